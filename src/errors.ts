@@ -1,0 +1,96 @@
+/**
+ * The one table of failures. Exit codes, retry decisions, fixes on stderr and the README's list derive from it.
+ *
+ * `retry`: the same request may succeed later. `exit`: the process's exit code (CONTRACT section 4).
+ */
+export const FAILURES = {
+  BUG: { exit: 1, retry: false, fix: 'This is a bug in walletlake. Please report it with this message.' },
+  USAGE: { exit: 2, retry: false, fix: 'Run walletlake --help to see the commands and their options.' },
+  JOB_INVALID: {
+    exit: 2,
+    retry: false,
+    fix: 'Correct the lines named above. `walletlake schema job` prints the format.',
+  },
+  OUTPUT_CHANGED: {
+    exit: 2,
+    retry: false,
+    fix: 'Run with --fresh to forget the unfinished run, or give this job another output.',
+  },
+  KEY_REFUSED: {
+    exit: 3,
+    retry: false,
+    fix: 'Set WALLETLAKE_API_KEY (or WALLETLAKE_API_KEY_FILE) to a key that the service accepts.',
+  },
+  REQUEST_REFUSED: {
+    exit: 4,
+    retry: false,
+    fix: 'Check chain, addresses and block range of the job, and the base URL, against the service.',
+  },
+  SERVICE_UNAVAILABLE: { exit: 5, retry: true, fix: 'Run the same command again: it resumes where it stopped.' },
+  PAGE_MALFORMED: { exit: 5, retry: true, fix: 'Run the same command again: it resumes where it stopped.' },
+  RATE_LIMITED: { exit: 5, retry: true, fix: 'Run the same command again later: it resumes where it stopped.' },
+  RECORDS_REJECTED: {
+    exit: 6,
+    retry: false,
+    fix: 'Look into rejects.ndjson in the output: each line holds a record and the reason.',
+  },
+  OUTPUT_FAILED: {
+    exit: 7,
+    retry: false,
+    fix: 'Check the free space and the permissions of the output folder, then run again: it resumes.',
+  },
+  OUTPUT_LOCKED: { exit: 8, retry: false, fix: 'Wait for the other run to end, or stop it.' },
+  BUDGET_REACHED: { exit: 9, retry: false, fix: 'Run the same command again later: it resumes where it stopped.' },
+  VERIFY_FAILED: { exit: 10, retry: false, fix: 'Export again with --fresh; do not use these files.' },
+  INTERRUPTED: { exit: 130, retry: false, fix: 'Run the same command again: it resumes where it stopped.' },
+  TERMINATED: { exit: 143, retry: false, fix: 'Run the same command again: it resumes where it stopped.' },
+} as const satisfies Record<string, Failure>
+
+export type Failure = { exit: number; retry: boolean; fix: string }
+export type FailureCode = keyof typeof FAILURES
+
+export type ExportErrorOptions = {
+  /** What was thrown underneath; never printed as it is. */
+  cause?: unknown
+  /** What to do instead of the table's general advice. */
+  fix?: string
+  /** How long the service asked to wait, in milliseconds (Retry-After). */
+  retryAfterMs?: number
+  /** HTTP status of the answer, where there was one. */
+  status?: number
+}
+
+/** The only error that leaves a room. Its message never holds a key or a query string. */
+export class ExportError extends Error {
+  readonly code: FailureCode
+  readonly fix: string
+  readonly retryAfterMs: number | undefined
+  readonly status: number | undefined
+
+  constructor(code: FailureCode, what: string, options: ExportErrorOptions = {}) {
+    super(what, { cause: options.cause })
+    this.name = 'ExportError'
+    this.code = code
+    this.fix = options.fix ?? FAILURES[code].fix
+    this.retryAfterMs = options.retryAfterMs
+    this.status = options.status
+  }
+
+  get failure(): Failure {
+    return FAILURES[this.code]
+  }
+}
+
+/** Gives a foreign throw its code: an error of ours passes, a disk error is the output's, the rest is a bug. */
+export function toExportError(thrown: unknown): ExportError {
+  if (thrown instanceof ExportError) return thrown
+  const code = (thrown as NodeJS.ErrnoException | undefined)?.code
+  const what = thrown instanceof Error ? thrown.message : String(thrown)
+  if (typeof code === 'string' && DISK_CODES.has(code)) return new ExportError('OUTPUT_FAILED', what, { cause: thrown })
+  return new ExportError('BUG', what, { cause: thrown })
+}
+
+const DISK_CODES = new Set([
+  ...['ENOSPC', 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EIO', 'EDQUOT', 'EMFILE', 'ENFILE'],
+  ...['ENOENT', 'EEXIST', 'ENOTEMPTY', 'EFBIG', 'ELOOP', 'ENAMETOOLONG', 'EXDEV', 'EBUSY'],
+])

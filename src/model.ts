@@ -1,0 +1,43 @@
+import type { TableName } from './table/index.ts'
+
+/** Half-open range of blocks: `from` is in it, `to` is not. */
+export type BlockRange = { readonly from: number; readonly to: number }
+
+export type Wallet = {
+  /** 0x and 40 hex digits, lower case. */
+  readonly address: string
+  readonly label: string | null
+}
+
+export type Compression = 'none' | 'gzip' | 'zstd' | 'snappy'
+export type Format = 'csv' | 'parquet'
+
+/** A job file after its checks: nothing optional but what may really be absent, units in the names. */
+export type Job = {
+  readonly name: string
+  /** Where it was read from, for messages. */
+  readonly file: string
+  readonly chain: string
+  /** Sorted by address, each once. */
+  readonly wallets: readonly Wallet[]
+  readonly startBlock: number
+  /** Exclusive; undefined: up to the head, pinned at the run's start. */
+  readonly endBlock: number | undefined
+  readonly tables: readonly TableName[]
+  readonly format: Format
+  readonly compression: Compression
+  /** Folder, relative to the working directory or absolute. */
+  readonly output: string
+  readonly maxRowsPerFile: number
+  readonly concurrency: number
+  readonly finalityMs: number
+  readonly nativeSymbol: string | null
+  readonly keepRaw: boolean
+  readonly escapeFormulas: boolean
+  readonly service: {
+    /** undefined where neither command line, environment nor job names one; `demo` for the embedded service. */
+    readonly baseUrl: string | undefined
+    readonly apiKeyHeader: string
+    readonly timeoutMs: number
+  }
+}

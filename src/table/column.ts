@@ -1,0 +1,61 @@
+/**
+ * The types of our columns (CONTRACT section 2). `u256`, `i256` and `decimal` are exact text; `time` is a UTC
+ * instant in milliseconds.
+ */
+export type ColumnType = 'text' | 'int32' | 'int64' | 'bool' | 'time' | 'u256' | 'i256' | 'decimal'
+
+export type Column = {
+  readonly name: string
+  readonly type: ColumnType
+  readonly nullable: boolean
+  /** One sentence for README, `schema` and SQL comments. */
+  readonly about: string
+}
+
+export type Table = {
+  readonly name: TableName
+  /** What one row is. */
+  readonly about: string
+  /** Columns whose values together occur once. */
+  readonly key: readonly string[]
+  readonly columns: readonly Column[]
+}
+
+export type TableName =
+  | 'transactions'
+  | 'erc20_transfers'
+  | 'erc721_transfers'
+  | 'erc1155_transfers'
+  | 'internal_transactions'
+  | 'wallet_transactions'
+  | 'ledger'
+
+/** One cell: numbers of 64 bits and more are bigint or exact text; a time is milliseconds since 1970. */
+export type Cell = string | number | bigint | boolean | null
+/** One row: its cells in the order of the table's columns. */
+export type Row = readonly Cell[]
+
+/** Declares a column from the contract's own notation: `col('gas_used int64?', 'Gas used.')`. */
+export function col(declared: string, about: string): Column {
+  const [name = '', type = ''] = declared.split(' ')
+  const nullable = type.endsWith('?')
+  return { name, type: (nullable ? type.slice(0, -1) : type) as ColumnType, nullable, about }
+}
+
+/** The first six columns of every table. */
+export const PREFIX: readonly Column[] = [
+  col('chain_id text', 'Chain id, as the service names it.'),
+  col('block_number int64', 'Number of the block.'),
+  col('block_hash text', 'Hash of the block, lower case.'),
+  col('block_timestamp time', 'Time of the block, UTC, with milliseconds where the service gives them.'),
+  col('transaction_hash text', 'Hash of the transaction, lower case.'),
+  col('transaction_index int32', 'Position of the transaction in its block, from 0.'),
+]
+
+/** Sender and receiver, as most tables have them. */
+export const PARTIES: readonly Column[] = [
+  col('from_address text?', 'Sender, lower case; null where there is none.'),
+  col('from_name text?', "The service's display name of the sender (strangers' text)."),
+  col('to_address text?', 'Receiver, lower case; null where there is none.'),
+  col('to_name text?', "The service's display name of the receiver (strangers' text)."),
+]

@@ -1,0 +1,25 @@
+import type { Table, TableName } from './column.ts'
+import { erc20Transfers, erc721Transfers, erc1155Transfers, internalTransactions, transactions } from './facts.ts'
+import { ledger, walletTransactions } from './wallets.ts'
+
+/** All tables, in the order in which files, manifest and help name them. */
+export const TABLES: readonly Table[] = [
+  transactions,
+  erc20Transfers,
+  erc721Transfers,
+  erc1155Transfers,
+  internalTransactions,
+  walletTransactions,
+  ledger,
+]
+
+export const TABLE_NAMES: readonly TableName[] = TABLES.map((table) => table.name)
+
+export type { Cell, Column, ColumnType, Row, Table, TableName } from './column.ts'
+
+/** The table of that name. */
+export function tableNamed(name: TableName): Table {
+  const found = TABLES.find((table) => table.name === name)
+  if (found === undefined) throw new RangeError(`no table ${name}`)
+  return found
+}
