@@ -1,0 +1,92 @@
+import { ExportError } from './errors.ts'
+import type { BlockRange, Job } from './model.ts'
+import { readRange } from './fetch/read-range.ts'
+import type { Asker } from './fetch/request-page.ts'
+import type { Figures } from './figures.ts'
+import { NO_END, type Spool } from './spool/spool.ts'
+
+export type Crawl = {
+  job: Job
+  asker: Asker
+  spool: Spool
+  figures: Figures
+}
+
+type Piece = { address: string; range: BlockRange; order: 'asc' | 'desc' }
+
+/**
+ * Asks the service for everything that the spool does not hold yet; resolves with the run's pinned end (exclusive).
+ *
+ * Without `endBlock` no request says where the head is, so each wallet's open end is read newest block first: the
+ * highest block of all first pages, not younger than the run's start less `finality`, is the head for all wallets.
+ * Wallets whose newest blocks were read by an earlier process are read once more from there up to the pinned end.
+ */
+export async function crawl(context: Crawl): Promise<number> {
+  await readPieces(context, openPieces(context))
+  if (context.job.endBlock !== undefined) return context.job.endBlock
+  const head = context.spool.head()
+  const end = head === undefined ? context.job.startBlock : head + 1
+  await readPieces(context, toppingUp(context, end))
+  return end
+}
+
+function* openPieces({ job, spool }: Crawl): Generator<Piece> {
+  for (const { address } of job.wallets) {
+    for (const range of spool.remaining(address)) {
+      yield { address, range, order: range.to === NO_END ? 'desc' : 'asc' }
+    }
+  }
+}
+
+function* toppingUp({ job, spool }: Crawl, end: number): Generator<Piece> {
+  const stale = spool.staleTops()
+  for (const { address } of job.wallets) {
+    const from = stale.get(address)
+    if (from !== undefined && from + 1 < end) yield { address, range: { from, to: end }, order: 'asc' }
+  }
+}
+
+/** As many readers as the job allows, each taking the next piece until none is left; the first failure stops all. */
+async function readPieces(context: Crawl, pieces: Iterable<Piece>): Promise<void> {
+  const failed = new AbortController()
+  const signal = AbortSignal.any([context.asker.signal, failed.signal])
+  const inside = { ...context, asker: { ...context.asker, signal } }
+  const queue = pieces[Symbol.iterator]()
+  const reader = async () => {
+    for (let next = queue.next(); next.done !== true; next = queue.next()) await readPiece(inside, next.value)
+  }
+  const readers = Array.from({ length: context.job.concurrency }, () =>
+    reader().catch((thrown: unknown) => {
+      if (!isBudget(thrown)) failed.abort(thrown)
+      throw thrown
+    }),
+  )
+  const ended = await Promise.allSettled(readers)
+  failed.signal.throwIfAborted()
+  for (const reader of ended) if (reader.status === 'rejected') throw reader.reason
+}
+
+/** A spent budget stops the asking and lets what is in flight arrive. */
+function isBudget(thrown: unknown): boolean {
+  return thrown instanceof ExportError && thrown.code === 'BUDGET_REACHED'
+}
+
+async function readPiece({ job, asker, spool, figures }: Crawl, { address, range, order }: Piece): Promise<void> {
+  const ask = { chain: job.chain, address, range, order, cutMs: spool.cutMs }
+  for await (const page of readRange(asker, ask)) {
+    await spool.addPage(address, page)
+    figures.pages += 1
+    figures.items += page.items
+    figures.share = shareSettled(figures.share, { job, covered: page.covered, head: spool.head() })
+  }
+}
+
+type Settled = { job: Job; covered: BlockRange; head: number | undefined }
+
+/** The share of the job's blocks that pages have settled, all wallets together; without an end, up to the head. */
+function shareSettled(share: number, { job, covered, head }: Settled): number {
+  const end = job.endBlock ?? (head ?? job.startBlock) + 1
+  const blocks = (end - job.startBlock) * job.wallets.length
+  const settled = Math.min(covered.to, end) - Math.min(covered.from, end)
+  return blocks <= 0 ? 1 : Math.min(1, share + settled / blocks)
+}

@@ -1,0 +1,65 @@
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { ExportError } from './errors.ts'
+
+/** Forces a folder's names to the disk: after this, a rename in it survives a power cut. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Makes a finished file visible under its final name, all of it or none of it.
+ *
+ * The bytes reach the disk before the name does, and the name before this returns: a crash leaves the old file, or
+ * the new one, or a stray temporary file, and never half a file. `from` must be on the same file system.
+ */
+export async function publishFile(from: string, to: string): Promise<void> {
+  const handle = await open(from, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await mkdir(dirname(to), { recursive: true })
+  await rename(from, to)
+  await syncFolder(dirname(to))
+}
+
+/** Replaces a small file atomically. Throws OUTPUT_FAILED. */
+export async function writeAtomically(path: string, text: string): Promise<void> {
+  const temporary = join(dirname(path), `.${process.pid}-${Date.now()}.part`)
+  try {
+    const handle = await open(temporary, 'w')
+    try {
+      await handle.writeFile(text)
+    } finally {
+      await handle.close()
+    }
+    await publishFile(temporary, path)
+  } catch (cause) {
+    await rm(temporary, { force: true })
+    throw diskError(`cannot write ${path}`, cause)
+  }
+}
+
+/** A small file's text, or undefined where there is none. */
+export async function readTextIfAny(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw diskError(`cannot read ${path}`, cause)
+  }
+}
+
+/** Gives a fault of the file system its code and words: what was tried, and why it failed. */
+export function diskError(what: string, cause: unknown): ExportError {
+  if (cause instanceof ExportError) return cause
+  const { code, message } = cause as NodeJS.ErrnoException
+  return new ExportError('OUTPUT_FAILED', `${what}: ${code ?? message}`, { cause })
+}

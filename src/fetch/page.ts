@@ -1,0 +1,76 @@
+import { ExportError } from '../errors.ts'
+import { type ItemKey, keyOfItem } from '../item-key.ts'
+import type { BlockRange } from '../model.ts'
+
+export type Page = {
+  /** The body as it was received, JSON. */
+  body: Buffer
+  /** Items in the page, good and bad. */
+  items: number
+  /** Lowest and highest block in the page; undefined where no item has a block. */
+  blocks: { min: number; max: number } | undefined
+  /**
+   * The block from which a restart loses nothing, going up and going down; undefined where no item has a block.
+   * The service sorts by time, and blocks of one second may be mixed: it is the outermost block of the last second.
+   */
+  edges: { asc: number; desc: number } | undefined
+  /** Highest block among items not younger than `cutMs`, for the pin of a run without endBlock. */
+  head: number | undefined
+  next: string | undefined
+}
+
+export type PageLimits = { range: BlockRange; cutMs: number }
+
+/**
+ * Checks a body's shape and reads from it what paging needs. Throws PAGE_MALFORMED where the body is not the JSON
+ * that the interface promises (section 4.3), or holds an item outside the asked range. A single bad item is no reason.
+ */
+export function readPage(body: Buffer, { range, cutMs }: PageLimits): Page {
+  const { transactions, next } = parseListing(body)
+  const keys: ItemKey[] = []
+  for (const item of transactions) {
+    const key = keyOfItem(item)
+    if (typeof key !== 'string') keys.push(key)
+  }
+  for (const { block } of keys) if (block < range.from || block >= range.to) throw outside(block, range)
+  const heads = keys.filter(({ timeMs }) => timeMs <= cutMs).map(({ block }) => block)
+  return {
+    body,
+    items: transactions.length,
+    blocks: spanOf(keys.map(({ block }) => block)),
+    edges: edgesOf(keys),
+    head: spanOf(heads)?.max,
+    next,
+  }
+}
+
+function spanOf(blocks: readonly number[]): Page['blocks'] {
+  return blocks.length === 0 ? undefined : { min: Math.min(...blocks), max: Math.max(...blocks) }
+}
+
+function edgesOf(keys: readonly ItemKey[]): Page['edges'] {
+  if (keys.length === 0) return undefined
+  const seconds = keys.map(({ timeMs }) => Math.floor(timeMs / 1000))
+  const [first, last] = [Math.min(...seconds), Math.max(...seconds)]
+  const blocksOf = (second: number) => keys.filter((_, at) => seconds[at] === second).map(({ block }) => block)
+  return { asc: Math.min(...blocksOf(last)), desc: Math.max(...blocksOf(first)) }
+}
+
+function outside(block: number, range: BlockRange): ExportError {
+  return new ExportError('PAGE_MALFORMED', `the page holds block ${block}, outside [${range.from}, ${range.to})`)
+}
+
+function parseListing(body: Buffer): { transactions: unknown[]; next: string | undefined } {
+  let answer: unknown
+  try {
+    answer = JSON.parse(body.toString('utf8'))
+  } catch (cause) {
+    throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${body.length} bytes)`, { cause })
+  }
+  const { transactions, nextPageToken: next = null } = (answer ?? {}) as Record<string, unknown>
+  if (!Array.isArray(transactions)) throw new ExportError('PAGE_MALFORMED', 'the page has no list of transactions')
+  if (next !== null && typeof next !== 'string') {
+    throw new ExportError('PAGE_MALFORMED', `the page's nextPageToken is of type ${typeof next}`)
+  }
+  return { transactions, next: next === null || next === '' ? undefined : next }
+}

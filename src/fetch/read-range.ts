@@ -1,0 +1,96 @@
+import { ExportError } from '../errors.ts'
+import type { BlockRange } from '../model.ts'
+import { type Page, readPage } from './page.ts'
+import { type Asker, requestPage } from './request-page.ts'
+
+export type RangeAsk = {
+  chain: string
+  address: string
+  range: BlockRange
+  /** `desc` starts at the newest block: the first page of a run without endBlock says where the head is. */
+  order: 'asc' | 'desc'
+  /** Items younger than this (milliseconds since 1970) do not count for the pin. */
+  cutMs: number
+}
+
+/** A page, what is left of the asked range after it (undefined: nothing), and the blocks that it settles. */
+export type RangePage = Page & { rest: BlockRange | undefined; covered: BlockRange }
+
+export const PAGE_SIZE = 100
+
+/**
+ * Reads the pages of one wallet's block range, one after the other. Old page tokens are never needed: when the
+ * service refuses, repeats or forgets one, the rest of the range is asked anew from the block where the last page
+ * ended, which may list that block's items again.
+ */
+export async function* readRange(asker: Asker, ask: RangeAsk): AsyncGenerator<RangePage, void, void> {
+  let rest: BlockRange | undefined = ask.range
+  while (rest !== undefined) {
+    const start: BlockRange = rest
+    for await (const page of readChain(asker, { ...ask, range: start })) {
+      rest = page.rest
+      yield page
+    }
+    if (rest !== undefined && rest.from === start.from && rest.to === start.to) throw stuck(ask)
+  }
+}
+
+function stuck({ address }: RangeAsk): ExportError {
+  return new ExportError('PAGE_MALFORMED', `wallet ${address}: the service repeats or refuses its own page tokens`)
+}
+
+/** Follows one chain of page tokens to its end, or to the first token that leads nowhere. */
+async function* readChain(asker: Asker, ask: RangeAsk): AsyncGenerator<RangePage, void, void> {
+  const asked = new Set<string>()
+  let rest = ask.range
+  let token: string | undefined
+  do {
+    const page = await askPage(asker, { ...ask, rest, token })
+    if (page === undefined) return
+    const before = rest
+    rest = restAfter(page, ask.order, before)
+    const covered = page.next === undefined ? before : coveredBetween(before, rest)
+    yield { ...page, covered, rest: page.next === undefined ? undefined : rest }
+    token = page.next
+    if (token === undefined || asked.has(token)) return
+    asked.add(token)
+  } while (token !== undefined)
+}
+
+/** What a page leaves: its last block stays in, for a page may end inside a block. */
+function restAfter({ edges }: Page, order: 'asc' | 'desc', rest: BlockRange): BlockRange {
+  if (edges === undefined) return rest
+  return order === 'asc' ? { from: edges.asc, to: rest.to } : { from: rest.from, to: edges.desc + 1 }
+}
+
+function coveredBetween(before: BlockRange, after: BlockRange): BlockRange {
+  return after.to === before.to ? { from: before.from, to: after.from } : { from: after.to, to: before.to }
+}
+
+type PageAsk = RangeAsk & { rest: BlockRange; token: string | undefined }
+
+/** One page; undefined where the service does not know the token any more. Items must lie in what is left. */
+async function askPage(asker: Asker, { token, rest, ...ask }: PageAsk): Promise<Page | undefined> {
+  try {
+    const query = pathOfPage(ask, token)
+    return await requestPage(asker, query, (body) => readPage(body, { range: rest, cutMs: ask.cutMs }))
+  } catch (thrown) {
+    const refused = thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED'
+    if (refused && token !== undefined) return undefined
+    throw thrown
+  }
+}
+
+function pathOfPage({ chain, address, range, order }: RangeAsk, token: string | undefined) {
+  const query = new URLSearchParams({
+    pageSize: String(PAGE_SIZE),
+    sortOrder: order,
+    startBlock: String(range.from),
+    endBlock: String(range.to),
+    ...(token === undefined ? {} : { pageToken: token }),
+  })
+  return {
+    pathAndQuery: `/v1/chains/${encodeURIComponent(chain)}/addresses/${address}/transactions?${query}`,
+    about: `wallet ${address}, blocks ${range.from} to ${range.to}`,
+  }
+}

@@ -1,0 +1,31 @@
+import type { TableName } from './table/index.ts'
+
+/** What one job has done so far; updated in place, read by progress, summary and the run's report. */
+export type Figures = {
+  phase: 'waiting' | 'reading' | 'writing' | 'done'
+  startedMs: number
+  wallets: number
+  requests: number
+  /** Answers with 429. */
+  refusals: number
+  /** Requests asked again for any other reason. */
+  retries: number
+  /** Bytes of bodies received, unpacked. */
+  bytes: number
+  pages: number
+  /** Items received in this run, views counted each. */
+  items: number
+  /** Share of the asked blocks that are settled, 0 to 1. */
+  share: number
+  /** Share when this run began, for the time left. */
+  shareAtStart: number
+  transactions: number
+  rows: Partial<Record<TableName, number>>
+  files: number
+  rejects: number
+}
+
+export function newFigures(wallets: number, now: number): Figures {
+  const counts = { requests: 0, refusals: 0, retries: 0, bytes: 0, pages: 0, items: 0, transactions: 0, files: 0, rejects: 0 }
+  return { phase: 'waiting', startedMs: now, wallets, ...counts, share: 0, shareAtStart: 0, rows: {} }
+}

@@ -1,0 +1,38 @@
+import { type Fields, unfit } from './fields.ts'
+
+/** whole / 10^decimals in exact plain digits; null where decimals are unknown or not in 0..255. */
+export function shiftDecimal(whole: string, decimals: number | null): string | null {
+  if (decimals === null || decimals < 0 || decimals > 255) return null
+  if (decimals === 0 || whole === '0') return whole
+  const sign = whole[0] === '-' ? '-' : ''
+  const digits = (sign === '' ? whole : whole.slice(1)).padStart(decimals + 1, '0')
+  const fraction = trimZeros(digits.slice(-decimals))
+  const integer = sign + digits.slice(0, -decimals)
+  return fraction === '' ? integer : `${integer}.${fraction}`
+}
+
+/** A decimal number, given as text or as a JSON number, in exact plain digits; null where absent. */
+export function decimalAt(from: Fields, name: string): string | null {
+  const value = from[name]
+  if (value === undefined || value === null || value === '') return null
+  const text = typeof value === 'number' ? String(value) : value
+  const parts = typeof text === 'string' ? /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text) : null
+  if (parts === null) throw unfit(name, value, 'a decimal number')
+  const [, sign = '', integer = '', fraction = '', exponent = '0'] = parts
+  return plain({ sign, digits: integer + fraction, point: integer.length + Number(exponent) })
+}
+
+function plain({ sign, digits, point }: { sign: string; digits: string; point: number }): string {
+  const padded = point <= 0 ? '0'.repeat(1 - point) + digits : digits.padEnd(point, '0')
+  const at = Math.max(1, point)
+  const integer = padded.slice(0, at).replace(/^0+(?=\d)/, '')
+  const fraction = trimZeros(padded.slice(at))
+  if (integer === '0' && fraction === '') return '0'
+  return sign + (fraction === '' ? integer : `${integer}.${fraction}`)
+}
+
+function trimZeros(fraction: string): string {
+  let end = fraction.length
+  while (end > 0 && fraction[end - 1] === '0') end -= 1
+  return fraction.slice(0, end)
+}

@@ -1,0 +1,119 @@
+import { show } from '../item-key.ts'
+
+/** Says which field of a record keeps it from being normalized; caught where the record is set aside. */
+export class RejectError extends Error {}
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** The object at `name`, or an empty one where it is absent or null. Throws RejectError for anything else. */
+export function objectAt(from: Fields, name: string): Fields {
+  const value = from[name]
+  if (value === undefined || value === null) return EMPTY
+  if (typeof value !== 'object' || Array.isArray(value)) throw unfit(name, value, 'an object')
+  return value as Fields
+}
+
+const EMPTY: Fields = {}
+
+/** Text, null where absent or empty. Other kinds of value are kept as their JSON text. */
+export function textAt(from: Fields, name: string): string | null {
+  const value = from[name]
+  if (value === undefined || value === null || value === '') return null
+  return (typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed()
+}
+
+/** Text in lower case (addresses, hashes), null where absent or empty. */
+export function lowerAt(from: Fields, name: string): string | null {
+  return textAt(from, name)?.toLowerCase() ?? null
+}
+
+/** Text in lower case that must be there. */
+export function requiredLower(from: Fields, name: string): string {
+  const value = from[name]
+  if (typeof value !== 'string' || value === '') throw unfit(name, value, 'text')
+  return value.toLowerCase().toWellFormed()
+}
+
+const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n, words: 'an int32' }
+const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n, words: 'an int64' }
+const U256 = { min: 0n, max: 2n ** 256n - 1n, words: 'a whole number of at most 256 bits' }
+
+/** A whole number of 32 bits, null where absent. */
+export function int32At(from: Fields, name: string): number | null {
+  const value = from[name]
+  if (typeof value === 'number' && (value | 0) === value) return value
+  const digits = wholeAt(from, name, INT32)
+  return digits === null ? null : Number(digits)
+}
+
+export function requiredInt32(from: Fields, name: string): number {
+  const value = int32At(from, name)
+  if (value === null) throw unfit(name, from[name], INT32.words)
+  return value
+}
+
+/** A whole number of 64 bits: a number where that is exact, else its digits; null where absent. */
+export function int64At(from: Fields, name: string): number | string | null {
+  const digits = wholeAt(from, name, INT64)
+  if (digits === null) return null
+  const number = Number(digits)
+  return Number.isSafeInteger(number) ? number : digits
+}
+
+/** A whole number of 256 bits as its digits, null where absent. */
+export function u256At(from: Fields, name: string): string | null {
+  return wholeAt(from, name, U256)
+}
+
+export function requiredU256(from: Fields, name: string): string {
+  const value = u256At(from, name)
+  if (value === null) throw unfit(name, from[name], U256.words)
+  return value
+}
+
+type Limits = { min: bigint; max: bigint; words: string }
+
+/** Digits without leading zeros. A JSON number beyond 2^53 has lost digits on its way here, so it is refused. */
+function wholeAt(from: Fields, name: string, limits: Limits): string | null {
+  const value = from[name]
+  if (value === undefined || value === null || value === '') return null
+  const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
+  if (typeof text !== 'string' || !/^-?\d{1,200}$/.test(text)) throw unfit(name, value, limits.words)
+  if (text.length < 10 && text[0] !== '0' && text[0] !== '-') return text
+  const whole = BigInt(text)
+  if (whole < limits.min || whole > limits.max) throw unfit(name, value, limits.words)
+  return whole.toString()
+}
+
+/** True or false; throws RejectError where it is neither. */
+export function requiredBool(from: Fields, name: string): boolean {
+  const value = from[name]
+  if (typeof value !== 'boolean') throw unfit(name, value, 'true or false')
+  return value
+}
+
+/** An instant in milliseconds since 1970. The interface gives no unit: what would be after the year 5000 is in ms. */
+export function timeAt(from: Fields, name: string): number | null {
+  const digits = wholeAt(from, name, INT64)
+  if (digits === null) return null
+  const ms = Number(digits) < 1e11 ? Number(digits) * 1000 : Number(digits)
+  if (ms < 0 || ms > TIME_MAX) throw unfit(name, from[name], 'a time before the year 10000')
+  return ms
+}
+
+const TIME_MAX = 253_402_300_799_999
+
+/** The list at `name`, empty where it is absent or null. */
+export function listAt(from: Fields, name: string): readonly unknown[] {
+  const value = from[name]
+  if (value === undefined || value === null) return NONE
+  if (!Array.isArray(value)) throw unfit(name, value, 'a list')
+  return value
+}
+
+const NONE: readonly unknown[] = []
+
+/** What is thrown for a field that does not fit. */
+export function unfit(name: string, value: unknown, expected: string): RejectError {
+  return new RejectError(`${name} is not ${expected}: ${show(value)}`)
+}

@@ -1,0 +1,93 @@
+import type { Row, TableName } from '../table/index.ts'
+import {
+  erc20Row, erc721Row, erc1155Row, internalIds, internalRow, type Prefix, prefixOf, transactionRow,
+} from './fact-rows.ts'
+import { type Fields, RejectError } from './fields.ts'
+import { ledgerRows } from './ledger.ts'
+import { movementsOf } from './movements.ts'
+import { uniteViews } from './unite.ts'
+import { readView, type View } from './view.ts'
+
+export type FlattenContext = {
+  /** Chain id of rows whose item has none. */
+  chain: string
+  nativeSymbol: string | null
+  /** Label by address of every wallet of the job. */
+  wallets: ReadonlyMap<string, string | null>
+  /** Called with a record that cannot be normalized, as it was received, and why. */
+  onReject: (reject: Reject) => void
+}
+
+export type Reject = {
+  wallet: string
+  transactionHash: string | null
+  /** The list of the item that the record stood in; null: the record is the whole item. */
+  list: string | null
+  reason: string
+  record: unknown
+}
+
+/** A wallet's item of one transaction. */
+export type ItemView = { wallet: string; key: { hash: string }; item: unknown }
+
+/** Rows of one transaction by table, each list in the table's order. */
+export type FlatTransaction = Record<TableName, Row[]>
+
+/**
+ * Turns all views of one transaction, in the order of the wallets' addresses, into the rows of every table. Views
+ * that cannot be normalized are rejected; undefined where none is left.
+ */
+export function flattenTransaction(items: readonly ItemView[], context: FlattenContext): FlatTransaction | undefined {
+  const views: { wallet: string; view: View }[] = []
+  for (const item of items) {
+    const view = readOrReject(item, context)
+    if (view !== undefined) views.push({ wallet: item.wallet, view })
+  }
+  const [first, ...others] = views
+  if (first === undefined) return undefined
+  const united = uniteViews([first.view, ...others.map(({ view }) => view)])
+  const prefix = prefixOf(united.native, context.chain)
+  return {
+    ...factRows(united, prefix, context),
+    wallet_transactions: views.map(({ wallet, view }) => walletRow(prefix, wallet, { view, context })),
+  }
+}
+
+function readOrReject({ wallet, key, item }: ItemView, { onReject }: FlattenContext): View | undefined {
+  const reject = (list: string | null, record: unknown, reason: string) =>
+    onReject({ wallet, transactionHash: key.hash, list, reason, record })
+  try {
+    return readView(item as Fields, reject)
+  } catch (thrown) {
+    if (!(thrown instanceof RejectError)) throw thrown
+    reject(null, item, thrown.message)
+    return undefined
+  }
+}
+
+function factRows(united: View, prefix: Prefix, context: FlattenContext): Omit<FlatTransaction, 'wallet_transactions'> {
+  const ids = internalIds(united.internal)
+  const { methodName } = united.native
+  return {
+    transactions: [transactionRow(prefix, united.native)],
+    erc20_transfers: united.erc20.map((entry) => erc20Row(prefix, entry)),
+    erc721_transfers: united.erc721.map((entry) => erc721Row(prefix, entry)),
+    erc1155_transfers: united.erc1155.map((entry) => erc1155Row(prefix, entry)),
+    internal_transactions: united.internal.map((entry, at) => internalRow(prefix, entry, ids[at] ?? '')),
+    ledger: ledgerRows(movementsOf(united, ids, context.nativeSymbol), { prefix, methodName, wallets: context.wallets }),
+  }
+}
+
+function walletRow(prefix: Prefix, wallet: string, { view, context }: { view: View; context: FlattenContext }): Row {
+  return [
+    ...prefix,
+    wallet,
+    context.wallets.get(wallet) ?? null,
+    view.native.from.address === wallet,
+    view.native.to.address === wallet,
+    view.erc20.length,
+    view.erc721.length,
+    view.erc1155.length,
+    view.internal.length,
+  ]
+}

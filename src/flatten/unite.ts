@@ -1,0 +1,44 @@
+import type { Internal } from './internal.ts'
+import type { View } from './view.ts'
+
+/**
+ * Unites partial views of one transaction, given in the order of their wallets' addresses (CONTRACT section 2, "one row
+ * a fact"): ERC entries by their key, internal entries by content and largest count; the first view wins a dispute.
+ */
+export function uniteViews(views: readonly [View, ...View[]]): View {
+  const [first] = views
+  return {
+    native: first.native,
+    erc20: uniteByKey(views.map(({ erc20 }) => erc20), byLog),
+    erc721: uniteByKey(views.map(({ erc721 }) => erc721), byLog),
+    erc1155: uniteByKey(views.map(({ erc1155 }) => erc1155), byLogAndOrdinal),
+    internal: views.length === 1 ? first.internal : uniteInternal(views.map(({ internal }) => internal)),
+  }
+}
+
+const byLog = (a: { logIndex: number }, b: { logIndex: number }) => a.logIndex - b.logIndex
+
+type Batched = { logIndex: number; ordinal: number }
+const byLogAndOrdinal = (a: Batched, b: Batched) => a.logIndex - b.logIndex || a.ordinal - b.ordinal
+
+/** All entries in the order of their key, each key once: stable, so that the first list's entry stays. */
+function uniteByKey<T>(lists: readonly T[][], compare: (a: T, b: T) => number): T[] {
+  const all = lists.flat().sort(compare)
+  return all.filter((entry, at) => at === 0 || compare(all[at - 1] as T, entry) !== 0)
+}
+
+function uniteInternal(lists: readonly Internal[][]): Internal[] {
+  const united: Internal[] = []
+  const counts = new Map<string, number>()
+  for (const list of lists) {
+    const seen = new Map<string, number>()
+    for (const entry of list) {
+      const nth = (seen.get(entry.content) ?? 0) + 1
+      seen.set(entry.content, nth)
+      if (nth <= (counts.get(entry.content) ?? 0)) continue
+      counts.set(entry.content, nth)
+      united.push(entry)
+    }
+  }
+  return united
+}

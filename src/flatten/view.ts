@@ -1,0 +1,63 @@
+import type { Fields } from './fields.ts'
+import { listAt, objectAt, RejectError } from './fields.ts'
+import { type Internal, readInternal } from './internal.ts'
+import { type Native, readNative } from './native.ts'
+import { type Erc1155, type Erc20, type Erc721, erc1155Reader, readErc20, readErc721 } from './transfers.ts'
+
+/** One wallet's view of a transaction, every field checked; or, once united, what all views know together. */
+export type View = {
+  native: Native
+  erc20: Erc20[]
+  erc721: Erc721[]
+  erc1155: Erc1155[]
+  internal: Internal[]
+}
+
+/** Called with an entry that cannot be normalized, and why. */
+export type OnBadEntry = (list: string, entry: unknown, reason: string) => void
+
+/**
+ * Reads an item of the wallet listing (interface section 2.8). An entry of a list that cannot be normalized goes to
+ * `onBadEntry` and the rest is kept. Throws RejectError where the transaction itself cannot be.
+ */
+export function readView(item: Fields, onBadEntry: OnBadEntry): View {
+  const native = readNative(objectAt(item, 'nativeTransaction'))
+  const read = <T>(list: string, entry: (fields: Fields) => T): T[] => readList(item, { list, entry, onBadEntry })
+  return {
+    native,
+    erc20: onePerLog(read('erc20Transfers', readErc20), (twice) => onBadEntry('erc20Transfers', twice, TWICE)),
+    erc721: onePerLog(read('erc721Transfers', readErc721), (twice) => onBadEntry('erc721Transfers', twice, TWICE)),
+    erc1155: read('erc1155Transfers', erc1155Reader()),
+    internal: read('internalTransactions', readInternal),
+  }
+}
+
+type ListReading<T> = { list: string; entry: (fields: Fields) => T; onBadEntry: OnBadEntry }
+
+function readList<T>(item: Fields, { list, entry, onBadEntry }: ListReading<T>): T[] {
+  const read: T[] = []
+  for (const fields of listAt(item, list)) {
+    try {
+      if (typeof fields !== 'object' || fields === null) throw new RejectError('it is not an object')
+      read.push(entry(fields as Fields))
+    } catch (thrown) {
+      if (!(thrown instanceof RejectError)) throw thrown
+      onBadEntry(list, fields, thrown.message)
+    }
+  }
+  return read
+}
+
+const TWICE = 'its logIndex is there twice in one view, with different content'
+
+/** A log is one transfer: an exact repetition is dropped, a contradiction goes to `onTwice`. */
+function onePerLog<T extends { logIndex: number }>(entries: T[], onTwice: (entry: T) => void): T[] {
+  if (entries.length < 2) return entries
+  const byLog = new Map<number, T>()
+  for (const entry of entries) {
+    const first = byLog.get(entry.logIndex)
+    if (first === undefined) byLog.set(entry.logIndex, entry)
+    else if (JSON.stringify(first) !== JSON.stringify(entry)) onTwice(entry)
+  }
+  return byLog.size === entries.length ? entries : [...byLog.values()]
+}

@@ -1,0 +1,50 @@
+/** Where an item stands in its chain. */
+export type ItemKey = {
+  block: number
+  /** Position of the transaction in its block. */
+  index: number
+  /** Transaction hash, lower case. */
+  hash: string
+  /** Block time in milliseconds since 1970. */
+  timeMs: number
+}
+
+/** The place of a wallet listing item (interface section 2.8), or the reason why it has none. */
+export function keyOfItem(item: unknown): ItemKey | string {
+  const native = (item as { nativeTransaction?: unknown } | null)?.nativeTransaction
+  if (typeof native !== 'object' || native === null) return 'nativeTransaction is missing'
+  const { blockNumber, blockIndex, txHash, blockTimestamp, blockTimestampMilliseconds } = native as Record<string, unknown>
+  const block = wholeNumber(blockNumber)
+  if (block === undefined) return `blockNumber is not a block number: ${show(blockNumber)}`
+  const index = wholeNumber(blockIndex)
+  if (index === undefined || index > INT32_MAX) return `blockIndex is not an int32: ${show(blockIndex)}`
+  if (typeof txHash !== 'string' || txHash === '') return `txHash is missing: ${show(txHash)}`
+  const timeMs = blockTimestampMilliseconds == null ? scaled(blockTimestamp) : wholeNumber(blockTimestampMilliseconds)
+  if (timeMs === undefined || timeMs > TIME_MAX) return `blockTimestamp is not a time: ${show(blockTimestamp)}`
+  return { block, index, hash: txHash.toLowerCase(), timeMs }
+}
+
+/** Orders by block, then position; by hash only where two transactions claim one place. */
+export function compareKeys(a: ItemKey, b: ItemKey): number {
+  return a.block - b.block || a.index - b.index || (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0)
+}
+
+const INT32_MAX = 2 ** 31 - 1
+/** 9999-12-31T23:59:59.999Z: the last instant that four-digit years can write. */
+const TIME_MAX = 253_402_300_799_999
+
+function wholeNumber(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
+  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined
+}
+
+function scaled(seconds: unknown): number | undefined {
+  const whole = wholeNumber(seconds)
+  return whole === undefined ? undefined : whole * 1000
+}
+
+/** A stranger's value, short enough for a message. */
+export function show(value: unknown): string {
+  const text = value === undefined ? 'absent' : (JSON.stringify(value) ?? String(value))
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}

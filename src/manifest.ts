@@ -1,0 +1,49 @@
+import type { Compression, Format } from './model.ts'
+import type { ColumnType, TableName } from './table/index.ts'
+
+/** `manifest.json` (CONTRACT section 3): what is in an output. Readers trust only what it lists. */
+export type Manifest = {
+  manifestVersion: 1
+  schemaVersion: 1
+  generator: string
+  job: ManifestJob
+  coverage: { address: string; fromBlock: number; toBlock: number; transactions: number }[]
+  tables: Partial<Record<TableName, ManifestTable>>
+  rejects: number
+}
+
+export type ManifestJob = {
+  name: string
+  chain: string
+  startBlock: number
+  /** As the job says it; null: the head, pinned at the run's start. */
+  endBlock: number | null
+  format: Format
+  compression: Compression
+  /** How many. */
+  addresses: number
+  /** SHA-256 of the sorted lower-case addresses, a line each. */
+  addressesSha256: string
+}
+
+export type ManifestTable = {
+  rows: number
+  columns: { name: string; type: ColumnType; nullable: boolean }[]
+  files: ManifestFile[]
+}
+
+export type ManifestFile = {
+  /** Relative to the manifest, with forward slashes. */
+  path: string
+  rows: number
+  bytes: number
+  sha256: string
+  fromBlock: number
+  /** Exclusive. */
+  toBlock: number
+}
+
+export const MANIFEST_FILE = 'manifest.json'
+export const REJECTS_FILE = 'rejects.ndjson'
+/** The output's private folder: checkpoints, lock, unfinished parts. */
+export const PRIVATE_FOLDER = '.walletlake'

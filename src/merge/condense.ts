@@ -1,0 +1,114 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { compareItems, type ItemSource, sortItems, type WalletItem } from './frame-items.ts'
+
+export type CondenseOptions = {
+  /** Where sorted runs are staged; the caller removes it. */
+  file: string
+  /** How many bytes of page bodies may overlap in one merge, in bytes. @default 20000000 */
+  budgetBytes?: number
+}
+
+export const CONDENSE_DEFAULTS = { budgetBytes: 20_000_000 } as const
+
+/**
+ * Makes sources that a merge can hold in memory: where more of them overlap than the budget allows (many wallets over
+ * the same blocks), groups of them are sorted into runs on disk first, again and again until it fits.
+ */
+export async function condense(
+  sources: readonly ItemSource[],
+  options: CondenseOptions,
+): Promise<{ sources: readonly ItemSource[]; close(): Promise<void> }> {
+  const budgetBytes = options.budgetBytes ?? CONDENSE_DEFAULTS.budgetBytes
+  if (mostOverlap(sources) <= budgetBytes) return { sources, close: async () => {} }
+  const file = await open(options.file, 'w+')
+  const runs: RunFile = { file, end: 0, chunkBytes: Math.ceil(budgetBytes / 64) }
+  let at = sources
+  while (mostOverlap(at) > budgetBytes) {
+    const fewer = await sortGroups(at, runs, budgetBytes)
+    if (mostOverlap(fewer) >= mostOverlap(at)) return { sources: fewer, close: () => file.close() }
+    at = fewer
+  }
+  return { sources: at, close: () => file.close() }
+}
+
+type RunFile = { file: FileHandle; end: number; chunkBytes: number }
+
+/** The most bytes of sources that share a block. */
+function mostOverlap(sources: readonly ItemSource[]): number {
+  const edges = sources.flatMap(({ blocks, bytes }) =>
+    blocks === null ? [] : [{ at: blocks.min, bytes }, { at: blocks.max + 0.5, bytes: -bytes }],
+  )
+  edges.sort((a, b) => a.at - b.at || a.bytes - b.bytes)
+  let [open, most] = [0, 0]
+  for (const { bytes } of edges) most = Math.max(most, (open += bytes))
+  return most
+}
+
+async function sortGroups(sources: readonly ItemSource[], runs: RunFile, budgetBytes: number): Promise<ItemSource[]> {
+  const sorted = sources.map((source, order) => ({ source, order }))
+  sorted.sort((a, b) => (a.source.blocks?.min ?? -1) - (b.source.blocks?.min ?? -1) || a.order - b.order)
+  const made: ItemSource[] = []
+  let group: typeof sorted = []
+  let bytes = 0
+  for (const entry of sorted) {
+    group.push(entry)
+    bytes += entry.source.bytes
+    if (bytes < budgetBytes) continue
+    made.push(...(await sortGroup(group, runs)))
+    group = []
+    bytes = 0
+  }
+  return [...made, ...(await sortGroup(group, runs))]
+}
+
+/** Sources of one wallet keep their order of receipt, so that the last view received wins later. */
+async function sortGroup(group: { source: ItemSource; order: number }[], runs: RunFile): Promise<ItemSource[]> {
+  const items: WalletItem[] = []
+  for (const { source } of group.sort((a, b) => a.order - b.order)) {
+    for (const item of await source.load()) items.push(item)
+  }
+  return writeRun(onlyLast(sortItems(items)), runs)
+}
+
+function onlyLast(items: WalletItem[]): WalletItem[] {
+  return items.filter((item, at) => {
+    const after = items[at + 1]
+    return after === undefined || compareItems(item, after) !== 0
+  })
+}
+
+async function writeRun(items: WalletItem[], runs: RunFile): Promise<ItemSource[]> {
+  const made: ItemSource[] = []
+  for (let from = 0; from < items.length; ) {
+    const lines: string[] = []
+    let bytes = 0
+    const start = from
+    while (from < items.length && bytes < runs.chunkBytes) {
+      const line = JSON.stringify(items[from++])
+      bytes += line.length
+      lines.push(line)
+    }
+    const body = Buffer.from(`[${lines.join(',')}]`)
+    made.push(await writeChunk(runs, body, { first: items[start] as WalletItem, last: items[from - 1] as WalletItem }))
+  }
+  return made
+}
+
+async function writeChunk(
+  runs: RunFile,
+  body: Buffer,
+  { first, last }: { first: WalletItem; last: WalletItem },
+): Promise<ItemSource> {
+  const offset = runs.end
+  await runs.file.write(body, 0, body.length, offset)
+  runs.end += body.length
+  return {
+    bytes: body.length,
+    blocks: { min: first.key.block, max: last.key.block },
+    load: async () => {
+      const read = Buffer.allocUnsafe(body.length)
+      await runs.file.read(read, 0, read.length, offset)
+      return JSON.parse(read.toString('utf8')) as WalletItem[]
+    },
+  }
+}

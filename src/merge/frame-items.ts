@@ -1,0 +1,47 @@
+import { compareKeys, type ItemKey, keyOfItem } from '../item-key.ts'
+
+/** One wallet's listing item with its place. */
+export type WalletItem = { key: ItemKey; wallet: string; item: unknown }
+
+/** What a merge reads: frames of pages (one wallet) or of sorted runs (many). */
+export type ItemSource = {
+  /** Bytes of the body, for the memory budget. */
+  bytes: number
+  /** Lowest and highest block in it; null where no item has a block. */
+  blocks: { min: number; max: number } | null
+  /** Its items, sorted by place, then wallet. */
+  load(): Promise<WalletItem[]>
+}
+
+export type BadItem = { wallet: string; reason: string; item: unknown }
+
+export type PageItems = {
+  wallet: string
+  body: Buffer
+  /** Half-open; items outside are left out. */
+  range: { from: number; to: number }
+  /** Items younger than this, in milliseconds since 1970, are left out. */
+  cutMs: number
+  onBadItem: (bad: BadItem) => void
+}
+
+/** The items of one page body in chain order; those without a place go to `onBadItem`. */
+export function itemsOfPage({ wallet, body, range, cutMs, onBadItem }: PageItems): WalletItem[] {
+  const { transactions } = JSON.parse(body.toString('utf8')) as { transactions: unknown[] }
+  const items: WalletItem[] = []
+  for (const item of transactions) {
+    const key = keyOfItem(item)
+    if (typeof key === 'string') onBadItem({ wallet, reason: key, item })
+    else if (key.block >= range.from && key.block < range.to && key.timeMs <= cutMs) items.push({ key, wallet, item })
+  }
+  return sortItems(items)
+}
+
+/** Sorts in place: by block, position and hash, then by wallet; equals keep their order. */
+export function sortItems(items: WalletItem[]): WalletItem[] {
+  return items.sort(compareItems)
+}
+
+export function compareItems(a: WalletItem, b: WalletItem): number {
+  return compareKeys(a.key, b.key) || (a.wallet < b.wallet ? -1 : a.wallet > b.wallet ? 1 : 0)
+}

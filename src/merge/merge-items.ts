@@ -1,0 +1,54 @@
+import { compareKeys } from '../item-key.ts'
+import { compareItems, type ItemSource, type WalletItem } from './frame-items.ts'
+import { createHeap } from './heap.ts'
+
+/** All views of one transaction, by wallet address, each wallet once. */
+export type TransactionViews = readonly [WalletItem, ...WalletItem[]]
+
+type Cursor = { items: WalletItem[]; at: number; order: number }
+
+/**
+ * Every transaction of the sources with all its views, in chain order. A source is loaded when the merge reaches its
+ * first block and let go after its last item, so memory holds only sources that overlap. A wallet's item that was
+ * received twice (page borders, resumed ranges) counts once, as it was received last.
+ */
+export async function* mergeItems(sources: readonly ItemSource[]): AsyncGenerator<TransactionViews, void, void> {
+  let views: WalletItem[] = []
+  for await (const item of inOrder(sources)) {
+    const last = views.at(-1)
+    if (last !== undefined && compareKeys(last.key, item.key) !== 0) {
+      yield views as unknown as TransactionViews
+      views = [item]
+    } else if (last?.wallet === item.wallet) views[views.length - 1] = item
+    else views.push(item)
+  }
+  if (views.length > 0) yield views as unknown as TransactionViews
+}
+
+async function* inOrder(sources: readonly ItemSource[]): AsyncGenerator<WalletItem, void, void> {
+  const waiting = sources.map((source, order) => ({ source, order }))
+  waiting.sort((a, b) => firstBlock(a.source) - firstBlock(b.source) || a.order - b.order)
+  const heap = createHeap<Cursor>((a, b) => compareItems(current(a), current(b)) || a.order - b.order)
+  let next = 0
+  for (;;) {
+    const front = heap.peek()
+    const source = waiting[next]
+    if (source !== undefined && (front === undefined || firstBlock(source.source) <= current(front).key.block)) {
+      next += 1
+      const items = await source.source.load()
+      if (items.length > 0) heap.push({ items, at: 0, order: source.order })
+      continue
+    }
+    if (front === undefined) return
+    heap.pop()
+    yield current(front)
+    front.at += 1
+    if (front.at < front.items.length) heap.push(front)
+  }
+}
+
+const firstBlock = ({ blocks }: ItemSource) => blocks?.min ?? Number.NEGATIVE_INFINITY
+
+function current(cursor: Cursor): WalletItem {
+  return cursor.items[cursor.at] as WalletItem
+}

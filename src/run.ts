@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
+import pLimit from 'p-limit'
+import { ExportError, FAILURES, type FailureCode } from './errors.ts'
+import { exportJob, type JobResult } from './export-job.ts'
+import { type Client, createClient } from './fetch/client.ts'
+import { createGate, type Gate } from './fetch/gate.ts'
+import type { Asker, RequestEvent } from './fetch/request-page.ts'
+import type { RetryOptions } from './fetch/retry.ts'
+import { type Figures, newFigures } from './figures.ts'
+import type { Job } from './model.ts'
+import { writeRunReport } from './report/run-report.ts'
+import { createDataService } from './service/create-data-service.ts'
+import { listen } from './service/listen.ts'
+
+export type RunOptions = {
+  /** The key for the service; never kept anywhere. */
+  apiKey?: string | undefined
+  /** Forget checkpoints and start over. @default false */
+  fresh?: boolean
+  /** Stop cleanly after this many requests; undefined: no bound. */
+  maxRequests?: number | undefined
+  /** Stop cleanly after this long, in milliseconds; undefined: no bound. */
+  deadlineMs?: number | undefined
+  retry?: RetryOptions
+  /** Aborting it with an ExportError ends the run with that error; what was received stays. */
+  signal?: AbortSignal
+  /** One line about something worth knowing, as it happens. */
+  onNotice?: (notice: string) => void
+  /** Called once before the first request with the figures of each job, which then change in place. */
+  onStart?: (jobs: readonly JobFigures[], gate: Pick<Gate, 'pausedMs'>) => void
+}
+
+export type JobFigures = { job: Job; figures: Figures }
+export type RunResult = { id: string; jobs: readonly (JobResult & { figures: Figures })[]; code: FailureCode | undefined }
+
+/** Exports all jobs at once, within one shared concurrency and one shared quota. Throws USAGE before it starts. */
+export async function run(jobs: readonly Job[], options: RunOptions = {}): Promise<RunResult> {
+  requireDistinctOutputs(jobs)
+  const id = `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
+  const entries = jobs.map((job) => ({ job, figures: newFigures(job.wallets.length, Date.now()) }))
+  const shared = shareLimits(jobs, options)
+  const demo = jobs.some(({ service }) => service.baseUrl === 'demo') ? await listen(createDataService()) : undefined
+  options.onStart?.(entries, shared.gate)
+  try {
+    const results = await Promise.all(entries.map((entry) => runJob(entry, { shared, options, demoUrl: demo?.url, id })))
+    return { id, jobs: results, code: worstCode(results) }
+  } finally {
+    clearTimeout(shared.deadline)
+    await demo?.close()
+  }
+}
+
+function requireDistinctOutputs(jobs: readonly Job[]): void {
+  const seen = new Map<string, Job>()
+  for (const job of jobs) {
+    const output = resolve(job.output)
+    const other = seen.get(output)
+    if (other !== undefined) {
+      throw new ExportError('USAGE', `${job.file} and ${other.file} write to the same output ${job.output}`, {
+        fix: 'Give each job its own name or output.',
+      })
+    }
+    seen.set(output, job)
+  }
+}
+
+type Shared = {
+  gate: Gate
+  limit: Asker['limit']
+  signal: AbortSignal
+  /** Counts a request; throws BUDGET_REACHED where none is left. */
+  spend: () => void
+  deadline: NodeJS.Timeout | undefined
+}
+
+function shareLimits(jobs: readonly Job[], { maxRequests, deadlineMs, signal }: RunOptions): Shared {
+  const stop = new AbortController()
+  const deadline = deadlineMs === undefined ? undefined : setTimeout(() => stop.abort(reached('deadline')), deadlineMs)
+  let sent = 0
+  const spend = () => {
+    if (maxRequests === undefined || sent < maxRequests) sent += 1
+    else throw reached(`budget of ${maxRequests} requests`)
+  }
+  return {
+    gate: createGate(),
+    limit: pLimit(Math.max(...jobs.map(({ concurrency }) => concurrency))),
+    signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
+    spend,
+    deadline,
+  }
+}
+
+function reached(bound: string): ExportError {
+  return new ExportError('BUDGET_REACHED', `the ${bound} is reached`)
+}
+
+type Running = { shared: Shared; options: RunOptions; demoUrl: string | undefined; id: string }
+
+async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, id }: Running) {
+  const client = clientFor(job, demoUrl, options.apiKey)
+  const asker: Asker = {
+    client,
+    gate: shared.gate,
+    limit: shared.limit,
+    signal: shared.signal,
+    ...(options.retry === undefined ? {} : { retry: options.retry }),
+    onEvent: (event) => count(figures, event, shared.spend),
+  }
+  const onNotice = options.onNotice ?? (() => {})
+  const result = await exportJob({ job, asker, figures, fresh: options.fresh ?? false, onNotice })
+  await client.close()
+  await writeRunReport({ id, ...result, figures }).catch(() => onNotice(`${job.name}: the run's report could not be written`))
+  return { ...result, figures }
+}
+
+function clientFor({ service, concurrency }: Job, demoUrl: string | undefined, apiKey: string | undefined): Client {
+  const isDemo = service.baseUrl === 'demo'
+  const baseUrl = isDemo ? demoUrl : service.baseUrl
+  if (baseUrl === undefined) {
+    throw new ExportError('USAGE', 'no service is named', {
+      fix: 'Set service.baseUrl in the job, WALLETLAKE_BASE_URL or --base-url; `demo` is the embedded service.',
+    })
+  }
+  const { apiKeyHeader, timeoutMs } = service
+  return createClient({ baseUrl, apiKey: isDemo ? undefined : apiKey, apiKeyHeader, timeoutMs, connections: concurrency })
+}
+
+function count(figures: Figures, event: RequestEvent, spend: () => void): void {
+  if (event.kind === 'sent') {
+    spend()
+    figures.requests += 1
+  } else if (event.kind === 'answered') figures.bytes += event.bytes
+  else if (event.kind === 'refused') figures.refusals += 1
+  else figures.retries += 1
+}
+
+/** Of several failures the one with the lowest exit code above 0 speaks; rejected records only where nothing failed. */
+function worstCode(results: readonly (JobResult & { figures: Figures })[]): FailureCode | undefined {
+  const codes = results.flatMap(({ error }) => (error === undefined ? [] : [error.code]))
+  codes.sort((a, b) => FAILURES[a].exit - FAILURES[b].exit)
+  return codes[0] ?? (results.some(({ figures }) => figures.rejects > 0) ? 'RECORDS_REJECTED' : undefined)
+}

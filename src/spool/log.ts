@@ -1,0 +1,150 @@
+import { type FileHandle, open, rename } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import { diskError } from '../disk.ts'
+
+/**
+ * An append-only file of frames, each a line of JSON (the head) and a body. A frame counts when both checksums hold;
+ * what follows the last whole frame is the trace of a crash and is cut off at the next opening.
+ *
+ *     WLF1 <crc of the rest of the line, 8 hex> {"bytes":…,"crc":…,…head…}\n<body>\n
+ */
+export type FrameLog = {
+  /** Resolves with the body's place when the operating system has the frame. */
+  append(head: object, body: Buffer): Promise<FramePlace>
+  read(place: FramePlace): Promise<Buffer>
+  /** Forces what was appended to the disk. */
+  sync(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Where a body lies in its file. */
+export type FramePlace = { offset: number; bytes: number }
+
+export type Recovered = {
+  /** Called for each whole frame, in order of writing. */
+  onFrame: (head: Record<string, unknown>, place: FramePlace) => void
+  /** Called when bytes had to be given up; `kept` is where the damaged file was set aside, if it was. */
+  onDamage: (damage: { bytes: number; kept: string | undefined }) => void
+}
+
+const SYNC_EVERY_MS = 1_000
+
+/** Opens the log at `path`, made if missing, and tells every frame that is in it. Throws OUTPUT_FAILED. */
+export async function openFrameLog(path: string, recovered: Recovered): Promise<FrameLog> {
+  try {
+    const file = await open(path, 'a+')
+    const { size } = await file.stat()
+    const end = await recoverFrames(file, size, recovered.onFrame)
+    if (end < size) await cutOff({ path, file, end, size }, recovered)
+    return frameLogOn(path, file, end)
+  } catch (cause) {
+    throw diskError(`cannot open the checkpoint ${path}`, cause)
+  }
+}
+
+/** Tells the whole frames of a log without changing it; nothing where there is no log. */
+export async function scanFrameLog(path: string, onFrame: Recovered['onFrame']): Promise<void> {
+  let file: FileHandle
+  try {
+    file = await open(path, 'r')
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return
+    throw diskError(`cannot read the checkpoint ${path}`, cause)
+  }
+  try {
+    await recoverFrames(file, (await file.stat()).size, onFrame)
+  } finally {
+    await file.close()
+  }
+}
+
+function frameLogOn(path: string, file: FileHandle, start: number): FrameLog {
+  let end = start
+  let queue: Promise<unknown> = Promise.resolve()
+  let synced = Date.now()
+  const write = async (head: object, body: Buffer): Promise<FramePlace> => {
+    const line = headLine(head, body)
+    await file.appendFile(Buffer.concat([line, body, NEWLINE]))
+    const place = { offset: end + line.length, bytes: body.length }
+    end = place.offset + body.length + 1
+    if (Date.now() - synced > SYNC_EVERY_MS) {
+      await file.datasync()
+      synced = Date.now()
+    }
+    return place
+  }
+  const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
+    const turn = queue.then(task).catch((cause: unknown) => {
+      throw diskError(`cannot write the checkpoint ${path}`, cause)
+    })
+    queue = turn.catch(() => undefined)
+    return turn
+  }
+  return {
+    append: (head, body) => inTurn(() => write(head, body)),
+    read: (place) => readBody(file, place),
+    sync: () => inTurn(() => file.datasync()),
+    close: async () => {
+      await queue
+      await file.close()
+    },
+  }
+}
+
+const NEWLINE = Buffer.from('\n')
+
+function headLine(head: object, body: Buffer): Buffer {
+  const json = JSON.stringify({ bytes: body.length, crc: crc32(body), ...head })
+  return Buffer.from(`WLF1 ${crc32(json).toString(16).padStart(8, '0')} ${json}\n`)
+}
+
+async function readBody(file: FileHandle, { offset, bytes }: FramePlace): Promise<Buffer> {
+  const body = Buffer.allocUnsafe(bytes)
+  const { bytesRead } = await file.read(body, 0, bytes, offset)
+  if (bytesRead < bytes) throw diskError('cannot read the checkpoint', new Error('it ends too early'))
+  return body
+}
+
+const HEAD_LIMIT = 4096
+
+/** Tells every whole frame and gives the offset where they end. */
+async function recoverFrames(file: FileHandle, size: number, onFrame: Recovered['onFrame']): Promise<number> {
+  let at = 0
+  while (at < size) {
+    const start = await readBody(file, { offset: at, bytes: Math.min(HEAD_LIMIT, size - at) })
+    const head = parseHead(start)
+    if (head === undefined) return at
+    const place = { offset: at + head.length, bytes: head.bytes }
+    if (place.offset + place.bytes + 1 > size) return at
+    if (crc32(await readBody(file, place)) !== head.crc) return at
+    onFrame(head.fields, place)
+    at = place.offset + place.bytes + 1
+  }
+  return at
+}
+
+function parseHead(start: Buffer) {
+  const length = start.indexOf(10) + 1
+  const [, crc = '', json = ''] = /^WLF1 ([0-9a-f]{8}) (\{.*\})\n$/.exec(start.toString('utf8', 0, length)) ?? []
+  if (json === '' || crc32(json) !== Number.parseInt(crc, 16)) return undefined
+  const fields = JSON.parse(json) as Record<string, unknown> & { bytes: number; crc: number }
+  return { length, bytes: fields.bytes, crc: fields.crc, fields }
+}
+
+/** A torn last frame is simply cut; when more is lost than one page could be, the file is kept beside for a look. */
+async function cutOff(
+  { path, file, end, size }: { path: string; file: FileHandle; end: number; size: number },
+  { onDamage }: Recovered,
+): Promise<void> {
+  const tail = await readBody(file, { offset: end, bytes: size - end })
+  const torn = !tail.includes('\nWLF1 ')
+  const kept = torn ? undefined : `${path}.damaged`
+  if (kept !== undefined) {
+    const aside = await open(`${kept}.part`, 'w')
+    await aside.writeFile(tail)
+    await aside.close()
+    await rename(`${kept}.part`, kept)
+  }
+  await file.truncate(end)
+  onDamage({ bytes: size - end, kept })
+}

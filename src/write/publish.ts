@@ -1,0 +1,69 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { diskError, publishFile, readTextIfAny, writeAtomically } from '../disk.ts'
+import { MANIFEST_FILE, type Manifest, type ManifestFile, REJECTS_FILE } from '../manifest.ts'
+import type { Part } from './table-writer.ts'
+
+export type Publication = {
+  /** The output folder. */
+  folder: string
+  manifest: Manifest
+  parts: readonly Part[]
+  /** Lines of `rejects.ndjson`, in their order. */
+  rejects: readonly string[]
+}
+
+/**
+ * Makes an export visible: parts under their final names, then the manifest that lists them, then what an earlier
+ * manifest listed and this one does not is removed. An earlier manifest goes first where a name would change its
+ * content, so that no manifest ever lists bytes that are not there. Throws OUTPUT_FAILED.
+ */
+export async function publish({ folder, manifest, parts, rejects }: Publication): Promise<void> {
+  const earlier = await listedFiles(folder)
+  const changed = parts.some(({ path, sha256 }) => earlier.some((file) => file.path === path && file.sha256 !== sha256))
+  try {
+    if (changed) await rm(join(folder, MANIFEST_FILE), { force: true })
+    for (const { staged, path } of parts) await publishFile(staged, join(folder, path))
+    await publishRejects(folder, rejects)
+    await writeAtomically(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`)
+    await removeUnlisted({ folder, earlier, parts })
+  } catch (cause) {
+    throw diskError(`cannot publish the export in ${folder}`, cause)
+  }
+}
+
+async function publishRejects(folder: string, lines: readonly string[]): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  const path = join(folder, REJECTS_FILE)
+  if (lines.length === 0) await rm(path, { force: true })
+  else await writeAtomically(path, `${lines.join('\n')}\n`)
+}
+
+async function listedFiles(folder: string): Promise<ManifestFile[]> {
+  const manifest = await readManifestIfAny(folder)
+  return Object.values(manifest?.tables ?? {}).flatMap(({ files }) => files)
+}
+
+/** The manifest of an output; undefined where there is none or it is not one. */
+export async function readManifestIfAny(folder: string): Promise<Manifest | undefined> {
+  const text = await readTextIfAny(join(folder, MANIFEST_FILE))
+  if (text === undefined) return undefined
+  try {
+    const manifest = JSON.parse(text) as Manifest
+    return manifest.manifestVersion === 1 && typeof manifest.tables === 'object' ? manifest : undefined
+  } catch {
+    return undefined
+  }
+}
+
+type Removal = { folder: string; earlier: readonly ManifestFile[]; parts: readonly Part[] }
+
+/** Only names of our own shape are removed: a manifest edited by hand must not lead anywhere else. */
+async function removeUnlisted({ folder, earlier, parts }: Removal): Promise<void> {
+  const listed = new Set(parts.map(({ path }) => path))
+  for (const { path } of earlier) {
+    if (OUR_PATH.test(path) && !listed.has(path)) await rm(join(folder, path), { force: true })
+  }
+}
+
+const OUR_PATH = /^[a-z0-9_]+\/[a-z0-9_]+-\d{12}-\d{12}-\d{4,}\.(csv|csv\.gz|parquet)$/

@@ -1,0 +1,102 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { run } from '../../src/run.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { truth, truthWallets } from '../helpers/truth.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'walletlake-books-'))
+let ledger: TextRow[] = []
+let owners: TextRow[] = []
+
+beforeAll(async () => {
+  const { code } = await run([testJob({ addresses: truthWallets, output: folder })])
+  expect(code).toBeUndefined()
+  ledger = await readCsvTable(folder, 'ledger')
+  owners = await readCsvTable(folder, 'erc721_transfers')
+  return () => rmSync(folder, { recursive: true })
+})
+
+/** Sums a wallet's ledger rows of one asset up to and including a block. */
+type Sum = Map<string, bigint>
+
+function sumUpTo(rows: readonly TextRow[], block: number): Sum {
+  const sums: Sum = new Map()
+  for (const row of rows) {
+    if (Number(row['block_number']) > block) break
+    const key = [row['wallet_address'], row['asset_address'], row['token_id']].join('|')
+    sums.set(key, (sums.get(key) ?? 0n) + BigInt(row['value'] ?? ''))
+  }
+  return sums
+}
+
+describe('the ledger of the whole demo chain', () => {
+  test('equals the native balance to the wei at every block', () => {
+    const native = ledger.filter((row) => row['asset_type'] === 'native')
+    const byWallet = Map.groupBy(native, (row) => row['wallet_address'])
+    let checks = 0
+    for (const [address, balances] of Object.entries(truth.nativeByBlock)) {
+      const rows = byWallet.get(address.toLowerCase()) ?? []
+      let balance = BigInt(balances[0]?.[1] ?? '')
+      let at = 0
+      const known = new Map(balances)
+      let expected = balance
+      for (let block = 0; block <= truth.lastBlock; block += 1) {
+        for (; at < rows.length && Number(rows[at]?.['block_number']) === block; at += 1) {
+          balance += BigInt(rows[at]?.['value'] ?? '')
+        }
+        expected = known.has(block) ? BigInt(known.get(block) ?? '') : expected
+        if (balance !== expected) expect({ address, block, balance }).toEqual({ address, block, balance: expected })
+        checks += 1
+      }
+      expect(at).toBe(rows.length)
+    }
+    expect(checks).toBe(53 * 421)
+  })
+
+  test('equals every ERC-20 balance at every checkpoint', () => {
+    const rows = ledger.filter((row) => row['asset_type'] === 'erc20')
+    let checks = 0
+    for (const [token, { reconcilable, checkpoints }] of Object.entries(truth.erc20)) {
+      if (!reconcilable) continue
+      for (const [block, balances] of Object.entries(checkpoints)) {
+        const sums = sumUpTo(rows, Number(block))
+        for (const wallet of Object.keys(truth.membership)) {
+          const key = `${wallet}|${token}|`.toLowerCase()
+          expect([key, block, sums.get(key) ?? 0n]).toEqual([key, block, BigInt(balances[wallet] ?? '0')])
+          checks += 1
+        }
+      }
+    }
+    expect(checks).toBeGreaterThan(10_000)
+  })
+
+  test('equals every ERC-1155 balance at the last block', () => {
+    const sums = sumUpTo(ledger.filter((row) => row['asset_type'] === 'erc1155'), truth.lastBlock)
+    const expected = new Map<string, bigint>()
+    for (const [token, wallets] of Object.entries(truth.erc1155)) {
+      for (const [wallet, ids] of Object.entries(wallets)) {
+        for (const [id, balance] of Object.entries(ids)) expected.set(`${wallet}|${token}|${id}`.toLowerCase(), BigInt(balance))
+      }
+    }
+    const left = (all: Sum) => [...all].filter(([, balance]) => balance !== 0n).sort()
+    expect(left(sums)).toEqual(left(expected))
+    expect(expected.size).toBeGreaterThan(300)
+  })
+
+  test('ends with the owner of every ERC-721 token', () => {
+    const last = new Map(owners.map((row) => [`${row['token_address']}|${row['token_id']}`, row['to_address']]))
+    let checks = 0
+    for (const [token, ids] of Object.entries(truth.erc721Owners)) {
+      for (const [id, owner] of Object.entries(ids)) {
+        const found = last.get(`${token.toLowerCase()}|${id}`)
+        if (!truthWallets.includes(owner.toLowerCase())) continue
+        expect([token, id, found]).toEqual([token, id, owner.toLowerCase()])
+        checks += 1
+      }
+    }
+    expect(checks).toBeGreaterThan(300)
+  })
+})

@@ -1,0 +1,31 @@
+import type { Job } from '../../src/model.ts'
+import { TABLE_NAMES } from '../../src/table/index.ts'
+
+/** A whole job for tests: what is not given is the contract's default. */
+export function testJob(given: Partial<Omit<Job, 'wallets'>> & { addresses: readonly string[] }): Job {
+  const { addresses, ...fields } = given
+  return {
+    name: 'test',
+    file: 'test.yaml',
+    chain: '43114',
+    wallets: addresses.map((address) => ({ address: address.toLowerCase(), label: null })).sort(byAddress),
+    startBlock: 0,
+    endBlock: 421,
+    tables: TABLE_NAMES,
+    format: 'csv',
+    compression: fields.format === 'parquet' ? 'zstd' : 'none',
+    output: 'output/test',
+    maxRowsPerFile: 1_000_000,
+    concurrency: 16,
+    finalityMs: 0,
+    nativeSymbol: null,
+    keepRaw: false,
+    escapeFormulas: true,
+    service: { baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
+    ...fields,
+  }
+}
+
+function byAddress(a: { address: string }, b: { address: string }): number {
+  return a.address < b.address ? -1 : 1
+}

@@ -1,0 +1,19 @@
+import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+
+/** What the node itself says, by other methods than the listing (test/fixtures/README.md). */
+export type Truth = {
+  lastBlock: number
+  membership: Record<string, { items: number; sha256OfHashesInOrder: string }>
+  nativeByBlock: Record<string, [block: number, wei: string][]>
+  erc20: Record<string, { reconcilable: boolean; checkpoints: Record<string, Record<string, string>> }>
+  erc721Owners: Record<string, Record<string, string>>
+  erc1155: Record<string, Record<string, Record<string, string>>>
+}
+
+export const truth = JSON.parse(
+  gunzipSync(readFileSync(new URL('../fixtures/evm/truth.json.gz', import.meta.url))).toString(),
+) as Truth
+
+/** The 53 wallets of the demo chain, lower case. */
+export const truthWallets = Object.keys(truth.membership).map((address) => address.toLowerCase())
