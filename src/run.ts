@@ -27,6 +27,8 @@ export type RunOptions = {
   signal?: AbortSignal
   /** One line about something worth knowing, as it happens. */
   onNotice?: (notice: string) => void
+  /** One line about each retry and refusal. */
+  onDetail?: (detail: string) => void
   /** Called once before the first request with the figures of each job, which then change in place. */
   onStart?: (jobs: readonly JobFigures[], gate: Pick<Gate, 'pausedMs'>) => void
 }
@@ -105,7 +107,11 @@ async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, 
     limit: shared.limit,
     signal: shared.signal,
     ...(options.retry === undefined ? {} : { retry: options.retry }),
-    onEvent: (event) => count(figures, event, shared.spend),
+    onEvent: (event) => {
+      count(figures, event, shared.spend)
+      const detail = describe(event)
+      if (detail !== undefined) options.onDetail?.(`${job.name}: ${detail}`)
+    },
   }
   const onNotice = options.onNotice ?? (() => {})
   const result = await exportJob({ job, asker, figures, fresh: options.fresh ?? false, onNotice })
@@ -133,6 +139,11 @@ function count(figures: Figures, event: RequestEvent, spend: () => void): void {
   } else if (event.kind === 'answered') figures.bytes += event.bytes
   else if (event.kind === 'refused') figures.refusals += 1
   else figures.retries += 1
+}
+
+function describe(event: RequestEvent): string | undefined {
+  if (event.kind === 'refused') return `429, everything waits ${event.waitMs} ms`
+  return event.kind === 'retried' ? `asking again: ${event.reason}` : undefined
 }
 
 /** Of several failures the one with the lowest exit code above 0 speaks; rejected records only where nothing failed. */

@@ -1,0 +1,128 @@
+import type { CommandModule } from 'yargs'
+import { ExportError, FAILURES } from '../errors.ts'
+import { durationMs } from '../job/duration.ts'
+import { readApiKey } from '../job/read-api-key.ts'
+import { createLog, type Log, type LogFormat } from '../report/log.ts'
+import { showProgress } from '../report/progress.ts'
+import { summarize } from '../report/run-report.ts'
+import { summaryText } from '../report/summary.ts'
+import { type RunResult, run } from '../run.ts'
+import { type JobArguments, jobOptions, readJobs } from './jobs.ts'
+import { onSignals } from './signals.ts'
+
+type RunArguments = JobArguments & {
+  fresh: boolean
+  maxRequests?: string | undefined
+  deadline?: string | undefined
+  json: boolean
+  logFormat: LogFormat
+  quiet: boolean
+  verbose: boolean
+}
+
+export function runCommand(finish: (exit: number) => void): CommandModule<object, RunArguments> {
+  return {
+    command: 'run <jobs..>',
+    describe: 'export the wallets of one or more job files',
+    builder: (argv) =>
+      jobOptions(argv)
+        .option('fresh', { type: 'boolean', default: false, describe: 'forget checkpoints and start over' })
+        .option('max-requests', { type: 'string', describe: 'stop cleanly after N requests, exit 9', requiresArg: true })
+        .option('deadline', { type: 'string', describe: 'stop cleanly after 90s, 10m, 2h …, exit 9', requiresArg: true })
+        .option('json', { type: 'boolean', default: false, describe: 'one JSON summary on stdout at the end' })
+        .option('log-format', { choices: ['pretty', 'json'] as const, default: 'pretty' as const, describe: 'form of the lines on stderr' })
+        .option('quiet', { type: 'boolean', default: false, describe: 'errors only' })
+        .option('verbose', { type: 'boolean', default: false, describe: 'every retry and refusal too' })
+        .example('$0 run jobs/demo.yaml', 'export the demo wallets')
+        .example("$0 run 'jobs/*.yaml' --max-requests 5000", 'all jobs within a quota'),
+    handler: async (args) => finish(await runJobs(args)),
+  }
+}
+
+async function runJobs(args: RunArguments): Promise<number> {
+  const jobs = await readJobs(args)
+  const apiKey = await readApiKey(process.env)
+  const live = startDisplay(args)
+  const stop = onSignals(live.log)
+  try {
+    const result = await run(jobs, {
+      apiKey,
+      fresh: args.fresh,
+      maxRequests: args.maxRequests === undefined ? undefined : parseCount(args.maxRequests),
+      deadlineMs: args.deadline === undefined ? undefined : parseDeadline(args.deadline),
+      signal: stop.signal,
+      onNotice: live.log.info,
+      onDetail: live.log.debug,
+      onStart: live.start,
+    })
+    live.stop()
+    return conclude(result, { args, log: live.log })
+  } finally {
+    live.stop()
+    stop.forget()
+  }
+}
+
+function parseCount(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
+  throw new ExportError('USAGE', `--max-requests: found ${text}, expected a whole number from 1`)
+}
+
+function parseDeadline(text: string): number {
+  const ms = durationMs(text)
+  if (ms !== undefined && ms > 0) return ms
+  throw new ExportError('USAGE', `--deadline: found ${text}, expected a duration such as 90s, 10m or 2h`)
+}
+
+type Live = {
+  log: Log
+  start: NonNullable<Parameters<typeof run>[1]>['onStart'] & {}
+  stop: () => void
+}
+
+const PLAIN_EVERY_MS = 5_000
+
+/** A progress display on a terminal, plain lines elsewhere; log lines stand above the display. */
+function startDisplay({ logFormat, quiet, verbose }: RunArguments): Live {
+  let display: { stop(): void; clear(): void } | undefined
+  let timer: NodeJS.Timeout | undefined
+  const write = (line: string) => {
+    display?.clear()
+    process.stderr.write(`${line}\n`)
+  }
+  const log = createLog({ format: logFormat, level: quiet ? 'error' : verbose ? 'debug' : 'info', write })
+  return {
+    log,
+    start: (jobs, { pausedMs }) => {
+      const watched = jobs.map(({ job, figures }) => ({ name: job.name, figures }))
+      if (process.stderr.isTTY && !quiet && logFormat === 'pretty') {
+        display = showProgress({ jobs: watched, pausedMs, stream: process.stderr })
+      } else timer = setInterval(() => log.info(plainProgress(watched)), PLAIN_EVERY_MS)
+    },
+    stop: () => {
+      clearInterval(timer)
+      display?.stop()
+      display = undefined
+    },
+  }
+}
+
+function plainProgress(watched: readonly { name: string; figures: { phase: string; pages: number; share: number; refusals: number } }[]): string {
+  return watched
+    .filter(({ figures }) => figures.phase !== 'done')
+    .map(({ name, figures }) => `${name}: ${figures.phase}, ${Math.floor(figures.share * 100)}%, ${figures.pages} pages, ${figures.refusals} 429s`)
+    .join('; ')
+}
+
+function conclude({ id, jobs, code }: RunResult, { args, log }: { args: RunArguments; log: Log }): number {
+  const exit = code === undefined ? 0 : FAILURES[code].exit
+  if (args.json) process.stdout.write(`${JSON.stringify({ run: id, exit, jobs: jobs.map((job) => summarize({ id, ...job })) })}\n`)
+  else if (!args.quiet) process.stdout.write(`${summaryText(jobs, Date.now())}\n`)
+  for (const { job, error, figures } of jobs) {
+    if (error !== undefined) log.failure(new ExportError(error.code, `${job.name}: ${error.message}`, { fix: error.fix }))
+    else if (figures.rejects > 0) {
+      log.failure(new ExportError('RECORDS_REJECTED', `${job.name}: ${figures.rejects} of the service's records could not be normalized`))
+    }
+  }
+  return exit
+}

@@ -1,0 +1,27 @@
+import { ExportError } from '../errors.ts'
+import type { Log } from '../report/log.ts'
+
+/** How long an interrupted run may take to put its state in order, in milliseconds. */
+const GRACE_MS = 4_000
+
+/** Turns SIGINT and SIGTERM into an abort; a second one, or a run that does not end in time, ends the process at once. */
+export function onSignals(log: Log): { signal: AbortSignal; forget: () => void } {
+  const stop = new AbortController()
+  const interrupt = (code: 'INTERRUPTED' | 'TERMINATED', name: string) => () => {
+    const error = new ExportError(code, `${name} was received`)
+    if (stop.signal.aborted) process.exit(error.failure.exit)
+    log.info(`${name}: stopping; what was received is kept`)
+    stop.abort(error)
+    setTimeout(() => process.exit(error.failure.exit), GRACE_MS).unref()
+  }
+  const handlers = { SIGINT: interrupt('INTERRUPTED', 'SIGINT'), SIGTERM: interrupt('TERMINATED', 'SIGTERM') }
+  process.on('SIGINT', handlers.SIGINT)
+  process.on('SIGTERM', handlers.SIGTERM)
+  return {
+    signal: stop.signal,
+    forget: () => {
+      process.off('SIGINT', handlers.SIGINT)
+      process.off('SIGTERM', handlers.SIGTERM)
+    },
+  }
+}

@@ -1,0 +1,25 @@
+import type { CommandModule } from 'yargs'
+import { ExportError } from '../errors.ts'
+import { counted, grouped } from '../report/words.ts'
+import { verifyOutput } from '../verify/verify-output.ts'
+
+export function verifyCommand(finish: (exit: number) => void): CommandModule<object, { output: string }> {
+  return {
+    command: 'verify <output>',
+    describe: 're-read an export and check everything; exit 0 or 10',
+    builder: (argv) =>
+      argv.positional('output', { describe: 'the output folder', type: 'string', demandOption: true }),
+    handler: async ({ output }) => {
+      const { ok, files, rows, checks, problems } = await verifyOutput(output)
+      if (ok) {
+        const read = `${counted(files, 'file')}, ${counted(rows, 'row')}, ${grouped(checks)} checks`
+        process.stdout.write(`${output}: good (${read})\n`)
+        return
+      }
+      for (const problem of problems) process.stdout.write(`${problem}\n`)
+      const error = new ExportError('VERIFY_FAILED', `${output}: ${counted(problems.length, 'problem')} found`)
+      process.stderr.write(`${error.code}: ${error.message}\nfix: ${error.fix}\n`)
+      finish(error.failure.exit)
+    },
+  }
+}

@@ -1,0 +1,80 @@
+import type { Complain } from './complaints.ts'
+import { quoted } from './given.ts'
+import { freeTextExpected, isFreeText } from './kinds.ts'
+import type { Line } from './read-lines.ts'
+import { ADDRESS, ADDRESS_EXPECTED, type Entry, LABEL_CHARACTERS, likelyAddress } from './roster.ts'
+import { type CsvField, splitCsv } from './split-csv.ts'
+
+/** How an addresses file is laid out; `none` where its header is wrong and no line can be understood. */
+export type Layout = 'one a line' | 'address' | 'address,label' | 'none'
+
+/** A line of an addresses file, which is neither blank nor a comment. */
+export type AddressLine = { readonly file: string; readonly line: Line; readonly complain: Complain }
+
+/** The layout that the first line tells: a header, or an address already. */
+export function layoutOf({ file, line, complain }: AddressLine): Layout {
+  const fields = 'text' in line ? (splitCsv(line.text) ?? []) : []
+  const names = fields.map(({ text }) => text.toLowerCase())
+  if (!names.includes('address')) return 'one a line'
+  const header = names.join(',')
+  if (header === 'address' || header === 'address,label') return header
+  const found = `the header ${quoted(names.join(','))}`
+  complain({
+    place: { file, line: line.number, column: 1 },
+    found,
+    expected: 'the header address or address,label',
+  })
+  return 'none'
+}
+
+/** The wallet that a line below the header names; undefined after a complaint. */
+export function parseAddressLine(at: AddressLine, layout: Layout): Entry | undefined {
+  const { line } = at
+  if ('refused' in line) return refuse(at, line.refused, 'a line of UTF-8 text')
+  const fields = splitCsv(line.text)
+  if (fields === undefined)
+    return refuse(at, quoted(line.text), 'a quoted field closed in its line, quotes in it doubled')
+  const [address, label, ...more] = fields
+  if (address === undefined || more.length > 0 || (label !== undefined && layout !== 'address,label')) {
+    return refuse(at, quoted(line.text), LINE_EXPECTED[layout])
+  }
+  return entryOf(at, address, label)
+}
+
+const LINE_EXPECTED: Readonly<Record<Layout, string>> = {
+  'one a line': 'one address a line, or address,label as the first line',
+  address: 'one address a line, as the header says',
+  'address,label': 'an address and a label, the label in quotes where it has a comma',
+  none: 'a header',
+}
+
+function entryOf(at: AddressLine, address: CsvField, label: CsvField | undefined): Entry | undefined {
+  const place = { file: at.file, line: at.line.number, column: address.column }
+  if (!ADDRESS.test(address.text)) {
+    const found = quoted(address.text)
+    at.complain({
+      place,
+      field: 'address',
+      found,
+      expected: ADDRESS_EXPECTED,
+      didYouMean: likelyAddress(address.text),
+    })
+    return undefined
+  }
+  if (label === undefined || label.text === '')
+    return { field: 'address', place, address: address.text, label: null }
+  if (!isFreeText(label.text, LABEL_CHARACTERS)) {
+    const expected = freeTextExpected(LABEL_CHARACTERS)
+    at.complain({
+      place: { ...place, column: label.column },
+      field: 'label',
+      found: quoted(label.text),
+      expected,
+    })
+  }
+  return { field: 'address', place, address: address.text, label: label.text }
+}
+
+function refuse({ file, line, complain }: AddressLine, found: string, expected: string): undefined {
+  complain({ place: { file, line: line.number, column: 1 }, field: 'address', found, expected })
+}

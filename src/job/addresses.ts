@@ -1,0 +1,80 @@
+import type { Wallet } from '../model.ts'
+import { against, type Complain } from './complaints.ts'
+import { type Given, textOf } from './given.ts'
+import { complainOfKeys } from './keys.ts'
+import { accepting, freeText, type Kind } from './kinds.ts'
+import {
+  ADDRESS,
+  ADDRESS_EXPECTED,
+  type Entry,
+  enroll,
+  LABEL_CHARACTERS,
+  likelyAddress,
+  type Roster,
+  walletsOf,
+} from './roster.ts'
+
+/** A list of addresses, or of `{address, label}`, as wallets in order of their addresses. */
+export function addressList(): Kind<readonly Wallet[]> {
+  return {
+    schema: { type: 'array', minItems: 1, items: { anyOf: [address.schema, LABELLED] } },
+    parse: (given, complain) => {
+      if (!Array.isArray(given.value)) return refuse(given, 'a list of addresses', complain)
+      if (given.value.length === 0) return refuse(given, 'at least one address', complain)
+      const roster: Roster = new Map()
+      for (const item of given.value) enrollItem(roster, item, complain)
+      return walletsOf(roster)
+    },
+  }
+}
+
+/** The text of an unquoted address is taken as written: to YAML it is a number. */
+const address = accepting({
+  schema: { type: 'string', pattern: ADDRESS.source },
+  expected: ADDRESS_EXPECTED,
+  accept: (given) => ADDRESS.exec(textOf(given) ?? '')?.[0],
+  suggest: (given) => likelyAddress(textOf(given) ?? ''),
+})
+
+const label = freeText(LABEL_CHARACTERS)
+
+const LABELLED = {
+  type: 'object',
+  properties: {
+    address: { ...address.schema, description: '0x and 40 hex digits, in any letter case; quote it.' },
+    label: { ...label.schema, description: 'Your name for the wallet, as it stands in the tables.' },
+  },
+  required: ['address'],
+  additionalProperties: false,
+}
+
+const ENTRY_KEYS = { known: ['address', 'label'], meant: ['address', 'label'] }
+
+function enrollItem(roster: Roster, item: Given, complain: Complain): void {
+  const entry = item.value instanceof Map ? labelled(item, item.value, complain) : plain(item, complain)
+  if (entry !== undefined) enroll(roster, entry, complain)
+}
+
+function plain(item: Given, complain: Complain): Entry | undefined {
+  if (item.value === null || Array.isArray(item.value)) {
+    return refuse(item, `${ADDRESS_EXPECTED}, or {address, label}`, complain)
+  }
+  const parsed = address.parse(item, complain)
+  return parsed === undefined
+    ? undefined
+    : { field: item.field, place: item.place, address: parsed, label: null }
+}
+
+function labelled(item: Given, entries: ReadonlyMap<string, Given>, complain: Complain): Entry | undefined {
+  complainOfKeys(entries, ENTRY_KEYS, complain)
+  const [givenAddress, givenLabel] = [entries.get('address'), entries.get('label')]
+  const parsedLabel = givenLabel && label.parse(givenLabel, complain)
+  if (givenAddress === undefined) return refuse(item, 'a mapping with an address', complain)
+  const parsed = address.parse(givenAddress, complain)
+  const { field, place } = givenAddress
+  return parsed === undefined ? undefined : { field, place, address: parsed, label: parsedLabel ?? null }
+}
+
+function refuse(given: Given, expected: string, complain: Complain): undefined {
+  complain(against(given, expected))
+}

@@ -1,0 +1,142 @@
+import type { Compression, Format } from '../model.ts'
+import { TABLE_NAMES } from '../table/index.ts'
+import { addressList } from './addresses.ts'
+import { baseUrl } from './base-url.ts'
+import { chainId } from './chain.ts'
+import { headerName } from './header-name.ts'
+import { duration, freeText, type Kind, matching, oneOf, trueOrFalse, wholeNumber } from './kinds.ts'
+import { tableList } from './table-list.ts'
+
+/** One field of a job file: what it means and what it accepts; validation and JSON Schema derive from it. */
+export type Field<T> = Kind<T> & {
+  /** Prose for editors and `walletlake schema job`. */
+  readonly about: string
+  /** What holds without the field, where that is a constant. */
+  readonly default?: unknown
+  /** Values as a job file has them. */
+  readonly examples: readonly unknown[]
+}
+
+/** What each format can be compressed with, its default first. */
+export const COMPRESSIONS = {
+  csv: ['none', 'gzip'],
+  parquet: ['zstd', 'snappy', 'gzip', 'none'],
+} as const
+
+/** Every field of a job file by its path, in the order of the documentation. */
+export const FIELDS = {
+  name: {
+    ...matching(
+      /^[a-z0-9][a-z0-9._-]{0,63}$/,
+      'a name of 1 to 64 of a-z, 0-9, ".", "_" and "-", the first a letter or digit',
+    ),
+    about: "Names the output folder and the run. Without it, the file's name without its extension.",
+    examples: ['treasury'],
+  },
+  chain: {
+    ...chainId(),
+    about: 'EVM chain id or blockchain id, as the service names the chain.',
+    examples: [43114, '1'],
+  },
+  addresses: {
+    ...addressList(),
+    about:
+      'The wallets: each an address, or an address with your label. Order and letter case do not matter.',
+    examples: [
+      ['0x52908400098527886e0f7030069857d2e4169ee7'],
+      [{ address: '0x52908400098527886e0f7030069857d2e4169ee7', label: 'treasury' }],
+    ],
+  },
+  addressesFile: {
+    ...freeText(4096),
+    about:
+      'Instead of addresses, a file of them beside the job: CSV with the header address or address,label, or one address a line.',
+    examples: ['wallets.csv'],
+  },
+  startBlock: {
+    ...wholeNumber(0, Number.MAX_SAFE_INTEGER),
+    about: 'First block, itself included.',
+    default: 0,
+    examples: [0, 17_000_000],
+  },
+  endBlock: {
+    ...wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    about: "Block to stop before, itself not included. Without it, the chain's head when the run starts.",
+    examples: [18_000_000],
+  },
+  tables: {
+    ...tableList(),
+    about: 'Which tables are written.',
+    default: TABLE_NAMES,
+    examples: [['transactions', 'ledger']],
+  },
+  format: {
+    ...oneOf<Format>(['csv', 'parquet']),
+    about: 'Format of the files.',
+    default: 'csv',
+    examples: ['parquet'],
+  },
+  compression: {
+    ...oneOf<Compression>(['none', 'gzip', 'zstd', 'snappy']),
+    about: 'csv: none (default) or gzip. parquet: zstd (default), snappy, gzip or none.',
+    examples: ['gzip', 'zstd'],
+  },
+  output: {
+    ...freeText(4096),
+    about: 'Folder for the files, relative to the working directory. Without it, output/ and the name.',
+    examples: ['output/treasury'],
+  },
+  maxRowsPerFile: {
+    ...wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    about: 'A table goes on in its next file after so many rows.',
+    default: 1_000_000,
+    examples: [250_000],
+  },
+  concurrency: {
+    ...wholeNumber(1, 256),
+    about: 'Requests in flight, at most.',
+    default: 16,
+    examples: [4],
+  },
+  finality: {
+    ...duration('0s', '36500d'),
+    about:
+      "Transactions younger than this at the run's start are left for a later run. Only without endBlock.",
+    default: '0s',
+    examples: ['10m', '90s'],
+  },
+  nativeSymbol: {
+    ...freeText(32),
+    about: "Symbol of the chain's coin in the ledger. Without it, by chain id where known.",
+    examples: ['AVAX'],
+  },
+  keepRaw: {
+    ...trueOrFalse(),
+    about: "Keep the service's pages as received, one JSON item a line, gzip, under raw/.",
+    default: false,
+    examples: [true],
+  },
+  'service.baseUrl': {
+    ...baseUrl(),
+    about:
+      'Where the service is; demo starts the embedded one. --base-url and WALLETLAKE_BASE_URL win over it.',
+    examples: ['https://data-api.example.com', 'demo'],
+  },
+  'service.apiKeyHeader': {
+    ...headerName(),
+    about: 'Header that carries the key of WALLETLAKE_API_KEY. WALLETLAKE_API_KEY_HEADER wins over it.',
+    default: 'x-service-api-key',
+    examples: ['x-service-api-key'],
+  },
+  'service.timeout': {
+    ...duration('1ms', '1h'),
+    about: 'Time for one request, its body included.',
+    default: '30s',
+    examples: ['1m', '500ms'],
+  },
+} as const satisfies Record<string, Field<unknown>>
+
+export type FieldPath = keyof typeof FIELDS
+export type FieldValue<P extends FieldPath> = NonNullable<ReturnType<(typeof FIELDS)[P]['parse']>>
+
+export const FIELD_PATHS = Object.keys(FIELDS) as readonly FieldPath[]

@@ -1,0 +1,45 @@
+import { COMPRESSIONS, FIELDS, type Field } from './fields.ts'
+import type { SchemaPart } from './kinds.ts'
+
+/** JSON Schema (2020-12) of a job file, from the same table of fields as the validation. */
+export function jobSchema(): SchemaPart {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'walletlake job',
+    description: 'What one run of walletlake exports: chain, wallets, range of blocks, files.',
+    ...section(topLevel(), ['chain']),
+    oneOf: [{ required: ['addresses'] }, { required: ['addressesFile'] }],
+    not: { required: ['endBlock', 'finality'] },
+    if: { properties: { format: { const: 'parquet' } }, required: ['format'] },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { properties: { compression: { enum: COMPRESSIONS.parquet } } },
+    else: { properties: { compression: { enum: COMPRESSIONS.csv } } },
+  }
+}
+
+function topLevel(): SchemaPart {
+  const service = section(fieldsUnder(SERVICE), [])
+  return {
+    $schema: { type: 'string', description: 'Where editors find this schema; not read.' },
+    ...fieldsUnder(''),
+    service: { description: 'The service that the histories are read from.', ...service },
+  }
+}
+
+function section(properties: SchemaPart, required: readonly string[]): SchemaPart {
+  return { type: 'object', properties, required, additionalProperties: false }
+}
+
+const SERVICE = 'service.'
+
+/** The fields with that prefix, by their names without it. */
+function fieldsUnder(prefix: string): SchemaPart {
+  const named = Object.entries<Field<unknown>>(FIELDS)
+    .filter(([path]) => path.startsWith(prefix) && !path.slice(prefix.length).includes('.'))
+    .map(([path, field]) => [path.slice(prefix.length), fieldSchema(field)])
+  return Object.fromEntries(named)
+}
+
+function fieldSchema({ about, schema, examples, ...rest }: Field<unknown>): SchemaPart {
+  return { description: about, ...schema, ...('default' in rest ? { default: rest.default } : {}), examples }
+}

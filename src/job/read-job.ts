@@ -1,0 +1,47 @@
+import type { Job } from '../model.ts'
+import { readAddressesFile } from './addresses-file.ts'
+import { type Complaints, openComplaints } from './complaints.ts'
+import type { Given } from './given.ts'
+import { layerOfJob, parseLayers, type Values } from './layers.ts'
+import { type JobOverrides, layerOfEnv, layerOfOverrides } from './overrides.ts'
+import { parseYaml } from './parse-yaml.ts'
+import { readJobText } from './read-text.ts'
+import { settle, settleWallets } from './settle.ts'
+
+export type { JobOverrides } from './overrides.ts'
+
+/**
+ * Reads and checks a job file (CONTRACT section 1), YAML or JSON, and its addresses file.
+ *
+ * Command line wins over environment, environment over file. Throws JOB_INVALID with every complaint at once, each a
+ * line `file:line:column: field: found …, expected …`; options and variables are named in place of the file.
+ * No complaint shows an API key, credentials or a query.
+ */
+export async function readJob(
+  file: string,
+  options: { readonly overrides: JobOverrides; readonly env: NodeJS.ProcessEnv },
+): Promise<Job> {
+  const complaints = openComplaints()
+  const root = await readRoot(file, complaints)
+  const { complain } = complaints
+  const layers = [layerOfOverrides(options.overrides), layerOfEnv(options.env), layerOfJob(root, complain)]
+  const values: Values = parseLayers(layers, complain)
+  const settling = { file, root, complain }
+  const job = settle(values, settling)
+  const wallets = await settleWallets(values, settling, (given, path) =>
+    readAddressesFile({ given, path, jobFile: file, complain }),
+  )
+  complaints.throwIfAny()
+  return { ...job, wallets, escapeFormulas: options.overrides.escapeFormulas ?? true }
+}
+
+/** The file's tree; a file that can not be read or parsed has nothing further to complain of. */
+async function readRoot(file: string, { complain, throwIfAny }: Complaints): Promise<Given> {
+  const text = await readJobText(file, complain)
+  const root = text === undefined ? undefined : parseYaml(text, file, complain)
+  if (root === undefined || !(root.value instanceof Map)) {
+    if (root !== undefined) layerOfJob(root, complain)
+    throwIfAny()
+  }
+  return root as Given
+}

@@ -1,0 +1,27 @@
+export type CsvField = {
+  readonly text: string
+  /** Where the field begins in its line, from 1. */
+  readonly column: number
+}
+
+/**
+ * The fields of one line of CSV (RFC 4180): quotes around a field may hold commas, a doubled quote stands for one.
+ *
+ * Blanks around an unquoted field are dropped. Undefined where a quote is not closed, or text follows a closed one.
+ */
+export function splitCsv(line: string): readonly CsvField[] | undefined {
+  const fields: CsvField[] = []
+  for (let start = 0; start <= line.length; ) {
+    FIELD.lastIndex = start
+    const [whole = '', inQuotes, plain = ''] = FIELD.exec(line) ?? []
+    const end = start + whole.length
+    if (end < line.length && line[end] !== ',') return undefined
+    if (inQuotes === undefined && plain.includes('"')) return undefined
+    const blanks = whole.length - whole.trimStart().length
+    fields.push({ text: inQuotes?.replaceAll('""', '"') ?? plain.trim(), column: start + blanks + 1 })
+    start = end + 1
+  }
+  return fields
+}
+
+const FIELD = /[ \t]*"((?:[^"]|"")*)"[ \t]*|([^,]*)/y

@@ -1,0 +1,45 @@
+import type { ExportError } from '../errors.ts'
+
+export type LogFormat = 'pretty' | 'json'
+export type Level = 'error' | 'info' | 'debug'
+
+export type LogOptions = {
+  format: LogFormat
+  /** The least important level that is written. */
+  level: Level
+  /** Takes one line without its end. */
+  write: (line: string) => void
+}
+
+export type Log = {
+  info(message: string): void
+  debug(message: string): void
+  /** `CODE: what happened`, then `fix: what to do`. */
+  failure(error: ExportError): void
+}
+
+const RANK: Record<Level, number> = { error: 0, info: 1, debug: 2 }
+
+/** Log lines for people or as JSON objects, one a line. Control characters never reach a terminal. */
+export function createLog({ format, level, write }: LogOptions): Log {
+  const line = (at: Level, message: string) => {
+    if (RANK[at] > RANK[level]) return
+    const text = printable(message)
+    write(format === 'json' ? JSON.stringify({ time: new Date().toISOString(), level: at, message: text }) : text)
+  }
+  return {
+    info: (message) => line('info', message),
+    debug: (message) => line('debug', message),
+    failure: ({ code, message, fix }) => {
+      if (format === 'json') {
+        const about = { code, message: printable(message), fix: printable(fix) }
+        write(JSON.stringify({ time: new Date().toISOString(), level: 'error', ...about }))
+      } else write(`${code}: ${printable(message)}\nfix: ${printable(fix)}`)
+    },
+  }
+}
+
+/** Strangers' text without what moves a cursor, rings, hides or turns the direction of text. */
+export function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, (char) => (char === '\n' ? char : '\ufffd'))
+}

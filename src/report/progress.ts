@@ -1,0 +1,68 @@
+import { createLogUpdate } from 'log-update'
+import type { Figures } from '../figures.ts'
+import { grouped, lasting } from './words.ts'
+
+export type Watched = { name: string; figures: Figures }
+
+export type ProgressOptions = {
+  jobs: readonly Watched[]
+  /** Milliseconds until requests may leave again, 0 where they may. */
+  pausedMs: () => number
+  stream: NodeJS.WriteStream
+}
+
+const REFRESH_MS = 150
+/** More jobs than this are summed up in one line. */
+const MOST_JOBS = 12
+
+/** Shows a live display of the jobs on a terminal; `stop` leaves its last state standing. */
+export function showProgress({ jobs, pausedMs, stream }: ProgressOptions): { stop(): void; clear(): void } {
+  const update = createLogUpdate(stream)
+  const draw = () => update(progressLines({ jobs, pausedMs: pausedMs(), now: Date.now(), columns: stream.columns }))
+  const timer = setInterval(draw, REFRESH_MS)
+  draw()
+  return {
+    clear: () => update.clear(),
+    stop: () => {
+      clearInterval(timer)
+      draw()
+      update.done()
+    },
+  }
+}
+
+export type ProgressState = { jobs: readonly Watched[]; pausedMs: number; now: number; columns: number }
+
+/** The display's text: a line a job, none wider than the terminal. */
+export function progressLines({ jobs, pausedMs, now, columns = 80 }: ProgressState): string {
+  const busy = jobs.filter(({ figures }) => figures.phase !== 'done')
+  const shown = jobs.length <= MOST_JOBS ? jobs : busy.slice(0, MOST_JOBS)
+  const width = Math.min(20, Math.max(4, ...shown.map(({ name }) => name.length)))
+  const lines = shown.map((job) => jobLine(job, { width, now }))
+  if (shown.length < jobs.length) lines.push(`… ${jobs.length - busy.length} of ${jobs.length} jobs done`)
+  if (pausedMs > 0) lines.push(`waiting ${lasting(pausedMs)}: the service asked for a pause (429)`)
+  return lines.map((line) => line.slice(0, Math.max(20, columns - 1))).join('\n')
+}
+
+function jobLine({ name, figures }: Watched, { width, now }: { width: number; now: number }): string {
+  const rows = Object.values(figures.rows).reduce((sum, count) => sum + count, 0)
+  const label = name.length > width ? `${name.slice(0, width - 1)}…` : name.padEnd(width)
+  if (figures.phase === 'waiting') return `${label}  waiting`
+  if (figures.phase === 'writing') return `${label}  writing  ${grouped(rows)} rows`
+  const elapsed = Math.max(1, now - figures.startedMs)
+  const rate = `${((figures.requests * 1000) / elapsed).toFixed(1)} req/s`
+  const parts = [`${grouped(figures.pages)} pages`, `${grouped(figures.items)} txs`, rate, `${figures.refusals} 429s`]
+  if (figures.phase === 'done') return `${label}  done  ${grouped(figures.pages)} pages, ${grouped(rows)} rows, ${rate}, ${figures.refusals} 429s`
+  return `${label} ${bar(figures.share)} ${parts.join(' ')}${timeLeft(figures, now)}`
+}
+
+function bar(share: number): string {
+  const cells = Math.round(share * 10)
+  return `${'#'.repeat(cells)}${'.'.repeat(10 - cells)} ${String(Math.floor(share * 100)).padStart(3)}%`
+}
+
+function timeLeft({ share, shareAtStart, startedMs }: Figures, now: number): string {
+  const done = share - shareAtStart
+  if (done <= 0.01 || share >= 1) return ''
+  return ` ~${lasting(((now - startedMs) / done) * (1 - share))} left`
+}

@@ -1,0 +1,49 @@
+import type { ExportError } from '../errors.ts'
+import type { Figures } from '../figures.ts'
+import type { Job } from '../model.ts'
+import { counted, grouped, lasting, sized } from './words.ts'
+
+export type Outcome = { job: Job; state: string; error: ExportError | undefined; figures: Figures }
+
+/** What a run did, for people: what was written, where, and what to try next. Lines of at most 80 columns. */
+export function summaryText(outcomes: readonly Outcome[], now: number): string {
+  const lines = outcomes.flatMap((outcome) => [...jobLines(outcome, now), ''])
+  return [...lines, ...nextSteps(outcomes)].join('\n').trimEnd()
+}
+
+function jobLines({ job, state, error, figures }: Outcome, now: number): string[] {
+  if (error !== undefined) return [`${job.name}: not finished (${error.code})`, `  ${partial(figures)}`]
+  if (state === 'unchanged') return [`${job.name}: already complete in ${job.output}`, '  nothing was asked; --fresh exports it again']
+  const spent = `${counted(figures.requests, 'request')}, ${sized(figures.bytes)}`
+  const wallets = `${counted(figures.wallets, 'wallet')}, ${counted(figures.transactions, 'transaction')}`
+  return [
+    `${job.name}: complete in ${lasting(now - figures.startedMs)}`,
+    `  ${wallets} (${spent}${troubles(figures)})`,
+    ...job.tables.map((table) => `  ${grouped(figures.rows[table] ?? 0).padStart(12)}  ${table}`),
+    `  ${counted(figures.files, job.format === 'csv' ? 'CSV file' : 'Parquet file')} in ${job.output}`,
+    ...(figures.rejects > 0 ? [`  ${counted(figures.rejects, 'record')} set aside in ${job.output}/rejects.ndjson`] : []),
+  ]
+}
+
+function troubles({ refusals, retries }: Figures): string {
+  const parts = [refusals > 0 ? `${refusals} answered 429` : '', retries > 0 ? `${retries} tried again` : '']
+  return parts.filter((part) => part !== '').map((part) => `, ${part}`).join('')
+}
+
+function partial(figures: Figures): string {
+  const { pages, requests } = figures
+  return `${counted(pages, 'page')} kept (${counted(requests, 'request')}${troubles(figures)})`
+}
+
+function nextSteps(outcomes: readonly Outcome[]): string[] {
+  const first = outcomes.find(({ error }) => error === undefined)
+  if (first === undefined) return []
+  const { job } = first
+  const demo = job.service.baseUrl === 'demo'
+  return [
+    'Next:',
+    `  walletlake verify ${job.output}`,
+    ...(job.format === 'csv' ? [`  walletlake run ${job.file} --format parquet --output ${job.output}-parquet`] : []),
+    ...(demo ? ['  copy jobs/example.yaml, name your wallets and service, and run it'] : []),
+  ]
+}

@@ -1,0 +1,27 @@
+/** Numbers and times as people read them. */
+
+/** 1234567 → `1,234,567`. */
+export function grouped(count: number): string {
+  return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',')
+}
+
+/** `1 file`, `2 files`. */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** Milliseconds → `850 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
+export function lasting(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  const seconds = ms / 1000
+  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`
+  return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
+}
+
+/** Bytes → `0 B`, `1.5 KB`, `14.3 MB`, `2.1 GB`. */
+export function sized(bytes: number): string {
+  const units = ['B', 'KB', 'MB', 'GB', 'TB']
+  const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
+  return step === 0 ? `${bytes} B` : `${(bytes / 1000 ** step).toFixed(1)} ${units[step]}`
+}

@@ -1,0 +1,25 @@
+import type { Block, ChainItems } from './chain.ts'
+import { type JsonObject, objectOf } from './json.ts'
+
+/** Collects the blocks that a chain's transactions lie in, for a chain that has no list of its blocks. */
+export function collectBlocks({ items, blockNumbers }: ChainItems): Block[] {
+  const blocks: (Block & { transactions: JsonObject[] })[] = []
+  for (const [place, item] of items.entries()) {
+    const transaction = objectOf(item.nativeTransaction)
+    const number = blockNumbers[place] as number
+    const last = blocks.at(-1)
+    if (last?.number === number) last.transactions.push(transaction)
+    else blocks.push({ number, hash: String(transaction.blockHash), transactions: [transaction] })
+  }
+  return blocks
+}
+
+/** Finds a block by its number and by its hash in lower case. */
+export function indexBlocks(blocks: readonly Block[]): Map<number | string, Block> {
+  return new Map(
+    blocks.flatMap((block): [number | string, Block][] => [
+      [block.number, block],
+      [block.hash.toLowerCase(), block],
+    ]),
+  )
+}

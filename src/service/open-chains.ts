@@ -1,0 +1,58 @@
+import type { Chain } from './chain.ts'
+import { collectBlocks, indexBlocks } from './collect-blocks.ts'
+import type { DataServiceOptions } from './data-service.ts'
+import { indexItems } from './index-items.ts'
+import type { JsonObject } from './json.ts'
+import { lazy } from './lazy.ts'
+import { readBlocks, readTransactions } from './read-chain.ts'
+import { Refusal } from './refusal.ts'
+
+export type Chains = {
+  readonly ids: readonly string[]
+  /** The chain with this id; refuses with 404 an unknown one. */
+  named(id: string): Chain
+}
+
+/** Opens the chains of the demo and those of the options, which win; none is loaded yet. */
+export function openChains({ chains = {}, head }: DataServiceOptions): Chains {
+  const headNow = typeof head === 'function' ? head : () => head ?? Number.MAX_SAFE_INTEGER
+  const opened = new Map<string, Chain>()
+  for (const shipped of SHIPPED) opened.set(shipped.id, { head: headNow, ...shipped.open(shipped.id) })
+  for (const [id, items] of Object.entries(chains)) {
+    opened.set(id, { head: headNow, ...openItems(id, async () => items) })
+  }
+  const ids = [...opened.keys()]
+
+  return {
+    ids,
+    named(id) {
+      const chain = opened.get(id)
+      if (chain) return chain
+      throw new Refusal(
+        404,
+        `chain ${JSON.stringify(id)} is not served here: expected one of ${ids.join(', ')}.`,
+      )
+    },
+  }
+}
+
+type LoadedChain = Omit<Chain, 'head'>
+
+/** Chains under `chains/`. The first has a list of its blocks, empty ones too; the second one's blocks are derived. */
+const SHIPPED = [
+  { id: '43114', open: openLab },
+  { id: '1', open: (id: string) => openItems(id, () => readTransactions(id)) },
+]
+
+function openLab(id: string): LoadedChain {
+  const items = lazy(async () => indexItems(await readTransactions(id), { dropsEmptyInOddBlocks: true }))
+  const blocks = lazy(async () => indexBlocks(await readBlocks(id)))
+  return { id, items, block: async (block) => (await blocks()).get(block) }
+}
+
+/** A chain that consists of nothing but transactions: a block without any is unknown. */
+function openItems(id: string, read: () => Promise<readonly JsonObject[]>): LoadedChain {
+  const items = lazy(async () => indexItems(await read(), { dropsEmptyInOddBlocks: false }))
+  const blocks = lazy(async () => indexBlocks(collectBlocks(await items())))
+  return { id, items, block: async (block) => (await blocks()).get(block) }
+}

@@ -1,0 +1,43 @@
+import { type JsonObject, objectOf } from './json.ts'
+
+/**
+ * Gives the view that one address (lower case) has of a transaction (interface 2.8): each list holds only the
+ * entries in which it is a party, in their order; everything else stays as it is, in its place. With `dropsEmpty`
+ * a list without entries is left out.
+ */
+export function viewItem(item: JsonObject, { address, dropsEmpty }: View): JsonObject {
+  const fields = Object.entries(item).map(
+    ([field, value]) => [field, viewField(field, value, address)] as const,
+  )
+  return Object.fromEntries(
+    fields.filter(([field, value]) => !(dropsEmpty && LISTS.has(field) && isEmpty(value))),
+  )
+}
+
+/** Every address (lower case, each once) that is a party of a transaction or of any entry of its lists. */
+export function addressesOf(item: JsonObject): Set<string> {
+  const lists = [...LISTS].map((list) => item[list]).filter((list) => Array.isArray(list))
+  const movements: unknown[] = [item.nativeTransaction, ...lists.flat()]
+  return new Set(movements.flatMap(partiesOf).filter((address) => address !== ''))
+}
+
+type View = {
+  readonly address: string
+  readonly dropsEmpty: boolean
+}
+
+const LISTS = new Set(['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions'])
+
+function viewField(field: string, value: unknown, address: string): unknown {
+  if (!LISTS.has(field) || !Array.isArray(value)) return value
+  return value.filter((entry) => partiesOf(entry).includes(address))
+}
+
+function partiesOf(movement: unknown): string[] {
+  const { from, to } = objectOf(movement)
+  return [from, to].map((party) => String(objectOf(party).address ?? '').toLowerCase())
+}
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}

@@ -1,0 +1,35 @@
+import { SERVED_PATHS } from './route.ts'
+
+/** Creates the body of `/`: what this is, what can be asked, and requests to start with. */
+export function createWelcome(chainIds: readonly string[]) {
+  return {
+    message: 'The embedded data service of walletlake: real chain histories, small enough to ship.',
+    chains: chainIds,
+    endpoints: [
+      {
+        path: `GET ${SERVED_PATHS.wallet}`,
+        parameters: [
+          'pageToken',
+          'pageSize 1-100',
+          'startBlock',
+          'endBlock (exclusive)',
+          'sortOrder asc|desc',
+        ],
+      },
+      { path: `GET ${SERVED_PATHS.block}`, parameters: ['pageToken', 'pageSize 0-100'] },
+    ],
+    wallets: EXAMPLES.map(([chainId, about, address]) => ({
+      about,
+      url: `${SERVED_PATHS.wallet.replace('{chainId}', chainId).replace('{address}', address)}?pageSize=2`,
+    })),
+  }
+}
+
+const EXAMPLES = [
+  ['43114', 'the busiest: 2,042 transactions', '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'],
+  ['43114', 'deploys contracts and mints tokens', '0x58A57ed9d8d624cBD12e2C467D34787555bB1b25'],
+  ['43114', 'only ever received internal transactions', '0x48A0B31dD707cFb02cbC8706fE88C676630A796b'],
+  ['43114', 'only holds NFTs', '0x33ed23F86F8e72507A26748dC0A450590D7c679B'],
+  ['43114', 'never took part in anything', '0xFD524703A3B2929DE26b5ae154243d3202106b0e'],
+  ['1', 'Tether USD, a contract of Ethereum mainnet', '0xdAC17F958D2ee523a2206206994597C13D831ec7'],
+] as const

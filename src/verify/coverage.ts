@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto'
+import type { Manifest } from '../manifest.ts'
+import { differs } from './files.ts'
+import type { Findings } from './findings.ts'
+import { expectNone, type Lake, placeOf } from './lake.ts'
+import type { Found, Rows } from './rows.ts'
+import { literal } from './sql.ts'
+
+/** Addresses in one SQL statement. */
+const BATCH = 5000
+
+type Coverage = Manifest['coverage'][number]
+
+/** Coverage by itself: each address once and in order, and the blocks of all of them those of the job. */
+export function checkCoverage({ job, coverage }: Manifest, findings: Findings): void {
+  const place = 'manifest.json: coverage'
+  findings.expect(job.addresses === coverage.length, () => {
+    return differs('manifest.json: job', 'addresses', `${coverage.length} as in coverage`, job.addresses)
+  })
+  const hash = createHash('sha256')
+    .update(coverage.map(({ address }) => address).join('\n'))
+    .digest('hex')
+  findings.expect(job.addressesSha256 === hash, () => {
+    return differs('manifest.json: job', 'addressesSha256', `${hash} by coverage`, job.addressesSha256)
+  })
+  for (const [at, { address, fromBlock, toBlock }] of coverage.entries()) {
+    const before = coverage[at - 1]?.address
+    if (before !== undefined) {
+      findings.expect(
+        before < address,
+        () => `${place}: expected addresses in order, found ${address} after ${before}`,
+      )
+    }
+    findings.expect(
+      toBlock >= fromBlock,
+      () => `${place}: ${address}: toBlock ${toBlock} is before ${fromBlock}`,
+    )
+    findings.expect(fromBlock === job.startBlock, () => {
+      return differs(place, `fromBlock of ${address}`, job.startBlock, fromBlock)
+    })
+    const end = job.endBlock ?? coverage[0]?.toBlock
+    findings.expect(toBlock === end, () => differs(place, `toBlock of ${address}`, end, toBlock))
+  }
+}
+
+/** Makes the scratch table `wallets` of the addresses that the job covers. */
+export async function createWallets(rows: Rows, coverage: readonly Coverage[]): Promise<void> {
+  await rows.run('CREATE TABLE wallets (address VARCHAR)')
+  for (let at = 0; at < coverage.length; at += BATCH) {
+    const values = coverage.slice(at, at + BATCH).map(({ address }) => `(${literal(address)})`)
+    await rows.run(`INSERT INTO wallets VALUES ${values.join(', ')}`)
+  }
+}
+
+/** Rows agree with coverage: no other wallets, as many transactions, none outside the covered blocks. */
+export async function checkCovered(lake: Lake): Promise<void> {
+  for (const name of ['wallet_transactions', 'ledger'] as const) {
+    if (!lake.whole.has(name)) continue
+    await expectNone(lake, {
+      sql: `SELECT f, r, wallet_address FROM ${name} ANTI JOIN wallets ON wallet_address = address`,
+      tell: (found) => {
+        return `${placeOf(lake, name, found)}: expected a wallet of the coverage, found ${found.wallet_address}`
+      },
+    })
+  }
+  if (lake.whole.has('wallet_transactions')) await checkCounts(lake)
+}
+
+async function checkCounts({ rows, manifest, findings }: Lake): Promise<void> {
+  const found = await rows.all(
+    `SELECT wallet_address, count(*) AS n, min(block_number) AS first, max(block_number) AS last
+     FROM wallet_transactions GROUP BY wallet_address`,
+  )
+  const seen = new Map(found.map((one) => [one.wallet_address, one]))
+  for (const covered of manifest.coverage) checkWallet(covered, seen.get(covered.address), manifest, findings)
+}
+
+/** Rejected records were read, but gave no row: a wallet may count that many more. */
+function checkWallet(
+  covered: Coverage,
+  seen: Found | undefined,
+  manifest: Manifest,
+  findings: Findings,
+): void {
+  const place = `wallet_transactions of ${covered.address}`
+  const rows = Number(seen?.n ?? 0)
+  const missing = covered.transactions - rows
+  findings.expect(missing >= 0 && missing <= manifest.rejects, () => {
+    return differs(place, 'rows', `${covered.transactions} as in coverage`, rows)
+  })
+  if (seen === undefined) return
+  const blocks = [Number(seen.first), Number(seen.last)] as const
+  findings.expect(blocks[0] >= covered.fromBlock && blocks[1] < covered.toBlock, () => {
+    return differs(
+      place,
+      'blocks',
+      `${covered.fromBlock} to ${covered.toBlock - 1}`,
+      `${blocks[0]} to ${blocks[1]}`,
+    )
+  })
+}

@@ -1,0 +1,60 @@
+import { expectNone, type Lake, placeOf } from './lake.ts'
+import { amountSql, productSql } from './sql.ts'
+
+/** Arithmetic inside the fact tables: success by status, fee by gas, amount by decimals, one chain. */
+export async function checkFacts(lake: Lake): Promise<void> {
+  await checkChain(lake)
+  if (lake.whole.has('transactions')) {
+    await checkSuccess(lake)
+    await checkFees(lake)
+  }
+  if (lake.whole.has('erc20_transfers')) await checkAmounts(lake)
+}
+
+async function checkChain({ rows, findings, whole }: Lake): Promise<void> {
+  if (whole.size === 0) return
+  const chains = [...whole]
+    .map((name) => `SELECT chain_id, '${name}' AS name FROM ${name}`)
+    .join(' UNION ALL ')
+  const found = await rows.all(
+    `SELECT chain_id, min(name) AS name FROM (${chains}) GROUP BY chain_id ORDER BY 1`,
+  )
+  findings.expect(found.length <= 1, () => {
+    return `chain_id: expected one chain, found ${found.map((one) => `${one.chain_id} in ${one.name}`).join(', ')}`
+  })
+}
+
+async function checkSuccess(lake: Lake): Promise<void> {
+  const expected = `CASE status WHEN '1' THEN true WHEN '0' THEN false END`
+  await expectNone(lake, {
+    sql: `SELECT f, r, status, success FROM transactions WHERE success IS DISTINCT FROM (${expected})`,
+    tell: (found) => {
+      const place = placeOf(lake, 'transactions', found)
+      return `${place}: success: expected what status ${found.status} means, found ${found.success}`
+    },
+  })
+}
+
+/** transaction_fee = gas_used × gas_price, exact; null where either is. */
+async function checkFees(lake: Lake): Promise<void> {
+  const { carries, product } = productSql('gas_used', 'gas_price')
+  await expectNone(lake, {
+    sql: `SELECT f, r, gas_used, gas_price, transaction_fee FROM (SELECT *, ${carries} FROM transactions)
+          WHERE transaction_fee IS DISTINCT FROM ${product}`,
+    tell: (found) => {
+      const place = placeOf(lake, 'transactions', found)
+      return `${place}: transaction_fee: expected ${found.gas_used} × ${found.gas_price}, found ${found.transaction_fee}`
+    },
+  })
+}
+
+async function checkAmounts(lake: Lake): Promise<void> {
+  await expectNone(lake, {
+    sql: `SELECT f, r, value, token_decimals, amount FROM erc20_transfers
+          WHERE amount IS DISTINCT FROM ${amountSql('value', 'token_decimals')}`,
+    tell: (found) => {
+      const place = placeOf(lake, 'erc20_transfers', found)
+      return `${place}: amount: expected ${found.value} / 10^${found.token_decimals}, found ${found.amount}`
+    },
+  })
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Manifest, ManifestFile } from '../manifest.ts'
+import type { TableName } from '../table/index.ts'
+import { type Findings, shown } from './findings.ts'
+
+/** Checks a listed file's path, presence, size and hash; false where its rows cannot be read. */
+export async function checkFile(
+  folder: string,
+  place: { table: TableName; manifest: Manifest; file: ManifestFile },
+  findings: Findings,
+): Promise<boolean> {
+  const { file } = place
+  const expected = expectedPath(place.table, place.manifest, file)
+  if (!findings.expect(expected.test(file.path), () => pathProblem(place.table, file))) return false
+  const entry = await lstat(join(folder, file.path)).catch(() => undefined)
+  if (!findings.expect(entry?.isFile() === true, () => `${file.path}: expected a file, found none`))
+    return false
+  findings.expect(entry?.size === file.bytes, () => differs(file.path, 'bytes', file.bytes, entry?.size))
+  const hash = await hashFile(join(folder, file.path))
+  findings.expect(hash === file.sha256, () => differs(file.path, 'sha256', file.sha256, hash))
+  return true
+}
+
+/** Files in the folders of listed tables that the manifest does not list: they do not count, but are worth a word. */
+export async function unlistedFiles(folder: string, manifest: Manifest): Promise<string[]> {
+  const listed = new Set(
+    Object.values(manifest.tables).flatMap((table) => table.files.map((file) => file.path)),
+  )
+  const names = await Promise.all(
+    Object.keys(manifest.tables).map(async (table) => {
+      const inside = await readdir(join(folder, table)).catch(() => [])
+      return inside.map((name) => `${table}/${name}`)
+    }),
+  )
+  return names
+    .flat()
+    .filter((path) => !listed.has(path))
+    .sort()
+}
+
+/** `<place>: <what>: expected …, found …` */
+export function differs(place: string, what: string, expected: unknown, found: unknown): string {
+  return `${place}: ${what}: expected ${shown(expected)}, found ${shown(found)}`
+}
+
+/** The file name that table, blocks and format call for; only its number is free. */
+function expectedPath(table: TableName, { job }: Manifest, { fromBlock, toBlock }: ManifestFile): RegExp {
+  const extension = job.format === 'parquet' ? 'parquet' : job.compression === 'gzip' ? 'csv\\.gz' : 'csv'
+  return new RegExp(`^${table}/${table}-${block(fromBlock)}-${block(toBlock)}-\\d{4,}\\.${extension}$`)
+}
+
+function block(number: number): string {
+  return String(number).padStart(12, '0')
+}
+
+function pathProblem(table: TableName, { path, fromBlock, toBlock }: ManifestFile): string {
+  const wanted = `${table}/${table}-${block(fromBlock)}-${block(toBlock)}-<n> with the format's ending`
+  return `${table}: path: expected ${wanted}, found ${shown(path)}`
+}
+
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer)
+  return hash.digest('hex')
+}

@@ -1,0 +1,26 @@
+import { createReadStream } from 'node:fs'
+import { createGunzip } from 'node:zlib'
+
+/** Longest header that is looked for, in bytes. */
+const LONGEST = 16_384
+
+/** First line of a CSV file as text, without its `\n`; undefined where there is none or it cannot be read. */
+export async function readHeader(path: string): Promise<string | undefined> {
+  const file = createReadStream(path)
+  const source = path.endsWith('.gz') ? file.pipe(createGunzip()) : file
+  file.on('error', (thrown) => source.destroy(thrown))
+  let head = Buffer.alloc(0)
+  try {
+    for await (const chunk of source) {
+      head = Buffer.concat([head, chunk as Buffer])
+      const end = head.indexOf('\n')
+      if (end >= 0) return head.subarray(0, end).toString('utf8')
+      if (head.length > LONGEST) return undefined
+    }
+    return undefined
+  } catch {
+    return undefined
+  } finally {
+    file.destroy()
+  }
+}

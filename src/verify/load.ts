@@ -1,0 +1,107 @@
+import type { Manifest, ManifestFile } from '../manifest.ts'
+import type { Column, Table } from '../table/index.ts'
+import { brokenCellSql, describeCell, SQL_TYPES, typedCellSql } from './cells.ts'
+import { type Findings, shown } from './findings.ts'
+import { expectNone } from './lake.ts'
+import type { Rows } from './rows.ts'
+import { scanSql } from './scan.ts'
+import { named } from './sql.ts'
+
+export type FilePlace = { readonly table: Table; readonly index: number; readonly file: ManifestFile }
+type Reading = { readonly rows: Rows; readonly manifest: Manifest; readonly findings: Findings }
+
+/** Bit of a row's `broken` that says that its block lies outside its file's range. */
+const OUTSIDE = 62
+
+/** Makes the scratch table for a table's rows: what later checks need of them, typed, in file order. */
+export async function createScratch(rows: Rows, table: Table): Promise<void> {
+  const cells = keptOf(table).map((column) => `${named(column.name)} ${SQL_TYPES[column.type]}`)
+  const columns = ['f INTEGER', 'r BIGINT', 'broken BIGINT', 'place UBIGINT', ...cells]
+  await rows.run(`CREATE TABLE ${table.name} (${columns.join(', ')})`)
+}
+
+/**
+ * Reads every row of one file into the scratch table, checking each cell, the row count and the block range.
+ *
+ * @returns false where the file cannot be read as what it says it is
+ */
+export async function loadFile({ rows, manifest, findings }: Reading, place: FilePlace): Promise<boolean> {
+  const { table, index, file } = place
+  const source = scanSql(`${rows.folder}/${file.path}`, table, manifest.job.format)
+  const failure = await rows.run(insertSql(place, source, manifest)).then(nothing, firstLine)
+  if (!findings.expect(failure === undefined, () => `${file.path}: cannot be read: ${failure}`)) return false
+  const [counted] = await rows.all(`SELECT count(*) AS n FROM ${table.name} WHERE f = ${index}`)
+  const found = Number(counted?.n)
+  findings.expect(found === file.rows, () => `${file.path}: rows: expected ${file.rows}, found ${found}`)
+  await checkCells({ rows, manifest, findings }, place, source)
+  return true
+}
+
+function insertSql({ table, index, file }: FilePlace, source: string, { job }: Manifest): string {
+  const block = typedCellSql(table.columns[1] as Column, job.format)
+  const outside = `(${block} < ${file.fromBlock} OR ${block} >= ${file.toBlock})`
+  const bits = table.columns.map((column, at) => bit(brokenCellSql(column, job.format), at))
+  const broken = [...bits, bit(outside, OUTSIDE)].join(' + ')
+  const cells = keptOf(table).map((column) => typedCellSql(column, job.format))
+  const values = [index, 'r', broken, 'hash(block_hash, block_timestamp)', ...cells].join(', ')
+  return `INSERT INTO ${table.name} SELECT ${values} FROM (SELECT *, row_number() OVER () AS r FROM ${source})`
+}
+
+function bit(condition: string, at: number): string {
+  return `CASE WHEN ${condition} THEN ${2n ** BigInt(at)}::BIGINT ELSE 0::BIGINT END`
+}
+
+/** Tells wrong cells by row and column; columns without any cost nothing more. */
+async function checkCells(reading: Reading, place: FilePlace, source: string): Promise<void> {
+  const { table, index, file } = place
+  const { rows, findings } = reading
+  const [found] = await rows.all(
+    `SELECT coalesce(bit_or(broken), 0) AS bits FROM ${table.name} WHERE f = ${index}`,
+  )
+  const bits = BigInt(found?.bits as bigint)
+  for (const [at, column] of table.columns.entries()) {
+    if (((bits >> BigInt(at)) & 1n) === 0n) {
+      findings.expect(true, String)
+      continue
+    }
+    const cells = `SELECT row_number() OVER () AS r, ${named(column.name)} AS value FROM ${source}`
+    await expectNone(reading, {
+      sql: `SELECT r, value FROM (${brokenRows(place, at)}) JOIN (${cells}) USING (r) ORDER BY r`,
+      tell: ({ r, value }) => {
+        return `${file.path} row ${r}: ${column.name}: expected ${describeCell(column)}, found ${shown(value)}`
+      },
+    })
+  }
+  await expectNone(reading, {
+    sql: `${brokenRows(place, OUTSIDE)} ORDER BY r`,
+    tell: ({ r, block_number: block }) => {
+      return `${file.path} row ${r}: block_number: expected ${file.fromBlock} to ${file.toBlock - 1}, found ${block}`
+    },
+  })
+}
+
+function brokenRows({ table, index }: FilePlace, at: number): string {
+  const mask = `${2n ** BigInt(at)}::BIGINT`
+  return `SELECT r, block_number FROM ${table.name} WHERE f = ${index} AND broken & ${mask} <> 0`
+}
+
+/** Cells that only have to be of their type (names, texts, metadata) are not kept. */
+function keptOf(table: Table): readonly Column[] {
+  return table.columns.filter((column) => KEPT.has(column.name))
+}
+
+const KEPT: ReadonlySet<string> = new Set([
+  ...['chain_id', 'block_number', 'transaction_hash', 'transaction_index', 'log_index', 'transfer_ordinal'],
+  ...['success', 'status', 'from_address', 'to_address', 'value', 'gas_used', 'gas_price', 'transaction_fee'],
+  ...['token_address', 'token_id', 'token_decimals', 'metadata_decimals', 'amount'],
+  ...['internal_id', 'internal_type', 'reverted', 'wallet_address', 'is_sender', 'is_receiver'],
+  ...['erc20_transfers', 'erc721_transfers', 'erc1155_transfers', 'internal_transactions'],
+  ...['entry_id', 'entry_index', 'entry_type', 'direction', 'counterparty_address', 'counterparty_is_own'],
+  ...['asset_type', 'asset_address', 'asset_decimals', 'source'],
+])
+
+function nothing(): undefined {}
+
+function firstLine(thrown: Error): string {
+  return thrown.message.split('\n', 2).join(' ').slice(0, 300)
+}

@@ -1,0 +1,93 @@
+import type { Manifest, ManifestFile, ManifestTable } from '../manifest.ts'
+import type { Table, TableName } from '../table/index.ts'
+import { TABLES } from '../table/index.ts'
+import { checkFile, differs } from './files.ts'
+import type { Findings } from './findings.ts'
+import { readHeader } from './header.ts'
+import type { Lake } from './lake.ts'
+import { createScratch, loadFile } from './load.ts'
+import { checkParquetSchema } from './parquet-schema.ts'
+import type { Rows } from './rows.ts'
+
+export type Loading = {
+  /** The output folder. */
+  readonly folder: string
+  readonly rows: Rows
+  readonly manifest: Manifest
+  readonly findings: Findings
+  readonly onProgress: (message: string) => void
+}
+
+/** Re-hashes every listed file and re-reads every row into scratch tables. */
+export async function loadTables(loading: Loading): Promise<Lake> {
+  const whole = new Set<TableName>()
+  for (const table of TABLES) {
+    const listed = loading.manifest.tables[table.name]
+    if (listed === undefined) continue
+    checkListed(table, listed, loading.findings)
+    await createScratch(loading.rows, table)
+    if (await loadFiles(loading, table, listed.files)) whole.add(table.name)
+  }
+  return { rows: loading.rows, manifest: loading.manifest, findings: loading.findings, whole }
+}
+
+/** What the manifest says of one table has to agree with itself and with the contract's columns. */
+function checkListed({ name, columns }: Table, listed: ManifestTable, findings: Findings): void {
+  const expected = columns.map((column) => `${column.name} ${column.type}${column.nullable ? '?' : ''}`)
+  const found = listed.columns.map((column) => `${column.name} ${column.type}${column.nullable ? '?' : ''}`)
+  const at = Array.from({ length: Math.max(expected.length, found.length) }, (_, index) => index).find(
+    (index) => expected[index] !== found[index],
+  )
+  const place = `manifest.json: tables.${name}`
+  findings.expect(at === undefined, () => differs(place, `column ${at}`, expected[at ?? 0], found[at ?? 0]))
+  const rows = listed.files.reduce((sum, file) => sum + file.rows, 0)
+  findings.expect(rows === listed.rows, () => differs(place, 'rows', `${listed.rows} in its files`, rows))
+  findings.expect(listed.files.length > 0, () => `${place}: files: expected at least one, found none`)
+  checkSequence(place, listed.files, findings)
+}
+
+/** Files are numbered upwards, each there once; their block ranges may be the whole export's. */
+function checkSequence(place: string, files: readonly ManifestFile[], findings: Findings): void {
+  for (const [at, { path, fromBlock, toBlock }] of files.entries()) {
+    findings.expect(
+      fromBlock <= toBlock,
+      () => `${path}: expected fromBlock up to toBlock ${toBlock}, found ${fromBlock}`,
+    )
+    const before = files[at - 1]
+    if (before === undefined) continue
+    findings.expect(numberOf(before.path) < numberOf(path) && before.fromBlock <= fromBlock, () => {
+      return `${place}: files: expected them in order, found ${path} after ${before.path}`
+    })
+  }
+}
+
+function numberOf(path: string): number {
+  return Number(/-(\d+)\.[a-z.]+$/.exec(path)?.[1])
+}
+
+async function loadFiles(loading: Loading, table: Table, files: readonly ManifestFile[]): Promise<boolean> {
+  let whole = files.length > 0
+  for (const [index, file] of files.entries()) {
+    loading.onProgress(`reading ${file.path}`)
+    whole = (await loadOne(loading, { table, index, file })) && whole
+  }
+  return whole
+}
+
+async function loadOne(
+  loading: Loading,
+  place: { table: Table; index: number; file: ManifestFile },
+): Promise<boolean> {
+  const { folder, manifest, findings } = loading
+  const { table, file } = place
+  if (!(await checkFile(folder, { table: table.name, manifest, file }, findings))) return false
+  return (await hasColumns(loading, table, file.path)) && loadFile(loading, place)
+}
+
+async function hasColumns(loading: Loading, table: Table, path: string): Promise<boolean> {
+  const { rows, manifest, findings } = loading
+  if (manifest.job.format === 'parquet') return checkParquetSchema(rows, { path, table }, findings)
+  const expected = table.columns.map((column) => column.name).join(',')
+  const found = await readHeader(`${rows.folder}/${path}`)
+  return findings.expect(found === expected, () => differs(path, 'header', expected, found))
+}

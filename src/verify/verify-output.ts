@@ -1,0 +1,104 @@
+import { stat } from 'node:fs/promises'
+import { ExportError } from '../errors.ts'
+import type { Manifest } from '../manifest.ts'
+import { TABLES } from '../table/index.ts'
+import { checkCoverage, checkCovered, createWallets } from './coverage.ts'
+import { checkFacts } from './facts.ts'
+import { unlistedFiles } from './files.ts'
+import { type Findings, openFindings } from './findings.ts'
+import type { Lake } from './lake.ts'
+import { checkLedgerRows } from './ledger-match.ts'
+import { checkLedgerRules } from './ledger-rules.ts'
+import { checkLinks } from './links.ts'
+import { createExpected, SOURCES } from './movements.ts'
+import { checkKeys, checkOrder } from './order.ts'
+import { readManifest } from './read-manifest.ts'
+import { checkRejects } from './rejects.ts'
+import { openRows } from './rows.ts'
+import { loadTables } from './tables.ts'
+import { checkTotals } from './totals.ts'
+
+export type Verdict = {
+  /** True where no check failed. */
+  readonly ok: boolean
+  /** Files and rows that the manifest lists. */
+  readonly files: number
+  readonly rows: number
+  /** Checks made, failed ones included. */
+  readonly checks: number
+  /** One line each: the place, what was expected and what was found. At most 50, then `and N more`. */
+  readonly problems: readonly string[]
+}
+export type VerifyOptions = {
+  /** Told what is being looked at, and of files that the manifest does not list. @default nobody */
+  onProgress?: (message: string) => void
+}
+
+/**
+ * Re-hashes every file of an output, re-reads every row and checks keys, order, counts, coverage and ledger
+ * arithmetic (CONTRACT section 4). Memory is bounded; scratch space is taken under the system's temporary folder.
+ *
+ * @throws ExportError USAGE where the folder does not exist. What is wrong inside it is a problem, not a throw.
+ */
+export async function verifyOutput(folder: string, options: VerifyOptions = {}): Promise<Verdict> {
+  const entry = await stat(folder).catch(() => undefined)
+  if (!entry?.isDirectory()) throw new ExportError('USAGE', `there is no output folder ${folder}`)
+  const findings = openFindings()
+  const manifest = await readManifest(folder, findings)
+  if (manifest !== undefined)
+    await checkOutput({ folder, manifest, findings, onProgress: options.onProgress ?? nobody })
+  const tables = Object.values(manifest?.tables ?? {})
+  return {
+    ok: findings.count === 0,
+    files: tables.reduce((sum, table) => sum + table.files.length, 0),
+    rows: tables.reduce((sum, table) => sum + table.rows, 0),
+    checks: findings.checks,
+    problems: findings.told(),
+  }
+}
+
+type Output = {
+  readonly folder: string
+  readonly manifest: Manifest
+  readonly findings: Findings
+  readonly onProgress: (message: string) => void
+}
+
+async function checkOutput(output: Output): Promise<void> {
+  const { folder, manifest, findings, onProgress } = output
+  for (const path of await unlistedFiles(folder, manifest))
+    onProgress(`not in the manifest, not checked: ${path}`)
+  checkCoverage(manifest, findings)
+  await checkRejects(folder, manifest.rejects, findings)
+  const rows = await openRows(folder)
+  try {
+    const lake = await loadTables({ ...output, rows })
+    await createWallets(rows, manifest.coverage)
+    await checkLake(lake, onProgress)
+  } finally {
+    await rows.close()
+  }
+}
+
+async function checkLake(lake: Lake, onProgress: Output['onProgress']): Promise<void> {
+  for (const { name } of TABLES.filter((table) => lake.whole.has(table.name))) {
+    onProgress(`checking keys and order of ${name}`)
+    await checkKeys(lake, name)
+    await checkOrder(lake, name)
+  }
+  onProgress('checking counts and coverage')
+  await checkFacts(lake)
+  await checkLinks(lake)
+  await checkCovered(lake)
+  if (lake.whole.has('ledger')) await checkLedger(lake, onProgress)
+}
+
+async function checkLedger(lake: Lake, onProgress: Output['onProgress']): Promise<void> {
+  onProgress('checking the arithmetic of ledger')
+  await checkLedgerRules(lake)
+  const sources = await createExpected(lake)
+  if (sources.length > 0) await checkLedgerRows(lake, sources)
+  if (sources.length === SOURCES.length) await checkTotals(lake)
+}
+
+function nobody(): void {}
