@@ -30,7 +30,7 @@ export type JobArguments = {
   compression?: string | undefined
   concurrency?: string | undefined
   tables?: string | undefined
-  escapeFormulas: boolean
+  escapeFormulas?: boolean | undefined
 }
 
 /** Reads all named jobs; every complaint of every file in one JOB_INVALID. */

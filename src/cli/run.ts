@@ -15,7 +15,7 @@ type RunArguments = JobArguments & {
   maxRequests?: string | undefined
   deadline?: string | undefined
   json: boolean
-  logFormat: LogFormat
+  logFormat?: LogFormat | undefined
   quiet: boolean
   verbose: boolean
 }
@@ -83,7 +83,7 @@ type Live = {
 const PLAIN_EVERY_MS = 5_000
 
 /** A progress display on a terminal, plain lines elsewhere; log lines stand above the display. */
-function startDisplay({ logFormat, quiet, verbose }: RunArguments): Live {
+function startDisplay({ logFormat = 'pretty', quiet, verbose }: RunArguments): Live {
   let display: { stop(): void; clear(): void } | undefined
   let timer: NodeJS.Timeout | undefined
   const write = (line: string) => {

@@ -38,7 +38,7 @@ export type DataServiceOptions = {
   onInternalError?: ((thrown: unknown) => void) | undefined
 }
 
-export type Quota = {
+type Quota = {
   /** Requests a second in the long run; fractions are fine. */
   readonly perSecond: number
   /** Requests at once after a pause. @default perSecond, rounded up */

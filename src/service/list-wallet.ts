@@ -37,17 +37,18 @@ function choosePlaces(chainItems: ChainItems, { listing, from, head }: Choice) {
   const low = upTo(listing.startBlock)
   const high = Math.max(low, Math.min(upTo(listing.endBlock ?? Number.POSITIVE_INFINITY), upTo(head + 1)))
   if (listing.sortOrder === 'asc') {
-    const start = from === null ? low : firstAt(all, (place) => place >= from)
+    const start = Math.max(
+      low,
+      firstAt(all, (place) => place >= (from ?? 0)),
+    )
     const end = Math.min(start + listing.pageSize, high)
     return { places: all.slice(start, end), next: end < high ? all[end] : undefined }
   }
-  const end =
-    from === null
-      ? high
-      : Math.min(
-          high,
-          firstAt(all, (place) => place > from),
-        )
+  const last = from ?? Number.POSITIVE_INFINITY
+  const end = Math.min(
+    high,
+    firstAt(all, (place) => place > last),
+  )
   const start = Math.max(low, end - listing.pageSize)
   return { places: all.slice(start, end).reverse(), next: start > low ? all[start - 1] : undefined }
 }

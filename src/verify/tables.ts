@@ -5,7 +5,7 @@ import { checkFile, differs } from './files.ts'
 import type { Findings } from './findings.ts'
 import { readHeader } from './header.ts'
 import type { Lake } from './lake.ts'
-import { createScratch, loadFile } from './load.ts'
+import { createScratch, type FilePlace, loadFile } from './load.ts'
 import { checkParquetSchema } from './parquet-schema.ts'
 import type { Rows } from './rows.ts'
 
@@ -74,14 +74,20 @@ async function loadFiles(loading: Loading, table: Table, files: readonly Manifes
   return whole
 }
 
-async function loadOne(
-  loading: Loading,
-  place: { table: Table; index: number; file: ManifestFile },
-): Promise<boolean> {
-  const { folder, manifest, findings } = loading
+async function loadOne(loading: Loading, place: FilePlace): Promise<boolean> {
+  const { folder, rows, manifest, findings } = loading
   const { table, file } = place
   if (!(await checkFile(folder, { table: table.name, manifest, file }, findings))) return false
-  return (await hasColumns(loading, table, file.path)) && loadFile(loading, place)
+  try {
+    if (!(await hasColumns(loading, table, file.path))) return false
+    await loadFile(loading, place)
+    return true
+  } catch (thrown) {
+    const why = String((thrown as Error).message)
+      .replaceAll(`${rows.folder}/`, '')
+      .slice(0, 300)
+    return findings.expect(false, () => `${file.path}: cannot be read: ${why}`)
+  }
 }
 
 async function hasColumns(loading: Loading, table: Table, path: string): Promise<boolean> {
