@@ -1,8 +1,8 @@
 import { ExportError } from './errors.ts'
-import type { BlockRange, Job } from './model.ts'
 import { readRange } from './fetch/read-range.ts'
 import type { Asker } from './fetch/request-page.ts'
 import type { Figures } from './figures.ts'
+import type { BlockRange, Job } from './model.ts'
 import { NO_END, type Spool } from './spool/spool.ts'
 
 export type Crawl = {
@@ -23,10 +23,8 @@ type Piece = { address: string; range: BlockRange; order: 'asc' | 'desc' }
  */
 export async function crawl(context: Crawl): Promise<number> {
   await readPieces(context, openPieces(context))
-  if (context.job.endBlock !== undefined) return context.job.endBlock
-  const head = context.spool.head()
-  const end = head === undefined ? context.job.startBlock : head + 1
-  await readPieces(context, toppingUp(context, end))
+  const end = await context.spool.settleEnd()
+  await readPieces(context, openPieces(context))
   return end
 }
 
@@ -35,14 +33,6 @@ function* openPieces({ job, spool }: Crawl): Generator<Piece> {
     for (const range of spool.remaining(address)) {
       yield { address, range, order: range.to === NO_END ? 'desc' : 'asc' }
     }
-  }
-}
-
-function* toppingUp({ job, spool }: Crawl, end: number): Generator<Piece> {
-  const stale = spool.staleTops()
-  for (const { address } of job.wallets) {
-    const from = stale.get(address)
-    if (from !== undefined && from + 1 < end) yield { address, range: { from, to: end }, order: 'asc' }
   }
 }
 
@@ -71,7 +61,10 @@ function isBudget(thrown: unknown): boolean {
   return thrown instanceof ExportError && thrown.code === 'BUDGET_REACHED'
 }
 
-async function readPiece({ job, asker, spool, figures }: Crawl, { address, range, order }: Piece): Promise<void> {
+async function readPiece(
+  { job, asker, spool, figures }: Crawl,
+  { address, range, order }: Piece,
+): Promise<void> {
   const ask = { chain: job.chain, address, range, order, cutMs: spool.cutMs }
   for await (const page of readRange(asker, ask)) {
     await spool.addPage(address, page)

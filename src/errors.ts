@@ -26,9 +26,17 @@ export const FAILURES = {
     retry: false,
     fix: 'Check chain, addresses and block range of the job, and the base URL, against the service.',
   },
-  SERVICE_UNAVAILABLE: { exit: 5, retry: true, fix: 'Run the same command again: it resumes where it stopped.' },
+  SERVICE_UNAVAILABLE: {
+    exit: 5,
+    retry: true,
+    fix: 'Run the same command again: it resumes where it stopped.',
+  },
   PAGE_MALFORMED: { exit: 5, retry: true, fix: 'Run the same command again: it resumes where it stopped.' },
-  RATE_LIMITED: { exit: 5, retry: true, fix: 'Run the same command again later: it resumes where it stopped.' },
+  RATE_LIMITED: {
+    exit: 5,
+    retry: true,
+    fix: 'Run the same command again later: it resumes where it stopped.',
+  },
   RECORDS_REJECTED: {
     exit: 6,
     retry: false,
@@ -40,7 +48,11 @@ export const FAILURES = {
     fix: 'Check the free space and the permissions of the output folder, then run again: it resumes.',
   },
   OUTPUT_LOCKED: { exit: 8, retry: false, fix: 'Wait for the other run to end, or stop it.' },
-  BUDGET_REACHED: { exit: 9, retry: false, fix: 'Run the same command again later: it resumes where it stopped.' },
+  BUDGET_REACHED: {
+    exit: 9,
+    retry: false,
+    fix: 'Run the same command again later: it resumes where it stopped.',
+  },
   VERIFY_FAILED: { exit: 10, retry: false, fix: 'Export again with --fresh; do not use these files.' },
   INTERRUPTED: { exit: 130, retry: false, fix: 'Run the same command again: it resumes where it stopped.' },
   TERMINATED: { exit: 143, retry: false, fix: 'Run the same command again: it resumes where it stopped.' },
@@ -86,7 +98,8 @@ export function toExportError(thrown: unknown): ExportError {
   if (thrown instanceof ExportError) return thrown
   const code = (thrown as NodeJS.ErrnoException | undefined)?.code
   const what = thrown instanceof Error ? thrown.message : String(thrown)
-  if (typeof code === 'string' && DISK_CODES.has(code)) return new ExportError('OUTPUT_FAILED', what, { cause: thrown })
+  if (typeof code === 'string' && DISK_CODES.has(code))
+    return new ExportError('OUTPUT_FAILED', what, { cause: thrown })
   return new ExportError('BUG', what, { cause: thrown })
 }
 

@@ -3,7 +3,7 @@ import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crawl } from './crawl.ts'
 import { readTextIfAny, writeAtomically } from './disk.ts'
-import { ExportError, toExportError } from './errors.ts'
+import { type ExportError, toExportError } from './errors.ts'
 import type { Asker } from './fetch/request-page.ts'
 import type { Figures } from './figures.ts'
 import { PRIVATE_FOLDER } from './manifest.ts'
@@ -99,14 +99,19 @@ export async function isDone(job: Job): Promise<boolean> {
   if (job.endBlock === undefined) return false
   const done = await readTextIfAny(join(privateFolder(job), DONE_FILE))
   const manifest = await readManifestIfAny(job.output)
-  if (done === undefined || manifest === undefined || done.trim() !== JSON.stringify({ job: jobKey(job) })) return false
+  if (done === undefined || manifest === undefined || done.trim() !== JSON.stringify({ job: jobKey(job) }))
+    return false
   const files = Object.values(manifest.tables).flatMap(({ files }) => files)
-  const sizes = await Promise.all(files.map(({ path }) => stat(join(job.output, path)).catch(() => undefined)))
+  const sizes = await Promise.all(
+    files.map(({ path }) => stat(join(job.output, path)).catch(() => undefined)),
+  )
   return files.every(({ bytes }, at) => sizes[at]?.size === bytes)
 }
 
 /** A hash of everything that decides the bytes of an output. */
 function jobKey(job: Job): string {
   const { file: _file, output: _output, concurrency: _concurrency, service: _service, ...deciding } = job
-  return createHash('sha256').update(JSON.stringify([GENERATOR, deciding])).digest('hex')
+  return createHash('sha256')
+    .update(JSON.stringify([GENERATOR, deciding]))
+    .digest('hex')
 }

@@ -26,6 +26,16 @@ export type Figures = {
 }
 
 export function newFigures(wallets: number, now: number): Figures {
-  const counts = { requests: 0, refusals: 0, retries: 0, bytes: 0, pages: 0, items: 0, transactions: 0, files: 0, rejects: 0 }
+  const counts = {
+    requests: 0,
+    refusals: 0,
+    retries: 0,
+    bytes: 0,
+    pages: 0,
+    items: 0,
+    transactions: 0,
+    files: 0,
+    rejects: 0,
+  }
   return { phase: 'waiting', startedMs: now, wallets, ...counts, share: 0, shareAtStart: 0, rows: {} }
 }

@@ -23,8 +23,16 @@ export async function inspectJob(job: Job): Promise<JobState> {
   const done = !spool.begun && (await isDone(job))
   const wallets = job.wallets.map((wallet) => ({
     ...wallet,
-    remaining: done ? [] : spool.remaining(wallet.address).map(({ from, to }) => ({ from, to: to === NO_END ? undefined : to })),
+    remaining: done
+      ? []
+      : spool.remaining(wallet.address).map(({ from, to }) => ({ from, to: to === NO_END ? undefined : to })),
   }))
-  const state = done ? 'complete' : spool.begun ? 'unfinished' : manifest === undefined ? 'not begun' : 'exported'
+  const state = done
+    ? 'complete'
+    : spool.begun
+      ? 'unfinished'
+      : manifest === undefined
+        ? 'not begun'
+        : 'exported'
   return { state, pages: spool.pages, items: spool.items, wallets, manifest }
 }

@@ -13,14 +13,19 @@ export type ItemKey = {
 export function keyOfItem(item: unknown): ItemKey | string {
   const native = (item as { nativeTransaction?: unknown } | null)?.nativeTransaction
   if (typeof native !== 'object' || native === null) return 'nativeTransaction is missing'
-  const { blockNumber, blockIndex, txHash, blockTimestamp, blockTimestampMilliseconds } = native as Record<string, unknown>
+  const { blockNumber, blockIndex, txHash, blockTimestamp, blockTimestampMilliseconds } = native as Record<
+    string,
+    unknown
+  >
   const block = wholeNumber(blockNumber)
   if (block === undefined) return `blockNumber is not a block number: ${show(blockNumber)}`
   const index = wholeNumber(blockIndex)
   if (index === undefined || index > INT32_MAX) return `blockIndex is not an int32: ${show(blockIndex)}`
   if (typeof txHash !== 'string' || txHash === '') return `txHash is missing: ${show(txHash)}`
-  const timeMs = blockTimestampMilliseconds == null ? scaled(blockTimestamp) : wholeNumber(blockTimestampMilliseconds)
-  if (timeMs === undefined || timeMs > TIME_MAX) return `blockTimestamp is not a time: ${show(blockTimestamp)}`
+  const timeMs =
+    blockTimestampMilliseconds == null ? scaled(blockTimestamp) : wholeNumber(blockTimestampMilliseconds)
+  if (timeMs === undefined || timeMs > TIME_MAX)
+    return `blockTimestamp is not a time: ${show(blockTimestamp)}`
   return { block, index, hash: txHash.toLowerCase(), timeMs }
 }
 

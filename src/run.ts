@@ -34,7 +34,11 @@ export type RunOptions = {
 }
 
 export type JobFigures = { job: Job; figures: Figures }
-export type RunResult = { id: string; jobs: readonly (JobResult & { figures: Figures })[]; code: FailureCode | undefined }
+export type RunResult = {
+  id: string
+  jobs: readonly (JobResult & { figures: Figures })[]
+  code: FailureCode | undefined
+}
 
 /** Exports all jobs at once, within one shared concurrency and one shared quota. Throws USAGE before it starts. */
 export async function run(jobs: readonly Job[], options: RunOptions = {}): Promise<RunResult> {
@@ -42,10 +46,14 @@ export async function run(jobs: readonly Job[], options: RunOptions = {}): Promi
   const id = `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
   const entries = jobs.map((job) => ({ job, figures: newFigures(job.wallets.length, Date.now()) }))
   const shared = shareLimits(jobs, options)
-  const demo = jobs.some(({ service }) => service.baseUrl === 'demo') ? await listen(createDataService()) : undefined
+  const demo = jobs.some(({ service }) => service.baseUrl === 'demo')
+    ? await listen(createDataService())
+    : undefined
   options.onStart?.(entries, shared.gate)
   try {
-    const results = await Promise.all(entries.map((entry) => runJob(entry, { shared, options, demoUrl: demo?.url, id })))
+    const results = await Promise.all(
+      entries.map((entry) => runJob(entry, { shared, options, demoUrl: demo?.url, id })),
+    )
     return { id, jobs: results, code: worstCode(results) }
   } finally {
     clearTimeout(shared.deadline)
@@ -78,7 +86,8 @@ type Shared = {
 
 function shareLimits(jobs: readonly Job[], { maxRequests, deadlineMs, signal }: RunOptions): Shared {
   const stop = new AbortController()
-  const deadline = deadlineMs === undefined ? undefined : setTimeout(() => stop.abort(reached('deadline')), deadlineMs)
+  const deadline =
+    deadlineMs === undefined ? undefined : setTimeout(() => stop.abort(reached('deadline')), deadlineMs)
   let sent = 0
   const spend = () => {
     if (maxRequests === undefined || sent < maxRequests) sent += 1
@@ -116,11 +125,17 @@ async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, 
   const onNotice = options.onNotice ?? (() => {})
   const result = await exportJob({ job, asker, figures, fresh: options.fresh ?? false, onNotice })
   await client.close()
-  await writeRunReport({ id, ...result, figures }).catch(() => onNotice(`${job.name}: the run's report could not be written`))
+  await writeRunReport({ id, ...result, figures }).catch(() =>
+    onNotice(`${job.name}: the run's report could not be written`),
+  )
   return { ...result, figures }
 }
 
-function clientFor({ service, concurrency }: Job, demoUrl: string | undefined, apiKey: string | undefined): Client {
+function clientFor(
+  { service, concurrency }: Job,
+  demoUrl: string | undefined,
+  apiKey: string | undefined,
+): Client {
   const isDemo = service.baseUrl === 'demo'
   const baseUrl = isDemo ? demoUrl : service.baseUrl
   if (baseUrl === undefined) {
@@ -129,7 +144,13 @@ function clientFor({ service, concurrency }: Job, demoUrl: string | undefined, a
     })
   }
   const { apiKeyHeader, timeoutMs } = service
-  return createClient({ baseUrl, apiKey: isDemo ? undefined : apiKey, apiKeyHeader, timeoutMs, connections: concurrency })
+  return createClient({
+    baseUrl,
+    apiKey: isDemo ? undefined : apiKey,
+    apiKeyHeader,
+    timeoutMs,
+    connections: concurrency,
+  })
 }
 
 function count(figures: Figures, event: RequestEvent, spend: () => void): void {

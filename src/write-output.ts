@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type FlatTransaction, flattenTransaction, type Reject } from './flatten/flatten-transaction.ts'
 import type { Figures } from './figures.ts'
+import { type FlatTransaction, flattenTransaction, type Reject } from './flatten/flatten-transaction.ts'
 import { PRIVATE_FOLDER } from './manifest.ts'
 import { condense } from './merge/condense.ts'
 import { type BadItem, type ItemSource, itemsOfPage } from './merge/frame-items.ts'
@@ -89,7 +89,9 @@ async function writeRows(output: Output, { folder, writers, rejects, seen }: Wri
   }
 }
 
-const WALLET_COLUMN = tableNamed('wallet_transactions').columns.findIndex(({ name }) => name === 'wallet_address')
+const WALLET_COLUMN = tableNamed('wallet_transactions').columns.findIndex(
+  ({ name }) => name === 'wallet_address',
+)
 
 function walletsOf(flat: FlatTransaction): string[] {
   return flat.wallet_transactions.map((row) => String(row[WALLET_COLUMN]))
@@ -117,12 +119,20 @@ function sourceOf({ wallet, place, blocks }: Frame, { spool, range, onBadItem }:
   return {
     bytes: place.bytes,
     blocks,
-    load: async () => itemsOfPage({ wallet, body: await spool.read(place), range, cutMs: spool.cutMs, onBadItem }),
+    load: async () =>
+      itemsOfPage({ wallet, body: await spool.read(place), range, cutMs: spool.cutMs, onBadItem }),
   }
 }
 
 function rejectLine(chain: string, { wallet, transactionHash, list, reason, record }: Reject): string {
-  return JSON.stringify({ chain_id: chain, wallet_address: wallet, transaction_hash: transactionHash, list, reason, record })
+  return JSON.stringify({
+    chain_id: chain,
+    wallet_address: wallet,
+    transaction_hash: transactionHash,
+    list,
+    reason,
+    record,
+  })
 }
 
 /** One file a wallet under `raw/`: its items as they were received, in chain order, one a line. */

@@ -8,13 +8,30 @@ import { TABLE_NAMES } from '../table/index.ts'
 /** The options that override a job file, shared by the commands that read one. */
 export function jobOptions<T>(argv: Argv<T>) {
   return argv
-    .positional('jobs', { describe: 'job files (YAML or JSON) or globs', type: 'string', array: true, demandOption: true })
+    .positional('jobs', {
+      describe: 'job files (YAML or JSON) or globs',
+      type: 'string',
+      array: true,
+      demandOption: true,
+    })
     .option('base-url', { type: 'string', describe: 'address of the service, or `demo`', requiresArg: true })
     .option('output', { type: 'string', describe: 'output folder (one job only)', requiresArg: true })
     .option('format', { type: 'string', describe: 'csv or parquet', requiresArg: true })
-    .option('compression', { type: 'string', describe: 'csv: none, gzip; parquet: zstd, snappy, gzip, none', requiresArg: true })
-    .option('concurrency', { type: 'string', describe: 'requests in flight at most, 1 to 256', requiresArg: true })
-    .option('tables', { type: 'string', describe: `comma-separated: ${TABLE_NAMES.join(', ')}`, requiresArg: true })
+    .option('compression', {
+      type: 'string',
+      describe: 'csv: none, gzip; parquet: zstd, snappy, gzip, none',
+      requiresArg: true,
+    })
+    .option('concurrency', {
+      type: 'string',
+      describe: 'requests in flight at most, 1 to 256',
+      requiresArg: true,
+    })
+    .option('tables', {
+      type: 'string',
+      describe: `comma-separated: ${TABLE_NAMES.join(', ')}`,
+      requiresArg: true,
+    })
     .option('escape-formulas', {
       type: 'boolean',
       default: true,
@@ -55,7 +72,15 @@ export async function readJobs(args: JobArguments): Promise<Job[]> {
 
 function overridesOf({ jobs: _jobs, tables, ...given }: JobArguments): JobOverrides {
   const { baseUrl, output, format, compression, concurrency, escapeFormulas } = given
-  return { baseUrl, output, format, compression, concurrency, tables: tables === undefined ? undefined : [tables], escapeFormulas }
+  return {
+    baseUrl,
+    output,
+    format,
+    compression,
+    concurrency,
+    tables: tables === undefined ? undefined : [tables],
+    escapeFormulas,
+  }
 }
 
 /** A name without glob characters stands for itself, so that a missing file is named in the complaint. */
@@ -65,7 +90,9 @@ async function expand(patterns: readonly string[]): Promise<string[]> {
       if (!/[*?[\]{}]/.test(pattern)) return [pattern]
       const files = await glob([pattern], { absolute: false })
       if (files.length > 0) return files.sort()
-      throw new ExportError('USAGE', `no file matches ${pattern}`, { fix: 'Check the pattern, or name job files.' })
+      throw new ExportError('USAGE', `no file matches ${pattern}`, {
+        fix: 'Check the pattern, or name job files.',
+      })
     }),
   )
   return [...new Set(found.flat())]

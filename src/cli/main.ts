@@ -66,5 +66,7 @@ function reportFailure(error: ExportError, argv: readonly string[]): number {
 }
 
 function withStack({ cause, fix }: ExportError): ExportError {
-  return new ExportError('BUG', cause instanceof Error ? (cause.stack ?? cause.message) : String(cause), { fix })
+  return new ExportError('BUG', cause instanceof Error ? (cause.stack ?? cause.message) : String(cause), {
+    fix,
+  })
 }

@@ -27,10 +27,26 @@ export function runCommand(finish: (exit: number) => void): CommandModule<object
     builder: (argv) =>
       jobOptions(argv)
         .option('fresh', { type: 'boolean', default: false, describe: 'forget checkpoints and start over' })
-        .option('max-requests', { type: 'string', describe: 'stop cleanly after N requests, exit 9', requiresArg: true })
-        .option('deadline', { type: 'string', describe: 'stop cleanly after 90s, 10m, 2h …, exit 9', requiresArg: true })
-        .option('json', { type: 'boolean', default: false, describe: 'one JSON summary on stdout at the end' })
-        .option('log-format', { choices: ['pretty', 'json'] as const, default: 'pretty' as const, describe: 'form of the lines on stderr' })
+        .option('max-requests', {
+          type: 'string',
+          describe: 'stop cleanly after N requests, exit 9',
+          requiresArg: true,
+        })
+        .option('deadline', {
+          type: 'string',
+          describe: 'stop cleanly after 90s, 10m, 2h …, exit 9',
+          requiresArg: true,
+        })
+        .option('json', {
+          type: 'boolean',
+          default: false,
+          describe: 'one JSON summary on stdout at the end',
+        })
+        .option('log-format', {
+          choices: ['pretty', 'json'] as const,
+          default: 'pretty' as const,
+          describe: 'form of the lines on stderr',
+        })
         .option('quiet', { type: 'boolean', default: false, describe: 'errors only' })
         .option('verbose', { type: 'boolean', default: false, describe: 'every retry and refusal too' })
         .example('$0 run jobs/demo.yaml', 'export the demo wallets')
@@ -107,21 +123,38 @@ function startDisplay({ logFormat = 'pretty', quiet, verbose }: RunArguments): L
   }
 }
 
-function plainProgress(watched: readonly { name: string; figures: { phase: string; pages: number; share: number; refusals: number } }[]): string {
+function plainProgress(
+  watched: readonly {
+    name: string
+    figures: { phase: string; pages: number; share: number; refusals: number }
+  }[],
+): string {
   return watched
     .filter(({ figures }) => figures.phase !== 'done')
-    .map(({ name, figures }) => `${name}: ${figures.phase}, ${Math.floor(figures.share * 100)}%, ${figures.pages} pages, ${figures.refusals} 429s`)
+    .map(
+      ({ name, figures }) =>
+        `${name}: ${figures.phase}, ${Math.floor(figures.share * 100)}%, ${figures.pages} pages, ${figures.refusals} 429s`,
+    )
     .join('; ')
 }
 
 function conclude({ id, jobs, code }: RunResult, { args, log }: { args: RunArguments; log: Log }): number {
   const exit = code === undefined ? 0 : FAILURES[code].exit
-  if (args.json) process.stdout.write(`${JSON.stringify({ run: id, exit, jobs: jobs.map((job) => summarize({ id, ...job })) })}\n`)
+  if (args.json)
+    process.stdout.write(
+      `${JSON.stringify({ run: id, exit, jobs: jobs.map((job) => summarize({ id, ...job })) })}\n`,
+    )
   else if (!args.quiet) process.stdout.write(`${summaryText(jobs, Date.now())}\n`)
   for (const { job, error, figures } of jobs) {
-    if (error !== undefined) log.failure(new ExportError(error.code, `${job.name}: ${error.message}`, { fix: error.fix }))
+    if (error !== undefined)
+      log.failure(new ExportError(error.code, `${job.name}: ${error.message}`, { fix: error.fix }))
     else if (figures.rejects > 0) {
-      log.failure(new ExportError('RECORDS_REJECTED', `${job.name}: ${figures.rejects} of the service's records could not be normalized`))
+      log.failure(
+        new ExportError(
+          'RECORDS_REJECTED',
+          `${job.name}: ${figures.rejects} of the service's records could not be normalized`,
+        ),
+      )
     }
   }
   return exit

@@ -18,7 +18,9 @@ export function statusCommand(): CommandModule<object, JobArguments> {
           process.stdout.write(`  ${kept}; ${left} of ${counted(wallets.length, 'wallet')} left to ask\n`)
         }
         for (const [table, { rows, files }] of Object.entries(manifest?.tables ?? {})) {
-          process.stdout.write(`  ${grouped(rows).padStart(12)}  ${table} (${counted(files.length, 'file')})\n`)
+          process.stdout.write(
+            `  ${grouped(rows).padStart(12)}  ${table} (${counted(files.length, 'file')})\n`,
+          )
         }
       }
     },

@@ -8,7 +8,9 @@ export function validateCommand(): CommandModule<object, JobArguments> {
     builder: jobOptions,
     handler: async (args) => {
       for (const { file, wallets, chain } of await readJobs(args)) {
-        process.stdout.write(`${file}: good (chain ${chain}, ${wallets.length} wallet${wallets.length === 1 ? '' : 's'})\n`)
+        process.stdout.write(
+          `${file}: good (chain ${chain}, ${wallets.length} wallet${wallets.length === 1 ? '' : 's'})\n`,
+        )
       }
     },
   }

@@ -17,7 +17,10 @@ export function verifyCommand(finish: (exit: number) => void): CommandModule<obj
         return
       }
       for (const problem of problems) process.stdout.write(`${problem}\n`)
-      const error = new ExportError('VERIFY_FAILED', `${output}: ${counted(problems.length, 'problem')} found`)
+      const error = new ExportError(
+        'VERIFY_FAILED',
+        `${output}: ${counted(problems.length, 'problem')} found`,
+      )
       process.stderr.write(`${error.code}: ${error.message}\nfix: ${error.fix}\n`)
       finish(error.failure.exit)
     },

@@ -41,7 +41,8 @@ export function createClient(options: ClientOptions): Client {
   const headers: Record<string, string> = { accept: 'application/json', 'accept-encoding': 'gzip, br' }
   if (options.apiKey !== undefined) headers[options.apiKeyHeader] = options.apiKey
   return {
-    get: (pathAndQuery, signal) => ask({ url: options.baseUrl + pathAndQuery, agent, headers, signal, ...options }),
+    get: (pathAndQuery, signal) =>
+      ask({ url: options.baseUrl + pathAndQuery, agent, headers, signal, ...options }),
     close: () => agent.destroy(),
   }
 }
@@ -64,17 +65,25 @@ async function ask({ url, agent, headers, signal, timeoutMs }: Ask): Promise<Ans
     })
     const plain = flattenHeaders(answer.headers)
     const packed = Buffer.from(await answer.body.arrayBuffer())
-    return { status: answer.statusCode, headers: plain, body: await unpack(packed, plain['content-encoding']) }
+    return {
+      status: answer.statusCode,
+      headers: plain,
+      body: await unpack(packed, plain['content-encoding']),
+    }
   } catch (cause) {
     signal.throwIfAborted()
-    if (timeout.aborted) throw new ExportError('SERVICE_UNAVAILABLE', `no whole answer within ${timeoutMs} ms`)
+    if (timeout.aborted)
+      throw new ExportError('SERVICE_UNAVAILABLE', `no whole answer within ${timeoutMs} ms`)
     throw new ExportError('SERVICE_UNAVAILABLE', describeFault(cause))
   }
 }
 
 function flattenHeaders(raw: Dispatcher.ResponseData['headers']): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(raw).map(([name, value]) => [name.toLowerCase(), Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+    Object.entries(raw).map(([name, value]) => [
+      name.toLowerCase(),
+      Array.isArray(value) ? value.join(', ') : (value ?? ''),
+    ]),
   )
 }
 

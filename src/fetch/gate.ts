@@ -71,7 +71,13 @@ export function createGate(clock: GateClock = { now: Date.now, dice: Math.random
 function take(state: State, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
-    const waiter = { signal, go: () => { signal.removeEventListener('abort', leave); resolve() } }
+    const waiter = {
+      signal,
+      go: () => {
+        signal.removeEventListener('abort', leave)
+        resolve()
+      },
+    }
     const leave = () => {
       state.waiters.splice(state.waiters.indexOf(waiter), 1)
       reject(signal.reason)
@@ -107,7 +113,10 @@ function noteGrant(state: State, { remaining, resetMs }: RateState): void {
   if (remaining === 0 && resetMs !== undefined) state.pausedUntil = Math.max(state.pausedUntil, now + resetMs)
 }
 
-function noteRefusal(state: State, { takenMs, retryAfterMs }: { takenMs: number; retryAfterMs: number | undefined }): void {
+function noteRefusal(
+  state: State,
+  { takenMs, retryAfterMs }: { takenMs: number; retryAfterMs: number | undefined },
+): void {
   const now = state.clock.now()
   // Requests that left before the last refusal was known say nothing new about the rate.
   if (takenMs > state.lastRefusal) {
@@ -116,7 +125,11 @@ function noteRefusal(state: State, { takenMs, retryAfterMs }: { takenMs: number;
     state.lastRefusal = now
   }
   const failures = Math.max(1, state.refusalsInARow)
-  const wait = delayBeforeRetry({ failures, retryAfterMs }, RETRY_DEFAULTS, () => 0.5 + state.clock.dice() / 2)
+  const wait = delayBeforeRetry(
+    { failures, retryAfterMs },
+    RETRY_DEFAULTS,
+    () => 0.5 + state.clock.dice() / 2,
+  )
   state.pausedUntil = Math.max(state.pausedUntil, now + wait)
   release(state)
 }

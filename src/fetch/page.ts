@@ -52,12 +52,16 @@ function edgesOf(keys: readonly ItemKey[]): Page['edges'] {
   if (keys.length === 0) return undefined
   const seconds = keys.map(({ timeMs }) => Math.floor(timeMs / 1000))
   const [first, last] = [Math.min(...seconds), Math.max(...seconds)]
-  const blocksOf = (second: number) => keys.filter((_, at) => seconds[at] === second).map(({ block }) => block)
+  const blocksOf = (second: number) =>
+    keys.filter((_, at) => seconds[at] === second).map(({ block }) => block)
   return { asc: Math.min(...blocksOf(last)), desc: Math.max(...blocksOf(first)) }
 }
 
 function outside(block: number, range: BlockRange): ExportError {
-  return new ExportError('PAGE_MALFORMED', `the page holds block ${block}, outside [${range.from}, ${range.to})`)
+  return new ExportError(
+    'PAGE_MALFORMED',
+    `the page holds block ${block}, outside [${range.from}, ${range.to})`,
+  )
 }
 
 function parseListing(body: Buffer): { transactions: unknown[]; next: string | undefined } {
@@ -68,7 +72,8 @@ function parseListing(body: Buffer): { transactions: unknown[]; next: string | u
     throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${body.length} bytes)`, { cause })
   }
   const { transactions, nextPageToken: next = null } = (answer ?? {}) as Record<string, unknown>
-  if (!Array.isArray(transactions)) throw new ExportError('PAGE_MALFORMED', 'the page has no list of transactions')
+  if (!Array.isArray(transactions))
+    throw new ExportError('PAGE_MALFORMED', 'the page has no list of transactions')
   if (next !== null && typeof next !== 'string') {
     throw new ExportError('PAGE_MALFORMED', `the page's nextPageToken is of type ${typeof next}`)
   }

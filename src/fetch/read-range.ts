@@ -36,7 +36,10 @@ export async function* readRange(asker: Asker, ask: RangeAsk): AsyncGenerator<Ra
 }
 
 function stuck({ address }: RangeAsk): ExportError {
-  return new ExportError('PAGE_MALFORMED', `wallet ${address}: the service repeats or refuses its own page tokens`)
+  return new ExportError(
+    'PAGE_MALFORMED',
+    `wallet ${address}: the service repeats or refuses its own page tokens`,
+  )
 }
 
 /** Follows one chain of page tokens to its end, or to the first token that leads nowhere. */

@@ -46,7 +46,10 @@ export async function requestPage<T>(
       if (retriesLeft === 0) return
       failures += 1
       asker.onEvent({ kind: 'retried', reason: error.message })
-      await sleep(delayBeforeRetry({ failures, retryAfterMs: error.retryAfterMs }, limits, Math.random), asker.signal)
+      await sleep(
+        delayBeforeRetry({ failures, retryAfterMs: error.retryAfterMs }, limits, Math.random),
+        asker.signal,
+      )
     },
   }).catch((thrown: unknown) => {
     asker.signal.throwIfAborted()
@@ -89,7 +92,8 @@ function refusal({ status, body }: Answer, retryAfterMs: number | undefined, gat
   const what = `the service answered ${status}${serviceMessage(body)}`
   const about = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
   if (status === 401 || status === 403) return new ExportError('KEY_REFUSED', what, about)
-  if (status === 408 || status === 425 || status >= 500) return new ExportError('SERVICE_UNAVAILABLE', what, about)
+  if (status === 408 || status === 425 || status >= 500)
+    return new ExportError('SERVICE_UNAVAILABLE', what, about)
   if (status < 300) return new ExportError('PAGE_MALFORMED', what, about)
   return new ExportError('REQUEST_REFUSED', what, about)
 }
@@ -101,7 +105,10 @@ function serviceMessage(body: Buffer): string {
     const { message } = JSON.parse(body.toString('utf8')) as { message?: unknown }
     const text = Array.isArray(message) ? message.join('; ') : message
     if (typeof text !== 'string') return ''
-    return `: ${text.replace(/[^\x20-\x7e]+/g, ' ').replace(/\?\S+/g, '?…').slice(0, 300)}`
+    return `: ${text
+      .replace(/[^\x20-\x7e]+/g, ' ')
+      .replace(/\?\S+/g, '?…')
+      .slice(0, 300)}`
   } catch {
     return ''
   }

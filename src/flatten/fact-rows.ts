@@ -4,7 +4,7 @@ import { shiftDecimal } from './decimal.ts'
 import type { Internal } from './internal.ts'
 import type { Native } from './native.ts'
 import type { Party } from './party.ts'
-import type { Erc1155, Erc20, Erc721, Metadata } from './transfers.ts'
+import type { Erc20, Erc721, Erc1155, Metadata } from './transfers.ts'
 
 /** The first six cells of every row of a transaction. */
 export type Prefix = readonly Cell[]

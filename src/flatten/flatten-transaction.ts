@@ -1,6 +1,13 @@
 import type { Row, TableName } from '../table/index.ts'
 import {
-  erc20Row, erc721Row, erc1155Row, internalIds, internalRow, type Prefix, prefixOf, transactionRow,
+  erc20Row,
+  erc721Row,
+  erc1155Row,
+  internalIds,
+  internalRow,
+  type Prefix,
+  prefixOf,
+  transactionRow,
 } from './fact-rows.ts'
 import { type Fields, RejectError } from './fields.ts'
 import { ledgerRows } from './ledger.ts'
@@ -37,7 +44,10 @@ export type FlatTransaction = Record<TableName, Row[]>
  * Turns all views of one transaction, in the order of the wallets' addresses, into the rows of every table. Views
  * that cannot be normalized are rejected; undefined where none is left.
  */
-export function flattenTransaction(items: readonly ItemView[], context: FlattenContext): FlatTransaction | undefined {
+export function flattenTransaction(
+  items: readonly ItemView[],
+  context: FlattenContext,
+): FlatTransaction | undefined {
   const views: { wallet: string; view: View }[] = []
   for (const item of items) {
     const view = readOrReject(item, context)
@@ -65,7 +75,11 @@ function readOrReject({ wallet, key, item }: ItemView, { onReject }: FlattenCont
   }
 }
 
-function factRows(united: View, prefix: Prefix, context: FlattenContext): Omit<FlatTransaction, 'wallet_transactions'> {
+function factRows(
+  united: View,
+  prefix: Prefix,
+  context: FlattenContext,
+): Omit<FlatTransaction, 'wallet_transactions'> {
   const ids = internalIds(united.internal)
   const { methodName } = united.native
   return {
@@ -74,11 +88,19 @@ function factRows(united: View, prefix: Prefix, context: FlattenContext): Omit<F
     erc721_transfers: united.erc721.map((entry) => erc721Row(prefix, entry)),
     erc1155_transfers: united.erc1155.map((entry) => erc1155Row(prefix, entry)),
     internal_transactions: united.internal.map((entry, at) => internalRow(prefix, entry, ids[at] ?? '')),
-    ledger: ledgerRows(movementsOf(united, ids, context.nativeSymbol), { prefix, methodName, wallets: context.wallets }),
+    ledger: ledgerRows(movementsOf(united, ids, context.nativeSymbol), {
+      prefix,
+      methodName,
+      wallets: context.wallets,
+    }),
   }
 }
 
-function walletRow(prefix: Prefix, wallet: string, { view, context }: { view: View; context: FlattenContext }): Row {
+function walletRow(
+  prefix: Prefix,
+  wallet: string,
+  { view, context }: { view: View; context: FlattenContext },
+): Row {
   return [
     ...prefix,
     wallet,

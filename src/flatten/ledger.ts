@@ -25,18 +25,26 @@ export function ledgerRows(movements: readonly Movement[], context: LedgerContex
     else sides.push(side)
   }
   const wallets = [...byWallet.keys()].sort()
-  return wallets.flatMap((wallet) => (byWallet.get(wallet) ?? []).map((side, index) => rowOf(side, index, context)))
+  return wallets.flatMap((wallet) =>
+    (byWallet.get(wallet) ?? []).map((side, index) => rowOf(side, index, context)),
+  )
 }
 
 function sidesOf(movement: Movement, { wallets }: LedgerContext): Side[] {
   const sides: Side[] = []
   const { from, to } = movement
-  if (from.address !== null && wallets.has(from.address)) sides.push({ wallet: from.address, direction: 'out', movement })
-  if (to.address !== null && wallets.has(to.address)) sides.push({ wallet: to.address, direction: 'in', movement })
+  if (from.address !== null && wallets.has(from.address))
+    sides.push({ wallet: from.address, direction: 'out', movement })
+  if (to.address !== null && wallets.has(to.address))
+    sides.push({ wallet: to.address, direction: 'in', movement })
   return sides
 }
 
-function rowOf({ wallet, direction, movement }: Side, index: number, { prefix, methodName, wallets }: LedgerContext): Row {
+function rowOf(
+  { wallet, direction, movement }: Side,
+  index: number,
+  { prefix, methodName, wallets }: LedgerContext,
+): Row {
   const { asset, source } = movement
   const type = entryType(movement)
   const value = direction === 'out' ? `-${movement.value}` : movement.value

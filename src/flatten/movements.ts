@@ -47,27 +47,43 @@ export function movementsOf(view: View, ids: readonly string[], nativeSymbol: st
 function internalMovements({ internal }: View, ids: readonly string[], asset: Asset): Movement[] {
   return internal.flatMap(({ type, from, to, value, reverted }, at) => {
     if (reverted || MOVES_NOTHING.has((type ?? '').toUpperCase())) return []
-    return [{ source: 'internal_transactions', index: ids[at] ?? '', isFee: false, from, to, asset, value } as const]
+    return [
+      {
+        source: 'internal_transactions',
+        index: ids[at] ?? '',
+        isFee: false,
+        from,
+        to,
+        asset,
+        value,
+      } as const,
+    ]
   })
 }
 
 function tokenMovements({ erc20, erc721, erc1155 }: View): Movement[] {
   return [
-    ...erc20.map((entry) => moved('erc20_transfers', entry, {
-      index: String(entry.logIndex),
-      value: entry.value,
-      asset: { type: 'erc20', symbol: entry.tokenSymbol, decimals: entry.tokenDecimals, tokenId: null },
-    })),
-    ...erc721.map((entry) => moved('erc721_transfers', entry, {
-      index: String(entry.logIndex),
-      value: '1',
-      asset: { type: 'erc721', symbol: entry.tokenSymbol, decimals: 0, tokenId: entry.tokenId },
-    })),
-    ...erc1155.map((entry) => moved('erc1155_transfers', entry, {
-      index: `${entry.logIndex}|${entry.ordinal}`,
-      value: entry.value,
-      asset: { type: 'erc1155', symbol: null, decimals: entry.metadataDecimals, tokenId: entry.tokenId },
-    })),
+    ...erc20.map((entry) =>
+      moved('erc20_transfers', entry, {
+        index: String(entry.logIndex),
+        value: entry.value,
+        asset: { type: 'erc20', symbol: entry.tokenSymbol, decimals: entry.tokenDecimals, tokenId: null },
+      }),
+    ),
+    ...erc721.map((entry) =>
+      moved('erc721_transfers', entry, {
+        index: String(entry.logIndex),
+        value: '1',
+        asset: { type: 'erc721', symbol: entry.tokenSymbol, decimals: 0, tokenId: entry.tokenId },
+      }),
+    ),
+    ...erc1155.map((entry) =>
+      moved('erc1155_transfers', entry, {
+        index: `${entry.logIndex}|${entry.ordinal}`,
+        value: entry.value,
+        asset: { type: 'erc1155', symbol: null, decimals: entry.metadataDecimals, tokenId: entry.tokenId },
+      }),
+    ),
   ]
 }
 
@@ -78,5 +94,13 @@ function moved(
   entry: { from: Party; to: Party; tokenAddress: string },
   { index, value, asset }: Token,
 ): Movement {
-  return { source, index, isFee: false, from: entry.from, to: entry.to, asset: { ...asset, address: entry.tokenAddress }, value }
+  return {
+    source,
+    index,
+    isFee: false,
+    from: entry.from,
+    to: entry.to,
+    asset: { ...asset, address: entry.tokenAddress },
+    value,
+  }
 }

@@ -1,7 +1,16 @@
-import type { Cell } from '../table/index.ts'
 import { keyOfItem } from '../item-key.ts'
+import type { Cell } from '../table/index.ts'
 import {
-  type Fields, int32At, int64At, lowerAt, objectAt, RejectError, requiredLower, requiredU256, textAt, u256At,
+  type Fields,
+  int32At,
+  int64At,
+  lowerAt,
+  objectAt,
+  RejectError,
+  requiredLower,
+  requiredU256,
+  textAt,
+  u256At,
 } from './fields.ts'
 import { type Party, partyAt } from './party.ts'
 

@@ -1,6 +1,14 @@
 import { decimalAt } from './decimal.ts'
 import {
-  type Fields, int32At, lowerAt, objectAt, requiredInt32, requiredLower, requiredU256, textAt, timeAt,
+  type Fields,
+  int32At,
+  lowerAt,
+  objectAt,
+  requiredInt32,
+  requiredLower,
+  requiredU256,
+  textAt,
+  timeAt,
 } from './fields.ts'
 import { type Party, partyAt } from './party.ts'
 

@@ -9,9 +9,18 @@ export function uniteViews(views: readonly [View, ...View[]]): View {
   const [first] = views
   return {
     native: first.native,
-    erc20: uniteByKey(views.map(({ erc20 }) => erc20), byLog),
-    erc721: uniteByKey(views.map(({ erc721 }) => erc721), byLog),
-    erc1155: uniteByKey(views.map(({ erc1155 }) => erc1155), byLogAndOrdinal),
+    erc20: uniteByKey(
+      views.map(({ erc20 }) => erc20),
+      byLog,
+    ),
+    erc721: uniteByKey(
+      views.map(({ erc721 }) => erc721),
+      byLog,
+    ),
+    erc1155: uniteByKey(
+      views.map(({ erc1155 }) => erc1155),
+      byLogAndOrdinal,
+    ),
     internal: views.length === 1 ? first.internal : uniteInternal(views.map(({ internal }) => internal)),
   }
 }

@@ -2,7 +2,7 @@ import type { Fields } from './fields.ts'
 import { listAt, objectAt, RejectError } from './fields.ts'
 import { type Internal, readInternal } from './internal.ts'
 import { type Native, readNative } from './native.ts'
-import { type Erc1155, type Erc20, type Erc721, erc1155Reader, readErc20, readErc721 } from './transfers.ts'
+import { type Erc20, type Erc721, type Erc1155, erc1155Reader, readErc20, readErc721 } from './transfers.ts'
 
 /** One wallet's view of a transaction, every field checked; or, once united, what all views know together. */
 export type View = {
@@ -22,11 +22,16 @@ export type OnBadEntry = (list: string, entry: unknown, reason: string) => void
  */
 export function readView(item: Fields, onBadEntry: OnBadEntry): View {
   const native = readNative(objectAt(item, 'nativeTransaction'))
-  const read = <T>(list: string, entry: (fields: Fields) => T): T[] => readList(item, { list, entry, onBadEntry })
+  const read = <T>(list: string, entry: (fields: Fields) => T): T[] =>
+    readList(item, { list, entry, onBadEntry })
   return {
     native,
-    erc20: onePerLog(read('erc20Transfers', readErc20), (twice) => onBadEntry('erc20Transfers', twice, TWICE)),
-    erc721: onePerLog(read('erc721Transfers', readErc721), (twice) => onBadEntry('erc721Transfers', twice, TWICE)),
+    erc20: onePerLog(read('erc20Transfers', readErc20), (twice) =>
+      onBadEntry('erc20Transfers', twice, TWICE),
+    ),
+    erc721: onePerLog(read('erc721Transfers', readErc721), (twice) =>
+      onBadEntry('erc721Transfers', twice, TWICE),
+    ),
     erc1155: read('erc1155Transfers', erc1155Reader()),
     internal: read('internalTransactions', readInternal),
   }

@@ -36,7 +36,12 @@ type RunFile = { file: FileHandle; end: number; chunkBytes: number }
 /** The most bytes of sources that share a block. */
 function mostOverlap(sources: readonly ItemSource[]): number {
   const edges = sources.flatMap(({ blocks, bytes }) =>
-    blocks === null ? [] : [{ at: blocks.min, bytes }, { at: blocks.max + 0.5, bytes: -bytes }],
+    blocks === null
+      ? []
+      : [
+          { at: blocks.min, bytes },
+          { at: blocks.max + 0.5, bytes: -bytes },
+        ],
   )
   edges.sort((a, b) => a.at - b.at || a.bytes - b.bytes)
   let [open, most] = [0, 0]
@@ -44,7 +49,11 @@ function mostOverlap(sources: readonly ItemSource[]): number {
   return most
 }
 
-async function sortGroups(sources: readonly ItemSource[], runs: RunFile, budgetBytes: number): Promise<ItemSource[]> {
+async function sortGroups(
+  sources: readonly ItemSource[],
+  runs: RunFile,
+  budgetBytes: number,
+): Promise<ItemSource[]> {
   const sorted = sources.map((source, order) => ({ source, order }))
   sorted.sort((a, b) => (a.source.blocks?.min ?? -1) - (b.source.blocks?.min ?? -1) || a.order - b.order)
   const made: ItemSource[] = []
@@ -62,7 +71,10 @@ async function sortGroups(sources: readonly ItemSource[], runs: RunFile, budgetB
 }
 
 /** Sources of one wallet keep their order of receipt, so that the last view received wins later. */
-async function sortGroup(group: { source: ItemSource; order: number }[], runs: RunFile): Promise<ItemSource[]> {
+async function sortGroup(
+  group: { source: ItemSource; order: number }[],
+  runs: RunFile,
+): Promise<ItemSource[]> {
   const items: WalletItem[] = []
   for (const { source } of group.sort((a, b) => a.order - b.order)) {
     for (const item of await source.load()) items.push(item)
@@ -89,7 +101,12 @@ async function writeRun(items: WalletItem[], runs: RunFile): Promise<ItemSource[
       lines.push(line)
     }
     const body = Buffer.from(`[${lines.join(',')}]`)
-    made.push(await writeChunk(runs, body, { first: items[start] as WalletItem, last: items[from - 1] as WalletItem }))
+    made.push(
+      await writeChunk(runs, body, {
+        first: items[start] as WalletItem,
+        last: items[from - 1] as WalletItem,
+      }),
+    )
   }
   return made
 }

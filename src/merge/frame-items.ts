@@ -32,7 +32,8 @@ export function itemsOfPage({ wallet, body, range, cutMs, onBadItem }: PageItems
   for (const item of transactions) {
     const key = keyOfItem(item)
     if (typeof key === 'string') onBadItem({ wallet, reason: key, item })
-    else if (key.block >= range.from && key.block < range.to && key.timeMs <= cutMs) items.push({ key, wallet, item })
+    else if (key.block >= range.from && key.block < range.to && key.timeMs <= cutMs)
+      items.push({ key, wallet, item })
   }
   return sortItems(items)
 }

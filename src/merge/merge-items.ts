@@ -12,7 +12,9 @@ type Cursor = { items: WalletItem[]; at: number; order: number }
  * first block and let go after its last item, so memory holds only sources that overlap. A wallet's item that was
  * received twice (page borders, resumed ranges) counts once, as it was received last.
  */
-export async function* mergeItems(sources: readonly ItemSource[]): AsyncGenerator<TransactionViews, void, void> {
+export async function* mergeItems(
+  sources: readonly ItemSource[],
+): AsyncGenerator<TransactionViews, void, void> {
   let views: WalletItem[] = []
   for await (const item of inOrder(sources)) {
     const last = views.at(-1)
@@ -33,7 +35,10 @@ async function* inOrder(sources: readonly ItemSource[]): AsyncGenerator<WalletIt
   for (;;) {
     const front = heap.peek()
     const source = waiting[next]
-    if (source !== undefined && (front === undefined || firstBlock(source.source) <= current(front).key.block)) {
+    if (
+      source !== undefined &&
+      (front === undefined || firstBlock(source.source) <= current(front).key.block)
+    ) {
       next += 1
       const items = await source.source.load()
       if (items.length > 0) heap.push({ items, at: 0, order: source.order })

@@ -25,7 +25,9 @@ export function createLog({ format, level, write }: LogOptions): Log {
   const line = (at: Level, message: string) => {
     if (RANK[at] > RANK[level]) return
     const text = printable(message)
-    write(format === 'json' ? JSON.stringify({ time: new Date().toISOString(), level: at, message: text }) : text)
+    write(
+      format === 'json' ? JSON.stringify({ time: new Date().toISOString(), level: at, message: text }) : text,
+    )
   }
   return {
     info: (message) => line('info', message),

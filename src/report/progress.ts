@@ -18,7 +18,8 @@ const MOST_JOBS = 12
 /** Shows a live display of the jobs on a terminal; `stop` leaves its last state standing. */
 export function showProgress({ jobs, pausedMs, stream }: ProgressOptions): { stop(): void; clear(): void } {
   const update = createLogUpdate(stream)
-  const draw = () => update(progressLines({ jobs, pausedMs: pausedMs(), now: Date.now(), columns: stream.columns }))
+  const draw = () =>
+    update(progressLines({ jobs, pausedMs: pausedMs(), now: Date.now(), columns: stream.columns }))
   const timer = setInterval(draw, REFRESH_MS)
   draw()
   return {
@@ -51,8 +52,14 @@ function jobLine({ name, figures }: Watched, { width, now }: { width: number; no
   if (figures.phase === 'writing') return `${label}  writing  ${grouped(rows)} rows`
   const elapsed = Math.max(1, now - figures.startedMs)
   const rate = `${((figures.requests * 1000) / elapsed).toFixed(1)} req/s`
-  const parts = [`${grouped(figures.pages)} pages`, `${grouped(figures.items)} txs`, rate, `${figures.refusals} 429s`]
-  if (figures.phase === 'done') return `${label}  done  ${grouped(figures.pages)} pages, ${grouped(rows)} rows, ${rate}, ${figures.refusals} 429s`
+  const parts = [
+    `${grouped(figures.pages)} pages`,
+    `${grouped(figures.items)} txs`,
+    rate,
+    `${figures.refusals} 429s`,
+  ]
+  if (figures.phase === 'done')
+    return `${label}  done  ${grouped(figures.pages)} pages, ${grouped(rows)} rows, ${rate}, ${figures.refusals} 429s`
   return `${label} ${bar(figures.share)} ${parts.join(' ')}${timeLeft(figures, now)}`
 }
 

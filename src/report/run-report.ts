@@ -5,7 +5,13 @@ import type { ExportError } from '../errors.ts'
 import type { Figures } from '../figures.ts'
 import type { Job } from '../model.ts'
 
-export type RunReport = { id: string; job: Job; state: string; error: ExportError | undefined; figures: Figures }
+export type RunReport = {
+  id: string
+  job: Job
+  state: string
+  error: ExportError | undefined
+  figures: Figures
+}
 
 /** Keeps one run's figures in `runs/<run id>.json` of its output. */
 export async function writeRunReport(report: RunReport): Promise<void> {
@@ -17,13 +23,15 @@ export async function writeRunReport(report: RunReport): Promise<void> {
 
 /** One job's outcome with stable field names, for `--json` and the run's report. */
 export function summarize({ id, job, state, error, figures }: RunReport) {
-  const { startedMs, requests, refusals, retries, bytes, pages, items, transactions, rows, files, rejects } = figures
+  const { startedMs, requests, refusals, retries, bytes, pages, items, transactions, rows, files, rejects } =
+    figures
   return {
     run: id,
     job: job.name,
     output: job.output,
     state,
-    error: error === undefined ? null : { code: error.code, exit: error.failure.exit, message: error.message },
+    error:
+      error === undefined ? null : { code: error.code, exit: error.failure.exit, message: error.message },
     startedAt: new Date(startedMs).toISOString(),
     seconds: Math.round(Date.now() - startedMs) / 1000,
     wallets: job.wallets.length,

@@ -13,7 +13,8 @@ export function summaryText(outcomes: readonly Outcome[], now: number): string {
 
 function jobLines({ job, state, error, figures }: Outcome, now: number): string[] {
   if (error !== undefined) return [`${job.name}: not finished (${error.code})`, `  ${partial(figures)}`]
-  if (state === 'unchanged') return [`${job.name}: already complete in ${job.output}`, '  nothing was asked; --fresh exports it again']
+  if (state === 'unchanged')
+    return [`${job.name}: already complete in ${job.output}`, '  nothing was asked; --fresh exports it again']
   const spent = `${counted(figures.requests, 'request')}, ${sized(figures.bytes)}`
   const wallets = `${counted(figures.wallets, 'wallet')}, ${counted(figures.transactions, 'transaction')}`
   return [
@@ -21,13 +22,18 @@ function jobLines({ job, state, error, figures }: Outcome, now: number): string[
     `  ${wallets} (${spent}${troubles(figures)})`,
     ...job.tables.map((table) => `  ${grouped(figures.rows[table] ?? 0).padStart(12)}  ${table}`),
     `  ${counted(figures.files, job.format === 'csv' ? 'CSV file' : 'Parquet file')} in ${job.output}`,
-    ...(figures.rejects > 0 ? [`  ${counted(figures.rejects, 'record')} set aside in ${job.output}/rejects.ndjson`] : []),
+    ...(figures.rejects > 0
+      ? [`  ${counted(figures.rejects, 'record')} set aside in ${job.output}/rejects.ndjson`]
+      : []),
   ]
 }
 
 function troubles({ refusals, retries }: Figures): string {
   const parts = [refusals > 0 ? `${refusals} answered 429` : '', retries > 0 ? `${retries} tried again` : '']
-  return parts.filter((part) => part !== '').map((part) => `, ${part}`).join('')
+  return parts
+    .filter((part) => part !== '')
+    .map((part) => `, ${part}`)
+    .join('')
 }
 
 function partial(figures: Figures): string {
@@ -43,7 +49,9 @@ function nextSteps(outcomes: readonly Outcome[]): string[] {
   return [
     'Next:',
     `  walletlake verify ${job.output}`,
-    ...(job.format === 'csv' ? [`  walletlake run ${job.file} --format parquet --output ${job.output}-parquet`] : []),
+    ...(job.format === 'csv'
+      ? [`  walletlake run ${job.file} --format parquet --output ${job.output}-parquet`]
+      : []),
     ...(demo ? ['  copy jobs/example.yaml, name your wallets and service, and run it'] : []),
   ]
 }

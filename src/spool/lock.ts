@@ -59,7 +59,10 @@ async function takeOverIfDead(path: string): Promise<void> {
   const holder = parseHolder(content)
   if (holder !== undefined && (await isAlive(holder))) {
     const { pid, host, startedAt } = holder
-    throw new ExportError('OUTPUT_LOCKED', `process ${pid} on ${host} has been exporting here since ${startedAt}`)
+    throw new ExportError(
+      'OUTPUT_LOCKED',
+      `process ${pid} on ${host} has been exporting here since ${startedAt}`,
+    )
   }
   await setAside(path, content)
 }

@@ -125,7 +125,8 @@ async function recoverFrames(file: FileHandle, size: number, onFrame: Recovered[
 
 function parseHead(start: Buffer) {
   const length = start.indexOf(10) + 1
-  const [, crc = '', json = ''] = /^WLF1 ([0-9a-f]{8}) (\{.*\})\n$/.exec(start.toString('utf8', 0, length)) ?? []
+  const [, crc = '', json = ''] =
+    /^WLF1 ([0-9a-f]{8}) (\{.*\})\n$/.exec(start.toString('utf8', 0, length)) ?? []
   if (json === '' || crc32(json) !== Number.parseInt(crc, 16)) return undefined
   const fields = JSON.parse(json) as Record<string, unknown> & { bytes: number; crc: number }
   return { length, bytes: fields.bytes, crc: fields.crc, fields }

@@ -44,8 +44,12 @@ export type Spool = {
   frames(wallets: ReadonlySet<string>): Frame[]
   /** The highest block seen that is old enough; undefined where there was none. */
   head(): number | undefined
-  /** Wallets whose newest blocks were read by an earlier process, with the first block that may be out of date. */
-  staleTops(): Map<string, number>
+  /**
+   * The end of the run, exclusive, the same for all wallets and kept across resumes. Without an endBlock it is settled
+   * at the first call, one past the head; wallets whose newest blocks were read by an earlier process then have the
+   * blocks from there up to the end in `remaining` again.
+   */
+  settleEnd(): Promise<number>
   read(place: FramePlace): Promise<Buffer>
   close(): Promise<void>
 }
@@ -63,6 +67,8 @@ type State = {
   frames: Frame[]
   pages: number
   head: number | undefined
+  /** The settled end of a run without endBlock. */
+  end: number | undefined
 }
 
 export type OpenSpool = {
@@ -114,7 +120,7 @@ export async function inspectSpool(folder: string, identity: SpoolIdentity): Pro
 
 function emptyState(identity: SpoolIdentity, now: number): State {
   const cutMs = identity.endBlock === null ? now - identity.finalityMs : Number.POSITIVE_INFINITY
-  return { identity, cutMs, session: 0, wallets: new Map(), frames: [], pages: 0, head: undefined }
+  return { identity, cutMs, session: 0, wallets: new Map(), frames: [], pages: 0, head: undefined, end: undefined }
 }
 
 /** Forgets the spool in `folder`. */
@@ -138,7 +144,15 @@ function spoolOn(log: FrameLog, state: State, resumed: boolean): Spool {
     },
     frames: (wallets) => state.frames.filter(({ wallet }) => wallets.has(wallet)),
     head: () => state.head,
-    staleTops: () => staleTops(state),
+    settleEnd: async () => {
+      if (state.identity.endBlock !== null) return state.identity.endBlock
+      if (state.end === undefined) {
+        const fields = endOf(state)
+        await log.append({ kind: 'end', ...fields }, EMPTY)
+        noteEnd(state, fields)
+      }
+      return state.end ?? state.identity.startBlock
+    },
     read: (place) => log.read(place),
     close: () => log.close(),
   }
@@ -158,17 +172,29 @@ function replay(state: State, head: Record<string, unknown>, place: FramePlace):
     state.cutMs = (head['cutMs'] as number | null) ?? Number.POSITIVE_INFINITY
     state.session = 1
   } else if (head['kind'] === 'open') state.session += 1
+  else if (head['kind'] === 'end') noteEnd(state, head as unknown as EndFields)
   else notePage(state, head as unknown as PageFields, place)
 }
 
 function requireSameIdentity(found: SpoolIdentity, expected: SpoolIdentity): void {
-  const differing = (Object.keys(expected) as (keyof SpoolIdentity)[]).filter((key) => found[key] !== expected[key])
+  const differing = (Object.keys(expected) as (keyof SpoolIdentity)[]).filter(
+    (key) => found[key] !== expected[key],
+  )
   if (differing.length === 0) return
-  const changes = differing.map((key) => `${key} was ${found[key] ?? 'the head'} and is ${expected[key] ?? 'the head'}`)
-  throw new ExportError('OUTPUT_CHANGED', `the output holds an unfinished run of another job: ${changes.join(', ')}`)
+  const changes = differing.map(
+    (key) => `${key} was ${found[key] ?? 'the head'} and is ${expected[key] ?? 'the head'}`,
+  )
+  throw new ExportError(
+    'OUTPUT_CHANGED',
+    `the output holds an unfinished run of another job: ${changes.join(', ')}`,
+  )
 }
 
-function notePage(state: State, { wallet, items, blocks, head, covered }: PageFields, place: FramePlace): void {
+function notePage(
+  state: State,
+  { wallet, items, blocks, head, covered }: PageFields,
+  place: FramePlace,
+): void {
   const at = walletOf(state, wallet)
   if (covered.to === NO_END && covered.from < covered.to) {
     at.head = Math.max(at.head ?? -1, head ?? state.identity.startBlock)
@@ -184,16 +210,26 @@ function walletOf(state: State, wallet: string): WalletState {
   const known = state.wallets.get(wallet)
   if (known !== undefined) return known
   const { startBlock, endBlock } = state.identity
-  const fresh = { remaining: [{ from: startBlock, to: endBlock ?? NO_END }], head: undefined, topSession: undefined }
+  const fresh = {
+    remaining: [{ from: startBlock, to: endBlock ?? NO_END }],
+    head: undefined,
+    topSession: undefined,
+  }
   state.wallets.set(wallet, fresh)
   return fresh
 }
 
-function staleTops(state: State): Map<string, number> {
-  const stale = new Map<string, number>()
-  if (state.identity.endBlock !== null) return stale
-  for (const [wallet, { head, topSession }] of state.wallets) {
-    if (topSession !== undefined && topSession < state.session && head !== undefined) stale.set(wallet, head)
-  }
-  return stale
+type EndFields = { end: number; topUps: Record<string, number> }
+
+function endOf({ identity, head, wallets, session }: State): EndFields {
+  const end = head === undefined ? identity.startBlock : head + 1
+  const stale = [...wallets].flatMap(([wallet, { head = end, topSession = session }]) =>
+    topSession < session && head + 1 < end ? [[wallet, head] as const] : [],
+  )
+  return { end, topUps: Object.fromEntries(stale) }
+}
+
+function noteEnd(state: State, { end, topUps }: EndFields): void {
+  state.end = end
+  for (const [wallet, from] of Object.entries(topUps)) walletOf(state, wallet).remaining.push({ from, to: end })
 }

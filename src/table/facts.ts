@@ -16,7 +16,10 @@ export const transactions: Table = {
     col('gas_used int64?', 'Gas used.'),
     col('gas_price u256?', 'Price of one gas in the smallest unit.'),
     col('transaction_fee u256?', 'gas_used × gas_price, exact.'),
-    col('call_type text?', 'NATIVE_TRANSFER, CONTRACT_CALL, CONTRACT_CREATION or what else the service says.'),
+    col(
+      'call_type text?',
+      'NATIVE_TRANSFER, CONTRACT_CALL, CONTRACT_CREATION or what else the service says.',
+    ),
     col('method_id text?', 'Selector of the called method.'),
     col('method_name text?', "Signature of the called method (strangers' text)."),
     col('block_min_delay_excess int64?', "The block's delay-excess value, where the chain has one."),
@@ -36,7 +39,10 @@ export const erc20Transfers: Table = {
     col('token_decimals int32?', 'Decimals of the token.'),
     ...PARTIES,
     col('value u256', 'Amount in the smallest unit of the token.'),
-    col('amount decimal?', 'value / 10^token_decimals, exact; null where decimals are unknown or not in 0..255.'),
+    col(
+      'amount decimal?',
+      'value / 10^token_decimals, exact; null where decimals are unknown or not in 0..255.',
+    ),
     col('price_currency text?', 'Currency of price_value, as the service answered.'),
     col('price_value decimal?', "Price as the service answered when asked, not at the transaction's time."),
   ],
@@ -94,12 +100,16 @@ export const erc1155Transfers: Table = {
 
 export const internalTransactions: Table = {
   name: 'internal_transactions',
-  about: 'One row an internal transaction (call or creation inside a transaction) that touches a wallet of the job.',
+  about:
+    'One row an internal transaction (call or creation inside a transaction) that touches a wallet of the job.',
   key: ['chain_id', 'transaction_hash', 'internal_id'],
   columns: [
     ...PREFIX,
     col('internal_id text', 'Hash of the content and its occurrence: internal transactions have no index.'),
-    col('internal_type text?', 'CALL, CREATE, CREATE2, CALLCODE, DELEGATECALL, STATICCALL, UNKNOWN or other.'),
+    col(
+      'internal_type text?',
+      'CALL, CREATE, CREATE2, CALLCODE, DELEGATECALL, STATICCALL, UNKNOWN or other.',
+    ),
     ...PARTIES,
     col('value u256', 'Native coin moved, in the smallest unit (wei).'),
     col('reverted bool', 'True where it was undone and moved nothing.'),

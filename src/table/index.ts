@@ -1,5 +1,11 @@
 import type { Table, TableName } from './column.ts'
-import { erc20Transfers, erc721Transfers, erc1155Transfers, internalTransactions, transactions } from './facts.ts'
+import {
+  erc20Transfers,
+  erc721Transfers,
+  erc1155Transfers,
+  internalTransactions,
+  transactions,
+} from './facts.ts'
 import { ledger, walletTransactions } from './wallets.ts'
 
 /** All tables, in the order in which files, manifest and help name them. */

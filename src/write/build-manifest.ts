@@ -22,7 +22,16 @@ export function buildManifest({ job, range, parts, seen, rejects }: ManifestSour
     manifestVersion: 1,
     schemaVersion: 1,
     generator: GENERATOR,
-    job: { name, chain, startBlock, endBlock, format, compression, addresses: wallets.length, addressesSha256 },
+    job: {
+      name,
+      chain,
+      startBlock,
+      endBlock,
+      format,
+      compression,
+      addresses: wallets.length,
+      addressesSha256,
+    },
     coverage: wallets.map(({ address }) => ({
       address,
       fromBlock: range.from,
@@ -38,7 +47,14 @@ function describeTable(table: TableName, parts: readonly Part[]): ManifestTable 
   return {
     rows: parts.reduce((sum, { rows }) => sum + rows, 0),
     columns: tableNamed(table).columns.map(({ name, type, nullable }) => ({ name, type, nullable })),
-    files: parts.map(({ path, rows, bytes, sha256, fromBlock, toBlock }) => ({ path, rows, bytes, sha256, fromBlock, toBlock })),
+    files: parts.map(({ path, rows, bytes, sha256, fromBlock, toBlock }) => ({
+      path,
+      rows,
+      bytes,
+      sha256,
+      fromBlock,
+      toBlock,
+    })),
   }
 }
 

@@ -17,7 +17,8 @@ export type CsvOptions = {
 export function openCsv({ path, table, gzip, escapeFormulas }: CsvOptions): PartWriter {
   const file = openHashedFile(path, { gzip })
   const toText = table.columns.map((column) => cellWriter(column, escapeFormulas))
-  const toLines = (rows: readonly (readonly Cell[])[]) => stringify(rows as Cell[][], { record_delimiter: '\n' })
+  const toLines = (rows: readonly (readonly Cell[])[]) =>
+    stringify(rows as Cell[][], { record_delimiter: '\n' })
   let started = false
   const start = async () => {
     started = true

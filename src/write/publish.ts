@@ -20,7 +20,9 @@ export type Publication = {
  */
 export async function publish({ folder, manifest, parts, rejects }: Publication): Promise<void> {
   const earlier = await listedFiles(folder)
-  const changed = parts.some(({ path, sha256 }) => earlier.some((file) => file.path === path && file.sha256 !== sha256))
+  const changed = parts.some(({ path, sha256 }) =>
+    earlier.some((file) => file.path === path && file.sha256 !== sha256),
+  )
   try {
     if (changed) await rm(join(folder, MANIFEST_FILE), { force: true })
     for (const { staged, path } of parts) await publishFile(staged, join(folder, path))

@@ -21,7 +21,8 @@ export async function writeRaw({ folder, address, transactions, bad }: RawExport
     for await (const views of transactions) {
       for (const { item } of views) await file.write(`${JSON.stringify(item)}\n`)
     }
-    for (const line of [...new Set(bad.map((item) => JSON.stringify(item)))].sort()) await file.write(`${line}\n`)
+    for (const line of [...new Set(bad.map((item) => JSON.stringify(item)))].sort())
+      await file.write(`${line}\n`)
     await file.finish()
   } catch (thrown) {
     await file.abandon()

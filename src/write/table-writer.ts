@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { Compression, Format } from '../model.ts'
 import type { Row, Table } from '../table/index.ts'
 import { openCsv } from './csv.ts'
-import type { PartWriter } from './part-file.ts'
 import { openParquet } from './parquet.ts'
+import type { PartWriter } from './part-file.ts'
 
 export type TableWriterOptions = {
   table: Table

@@ -7,7 +7,8 @@ export type Truth = {
   membership: Record<string, { items: number; sha256OfHashesInOrder: string }>
   nativeByBlock: Record<string, [block: number, wei: string][]>
   erc20: Record<string, { reconcilable: boolean; checkpoints: Record<string, Record<string, string>> }>
-  erc721Owners: Record<string, Record<string, string>>
+  /** null: burned. */
+  erc721Owners: Record<string, Record<string, string | null>>
   erc1155: Record<string, Record<string, Record<string, string>>>
 }
 

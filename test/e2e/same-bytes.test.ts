@@ -1,0 +1,73 @@
+import fc from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+import { run } from '../../src/run.ts'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { startLoopback } from '../helpers/loopback.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
+
+const service = createDataService()
+const retry = { firstDelayMs: 1, maxDelayMs: 2 }
+/** Six wallets: the whale of 876 items, the internal-only, small ones. */
+const addresses = truthWallets.slice(0, 3).concat(truthWallets.slice(-6))
+
+beforeAll(async () => {
+  await service.answer({ method: 'GET', url: '/v1/chains/43114/blocks/1/transactions', headers: {} })
+})
+
+async function calmRun(format: 'csv' | 'parquet', endBlock?: number) {
+  const { url } = await startLoopback(service)
+  const output = tempFolder()
+  const job = testJob({ addresses, output, format, endBlock, ...at(url) })
+  expect((await run([job])).code).toBeUndefined()
+  return { bytes: outputBytes(output), url }
+}
+
+const at = (baseUrl: string) => ({ service: { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 } })
+
+test.for(['csv', 'parquet'] as const)('writes the same %s bytes at any concurrency and wallet order', async (format) => {
+  const calm = await calmRun(format, 421)
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 64 }), fc.shuffledSubarray(addresses, { minLength: addresses.length }), async (concurrency, order) => {
+      const output = tempFolder()
+      await run([testJob({ addresses: order, output, format, concurrency, ...at(calm.url) })])
+      expect(outputBytes(output)).toEqual(calm.bytes)
+    }),
+    { numRuns: format === 'csv' ? 8 : 3 },
+  )
+})
+
+test.for([
+  { end: 'a fixed end', endBlock: 421 },
+  { end: 'the head as its end', endBlock: undefined },
+])('writes the same bytes when interrupted at every request, with $end', async ({ endBlock }) => {
+  const calm = await calmRun('csv', endBlock)
+  const output = tempFolder()
+  const job = testJob({ addresses, output, endBlock, concurrency: 4, ...at(calm.url) })
+  let starts = 0
+  for (let code: string | undefined = 'BUDGET_REACHED'; code === 'BUDGET_REACHED'; starts += 1) {
+    code = (await run([job], { maxRequests: 1, retry })).code
+  }
+  expect(outputBytes(output)).toEqual(calm.bytes)
+  expect(starts).toBeGreaterThan(20)
+})
+
+test('loses and doubles nothing when any request may be aborted', async () => {
+  const calm = await calmRun('csv', 421)
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 6 }), async (cuts) => {
+      const output = tempFolder()
+      const job = testJob({ addresses, output, concurrency: 7, ...at(calm.url) })
+      for (const maxRequests of cuts) {
+        const stop = new AbortController()
+        const stopper = { onDetail: () => stop.abort(new Error('stop')), signal: stop.signal }
+        await run([job], { maxRequests: maxRequests + 1, ...stopper, retry })
+      }
+      await run([job], { retry })
+      expect(outputBytes(output)).toEqual(calm.bytes)
+    }),
+    { numRuns: 6 },
+  )
+})
