@@ -9,7 +9,7 @@ import { refusalOf, refuseFile } from './read-text.ts'
 import { enroll, type Roster, walletsOf } from './roster.ts'
 
 /** Bytes of an addresses file at most: about 1.4 million addresses. */
-export const ADDRESSES_FILE_BYTES = 64 * 1024 * 1024
+const ADDRESSES_FILE_BYTES = 64 * 1024 * 1024
 
 export type AddressesFile = {
   /** The field, for complaints of the file as a whole. */

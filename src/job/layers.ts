@@ -7,7 +7,7 @@ import { complainOfKeys } from './keys.ts'
 export type Layer = ReadonlyMap<FieldPath, Given>
 
 /** A field after its checks; `value` is undefined where it was complained of. */
-export type Parsed<P extends FieldPath> = { readonly given: Given; readonly value: FieldValue<P> | undefined }
+type Parsed<P extends FieldPath> = { readonly given: Given; readonly value: FieldValue<P> | undefined }
 export type Values = { readonly [P in FieldPath]?: Parsed<P> }
 
 /** Checks every field of every layer; where several give a field, the first of them counts. */

@@ -1,4 +1,4 @@
-import { Composer, type CST, type Document, LineCounter, Parser } from 'yaml'
+import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml'
 import type { Complain } from './complaints.ts'
 import { composeGiven, type Source } from './compose-given.ts'
 import type { Given, Place } from './given.ts'
@@ -22,19 +22,36 @@ export function parseYaml(text: string, file: string, complain: Complain): Given
 
 /** Levels of nesting that are composed; a job has four. */
 const DEEPEST = 16
+/** Lexemes at most, some 22 an address with its label: what is longer would take gigabytes to compose. */
+const MOST_LEXEMES = 2_500_000
 
 function composeText(text: string, counter: LineCounter, source: Source): readonly Document.Parsed[] {
   try {
-    const tokens = [...new Parser(counter.addNewLine).parse(text)]
-    const deep = tokens.map(tooDeep).find((offset) => offset !== undefined)
-    if (deep === undefined)
-      return [...new Composer(OPTIONS).compose(tokens, true, text.length)] as Document.Parsed[]
-    refuse(source, deep, [`more than ${DEEPEST} levels of nesting`, 'a job'])
+    const tokens = tokensOf(text, counter)
+    const deep = tokens?.map(tooDeep).find((offset) => offset !== undefined)
+    if (tokens === undefined)
+      refuse(source, 0, ['too many entries or lines', 'a job (many wallets go into an addressesFile)'])
+    else if (deep !== undefined) refuse(source, deep, [`more than ${DEEPEST} levels of nesting`, 'a job'])
+    else return [...new Composer(OPTIONS).compose(tokens, true, text.length)] as Document.Parsed[]
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown
     refuse(source, 0, ['text too convoluted to read', 'a job'])
   }
   return []
+}
+
+/** The text's documents as nested tokens; undefined where there are too many. */
+function tokensOf(text: string, counter: LineCounter): CST.Token[] | undefined {
+  const parser = new Parser(counter.addNewLine)
+  const tokens: CST.Token[] = []
+  let lexemes = 0
+  counter.addNewLine(0)
+  for (const lexeme of new Lexer().lex(text)) {
+    if (++lexemes > MOST_LEXEMES) return undefined
+    for (const token of parser.next(lexeme)) tokens.push(token)
+  }
+  for (const token of parser.end()) tokens.push(token)
+  return tokens
 }
 
 /** Strict YAML 1.2 whatever the file says; duplicate keys are ours to find, for the parser looks slowly. */

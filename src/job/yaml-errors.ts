@@ -7,8 +7,10 @@ import type { Source } from './compose-given.ts'
  * Of several errors at one place the first says most. The parser's own messages quote the text, which may hold a key: only our own words are shown.
  */
 export function complainOfYaml({ errors, warnings }: Document.Parsed, source: Source): boolean {
-  const byOffset = new Map([...warnings, ...errors.toReversed()].map((error) => [error.pos[0], error]))
-  const refused = [...byOffset.values()].slice(0, SHOWN_ERRORS)
+  const seen = new Set<number>()
+  const refused = [...errors, ...warnings].filter(
+    ({ pos: [offset] }) => seen.size < SHOWN_ERRORS && !seen.has(offset) && seen.add(offset),
+  )
   for (const { code, pos } of refused) {
     const found = FOUND[code] ?? 'broken text'
     source.complain({

@@ -1,0 +1,55 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { ExportError } from '../../src/errors.ts'
+import { type JobOverrides, readJob } from '../../src/job/read-job.ts'
+import type { Job } from '../../src/model.ts'
+
+export const A = `0x${'a'.repeat(40)}`
+export const B = `0x${'b'.repeat(40)}`
+/** A job with all that a job must have. */
+export const LEAST = `chain: 1\naddresses: ['${A}']\n`
+
+/** A folder of this test alone, holding these files; it is removed when the test ends. */
+export async function folderWith(files: Record<string, string | Uint8Array>): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'walletlake-job-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content)
+  return folder
+}
+
+export type Setting = {
+  readonly name?: string
+  readonly overrides?: JobOverrides
+  readonly env?: NodeJS.ProcessEnv
+  /** Files beside the job. */
+  readonly beside?: Record<string, string | Uint8Array>
+}
+
+/** The job that the text makes. */
+export async function jobOf(text: string | Uint8Array, setting: Setting = {}): Promise<Job> {
+  const { name = 'job.yaml', overrides = {}, env = {}, beside = {} } = setting
+  const folder = await folderWith({ ...beside, [name]: text })
+  return readJob(join(folder, name), { overrides, env })
+}
+
+/** The refusal of a job, its folder cut out of the message. */
+export async function refusalOf(text: string | Uint8Array, setting: Setting = {}): Promise<ExportError> {
+  const { name = 'job.yaml', overrides = {}, env = {}, beside = {} } = setting
+  const folder = await folderWith({ ...beside, [name]: text })
+  const thrown = await readJob(join(folder, name), { overrides, env }).catch((error: unknown) => error)
+  if (!(thrown instanceof ExportError)) throw new Error(`expected a refusal, got ${JSON.stringify(thrown)}`)
+  return new ExportError(thrown.code, thrown.message.replaceAll(`${folder}/`, ''))
+}
+
+/** A wrong job and what its refusal must say: place, field, value and expectation. */
+export type Wrong = Setting & { readonly when: string; readonly text: string; readonly says: string }
+
+/** Expects a job to be refused with exit 2 in those words. */
+export async function expectRefusal({ text, says, ...setting }: Wrong): Promise<void> {
+  const refusal = await refusalOf(text, setting)
+  expect(refusal.code).toBe('JOB_INVALID')
+  expect(refusal.failure.exit).toBe(2)
+  expect(refusal.message).toContain(says)
+}

@@ -1,0 +1,158 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ExportError } from '../../src/errors.ts'
+import { readJob } from '../../src/job/read-job.ts'
+import { JOB_FILE_BYTES } from '../../src/job/read-text.ts'
+import { A, expectRefusal, folderWith, jobOf, LEAST, refusalOf } from './helpers.ts'
+
+const laughs = Array.from({ length: 12 }, (_, n) => `a${n + 1}: &a${n + 1} [${`*a${n},`.repeat(9)}]`)
+
+test.for([
+  {
+    when: 'brackets nest without end',
+    text: '['.repeat(50_000),
+    says: 'job.yaml:1:18: found more than 16 levels of nesting',
+  },
+  {
+    when: 'dashes nest without end',
+    text: `${'- '.repeat(50_000)}x`,
+    says: 'found more than 16 levels of nesting',
+  },
+  {
+    when: 'it has millions of empty entries',
+    text: '-\n'.repeat(1_300_000),
+    says: 'job.yaml:1:1: found too many entries or lines, expected a job (many wallets go into an addressesFile)',
+  },
+  {
+    when: 'aliases multiply',
+    text: `a0: &a0 [lol]\n${laughs.join('\n')}`,
+    says: 'job.yaml:2:10: a1[0]: found an alias, expected',
+  },
+  {
+    when: 'an alias holds itself',
+    text: `addresses: &a [*a]`,
+    says: 'job.yaml:1:16: addresses[0]: found an alias, expected',
+  },
+  {
+    when: 'the bytes are not UTF-8',
+    text: Buffer.from('chain: 1\nname: \xe9t\xe9\n', 'latin1'),
+    says: 'job.yaml:2:1: found bytes that are not UTF-8, expected UTF-8 text',
+  },
+  {
+    when: 'the file is UTF-16',
+    text: Buffer.from(`\ufeff${LEAST}`, 'utf16le'),
+    says: 'job.yaml:1:1: found bytes that are not UTF-8',
+  },
+  {
+    when: 'the file is too large',
+    text: Buffer.alloc(JOB_FILE_BYTES + 1, '#'),
+    says: 'job.yaml:1:1: found a file of 8388609 bytes, expected at most 8388608 bytes',
+  },
+  {
+    when: 'the file names __proto__',
+    text: `${LEAST}__proto__: { name: x }`,
+    says: 'found the key "__proto__", expected one of',
+  },
+  {
+    when: 'text plays with the terminal',
+    text: `${LEAST}format: "\\e[2J\\u202e\\x9b"`,
+    says: 'found "\\u001b[2J\\u202e\\u009b", expected',
+  },
+  {
+    when: 'YAML 1.1 is asked for',
+    text: `%YAML 1.1\n---\n${LEAST}keepRaw: on`,
+    says: 'keepRaw: found "on", expected true or false',
+  },
+])('refuses a job calmly when $when', async ({ when, text, says }) => {
+  await expectRefusal({ when, says, text: text as string })
+})
+
+test('shows the first twenty places of text that is no YAML', async () => {
+  const { message } = await refusalOf(`"" ${'"" '.repeat(30)}`)
+  const places = message.split('\n').map((line) => line.split(': found')[0])
+  expect(places).toEqual(Array.from({ length: 20 }, (_, n) => `job.yaml:1:${4 + 3 * n}`))
+})
+
+test('refuses a job file that is not there or a folder', async () => {
+  const folder = await folderWith({})
+  await mkdir(join(folder, 'jobs.yaml'))
+  const read = (name: string) => readJob(join(folder, name), { overrides: {}, env: {} })
+  await expect(read('no.yaml')).rejects.toThrow(
+    /no\.yaml:1:1: found no such file, expected a file that exists$/,
+  )
+  await expect(read('jobs.yaml')).rejects.toThrow(/jobs\.yaml:1:1: found a directory, expected a file$/)
+})
+
+/** A job made of known fields with any values, so that checks behind the first are reached too. */
+const nearlyJobs = fc.record(
+  {
+    name: fc.oneof(fc.string(), fc.constant('x')),
+    chain: fc.oneof(fc.nat(), fc.string(), fc.constant('43114')),
+    addresses: fc.oneof(
+      fc.jsonValue(),
+      fc.array(fc.oneof(fc.constant(A), fc.record({ address: fc.constant(A), label: fc.jsonValue() }))),
+    ),
+    startBlock: fc.jsonValue(),
+    endBlock: fc.oneof(fc.integer(), fc.double()),
+    tables: fc.oneof(fc.jsonValue(), fc.constant(['ledger'])),
+    format: fc.oneof(fc.jsonValue(), fc.constantFrom('csv', 'parquet')),
+    compression: fc.oneof(fc.jsonValue(), fc.constantFrom('gzip', 'zstd')),
+    finality: fc.oneof(fc.jsonValue(), fc.constant('10m')),
+    service: fc.oneof(
+      fc.jsonValue(),
+      fc.record({ baseUrl: fc.oneof(fc.webUrl(), fc.string()), timeout: fc.jsonValue() }),
+    ),
+  },
+  { requiredKeys: [] },
+)
+
+test('makes of any JSON value a job or a refusal', async () => {
+  const outcomes = new Set<string>()
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(fc.jsonValue(), nearlyJobs), fc.nat(4), async (value, indent) => {
+      const folder = await folderWith({ 'job.json': JSON.stringify(value, null, indent) })
+      outcomes.add(await outcomeOf(join(folder, 'job.json')))
+    }),
+    { numRuns: 500, examples: [[{ chain: 1, addresses: [A] }, 0]] },
+  )
+  expect([...outcomes].sort()).toEqual(['JOB_INVALID', 'a job'])
+})
+
+test('makes of any bytes a job or a refusal', async () => {
+  const text = fc.oneof(fc.uint8Array(), fc.stringMatching(/^[-\s:{}[\]&*!|>'"%@`#a0?,]*$/).map(Buffer.from))
+  await fc.assert(
+    fc.asyncProperty(text, async (bytes) => {
+      const folder = await folderWith({ 'job.yaml': bytes })
+      expect(await outcomeOf(join(folder, 'job.yaml'))).toBe('JOB_INVALID')
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('gives the same wallets for any order and letters of addresses', async () => {
+  const hex = fc.stringMatching(/^[0-9a-f]{40}$/)
+  const order = fc
+    .uniqueArray(hex, { minLength: 1 })
+    .chain((all) => fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length })))
+  await fc.assert(
+    fc.asyncProperty(order, async ([all, shuffled]) => {
+      const job = await jobOf(
+        `chain: 1\naddresses:\n${shuffled.map((each) => `  - 0x${each.toUpperCase()}\n`).join('')}`,
+      )
+      expect(job.wallets.map(({ address }) => address)).toEqual(all.map((each) => `0x${each}`).sort())
+    }),
+    { numRuns: 50 },
+  )
+})
+
+async function outcomeOf(file: string): Promise<string> {
+  try {
+    await readJob(file, { overrides: {}, env: {} })
+    return 'a job'
+  } catch (error) {
+    if (!(error instanceof ExportError) || error.message === '') throw error
+    return error.code
+  }
+}

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { FIELD_PATHS, FIELDS, type FieldPath } from '../../src/job/fields.ts'
+import { jobSchema } from '../../src/job/job-schema.ts'
+import type { SchemaPart } from '../../src/job/kinds.ts'
+import { A, jobOf } from './helpers.ts'
+
+test('ships the schema that the table of fields makes', async () => {
+  const shipped = JSON.parse(await readFile('jobs/job.schema.json', 'utf8'))
+  expect(shipped).toEqual(jobSchema())
+})
+
+test('names the schema in every shipped job', async () => {
+  for (const job of ['demo', 'example']) {
+    const text = await readFile(`jobs/${job}.yaml`, 'utf8')
+    expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=./job.schema.json')
+  }
+})
+
+test('describes every field with type, prose and examples', () => {
+  for (const path of FIELD_PATHS) {
+    const field = schemaOf(path)
+    expect(field, path).toMatchObject({
+      description: expect.stringMatching(/\.$/),
+      examples: expect.any(Array),
+    })
+    expect(
+      ['type', 'enum', 'anyOf'].some((keyword) => keyword in field),
+      path,
+    ).toBe(true)
+  }
+})
+
+test.for(FIELD_PATHS)('accepts its own examples and default of %s', async (path) => {
+  const field: { examples: readonly unknown[]; default?: unknown } = FIELDS[path]
+  for (const value of [...field.examples, ...('default' in field ? [field.default] : [])]) {
+    const beside = { 'wallets.csv': A }
+    await expect(
+      jobOf(JSON.stringify(jobWith(path, value)), { name: 'job.json', beside }),
+    ).resolves.toBeDefined()
+  }
+})
+
+test.for([
+  { path: 'name', good: ['a', '0.b_c-d'], bad: ['A', '', '-a', 'a/b'] },
+  { path: 'finality', good: ['0s', '500ms', '2d'], bad: ['90', '1.5h', '1w', 's'] },
+  {
+    path: 'service.baseUrl',
+    good: ['demo', 'http://h', 'https://h:1/p'],
+    bad: ['h', 'demos', 'http://u@h', 'http://h?q'],
+  },
+  { path: 'service.apiKeyHeader', good: ['x-key'], bad: ['x key', 'x:', ''] },
+] as const)('holds a pattern for $path that tells good from bad', ({ path, good, bad }) => {
+  const pattern = new RegExp(String(schemaOf(path).pattern), 'u')
+  expect(good.map((text) => pattern.test(text))).toEqual(good.map(() => true))
+  expect(bad.map((text) => pattern.test(text))).toEqual(bad.map(() => false))
+})
+
+function schemaOf(path: FieldPath): SchemaPart {
+  const keys = path.split('.').flatMap((name) => ['properties', name])
+  return keys.reduce((part, key) => part[key] as SchemaPart, jobSchema())
+}
+
+function jobWith(path: FieldPath, value: unknown) {
+  const least = { chain: 1, ...(path === 'addressesFile' ? {} : { addresses: [A] }) }
+  const format = value === 'zstd' ? { format: 'parquet' } : {}
+  const [section, name] = path.split('.')
+  return {
+    ...least,
+    ...format,
+    ...(name === undefined ? { [path]: value } : { [String(section)]: { [name]: value } }),
+  }
+}
