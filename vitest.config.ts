@@ -1,5 +1,13 @@
 import { defineConfig } from 'vitest/config'
 
+/** Where a machine-readable report goes besides the terminal, if anywhere. */
+const report = process.env['WALLETLAKE_TEST_REPORT']
+
 export default defineConfig({
-  test: { include: ['test/**/*.test.ts'], testTimeout: 120_000, hookTimeout: 60_000 },
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 60_000,
+    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
+  },
 })

@@ -26,6 +26,8 @@ export type Answer = {
 export type Client = {
   /** Asks once. Throws SERVICE_UNAVAILABLE for anything that kept an answer from arriving whole. */
   get(pathAndQuery: string, signal: AbortSignal): Promise<Answer>
+  /** The text with the key blotted out: a service may repeat it in its errors. */
+  hideKey(text: string): string
   close(): Promise<void>
 }
 
@@ -43,6 +45,7 @@ export function createClient(options: ClientOptions): Client {
   return {
     get: (pathAndQuery, signal) =>
       ask({ url: options.baseUrl + pathAndQuery, agent, headers, signal, ...options }),
+    hideKey: (text) => (options.apiKey ? text.replaceAll(options.apiKey, '…') : text),
     close: () => agent.destroy(),
   }
 }

@@ -131,6 +131,7 @@ function noteRefusal(
     () => 0.5 + state.clock.dice() / 2,
   )
   state.pausedUntil = Math.max(state.pausedUntil, now + wait)
+  state.nextSlot = Math.max(state.nextSlot, state.pausedUntil)
   release(state)
 }
 

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { ExportError } from '../errors.ts'
 import { type ItemKey, keyOfItem } from '../item-key.ts'
 import type { BlockRange } from '../model.ts'
@@ -19,13 +20,14 @@ export type Page = {
   next: string | undefined
 }
 
-export type PageLimits = { range: BlockRange; cutMs: number }
+export type PageLimits = { range: BlockRange; cutMs: number; order: 'asc' | 'desc' }
 
 /**
  * Checks a body's shape and reads from it what paging needs. Throws PAGE_MALFORMED where the body is not the JSON
- * that the interface promises (section 4.3), or holds an item outside the asked range. A single bad item is no reason.
+ * that the interface promises (section 4.3), holds an item outside the asked range, or has more pages after it and runs
+ * against the asked order: its blocks would count as settled. A single bad item is no reason.
  */
-export function readPage(body: Buffer, { range, cutMs }: PageLimits): Page {
+export function readPage(body: Buffer, { range, cutMs, order }: PageLimits): Page {
   const { transactions, next } = parseListing(body)
   const keys: ItemKey[] = []
   for (const item of transactions) {
@@ -33,6 +35,8 @@ export function readPage(body: Buffer, { range, cutMs }: PageLimits): Page {
     if (typeof key !== 'string') keys.push(key)
   }
   for (const { block } of keys) if (block < range.from || block >= range.to) throw outside(block, range)
+  if (next !== undefined && runsAgainst(keys, order))
+    throw new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`)
   const heads = keys.filter(({ timeMs }) => timeMs <= cutMs).map(({ block }) => block)
   return {
     body,
@@ -57,6 +61,12 @@ function edgesOf(keys: readonly ItemKey[]): Page['edges'] {
   return { asc: Math.min(...blocksOf(last)), desc: Math.max(...blocksOf(first)) }
 }
 
+function runsAgainst(keys: readonly ItemKey[], order: 'asc' | 'desc'): boolean {
+  const [first, last] = [keys[0], keys.at(-1)].map((key) => Math.floor((key?.timeMs ?? 0) / 1000))
+  const rise = (last ?? 0) - (first ?? 0)
+  return order === 'asc' ? rise < 0 : rise > 0
+}
+
 function outside(block: number, range: BlockRange): ExportError {
   return new ExportError(
     'PAGE_MALFORMED',
@@ -66,6 +76,7 @@ function outside(block: number, range: BlockRange): ExportError {
 
 function parseListing(body: Buffer): { transactions: unknown[]; next: string | undefined } {
   let answer: unknown
+  if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
   try {
     answer = JSON.parse(body.toString('utf8'))
   } catch (cause) {

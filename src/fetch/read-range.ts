@@ -25,14 +25,35 @@ export const PAGE_SIZE = 100
  */
 export async function* readRange(asker: Asker, ask: RangeAsk): AsyncGenerator<RangePage, void, void> {
   let rest: BlockRange | undefined = ask.range
+  let idle = 0
   while (rest !== undefined) {
     const start: BlockRange = rest
-    for await (const page of readChain(asker, { ...ask, range: start })) {
+    for await (const page of confirmed(readChain(asker, { ...ask, range: start }))) {
       rest = page.rest
       yield page
     }
-    if (rest !== undefined && rest.from === start.from && rest.to === start.to) throw stuck(ask)
+    idle = rest?.from === start.from && rest.to === start.to ? idle + 1 : 0
+    if (idle === IDLE_RESTARTS) throw stuck(ask)
   }
+}
+
+/** Restarts in a row that may leave as much to ask as before: a token may expire on a page that ends in its first block. */
+const IDLE_RESTARTS = 3
+
+/** Holds each page back until the next is seen to follow it: pages in a wrong order must not settle what they skip. */
+async function* confirmed(pages: AsyncIterable<RangePage>): AsyncGenerator<RangePage, void, void> {
+  let held: RangePage | undefined
+  try {
+    for await (const page of pages) {
+      if (held !== undefined) yield held
+      held = page
+    }
+  } catch (thrown) {
+    const wrong = thrown instanceof ExportError && thrown.code === 'PAGE_MALFORMED'
+    if (held !== undefined && !wrong) yield held
+    throw thrown
+  }
+  if (held !== undefined) yield held
 }
 
 function stuck({ address }: RangeAsk): ExportError {
@@ -76,7 +97,7 @@ type PageAsk = RangeAsk & { rest: BlockRange; token: string | undefined }
 async function askPage(asker: Asker, { token, rest, ...ask }: PageAsk): Promise<Page | undefined> {
   try {
     const query = pathOfPage(ask, token)
-    return await requestPage(asker, query, (body) => readPage(body, { range: rest, cutMs: ask.cutMs }))
+    return await requestPage(asker, query, (body) => readPage(body, { ...ask, range: rest }))
   } catch (thrown) {
     const refused = thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED'
     if (refused && token !== undefined) return undefined

@@ -75,7 +75,7 @@ async function tryOnce<T>(
     throw new ExportError('RATE_LIMITED', 'the service answered 429 Too Many Requests', { status: 429 })
   }
   asker.gate.granted(readRateState(answer.headers))
-  if (answer.status !== 200) throw refusal(answer, retryAfterMs, asker.gate)
+  if (answer.status !== 200) throw refusal(answer, retryAfterMs, asker)
   return read(answer.body)
 }
 
@@ -87,9 +87,9 @@ function readRateState(headers: Record<string, string>) {
   }
 }
 
-function refusal({ status, body }: Answer, retryAfterMs: number | undefined, gate: Gate): ExportError {
-  if (status === 503 && retryAfterMs !== undefined) gate.refused({ takenMs: 0, retryAfterMs })
-  const what = `the service answered ${status}${serviceMessage(body)}`
+function refusal({ status, body }: Answer, retryAfterMs: number | undefined, asker: Asker): ExportError {
+  if (status >= 500 && retryAfterMs !== undefined) asker.gate.refused({ takenMs: 0, retryAfterMs })
+  const what = `the service answered ${status}${serviceMessage(body, asker.client)}`
   const about = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
   if (status === 401 || status === 403) return new ExportError('KEY_REFUSED', what, about)
   if (status === 408 || status === 425 || status >= 500)
@@ -99,14 +99,14 @@ function refusal({ status, body }: Answer, retryAfterMs: number | undefined, gat
 }
 
 /** The `message` of an error body (a string or a list of them), short and without control characters. */
-function serviceMessage(body: Buffer): string {
+function serviceMessage(body: Buffer, { hideKey }: Client): string {
   if (body.length > 100_000) return ''
   try {
     const { message } = JSON.parse(body.toString('utf8')) as { message?: unknown }
     const text = Array.isArray(message) ? message.join('; ') : message
     if (typeof text !== 'string') return ''
-    return `: ${text
-      .replace(/[^\x20-\x7e]+/g, ' ')
+    return `: ${hideKey(text)
+      .replace(/[^\x20-\x7e…]+/g, ' ')
       .replace(/\?\S+/g, '?…')
       .slice(0, 300)}`
   } catch {
@@ -131,7 +131,10 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', done)
       resolve()
     }
-    const timer = setTimeout(done, ms)
+    const timer = setTimeout(done, Math.min(ms, LONGEST_TIMER_MS))
     signal.addEventListener('abort', done)
   })
 }
+
+/** Timers beyond 2^31 ms fire at once; what remains of such a wait is the gate's. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1

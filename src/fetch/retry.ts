@@ -38,6 +38,8 @@ export function readRetryAfter(header: string | undefined, now: number): number 
   if (header === undefined) return undefined
   const text = header.trim()
   if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000)
-  const date = Date.parse(text)
+  // Date.parse takes "-1" for a day in 2001: only what has a time of day is a date. Without a zone it is UTC.
+  if (!/\d\d:\d\d:\d\d/.test(text)) return undefined
+  const date = Date.parse(/\d\d:\d\d:\d\d \d{4}$/.test(text) ? `${text} GMT` : text)
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }

@@ -22,29 +22,27 @@ export type OnBadEntry = (list: string, entry: unknown, reason: string) => void
  */
 export function readView(item: Fields, onBadEntry: OnBadEntry): View {
   const native = readNative(objectAt(item, 'nativeTransaction'))
-  const read = <T>(list: string, entry: (fields: Fields) => T): T[] =>
-    readList(item, { list, entry, onBadEntry })
+  const read = <T>(list: string, entry: ReadEntry<T>): T[] => readList(item, { list, entry, onBadEntry })
   return {
     native,
-    erc20: onePerLog(read('erc20Transfers', readErc20), (twice) =>
-      onBadEntry('erc20Transfers', twice, TWICE),
-    ),
-    erc721: onePerLog(read('erc721Transfers', readErc721), (twice) =>
-      onBadEntry('erc721Transfers', twice, TWICE),
-    ),
+    erc20: read('erc20Transfers', oncePerLog(readErc20)),
+    erc721: read('erc721Transfers', oncePerLog(readErc721)),
     erc1155: read('erc1155Transfers', erc1155Reader()),
     internal: read('internalTransactions', readInternal),
   }
 }
 
-type ListReading<T> = { list: string; entry: (fields: Fields) => T; onBadEntry: OnBadEntry }
+/** undefined: the entry says nothing new. */
+type ReadEntry<T> = (fields: Fields) => T | undefined
+type ListReading<T> = { list: string; entry: ReadEntry<T>; onBadEntry: OnBadEntry }
 
 function readList<T>(item: Fields, { list, entry, onBadEntry }: ListReading<T>): T[] {
   const read: T[] = []
   for (const fields of listAt(item, list)) {
     try {
       if (typeof fields !== 'object' || fields === null) throw new RejectError('it is not an object')
-      read.push(entry(fields as Fields))
+      const made = entry(fields as Fields)
+      if (made !== undefined) read.push(made)
     } catch (thrown) {
       if (!(thrown instanceof RejectError)) throw thrown
       onBadEntry(list, fields, thrown.message)
@@ -55,14 +53,14 @@ function readList<T>(item: Fields, { list, entry, onBadEntry }: ListReading<T>):
 
 const TWICE = 'its logIndex is there twice in one view, with different content'
 
-/** A log is one transfer: an exact repetition is dropped, a contradiction goes to `onTwice`. */
-function onePerLog<T extends { logIndex: number }>(entries: T[], onTwice: (entry: T) => void): T[] {
-  if (entries.length < 2) return entries
+/** A log is one transfer: an exact repetition says nothing new, a contradiction is a bad entry. */
+function oncePerLog<T extends { logIndex: number }>(read: (fields: Fields) => T): ReadEntry<T> {
   const byLog = new Map<number, T>()
-  for (const entry of entries) {
+  return (fields) => {
+    const entry = read(fields)
     const first = byLog.get(entry.logIndex)
-    if (first === undefined) byLog.set(entry.logIndex, entry)
-    else if (JSON.stringify(first) !== JSON.stringify(entry)) onTwice(entry)
+    if (first !== undefined && JSON.stringify(first) !== JSON.stringify(entry)) throw new RejectError(TWICE)
+    byLog.set(entry.logIndex, entry)
+    return first === undefined ? entry : undefined
   }
-  return byLog.size === entries.length ? entries : [...byLog.values()]
 }

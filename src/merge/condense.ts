@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { compareItems, type ItemSource, sortItems, type WalletItem } from './frame-items.ts'
+import { compareItems, type ItemSource, type WalletItem } from './frame-items.ts'
 
 export type CondenseOptions = {
   /** Where sorted runs are staged; the caller removes it. */
@@ -45,7 +45,10 @@ function mostOverlap(sources: readonly ItemSource[]): number {
   )
   edges.sort((a, b) => a.at - b.at || a.bytes - b.bytes)
   let [open, most] = [0, 0]
-  for (const { bytes } of edges) most = Math.max(most, (open += bytes))
+  for (const { bytes } of edges) {
+    open += bytes
+    most = Math.max(most, open)
+  }
   return most
 }
 
@@ -70,16 +73,20 @@ async function sortGroups(
   return [...made, ...(await sortGroup(group, runs))]
 }
 
-/** Sources of one wallet keep their order of receipt, so that the last view received wins later. */
+/** Each item keeps the place of its page in the order of receipt, so that the last view received wins later. */
 async function sortGroup(
-  group: { source: ItemSource; order: number }[],
+  group: readonly { source: ItemSource; order: number }[],
   runs: RunFile,
 ): Promise<ItemSource[]> {
   const items: WalletItem[] = []
-  for (const { source } of group.sort((a, b) => a.order - b.order)) {
-    for (const item of await source.load()) items.push(item)
+  for (const { source, order } of group) {
+    for (const item of await source.load()) items.push({ received: order, ...item })
   }
-  return writeRun(onlyLast(sortItems(items)), runs)
+  return writeRun(onlyLast(items.sort(byPlaceAndReceipt)), runs)
+}
+
+function byPlaceAndReceipt(a: WalletItem, b: WalletItem): number {
+  return compareItems(a, b) || (a.received ?? 0) - (b.received ?? 0)
 }
 
 function onlyLast(items: WalletItem[]): WalletItem[] {

@@ -1,7 +1,13 @@
 import { compareKeys, type ItemKey, keyOfItem } from '../item-key.ts'
 
 /** One wallet's listing item with its place. */
-export type WalletItem = { key: ItemKey; wallet: string; item: unknown }
+export type WalletItem = {
+  key: ItemKey
+  wallet: string
+  item: unknown
+  /** Place of its page in the order of receipt; absent where the place of the source says it. */
+  received?: number
+}
 
 /** What a merge reads: frames of pages (one wallet) or of sorted runs (many). */
 export type ItemSource = {

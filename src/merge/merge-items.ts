@@ -30,7 +30,7 @@ export async function* mergeItems(
 async function* inOrder(sources: readonly ItemSource[]): AsyncGenerator<WalletItem, void, void> {
   const waiting = sources.map((source, order) => ({ source, order }))
   waiting.sort((a, b) => firstBlock(a.source) - firstBlock(b.source) || a.order - b.order)
-  const heap = createHeap<Cursor>((a, b) => compareItems(current(a), current(b)) || a.order - b.order)
+  const heap = createHeap<Cursor>((a, b) => compareItems(current(a), current(b)) || received(a) - received(b))
   let next = 0
   for (;;) {
     const front = heap.peek()
@@ -53,6 +53,8 @@ async function* inOrder(sources: readonly ItemSource[]): AsyncGenerator<WalletIt
 }
 
 const firstBlock = ({ blocks }: ItemSource) => blocks?.min ?? Number.NEGATIVE_INFINITY
+
+const received = (cursor: Cursor) => current(cursor).received ?? cursor.order
 
 function current(cursor: Cursor): WalletItem {
   return cursor.items[cursor.at] as WalletItem

@@ -33,13 +33,22 @@ const SYNC_EVERY_MS = 1_000
 export async function openFrameLog(path: string, recovered: Recovered): Promise<FrameLog> {
   try {
     const file = await open(path, 'a+')
-    const { size } = await file.stat()
-    const end = await recoverFrames(file, size, recovered.onFrame)
-    if (end < size) await cutOff({ path, file, end, size }, recovered)
-    return frameLogOn(path, file, end)
+    try {
+      return frameLogOn(path, file, await recover(path, file, recovered))
+    } catch (cause) {
+      await file.close()
+      throw cause
+    }
   } catch (cause) {
     throw diskError(`cannot open the checkpoint ${path}`, cause)
   }
+}
+
+async function recover(path: string, file: FileHandle, recovered: Recovered): Promise<number> {
+  const { size } = await file.stat()
+  const end = await recoverFrames(file, size, recovered.onFrame)
+  if (end < size) await cutOff({ path, file, end, size }, recovered)
+  return end
 }
 
 /** Tells the whole frames of a log without changing it; nothing where there is no log. */
@@ -105,14 +114,13 @@ async function readBody(file: FileHandle, { offset, bytes }: FramePlace): Promis
   return body
 }
 
-const HEAD_LIMIT = 4096
+const USUAL_HEAD_BYTES = 4096
 
 /** Tells every whole frame and gives the offset where they end. */
 async function recoverFrames(file: FileHandle, size: number, onFrame: Recovered['onFrame']): Promise<number> {
   let at = 0
   while (at < size) {
-    const start = await readBody(file, { offset: at, bytes: Math.min(HEAD_LIMIT, size - at) })
-    const head = parseHead(start)
+    const head = parseHead(await readLine(file, at, size))
     if (head === undefined) return at
     const place = { offset: at + head.length, bytes: head.bytes }
     if (place.offset + place.bytes + 1 > size) return at
@@ -121,6 +129,14 @@ async function recoverFrames(file: FileHandle, size: number, onFrame: Recovered[
     at = place.offset + place.bytes + 1
   }
   return at
+}
+
+/** The bytes from `at` on, with the first line whole where it is a head: it may be long (one top-up a wallet). */
+async function readLine(file: FileHandle, at: number, size: number): Promise<Buffer> {
+  for (let limit = USUAL_HEAD_BYTES; ; limit *= 8) {
+    const start = await readBody(file, { offset: at, bytes: Math.min(limit, size - at) })
+    if (start.includes(10) || limit >= size - at || start.toString('latin1', 0, 5) !== 'WLF1 ') return start
+  }
 }
 
 function parseHead(start: Buffer) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** Memory that the engine may take before it moves its work to the disk. */
-const MEMORY = '400MB'
+const MEMORY = '256MB'
 
 export type Found = Record<string, string | number | bigint | boolean | null>
 

@@ -1,6 +1,6 @@
-/** A check of one JSON value: undefined where it is right, otherwise what was expected. */
+/** A check of one JSON value, named by its path: yields what is wrong, nothing where it is right. */
 export type Shape = (value: unknown, path: string) => Iterable<ShapeProblem>
-export type ShapeProblem = { readonly path: string; readonly expected: string; readonly found: unknown }
+type ShapeProblem = { readonly path: string; readonly expected: string; readonly found: unknown }
 
 /** A JSON object with all of these fields; further fields are let be. */
 export function fields(shapes: Readonly<Record<string, Shape>>): Shape {

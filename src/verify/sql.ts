@@ -8,15 +8,6 @@ export function named(name: string): string {
   return `"${name}"`
 }
 
-/** value / 10^decimals as plain decimal text, exact at any size: the digits are moved, nothing is divided. */
-export function scaledSql(value: string, decimals: string): string {
-  const padded = `lpad(ltrim(${value}, '-'), greatest(length(ltrim(${value}, '-')), ${decimals} + 1)::INTEGER, '0')`
-  const whole = `left(${padded}, (length(${padded}) - ${decimals})::INTEGER)`
-  const rest = `rtrim(substr(${padded}, (length(${padded}) - ${decimals} + 1)::INTEGER), '0')`
-  const sign = `CASE WHEN starts_with(${value}, '-') THEN '-' ELSE '' END`
-  return `(${sign} || ${whole} || CASE WHEN ${rest} = '' THEN '' ELSE '.' || ${rest} END)`
-}
-
 /** The amount that belongs to a value: null where decimals are unknown or not in 0..255. */
 export function amountSql(value: string, decimals: string): string {
   return `CASE WHEN ${decimals} BETWEEN 0 AND 255 THEN ${scaledSql(value, decimals)} END`
@@ -39,3 +30,12 @@ export function productSql(factor: string, digits: string): { carries: string; p
 }
 
 const E18 = '1000000000000000000::HUGEINT'
+
+/** value / 10^decimals as plain decimal text, exact at any size: the digits are moved, nothing is divided. */
+function scaledSql(value: string, decimals: string): string {
+  const padded = `lpad(ltrim(${value}, '-'), greatest(length(ltrim(${value}, '-')), ${decimals} + 1)::INTEGER, '0')`
+  const whole = `left(${padded}, (length(${padded}) - ${decimals})::INTEGER)`
+  const rest = `rtrim(substr(${padded}, (length(${padded}) - ${decimals} + 1)::INTEGER), '0')`
+  const sign = `CASE WHEN starts_with(${value}, '-') THEN '-' ELSE '' END`
+  return `(${sign} || ${whole} || CASE WHEN ${rest} = '' THEN '' ELSE '.' || ${rest} END)`
+}

@@ -18,7 +18,7 @@ export function openCsv({ path, table, gzip, escapeFormulas }: CsvOptions): Part
   const file = openHashedFile(path, { gzip })
   const toText = table.columns.map((column) => cellWriter(column, escapeFormulas))
   const toLines = (rows: readonly (readonly Cell[])[]) =>
-    stringify(rows as Cell[][], { record_delimiter: '\n' })
+    stringify(rows as Cell[][], { record_delimiter: '\n', quoted_match: CARRIAGE_RETURN })
   let started = false
   const start = async () => {
     started = true
@@ -52,5 +52,8 @@ function cellWriter({ type }: Column, escapeFormulas: boolean): CellWriter {
 function escapeFormula(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text
 }
+
+/** Quoted as RFC 4180 asks; csv-stringify by itself looks for the record delimiter only. */
+const CARRIAGE_RETURN = /\r/
 
 const FORMULA = /^[=+\-@\t\r]/

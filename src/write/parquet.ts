@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { ExportError } from '../errors.ts'
 import type { Compression } from '../model.ts'
 import type { Cell, Column, ColumnType, Row, Table } from '../table/index.ts'
 import { openHashedFile, type PartWriter } from './part-file.ts'
@@ -16,16 +19,17 @@ export type ParquetOptions = { path: string; table: Table; compression: Compress
 export function openParquet({ path, table, compression }: ParquetOptions): PartWriter {
   const staged = `${path}.ndjson`
   const stage = openHashedFile(staged, { gzip: false })
-  let longest = 0
+  const size = { rows: 0, chars: 0, longest: 0 }
   return {
     write: async (rows) => {
       const lines = rows.map((row) => stagedLine(row, table.columns))
-      for (const line of lines) longest = Math.max(longest, line.length)
+      for (const line of lines) note(size, line.length)
       await stage.write(`${lines.join('\n')}\n`)
     },
     finish: async () => {
       await stage.finish()
-      await copyToParquet({ staged, path, table, compression, longest })
+      collectGarbage()
+      await copyToParquet({ staged, path, table, compression, size })
       await rm(staged)
       return measureFile(path)
     },
@@ -34,6 +38,12 @@ export function openParquet({ path, table, compression }: ParquetOptions): PartW
       await Promise.all([rm(staged, { force: true }), rm(path, { force: true })])
     },
   }
+}
+
+/** DuckDB's memory comes on top of the heap: what the rows left behind is given back to the system first. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  runInNewContext('gc')()
 }
 
 /** Keys are positions: short, and never a stranger's word. */
@@ -59,34 +69,65 @@ const DUCKDB_TYPES: Record<ColumnType, string> = {
   decimal: 'VARCHAR',
 }
 
-type Copy = ParquetOptions & { staged: string; longest: number }
+type Copy = ParquetOptions & { staged: string; size: StagedSize }
 
-async function copyToParquet({ staged, path, table, compression, longest }: Copy): Promise<void> {
+/** What was staged: rows, characters in all, and in the longest row. */
+type StagedSize = { rows: number; chars: number; longest: number }
+
+function note(size: StagedSize, chars: number): void {
+  size.rows += 1
+  size.chars += chars
+  size.longest = Math.max(size.longest, chars)
+}
+
+/** Enough for any row group of the size below; more only where DuckDB says that it was not. */
+const MEMORY_LIMITS = ['150MB', '600MB', '2400MB']
+
+async function copyToParquet(copy: Copy): Promise<void> {
+  for (const memory of MEMORY_LIMITS) {
+    if (await copyWithin(memory, copy)) return
+  }
+  throw new ExportError('OUTPUT_FAILED', `rows of ${copy.table.name} are too long for a Parquet row group`)
+}
+
+/** One try; false where the memory was not enough. The limit does not change the bytes. */
+async function copyWithin(memory: string, copy: Copy): Promise<boolean> {
   const { DuckDBInstance } = await import('@duckdb/node-api')
-  const instance = await DuckDBInstance.create(':memory:', {
-    threads: '1',
-    memory_limit: '400MB',
-    preserve_insertion_order: 'true',
-    temp_directory: `${path}.tmp`,
-  })
+  const settings = { threads: '1', memory_limit: memory, preserve_insertion_order: 'true' }
+  const instance = await DuckDBInstance.create(':memory:', { ...settings, temp_directory: `${copy.path}.tmp` })
   try {
     const connection = await instance.connect()
-    await connection.run(copyStatement({ staged, path, table, compression, longest }))
+    await connection.run(copyStatement(copy))
     connection.closeSync()
+    return true
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    if (message.startsWith('Out of Memory')) return false
+    throw new ExportError('OUTPUT_FAILED', `cannot write ${copy.table.name} as Parquet: ${firstLine(message)}`, { cause })
   } finally {
     instance.closeSync()
-    await rm(`${path}.tmp`, { recursive: true, force: true })
+    await rm(`${copy.path}.tmp`, { recursive: true, force: true })
   }
 }
 
-function copyStatement({ staged, path, table, compression, longest }: Copy): string {
+const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''
+
+function copyStatement({ staged, path, table, compression, size }: Copy): string {
   const columns = table.columns.map(({ type }, at) => `"${at}": '${DUCKDB_TYPES[type]}'`).join(', ')
   const names = table.columns.map(({ name }, at) => `"${at}" as "${name}"`).join(', ')
-  const source = `read_json(${quote(staged)}, format = 'newline_delimited', columns = {${columns}}, maximum_object_size = ${Math.max(1 << 20, longest * 4)})`
+  const source = `read_json(${quote(staged)}, format = 'newline_delimited', columns = {${columns}}, maximum_object_size = ${Math.max(1 << 20, size.longest * 4)})`
   const codec = compression === 'none' ? 'uncompressed' : compression
-  const options = `format parquet, compression ${codec}, parquet_version v1, row_group_size 100000`
+  const options = `format parquet, compression ${codec}, parquet_version v1, row_group_size ${rowGroupRows(size)}`
   return `copy (select ${names} from ${source}) to ${quote(path)} (${options})`
 }
+
+/** A row group is held in memory whole: about 100,000 rows, fewer where rows are long (metadata of strangers). */
+function rowGroupRows({ rows, chars }: StagedSize): number {
+  const fitting = Math.floor(ROW_GROUP_CHARS / Math.max(1, chars / Math.max(1, rows)))
+  return Math.max(2_048, Math.min(100_000, fitting))
+}
+
+const ROW_GROUP_CHARS = 90_000_000
 
 const quote = (text: string) => `'${text.replaceAll("'", "''")}'`
 

@@ -14,8 +14,14 @@ function item(wallet, n) {
   const from = out ? wallet : PEER
   const to = out ? PEER : wallet
   const native = `{"blockNumber":"${n}","blockTimestamp":${1_600_000_000 + n},"blockHash":"${hash(n)}","chainId":"43114","blockIndex":0,"txHash":"${wallet}${n.toString(16).padStart(24, '0')}","txStatus":"1","txType":2,"gasLimit":"90000","gasUsed":"21000","gasPrice":"26000000000","nonce":"${n}","from":{"address":"${from}"},"to":{"address":"${to}"},"method":{"callType":"CONTRACT_CALL","methodHash":"0xa9059cbb","methodName":"transfer(address,uint256)"},"value":"${n}000000000"}`
-  const erc20 = n % 3 === 0 ? `{"from":{"address":"${from}"},"to":{"address":"${to}"},"logIndex":1,"value":"${n}000000","erc20Token":{"address":"${TOKEN}","name":"USD Coin","symbol":"USDC","decimals":6,"ercType":"ERC-20"}}` : ''
-  const internal = n % 10 === 0 ? `{"from":{"address":"${PEER}"},"to":{"address":"${wallet}"},"internalTxType":"CALL","value":"${n}","isReverted":false,"gasUsed":"0","gasLimit":"2300"}` : ''
+  const erc20 =
+    n % 3 === 0
+      ? `{"from":{"address":"${from}"},"to":{"address":"${to}"},"logIndex":1,"value":"${n}000000","erc20Token":{"address":"${TOKEN}","name":"USD Coin","symbol":"USDC","decimals":6,"ercType":"ERC-20"}}`
+      : ''
+  const internal =
+    n % 10 === 0
+      ? `{"from":{"address":"${PEER}"},"to":{"address":"${wallet}"},"internalTxType":"CALL","value":"${n}","isReverted":false,"gasUsed":"0","gasLimit":"2300"}`
+      : ''
   return `{"nativeTransaction":${native},"erc20Transfers":[${erc20}],"erc721Transfers":[],"erc1155Transfers":[],"internalTransactions":[${internal}]}`
 }
 
@@ -27,7 +33,8 @@ function page(url) {
   const offset = Number(query.get('pageToken') ?? 0)
   const desc = query.get('sortOrder') === 'desc'
   const items = []
-  for (let at = offset; at < Math.min(offset + PAGE, to - from); at += 1) items.push(item(wallet, desc ? to - 1 - at : from + at))
+  for (let at = offset; at < Math.min(offset + PAGE, to - from); at += 1)
+    items.push(item(wallet, desc ? to - 1 - at : from + at))
   const next = offset + PAGE < to - from ? `"nextPageToken":"${offset + PAGE}",` : ''
   return `{${next}"transactions":[${items.join(',')}]}`
 }

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../src/run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
 import { truth, truthWallets } from '../helpers/truth.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'walletlake-books-'))
+const folder = suiteFolder()
 let ledger: TextRow[] = []
 let owners: TextRow[] = []
 
@@ -16,7 +14,6 @@ beforeAll(async () => {
   expect(code).toBeUndefined()
   ledger = await readCsvTable(folder, 'ledger')
   owners = await readCsvTable(folder, 'erc721_transfers')
-  return () => rmSync(folder, { recursive: true })
 })
 
 /** Sums a wallet's ledger rows of one asset up to and including a block. */

@@ -25,19 +25,28 @@ async function calmRun(format: 'csv' | 'parquet', endBlock?: number) {
   return { bytes: outputBytes(output), url }
 }
 
-const at = (baseUrl: string) => ({ service: { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 } })
-
-test.for(['csv', 'parquet'] as const)('writes the same %s bytes at any concurrency and wallet order', async (format) => {
-  const calm = await calmRun(format, 421)
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 64 }), fc.shuffledSubarray(addresses, { minLength: addresses.length }), async (concurrency, order) => {
-      const output = tempFolder()
-      await run([testJob({ addresses: order, output, format, concurrency, ...at(calm.url) })])
-      expect(outputBytes(output)).toEqual(calm.bytes)
-    }),
-    { numRuns: format === 'csv' ? 8 : 3 },
-  )
+const at = (baseUrl: string) => ({
+  service: { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 },
 })
+
+test.for(['csv', 'parquet'] as const)(
+  'writes the same %s bytes at any concurrency and wallet order',
+  async (format) => {
+    const calm = await calmRun(format, 421)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 64 }),
+        fc.shuffledSubarray(addresses, { minLength: addresses.length }),
+        async (concurrency, order) => {
+          const output = tempFolder()
+          await run([testJob({ addresses: order, output, format, concurrency, ...at(calm.url) })])
+          expect(outputBytes(output)).toEqual(calm.bytes)
+        },
+      ),
+      { numRuns: format === 'csv' ? 8 : 3 },
+    )
+  },
+)
 
 test.for([
   { end: 'a fixed end', endBlock: 421 },
@@ -57,17 +66,20 @@ test.for([
 test('loses and doubles nothing when any request may be aborted', async () => {
   const calm = await calmRun('csv', 421)
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 6 }), async (cuts) => {
-      const output = tempFolder()
-      const job = testJob({ addresses, output, concurrency: 7, ...at(calm.url) })
-      for (const maxRequests of cuts) {
-        const stop = new AbortController()
-        const stopper = { onDetail: () => stop.abort(new Error('stop')), signal: stop.signal }
-        await run([job], { maxRequests: maxRequests + 1, ...stopper, retry })
-      }
-      await run([job], { retry })
-      expect(outputBytes(output)).toEqual(calm.bytes)
-    }),
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 0, max: 12 }), { minLength: 1, maxLength: 6 }),
+      async (cuts) => {
+        const output = tempFolder()
+        const job = testJob({ addresses, output, concurrency: 7, ...at(calm.url) })
+        for (const maxRequests of cuts) {
+          const stop = new AbortController()
+          const stopper = { onDetail: () => stop.abort(new Error('stop')), signal: stop.signal }
+          await run([job], { maxRequests: maxRequests + 1, ...stopper, retry })
+        }
+        await run([job], { retry })
+        expect(outputBytes(output)).toEqual(calm.bytes)
+      },
+    ),
     { numRuns: 6 },
   )
 })

@@ -3,7 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import type { DataService, ServiceAnswer } from '../../src/service/data-service.ts'
 
-export type Asked = { path: string; query: URLSearchParams; headers: IncomingMessage['headers']; count: number }
+export type Asked = {
+  path: string
+  query: URLSearchParams
+  headers: IncomingMessage['headers']
+  count: number
+}
 
 /**
  * What goes wrong with one request; undefined: nothing. A function writes what it likes, with the right answer at

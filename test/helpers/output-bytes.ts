@@ -10,6 +10,14 @@ export function outputBytes(folder: string): Record<string, string> {
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .filter((path) => !path.startsWith('runs/') && !path.startsWith('.walletlake/'))
     .sort()
-    .map((path) => [path, createHash('sha256').update(readFileSync(join(folder, path))).digest('hex')] as const)
+    .map(
+      (path) =>
+        [
+          path,
+          createHash('sha256')
+            .update(readFileSync(join(folder, path)))
+            .digest('hex'),
+        ] as const,
+    )
   return Object.fromEntries(hashes)
 }

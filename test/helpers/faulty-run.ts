@@ -1,0 +1,48 @@
+import { type RunOptions, run } from '../../src/run.ts'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { testJob } from './jobs.ts'
+import { type Fault, type Loopback, startLoopback } from './loopback.ts'
+import { outputBytes } from './output-bytes.ts'
+import { tempFolder } from './temp-folder.ts'
+import { truth } from './truth.ts'
+
+export const service = createDataService()
+
+const bySize = Object.entries(truth.membership).sort(([, a], [, b]) => b.items - a.items)
+/** The wallet with the most pages. */
+export const whale = (bySize[0]?.[0] ?? '').toLowerCase()
+/** The whale, a wallet of two or three pages and one of a single page. */
+export const addresses = [0, 2, -1].map((at) => (bySize.at(at)?.[0] ?? '').toLowerCase())
+
+export type FaultyRun = {
+  /** An output to go on in; a new one where it is absent. */
+  output?: string
+  concurrency?: number
+  timeoutMs?: number
+  options?: RunOptions
+}
+
+export type FaultyResult = Awaited<ReturnType<typeof run>> & {
+  output: string
+  asked: Loopback['asked']
+  /** The message of the job's error; empty where there was none. */
+  message: string
+}
+
+/** Runs one job of three wallets against a loopback server with a fault; waits between tries are of a millisecond. */
+export async function faultyRun(fault?: Fault, given: FaultyRun = {}): Promise<FaultyResult> {
+  const { output = tempFolder(), concurrency = 4, timeoutMs = 5_000, options } = given
+  const { url, asked } = await startLoopback(service, fault)
+  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs }
+  const job = testJob({ addresses, output, concurrency, service: endpoint })
+  const result = await run([job], { retry: { firstDelayMs: 1, maxDelayMs: 2 }, ...options })
+  return { ...result, output, asked, message: result.jobs[0]?.error?.message ?? '' }
+}
+
+let calm: Promise<{ bytes: Record<string, string>; requests: number }> | undefined
+
+/** What the same job gives, and costs, without any fault. */
+export function calmRun() {
+  calm ??= faultyRun().then(({ output, asked }) => ({ bytes: outputBytes(output), requests: asked.length }))
+  return calm
+}

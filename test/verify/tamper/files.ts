@@ -1,0 +1,107 @@
+import { appendFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ERC20, file, type Tampering } from './tampering.ts'
+
+/** Files and manifest. */
+export const files: readonly Tampering[] = [
+  {
+    what: 'a manifest that is gone',
+    says: /^manifest\.json: cannot be read \(ENOENT\)/,
+    after: (folder) => rm(join(folder, 'manifest.json')),
+  },
+  {
+    what: 'a manifest that is no JSON',
+    says: /^manifest\.json: expected JSON/,
+    after: (folder) => writeFile(join(folder, 'manifest.json'), '{'),
+  },
+  {
+    what: 'a manifest of another version',
+    says: /manifestVersion: expected 1, found 2/,
+    manifest: (m) => void Object.assign(m, { manifestVersion: 2 }),
+  },
+  {
+    what: 'a manifest without its rejects',
+    says: /rejects: expected a whole number from 0, found nothing/,
+    manifest: (m) => void delete m.rejects,
+  },
+  {
+    what: 'a manifest with an unknown table',
+    says: /tables\.blocks: expected a table of/,
+    manifest: (m) => void Object.assign(m.tables, { blocks: { rows: 0, columns: [], files: [] } }),
+  },
+  {
+    what: 'a manifest with another column type',
+    says: /tables\.ledger: column 1: expected "block_number int64", found "block_number text"/,
+    manifest: (m) => void Object.assign(m.tables.ledger?.columns[1] ?? {}, { type: 'text' }),
+  },
+  {
+    what: 'a path that climbs out of the folder',
+    says: /^transactions: path: expected .*found "\.\.\/transactions\//,
+    manifest: (m) =>
+      void Object.assign(file(m, 'transactions'), {
+        path: '../transactions/transactions-000000000100-000000000302-0000.csv',
+      }),
+  },
+  {
+    what: 'a path of another table',
+    says: /^ledger: path: expected/,
+    manifest: (m) => void Object.assign(file(m, 'ledger'), { path: ERC20 }),
+  },
+  {
+    what: 'a path with other blocks than its entry',
+    says: /^transactions: path: expected .*-000000000099-/,
+    manifest: (m) => void Object.assign(file(m, 'transactions'), { fromBlock: 99 }),
+  },
+  {
+    what: 'files of a table out of order',
+    says: /tables\.ledger: files: expected them in order/,
+    manifest: (m) => void m.tables.ledger?.files.reverse(),
+  },
+  {
+    what: 'a file that is gone',
+    says: new RegExp(`^${ERC20}: expected a file, found none`),
+    after: (folder) => rm(join(folder, ERC20)),
+  },
+  {
+    what: 'a file with a byte more',
+    says: new RegExp(`^${ERC20}: bytes: expected \\d+, found \\d+`),
+    after: (folder) => appendFile(join(folder, ERC20), '\n'),
+  },
+  {
+    what: 'a file with a wrong hash',
+    says: new RegExp(`^${ERC20}: sha256: expected "0+"`),
+    manifest: (m) => void Object.assign(file(m, 'erc20_transfers'), { sha256: '0'.repeat(64) }),
+  },
+  {
+    what: 'a file replaced by a folder',
+    says: new RegExp(`^${ERC20}: expected a file`),
+    after: (folder) =>
+      rename(join(folder, 'ledger'), join(folder, 'x'))
+        .then(() => rm(join(folder, ERC20)))
+        .then(() => rename(join(folder, 'x'), join(folder, ERC20))),
+  },
+  {
+    what: 'more rows promised for a file',
+    says: new RegExp(`^${ERC20}: rows: expected 5, found 4`),
+    manifest: (m) => void Object.assign(file(m, 'erc20_transfers'), { rows: 5 }),
+  },
+  {
+    what: 'more rows promised for a table',
+    says: /tables\.erc20_transfers: rows: expected/,
+    manifest: (m) => void Object.assign(m.tables.erc20_transfers ?? {}, { rows: 9 }),
+  },
+  {
+    what: 'gzip that is no gzip',
+    says: /^ledger\/.*csv\.gz: (header|cannot be read)/,
+    writing: { ending: 'csv.gz' },
+    after: (folder) =>
+      writeFile(join(folder, 'ledger/ledger-000000000100-000000000206-0000.csv.gz'), 'plain'),
+  },
+  {
+    what: 'Parquet that is no Parquet',
+    says: /^ledger\/.*parquet: cannot be read/,
+    writing: { ending: 'parquet' },
+    after: (folder) =>
+      writeFile(join(folder, 'ledger/ledger-000000000100-000000000206-0000.parquet'), 'PAR1PAR1PAR1'),
+  },
+]
