@@ -1,0 +1,225 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { runCommand, startCommand } from '../helpers/command.ts'
+import { type Fault, send, startLoopback } from '../helpers/loopback.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
+
+const service = createDataService()
+
+function writeJob(fields: object = {}): { job: string; output: string } {
+  const folder = tempFolder()
+  const job = join(folder, 'two.json')
+  const output = join(folder, 'out')
+  const addresses = truthWallets.slice(0, 2)
+  writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 421, addresses, output, ...fields }))
+  return { job, output }
+}
+
+describe('walletlake', () => {
+  test.for(['run', 'plan', 'validate', 'status', 'verify', 'schema', 'serve'])(
+    'explains %s within 80 columns',
+    async (name) => {
+      const { exit, stdout } = await runCommand([name, '--help'], { COLUMNS: '80' })
+      expect(exit).toBe(0)
+      expect(stdout).toContain(`walletlake ${name}`)
+      expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+    },
+  )
+
+  test.for([
+    { args: [], says: 'no command was given' },
+    { args: ['rum', 'x.yaml'], says: 'rum' },
+    { args: ['run'], says: 'Not enough' },
+    { args: ['run', 'no-such-job.yaml'], says: 'no-such-job.yaml' },
+    { args: ['run', 'no-such-*.yaml'], says: 'no file matches' },
+    { args: ['run', 'jobs/demo.yaml', '--format', 'xlsx'], says: '--format' },
+    { args: ['run', 'jobs/demo.yaml', '--concurrency', '0'], says: '--concurrency' },
+    { args: ['run', 'jobs/demo.yaml', '--max-requests', 'many'], says: '--max-requests' },
+    { args: ['run', 'jobs/demo.yaml', '--deadline', 'soon'], says: '--deadline' },
+    {
+      args: ['run', 'jobs/demo.yaml', 'jobs/example.yaml', '--output', 'x'],
+      says: '--output names one folder',
+    },
+    { args: ['run', 'jobs/demo.yaml', '--nonsense'], says: 'nonsense' },
+    { args: ['schema', 'ledgers'], says: 'ledgers' },
+    { args: ['verify', 'no-such-folder'], says: 'no-such-folder' },
+  ])('exits 2 with a fix for: $args', async ({ args, says }) => {
+    const { exit, stderr } = await runCommand(args)
+    expect(stderr).toMatch(/^(USAGE|JOB_INVALID): /)
+    expect(stderr).toContain(says)
+    expect(stderr).toMatch(/\nfix: .+\n$/)
+    expect(exit).toBe(2)
+  })
+
+  test('exports, verifies, plans and tells the state of a job', async () => {
+    const { url } = await startLoopback(service)
+    const { job, output } = writeJob()
+    const env = { WALLETLAKE_BASE_URL: url }
+    expect((await runCommand(['plan', job], env)).stdout).toContain('blocks [0, 421)')
+    const ran = await runCommand(['run', job], env)
+    expect(ran).toMatchObject({ exit: 0 })
+    expect(ran.stdout).toContain(`7 CSV files in ${output}`)
+    expect((await runCommand(['verify', output])).exit).toBe(0)
+    expect((await runCommand(['status', job], env)).stdout).toContain('complete')
+    expect((await runCommand(['plan', job], env)).stdout).toContain('0 wallets of 2 to ask')
+    expect((await runCommand(['run', job], env)).stdout).toContain('already complete')
+  })
+
+  test('prints one JSON summary on stdout and nothing else there', async () => {
+    const { url } = await startLoopback(service)
+    const { exit, stdout } = await runCommand(['run', writeJob().job, '--json', '--base-url', url])
+    expect(JSON.parse(stdout)).toMatchObject({
+      exit: 0,
+      jobs: [{ job: 'two', state: 'complete', error: null }],
+    })
+    expect(exit).toBe(0)
+  })
+
+  test('runs many job files at once and refuses two of one output', async () => {
+    const { url } = await startLoopback(service)
+    const jobs = [writeJob({ name: 'a' }), writeJob({ name: 'b', format: 'parquet' })]
+    const both = await runCommand(['run', ...jobs.map(({ job }) => job), '--base-url', url])
+    expect(both).toMatchObject({ exit: 0 })
+    for (const { output } of jobs) expect((await runCommand(['verify', output])).exit).toBe(0)
+    const [first] = jobs
+    const clash = await runCommand([
+      'run',
+      first?.job ?? '',
+      writeJob({ output: first?.output }).job,
+      '--base-url',
+      url,
+    ])
+    expect(clash.stderr).toContain('same output')
+    expect(clash.exit).toBe(2)
+  })
+
+  test.for([
+    { key: undefined, exit: 3, says: 'KEY_REFUSED' },
+    { key: 'wrong-secret-key', exit: 3, says: 'KEY_REFUSED' },
+    { key: 'right-secret-key', exit: 0, says: '' },
+  ])('exits $exit with the key $key and never shows it', async ({ key, exit, says }) => {
+    const { url } = await startLoopback(createDataService({ keys: ['right-secret-key'] }))
+    const { job, output } = writeJob()
+    const env = key === undefined ? {} : { WALLETLAKE_API_KEY: key }
+    const ran = await runCommand(['run', job, '--base-url', url, '--verbose'], env)
+    expect(ran.stderr).toContain(says)
+    expect(ran.exit).toBe(exit)
+    const written = Object.keys(existsSync(output) ? outputBytes(output) : {}).map((path) =>
+      readFileSync(join(output, path), 'utf8'),
+    )
+    expect([ran.stdout, ran.stderr, ...written].join()).not.toContain('secret-key')
+  })
+
+  test('exits 4 where the service does not know the chain', async () => {
+    const { url } = await startLoopback(service)
+    const { exit, stderr } = await runCommand(['run', writeJob({ chain: '5' }).job, '--base-url', url])
+    expect(stderr).toContain('REQUEST_REFUSED: two: wallet 0x')
+    expect(exit).toBe(4)
+  })
+
+  test('exits 9 at the budget and ends complete when run again', async () => {
+    const { url, asked } = await startLoopback(service)
+    const { job, output } = writeJob()
+    const stopped = await runCommand(['run', job, '--base-url', url, '--max-requests', '3'])
+    expect(stopped.stderr).toContain('BUDGET_REACHED')
+    expect(stopped.exit).toBe(9)
+    expect(asked).toHaveLength(3)
+    expect((await runCommand(['status', job])).stdout).toContain('unfinished')
+    expect((await runCommand(['run', job, '--base-url', url])).exit).toBe(0)
+    expect((await runCommand(['verify', output])).exit).toBe(0)
+  })
+
+  test('exits 9 at the deadline', async () => {
+    const hang: Fault = () => () => {}
+    const { url } = await startLoopback(service, hang)
+    const { exit, stderr } = await runCommand([
+      'run',
+      writeJob().job,
+      '--base-url',
+      url,
+      '--deadline',
+      '500ms',
+    ])
+    expect(stderr).toContain('BUDGET_REACHED')
+    expect(exit).toBe(9)
+  })
+
+  test.for([
+    { signal: 'SIGINT', exit: 130 },
+    { signal: 'SIGTERM', exit: 143 },
+  ] as const)('exits $exit on $signal, keeps its pages and goes on later', async ({ signal, exit }) => {
+    let child: ReturnType<typeof startCommand> | undefined
+    const late: Fault = ({ count }) => (count === 4 ? () => void child?.kill(signal) : undefined)
+    const { url, asked } = await startLoopback(service, late)
+    const { job, output } = writeJob({ concurrency: 1 })
+    child = startCommand(['run', job, '--base-url', url])
+    const ended = await child.ended
+    expect(ended.exit).toBe(exit)
+    const before = asked.length
+    expect((await runCommand(['run', job, '--base-url', url])).exit).toBe(0)
+    expect((await runCommand(['verify', output])).exit).toBe(0)
+    expect(asked.length - before).toBeLessThan(14)
+  })
+
+  test('exits 8 while another run holds the output and names it', async () => {
+    const { job } = writeJob()
+    let second: ReturnType<typeof runCommand> | undefined
+    const whileRunning: Fault = ({ count }) =>
+      count > 1
+        ? undefined
+        : async (response, answer) => {
+            second = runCommand(['run', job, '--base-url', url])
+            await second
+            send(response, answer)
+          }
+    const { url } = await startLoopback(service, whileRunning)
+    const first = startCommand(['run', job, '--base-url', url])
+    expect((await first.ended).exit).toBe(0)
+    const refused = await second
+    expect(refused?.stderr).toContain(`OUTPUT_LOCKED: two: process ${first.pid}`)
+    expect(refused?.exit).toBe(8)
+  })
+
+  test('exits 7 where the output is a file, and 10 where a row was changed', async () => {
+    const { url } = await startLoopback(service)
+    const { job, output } = writeJob()
+    writeFileSync(output, 'in the way')
+    const blocked = await runCommand(['run', job, '--base-url', url])
+    expect(blocked.stderr).toContain('OUTPUT_FAILED')
+    expect(blocked.exit).toBe(7)
+    const other = writeJob()
+    expect((await runCommand(['run', other.job, '--base-url', url])).exit).toBe(0)
+    const [path = ''] = Object.keys(outputBytes(other.output)).filter((name) => name.startsWith('ledger/'))
+    const text = readFileSync(join(other.output, path), 'utf8')
+    writeFileSync(join(other.output, path), text.replace(',out,', ',in,'))
+    const verdict = await runCommand(['verify', other.output])
+    expect(verdict.stderr).toContain('VERIFY_FAILED')
+    expect(verdict.exit).toBe(10)
+  })
+
+  test('keeps raw items when asked and needs no folder beforehand', async () => {
+    const { url } = await startLoopback(service)
+    const { job, output } = writeJob({ keepRaw: true, tables: ['ledger'] })
+    mkdirSync(output)
+    expect((await runCommand(['run', job, '--base-url', url])).exit).toBe(0)
+    expect(Object.keys(outputBytes(output))).toEqual([
+      expect.stringContaining('ledger/'),
+      'manifest.json',
+      ...truthWallets
+        .slice(0, 2)
+        .sort()
+        .map((address) => `raw/${address}.ndjson.gz`),
+    ])
+  })
+
+  test('prints every table and the job format as JSON', async () => {
+    const tables = JSON.parse((await runCommand(['schema'])).stdout) as { tables: { name: string }[] }
+    expect(tables.tables).toHaveLength(7)
+    expect(JSON.parse((await runCommand(['schema', 'job'])).stdout)).toHaveProperty('properties.addresses')
+    expect(JSON.parse((await runCommand(['schema', 'ledger'])).stdout)).toHaveProperty('name', 'ledger')
+  })
+})

@@ -1,0 +1,32 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const BIN = fileURLToPath(new URL('../../dist/bin.js', import.meta.url))
+
+export type Ended = { exit: number | null; stdout: string; stderr: string }
+
+/** Starts the built program, as a user would. */
+export function startCommand(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): ChildProcess & { ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    env: { ...cleanEnv(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const output = { stdout: '', stderr: '' }
+  child.stdout?.on('data', (chunk) => (output.stdout += String(chunk)))
+  child.stderr?.on('data', (chunk) => (output.stderr += String(chunk)))
+  const ended = once(child, 'close').then(([exit]) => ({ exit: exit as number | null, ...output }))
+  return Object.assign(child, { ended })
+}
+
+/** Runs the built program to its end. */
+export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  return startCommand(args, env).ended
+}
+
+function cleanEnv(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('WALLETLAKE_')))
+}
