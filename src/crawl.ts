@@ -19,7 +19,7 @@ type Piece = { address: string; range: BlockRange; order: 'asc' | 'desc' }
  *
  * Without `endBlock` no request says where the head is, so each wallet's open end is read newest block first: the
  * highest block of all first pages, not younger than the run's start less `finality`, is the head for all wallets.
- * Wallets whose newest blocks were read by an earlier process are read once more from there up to the pinned end.
+ * Where the chain grew while a run was interrupted, wallets read before are asked for what they lack up to that end.
  */
 export async function crawl(context: Crawl): Promise<number> {
   await readPieces(context, openPieces(context))

@@ -6,7 +6,7 @@ import { readTextIfAny, writeAtomically } from './disk.ts'
 import { type ExportError, toExportError } from './errors.ts'
 import type { Asker } from './fetch/request-page.ts'
 import type { Figures } from './figures.ts'
-import { PRIVATE_FOLDER } from './manifest.ts'
+import { PRIVATE_FOLDER, REJECTS_FILE } from './manifest.ts'
 import type { Job } from './model.ts'
 import { lockOutput } from './spool/lock.ts'
 import { openSpool, removeSpool, type SpoolIdentity } from './spool/spool.ts'
@@ -50,7 +50,10 @@ export async function exportJob(run: JobRun): Promise<JobResult> {
 async function exportLocked({ job, asker, figures, fresh, onNotice }: JobRun): Promise<JobResult['state']> {
   const folder = privateFolder(job)
   if (fresh) await forget(folder)
-  else if (await isDone(job)) return 'unchanged'
+  else if (await isDone(job)) {
+    await recallFigures(job, figures)
+    return 'unchanged'
+  }
   const spool = await openSpool({
     folder,
     identity: spoolIdentity(job),
@@ -102,10 +105,24 @@ export async function isDone(job: Job): Promise<boolean> {
   if (done === undefined || manifest === undefined || done.trim() !== JSON.stringify({ job: jobKey(job) }))
     return false
   const files = Object.values(manifest.tables).flatMap(({ files }) => files)
+  const beside = [...(manifest.rejects > 0 ? [REJECTS_FILE] : []), ...(job.keepRaw ? ['raw'] : [])]
   const sizes = await Promise.all(
-    files.map(({ path }) => stat(join(job.output, path)).catch(() => undefined)),
+    [...files.map(({ path }) => path), ...beside].map((path) => sizeOf(join(job.output, path))),
   )
-  return files.every(({ bytes }, at) => sizes[at]?.size === bytes)
+  return sizes.every((size, at) => size !== undefined && size === (files[at]?.bytes ?? size))
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  return (await stat(path).catch(() => undefined))?.size
+}
+
+/** What an earlier run wrote, for the summary and the exit code of this one. */
+async function recallFigures(job: Job, figures: Figures): Promise<void> {
+  const manifest = await readManifestIfAny(job.output)
+  const tables = Object.entries(manifest?.tables ?? {})
+  figures.rows = Object.fromEntries(tables.map(([table, { rows }]) => [table, rows]))
+  figures.files = tables.reduce((sum, [, { files }]) => sum + files.length, 0)
+  figures.rejects = manifest?.rejects ?? 0
 }
 
 /** A hash of everything that decides the bytes of an output. */

@@ -30,7 +30,7 @@ export function keyOfItem(item: unknown): ItemKey | string {
 }
 
 /** Orders by block, then position; by hash only where two transactions claim one place. */
-export function compareKeys(a: ItemKey, b: ItemKey): number {
+export function compareKeys(a: Pick<ItemKey, 'block' | 'index' | 'hash'>, b: typeof a): number {
   return a.block - b.block || a.index - b.index || (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0)
 }
 

@@ -20,7 +20,7 @@ export type RunOptions = {
   fresh?: boolean
   /** Stop cleanly after this many requests; undefined: no bound. */
   maxRequests?: number | undefined
-  /** Stop cleanly after this long, in milliseconds; undefined: no bound. */
+  /** Stop cleanly after this long, in milliseconds (at most 24 days count); undefined: no bound. */
   deadlineMs?: number | undefined
   retry?: RetryOptions
   /** Aborting it with an ExportError ends the run with that error; what was received stays. */
@@ -43,6 +43,7 @@ export type RunResult = {
 /** Exports all jobs at once, within one shared concurrency and one shared quota. Throws USAGE before it starts. */
 export async function run(jobs: readonly Job[], options: RunOptions = {}): Promise<RunResult> {
   requireDistinctOutputs(jobs)
+  for (const job of jobs) requireService(job)
   const id = `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
   const entries = jobs.map((job) => ({ job, figures: newFigures(job.wallets.length, Date.now()) }))
   const shared = shareLimits(jobs, options)
@@ -87,7 +88,9 @@ type Shared = {
 function shareLimits(jobs: readonly Job[], { maxRequests, deadlineMs, signal }: RunOptions): Shared {
   const stop = new AbortController()
   const deadline =
-    deadlineMs === undefined ? undefined : setTimeout(() => stop.abort(reached('deadline')), deadlineMs)
+    deadlineMs === undefined
+      ? undefined
+      : setTimeout(() => stop.abort(reached('deadline')), Math.min(deadlineMs, 2 ** 31 - 1))
   let sent = 0
   const spend = () => {
     if (maxRequests === undefined || sent < maxRequests) sent += 1
@@ -131,26 +134,22 @@ async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, 
   return { ...result, figures }
 }
 
+function requireService({ service, file }: Job): void {
+  if (service.baseUrl !== undefined) return
+  throw new ExportError('USAGE', `${file}: no service is named`, {
+    fix: 'Set service.baseUrl in the job, WALLETLAKE_BASE_URL or --base-url; `demo` is the embedded service.',
+  })
+}
+
 function clientFor(
   { service, concurrency }: Job,
   demoUrl: string | undefined,
   apiKey: string | undefined,
 ): Client {
-  const isDemo = service.baseUrl === 'demo'
-  const baseUrl = isDemo ? demoUrl : service.baseUrl
-  if (baseUrl === undefined) {
-    throw new ExportError('USAGE', 'no service is named', {
-      fix: 'Set service.baseUrl in the job, WALLETLAKE_BASE_URL or --base-url; `demo` is the embedded service.',
-    })
-  }
-  const { apiKeyHeader, timeoutMs } = service
-  return createClient({
-    baseUrl,
-    apiKey: isDemo ? undefined : apiKey,
-    apiKeyHeader,
-    timeoutMs,
-    connections: concurrency,
-  })
+  const { baseUrl = '', apiKeyHeader, timeoutMs } = service
+  const shared = { apiKeyHeader, timeoutMs, connections: concurrency }
+  if (baseUrl === 'demo') return createClient({ ...shared, baseUrl: demoUrl ?? '', apiKey: undefined })
+  return createClient({ ...shared, baseUrl, apiKey })
 }
 
 function count(figures: Figures, event: RequestEvent, spend: () => void): void {

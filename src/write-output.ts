@@ -118,9 +118,17 @@ type PageContext = { spool: Spool; range: BlockRange; onBadItem: (bad: BadItem) 
 function sourceOf({ wallet, place, blocks }: Frame, { spool, range, onBadItem }: PageContext): ItemSource {
   return {
     bytes: place.bytes,
-    blocks,
+    span: blocks === null ? null : spanOfBlocks(blocks),
     load: async () =>
       itemsOfPage({ wallet, body: await spool.read(place), range, cutMs: spool.cutMs, onBadItem }),
+  }
+}
+
+/** All that may lie in these blocks. */
+function spanOfBlocks({ min, max }: { min: number; max: number }): ItemSource['span'] {
+  return {
+    first: { block: min, index: -1, hash: '' },
+    last: { block: max, index: Number.MAX_SAFE_INTEGER, hash: '' },
   }
 }
 
@@ -137,10 +145,12 @@ function rejectLine(chain: string, { wallet, transactionHash, list, reason, reco
 
 /** One file a wallet under `raw/`: its items as they were received, in chain order, one a line. */
 async function keepRaw({ job, spool, range }: Output): Promise<void> {
-  for (const { address } of job.wallets) {
+  const framesOf = new Map<string, Frame[]>(job.wallets.map(({ address }) => [address, []]))
+  for (const frame of spool.frames(new Set(framesOf.keys()))) framesOf.get(frame.wallet)?.push(frame)
+  for (const [address, frames] of framesOf) {
     const bad: unknown[] = []
     const context = { spool, range, onBadItem: ({ item }: BadItem) => bad.push(item) }
-    const sources = spool.frames(new Set([address])).map((frame) => sourceOf(frame, context))
+    const sources = frames.map((frame) => sourceOf(frame, context))
     await writeRaw({ folder: job.output, address, transactions: mergeItems(sources), bad })
   }
 }

@@ -12,14 +12,19 @@ export type Gate = {
   take(signal: AbortSignal): Promise<void>
   /** Says that an answer that spends quota came. */
   granted(remaining: RateState): void
-  /** Says that a request taken at `takenMs` was refused with 429. */
-  refused(refusal: { takenMs: number; retryAfterMs: number | undefined }): void
+  /** Says that the service asked everyone to wait, with 429 or a fault's Retry-After. */
+  refused(refusal: Refusal): void
+  /** Holds everything back for this long, in milliseconds. */
+  pause(ms: number): void
   /** Milliseconds until the pause ends, 0 where there is none. */
   pausedMs(): number
 }
 
 /** What the service says of its quota, where it says it. */
 export type RateState = { remaining: number | undefined; resetMs: number | undefined }
+
+/** `takenMs`: when the refused request left; undefined for a fault, which says nothing about the rate. */
+type Refusal = { takenMs: number | undefined; retryAfterMs: number | undefined }
 
 export type GateClock = { now: () => number; dice: () => number }
 
@@ -33,20 +38,25 @@ type State = {
   nextSlot: number
   lastRefusal: number
   refusalsInARow: number
-  /** Times of the last grants, newest last. */
-  grants: number[]
+  /** Grants since the last refusal, and when the first of them may have left. */
+  grants: number
+  grantsSince: number
   waiters: Waiter[]
   timer: NodeJS.Timeout | undefined
 }
 
-/** Grants looked back at when a rate is learnt. */
-const MEMORY = 200
+/** Fewer grants between two refusals say too little of a rate: the interval only grows a step. */
+const ENOUGH_GRANTS = 20
 /** What a refusal leaves of the rate that was granted. */
 const FALL = 0.9
+/** What a refusal adds to the interval where too few grants were seen. */
+const STEP = 1.3
 /** What each grant adds to the rate. */
-const RISE = 1.005
-const SLOWEST_MS = 10_000
+const RISE = 1.01
 const FASTEST_MS = 0.5
+const FIRST_STEP_MS = 5
+/** Slower than this the gate never gets by itself: below, the waits that the service asks for do the limiting. */
+const SLOWEST_MS = 250
 
 export function createGate(clock: GateClock = { now: Date.now, dice: Math.random }): Gate {
   const state: State = {
@@ -56,7 +66,8 @@ export function createGate(clock: GateClock = { now: Date.now, dice: Math.random
     nextSlot: 0,
     lastRefusal: Number.NEGATIVE_INFINITY,
     refusalsInARow: 0,
-    grants: [],
+    grants: 0,
+    grantsSince: clock.now(),
     waiters: [],
     timer: undefined,
   }
@@ -64,6 +75,7 @@ export function createGate(clock: GateClock = { now: Date.now, dice: Math.random
     take: (signal) => take(state, signal),
     granted: (remaining) => noteGrant(state, remaining),
     refused: (refusal) => noteRefusal(state, refusal),
+    pause: (ms) => pause(state, ms),
     pausedMs: () => Math.max(0, state.pausedUntil - clock.now()),
   }
 }
@@ -80,6 +92,7 @@ function take(state: State, signal: AbortSignal): Promise<void> {
     }
     const leave = () => {
       state.waiters.splice(state.waiters.indexOf(waiter), 1)
+      if (state.waiters.length === 0) clearTimeout(state.timer)
       reject(signal.reason)
     }
     signal.addEventListener('abort', leave, { once: true })
@@ -105,22 +118,18 @@ function release(state: State): void {
 }
 
 function noteGrant(state: State, { remaining, resetMs }: RateState): void {
-  const now = state.clock.now()
   state.refusalsInARow = 0
-  state.grants.push(now)
-  if (state.grants.length > MEMORY) state.grants.shift()
+  state.grants += 1
   if (state.intervalMs > 0) state.intervalMs = Math.max(FASTEST_MS, state.intervalMs / RISE)
-  if (remaining === 0 && resetMs !== undefined) state.pausedUntil = Math.max(state.pausedUntil, now + resetMs)
+  if (remaining === 0 && resetMs !== undefined) pause(state, resetMs)
 }
 
-function noteRefusal(
-  state: State,
-  { takenMs, retryAfterMs }: { takenMs: number; retryAfterMs: number | undefined },
-): void {
+function noteRefusal(state: State, { takenMs, retryAfterMs }: Refusal): void {
   const now = state.clock.now()
   // Requests that left before the last refusal was known say nothing new about the rate.
-  if (takenMs > state.lastRefusal) {
+  if (takenMs !== undefined && takenMs > state.lastRefusal) {
     state.intervalMs = Math.min(SLOWEST_MS, learnInterval(state, now))
+    state.grants = 0
     state.refusalsInARow += 1
     state.lastRefusal = now
   }
@@ -130,13 +139,18 @@ function noteRefusal(
     RETRY_DEFAULTS,
     () => 0.5 + state.clock.dice() / 2,
   )
-  state.pausedUntil = Math.max(state.pausedUntil, now + wait)
+  pause(state, wait)
+}
+
+function pause(state: State, ms: number): void {
+  state.pausedUntil = Math.max(state.pausedUntil, state.clock.now() + ms)
   state.nextSlot = Math.max(state.nextSlot, state.pausedUntil)
+  state.grantsSince = state.pausedUntil
   release(state)
 }
 
-function learnInterval(state: State, now: number): number {
-  const since = state.grants[0]
-  const seen = since === undefined || state.grants.length < 5 ? 500 : (now - since) / state.grants.length
-  return Math.max(seen, state.intervalMs, FASTEST_MS) / FALL
+/** The interval that the granted requests had, and a little more; pauses do not count. */
+function learnInterval({ grants, grantsSince, intervalMs }: State, now: number): number {
+  if (grants >= ENOUGH_GRANTS) return Math.max(FASTEST_MS, (now - grantsSince) / grants) / FALL
+  return Math.max(FIRST_STEP_MS, intervalMs) * STEP
 }

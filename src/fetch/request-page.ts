@@ -88,7 +88,7 @@ function readRateState(headers: Record<string, string>) {
 }
 
 function refusal({ status, body }: Answer, retryAfterMs: number | undefined, asker: Asker): ExportError {
-  if (status >= 500 && retryAfterMs !== undefined) asker.gate.refused({ takenMs: 0, retryAfterMs })
+  if (status >= 500 && retryAfterMs !== undefined) asker.gate.refused({ takenMs: undefined, retryAfterMs })
   const what = `the service answered ${status}${serviceMessage(body, asker.client)}`
   const about = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
   if (status === 401 || status === 403) return new ExportError('KEY_REFUSED', what, about)

@@ -4,6 +4,7 @@ import {
   int32At,
   lowerAt,
   objectAt,
+  RejectError,
   requiredInt32,
   requiredLower,
   requiredU256,
@@ -34,7 +35,17 @@ export function readErc20(entry: Fields): Erc20 {
     tokenDecimals: int32At(token, 'decimals'),
     value: requiredU256(entry, 'value'),
     priceCurrency: textAt(price, 'currencyCode'),
-    priceValue: decimalAt(price, 'value'),
+    priceValue: priceAt(price),
+  }
+}
+
+/** A price decorates a transfer and is no part of it: what is not a number is null, and the transfer stays. */
+function priceAt(price: Fields): string | null {
+  try {
+    return decimalAt(price, 'value')
+  } catch (thrown) {
+    if (thrown instanceof RejectError) return null
+    throw thrown
   }
 }
 

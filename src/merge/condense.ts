@@ -1,14 +1,16 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { compareItems, type ItemSource, type WalletItem } from './frame-items.ts'
+import { diskError } from '../disk.ts'
+import { compareKeys } from '../item-key.ts'
+import { compareFirst, compareItems, type ItemSource, type Place, type WalletItem } from './frame-items.ts'
 
 export type CondenseOptions = {
   /** Where sorted runs are staged; the caller removes it. */
   file: string
-  /** How many bytes of page bodies may overlap in one merge, in bytes. @default 20000000 */
+  /** How many bytes of page bodies may overlap in one merge, in bytes. @default 8000000 */
   budgetBytes?: number
 }
 
-export const CONDENSE_DEFAULTS = { budgetBytes: 20_000_000 } as const
+export const CONDENSE_DEFAULTS = { budgetBytes: 8_000_000 } as const
 
 /**
  * Makes sources that a merge can hold in memory: where more of them overlap than the budget allows (many wallets over
@@ -33,21 +35,21 @@ export async function condense(
 
 type RunFile = { file: FileHandle; end: number; chunkBytes: number }
 
-/** The most bytes of sources that share a block. */
+/** The most bytes of sources that a merge would hold at once. */
 function mostOverlap(sources: readonly ItemSource[]): number {
-  const edges = sources.flatMap(({ blocks, bytes }) =>
-    blocks === null
+  const edges = sources.flatMap(({ span, bytes }) =>
+    span === null
       ? []
       : [
-          { at: blocks.min, bytes },
-          { at: blocks.max + 0.5, bytes: -bytes },
+          { at: span.first, bytes },
+          { at: span.last, bytes: -bytes },
         ],
   )
-  edges.sort((a, b) => a.at - b.at || a.bytes - b.bytes)
-  let [open, most] = [0, 0]
+  edges.sort((a, b) => compareKeys(a.at, b.at) || b.bytes - a.bytes)
+  let [held, most] = [0, 0]
   for (const { bytes } of edges) {
-    open += bytes
-    most = Math.max(most, open)
+    held += bytes
+    most = Math.max(most, held)
   }
   return most
 }
@@ -58,7 +60,7 @@ async function sortGroups(
   budgetBytes: number,
 ): Promise<ItemSource[]> {
   const sorted = sources.map((source, order) => ({ source, order }))
-  sorted.sort((a, b) => (a.source.blocks?.min ?? -1) - (b.source.blocks?.min ?? -1) || a.order - b.order)
+  sorted.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
   const made: ItemSource[] = []
   let group: typeof sorted = []
   let bytes = 0
@@ -124,15 +126,31 @@ async function writeChunk(
   { first, last }: { first: WalletItem; last: WalletItem },
 ): Promise<ItemSource> {
   const offset = runs.end
-  await runs.file.write(body, 0, body.length, offset)
+  const { bytesWritten } = await runs.file.write(body, 0, body.length, offset)
+  if (bytesWritten < body.length) throw diskError('cannot stage sorted pages', new Error('the disk is full'))
   runs.end += body.length
+  const span = { first: placeOf(first), last: placeOf(last) }
+  return chunkSource(runs.file, { offset, bytes: body.length }, span)
+}
+
+/** Holds on to places and numbers only: the items and their bytes are on disk. */
+function chunkSource(
+  file: FileHandle,
+  { offset, bytes }: { offset: number; bytes: number },
+  span: NonNullable<ItemSource['span']>,
+): ItemSource {
   return {
-    bytes: body.length,
-    blocks: { min: first.key.block, max: last.key.block },
+    bytes,
+    span,
     load: async () => {
-      const read = Buffer.allocUnsafe(body.length)
-      await runs.file.read(read, 0, read.length, offset)
-      return JSON.parse(read.toString('utf8')) as WalletItem[]
+      const body = Buffer.allocUnsafe(bytes)
+      const { bytesRead } = await file.read(body, 0, bytes, offset)
+      if (bytesRead < bytes) throw diskError('cannot read sorted pages', new Error('they end too early'))
+      return JSON.parse(body.toString('utf8')) as WalletItem[]
     },
   }
+}
+
+function placeOf({ key: { block, index, hash } }: WalletItem): Place {
+  return { block, index, hash }
 }

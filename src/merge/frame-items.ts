@@ -13,11 +13,14 @@ export type WalletItem = {
 export type ItemSource = {
   /** Bytes of the body, for the memory budget. */
   bytes: number
-  /** Lowest and highest block in it; null where no item has a block. */
-  blocks: { min: number; max: number } | null
+  /** Places that its items lie between; null where no item has a place. */
+  span: { first: Place; last: Place } | null
   /** Its items, sorted by place, then wallet. */
   load(): Promise<WalletItem[]>
 }
+
+/** A place in the chain, or a border before or after the items of a block. */
+export type Place = Pick<ItemKey, 'block' | 'index' | 'hash'>
 
 export type BadItem = { wallet: string; reason: string; item: unknown }
 
@@ -51,4 +54,10 @@ export function sortItems(items: WalletItem[]): WalletItem[] {
 
 export function compareItems(a: WalletItem, b: WalletItem): number {
   return compareKeys(a.key, b.key) || (a.wallet < b.wallet ? -1 : a.wallet > b.wallet ? 1 : 0)
+}
+
+/** Orders sources by their first place; those without any come first. */
+export function compareFirst(a: ItemSource, b: ItemSource): number {
+  if (a.span === null || b.span === null) return Number(b.span === null) - Number(a.span === null)
+  return compareKeys(a.span.first, b.span.first)
 }

@@ -1,5 +1,5 @@
 import { compareKeys } from '../item-key.ts'
-import { compareItems, type ItemSource, type WalletItem } from './frame-items.ts'
+import { compareFirst, compareItems, type ItemSource, type Place, type WalletItem } from './frame-items.ts'
 import { createHeap } from './heap.ts'
 
 /** All views of one transaction, by wallet address, each wallet once. */
@@ -29,16 +29,13 @@ export async function* mergeItems(
 
 async function* inOrder(sources: readonly ItemSource[]): AsyncGenerator<WalletItem, void, void> {
   const waiting = sources.map((source, order) => ({ source, order }))
-  waiting.sort((a, b) => firstBlock(a.source) - firstBlock(b.source) || a.order - b.order)
+  waiting.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
   const heap = createHeap<Cursor>((a, b) => compareItems(current(a), current(b)) || received(a) - received(b))
   let next = 0
   for (;;) {
     const front = heap.peek()
     const source = waiting[next]
-    if (
-      source !== undefined &&
-      (front === undefined || firstBlock(source.source) <= current(front).key.block)
-    ) {
+    if (source !== undefined && (front === undefined || reaches(source.source, current(front).key))) {
       next += 1
       const items = await source.source.load()
       if (items.length > 0) heap.push({ items, at: 0, order: source.order })
@@ -52,7 +49,10 @@ async function* inOrder(sources: readonly ItemSource[]): AsyncGenerator<WalletIt
   }
 }
 
-const firstBlock = ({ blocks }: ItemSource) => blocks?.min ?? Number.NEGATIVE_INFINITY
+/** True where the source may hold an item at or before that place. */
+function reaches({ span }: ItemSource, place: Place): boolean {
+  return span === null || compareKeys(span.first, place) <= 0
+}
 
 const received = (cursor: Cursor) => current(cursor).received ?? cursor.order
 

@@ -46,8 +46,8 @@ export type Spool = {
   head(): number | undefined
   /**
    * The end of the run, exclusive, the same for all wallets and kept across resumes. Without an endBlock it is settled
-   * at the first call, one past the head; wallets whose newest blocks were read by an earlier process then have the
-   * blocks from there up to the end in `remaining` again.
+   * at the first call, one past the head; where the chain grew between two processes, wallets whose newest blocks the
+   * earlier one read then have the blocks from there up to the end in `remaining` again.
    */
   settleEnd(): Promise<number>
   read(place: FramePlace): Promise<Buffer>
@@ -67,6 +67,8 @@ type State = {
   frames: Frame[]
   pages: number
   head: number | undefined
+  /** The highest block seen by the end of each process, by session. */
+  sessionHeads: (number | undefined)[]
   /** The settled end of a run without endBlock. */
   end: number | undefined
 }
@@ -120,7 +122,17 @@ export async function inspectSpool(folder: string, identity: SpoolIdentity): Pro
 
 function emptyState(identity: SpoolIdentity, now: number): State {
   const cutMs = identity.endBlock === null ? now - identity.finalityMs : Number.POSITIVE_INFINITY
-  return { identity, cutMs, session: 0, wallets: new Map(), frames: [], pages: 0, head: undefined, end: undefined }
+  return {
+    identity,
+    cutMs,
+    session: 0,
+    wallets: new Map(),
+    frames: [],
+    pages: 0,
+    head: undefined,
+    sessionHeads: [],
+    end: undefined,
+  }
 }
 
 /** Forgets the spool in `folder`. */
@@ -147,9 +159,9 @@ function spoolOn(log: FrameLog, state: State, resumed: boolean): Spool {
     settleEnd: async () => {
       if (state.identity.endBlock !== null) return state.identity.endBlock
       if (state.end === undefined) {
-        const fields = endOf(state)
-        await log.append({ kind: 'end', ...fields }, EMPTY)
-        noteEnd(state, fields)
+        const end = endOf(state)
+        await log.append({ kind: 'end', end }, EMPTY)
+        noteEnd(state, end)
       }
       return state.end ?? state.identity.startBlock
     },
@@ -172,7 +184,7 @@ function replay(state: State, head: Record<string, unknown>, place: FramePlace):
     state.cutMs = (head['cutMs'] as number | null) ?? Number.POSITIVE_INFINITY
     state.session = 1
   } else if (head['kind'] === 'open') state.session += 1
-  else if (head['kind'] === 'end') noteEnd(state, head as unknown as EndFields)
+  else if (head['kind'] === 'end') noteEnd(state, head['end'] as number)
   else notePage(state, head as unknown as PageFields, place)
 }
 
@@ -203,6 +215,7 @@ function notePage(
   state.pages += 1
   at.remaining = subtractRange(at.remaining, covered)
   if (head !== null) state.head = Math.max(state.head ?? head, head)
+  state.sessionHeads[state.session] = state.head
   if (items > 0) state.frames.push({ wallet, place, blocks, items })
 }
 
@@ -219,17 +232,21 @@ function walletOf(state: State, wallet: string): WalletState {
   return fresh
 }
 
-type EndFields = { end: number; topUps: Record<string, number> }
-
-function endOf({ identity, head, wallets, session }: State): EndFields {
-  const end = head === undefined ? identity.startBlock : head + 1
-  const stale = [...wallets].flatMap(([wallet, { head = end, topSession = session }]) =>
-    topSession < session && head + 1 < end ? [[wallet, head] as const] : [],
-  )
-  return { end, topUps: Object.fromEntries(stale) }
+/** One past the highest block that any wallet showed. */
+function endOf({ identity, head }: State): number {
+  return head === undefined ? identity.startBlock : head + 1
 }
 
-function noteEnd(state: State, { end, topUps }: EndFields): void {
+/**
+ * Fixes the end. Where the chain was seen to grow between two processes, wallets whose newest blocks the earlier one
+ * read lack what came since: from their own newest block on they are to be asked again.
+ */
+function noteEnd(state: State, end: number): void {
   state.end = end
-  for (const [wallet, from] of Object.entries(topUps)) walletOf(state, wallet).remaining.push({ from, to: end })
+  for (const { remaining, head, topSession } of state.wallets.values()) {
+    if (topSession === undefined || head === undefined) continue
+    const headThen = state.sessionHeads[topSession] ?? end
+    if (topSession < state.session && headThen + 1 < end && head + 1 < end)
+      remaining.push({ from: head, to: end })
+  }
 }

@@ -94,7 +94,10 @@ async function copyToParquet(copy: Copy): Promise<void> {
 async function copyWithin(memory: string, copy: Copy): Promise<boolean> {
   const { DuckDBInstance } = await import('@duckdb/node-api')
   const settings = { threads: '1', memory_limit: memory, preserve_insertion_order: 'true' }
-  const instance = await DuckDBInstance.create(':memory:', { ...settings, temp_directory: `${copy.path}.tmp` })
+  const instance = await DuckDBInstance.create(':memory:', {
+    ...settings,
+    temp_directory: `${copy.path}.tmp`,
+  })
   try {
     const connection = await instance.connect()
     await connection.run(copyStatement(copy))
@@ -103,7 +106,11 @@ async function copyWithin(memory: string, copy: Copy): Promise<boolean> {
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
     if (message.startsWith('Out of Memory')) return false
-    throw new ExportError('OUTPUT_FAILED', `cannot write ${copy.table.name} as Parquet: ${firstLine(message)}`, { cause })
+    throw new ExportError(
+      'OUTPUT_FAILED',
+      `cannot write ${copy.table.name} as Parquet: ${firstLine(message)}`,
+      { cause },
+    )
   } finally {
     instance.closeSync()
     await rm(`${copy.path}.tmp`, { recursive: true, force: true })

@@ -6,6 +6,7 @@ import { outputBytes } from '../helpers/output-bytes.ts'
 import {
   BODY_FAULTS,
   type Break,
+  breakWhere,
   CONNECTION_FAULTS,
   changed,
   ODD_ANSWERS,
@@ -29,12 +30,6 @@ const kinds: Kind[] = [
     kind.what.endsWith('gzip') ? { ...kind, code: 'SERVICE_UNAVAILABLE' as const } : kind,
   ),
 ]
-
-const breakWhere = (where: (asked: Asked) => boolean, broken: Break) => (asked: Asked) =>
-  where(asked)
-    ? (...[response, answer]: Parameters<Break> extends [infer A, infer B, ...unknown[]] ? [A, B] : never) =>
-        broken(response, answer, asked)
-    : undefined
 
 describe.for(kinds)('$what', ({ broken, code, given }) => {
   test('leaves no trace when a later try is good', async () => {

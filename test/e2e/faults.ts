@@ -1,10 +1,16 @@
 import type { ServerResponse } from 'node:http'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import type { ServiceAnswer } from '../../src/service/data-service.ts'
-import type { Asked } from '../helpers/loopback.ts'
+import type { Asked, Fault } from '../helpers/loopback.ts'
 
 /** Answers one request in its own way, with the right answer at hand. */
-export type Break = (response: ServerResponse, answer: ServiceAnswer, asked: Asked) => void
+export type Break = (response: ServerResponse, answer: ServiceAnswer, asked: Asked) => unknown
+
+/** Breaks the answers to the requests that `where` picks. */
+export function breakWhere(where: (asked: Asked) => boolean, broken: Break): Fault {
+  return (asked) =>
+    where(asked) ? async (response, answer) => void (await broken(response, answer, asked)) : undefined
+}
 
 const json = { 'content-type': 'application/json' }
 
@@ -46,10 +52,6 @@ export const CONNECTION_FAULTS: Record<string, Break> = {
     started(response, answer).write(half(answer.body), () => response.socket?.end()),
   'a chunked body without its last chunk': (response, { body }) =>
     response.writeHead(200, json).write(half(body), () => response.socket?.end()),
-  'a cut body that only the close ends': (response, { body }) => {
-    response.useChunkedEncodingByDefault = false
-    response.writeHead(200, { ...json, connection: 'close' }).end(half(body))
-  },
   'an answer that is no HTTP': (response) => response.socket?.end('hello\r\n\r\n'),
 }
 
@@ -72,6 +74,10 @@ export const BODY_FAULTS: Record<string, Break> = {
   null: says(200, 'null'),
   'a list': says(200, '[]'),
   'an empty object': says(200, '{}'),
+  'a cut body that only the close ends': (response, { body }) => {
+    response.useChunkedEncodingByDefault = false
+    response.writeHead(200, { ...json, connection: 'close' }).end(half(body))
+  },
   'half a page': (response, { body }) => response.writeHead(200, json).end(half(body)),
   'broken gzip': says(200, 'not gzip', { 'content-encoding': 'gzip' }),
   'cut gzip': packed('gzip', (body) => gzipSync(body).subarray(0, -20)),

@@ -1,0 +1,129 @@
+import { expect, test } from 'vitest'
+import { addresses, calmRun, faultyRun, service } from '../helpers/faulty-run.ts'
+import type { Asked, Fault } from '../helpers/loopback.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { type Break, breakWhere, changed, type Listing, says } from './faults.ts'
+
+const hasToken = ({ query }: Pick<Asked, 'query'>) => query.has('pageToken')
+const refused = says(400, '{"message":"page token expired","statusCode":400,"error":"Bad Request"}')
+
+/** Runs to the end, which must be the calm one's, and gives the requests beyond the calm run's. */
+async function extraRequests(fault: Fault): Promise<number> {
+  const calm = await calmRun()
+  const { code, output, asked, message } = await faultyRun(fault)
+  expect(message).toBe('')
+  expect(code).toBeUndefined()
+  expect(outputBytes(output)).toEqual(calm.bytes)
+  return asked.length - calm.requests
+}
+
+test('costs at most one page again when a token expires', async () => {
+  let expired = 0
+  const once = (asked: Asked) => hasToken(asked) && ++expired === 4
+  expect(await extraRequests(breakWhere(once, refused))).toBeLessThanOrEqual(2)
+  expect(expired).toBeGreaterThan(4)
+})
+
+test.for([400, 404])('loses nothing when every token is refused once with %i', async (status) => {
+  const { requests } = await calmRun()
+  const met = new Set<string>()
+  const first = ({ path, query }: Asked) => hasToken({ query }) && met.size < met.add(`${path}?${query}`).size
+  const fault = breakWhere(first, says(status, '{"message":["no such token"]}'))
+  expect(await extraRequests(fault)).toBeLessThanOrEqual(2 * requests)
+  expect(met.size).toBeGreaterThan(5)
+})
+
+const whole = changed((page) => page)
+
+/** Says the token that was asked for as the next one. */
+const echo = changed((page, { query }) => ({
+  ...page,
+  nextPageToken: page.nextPageToken && query.get('pageToken'),
+}))
+
+test('loses nothing when one page repeats its own token', async () => {
+  let seen = 0
+  expect(
+    await extraRequests(breakWhere((asked) => hasToken(asked) && ++seen === 3, echo)),
+  ).toBeLessThanOrEqual(1)
+  expect(seen).toBeGreaterThan(3)
+})
+
+test('loses nothing when every page repeats its own token', async () => {
+  expect(await extraRequests(breakWhere(hasToken, echo))).toBeLessThanOrEqual(4)
+})
+
+/** Asks the service the same with other parameters. */
+function reask({ path, query }: Asked, given: Record<string, string | undefined>) {
+  const other = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined) other.delete(name)
+    else other.set(name, value)
+  }
+  return service.answer({ method: 'GET', url: `${path}?${other}`, headers: {} })
+}
+
+const smaller: Break = async (response, _answer, asked) => {
+  const { status, headers, body } = await reask(asked, { pageSize: '7' })
+  response.writeHead(status, headers).end(body)
+}
+
+test('loses nothing when pages are smaller than asked', async () => {
+  expect(await extraRequests(breakWhere(() => true, smaller))).toBeGreaterThan(50)
+})
+
+const EMPTY_TOKEN = 'nothing-here'
+const emptyFirst: Break = async (response, answer, asked) => {
+  const before = asked.query.get('pageToken')
+  const { body } = before === EMPTY_TOKEN ? await reask(asked, { pageToken: undefined }) : answer
+  const empty = JSON.stringify({ transactions: [], nextPageToken: EMPTY_TOKEN })
+  response.writeHead(200).end(before === null ? empty : body)
+}
+
+test('goes on past an empty page that has a token', async () => {
+  expect(await extraRequests(breakWhere(() => true, emptyFirst))).toBe(addresses.length)
+})
+
+test('keeps an item that both sides of a page border list once', async () => {
+  const last = new Map<string, Listing['transactions']>()
+  const overlap = changed((page, { path }) => {
+    const transactions = [...(last.get(path) ?? []), ...page.transactions]
+    last.set(path, page.transactions.slice(-1))
+    return { ...page, transactions }
+  })
+  expect(await extraRequests(breakWhere(() => true, overlap))).toBe(0)
+})
+
+test.for<{ what: string; broken: Break }>([
+  {
+    what: 'every token is refused and a block needs two pages',
+    broken: (response, answer, asked) => (hasToken(asked) ? refused : whole)(response, answer, asked),
+  },
+  {
+    what: 'the last page repeats the token of all',
+    broken: changed((page) => ({ ...page, nextPageToken: 'again' })),
+  },
+  {
+    what: 'the service forgets which page was asked',
+    broken: async (response, _answer, asked) => {
+      const { body } = await reask(asked, { pageToken: undefined })
+      response.writeHead(200).end(body)
+    },
+  },
+  {
+    what: 'the first two pages are swapped',
+    broken: async (response, answer, asked) => {
+      const first = (await reask(asked, { pageToken: undefined })).body
+      const { nextPageToken } = JSON.parse(first) as { nextPageToken?: string }
+      const swapped = hasToken(asked) ? first : (await reask(asked, { pageToken: nextPageToken })).body
+      response.writeHead(200).end(nextPageToken === undefined ? answer.body : swapped)
+    },
+  },
+])('ends as malformed and stays resumable when $what', async ({ broken }) => {
+  const calm = await calmRun()
+  const { code, output, message } = await faultyRun(breakWhere(() => true, broken))
+  expect(code).toBe('PAGE_MALFORMED')
+  expect(message).not.toContain('pageToken')
+  await faultyRun(undefined, { output })
+  expect(outputBytes(output)).toEqual(calm.bytes)
+})

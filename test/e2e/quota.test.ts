@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { run } from '../../src/run.ts'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { addresses, calmRun, service } from '../helpers/faulty-run.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { type Fault, send, startLoopback } from '../helpers/loopback.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { says } from './faults.ts'
+
+const retry = { firstDelayMs: 1, maxDelayMs: 2 }
+const at = (baseUrl: string) => ({ baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 })
+
+test('ends complete with the same bytes under a quota', async () => {
+  const calm = await calmRun()
+  const { url, asked } = await startLoopback(createDataService({ quota: { perSecond: 50, burst: 5 } }))
+  const output = tempFolder()
+  const { code, jobs } = await run([testJob({ addresses, output, concurrency: 16, service: at(url) })], {
+    retry,
+  })
+  expect(code).toBeUndefined()
+  expect(outputBytes(output)).toEqual(calm.bytes)
+  const refusals = jobs[0]?.figures.refusals ?? 0
+  expect(refusals).toBeGreaterThan(0)
+  expect(asked.length).toBe(calm.requests + refusals)
+})
+
+/** Jobs of the same wallets with outputs of their own. */
+function jobsOf(url: string, concurrencies: readonly number[]) {
+  return concurrencies.map((concurrency, nth) =>
+    testJob({ name: `job-${nth}`, addresses, output: tempFolder(), concurrency, service: at(url) }),
+  )
+}
+
+const LATENCY_MS = 5
+
+/** Answers rightly with a latency that lets requests meet, and counts those that are open at once. */
+function countOpen(): { fault: Fault; most: () => number } {
+  let [open, most] = [0, 0]
+  const fault: Fault = () => {
+    open += 1
+    most = Math.max(most, open)
+    return async (response, answer) => {
+      await new Promise((resolve) => setTimeout(resolve, LATENCY_MS))
+      open -= 1
+      send(response, answer)
+    }
+  }
+  return { fault, most: () => most }
+}
+
+test('shares the concurrency of the largest job among all', async () => {
+  const calm = await calmRun()
+  const { fault, most } = countOpen()
+  const { url } = await startLoopback(service, fault)
+  const jobs = jobsOf(url, [1, 3, 2])
+  expect((await run(jobs, { retry })).code).toBeUndefined()
+  for (const { output } of jobs) expect(Object.keys(outputBytes(output))).toEqual(Object.keys(calm.bytes))
+  expect(most()).toBe(3)
+})
+
+test('pauses every job when one of them is refused', async () => {
+  let pauseEnds = 0
+  const { url, asked } = await startLoopback(service, ({ count }) => {
+    if (count === 1) pauseEnds = performance.now() + 900
+    return performance.now() < pauseEnds ? says429 : undefined
+  })
+  const says429: ReturnType<Fault> = (response, answer) => {
+    says(429, '', { 'retry-after': '1' })(response, answer, asked[0] as (typeof asked)[0])
+  }
+  const { code, jobs } = await run(jobsOf(url, [3, 3, 3, 3]), { retry })
+  expect(code).toBeUndefined()
+  const refusals = jobs.reduce((sum, { figures }) => sum + figures.refusals, 0)
+  expect(refusals).toBeGreaterThan(0)
+  expect(refusals).toBeLessThanOrEqual(3)
+})

@@ -1,0 +1,101 @@
+import {
+  type FlattenContext,
+  flattenTransaction,
+  type Reject,
+} from '../../src/flatten/flatten-transaction.ts'
+import { keyOfItem } from '../../src/item-key.ts'
+import { type Cell, type Row, type TableName, tableNamed } from '../../src/table/index.ts'
+
+export const ALICE = `0x${'a'.repeat(40)}`
+export const BOB = `0x${'b'.repeat(40)}`
+export const CAROL = `0x${'c'.repeat(40)}`
+export const TOKEN = `0x${'7'.repeat(40)}`
+export const ZERO = `0x${'0'.repeat(40)}`
+export const HASH = `0x${'1f'.repeat(32)}`
+const BLOCK_HASH = `0x${'b1'.repeat(32)}`
+
+export type Json = Record<string, unknown>
+export type Item = { nativeTransaction: Json } & Json
+
+export const party = (address: string, name?: string): Json => ({ address, ...(name ? { name } : {}) })
+
+/** A transaction of ALICE to BOB that moves nothing; `changes` replace its fields. */
+export function native(changes: Json = {}): Json {
+  return {
+    blockNumber: '100',
+    blockTimestamp: 1_700_000_000,
+    blockHash: BLOCK_HASH,
+    chainId: '43114',
+    blockIndex: 3,
+    txHash: HASH,
+    txStatus: '1',
+    txType: 2,
+    from: party(ALICE),
+    to: party(BOB),
+    value: '0',
+    ...changes,
+  }
+}
+
+export function item(changes: Json = {}, lists: Json = {}): Item {
+  return { nativeTransaction: native(changes), ...lists }
+}
+
+export function erc20(changes: Json = {}, token: Json = {}): Json {
+  const erc20Token = { address: TOKEN, symbol: 'TKN', decimals: 6, ...token }
+  return { from: party(ALICE), to: party(BOB), logIndex: 5, value: '2500000', erc20Token, ...changes }
+}
+
+export function erc721(changes: Json = {}, token: Json = {}): Json {
+  const erc721Token = { address: TOKEN, symbol: 'ART', tokenId: '77', ...token }
+  return { from: party(ALICE), to: party(BOB), logIndex: 6, erc721Token, ...changes }
+}
+
+export function erc1155(changes: Json = {}, token: Json = {}): Json {
+  const erc1155Token = { address: TOKEN, tokenId: '9', ...token }
+  return { from: party(ALICE), to: party(BOB), logIndex: 7, value: '4', erc1155Token, ...changes }
+}
+
+export function internal(changes: Json = {}): Json {
+  return {
+    from: party(ALICE),
+    to: party(BOB),
+    internalTxType: 'CALL',
+    value: '10',
+    isReverted: false,
+    gasUsed: '21000',
+    gasLimit: '30000',
+    ...changes,
+  }
+}
+
+type Flattened = { rows: Record<TableName, Json[]>; rejects: Reject[] }
+
+/** Flattens one item a wallet of `wallets`, in that order, into rows by column name. */
+export function flatten(views: Record<string, unknown>, options: Partial<FlattenContext> = {}): Flattened {
+  const rejects: Reject[] = []
+  const wallets = new Map(Object.keys(views).map((wallet) => [wallet, null]))
+  const context = {
+    chain: '43114',
+    nativeSymbol: 'AVAX',
+    wallets,
+    onReject: (it: Reject) => rejects.push(it),
+  }
+  const items = Object.entries(views).map(([wallet, of]) => ({ wallet, key: { hash: hashOf(of) }, item: of }))
+  const flat = flattenTransaction(items, { ...context, ...options })
+  const rows = Object.fromEntries(
+    Object.entries(flat ?? {}).map(([table, list]) => [table, list.map((row) => named(table, row))]),
+  ) as Record<TableName, Json[]>
+  return { rows, rejects }
+}
+
+function hashOf(of: unknown): string {
+  const key = keyOfItem(of)
+  return typeof key === 'string' ? '' : key.hash
+}
+
+function named(table: string, row: Row): Record<string, Cell> {
+  const { columns } = tableNamed(table as TableName)
+  if (columns.length !== row.length) throw new Error(`${table} has ${row.length} cells`)
+  return Object.fromEntries(columns.map(({ name }, at) => [name, row[at] as Cell]))
+}

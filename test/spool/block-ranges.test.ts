@@ -1,0 +1,43 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { subtractRange } from '../../src/block-ranges.ts'
+
+const ranges = fc
+  .uniqueArray(fc.nat(40), { maxLength: 10 })
+  .map((edges) => edges.sort((a, b) => a - b))
+  .map((edges) =>
+    edges.flatMap((from, at) => (at % 2 === 0 && edges[at + 1] ? [{ from, to: edges[at + 1] ?? from }] : [])),
+  )
+const gone = fc.record({ from: fc.nat(42), to: fc.nat(42) })
+
+const blocksOf = (list: readonly { from: number; to: number }[]) =>
+  list.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, at) => from + at))
+
+test('what is left is every block but the ones taken out', () => {
+  fc.assert(
+    fc.property(ranges, gone, (list, taken) => {
+      const left = subtractRange(list, taken)
+      expect(blocksOf(left)).toEqual(
+        blocksOf(list).filter((block) => !(block >= taken.from && block < taken.to)),
+      )
+      expect(left.every(({ from, to }) => from < to)).toBe(true)
+    }),
+  )
+})
+
+test.for([
+  { gone: { from: 0, to: 10 }, left: [{ from: 10, to: 20 }] },
+  {
+    gone: { from: 12, to: 15 },
+    left: [
+      { from: 10, to: 12 },
+      { from: 15, to: 20 },
+    ],
+  },
+  { gone: { from: 10, to: 20 }, left: [] },
+  { gone: { from: 15, to: 15 }, left: [{ from: 10, to: 20 }] },
+  { gone: { from: 18, to: 12 }, left: [{ from: 10, to: 20 }] },
+  { gone: { from: 19, to: 99 }, left: [{ from: 10, to: 19 }] },
+])('taking $gone out of 10 to 20 leaves $left', ({ gone: taken, left }) => {
+  expect(subtractRange([{ from: 10, to: 20 }], taken)).toEqual(left)
+})

@@ -1,0 +1,184 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
+import { compressors } from 'hyparquet-compressors'
+import { expect, test } from 'vitest'
+import type { Compression } from '../../src/model.ts'
+import { type Row, TABLES, type Table } from '../../src/table/index.ts'
+import { openParquet } from '../../src/write/parquet.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { MAX_U256, SAMPLE, sample } from './tables.ts'
+
+type Written = { table?: Table; compression?: Compression; step?: number }
+
+/** Writes rows, `step` at a time; resolves with the path of the file. */
+async function write(
+  rows: readonly Row[],
+  { table = SAMPLE, compression = 'zstd', step = 40_000 }: Written = {},
+) {
+  const path = join(tempFolder(), "it's a part")
+  const file = openParquet({ path, table, compression })
+  for (let at = 0; at < rows.length; at += step) await file.write(rows.slice(at, at + step))
+  const { bytes, sha256 } = await file.finish()
+  const content = readFileSync(path)
+  expect(content).toHaveLength(bytes)
+  expect(createHash('sha256').update(content).digest('hex')).toBe(sha256)
+  expect(readdirSync(dirname(path))).toEqual(["it's a part"])
+  return path
+}
+
+const metadataOf = async (path: string) => parquetMetadataAsync(await asyncBufferFromFile(path))
+const read = async (path: string) =>
+  parquetReadObjects({ file: await asyncBufferFromFile(path), compressors })
+
+const ROWS = [
+  sample({
+    name: 'x',
+    small: -2147483648,
+    wide: '9223372036854775807',
+    yes: false,
+    at: 1_700_002_000_123,
+    huge: MAX_U256,
+    signed: `-${MAX_U256}`,
+    exact: '-0.000000000000000001',
+  }),
+  sample({}),
+  sample({ name: '', wide: '-9223372036854775808', yes: true, at: 0, small: 2147483647 }),
+]
+
+test.for(['zstd', 'snappy', 'gzip', 'none'] as const)(
+  'values of every type read back exactly from %s files',
+  async (compression) => {
+    const path = await write(ROWS, { compression })
+    expect(await read(path)).toEqual([
+      {
+        name: 'x',
+        small: -2147483648,
+        wide: 9223372036854775807n,
+        yes: false,
+        at: new Date('2023-11-14T22:46:40.123Z'),
+        huge: MAX_U256,
+        signed: `-${MAX_U256}`,
+        exact: '-0.000000000000000001',
+      },
+      { name: null, small: null, wide: null, yes: null, at: null, huge: null, signed: null, exact: null },
+      {
+        name: '',
+        small: 2147483647,
+        wide: -9223372036854775808n,
+        yes: true,
+        at: new Date(0),
+        huge: null,
+        signed: null,
+        exact: null,
+      },
+    ])
+    const codec = compression === 'none' ? 'UNCOMPRESSED' : compression.toUpperCase()
+    const { row_groups } = await metadataOf(path)
+    expect(new Set(row_groups.flatMap(({ columns }) => columns.map((of) => of.meta_data?.codec)))).toEqual(
+      new Set([codec]),
+    )
+  },
+)
+
+const TEXT = { type: 'BYTE_ARRAY', converted_type: 'UTF8' }
+const PARQUET_TYPES = {
+  text: TEXT,
+  u256: TEXT,
+  i256: TEXT,
+  decimal: TEXT,
+  int32: { type: 'INT32' },
+  int64: { type: 'INT64' },
+  bool: { type: 'BOOLEAN' },
+  time: { type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true } },
+}
+
+test.for([SAMPLE, ...TABLES])('an empty file has the schema of $name', async (table) => {
+  const { schema, num_rows } = await metadataOf(await write([], { table }))
+  expect(num_rows).toBe(0n)
+  const [, ...columns] = schema
+  expect(columns).toMatchObject(table.columns.map(({ name, type }) => ({ name, ...PARQUET_TYPES[type] })))
+  const signed = columns.filter(({ type }) => type === 'INT32' || type === 'INT64')
+  for (const { converted_type } of signed) expect(converted_type ?? '').not.toMatch(/^UINT/)
+})
+
+test.for([
+  'it’s "quoted"',
+  'back\\slash',
+  '\u0000',
+  'nul\u0000inside',
+  '😀',
+  '\u2028',
+  'a\r\nb',
+  '=1+1',
+  'null',
+])('the strange text %j reads back as it was, never escaped', async (name) => {
+  expect(await read(await write([sample({ name })]))).toMatchObject([{ name }])
+})
+
+test('a text of five million letters is kept whole', async () => {
+  const name = '😀"'.repeat(1_700_000)
+  const [row] = await read(await write([sample({ name }), sample({ name: 'short' })]))
+  expect(row?.name === name).toBe(true)
+})
+
+const many = Array.from({ length: 210_000 }, (_, at) =>
+  sample({ name: `row ${at % 50}`, small: at, wide: at, yes: at % 2 === 0, at, huge: `${at}` }),
+)
+
+test('a long table keeps its order in row groups of about 100,000', async () => {
+  const path = await write(many)
+  const { row_groups } = await metadataOf(path)
+  expect(row_groups.length).toBeGreaterThanOrEqual(2)
+  for (const { num_rows } of row_groups) expect(num_rows).toBeLessThanOrEqual(130_000n)
+  const smalls = (await read(path)).map((row) => row.small)
+  expect(smalls).toHaveLength(many.length)
+  expect(smalls.every((small, at) => small === at)).toBe(true)
+})
+
+test('pages are of version 1 and repeated text has a dictionary', async () => {
+  const path = await write(many)
+  const { row_groups } = await metadataOf(path)
+  const bytes = readFileSync(path)
+  const columns = row_groups.flatMap((group) => group.columns.flatMap((of) => of.meta_data ?? []))
+  for (const { data_page_offset, dictionary_page_offset } of columns) {
+    expect(pageType(bytes, data_page_offset)).toBe('DATA_PAGE')
+    if (dictionary_page_offset) expect(pageType(bytes, dictionary_page_offset)).toBe('DICTIONARY_PAGE')
+  }
+  const named = columns.filter(({ path_in_schema }) => path_in_schema[0] === 'name')
+  expect(named.every(({ dictionary_page_offset }) => dictionary_page_offset !== undefined)).toBe(true)
+  for (const { encodings } of columns)
+    for (const encoding of encodings)
+      expect(['PLAIN', 'PLAIN_DICTIONARY', 'RLE', 'RLE_DICTIONARY']).toContain(encoding)
+})
+
+/** A page header is a Thrift struct in compact form: its first field is the page's type, a zigzag number. */
+function pageType(bytes: Buffer, offset: bigint): string | undefined {
+  expect(bytes[Number(offset)]).toBe(0x15)
+  return ['DATA_PAGE', 'INDEX_PAGE', 'DICTIONARY_PAGE', 'DATA_PAGE_V2'][(bytes[Number(offset) + 1] ?? 0) / 2]
+}
+
+test('statistics hold the least, the greatest and the count of nulls', async () => {
+  const { row_groups } = await metadataOf(
+    await write([sample({ name: '￿', small: 3 }), sample({ name: '😀', small: -4 }), sample({ name: 'a' })]),
+  )
+  const of = (column: string) =>
+    row_groups[0]?.columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === column)?.meta_data
+      ?.statistics
+  expect(of('name')).toMatchObject({ min_value: 'a', max_value: '😀', null_count: 0n })
+  expect(of('small')).toMatchObject({ min_value: -4, max_value: 3, null_count: 1n })
+})
+
+test('the same rows give the same bytes however they arrive', async () => {
+  const [first, second] = [await write(many), await write(many, { step: 999 })]
+  expect(readFileSync(first).equals(readFileSync(second))).toBe(true)
+})
+
+test('an abandoned file leaves nothing behind', async () => {
+  const folder = tempFolder()
+  const file = openParquet({ path: join(folder, 'part'), table: SAMPLE, compression: 'zstd' })
+  await file.write(ROWS)
+  await file.abandon()
+  expect(readdirSync(folder)).toEqual([])
+})

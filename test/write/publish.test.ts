@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Manifest, ManifestFile } from '../../src/manifest.ts'
+import { publish, readManifestIfAny } from '../../src/write/publish.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+const NAME = (n: number) => `ledger/ledger-000000000000-000000000009-000${n}.csv`
+
+function manifestOf(files: Pick<ManifestFile, 'path' | 'sha256'>[]): Manifest {
+  const listed = files.map((file) => ({ ...file, rows: 1, bytes: 1, fromBlock: 0, toBlock: 9 }))
+  const job = {
+    ...{ name: 'n', chain: '1', startBlock: 0, endBlock: 9, format: 'csv', compression: 'none' },
+    ...{ addresses: 0, addressesSha256: '' },
+  } as Manifest['job']
+  const tables = { ledger: { rows: 1, columns: [], files: listed } }
+  const versions = { manifestVersion: 1, schemaVersion: 1, generator: 'walletlake 0' } as const
+  return { ...versions, job, coverage: [], tables, rejects: 0 }
+}
+
+/** Stages parts with these contents by path and publishes them. */
+async function publishTexts(folder: string, texts: Record<string, string>, rejects: string[] = []) {
+  const parts = Object.entries(texts).map(([path, text], at) => {
+    const staged = join(folder, `staged-${at}`)
+    writeFileSync(staged, text)
+    return { staged, path, rows: 1, bytes: text.length, sha256: sha256(text), fromBlock: 0, toBlock: 9 }
+  })
+  await publish({ folder, manifest: manifestOf(parts), parts, rejects })
+}
+
+test('parts get their final names and the manifest lists them', async () => {
+  const folder = tempFolder()
+  await publishTexts(folder, { [NAME(0)]: 'zero', [NAME(1)]: 'one' })
+  expect(readFileSync(join(folder, NAME(0)), 'utf8')).toBe('zero')
+  expect(readdirSync(folder).sort()).toEqual(['ledger', 'manifest.json'])
+  const manifest = await readManifestIfAny(folder)
+  expect(manifest?.tables.ledger?.files.map(({ path }) => path)).toEqual([NAME(0), NAME(1)])
+})
+
+test('files that the new manifest does not list are removed', async () => {
+  const folder = tempFolder()
+  await publishTexts(folder, { [NAME(0)]: 'zero', [NAME(1)]: 'one' }, ['{"a":1}', '{"b":2}'])
+  expect(readFileSync(join(folder, 'rejects.ndjson'), 'utf8')).toBe('{"a":1}\n{"b":2}\n')
+  writeFileSync(join(folder, 'ledger', 'mine.txt'), 'a stranger file')
+  await publishTexts(folder, { [NAME(0)]: 'changed' })
+  expect(readdirSync(join(folder, 'ledger')).sort()).toEqual([NAME(0).slice(7), 'mine.txt'])
+  expect(readFileSync(join(folder, NAME(0)), 'utf8')).toBe('changed')
+  expect(existsSync(join(folder, 'rejects.ndjson'))).toBe(false)
+})
+
+test('a manifest edited by hand removes nothing outside the output', async () => {
+  const folder = tempFolder()
+  const output = join(folder, 'output')
+  mkdirSync(output)
+  writeFileSync(join(folder, 'precious.csv'), 'keep')
+  const paths = ['../precious.csv', 'ledger/../../precious.csv', join(folder, 'precious.csv')]
+  const edited = manifestOf(paths.map((path) => ({ path, sha256: '' })))
+  writeFileSync(join(output, 'manifest.json'), JSON.stringify(edited))
+  await publishTexts(output, { [NAME(0)]: 'zero' })
+  expect(readFileSync(join(folder, 'precious.csv'), 'utf8')).toBe('keep')
+})
+
+test('no manifest stays that lists bytes which are not there', async () => {
+  const folder = tempFolder()
+  await publishTexts(folder, { [NAME(0)]: 'zero' })
+  const part = { path: NAME(0), rows: 1, bytes: 3, sha256: sha256('new'), fromBlock: 0, toBlock: 9 }
+  const missing = { ...part, staged: join(folder, 'never-staged') }
+  const publishing = publish({ folder, manifest: manifestOf([missing]), parts: [missing], rejects: [] })
+  await expect(publishing).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
+  expect(await readManifestIfAny(folder)).toBeUndefined()
+})
+
+test.for(['', '{', '[]', '{"manifestVersion":2,"tables":{}}'])('the text %j is no manifest', async (text) => {
+  const folder = tempFolder()
+  writeFileSync(join(folder, 'manifest.json'), text)
+  expect(await readManifestIfAny(folder)).toBeUndefined()
+})
