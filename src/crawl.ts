@@ -3,7 +3,8 @@ import { readRange } from './fetch/read-range.ts'
 import type { Asker } from './fetch/request-page.ts'
 import type { Figures } from './figures.ts'
 import type { BlockRange, Job } from './model.ts'
-import { NO_END, type Spool } from './spool/spool.ts'
+import type { Spool } from './spool/spool.ts'
+import { NO_END } from './spool/state.ts'
 
 export type Crawl = {
   job: Job

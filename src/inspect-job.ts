@@ -1,7 +1,8 @@
 import { isDone, privateFolder, spoolIdentity } from './export-job.ts'
 import type { Manifest } from './manifest.ts'
 import type { Job, Wallet } from './model.ts'
-import { inspectSpool, NO_END } from './spool/spool.ts'
+import { inspectSpool } from './spool/spool.ts'
+import { NO_END } from './spool/state.ts'
 import { readManifestIfAny } from './write/publish.ts'
 
 export type JobState = {

@@ -81,7 +81,7 @@ function note(size: StagedSize, chars: number): void {
 }
 
 /** Enough for any row group of the size below; more only where DuckDB says that it was not. */
-const MEMORY_LIMITS = ['150MB', '600MB', '2400MB']
+const MEMORY_LIMITS = ['120MB', '600MB', '2400MB']
 
 async function copyToParquet(copy: Copy): Promise<void> {
   for (const memory of MEMORY_LIMITS) {

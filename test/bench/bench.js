@@ -5,5 +5,6 @@ import { benchParquet } from './parquet.js'
 const BENCHES = { memory: benchMemory, parquet: benchParquet }
 const [name, ...args] = process.argv.slice(2)
 const chosen = name === undefined ? Object.values(BENCHES) : [BENCHES[name]]
-if (chosen[0] === undefined) throw new Error(`no benchmark ${name}; there are ${Object.keys(BENCHES).join(', ')}`)
+if (chosen[0] === undefined)
+  throw new Error(`no benchmark ${name}; there are ${Object.keys(BENCHES).join(', ')}`)
 for (const bench of chosen) await bench(...args.map(Number))

@@ -1,10 +1,10 @@
 // Peak memory of whole export processes (resident set, by the kernel), one wallet and many, against a loopback service.
 // Usage: npm run bench -- memory [transactions of the large run, default 1000000]
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { once } from 'node:events'
 
 const BIN = new URL('../../dist/bin.js', import.meta.url).pathname
 const SERVICE = new URL('./synthetic-service.js', import.meta.url).pathname
@@ -14,7 +14,10 @@ export async function benchMemory(large = 1_000_000) {
   const rows = []
   for (const format of ['csv', 'parquet']) {
     const one = { label: `one wallet, ${small} transactions`, wallets: 1, blocks: small, format }
-    rows.push(await measure(one), await measure({ ...one, label: `one wallet, ${large} transactions`, blocks: large }))
+    rows.push(
+      await measure(one),
+      await measure({ ...one, label: `one wallet, ${large} transactions`, blocks: large }),
+    )
     const wallets = large / 50
     rows.push(await measure({ label: `${wallets} wallets of 10 transactions`, wallets, blocks: 10, format }))
     const [first, ...others] = rows.slice(-3)
@@ -28,11 +31,22 @@ async function measure({ label, wallets, blocks, format }) {
   const service = spawn(process.execPath, [SERVICE, String(blocks)])
   try {
     const [url] = await once(service.stdout, 'data')
-    const addresses = Array.from({ length: wallets }, (_, at) => `0x${(at + 4096).toString(16).padStart(40, '0')}`)
+    const addresses = Array.from(
+      { length: wallets },
+      (_, at) => `0x${(at + 4096).toString(16).padStart(40, '0')}`,
+    )
     const job = { name: 'bench', chain: '43114', endBlock: blocks, format, addresses }
     writeFileSync(join(folder, 'bench.json'), JSON.stringify(job))
     const started = performance.now()
-    const peak = runMeasured(['run', join(folder, 'bench.json'), '--base-url', String(url).trim(), '--output', join(folder, 'out'), '--quiet'])
+    const peak = runMeasured([
+      'run',
+      join(folder, 'bench.json'),
+      '--base-url',
+      String(url).trim(),
+      '--output',
+      join(folder, 'out'),
+      '--quiet',
+    ])
     const seconds = ((performance.now() - started) / 1000).toFixed(1)
     requireRows(join(folder, 'out'), wallets * blocks)
     return { case: label, format, peakMB: Math.round(peak / 1024), seconds }
@@ -45,12 +59,15 @@ async function measure({ label, wallets, blocks, format }) {
 /** Runs walletlake and gives its peak resident set in KiB, which the process reports as it exits. */
 function runMeasured(args) {
   const report = `data:text/javascript,process.on('exit',()=>process.stderr.write('PEAK '+process.resourceUsage().maxRSS))`
-  const { status, stderr } = spawnSync(process.execPath, ['--import', report, BIN, ...args], { encoding: 'utf8' })
+  const { status, stderr } = spawnSync(process.execPath, ['--import', report, BIN, ...args], {
+    encoding: 'utf8',
+  })
   if (status !== 0) throw new Error(`exit ${status}: ${stderr}`)
   return Number(/PEAK (\d+)/.exec(stderr)[1])
 }
 
 function requireRows(output, expected) {
   const { tables } = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8'))
-  if (tables.transactions.rows !== expected) throw new Error(`${tables.transactions.rows} rows, expected ${expected}`)
+  if (tables.transactions.rows !== expected)
+    throw new Error(`${tables.transactions.rows} rows, expected ${expected}`)
 }

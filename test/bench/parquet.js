@@ -37,12 +37,28 @@ function rowAt(n) {
   const hash = `0x${n.toString(16).padStart(64, '0')}`
   const party = `0x${(n % 997).toString(16).padStart(40, '0')}`
   const prefix = ['43114', n, hash, 1_700_000_000_000 + n * 1000, hash, 0]
-  return [...prefix, 1, party, 'USD Coin', 'USDC', 6, party, null, party, null, `${n}000000`, String(n), null, null]
+  return [
+    ...prefix,
+    1,
+    party,
+    'USD Coin',
+    'USDC',
+    6,
+    party,
+    null,
+    party,
+    null,
+    `${n}000000`,
+    String(n),
+    null,
+    null,
+  ]
 }
 
 async function writeOurs(path, count) {
   const writer = openParquet({ path, table, compression: 'snappy' })
-  for (let at = 0; at < count; at += 500) await writer.write(Array.from({ length: 500 }, (_, n) => rowAt(at + n)))
+  for (let at = 0; at < count; at += 500)
+    await writer.write(Array.from({ length: 500 }, (_, n) => rowAt(at + n)))
   await writer.finish()
 }
 
@@ -52,10 +68,15 @@ async function writeTheirs(path, count) {
   const fields = table.columns.map(({ name, type, nullable }) => {
     return [name, { type: LITE_TYPES[type] ?? 'UTF8', optional: nullable, compression: 'SNAPPY' }]
   })
-  const writer = await parquetjs.ParquetWriter.openFile(new parquetjs.ParquetSchema(Object.fromEntries(fields)), path)
+  const writer = await parquetjs.ParquetWriter.openFile(
+    new parquetjs.ParquetSchema(Object.fromEntries(fields)),
+    path,
+  )
   writer.setRowGroupSize(100_000)
   for (let n = 0; n < count; n += 1) {
-    const cells = table.columns.map(({ name }, at) => [name, rowAt(n)[at]]).filter(([, cell]) => cell !== null)
+    const cells = table.columns
+      .map(({ name }, at) => [name, rowAt(n)[at]])
+      .filter(([, cell]) => cell !== null)
     await writer.appendRow(Object.fromEntries(cells))
   }
   await writer.close()

@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import type { FailureCode } from '../../src/errors.ts'
-import { calmRun, type FaultyRun, faultyRun } from '../helpers/faulty-run.ts'
-import type { Asked } from '../helpers/loopback.ts'
-import { outputBytes } from '../helpers/output-bytes.ts'
 import {
   BODY_FAULTS,
   type Break,
@@ -13,7 +10,10 @@ import {
   SLOW_FAULTS,
   STATUS_FAULTS,
   says,
-} from './faults.ts'
+} from '../helpers/faults.ts'
+import { calmRun, type FaultyRun, faultyRun } from '../helpers/faulty-run.ts'
+import type { Asked } from '../helpers/loopback.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
 
 type Kind = { what: string; broken: Break; code: FailureCode; given?: FaultyRun }
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { type Break, breakWhere, changed, type Listing, says } from '../helpers/faults.ts'
 import { addresses, calmRun, faultyRun, service } from '../helpers/faulty-run.ts'
 import type { Asked, Fault } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
-import { type Break, breakWhere, changed, type Listing, says } from './faults.ts'
 
 const hasToken = ({ query }: Pick<Asked, 'query'>) => query.has('pageToken')
 const refused = says(400, '{"message":"page token expired","statusCode":400,"error":"Bad Request"}')

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { run } from '../../src/run.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
+import { says } from '../helpers/faults.ts'
 import { addresses, calmRun, service } from '../helpers/faulty-run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { type Fault, send, startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { says } from './faults.ts'
 
 const retry = { firstDelayMs: 1, maxDelayMs: 2 }
 const at = (baseUrl: string) => ({ baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 })
@@ -59,18 +59,21 @@ test('shares the concurrency of the largest job among all', async () => {
   expect(most()).toBe(3)
 })
 
-test('pauses every job when one of them is refused', async () => {
-  let pauseEnds = 0
-  const { url, asked } = await startLoopback(service, ({ count }) => {
-    if (count === 1) pauseEnds = performance.now() + 900
-    return performance.now() < pauseEnds ? says429 : undefined
-  })
-  const says429: ReturnType<Fault> = (response, answer) => {
-    says(429, '', { 'retry-after': '1' })(response, answer, asked[0] as (typeof asked)[0])
-  }
-  const { code, jobs } = await run(jobsOf(url, [3, 3, 3, 3]), { retry })
-  expect(code).toBeUndefined()
-  const refusals = jobs.reduce((sum, { figures }) => sum + figures.refusals, 0)
-  expect(refusals).toBeGreaterThan(0)
-  expect(refusals).toBeLessThanOrEqual(3)
-})
+test.for([429, 500, 502, 503])(
+  'pauses every job when one is answered %i with Retry-After',
+  async (status) => {
+    let pauseEnds = 0
+    const { url, asked } = await startLoopback(service, ({ count }) => {
+      if (count === 1) pauseEnds = performance.now() + 900
+      return performance.now() < pauseEnds ? refusal : undefined
+    })
+    const refusal: ReturnType<Fault> = (response, answer) => {
+      says(status, '', { 'retry-after': '1' })(response, answer, asked[0] as (typeof asked)[0])
+    }
+    const { code, jobs } = await run(jobsOf(url, [3, 3, 3, 3]), { retry })
+    expect(code).toBeUndefined()
+    const refusals = jobs.reduce((sum, { figures }) => sum + figures.refusals + figures.retries, 0)
+    expect(refusals).toBeGreaterThan(0)
+    expect(refusals).toBeLessThanOrEqual(3)
+  },
+)

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { breakWhere, says } from '../helpers/faults.ts'
 import { calmRun, faultyRun, service } from '../helpers/faulty-run.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
-import { breakWhere, says } from './faults.ts'
 
 const body = (message: unknown) => JSON.stringify({ message, statusCode: 400, error: 'Bad Request' })
 

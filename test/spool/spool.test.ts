@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { inspectSpool, NO_END, openSpool, removeSpool, type SpoolIdentity } from '../../src/spool/spool.ts'
+import { inspectSpool, openSpool, removeSpool } from '../../src/spool/spool.ts'
+import { NO_END, type SpoolIdentity } from '../../src/spool/state.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const CLOSED = { chain: '1', startBlock: 10, endBlock: 100, finalityMs: 0 }

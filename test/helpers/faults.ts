@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import type { ServiceAnswer } from '../../src/service/data-service.ts'
-import type { Asked, Fault } from '../helpers/loopback.ts'
+import type { Asked, Fault } from './loopback.ts'
 
 /** Answers one request in its own way, with the right answer at hand. */
 export type Break = (response: ServerResponse, answer: ServiceAnswer, asked: Asked) => unknown

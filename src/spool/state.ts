@@ -1,0 +1,138 @@
+import { subtractRange } from '../block-ranges.ts'
+import { ExportError } from '../errors.ts'
+import type { BlockRange } from '../model.ts'
+import type { FramePlace } from './log.ts'
+
+/** What pages in a spool have in common; a spool of another identity cannot be continued. */
+export type SpoolIdentity = {
+  chain: string
+  startBlock: number
+  /** null: up to the head. */
+  endBlock: number | null
+  finalityMs: number
+}
+
+/** One page on disk. */
+export type Frame = {
+  wallet: string
+  place: FramePlace
+  /** Lowest and highest block of its items; null where no item has one. */
+  blocks: { min: number; max: number } | null
+  items: number
+}
+
+/** The end that is asked for while the head is not known: no chain has as many blocks, and every JSON reader keeps it. */
+export const NO_END = 999_999_999_999
+
+type WalletState = { remaining: BlockRange[]; head: number | undefined; topSession: number | undefined }
+
+/** What the frames of a spool say, kept up to date as they are written. */
+export type SpoolState = {
+  identity: SpoolIdentity
+  cutMs: number
+  session: number
+  wallets: Map<string, WalletState>
+  frames: Frame[]
+  pages: number
+  head: number | undefined
+  /** The highest block seen by the end of each process, by session. */
+  sessionHeads: (number | undefined)[]
+  /** The settled end of a run without endBlock. */
+  end: number | undefined
+}
+
+export function emptyState(identity: SpoolIdentity, now: number): SpoolState {
+  const cutMs = identity.endBlock === null ? now - identity.finalityMs : Number.POSITIVE_INFINITY
+  return {
+    identity,
+    cutMs,
+    session: 0,
+    wallets: new Map(),
+    frames: [],
+    pages: 0,
+    head: undefined,
+    sessionHeads: [],
+    end: undefined,
+  }
+}
+
+export type PageFields = {
+  wallet: string
+  items: number
+  blocks: { min: number; max: number } | null
+  head: number | null
+  covered: BlockRange
+}
+
+export function replay(state: SpoolState, head: Record<string, unknown>, place: FramePlace): void {
+  if (head['kind'] === 'run') {
+    requireSameIdentity(head['identity'] as SpoolIdentity, state.identity)
+    state.cutMs = (head['cutMs'] as number | null) ?? Number.POSITIVE_INFINITY
+    state.session = 1
+  } else if (head['kind'] === 'open') state.session += 1
+  else if (head['kind'] === 'end') noteEnd(state, head['end'] as number)
+  else notePage(state, head as unknown as PageFields, place)
+}
+
+function requireSameIdentity(found: SpoolIdentity, expected: SpoolIdentity): void {
+  const differing = (Object.keys(expected) as (keyof SpoolIdentity)[]).filter(
+    (key) => found[key] !== expected[key],
+  )
+  if (differing.length === 0) return
+  const changes = differing.map(
+    (key) => `${key} was ${found[key] ?? 'the head'} and is ${expected[key] ?? 'the head'}`,
+  )
+  throw new ExportError(
+    'OUTPUT_CHANGED',
+    `the output holds an unfinished run of another job: ${changes.join(', ')}`,
+  )
+}
+
+export function notePage(
+  state: SpoolState,
+  { wallet, items, blocks, head, covered }: PageFields,
+  place: FramePlace,
+): void {
+  const at = walletOf(state, wallet)
+  if (covered.to === NO_END && covered.from < covered.to) {
+    at.head = Math.max(at.head ?? -1, head ?? state.identity.startBlock)
+    at.topSession = state.session
+  }
+  state.pages += 1
+  at.remaining = subtractRange(at.remaining, covered)
+  if (head !== null) state.head = Math.max(state.head ?? head, head)
+  state.sessionHeads[state.session] = state.head
+  if (items > 0) state.frames.push({ wallet, place, blocks, items })
+}
+
+export function walletOf(state: SpoolState, wallet: string): WalletState {
+  const known = state.wallets.get(wallet)
+  if (known !== undefined) return known
+  const { startBlock, endBlock } = state.identity
+  const fresh = {
+    remaining: [{ from: startBlock, to: endBlock ?? NO_END }],
+    head: undefined,
+    topSession: undefined,
+  }
+  state.wallets.set(wallet, fresh)
+  return fresh
+}
+
+/** One past the highest block that any wallet showed. */
+export function endOf({ identity, head }: SpoolState): number {
+  return head === undefined ? identity.startBlock : head + 1
+}
+
+/**
+ * Fixes the end. Where the chain was seen to grow between two processes, wallets whose newest blocks the earlier one
+ * read lack what came since: from their own newest block on they are to be asked again.
+ */
+export function noteEnd(state: SpoolState, end: number): void {
+  state.end = end
+  for (const { remaining, head, topSession } of state.wallets.values()) {
+    if (topSession === undefined || head === undefined) continue
+    const headThen = state.sessionHeads[topSession] ?? end
+    if (topSession < state.session && headThen + 1 < end && head + 1 < end)
+      remaining.push({ from: head, to: end })
+  }
+}

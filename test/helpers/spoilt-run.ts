@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { TABLE_NAMES, type TableName } from '../../src/table/index.ts'
+import { breakWhere, changed } from './faults.ts'
+import { type FaultyResult, faultyRun } from './faulty-run.ts'
+import { readCsvTable, readManifest, type TextRow } from './read-output.ts'
+
+export type Fields = Record<string, unknown>
+export type Rows = Record<TableName, TextRow[]>
+type Reject = { wallet_address: string; transaction_hash: string | null; list: string | null; reason: string }
+
+let calm: Rows | undefined
+
+/** The rows of a run without bad records. */
+export async function calmRows(): Promise<Rows> {
+  calm ??= await rowsOf((await faultyRun()).output)
+  return calm
+}
+
+export async function rowsOf(folder: string): Promise<Rows> {
+  const rows = TABLE_NAMES.map(async (table) => [table, await readCsvTable(folder, table)] as const)
+  return Object.fromEntries(await Promise.all(rows)) as Rows
+}
+
+/** The calm rows of every transaction but one. */
+function without(rows: Rows, hash: string): Rows {
+  const others = TABLE_NAMES.map((table) => [
+    table,
+    rows[table].filter((row) => row['transaction_hash'] !== hash),
+  ])
+  return Object.fromEntries(others) as Rows
+}
+
+function rejectsOf(folder: string): Reject[] {
+  const text = readFileSync(join(folder, 'rejects.ndjson'), 'utf8')
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Reject)
+}
+
+/** Runs with one transaction spoilt in whatever view it comes; checks what every such run has in common. */
+export async function spoiltRun(
+  hash: string,
+  spoil: (item: Fields) => unknown,
+): Promise<FaultyResult & { rejects: Reject[] }> {
+  const spoilPage = changed(({ transactions, ...page }) => ({
+    ...page,
+    transactions: transactions.map((item) => (hashOf(item) === hash ? spoil(item) : item)),
+  }))
+  const result = await faultyRun(breakWhere(() => true, spoilPage))
+  expect(result.code).toBe('RECORDS_REJECTED')
+  const rejects = rejectsOf(result.output)
+  expect(readManifest(result.output).rejects).toBe(rejects.length)
+  expect(result.jobs[0]?.figures.rejects).toBe(rejects.length)
+  expect(without(await rowsOf(result.output), hash)).toEqual(without(await calmRows(), hash))
+  return { ...result, rejects }
+}
+
+function hashOf({ nativeTransaction }: { nativeTransaction: Fields }): string {
+  return String(nativeTransaction['txHash']).toLowerCase()
+}
