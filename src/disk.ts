@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { ExportError } from './errors.ts'
 
 /** Forces a folder's names to the disk: after this, a rename in it survives a power cut. */
-export async function syncFolder(folder: string): Promise<void> {
+async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {
     await handle.sync()

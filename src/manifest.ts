@@ -12,7 +12,7 @@ export type Manifest = {
   rejects: number
 }
 
-export type ManifestJob = {
+type ManifestJob = {
   name: string
   chain: string
   startBlock: number

@@ -33,7 +33,7 @@ export type RunOptions = {
   onStart?: (jobs: readonly JobFigures[], gate: Pick<Gate, 'pausedMs'>) => void
 }
 
-export type JobFigures = { job: Job; figures: Figures }
+type JobFigures = { job: Job; figures: Figures }
 export type RunResult = {
   id: string
   jobs: readonly (JobResult & { figures: Figures })[]

@@ -21,7 +21,7 @@ export type Gate = {
 }
 
 /** What the service says of its quota, where it says it. */
-export type RateState = { remaining: number | undefined; resetMs: number | undefined }
+type RateState = { remaining: number | undefined; resetMs: number | undefined }
 
 /** `takenMs`: when the refused request left; undefined for a fault, which says nothing about the rate. */
 type Refusal = { takenMs: number | undefined; retryAfterMs: number | undefined }

@@ -16,7 +16,7 @@ export type RangeAsk = {
 /** A page, what is left of the asked range after it (undefined: nothing), and the blocks that it settles. */
 export type RangePage = Page & { rest: BlockRange | undefined; covered: BlockRange }
 
-export const PAGE_SIZE = 100
+const PAGE_SIZE = 100
 
 /**
  * Reads the pages of one wallet's block range, one after the other. Old page tokens are never needed: when the

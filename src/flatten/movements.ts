@@ -15,7 +15,7 @@ export type Movement = {
   value: string
 }
 
-export type Asset = {
+type Asset = {
   type: 'native' | 'erc20' | 'erc721' | 'erc1155'
   address: string | null
   symbol: string | null

@@ -10,7 +10,7 @@ export type CondenseOptions = {
   budgetBytes?: number
 }
 
-export const CONDENSE_DEFAULTS = { budgetBytes: 8_000_000 } as const
+const CONDENSE_DEFAULTS = { budgetBytes: 8_000_000 } as const
 
 /**
  * Makes sources that a merge can hold in memory: where more of them overlap than the budget allows (many wallets over

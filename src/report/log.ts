@@ -1,7 +1,7 @@
 import type { ExportError } from '../errors.ts'
 
 export type LogFormat = 'pretty' | 'json'
-export type Level = 'error' | 'info' | 'debug'
+type Level = 'error' | 'info' | 'debug'
 
 export type LogOptions = {
   format: LogFormat

@@ -2,7 +2,7 @@ import { createLogUpdate } from 'log-update'
 import type { Figures } from '../figures.ts'
 import { grouped, lasting } from './words.ts'
 
-export type Watched = { name: string; figures: Figures }
+type Watched = { name: string; figures: Figures }
 
 export type ProgressOptions = {
   jobs: readonly Watched[]

@@ -14,7 +14,7 @@ import {
   walletOf,
 } from './state.ts'
 
-export type SpooledPage = {
+type SpooledPage = {
   body: Buffer
   items: number
   blocks: { min: number; max: number } | undefined

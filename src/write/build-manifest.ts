@@ -59,7 +59,7 @@ function describeTable(table: TableName, parts: readonly Part[]): ManifestTable 
 }
 
 /** SHA-256 of the job's addresses, lower case and sorted, with a line feed between them. */
-export function hashAddresses({ wallets }: Pick<Job, 'wallets'>): string {
+function hashAddresses({ wallets }: Pick<Job, 'wallets'>): string {
   const lines = wallets.map(({ address }) => address).join('\n')
   return createHash('sha256').update(lines).digest('hex')
 }

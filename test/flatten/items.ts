@@ -20,7 +20,7 @@ export type Item = { nativeTransaction: Json } & Json
 export const party = (address: string, name?: string): Json => ({ address, ...(name ? { name } : {}) })
 
 /** A transaction of ALICE to BOB that moves nothing; `changes` replace its fields. */
-export function native(changes: Json = {}): Json {
+function native(changes: Json = {}): Json {
   return {
     blockNumber: '100',
     blockTimestamp: 1_700_000_000,

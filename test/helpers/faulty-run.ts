@@ -10,7 +10,6 @@ export const service = createDataService()
 
 const bySize = Object.entries(truth.membership).sort(([, a], [, b]) => b.items - a.items)
 /** The wallet with the most pages. */
-export const whale = (bySize[0]?.[0] ?? '').toLowerCase()
 /** The whale, a wallet of two or three pages and one of a single page. */
 export const addresses = [0, 2, -1].map((at) => (bySize.at(at)?.[0] ?? '').toLowerCase())
 

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { newFigures } from '../../src/figures.ts'
+import { printable } from '../../src/report/log.ts'
+import { type ProgressState, progressLines } from '../../src/report/progress.ts'
+import { counted, grouped, lasting, sized } from '../../src/report/words.ts'
+
+function state(given: Partial<ProgressState> & { jobs: ProgressState['jobs'] }): ProgressState {
+  return { pausedMs: 0, now: 10_000, columns: 80, ...given }
+}
+
+const reading = {
+  ...newFigures(3, 0),
+  phase: 'reading',
+  share: 0.5,
+  pages: 1234,
+  items: 99_000,
+  requests: 400,
+} as const
+
+test('shows pages, transactions, rate, refusals and the time left of a job', () => {
+  const text = progressLines(state({ jobs: [{ name: 'treasury', figures: { ...reading, refusals: 2 } }] }))
+  expect(text).toBe('treasury #####.....  50% 1,234 pages 99,000 txs 40.0 req/s 2 429s ~10.0 s left')
+})
+
+test('keeps every line within the terminal and says why it waits', () => {
+  const jobs = Array.from({ length: 3 }, (_, at) => ({
+    name: `a-very-long-job-name-number-${at}`,
+    figures: reading,
+  }))
+  const lines = progressLines(state({ jobs, pausedMs: 7_000, columns: 60 })).split('\n')
+  expect(lines).toHaveLength(4)
+  expect(lines.filter((line) => line.length > 59)).toEqual([])
+  expect(lines[3]).toContain('waiting 7.0 s')
+})
+
+test('sums up jobs that do not fit on a screen', () => {
+  const jobs = Array.from({ length: 30 }, (_, at) => ({
+    name: `job-${at}`,
+    figures: { ...reading, phase: at < 5 ? ('done' as const) : reading.phase },
+  }))
+  const lines = progressLines(state({ jobs })).split('\n')
+  expect(lines).toHaveLength(13)
+  expect(lines.at(-1)).toBe('… 5 of 30 jobs done')
+})
+
+test('lets no control character of a stranger reach a terminal', () => {
+  expect(printable('\u001b[2Ja\u0007\u202eb\u0000\ud800')).toBe('\ufffd[2Ja\ufffd\ufffdb\ufffd\ufffd')
+})
+
+test('writes numbers, times and sizes as people read them', () => {
+  expect([grouped(1_234_567), counted(1, 'row'), counted(2, 'row')]).toEqual(['1,234,567', '1 row', '2 rows'])
+  expect([lasting(850), lasting(4_200), lasting(200_000), lasting(7_500_000)]).toEqual([
+    '850 ms',
+    '4.2 s',
+    '3 min 20 s',
+    '2 h 5 min',
+  ])
+  expect([sized(0), sized(1_500), sized(14_300_000)]).toEqual(['0 B', '1.5 KB', '14.3 MB'])
+})
