@@ -1,3 +1,4 @@
+import { relative } from 'node:path'
 import type { CommandModule } from 'yargs'
 import { ExportError, FAILURES } from '../errors.ts'
 import { durationMs } from '../job/duration.ts'
@@ -144,7 +145,8 @@ function conclude({ id, jobs, code }: RunResult, { args, log }: { args: RunArgum
     process.stdout.write(
       `${JSON.stringify({ run: id, exit, jobs: jobs.map((job) => summarize({ id, ...job })) })}\n`,
     )
-  else if (!args.quiet) process.stdout.write(`${summaryText(jobs, Date.now())}\n`)
+  else if (!args.quiet)
+    process.stdout.write(`${summaryText(jobs, { now: Date.now(), program: programName() })}\n`)
   for (const { job, error, figures } of jobs) {
     if (error !== undefined)
       log.failure(new ExportError(error.code, `${job.name}: ${error.message}`, { fix: error.fix }))
@@ -158,4 +160,10 @@ function conclude({ id, jobs, code }: RunResult, { args, log }: { args: RunArgum
     }
   }
   return exit
+}
+
+/** `walletlake`, or the words that start it from a checkout. */
+function programName(): string {
+  const script = relative(process.cwd(), process.argv[1] ?? '')
+  return script.endsWith('bin.js') ? `node ${script}` : 'walletlake'
 }

@@ -5,10 +5,17 @@ import { counted, grouped, lasting, sized } from './words.ts'
 
 export type Outcome = { job: Job; state: string; error: ExportError | undefined; figures: Figures }
 
+export type SummaryContext = {
+  /** Milliseconds since 1970. */
+  now: number
+  /** How the reader started this program, for the next steps. */
+  program: string
+}
+
 /** What a run did, for people: what was written, where, and what to try next. Lines of at most 80 columns. */
-export function summaryText(outcomes: readonly Outcome[], now: number): string {
+export function summaryText(outcomes: readonly Outcome[], { now, program }: SummaryContext): string {
   const lines = outcomes.flatMap((outcome) => [...jobLines(outcome, now), ''])
-  return [...lines, ...nextSteps(outcomes)].join('\n').trimEnd()
+  return [...lines, ...nextSteps(outcomes, program)].join('\n').trimEnd()
 }
 
 function jobLines({ job, state, error, figures }: Outcome, now: number): string[] {
@@ -41,16 +48,16 @@ function partial(figures: Figures): string {
   return `${counted(pages, 'page')} kept (${counted(requests, 'request')}${troubles(figures)})`
 }
 
-function nextSteps(outcomes: readonly Outcome[]): string[] {
+function nextSteps(outcomes: readonly Outcome[], program: string): string[] {
   const first = outcomes.find(({ error }) => error === undefined)
   if (first === undefined) return []
   const { job } = first
   const demo = job.service.baseUrl === 'demo'
   return [
     'Next:',
-    `  walletlake verify ${job.output}`,
+    `  ${program} verify ${job.output}`,
     ...(job.format === 'csv'
-      ? [`  walletlake run ${job.file} --format parquet --output ${job.output}-parquet`]
+      ? [`  ${program} run ${job.file} --format parquet --output ${job.output}-parquet`]
       : []),
     ...(demo ? ['  copy jobs/example.yaml, name your wallets and service, and run it'] : []),
   ]

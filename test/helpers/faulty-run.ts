@@ -9,7 +9,6 @@ import { truth } from './truth.ts'
 export const service = createDataService()
 
 const bySize = Object.entries(truth.membership).sort(([, a], [, b]) => b.items - a.items)
-/** The wallet with the most pages. */
 /** The whale, a wallet of two or three pages and one of a single page. */
 export const addresses = [0, 2, -1].map((at) => (bySize.at(at)?.[0] ?? '').toLowerCase())
 
