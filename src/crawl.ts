@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { ExportError } from './errors.ts'
 import { readRange } from './fetch/read-range.ts'
 import type { Asker } from './fetch/request-page.ts'
@@ -41,6 +42,8 @@ function* openPieces({ job, spool }: Crawl): Generator<Piece> {
 async function readPieces(context: Crawl, pieces: Iterable<Piece>): Promise<void> {
   const failed = new AbortController()
   const signal = AbortSignal.any([context.asker.signal, failed.signal])
+  // Every request in flight listens to it: many listeners are no leak here.
+  setMaxListeners(0, signal)
   const inside = { ...context, asker: { ...context.asker, signal } }
   const queue = pieces[Symbol.iterator]()
   const reader = async () => {

@@ -121,6 +121,16 @@ describe('walletlake', () => {
     expect(exit).toBe(4)
   })
 
+  test('keeps stderr clean while many requests wait for a quota', async () => {
+    const { url } = await startLoopback(createDataService({ quota: { perSecond: 50, burst: 5 } }))
+    const { job } = writeJob({ addresses: truthWallets.slice(-24), concurrency: 64 })
+    expect(await runCommand(['run', job, '--base-url', url, '--quiet'])).toEqual({
+      exit: 0,
+      stdout: '',
+      stderr: '',
+    })
+  })
+
   test('exits 9 at the budget and ends complete when run again', async () => {
     const { url, asked } = await startLoopback(service)
     const { job, output } = writeJob()

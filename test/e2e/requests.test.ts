@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest'
+import { run } from '../../src/run.ts'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { startLoopback } from '../helpers/loopback.ts'
+import { readManifest } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { truth, truthWallets } from '../helpers/truth.ts'
+
+const items = new Map(
+  Object.entries(truth.membership).map(([address, { items }]) => [address.toLowerCase(), items]),
+)
+const pages = [...items.values()].reduce((sum, count) => sum + Math.max(1, Math.ceil(count / 100)), 0)
+const at = (baseUrl: string) => ({ baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 })
+
+test.for([421, undefined])('asks no more requests than pages, with %s as endBlock', async (endBlock) => {
+  const { url, asked } = await startLoopback(createDataService())
+  const output = tempFolder()
+  await run([testJob({ addresses: truthWallets, output, endBlock, service: at(url) })])
+  expect(asked).toHaveLength(pages)
+  const { coverage } = readManifest(output)
+  expect(coverage.map(({ address, transactions }) => [address, transactions])).toEqual([...items].sort())
+  expect(new Set(coverage.map(({ toBlock }) => toBlock))).toEqual(new Set([421]))
+})
+
+test('asks every page with an explicit order, size and range', async () => {
+  const { url, asked } = await startLoopback(createDataService())
+  await run([testJob({ addresses: truthWallets.slice(0, 2), output: tempFolder(), service: at(url) })])
+  for (const { query } of asked) {
+    expect(Object.fromEntries(query)).toMatchObject({
+      sortOrder: 'asc',
+      pageSize: '100',
+      startBlock: '0',
+      endBlock: '421',
+    })
+  }
+})
+
+test('asks a wallet of at most 100 transactions once, its head unknown', async () => {
+  const { url, asked } = await startLoopback(createDataService())
+  const [small = ''] = [...items].find(([, count]) => count === 100) ?? []
+  await run([testJob({ addresses: [small], output: tempFolder(), endBlock: undefined, service: at(url) })])
+  expect(asked).toHaveLength(1)
+})
+
+test('gives all wallets one end when the chain grows while a run is interrupted', async () => {
+  let head = 300
+  const { url } = await startLoopback(createDataService({ head: () => head }))
+  const output = tempFolder()
+  const job = testJob({ addresses: truthWallets, output, endBlock: undefined, service: at(url) })
+  expect((await run([job], { maxRequests: 60 })).code).toBe('BUDGET_REACHED')
+  head = 420
+  expect((await run([job])).code).toBeUndefined()
+  const calm = tempFolder()
+  await run([testJob({ addresses: truthWallets, output: calm, endBlock: undefined, service: at(url) })])
+  expect(readManifest(output).tables).toEqual(readManifest(calm).tables)
+})
