@@ -50,7 +50,7 @@ const ENOUGH_GRANTS = 20
 /** What a refusal leaves of the rate that was granted. */
 const FALL = 0.9
 /** What a refusal adds to the interval where too few grants were seen. */
-const STEP = 1.3
+const STEP = 2
 /** What each grant adds to the rate. */
 const RISE = 1.01
 const FASTEST_MS = 0.5
