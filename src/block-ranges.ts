@@ -10,3 +10,14 @@ export function subtractRange(ranges: readonly BlockRange[], gone: BlockRange): 
     ].filter(({ from, to }) => from < to),
   )
 }
+
+/** The same blocks as sorted, disjoint ranges that do not touch. */
+export function uniteRanges(ranges: readonly BlockRange[]): BlockRange[] {
+  const united: { from: number; to: number }[] = []
+  for (const { from, to } of [...ranges].sort((a, b) => a.from - b.from)) {
+    const last = united.at(-1)
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to)
+    else if (from < to) united.push({ from, to })
+  }
+  return united
+}

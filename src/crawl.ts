@@ -12,6 +12,8 @@ export type Crawl = {
   asker: Asker
   spool: Spool
   figures: Figures
+  /** Called as each page is on disk. */
+  onPage: () => void
 }
 
 type Piece = { address: string; range: BlockRange; order: 'asc' | 'desc' }
@@ -66,12 +68,13 @@ function isBudget(thrown: unknown): boolean {
 }
 
 async function readPiece(
-  { job, asker, spool, figures }: Crawl,
+  { job, asker, spool, figures, onPage }: Crawl,
   { address, range, order }: Piece,
 ): Promise<void> {
   const ask = { chain: job.chain, address, range, order, cutMs: spool.cutMs }
   for await (const page of readRange(asker, ask)) {
     await spool.addPage(address, page)
+    onPage()
     figures.pages += 1
     figures.items += page.items
     figures.share = shareSettled(figures.share, { job, covered: page.covered, head: spool.head() })

@@ -9,11 +9,11 @@ import type { Figures } from './figures.ts'
 import { PRIVATE_FOLDER, REJECTS_FILE } from './manifest.ts'
 import type { Job } from './model.ts'
 import { lockOutput } from './spool/lock.ts'
-import { openSpool, removeSpool } from './spool/spool.ts'
+import { openSpool, removeSpool, type Spool } from './spool/spool.ts'
 import type { SpoolIdentity } from './spool/state.ts'
 import { GENERATOR } from './version.ts'
 import { readManifestIfAny } from './write/publish.ts'
-import { writeOutput } from './write-output.ts'
+import { openOutput } from './write-output.ts'
 
 export type JobRun = {
   job: Job
@@ -63,17 +63,28 @@ async function exportLocked({ job, asker, figures, fresh, onNotice }: JobRun): P
   })
   try {
     if (spool.resumed) onNotice(`${job.name}: an unfinished run is continued`)
-    figures.phase = 'reading'
-    const end = await crawl({ job, asker, spool, figures })
-    figures.phase = 'writing'
-    figures.share = 1
-    await writeOutput({ job, spool, range: { from: job.startBlock, to: end }, figures, signal: asker.signal })
+    await readAndWrite({ job, asker, figures, spool })
   } finally {
     await spool.close()
   }
   await writeAtomically(join(folder, DONE_FILE), `${JSON.stringify({ job: jobKey(job) })}\n`)
   await removeSpool(folder)
   return 'complete'
+}
+
+type Export = Pick<JobRun, 'job' | 'asker' | 'figures'> & { spool: Spool }
+
+async function readAndWrite({ job, asker, figures, spool }: Export): Promise<void> {
+  const output = await openOutput({ job, spool, figures, signal: asker.signal })
+  try {
+    figures.phase = 'reading'
+    const end = await crawl({ job, asker, spool, figures, onPage: output.pageArrived })
+    figures.phase = 'writing'
+    figures.share = 1
+    await output.finish({ from: job.startBlock, to: end })
+  } finally {
+    await output.close()
+  }
 }
 
 function describeDamage({ name }: Job, bytes: number, kept: string | undefined): string {

@@ -1,137 +1,148 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Figures } from './figures.ts'
-import { type FlatTransaction, flattenTransaction, type Reject } from './flatten/flatten-transaction.ts'
+import type { Reject } from './flatten/flatten-transaction.ts'
 import { PRIVATE_FOLDER } from './manifest.ts'
 import { condense } from './merge/condense.ts'
-import { type BadItem, type ItemSource, itemsOfPage } from './merge/frame-items.ts'
+import type { BadItem } from './merge/frame-items.ts'
 import { mergeItems } from './merge/merge-items.ts'
+import { badItemsOfPage, openSource, type SourcePlace } from './merge/source-place.ts'
 import type { BlockRange, Job } from './model.ts'
+import { createSlicer, placesIn, type Slicer } from './slicer.ts'
 import type { Spool } from './spool/spool.ts'
-import type { Frame } from './spool/state.ts'
-import { type Row, type TableName, tableNamed } from './table/index.ts'
+import type { TableName } from './table/index.ts'
+import type { Part } from './write/assemble-table.ts'
 import { buildManifest } from './write/build-manifest.ts'
 import { publish } from './write/publish.ts'
 import { writeRaw } from './write/raw.ts'
-import { createTableWriter, type Part, type TableWriter } from './write/table-writer.ts'
+import { openWritePool, type WritePool } from './write-pool.ts'
+import type { SliceContext, SliceRows } from './write-slice.ts'
 
 export type Output = {
   job: Job
   spool: Spool
-  /** Half-open range of blocks that this export covers. */
-  range: BlockRange
   figures: Figures
   signal: AbortSignal
 }
 
-/** Transactions gathered before their rows are written. */
-const BATCH = 500
+/** The writing of one job: rows are made while pages arrive, files once all of them are there. */
+export type OutputWriter = {
+  pageArrived(): void
+  /** Makes the files of these blocks and publishes them. Throws OUTPUT_FAILED. */
+  finish(range: BlockRange): Promise<void>
+  /** Gives up what is under way and removes what was staged. */
+  close(): Promise<void>
+}
 
-/** Turns the spooled pages into the files of the output and publishes them. Asks the service nothing. */
-export async function writeOutput(output: Output): Promise<void> {
+/** Opens the writing of what the spool holds and will hold. Asks the service nothing. */
+export async function openOutput(output: Output): Promise<OutputWriter> {
   const folder = join(output.job.output, PRIVATE_FOLDER, 'parts')
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
-  const rejects = new Set<string>()
+  const context = sliceContext(output, folder)
+  const pool = openWritePool(context)
+  const slicer = createSlicer({
+    spool: output.spool,
+    wallets: new Set(context.wallets.keys()),
+    pool,
+    condense: (places) =>
+      condense(places, { file: context.runsFile, open: (place) => sourceAt(place, output) }),
+    onRows: (rows) => noteRows(output.figures, rows),
+  })
+  return {
+    pageArrived: slicer.pageArrived,
+    finish: (range) => finish({ ...output, slicer, pool }, range),
+    close: async () => {
+      await pool.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function sliceContext({ job, spool }: Output, folder: string): SliceContext {
+  const { chain, nativeSymbol, tables, format, compression, escapeFormulas, maxRowsPerFile } = job
+  return {
+    ...{ chain, nativeSymbol, tables, format, compression, escapeFormulas, maxRowsPerFile, folder },
+    wallets: new Map(job.wallets.map(({ address, label }) => [address, label])),
+    cutMs: spool.cutMs,
+    pagesFile: spool.path,
+    runsFile: join(folder, 'sorted-runs'),
+  }
+}
+
+function noteRows(figures: Figures, { transactions, chunks }: SliceRows): void {
+  figures.transactions += transactions
+  for (const [table, { rows }] of chunks) figures.rows[table] = (figures.rows[table] ?? 0) + rows
+}
+
+/** A source in this thread, of all blocks. */
+function sourceAt(place: SourcePlace, { spool, job }: Output) {
+  const range = { from: job.startBlock, to: Number.MAX_SAFE_INTEGER }
+  return openSource(place, { read: (place) => spool.read(place), range, cutMs: spool.cutMs })
+}
+
+type Finishing = Output & { slicer: Slicer; pool: WritePool }
+
+async function finish(finishing: Finishing, range: BlockRange): Promise<void> {
+  const { job, figures, signal } = finishing
+  const slices = await abortable(finishing.slicer.finish(range), signal)
+  const parts = await abortable(assembleTables(finishing, slices, range), signal)
+  if (job.keepRaw) await keepRaw(finishing, range)
+  const rejects = await rejectLines(finishing, slices)
+  const all = [...parts.values()].flat()
+  const seen = countSeen(slices)
+  const manifest = buildManifest({ job, range, parts, seen, rejects: rejects.length })
+  signal.throwIfAborted()
+  await publish({ folder: job.output, manifest, parts: all, rejects })
+  Object.assign(figures, { files: all.length, rejects: rejects.length })
+}
+
+/** Rejects as soon as the signal is aborted; what was under way is given up when the output is closed. */
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const leave = () => reject(signal.reason)
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
+}
+
+async function assembleTables(
+  { job, pool }: Finishing,
+  slices: readonly SliceRows[],
+  range: BlockRange,
+): Promise<Map<TableName, Part[]>> {
+  const work = job.tables.map(async (name) => {
+    const chunks = slices.flatMap((slice) => slice.chunks.get(name) ?? []).filter(({ rows }) => rows > 0)
+    const bytes = chunks.reduce((sum, chunk) => sum + chunk.bytes, 0)
+    return [name, await pool.run({ kind: 'table', name, chunks, range }, bytes)] as const
+  })
+  return new Map(await Promise.all(work))
+}
+
+function countSeen(slices: readonly SliceRows[]): Map<string, number> {
   const seen = new Map<string, number>()
-  const writers = openWriters(output, folder)
-  try {
-    await writeRows(output, { folder, writers, rejects, seen })
-    const parts = new Map<TableName, Part[]>()
-    for (const [table, writer] of writers) parts.set(table, await writer.finish())
-    if (output.job.keepRaw) await keepRaw(output)
-    const lines = [...rejects].sort()
-    const manifest = buildManifest({ ...output, parts, seen, rejects: lines.length })
-    await publish({ folder: output.job.output, manifest, parts: [...parts.values()].flat(), rejects: lines })
-    Object.assign(output.figures, { files: [...parts.values()].flat().length, rejects: lines.length })
-  } finally {
-    await Promise.all([...writers.values()].map((writer) => writer.abandon()))
-    await rm(folder, { recursive: true, force: true })
+  for (const slice of slices)
+    for (const [wallet, count] of slice.seen) seen.set(wallet, (seen.get(wallet) ?? 0) + count)
+  return seen
+}
+
+/** Lines of `rejects.ndjson`: what slices could not normalize, and items without a place in the chain; each once. */
+async function rejectLines(
+  { job, spool }: Finishing,
+  slices: readonly SliceRows[],
+): Promise<readonly string[]> {
+  const lines = new Set<string>()
+  for (const { rejects } of slices) for (const reject of rejects) lines.add(rejectLine(job.chain, reject))
+  for (const { wallet, place, bad } of spool.frames(addressesOf(job))) {
+    if (bad === 0) continue
+    for (const { item, ...rest } of badItemsOfPage({ wallet, body: await spool.read(place) }))
+      lines.add(rejectLine(job.chain, { ...rest, transactionHash: null, list: null, record: item }))
   }
+  return [...lines].sort()
 }
 
-function openWriters({ job, range }: Output, folder: string): Map<TableName, TableWriter> {
-  return new Map(
-    job.tables.map((name) => [name, createTableWriter({ ...job, table: tableNamed(name), folder, range })]),
-  )
-}
-
-type Writing = {
-  folder: string
-  writers: ReadonlyMap<TableName, TableWriter>
-  rejects: Set<string>
-  /** Transactions by wallet. */
-  seen: Map<string, number>
-}
-
-async function writeRows(output: Output, { folder, writers, rejects, seen }: Writing): Promise<void> {
-  const { job, figures, signal } = output
-  const onBadItem = (bad: BadItem) =>
-    rejects.add(rejectLine(job.chain, { ...bad, transactionHash: null, list: null, record: bad.item }))
-  const onReject = (reject: Reject) => rejects.add(rejectLine(job.chain, reject))
-  const wallets = new Map(job.wallets.map(({ address, label }) => [address, label]))
-  const context = { chain: job.chain, nativeSymbol: job.nativeSymbol, wallets, onReject }
-  const merged = await condense(pageSources(output, onBadItem), { file: join(folder, 'sorted-runs') })
-  try {
-    let batch: FlatTransaction[] = []
-    for await (const views of mergeItems(merged.sources)) {
-      const flat = flattenTransaction(views, context)
-      if (flat === undefined) continue
-      for (const wallet of walletsOf(flat)) seen.set(wallet, (seen.get(wallet) ?? 0) + 1)
-      figures.transactions += 1
-      if (batch.push(flat) < BATCH) continue
-      signal.throwIfAborted()
-      await writeBatch(batch, { writers, figures })
-      batch = []
-    }
-    await writeBatch(batch, { writers, figures })
-  } finally {
-    await merged.close()
-  }
-}
-
-const WALLET_COLUMN = tableNamed('wallet_transactions').columns.findIndex(
-  ({ name }) => name === 'wallet_address',
-)
-
-function walletsOf(flat: FlatTransaction): string[] {
-  return flat.wallet_transactions.map((row) => String(row[WALLET_COLUMN]))
-}
-
-type Target = Pick<Writing, 'writers'> & { figures: Figures }
-
-async function writeBatch(batch: readonly FlatTransaction[], { writers, figures }: Target): Promise<void> {
-  for (const [table, writer] of writers) {
-    const rows: Row[] = []
-    for (const flat of batch) for (const row of flat[table]) rows.push(row)
-    if (rows.length > 0) await writer.write(rows)
-    figures.rows[table] = (figures.rows[table] ?? 0) + rows.length
-  }
-}
-
-function pageSources({ job, spool, range }: Output, onBadItem: (bad: BadItem) => void): ItemSource[] {
-  const wallets = new Set(job.wallets.map(({ address }) => address))
-  return spool.frames(wallets).map((frame) => sourceOf(frame, { spool, range, onBadItem }))
-}
-
-type PageContext = { spool: Spool; range: BlockRange; onBadItem: (bad: BadItem) => void }
-
-function sourceOf({ wallet, place, blocks }: Frame, { spool, range, onBadItem }: PageContext): ItemSource {
-  return {
-    bytes: place.bytes,
-    span: blocks === null ? null : spanOfBlocks(blocks),
-    load: async () =>
-      itemsOfPage({ wallet, body: await spool.read(place), range, cutMs: spool.cutMs, onBadItem }),
-  }
-}
-
-/** All that may lie in these blocks. */
-function spanOfBlocks({ min, max }: { min: number; max: number }): ItemSource['span'] {
-  return {
-    first: { block: min, index: -1, hash: '' },
-    last: { block: max, index: Number.MAX_SAFE_INTEGER, hash: '' },
-  }
-}
+const addressesOf = ({ wallets }: Job) => new Set(wallets.map(({ address }) => address))
 
 function rejectLine(chain: string, { wallet, transactionHash, list, reason, record }: Reject): string {
   return JSON.stringify({
@@ -145,13 +156,19 @@ function rejectLine(chain: string, { wallet, transactionHash, list, reason, reco
 }
 
 /** One file a wallet under `raw/`: its items as they were received, in chain order, one a line. */
-async function keepRaw({ job, spool, range }: Output): Promise<void> {
-  const framesOf = new Map<string, Frame[]>(job.wallets.map(({ address }) => [address, []]))
-  for (const frame of spool.frames(new Set(framesOf.keys()))) framesOf.get(frame.wallet)?.push(frame)
-  for (const [address, frames] of framesOf) {
-    const bad: unknown[] = []
-    const context = { spool, range, onBadItem: ({ item }: BadItem) => bad.push(item) }
-    const sources = frames.map((frame) => sourceOf(frame, context))
-    await writeRaw({ folder: job.output, address, transactions: mergeItems(sources), bad })
+async function keepRaw({ job, spool }: Output, range: BlockRange): Promise<void> {
+  const context = { read: (place: SourcePlace) => spool.read(place), range, cutMs: spool.cutMs }
+  for (const address of addressesOf(job)) {
+    const frames = spool.frames(new Set([address]))
+    const bad: BadItem[] = []
+    for (const { wallet, place, bad: count } of frames)
+      if (count > 0) bad.push(...badItemsOfPage({ wallet, body: await spool.read(place) }))
+    const sources = placesIn(frames, range).map((place) => openSource(place, context))
+    await writeRaw({
+      folder: job.output,
+      address,
+      transactions: mergeItems(sources),
+      bad: bad.map(({ item }) => item),
+    })
   }
 }

@@ -8,6 +8,8 @@ export type Page = {
   body: Buffer
   /** Items in the page, good and bad. */
   items: number
+  /** Items that have no place in the chain. */
+  bad: number
   /** Lowest and highest block in the page; undefined where no item has a block. */
   blocks: { min: number; max: number } | undefined
   /**
@@ -41,6 +43,7 @@ export function readPage(body: Buffer, { range, cutMs, order }: PageLimits): Pag
   return {
     body,
     items: transactions.length,
+    bad: transactions.length - keys.length,
     blocks: spanOf(keys.map(({ block }) => block)),
     edges: edgesOf(keys),
     head: spanOf(heads)?.max,

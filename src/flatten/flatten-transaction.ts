@@ -19,6 +19,8 @@ export type FlattenContext = {
   /** Chain id of rows whose item has none. */
   chain: string
   nativeSymbol: string | null
+  /** Tables whose rows are wanted; the others stay empty. */
+  tables: ReadonlySet<TableName>
   /** Label by address of every wallet of the job. */
   wallets: ReadonlyMap<string, string | null>
   /** Called with a record that cannot be normalized, as it was received, and why. */
@@ -37,8 +39,12 @@ export type Reject = {
 /** A wallet's item of one transaction. */
 export type ItemView = { wallet: string; key: { hash: string }; item: unknown }
 
-/** Rows of one transaction by table, each list in the table's order. */
-export type FlatTransaction = Record<TableName, Row[]>
+export type FlatTransaction = {
+  /** By table, each list in the table's order. */
+  rows: Record<TableName, Row[]>
+  /** The wallets in whose listing it is. */
+  seenBy: string[]
+}
 
 /**
  * Turns all views of one transaction, in the order of the wallets' addresses, into the rows of every table. Views
@@ -57,10 +63,11 @@ export function flattenTransaction(
   if (first === undefined) return undefined
   const united = uniteViews([first.view, ...others.map(({ view }) => view)])
   const prefix = prefixOf(united.native, context.chain)
-  return {
-    ...factRows(united, prefix, context),
-    wallet_transactions: views.map(({ wallet, view }) => walletRow(prefix, wallet, { view, context })),
-  }
+  const walletRows = context.tables.has('wallet_transactions')
+    ? views.map(({ wallet, view }) => walletRow(prefix, wallet, { view, context }))
+    : NONE
+  const rows = { ...factRows(united, prefix, context), wallet_transactions: walletRows }
+  return { rows, seenBy: views.map(({ wallet }) => wallet) }
 }
 
 function readOrReject({ wallet, key, item }: ItemView, { onReject }: FlattenContext): View | undefined {
@@ -78,23 +85,30 @@ function readOrReject({ wallet, key, item }: ItemView, { onReject }: FlattenCont
 function factRows(
   united: View,
   prefix: Prefix,
-  context: FlattenContext,
-): Omit<FlatTransaction, 'wallet_transactions'> {
+  { tables, wallets, nativeSymbol }: FlattenContext,
+): Omit<FlatTransaction['rows'], 'wallet_transactions'> {
+  const rowsIf = (table: TableName, rows: () => Row[]): Row[] => (tables.has(table) ? rows() : NONE)
   const ids = internalIds(united.internal)
   const { methodName } = united.native
   return {
-    transactions: [transactionRow(prefix, united.native)],
-    erc20_transfers: united.erc20.map((entry) => erc20Row(prefix, entry)),
-    erc721_transfers: united.erc721.map((entry) => erc721Row(prefix, entry)),
-    erc1155_transfers: united.erc1155.map((entry) => erc1155Row(prefix, entry)),
-    internal_transactions: united.internal.map((entry, at) => internalRow(prefix, entry, ids[at] ?? '')),
-    ledger: ledgerRows(movementsOf(united, ids, context.nativeSymbol), {
-      prefix,
-      methodName,
-      wallets: context.wallets,
-    }),
+    transactions: rowsIf('transactions', () => [transactionRow(prefix, united.native)]),
+    erc20_transfers: rowsIf('erc20_transfers', () => united.erc20.map((entry) => erc20Row(prefix, entry))),
+    erc721_transfers: rowsIf('erc721_transfers', () =>
+      united.erc721.map((entry) => erc721Row(prefix, entry)),
+    ),
+    erc1155_transfers: rowsIf('erc1155_transfers', () =>
+      united.erc1155.map((entry) => erc1155Row(prefix, entry)),
+    ),
+    internal_transactions: rowsIf('internal_transactions', () =>
+      united.internal.map((entry, at) => internalRow(prefix, entry, ids[at] ?? '')),
+    ),
+    ledger: rowsIf('ledger', () =>
+      ledgerRows(movementsOf(united, ids, nativeSymbol), { prefix, methodName, wallets }),
+    ),
   }
 }
+
+const NONE: Row[] = []
 
 function walletRow(
   prefix: Prefix,

@@ -2,41 +2,48 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { diskError } from '../disk.ts'
 import { compareKeys } from '../item-key.ts'
 import { compareFirst, compareItems, type ItemSource, type Place, type WalletItem } from './frame-items.ts'
+import type { SourcePlace } from './source-place.ts'
 
 export type CondenseOptions = {
   /** Where sorted runs are staged; the caller removes it. */
   file: string
+  /** Makes a place a source; a run's place has no wallet. */
+  open: (place: SourcePlace) => ItemSource
   /** How many bytes of page bodies may overlap in one merge, in bytes. @default 8000000 */
   budgetBytes?: number
 }
 
-const CONDENSE_DEFAULTS = { budgetBytes: 8_000_000 } as const
+export const CONDENSE_DEFAULTS = { budgetBytes: 8_000_000 } as const
 
 /**
  * Makes sources that a merge can hold in memory: where more of them overlap than the budget allows (many wallets over
  * the same blocks), groups of them are sorted into runs on disk first, again and again until it fits.
  */
 export async function condense(
-  sources: readonly ItemSource[],
+  places: readonly SourcePlace[],
   options: CondenseOptions,
-): Promise<{ sources: readonly ItemSource[]; close(): Promise<void> }> {
+): Promise<readonly SourcePlace[]> {
   const budgetBytes = options.budgetBytes ?? CONDENSE_DEFAULTS.budgetBytes
-  if (mostOverlap(sources) <= budgetBytes) return { sources, close: async () => {} }
-  const file = await open(options.file, 'w+')
-  const runs: RunFile = { file, end: 0, chunkBytes: Math.ceil(budgetBytes / 64) }
-  let at = sources
-  while (mostOverlap(at) > budgetBytes) {
-    const fewer = await sortGroups(at, runs, budgetBytes)
-    if (mostOverlap(fewer) >= mostOverlap(at)) return { sources: fewer, close: () => file.close() }
-    at = fewer
+  if (mostOverlap(places) <= budgetBytes) return places
+  const file = await open(options.file, 'w')
+  const runs: RunFile = { file, end: 0, chunkBytes: Math.ceil(budgetBytes / 64), open: options.open }
+  try {
+    let at = places
+    while (mostOverlap(at) > budgetBytes) {
+      const fewer = await sortGroups(at, runs, budgetBytes)
+      if (mostOverlap(fewer) >= mostOverlap(at)) return fewer
+      at = fewer
+    }
+    return at
+  } finally {
+    await file.close()
   }
-  return { sources: at, close: () => file.close() }
 }
 
-type RunFile = { file: FileHandle; end: number; chunkBytes: number }
+type RunFile = { file: FileHandle; end: number; chunkBytes: number; open: CondenseOptions['open'] }
 
 /** The most bytes of sources that a merge would hold at once. */
-function mostOverlap(sources: readonly ItemSource[]): number {
+export function mostOverlap(sources: readonly Pick<SourcePlace, 'span' | 'bytes'>[]): number {
   const edges = sources.flatMap(({ span, bytes }) =>
     span === null
       ? []
@@ -55,13 +62,13 @@ function mostOverlap(sources: readonly ItemSource[]): number {
 }
 
 async function sortGroups(
-  sources: readonly ItemSource[],
+  sources: readonly SourcePlace[],
   runs: RunFile,
   budgetBytes: number,
-): Promise<ItemSource[]> {
+): Promise<SourcePlace[]> {
   const sorted = sources.map((source, order) => ({ source, order }))
   sorted.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
-  const made: ItemSource[] = []
+  const made: SourcePlace[] = []
   let group: typeof sorted = []
   let bytes = 0
   for (const entry of sorted) {
@@ -77,12 +84,12 @@ async function sortGroups(
 
 /** Each item keeps the place of its page in the order of receipt, so that the last view received wins later. */
 async function sortGroup(
-  group: readonly { source: ItemSource; order: number }[],
+  group: readonly { source: SourcePlace; order: number }[],
   runs: RunFile,
-): Promise<ItemSource[]> {
+): Promise<SourcePlace[]> {
   const items: WalletItem[] = []
   for (const { source, order } of group) {
-    for (const item of await source.load()) items.push({ received: order, ...item })
+    for (const item of await runs.open(source).load()) items.push({ received: order, ...item })
   }
   return writeRun(onlyLast(items.sort(byPlaceAndReceipt)), runs)
 }
@@ -98,8 +105,8 @@ function onlyLast(items: WalletItem[]): WalletItem[] {
   })
 }
 
-async function writeRun(items: WalletItem[], runs: RunFile): Promise<ItemSource[]> {
-  const made: ItemSource[] = []
+async function writeRun(items: WalletItem[], runs: RunFile): Promise<SourcePlace[]> {
+  const made: SourcePlace[] = []
   for (let from = 0; from < items.length; ) {
     const lines: string[] = []
     let bytes = 0
@@ -124,31 +131,12 @@ async function writeChunk(
   runs: RunFile,
   body: Buffer,
   { first, last }: { first: WalletItem; last: WalletItem },
-): Promise<ItemSource> {
+): Promise<SourcePlace> {
   const offset = runs.end
   const { bytesWritten } = await runs.file.write(body, 0, body.length, offset)
   if (bytesWritten < body.length) throw diskError('cannot stage sorted pages', new Error('the disk is full'))
   runs.end += body.length
-  const span = { first: placeOf(first), last: placeOf(last) }
-  return chunkSource(runs.file, { offset, bytes: body.length }, span)
-}
-
-/** Holds on to places and numbers only: the items and their bytes are on disk. */
-function chunkSource(
-  file: FileHandle,
-  { offset, bytes }: { offset: number; bytes: number },
-  span: NonNullable<ItemSource['span']>,
-): ItemSource {
-  return {
-    bytes,
-    span,
-    load: async () => {
-      const body = Buffer.allocUnsafe(bytes)
-      const { bytesRead } = await file.read(body, 0, bytes, offset)
-      if (bytesRead < bytes) throw diskError('cannot read sorted pages', new Error('they end too early'))
-      return JSON.parse(body.toString('utf8')) as WalletItem[]
-    },
-  }
+  return { wallet: null, offset, bytes: body.length, span: { first: placeOf(first), last: placeOf(last) } }
 }
 
 function placeOf({ key: { block, index, hash } }: WalletItem): Place {

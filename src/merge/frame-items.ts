@@ -24,25 +24,13 @@ export type Place = Pick<ItemKey, 'block' | 'index' | 'hash'>
 
 export type BadItem = { wallet: string; reason: string; item: unknown }
 
-export type PageItems = {
-  wallet: string
-  body: Buffer
-  /** Half-open; items outside are left out. */
-  range: { from: number; to: number }
-  /** Items younger than this, in milliseconds since 1970, are left out. */
-  cutMs: number
-  onBadItem: (bad: BadItem) => void
-}
-
-/** The items of one page body in chain order; those without a place go to `onBadItem`. */
-export function itemsOfPage({ wallet, body, range, cutMs, onBadItem }: PageItems): WalletItem[] {
+/** The items of one page body in chain order; those without a place are left out. */
+export function itemsOfPage({ wallet, body }: { wallet: string; body: Buffer }): WalletItem[] {
   const { transactions } = JSON.parse(body.toString('utf8')) as { transactions: unknown[] }
   const items: WalletItem[] = []
   for (const item of transactions) {
     const key = keyOfItem(item)
-    if (typeof key === 'string') onBadItem({ wallet, reason: key, item })
-    else if (key.block >= range.from && key.block < range.to && key.timeMs <= cutMs)
-      items.push({ key, wallet, item })
+    if (typeof key !== 'string') items.push({ key, wallet, item })
   }
   return sortItems(items)
 }
@@ -57,7 +45,7 @@ export function compareItems(a: WalletItem, b: WalletItem): number {
 }
 
 /** Orders sources by their first place; those without any come first. */
-export function compareFirst(a: ItemSource, b: ItemSource): number {
+export function compareFirst(a: Pick<ItemSource, 'span'>, b: Pick<ItemSource, 'span'>): number {
   if (a.span === null || b.span === null) return Number(b.span === null) - Number(a.span === null)
   return compareKeys(a.span.first, b.span.first)
 }

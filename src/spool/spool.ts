@@ -11,6 +11,7 @@ import {
   replay,
   type SpoolIdentity,
   type SpoolState,
+  settledBy,
   walletOf,
 } from './state.ts'
 
@@ -19,11 +20,15 @@ type SpooledPage = {
   items: number
   blocks: { min: number; max: number } | undefined
   head: number | undefined
+  /** Items that have no place in the chain. */
+  bad: number
   covered: BlockRange
 }
 
 /** The checkpoint of a run: every page it has received, and so what is left to ask. */
 export type Spool = {
+  /** The file with the pages, where `frames` have their places. */
+  path: string
   /** Transactions younger than this are left for a later run, milliseconds since 1970; Infinity with an endBlock. */
   cutMs: number
   /** True where an earlier, unfinished run is being continued. */
@@ -32,6 +37,8 @@ export type Spool = {
   remaining(wallet: string): readonly BlockRange[]
   /** Keeps a page; resolves when it is on disk. */
   addPage(wallet: string, page: SpooledPage): Promise<void>
+  /** Blocks that no wallet has anything left to ask in, and that stay so. */
+  settled(wallets: ReadonlySet<string>): BlockRange[]
   frames(wallets: ReadonlySet<string>): Frame[]
   /** The highest block seen that is old enough; undefined where there was none. */
   head(): number | undefined
@@ -68,7 +75,7 @@ export async function openSpool({ folder, identity, now, onDamage }: OpenSpool):
     throw cause
   }
   state.session += 1
-  return spoolOn(log, state, resumed)
+  return spoolOn({ path: join(folder, SPOOL_FILE), log, state, resumed })
 }
 
 /** What a run would still have to ask, wallet by wallet; changes nothing. */
@@ -101,16 +108,20 @@ const SPOOL_FILE = 'pages.log'
 const EMPTY = Buffer.alloc(0)
 const finite = (cutMs: number) => (Number.isFinite(cutMs) ? cutMs : null)
 
-function spoolOn(log: FrameLog, state: SpoolState, resumed: boolean): Spool {
+type OpenedSpool = { path: string; log: FrameLog; state: SpoolState; resumed: boolean }
+
+function spoolOn({ path, log, state, resumed }: OpenedSpool): Spool {
   return {
+    path,
     cutMs: state.cutMs,
     resumed,
     remaining: (wallet) => walletOf(state, wallet).remaining,
-    addPage: async (wallet, { body, items, blocks, head, covered }) => {
-      const fields = { items, blocks: blocks ?? null, head: head ?? null, covered }
+    addPage: async (wallet, { body, items, bad, blocks, head, covered }) => {
+      const fields = { items, bad, blocks: blocks ?? null, head: head ?? null, covered }
       const place = await log.append({ kind: 'page', wallet, ...fields }, body)
       notePage(state, { wallet, ...fields }, place)
     },
+    settled: (wallets) => settledBy(state, wallets),
     frames: (wallets) => state.frames.filter(({ wallet }) => wallets.has(wallet)),
     head: () => state.head,
     settleEnd: async () => {

@@ -1,4 +1,4 @@
-import { subtractRange } from '../block-ranges.ts'
+import { subtractRange, uniteRanges } from '../block-ranges.ts'
 import { ExportError } from '../errors.ts'
 import type { BlockRange } from '../model.ts'
 import type { FramePlace } from './log.ts'
@@ -19,6 +19,8 @@ export type Frame = {
   /** Lowest and highest block of its items; null where no item has one. */
   blocks: { min: number; max: number } | null
   items: number
+  /** Items that have no place in the chain. */
+  bad: number
 }
 
 /** The end that is asked for while the head is not known: no chain has as many blocks, and every JSON reader keeps it. */
@@ -59,6 +61,7 @@ export function emptyState(identity: SpoolIdentity, now: number): SpoolState {
 export type PageFields = {
   wallet: string
   items: number
+  bad: number
   blocks: { min: number; max: number } | null
   head: number | null
   covered: BlockRange
@@ -90,7 +93,7 @@ function requireSameIdentity(found: SpoolIdentity, expected: SpoolIdentity): voi
 
 export function notePage(
   state: SpoolState,
-  { wallet, items, blocks, head, covered }: PageFields,
+  { wallet, items, bad, blocks, head, covered }: PageFields,
   place: FramePlace,
 ): void {
   const at = walletOf(state, wallet)
@@ -102,7 +105,7 @@ export function notePage(
   at.remaining = subtractRange(at.remaining, covered)
   if (head !== null) state.head = Math.max(state.head ?? head, head)
   state.sessionHeads[state.session] = state.head
-  if (items > 0) state.frames.push({ wallet, place, blocks, items })
+  if (items > 0) state.frames.push({ wallet, place, blocks, items, bad })
 }
 
 export function walletOf(state: SpoolState, wallet: string): WalletState {
@@ -116,6 +119,19 @@ export function walletOf(state: SpoolState, wallet: string): WalletState {
   }
   state.wallets.set(wallet, fresh)
   return fresh
+}
+
+/**
+ * Blocks that no wallet has anything left to ask in. None while settling the end may open blocks again, which only a
+ * run without endBlock that was interrupted does.
+ */
+export function settledBy(state: SpoolState, wallets: ReadonlySet<string>): BlockRange[] {
+  const { startBlock, endBlock } = state.identity
+  if (endBlock === null && state.end === undefined && state.session > 1) return []
+  const unsettled: BlockRange[] = []
+  for (const wallet of wallets) unsettled.push(...walletOf(state, wallet).remaining)
+  const whole = [{ from: startBlock, to: endBlock ?? NO_END }]
+  return uniteRanges(unsettled).reduce<BlockRange[]>((left, range) => subtractRange(left, range), whole)
 }
 
 /** One past the highest block that any wallet showed. */

@@ -3,7 +3,7 @@ import type { Manifest, ManifestTable } from '../manifest.ts'
 import type { BlockRange, Job } from '../model.ts'
 import { type TableName, tableNamed } from '../table/index.ts'
 import { GENERATOR } from '../version.ts'
-import type { Part } from './table-writer.ts'
+import type { Part } from './assemble-table.ts'
 
 export type ManifestSource = {
   job: Job

@@ -6,56 +6,35 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { ExportError } from '../errors.ts'
 import type { Compression } from '../model.ts'
-import type { Cell, Column, ColumnType, Row, Table } from '../table/index.ts'
-import { openHashedFile, type PartWriter } from './part-file.ts'
+import type { ColumnType, Table } from '../table/index.ts'
 
-export type ParquetOptions = { path: string; table: Table; compression: Compression }
+export type ParquetCopy = {
+  /** JSON lines, see `stagedLines`. */
+  staged: string
+  path: string
+  table: Table
+  compression: Compression
+  /** What was staged: rows, bytes in all, and characters in the longest line. */
+  size: { rows: number; bytes: number; longest: number }
+}
 
 /**
- * Writes a table as Parquet by DuckDB (CONTRACT section 3): rows are staged as JSON lines in their final order, and one
- * COPY turns them into a file with version 1 pages, dictionaries, statistics and row groups of about 100,000 rows.
- * One thread and kept insertion order give the same bytes on every run.
+ * Turns staged JSON lines, in their final order, into a Parquet file by one COPY of DuckDB (CONTRACT section 3): version
+ * 1 pages, dictionaries, statistics and row groups of about 100,000 rows. One thread and kept insertion order give the
+ * same bytes on every run. Throws OUTPUT_FAILED.
  */
-export function openParquet({ path, table, compression }: ParquetOptions): PartWriter {
-  const staged = `${path}.ndjson`
-  const stage = openHashedFile(staged, { gzip: false })
-  const size = { rows: 0, chars: 0, longest: 0 }
-  return {
-    write: async (rows) => {
-      const lines = rows.map((row) => stagedLine(row, table.columns))
-      for (const line of lines) note(size, line.length)
-      await stage.write(`${lines.join('\n')}\n`)
-    },
-    finish: async () => {
-      await stage.finish()
-      collectGarbage()
-      await copyToParquet({ staged, path, table, compression, size })
-      await rm(staged)
-      return measureFile(path)
-    },
-    abandon: async () => {
-      await stage.abandon()
-      await Promise.all([rm(staged, { force: true }), rm(path, { force: true })])
-    },
+export async function copyToParquet(copy: ParquetCopy): Promise<{ bytes: number; sha256: string }> {
+  collectGarbage()
+  for (const memory of MEMORY_LIMITS) {
+    if (await copyWithin(memory, copy)) return measureFile(copy.path)
   }
+  throw new ExportError('OUTPUT_FAILED', `rows of ${copy.table.name} are too long for a Parquet row group`)
 }
 
 /** DuckDB's memory comes on top of the heap: what the rows left behind is given back to the system first. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()
-}
-
-/** Keys are positions: short, and never a stranger's word. */
-function stagedLine(row: Row, columns: readonly Column[]): string {
-  const cells = row.map((cell, at) => `"${at}":${stagedCell(cell, columns[at]?.type ?? 'text')}`)
-  return `{${cells.join(',')}}`
-}
-
-function stagedCell(cell: Cell, type: ColumnType): string {
-  if (cell === null) return 'null'
-  if (type === 'time') return `"${new Date(Number(cell)).toISOString()}"`
-  return typeof cell === 'string' ? JSON.stringify(cell) : String(cell)
 }
 
 const DUCKDB_TYPES: Record<ColumnType, string> = {
@@ -69,29 +48,11 @@ const DUCKDB_TYPES: Record<ColumnType, string> = {
   decimal: 'VARCHAR',
 }
 
-type Copy = ParquetOptions & { staged: string; size: StagedSize }
-
-/** What was staged: rows, characters in all, and in the longest row. */
-type StagedSize = { rows: number; chars: number; longest: number }
-
-function note(size: StagedSize, chars: number): void {
-  size.rows += 1
-  size.chars += chars
-  size.longest = Math.max(size.longest, chars)
-}
-
 /** Enough for any row group of the size below; more only where DuckDB says that it was not. */
-const MEMORY_LIMITS = ['120MB', '600MB', '2400MB']
-
-async function copyToParquet(copy: Copy): Promise<void> {
-  for (const memory of MEMORY_LIMITS) {
-    if (await copyWithin(memory, copy)) return
-  }
-  throw new ExportError('OUTPUT_FAILED', `rows of ${copy.table.name} are too long for a Parquet row group`)
-}
+const MEMORY_LIMITS = ['240MB', '800MB', '2400MB']
 
 /** One try; false where the memory was not enough. The limit does not change the bytes. */
-async function copyWithin(memory: string, copy: Copy): Promise<boolean> {
+async function copyWithin(memory: string, copy: ParquetCopy): Promise<boolean> {
   const { DuckDBInstance } = await import('@duckdb/node-api')
   const settings = { threads: '1', memory_limit: memory, preserve_insertion_order: 'true' }
   const instance = await DuckDBInstance.create(':memory:', {
@@ -119,7 +80,7 @@ async function copyWithin(memory: string, copy: Copy): Promise<boolean> {
 
 const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''
 
-function copyStatement({ staged, path, table, compression, size }: Copy): string {
+function copyStatement({ staged, path, table, compression, size }: ParquetCopy): string {
   const columns = table.columns.map(({ type }, at) => `"${at}": '${DUCKDB_TYPES[type]}'`).join(', ')
   const names = table.columns.map(({ name }, at) => `"${at}" as "${name}"`).join(', ')
   const source = `read_json(${quote(staged)}, format = 'newline_delimited', columns = {${columns}}, maximum_object_size = ${Math.max(1 << 20, size.longest * 4)})`
@@ -129,12 +90,12 @@ function copyStatement({ staged, path, table, compression, size }: Copy): string
 }
 
 /** A row group is held in memory whole: about 100,000 rows, fewer where rows are long (metadata of strangers). */
-function rowGroupRows({ rows, chars }: StagedSize): number {
-  const fitting = Math.floor(ROW_GROUP_CHARS / Math.max(1, chars / Math.max(1, rows)))
+function rowGroupRows({ rows, bytes }: ParquetCopy['size']): number {
+  const fitting = Math.floor(ROW_GROUP_BYTES / Math.max(1, bytes / Math.max(1, rows)))
   return Math.max(2_048, Math.min(100_000, fitting))
 }
 
-const ROW_GROUP_CHARS = 90_000_000
+const ROW_GROUP_BYTES = 90_000_000
 
 const quote = (text: string) => `'${text.replaceAll("'", "''")}'`
 

@@ -4,16 +4,6 @@ import { stat } from 'node:fs/promises'
 import { Transform, type Writable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import type { Row } from '../table/index.ts'
-
-/** One part file under way: rows go in, in their final order; nothing counts before `finish`. */
-export type PartWriter = {
-  write(rows: readonly Row[]): Promise<void>
-  /** Closes the file and says what is in it. */
-  finish(): Promise<{ bytes: number; sha256: string }>
-  /** Gives the file up; never throws. */
-  abandon(): Promise<void>
-}
 
 /** A file that is hashed as it is written, gzip or plain, with back-pressure. */
 export type HashedFile = {

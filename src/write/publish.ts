@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskError, publishFile, readTextIfAny, writeAtomically } from '../disk.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile, REJECTS_FILE } from '../manifest.ts'
-import type { Part } from './table-writer.ts'
+import type { Part } from './assemble-table.ts'
 
 export type Publication = {
   /** The output folder. */

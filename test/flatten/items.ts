@@ -4,7 +4,7 @@ import {
   type Reject,
 } from '../../src/flatten/flatten-transaction.ts'
 import { keyOfItem } from '../../src/item-key.ts'
-import { type Cell, type Row, type TableName, tableNamed } from '../../src/table/index.ts'
+import { type Cell, type Row, TABLE_NAMES, type TableName, tableNamed } from '../../src/table/index.ts'
 
 export const ALICE = `0x${'a'.repeat(40)}`
 export const BOB = `0x${'b'.repeat(40)}`
@@ -78,13 +78,14 @@ export function flatten(views: Record<string, unknown>, options: Partial<Flatten
   const context = {
     chain: '43114',
     nativeSymbol: 'AVAX',
+    tables: new Set(TABLE_NAMES),
     wallets,
     onReject: (it: Reject) => rejects.push(it),
   }
   const items = Object.entries(views).map(([wallet, of]) => ({ wallet, key: { hash: hashOf(of) }, item: of }))
   const flat = flattenTransaction(items, { ...context, ...options })
   const rows = Object.fromEntries(
-    Object.entries(flat ?? {}).map(([table, list]) => [table, list.map((row) => named(table, row))]),
+    Object.entries(flat?.rows ?? {}).map(([table, list]) => [table, list.map((row) => named(table, row))]),
   ) as Record<TableName, Json[]>
   return { rows, rejects }
 }

@@ -1,0 +1,50 @@
+import { keyOfItem } from '../item-key.ts'
+import type { BlockRange } from '../model.ts'
+import { type BadItem, type ItemSource, itemsOfPage, type WalletItem } from './frame-items.ts'
+
+/** Where a source's body lies; plain values, so that it can be handed to another thread. */
+export type SourcePlace = {
+  /** Whose page it is; null for a sorted run of many wallets. */
+  wallet: string | null
+  offset: number
+  bytes: number
+  span: ItemSource['span']
+}
+
+export type SourceContext = {
+  /** Reads a stretch of the pages' file, or of the runs' file. */
+  read: (place: SourcePlace) => Promise<Buffer>
+  /** Half-open; items outside are left out. */
+  range: BlockRange
+  /** Items younger than this, in milliseconds since 1970, are left out. */
+  cutMs: number
+}
+
+/** Makes a place a source: its items are read, parsed and sorted when the merge asks for them. */
+export function openSource(place: SourcePlace, { read, range, cutMs }: SourceContext): ItemSource {
+  const { wallet, bytes, span } = place
+  const isWanted = ({ key }: WalletItem) =>
+    key.block >= range.from && key.block < range.to && key.timeMs <= cutMs
+  return {
+    bytes,
+    span,
+    load: async () => {
+      const body = await read(place)
+      const items = wallet === null ? itemsOfRun(body) : itemsOfPage({ wallet, body })
+      return items.filter(isWanted)
+    },
+  }
+}
+
+function itemsOfRun(body: Buffer): WalletItem[] {
+  return JSON.parse(body.toString('utf8')) as WalletItem[]
+}
+
+/** The items of a page that have no place in the chain, with the reason. */
+export function badItemsOfPage({ wallet, body }: { wallet: string; body: Buffer }): BadItem[] {
+  const { transactions } = JSON.parse(body.toString('utf8')) as { transactions: unknown[] }
+  return transactions.flatMap((item) => {
+    const key = keyOfItem(item)
+    return typeof key === 'string' ? [{ wallet, reason: key, item }] : []
+  })
+}

@@ -1,0 +1,121 @@
+import { subtractRange, uniteRanges } from './block-ranges.ts'
+import { CONDENSE_DEFAULTS, type condense, mostOverlap } from './merge/condense.ts'
+import type { SourcePlace } from './merge/source-place.ts'
+import type { BlockRange } from './model.ts'
+import type { Spool } from './spool/spool.ts'
+import type { Frame } from './spool/state.ts'
+import type { WritePool } from './write-pool.ts'
+import type { Slice, SliceRows } from './write-slice.ts'
+
+export type Slicing = {
+  spool: Spool
+  /** Addresses of the job. */
+  wallets: ReadonlySet<string>
+  pool: WritePool
+  /** Sorts pages into runs where too many of them overlap. */
+  condense: (places: readonly SourcePlace[]) => ReturnType<typeof condense>
+  /** Called as the rows of a slice are staged. */
+  onRows: (rows: SliceRows) => void
+}
+
+/**
+ * Cuts the job's blocks into slices and has their rows made while pages still arrive: as soon as no wallet has anything
+ * left to ask in enough blocks, these are a slice. The cuts do not change the rows.
+ */
+export type Slicer = {
+  pageArrived(): void
+  /** Makes the rows of what is left; resolves with all slices in the order of their blocks. */
+  finish(range: BlockRange): Promise<SliceRows[]>
+}
+
+/** Page bytes in a slice, about: enough to be worth the call, little enough to keep every thread busy. */
+const SLICE_BYTES = 2_500_000
+/** Pages between two looks at what has been settled. */
+const LOOK_EVERY = 16
+
+export function createSlicer(slicing: Slicing): Slicer {
+  const { spool, wallets, pool, onRows } = slicing
+  const begun: Promise<SliceRows>[] = []
+  let gone: BlockRange[] = []
+  let pages = 0
+  const begin = (slice: Slice) => {
+    gone = uniteRanges([...gone, slice.range])
+    const rows = pool.run({ kind: 'slice', slice }, bytesOf(slice.places)).then((rows) => {
+      onRows(rows)
+      return rows
+    })
+    // It is awaited in finish; a failure before that is no unhandled one.
+    rows.catch(() => undefined)
+    begun.push(rows)
+  }
+  const beginSettled = () => {
+    const ready = spool.settled(wallets).flatMap((range) => without(range, gone))
+    if (ready.length === 0) return
+    const frames = spool.frames(wallets)
+    for (const range of ready) {
+      const places = placesIn(frames, range)
+      if (bytesOf(places) < SLICE_BYTES || mostOverlap(places) > CONDENSE_DEFAULTS.budgetBytes) continue
+      for (const slice of cutSlices(range, places)) begin(slice)
+    }
+  }
+  return {
+    pageArrived: () => {
+      pages += 1
+      if (pages % Math.max(LOOK_EVERY, Math.ceil(wallets.size / 4)) === 0) beginSettled()
+    },
+    finish: async (range) => {
+      const frames = spool.frames(wallets)
+      for (const left of without(range, gone)) {
+        const places = await slicing.condense(placesIn(frames, left))
+        for (const slice of cutSlices(left, places)) begin(slice)
+      }
+      return (await Promise.all(begun)).sort((a, b) => a.range.from - b.range.from)
+    },
+  }
+}
+
+const without = (range: BlockRange, gone: readonly BlockRange[]) =>
+  gone.reduce((left, taken) => subtractRange(left, taken), [range])
+
+const bytesOf = (places: readonly SourcePlace[]) => places.reduce((sum, { bytes }) => sum + bytes, 0)
+
+/** The pages that may hold items of these blocks. */
+export function placesIn(frames: readonly Frame[], { from, to }: BlockRange): SourcePlace[] {
+  return frames.flatMap(({ wallet, place, blocks }) =>
+    blocks === null || blocks.max < from || blocks.min >= to
+      ? []
+      : [{ wallet, ...place, span: spanOfBlocks(blocks) }],
+  )
+}
+
+/** All that may lie in these blocks. */
+function spanOfBlocks({ min, max }: { min: number; max: number }): SourcePlace['span'] {
+  return {
+    first: { block: min, index: -1, hash: '' },
+    last: { block: max, index: Number.MAX_SAFE_INTEGER, hash: '' },
+  }
+}
+
+/** Cuts between blocks, where about `SLICE_BYTES` of pages begin; where many pages overlap, slices are longer. */
+function cutSlices(range: BlockRange, places: readonly SourcePlace[]): Slice[] {
+  const target = Math.max(SLICE_BYTES, 3 * mostOverlap(places))
+  const starts = places.map(({ span, bytes }) => ({ block: span?.first.block ?? range.from, bytes }))
+  starts.sort((a, b) => a.block - b.block)
+  const cuts = [range.from]
+  let bytes = 0
+  for (const start of starts) {
+    if (bytes >= target && start.block > (cuts.at(-1) ?? range.from)) {
+      cuts.push(start.block)
+      bytes = 0
+    }
+    bytes += start.bytes
+  }
+  return cuts.map((from, at) => {
+    const slice = { from, to: cuts[at + 1] ?? range.to }
+    return { range: slice, places: places.filter(({ span }) => touches(span, slice)) }
+  })
+}
+
+function touches(span: SourcePlace['span'], { from, to }: BlockRange): boolean {
+  return span !== null && span.first.block < to && span.last.block >= from
+}

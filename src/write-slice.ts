@@ -1,0 +1,110 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { diskError } from './disk.ts'
+import { type FlatTransaction, flattenTransaction, type Reject } from './flatten/flatten-transaction.ts'
+import { mergeItems } from './merge/merge-items.ts'
+import { openSource, type SourcePlace } from './merge/source-place.ts'
+import type { BlockRange } from './model.ts'
+import { type Row, type TableName, tableNamed } from './table/index.ts'
+import { type FileFormat, lineMaker } from './write/assemble-table.ts'
+import { type Chunk, openChunk } from './write/chunk.ts'
+import type { LineMaker } from './write/lines.ts'
+
+/** What all slices of a job have in common; plain values, so that a thread can be given it. */
+export type SliceContext = FileFormat & {
+  chain: string
+  nativeSymbol: string | null
+  /** Label by address of every wallet of the job. */
+  wallets: ReadonlyMap<string, string | null>
+  tables: readonly TableName[]
+  /** Items younger than this, in milliseconds since 1970, are left out. */
+  cutMs: number
+  /** Where chunks are staged. */
+  folder: string
+  /** The checkpoint with the pages, and the file of sorted runs. */
+  pagesFile: string
+  runsFile: string
+}
+
+/** Blocks that every wallet's pages have settled, and the pages that may hold their items. */
+export type Slice = { range: BlockRange; places: readonly SourcePlace[] }
+
+export type SliceRows = {
+  range: BlockRange
+  transactions: number
+  chunks: ReadonlyMap<TableName, Chunk>
+  /** Transactions by wallet. */
+  seen: ReadonlyMap<string, number>
+  rejects: readonly Reject[]
+}
+
+/** Transactions gathered before their rows become lines. */
+const BATCH = 250
+
+/** Turns the pages of a slice into lines of every table, staged on disk. The same for the same items. */
+export async function writeSlice({ range, places }: Slice, context: SliceContext): Promise<SliceRows> {
+  const files = new Map<string, FileHandle>()
+  const reader = { read: (place: SourcePlace) => readPlace(place, files, context), range }
+  const sources = places.map((place) => openSource(place, { ...reader, cutMs: context.cutMs }))
+  const rejects: Reject[] = []
+  const tables = new Set(context.tables)
+  const flattening = { ...context, tables, onReject: (reject: Reject) => rejects.push(reject) }
+  const stage = stageRows(range, context)
+  const seen = new Map<string, number>()
+  let transactions = 0
+  try {
+    for await (const views of mergeItems(sources)) {
+      const flat = flattenTransaction(views, flattening)
+      if (flat === undefined) continue
+      transactions += 1
+      for (const wallet of flat.seenBy) seen.set(wallet, (seen.get(wallet) ?? 0) + 1)
+      stage.add(flat)
+      if (transactions % BATCH === 0) await stage.flush()
+    }
+    return { range, transactions, chunks: await stage.finish(), seen, rejects }
+  } finally {
+    for (const file of files.values()) await file.close()
+  }
+}
+
+async function readPlace(
+  { wallet, offset, bytes }: SourcePlace,
+  files: Map<string, FileHandle>,
+  { pagesFile, runsFile }: SliceContext,
+): Promise<Buffer> {
+  const path = wallet === null ? runsFile : pagesFile
+  const file = files.get(path) ?? (await open(path, 'r'))
+  files.set(path, file)
+  const body = Buffer.allocUnsafe(bytes)
+  const { bytesRead } = await file.read(body, 0, bytes, offset)
+  if (bytesRead < bytes) throw diskError(`cannot read ${path}`, new Error('it ends too early'))
+  return body
+}
+
+/** One table of a slice on its way to disk. */
+type Staged = { name: TableName; rows: Row[]; toLines: LineMaker; chunk: ReturnType<typeof openChunk> }
+
+function stageRows({ from }: BlockRange, context: SliceContext) {
+  const staged = context.tables.map((name): Staged => {
+    const toLines = lineMaker(tableNamed(name), context)
+    return { name, rows: [], toLines, chunk: openChunk(join(context.folder, `${name}-${from}.lines`)) }
+  })
+  const flush = async () => {
+    for (const table of staged) {
+      if (table.rows.length > 0) await table.chunk.write(table.toLines(table.rows))
+      table.rows = []
+    }
+  }
+  return {
+    add: ({ rows }: FlatTransaction) => {
+      for (const table of staged) for (const row of rows[table.name]) table.rows.push(row)
+    },
+    flush,
+    finish: async (): Promise<Map<TableName, Chunk>> => {
+      await flush()
+      const chunks = new Map<TableName, Chunk>()
+      for (const { name, chunk } of staged) chunks.set(name, await chunk.finish())
+      return chunks
+    },
+  }
+}

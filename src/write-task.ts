@@ -1,0 +1,19 @@
+import type { BlockRange } from './model.ts'
+import { type TableName, tableNamed } from './table/index.ts'
+import { assembleTable, type Part } from './write/assemble-table.ts'
+import type { Chunk } from './write/chunk.ts'
+import { type Slice, type SliceContext, type SliceRows, writeSlice } from './write-slice.ts'
+
+/** A piece of the writing that stands for itself: plain values in, plain values out, files on disk. */
+export type WriteTask =
+  | { kind: 'slice'; slice: Slice }
+  | { kind: 'table'; name: TableName; chunks: readonly Chunk[]; range: BlockRange }
+
+export type WriteResult<T extends WriteTask> = T extends { kind: 'slice' } ? SliceRows : Part[]
+
+/** Does a task in this thread. */
+export async function runWriteTask(task: WriteTask, context: SliceContext): Promise<SliceRows | Part[]> {
+  if (task.kind === 'slice') return writeSlice(task.slice, context)
+  const { name, chunks, range } = task
+  return assembleTable({ ...context, table: tableNamed(name), chunks, range })
+}

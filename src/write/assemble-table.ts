@@ -1,0 +1,111 @@
+import { createReadStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BlockRange, Compression, Format } from '../model.ts'
+import type { Table } from '../table/index.ts'
+import type { Chunk } from './chunk.ts'
+import { csvHeader, csvLines } from './csv.ts'
+import { dealChunks, type Piece } from './deal-chunks.ts'
+import type { LineMaker } from './lines.ts'
+import { copyToParquet } from './parquet.ts'
+import { openHashedFile } from './part-file.ts'
+import { stagedLines } from './staged-json.ts'
+
+/** How a job's tables become files. */
+export type FileFormat = {
+  format: Format
+  compression: Compression
+  /** Put a `'` before text that a spreadsheet would run as a formula (CSV only). */
+  escapeFormulas: boolean
+  maxRowsPerFile: number
+}
+
+/** A finished part: `staged` is where it lies now, `path` what the manifest will call it. */
+export type Part = {
+  staged: string
+  path: string
+  rows: number
+  bytes: number
+  sha256: string
+  fromBlock: number
+  toBlock: number
+}
+
+export type TableFiles = FileFormat & {
+  table: Table
+  /** Lines of the table in its final order. */
+  chunks: readonly Chunk[]
+  /** Where parts are staged; on the file system of the output. */
+  folder: string
+  /** Half-open range of blocks that the names carry. */
+  range: BlockRange
+}
+
+/** Lines of the kind that `assembleTable` takes for this format. */
+export function lineMaker(
+  { columns }: Table,
+  { format, escapeFormulas }: Pick<FileFormat, 'format' | 'escapeFormulas'>,
+): LineMaker {
+  return format === 'csv' ? csvLines(columns, { escapeFormulas }) : stagedLines(columns)
+}
+
+/**
+ * Makes the part files of one table from its chunks, rolling to a next file at `maxRowsPerFile`. However the rows were
+ * cut into chunks, the files are the same. Throws OUTPUT_FAILED.
+ */
+export async function assembleTable(files: TableFiles): Promise<Part[]> {
+  const { chunks, table, folder, range, maxRowsPerFile: maxRows, format } = files
+  const parts: Part[] = []
+  for (const pieces of await dealChunks(chunks, { maxRows, quoting: format === 'csv' })) {
+    const name = partName(files, parts.length)
+    const staged = join(folder, name)
+    const measured = await writePart(staged, pieces, files)
+    const rows = pieces.reduce((sum, piece) => sum + piece.rows, 0)
+    const place = { staged, path: `${table.name}/${name}` }
+    parts.push({ ...place, rows, ...measured, fromBlock: range.from, toBlock: range.to })
+  }
+  await Promise.all(chunks.map(({ path }) => rm(path, { force: true })))
+  return parts
+}
+
+function partName({ table, range, format, compression }: TableFiles, number: number): string {
+  const blocks = [range.from, range.to].map((block) => String(block).padStart(12, '0')).join('-')
+  const ending = format === 'parquet' ? 'parquet' : compression === 'gzip' ? 'csv.gz' : 'csv'
+  return `${table.name}-${blocks}-${String(number).padStart(4, '0')}.${ending}`
+}
+
+async function writePart(
+  path: string,
+  pieces: readonly Piece[],
+  { table, format, compression }: TableFiles,
+): Promise<{ bytes: number; sha256: string }> {
+  if (format === 'csv') {
+    return concatenate(path, pieces, { header: csvHeader(table.columns), gzip: compression === 'gzip' })
+  }
+  const staged = `${path}.ndjson`
+  const { bytes } = await concatenate(staged, pieces, { header: '', gzip: false })
+  const rows = pieces.reduce((sum, piece) => sum + piece.rows, 0)
+  const longest = Math.max(0, ...pieces.map((piece) => piece.longest))
+  const measured = await copyToParquet({ staged, path, table, compression, size: { rows, bytes, longest } })
+  await rm(staged)
+  return measured
+}
+
+async function concatenate(
+  path: string,
+  pieces: readonly Piece[],
+  { header, gzip }: { header: string; gzip: boolean },
+): Promise<{ bytes: number; sha256: string }> {
+  const file = openHashedFile(path, { gzip })
+  try {
+    if (header !== '') await file.write(header)
+    for (const { path, from, to } of pieces) {
+      const stretch = createReadStream(path, { start: from, end: to - 1, highWaterMark: 1 << 20 })
+      for await (const block of stretch as AsyncIterable<Buffer>) await file.write(block)
+    }
+    return await file.finish()
+  } catch (thrown) {
+    await file.abandon()
+    throw thrown
+  }
+}
