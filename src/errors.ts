@@ -70,6 +70,8 @@ export type ExportErrorOptions = {
   retryAfterMs?: number
   /** HTTP status of the answer, where there was one. */
   status?: number
+  /** The request may have been carried out although no good answer to it came. */
+  mayHaveActed?: boolean
 }
 
 /** The only error that leaves a room. Its message never holds a key or a query string. */
@@ -78,6 +80,8 @@ export class ExportError extends Error {
   readonly fix: string
   readonly retryAfterMs: number | undefined
   readonly status: number | undefined
+  /** True where a request that changes something may have been carried out although it failed. */
+  readonly mayHaveActed: boolean
 
   constructor(code: FailureCode, what: string, options: ExportErrorOptions = {}) {
     super(what, { cause: options.cause })
@@ -86,6 +90,7 @@ export class ExportError extends Error {
     this.fix = options.fix ?? FAILURES[code].fix
     this.retryAfterMs = options.retryAfterMs
     this.status = options.status
+    this.mayHaveActed = options.mayHaveActed ?? false
   }
 
   get failure(): Failure {
