@@ -58,9 +58,12 @@ export const FAILURES = {
   TERMINATED: { exit: 143, retry: false, fix: 'Run the same command again: it resumes where it stopped.' },
 } as const satisfies Record<string, Failure>
 
+/** What a failure means to a process: its exit code, whether to try again, and what to do about it. */
 export type Failure = { exit: number; retry: boolean; fix: string }
+/** The names of all failures. */
 export type FailureCode = keyof typeof FAILURES
 
+/** What an error carries besides its code and message. */
 export type ExportErrorOptions = {
   /** What was thrown underneath; never printed as it is. */
   cause?: unknown

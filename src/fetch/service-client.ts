@@ -14,6 +14,7 @@ import { type WebhookOperations, webhookOperations } from './operations/webhooks
 import { type Asker, type RequestEvent, request } from './request-page.ts'
 import type { RetryOptions } from './retry.ts'
 
+/** Where a service is, the key for it, and how it is asked. */
 export type ServiceClientOptions = {
   /** Base address of the service, http or https, without user, password and query. */
   baseUrl: string
@@ -33,6 +34,7 @@ export type ServiceClientOptions = {
   onEvent?: ((event: RequestEvent) => void) | undefined
 }
 
+/** What a client takes where its options say nothing. */
 export const SERVICE_CLIENT_DEFAULTS = {
   apiKeyHeader: 'x-service-api-key',
   timeoutMs: 30_000,

@@ -1,5 +1,6 @@
 import type { Ask } from '../request-page.ts'
 
+/** What one call may be given besides its query. */
 export type CallOptions = {
   /**
    * Ends the call, waits included, with the signal's reason. A request that changes something may have been carried

@@ -3,6 +3,7 @@ import type { Call, CallOptions } from './call.ts'
 import { path, queryOf, type Segment } from './path.ts'
 import { malformed, parse, readObject } from './read-answer.ts'
 
+/** Which chains to list; services know these two, the interface none. */
 export type ChainsQuery = {
   /** Chains of this network only, like `mainnet`. @default all */
   network?: string | undefined

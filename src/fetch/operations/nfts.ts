@@ -1,6 +1,7 @@
 import type { Call, CallOptions } from './call.ts'
 import { path, type Segment } from './path.ts'
 
+/** One token of a collection (interface section 4.2). */
 export type NftQuery = {
   /** EVM chain id or blockchain id. */
   chainId: Segment

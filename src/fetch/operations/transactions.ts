@@ -5,6 +5,7 @@ import { followPages } from './follow-pages.ts'
 import { path, queryOf, type Segment } from './path.ts'
 import { pageReader, readObject } from './read-answer.ts'
 
+/** A wallet and the part of its history to list (interface section 4.3). */
 export type WalletTransactionsQuery = Paging & {
   /** EVM chain id or blockchain id. */
   chainId: Segment
@@ -20,6 +21,7 @@ export type WalletTransactionsQuery = Paging & {
   further?: Readonly<Record<string, string>> | undefined
 }
 
+/** A block and the part of it to list (interface section 4.1). */
 export type BlockTransactionsQuery = {
   /** EVM chain id or blockchain id. */
   chainId: Segment
@@ -31,6 +33,7 @@ export type BlockTransactionsQuery = {
   pageSize?: number | undefined
 }
 
+/** One transaction by its hash. */
 export type TransactionQuery = {
   /** EVM chain id or blockchain id. */
   chainId: Segment

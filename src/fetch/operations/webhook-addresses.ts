@@ -6,6 +6,7 @@ import { path, queryOf } from './path.ts'
 import { pageReader, readAnyObject } from './read-answer.ts'
 import type { WebhookId } from './webhooks.ts'
 
+/** A webhook and addresses to add or remove (interface sections 4.5 and 4.6). */
 export type WebhookAddresses = WebhookId & { addresses: readonly string[] }
 
 export type WebhookAddressOperations = {

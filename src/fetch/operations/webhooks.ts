@@ -6,8 +6,10 @@ import { followPages } from './follow-pages.ts'
 import { path, queryOf } from './path.ts'
 import { pageReader, readAnyObject, readObject } from './read-answer.ts'
 
+/** A webhook by the id that the service gave it. */
 export type WebhookId = { id: string }
 
+/** Which webhooks to list. */
 export type WebhooksQuery = Paging & {
   /** Webhooks of this status only. @default all */
   status?: WebhookStatus | undefined
