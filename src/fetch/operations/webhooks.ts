@@ -42,7 +42,8 @@ export type WebhookOperations = {
   updateWebhook(query: WebhookId & WebhookChanges, options?: CallOptions): Promise<Webhook | undefined>
   /**
    * Deletes a webhook; gives what the service answers of it, undefined where that is nothing. Beyond the interface: a
-   * service may not offer it and answer 404. Tried again after any fault; a 404 after a lost answer counts as done.
+   * service may not offer it and answer 404, and may keep the webhook as `inactive`. Tried again after any fault; a 404
+   * after a lost answer counts as done.
    */
   deleteWebhook(query: WebhookId, options?: CallOptions): Promise<Webhook | undefined>
 }
