@@ -58,9 +58,12 @@ export const FAILURES = {
   TERMINATED: { exit: 143, retry: false, fix: 'Run the same command again: it resumes where it stopped.' },
 } as const satisfies Record<string, Failure>
 
+/** What a failure means to a process: its exit code, whether to try again, and what to do about it. */
 export type Failure = { exit: number; retry: boolean; fix: string }
+/** The names of all failures. */
 export type FailureCode = keyof typeof FAILURES
 
+/** What an error carries besides its code and message. */
 export type ExportErrorOptions = {
   /** What was thrown underneath; never printed as it is. */
   cause?: unknown
@@ -70,6 +73,8 @@ export type ExportErrorOptions = {
   retryAfterMs?: number
   /** HTTP status of the answer, where there was one. */
   status?: number
+  /** The request may have been carried out although no good answer to it came. */
+  mayHaveActed?: boolean
 }
 
 /** The only error that leaves a room. Its message never holds a key or a query string. */
@@ -78,6 +83,8 @@ export class ExportError extends Error {
   readonly fix: string
   readonly retryAfterMs: number | undefined
   readonly status: number | undefined
+  /** True where a request that changes something may have been carried out although it failed. */
+  readonly mayHaveActed: boolean
 
   constructor(code: FailureCode, what: string, options: ExportErrorOptions = {}) {
     super(what, { cause: options.cause })
@@ -86,6 +93,7 @@ export class ExportError extends Error {
     this.fix = options.fix ?? FAILURES[code].fix
     this.retryAfterMs = options.retryAfterMs
     this.status = options.status
+    this.mayHaveActed = options.mayHaveActed ?? false
   }
 
   get failure(): Failure {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
-import pLimit from 'p-limit'
 import { ExportError, FAILURES, type FailureCode } from './errors.ts'
 import { exportJob, type JobResult } from './export-job.ts'
 import { type Client, createClient } from './fetch/client.ts'
 import { createGate, type Gate } from './fetch/gate.ts'
+import { limitConcurrency } from './fetch/limit.ts'
 import type { Asker, RequestEvent } from './fetch/request-page.ts'
 import type { RetryOptions } from './fetch/retry.ts'
 import { type Figures, newFigures } from './figures.ts'
@@ -98,7 +98,7 @@ function shareLimits(jobs: readonly Job[], { maxRequests, deadlineMs, signal }: 
   }
   return {
     gate: createGate(),
-    limit: pLimit(Math.max(...jobs.map(({ concurrency }) => concurrency))),
+    limit: limitConcurrency(Math.max(...jobs.map(({ concurrency }) => concurrency))),
     signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
     spend,
     deadline,

@@ -1,7 +1,6 @@
-import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate } from 'node:zlib'
-import { Agent, type Dispatcher, request } from 'undici'
+import { Agent, type Dispatcher, request as requestOnce } from 'undici'
 import { ExportError } from '../errors.ts'
+import { tooLarge, unpack } from './unpack.ts'
 
 export type ClientOptions = {
   /** Base address of the service, without a trailing slash. */
@@ -13,72 +12,91 @@ export type ClientOptions = {
   timeoutMs: number
   /** Connections kept open at once. */
   connections: number
+  /** Bytes that an answer's body may have, packed or unpacked. @default 268435456 (256 MiB) */
+  maxBodyBytes?: number
+}
+
+export type ClientRequest = {
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Below the base address, encoded, with the slash it begins with. */
+  pathAndQuery: string
+  /** Sent as JSON; undefined: no body. */
+  body?: unknown
 }
 
 export type Answer = {
   status: number
   /** Lower-case names; a repeated header's values joined by a comma. */
   headers: Record<string, string>
-  /** The whole body, unpacked. */
+  /** The whole body, unpacked; empty where the body of an error could not be read: its status counts all the same. */
   body: Buffer
 }
 
 export type Client = {
-  /** Asks once. Throws SERVICE_UNAVAILABLE for anything that kept an answer from arriving whole. */
-  get(pathAndQuery: string, signal: AbortSignal): Promise<Answer>
+  /**
+   * Asks once. Throws SERVICE_UNAVAILABLE for anything that kept an answer from arriving whole, with `mayHaveActed`
+   * unless the request surely never left, and PAGE_MALFORMED where a good answer's body is too large or does not
+   * unpack.
+   */
+  send(request: ClientRequest, signal: AbortSignal): Promise<Answer>
   /** The text with the key blotted out: a service may repeat it in its errors. */
   hideKey(text: string): string
   close(): Promise<void>
 }
 
+const MAX_BODY_BYTES = 256 * 2 ** 20
+
 /** A keep-alive HTTP client of one service. Redirects are not followed: the key goes to one host only. */
 export function createClient(options: ClientOptions): Client {
+  const { apiKey, apiKeyHeader, connections, timeoutMs, maxBodyBytes = MAX_BODY_BYTES } = options
   const agent = new Agent({
-    connections: options.connections,
+    connections,
     keepAliveTimeout: 30_000,
-    connect: { timeout: options.timeoutMs },
+    connect: { timeout: timeoutMs },
     headersTimeout: 0,
     bodyTimeout: 0,
+    maxResponseSize: maxBodyBytes,
   })
   const headers: Record<string, string> = { accept: 'application/json', 'accept-encoding': 'gzip, br' }
-  if (options.apiKey !== undefined) headers[options.apiKeyHeader] = options.apiKey
+  if (apiKey !== undefined) headers[apiKeyHeader] = apiKey
+  const line: Line = { baseUrl: options.baseUrl, agent, headers, timeoutMs, maxBodyBytes }
   return {
-    get: (pathAndQuery, signal) =>
-      ask({ url: options.baseUrl + pathAndQuery, agent, headers, signal, ...options }),
-    hideKey: (text) => (options.apiKey ? text.replaceAll(options.apiKey, '…') : text),
+    send: (request, signal) => send(line, request, signal),
+    hideKey: (text) => (apiKey ? text.replaceAll(apiKey, '…') : text),
     close: () => agent.destroy(),
   }
 }
 
-type Ask = {
-  url: string
+/** What every request of a client shares. */
+type Line = {
+  baseUrl: string
   agent: Agent
   headers: Record<string, string>
-  signal: AbortSignal
   timeoutMs: number
+  maxBodyBytes: number
 }
 
-async function ask({ url, agent, headers, signal, timeoutMs }: Ask): Promise<Answer> {
-  const timeout = AbortSignal.timeout(timeoutMs)
+async function send(line: Line, request: ClientRequest, signal: AbortSignal): Promise<Answer> {
+  const timeout = AbortSignal.timeout(line.timeoutMs)
   try {
-    const answer = await request(url, {
-      dispatcher: agent,
-      headers,
+    const answer = await requestOnce(line.baseUrl + request.pathAndQuery, {
+      dispatcher: line.agent,
+      method: request.method,
       signal: AbortSignal.any([signal, timeout]),
+      ...contentOf(line, request),
     })
-    const plain = flattenHeaders(answer.headers)
-    const packed = Buffer.from(await answer.body.arrayBuffer())
-    return {
-      status: answer.statusCode,
-      headers: plain,
-      body: await unpack(packed, plain['content-encoding']),
-    }
+    const headers = flattenHeaders(answer.headers)
+    const body = await readBody(answer, headers['content-encoding'], line)
+    return { status: answer.statusCode, headers, body }
   } catch (cause) {
     signal.throwIfAborted()
-    if (timeout.aborted)
-      throw new ExportError('SERVICE_UNAVAILABLE', `no whole answer within ${timeoutMs} ms`)
-    throw new ExportError('SERVICE_UNAVAILABLE', describeFault(cause))
+    throw faultOf(cause, { timedOut: timeout.aborted, line })
   }
+}
+
+function contentOf({ headers }: Line, { body }: ClientRequest) {
+  if (body === undefined) return { headers }
+  return { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
 function flattenHeaders(raw: Dispatcher.ResponseData['headers']): Record<string, string> {
@@ -90,22 +108,41 @@ function flattenHeaders(raw: Dispatcher.ResponseData['headers']): Record<string,
   )
 }
 
-const UNPACK: Record<string, (packed: Buffer) => Promise<Buffer>> = {
-  gzip: promisify(gunzip),
-  br: promisify(brotliDecompress),
-  deflate: promisify(inflate),
+async function readBody(
+  { statusCode, body }: Dispatcher.ResponseData,
+  encoding: string | undefined,
+  { maxBodyBytes }: Line,
+): Promise<Buffer> {
+  try {
+    return await unpack({ bytes: Buffer.from(await body.arrayBuffer()), encoding, maxBytes: maxBodyBytes })
+  } catch (cause) {
+    if (statusCode >= 300) return Buffer.alloc(0)
+    throw cause
+  }
 }
 
-async function unpack(packed: Buffer, encoding = ''): Promise<Buffer> {
-  const unpacker = UNPACK[encoding.trim().toLowerCase()]
-  return unpacker === undefined ? packed : unpacker(packed)
+type Circumstances = { timedOut: boolean; line: Line }
+
+function faultOf(cause: unknown, { timedOut, line }: Circumstances): ExportError {
+  if (cause instanceof ExportError) return cause
+  const unavailable = (what: string, mayHaveActed: boolean) =>
+    new ExportError('SERVICE_UNAVAILABLE', what, { mayHaveActed })
+  if (timedOut) return unavailable(`no whole answer within ${line.timeoutMs} ms`, true)
+  const codes = codesOf(cause)
+  if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE')) return tooLarge(line.maxBodyBytes)
+  const unsent = codes.some((code) => UNSENT.test(code))
+  return unavailable(`the connection failed (${codes.join(', ') || 'unknown fault'})`, !unsent)
 }
 
-/** The fault's code and nothing else: messages of foreign errors may hold addresses with queries. */
-function describeFault(cause: unknown): string {
+/** The fault's codes and nothing else: messages of foreign errors may hold addresses with queries. */
+function codesOf(cause: unknown): string[] {
   const chain: string[] = []
   for (let at = cause; at instanceof Error && chain.length < 3; at = at.cause) {
     chain.push((at as NodeJS.ErrnoException).code ?? at.name)
   }
-  return `the connection failed (${[...new Set(chain)].join(', ') || 'unknown fault'})`
+  return [...new Set(chain)]
 }
+
+/** Codes of faults before there was a connection that a request could leave on. */
+const UNSENT =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_(CONNECT_TIMEOUT|INVALID_ARG)|(ERR_TLS|ERR_SSL|CERT|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)_\w+)$/

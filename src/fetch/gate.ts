@@ -58,6 +58,7 @@ const FIRST_STEP_MS = 5
 /** Slower than this the gate never gets by itself: below, the waits that the service asks for do the limiting. */
 const SLOWEST_MS = 250
 
+/** Creates a gate that knows no limit yet. Clients of one key share one, since the service counts them as one. */
 export function createGate(clock: GateClock = { now: Date.now, dice: Math.random }): Gate {
   const state: State = {
     clock,

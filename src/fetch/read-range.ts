@@ -1,7 +1,7 @@
 import { ExportError } from '../errors.ts'
 import type { BlockRange } from '../model.ts'
 import { type Page, readPage } from './page.ts'
-import { type Asker, requestPage } from './request-page.ts'
+import { type Ask, type Asker, request } from './request-page.ts'
 
 export type RangeAsk = {
   chain: string
@@ -96,8 +96,7 @@ type PageAsk = RangeAsk & { rest: BlockRange; token: string | undefined }
 /** One page; undefined where the service does not know the token any more. Items must lie in what is left. */
 async function askPage(asker: Asker, { token, rest, ...ask }: PageAsk): Promise<Page | undefined> {
   try {
-    const query = pathOfPage(ask, token)
-    return await requestPage(asker, query, (body) => readPage(body, { ...ask, range: rest }))
+    return await request(asker, pageAsk(ask, token), (body) => readPage(body, { ...ask, range: rest }))
   } catch (thrown) {
     const refused = thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED'
     if (refused && token !== undefined) return undefined
@@ -105,7 +104,7 @@ async function askPage(asker: Asker, { token, rest, ...ask }: PageAsk): Promise<
   }
 }
 
-function pathOfPage({ chain, address, range, order }: RangeAsk, token: string | undefined) {
+function pageAsk({ chain, address, range, order }: RangeAsk, token: string | undefined): Ask {
   const query = new URLSearchParams({
     pageSize: String(PAGE_SIZE),
     sortOrder: order,
@@ -114,6 +113,7 @@ function pathOfPage({ chain, address, range, order }: RangeAsk, token: string | 
     ...(token === undefined ? {} : { pageToken: token }),
   })
   return {
+    method: 'GET',
     pathAndQuery: `/v1/chains/${encodeURIComponent(chain)}/addresses/${address}/transactions?${query}`,
     about: `wallet ${address}, blocks ${range.from} to ${range.to}`,
   }

@@ -1,6 +1,6 @@
 import pRetry from 'p-retry'
 import { ExportError, toExportError } from '../errors.ts'
-import type { Answer, Client } from './client.ts'
+import type { Answer, Client, ClientRequest } from './client.ts'
 import type { Gate } from './gate.ts'
 import { delayBeforeRetry, RETRY_DEFAULTS, type RetryOptions, readRetryAfter } from './retry.ts'
 
@@ -22,62 +22,100 @@ export type Asker = {
   onEvent: (event: RequestEvent) => void
 }
 
+/** One request, and what may be done when it fails. */
+export type Ask = ClientRequest & {
+  /** Names the request in errors, without key and query. */
+  about: string
+  /**
+   * Never sent again where an earlier try may have been carried out: the request is not idempotent. 429, a 503 with
+   * Retry-After and a connection that could not be made say that it was not; anything else ends the request.
+   */
+  once?: boolean
+  /** 429 may mean a limit of the asked thing: it is waited out only where the answer says that the quota is spent. */
+  ownLimit?: boolean
+}
+
 /**
  * Asks until a whole, well-formed answer is there and gives what `read` makes of its body. 429 is waited out for as
  * long as it takes; faults and malformed bodies are tried again a bounded number of times; 400, 401, 403, 404 throw
- * at once. `about` names the request in errors, without key and query.
+ * at once. The error of a request that changes something says whether any try may have been carried out.
  */
-export async function requestPage<T>(
-  asker: Asker,
-  path: { pathAndQuery: string; about: string },
-  read: (body: Buffer) => T,
-): Promise<T> {
+export async function request<T>(asker: Asker, ask: Ask, read: (body: Buffer) => T): Promise<T> {
   const limits = { ...RETRY_DEFAULTS, ...asker.retry }
   let failures = 0
-  return pRetry(() => asker.limit(() => tryOnce(asker, path, read)), {
+  let mayHaveActed = false
+  return pRetry(() => untilAdmitted(asker, ask, read), {
     retries: limits.retries,
     minTimeout: 0,
     maxTimeout: 0,
     signal: asker.signal,
-    shouldRetry: ({ error }) => error instanceof ExportError && error.failure.retry,
-    shouldConsumeRetry: ({ error }) => !(error instanceof ExportError && error.code === 'RATE_LIMITED'),
+    shouldRetry: ({ error }) => mayRepeat(ask, error),
     onFailedAttempt: async ({ error, retriesLeft }) => {
-      if (!(error instanceof ExportError) || !error.failure.retry || error.code === 'RATE_LIMITED') return
-      if (retriesLeft === 0) return
+      mayHaveActed ||= ask.method !== 'GET' && isInDoubt(error)
+      if (retriesLeft === 0 || !mayRepeat(ask, error)) return
       failures += 1
       asker.onEvent({ kind: 'retried', reason: error.message })
-      await sleep(
-        delayBeforeRetry({ failures, retryAfterMs: error.retryAfterMs }, limits, Math.random),
-        asker.signal,
-      )
+      const delayMs = delayBeforeRetry({ failures, retryAfterMs: error.retryAfterMs }, limits, Math.random)
+      await sleep(delayMs, asker.signal)
     },
   }).catch((thrown: unknown) => {
     asker.signal.throwIfAborted()
-    throw withPlace(toExportError(thrown), path.about)
+    throw withPlace(toExportError(thrown), { about: ask.about, mayHaveActed })
   })
 }
 
+function mayRepeat({ once = false }: Ask, error: Error): error is ExportError {
+  if (!(error instanceof ExportError) || !error.failure.retry || error.code === 'RATE_LIMITED') return false
+  return !(once && isInDoubt(error))
+}
+
+/** Whether the request may have been carried out: its answer was lost, unreadable, or a fault behind the door. */
+function isInDoubt(error: Error): boolean {
+  if (!(error instanceof ExportError)) return true
+  const { code, status, retryAfterMs } = error
+  if (code === 'PAGE_MALFORMED') return true
+  if (code !== 'SERVICE_UNAVAILABLE') return false
+  if (status === undefined) return error.mayHaveActed
+  return status >= 500 && !(status === 503 && retryAfterMs !== undefined)
+}
+
+/** Asks until the quota lets the request in. */
+async function untilAdmitted<T>(asker: Asker, ask: Ask, read: (body: Buffer) => T): Promise<T> {
+  for (;;) {
+    const admitted = await asker.limit(() => tryOnce(asker, ask, read))
+    if (admitted !== undefined) return admitted.value
+  }
+}
+
+/** Asks once; undefined where the quota refused it and the gate holds everything back. */
 async function tryOnce<T>(
   asker: Asker,
-  { pathAndQuery }: { pathAndQuery: string },
+  ask: Ask,
   read: (body: Buffer) => T,
-): Promise<T> {
+): Promise<{ value: T } | undefined> {
   await asker.gate.take(asker.signal)
   const takenMs = Date.now()
   asker.onEvent({ kind: 'sent' })
-  const answer = await asker.client.get(pathAndQuery, asker.signal)
+  const answer = await asker.client.send(ask, asker.signal)
   asker.onEvent({ kind: 'answered', bytes: answer.body.length })
   const retryAfterMs = readRetryAfter(answer.headers['retry-after'], Date.now())
-  if (answer.status === 429) {
-    const asked = retryAfterMs ?? readRetryAfter(answer.headers['ratelimit-reset'], Date.now())
+  const asked = retryAfterMs ?? readRetryAfter(answer.headers['ratelimit-reset'], Date.now())
+  if (answer.status === 429 && !(ask.ownLimit && isOwnLimit(answer, asked))) {
     asker.gate.refused({ takenMs, retryAfterMs: asked })
     asker.onEvent({ kind: 'refused', waitMs: asker.gate.pausedMs() })
-    throw new ExportError('RATE_LIMITED', 'the service answered 429 Too Many Requests', { status: 429 })
+    return undefined
   }
   asker.gate.granted(readRateState(answer.headers))
-  if (answer.status !== 200) throw refusal(answer, retryAfterMs, asker)
-  return read(answer.body)
+  if (answer.status < 200 || answer.status > 299) throw refusal(answer, retryAfterMs, asker)
+  return { value: read(answer.body) }
 }
+
+/** Not the quota's 429: it does not say that nothing is left, or asks for longer than a quota of minutes would. */
+function isOwnLimit({ headers }: Answer, waitMs = 0): boolean {
+  return readRateState(headers).remaining !== 0 || waitMs > LONGEST_QUOTA_WAIT_MS
+}
+
+const LONGEST_QUOTA_WAIT_MS = 60_000
 
 function readRateState(headers: Record<string, string>) {
   const remaining = headers['ratelimit-remaining']
@@ -94,7 +132,7 @@ function refusal({ status, body }: Answer, retryAfterMs: number | undefined, ask
   if (status === 401 || status === 403) return new ExportError('KEY_REFUSED', what, about)
   if (status === 408 || status === 425 || status >= 500)
     return new ExportError('SERVICE_UNAVAILABLE', what, about)
-  if (status < 300) return new ExportError('PAGE_MALFORMED', what, about)
+  if (status === 429) return new ExportError('RATE_LIMITED', what, about)
   return new ExportError('REQUEST_REFUSED', what, about)
 }
 
@@ -114,11 +152,15 @@ function serviceMessage(body: Buffer, { hideKey }: Client): string {
   }
 }
 
-function withPlace(error: ExportError, about: string): ExportError {
-  const { fix, retryAfterMs, status, cause } = error
-  return new ExportError(error.code, `${about}: ${error.message}`, {
-    fix,
+type Place = { about: string; mayHaveActed: boolean }
+
+function withPlace(error: ExportError, { about, mayHaveActed }: Place): ExportError {
+  const { retryAfterMs, status, cause } = error
+  const doubt = mayHaveActed ? '; it may have been carried out' : ''
+  return new ExportError(error.code, `${about}: ${error.message}${doubt}`, {
+    fix: mayHaveActed ? 'See whether the service did it before asking again.' : error.fix,
     cause,
+    mayHaveActed,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(status === undefined ? {} : { status }),
   })

@@ -1,5 +1,6 @@
 /** When and how long to wait before a request is asked again. Pure: the dice and the clock are passed in. */
 
+/** How often and how soon a request is asked again after a fault. */
 export type RetryOptions = {
   /** Tries after the first, for faults other than 429. @default 7 */
   retries?: number

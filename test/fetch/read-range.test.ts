@@ -11,7 +11,7 @@ type Reply = { status?: number; body?: Buffer }
 /** An asker whose service is a function; it keeps what was asked. */
 function fakeAsker(reply: (query: Query) => Reply): { asker: Asker; asked: Query[] } {
   const asked: Query[] = []
-  const get = async (pathAndQuery: string): Promise<Answer> => {
+  const send = async ({ pathAndQuery }: { pathAndQuery: string }): Promise<Answer> => {
     const query = new URL(pathAndQuery, 'http://loopback').searchParams
     const one = {
       from: Number(query.get('startBlock')),
@@ -23,7 +23,7 @@ function fakeAsker(reply: (query: Query) => Reply): { asker: Asker; asked: Query
     return { status: 200, headers: {}, body: bodyOf([]), ...reply(one) }
   }
   const asker: Asker = {
-    client: { get, hideKey: (text) => text, close: async () => {} },
+    client: { send, hideKey: (text) => text, close: async () => {} },
     gate: createGate(),
     limit: (task) => task(),
     retry: { retries: 2, firstDelayMs: 0 },

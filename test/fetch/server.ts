@@ -1,0 +1,92 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished } from 'vitest'
+import { createServiceClient, type ServiceClient, type ServiceClientOptions } from '../../src/index.ts'
+
+export type Asked = {
+  method: string
+  path: string
+  query: Record<string, string> & { pageToken?: string }
+  headers: IncomingMessage['headers']
+  /** Parsed JSON; undefined where none came. */
+  body: unknown
+}
+
+/** What is answered; a body that is no text or bytes goes out as JSON. A function writes, breaks or hangs as it likes. */
+export type Reply =
+  | { status?: number; headers?: Record<string, string>; body?: unknown }
+  | ((response: ServerResponse) => unknown)
+
+export type Loopback = { url: string; asked: Asked[] }
+
+/** A real server on a free loopback port that answers by a function; it ends with the test. */
+export async function startServer(reply: (asked: Asked, count: number) => Reply): Promise<Loopback> {
+  const asked: Asked[] = []
+  const server = createServer((request, response) => {
+    void readAsked(request).then((one) => {
+      asked.push(one)
+      write(response, reply(one, asked.length))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+}
+
+/** The address of a port that nobody listens on. */
+export async function closedUrl(): Promise<string> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return `http://127.0.0.1:${port}`
+}
+
+async function readAsked(request: IncomingMessage): Promise<Asked> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  const { pathname, searchParams } = new URL(`http://loopback${request.url}`)
+  return {
+    method: request.method ?? '',
+    path: pathname,
+    query: Object.fromEntries(searchParams),
+    headers: request.headers,
+    body: chunks.length === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString()),
+  }
+}
+
+function write(response: ServerResponse, reply: Reply): void {
+  if (typeof reply === 'function') return void reply(response)
+  const { status = 200, headers = {}, body = '' } = reply
+  const raw = typeof body === 'string' || Buffer.isBuffer(body)
+  response.writeHead(status, headers).end(raw ? body : JSON.stringify(body))
+}
+
+/** Breaks the connection without a word. */
+export const reset = (response: ServerResponse) => response.socket?.resetAndDestroy()
+
+/** A client with quick retries that ends with the test. */
+export function clientOf(url: string, options: Partial<ServiceClientOptions> = {}): ServiceClient {
+  const retry = { retries: 2, firstDelayMs: 1, maxDelayMs: 2 }
+  const client = createServiceClient({ baseUrl: url, retry, ...options })
+  onTestFinished(() => client.close())
+  return client
+}
+
+/** What a promise rejects with. */
+export async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    (value) => expect.fail(`it resolved with ${JSON.stringify(value)}`),
+    (thrown: unknown) => thrown,
+  )
+}
+
+/** All pages of a listing. */
+export async function pagesOf<Page>(pages: AsyncIterable<Page>): Promise<Page[]> {
+  const all: Page[] = []
+  for await (const page of pages) all.push(page)
+  return all
+}
