@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { ExportError } from './errors.ts'
 import { readRange } from './fetch/read-range.ts'
-import type { Asker } from './fetch/request-page.ts'
+import type { Asker } from './fetch/request.ts'
 import type { Figures } from './figures.ts'
 import type { BlockRange, Job } from './model.ts'
 import type { Spool } from './spool/spool.ts'

@@ -13,7 +13,7 @@ export type {
 } from './fetch/operations/transactions.ts'
 export type { WebhookAddresses } from './fetch/operations/webhook-addresses.ts'
 export type { WebhookId, WebhookMatch, WebhooksQuery } from './fetch/operations/webhooks.ts'
-export type { RequestEvent } from './fetch/request-page.ts'
+export type { RequestEvent } from './fetch/request.ts'
 export type { Answered, Numeric, Open } from './fetch/resources/answered.ts'
 export type { Chain } from './fetch/resources/chain.ts'
 export type {

@@ -1,7 +1,7 @@
 import { ExportError } from '../errors.ts'
 import type { BlockRange } from '../model.ts'
 import { type Page, readPage } from './page.ts'
-import { type Ask, type Asker, request } from './request-page.ts'
+import { type Ask, type Asker, request } from './request.ts'
 
 export type RangeAsk = {
   chain: string

@@ -11,7 +11,7 @@ import { type SharedSecretOperations, sharedSecretOperations } from './operation
 import { type TransactionOperations, transactionOperations } from './operations/transactions.ts'
 import { type WebhookAddressOperations, webhookAddressOperations } from './operations/webhook-addresses.ts'
 import { type WebhookOperations, webhookOperations } from './operations/webhooks.ts'
-import { type Asker, type RequestEvent, request } from './request-page.ts'
+import { type Asker, type RequestEvent, request } from './request.ts'
 import type { RetryOptions } from './retry.ts'
 
 /** Where a service is, the key for it, and how it is asked. */

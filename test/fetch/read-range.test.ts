@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Answer } from '../../src/fetch/client.ts'
 import { createGate } from '../../src/fetch/gate.ts'
 import { type RangeAsk, type RangePage, readRange } from '../../src/fetch/read-range.ts'
-import type { Asker } from '../../src/fetch/request-page.ts'
+import type { Asker } from '../../src/fetch/request.ts'
 import { bodyOf, itemAt } from './listing.ts'
 
 type Query = { from: number; to: number; order: string; token: string | undefined }

@@ -1,4 +1,4 @@
-import type { Ask } from '../request-page.ts'
+import type { Ask } from '../request.ts'
 
 /** What one call may be given besides its query. */
 export type CallOptions = {
