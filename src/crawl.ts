@@ -1,9 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import { ExportError } from './errors.ts'
+import type { Page } from './fetch/page.ts'
 import { readRange } from './fetch/read-range.ts'
 import type { Asker } from './fetch/request.ts'
 import type { Figures } from './figures.ts'
 import type { BlockRange, Job } from './model.ts'
+import { type Claim, createReadPlan, type Piece } from './plan/read-plan.ts'
 import type { Spool } from './spool/spool.ts'
 import { NO_END } from './spool/state.ts'
 
@@ -15,8 +17,6 @@ export type Crawl = {
   /** Called as each page is on disk. */
   onPage: () => void
 }
-
-type Piece = { address: string; range: BlockRange; order: 'asc' | 'desc' }
 
 /**
  * Asks the service for everything that the spool does not hold yet; resolves with the run's pinned end (exclusive).
@@ -40,20 +40,29 @@ function* openPieces({ job, spool }: Crawl): Generator<Piece> {
   }
 }
 
-/** As many readers as the job allows, each taking the next piece until none is left; the first failure stops all. */
+/** As many readers as the job allows share the pieces until all is read; the first failure stops all. */
 async function readPieces(context: Crawl, pieces: Iterable<Piece>): Promise<void> {
   const failed = new AbortController()
   const signal = AbortSignal.any([context.asker.signal, failed.signal])
   // Every request in flight listens to it: many listeners are no leak here.
   setMaxListeners(0, signal)
-  const inside = { ...context, asker: { ...context.asker, signal } }
-  const queue = pieces[Symbol.iterator]()
+  const plan = createReadPlan(pieces)
+  const idle = createBell(signal)
+  const inside = { ...context, asker: { ...context.asker, signal }, onProgress: idle.ring }
+  let isSpent = false
   const reader = async () => {
-    for (let next = queue.next(); next.done !== true; next = queue.next()) await readPiece(inside, next.value)
+    while (!isSpent) {
+      const claim = plan.claim()
+      if (claim !== undefined) await readClaim(inside, claim).finally(idle.ring)
+      else if (plan.isOver()) return
+      else await idle.wait()
+    }
   }
   const readers = Array.from({ length: context.job.concurrency }, () =>
     reader().catch((thrown: unknown) => {
-      if (!isBudget(thrown)) failed.abort(thrown)
+      if (isBudget(thrown)) isSpent = true
+      else failed.abort(thrown)
+      idle.ring()
       throw thrown
     }),
   )
@@ -62,16 +71,41 @@ async function readPieces(context: Crawl, pieces: Iterable<Piece>): Promise<void
   for (const reader of ended) if (reader.status === 'rejected') throw reader.reason
 }
 
+/** Lets idle readers sleep until somebody has got a page. */
+function createBell(signal: AbortSignal): { wait: () => Promise<void>; ring: () => void } {
+  let sleepers: (() => void)[] = []
+  const ring = () => {
+    const woken = sleepers
+    sleepers = []
+    for (const wake of woken) wake()
+  }
+  signal.addEventListener('abort', ring)
+  return {
+    ring,
+    wait: async () => {
+      signal.throwIfAborted()
+      await new Promise<void>((resolve) => sleepers.push(resolve))
+      signal.throwIfAborted()
+    },
+  }
+}
+
 /** A spent budget stops the asking and lets what is in flight arrive. */
 function isBudget(thrown: unknown): boolean {
   return thrown instanceof ExportError && thrown.code === 'BUDGET_REACHED'
 }
 
-async function readPiece(
-  { job, asker, spool, figures, onPage }: Crawl,
-  { address, range, order }: Piece,
+async function readClaim(
+  { job, asker, spool, figures, onPage, onProgress }: Crawl & { onProgress: () => void },
+  claim: Claim,
 ): Promise<void> {
-  const ask = { chain: job.chain, address, range, order, cutMs: spool.cutMs }
+  const { address, range, order } = claim
+  const advance = (rest: BlockRange, page: Page) => {
+    const wanted = claim.advance(rest, page)
+    onProgress()
+    return wanted
+  }
+  const ask = { chain: job.chain, address, range, order, cutMs: spool.cutMs, advance }
   for await (const page of readRange(asker, ask)) {
     await spool.addPage(address, page)
     onPage()
@@ -79,6 +113,7 @@ async function readPiece(
     figures.items += page.items
     figures.share = shareSettled(figures.share, { job, covered: page.covered, head: spool.head() })
   }
+  claim.end()
 }
 
 type Settled = { job: Job; covered: BlockRange; head: number | undefined }

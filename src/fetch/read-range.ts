@@ -11,6 +11,11 @@ export type RangeAsk = {
   order: 'asc' | 'desc'
   /** Items younger than this (milliseconds since 1970) do not count for the pin. */
   cutMs: number
+  /**
+   * Called with each page as it comes and with what is left of the asked range after it; answers with what is still
+   * wanted of that, undefined for nothing: other readers may have taken some. Absent: all of it is.
+   */
+  advance?: (rest: BlockRange, page: Page) => BlockRange | undefined
 }
 
 /** A page, what is left of the asked range after it (undefined: nothing), and the blocks that it settles. */
@@ -66,17 +71,20 @@ function stuck({ address }: RangeAsk): ExportError {
 /** Follows one chain of page tokens to its end, or to the first token that leads nowhere. */
 async function* readChain(asker: Asker, ask: RangeAsk): AsyncGenerator<RangePage, void, void> {
   const asked = new Set<string>()
+  const { advance = (rest: BlockRange) => rest } = ask
   let rest = ask.range
   let token: string | undefined
   do {
     const page = await askPage(asker, { ...ask, rest, token })
     if (page === undefined) return
     const before = rest
+    if (page.next === undefined) return yield { ...page, covered: before, rest: undefined }
     rest = restAfter(page, ask.order, before)
-    const covered = page.next === undefined ? before : coveredBetween(before, rest)
-    yield { ...page, covered, rest: page.next === undefined ? undefined : rest }
+    const wanted = advance(rest, page)
+    yield { ...page, covered: coveredBetween(before, rest), rest: wanted }
+    if (wanted === undefined) return
     token = page.next
-    if (token === undefined || asked.has(token)) return
+    if (asked.has(token)) return
     asked.add(token)
   } while (token !== undefined)
 }

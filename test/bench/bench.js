@@ -1,8 +1,9 @@
 // npm run bench -- <name>: runs one benchmark, or all.
 import { benchMemory } from './memory.js'
+import { benchPaging } from './paging.js'
 import { benchParquet } from './parquet.js'
 
-const BENCHES = { memory: benchMemory, parquet: benchParquet }
+const BENCHES = { paging: benchPaging, memory: benchMemory, parquet: benchParquet }
 const [name, ...args] = process.argv.slice(2)
 const chosen = name === undefined ? Object.values(BENCHES) : [BENCHES[name]]
 if (chosen[0] === undefined)

@@ -28,7 +28,7 @@ export async function benchMemory(large = 1_000_000) {
 
 async function measure({ label, wallets, blocks, format }) {
   const folder = mkdtempSync(join(tmpdir(), 'walletlake-bench-'))
-  const service = spawn(process.execPath, [SERVICE, String(blocks)])
+  const service = spawn(process.execPath, [SERVICE, JSON.stringify({ transactions: blocks })])
   try {
     const [url] = await once(service.stdout, 'data')
     const addresses = Array.from(

@@ -1,19 +1,63 @@
-// A loopback service with as many transactions as asked for: item n of a wallet is in block n, made from a template.
-// Usage: node synthetic-service.js <transactions per wallet>; prints its base URL. Every third item has an ERC-20
+// A loopback service with as many transactions as asked for, made from a template: every third item has an ERC-20
 // transfer, every tenth an internal transaction, so that all tables but the NFTs' fill up.
+// Usage: node synthetic-service.js '<JSON>' with
+//   transactions: of each wallet; with `spread` (number of wallets) wallet k of them, which is in the address, has
+//     from 1 up to `transactions`, growing evenly
+//   bursty: true puts most items into few stretches of blocks, else item n is in block n
+//   delayMs: [least, most] before each answer
+// Prints its base URL; a request to /figures answers { requests, most } (most: in flight at once).
 import { createServer } from 'node:http'
 
-const total = Number(process.argv[2] ?? 100_000)
+const { transactions, spread, bursty = false, delayMs = [0, 0] } = JSON.parse(process.argv[2])
 const PAGE = 100
 const hash = (n) => `0x${n.toString(16).padStart(64, '0')}`
 const PEER = '0x00000000000000000000000000000000000000aa'
 const TOKEN = '0x00000000000000000000000000000000000000bb'
 
-function item(wallet, n) {
+function random(seed) {
+  let state = seed
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+}
+const dice = random(7)
+
+/** The block of each item, rising. */
+function blocksOf(total) {
+  if (!bursty) return Float64Array.from({ length: total }, (_, n) => n)
+  const weights = Array.from({ length: 60 }, () => 1 / (0.02 + dice()) ** 2)
+  const sum = weights.reduce((a, b) => a + b)
+  const blocks = new Float64Array(total)
+  let [n, passed] = [0, 0]
+  weights.forEach((weight, at) => {
+    passed += weight
+    const until = Math.min(total, Math.round((passed / sum) * total))
+    const first = n
+    for (; n < until; n += 1) blocks[n] = Math.floor(((at + (n - first) / (until - first)) / 60) * total * 10)
+  })
+  return blocks
+}
+
+const histories = new Map()
+
+function historyOf(wallet) {
+  const number = Number.parseInt(wallet.slice(-8), 16) - 4096
+  const total =
+    spread === undefined ? transactions : Math.max(1, Math.round((transactions * (number + 1)) / spread))
+  const key = spread === undefined ? 'all' : wallet
+  if (!histories.has(key)) histories.set(key, blocksOf(total))
+  return histories.get(key)
+}
+
+function item(wallet, n, blocks) {
   const out = n % 2 === 0
+  const block = blocks[n]
+  let index = 0
+  while (blocks[n - index - 1] === block) index += 1
   const from = out ? wallet : PEER
   const to = out ? PEER : wallet
-  const native = `{"blockNumber":"${n}","blockTimestamp":${1_600_000_000 + n},"blockHash":"${hash(n)}","chainId":"43114","blockIndex":0,"txHash":"${wallet}${n.toString(16).padStart(24, '0')}","txStatus":"1","txType":2,"gasLimit":"90000","gasUsed":"21000","gasPrice":"26000000000","nonce":"${n}","from":{"address":"${from}"},"to":{"address":"${to}"},"method":{"callType":"CONTRACT_CALL","methodHash":"0xa9059cbb","methodName":"transfer(address,uint256)"},"value":"${n}000000000"}`
+  const native = `{"blockNumber":"${block}","blockTimestamp":${1_600_000_000 + block},"blockHash":"${hash(block)}","chainId":"43114","blockIndex":${index},"txHash":"${wallet}${n.toString(16).padStart(24, '0')}","txStatus":"1","txType":2,"gasLimit":"90000","gasUsed":"21000","gasPrice":"26000000000","nonce":"${n}","from":{"address":"${from}"},"to":{"address":"${to}"},"method":{"callType":"CONTRACT_CALL","methodHash":"0xa9059cbb","methodName":"transfer(address,uint256)"},"value":"${n}000000000"}`
   const erc20 =
     n % 3 === 0
       ? `{"from":{"address":"${from}"},"to":{"address":"${to}"},"logIndex":1,"value":"${n}000000","erc20Token":{"address":"${TOKEN}","name":"USD Coin","symbol":"USDC","decimals":6,"ercType":"ERC-20"}}`
@@ -25,22 +69,69 @@ function item(wallet, n) {
   return `{"nativeTransaction":${native},"erc20Transfers":[${erc20}],"erc721Transfers":[],"erc1155Transfers":[],"internalTransactions":[${internal}]}`
 }
 
+/** Place of the first item in a block at or after `block`. */
+function placeOf(blocks, block) {
+  let [low, high] = [0, blocks.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (blocks[middle] < block) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Items of a wallet as text, made once, so that the answers of a benchmark cost the machine little. */
+const texts = new Map()
+const MOST_KEPT = 150_000
+
+function textsOf(wallet, blocks) {
+  if (texts.has(wallet)) return texts.get(wallet)
+  const kept = { offsets: new Float64Array(blocks.length + 1), bytes: Buffer.alloc(blocks.length * 1300) }
+  let end = 0
+  for (let n = 0; n < blocks.length; n += 1) {
+    end += kept.bytes.write(`${item(wallet, n, blocks)},`, end)
+    kept.offsets[n + 1] = end
+  }
+  texts.set(wallet, kept)
+  return kept
+}
+
 function page(url) {
   const { pathname, searchParams: query } = new URL(url, 'http://localhost')
   const wallet = pathname.split('/')[5].toLowerCase()
-  const from = Math.min(total, Number(query.get('startBlock')))
-  const to = Math.min(total, Number(query.get('endBlock')))
+  const blocks = historyOf(wallet)
+  const from = placeOf(blocks, Number(query.get('startBlock')))
+  const to = placeOf(blocks, Number(query.get('endBlock')))
   const offset = Number(query.get('pageToken') ?? 0)
-  const desc = query.get('sortOrder') === 'desc'
-  const items = []
-  for (let at = offset; at < Math.min(offset + PAGE, to - from); at += 1)
-    items.push(item(wallet, desc ? to - 1 - at : from + at))
+  const count = Math.min(PAGE, to - from - offset)
   const next = offset + PAGE < to - from ? `"nextPageToken":"${offset + PAGE}",` : ''
+  const isDown = query.get('sortOrder') === 'desc'
+  if (!isDown && count > 0 && spread === undefined && blocks.length <= MOST_KEPT) {
+    const { offsets, bytes } = textsOf(wallet, blocks)
+    const items = bytes.subarray(offsets[from + offset], offsets[from + offset + count] - 1)
+    return Buffer.concat([Buffer.from(`{${next}"transactions":[`), items, Buffer.from(']}')])
+  }
+  const items = []
+  for (let at = offset; at < offset + count; at += 1)
+    items.push(item(wallet, isDown ? to - 1 - at : from + at, blocks))
   return `{${next}"transactions":[${items.join(',')}]}`
 }
 
+const figures = { requests: 0, most: 0 }
+let inFlight = 0
+
 const server = createServer((request, response) => {
-  response.setHeader('content-type', 'application/json')
-  response.end(page(request.url))
+  if (request.url === '/figures') return response.end(JSON.stringify(figures))
+  inFlight += 1
+  figures.requests += 1
+  figures.most = Math.max(figures.most, inFlight)
+  const [least, most] = delayMs
+  const answer = () => {
+    inFlight -= 1
+    response.setHeader('content-type', 'application/json')
+    response.end(page(request.url))
+  }
+  if (most === 0) answer()
+  else setTimeout(answer, least + dice() * (most - least))
 })
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))

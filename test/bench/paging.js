@@ -1,0 +1,99 @@
+// How well a run keeps its readers busy, against a loopback service with delays; nothing is written but transactions.
+// 1: one wallet read by 16 readers at once, against the time that one page after the other would take (the sum of the
+//    delays). 2: 200 wallets with 32 readers, against the ideal (requests x mean delay / 32).
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { run } from '../../dist/run.js'
+
+const SERVICE = new URL('./synthetic-service.js', import.meta.url).pathname
+const DELAY_MS = [80, 160]
+const MEAN_MS = 120
+
+export async function benchPaging() {
+  const one = { transactions: 60_000, wallets: 1, concurrency: 16 }
+  const many = { transactions: 20_000, wallets: 200, concurrency: 32, spread: 200 }
+  console.table([
+    await measure('one wallet, 60,000 transactions, even', one),
+    await measure('one wallet, 60,000 transactions, bursty', { ...one, bursty: true }),
+    await measure('200 wallets, 100 to 20,000 transactions', many),
+    await measure('200 wallets, 100 to 20,000, bursty', { ...many, bursty: true }),
+  ])
+}
+
+async function measure(label, { transactions, wallets, concurrency, spread, bursty = false }) {
+  const folder = mkdtempSync(join(tmpdir(), 'walletlake-bench-'))
+  const options = { transactions, spread, bursty, delayMs: DELAY_MS }
+  const service = spawn(process.execPath, [SERVICE, JSON.stringify(options)])
+  try {
+    const url = String((await once(service.stdout, 'data'))[0]).trim()
+    const { pagingMs, received } = await page(jobFor({ wallets, concurrency, folder, url }))
+    const { requests, most } = await (await fetch(`${url}/figures`)).json()
+    const sizes = Array.from({ length: wallets }, (_, at) =>
+      spread === undefined ? transactions : Math.max(1, Math.round((transactions * (at + 1)) / spread)),
+    )
+    const total = sizes.reduce((sum, size) => sum + size, 0)
+    if (received !== total) throw new Error(`${received} transactions, expected ${total}`)
+    if (most > concurrency) throw new Error(`${most} requests in flight`)
+    const pages = sizes.reduce((sum, size) => sum + Math.ceil(size / 100), 0)
+    return {
+      case: label,
+      seconds: (pagingMs / 1000).toFixed(1),
+      timesOneByOne: ((pages * MEAN_MS) / pagingMs).toFixed(1),
+      ofIdeal: `${(((requests * MEAN_MS) / concurrency / pagingMs) * 100).toFixed(1)} %`,
+      extraRequests: `${((requests / pages - 1) * 100).toFixed(2)} %`,
+      inFlight: most,
+    }
+  } finally {
+    service.kill()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Runs the job; milliseconds from the first request to the last page. */
+async function page(job) {
+  const started = performance.now()
+  let pagingMs = 0
+  await run([job], {
+    onStart: ([{ figures }]) => {
+      let phase = figures.phase
+      Object.defineProperty(figures, 'phase', {
+        get: () => phase,
+        set: (next) => {
+          if (next === 'writing') pagingMs = performance.now() - started
+          phase = next
+        },
+      })
+    },
+  })
+  const { tables } = JSON.parse(readFileSync(join(job.output, 'manifest.json'), 'utf8'))
+  return { pagingMs, received: tables.transactions.rows }
+}
+
+function jobFor({ wallets, concurrency, folder, url }) {
+  const addresses = Array.from(
+    { length: wallets },
+    (_, at) => `0x${(at + 4096).toString(16).padStart(40, '0')}`,
+  )
+  return {
+    name: 'bench',
+    file: 'bench',
+    chain: '43114',
+    wallets: addresses.map((address) => ({ address, label: null })),
+    startBlock: 0,
+    endBlock: 10_000_000,
+    tables: ['transactions'],
+    format: 'csv',
+    compression: 'none',
+    output: join(folder, 'out'),
+    maxRowsPerFile: 1_000_000,
+    concurrency,
+    finalityMs: 0,
+    nativeSymbol: null,
+    keepRaw: false,
+    escapeFormulas: true,
+    service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
+  }
+}
