@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto'
+import type { Chain } from '../chain.ts'
+import { describeChain } from '../chain-card.ts'
+import { firstAt } from '../first-at.ts'
+import { type JsonObject, objectOf } from '../json.ts'
+import { addressesOf } from '../wallet-view.ts'
+import { buildEvent } from './build-event.ts'
+import type { Delivery } from './courier.ts'
+import type { Webhook } from './webhook.ts'
+
+/**
+ * Makes the deliveries of one block, in its order: one for each webhook and each transaction in which an address that
+ * it watches takes part, which are the transactions that the wallet listing has of the address.
+ */
+export async function announceBlock(
+  chain: Chain,
+  block: number,
+  webhooks: readonly Webhook[],
+): Promise<Delivery[]> {
+  if (webhooks.length === 0) return []
+  const { networkToken } = describeChain(chain.id)
+  const items = await itemsOf(chain, block)
+  let cumulativeGasUsed = 0n
+  return items.flatMap((item) => {
+    cumulativeGasUsed += gasUsedBy(item)
+    const happening = { item, cumulativeGasUsed, networkToken }
+    const touched = addressesOf(item)
+    return webhooks
+      .filter(({ addresses }) => [...touched].some((address) => addresses.has(address)))
+      .map((webhook) => address(webhook, buildEvent(webhook, happening)))
+  })
+}
+
+async function itemsOf(chain: Chain, block: number): Promise<readonly JsonObject[]> {
+  const { items, blockNumbers } = await chain.items()
+  const from = firstAt(blockNumbers, (number) => number >= block)
+  return items.slice(
+    from,
+    firstAt(blockNumbers, (number) => number > block),
+  )
+}
+
+function gasUsedBy(item: JsonObject): bigint {
+  const text = String(objectOf(item.nativeTransaction).gasUsed)
+  return BigInt(/^\d+$/.test(text) ? text : 0)
+}
+
+function address({ id }: Webhook, event: JsonObject): Delivery {
+  const messageId = randomUUID()
+  const body = { webhookId: id, eventType: 'address_activity', messageId, event }
+  return { webhookId: id, messageId, body }
+}
