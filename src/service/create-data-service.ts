@@ -8,7 +8,7 @@ import { answerJson, answerRefusal, Refusal } from './refusal.ts'
 import { createReplay, type Replay } from './replay.ts'
 import { readRoute } from './route.ts'
 import { afterDelay } from './timers.ts'
-import { announceBlock } from './webhooks/announce-block.ts'
+import { announceBlocks } from './webhooks/announce-blocks.ts'
 import { openPostOffice } from './webhooks/open-post-office.ts'
 import { createRegistry } from './webhooks/registry.ts'
 import { createWelcome } from './welcome.ts'
@@ -67,9 +67,9 @@ function openGrowingChains(options: DataServiceOptions, { registry, postOffice }
   const replay: Replay | undefined =
     options.replay &&
     createReplay(options.replay, {
-      chain: () => chains.named(replay?.chainId ?? ''),
-      onBlock: async (chain, block) =>
-        postOffice.send(await announceBlock(chain, block, registry.activeOn(chain.id))),
+      chains,
+      onGrown: async (chain, blocks) =>
+        postOffice.send(await announceBlocks(chain, blocks, registry.activeOn(chain.id))),
       after,
       onError: onInternalError,
     })

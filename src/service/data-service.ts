@@ -62,7 +62,7 @@ export type DataServiceOptions = {
   deliveryTimeoutMs?: number | undefined
   /** Waits before a delivery is tried again, in milliseconds. @default 10 s, 1, 5, 10, 30 min, 2, 6, 12, 24 h */
   deliveryDelaysMs?: readonly number[] | undefined
-  /** Drops, doubles or shuffles the deliveries of one step of the chain before they are sent. None: as they are. */
+  /** Drops, doubles or shuffles the deliveries of one `advance` before they are sent. None: as they are. */
   deliver?: ((deliveries: readonly Delivery[]) => readonly Delivery[]) | undefined
   /** Told of every try of a delivery. */
   onDelivery?: ((outcome: DeliveryOutcome) => void) | undefined

@@ -16,8 +16,8 @@ export type Replay = {
 
 export type ReplayTools = {
   readonly chain: () => Chain
-  /** Called with each new block as soon as listings show it. */
-  readonly onBlock: (chain: Chain, block: number) => Promise<void>
+  /** Called with the new blocks, rising, once listings show them. */
+  readonly onGrown: (chain: Chain, blocks: readonly number[]) => Promise<void>
   readonly after: After
   readonly onError: (thrown: unknown) => void
 }
@@ -33,7 +33,9 @@ export function createReplay(options: ReplayOptions, tools: ReplayTools): Replay
   const grow = async (blocks: number) => {
     const chain = tools.chain()
     const end = Math.min(state.head + blocks, await chain.last())
-    while (state.head < end && !state.closed) await tools.onBlock(chain, ++state.head)
+    const grown = Array.from({ length: Math.max(0, end - state.head) }, (_, at) => state.head + 1 + at)
+    state.head += grown.length
+    await tools.onGrown(chain, grown)
     return state.head
   }
   const advance = (blocks: number) => {

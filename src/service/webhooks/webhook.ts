@@ -33,10 +33,21 @@ export type WatchedAddress = {
 }
 
 /** Shows a webhook to its owner (interface 2.9): every field, always. */
-export function showWebhook({ owner, sequence, addresses, eventSignatures, ...shown }: Webhook): JsonObject {
+export function showWebhook({ addresses, eventSignatures, ...webhook }: Webhook): JsonObject {
   const signatures = eventSignatures === undefined ? {} : { eventSignatures }
-  const texts = [...addresses.values()].map(({ text }) => text)
-  return { ...shown, eventType: 'address_activity', metadata: { ...signatures, addresses: texts } }
+  return {
+    id: webhook.id,
+    eventType: 'address_activity',
+    url: webhook.url,
+    chainId: webhook.chainId,
+    status: webhook.status,
+    createdAt: webhook.createdAt,
+    name: webhook.name,
+    description: webhook.description,
+    metadata: { addresses: [...addresses.values()].map(({ text }) => text), ...signatures },
+    includeInternalTxs: webhook.includeInternalTxs,
+    includeLogs: webhook.includeLogs,
+  }
 }
 
 /** Adds addresses to those watched; one that is there already, in whatever letter case, stays as it is. */
