@@ -1,6 +1,7 @@
 import { ExportError } from '../errors.ts'
 import type { Chain } from './chain.ts'
 import type { ReplayOptions } from './data-service.ts'
+import type { Chains } from './open-chains.ts'
 import type { After } from './timers.ts'
 
 export type Replay = {
@@ -15,7 +16,7 @@ export type Replay = {
 }
 
 export type ReplayTools = {
-  readonly chain: () => Chain
+  readonly chains: Chains
   /** Called with the new blocks, rising, once listings show them. */
   readonly onGrown: (chain: Chain, blocks: readonly number[]) => Promise<void>
   readonly after: After
@@ -26,12 +27,12 @@ export type ReplayTools = {
 export function createReplay(options: ReplayOptions, tools: ReplayTools): Replay {
   const { chain: chainId = '43114', from = 0, everyMs } = options
   requireWhole(from, 'a replay begins at a block: a whole number')
-  if (everyMs !== undefined && !(everyMs > 0))
-    throw new ExportError('USAGE', 'a replay needs some time a block')
+  requireTime(everyMs)
+  requireChain(chainId, tools.chains)
   const state = { head: from, turn: Promise.resolve(), stop: () => {}, closed: false }
 
   const grow = async (blocks: number) => {
-    const chain = tools.chain()
+    const chain = tools.chains.named(chainId)
     const end = Math.min(state.head + blocks, await chain.last())
     const grown = Array.from({ length: Math.max(0, end - state.head) }, (_, at) => state.head + 1 + at)
     state.head += grown.length
@@ -65,6 +66,16 @@ export function createReplay(options: ReplayOptions, tools: ReplayTools): Replay
       state.stop()
     },
   }
+}
+
+function requireTime(everyMs: number | undefined): void {
+  if (everyMs === undefined || everyMs > 0) return
+  throw new ExportError('USAGE', `a replay needs some time a block, but ${everyMs} ms were given`)
+}
+
+function requireChain(chainId: string, { ids }: Chains): void {
+  if (ids.includes(chainId)) return
+  throw new ExportError('USAGE', `there is no chain ${chainId} to replay: expected one of ${ids.join(', ')}`)
 }
 
 function requireWhole(number: number, what: string): void {
