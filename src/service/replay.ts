@@ -29,42 +29,57 @@ export function createReplay(options: ReplayOptions, tools: ReplayTools): Replay
   requireWhole(from, 'a replay begins at a block: a whole number')
   requireTime(everyMs)
   requireChain(chainId, tools.chains)
-  const state = { head: from, turn: Promise.resolve(), stop: () => {}, closed: false }
+  const growth = createGrowth({ chainId, from }, tools)
+  const close = everyMs === undefined ? () => {} : growRegularly(growth, { ...tools, everyMs })
+  return { chainId, ...growth, close }
+}
 
+type Growth = Pick<Replay, 'head' | 'advance'>
+
+/** Steps wait for each other, so that each block is new once. */
+function createGrowth(
+  { chainId, from }: { chainId: string; from: number },
+  { chains, onGrown }: ReplayTools,
+): Growth {
+  const state = { head: from, turn: Promise.resolve() }
   const grow = async (blocks: number) => {
-    const chain = tools.chains.named(chainId)
+    const chain = chains.named(chainId)
     const end = Math.min(state.head + blocks, await chain.last())
     const grown = Array.from({ length: Math.max(0, end - state.head) }, (_, at) => state.head + 1 + at)
     state.head += grown.length
-    await tools.onGrown(chain, grown)
+    await onGrown(chain, grown)
     return state.head
   }
-  const advance = (blocks: number) => {
-    requireWhole(blocks, 'a chain grows by a whole number of blocks')
-    const grown = state.turn.then(() => grow(blocks))
-    state.turn = grown.then(
-      () => {},
-      () => {},
-    )
-    return grown
+  return {
+    head: () => state.head,
+    async advance(blocks) {
+      requireWhole(blocks, 'a chain grows by a whole number of blocks')
+      const grown = state.turn.then(() => grow(blocks))
+      state.turn = grown.then(ignore, ignore)
+      return grown
+    },
   }
+}
+
+function ignore(): void {}
+
+/** Grows by one block at a time until there is none left; gives what ends it before. */
+function growRegularly(
+  { head, advance }: Growth,
+  { everyMs, after, onError }: ReplayTools & { everyMs: number },
+): () => void {
+  const state = { closed: false, cancel: () => {} }
   const tick = () => {
-    if (everyMs === undefined || state.closed) return
-    state.stop = tools.after(everyMs, () => {
-      const before = state.head
-      advance(1).then((head) => head > before && tick(), tools.onError)
+    if (state.closed) return
+    state.cancel = after(everyMs, () => {
+      const before = head()
+      advance(1).then((now) => now > before && tick(), onError)
     })
   }
   tick()
-
-  return {
-    chainId,
-    head: () => state.head,
-    advance,
-    close() {
-      state.closed = true
-      state.stop()
-    },
+  return () => {
+    state.closed = true
+    state.cancel()
   }
 }
 
