@@ -58,6 +58,7 @@ test('tells each webhook as much as it asked for', async () => {
   const plain = await watch(service, url)
   const logs = await watch(service, url, { includeLogs: true })
   await watch(service, url, { metadata: { addresses: [`0x${'1'.repeat(40)}`] } })
+  await watch(service, url, { chainId: '1' })
   await service.advance()
   await service.idle()
   const eventFor = (id: string) => received.find(({ body }) => body.webhookId === id)?.body.event

@@ -81,7 +81,8 @@ test('holds up no later delivery for one that failed', async () => {
 test('tries again where the webhook is now, and nowhere once it is inactive', async () => {
   const [old, moved] = [await startReceiver(() => 500), await startReceiver(() => 500)]
   const timers = manualTimers()
-  const service = startLab({ after: timers.after })
+  const outcomes: DeliveryOutcome[] = []
+  const service = startLab({ after: timers.after, onDelivery: (outcome) => outcomes.push(outcome) })
   const { id } = await watch(service, old.url)
   await service.advance()
   await service.idle()
@@ -95,12 +96,12 @@ test('tries again where the webhook is now, and nowhere once it is inactive', as
   await service.idle()
   expect([old.received.length, moved.received.length]).toEqual([1, 1])
   expect(timers.delays()).toEqual([])
+  expect(outcomes).toHaveLength(2)
 })
 
 test('tries again when nobody listens or the answer breaks off', async () => {
   const broken = createServer((_, response) => {
-    response.writeHead(200, { 'content-length': 10 }).write('half')
-    response.destroy()
+    response.writeHead(200, { 'content-length': 10 }).write('half', () => response.destroy())
   })
   broken.listen(0, '127.0.0.1')
   await once(broken, 'listening')
