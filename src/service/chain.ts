@@ -8,6 +8,8 @@ export type Chain = {
   items(): Promise<ChainItems>
   /** The block with this number, or this hash in lower case. */
   block(id: number | string): Promise<Block | undefined>
+  /** Number of the last block that there is, told of or not; -1 where there is none. */
+  last(): Promise<number>
 }
 
 /** Every transaction with all its lists, unfiltered, in chain order; a transaction's place is its index here. */
@@ -17,6 +19,8 @@ export type ChainItems = {
   readonly blockNumbers: readonly number[]
   /** Places, rising, of the items in which an address (lower case) takes part. */
   placesOf(address: string): readonly number[]
+  /** Place of the transaction with this hash (lower case). */
+  placeOf(hash: string): number | undefined
   /** In blocks with an odd number empty lists are left out of an item, as a service may do. */
   readonly dropsEmptyInOddBlocks: boolean
 }

@@ -16,10 +16,12 @@ export function indexItems(
   const order = numbers.map((number, place) => ({ number, place })).sort((a, b) => a.number - b.number)
   const items = order.map(({ place }) => read[place] as JsonObject)
   const places = lazy(() => collectPlaces(items))
+  const hashes = lazy(() => new Map(items.map((item, place) => [hashOf(item), place])))
   return {
     items,
     blockNumbers: order.map(({ number }) => number),
     placesOf: (address) => places().get(address) ?? [],
+    placeOf: (hash) => hashes().get(hash),
     ...options,
   }
 }
@@ -27,6 +29,10 @@ export function indexItems(
 function blockNumberOf(item: JsonObject): number | undefined {
   const text = objectOf(item.nativeTransaction).blockNumber
   return typeof text === 'string' && /^\d+$/.test(text) ? Number(text) : undefined
+}
+
+function hashOf(item: JsonObject): string {
+  return String(objectOf(item.nativeTransaction).txHash ?? '').toLowerCase()
 }
 
 function collectPlaces(items: readonly JsonObject[]): Map<string, number[]> {

@@ -1,23 +1,27 @@
 import type { Chain } from './chain.ts'
 import type { Page } from './list-wallet.ts'
 import type { PageTokens, Query } from './page-tokens.ts'
+import { readBlockQuery } from './query.ts'
+import { readBlockId } from './read-path.ts'
 import { Refusal } from './refusal.ts'
-import type { BlockListing } from './route.ts'
+import type { Call } from './route.ts'
 
 /** Answers the block listing (interface 4.1); a block that is unknown or past the head is refused with 404. */
 export async function listBlock(
-  listing: BlockListing,
+  { path, query }: Call,
   { chain, tokens }: { chain: Chain; tokens: PageTokens },
 ): Promise<Page> {
-  const block = await chain.block(listing.block)
+  const id = readBlockId(path.blockId)
+  const { pageToken, pageSize } = readBlockQuery(query)
+  const block = await chain.block(id)
   if (!block || block.number > chain.head()) {
-    throw new Refusal(404, `chain ${chain.id} has no block ${listing.block} here.`)
+    throw new Refusal(404, `chain ${chain.id} has no block ${id} here.`)
   }
-  const query: Query = ['block', chain.id, block.number, listing.pageSize]
-  const start = listing.pageToken === null ? 0 : tokens.open(query, listing.pageToken)
-  const end = start + listing.pageSize
+  const asked: Query = ['block', chain.id, block.number, pageSize]
+  const start = pageToken === null ? 0 : tokens.open(asked, pageToken)
+  const end = start + pageSize
   const transactions = block.transactions.slice(start, end)
   return end < block.transactions.length
-    ? { nextPageToken: tokens.seal(query, end), transactions }
+    ? { nextPageToken: tokens.seal(asked, end), transactions }
     : { transactions }
 }

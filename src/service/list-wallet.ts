@@ -1,25 +1,42 @@
 import type { Chain, ChainItems } from './chain.ts'
+import { firstAt } from './first-at.ts'
 import type { JsonObject } from './json.ts'
 import type { PageTokens, Query } from './page-tokens.ts'
-import type { WalletListing } from './route.ts'
-import { viewItem } from './wallet-view.ts'
+import { readWalletQuery, type WalletQuery } from './query.ts'
+import { readAddress } from './read-path.ts'
+import type { Call } from './route.ts'
+import { dropsEmptyAt, viewItem } from './wallet-view.ts'
 
 export type Page = { readonly nextPageToken?: string; readonly transactions: readonly JsonObject[] }
 
-/** Answers the wallet listing (interface 4.3). An address that never took part has one empty page. */
-export async function listWallet(
-  listing: WalletListing,
-  { chain, tokens }: { chain: Chain; tokens: PageTokens },
-): Promise<Page> {
-  const query = queryOf(listing)
-  const from = listing.pageToken === null ? null : tokens.open(query, listing.pageToken)
-  const chainItems = await chain.items()
-  const { places, next } = choosePlaces(chainItems, { listing, from, head: chain.head() })
-  const transactions = places.map((place) => viewPlace(chainItems, { place, address: listing.address }))
-  return next === undefined ? { transactions } : { nextPageToken: tokens.seal(query, next), transactions }
+export type ListingTools = {
+  readonly chain: Chain
+  readonly tokens: PageTokens
+  /** Puts what is newly known of NFTs into an item. */
+  readonly freshen: (item: JsonObject) => JsonObject
 }
 
-function queryOf({ chain, address, startBlock, endBlock, sortOrder, pageSize }: WalletListing): Query {
+/** Answers the wallet listing (interface 4.3). An address that never took part has one empty page. */
+export async function listWallet(
+  { path, query }: Call,
+  { chain, tokens, freshen }: ListingTools,
+): Promise<Page> {
+  const listing: WalletListing = { address: readAddress(path.address), ...readWalletQuery(query) }
+  const asked = queryOf(chain.id, listing)
+  const from = listing.pageToken === null ? null : tokens.open(asked, listing.pageToken)
+  const chainItems = await chain.items()
+  const { places, next } = choosePlaces(chainItems, { listing, from, head: chain.head() })
+  const transactions = places.map((place) =>
+    freshen(viewPlace(chainItems, { place, address: listing.address })),
+  )
+  return next === undefined ? { transactions } : { nextPageToken: tokens.seal(asked, next), transactions }
+}
+
+/** The address in lower case. */
+type WalletListing = WalletQuery & { readonly address: string }
+
+function queryOf(chain: string, listing: WalletListing): Query {
+  const { address, startBlock, endBlock, sortOrder, pageSize } = listing
   return ['wallet', chain, address, startBlock, endBlock, sortOrder, pageSize]
 }
 
@@ -53,23 +70,10 @@ function choosePlaces(chainItems: ChainItems, { listing, from, head }: Choice) {
   return { places: all.slice(start, end).reverse(), next: start > low ? all[start - 1] : undefined }
 }
 
-/** Index of the first place that passes, where all after it pass too; the length where none does. */
-function firstAt(places: readonly number[], passes: (place: number) => boolean): number {
-  let low = 0
-  let high = places.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (passes(places[middle] as number)) high = middle
-    else low = middle + 1
-  }
-  return low
-}
-
 function viewPlace(
   chainItems: ChainItems,
   { place, address }: { place: number; address: string },
 ): JsonObject {
-  const odd = (chainItems.blockNumbers[place] as number) % 2 === 1
-  const dropsEmpty = chainItems.dropsEmptyInOddBlocks && odd
-  return viewItem(chainItems.items[place] as JsonObject, { address, dropsEmpty })
+  const item = chainItems.items[place] as JsonObject
+  return viewItem(item, { address, dropsEmpty: dropsEmptyAt(chainItems, place) })
 }

@@ -2,8 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ExportError } from '../errors.ts'
+import { BODY_LIMIT_BYTES } from './body.ts'
 import type { DataService, ServiceAnswer } from './data-service.ts'
-import { answerRefusal } from './refusal.ts'
+import { answerRefusal, Refusal } from './refusal.ts'
 
 export type ListenOptions = {
   /** Name or address to listen on. @default 127.0.0.1 */
@@ -16,7 +17,7 @@ export type ListeningService = {
   /** Without a slash at its end. */
   readonly url: string
   readonly port: number
-  /** Ends every connection, then resolves; a second call does no harm. */
+  /** Closes the service and ends every connection, then resolves; a second call does no harm. */
   close(): Promise<void>
 }
 
@@ -33,7 +34,10 @@ export async function listen(
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
     port: bound.port,
-    close: () => close(server),
+    close() {
+      service.close?.()
+      return close(server)
+    },
   }
 }
 
@@ -43,11 +47,31 @@ const KEEP_ALIVE_MS = 60_000
 type Exchange = { request: IncomingMessage; response: ServerResponse }
 
 async function respond(service: DataService, { request, response }: Exchange): Promise<void> {
-  request.resume()
+  const body = await readBody(request)
+  if (body === undefined) return void response.destroy()
   const { method = 'GET', url = '/' } = request
-  const answer = await askSafely(service, { method, url, headers: flattenHeaders(request) })
-  response.writeHead(answer.status, { ...answer.headers, 'content-length': Buffer.byteLength(answer.body) })
+  const answer = await askSafely(service, { method, url, headers: flattenHeaders(request), body })
+  const cut = request.readableEnded ? {} : { connection: 'close' }
+  const length = { 'content-length': Buffer.byteLength(answer.body) }
+  response.writeHead(answer.status, { ...answer.headers, ...length, ...cut })
   response.end(answer.body)
+}
+
+/** Reads a body, little more of it than the service takes and none of the rest; undefined where it breaks off. */
+function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = []
+  const state = { bytes: 0 }
+  return new Promise((resolve) => {
+    const done = () => resolve(Buffer.concat(chunks).toString('utf8'))
+    request.on('data', (chunk: Buffer) => {
+      if (state.bytes <= BODY_LIMIT_BYTES) chunks.push(chunk)
+      state.bytes += chunk.length
+      if (state.bytes > BODY_LIMIT_BYTES) done()
+    })
+    request.on('end', done)
+    request.on('error', () => resolve(undefined))
+    request.on('close', () => resolve(undefined))
+  })
 }
 
 /** Our own service never throws; one that wraps it may. */
@@ -58,7 +82,7 @@ async function askSafely(
   try {
     return await service.answer(request)
   } catch {
-    return answerRefusal({ status: 500, message: 'The service failed to answer this request.' })
+    return answerRefusal(new Refusal(500, 'The service failed to answer this request.'))
   }
 }
 
@@ -73,10 +97,7 @@ function flattenHeaders({ headers }: IncomingMessage): Record<string, string | u
 /** What is no HTTP at all, or too long, gets the error body too. */
 function refuseGarbage(socket: Duplex): void {
   if (!socket.writable) return void socket.destroy()
-  const { body } = answerRefusal({
-    status: 400,
-    message: 'This is not an HTTP/1.1 request that can be read here.',
-  })
+  const { body } = answerRefusal(new Refusal(400, 'This is not an HTTP/1.1 request that can be read here.'))
   const head = [
     'HTTP/1.1 400 Bad Request',
     'content-type: application/json; charset=utf-8',

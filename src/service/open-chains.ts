@@ -1,4 +1,4 @@
-import type { Chain } from './chain.ts'
+import type { Block, Chain, ChainItems } from './chain.ts'
 import { collectBlocks, indexBlocks } from './collect-blocks.ts'
 import type { DataServiceOptions } from './data-service.ts'
 import { indexItems } from './index-items.ts'
@@ -14,13 +14,15 @@ export type Chains = {
 }
 
 /** Opens the chains of the demo and those of the options, which win; none is loaded yet. */
-export function openChains({ chains = {}, head }: DataServiceOptions): Chains {
-  const headNow = typeof head === 'function' ? head : () => head ?? Number.MAX_SAFE_INTEGER
+export function openChains({ chains = {} }: DataServiceOptions, headOf: (id: string) => number): Chains {
   const opened = new Map<string, Chain>()
-  for (const shipped of SHIPPED) opened.set(shipped.id, { head: headNow, ...shipped.open(shipped.id) })
-  for (const [id, items] of Object.entries(chains)) {
-    opened.set(id, { head: headNow, ...openItems(id, async () => items) })
-  }
+  const open = (id: string, loaded: LoadedChain) => opened.set(id, { head: () => headOf(id), ...loaded })
+  for (const shipped of SHIPPED) open(shipped.id, shipped.open(shipped.id))
+  for (const [id, items] of Object.entries(chains))
+    open(
+      id,
+      openItems(id, async () => items),
+    )
   const ids = [...opened.keys()]
 
   return {
@@ -46,13 +48,23 @@ const SHIPPED = [
 
 function openLab(id: string): LoadedChain {
   const items = lazy(async () => indexItems(await readTransactions(id), { dropsEmptyInOddBlocks: true }))
-  const blocks = lazy(async () => indexBlocks(await readBlocks(id)))
-  return { id, items, block: async (block) => (await blocks()).get(block) }
+  return openBlocks(id, { items, blocks: lazy(() => readBlocks(id)) })
 }
 
 /** A chain that consists of nothing but transactions: a block without any is unknown. */
 function openItems(id: string, read: () => Promise<readonly JsonObject[]>): LoadedChain {
   const items = lazy(async () => indexItems(await read(), { dropsEmptyInOddBlocks: false }))
-  const blocks = lazy(async () => indexBlocks(collectBlocks(await items())))
-  return { id, items, block: async (block) => (await blocks()).get(block) }
+  return openBlocks(id, { items, blocks: lazy(async () => collectBlocks(await items())) })
+}
+
+type Parts = { items: () => Promise<ChainItems>; blocks: () => Promise<readonly Block[]> }
+
+function openBlocks(id: string, { items, blocks }: Parts): LoadedChain {
+  const index = lazy(async () => indexBlocks(await blocks()))
+  return {
+    id,
+    items,
+    block: async (block) => (await index()).get(block),
+    last: async () => (await blocks()).at(-1)?.number ?? -1,
+  }
 }

@@ -23,7 +23,7 @@ export function readWalletQuery(parameters: URLSearchParams): WalletQuery {
     pageSize: readWhole(parameters, 'pageSize', { least: 1, most: 100 }) ?? WALLET_PAGE_SIZE,
     startBlock,
     endBlock,
-    sortOrder: readSortOrder(parameters),
+    sortOrder: readWord(parameters, 'sortOrder', ['asc', 'desc']) ?? 'asc',
   }
 }
 
@@ -35,14 +35,30 @@ export function readBlockQuery(parameters: URLSearchParams): BlockQuery {
   }
 }
 
-const WALLET_PAGE_SIZE = 10
-const BLOCK_PAGE_SIZE = 100
-
-function readSortOrder(parameters: URLSearchParams): 'asc' | 'desc' {
-  const text = readOne(parameters, 'sortOrder') ?? 'asc'
-  if (text === 'asc' || text === 'desc') return text
-  throw new Refusal(400, `sortOrder must be asc or desc, but is ${JSON.stringify(text)}.`)
+/** Reads the parameters of a listing of webhooks, or of a webhook's addresses. */
+export function readPageQuery(parameters: URLSearchParams): BlockQuery {
+  return {
+    pageToken: readOne(parameters, 'pageToken'),
+    pageSize: readWhole(parameters, 'pageSize', { least: 1, most: 100 }) ?? WEBHOOK_PAGE_SIZE,
+  }
 }
+
+/** The one value of a parameter, which must be one of a few words; null where it is absent. */
+export function readWord<Word extends string>(
+  parameters: URLSearchParams,
+  name: string,
+  words: readonly Word[],
+): Word | null {
+  const text = readOne(parameters, name)
+  if (text === null) return null
+  const word = words.find((known) => known === text)
+  if (word !== undefined) return word
+  throw new Refusal(400, `${name} must be ${words.join(' or ')}, but is ${JSON.stringify(text)}.`)
+}
+
+const WALLET_PAGE_SIZE = 10
+const WEBHOOK_PAGE_SIZE = 10
+const BLOCK_PAGE_SIZE = 100
 
 function readWhole(
   parameters: URLSearchParams,

@@ -1,44 +1,57 @@
+import { readJsonBody } from './body.ts'
 import type { ServiceRequest } from './data-service.ts'
-import { type BlockQuery, readBlockQuery, readWalletQuery, type WalletQuery } from './query.ts'
+import type { JsonObject } from './json.ts'
+import { OPERATIONS, type OperationName } from './operations.ts'
 import { Refusal } from './refusal.ts'
 
-export type Listing = WalletListing | BlockListing
-export type WalletListing = WalletQuery & {
-  readonly of: 'wallet'
-  readonly chain: string
-  /** Lower case. */
-  readonly address: string
-}
-export type BlockListing = BlockQuery & {
-  readonly of: 'block'
-  readonly chain: string
-  /** Number of the block, or its hash in lower case. */
-  readonly block: number | string
+/** One operation as it was asked for; what it means is for the operation to read. */
+export type Call = {
+  readonly operation: OperationName
+  /** What stands in the path in place of a name in braces, decoded; empty where the path has no such name. */
+  readonly path: Readonly<Record<PathName, string>>
+  readonly query: URLSearchParams
+  /** The body; refuses with 400 what is no JSON object, with 413 what is too long. */
+  body(): JsonObject
 }
 
 /**
- * Reads what a request asks for: the welcome, or a listing, whose parameters are read when called (a stranger at
- * the door learns nothing about them). Refuses with 404 what is not served here, with 400 what is not well formed.
+ * Reads what a request asks for: the welcome, or a call, which is read when called (a stranger at the door learns
+ * nothing about paths). Refuses with 404 what is not served here, with 400 a path that is not well formed.
  */
-export function readRoute({ method, url }: ServiceRequest): 'welcome' | (() => Listing) {
+export function readRoute(request: ServiceRequest): 'welcome' | (() => Call) {
+  const { method, url } = request
   const cut = url.indexOf('?')
   const path = cut < 0 ? url : url.slice(0, cut)
   const query = cut < 0 ? '' : url.slice(cut + 1)
   if (path === '/' && method === 'GET') return 'welcome'
   return () => {
     const segments = decodeSegments(url, path)
-    const listing = method === 'GET' ? readListing(segments, query) : undefined
-    if (!listing) throw new Refusal(404, `${method} ${path} is not served here: ${SERVED}.`)
-    return listing
+    const route = ROUTES.find((known) => known.method === method && matches(known, segments))
+    if (!route) throw new Refusal(404, `${method} ${path} is not served here: GET / lists what is.`)
+    return {
+      operation: route.operation,
+      path: valuesOf(route, segments),
+      query: new URLSearchParams(query),
+      body: () => readJsonBody(request),
+    }
   }
 }
 
-export const SERVED_PATHS = {
-  wallet: '/v1/chains/{chainId}/addresses/{address}/transactions',
-  block: '/v1/chains/{chainId}/blocks/{blockId}/transactions',
-} as const
+const NO_VALUES = { chainId: '', address: '', blockId: '', txHash: '', tokenId: '', id: '' }
+type PathName = keyof typeof NO_VALUES
 
-const SERVED = `expected GET /, GET ${SERVED_PATHS.wallet} or GET ${SERVED_PATHS.block}`
+const ROUTES = Object.entries(OPERATIONS).map(([operation, { method, path }]) => ({
+  operation: operation as OperationName,
+  method: method as string,
+  patterns: path.split('/').slice(1).map(readPattern),
+}))
+type Route = (typeof ROUTES)[number]
+
+/** A segment of a path: a name in braces and the text after it, or the text alone. */
+function readPattern(segment: string) {
+  const [, name, suffix] = /^\{(\w+)\}(.*)$/.exec(segment) ?? []
+  return name === undefined ? { suffix: segment } : { name: name as PathName, suffix: suffix ?? '' }
+}
 
 /** Segments after the first slash, decoded one by one, so that an encoded slash stays inside its segment. */
 function decodeSegments(url: string, path: string): string[] {
@@ -53,27 +66,22 @@ function decodeSegments(url: string, path: string): string[] {
   }
 }
 
-function readListing(segments: readonly string[], query: string): Listing | undefined {
-  const [version, chains, chain, things, id, transactions, ...more] = segments
-  const shape = [version, chains, transactions].join('/') === 'v1/chains/transactions' && more.length === 0
-  if (!shape || !chain || !id) return undefined
-  const parameters = new URLSearchParams(query)
-  if (things === 'addresses') {
-    return { of: 'wallet', chain, address: readAddress(id), ...readWalletQuery(parameters) }
-  }
-  if (things === 'blocks')
-    return { of: 'block', chain, block: readBlockId(id), ...readBlockQuery(parameters) }
-  return undefined
+function matches({ patterns }: Route, segments: readonly string[]): boolean {
+  return (
+    segments.length === patterns.length &&
+    patterns.every(({ name, suffix }, at) => {
+      const segment = segments[at] as string
+      return name === undefined
+        ? segment === suffix
+        : segment.endsWith(suffix) && segment.length > suffix.length
+    })
+  )
 }
 
-function readAddress(text: string): string {
-  if (/^0x[0-9a-f]{40}$/i.test(text)) return text.toLowerCase()
-  throw new Refusal(400, `address must be 0x and 40 hex digits, but is ${JSON.stringify(text)}.`)
-}
-
-function readBlockId(text: string): number | string {
-  if (/^0x[0-9a-f]{64}$/i.test(text)) return text.toLowerCase()
-  if (/^\d+$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text)
-  const expected = 'a block number, or a block hash of 0x and 64 hex digits'
-  throw new Refusal(400, `blockId must be ${expected}, but is ${JSON.stringify(text)}.`)
+function valuesOf({ patterns }: Route, segments: readonly string[]): Call['path'] {
+  const values = patterns.flatMap(({ name, suffix }, at) => {
+    const segment = segments[at] as string
+    return name === undefined ? [] : [[name, segment.slice(0, segment.length - suffix.length)] as const]
+  })
+  return { ...NO_VALUES, ...Object.fromEntries(values) }
 }

@@ -1,9 +1,10 @@
+import type { ChainItems } from './chain.ts'
 import { type JsonObject, objectOf } from './json.ts'
 
 /**
  * Gives the view that one address (lower case) has of a transaction (interface 2.8): each list holds only the
- * entries in which it is a party, in their order; everything else stays as it is, in its place. With `dropsEmpty`
- * a list without entries is left out.
+ * entries in which it is a party, in their order; everything else stays as it is, in its place. Without an address
+ * every entry is there. With `dropsEmpty` a list without entries is left out.
  */
 export function viewItem(item: JsonObject, { address, dropsEmpty }: View): JsonObject {
   const fields = Object.entries(item).map(
@@ -14,6 +15,11 @@ export function viewItem(item: JsonObject, { address, dropsEmpty }: View): JsonO
   )
 }
 
+/** Whether lists without entries are left out of the item at a place. */
+export function dropsEmptyAt({ blockNumbers, dropsEmptyInOddBlocks }: ChainItems, place: number): boolean {
+  return dropsEmptyInOddBlocks && (blockNumbers[place] as number) % 2 === 1
+}
+
 /** Every address (lower case, each once) that is a party of a transaction or of any entry of its lists. */
 export function addressesOf(item: JsonObject): Set<string> {
   const lists = [...LISTS].map((list) => item[list]).filter((list) => Array.isArray(list))
@@ -22,14 +28,14 @@ export function addressesOf(item: JsonObject): Set<string> {
 }
 
 type View = {
-  readonly address: string
+  readonly address?: string
   readonly dropsEmpty: boolean
 }
 
 const LISTS = new Set(['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions'])
 
-function viewField(field: string, value: unknown, address: string): unknown {
-  if (!LISTS.has(field) || !Array.isArray(value)) return value
+function viewField(field: string, value: unknown, address: string | undefined): unknown {
+  if (address === undefined || !LISTS.has(field) || !Array.isArray(value)) return value
   return value.filter((entry) => partiesOf(entry).includes(address))
 }
 

@@ -1,29 +1,22 @@
-import { SERVED_PATHS } from './route.ts'
+import { OPERATIONS } from './operations.ts'
 
 /** Creates the body of `/`: what this is, what can be asked, and requests to start with. */
 export function createWelcome(chainIds: readonly string[]) {
   return {
     message: 'The embedded data service of walletlake: real chain histories, small enough to ship.',
     chains: chainIds,
-    endpoints: [
-      {
-        path: `GET ${SERVED_PATHS.wallet}`,
-        parameters: [
-          'pageToken',
-          'pageSize 1-100',
-          'startBlock',
-          'endBlock (exclusive)',
-          'sortOrder asc|desc',
-        ],
-      },
-      { path: `GET ${SERVED_PATHS.block}`, parameters: ['pageToken', 'pageSize 0-100'] },
-    ],
+    endpoints: Object.values(OPERATIONS).map(({ method, path, takes }) => ({
+      path: `${method} ${path}`,
+      ...(takes.length === 0 ? {} : { [method === 'GET' ? 'parameters' : 'body']: takes }),
+    })),
     wallets: EXAMPLES.map(([chainId, about, address]) => ({
       about,
-      url: `${SERVED_PATHS.wallet.replace('{chainId}', chainId).replace('{address}', address)}?pageSize=2`,
+      url: `${WALLET_PATH.replace('{chainId}', chainId).replace('{address}', address)}?pageSize=2`,
     })),
   }
 }
+
+const WALLET_PATH = OPERATIONS.listWallet.path
 
 const EXAMPLES = [
   ['43114', 'the busiest: 2,042 transactions', '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'],

@@ -18,6 +18,23 @@ export async function ask<Row = Item>(
   return { ...answer, body: JSON.parse(answer.body) }
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body
+export type Told = { status: number; headers: Record<string, string>; body: any }
+
+/** Sends the service a request, as `POST /v1/webhooks`, with a JSON body where there is one, and a key where there is one. */
+export async function tell(
+  service: DataService,
+  request: string,
+  { body, key }: { body?: unknown; key?: string } = {},
+): Promise<Told> {
+  const [method = '', url = ''] = request.split(' ')
+  const type = body === undefined ? {} : { 'content-type': 'application/json' }
+  const headers = { ...type, ...(key === undefined ? {} : { 'x-service-api-key': key }) }
+  const text = body === undefined ? {} : { body: JSON.stringify(body) }
+  const answer = await service.answer({ method, url, headers, ...text })
+  return { ...answer, body: answer.body === '' ? '' : JSON.parse(answer.body) }
+}
+
 /** Follows a listing to its end and gives its pages; every one must be a 200, and every token a new one. */
 export async function askPages<Row = Item>(service: DataService, url: string): Promise<Row[][]> {
   const pages: Row[][] = []

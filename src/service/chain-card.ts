@@ -1,0 +1,45 @@
+import type { JsonObject } from './json.ts'
+
+/** A chain as the chains endpoint describes it. Its rpcUrl is empty: there is no node to ask. */
+export type ChainCard = JsonObject & {
+  readonly chainId: string
+  readonly isTestnet: boolean
+  readonly networkToken: NetworkToken
+  readonly enabledFeatures: readonly string[]
+}
+
+type NetworkToken = { readonly name: string; readonly symbol: string; readonly decimals: number }
+
+/** Describes a chain of this service; one of the options is known by its id only. */
+export function describeChain(chainId: string): ChainCard {
+  const { chainName, description, networkToken } = KNOWN[chainId] ?? {
+    chainName: `Chain ${chainId}`,
+    description: 'A chain given to this service by its options.',
+    networkToken: { name: 'Native coin', symbol: 'COIN', decimals: 18 },
+  }
+  return {
+    chainId,
+    status: 'OK',
+    chainName,
+    description,
+    vmName: 'EVM',
+    rpcUrl: '',
+    isTestnet: chainId !== '1',
+    networkToken,
+    enabledFeatures: ['nftIndexing', 'webhooks'],
+  }
+}
+
+const KNOWN: Record<string, { chainName: string; description: string; networkToken: NetworkToken }> = {
+  43114: {
+    chainName: 'Demo chain 43114',
+    description:
+      'A local chain of 421 blocks, driven by real contracts. It is not the public chain of that id.',
+    networkToken: { name: 'Avalanche', symbol: 'AVAX', decimals: 18 },
+  },
+  1: {
+    chainName: 'Ethereum',
+    description: 'Blocks 17173049 and 17173050 of Ethereum mainnet.',
+    networkToken: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+  },
+}

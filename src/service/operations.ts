@@ -1,0 +1,60 @@
+/**
+ * Every operation of the service (interface section 4, and those that it only refers to): the one table that
+ * routes, the welcome page and the README's list follow.
+ */
+export const OPERATIONS = {
+  listChains: { method: 'GET', path: '/v1/chains', takes: ['network', 'feature'] },
+  showChain: { method: 'GET', path: '/v1/chains/{chainId}', takes: [] },
+  listWallet: {
+    method: 'GET',
+    path: '/v1/chains/{chainId}/addresses/{address}/transactions',
+    takes: ['pageToken', 'pageSize 1-100', 'startBlock', 'endBlock (exclusive)', 'sortOrder asc|desc'],
+  },
+  listBlock: {
+    method: 'GET',
+    path: '/v1/chains/{chainId}/blocks/{blockId}/transactions',
+    takes: ['pageToken', 'pageSize 0-100'],
+  },
+  showTransaction: { method: 'GET', path: '/v1/chains/{chainId}/transactions/{txHash}', takes: [] },
+  reindexToken: {
+    method: 'POST',
+    path: '/v1/chains/{chainId}/nfts/collections/{address}/tokens/{tokenId}:reindex',
+    takes: [],
+  },
+  createWebhook: {
+    method: 'POST',
+    path: '/v1/webhooks',
+    takes: ['a webhook: eventType, url, chainId, metadata.addresses, …'],
+  },
+  listWebhooks: {
+    method: 'GET',
+    path: '/v1/webhooks',
+    takes: ['pageToken', 'pageSize 1-100', 'status active|inactive'],
+  },
+  showWebhook: { method: 'GET', path: '/v1/webhooks/{id}', takes: [] },
+  updateWebhook: {
+    method: 'PATCH',
+    path: '/v1/webhooks/{id}',
+    takes: ['any of name, description, url, status, includeInternalTxs, includeLogs'],
+  },
+  deactivateWebhook: { method: 'DELETE', path: '/v1/webhooks/{id}', takes: [] },
+  listAddresses: {
+    method: 'GET',
+    path: '/v1/webhooks/{id}/addresses',
+    takes: ['pageToken', 'pageSize 1-100'],
+  },
+  addAddresses: { method: 'PATCH', path: '/v1/webhooks/{id}/addresses', takes: ['addresses'] },
+  removeAddresses: { method: 'DELETE', path: '/v1/webhooks/{id}/addresses', takes: ['addresses'] },
+  rotateSecret: { method: 'POST', path: '/v1/webhooks:generateOrRotateSharedSecret', takes: [] },
+  showSecret: { method: 'GET', path: '/v1/webhooks:getSharedSecret', takes: [] },
+} as const satisfies Record<string, Operation>
+
+export type OperationName = keyof typeof OPERATIONS
+
+type Operation = {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Segments in braces stand for any text but none. */
+  readonly path: string
+  /** Parameters of the query, or what the body holds, in words. */
+  readonly takes: readonly string[]
+}

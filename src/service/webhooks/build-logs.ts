@@ -1,0 +1,78 @@
+import { type JsonObject, objectOf } from '../json.ts'
+
+/**
+ * Rebuilds the logs of a transaction from its transfers, by log index; events that are no transfer are not known. The
+ * operator of an ERC-1155 transfer is not known either: the transaction's sender stands for it. A topic that an event
+ * does not have is null. Addresses are in lower case.
+ */
+export function buildLogs(item: JsonObject): JsonObject[] {
+  const { from, blockIndex } = objectOf(item.nativeTransaction)
+  const logs = [
+    ...entriesOf(item, 'erc20Transfers').map(logErc20),
+    ...entriesOf(item, 'erc721Transfers').map(logErc721),
+    ...groupByLog(entriesOf(item, 'erc1155Transfers')).map((entries) => logErc1155(entries, from)),
+  ]
+  return logs
+    .sort((a, b) => Number(a.logIndex) - Number(b.logIndex))
+    .map((log) => ({ ...log, transactionIndex: blockIndex, removed: false }))
+}
+
+/** First topics: hashes of the events' signatures. */
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+const TRANSFER_SINGLE = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62'
+const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb'
+
+function logErc20({ from, to, value, logIndex, erc20Token }: JsonObject): JsonObject {
+  const topics = { topic0: TRANSFER, topic1: topicOf(from), topic2: topicOf(to), topic3: null }
+  return { address: addressOf(erc20Token), ...topics, data: `0x${word(value)}`, logIndex }
+}
+
+function logErc721({ from, to, logIndex, erc721Token }: JsonObject): JsonObject {
+  const topic3 = `0x${word(objectOf(erc721Token).tokenId)}`
+  const topics = { topic0: TRANSFER, topic1: topicOf(from), topic2: topicOf(to), topic3 }
+  return { address: addressOf(erc721Token), ...topics, data: '0x', logIndex }
+}
+
+/** One entry is taken for a single transfer, several for a batch. */
+function logErc1155(entries: readonly JsonObject[], operator: unknown): JsonObject {
+  const { from, to, logIndex, erc1155Token } = objectOf(entries[0])
+  const topic0 = entries.length === 1 ? TRANSFER_SINGLE : TRANSFER_BATCH
+  const topics = { topic0, topic1: topicOf(operator), topic2: topicOf(from), topic3: topicOf(to) }
+  const ids = entries.map((entry) => word(objectOf(entry.erc1155Token).tokenId))
+  const values = entries.map((entry) => word(entry.value))
+  const data = entries.length === 1 ? [...ids, ...values] : encodeLists(ids, values)
+  return { address: addressOf(erc1155Token), ...topics, data: `0x${data.join('')}`, logIndex }
+}
+
+/** Two lists as the ABI has them: where each begins, in bytes, then each with its length before it. */
+function encodeLists(ids: readonly string[], values: readonly string[]): string[] {
+  const starts = [word('64'), word(String(64 + 32 * (ids.length + 1)))]
+  return [...starts, word(String(ids.length)), ...ids, word(String(values.length)), ...values]
+}
+
+function groupByLog(entries: readonly JsonObject[]): JsonObject[][] {
+  const groups = new Map<unknown, JsonObject[]>()
+  for (const entry of entries) groups.set(entry.logIndex, [...(groups.get(entry.logIndex) ?? []), entry])
+  return [...groups.values()]
+}
+
+function entriesOf(item: JsonObject, list: string): JsonObject[] {
+  const entries = item[list]
+  return Array.isArray(entries) ? entries.map(objectOf) : []
+}
+
+function topicOf(party: unknown): string {
+  return `0x${addressOf(party).slice(2).padStart(64, '0')}`
+}
+
+function addressOf(party: unknown): string {
+  return String(objectOf(party).address ?? '').toLowerCase()
+}
+
+/** A whole number as 32 bytes in hex; 0 for what is none. */
+function word(value: unknown): string {
+  const text = String(value)
+  return BigInt(/^\d+$/.test(text) ? text : 0)
+    .toString(16)
+    .padStart(64, '0')
+}

@@ -1,0 +1,53 @@
+import { once } from 'node:events'
+import { expect, onTestFinished, test } from 'vitest'
+import { runCommand, startCommand } from '../helpers/command.ts'
+import { startReceiver } from './receiver.ts'
+
+const BUSIEST = '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'
+
+async function serve(args: readonly string[]) {
+  const child = startCommand(['serve', '--port', '0', ...args])
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const [line] = await once(child.stdout as NodeJS.ReadableStream, 'data')
+  return { child, url: /http:\S+/.exec(String(line))?.[0] ?? '' }
+}
+
+async function watch(service: string, url: string, addresses: readonly string[]) {
+  const body = { eventType: 'address_activity', url, chainId: '43114', metadata: { addresses } }
+  const response = await fetch(`${service}/v1/webhooks`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  return { status: response.status, body: (await response.json()) as { id: string } }
+}
+
+test('serve --replay lets the chain grow and delivers, until it is stopped', async () => {
+  const receiver = await startReceiver((count) => (count === 0 ? 500 : 200))
+  const { child, url } = await serve(['--replay', '0.02', '--replay-from', '100'])
+  const { id } = (await watch(url, receiver.url, [BUSIEST])).body
+  await receiver.arrived(5)
+  expect(Number(receiver.received[4]?.body.event.transaction.blockNumber)).toBeGreaterThan(100)
+  child.kill('SIGTERM')
+  const { exit, stderr } = await child.ended
+  expect(exit).toBe(0)
+  expect(stderr).toContain(`delivery to webhook ${id} answered 500: again in 10 s`)
+})
+
+test('serve takes the limit of addresses', async () => {
+  const addresses = Array.from({ length: 6 }, (_, at) => `0x${String(at).padStart(40, '0')}`)
+  const { url } = await serve(['--webhook-addresses', '6'])
+  expect((await watch(url, 'http://127.0.0.1:9/', addresses)).status).toBe(201)
+})
+
+test.for([
+  { args: ['--replay', '0'], says: 'some time a block' },
+  { args: ['--replay', 'x'], says: 'some time a block' },
+  { args: ['--replay', '1', '--replay-from', '-4'], says: 'a whole number, but -4' },
+  { args: ['--replay-from', '4'], says: 'replay-from -> replay' },
+  { args: ['--signature', 'none'], says: 'signature' },
+])('serve refuses $args', async ({ args, says }) => {
+  const { exit, stderr } = await runCommand(['serve', '--port', '0', ...args])
+  expect(stderr).toContain(says)
+  expect(exit).toBe(2)
+})
