@@ -5,7 +5,7 @@ import { compareFirst, compareItems, type ItemSource, type Place, type WalletIte
 import type { SourcePlace } from './source-place.ts'
 
 export type CondenseOptions = {
-  /** Where sorted runs are staged; the caller removes it. */
+  /** Where sorted runs are staged, after those of an earlier call; the caller removes it. */
   file: string
   /** Makes a place a source; a run's place has no wallet. */
   open: (place: SourcePlace) => ItemSource
@@ -25,9 +25,10 @@ export async function condense(
 ): Promise<readonly SourcePlace[]> {
   const budgetBytes = options.budgetBytes ?? CONDENSE_DEFAULTS.budgetBytes
   if (mostOverlap(places) <= budgetBytes) return places
-  const file = await open(options.file, 'w')
-  const runs: RunFile = { file, end: 0, chunkBytes: Math.ceil(budgetBytes / 64), open: options.open }
+  const file = await open(options.file, 'a')
   try {
+    const { size: end } = await file.stat()
+    const runs: RunFile = { file, end, chunkBytes: Math.ceil(budgetBytes / 64), open: options.open }
     let at = places
     while (mostOverlap(at) > budgetBytes) {
       const fewer = await sortGroups(at, runs, budgetBytes)

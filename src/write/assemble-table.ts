@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { diskError } from '../disk.ts'
 import type { BlockRange, Compression, Format } from '../model.ts'
 import type { Table } from '../table/index.ts'
 import type { Chunk } from './chunk.ts'
@@ -106,6 +107,6 @@ async function concatenate(
     return await file.finish()
   } catch (thrown) {
     await file.abandon()
-    throw thrown
+    throw diskError(`cannot write ${path}`, thrown)
   }
 }
