@@ -130,7 +130,7 @@ export function settledBy(state: SpoolState, wallets: ReadonlySet<string>): Bloc
   if (endBlock === null && state.end === undefined && state.session > 1) return []
   const unsettled: BlockRange[] = []
   for (const wallet of wallets) unsettled.push(...walletOf(state, wallet).remaining)
-  const whole = [{ from: startBlock, to: endBlock ?? NO_END }]
+  const whole = [{ from: startBlock, to: endBlock ?? state.end ?? NO_END }]
   return uniteRanges(unsettled).reduce<BlockRange[]>((left, range) => subtractRange(left, range), whole)
 }
 
