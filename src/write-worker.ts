@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { toExportError } from './errors.ts'
-import type { WorkerAnswer } from './write-pool.ts'
 import type { SliceContext } from './write-slice.ts'
 import { runWriteTask, type WriteTask } from './write-task.ts'
+import type { WorkerAnswer } from './write-threads.ts'
 
 // One thread of the writing: takes one task after the other and answers each.
 parentPort?.on('message', async (task: WriteTask) => {

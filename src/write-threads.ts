@@ -1,0 +1,97 @@
+import { Worker } from 'node:worker_threads'
+import { ExportError, toExportError } from './errors.ts'
+import type { SliceContext } from './write-slice.ts'
+import type { WriteTask } from './write-task.ts'
+
+/** What a thread answers. */
+export type WorkerAnswer =
+  | { result: unknown }
+  | { error: Pick<ExportError, 'code' | 'message' | 'fix'> & { stack: string | undefined } }
+
+/** Threads that each do one task of the writing after the other. */
+export type WriteThreads = {
+  /** Rejects with what the task threw; with a BUG where a thread broke, for all tasks, or was closed. */
+  run(task: WriteTask): Promise<unknown>
+  /** Gives up what is under way; resolves when no thread is left. */
+  close(): Promise<void>
+}
+
+const WORKER = new URL('./write-worker.js', import.meta.url)
+/** Threads need the built program. */
+export const CAN_THREAD = import.meta.url.endsWith('.js')
+
+export function openWriteThreads(context: SliceContext, count: number): WriteThreads {
+  const waiting: Waiting[] = []
+  let ended: ExportError | undefined
+  const next = () => {
+    for (const thread of threads) if (thread.current === undefined) thread.current = assign(thread, waiting)
+  }
+  const giveUp = (why: ExportError) => {
+    ended ??= why
+    for (const { reject } of waiting.splice(0)) reject(ended)
+    for (const thread of threads) {
+      thread.current?.reject(ended)
+      thread.current = undefined
+    }
+  }
+  const threads = Array.from({ length: count }, () => openThread(context, { next, giveUp }))
+  return {
+    run: (task) =>
+      new Promise((resolve, reject) => {
+        if (ended !== undefined) return reject(ended)
+        waiting.push({ task, resolve, reject })
+        next()
+      }),
+    close: async () => {
+      giveUp(new ExportError('BUG', 'the writing was given up'))
+      await Promise.all(threads.map(({ worker }) => worker.terminate()))
+    },
+  }
+}
+
+type Waiting = {
+  task: WriteTask
+  resolve: (result: unknown) => void
+  reject: (error: unknown) => void
+}
+
+/** A thread and what it is at. */
+type Thread = { worker: Worker; current: Waiting | undefined }
+
+type ThreadEvents = {
+  /** A task is done. */
+  next: () => void
+  /** The thread broke: tasks that wait for it would wait for ever. */
+  giveUp: (why: ExportError) => void
+}
+
+function openThread(context: SliceContext, { next, giveUp }: ThreadEvents): Thread {
+  const worker = new Worker(WORKER, { workerData: context })
+  const thread: Thread = { worker, current: undefined }
+  worker.on('message', (answer: WorkerAnswer) => {
+    if ('error' in answer) thread.current?.reject(revive(answer.error))
+    else thread.current?.resolve(answer.result)
+    thread.current = undefined
+    next()
+  })
+  worker.on('error', (fault) => giveUp(toExportError(fault)))
+  worker.on('exit', () => giveUp(new ExportError('BUG', 'a writing thread ended early')))
+  return thread
+}
+
+function assign({ worker }: Thread, waiting: Waiting[]): Waiting | undefined {
+  const task = waiting.shift()
+  if (task !== undefined) worker.postMessage(task.task)
+  return task
+}
+
+function revive({
+  code,
+  message,
+  fix,
+  stack,
+}: Extract<WorkerAnswer, { error: unknown }>['error']): ExportError {
+  const error = new ExportError(code, message, { fix })
+  if (stack !== undefined) error.stack = stack
+  return error
+}
