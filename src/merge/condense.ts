@@ -1,13 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import { diskError } from '../disk.ts'
 import { compareKeys } from '../item-key.ts'
 import { compareFirst, compareItems, type ItemSource, type Place, type WalletItem } from './frame-items.ts'
-import type { SourcePlace } from './source-place.ts'
+import { openSource, type SourcePlace } from './source-place.ts'
 
 export type CondenseOptions = {
   /** Where sorted runs are staged, after those of an earlier call; the caller removes it. */
   file: string
-  /** Makes a place a source; a run's place has no wallet. */
+  /** Makes a page's place a source. */
   open: (place: SourcePlace) => ItemSource
   /** How many bytes of page bodies may overlap in one merge, in bytes. @default 8000000 */
   budgetBytes?: number
@@ -25,7 +24,7 @@ export async function condense(
 ): Promise<readonly SourcePlace[]> {
   const budgetBytes = options.budgetBytes ?? CONDENSE_DEFAULTS.budgetBytes
   if (mostOverlap(places) <= budgetBytes) return places
-  const file = await open(options.file, 'a')
+  const file = await open(options.file, 'a+')
   try {
     const { size: end } = await file.stat()
     const runs: RunFile = { file, end, chunkBytes: Math.ceil(budgetBytes / 64), open: options.open }
@@ -90,9 +89,19 @@ async function sortGroup(
 ): Promise<SourcePlace[]> {
   const items: WalletItem[] = []
   for (const { source, order } of group) {
-    for (const item of await runs.open(source).load()) items.push({ received: order, ...item })
+    const { load } = source.wallet === null ? openRun(source, runs) : runs.open(source)
+    for (const item of await load()) items.push({ received: order, ...item })
   }
   return writeRun(onlyLast(items.sort(byPlaceAndReceipt)), runs)
+}
+
+function openRun(place: SourcePlace, { file }: RunFile): ItemSource {
+  const read = async ({ offset, bytes }: SourcePlace) => {
+    const body = Buffer.allocUnsafe(bytes)
+    await file.read(body, 0, bytes, offset)
+    return body
+  }
+  return openSource(place, { read, range: { from: 0, to: Infinity }, cutMs: Infinity })
 }
 
 function byPlaceAndReceipt(a: WalletItem, b: WalletItem): number {
@@ -134,8 +143,7 @@ async function writeChunk(
   { first, last }: { first: WalletItem; last: WalletItem },
 ): Promise<SourcePlace> {
   const offset = runs.end
-  const { bytesWritten } = await runs.file.write(body, 0, body.length, offset)
-  if (bytesWritten < body.length) throw diskError('cannot stage sorted pages', new Error('the disk is full'))
+  await runs.file.appendFile(body)
   runs.end += body.length
   return { wallet: null, offset, bytes: body.length, span: { first: placeOf(first), last: placeOf(last) } }
 }
