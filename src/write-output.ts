@@ -10,6 +10,7 @@ import { badItemsOfPage, openSource, type SourcePlace } from './merge/source-pla
 import type { BlockRange, Job } from './model.ts'
 import { createSlicer, placesIn, type Slicer } from './slicer.ts'
 import type { Spool } from './spool/spool.ts'
+import type { Frame } from './spool/state.ts'
 import type { TableName } from './table/index.ts'
 import type { Part } from './write/assemble-table.ts'
 import { buildManifest } from './write/build-manifest.ts'
@@ -134,12 +135,16 @@ async function rejectLines(
 ): Promise<readonly string[]> {
   const lines = new Set<string>()
   for (const { rejects } of slices) for (const reject of rejects) lines.add(rejectLine(job.chain, reject))
-  for (const { wallet, place, bad } of spool.frames(addressesOf(job))) {
-    if (bad === 0) continue
-    for (const { item, ...rest } of badItemsOfPage({ wallet, body: await spool.read(place) }))
-      lines.add(rejectLine(job.chain, { ...rest, transactionHash: null, list: null, record: item }))
-  }
+  for (const { item, ...rest } of await badItems(spool.frames(addressesOf(job)), spool))
+    lines.add(rejectLine(job.chain, { ...rest, transactionHash: null, list: null, record: item }))
   return [...lines].sort()
+}
+
+async function badItems(frames: readonly Frame[], spool: Spool): Promise<BadItem[]> {
+  const items: BadItem[] = []
+  for (const { wallet, place, bad } of frames)
+    if (bad > 0) items.push(...badItemsOfPage({ wallet, body: await spool.read(place) }))
+  return items
 }
 
 const addressesOf = ({ wallets }: Job) => new Set(wallets.map(({ address }) => address))
@@ -158,17 +163,11 @@ function rejectLine(chain: string, { wallet, transactionHash, list, reason, reco
 /** One file a wallet under `raw/`: its items as they were received, in chain order, one a line. */
 async function keepRaw({ job, spool }: Output, range: BlockRange): Promise<void> {
   const context = { read: (place: SourcePlace) => spool.read(place), range, cutMs: spool.cutMs }
-  for (const address of addressesOf(job)) {
-    const frames = spool.frames(new Set([address]))
-    const bad: BadItem[] = []
-    for (const { wallet, place, bad: count } of frames)
-      if (count > 0) bad.push(...badItemsOfPage({ wallet, body: await spool.read(place) }))
-    const sources = placesIn(frames, range).map((place) => openSource(place, context))
-    await writeRaw({
-      folder: job.output,
-      address,
-      transactions: mergeItems(sources),
-      bad: bad.map(({ item }) => item),
-    })
+  const framesOf = new Map<string, Frame[]>(job.wallets.map(({ address }) => [address, []]))
+  for (const frame of spool.frames(addressesOf(job))) framesOf.get(frame.wallet)?.push(frame)
+  for (const [address, frames] of framesOf) {
+    const transactions = mergeItems(placesIn(frames, range).map((place) => openSource(place, context)))
+    const bad = (await badItems(frames, spool)).map(({ item }) => item)
+    await writeRaw({ folder: job.output, address, transactions, bad })
   }
 }
