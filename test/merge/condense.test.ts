@@ -1,53 +1,84 @@
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { condense } from '../../src/merge/condense.ts'
+import { condense, mostOverlap } from '../../src/merge/condense.ts'
+import type { WalletItem } from '../../src/merge/frame-items.ts'
+import { openSource, type SourcePlace } from '../../src/merge/source-place.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { merged, pages, plainlySorted, sourceOf, walletItem } from './sources.ts'
+import { merged, pages, placesOf, plainlySorted, walletItem } from './sources.ts'
+
+type Condensing = { file?: string; budgetBytes?: number; pageBytes?: number }
+
+/** Condenses pages; what comes out is told as places, and as what a merge makes of them. */
+async function condensed(received: readonly WalletItem[][], { file, budgetBytes, pageBytes }: Condensing) {
+  const path = file ?? join(tempFolder(), 'runs')
+  const { places, open } = placesOf(received, pageBytes)
+  const made = await condense(places, { file: path, open, ...(budgetBytes ? { budgetBytes } : {}) })
+  const lines = () =>
+    merged(made.map((place) => (place.wallet === null ? openRun(place, path) : open(place))))
+  return { places, made, lines }
+}
+
+/** A sorted run by its place in the file, as another thread would open it. */
+function openRun(place: SourcePlace, path: string) {
+  const read = async ({ offset, bytes }: SourcePlace) => readFileSync(path).subarray(offset, offset + bytes)
+  return openSource(place, { read, range: { from: 0, to: 10_000 }, cutMs: Number.POSITIVE_INFINITY })
+}
 
 test('sources within the budget are handed on as they are', async () => {
-  const sources = [sourceOf([walletItem('0xa')]), sourceOf([walletItem('0xb', { block: 2 })])]
-  const condensed = await condense(sources, { file: join(tempFolder(), 'runs'), budgetBytes: 100 })
-  expect(condensed.sources).toBe(sources)
-  await condensed.close()
+  const file = join(tempFolder(), 'runs')
+  const received = [[walletItem('0xa')], [walletItem('0xb', { block: 2 })]]
+  const { places, made } = await condensed(received, { file, budgetBytes: 100 })
+  expect(made).toBe(places)
+  expect(existsSync(file)).toBe(false)
 })
 
 test('a tiny budget merges to the same as no budget', async () => {
   const file = join(tempFolder(), 'runs')
   await fc.assert(
     fc.asyncProperty(pages, fc.integer({ min: 1, max: 2_000 }), async (received, budgetBytes) => {
-      const condensed = await condense(
-        received.map((page) => sourceOf(page)),
-        { file, budgetBytes },
-      )
-      const lines = await merged(condensed.sources)
-      await condensed.close()
-      expect(lines).toEqual(plainlySorted(received))
+      const { lines } = await condensed(received, { file, budgetBytes })
+      expect(await lines()).toEqual(plainlySorted(received))
     }),
-    { numRuns: 300 },
+    { numRuns: 200 },
   )
 })
 
 test('the last view received wins across groups of sorted runs', async () => {
-  const early = sourceOf([walletItem('0xa', { block: 5, mark: 1 })])
-  const late = sourceOf([walletItem('0xa', { block: 2 }), walletItem('0xa', { block: 5, mark: 2 })])
-  const condensed = await condense([early, late], { file: join(tempFolder(), 'runs'), budgetBytes: 100 })
-  expect(condensed.sources).not.toContain(early)
-  expect(await merged(condensed.sources)).toEqual(['2.0 0xa=0', '5.0 0xa=2'])
-  await condensed.close()
+  const received = [
+    [walletItem('0xa', { block: 5, mark: 1 })],
+    [walletItem('0xa', { block: 2 }), walletItem('0xa', { block: 5, mark: 2 })],
+  ]
+  const { made, lines } = await condensed(received, { budgetBytes: 100 })
+  expect(made.map(({ wallet }) => wallet)).not.toContain('0xa')
+  expect(await lines()).toEqual(['2.0 0xa=0', '5.0 0xa=2'])
 })
 
+const manyWallets = Array.from({ length: 40 }, (_, at) => `0x${String(at).padStart(2, '0')}`)
+const overlapping = manyWallets.map((wallet) => [1, 50, 100].map((block) => walletItem(wallet, { block })))
+
 test('many wallets over the same blocks overlap less once condensed', async () => {
-  const wallets = Array.from({ length: 40 }, (_, at) => `0x${String(at).padStart(2, '0')}`)
-  const received = wallets.map((wallet) => [1, 50, 100].map((block) => walletItem(wallet, { block })))
-  const condensed = await condense(
-    received.map((page) => sourceOf(page, 1_000)),
-    { file: join(tempFolder(), 'runs'), budgetBytes: 8_000 },
+  const { made, lines } = await condensed(overlapping, { pageBytes: 1_000, budgetBytes: 8_000 })
+  expect(mostOverlap(made)).toBeLessThanOrEqual(8_000)
+  expect(await lines()).toEqual(plainlySorted(overlapping))
+})
+
+test('runs that still overlap too much are sorted again', async () => {
+  const received = Array.from({ length: 100 }, (_, wallet) =>
+    Array.from({ length: 30 }, (_, at) => walletItem(`0x${wallet}`, { block: 100 * at + wallet })),
   )
-  const atOnce = condensed.sources.filter(
-    ({ span }) => span !== null && span.first.block <= 25 && span.last.block >= 25,
-  )
-  expect(atOnce.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThanOrEqual(8_000)
-  expect(await merged(condensed.sources)).toEqual(plainlySorted(received))
-  await condensed.close()
+  const { made, lines } = await condensed(received, { pageBytes: 13_000, budgetBytes: 13_000 })
+  expect(made[0]?.offset).toBeGreaterThan(200_000)
+  expect(mostOverlap(made)).toBeLessThanOrEqual(13_000)
+  expect(await lines()).toEqual(plainlySorted(received))
+})
+
+test('runs of an earlier call stay readable after the next', async () => {
+  const file = join(tempFolder(), 'runs')
+  const [early, late] = [overlapping.slice(0, 20), overlapping.slice(20)]
+  const first = await condensed(early, { file, pageBytes: 1_000, budgetBytes: 4_000 })
+  const second = await condensed(late, { file, pageBytes: 1_000, budgetBytes: 4_000 })
+  expect(await first.lines()).toEqual(plainlySorted(early))
+  expect(await second.lines()).toEqual(plainlySorted(late))
 })

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
+import type { CondenseOptions } from '../../src/merge/condense.ts'
 import type { ItemSource, WalletItem } from '../../src/merge/frame-items.ts'
 import { sortItems } from '../../src/merge/frame-items.ts'
 import { mergeItems } from '../../src/merge/merge-items.ts'
+import type { SourcePlace } from '../../src/merge/source-place.ts'
 
 export function walletItem(wallet: string, { block = 1, index = 0, mark = 0 } = {}): WalletItem {
   return { wallet, key: { block, index, hash: `0x${block}-${index}`, timeMs: block }, item: { mark } }
@@ -17,6 +19,22 @@ export function sourceOf(items: WalletItem[], bytes = 100): ItemSource {
     span: items.length === 0 ? null : { first, last },
     load: async () => sortItems([...items]),
   }
+}
+
+/** Places of pages that lie in memory, at their number in the order of receipt, and what opens them. */
+export function placesOf(
+  pages: readonly WalletItem[][],
+  bytes = 100,
+): { places: SourcePlace[]; open: CondenseOptions['open'] } {
+  const places = pages.map((page, offset) => ({
+    ...{ wallet: page[0]?.wallet ?? '0xa', offset, bytes },
+    span: sourceOf(page).span,
+  }))
+  const open = ({ wallet, offset }: SourcePlace) => {
+    if (wallet === null) throw new Error('a sorted run is no page')
+    return sourceOf(pages[offset] ?? [], bytes)
+  }
+  return { places, open }
 }
 
 /** What a merge gives, in words: `block.index wallet=mark wallet=mark`. */

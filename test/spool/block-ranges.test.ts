@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { subtractRange } from '../../src/block-ranges.ts'
+import { subtractRange, uniteRanges } from '../../src/block-ranges.ts'
 
 const ranges = fc
   .uniqueArray(fc.nat(40), { maxLength: 10 })
@@ -11,7 +11,7 @@ const ranges = fc
 const gone = fc.record({ from: fc.nat(42), to: fc.nat(42) })
 
 const blocksOf = (list: readonly { from: number; to: number }[]) =>
-  list.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, at) => from + at))
+  list.flatMap(({ from, to }) => Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at))
 
 test('what is left is every block but the ones taken out', () => {
   fc.assert(
@@ -40,4 +40,29 @@ test.for([
   { gone: { from: 19, to: 99 }, left: [{ from: 10, to: 19 }] },
 ])('taking $gone out of 10 to 20 leaves $left', ({ gone: taken, left }) => {
   expect(subtractRange([{ from: 10, to: 20 }], taken)).toEqual(left)
+})
+
+test('united ranges hold the same blocks, sorted, apart from each other', () => {
+  fc.assert(
+    fc.property(fc.array(gone, { maxLength: 8 }), (list) => {
+      const united = uniteRanges(list)
+      expect(blocksOf(united)).toEqual([...new Set(blocksOf(list))].sort((a, b) => a - b))
+      for (const [at, { from, to }] of united.entries()) {
+        expect(from).toBeLessThan(to)
+        expect(united[at + 1]?.from ?? Number.POSITIVE_INFINITY).toBeGreaterThan(to)
+      }
+    }),
+  )
+})
+
+test('uniting leaves the given ranges as they are', () => {
+  const list = [
+    { from: 5, to: 9 },
+    { from: 1, to: 6 },
+  ]
+  expect(uniteRanges(list)).toEqual([{ from: 1, to: 9 }])
+  expect(list).toEqual([
+    { from: 5, to: 9 },
+    { from: 1, to: 6 },
+  ])
 })

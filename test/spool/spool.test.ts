@@ -2,24 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { inspectSpool, openSpool, removeSpool } from '../../src/spool/spool.ts'
-import { NO_END, type SpoolIdentity } from '../../src/spool/state.ts'
+import { inspectSpool, openSpool, removeSpool, type Spool } from '../../src/spool/spool.ts'
+import { NO_END } from '../../src/spool/state.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-
-const CLOSED = { chain: '1', startBlock: 10, endBlock: 100, finalityMs: 0 }
-const OPEN = { ...CLOSED, endBlock: null, finalityMs: 500 }
-const NOW = 1_000_000
-
-const open = (folder: string, identity: SpoolIdentity = CLOSED, now = NOW) =>
-  openSpool({ folder, identity, now, onDamage: () => {} })
-
-const page = (from: number, to: number, { items = 1, head = undefined as number | undefined } = {}) => ({
-  body: Buffer.from(`{"from":${from}}`),
-  items,
-  blocks: items === 0 ? undefined : { min: from, max: Math.min(to, 1_000) - 1 },
-  head,
-  covered: { from, to },
-})
+import { CLOSED, NOW, OPEN, open, page } from './open.ts'
 
 test('pages and what is left to ask survive reopening', async () => {
   const folder = tempFolder()
@@ -37,6 +23,19 @@ test('pages and what is left to ask survive reopening', async () => {
   expect(others).toEqual([])
   expect(frame).toMatchObject({ wallet: '0xa', blocks: { min: 10, max: 39 }, items: 1 })
   expect((await second.read(frame?.place ?? { offset: 0, bytes: 0 })).toString()).toBe('{"from":10}')
+  await second.close()
+})
+
+test('frames tell how many items have no place, reopened too', async () => {
+  const folder = tempFolder()
+  const first = await open(folder)
+  await first.addPage('0xa', page(10, 40, { items: 3, bad: 2 }))
+  await first.addPage('0xa', page(40, 50))
+  const bads = ({ frames }: Spool) => frames(new Set(['0xa'])).map(({ bad }) => bad)
+  expect(bads(first)).toEqual([2, 0])
+  await first.close()
+  const second = await open(folder)
+  expect(bads(second)).toEqual([2, 0])
   await second.close()
 })
 

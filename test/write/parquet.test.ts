@@ -1,30 +1,33 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import { expect, test } from 'vitest'
 import type { Compression } from '../../src/model.ts'
 import { type Row, TABLES, type Table } from '../../src/table/index.ts'
-import { openParquet } from '../../src/write/parquet.ts'
+import { copyToParquet } from '../../src/write/parquet.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { MAX_U256, SAMPLE, sample } from './tables.ts'
+import { cutAt, writeRows } from './write-rows.ts'
 
-type Written = { table?: Table; compression?: Compression; step?: number }
+type Options = { table?: Table; compression?: Compression; cuts?: readonly number[] }
 
-/** Writes rows, `step` at a time; resolves with the path of the file. */
+/** Writes rows as one file, by chunks that end at `cuts`; resolves with the path of the file. */
 async function write(
   rows: readonly Row[],
-  { table = SAMPLE, compression = 'zstd', step = 40_000 }: Written = {},
-) {
-  const path = join(tempFolder(), "it's a part")
-  const file = openParquet({ path, table, compression })
-  for (let at = 0; at < rows.length; at += step) await file.write(rows.slice(at, at + step))
-  const { bytes, sha256 } = await file.finish()
+  { table = SAMPLE, compression = 'zstd', cuts = [] }: Options = {},
+): Promise<string> {
+  const folder = join(tempFolder(), "it's a folder")
+  mkdirSync(folder)
+  const how = { table, compression, folder, format: 'parquet' } as const
+  const [part, ...others] = await writeRows(cutAt(rows, cuts), how)
+  expect(others).toEqual([])
+  const path = part?.staged ?? ''
   const content = readFileSync(path)
-  expect(content).toHaveLength(bytes)
-  expect(createHash('sha256').update(content).digest('hex')).toBe(sha256)
-  expect(readdirSync(dirname(path))).toEqual(["it's a part"])
+  expect(part).toMatchObject({ rows: rows.length, bytes: content.length })
+  expect(part?.sha256).toBe(createHash('sha256').update(content).digest('hex'))
+  expect(readdirSync(folder)).toEqual([basename(path)])
   return path
 }
 
@@ -170,15 +173,26 @@ test('statistics hold the least, the greatest and the count of nulls', async () 
   expect(of('small')).toMatchObject({ min_value: -4, max_value: 3, null_count: 1n })
 })
 
-test('the same rows give the same bytes however they arrive', async () => {
-  const [first, second] = [await write(many), await write(many, { step: 999 })]
+test('the same rows give the same bytes however they are cut', async () => {
+  const [first, second] = [await write(many), await write(many, { cuts: [0, 999, 100_000, 209_999] })]
   expect(readFileSync(first).equals(readFileSync(second))).toBe(true)
 })
 
-test('an abandoned file leaves nothing behind', async () => {
+test('a very long row changes no file but its own', async () => {
+  const rows = [sample({ name: 'x'.repeat(1_000_000) }), ...many.slice(0, 9_999)]
+  const how = { format: 'parquet', compression: 'zstd', maxRowsPerFile: 5_000 } as const
+  const hashes = async (cuts: readonly number[]) =>
+    (await writeRows(cutAt(rows, cuts), how)).map(({ sha256 }) => sha256)
+  expect(await hashes([5_000])).toEqual(await hashes([]))
+})
+
+test('rows that DuckDB cannot read fail as output and leave no file', async () => {
   const folder = tempFolder()
-  const file = openParquet({ path: join(folder, 'part'), table: SAMPLE, compression: 'zstd' })
-  await file.write(ROWS)
-  await file.abandon()
-  expect(readdirSync(folder)).toEqual([])
+  const staged = join(folder, 'broken.ndjson')
+  writeFileSync(staged, '{"0":"x"\n')
+  const path = join(folder, 'part.parquet')
+  const size = { rows: 1, bytes: 9, longest: 9 }
+  const copying = copyToParquet({ staged, path, table: SAMPLE, compression: 'zstd', size })
+  await expect(copying).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
+  expect(readdirSync(folder)).toEqual(['broken.ndjson'])
 })

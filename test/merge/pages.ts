@@ -1,0 +1,11 @@
+/** A listing item with a place; its hash is in capitals, as a service may write it. */
+export const item = (block: unknown, { index = 0, seconds = 10 } = {}) => ({
+  nativeTransaction: {
+    blockNumber: block,
+    blockIndex: index,
+    txHash: `0xAB${block}${index}`,
+    blockTimestamp: seconds,
+  },
+})
+
+export const bodyOf = (transactions: readonly unknown[]) => Buffer.from(JSON.stringify({ transactions }))

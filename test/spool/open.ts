@@ -1,0 +1,25 @@
+import { openSpool } from '../../src/spool/spool.ts'
+import type { SpoolIdentity } from '../../src/spool/state.ts'
+
+export const CLOSED = { chain: '1', startBlock: 10, endBlock: 100, finalityMs: 0 }
+export const OPEN = { ...CLOSED, endBlock: null, finalityMs: 500 }
+export const NOW = 1_000_000
+
+export const open = (folder: string, identity: SpoolIdentity = CLOSED, now = NOW) =>
+  openSpool({ folder, identity, now, onDamage: () => {} })
+
+/** A page that settles [from, to). */
+export function page(
+  from: number,
+  to: number,
+  { items = 1, bad = 0, head = undefined as number | undefined } = {},
+) {
+  return {
+    body: Buffer.from(`{"from":${from}}`),
+    items,
+    bad,
+    blocks: items === 0 ? undefined : { min: from, max: Math.min(to, 1_000) - 1 },
+    head,
+    covered: { from, to },
+  }
+}

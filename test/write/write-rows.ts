@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import type { Row } from '../../src/table/index.ts'
+import { assembleTable, lineMaker, type Part, type TableFiles } from '../../src/write/assemble-table.ts'
+import { type Chunk, openChunk } from '../../src/write/chunk.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { SAMPLE } from './tables.ts'
+
+export type Written = Partial<Omit<TableFiles, 'chunks'>>
+
+const USUAL = {
+  table: SAMPLE,
+  range: { from: 5, to: 1_234_567 },
+  format: 'csv',
+  compression: 'none',
+  escapeFormulas: true,
+  maxRowsPerFile: 1_000_000,
+} as const
+
+/** Makes part files of rows that come in chunks, a chunk of lines each; CSV without more words. */
+export async function writeRows(chunks: readonly (readonly Row[])[], options: Written = {}): Promise<Part[]> {
+  const files = { ...USUAL, folder: options.folder ?? tempFolder(), ...options }
+  const staged: Chunk[] = []
+  for (const [at, rows] of chunks.entries()) staged.push(await stageRows(`chunk-${at}`, rows, files))
+  return assembleTable({ ...files, chunks: staged })
+}
+
+async function stageRows(
+  name: string,
+  rows: readonly Row[],
+  files: Omit<TableFiles, 'chunks'>,
+): Promise<Chunk> {
+  const chunk = openChunk(join(files.folder, name))
+  const toLines = lineMaker(files.table, files)
+  for (let at = 0; at < rows.length; at += BATCH) await chunk.write(toLines(rows.slice(at, at + BATCH)))
+  return chunk.finish()
+}
+
+const BATCH = 1_000
+
+/** The same rows in chunks that end after the given places. */
+export function cutAt<T>(rows: readonly T[], places: readonly number[]): T[][] {
+  const cuts = [0, ...[...places].sort((a, b) => a - b), rows.length]
+  return cuts.slice(1).map((to, at) => rows.slice(cuts[at], to))
+}
