@@ -8,7 +8,7 @@ import type { WritePool } from './write-pool.ts'
 import type { Slice, SliceRows } from './write-slice.ts'
 
 export type Slicing = {
-  spool: Spool
+  spool: Pick<Spool, 'settled' | 'frames'>
   /** Addresses of the job. */
   wallets: ReadonlySet<string>
   pool: WritePool

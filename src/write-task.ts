@@ -1,3 +1,4 @@
+import { toExportError } from './errors.ts'
 import type { BlockRange } from './model.ts'
 import { type TableName, tableNamed } from './table/index.ts'
 import { assembleTable, type Part } from './write/assemble-table.ts'
@@ -11,9 +12,13 @@ export type WriteTask =
 
 export type WriteResult<T extends WriteTask> = T extends { kind: 'slice' } ? SliceRows : Part[]
 
-/** Does a task in this thread. */
+/** Does a task in this thread. Whatever is thrown has its code, as it has when another thread answers. */
 export async function runWriteTask(task: WriteTask, context: SliceContext): Promise<SliceRows | Part[]> {
-  if (task.kind === 'slice') return writeSlice(task.slice, context)
-  const { name, chunks, range } = task
-  return assembleTable({ ...context, table: tableNamed(name), chunks, range })
+  try {
+    if (task.kind === 'slice') return await writeSlice(task.slice, context)
+    const { name, chunks, range } = task
+    return await assembleTable({ ...context, table: tableNamed(name), chunks, range })
+  } catch (thrown) {
+    throw toExportError(thrown)
+  }
 }

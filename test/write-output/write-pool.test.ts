@@ -1,0 +1,169 @@
+import { once } from 'node:events'
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Chunk } from '../../src/write/chunk.ts'
+import { openWritePool as openHere } from '../../src/write-pool.ts'
+import type { Slice, SliceContext, SliceRows } from '../../src/write-slice.ts'
+import type { WriteTask } from '../../src/write-task.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { A, B, itemAt, sliceContext, slicesAt, storePages } from './pages-file.ts'
+
+/** Threads need the built program. */
+const built = new URL('../../dist/write-pool.js', import.meta.url).href
+const { openWritePool } = (await import(/* @vite-ignore */ built)) as { openWritePool: typeof openHere }
+
+const LARGE = 10_000_000
+const END = 40
+
+let threads: Worker[] = []
+const note = (worker: Worker) => threads.push(worker)
+beforeEach(() => {
+  threads = []
+  process.on('worker', note)
+})
+afterEach(() => {
+  process.off('worker', note)
+})
+/** A thread is told of in the turn after it was started. */
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
+const left = () => threads.filter(({ threadId }) => threadId !== -1)
+
+/** A folder with pages of two wallets, cut into slices. */
+function slicesIn(
+  given: Partial<SliceContext> = {},
+  cuts = [10, 20, 30],
+): { slices: Slice[]; context: SliceContext } {
+  const folder = tempFolder()
+  const blocks = Array.from({ length: END }, (_, block) => block)
+  const pages = [A, B].map((wallet) => ({ wallet, transactions: blocks.map((block) => itemAt(block)) }))
+  const slices = slicesAt(cuts, { places: storePages(folder, pages), end: END })
+  return { slices, context: sliceContext(folder, given) }
+}
+
+const task = (slice: Slice): WriteTask & { kind: 'slice' } => ({ kind: 'slice', slice })
+
+/** What a slice holds, without where. */
+function contentOf({ chunks, ...rest }: SliceRows) {
+  const texts = [...chunks].map(([name, { rows, path }]: [string, Chunk]) => [
+    name,
+    rows === 0 ? '' : readFileSync(path, 'utf8'),
+  ])
+  return { ...rest, texts }
+}
+
+test('small tasks are done here and start no thread', async () => {
+  const { slices, context } = slicesIn()
+  const pool = openWritePool(context)
+  const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), 500_000)))
+  expect(rows.map(({ transactions }) => transactions)).toEqual([10, 10, 10, 10])
+  await pool.close()
+  await nextTurn()
+  expect(threads).toEqual([])
+})
+
+test('threads give the same slices as this one, and end at the close', async () => {
+  const { slices, context } = slicesIn()
+  const other = slicesIn()
+  const [pool, here] = [openWritePool(context), openHere(other.context)]
+  const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), LARGE)))
+  const expected = await Promise.all(other.slices.map((slice) => here.run(task(slice), LARGE)))
+  expect(rows.map(contentOf)).toEqual(expected.map(contentOf))
+  expect(threads.length).toBeGreaterThan(0)
+  await pool.close()
+  expect(left()).toEqual([])
+})
+
+test.for(['csv', 'parquet'] as const)('a thread makes the same %s files as this one', async (format) => {
+  const compression = format === 'csv' ? 'gzip' : 'zstd'
+  const { slices, context } = slicesIn({ format, compression, maxRowsPerFile: 15 })
+  const [pool, here] = [openWritePool(context), openHere(context)]
+  const rows = await Promise.all(slices.map((slice) => here.run(task(slice), 1)))
+  const chunks = rows.flatMap((slice) => slice.chunks.get('transactions') ?? [])
+  const aside = join(context.folder, 'aside')
+  mkdirSync(aside)
+  const kept = chunks.map((chunk, at) => ({ ...chunk, path: join(aside, String(at)) }))
+  for (const [at, { path }] of chunks.entries()) copyFileSync(path, kept[at]?.path ?? '')
+  const whole = { kind: 'table', name: 'transactions', range: { from: 0, to: END } } as const
+  const parts = await pool.run({ ...whole, chunks }, LARGE)
+  expect(parts.map((part) => part.rows)).toEqual([15, 15, 10])
+  expect(parts).toEqual(await here.run({ ...whole, chunks: kept }, 1))
+  expect(threads.length).toBeGreaterThan(0)
+  await pool.close()
+})
+
+test.for([
+  { where: 'here', bytes: 1 },
+  { where: 'in a thread', bytes: LARGE },
+])('a task that fails $where rejects with its own code', async ({ bytes }) => {
+  const { slices, context } = slicesIn()
+  const pool = openWritePool({ ...context, pagesFile: join(context.folder, 'missing') })
+  const failing = pool.run(task(slices[0] as Slice), bytes)
+  await expect(failing).rejects.toMatchObject({
+    ...{ name: 'ExportError', code: 'OUTPUT_FAILED', failure: { exit: 7 } },
+    message: expect.stringContaining('missing'),
+    fix: expect.stringContaining('free space'),
+  })
+  expect(threads.length > 0).toBe(bytes === LARGE)
+  await pool.close()
+})
+
+test('a thread whose task failed takes the next', async () => {
+  const { slices, context } = slicesIn()
+  const pool = openWritePool(context)
+  const missing = { ...(slices[0] as Slice), places: [{ wallet: null, offset: 0, bytes: 1, span: null }] }
+  const ended = await Promise.allSettled(
+    [missing, missing, missing, ...slices].map((slice) => pool.run(task(slice), LARGE)),
+  )
+  expect(ended.map(({ status }) => status)).toEqual([
+    ...['rejected', 'rejected', 'rejected'],
+    ...['fulfilled', 'fulfilled', 'fulfilled', 'fulfilled'],
+  ])
+  await pool.close()
+})
+
+test('closing while tasks are under way rejects them and leaves no thread', async () => {
+  const { slices, context } = slicesIn()
+  const pool = openWritePool(context)
+  const running = Promise.allSettled(slices.map((slice) => pool.run(task(slice), LARGE)))
+  await pool.close()
+  for (const ended of await running)
+    expect(ended).toMatchObject({ status: 'rejected', reason: { message: 'the writing was given up' } })
+  expect(threads.length).toBeGreaterThan(0)
+  expect(left()).toEqual([])
+})
+
+test.for([{ bytes: 1 }, { bytes: LARGE }])(
+  'a closed pool takes no task of $bytes bytes',
+  async ({ bytes }) => {
+    const { slices, context } = slicesIn()
+    const pool = openWritePool(context)
+    await pool.close()
+    await expect(pool.run(task(slices[0] as Slice), bytes)).rejects.toThrow('the writing was given up')
+    expect(threads).toEqual([])
+  },
+)
+
+test('closing waits for what is under way in this thread', async () => {
+  const { slices, context } = slicesIn()
+  const pool = openWritePool(context)
+  const running = pool.run(task(slices[0] as Slice), 1)
+  await pool.close()
+  expect(readdirSync(context.folder)).toContain('ledger-0.lines')
+  expect(await running).toMatchObject({ transactions: 10 })
+})
+
+test('a thread that breaks rejects every task instead of hanging', async () => {
+  const { slices, context } = slicesIn()
+  const pool = openWritePool(context)
+  const starting = once(process, 'worker') as Promise<[Worker]>
+  const running = Promise.allSettled([...slices, ...slices].map((slice) => pool.run(task(slice), LARGE)))
+  const [broken] = await starting
+  await broken.terminate()
+  const messages = (await running).map((ended) => (ended.status === 'rejected' ? ended.reason.message : ''))
+  expect(messages).toContain('a writing thread ended early')
+  await expect(pool.run(task(slices[0] as Slice), 1)).rejects.toMatchObject({ code: 'BUG' })
+  await pool.close()
+  expect(left()).toEqual([])
+})
