@@ -21,18 +21,26 @@ async function sliced({ received, ...given }: Run) {
     spool.receive(page)
     slicer.pageArrived()
   }
+  // What fails meanwhile is told by the finish, and no unhandled rejection.
+  await new Promise((resolve) => setImmediate(resolve))
   const early = slices.length
   const rows = await slicer.finish({ from: 0, to: END })
   return { slices, early, rows, told, frames: spool.frames(wallets) }
 }
 
-/** One wallet's pages in ascending order; each page's last block may go on in the next. */
-function pagesOf(wallet: string, edges: readonly number[], bytes: number): Received[] {
+type History = { edges: readonly number[]; bytes: number; isFalling?: boolean }
+
+/** One wallet's pages, oldest or newest first; the last block of each may go on in the next. */
+function pagesOf(wallet: string, { edges, bytes, isFalling = false }: History): Received[] {
   const cuts = [0, ...[...edges].sort((a, b) => a - b), END]
-  return cuts.slice(1).map((to, at) => {
-    const [from, max] = [cuts[at] ?? 0, Math.min(to, END - 1)]
-    return { wallet, bytes, blocks: { min: Math.min(from, max), max }, covered: { from, to } }
+  const pages = cuts.slice(1).map((to, at) => {
+    const from = cuts[at] ?? 0
+    const blocks = isFalling
+      ? { min: Math.max(0, from - 1), max: Math.max(0, to - 1) }
+      : { min: Math.min(from, END - 1), max: Math.min(to, END - 1) }
+    return { wallet, bytes, blocks, covered: { from, to } }
   })
+  return isFalling ? pages.reverse() : pages
 }
 
 const histories = fc
@@ -40,10 +48,11 @@ const histories = fc
     fc.record({
       edges: fc.array(fc.integer({ min: 1, max: END - 1 }), { maxLength: 60 }),
       bytes: fc.constantFrom(1_000, 300_000, 900_000, 3_000_000),
+      isFalling: fc.boolean(),
     }),
     { minLength: 1, maxLength: 5 },
   )
-  .map((of) => of.map(({ edges, bytes }, at) => pagesOf(`0x${at}`, edges, bytes)))
+  .map((of) => of.map((history, at) => pagesOf(`0x${at}`, history)))
 
 /** Pages of several wallets as they may arrive: each wallet's in their order, the wallets mixed. */
 const arrivals = fc.tuple(histories, fc.infiniteStream(fc.nat())).map(([wallets, dice]) => {
@@ -89,20 +98,33 @@ test('slices cover every block once, with every page that touches them', async (
 const every = (step: number) => Array.from({ length: END / step - 1 }, (_, at) => (at + 1) * step)
 
 test('slices begin while pages still arrive', async () => {
-  const { slices, early, frames } = await sliced({ received: pagesOf('0xa', every(5), 500_000) })
+  const { slices, early, frames } = await sliced({
+    received: pagesOf('0xa', { edges: every(5), bytes: 500_000 }),
+  })
   expect(early).toBeGreaterThan(10)
   expect(slices.length).toBeGreaterThan(early)
   expectWhole(slices, frames)
 })
 
+test('slices that began with the newest blocks come in chain order', async () => {
+  const received = pagesOf('0xa', { edges: every(5), bytes: 500_000, isFalling: true })
+  const { slices, early, rows, frames } = await sliced({ received })
+  expect(early).toBeGreaterThan(10)
+  expect(slices[0]?.range.from).toBeGreaterThan(END / 2)
+  expect(rows[0]?.range.from).toBe(0)
+  expectWhole(slices, frames)
+})
+
 test('few bytes are one slice, made at the end', async () => {
-  const { slices, early } = await sliced({ received: pagesOf('0xa', every(5), 1_000) })
+  const { slices, early } = await sliced({ received: pagesOf('0xa', { edges: every(5), bytes: 1_000 }) })
   expect([early, slices.length]).toEqual([0, 1])
 })
 
 test('blocks whose pages overlap too much wait to be sorted', async () => {
   const asked: number[] = []
-  const wallets = Array.from({ length: 20 }, (_, at) => pagesOf(`0x${at}`, every(100), 900_000))
+  const wallets = Array.from({ length: 20 }, (_, at) =>
+    pagesOf(`0x${at}`, { edges: every(100), bytes: 900_000 }),
+  )
   const { slices, early, frames } = await sliced({
     received: wallets.flat(),
     condense: async (places) => {
@@ -131,7 +153,10 @@ test('a slice that fails early fails the finish and nothing before', async () =>
     }
     return pool.run(task, bytes)
   }
-  const running = sliced({ received: pagesOf('0xa', every(5), 500_000), pool: { ...pool, run } })
+  const running = sliced({
+    received: pagesOf('0xa', { edges: every(5), bytes: 500_000 }),
+    pool: { ...pool, run },
+  })
   await expect(running).rejects.toThrow('the disk is full')
   expect(fails).toBe(1)
   expect(slices.length).toBeGreaterThan(10)
