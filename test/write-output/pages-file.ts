@@ -7,7 +7,7 @@ import { erc20, type Item, item } from '../flatten/items.ts'
 
 export const A = `0x${'a'.repeat(40)}`
 export const B = `0x${'b'.repeat(40)}`
-export const WALLETS: SliceContext['wallets'] = new Map([
+const WALLETS: SliceContext['wallets'] = new Map([
   [A, 'hot'],
   [B, null],
 ])
@@ -38,7 +38,7 @@ export function storePages(folder: string, pages: readonly StoredPage[]): Source
 /** From border to border of the blocks that a page holds. */
 function spanOf(transactions: readonly unknown[]): SourcePlace['span'] {
   const blocks = transactions
-    .map((of) => Number((of as Item | null)?.nativeTransaction?.['blockNumber']))
+    .map((of) => Number((of as Item | null)?.nativeTransaction?.blockNumber))
     .filter((block) => Number.isSafeInteger(block))
   if (blocks.length === 0) return null
   return {

@@ -90,7 +90,7 @@ test('every transaction is written once, in chain order', async () => {
   const { output, figures } = await write()
   const blocks = Array.from({ length: PAGES }, (_, at) => [at * STEP, at * STEP + STEP - 1]).flat()
   const rows = await readCsvTable(output, 'transactions')
-  expect(rows.map((row) => Number(row['block_number']))).toEqual(blocks)
+  expect(rows.map((row) => Number(row.block_number))).toEqual(blocks)
   expect(figures).toMatchObject({ transactions: blocks.length, rejects: 3 })
   expect(figures.rows).toMatchObject({ transactions: blocks.length, wallet_transactions: blocks.length + 2 })
   expect(readManifest(output).coverage.map(({ transactions }) => transactions)).toEqual([blocks.length, 2])

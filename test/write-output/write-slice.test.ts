@@ -73,13 +73,13 @@ test('a slice counts transactions, and those of each wallet', async () => {
   ])
   expect(transactions).toBe(2)
   expect(seen).toEqual({ [A]: 2, [B]: 1 })
-  expect(lines['wallet_transactions']?.split('\n')).toHaveLength(4)
+  expect(lines.wallet_transactions?.split('\n')).toHaveLength(4)
 })
 
 test('many transactions are all staged, in chain order', async () => {
   const blocks = Array.from({ length: 1_200 }, (_, at) => itemAt(3, { index: at }))
   const { lines } = await write([{ wallet: A, transactions: blocks.reverse() }])
-  const indexes = lines['transactions']
+  const indexes = lines.transactions
     ?.trimEnd()
     .split('\n')
     .map((line) => Number(line.split(',')[5]))
@@ -90,7 +90,7 @@ test('only tables that are wanted are staged', async () => {
   const pages = [{ wallet: A, transactions: [itemAt(1)] }]
   const { lines } = await write(pages, { given: { tables: ['erc20_transfers'] } })
   const full = await write(pages)
-  expect(lines['erc20_transfers']).toBe(full.lines['erc20_transfers'])
+  expect(lines.erc20_transfers).toBe(full.lines.erc20_transfers)
   expect(Object.values(lines).filter((text) => text !== '')).toHaveLength(1)
 })
 
