@@ -1,10 +1,5 @@
 #!/usr/bin/env node
-import { setFlagsFromString } from 'node:v8'
 import { main } from './cli/main.ts'
-
-// Pages live short: a small young generation keeps the process small, at no cost that could be measured.
-setFlagsFromString('--max-semi-space-size=4')
-setFlagsFromString('--semi-space-growth-factor=1')
 
 // A reader that has seen enough (`walletlake plan … | head`) is no failure.
 for (const stream of [process.stdout, process.stderr]) {

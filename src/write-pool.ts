@@ -12,10 +12,10 @@ export type WritePool = {
   close(): Promise<void>
 }
 
-/** Each thread costs memory: more than two gain little beside the one that asks. */
-const MOST_THREADS = 2
+/** The thread that asks has work of its own, and each further one costs memory: more than two gain little. */
+const THREADS = Math.max(1, Math.min(2, availableParallelism()))
 /** So little is done before a thread has started. */
-const SMALL_BYTES = 3_000_000
+const SMALL_BYTES = 2_000_000
 
 export function openWritePool(context: SliceContext): WritePool {
   const here = new Set<Promise<unknown>>()
@@ -32,7 +32,7 @@ export function openWritePool(context: SliceContext): WritePool {
       if (isClosed) throw new ExportError('BUG', 'the writing was given up')
       bytesSoFar += bytes
       if (CAN_THREAD && bytesSoFar >= SMALL_BYTES)
-        threads ??= openWriteThreads(context, Math.min(MOST_THREADS, availableParallelism()))
+        threads ??= openWriteThreads(context, { count: THREADS, runHere })
       return (await (threads?.run(task) ?? runHere(task))) as WriteResult<T>
     },
     close: async () => {

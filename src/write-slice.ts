@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { diskError } from './disk.ts'
 import { type FlatTransaction, flattenTransaction, type Reject } from './flatten/flatten-transaction.ts'
@@ -43,8 +43,8 @@ const BATCH = 250
 
 /** Turns the pages of a slice into lines of every table, staged on disk. The same for the same items. */
 export async function writeSlice({ range, places }: Slice, context: SliceContext): Promise<SliceRows> {
-  const files = new Map<string, FileHandle>()
-  const reader = { read: (place: SourcePlace) => readPlace(place, files, context), range }
+  const files = new Map<string, number>()
+  const reader = { read: async (place: SourcePlace) => readPlace(place, files, context), range }
   const sources = places.map((place) => openSource(place, { ...reader, cutMs: context.cutMs }))
   const rejects: Reject[] = []
   const tables = new Set(context.tables)
@@ -59,25 +59,26 @@ export async function writeSlice({ range, places }: Slice, context: SliceContext
       transactions += 1
       for (const wallet of flat.seenBy) seen.set(wallet, (seen.get(wallet) ?? 0) + 1)
       stage.add(flat)
-      if (transactions % BATCH === 0) await stage.flush()
+      if (transactions % BATCH === 0) stage.flush()
     }
-    return { range, transactions, chunks: await stage.finish(), seen, rejects }
+    return { range, transactions, chunks: stage.finish(), seen, rejects }
   } finally {
-    for (const file of files.values()) await file.close()
+    stage.close()
+    for (const file of files.values()) closeSync(file)
   }
 }
 
-async function readPlace(
+function readPlace(
   { wallet, offset, bytes }: SourcePlace,
-  files: Map<string, FileHandle>,
+  files: Map<string, number>,
   { pagesFile, runsFile }: SliceContext,
-): Promise<Buffer> {
+): Buffer {
   const path = wallet === null ? runsFile : pagesFile
-  const file = files.get(path) ?? (await open(path, 'r'))
+  const file = files.get(path) ?? openSync(path, 'r')
   files.set(path, file)
   const body = Buffer.allocUnsafe(bytes)
-  const { bytesRead } = await file.read(body, 0, bytes, offset)
-  if (bytesRead < bytes) throw diskError(`cannot read ${path}`, new Error('it ends too early'))
+  if (readSync(file, body, 0, bytes, offset) < bytes)
+    throw diskError(`cannot read ${path}`, new Error('it ends too early'))
   return body
 }
 
@@ -89,9 +90,9 @@ function stageRows({ from }: BlockRange, context: SliceContext) {
     const toLines = lineMaker(tableNamed(name), context)
     return { name, rows: [], toLines, chunk: openChunk(join(context.folder, `${name}-${from}.lines`)) }
   })
-  const flush = async () => {
+  const flush = () => {
     for (const table of staged) {
-      if (table.rows.length > 0) await table.chunk.write(table.toLines(table.rows))
+      if (table.rows.length > 0) table.chunk.write(table.toLines(table.rows))
       table.rows = []
     }
   }
@@ -100,11 +101,12 @@ function stageRows({ from }: BlockRange, context: SliceContext) {
       for (const table of staged) for (const row of rows[table.name]) table.rows.push(row)
     },
     flush,
-    finish: async (): Promise<Map<TableName, Chunk>> => {
-      await flush()
-      const chunks = new Map<TableName, Chunk>()
-      for (const { name, chunk } of staged) chunks.set(name, await chunk.finish())
-      return chunks
+    finish: (): Map<TableName, Chunk> => {
+      flush()
+      return new Map(staged.map(({ name, chunk }) => [name, chunk.finish()]))
+    },
+    close: () => {
+      for (const { chunk } of staged) chunk.close()
     },
   }
 }

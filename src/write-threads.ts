@@ -20,11 +20,27 @@ const WORKER = new URL('./write-worker.js', import.meta.url)
 /** Threads need the built program. */
 export const CAN_THREAD = import.meta.url.endsWith('.js')
 
-export function openWriteThreads(context: SliceContext, count: number): WriteThreads {
+/** Rows live short: most are gone before a young generation of this size is full. */
+const YOUNG_MB = 24
+
+/** `runHere` does a task in the asking thread: it takes tables, which are made when nothing is left to read. */
+export function openWriteThreads(
+  context: SliceContext,
+  { count, runHere }: { count: number; runHere: (task: WriteTask) => Promise<unknown> },
+): WriteThreads {
   const waiting: Waiting[] = []
+  let isHereBusy = false
   let ended: ExportError | undefined
   const next = () => {
     for (const thread of threads) if (thread.current === undefined) thread.current = assign(thread, waiting)
+    const task = waiting[0]?.task.kind === 'table' && !isHereBusy ? waiting.shift() : undefined
+    if (task === undefined) return
+    isHereBusy = true
+    const done = () => {
+      isHereBusy = false
+      next()
+    }
+    runHere(task.task).then(task.resolve, task.reject).finally(done)
   }
   const giveUp = (why: ExportError) => {
     ended ??= why
@@ -66,7 +82,10 @@ type ThreadEvents = {
 }
 
 function openThread(context: SliceContext, { next, giveUp }: ThreadEvents): Thread {
-  const worker = new Worker(WORKER, { workerData: context })
+  const worker = new Worker(WORKER, {
+    workerData: context,
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+  })
   const thread: Thread = { worker, current: undefined }
   worker.on('message', (answer: WorkerAnswer) => {
     if ('error' in answer) thread.current?.reject(revive(answer.error))

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Cell, Row } from '../table/index.ts'
 import { shiftDecimal } from './decimal.ts'
 import type { Internal } from './internal.ts'
@@ -107,6 +107,6 @@ export function internalIds(entries: readonly Internal[]): string[] {
   return entries.map(({ content }) => {
     const occurrence = occurrences.get(content) ?? 0
     occurrences.set(content, occurrence + 1)
-    return `${createHash('sha256').update(content).digest('hex').slice(0, 16)}-${occurrence}`
+    return `${hash('sha256', content).slice(0, 16)}-${occurrence}`
   })
 }

@@ -34,9 +34,10 @@ export function requiredLower(from: Fields, name: string): string {
   return value.toLowerCase().toWellFormed()
 }
 
-const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n, words: 'an int32' }
-const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n, words: 'an int64' }
-const U256 = { min: 0n, max: 2n ** 256n - 1n, words: 'a whole number of at most 256 bits' }
+/** `digits`: as many always fit. */
+const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n, digits: 9, words: 'an int32' }
+const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n, digits: 18, words: 'an int64' }
+const U256 = { min: 0n, max: 2n ** 256n - 1n, digits: 77, words: 'a whole number of at most 256 bits' }
 
 /** A whole number of 32 bits, null where absent. */
 export function int32At(from: Fields, name: string): number | null {
@@ -71,7 +72,7 @@ export function requiredU256(from: Fields, name: string): string {
   return value
 }
 
-type Limits = { min: bigint; max: bigint; words: string }
+type Limits = { min: bigint; max: bigint; digits: number; words: string }
 
 /** Digits without leading zeros. A JSON number beyond 2^53 has lost digits on its way here, so it is refused. */
 function wholeAt(from: Fields, name: string, limits: Limits): string | null {
@@ -79,7 +80,7 @@ function wholeAt(from: Fields, name: string, limits: Limits): string | null {
   if (value === undefined || value === null || value === '') return null
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
   if (typeof text !== 'string' || !/^-?\d{1,200}$/.test(text)) throw unfit(name, value, limits.words)
-  if (text.length < 10 && text[0] !== '0' && text[0] !== '-') return text
+  if (text.length <= limits.digits && text[0] !== '0' && text[0] !== '-') return text
   const whole = BigInt(text)
   if (whole < limits.min || whole > limits.max) throw unfit(name, value, limits.words)
   return whole.toString()

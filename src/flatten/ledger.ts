@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Row } from '../table/index.ts'
 import { shiftDecimal } from './decimal.ts'
 import type { Prefix } from './fact-rows.ts'
@@ -18,26 +18,20 @@ type Side = { wallet: string; direction: 'in' | 'out'; movement: Movement }
 
 /** The ledger rows of one transaction: by wallet address, each wallet's rows in the order of the movements. */
 export function ledgerRows(movements: readonly Movement[], context: LedgerContext): Row[] {
-  const byWallet = new Map<string, Side[]>()
-  for (const side of movements.flatMap((movement) => sidesOf(movement, context))) {
-    const sides = byWallet.get(side.wallet)
-    if (sides === undefined) byWallet.set(side.wallet, [side])
-    else sides.push(side)
-  }
-  const wallets = [...byWallet.keys()].sort()
-  return wallets.flatMap((wallet) =>
-    (byWallet.get(wallet) ?? []).map((side, index) => rowOf(side, index, context)),
-  )
+  const sides: Side[] = []
+  for (const movement of movements) addSides(sides, movement, context)
+  sides.sort((a, b) => (a.wallet < b.wallet ? -1 : a.wallet > b.wallet ? 1 : 0))
+  let index = -1
+  return sides.map((side, at) => {
+    index = side.wallet === sides[at - 1]?.wallet ? index + 1 : 0
+    return rowOf(side, index, context)
+  })
 }
 
-function sidesOf(movement: Movement, { wallets }: LedgerContext): Side[] {
-  const sides: Side[] = []
-  const { from, to } = movement
-  if (from.address !== null && wallets.has(from.address))
-    sides.push({ wallet: from.address, direction: 'out', movement })
-  if (to.address !== null && wallets.has(to.address))
-    sides.push({ wallet: to.address, direction: 'in', movement })
-  return sides
+function addSides(sides: Side[], movement: Movement, { wallets }: LedgerContext): void {
+  const [from, to] = [movement.from.address, movement.to.address]
+  if (from !== null && wallets.has(from)) sides.push({ wallet: from, direction: 'out', movement })
+  if (to !== null && wallets.has(to)) sides.push({ wallet: to, direction: 'in', movement })
 }
 
 function rowOf(
@@ -81,5 +75,5 @@ function entryType({ isFee, from, to }: Movement): string {
 
 /** First 32 hex digits of the SHA-256 of the parts joined by `|` (CONTRACT section 2). */
 function entryId(parts: readonly unknown[]): string {
-  return createHash('sha256').update(parts.join('|')).digest('hex').slice(0, 32)
+  return hash('sha256', parts.join('|')).slice(0, 32)
 }

@@ -1,5 +1,6 @@
 import type { TableName } from '../table/index.ts'
 import type { Party } from './party.ts'
+import type { Erc20, Erc721, Erc1155 } from './transfers.ts'
 import type { View } from './view.ts'
 
 /** One asset on its way from one party to another, or a fee (no receiver). */
@@ -33,74 +34,59 @@ const MOVES_NOTHING = new Set(['DELEGATECALL', 'STATICCALL', 'CALLCODE'])
  */
 export function movementsOf(view: View, ids: readonly string[], nativeSymbol: string | null): Movement[] {
   const coin: Asset = { type: 'native', address: null, symbol: nativeSymbol, decimals: 18, tokenId: null }
-  const { native } = view
-  const own = { source: 'transactions', index: '', asset: coin } as const
-  const fee = { ...own, isFee: true, from: native.from, to: NOBODY, value: native.fee ?? '0' }
-  const moved: Movement[] = [fee]
-  if (native.success !== false) {
-    moved.push({ ...own, isFee: false, from: native.from, to: native.to, value: native.value })
-    moved.push(...internalMovements(view, ids, coin), ...tokenMovements(view))
+  const all: Movement[] = []
+  const add = (movement: Movement) => {
+    if (movement.value !== '0') all.push(movement)
   }
-  return moved.filter(({ value }) => value !== '0')
+  const { from, to, fee, value, success } = view.native
+  const own = (isFee: boolean, to: Party, value: string): Movement => {
+    return { source: 'transactions', index: '', isFee, from, to, asset: coin, value }
+  }
+  add(own(true, NOBODY, fee ?? '0'))
+  if (success === false) return all
+  add(own(false, to, value))
+  addInternal(view, { ids, coin, add })
+  for (const entry of view.erc20) add(erc20Movement(entry))
+  for (const entry of view.erc721) add(erc721Movement(entry))
+  for (const entry of view.erc1155) add(erc1155Movement(entry))
+  return all
 }
 
-function internalMovements({ internal }: View, ids: readonly string[], asset: Asset): Movement[] {
-  return internal.flatMap(({ type, from, to, value, reverted }, at) => {
-    if (reverted || MOVES_NOTHING.has((type ?? '').toUpperCase())) return []
-    return [
-      {
-        source: 'internal_transactions',
-        index: ids[at] ?? '',
-        isFee: false,
-        from,
-        to,
-        asset,
-        value,
-      } as const,
-    ]
+type Adding = { ids: readonly string[]; coin: Asset; add: (movement: Movement) => void }
+
+function addInternal({ internal }: View, { ids, coin, add }: Adding): void {
+  internal.forEach(({ type, from, to, value, reverted }, at) => {
+    if (reverted || MOVES_NOTHING.has((type ?? '').toUpperCase())) return
+    const index = ids[at] ?? ''
+    add({ source: 'internal_transactions', index, isFee: false, from, to, asset: coin, value })
   })
 }
 
-function tokenMovements({ erc20, erc721, erc1155 }: View): Movement[] {
-  return [
-    ...erc20.map((entry) =>
-      moved('erc20_transfers', entry, {
-        index: String(entry.logIndex),
-        value: entry.value,
-        asset: { type: 'erc20', symbol: entry.tokenSymbol, decimals: entry.tokenDecimals, tokenId: null },
-      }),
-    ),
-    ...erc721.map((entry) =>
-      moved('erc721_transfers', entry, {
-        index: String(entry.logIndex),
-        value: '1',
-        asset: { type: 'erc721', symbol: entry.tokenSymbol, decimals: 0, tokenId: entry.tokenId },
-      }),
-    ),
-    ...erc1155.map((entry) =>
-      moved('erc1155_transfers', entry, {
-        index: `${entry.logIndex}|${entry.ordinal}`,
-        value: entry.value,
-        asset: { type: 'erc1155', symbol: null, decimals: entry.metadataDecimals, tokenId: entry.tokenId },
-      }),
-    ),
-  ]
+function erc20Movement(entry: Erc20): Movement {
+  const { tokenAddress: address, tokenSymbol: symbol, tokenDecimals: decimals } = entry
+  const asset: Asset = { type: 'erc20', address, symbol, decimals, tokenId: null }
+  return moved('erc20_transfers', entry, { index: String(entry.logIndex), asset, value: entry.value })
 }
 
-type Token = { index: string; value: string; asset: Omit<Asset, 'address'> }
+function erc721Movement(entry: Erc721): Movement {
+  const { tokenAddress: address, tokenSymbol: symbol, tokenId } = entry
+  const asset: Asset = { type: 'erc721', address, symbol, decimals: 0, tokenId }
+  return moved('erc721_transfers', entry, { index: String(entry.logIndex), asset, value: '1' })
+}
+
+function erc1155Movement(entry: Erc1155): Movement {
+  const { tokenAddress: address, metadataDecimals: decimals, tokenId } = entry
+  const asset: Asset = { type: 'erc1155', address, symbol: null, decimals, tokenId }
+  const index = `${entry.logIndex}|${entry.ordinal}`
+  return moved('erc1155_transfers', entry, { index, asset, value: entry.value })
+}
+
+type Moved = Pick<Movement, 'index' | 'asset' | 'value'>
 
 function moved(
   source: TableName,
-  entry: { from: Party; to: Party; tokenAddress: string },
-  { index, value, asset }: Token,
+  { from, to }: { from: Party; to: Party },
+  { index, asset, value }: Moved,
 ): Movement {
-  return {
-    source,
-    index,
-    isFee: false,
-    from: entry.from,
-    to: entry.to,
-    asset: { ...asset, address: entry.tokenAddress },
-    value,
-  }
+  return { source, index, isFee: false, from, to, asset, value }
 }

@@ -77,6 +77,8 @@ const MAX_U256 = 2n ** 256n - 1n
 
 function feeOf(gasUsed: number | string | null, gasPrice: string | null): string | null {
   if (gasUsed === null || gasPrice === null) return null
+  const small = Number(gasUsed) * Number(gasPrice)
+  if (small >= 0 && small <= Number.MAX_SAFE_INTEGER) return String(small)
   const fee = BigInt(gasUsed) * BigInt(gasPrice)
   if (fee < 0n || fee > MAX_U256) throw new RejectError('gasUsed × gasPrice does not fit 256 bits')
   return fee.toString()

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { diskError } from '../disk.ts'
 import type { Lines } from './lines.ts'
 
@@ -12,42 +12,54 @@ export type Chunk = {
 }
 
 export type ChunkWriter = {
-  write(lines: Lines): Promise<void>
-  finish(): Promise<Chunk>
+  write(lines: Lines): void
+  finish(): Chunk
+  /** Closes the file where writing was given up. */
+  close(): void
 }
 
-const FLUSH_CHARS = 1 << 18
+const FLUSH_CHARS = 1 << 19
 
-/** Opens a chunk at `path`; the file comes to be with the first rows. Throws OUTPUT_FAILED. */
+/**
+ * Opens a chunk at `path`; the file comes to be with the first rows. It is written by blocking calls, for the thread
+ * that makes rows has nothing else to do. Throws OUTPUT_FAILED.
+ */
 export function openChunk(path: string): ChunkWriter {
   const chunk: Chunk = { path, rows: 0, bytes: 0, longest: 0 }
+  let file: number | undefined
   let waiting = ''
-  const flush = async () => {
-    if (waiting === '') return
+  const flush = () => {
     const bytes = Buffer.from(waiting)
     waiting = ''
-    const file = await open(path, 'a')
     try {
-      await file.appendFile(bytes)
-    } finally {
-      await file.close()
+      file ??= openSync(path, 'w')
+      writeWhole(file, bytes)
+    } catch (cause) {
+      throw diskError(`cannot stage rows in ${path}`, cause)
     }
     chunk.bytes += bytes.length
   }
-  const guarded = () =>
-    flush().catch((cause: unknown) => {
-      throw diskError(`cannot stage rows in ${path}`, cause)
-    })
+  const close = () => {
+    if (file !== undefined) closeSync(file)
+    file = undefined
+  }
   return {
-    write: async ({ text, rows, longest }) => {
+    write: ({ text, rows, longest }) => {
       waiting += text
       chunk.rows += rows
       chunk.longest = Math.max(chunk.longest, longest)
-      if (waiting.length >= FLUSH_CHARS) await guarded()
+      if (waiting.length >= FLUSH_CHARS) flush()
     },
-    finish: async () => {
-      await guarded()
+    finish: () => {
+      if (waiting !== '') flush()
+      close()
       return chunk
     },
+    close,
   }
+}
+
+/** A full disk takes a part of the bytes before it refuses the rest. */
+function writeWhole(file: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
 }

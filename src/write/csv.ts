@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
-import type { Cell, Column } from '../table/index.ts'
-import { joinLines, type LineMaker } from './lines.ts'
+import type { Column } from '../table/index.ts'
+import { isoTime, joinLines, type LineMaker, sameAgain } from './lines.ts'
 
 export type CsvLines = {
   /** Put a `'` before text that a spreadsheet would run as a formula. */
@@ -18,11 +18,13 @@ export function csvHeader(columns: readonly Column[]): string {
  * other is csv-stringify's work.
  */
 export function csvLines(columns: readonly Column[], { escapeFormulas }: CsvLines): LineMaker {
-  const toText = columns.map(({ type }) => (type === 'time' ? isoTime() : String))
-  const isText = columns.map(({ type }) => type === 'text')
   const special = escapeFormulas ? /[",\r\n]|^[=+\-@\t]/ : /[",\r\n]/
   const rememberQuoted = remembered((text) =>
     quoted([escapeFormulas && FORMULA.test(text) ? `'${text}` : text]).slice(0, -1),
+  )
+  const textCell = (text: string) => (special.test(text) ? rememberQuoted(text) : text)
+  const toText = columns.map(({ type }) =>
+    sameAgain(type === 'text' ? textCell : type === 'time' ? isoTime : String),
   )
   return (rows) =>
     joinLines(rows, (row) => {
@@ -30,28 +32,13 @@ export function csvLines(columns: readonly Column[], { escapeFormulas }: CsvLine
       for (let at = 0; at < row.length; at += 1) {
         const cell = row[at] ?? null
         if (at > 0) line += ','
-        if (cell === null) continue
-        const text = toText[at]?.(cell) ?? ''
-        line += isText[at] && special.test(text) ? rememberQuoted(text) : text
+        if (cell !== null) line += toText[at]?.(cell)
       }
       return `${line}\n`
     })
 }
 
 const FORMULA = /^[=+\-@\t\r]/
-
-/** ISO text of an instant; a transaction's rows ask for the same one again and again. */
-function isoTime(): (cell: Cell) => string {
-  let last: Cell = null
-  let text = ''
-  return (cell) => {
-    if (cell !== last) {
-      last = cell
-      text = new Date(Number(cell)).toISOString()
-    }
-    return text
-  }
-}
 
 function quoted(cells: readonly (string | null)[]): string {
   return stringify([cells as string[]], { record_delimiter: '\n', quoted_match: CARRIAGE_RETURN })

@@ -1,4 +1,4 @@
-import type { Row } from '../table/index.ts'
+import type { Cell, Row } from '../table/index.ts'
 
 /** Rows as text, each a line with its end. */
 export type Lines = {
@@ -19,4 +19,21 @@ export function joinLines(rows: readonly Row[], lineOf: (row: Row) => string): L
     if (line.length > longest) longest = line.length
   }
   return { text, rows: rows.length, longest }
+}
+
+/** ISO text of an instant in milliseconds since 1970. */
+export function isoTime(cell: Cell): string {
+  return new Date(Number(cell)).toISOString()
+}
+
+/** Makes no text twice in a row: the rows of a transaction, and those of a wallet, share many of their cells. */
+export function sameAgain<T extends Cell>(make: (cell: T) => string): (cell: Cell) => string {
+  let last: Cell = null
+  let text = ''
+  return (cell) => {
+    if (cell === last) return text
+    last = cell
+    text = make(cell as T)
+    return text
+  }
 }
