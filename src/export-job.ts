@@ -1,17 +1,27 @@
 import { createHash } from 'node:crypto'
-import { rm, stat } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crawl } from './crawl.ts'
 import { readTextIfAny, writeAtomically } from './disk.ts'
+import {
+  areFilesInPlace,
+  continueExport,
+  type Earlier,
+  findExport,
+  nothingEarlier,
+  sizeOf,
+  writtenBefore,
+} from './earlier-export.ts'
 import { type ExportError, toExportError } from './errors.ts'
 import type { Asker } from './fetch/request.ts'
 import type { Figures } from './figures.ts'
-import { PRIVATE_FOLDER, REJECTS_FILE } from './manifest.ts'
+import { type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from './manifest.ts'
 import type { Job } from './model.ts'
 import { lockOutput } from './spool/lock.ts'
 import { openSpool, removeSpool, type Spool } from './spool/spool.ts'
 import type { SpoolIdentity } from './spool/state.ts'
 import { GENERATOR } from './version.ts'
+import { hashAddresses } from './write/build-manifest.ts'
 import { readManifestIfAny } from './write/publish.ts'
 import { openOutput } from './write-output.ts'
 
@@ -21,6 +31,8 @@ export type JobRun = {
   figures: Figures
   /** Forget checkpoints and start over. */
   fresh: boolean
+  /** Blocks at the end of an earlier run that are read again. */
+  rereadBlocks: number
   onNotice: (notice: string) => void
 }
 
@@ -48,22 +60,19 @@ export async function exportJob(run: JobRun): Promise<JobResult> {
   }
 }
 
-async function exportLocked({ job, asker, figures, fresh, onNotice }: JobRun): Promise<JobResult['state']> {
+async function exportLocked(run: JobRun): Promise<JobResult['state']> {
+  const { job, figures, fresh } = run
   const folder = privateFolder(job)
   if (fresh) await forget(folder)
   else if (await isDone(job)) {
     await recallFigures(job, figures)
     return 'unchanged'
   }
-  const spool = await openSpool({
-    folder,
-    identity: spoolIdentity(job),
-    now: Date.now(),
-    onDamage: ({ bytes, kept }) => onNotice(describeDamage(job, bytes, kept)),
-  })
+  const { spool, earlier } = await openJobSpool(run, fresh ? undefined : await findExport(job))
   try {
-    if (spool.resumed) onNotice(`${job.name}: an unfinished run is continued`)
-    await readAndWrite({ job, asker, figures, spool })
+    if (spool.resumed) run.onNotice(`${job.name}: an unfinished run is continued`)
+    const state = await readAndWrite(run, spool, earlier)
+    if (job.endBlock === undefined) return state
   } finally {
     await spool.close()
   }
@@ -72,19 +81,54 @@ async function exportLocked({ job, asker, figures, fresh, onNotice }: JobRun): P
   return 'complete'
 }
 
-type Export = Pick<JobRun, 'job' | 'asker' | 'figures'> & { spool: Spool }
+type Begun = { spool: Spool; earlier: Earlier }
 
-async function readAndWrite({ job, asker, figures, spool }: Export): Promise<void> {
-  const output = await openOutput({ job, spool, figures, signal: asker.signal })
+/** The checkpoint that the run goes on with, and the export that it continues. */
+async function openJobSpool(run: JobRun, manifest: Manifest | undefined): Promise<Begun> {
+  const { job, rereadBlocks, onNotice } = run
+  const folder = privateFolder(job)
+  const options = {
+    folder,
+    identity: spoolIdentity(job),
+    now: Date.now(),
+    rereadBlocks,
+    onDamage: ({ bytes, kept }: { bytes: number; kept: string | undefined }) =>
+      onNotice(describeDamage(job, bytes, kept)),
+  }
+  const before = manifest === undefined ? undefined : writtenBefore(job, manifest)
+  const spool = await openSpool({ ...options, before })
+  const earlier = manifest === undefined ? nothingEarlier(job) : await continueExport(job, manifest, spool)
+  const isWhole = earlier.from >= spool.base
+  if (isWhole && (manifest === undefined || earlier.manifest !== undefined || spool.written().length > 0))
+    return { spool, earlier }
+  onNotice(`${job.name}: pages of earlier runs are gone, so that the whole history is read again`)
+  if (isWhole) return { spool, earlier }
+  await spool.close()
+  await removeSpool(folder)
+  return { spool: await openSpool(options), earlier: nothingEarlier(job) }
+}
+
+async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promise<'complete' | 'unchanged'> {
+  const { job, asker, figures } = run
+  const output = await openOutput({ job, spool, figures, signal: asker.signal, earlier })
   try {
     figures.phase = 'reading'
     const end = await crawl({ job, asker, spool, figures, onPage: output.pageArrived })
     figures.phase = 'writing'
     figures.share = 1
-    await output.finish({ from: job.startBlock, to: end })
+    const { manifest, from } = earlier
+    const isNew = manifest === undefined || end > from || hasOtherWallets(job, manifest)
+    if (!isNew) await recallFigures(job, figures)
+    const written = isNew ? await output.finish(end) : { from: end, to: end, seen: {} }
+    if (job.endBlock === undefined) await spool.finish(written)
+    return isNew ? 'complete' : 'unchanged'
   } finally {
     await output.close()
   }
+}
+
+function hasOtherWallets({ wallets }: Job, { job }: Manifest): boolean {
+  return job.addressesSha256 !== hashAddresses(wallets)
 }
 
 function describeDamage({ name }: Job, bytes: number, kept: string | undefined): string {
@@ -116,16 +160,9 @@ export async function isDone(job: Job): Promise<boolean> {
   const manifest = await readManifestIfAny(job.output)
   if (done === undefined || manifest === undefined || done.trim() !== JSON.stringify({ job: jobKey(job) }))
     return false
-  const files = Object.values(manifest.tables).flatMap(({ files }) => files)
   const beside = [...(manifest.rejects > 0 ? [REJECTS_FILE] : []), ...(job.keepRaw ? ['raw'] : [])]
-  const sizes = await Promise.all(
-    [...files.map(({ path }) => path), ...beside].map((path) => sizeOf(join(job.output, path))),
-  )
-  return sizes.every((size, at) => size !== undefined && size === (files[at]?.bytes ?? size))
-}
-
-async function sizeOf(path: string): Promise<number | undefined> {
-  return (await stat(path).catch(() => undefined))?.size
+  const sizes = await Promise.all(beside.map((path) => sizeOf(join(job.output, path))))
+  return sizes.every((size) => size !== undefined) && (await areFilesInPlace(job.output, manifest))
 }
 
 /** What an earlier run wrote, for the summary and the exit code of this one. */

@@ -30,7 +30,7 @@ export async function inspectJob(job: Job): Promise<JobState> {
   }))
   const state = done
     ? 'complete'
-    : spool.begun
+    : spool.begun && !spool.isDone
       ? 'unfinished'
       : manifest === undefined
         ? 'not begun'

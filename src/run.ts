@@ -18,6 +18,8 @@ export type RunOptions = {
   apiKey?: string | undefined
   /** Forget checkpoints and start over. @default false */
   fresh?: boolean
+  /** Read so many blocks at the end of an earlier run again, and write what has changed. @default 0 */
+  rereadBlocks?: number
   /** Stop cleanly after this many requests; undefined: no bound. */
   maxRequests?: number | undefined
   /** Stop cleanly after this long, in milliseconds (at most 24 days count); undefined: no bound. */
@@ -126,7 +128,14 @@ async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, 
     },
   }
   const onNotice = options.onNotice ?? (() => {})
-  const result = await exportJob({ job, asker, figures, fresh: options.fresh ?? false, onNotice })
+  const result = await exportJob({
+    job,
+    asker,
+    figures,
+    fresh: options.fresh ?? false,
+    rereadBlocks: options.rereadBlocks ?? 0,
+    onNotice,
+  })
   await client.close()
   await writeRunReport({ id, ...result, figures }).catch(() =>
     onNotice(`${job.name}: the run's report could not be written`),

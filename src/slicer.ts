@@ -11,6 +11,8 @@ export type Slicing = {
   spool: Pick<Spool, 'settled' | 'frames'>
   /** Addresses of the job. */
   wallets: ReadonlySet<string>
+  /** Rows of blocks before this one are there already. */
+  from: number
   pool: WritePool
   /** Sorts pages into runs where too many of them overlap. */
   condense: (places: readonly SourcePlace[]) => ReturnType<typeof condense>
@@ -34,9 +36,9 @@ const SLICE_BYTES = 2_500_000
 const LOOK_EVERY = 16
 
 export function createSlicer(slicing: Slicing): Slicer {
-  const { spool, wallets, pool, onRows } = slicing
+  const { spool, wallets, from, pool, onRows } = slicing
   const begun: Promise<SliceRows>[] = []
-  let gone: BlockRange[] = []
+  let gone: BlockRange[] = from === 0 ? [] : [{ from: 0, to: from }]
   let pages = 0
   const begin = (slice: Slice) => {
     gone = uniteRanges([...gone, slice.range])
@@ -81,10 +83,10 @@ const bytesOf = (places: readonly SourcePlace[]) => places.reduce((sum, { bytes 
 
 /** The pages that may hold items of these blocks. */
 export function placesIn(frames: readonly Frame[], { from, to }: BlockRange): SourcePlace[] {
-  return frames.flatMap(({ wallet, place, blocks }) =>
-    blocks === null || blocks.max < from || blocks.min >= to
+  return frames.flatMap(({ wallet, place, blocks, until }) =>
+    blocks === null || blocks.max < from || blocks.min >= Math.min(to, until)
       ? []
-      : [{ wallet, ...place, span: spanOfBlocks(blocks) }],
+      : [{ wallet, ...place, span: spanOfBlocks(blocks), until }],
   )
 }
 

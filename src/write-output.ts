@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Earlier } from './earlier-export.ts'
 import type { Figures } from './figures.ts'
 import type { Reject } from './flatten/flatten-transaction.ts'
 import { PRIVATE_FOLDER } from './manifest.ts'
@@ -10,10 +11,10 @@ import { badItemsOfPage, openSource, type SourcePlace } from './merge/source-pla
 import type { BlockRange, Job } from './model.ts'
 import { createSlicer, placesIn, type Slicer } from './slicer.ts'
 import type { Spool } from './spool/spool.ts'
-import type { Frame } from './spool/state.ts'
+import type { Frame, Written } from './spool/state.ts'
 import type { TableName } from './table/index.ts'
 import type { Part } from './write/assemble-table.ts'
-import { buildManifest } from './write/build-manifest.ts'
+import { buildManifest, type Kept } from './write/build-manifest.ts'
 import { publish } from './write/publish.ts'
 import { writeRaw } from './write/raw.ts'
 import { openWritePool, type WritePool } from './write-pool.ts'
@@ -24,13 +25,15 @@ export type Output = {
   spool: Spool
   figures: Figures
   signal: AbortSignal
+  /** What an earlier run has exported, and the block from which on this one writes. */
+  earlier: Earlier
 }
 
 /** The writing of one job: rows are made while pages arrive, files once all of them are there. */
 export type OutputWriter = {
   pageArrived(): void
-  /** Makes the files of these blocks and publishes them. Throws OUTPUT_FAILED. */
-  finish(range: BlockRange): Promise<void>
+  /** Makes the files of the blocks up to the end and publishes them. Throws OUTPUT_FAILED. */
+  finish(end: number): Promise<Written>
   /** Gives up what is under way and removes what was staged. */
   close(): Promise<void>
 }
@@ -45,6 +48,7 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   const slicer = createSlicer({
     spool: output.spool,
     wallets: new Set(context.wallets.keys()),
+    from: output.earlier.from,
     pool,
     condense: (places) =>
       condense(places, { file: context.runsFile, open: (place) => sourceAt(place, output) }),
@@ -52,7 +56,7 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   })
   return {
     pageArrived: slicer.pageArrived,
-    finish: (range) => finish({ ...output, slicer, pool }, range),
+    finish: (end) => finish({ ...output, slicer, pool }, { from: output.earlier.from, to: end }),
     close: async () => {
       await pool.close()
       await rm(folder, { recursive: true, force: true })
@@ -84,18 +88,35 @@ function sourceAt(place: SourcePlace, { spool, job }: Output) {
 
 type Finishing = Output & { slicer: Slicer; pool: WritePool }
 
-async function finish(finishing: Finishing, range: BlockRange): Promise<void> {
-  const { job, figures, signal } = finishing
+async function finish(finishing: Finishing, range: BlockRange): Promise<Written> {
+  const { job, figures, signal, earlier } = finishing
   const slices = await abortable(finishing.slicer.finish(range), signal)
   const parts = await abortable(assembleTables(finishing, slices, range), signal)
   if (job.keepRaw) await keepRaw(finishing, range)
   const rejects = await rejectLines(finishing, slices)
-  const all = [...parts.values()].flat()
-  const seen = countSeen(slices)
-  const manifest = buildManifest({ job, range, parts, seen, rejects: rejects.length })
+  const seen = countSeen(slices.map((slice) => slice.seen))
+  const kept = keptOf(earlier, job)
+  const everSeen = countSeen([...earlier.written.map((one) => new Map(Object.entries(one.seen))), seen])
+  const manifest = buildManifest({ job, range, parts, seen: everSeen, rejects: rejects.length, kept })
   signal.throwIfAborted()
-  await publish({ folder: job.output, manifest, parts: all, rejects })
-  Object.assign(figures, { files: all.length, rejects: rejects.length })
+  await publish({ folder: job.output, manifest, parts: [...parts.values()].flat(), rejects })
+  const files = Object.values(manifest.tables).reduce((sum, table) => sum + table.files.length, 0)
+  Object.assign(figures, { files, rejects: rejects.length - earlier.rejects.length })
+  return { ...range, seen: Object.fromEntries(seen) }
+}
+
+/** The files that stay, and the wallets that the job no longer has. */
+function keptOf({ manifest, from }: Earlier, { wallets }: Job): Kept | undefined {
+  if (manifest === undefined) return undefined
+  const present = new Set(wallets.map(({ address }) => address))
+  const tables = Object.entries(manifest.tables).map(([table, { files, ...rest }]) => [
+    table,
+    { ...rest, files: files.filter(({ toBlock }) => toBlock <= from) },
+  ])
+  return {
+    tables: Object.fromEntries(tables),
+    coverage: manifest.coverage.filter(({ address }) => !present.has(address)),
+  }
 }
 
 /** Rejects as soon as the signal is aborted; what was under way is given up when the output is closed. */
@@ -121,19 +142,19 @@ async function assembleTables(
   return new Map(await Promise.all(work))
 }
 
-function countSeen(slices: readonly SliceRows[]): Map<string, number> {
+function countSeen(counts: readonly ReadonlyMap<string, number>[]): Map<string, number> {
   const seen = new Map<string, number>()
-  for (const slice of slices)
-    for (const [wallet, count] of slice.seen) seen.set(wallet, (seen.get(wallet) ?? 0) + count)
+  for (const one of counts)
+    for (const [wallet, count] of one) seen.set(wallet, (seen.get(wallet) ?? 0) + count)
   return seen
 }
 
 /** Lines of `rejects.ndjson`: what slices could not normalize, and items without a place in the chain; each once. */
 async function rejectLines(
-  { job, spool }: Finishing,
+  { job, spool, earlier }: Finishing,
   slices: readonly SliceRows[],
 ): Promise<readonly string[]> {
-  const lines = new Set<string>()
+  const lines = new Set<string>(earlier.rejects)
   for (const { rejects } of slices) for (const reject of rejects) lines.add(rejectLine(job.chain, reject))
   for (const { item, ...rest } of await badItems(spool.frames(addressesOf(job)), spool))
     lines.add(rejectLine(job.chain, { ...rest, transactionHash: null, list: null, record: item }))
@@ -161,13 +182,16 @@ function rejectLine(chain: string, { wallet, transactionHash, list, reason, reco
 }
 
 /** One file a wallet under `raw/`: its items as they were received, in chain order, one a line. */
-async function keepRaw({ job, spool }: Output, range: BlockRange): Promise<void> {
+async function keepRaw({ job, spool, earlier }: Output, { to }: BlockRange): Promise<void> {
+  // Pages of earlier runs may be gone: then the file has their items, and these come after it.
+  const append = spool.base > job.startBlock
+  const range = { from: append ? earlier.from : job.startBlock, to }
   const context = { read: (place: SourcePlace) => spool.read(place), range, cutMs: spool.cutMs }
   const framesOf = new Map<string, Frame[]>(job.wallets.map(({ address }) => [address, []]))
   for (const frame of spool.frames(addressesOf(job))) framesOf.get(frame.wallet)?.push(frame)
   for (const [address, frames] of framesOf) {
     const transactions = mergeItems(placesIn(frames, range).map((place) => openSource(place, context)))
     const bad = (await badItems(frames, spool)).map(({ item }) => item)
-    await writeRaw({ folder: job.output, address, transactions, bad })
+    await writeRaw({ folder: job.output, address, transactions, bad, append })
   }
 }

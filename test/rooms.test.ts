@@ -7,7 +7,7 @@ const SRC = join(import.meta.dirname, '..', 'src')
 const SHELF = ['model', 'errors', 'disk', 'item-key', 'block-ranges', 'manifest', 'figures', 'version']
 const COMPOSERS = [
   ...['run', 'export-job', 'crawl', 'inspect-job', 'index', 'bin'],
-  ...['write-output', 'slicer', 'write-slice', 'write-task', 'write-pool', 'write-threads', 'write-worker'],
+  ...['earlier-export', 'write-output', 'slicer', 'write-slice', 'write-task', 'write-pool', 'write-threads', 'write-worker'],
 ]
 /** DuckDB writes Parquet in one room and, so that a check owes the writer nothing, reads it back in another. */
 const SHARED_PACKAGES: Record<string, readonly string[]> = { '@duckdb/node-api': ['verify', 'write'] }

@@ -13,6 +13,7 @@ import { onSignals } from './signals.ts'
 
 type RunArguments = JobArguments & {
   fresh: boolean
+  reread?: string | undefined
   maxRequests?: string | undefined
   deadline?: string | undefined
   json: boolean
@@ -28,6 +29,11 @@ export function runCommand(finish: (exit: number) => void): CommandModule<object
     builder: (argv) =>
       jobOptions(argv)
         .option('fresh', { type: 'boolean', default: false, describe: 'forget checkpoints and start over' })
+        .option('reread', {
+          type: 'string',
+          describe: 'read the last N blocks of an earlier run again (reorgs, late indexing)',
+          requiresArg: true,
+        })
         .option('max-requests', {
           type: 'string',
           describe: 'stop cleanly after N requests, exit 9',
@@ -65,7 +71,9 @@ async function runJobs(args: RunArguments): Promise<number> {
     const result = await run(jobs, {
       apiKey,
       fresh: args.fresh,
-      maxRequests: args.maxRequests === undefined ? undefined : parseCount(args.maxRequests),
+      rereadBlocks: args.reread === undefined ? 0 : parseCount('--reread', args.reread),
+      maxRequests:
+        args.maxRequests === undefined ? undefined : parseCount('--max-requests', args.maxRequests),
       deadlineMs: args.deadline === undefined ? undefined : parseDeadline(args.deadline),
       signal: stop.signal,
       onNotice: live.log.info,
@@ -80,9 +88,9 @@ async function runJobs(args: RunArguments): Promise<number> {
   }
 }
 
-function parseCount(text: string): number {
+function parseCount(option: string, text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
-  throw new ExportError('USAGE', `--max-requests: found ${text}, expected a whole number from 1`)
+  throw new ExportError('USAGE', `${option}: found ${text}, expected a whole number from 1`)
 }
 
 function parseDeadline(text: string): number {

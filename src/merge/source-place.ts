@@ -9,6 +9,8 @@ export type SourcePlace = {
   offset: number
   bytes: number
   span: ItemSource['span']
+  /** Items from this block on do not count: they were read again since. Absent: all count. */
+  until?: number
 }
 
 export type SourceContext = {
@@ -22,9 +24,9 @@ export type SourceContext = {
 
 /** Makes a place a source: its items are read, parsed and sorted when the merge asks for them. */
 export function openSource(place: SourcePlace, { read, range, cutMs }: SourceContext): ItemSource {
-  const { wallet, bytes, span } = place
-  const isWanted = ({ key }: WalletItem) =>
-    key.block >= range.from && key.block < range.to && key.timeMs <= cutMs
+  const { wallet, bytes, span, until = Number.POSITIVE_INFINITY } = place
+  const end = Math.min(range.to, until)
+  const isWanted = ({ key }: WalletItem) => key.block >= range.from && key.block < end && key.timeMs <= cutMs
   return {
     bytes,
     span,

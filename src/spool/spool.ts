@@ -6,12 +6,17 @@ import {
   emptyState,
   endOf,
   type Frame,
+  noteBase,
+  noteDone,
   noteEnd,
+  noteNext,
   notePage,
   replay,
+  requireSameIdentity,
   type SpoolIdentity,
   type SpoolState,
   settledBy,
+  type Written,
   walletOf,
 } from './state.ts'
 
@@ -49,6 +54,14 @@ export type Spool = {
    */
   settleEnd(): Promise<number>
   read(place: FramePlace): Promise<Buffer>
+  /** Blocks before this one were written by runs whose pages are gone. */
+  base: number
+  /** From here on the run asks what wallets of earlier runs lack. */
+  from: number
+  /** What runs have written, in the order of blocks. */
+  written(): readonly Written[]
+  /** Ends the run, its files being written: the pages stay, so that a later run can go on from here. */
+  finish(written: Written): Promise<void>
   close(): Promise<void>
 }
 
@@ -57,31 +70,62 @@ export type OpenSpool = {
   folder: string
   identity: SpoolIdentity
   now: number
+  /** What was exported by runs whose pages are gone; a spool that is begun asks only for what comes after it. */
+  before?: Written | undefined
+  /** A next run asks so many blocks again that earlier runs have read. @default 0 */
+  rereadBlocks?: number
   onDamage: (damage: { bytes: number; kept: string | undefined }) => void
 }
 
 /** Opens the spool in `folder`, or begins one. Throws OUTPUT_CHANGED where it belongs to a different job. */
-export async function openSpool({ folder, identity, now, onDamage }: OpenSpool): Promise<Spool> {
+export async function openSpool(options: OpenSpool): Promise<Spool> {
+  const { folder, identity, now, onDamage } = options
   await mkdir(folder, { recursive: true })
   const state = emptyState(identity, now)
   const onFrame = (head: Record<string, unknown>, place: FramePlace) => replay(state, head, place)
-  const log = await openFrameLog(join(folder, SPOOL_FILE), { onFrame, onDamage })
-  const resumed = state.session > 0
+  const path = join(folder, SPOOL_FILE)
+  const log = await openFrameLog(path, { onFrame, onDamage })
   try {
-    if (resumed) await log.append({ kind: 'open', at: now }, EMPTY)
-    else await log.append({ kind: 'run', identity, cutMs: finite(state.cutMs), at: now }, EMPTY)
+    requireSameIdentity(state)
+    return spoolOn({ path, log, state, resumed: await beginSession(log, state, options) })
   } catch (cause) {
     await log.close()
     throw cause
   }
-  state.session += 1
-  return spoolOn({ path: join(folder, SPOOL_FILE), log, state, resumed })
+}
+
+/** True where an unfinished run goes on. */
+async function beginSession(
+  log: FrameLog,
+  state: SpoolState,
+  { identity, now, before, rereadBlocks = 0 }: OpenSpool,
+): Promise<boolean> {
+  const { session, isDone } = state
+  if (session > 0 && !isDone) {
+    await log.append({ kind: 'open', at: now }, EMPTY)
+    state.session += 1
+    return true
+  }
+  if (isDone) {
+    const end = state.written.at(-1)?.to ?? state.base
+    const next = { cutMs: now - identity.finalityMs, from: Math.max(state.base, end - rereadBlocks) }
+    await log.append({ kind: 'next', at: now, ...next }, EMPTY)
+    noteNext(state, next)
+    return false
+  }
+  const cutMs = Number.isFinite(state.cutMs) ? state.cutMs : null
+  await log.append({ kind: 'run', identity, cutMs, before, at: now }, EMPTY)
+  noteBase(state, before)
+  state.session = 1
+  return false
 }
 
 /** What a run would still have to ask, wallet by wallet; changes nothing. */
 export type SpoolProgress = {
-  /** False where there is no unfinished run. */
+  /** There are pages of a run, unfinished or not. */
   begun: boolean
+  /** Its files are written. */
+  isDone: boolean
   pages: number
   items: number
   remaining(wallet: string): readonly BlockRange[]
@@ -91,8 +135,12 @@ export type SpoolProgress = {
 export async function inspectSpool(folder: string, identity: SpoolIdentity): Promise<SpoolProgress> {
   const state = emptyState(identity, Date.now())
   await scanFrameLog(join(folder, SPOOL_FILE), (head, place) => replay(state, head, place))
+  requireSameIdentity(state)
+  const { isDone } = state
+  if (isDone) noteNext(state, { cutMs: Date.now(), from: state.written.at(-1)?.to ?? state.base })
   return {
     begun: state.session > 0,
+    isDone,
     pages: state.pages,
     items: state.frames.reduce((sum, { items }) => sum + items, 0),
     remaining: (wallet) => walletOf(state, wallet).remaining,
@@ -106,7 +154,6 @@ export async function removeSpool(folder: string): Promise<void> {
 
 const SPOOL_FILE = 'pages.log'
 const EMPTY = Buffer.alloc(0)
-const finite = (cutMs: number) => (Number.isFinite(cutMs) ? cutMs : null)
 
 type OpenedSpool = { path: string; log: FrameLog; state: SpoolState; resumed: boolean }
 
@@ -134,6 +181,14 @@ function spoolOn({ path, log, state, resumed }: OpenedSpool): Spool {
       return state.end ?? state.identity.startBlock
     },
     read: (place) => log.read(place),
+    base: state.base,
+    from: state.from,
+    written: () => state.written,
+    finish: async (written) => {
+      await log.append({ kind: 'done', ...written }, EMPTY)
+      await log.sync()
+      noteDone(state, written)
+    },
     close: () => log.close(),
   }
 }

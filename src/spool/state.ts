@@ -21,7 +21,12 @@ export type Frame = {
   items: number
   /** Items that have no place in the chain. */
   bad: number
+  /** Items from this block on were read again since. */
+  until: number
 }
+
+/** A stretch of blocks whose files were written, with the transactions in it by wallet. */
+export type Written = { from: number; to: number; seen: Record<string, number> }
 
 /** The end that is asked for while the head is not known: no chain has as many blocks, and every JSON reader keeps it. */
 export const NO_END = 999_999_999_999
@@ -41,6 +46,15 @@ export type SpoolState = {
   sessionHeads: (number | undefined)[]
   /** The settled end of a run without endBlock. */
   end: number | undefined
+  /** Blocks before this one were written by runs whose pages are gone. */
+  base: number
+  /** From here on the run that is under way asks. */
+  from: number
+  /** What runs have written, in the order of blocks. */
+  written: Written[]
+  /** No run is under way: the last one has written its files. */
+  isDone: boolean
+  found: SpoolIdentity | undefined
 }
 
 export function emptyState(identity: SpoolIdentity, now: number): SpoolState {
@@ -55,6 +69,11 @@ export function emptyState(identity: SpoolIdentity, now: number): SpoolState {
     head: undefined,
     sessionHeads: [],
     end: undefined,
+    base: identity.startBlock,
+    from: identity.startBlock,
+    written: [],
+    isDone: false,
+    found: undefined,
   }
 }
 
@@ -69,25 +88,55 @@ export type PageFields = {
 
 export function replay(state: SpoolState, head: Record<string, unknown>, place: FramePlace): void {
   if (head['kind'] === 'run') {
-    requireSameIdentity(head['identity'] as SpoolIdentity, state.identity)
+    state.found = head['identity'] as SpoolIdentity
     state.cutMs = (head['cutMs'] as number | null) ?? Number.POSITIVE_INFINITY
     state.session = 1
+    noteBase(state, head['before'] as Written | undefined)
   } else if (head['kind'] === 'open') state.session += 1
   else if (head['kind'] === 'end') noteEnd(state, head['end'] as number)
+  else if (head['kind'] === 'done') noteDone(state, head as unknown as Written)
+  else if (head['kind'] === 'next') noteNext(state, head as unknown as NextRun)
   else notePage(state, head as unknown as PageFields, place)
 }
 
-function requireSameIdentity(found: SpoolIdentity, expected: SpoolIdentity): void {
-  const differing = (Object.keys(expected) as (keyof SpoolIdentity)[]).filter(
-    (key) => found[key] !== expected[key],
+/** Takes what was exported before for granted: only what comes after it is asked. */
+export function noteBase(state: SpoolState, before: Written | undefined): void {
+  if (before === undefined) return
+  state.base = before.to
+  state.from = before.to
+  state.written = [before]
+}
+
+/** The files of these blocks are written, and with them the run is over. */
+export function noteDone(state: SpoolState, { from, to, seen }: Written): void {
+  state.isDone = true
+  if (from < to) state.written = [...state.written.filter((one) => one.to <= from), { from, to, seen }]
+}
+
+export type NextRun = { cutMs: number; from: number }
+
+/** Begins the next run: every known wallet is asked from `from` on, and what was read there before counts no more. */
+export function noteNext(state: SpoolState, { cutMs, from }: NextRun): void {
+  Object.assign(state, { cutMs, from, isDone: false, end: undefined, session: 1, sessionHeads: [] })
+  for (const wallet of state.wallets.values()) {
+    Object.assign(wallet, { remaining: [{ from, to: NO_END }], head: undefined, topSession: undefined })
+  }
+  for (const frame of state.frames) frame.until = Math.min(frame.until, from)
+}
+
+/** Throws OUTPUT_CHANGED where a spool's pages are of another job. Between two runs `finality` may change. */
+export function requireSameIdentity({ found, identity, isDone }: SpoolState): void {
+  if (found === undefined) return
+  const differing = (Object.keys(identity) as (keyof SpoolIdentity)[]).filter(
+    (key) => found[key] !== identity[key] && !(isDone && key === 'finalityMs'),
   )
   if (differing.length === 0) return
   const changes = differing.map(
-    (key) => `${key} was ${found[key] ?? 'the head'} and is ${expected[key] ?? 'the head'}`,
+    (key) => `${key} was ${found[key] ?? 'the head'} and is ${identity[key] ?? 'the head'}`,
   )
   throw new ExportError(
     'OUTPUT_CHANGED',
-    `the output holds an unfinished run of another job: ${changes.join(', ')}`,
+    `the output holds ${isDone ? 'an export' : 'an unfinished run'} of another job: ${changes.join(', ')}`,
   )
 }
 
@@ -98,22 +147,21 @@ export function notePage(
 ): void {
   const at = walletOf(state, wallet)
   if (covered.to === NO_END && covered.from < covered.to) {
-    at.head = Math.max(at.head ?? -1, head ?? state.identity.startBlock)
+    at.head = Math.max(at.head ?? -1, head ?? state.from)
     at.topSession = state.session
   }
   state.pages += 1
   at.remaining = subtractRange(at.remaining, covered)
   if (head !== null) state.head = Math.max(state.head ?? head, head)
   state.sessionHeads[state.session] = state.head
-  if (items > 0) state.frames.push({ wallet, place, blocks, items, bad })
+  if (items > 0) state.frames.push({ wallet, place, blocks, items, bad, until: Number.POSITIVE_INFINITY })
 }
 
 export function walletOf(state: SpoolState, wallet: string): WalletState {
   const known = state.wallets.get(wallet)
   if (known !== undefined) return known
-  const { startBlock, endBlock } = state.identity
   const fresh = {
-    remaining: [{ from: startBlock, to: endBlock ?? NO_END }],
+    remaining: [{ from: state.base, to: state.identity.endBlock ?? NO_END }],
     head: undefined,
     topSession: undefined,
   }
@@ -134,9 +182,9 @@ export function settledBy(state: SpoolState, wallets: ReadonlySet<string>): Bloc
   return uniteRanges(unsettled).reduce<BlockRange[]>((left, range) => subtractRange(left, range), whole)
 }
 
-/** One past the highest block that any wallet showed. */
-export function endOf({ identity, head }: SpoolState): number {
-  return head === undefined ? identity.startBlock : head + 1
+/** One past the highest block that any wallet showed; never before the end of an earlier run. */
+export function endOf({ from, head, written }: SpoolState): number {
+  return Math.max(from, head === undefined ? 0 : head + 1, written.at(-1)?.to ?? 0)
 }
 
 /**

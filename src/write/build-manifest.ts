@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Manifest, ManifestTable } from '../manifest.ts'
+import type { Manifest, ManifestFile, ManifestTable } from '../manifest.ts'
 import type { BlockRange, Job } from '../model.ts'
 import { type TableName, tableNamed } from '../table/index.ts'
 import { GENERATOR } from '../version.ts'
@@ -12,12 +12,16 @@ export type ManifestSource = {
   /** Transactions by wallet; a wallet without any is absent. */
   seen: ReadonlyMap<string, number>
   rejects: number
+  /** What stays of an earlier export: files of blocks before `range`, and wallets that the job no longer has. */
+  kept?: Kept | undefined
 }
 
+export type Kept = Pick<Manifest, 'tables' | 'coverage'>
+
 /** What an export holds, in the manifest's words (CONTRACT section 3): the same for the same answers. */
-export function buildManifest({ job, range, parts, seen, rejects }: ManifestSource): Manifest {
+export function buildManifest({ job, range, parts, seen, rejects, kept }: ManifestSource): Manifest {
   const { name, chain, startBlock, endBlock = null, format, compression, wallets } = job
-  const addressesSha256 = hashAddresses(job)
+  const addressesSha256 = hashAddresses(wallets)
   return {
     manifestVersion: 1,
     schemaVersion: 1,
@@ -32,18 +36,36 @@ export function buildManifest({ job, range, parts, seen, rejects }: ManifestSour
       addresses: wallets.length,
       addressesSha256,
     },
-    coverage: wallets.map(({ address }) => ({
-      address,
-      fromBlock: range.from,
-      toBlock: range.to,
-      transactions: seen.get(address) ?? 0,
-    })),
-    tables: Object.fromEntries([...parts].map(([table, files]) => [table, describeTable(table, files)])),
+    coverage: describeCoverage(job, { range, seen, kept }),
+    tables: Object.fromEntries(
+      [...parts].map(([table, files]) => [
+        table,
+        describeTable(table, [...(kept?.tables[table]?.files ?? []), ...files]),
+      ]),
+    ),
     rejects,
   }
 }
 
-function describeTable(table: TableName, parts: readonly Part[]): ManifestTable {
+type Covering = Pick<ManifestSource, 'range' | 'seen' | 'kept'>
+
+function describeCoverage(
+  { startBlock, wallets }: Job,
+  { range, seen, kept }: Covering,
+): Manifest['coverage'] {
+  const present = wallets.map(({ address }) => ({
+    address,
+    fromBlock: startBlock,
+    toBlock: range.to,
+    transactions: seen.get(address) ?? 0,
+  }))
+  return [...present, ...(kept?.coverage ?? [])].sort((a, b) => (a.address < b.address ? -1 : 1))
+}
+
+/** A table without rows has one file with its columns; beside files with rows it would say nothing. */
+function describeTable(table: TableName, all: readonly ManifestFile[]): ManifestTable {
+  const filled = all.filter(({ rows }) => rows > 0)
+  const parts = filled.length > 0 ? filled : all.slice(0, 1)
   return {
     rows: parts.reduce((sum, { rows }) => sum + rows, 0),
     columns: tableNamed(table).columns.map(({ name, type, nullable }) => ({ name, type, nullable })),
@@ -59,7 +81,7 @@ function describeTable(table: TableName, parts: readonly Part[]): ManifestTable 
 }
 
 /** SHA-256 of the job's addresses, lower case and sorted, with a line feed between them. */
-function hashAddresses({ wallets }: Pick<Job, 'wallets'>): string {
+export function hashAddresses(wallets: Job['wallets']): string {
   const lines = wallets.map(({ address }) => address).join('\n')
   return createHash('sha256').update(lines).digest('hex')
 }

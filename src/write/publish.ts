@@ -20,15 +20,17 @@ export type Publication = {
  */
 export async function publish({ folder, manifest, parts, rejects }: Publication): Promise<void> {
   const earlier = await listedFiles(folder)
-  const changed = parts.some(({ path, sha256 }) =>
+  const listed = new Set(Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path)))
+  const visible = parts.filter(({ path }) => listed.has(path))
+  const changed = visible.some(({ path, sha256 }) =>
     earlier.some((file) => file.path === path && file.sha256 !== sha256),
   )
   try {
     if (changed) await rm(join(folder, MANIFEST_FILE), { force: true })
-    for (const { staged, path } of parts) await publishFile(staged, join(folder, path))
+    for (const { staged, path } of visible) await publishFile(staged, join(folder, path))
     await publishRejects(folder, rejects)
     await writeAtomically(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`)
-    await removeUnlisted({ folder, earlier, parts })
+    await removeUnlisted({ folder, earlier, listed })
   } catch (cause) {
     throw diskError(`cannot publish the export in ${folder}`, cause)
   }
@@ -58,11 +60,10 @@ export async function readManifestIfAny(folder: string): Promise<Manifest | unde
   }
 }
 
-type Removal = { folder: string; earlier: readonly ManifestFile[]; parts: readonly Part[] }
+type Removal = { folder: string; earlier: readonly ManifestFile[]; listed: ReadonlySet<string> }
 
 /** Only names of our own shape are removed: a manifest edited by hand must not lead anywhere else. */
-async function removeUnlisted({ folder, earlier, parts }: Removal): Promise<void> {
-  const listed = new Set(parts.map(({ path }) => path))
+async function removeUnlisted({ folder, earlier, listed }: Removal): Promise<void> {
   for (const { path } of earlier) {
     if (OUR_PATH.test(path) && !listed.has(path)) await rm(join(folder, path), { force: true })
   }

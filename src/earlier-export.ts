@@ -1,0 +1,102 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readTextIfAny } from './disk.ts'
+import { ExportError } from './errors.ts'
+import { type Manifest, REJECTS_FILE } from './manifest.ts'
+import type { Job } from './model.ts'
+import type { Spool } from './spool/spool.ts'
+import type { Written } from './spool/state.ts'
+import { readManifestIfAny } from './write/publish.ts'
+
+/** What a run goes on from. */
+export type Earlier = {
+  /** Files of blocks before this one stay; the run writes from here on. */
+  from: number
+  /** What stays, with the transactions in it by wallet. */
+  written: readonly Written[]
+  /** The manifest that lists it; undefined where nothing stays. */
+  manifest: Manifest | undefined
+  /** Lines of `rejects.ndjson` that stay. */
+  rejects: readonly string[]
+}
+
+/** Nothing was exported before, or nothing of it stays. */
+export const nothingEarlier = ({ startBlock }: Job): Earlier => ({
+  from: startBlock,
+  written: [],
+  manifest: undefined,
+  rejects: [],
+})
+
+/**
+ * The export in the output that a job without `endBlock` continues; undefined where there is none, or where its files
+ * are not all in place. Throws OUTPUT_CHANGED where the job is another one by now.
+ */
+export async function findExport(job: Job): Promise<Manifest | undefined> {
+  if (job.endBlock !== undefined) return undefined
+  const manifest = await readManifestIfAny(job.output)
+  if (manifest === undefined || manifest.job.endBlock !== null) return undefined
+  requireSameJob(job, manifest)
+  return (await areFilesInPlace(job.output, manifest)) ? manifest : undefined
+}
+
+function requireSameJob(job: Job, { job: before, tables }: Manifest): void {
+  const wanted = { ...before, chain: job.chain, startBlock: job.startBlock, format: job.format }
+  const keys = ['chain', 'startBlock', 'format'] as const
+  const changes = keys
+    .filter((key) => before[key] !== wanted[key])
+    .map((key) => `${key} was ${before[key]} and is ${wanted[key]}`)
+  const missing = job.tables.filter((table) => tables[table] === undefined)
+  if (missing.length > 0) changes.push(`tables lacked ${missing.join(', ')}`)
+  if (changes.length === 0) return
+  throw new ExportError(
+    'OUTPUT_CHANGED',
+    `${job.output} holds an export of another job: ${changes.join(', ')}`,
+    {
+      fix: 'Name another --output, or export anew with --fresh.',
+    },
+  )
+}
+
+/** True where every listed file is there with its size. */
+export async function areFilesInPlace(output: string, { tables }: Manifest): Promise<boolean> {
+  const files = Object.values(tables).flatMap(({ files }) => files)
+  const sizes = await Promise.all(files.map(({ path }) => sizeOf(join(output, path))))
+  return sizes.every((size, at) => size === files[at]?.bytes)
+}
+
+export async function sizeOf(path: string): Promise<number | undefined> {
+  return (await stat(path).catch(() => undefined))?.size
+}
+
+/** The blocks of an export whose pages are gone; undefined where a wallet of the job is not in it. */
+export function writtenBefore(job: Job, manifest: Manifest): Written | undefined {
+  const seen = new Map(manifest.coverage.map(({ address, transactions }) => [address, transactions]))
+  if (job.wallets.some(({ address }) => !seen.has(address))) return undefined
+  return { from: job.startBlock, to: endOf(manifest), seen: Object.fromEntries(seen) }
+}
+
+/** One past the last block of an export. */
+export function endOf({ coverage }: Manifest): number {
+  return coverage.reduce((end, { toBlock }) => Math.max(end, toBlock), 0)
+}
+
+/**
+ * Where the run begins to write: at the end of the export, or earlier where wallets were added or blocks are read
+ * again. Only whole stretches stay, which both the manifest and the checkpoint know.
+ */
+export async function continueExport(job: Job, manifest: Manifest, spool: Spool): Promise<Earlier> {
+  const known = new Set(manifest.coverage.map(({ address }) => address))
+  const added = job.wallets.some(({ address }) => !known.has(address))
+  const written = added ? [] : spool.written().filter(({ to }) => to <= spool.from && isBorder(manifest, to))
+  const from = written.at(-1)?.to
+  if (from === undefined) return nothingEarlier(job)
+  const rejects = (await readTextIfAny(join(job.output, REJECTS_FILE))) ?? ''
+  return { from, written, manifest, rejects: rejects.split('\n').filter((line) => line !== '') }
+}
+
+/** True where every file lies wholly before or wholly after this block. */
+function isBorder({ tables }: Manifest, block: number): boolean {
+  const files = Object.values(tables).flatMap(({ files }) => files)
+  return files.every(({ fromBlock, toBlock }) => toBlock <= block || fromBlock >= block)
+}
