@@ -21,7 +21,6 @@ import { lockOutput } from './spool/lock.ts'
 import { openSpool, removeSpool, type Spool } from './spool/spool.ts'
 import type { SpoolIdentity } from './spool/state.ts'
 import { GENERATOR } from './version.ts'
-import { hashAddresses } from './write/build-manifest.ts'
 import { readManifestIfAny } from './write/publish.ts'
 import { openOutput } from './write-output.ts'
 
@@ -117,7 +116,7 @@ async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promis
     figures.phase = 'writing'
     figures.share = 1
     const { manifest, from } = earlier
-    const isNew = manifest === undefined || end > from || hasOtherWallets(job, manifest)
+    const isNew = manifest === undefined || end > from
     if (!isNew) await recallFigures(job, figures)
     const written = isNew ? await output.finish(end) : { from: end, to: end, seen: {} }
     if (job.endBlock === undefined) await spool.finish(written)
@@ -125,10 +124,6 @@ async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promis
   } finally {
     await output.close()
   }
-}
-
-function hasOtherWallets({ wallets }: Job, { job }: Manifest): boolean {
-  return job.addressesSha256 !== hashAddresses(wallets)
 }
 
 function describeDamage({ name }: Job, bytes: number, kept: string | undefined): string {

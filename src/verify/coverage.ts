@@ -11,14 +11,16 @@ const BATCH = 5000
 
 type Coverage = Manifest['coverage'][number]
 
-/** Coverage by itself: each address once and in order, and the blocks of all of them those of the job. */
+/** Coverage by itself: each address once and in order, and the blocks of all that the job has those of the job. */
 export function checkCoverage({ job, coverage }: Manifest, findings: Findings): void {
   const place = 'manifest.json: coverage'
-  findings.expect(job.addresses === coverage.length, () => {
-    return differs('manifest.json: job', 'addresses', `${coverage.length} as in coverage`, job.addresses)
+  const end = job.endBlock ?? coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
+  const present = coverage.filter(({ toBlock }) => toBlock === end)
+  findings.expect(job.addresses === present.length, () => {
+    return differs('manifest.json: job', 'addresses', `${present.length} as in coverage`, job.addresses)
   })
   const hash = createHash('sha256')
-    .update(coverage.map(({ address }) => address).join('\n'))
+    .update(present.map(({ address }) => address).join('\n'))
     .digest('hex')
   findings.expect(job.addressesSha256 === hash, () => {
     return differs('manifest.json: job', 'addressesSha256', `${hash} by coverage`, job.addressesSha256)
@@ -38,16 +40,19 @@ export function checkCoverage({ job, coverage }: Manifest, findings: Findings): 
     findings.expect(fromBlock === job.startBlock, () => {
       return differs(place, `fromBlock of ${address}`, job.startBlock, fromBlock)
     })
-    const end = job.endBlock ?? coverage[0]?.toBlock
-    findings.expect(toBlock === end, () => differs(place, `toBlock of ${address}`, end, toBlock))
+    // A wallet that the job no longer has ends where it was read last.
+    const isRemoved = job.endBlock === null && toBlock < end
+    findings.expect(toBlock === end || isRemoved, () => differs(place, `toBlock of ${address}`, end, toBlock))
   }
 }
 
 /** Makes the scratch table `wallets` of the addresses that the job covers. */
 export async function createWallets(rows: Rows, coverage: readonly Coverage[]): Promise<void> {
-  await rows.run('CREATE TABLE wallets (address VARCHAR)')
+  await rows.run('CREATE TABLE wallets (address VARCHAR, to_block BIGINT)')
   for (let at = 0; at < coverage.length; at += BATCH) {
-    const values = coverage.slice(at, at + BATCH).map(({ address }) => `(${literal(address)})`)
+    const values = coverage
+      .slice(at, at + BATCH)
+      .map(({ address, toBlock }) => `(${literal(address)}, ${toBlock})`)
     await rows.run(`INSERT INTO wallets VALUES ${values.join(', ')}`)
   }
 }

@@ -70,7 +70,7 @@ function move(
   from: { fact: string; asset: string; address: string; decimals: string; id: string; value?: string },
 ): string {
   const { fact, asset, address, decimals, id, value = 'value' } = from
-  return `SELECT chain_id, transaction_hash, '${source}' AS source, ${fact} AS fact, from_address, to_address,
+  return `SELECT chain_id, block_number, transaction_hash, '${source}' AS source, ${fact} AS fact, from_address, to_address,
     ${asset} AS asset_type, ${address}::VARCHAR AS asset_address, ${decimals}::INTEGER AS asset_decimals,
     ${id}::VARCHAR AS token_id, ${value} AS units FROM ${source} WHERE ${value} <> '0'`
 }
@@ -86,15 +86,15 @@ const TYPE = `CASE WHEN from_address = to_address THEN 'self' WHEN from_address 
 function side({ direction, wallet, other, value }: Side): string {
   return `SELECT chain_id, transaction_hash, source, fact, ${wallet} AS wallet_address, ${TYPE} AS entry_type,
     '${direction}' AS direction, ${other} AS counterparty_address,
-    ${other} IN (SELECT address FROM wallets) AS counterparty_is_own,
+    coalesce(block_number < (SELECT max(to_block) FROM wallets WHERE address = ${other}), false) AS counterparty_is_own,
     asset_type, asset_address, asset_decimals, token_id, ${value} AS value
-    FROM moves SEMI JOIN wallets ON ${wallet} = address`
+    FROM moves SEMI JOIN wallets ON ${wallet} = address AND block_number < to_block`
 }
 
 const FEES = `SELECT chain_id, transaction_hash, 'transactions' AS source, '' AS fact, from_address AS wallet_address,
   'fee' AS entry_type, 'out' AS direction, NULL AS counterparty_address, false AS counterparty_is_own,
   'native' AS asset_type, NULL AS asset_address, 18 AS asset_decimals, NULL AS token_id, '-' || transaction_fee AS value
-  FROM transactions SEMI JOIN wallets ON from_address = address WHERE transaction_fee <> '0'`
+  FROM transactions SEMI JOIN wallets ON from_address = address AND block_number < to_block WHERE transaction_fee <> '0'`
 
 const PARTS = 'chain_id, transaction_hash, wallet_address, source, fact, entry_type, direction'
 /** entry_id as 128 bits: half the room of its text. */

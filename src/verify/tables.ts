@@ -46,7 +46,7 @@ function checkListed({ name, columns }: Table, listed: ManifestTable, findings: 
   checkSequence(place, listed.files, findings)
 }
 
-/** Files are numbered upwards, each there once; their block ranges may be the whole export's. */
+/** Files of one block range are numbered upwards, each there once; a later run's range comes after the ranges before it. */
 function checkSequence(place: string, files: readonly ManifestFile[], findings: Findings): void {
   for (const [at, { path, fromBlock, toBlock }] of files.entries()) {
     findings.expect(
@@ -55,7 +55,10 @@ function checkSequence(place: string, files: readonly ManifestFile[], findings: 
     )
     const before = files[at - 1]
     if (before === undefined) continue
-    findings.expect(numberOf(before.path) < numberOf(path) && before.fromBlock <= fromBlock, () => {
+    const follows =
+      before.fromBlock < fromBlock ||
+      (before.fromBlock === fromBlock && numberOf(before.path) < numberOf(path))
+    findings.expect(follows, () => {
       return `${place}: files: expected them in order, found ${path} after ${before.path}`
     })
   }

@@ -81,7 +81,7 @@ function describeTable(table: TableName, all: readonly ManifestFile[]): Manifest
 }
 
 /** SHA-256 of the job's addresses, lower case and sorted, with a line feed between them. */
-export function hashAddresses(wallets: Job['wallets']): string {
+function hashAddresses(wallets: Job['wallets']): string {
   const lines = wallets.map(({ address }) => address).join('\n')
   return createHash('sha256').update(lines).digest('hex')
 }
