@@ -15,6 +15,8 @@ export type LoadIntoOptions = Omit<LoadOptions, 'signal' | 'onNotice' | 'onFile'
     readonly place?: Place
     /** Take away the `'` that CSV exports put before text which a spreadsheet would run. @default true */
     readonly unescapeFormulas?: boolean | undefined
+    /** Memory that DuckDB may take before it moves its work to the disk. @default '256MB' */
+    readonly memory?: string | undefined
     /** Wait before a failed download is tried again, in milliseconds; it doubles from there. @default 500 */
     readonly retryDelayMs?: number | undefined
   }
@@ -28,12 +30,13 @@ export async function loadInto(
   to: LoadableUrl,
   given: LoadIntoOptions = {},
 ): Promise<LoadResult> {
-  const { place = {}, unescapeFormulas = true, signal = new AbortController().signal, retryDelayMs } = given
+  const { place = {}, unescapeFormulas = true, memory = '256MB', retryDelayMs } = given
+  const { signal = new AbortController().signal } = given
   const sql = statementsFor(to, place)
   const source = await openSource(from, { signal, retryDelayMs })
   try {
     const { scratch } = source
-    const target = await openTarget(to, { sql, unescapeFormulas, scratch, lock: lockOutput })
+    const target = await openTarget(to, { sql, unescapeFormulas, memory, scratch, lock: lockOutput })
     try {
       return await loadOutput(source, target, { onNotice: nobody, onFile: nobody, ...given, signal })
     } finally {

@@ -19,6 +19,7 @@ type LoadArguments = {
   source?: string | undefined
   commit?: 'load' | 'file' | undefined
   unescapeFormulas?: boolean | undefined
+  memory?: string | undefined
   json: boolean
   logFormat?: LogFormat | undefined
   quiet: boolean
@@ -69,6 +70,12 @@ export function loadCommand(): CommandModule<object, LoadArguments> {
           default: true,
           describe: "take the ' before CSV text like =1 away again (--no-unescape-formulas: keep it)",
         })
+        .option('memory', {
+          type: 'string',
+          default: '256MB',
+          describe: 'memory that DuckDB may take before it uses the disk',
+          requiresArg: true,
+        })
         .option('json', { type: 'boolean', default: false, describe: 'one JSON summary on stdout' })
         .option('log-format', {
           choices: ['pretty', 'json'] as const,
@@ -96,11 +103,11 @@ async function load(args: LoadArguments): Promise<void> {
     process.stdout.write(await printLoad(from, to, { ...args, tables }))
     return
   }
-  const stop = onSignals(log)
+  const stop = onSignals(log, 'what is not committed is undone')
   try {
-    const { schema, prefix, source, commit, unescapeFormulas } = args
+    const { schema, prefix, source, commit, unescapeFormulas, memory } = args
     const result = await loadInto(from, to, {
-      ...{ tables, source, commit, unescapeFormulas, place: { schema, prefix } },
+      ...{ tables, source, commit, unescapeFormulas, memory: memoryOf(memory), place: { schema, prefix } },
       signal: stop.signal,
       onNotice: log.info,
       onFile: (name, rows) => log.info(`${name}: ${counted(rows, 'row')}`),
@@ -126,6 +133,11 @@ function targetOf({ to = process.env.WALLETLAKE_LOAD_TO }: LoadArguments): strin
   throw new ExportError('USAGE', 'no target was named', {
     fix: 'Add --to duckdb:FILE, sqlite:FILE, postgres://… or clickhouse://…, or set WALLETLAKE_LOAD_TO.',
   })
+}
+
+function memoryOf(size: string | undefined): string | undefined {
+  if (size === undefined || /^[1-9]\d{0,5}[MG]B$/.test(size)) return size
+  throw new ExportError('USAGE', `--memory: found ${size}, expected a size such as 256MB or 2GB`)
 }
 
 function tablesOf(list: string | undefined): Table[] | undefined {

@@ -46,9 +46,14 @@ function build(argv: readonly string[], finish: (exit: number) => void): Argv {
     .exitProcess(false)
     .wrap(Math.min(80, process.stdout.columns ?? 80))
     .fail((message, error) => {
-      throw error ?? new ExportError('USAGE', message)
+      throw error ?? new ExportError('USAGE', withoutCredentials(message))
     })
   return parser
+}
+
+/** A word of the command line may be an address with a password in it. */
+function withoutCredentials(message: string): string {
+  return message.replace(/:\/\/\S*@/g, '://…@')
 }
 
 const EPILOGUE = `Start here:

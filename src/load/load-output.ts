@@ -26,6 +26,8 @@ export type LoadResult = {
   readonly skipped: number
   /** Ranges of blocks whose rows were removed before files were put in. */
   readonly cleared: number
+  /** What a person has to know. */
+  readonly notices: readonly string[]
 }
 
 /**
@@ -100,7 +102,7 @@ async function runPlan(plan: LoadPlan, running: Running): Promise<LoadResult> {
   options.signal.throwIfAborted()
   await target.commit()
   const cleared = plan.steps.reduce((sum, { clear }) => sum + clear.length, 0)
-  return { loaded, skipped: plan.skipped, cleared }
+  return { loaded, skipped: plan.skipped, cleared, notices: plan.notices }
 }
 
 async function runStep({ unload, clear, files, forget }: Step, running: Running): Promise<void> {

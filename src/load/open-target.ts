@@ -13,6 +13,8 @@ export type LoadableUrl = Exclude<TargetUrl, { kind: 'bigquery' | 'snowflake' }>
 export type OpenTargetOptions = {
   readonly sql: Statements
   readonly unescapeFormulas: boolean
+  /** Memory that DuckDB may take before it moves its work to the disk, such as 256MB. */
+  readonly memory: string
   /** Free space on the disk. */
   readonly scratch: string
   /** Takes a folder for this process alone; resolves with what gives it back. */
@@ -21,8 +23,8 @@ export type OpenTargetOptions = {
 
 /** Connects to a target; `close` of what comes back ends everything. Throws LOAD_FAILED, OUTPUT_LOCKED. */
 export async function openTarget(url: LoadableUrl, options: OpenTargetOptions): Promise<Target> {
-  const { sql, unescapeFormulas, lock } = options
-  if (url.kind === 'duckdb') return openDuckdb({ file: url.file, sql, unescapeFormulas })
+  const { sql, lock } = options
+  if (url.kind === 'duckdb') return openDuckdb({ ...options, file: url.file })
   const reader = await openReader(options)
   try {
     return closingReader(await open(url, { sql, reader, lock }), reader)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { mismatch } from './check-file.ts'
+import { readFault } from './read-fault.ts'
 import { type Forms, literal, type ScanOptions, scanSql } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 
@@ -10,25 +10,26 @@ export type Reader = {
    * Resolves with the CSV's path; the caller removes it.
    */
   toCsv(file: LocalFile, forms: Forms): Promise<{ path: string; rows: number }>
-  /** A file's rows in small batches, cells in the table's order. */
-  batches(file: LocalFile, forms: Forms): AsyncIterable<readonly (readonly unknown[])[]>
+  /** A file's rows in small batches, cells as text in the table's order (one JSON text a row is the fastest way out). */
+  batches(file: LocalFile, forms: Forms): AsyncIterable<readonly TextRow[]>
   close(): Promise<void>
 }
+
+export type TextRow = readonly (string | null)[]
 
 export type ReaderOptions = Pick<ScanOptions, 'unescapeFormulas'> & {
   /** A folder for what does not fit into memory. */
   readonly scratch: string
+  /** Memory that the engine may take before it moves its work to the disk, such as 256MB. */
+  readonly memory: string
 }
 
-/** Memory that the engine may take before it moves its work to the disk. */
-const MEMORY = '256MB'
-
 /** Opens DuckDB over no database of its own. */
-export async function openReader({ scratch, unescapeFormulas }: ReaderOptions): Promise<Reader> {
+export async function openReader({ scratch, memory, unescapeFormulas }: ReaderOptions): Promise<Reader> {
   const { DuckDBInstance } = await import('@duckdb/node-api')
   const instance = await DuckDBInstance.create(':memory:', {
     threads: '1',
-    memory_limit: MEMORY,
+    memory_limit: memory,
     temp_directory: join(scratch, 'spill'),
     autoinstall_known_extensions: 'false',
   })
@@ -41,15 +42,18 @@ export async function openReader({ scratch, unescapeFormulas }: ReaderOptions): 
       const options = `FORMAT csv, HEADER false, NULLSTR '', FORCE_QUOTE (${texts.join(', ')})`
       const copy = `COPY (${scan(file, forms)}) TO ${literal(path)} (${options})`
       const { rowsChanged } = await connection.run(copy).catch((cause: unknown) => {
-        throw unreadable(file, cause)
+        throw readFault(file, cause)
       })
       return { path, rows: rowsChanged }
     },
     batches: async function* (file, forms) {
+      const cells = file.table.columns.map(({ name }) => `CAST("${name}" AS VARCHAR)`)
+      const lines = `SELECT json_array(${cells.join(', ')}) FROM (${scan(file, forms)})`
       try {
-        yield* (await connection.stream(scan(file, forms))).yieldRowsJs()
+        for await (const rows of (await connection.stream(lines)).yieldRowsJs())
+          yield rows.map(([line]) => JSON.parse(String(line)) as TextRow)
       } catch (cause) {
-        throw unreadable(file, cause)
+        throw readFault(file, cause)
       }
     },
     close: async () => {
@@ -57,11 +61,4 @@ export async function openReader({ scratch, unescapeFormulas }: ReaderOptions): 
       instance.closeSync()
     },
   }
-}
-
-/** What is thrown where a file cannot be read as what its name says. */
-export function unreadable({ name, path }: LocalFile, cause: unknown): unknown {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  const line = message.replaceAll(path, name).split('\n', 1)[0]?.slice(0, 300)
-  return mismatch(name, `it cannot be read: ${line}`)
 }

@@ -1,4 +1,4 @@
-import { type BulkContext, type BulkTable, inBlocks, sameKey } from './bulk-load.ts'
+import { type BulkContext, type BulkTable, inBlocks, sameKey } from './bulk-table.ts'
 import { createTable } from './create-table.ts'
 import { tableIdentifier } from './place.ts'
 

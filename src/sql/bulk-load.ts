@@ -1,12 +1,11 @@
 import { ExportError } from '../errors.ts'
-import type { Manifest, ManifestFile, ManifestTable } from '../manifest.ts'
+import type { Manifest, ManifestTable } from '../manifest.ts'
 import type { BlockRange } from '../model.ts'
 import { TABLES, type Table } from '../table/index.ts'
 import { GENERATOR } from '../version.ts'
 import { bigqueryLoad } from './bigquery-load.ts'
-import type { Dialect } from './dialect.ts'
+import type { BulkContext, BulkTable } from './bulk-table.ts'
 import { DIALECTS } from './dialects.ts'
-import type { Place } from './place.ts'
 import { snowflakeLoad } from './snowflake-load.ts'
 
 /** A warehouse that loads files by itself, from where it can reach them. */
@@ -25,25 +24,6 @@ export type BulkLoadOptions = {
   /** @default all */
   readonly tables?: readonly Table[] | undefined
   readonly unescapeFormulas: boolean
-}
-
-/** One table's files, and what a warehouse's statements need to know of them. */
-export type BulkTable = {
-  readonly table: Table
-  readonly files: readonly ManifestFile[]
-  /** Blocks that the files cover, sorted and disjoint. */
-  readonly blocks: readonly BlockRange[]
-  readonly rows: number
-}
-
-export type BulkContext = {
-  readonly dialect: Dialect
-  readonly place: Place
-  readonly filesAt: string
-  readonly folder: string | undefined
-  readonly job: Manifest['job']
-  /** The leading `'` has to be taken from text of these files. */
-  readonly unescapes: boolean
 }
 
 const FILES_AT = { bigquery: /^gs:\/\/[^/\s']+(?:\/[^\s'*]*)?$/, snowflake: /^@[^\s']+$/ }
@@ -107,18 +87,4 @@ function describeTable(table: Table, { files, rows }: ManifestTable): BulkTable 
 /** A stranger's text inside a comment: on one line. */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?')
-}
-
-/** The condition that a row lies in blocks of this chain that the files cover. */
-export function inBlocks({ blocks }: BulkTable, { dialect, job }: BulkContext, row: string): string {
-  const ranges = blocks.map(
-    ({ from, to }) => `${row}.block_number >= ${from} AND ${row}.block_number < ${to}`,
-  )
-  const any = ranges.length === 1 ? ranges[0] : `(${ranges.map((range) => `(${range})`).join(' OR ')})`
-  return `${row}.chain_id = ${dialect.literal(job.chain)} AND ${any}`
-}
-
-/** `T.a = S.a AND …` over the key. */
-export function sameKey({ key }: Table, { quote }: Dialect): string {
-  return key.map((name) => `T.${quote(name)} = S.${quote(name)}`).join(' AND ')
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { ManifestFile } from '../manifest.ts'
-import { type BulkContext, type BulkTable, inBlocks, sameKey } from './bulk-load.ts'
+import { type BulkContext, type BulkTable, inBlocks, sameKey } from './bulk-table.ts'
 import { createTable } from './create-table.ts'
 import { tableIdentifier } from './place.ts'
 

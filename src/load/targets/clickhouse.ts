@@ -77,7 +77,7 @@ export async function openClickhouse(options: ClickhouseOptions): Promise<Target
       const { path, rows } = await reader.toCsv(file, { timeAsText: true })
       try {
         if (rows !== file.rows) throw mismatch(file.name, `expected ${file.rows} rows, found ${rows}`)
-        await doing(insertCsv(client, { file, path, sql }), `${file.name} into ${title}`)
+        if (rows > 0) await doing(insertCsv(client, { file, path, sql }), `${file.name} into ${title}`)
         return rows
       } finally {
         await rm(path, { force: true })

@@ -6,7 +6,7 @@ import { ExportError } from '../../errors.ts'
 import { checkColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
-import type { Reader } from '../reader.ts'
+import type { Reader, TextRow } from '../reader.ts'
 import type { LocalFile, NamedTable, Statements, Target } from '../target.ts'
 
 export type SqliteOptions = {
@@ -168,7 +168,7 @@ function prepareTable(db: Database, table: NamedTable, sql: Statements): void {
 }
 
 type Insert = {
-  rows(rows: readonly (readonly unknown[])[]): void
+  rows(rows: readonly TextRow[]): void
   /** Puts the last rows in and says how many there were. */
   end(): number
   close(): void
@@ -181,7 +181,7 @@ const VALUES = 6_000
 function openInsert(db: Database, { table }: LocalFile, sql: Statements): Insert {
   const atOnce = Math.floor(VALUES / table.columns.length)
   const full = db.prepare(insertSql(table, sql, atOnce))
-  let waiting: unknown[] = []
+  let waiting: (string | null)[] = []
   let count = 0
   const width = table.columns.length
   return {
@@ -190,13 +190,13 @@ function openInsert(db: Database, { table }: LocalFile, sql: Statements): Insert
         for (const cell of row) waiting.push(cell)
         count += 1
         if (waiting.length < atOnce * width) continue
-        full.run(waiting as (string | number | bigint | null)[])
+        full.run(waiting)
         waiting = []
       }
     },
     end: () => {
       const left = waiting.length / width
-      if (left > 0) db.run(insertSql(table, sql, left), waiting as (string | number | bigint | null)[])
+      if (left > 0) db.run(insertSql(table, sql, left), waiting)
       return count
     },
     close: () => full.finalize(),

@@ -29,7 +29,7 @@ export const sqlite: Dialect = {
   literal: standardLiteral,
   comments: 'source',
   keyClause: (columns) => `PRIMARY KEY (${columns})`,
-  tail: () => ' STRICT, WITHOUT ROWID',
+  tail: () => ' STRICT',
   createView: 'CREATE VIEW IF NOT EXISTS',
   toText: (expression) => `CAST(${expression} AS TEXT)`,
   toSeconds: (expression) => `CAST(strftime('%s', ${expression}) AS INTEGER)`,
