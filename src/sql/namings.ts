@@ -27,8 +27,8 @@ const lower =
   ({ quote }: Dialect) =>
     `lower(${quote(expression)})`
 
-const STATUS = () => 'CASE WHEN success = true THEN 1 WHEN success = false THEN 0 END'
-const TRACE_STATUS = () => 'CASE WHEN reverted = true THEN 0 ELSE 1 END'
+const STATUS = () => 'CASE WHEN success = TRUE THEN 1 WHEN success = FALSE THEN 0 END'
+const TRACE_STATUS = () => 'CASE WHEN reverted = TRUE THEN 0 ELSE 1 END'
 
 const BLOCK = same('block_timestamp', 'block_number', 'block_hash')
 
