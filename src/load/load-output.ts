@@ -2,7 +2,7 @@ import { ExportError } from '../errors.ts'
 import { TABLES, type Table, type TableName } from '../table/index.ts'
 import { mismatch } from './check-file.ts'
 import type { Source } from './open-source.ts'
-import { identifyOutput, type OutputIdentity, refuseNamesake } from './output-identity.ts'
+import { identifyOutput, manifestRecord, type OutputIdentity, refuseNamesake } from './output-identity.ts'
 import { type LoadPlan, type PlannedFile, planLoad, type Step } from './plan-load.ts'
 import type { LoadRecord, Target } from './target.ts'
 
@@ -38,25 +38,32 @@ export type LoadResult = {
 export async function loadOutput(source: Source, target: Target, options: LoadOptions): Promise<LoadResult> {
   await target.begin()
   try {
-    const tables = tablesOf(source, options)
-    await target.prepare(tables)
-    const records = await target.records()
-    const identity = identifyOutput(source.manifest, { location: source.location, source: options.source })
-    refuseNamesake(identity, records)
-    const plan = planLoad({ manifest: source.manifest, identity, records, tables })
-    for (const notice of plan.notices) options.onNotice(notice)
-    const known = await knownTables(target, plan, { records, identity })
-    return await runPlan(plan, { source, target, identity, known, options })
+    return await runPlan(await prepare(source, target, options), { source, target, options })
   } catch (thrown) {
     await target.rollback()
     throw await explain(thrown, source)
   }
 }
 
-function tablesOf({ manifest }: Source, { tables = TABLES }: LoadOptions): Table[] {
+type Prepared = { plan: LoadPlan; identity: OutputIdentity; known: ReadonlySet<TableName> }
+
+async function prepare(source: Source, target: Target, options: LoadOptions): Promise<Prepared> {
+  const { manifest, manifestSha256, location } = source
+  const { tables = TABLES } = options
   const listed = tables.filter(({ name }) => manifest.tables[name] !== undefined)
-  if (listed.length > 0) return listed
-  throw new ExportError('USAGE', 'the manifest lists none of these tables', {
+  if (listed.length === 0) throw noTables(source)
+  await target.prepare(listed)
+  const records = await target.records()
+  const identity = identifyOutput(manifest, { location, source: options.source })
+  refuseNamesake(identity, records)
+  await target.remember(manifestRecord(identity, manifestSha256))
+  const plan = planLoad({ manifest, identity, records, tables })
+  for (const notice of plan.notices) options.onNotice(notice)
+  return { plan, identity, known: await knownTables(target, plan, { records, identity }) }
+}
+
+function noTables({ manifest }: Source): ExportError {
+  return new ExportError('USAGE', 'the manifest lists none of these tables', {
     fix: `It has ${Object.keys(manifest.tables).join(', ') || 'none at all'}: name some of those with --tables.`,
   })
 }
@@ -77,16 +84,14 @@ async function knownTables(
   return known
 }
 
-type Running = {
-  source: Source
-  target: Target
-  identity: OutputIdentity
-  known: ReadonlySet<TableName>
-  options: LoadOptions
-}
+type Running = Omit<Prepared, 'plan'> & { source: Source; target: Target; options: LoadOptions }
 
-async function runPlan(plan: LoadPlan, running: Running): Promise<LoadResult> {
-  const { target, options } = running
+async function runPlan(
+  { plan, ...prepared }: Prepared,
+  given: { source: Source; target: Target; options: LoadOptions },
+): Promise<LoadResult> {
+  const running = { ...prepared, ...given }
+  const { target, options } = given
   const loaded: LoadResult['loaded'] = {}
   for (const [at, step] of plan.steps.entries()) {
     if (at > 0 && options.commit === 'file' && target.transactions === 'many') {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -14,6 +15,7 @@ import type { LocalFile } from './target.ts'
 /** An output to load from: its manifest, and its files one by one. */
 export type Source = {
   readonly manifest: Manifest
+  readonly manifestSha256: string
   /** Folder or address of the output, without credentials and query. */
   readonly location: string
   /** Free space for whoever reads the files; goes away with `close`. */
@@ -43,6 +45,7 @@ export async function openSource(where: string, options: SourceOptions): Promise
   const bring = typeof place === 'string' ? fromFolder(place) : fromAddress(place, { ...options, scratch })
   return {
     manifest,
+    manifestSha256: createHash('sha256').update(text).digest('hex'),
     location: typeof place === 'string' ? await realpath(folderOf(place)) : folderOf(shown),
     scratch,
     open: async ({ table, file }) => {

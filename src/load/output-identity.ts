@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ExportError } from '../errors.ts'
-import type { Manifest } from '../manifest.ts'
+import { MANIFEST_FILE, type Manifest } from '../manifest.ts'
 import type { LoadRecord } from './target.ts'
 
 /** Which output a load is of: later loads of the same output replace what earlier ones loaded. */
@@ -20,21 +20,27 @@ export function identifyOutput(
   return { outputId, job: name, chainId, location, addressesSha256, startBlock }
 }
 
+/** What stands for the output itself among the records of its files. */
+const MANIFEST = { table: '', path: MANIFEST_FILE, fromBlock: 0, toBlock: 0, rows: 0 } as const
+
+/** The record that says which manifest of an output was loaded last, and from where. */
+export function manifestRecord(identity: OutputIdentity, manifestSha256: string): LoadRecord {
+  return { ...identity, ...MANIFEST, sha256: manifestSha256, loadedAt: new Date().toISOString() }
+}
+
 /**
  * Refuses an output that has another's name: it stands elsewhere and holds other wallets or another first block than
- * what was loaded under this name, so that loading it would remove the other's rows. Throws USAGE.
+ * what was last loaded under this name, so that loading it would remove the other's rows. Throws USAGE.
  */
 export function refuseNamesake(identity: OutputIdentity, records: readonly LoadRecord[]): void {
-  const mine = records.filter(({ outputId }) => outputId === identity.outputId)
-  const kin = mine.some(
-    ({ location, addressesSha256, startBlock }) =>
-      location === identity.location ||
-      (addressesSha256 === identity.addressesSha256 && startBlock === identity.startBlock),
+  const last = records.find(
+    ({ outputId, table }) => outputId === identity.outputId && table === MANIFEST.table,
   )
-  if (mine.length === 0 || kin) return
+  if (last === undefined || last.location === identity.location) return
+  if (last.addressesSha256 === identity.addressesSha256 && last.startBlock === identity.startBlock) return
   throw new ExportError(
     'USAGE',
-    `another output of the name ${identity.job} was loaded here, from ${mine[0]?.location}, with other wallets or blocks`,
+    `another output of the name ${identity.job} was loaded here, from ${last.location}, with other wallets or blocks`,
     { fix: 'Give this output a name of its own with --source NAME, or load it from where it was before.' },
   )
 }

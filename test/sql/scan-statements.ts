@@ -55,3 +55,24 @@ function checkBrackets(statement: readonly Piece[]): void {
   }
   if (depth !== 0) throw new Error(`brackets do not match: ${statement.map(({ text }) => text).join(' ')}`)
 }
+
+/** Column name → what is declared behind it, as pieces joined by spaces. */
+export function columnsOf(statement: readonly Piece[]): Map<string, string> {
+  const start = statement.findIndex(({ text }) => text === '(')
+  const columns = new Map<string, string>()
+  let depth = 0
+  let line: string[] = []
+  const end = () => {
+    const [name = '', ...declared] = line
+    columns.set(name.replaceAll(/["`]/g, ''), declared.join(' '))
+    line = []
+  }
+  for (const { kind, text } of statement.slice(start + 1)) {
+    if (kind === 'sign' && text === ')' && depth === 0) break
+    if (kind === 'sign') depth += text === '(' ? 1 : text === ')' ? -1 : 0
+    if (kind === 'sign' && text === ',' && depth === 0) end()
+    else line.push(text)
+  }
+  end()
+  return columns
+}

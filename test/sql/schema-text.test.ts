@@ -4,7 +4,7 @@ import { NAMING_NAMES } from '../../src/sql/namings.ts'
 import { schemaText } from '../../src/sql/schema-text.ts'
 import { type ColumnType, TABLES } from '../../src/table/index.ts'
 import { BIGQUERY_RESERVED, REDSHIFT_RESERVED, SNOWFLAKE_RESERVED } from './reserved-words.ts'
-import { type Piece, type Quoting, scanSql, statementsOf } from './scan-statements.ts'
+import { columnsOf, type Quoting, scanSql, statementsOf } from './scan-statements.ts'
 
 const QUOTING: Record<DialectName, Quoting> = {
   duckdb: { name: '"', backslash: false },
@@ -35,27 +35,6 @@ const EXACT: Record<DialectName, Record<'u256' | 'i256' | 'decimal', RegExp>> = 
   },
   bigquery: { u256: /^STRING/, i256: /^STRING/, decimal: /^STRING/ },
   spark: { u256: /^STRING/, i256: /^STRING/, decimal: /^STRING/ },
-}
-
-/** Column name → what is declared behind it, as pieces joined by spaces. */
-function columnsOf(statement: readonly Piece[]): Map<string, string> {
-  const start = statement.findIndex(({ text }) => text === '(')
-  const columns = new Map<string, string>()
-  let depth = 0
-  let line: string[] = []
-  const end = () => {
-    const [name = '', ...declared] = line
-    columns.set(name.replaceAll(/["`]/g, ''), declared.join(' '))
-    line = []
-  }
-  for (const { kind, text } of statement.slice(start + 1)) {
-    if (kind === 'sign' && text === ')' && depth === 0) break
-    if (kind === 'sign') depth += text === '(' ? 1 : text === ')' ? -1 : 0
-    if (kind === 'sign' && text === ',' && depth === 0) end()
-    else line.push(text)
-  }
-  end()
-  return columns
 }
 
 describe.for([...DIALECT_NAMES])('the SQL for %s', (sql) => {

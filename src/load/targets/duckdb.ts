@@ -4,7 +4,7 @@ import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
 import { readFault } from '../read-fault.ts'
 import { literal, scanSql } from '../scan-sql.ts'
-import type { NamedTable, Statements, Target } from '../target.ts'
+import type { LoadRecord, NamedTable, Statements, Target } from '../target.ts'
 
 export type DuckdbOptions = {
   readonly file: string
@@ -27,6 +27,12 @@ export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
   const run = (statement: string) => connection.run(statement).catch(failed)
   const all = async (query: string) => (await connection.runAndReadAll(query).catch(failed)).getRowObjectsJS()
   const loads = sql.identifier(LOADS_TABLE.name)
+  const forget = async (records: readonly LoadRecord[], { anyContent = false } = {}) => {
+    for (const { outputId, table, path, sha256 } of records) {
+      const where = `output_id = ${literal(outputId)} AND table_name = ${literal(table)} AND path = ${literal(path)}`
+      await run(`DELETE FROM ${loads} WHERE ${where}${anyContent ? '' : ` AND sha256 = ${literal(sha256)}`}`)
+    }
+  }
   return {
     title: `duckdb:${file}`,
     transactions: 'many',
@@ -60,17 +66,11 @@ export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
       return rowsChanged
     },
     remember: async (record) => {
+      await forget([record], { anyContent: true })
       const cells = recordCells(record).map((cell) => (typeof cell === 'number' ? cell : literal(cell)))
       await run(`INSERT INTO ${loads} VALUES (${cells.join(', ')})`)
     },
-    forget: async (records) => {
-      for (const { outputId, table, path, sha256 } of records) {
-        const where = `output_id = ${literal(outputId)} AND table_name = ${literal(table)}`
-        await run(
-          `DELETE FROM ${loads} WHERE ${where} AND path = ${literal(path)} AND sha256 = ${literal(sha256)}`,
-        )
-      }
-    },
+    forget: (records) => forget(records),
     commit: async () => void (await run('COMMIT')),
     rollback: async () => void (await connection.run('ROLLBACK').catch(() => undefined)),
     close,
