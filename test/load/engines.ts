@@ -31,7 +31,7 @@ export type Engine = {
 
 const nothing = async () => {}
 
-const duckdb: Engine = {
+export const duckdb: Engine = {
   ...{ name: 'duckdb', skipped: false, transactions: true, start: nothing, stop: nothing },
   place: async () => {
     const file = join(tempFolder(), 'lake.duckdb')
@@ -56,7 +56,7 @@ const duckdb: Engine = {
   },
 }
 
-const sqlite: Engine = {
+export const sqlite: Engine = {
   ...{ name: 'sqlite', skipped: false, transactions: true, start: nothing, stop: nothing },
   place: async () => {
     const file = join(tempFolder(), 'lake.sqlite')
@@ -76,7 +76,7 @@ const sqlite: Engine = {
 let server: Postgres | undefined
 let databases = 0
 
-const postgres: Engine = {
+export const postgres: Engine = {
   ...{ name: 'postgres', skipped: noPostgres, transactions: true },
   start: async () => {
     server = await startPostgres()
@@ -94,9 +94,10 @@ const postgres: Engine = {
   },
 }
 
-let standIn: ClickhouseStandIn | undefined
+/** The stand-in of the latest place. */
+export let standIn: ClickhouseStandIn | undefined
 
-const clickhouse: Engine = {
+export const clickhouse: Engine = {
   ...{ name: 'clickhouse', skipped: false, transactions: false, start: nothing },
   stop: async () => standIn?.stop(),
   place: async () => {
@@ -110,8 +111,6 @@ const clickhouse: Engine = {
     }
   },
 }
-
-export const ENGINES: readonly Engine[] = [duckdb, sqlite, postgres, clickhouse]
 
 export const urlOf = (text: string) => parseTargetUrl(text, {}) as LoadableUrl
 

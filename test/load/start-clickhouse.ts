@@ -22,6 +22,8 @@ export type ClickhouseStandIn = {
   readonly requests: StandInRequest[]
   /** Rows of a table, those of one key merged into the last inserted. */
   rows(table: string): StandInRow[]
+  /** Makes a table that was there before. */
+  create(statement: string): void
   /** Refuses requests that match from now on. */
   refuse(what: RegExp | undefined): void
   stop(): Promise<void>
@@ -48,6 +50,7 @@ export async function startClickhouse(): Promise<ClickhouseStandIn> {
     port: (server.address() as AddressInfo).port,
     requests,
     rows: (name) => merged(tableAt(tables, name)),
+    create: (statement) => void create(statement, tables),
     refuse: (what) => {
       refused = what
     },

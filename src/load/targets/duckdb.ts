@@ -80,18 +80,23 @@ export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
 async function connect({ file, memory }: DuckdbOptions) {
   const { DuckDBInstance } = await importDriver('@duckdb/node-api', () => import('@duckdb/node-api'))
   const settings = { threads: '1', memory_limit: memory, autoinstall_known_extensions: 'false' }
+  const instance = await DuckDBInstance.create(':memory:', { ...settings, temp_directory: `${file}.tmp` })
+  const connection = await instance.connect()
+  const close = async () => {
+    connection.closeSync()
+    instance.closeSync()
+  }
   try {
-    const instance = await DuckDBInstance.create(file, { ...settings, temp_directory: `${file}.tmp` })
-    const connection = await instance.connect()
-    const close = async () => {
-      connection.closeSync()
-      instance.closeSync()
-    }
+    await connection.run(`ATTACH ${literal(file)} AS ${CATALOG}; USE ${CATALOG}`)
     return { connection, close }
   } catch (cause) {
+    await close()
     throw cannotOpen(file, cause)
   }
 }
+
+/** The file's own name would be ambiguous where a schema has it too. */
+const CATALOG = 'walletlake_target'
 
 function cannotOpen(file: string, cause: unknown): ExportError {
   const message = cause instanceof Error ? cause.message : String(cause)
@@ -123,5 +128,5 @@ async function prepareTable(table: NamedTable, { sql, run, all }: Preparing): Pr
     declared: `${row.data_type}${row.is_nullable ? '' : ' NOT NULL'}`,
   }))
   if (columns.length > 0) checkColumns(table, columns, sql)
-  else for (const statement of sql.create(table)) await run(statement)
+  else await run(sql.create(table).join(';\n'))
 }

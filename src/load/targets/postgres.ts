@@ -110,7 +110,7 @@ async function prepareTable(table: NamedTable, { sql, run }: { sql: Statements; 
   )
   const found = rows as { name: string; type: string; filled: boolean }[]
   if (found.length === 0) {
-    for (const statement of sql.create(table)) await run(statement)
+    await run(sql.create(table).join(';\n'))
     return
   }
   const columns = found.map(({ name, type, filled }) => ({

@@ -1,22 +1,32 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ExportError } from '../../src/errors.ts'
 import { type LoadIntoOptions, loadInto } from '../../src/load-into.ts'
 import { TABLE_NAMES, type TableName, tableNamed } from '../../src/table/index.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { type Cells, goodLake, type Lake } from '../verify/lake.ts'
-import { ENGINES, type Place } from './engines.ts'
+import type { Engine, Place } from './engines.ts'
 import { hostileLake, inOrder } from './hostile-lake.ts'
-import { within, writeExport } from './write-export.ts'
+import { type ExportOptions, within, writeExport as writeTables } from './write-export.ts'
 
-async function expectLake(place: Place, lake: Lake, prefix = ''): Promise<void> {
-  for (const table of TABLE_NAMES) {
+/** Enough tables for what is not about the tables themselves. */
+export const FEW = ['transactions', 'erc20_transfers', 'ledger'] as const
+
+export async function expectLake(
+  place: Place,
+  lake: Lake,
+  { tables = FEW, prefix = '' }: { tables?: readonly TableName[]; prefix?: string } = {},
+): Promise<void> {
+  for (const table of tables) {
     expect(inOrder(await place.rows(table, prefix + table)), table).toEqual(
       inOrder(lake[table].map((row) => ({ ...nulls(table), ...row }))),
     )
   }
 }
+
+export const writeExport = (folder: string, lake: Lake, options: ExportOptions = {}) =>
+  writeTables(folder, lake, { tables: FEW, ...options })
 
 const nulls = (table: TableName): Cells =>
   Object.fromEntries(tableNamed(table).columns.map(({ name }) => [name, null]))
@@ -29,11 +39,9 @@ function without(lake: Lake, isGone: (row: Cells) => boolean): Lake {
 
 const inBlock = (block: number) => (row: Cells) => Number(row.block_number) === block
 
-describe.for(ENGINES.map((engine) => [engine.name, engine] as const))('loading into %s', ([, engine]) => {
-  beforeAll(() => (engine.skipped ? undefined : engine.start()))
-  afterAll(() => (engine.skipped ? undefined : engine.stop()))
-
-  async function loaded(lake: Lake, options: Parameters<typeof writeExport>[2] = {}) {
+/** What every engine has to do alike. */
+export function describeScenarios(engine: Engine): void {
+  async function loaded(lake: Lake, options: ExportOptions = {}) {
     const folder = join(tempFolder(), 'out')
     await writeExport(folder, lake, options)
     const place = await engine.place()
@@ -42,18 +50,22 @@ describe.for(ENGINES.map((engine) => [engine.name, engine] as const))('loading i
     return { folder, place, load, result }
   }
 
-  describe.skipIf(engine.skipped)('an export', () => {
+  describe.skipIf(engine.skipped)(`an export in ${engine.name}`, () => {
     test.for(['csv', 'csv.gz', 'parquet'] as const)('arrives row by row as it is in %s', async (ending) => {
-      const { place, result } = await loaded(hostileLake(), { ending })
+      const { place, result } = await loaded(hostileLake(), {
+        ending,
+        tables: TABLE_NAMES,
+        cuts: [0, 250, 1000],
+      })
       expect(result).toMatchObject({ skipped: 0, cleared: 0, notices: [] })
-      await expectLake(place, hostileLake())
+      await expectLake(place, hostileLake(), { tables: TABLE_NAMES })
     })
 
     test('gives the same rows when it is loaded twice', async () => {
       const { place, load } = await loaded(goodLake())
       const again = await load()
       expect(again).toMatchObject({ loaded: {}, cleared: 0 })
-      expect(again.skipped).toBeGreaterThan(20)
+      expect(again.skipped).toBe(9)
       await expectLake(place, goodLake())
     })
 
@@ -72,7 +84,7 @@ describe.for(ENGINES.map((engine) => [engine.name, engine] as const))('loading i
       for (const row of corrected.ledger) if (inBlock(300)(row)) row.counterparty_name = 'changed'
       await writeExport(folder, corrected)
       const result = await load()
-      expect(result.cleared).toBeGreaterThan(3)
+      expect(result.cleared).toBeGreaterThan(1)
       await expectLake(place, corrected)
     })
 
@@ -121,7 +133,7 @@ describe.for(ENGINES.map((engine) => [engine.name, engine] as const))('loading i
         await expect(loadInto(folder, place.to, { signal, onFile, commit })).rejects.toThrow('SIGINT')
       }
       const result = await loadInto(folder, place.to)
-      if (engine.name !== 'sqlite') expect(result.skipped).toBeGreaterThanOrEqual(3)
+      if (engine.name !== 'sqlite') expect(result.skipped).toBeGreaterThanOrEqual(4)
       await expectLake(place, goodLake())
     })
 
@@ -130,7 +142,7 @@ describe.for(ENGINES.map((engine) => [engine.name, engine] as const))('loading i
       const corrected = without(goodLake(), inBlock(205))
       for (const table of TABLE_NAMES) for (const row of corrected[table]) row.block_hash = '0xnew'
       await writeExport(folder, corrected)
-      for (const after of [1, 3, 4]) {
+      for (const after of [1, 2]) {
         const stop = new AbortController()
         let files = 0
         const onFile = () => {
@@ -207,7 +219,7 @@ describe.for(ENGINES.map((engine) => [engine.name, engine] as const))('loading i
       const place = await engine.place()
       await loadInto(folder, place.to, { place: { prefix: 'w_' } })
       await loadInto(folder, place.to, { place: { prefix: 'w_' } })
-      await expectLake(place, goodLake(), 'w_')
+      await expectLake(place, goodLake(), { prefix: 'w_' })
     })
 
     test.for(['csv', 'parquet'] as const)(
@@ -241,4 +253,4 @@ describe.for(ENGINES.map((engine) => [engine.name, engine] as const))('loading i
       })
     })
   })
-})
+}
