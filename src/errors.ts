@@ -47,6 +47,11 @@ export const FAILURES = {
     retry: false,
     fix: 'Check the free space and the permissions of the output folder, then run again: it resumes.',
   },
+  LOAD_FAILED: {
+    exit: 7,
+    retry: false,
+    fix: 'Correct what the message names, then run the same command again: it goes on where it stopped.',
+  },
   OUTPUT_LOCKED: { exit: 8, retry: false, fix: 'Wait for the other run to end, or stop it.' },
   BUDGET_REACHED: {
     exit: 9,

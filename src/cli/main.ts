@@ -2,6 +2,7 @@ import yargs, { type Argv } from 'yargs'
 import { ExportError, toExportError } from '../errors.ts'
 import { createLog, type LogFormat } from '../report/log.ts'
 import { VERSION } from '../version.ts'
+import { loadCommand } from './load.ts'
 import { planCommand } from './plan.ts'
 import { runCommand } from './run.ts'
 import { schemaCommand } from './schema.ts'
@@ -33,6 +34,7 @@ function build(argv: readonly string[], finish: (exit: number) => void): Argv {
     .command(validateCommand())
     .command(statusCommand())
     .command(verifyCommand(finish))
+    .command(loadCommand())
     .command(schemaCommand())
     .command(serveCommand())
     .demandCommand(1, 'no command was given')
@@ -44,9 +46,14 @@ function build(argv: readonly string[], finish: (exit: number) => void): Argv {
     .exitProcess(false)
     .wrap(Math.min(80, process.stdout.columns ?? 80))
     .fail((message, error) => {
-      throw error ?? new ExportError('USAGE', message)
+      throw error ?? new ExportError('USAGE', withoutCredentials(message))
     })
   return parser
+}
+
+/** A word of the command line may be an address with a password in it. */
+function withoutCredentials(message: string): string {
+  return message.replace(/:\/\/\S*@/g, '://…@')
 }
 
 const EPILOGUE = `Start here:

@@ -4,13 +4,19 @@ import type { Log } from '../report/log.ts'
 /** How long an interrupted run may take to put its state in order, in milliseconds. */
 const GRACE_MS = 4_000
 
-/** Turns SIGINT and SIGTERM into an abort; a second one, or a run that does not end in time, ends the process at once. */
-export function onSignals(log: Log): { signal: AbortSignal; forget: () => void } {
+/**
+ * Turns SIGINT and SIGTERM into an abort; a second one, or a run that does not end in time, ends the process at once.
+ * `outcome` says what becomes of the work.
+ */
+export function onSignals(
+  log: Log,
+  outcome = 'what was received is kept',
+): { signal: AbortSignal; forget: () => void } {
   const stop = new AbortController()
   const interrupt = (code: 'INTERRUPTED' | 'TERMINATED', name: string) => () => {
     const error = new ExportError(code, `${name} was received`)
     if (stop.signal.aborted) process.exit(error.failure.exit)
-    log.info(`${name}: stopping; what was received is kept`)
+    log.info(`${name}: stopping; ${outcome}`)
     stop.abort(error)
     setTimeout(() => process.exit(error.failure.exit), GRACE_MS).unref()
   }

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { ExportError } from '../errors.ts'
+import type { ManifestFile } from '../manifest.ts'
+import { headerOf } from './scan-sql.ts'
+import type { LocalFile } from './target.ts'
+
+/** Compares a file's size, hash and header with what its manifest and table say. Throws VERIFY_FAILED. */
+export async function checkFile(local: LocalFile, listed: ManifestFile): Promise<void> {
+  const { name, path, format, table } = local
+  const bytes = await sizeOf(path)
+  if (bytes === undefined) throw mismatch(name, 'it is not there')
+  if (bytes !== listed.bytes) throw mismatch(name, `expected ${listed.bytes} bytes, found ${bytes}`)
+  const sha256 = await hashOf(path)
+  if (sha256 !== listed.sha256) throw mismatch(name, `expected the SHA-256 ${listed.sha256}, found ${sha256}`)
+  if (format === 'parquet') return
+  const header = await firstLine(path)
+  if (header !== headerOf(table))
+    throw mismatch(name, `expected the header ${headerOf(table)}, found ${header}`)
+}
+
+/** What is thrown where a file is not what its manifest says. */
+export function mismatch(name: string, what: string): ExportError {
+  return new ExportError('VERIFY_FAILED', `${name}: ${what}`, {
+    fix: 'Run walletlake verify on the output; copy it here again, or export it again with --fresh.',
+  })
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  const entry = await stat(path).catch(() => undefined)
+  return entry?.isFile() ? entry.size : undefined
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash)
+  return hash.digest('hex')
+}
+
+async function firstLine(path: string): Promise<string> {
+  const file = createReadStream(path)
+  const unpacked = path.endsWith('.gz') ? file.pipe(createGunzip()) : file
+  try {
+    for await (const line of createInterface({ input: unpacked })) return line
+    return ''
+  } finally {
+    unpacked.destroy()
+    file.destroy()
+  }
+}

@@ -1,0 +1,40 @@
+import { ExportError } from '../errors.ts'
+
+/** Gives an engine's throw its code and words: one line, without the secrets of the target's address. */
+export function engineError(
+  what: string,
+  cause: unknown,
+  { secrets = [], fix }: { secrets?: readonly string[]; fix?: string } = {},
+): ExportError {
+  if (cause instanceof ExportError) return cause
+  const { code, message = String(cause) } = (cause ?? {}) as NodeJS.ErrnoException
+  const words = message === '' ? (code ?? 'unknown fault') : message
+  const line = (words.split('\n', 1)[0] ?? '').slice(0, 400)
+  return new ExportError(
+    'LOAD_FAILED',
+    hideSecrets(`${what}: ${line}`, secrets),
+    fix === undefined ? {} : { fix },
+  )
+}
+
+/** The text with each secret blotted out, as it is and as addresses spell it. */
+export function hideSecrets(text: string, secrets: readonly string[]): string {
+  const spelled = secrets
+    .filter((secret) => secret !== '')
+    .flatMap((secret) => [secret, encodeURIComponent(secret), encodeURI(secret)])
+    .sort((a, b) => b.length - a.length)
+  return spelled.reduce((shown, secret) => shown.replaceAll(secret, '…'), text)
+}
+
+/** Imports an engine's driver. Throws LOAD_FAILED with the command that installs it. */
+export async function importDriver<T>(packages: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause
+    throw new ExportError('LOAD_FAILED', `the driver ${packages} is not installed`, {
+      cause,
+      fix: `npm install ${packages}, then run the same command again.`,
+    })
+  }
+}

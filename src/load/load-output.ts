@@ -1,0 +1,150 @@
+import { ExportError } from '../errors.ts'
+import { TABLES, type Table, type TableName } from '../table/index.ts'
+import { mismatch } from './check-file.ts'
+import type { Source } from './open-source.ts'
+import { identifyOutput, manifestRecord, type OutputIdentity, refuseNamesake } from './output-identity.ts'
+import { type LoadPlan, type PlannedFile, planLoad, type Step } from './plan-load.ts'
+import type { LoadRecord, Target } from './target.ts'
+
+export type LoadOptions = {
+  /** Only these tables. @default all that the manifest has */
+  readonly tables?: readonly Table[] | undefined
+  /** Name that the loads of this output are remembered under. @default the job's name */
+  readonly source?: string | undefined
+  /** When changes become visible: all at once, or each file by itself. @default 'load' */
+  readonly commit?: 'load' | 'file' | undefined
+  readonly signal: AbortSignal
+  readonly onNotice: (message: string) => void
+  /** Told of each file that is about to be loaded. */
+  readonly onFile: (name: string, rows: number) => void
+}
+
+export type LoadResult = {
+  /** Rows and files put in, by table; a table whose files were all there already is absent. */
+  readonly loaded: Partial<Record<TableName, { rows: number; files: number }>>
+  /** Files that were in the target already. */
+  readonly skipped: number
+  /** Ranges of blocks whose rows were removed before files were put in. */
+  readonly cleared: number
+  /** What a person has to know. */
+  readonly notices: readonly string[]
+}
+
+/**
+ * Brings a target to the state of an output: what is there is skipped, what is new is added, what was replaced is
+ * replaced. Everything is one transaction where the target has them (or one for each file, with the corrections as the
+ * first). Throws VERIFY_FAILED where a file is not what the manifest says; then nothing of its transaction stays.
+ */
+export async function loadOutput(source: Source, target: Target, options: LoadOptions): Promise<LoadResult> {
+  await target.begin()
+  try {
+    return await runPlan(await prepare(source, target, options), { source, target, options })
+  } catch (thrown) {
+    await target.rollback()
+    throw await explain(thrown, source)
+  }
+}
+
+type Prepared = { plan: LoadPlan; identity: OutputIdentity; known: ReadonlySet<TableName> }
+
+async function prepare(source: Source, target: Target, options: LoadOptions): Promise<Prepared> {
+  const { manifest, manifestSha256, location } = source
+  const { tables = TABLES } = options
+  const listed = tables.filter(({ name }) => manifest.tables[name] !== undefined)
+  if (listed.length === 0) throw noTables(source)
+  await target.prepare(listed)
+  const records = await target.records()
+  const identity = identifyOutput(manifest, { location, source: options.source })
+  refuseNamesake(identity, records)
+  await target.remember(manifestRecord(identity, manifestSha256))
+  const plan = planLoad({ manifest, identity, records, tables })
+  for (const notice of plan.notices) options.onNotice(notice)
+  return { plan, identity, known: await knownTables(target, plan, { records, identity }) }
+}
+
+function noTables({ manifest }: Source): ExportError {
+  return new ExportError('USAGE', 'the manifest lists none of these tables', {
+    fix: `It has ${Object.keys(manifest.tables).join(', ') || 'none at all'}: name some of those with --tables.`,
+  })
+}
+
+/** Tables that hold nothing but earlier loads of this output: what is added there replaces nothing. */
+async function knownTables(
+  target: Target,
+  plan: LoadPlan,
+  { records, identity }: { records: readonly LoadRecord[]; identity: OutputIdentity },
+): Promise<ReadonlySet<TableName>> {
+  const known = new Set<TableName>()
+  for (const table of new Set(plan.steps.flatMap(({ files }) => files.map((planned) => planned.table)))) {
+    const here = records.filter((record) => record.table === table.name)
+    if (here.some(({ outputId }) => outputId !== identity.outputId)) continue
+    const rows = here.reduce((sum, record) => sum + record.rows, 0)
+    if (await target.holdsOnly(table, rows)) known.add(table.name)
+  }
+  return known
+}
+
+type Running = Omit<Prepared, 'plan'> & { source: Source; target: Target; options: LoadOptions }
+
+async function runPlan(
+  { plan, ...prepared }: Prepared,
+  given: { source: Source; target: Target; options: LoadOptions },
+): Promise<LoadResult> {
+  const running = { ...prepared, ...given }
+  const { target, options } = given
+  const loaded: LoadResult['loaded'] = {}
+  for (const [at, step] of plan.steps.entries()) {
+    if (at > 0 && options.commit === 'file' && target.transactions === 'many') {
+      await target.commit()
+      await target.begin()
+    }
+    await runStep(step, running)
+    for (const { table, file } of step.files) {
+      const { rows = 0, files = 0 } = loaded[table.name] ?? {}
+      loaded[table.name] = { rows: rows + file.rows, files: files + 1 }
+    }
+  }
+  options.signal.throwIfAborted()
+  await target.commit()
+  const cleared = plan.steps.reduce((sum, { clear }) => sum + clear.length, 0)
+  return { loaded, skipped: plan.skipped, cleared, notices: plan.notices }
+}
+
+async function runStep({ unload, clear, files, forget }: Step, running: Running): Promise<void> {
+  const { target, identity } = running
+  await target.forget(unload)
+  for (const { table, range } of clear)
+    await target.deleteBlocks(table, { ...range, chainId: identity.chainId })
+  if (target.transactions !== 'none') await target.forget(forget)
+  for (const planned of files) await loadFile(planned, running)
+  if (target.transactions === 'none') await target.forget(forget)
+}
+
+async function loadFile(
+  planned: PlannedFile,
+  { source, target, identity, known, options }: Running,
+): Promise<void> {
+  options.signal.throwIfAborted()
+  const { table, file, reload } = planned
+  const { path, sha256, rows, fromBlock, toBlock } = file
+  options.onFile(path, rows)
+  const local = await source.open(planned)
+  try {
+    const found = await target.insert(local, { append: known.has(table.name) && !reload })
+    if (found !== rows) throw mismatch(path, `expected ${rows} rows, found ${found}`)
+  } finally {
+    await source.release(local)
+  }
+  const loadedAt = new Date().toISOString()
+  await target.remember({ ...identity, table: table.name, path, sha256, fromBlock, toBlock, rows, loadedAt })
+}
+
+/** A file that does not fit its manifest may be a sign that a run has just replaced both. */
+async function explain(thrown: unknown, source: Source): Promise<unknown> {
+  if (!(thrown instanceof ExportError) || thrown.code !== 'VERIFY_FAILED') return thrown
+  if (!(await source.hasChanged())) return thrown
+  return new ExportError('LOAD_FAILED', `the output was written anew during the load (${thrown.message})`, {
+    cause: thrown,
+    fix: 'Run the same command again: it loads what the output holds now.',
+  })
+}

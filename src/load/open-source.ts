@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { diskError } from '../disk.ts'
+import { ExportError } from '../errors.ts'
+import { MANIFEST_FILE, type Manifest } from '../manifest.ts'
+import { checkFile } from './check-file.ts'
+import { download, downloadText } from './download.ts'
+import type { PlannedFile } from './plan-load.ts'
+import { readManifest } from './read-manifest.ts'
+import type { LocalFile } from './target.ts'
+
+/** An output to load from: its manifest, and its files one by one. */
+export type Source = {
+  readonly manifest: Manifest
+  readonly manifestSha256: string
+  /** Folder or address of the output, without credentials and query. */
+  readonly location: string
+  /** Free space for whoever reads the files; goes away with `close`. */
+  readonly scratch: string
+  /** Brings a file here and checks it. Throws VERIFY_FAILED where it is not what the manifest says. */
+  open(planned: PlannedFile): Promise<LocalFile>
+  /** Gives back what `open` took. */
+  release(file: LocalFile): Promise<void>
+  /** Whether the manifest has become another one since it was read. */
+  hasChanged(): Promise<boolean>
+  close(): Promise<void>
+}
+
+export type SourceOptions = { readonly signal: AbortSignal; readonly retryDelayMs?: number | undefined }
+
+/**
+ * Opens an output by its folder, or by the path or address (`file:`, `http:`, `https:`) of its `manifest.json`.
+ * A query of the address (a signature) is sent for the files too, and never shown.
+ */
+export async function openSource(where: string, options: SourceOptions): Promise<Source> {
+  const place = placeOf(where)
+  const read = () => (typeof place === 'string' ? readLocal(place) : downloadText(place, options))
+  const shown = typeof place === 'string' ? place : `${place.origin}${place.pathname}`
+  const text = await read()
+  const manifest = readManifest(text, shown)
+  const scratch = await mkdtemp(join(tmpdir(), 'walletlake-load-'))
+  const bring = typeof place === 'string' ? fromFolder(place) : fromAddress(place, { ...options, scratch })
+  return {
+    manifest,
+    manifestSha256: createHash('sha256').update(text).digest('hex'),
+    location: typeof place === 'string' ? await realpath(folderOf(place)) : folderOf(shown),
+    scratch,
+    open: async ({ table, file }) => {
+      const path = await bring(file.path)
+      const local = { table, name: file.path, path, format: manifest.job.format, rows: file.rows }
+      await checkFile(local, file)
+      return local
+    },
+    release: async ({ path }) => {
+      if (path.startsWith(scratch)) await rm(path, { force: true })
+    },
+    hasChanged: async () => (await read().catch(() => undefined)) !== text,
+    close: () => rm(scratch, { recursive: true, force: true }),
+  }
+}
+
+/** A path of a manifest, or its address. */
+function placeOf(where: string): string | URL {
+  if (/^https?:\/\//i.test(where)) return parseAddress(where)
+  const path = /^file:\/\//i.test(where) ? fileURLToPath(where) : where
+  return basename(path) === MANIFEST_FILE ? path : join(path, MANIFEST_FILE)
+}
+
+function parseAddress(where: string): URL {
+  try {
+    return new URL(where)
+  } catch {
+    throw new ExportError('USAGE', 'the address of the manifest is not a URL', {
+      fix: 'Name it as https://host/path/manifest.json.',
+    })
+  }
+}
+
+const folderOf = (manifest: string) => manifest.replace(/[\\/]?[^\\/]*$/, '') || '.'
+
+async function readLocal(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    const isThere = await stat(folderOf(path)).then(
+      (entry) => entry.isDirectory(),
+      () => false,
+    )
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw diskError(`cannot read ${path}`, cause)
+    throw new ExportError(
+      'USAGE',
+      isThere ? `there is no manifest at ${path}` : `there is no folder ${folderOf(path)}`,
+      {
+        fix: 'Name the output folder of a finished walletlake run, or its manifest with --from-manifest.',
+      },
+    )
+  }
+}
+
+function fromFolder(manifest: string): (path: string) => Promise<string> {
+  return async (path) => realpath(join(folderOf(manifest), path)).catch(() => join(folderOf(manifest), path))
+}
+
+type Fetching = SourceOptions & { readonly scratch: string }
+
+function fromAddress(manifest: URL, { scratch, ...options }: Fetching): (path: string) => Promise<string> {
+  return async (path) => {
+    const url = new URL(path, manifest)
+    url.search = manifest.search
+    url.username = manifest.username
+    url.password = manifest.password
+    const to = join(scratch, basename(path))
+    await download(url, to, options)
+    return to
+  }
+}

@@ -1,0 +1,57 @@
+import { ExportError } from '../errors.ts'
+import { openReader, type Reader } from './reader.ts'
+import type { Statements, Target } from './target.ts'
+import type { TargetUrl } from './target-url.ts'
+import { openClickhouse } from './targets/clickhouse.ts'
+import { openDuckdb } from './targets/duckdb.ts'
+import { openPostgres } from './targets/postgres.ts'
+import { openSqlite } from './targets/sqlite.ts'
+
+/** Addresses of targets that can be loaded directly. */
+export type LoadableUrl = Exclude<TargetUrl, { kind: 'bigquery' | 'snowflake' }>
+
+export type OpenTargetOptions = {
+  readonly sql: Statements
+  readonly unescapeFormulas: boolean
+  /** Memory that DuckDB may take before it moves its work to the disk, such as 256MB. */
+  readonly memory: string
+  /** Free space on the disk. */
+  readonly scratch: string
+  /** Takes a folder for this process alone; resolves with what gives it back. */
+  readonly lock: (folder: string) => Promise<() => Promise<void>>
+}
+
+/** Connects to a target; `close` of what comes back ends everything. Throws LOAD_FAILED, OUTPUT_LOCKED. */
+export async function openTarget(url: LoadableUrl, options: OpenTargetOptions): Promise<Target> {
+  const { sql, lock } = options
+  if (url.kind === 'duckdb') return openDuckdb({ ...options, file: url.file })
+  const reader = await openReader(options)
+  try {
+    return closingReader(await open(url, { sql, reader, lock }), reader)
+  } catch (thrown) {
+    await reader.close()
+    throw thrown
+  }
+}
+
+type Opening = Pick<OpenTargetOptions, 'sql' | 'lock'> & { readonly reader: Reader }
+
+function open(
+  url: Exclude<LoadableUrl, { kind: 'duckdb' }>,
+  { sql, reader, lock }: Opening,
+): Promise<Target> {
+  if (url.kind === 'sqlite') return openSqlite({ file: url.file, sql, reader, lock })
+  if (url.kind === 'postgres') return openPostgres({ ...url, sql, reader })
+  if (url.kind === 'clickhouse') return openClickhouse({ ...url, sql, reader })
+  throw new ExportError('BUG', `no such target`)
+}
+
+function closingReader(target: Target, reader: Reader): Target {
+  return {
+    ...target,
+    close: async () => {
+      await target.close()
+      await reader.close()
+    },
+  }
+}

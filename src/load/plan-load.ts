@@ -1,0 +1,164 @@
+import { subtractRange } from '../block-ranges.ts'
+import type { Manifest, ManifestFile } from '../manifest.ts'
+import type { BlockRange } from '../model.ts'
+import { TABLES, type Table } from '../table/index.ts'
+import type { OutputIdentity } from './output-identity.ts'
+import type { LoadRecord } from './target.ts'
+
+export type PlannedFile = {
+  readonly table: Table
+  readonly file: ManifestFile
+  /** Its rows outside the cleared blocks are in the target still. */
+  readonly reload: boolean
+}
+export type Clearing = { readonly table: Table; readonly range: BlockRange }
+
+/**
+ * Changes that belong together, in this order, so that a target without transactions loses nothing when it is stopped
+ * anywhere: what it still remembers as replaced is done again, what it does not remember is loaded again.
+ */
+export type Step = {
+  /** Files that stay in the export but whose rows are about to be cleared. */
+  readonly unload: readonly LoadRecord[]
+  readonly clear: readonly Clearing[]
+  readonly files: readonly PlannedFile[]
+  /** Files that the export does not have any more. */
+  readonly forget: readonly LoadRecord[]
+}
+
+export type LoadPlan = {
+  /** First the corrections of all tables as one step, then each new file as a step of its own. */
+  readonly steps: readonly Step[]
+  /** Files that are in the target already. */
+  readonly skipped: number
+  /** What a person has to know. */
+  readonly notices: readonly string[]
+}
+
+export type PlanInput = {
+  readonly manifest: Manifest
+  readonly identity: OutputIdentity
+  readonly records: readonly LoadRecord[]
+  readonly tables: readonly Table[]
+}
+
+/**
+ * Compares a manifest with what the target has of this output. Unchanged files are skipped. Where files were replaced
+ * or are gone, their blocks are cleared and every file that touches these blocks is put in again, so that rows which
+ * the export lost are gone too; blocks that another output also loaded are not cleared, but only updated.
+ */
+export function planLoad({ manifest, identity, records, tables }: PlanInput): LoadPlan {
+  const plans = tables.flatMap((table) => {
+    const listed = manifest.tables[table.name]
+    return listed === undefined ? [] : [planTable({ table, files: listed.files, identity, records })]
+  })
+  const corrections: Step = {
+    unload: plans.flatMap(({ unload }) => unload),
+    clear: plans.flatMap(({ clear }) => clear),
+    files: plans.flatMap(({ again }) => again),
+    forget: plans.flatMap(({ forget }) => forget),
+  }
+  const isEmpty = corrections.files.length === 0 && corrections.forget.length === 0
+  const nothing = { unload: [], clear: [], forget: [] }
+  const additions = plans.flatMap(({ added }) => added).map((file) => ({ ...nothing, files: [file] }))
+  return {
+    steps: isEmpty ? additions : [corrections, ...additions],
+    skipped: plans.reduce((sum, { skipped }) => sum + skipped, 0),
+    notices: [
+      ...plans.flatMap(({ notices }) => notices),
+      ...leftAlone({ manifest, identity, records, tables }),
+    ],
+  }
+}
+
+type TableInput = Pick<PlanInput, 'identity' | 'records'> & { table: Table; files: readonly ManifestFile[] }
+type TablePlan = {
+  unload: LoadRecord[]
+  clear: Clearing[]
+  /** Files of blocks that changed. */
+  again: PlannedFile[]
+  forget: LoadRecord[]
+  added: PlannedFile[]
+  skipped: number
+  notices: string[]
+}
+
+function planTable({ table, files, identity, records }: TableInput): TablePlan {
+  const here = records.filter((record) => record.table === table.name)
+  const mine = here.filter(({ outputId }) => outputId === identity.outputId)
+  const recordFor = (file: ManifestFile) => mine.find((record) => isSame(record, file))
+  const stale = mine.filter((record) => !files.some((file) => isSame(record, file)))
+  const gone = merge(stale.filter(hasRows).map(rangeOf))
+  const theirs = here.filter(
+    (record) =>
+      record.outputId !== identity.outputId && record.chainId === identity.chainId && hasRows(record),
+  )
+  const cleared = theirs.map(rangeOf).reduce((ranges, range) => subtractRange(ranges, range), gone)
+  const fresh = files.filter((file) => recordFor(file) === undefined)
+  const [changed, added] = split(fresh, (file) => overlaps(gone, rangeOf(file)))
+  const reloaded = files.filter((file) => !fresh.includes(file) && overlaps(cleared, rangeOf(file)))
+  return {
+    unload: reloaded.flatMap((file) => recordFor(file) ?? []),
+    clear: cleared.map((range) => ({ table, range })),
+    again: [
+      ...changed.map((file) => ({ table, file, reload: false })),
+      ...reloaded.map((file) => ({ table, file, reload: true })),
+    ],
+    forget: stale,
+    added: added.map((file) => ({ table, file, reload: false })),
+    skipped: files.length - fresh.length - reloaded.length,
+    notices: sharedNotices(table, gone, theirs),
+  }
+}
+
+function split<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(isFirst), items.filter((item) => !isFirst(item))]
+}
+
+function isSame(record: LoadRecord, file: ManifestFile): boolean {
+  const { from, to } = rangeOf(record)
+  return (
+    record.path === file.path &&
+    record.sha256 === file.sha256 &&
+    from === file.fromBlock &&
+    to === file.toBlock
+  )
+}
+
+const hasRows = ({ rows }: { rows: number }) => rows > 0
+
+const rangeOf = ({ fromBlock, toBlock }: { fromBlock: number; toBlock: number }): BlockRange => ({
+  from: fromBlock,
+  to: toBlock,
+})
+
+const overlaps = (ranges: readonly BlockRange[], { from, to }: BlockRange) =>
+  ranges.some((range) => range.from < to && from < range.to)
+
+/** Sorted and disjoint. */
+function merge(ranges: readonly BlockRange[]): BlockRange[] {
+  const merged: BlockRange[] = []
+  for (const range of ranges.filter(({ from, to }) => from < to).sort((a, b) => a.from - b.from)) {
+    const last = merged.at(-1)
+    if (last === undefined || last.to < range.from) merged.push(range)
+    else merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, range.to) }
+  }
+  return merged
+}
+
+function sharedNotices(table: Table, gone: readonly BlockRange[], theirs: readonly LoadRecord[]): string[] {
+  const jobs = new Set(theirs.filter((record) => overlaps(gone, rangeOf(record))).map(({ job }) => job))
+  return [...jobs].map(
+    (job) =>
+      `${table.name}: blocks that changed are also loaded from the output ${job}: rows were updated there, none removed`,
+  )
+}
+
+/** Tables that earlier loads brought and that the export does not write any more. */
+function leftAlone({ manifest, identity, records, tables }: PlanInput): string[] {
+  return TABLES.filter(({ name }) => {
+    const isAsked = tables.some((table) => table.name === name)
+    const isLoaded = records.some((record) => record.outputId === identity.outputId && record.table === name)
+    return isAsked && isLoaded && manifest.tables[name] === undefined
+  }).map(({ name }) => `${name}: this export does not write it any more; its rows were left as they are`)
+}

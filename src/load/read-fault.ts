@@ -1,0 +1,19 @@
+import type { ExportError } from '../errors.ts'
+import { mismatch } from './check-file.ts'
+import { engineError } from './engine-error.ts'
+import type { LocalFile } from './target.ts'
+
+/** What DuckDB could not do with a file: its content is wrong, or there is no room for it. */
+export function readFault({ name, path }: LocalFile, cause: unknown): ExportError {
+  const message = (cause instanceof Error ? cause.message : String(cause)).replaceAll(path, name)
+  if (/^Out of Memory/.test(message)) {
+    return engineError(name, new Error(message), {
+      fix: 'Run the same command again with more memory, such as --memory 1GB.',
+    })
+  }
+  if (!CONTENT.test(message)) return engineError(name, new Error(message))
+  return mismatch(name, `it cannot be read: ${message.split('\n', 1)[0]?.slice(0, 300)}`)
+}
+
+/** Kinds of fault that a file's content is the cause of. */
+const CONTENT = /^(?:Conversion|Invalid Input|Constraint|Binder|Out of Range|Parser|Serialization) Error/

@@ -1,0 +1,64 @@
+import { join } from 'node:path'
+import { readFault } from './read-fault.ts'
+import { type Forms, literal, type ScanOptions, scanSql } from './scan-sql.ts'
+import type { LocalFile } from './target.ts'
+
+/** Reads files of any format for targets that cannot read them by themselves. */
+export type Reader = {
+  /**
+   * Writes a file's rows as plain CSV: no header, null as an empty field, text always in quotes, times as ISO text.
+   * Resolves with the CSV's path; the caller removes it.
+   */
+  toCsv(file: LocalFile, forms: Forms): Promise<{ path: string; rows: number }>
+  /** A file's rows in small batches, cells as text in the table's order (one JSON text a row is the fastest way out). */
+  batches(file: LocalFile, forms: Forms): AsyncIterable<readonly TextRow[]>
+  close(): Promise<void>
+}
+
+export type TextRow = readonly (string | null)[]
+
+export type ReaderOptions = Pick<ScanOptions, 'unescapeFormulas'> & {
+  /** A folder for what does not fit into memory. */
+  readonly scratch: string
+  /** Memory that the engine may take before it moves its work to the disk, such as 256MB. */
+  readonly memory: string
+}
+
+/** Opens DuckDB over no database of its own. */
+export async function openReader({ scratch, memory, unescapeFormulas }: ReaderOptions): Promise<Reader> {
+  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const instance = await DuckDBInstance.create(':memory:', {
+    threads: '1',
+    memory_limit: memory,
+    temp_directory: join(scratch, 'spill'),
+    autoinstall_known_extensions: 'false',
+  })
+  const connection = await instance.connect()
+  const scan = (file: LocalFile, forms: Forms) => scanSql(file, { unescapeFormulas, forms })
+  return {
+    toCsv: async (file, forms) => {
+      const path = join(scratch, 'rows.csv')
+      const texts = file.table.columns.filter(({ type }) => type === 'text').map(({ name }) => `"${name}"`)
+      const options = `FORMAT csv, HEADER false, NULLSTR '', FORCE_QUOTE (${texts.join(', ')})`
+      const copy = `COPY (${scan(file, forms)}) TO ${literal(path)} (${options})`
+      const { rowsChanged } = await connection.run(copy).catch((cause: unknown) => {
+        throw readFault(file, cause)
+      })
+      return { path, rows: rowsChanged }
+    },
+    batches: async function* (file, forms) {
+      const cells = file.table.columns.map(({ name }) => `CAST("${name}" AS VARCHAR)`)
+      const lines = `SELECT json_array(${cells.join(', ')}) FROM (${scan(file, forms)})`
+      try {
+        for await (const rows of (await connection.stream(lines)).yieldRowsJs())
+          yield rows.map(([line]) => JSON.parse(String(line)) as TextRow)
+      } catch (cause) {
+        throw readFault(file, cause)
+      }
+    },
+    close: async () => {
+      connection.closeSync()
+      instance.closeSync()
+    },
+  }
+}

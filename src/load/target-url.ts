@@ -1,0 +1,96 @@
+import { ExportError } from '../errors.ts'
+
+/** Where rows go, from what `--to` says. `title` names it without credentials and query. */
+export type TargetUrl =
+  | { readonly kind: 'duckdb' | 'sqlite'; readonly title: string; readonly file: string }
+  | {
+      readonly kind: 'postgres'
+      readonly title: string
+      readonly url: string
+      readonly secrets: readonly string[]
+    }
+  | {
+      readonly kind: 'clickhouse'
+      readonly title: string
+      readonly url: string
+      readonly username: string
+      readonly password: string
+      readonly database: string
+    }
+  | { readonly kind: 'bigquery' | 'snowflake'; readonly title: string; readonly place: readonly string[] }
+
+const FORMS =
+  'duckdb:FILE, sqlite:FILE, postgres://USER@HOST/DATABASE, clickhouse://USER@HOST:8123/DATABASE, bigquery:DATASET or snowflake:DATABASE.SCHEMA'
+
+/**
+ * Takes a target's address apart. Passwords may stand in the address, or in PGPASSWORD (and what else PostgreSQL's own
+ * programs read) or CLICKHOUSE_PASSWORD. Throws USAGE, without repeating the address.
+ */
+export function parseTargetUrl(text: string, env: NodeJS.ProcessEnv): TargetUrl {
+  const [, scheme = '', rest = ''] = /^([a-z+]+):(.*)$/is.exec(text) ?? []
+  const kind = scheme.toLowerCase()
+  if (kind === 'duckdb' || kind === 'sqlite') return parseFile(kind, rest)
+  if (kind === 'postgres' || kind === 'postgresql') return parsePostgres(text, env)
+  if (kind === 'clickhouse' || kind === 'clickhouses') return parseClickhouse(text, env)
+  if (kind === 'bigquery' || kind === 'snowflake') return parseWarehouse(kind, rest)
+  throw unknown(scheme === '' ? 'it has no scheme' : `${kind}: is none of the known ones`)
+}
+
+function unknown(what: string): ExportError {
+  return new ExportError('USAGE', `--to does not name a target: ${what}`, { fix: `Write it as ${FORMS}.` })
+}
+
+/** `duckdb:a/b.db`, `duckdb:///a/b.db` and `duckdb:/a/b.db` all name files. */
+function parseFile(kind: 'duckdb' | 'sqlite', rest: string): TargetUrl {
+  const file = rest.replace(/^\/\/(?=\/)/, '')
+  if (file === '' || file === ':memory:') throw unknown('it names no file')
+  return { kind, title: `${kind}:${file}`, file }
+}
+
+function parsePostgres(text: string, env: NodeJS.ProcessEnv): TargetUrl {
+  const url = parseUrl(text)
+  const host = url.searchParams.get('host') ?? url.hostname
+  const place = `${host || env.PGHOST || 'localhost'}${url.port === '' ? '' : `:${url.port}`}`
+  const database = decode(url.pathname.slice(1)) || env.PGDATABASE || ''
+  const secrets = [decode(url.password), url.searchParams.get('password') ?? '', env.PGPASSWORD ?? '']
+  return { kind: 'postgres', title: `postgres://${place}/${database}`, url: text, secrets }
+}
+
+function parseClickhouse(text: string, env: NodeJS.ProcessEnv): TargetUrl {
+  const url = parseUrl(text)
+  const secure =
+    url.protocol === 'clickhouses:' ||
+    url.port === '8443' ||
+    ['1', 'true'].includes(url.searchParams.get('secure') ?? '')
+  const place = `${url.hostname}:${url.port || (secure ? '8443' : '8123')}`
+  const database = decode(url.pathname.slice(1)) || 'default'
+  return {
+    kind: 'clickhouse',
+    title: `clickhouse://${place}/${database}`,
+    url: `${secure ? 'https' : 'http'}://${place}`,
+    username: decode(url.username) || (env.CLICKHOUSE_USER ?? 'default'),
+    password: decode(url.password) || (env.CLICKHOUSE_PASSWORD ?? ''),
+    database,
+  }
+}
+
+function parseUrl(text: string): URL {
+  try {
+    const url = new URL(text)
+    decodeURIComponent(url.username + url.password + url.pathname)
+    return url
+  } catch {
+    throw unknown('the address is not a URL (special characters of a password have to be %-encoded)')
+  }
+}
+
+const decode = decodeURIComponent
+
+/** `bigquery:dataset`, `bigquery:project.dataset`, `snowflake:schema`, `snowflake:database.schema`. */
+function parseWarehouse(kind: 'bigquery' | 'snowflake', rest: string): TargetUrl {
+  const place = rest === '' ? [] : rest.split('.')
+  if (place.length > 2 || place.some((part) => !/^[A-Za-z_][A-Za-z0-9_-]*$/.test(part))) {
+    throw unknown(`${kind}: takes at most two names with a point between them`)
+  }
+  return { kind, title: `${kind}:${rest}`, place }
+}

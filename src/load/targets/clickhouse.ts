@@ -1,0 +1,159 @@
+import { createReadStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import type { ClickHouseClient } from '@clickhouse/client'
+import { checkColumns } from '../check-columns.ts'
+import { mismatch } from '../check-file.ts'
+import { engineError, importDriver } from '../engine-error.ts'
+import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
+import type { Reader } from '../reader.ts'
+import type { LocalFile, Statements, Target } from '../target.ts'
+
+export type ClickhouseOptions = {
+  /** http: or https:, without credentials and database. */
+  readonly url: string
+  readonly username: string
+  readonly password: string
+  readonly database: string
+  /** Without credentials, for messages. */
+  readonly title: string
+  readonly sql: Statements
+  readonly reader: Reader
+}
+
+/**
+ * For inserts. `insert_deduplicate` off: a replicated table would drop rows that are put in again after their blocks
+ * were cleared, taking them for a repeated request.
+ */
+const INSERT_SETTINGS = {
+  date_time_input_format: 'best_effort',
+  input_format_csv_empty_as_default: 1,
+  insert_deduplicate: 0,
+  async_insert: 0,
+} as const
+
+/** For one request; a file of a million rows takes its time. */
+const REQUEST_TIMEOUT_MS = 600_000
+
+/**
+ * A ClickHouse database over HTTP. There are no transactions: each file counts from the moment it is remembered, and
+ * rows of one key merge into the last inserted (`FINAL` reads them merged at any time).
+ */
+export async function openClickhouse(options: ClickhouseOptions): Promise<Target> {
+  const { title, password, database, sql, reader } = options
+  const client = await connect(options)
+  const doing = async <T>(work: Promise<T>, what = title): Promise<T> =>
+    work.catch((cause: unknown) => {
+      throw engineError(what, cause, { secrets: [password] })
+    })
+  const command = (query: string, values: Record<string, unknown> = {}) =>
+    doing(client.command({ query, query_params: values }))
+  const loads = sql.identifier(LOADS_TABLE.name)
+  return {
+    title,
+    transactions: 'none',
+    begin: async () => undefined,
+    prepare: async (tables) => {
+      for (const statement of sql.createSchema) await command(statement)
+      for (const table of [...tables, LOADS_TABLE]) {
+        const found = await doing(
+          columnsOf(client, { table: sql.prefix + table.name, database: sql.schema ?? database }),
+        )
+        if (found.length > 0) checkColumns(table, found, sql)
+        else for (const statement of sql.create(table)) await command(statement)
+      }
+    },
+    records: async () => {
+      const answer = await doing(
+        client.query({ query: `SELECT * FROM ${loads} FINAL`, format: 'JSONEachRow' }),
+      )
+      return ((await doing(answer.json())) as Record<string, unknown>[]).map(readRecord)
+    },
+    holdsOnly: async () => true,
+    deleteBlocks: async ({ name }, { chainId, from, to }) => {
+      const where = 'chain_id = {chain:String} AND block_number >= {from:Int64} AND block_number < {to:Int64}'
+      await command(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, { chain: chainId, from, to })
+    },
+    insert: async (file) => {
+      const { path, rows } = await reader.toCsv(file, { timeAsText: true })
+      try {
+        if (rows !== file.rows) throw mismatch(file.name, `expected ${file.rows} rows, found ${rows}`)
+        if (rows > 0) await doing(insertCsv(client, { file, path, sql }), `${file.name} into ${title}`)
+        return rows
+      } finally {
+        await rm(path, { force: true })
+      }
+    },
+    remember: async (record) => {
+      const names = LOADS_TABLE.columns.map(({ name }) => name)
+      const cells = recordCells(record)
+      const row = Object.fromEntries(names.map((name, at) => [name, cells[at]]))
+      const settings = { ...INSERT_SETTINGS }
+      await doing(
+        client.insert({ table: loads, values: [row], format: 'JSONEachRow', clickhouse_settings: settings }),
+      )
+    },
+    forget: async (records) => {
+      const where =
+        'output_id = {output:String} AND table_name = {table:String} AND path = {path:String} AND sha256 = {sha256:String}'
+      for (const { outputId: output, table, path, sha256 } of records)
+        await command(`DELETE FROM ${loads} WHERE ${where}`, { output, table, path, sha256 })
+    },
+    commit: async () => undefined,
+    rollback: async () => undefined,
+    close: () => client.close(),
+  }
+}
+
+async function connect(options: ClickhouseOptions): Promise<ClickHouseClient> {
+  const { url, username, password, database, title } = options
+  const { createClient } = await importDriver('@clickhouse/client', () => import('@clickhouse/client'))
+  const client = createClient({
+    ...{ url, username, password, database, application: 'walletlake' },
+    request_timeout: REQUEST_TIMEOUT_MS,
+    log: { level: 127 },
+  })
+  try {
+    await (await client.query({ query: 'SELECT 1', format: 'JSONEachRow' })).json()
+    return client
+  } catch (cause) {
+    await client.close()
+    throw engineError(`cannot connect to ${title}`, cause, {
+      secrets: [password],
+      fix: 'Check host, HTTP port, database and user of the address; the password may stand in CLICKHOUSE_PASSWORD.',
+    })
+  }
+}
+
+async function columnsOf(
+  client: ClickHouseClient,
+  { table, database }: { table: string; database: string },
+): Promise<{ name: string; declared: string }[]> {
+  const answer = await client.query({
+    query:
+      'SELECT name, type AS declared FROM system.columns WHERE database = {database:String} AND table = {table:String}',
+    query_params: { database, table },
+    format: 'JSONEachRow',
+  })
+  return answer.json()
+}
+
+async function insertCsv(
+  client: ClickHouseClient,
+  { file, path, sql }: { file: LocalFile; path: string; sql: Statements },
+): Promise<void> {
+  const [first = '', ...others] = file.table.columns.map(({ name }) => name)
+  await client.insert({
+    table: sql.identifier(file.table.name),
+    columns: [first, ...others],
+    values: createReadStream(path, { highWaterMark: 1 << 18 }),
+    format: 'CSV',
+    clickhouse_settings: INSERT_SETTINGS,
+  })
+}
+
+/** Times come as `2024-01-02 03:04:05.006`, in UTC. */
+function readRecord(row: Record<string, unknown>): ReturnType<typeof recordOf> {
+  const time = String(row.loaded_at)
+  const loaded_at = time.includes('T') ? time : `${time.replace(' ', 'T')}Z`
+  return recordOf({ ...row, loaded_at })
+}

@@ -1,0 +1,132 @@
+import { ExportError } from '../../errors.ts'
+import { checkColumns } from '../check-columns.ts'
+import { engineError, importDriver } from '../engine-error.ts'
+import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
+import { readFault } from '../read-fault.ts'
+import { literal, scanSql } from '../scan-sql.ts'
+import type { LoadRecord, NamedTable, Statements, Target } from '../target.ts'
+
+export type DuckdbOptions = {
+  readonly file: string
+  readonly sql: Statements
+  readonly unescapeFormulas: boolean
+  /** Memory that the engine may take before it moves its work to the disk, such as 256MB. */
+  readonly memory: string
+}
+
+/**
+ * A DuckDB file. The engine reads the files by itself. There is no index: rows of known files are appended, and only
+ * where the table holds rows of unknown or other origin are those of the same key deleted first.
+ */
+export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
+  const { file, sql, unescapeFormulas } = options
+  const { connection, close } = await connect(options)
+  const failed = (cause: unknown): never => {
+    throw engineError(`duckdb:${file}`, cause)
+  }
+  const run = (statement: string) => connection.run(statement).catch(failed)
+  const all = async (query: string) => (await connection.runAndReadAll(query).catch(failed)).getRowObjectsJS()
+  const loads = sql.identifier(LOADS_TABLE.name)
+  const forget = async (records: readonly LoadRecord[], { anyContent = false } = {}) => {
+    for (const { outputId, table, path, sha256 } of records) {
+      const where = `output_id = ${literal(outputId)} AND table_name = ${literal(table)} AND path = ${literal(path)}`
+      await run(`DELETE FROM ${loads} WHERE ${where}${anyContent ? '' : ` AND sha256 = ${literal(sha256)}`}`)
+    }
+  }
+  return {
+    title: `duckdb:${file}`,
+    transactions: 'many',
+    begin: async () => void (await run('BEGIN')),
+    prepare: async (tables) => {
+      for (const statement of sql.createSchema) await run(statement)
+      for (const table of [...tables, LOADS_TABLE]) await prepareTable(table, { sql, run, all })
+    },
+    records: async () => (await all(`SELECT * FROM ${loads}`)).map(recordOf),
+    holdsOnly: async ({ name }, rows) => {
+      const [counted] = await all(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)
+      return Number(counted?.n) === rows
+    },
+    deleteBlocks: async ({ name }, { chainId, from, to }) => {
+      const where = `chain_id = ${literal(chainId)} AND block_number >= ${from} AND block_number < ${to}`
+      await run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`)
+    },
+    insert: async (from, { append }) => {
+      const source = scanSql(from, { unescapeFormulas })
+      const table = sql.identifier(from.table.name)
+      const read = (statement: string) =>
+        connection.run(statement).catch((cause: unknown) => {
+          throw readFault(from, cause)
+        })
+      if (append) return (await read(`INSERT INTO ${table} BY NAME ${source}`)).rowsChanged
+      await read(`CREATE TEMP TABLE walletlake_stage AS ${source}`)
+      const same = from.table.key.map((name) => `t."${name}" = s."${name}"`).join(' AND ')
+      await run(`DELETE FROM ${table} AS t USING walletlake_stage AS s WHERE ${same}`)
+      const { rowsChanged } = await read(`INSERT INTO ${table} BY NAME SELECT * FROM walletlake_stage`)
+      await run('DROP TABLE walletlake_stage')
+      return rowsChanged
+    },
+    remember: async (record) => {
+      await forget([record], { anyContent: true })
+      const cells = recordCells(record).map((cell) => (typeof cell === 'number' ? cell : literal(cell)))
+      await run(`INSERT INTO ${loads} VALUES (${cells.join(', ')})`)
+    },
+    forget: (records) => forget(records),
+    commit: async () => void (await run('COMMIT')),
+    rollback: async () => void (await connection.run('ROLLBACK').catch(() => undefined)),
+    close,
+  }
+}
+
+async function connect({ file, memory }: DuckdbOptions) {
+  const { DuckDBInstance } = await importDriver('@duckdb/node-api', () => import('@duckdb/node-api'))
+  const settings = { threads: '1', memory_limit: memory, autoinstall_known_extensions: 'false' }
+  const instance = await DuckDBInstance.create(':memory:', { ...settings, temp_directory: `${file}.tmp` })
+  const connection = await instance.connect()
+  const close = async () => {
+    connection.closeSync()
+    instance.closeSync()
+  }
+  try {
+    await connection.run(`ATTACH ${literal(file)} AS ${CATALOG}; USE ${CATALOG}`)
+    return { connection, close }
+  } catch (cause) {
+    await close()
+    throw cannotOpen(file, cause)
+  }
+}
+
+/** The file's own name would be ambiguous where a schema has it too. */
+const CATALOG = 'walletlake_target'
+
+function cannotOpen(file: string, cause: unknown): ExportError {
+  const message = cause instanceof Error ? cause.message : String(cause)
+  if (/lock/i.test(message)) {
+    return new ExportError('OUTPUT_LOCKED', `another process has duckdb:${file} open`, {
+      cause,
+      fix: 'Close the other program (DuckDB lets one process write at a time), then run the same command again.',
+    })
+  }
+  return engineError(`cannot open duckdb:${file}`, cause, {
+    fix: 'Check the path after duckdb: and that its folder is there and may be written.',
+  })
+}
+
+type Preparing = {
+  sql: Statements
+  run: (statement: string) => Promise<unknown>
+  all: (query: string) => Promise<Record<string, unknown>[]>
+}
+
+async function prepareTable(table: NamedTable, { sql, run, all }: Preparing): Promise<void> {
+  const found = await all(
+    `SELECT column_name, data_type, is_nullable FROM duckdb_columns()
+     WHERE database_name = current_database() AND schema_name = ${literal(sql.schema ?? 'main')}
+       AND table_name = ${literal(sql.prefix + table.name)} ORDER BY column_index`,
+  )
+  const columns = found.map((row) => ({
+    name: String(row.column_name),
+    declared: `${row.data_type}${row.is_nullable ? '' : ' NOT NULL'}`,
+  }))
+  if (columns.length > 0) checkColumns(table, columns, sql)
+  else await run(sql.create(table).join(';\n'))
+}

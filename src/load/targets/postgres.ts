@@ -1,0 +1,180 @@
+import { createReadStream } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import type { Client } from 'pg'
+import { ExportError } from '../../errors.ts'
+import type { Table } from '../../table/index.ts'
+import { checkColumns } from '../check-columns.ts'
+import { engineError, importDriver } from '../engine-error.ts'
+import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
+import type { Reader } from '../reader.ts'
+import type { LocalFile, NamedTable, Statements, Target } from '../target.ts'
+
+export type PostgresOptions = {
+  readonly url: string
+  /** Without credentials, for messages. */
+  readonly title: string
+  readonly secrets: readonly string[]
+  readonly sql: Statements
+  readonly reader: Reader
+}
+
+/** What this engine cannot hold as it is. */
+const FORMS = { replaceNul: true, timeAsText: true } as const
+
+/** A PostgreSQL database: rows go by COPY into a temporary table and from there by key into ours. */
+export async function openPostgres(options: PostgresOptions): Promise<Target> {
+  const { title, secrets, sql, reader } = options
+  const client = await connect(options)
+  const fail = (cause: unknown, doing = title): never => {
+    throw engineError(doing, cause, { secrets })
+  }
+  const run = async (text: string, values?: unknown[]) =>
+    client.query(values === undefined ? { text } : { text, values }).catch((cause: unknown) => fail(cause))
+  const loads = sql.identifier(LOADS_TABLE.name)
+  return {
+    title,
+    transactions: 'many',
+    begin: async () => void (await run('BEGIN')),
+    prepare: async (tables) => {
+      await takeLock(client, { title, sql })
+      for (const statement of sql.createSchema) await run(statement)
+      for (const table of [...tables, LOADS_TABLE]) await prepareTable(table, { sql, run })
+    },
+    records: async () => (await run(`SELECT * FROM ${loads}`)).rows.map(recordOf),
+    holdsOnly: async ({ name }, rows) =>
+      rows === 0 && (await run(`SELECT 1 FROM ${sql.identifier(name)} LIMIT 1`)).rowCount === 0,
+    deleteBlocks: async ({ name }, { chainId, from, to }) => {
+      const where = 'chain_id = $1 AND block_number >= $2 AND block_number < $3'
+      await run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, [chainId, from, to])
+    },
+    insert: async (file, { append }) => {
+      const { path } = await reader.toCsv(file, FORMS)
+      try {
+        if (append) return await copy(path, { client, file, into: sql.identifier(file.table.name), sql })
+        return await upsert(path, { client, file, sql, run })
+      } catch (cause) {
+        return fail(cause, `${file.name} into ${title}`)
+      } finally {
+        await rm(path, { force: true })
+      }
+    },
+    remember: async (record) => {
+      const cells = recordCells(record)
+      const places = cells.map((_, at) => `$${at + 1}`).join(', ')
+      await run(`INSERT INTO ${loads} VALUES (${places}) ${onConflict(LOADS_TABLE, sql)}`, cells)
+    },
+    forget: async (records) => {
+      for (const { outputId, table, path, sha256 } of records) {
+        const where = 'output_id = $1 AND table_name = $2 AND path = $3 AND sha256 = $4'
+        await run(`DELETE FROM ${loads} WHERE ${where}`, [outputId, table, path, sha256])
+      }
+    },
+    commit: async () => void (await run('COMMIT')),
+    rollback: async () => void (await client.query('ROLLBACK').catch(() => undefined)),
+    close: () => client.end().catch(() => undefined),
+  }
+}
+
+async function connect({ url, title, secrets }: PostgresOptions): Promise<Client> {
+  const { default: pg } = await importDriver('pg pg-copy-streams', () => import('pg'))
+  try {
+    const client = new pg.Client({ connectionString: url, application_name: 'walletlake' })
+    client.on('error', () => undefined)
+    await client.connect()
+    await client.query("SET client_encoding = 'UTF8'; SET timezone = 'UTC'; SET datestyle = 'ISO'")
+    return client
+  } catch (cause) {
+    throw engineError(`cannot connect to ${title}`, cause, {
+      secrets,
+      fix: 'Check host, port, database and user of the address; the password may stand in PGPASSWORD.',
+    })
+  }
+}
+
+/** One load at a time into one place; the lock goes with the connection. */
+async function takeLock(client: Client, { title, sql }: { title: string; sql: Statements }): Promise<void> {
+  const key = `walletlake ${sql.schema ?? ''} ${sql.prefix}`
+  const { rows } = await client.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', [key])
+  if ((rows[0] as { taken: boolean }).taken) return
+  throw new ExportError('OUTPUT_LOCKED', `another load into ${title} is under way`)
+}
+
+type Run = (text: string, values?: unknown[]) => Promise<{ rows: unknown[]; rowCount: number | null }>
+
+async function prepareTable(table: NamedTable, { sql, run }: { sql: Statements; run: Run }): Promise<void> {
+  const { rows } = await run(
+    `SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.attnotnull AS filled
+     FROM pg_attribute a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,
+    [sql.identifier(table.name)],
+  )
+  const found = rows as { name: string; type: string; filled: boolean }[]
+  if (found.length === 0) {
+    await run(sql.create(table).join(';\n'))
+    return
+  }
+  const columns = found.map(({ name, type, filled }) => ({
+    name,
+    declared: filled ? `${type} NOT NULL` : type,
+  }))
+  checkColumns(table, columns, sql)
+  await checkKey(table, { sql, run })
+}
+
+async function checkKey(
+  { name, key }: NamedTable,
+  { sql, run }: { sql: Statements; run: Run },
+): Promise<void> {
+  const { rows } = await run(
+    `SELECT array_agg(a.attname::text ORDER BY a.attname) AS names FROM pg_index i
+     JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
+     WHERE i.indrelid = to_regclass($1) AND i.indisunique AND i.indpred IS NULL GROUP BY i.indexrelid`,
+    [sql.identifier(name)],
+  )
+  const wanted = [...key].sort().join()
+  if ((rows as { names: string[] }[]).some(({ names }) => names.join() === wanted)) return
+  throw new ExportError(
+    'LOAD_FAILED',
+    `the table ${sql.identifier(name)} has no unique key on ${key.join(', ')}`,
+    {
+      fix: `ALTER TABLE ${sql.identifier(name)} ADD PRIMARY KEY (${key.join(', ')}), or load into another place with --schema or --prefix.`,
+    },
+  )
+}
+
+type Copying = { client: Client; file: LocalFile; into: string; sql: Statements }
+
+/** Streams plain CSV into a table; resolves with the rows that arrived. */
+async function copy(path: string, { client, file, into, sql }: Copying): Promise<number> {
+  const { from } = await importDriver('pg pg-copy-streams', () => import('pg-copy-streams'))
+  const columns = columnsOf(file.table, sql).join(', ')
+  const stream = client.query(
+    from(`COPY ${into} (${columns}) FROM STDIN WITH (FORMAT csv, NULL '', ENCODING 'UTF8')`),
+  )
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 18 }), stream)
+  return stream.rowCount
+}
+
+async function upsert(
+  path: string,
+  { client, file, sql, run }: Omit<Copying, 'into'> & { run: Run },
+): Promise<number> {
+  const table = sql.identifier(file.table.name)
+  await run(`CREATE TEMPORARY TABLE walletlake_stage (LIKE ${table}) ON COMMIT DROP`)
+  const rows = await copy(path, { client, file, into: 'walletlake_stage', sql })
+  const columns = columnsOf(file.table, sql).join(', ')
+  const changed = columnsOf(file.table, sql).map((name) => `t.${name} IS DISTINCT FROM EXCLUDED.${name}`)
+  const merge = `${onConflict(file.table, sql)} WHERE ${changed.join(' OR ')}`
+  await run(`INSERT INTO ${table} AS t (${columns}) SELECT ${columns} FROM walletlake_stage ${merge}`)
+  await run('DROP TABLE walletlake_stage')
+  return rows
+}
+
+const columnsOf = ({ columns }: Pick<Table, 'columns'>, { quote }: Statements) =>
+  columns.map(({ name }) => quote(name))
+
+function onConflict({ columns, key }: NamedTable, { quote }: Statements): string {
+  const others = columns.filter(({ name }) => !key.includes(name)).map(({ name }) => quote(name))
+  const set = others.map((name) => `${name} = EXCLUDED.${name}`).join(', ')
+  return `ON CONFLICT (${key.map(quote).join(', ')}) DO UPDATE SET ${set}`
+}

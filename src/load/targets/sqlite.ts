@@ -1,0 +1,213 @@
+import { chmod, copyFile, mkdir, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Database } from 'node-sqlite3-wasm'
+import { diskError, publishFile } from '../../disk.ts'
+import { ExportError } from '../../errors.ts'
+import { checkColumns } from '../check-columns.ts'
+import { engineError, importDriver } from '../engine-error.ts'
+import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
+import type { Reader, TextRow } from '../reader.ts'
+import type { LocalFile, NamedTable, Statements, Target } from '../target.ts'
+
+export type SqliteOptions = {
+  readonly file: string
+  readonly sql: Statements
+  readonly reader: Reader
+  /** Takes a folder for this process alone; resolves with what gives it back. Throws OUTPUT_LOCKED. */
+  readonly lock: (folder: string) => Promise<() => Promise<void>>
+}
+
+/** What this engine has no types for, or what its driver would cut. */
+const FORMS = { replaceNul: true, timeAsText: true, boolAsNumber: true } as const
+
+/**
+ * A SQLite file. The driver's locks are not those of other programs and outlive a killed process, so rows go into a
+ * copy in a folder beside the database, which takes the database's place at the end: others see the old file or the
+ * new one, and a load that is stopped leaves nothing but that folder, which the next one clears.
+ */
+export async function openSqlite({ file, sql, reader, lock }: SqliteOptions): Promise<Target> {
+  const { default: driver } = await importDriver('node-sqlite3-wasm', () => import('node-sqlite3-wasm'))
+  const folder = `${file}.walletlake`
+  await refuseWhereMissing(file)
+  const release = await lock(folder)
+  const copy = join(folder, 'copy.db')
+  const before = await stampOf(file)
+  const db = await openCopy(file, { copy, open: () => new driver.Database(copy) }).catch(async (cause) => {
+    await release()
+    throw cause
+  })
+  const attempt = <T>(work: () => T, what = `sqlite:${file}`): T => {
+    try {
+      return work()
+    } catch (cause) {
+      throw engineError(what, cause)
+    }
+  }
+  const loads = sql.identifier(LOADS_TABLE.name)
+  return {
+    title: `sqlite:${file}`,
+    transactions: 'one',
+    begin: async () => attempt(() => db.exec('BEGIN')),
+    prepare: async (tables) => {
+      for (const table of [...tables, LOADS_TABLE]) attempt(() => prepareTable(db, table, sql))
+    },
+    records: async () => attempt(() => db.all(`SELECT * FROM ${loads}`)).map(recordOf),
+    holdsOnly: async () => false,
+    deleteBlocks: async ({ name }, { chainId, from, to }) => {
+      const where = 'chain_id = ? AND block_number >= ? AND block_number < ?'
+      attempt(() => db.run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, [chainId, from, to]))
+    },
+    insert: async (from) => {
+      const put = openInsert(db, from, sql)
+      try {
+        for await (const rows of reader.batches(from, FORMS)) attempt(() => put.rows(rows), from.name)
+        return put.end()
+      } finally {
+        put.close()
+      }
+    },
+    remember: async (record) => {
+      const cells = recordCells(record)
+      const places = cells.map(() => '?').join(', ')
+      attempt(() => db.run(`INSERT OR REPLACE INTO ${loads} VALUES (${places})`, cells))
+    },
+    forget: async (records) => {
+      const where = 'output_id = ? AND table_name = ? AND path = ? AND sha256 = ?'
+      for (const { outputId, table, path, sha256 } of records)
+        attempt(() => db.run(`DELETE FROM ${loads} WHERE ${where}`, [outputId, table, path, sha256]))
+    },
+    commit: async () => {
+      attempt(() => db.exec('COMMIT'))
+      db.close()
+      if ((await stampOf(file)) !== before) throw changedMeanwhile(file)
+      await publishFile(copy, file).catch((cause: unknown) => {
+        throw diskError(`cannot write ${file}`, cause)
+      })
+    },
+    rollback: async () => undefined,
+    close: async () => {
+      if (db.isOpen) db.close()
+      await rm(folder, { recursive: true, force: true })
+      await release()
+    },
+  }
+}
+
+async function refuseWhereMissing(file: string): Promise<void> {
+  const folder = await stat(dirname(file)).catch(() => undefined)
+  if (folder?.isDirectory()) return
+  throw new ExportError('LOAD_FAILED', `cannot open sqlite:${file}: there is no folder ${dirname(file)}`, {
+    fix: 'Check the path after sqlite: and that its folder is there and may be written.',
+  })
+}
+
+/** Size and time of a file's last change; undefined where there is none. */
+async function stampOf(file: string): Promise<string | undefined> {
+  const entry = await stat(file).catch(() => undefined)
+  return entry === undefined ? undefined : `${entry.size} ${entry.mtimeMs}`
+}
+
+async function openCopy(
+  file: string,
+  { copy, open }: { copy: string; open: () => Database },
+): Promise<Database> {
+  try {
+    await clearLeftovers(copy)
+    const entry = await stat(file).catch(() => undefined)
+    if (entry !== undefined) await copyDatabase(file, copy, entry.mode)
+    const db = open()
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF')
+    db.exec('PRAGMA cache_size = -65536; SELECT count(*) FROM sqlite_schema')
+    if (entry === undefined) await chmod(copy, 0o666 & ~process.umask())
+    return db
+  } catch (cause) {
+    throw engineError(`cannot open sqlite:${file}`, cause, {
+      fix: 'Check that the path after sqlite: is a SQLite database (or nothing yet) and that its folder may be written.',
+    })
+  }
+}
+
+/** What a load that was killed has left. */
+async function clearLeftovers(copy: string): Promise<void> {
+  for (const path of [copy, `${copy}-journal`, `${copy}.lock`])
+    await rm(path, { recursive: true, force: true })
+  await mkdir(dirname(copy), { recursive: true })
+}
+
+async function copyDatabase(file: string, copy: string, mode: number): Promise<void> {
+  for (const ending of ['-journal', '-wal']) {
+    if (((await stat(`${file}${ending}`).catch(() => undefined))?.size ?? 0) === 0) continue
+    throw new ExportError('OUTPUT_LOCKED', `another program has unfinished work in ${file}${ending}`, {
+      fix: `Close the other program, or let sqlite3 put the file in order (sqlite3 ${file} 'PRAGMA wal_checkpoint(TRUNCATE)'), then run again.`,
+    })
+  }
+  await copyFile(file, copy)
+  await chmod(copy, mode)
+}
+
+function changedMeanwhile(file: string): ExportError {
+  return new ExportError(
+    'LOAD_FAILED',
+    `another program wrote to ${file} during the load; nothing was loaded`,
+    {
+      fix: 'Close the other program, then run the same command again.',
+    },
+  )
+}
+
+function prepareTable(db: Database, table: NamedTable, sql: Statements): void {
+  const found = db.all(`SELECT name, type, "notnull" AS filled FROM pragma_table_info(?)`, [
+    sql.prefix + table.name,
+  ])
+  const columns = found.map(({ name, type, filled }) => ({
+    name: String(name),
+    declared: filled === 1 ? `${type} NOT NULL` : String(type),
+  }))
+  if (columns.length > 0) checkColumns(table, columns, sql)
+  else for (const statement of sql.create(table)) db.exec(statement)
+}
+
+type Insert = {
+  rows(rows: readonly TextRow[]): void
+  /** Puts the last rows in and says how many there were. */
+  end(): number
+  close(): void
+}
+
+/** Values of one statement at most; fewer than SQLite's limit of 32,766. */
+const VALUES = 6_000
+
+/** Inserts rows many at a time, replacing those of the same key. */
+function openInsert(db: Database, { table }: LocalFile, sql: Statements): Insert {
+  const atOnce = Math.floor(VALUES / table.columns.length)
+  const full = db.prepare(insertSql(table, sql, atOnce))
+  let waiting: (string | null)[] = []
+  let count = 0
+  const width = table.columns.length
+  return {
+    rows: (rows) => {
+      for (const row of rows) {
+        for (const cell of row) waiting.push(cell)
+        count += 1
+        if (waiting.length < atOnce * width) continue
+        full.run(waiting)
+        waiting = []
+      }
+    },
+    end: () => {
+      const left = waiting.length / width
+      if (left > 0) db.run(insertSql(table, sql, left), waiting)
+      return count
+    },
+    close: () => full.finalize(),
+  }
+}
+
+function insertSql({ name, columns, key }: LocalFile['table'], sql: Statements, rows: number): string {
+  const row = `(${columns.map(() => '?').join(', ')})`
+  const others = columns.map((column) => column.name).filter((column) => !key.includes(column))
+  const set = others.map((column) => `${sql.quote(column)} = excluded.${sql.quote(column)}`).join(', ')
+  const into = `${sql.identifier(name)} (${columns.map((column) => sql.quote(column.name)).join(', ')})`
+  const values = Array.from({ length: rows }, () => row).join(', ')
+  return `INSERT INTO ${into} VALUES ${values} ON CONFLICT (${key.map(sql.quote).join(', ')}) DO UPDATE SET ${set}`
+}

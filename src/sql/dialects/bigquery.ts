@@ -1,0 +1,39 @@
+import { backticked, type Dialect, declareNotNull, escapedLiteral } from '../dialect.ts'
+
+const types = {
+  text: 'STRING',
+  int32: 'INT64',
+  int64: 'INT64',
+  bool: 'BOOL',
+  time: 'TIMESTAMP',
+  u256: 'STRING',
+  i256: 'STRING',
+  decimal: 'STRING',
+} as const
+
+const WHOLE =
+  'Exact digits as text: BIGNUMERIC ends at about 5.8e38; SAFE_CAST(x AS BIGNUMERIC) is null beyond.'
+
+/** Keys are for the planner only (NOT ENFORCED). A view has to name the dataset of its tables. */
+export const bigquery: Dialect = {
+  title: 'BigQuery',
+  types,
+  limits: {
+    u256: WHOLE,
+    i256: WHOLE,
+    decimal: 'Exact digits as text: BIGNUMERIC keeps 38 digits behind the point.',
+  },
+  declare: declareNotNull(types),
+  quote: backticked,
+  literal: escapedLiteral,
+  comments: 'inline',
+  inline: (text) => ` OPTIONS (description = ${escapedLiteral(text)})`,
+  keyClause: (columns) => `PRIMARY KEY (${columns}) NOT ENFORCED`,
+  tail: ({ comment }) =>
+    `\nCLUSTER BY chain_id, block_number\nOPTIONS (description = ${escapedLiteral(comment)})`,
+  defaultSchema: 'walletlake',
+  createSchema: (schema) => `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+  createView: 'CREATE OR REPLACE VIEW',
+  toText: (expression) => `CAST(${expression} AS STRING)`,
+  toSeconds: (expression) => `UNIX_SECONDS(${expression})`,
+}

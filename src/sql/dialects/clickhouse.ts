@@ -1,0 +1,35 @@
+import { backticked, type Dialect, escapedLiteral } from '../dialect.ts'
+
+const types = {
+  text: 'String',
+  int32: 'Int32',
+  int64: 'Int64',
+  bool: 'Bool',
+  time: "DateTime64(3, 'UTC')",
+  u256: 'UInt256',
+  i256: 'String',
+  decimal: 'String',
+} as const
+
+/** The sorting key is the key: rows of one key merge into the last inserted; `FINAL` reads them merged. */
+export const clickhouse: Dialect = {
+  title: 'ClickHouse',
+  types,
+  limits: {
+    u256: 'UInt256 holds all 256 bits exactly, but sum() wraps at 2^256.',
+    i256: 'Exact digits as text: Int256 ends at 2^255 - 1, a movement may be 2^256 - 1; toInt256(x) where it fits.',
+    decimal: 'Exact digits as text: Decimal ends at 76 digits.',
+  },
+  declare: ({ type, nullable }) => (nullable ? `Nullable(${types[type]})` : types[type]),
+  quote: backticked,
+  literal: escapedLiteral,
+  comments: 'inline',
+  inline: (text) => ` COMMENT ${escapedLiteral(text)}`,
+  tail: ({ comment, key }) =>
+    `\nENGINE = ReplacingMergeTree\nORDER BY (${key})\nCOMMENT ${escapedLiteral(comment)}`,
+  defaultSchema: 'default',
+  createSchema: (schema) => `CREATE DATABASE IF NOT EXISTS ${schema}`,
+  createView: 'CREATE OR REPLACE VIEW',
+  toText: (expression) => `toString(${expression})`,
+  toSeconds: (expression) => `toUnixTimestamp(${expression})`,
+}

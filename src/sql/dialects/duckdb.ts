@@ -1,0 +1,36 @@
+import { type Dialect, declareNotNull, doubleQuoted, standardLiteral } from '../dialect.ts'
+
+const types = {
+  text: 'VARCHAR',
+  int32: 'INTEGER',
+  int64: 'BIGINT',
+  bool: 'BOOLEAN',
+  time: 'TIMESTAMP WITH TIME ZONE',
+  u256: 'VARCHAR',
+  i256: 'VARCHAR',
+  decimal: 'VARCHAR',
+} as const
+
+const WHOLE =
+  'Exact digits as text: sum(x::BIGNUM) is exact; HUGEINT and DECIMAL(38,0) overflow, DOUBLE rounds.'
+
+/** No PRIMARY KEY: its index is held in memory whole and outgrows the rows; loads keep the key unique themselves. */
+export const duckdb: Dialect = {
+  title: 'DuckDB',
+  types,
+  limits: {
+    u256: WHOLE,
+    i256: WHOLE,
+    decimal: 'Exact digits as text: DECIMAL ends at 38 digits, DOUBLE rounds.',
+  },
+  declare: declareNotNull(types),
+  quote: doubleQuoted,
+  literal: standardLiteral,
+  comments: 'statements',
+  tail: () => '',
+  defaultSchema: 'main',
+  createSchema: (schema) => `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+  createView: 'CREATE OR REPLACE VIEW',
+  toText: (expression) => `CAST(${expression} AS VARCHAR)`,
+  toSeconds: (expression) => `epoch_ms(${expression}) // 1000`,
+}

@@ -1,0 +1,35 @@
+import { backticked, type Dialect, declareNotNull, escapedLiteral } from '../dialect.ts'
+
+const types = {
+  text: 'STRING',
+  int32: 'INT',
+  int64: 'BIGINT',
+  bool: 'BOOLEAN',
+  time: 'TIMESTAMP',
+  u256: 'STRING',
+  i256: 'STRING',
+  decimal: 'STRING',
+} as const
+
+const WHOLE = 'Exact digits as text: DECIMAL ends at 38 digits; TRY_CAST(x AS DECIMAL(38,0)) is null beyond.'
+
+/** Keys stand in the table's properties: Spark has no constraints for them. */
+export const spark: Dialect = {
+  title: 'Spark SQL',
+  types,
+  limits: { u256: WHOLE, i256: WHOLE, decimal: 'Exact digits as text: DECIMAL ends at 38 digits.' },
+  declare: declareNotNull(types),
+  quote: backticked,
+  literal: escapedLiteral,
+  comments: 'inline',
+  inline: (text) => ` COMMENT ${escapedLiteral(text)}`,
+  tail: ({ comment, key }) => {
+    const names = key.replaceAll('`', '')
+    return `\nUSING PARQUET\nCOMMENT ${escapedLiteral(comment)}\nTBLPROPERTIES ('walletlake.key' = ${escapedLiteral(names)})`
+  },
+  defaultSchema: 'default',
+  createSchema: (schema) => `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+  createView: 'CREATE OR REPLACE VIEW',
+  toText: (expression) => `CAST(${expression} AS STRING)`,
+  toSeconds: (expression) => `unix_timestamp(${expression})`,
+}

@@ -1,0 +1,93 @@
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { loadInto } from '../../src/load-into.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { goodLake } from '../verify/lake.ts'
+import { clickhouse, standIn, urlOf } from './engines.ts'
+import { describeScenarios, expectLake, writeExport } from './scenarios.ts'
+import { within } from './write-export.ts'
+
+afterAll(() => clickhouse.stop())
+
+describeScenarios(clickhouse)
+
+async function written() {
+  const folder = join(tempFolder(), 'out')
+  await writeExport(folder, goodLake())
+  return { folder, place: await clickhouse.place() }
+}
+
+const queriesLike = (pattern: RegExp) => (standIn?.requests ?? []).filter(({ query }) => pattern.test(query))
+
+describe('a ClickHouse database', () => {
+  test('is asked with user and password as a header, never in the address', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to)
+    const expected = `Basic ${Buffer.from('me:s3cr@t').toString('base64')}`
+    for (const { authorization, search } of standIn?.requests ?? []) {
+      expect(authorization).toBe(expected)
+      expect(search.toString()).not.toContain('s3cr')
+      expect(search.get('database')).toBe('lake')
+    }
+  })
+
+  test('gets tables whose rows of one key merge, and rows as CSV with the settings they need', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to)
+    const [create] = queriesLike(/^CREATE TABLE IF NOT EXISTS `lake`\.`ledger`/)
+    expect(create?.query).toContain('ENGINE = ReplacingMergeTree\nORDER BY (`entry_id`)')
+    const [insert] = queriesLike(/^INSERT INTO `lake`\.`ledger` \(chain_id, .*\) FORMAT CSV/)
+    expect(Object.fromEntries(insert?.search ?? [])).toMatchObject({
+      date_time_input_format: 'best_effort',
+      input_format_csv_empty_as_default: '1',
+      insert_deduplicate: '0',
+      async_insert: '0',
+    })
+    expect(insert?.body.split('\n')[0]).toMatch(/^"43114",100,"0xb100",2023-11-14T22:12:40\.123Z,"0x1+",0,/)
+  })
+
+  test('has what it still has to clear on record until the blocks are whole again', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to)
+    await writeExport(folder, within(goodLake(), 0, 300), { cuts: [0, 200, 300] })
+    standIn?.refuse(/^DELETE FROM `lake`\.`ledger`/)
+    const failure = await loadInto(folder, place.to).catch((thrown) => thrown)
+    expect(failure).toMatchObject({
+      code: 'LOAD_FAILED',
+      message: expect.stringContaining('Cannot reserve space'),
+    })
+    standIn?.refuse(undefined)
+    await loadInto(folder, place.to)
+    await expectLake(place, within(goodLake(), 0, 300))
+  })
+
+  test('loads a file again whose rows arrived but were not remembered', async () => {
+    const { folder, place } = await written()
+    standIn?.refuse(/^INSERT INTO `lake`\.`ledger`/)
+    await expect(loadInto(folder, place.to)).rejects.toThrow('ledger/')
+    standIn?.refuse(undefined)
+    await loadInto(folder, place.to)
+    await expectLake(place, goodLake())
+  })
+
+  test('is refused where a table has other columns', async () => {
+    const { folder, place } = await written()
+    standIn?.create(
+      'CREATE TABLE IF NOT EXISTS `ledger` (`chain_id` Int64) ENGINE = ReplacingMergeTree ORDER BY (`chain_id`)',
+    )
+    await expect(loadInto(folder, place.to)).rejects.toThrow('the column chain_id is Int64, expected String')
+  })
+
+  test('is named without its password where it cannot be reached', async () => {
+    const { folder } = await written()
+    const failure = await loadInto(folder, urlOf('clickhouse://me:s3cr%40t@127.0.0.1:1/lake')).catch(
+      (thrown) => thrown,
+    )
+    expect(failure).toMatchObject({
+      code: 'LOAD_FAILED',
+      message: expect.stringContaining('cannot connect to clickhouse://127.0.0.1:1/lake'),
+      fix: expect.stringContaining('CLICKHOUSE_PASSWORD'),
+    })
+    expect(`${failure.message}${failure.stack}`).not.toMatch(/s3cr/)
+  })
+})

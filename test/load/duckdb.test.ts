@@ -1,0 +1,74 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { loadInto } from '../../src/load-into.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { goodLake } from '../verify/lake.ts'
+import { duckdb, urlOf } from './engines.ts'
+import { describeScenarios, expectLake, writeExport } from './scenarios.ts'
+
+describeScenarios(duckdb)
+
+async function written() {
+  const folder = join(tempFolder(), 'out')
+  await writeExport(folder, goodLake())
+  return { folder, place: await duckdb.place() }
+}
+
+describe('a DuckDB file', () => {
+  test('takes rows that somebody else put in by their keys, not twice', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to)
+    await place.run('DELETE FROM walletlake_loads')
+    await place.run("UPDATE ledger SET block_number = 999, amount = '7' WHERE entry_type = 'fee'")
+    await loadInto(folder, place.to)
+    await expectLake(place, goodLake())
+  })
+
+  test('keeps U+0000 in text as it is', async () => {
+    const { folder, place } = await written()
+    const lake = goodLake()
+    for (const row of lake.erc20_transfers) row.token_name = 'a\u0000b'
+    await writeExport(folder, lake)
+    await loadInto(folder, place.to)
+    await expectLake(place, lake)
+  })
+
+  test('holds the tables in a schema, even one of the same name as the file', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to, { place: { schema: 'lake' } })
+    expect(readdirSync(dirname('file' in place.to ? place.to.file : ''))).toEqual(['lake.duckdb'])
+    expect(await place.run('SELECT count(*)::INT AS n FROM lake.lake.ledger')).toEqual([{ n: 18 }])
+  })
+
+  test.for([
+    { sql: 'CREATE TABLE ledger (chain_id VARCHAR)', says: 'chain_id is VARCHAR, expected VARCHAR NOT NULL' },
+    {
+      sql: 'CREATE TABLE ledger (chain_id VARCHAR NOT NULL)',
+      says: 'block_number BIGINT NOT NULL is missing',
+    },
+  ])('is refused where a table has other columns: $says', async ({ sql, says }) => {
+    const { folder, place } = await written()
+    await place.run(sql)
+    const failure = await loadInto(folder, place.to).catch((thrown) => thrown)
+    expect(failure).toMatchObject({ code: 'LOAD_FAILED', fix: expect.stringContaining('--prefix') })
+    expect(failure.message).toContain(says)
+    expect(await place.run('SELECT * FROM ledger')).toEqual([])
+    expect(await place.run('SHOW TABLES')).toEqual([{ name: 'ledger' }])
+  })
+
+  test('is refused where a table has a column more than ours', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to)
+    await place.run('ALTER TABLE ledger ADD COLUMN note VARCHAR')
+    await expect(loadInto(folder, place.to)).rejects.toThrow('it has a further column, note')
+  })
+
+  test('is named in the error where it cannot be opened', async () => {
+    const { folder } = await written()
+    const file = join(tempFolder(), 'text.duckdb')
+    writeFileSync(file, 'this is no database'.repeat(1000))
+    const failure = await loadInto(folder, urlOf(`duckdb:${file}`)).catch((thrown) => thrown)
+    expect(failure).toMatchObject({ code: 'LOAD_FAILED', message: expect.stringContaining(file) })
+  })
+})

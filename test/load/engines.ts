@@ -1,0 +1,147 @@
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import sqlite3 from 'node-sqlite3-wasm'
+import pg from 'pg'
+import type { LoadableUrl } from '../../src/load/open-target.ts'
+import { parseTargetUrl } from '../../src/load/target-url.ts'
+import { type Column, type TableName, tableNamed } from '../../src/table/index.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import type { Cells } from '../verify/lake.ts'
+import { type ClickhouseStandIn, startClickhouse } from './start-clickhouse.ts'
+import { noPostgres, type Postgres, startPostgres } from './start-postgres.ts'
+
+/** A fresh place of an engine, read by the engine's own driver and nothing of ours. */
+export type Place = {
+  readonly to: LoadableUrl
+  /** All rows of a table as the contract's text, in no order. */
+  rows(table: TableName, name?: string): Promise<Cells[]>
+  /** Runs statements of the engine; resolves with rows. */
+  run(sql: string): Promise<Record<string, unknown>[]>
+}
+
+export type Engine = {
+  readonly name: 'duckdb' | 'sqlite' | 'postgres' | 'clickhouse'
+  readonly skipped: boolean
+  /** Whether a load that fails leaves nothing behind. */
+  readonly transactions: boolean
+  start(): Promise<void>
+  place(): Promise<Place>
+  stop(): Promise<void>
+}
+
+const nothing = async () => {}
+
+export const duckdb: Engine = {
+  ...{ name: 'duckdb', skipped: false, transactions: true, start: nothing, stop: nothing },
+  place: async () => {
+    const file = join(tempFolder(), 'lake.duckdb')
+    const run = async (sql: string) => {
+      const instance = await DuckDBInstance.create(file)
+      const connection = await instance.connect()
+      try {
+        return (await connection.runAndReadAll(sql)).getRowObjectsJS()
+      } finally {
+        connection.closeSync()
+        instance.closeSync()
+      }
+    }
+    const time = (cell: string) => `strftime(make_timestamp(epoch_us(${cell})), '%Y-%m-%dT%H:%M:%S.%gZ')`
+    const rows: Place['rows'] = async (table, name) => {
+      const framed = await readText(run, { table, name, time, frame: (cell) => `'|' || ${cell}` })
+      return framed.map((row) =>
+        Object.fromEntries(Object.entries(row).map(([key, cell]) => [key, cell?.slice(1) ?? null])),
+      )
+    }
+    return { to: urlOf(`duckdb:${file}`), run, rows }
+  },
+}
+
+export const sqlite: Engine = {
+  ...{ name: 'sqlite', skipped: false, transactions: true, start: nothing, stop: nothing },
+  place: async () => {
+    const file = join(tempFolder(), 'lake.sqlite')
+    const run = async (sql: string) => {
+      const db = new sqlite3.Database(file)
+      try {
+        return db.all(sql) as Record<string, unknown>[]
+      } finally {
+        db.close()
+      }
+    }
+    const bool = (cell: string) => `CASE ${cell} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE ${cell} END`
+    return { to: urlOf(`sqlite:${file}`), run, rows: (table, name) => readText(run, { table, name, bool }) }
+  },
+}
+
+let server: Postgres | undefined
+let databases = 0
+
+export const postgres: Engine = {
+  ...{ name: 'postgres', skipped: noPostgres, transactions: true },
+  start: async () => {
+    server = await startPostgres()
+  },
+  stop: async () => server?.stop(),
+  place: async () => {
+    databases += 1
+    const address = server?.url ?? ''
+    const database = `lake${databases}`
+    await withClient(address, (client) => client.query(`CREATE DATABASE ${database}`))
+    const url = address.replace(/\/postgres$/, `/${database}`)
+    const run = async (sql: string) => (await withClient(url, (client) => client.query(sql))).rows
+    const time = (cell: string) => `to_char(${cell} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+    return { to: urlOf(url), run, rows: (table, name) => readText(run, { table, name, time }) }
+  },
+}
+
+/** The stand-in of the latest place. */
+export let standIn: ClickhouseStandIn | undefined
+
+export const clickhouse: Engine = {
+  ...{ name: 'clickhouse', skipped: false, transactions: false, start: nothing },
+  stop: async () => standIn?.stop(),
+  place: async () => {
+    await standIn?.stop()
+    const started = await startClickhouse()
+    standIn = started
+    return {
+      to: urlOf(`clickhouse://me:s3cr%40t@127.0.0.1:${started.port}/lake`),
+      run: async () => [],
+      rows: async (table, name = table) => started.rows(name),
+    }
+  },
+}
+
+export const urlOf = (text: string) => parseTargetUrl(text, {}) as LoadableUrl
+
+type Reading = {
+  table: TableName
+  name?: string | undefined
+  time?: (cell: string) => string
+  bool?: (cell: string) => string
+  /** DuckDB's driver takes a byte order mark from the front of text. */
+  frame?: (cell: string) => string
+}
+
+async function readText(
+  run: Place['run'],
+  { table, name = table, time, bool, frame = String }: Reading,
+): Promise<Cells[]> {
+  const asText = ({ name: column, type }: Column) => {
+    const cell = `"${column}"`
+    const form = type === 'time' ? (time?.(cell) ?? cell) : type === 'bool' ? (bool?.(cell) ?? cell) : cell
+    return `${frame(`CAST(${form} AS TEXT)`)} AS ${cell}`
+  }
+  const columns = tableNamed(table).columns.map(asText)
+  return (await run(`SELECT ${columns.join(', ')} FROM ${name}`)) as Cells[]
+}
+
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { loadOutput } from '../../src/load/load-output.ts'
+import {
+  type MemoryTarget,
+  type ModelFile,
+  type ModelRow,
+  memoryTarget,
+  modelSource,
+} from './memory-target.ts'
+
+const options = { signal: new AbortController().signal, onNotice: () => {}, onFile: () => {} }
+
+async function load(target: MemoryTarget, name: string, files: readonly ModelFile[], commit?: 'file') {
+  target.source = modelSource(name, files)
+  return loadOutput(target.source, target, { ...options, commit })
+}
+
+/** An export: block ranges in order, some cut into two files, with rows of which no key occurs twice. */
+const exportOf = (blockOf: (key: number) => fc.Arbitrary<number>) =>
+  fc
+    .record({
+      cuts: fc.uniqueArray(fc.integer({ min: 1, max: 39 }), { maxLength: 4 }),
+      halves: fc.boolean(),
+      rows: fc.uniqueArray(rowWith(blockOf), { selector: ({ key }) => key, maxLength: 8 }),
+    })
+    .map(({ cuts, halves, rows }): ModelFile[] => {
+      const ends = [0, ...cuts.sort((a, b) => a - b), 40]
+      return ends.slice(0, -1).flatMap((from, at) => {
+        const to = ends[at + 1] ?? 40
+        const inside = rows.filter(({ block }) => block >= from && block < to)
+        if (!halves) return [{ from, to, rows: inside }]
+        const half = inside.length >> 1
+        return [inside.slice(0, half), inside.slice(half)].map((part) => ({ from, to, rows: part }))
+      })
+    })
+
+const rowWith = (blockOf: (key: number) => fc.Arbitrary<number>): fc.Arbitrary<ModelRow> =>
+  fc
+    .nat(11)
+    .chain((key) =>
+      fc.record({ key: fc.constant(String(key)), block: blockOf(key), content: fc.constantFrom('a', 'b') }),
+    )
+
+/** Reorganizations may have put any transaction into any block. */
+const anExport = exportOf(() => fc.nat(39))
+
+const rowsOf = (files: readonly ModelFile[]) => sorted(files.flatMap(({ rows }) => rows))
+const sorted = (rows: readonly ModelRow[]) => [...rows].sort((a, b) => (a.key < b.key ? -1 : 1))
+
+const kinds = [
+  { transactions: 'many' as const, commit: undefined },
+  { transactions: 'many' as const, commit: 'file' as const },
+  { transactions: 'one' as const, commit: undefined },
+  { transactions: 'none' as const, commit: undefined },
+]
+
+describe.for(kinds)(
+  'a target with $transactions transactions, commit by $commit',
+  ({ transactions, commit }) => {
+    test('holds exactly the last export, whatever was loaded before it', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(anExport, { minLength: 1, maxLength: 4 }), async (exports) => {
+          const target = memoryTarget(transactions)
+          for (const files of exports) {
+            await load(target, 'ours', files, commit)
+            expect(sorted(target.rows())).toEqual(rowsOf(files))
+            expect((await load(target, 'ours', files, commit)).loaded).toEqual({})
+          }
+        }),
+        { numRuns: 150 },
+      )
+    })
+
+    test('comes to hold the last export though loads broke anywhere', async () => {
+      const breaks = fc.array(fc.nat(25), { maxLength: 3 })
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.tuple(anExport, breaks), { minLength: 1, maxLength: 3 }),
+          async (exports) => {
+            const target = memoryTarget(transactions)
+            for (const [files, changes] of exports) {
+              for (const after of changes) {
+                target.breakAfter(after)
+                await load(target, 'ours', files, commit).catch((thrown: Error) =>
+                  expect(thrown.message).toBe('broken'),
+                )
+              }
+              target.breakAfter(Number.POSITIVE_INFINITY)
+              await load(target, 'ours', files, commit)
+              expect(sorted(target.rows())).toEqual(rowsOf(files))
+            }
+          },
+        ),
+        { numRuns: 150 },
+      )
+    })
+
+    test('keeps every row of another export that shares the table', async () => {
+      const settled = exportOf((key) => fc.constant((key * 7) % 40))
+      await fc.assert(
+        fc.asyncProperty(settled, fc.array(settled, { minLength: 2, maxLength: 3 }), async (theirs, ours) => {
+          const target = memoryTarget(transactions)
+          await load(target, 'ours', ours[0] ?? [], commit)
+          await load(target, 'theirs', theirs, commit)
+          for (const files of ours.slice(1)) await load(target, 'ours', files, commit)
+          const there = new Map(target.rows().map((row) => [row.key, row]))
+          expect(there.size).toBe(target.rows().length)
+          for (const { rows } of theirs) for (const { key } of rows) expect(there.has(key)).toBe(true)
+        }),
+        { numRuns: 150 },
+      )
+    })
+  },
+)

@@ -1,0 +1,113 @@
+import type { Source } from '../../src/load/open-source.ts'
+import type { LoadRecord, LocalFile, Target } from '../../src/load/target.ts'
+import type { Manifest } from '../../src/manifest.ts'
+import { tableNamed } from '../../src/table/index.ts'
+
+export type ModelRow = { readonly key: string; readonly block: number; readonly content: string }
+export type ModelFile = { readonly from: number; readonly to: number; readonly rows: readonly ModelRow[] }
+
+const LEDGER = tableNamed('ledger')
+
+/** An output of the ledger alone, whose files are lists of rows. */
+export function modelSource(
+  name: string,
+  files: readonly ModelFile[],
+): Source & { rowsOf(path: string): readonly ModelRow[] } {
+  const contents = new Map<string, readonly ModelRow[]>()
+  const listed = files.map(({ from, to, rows }, at) => {
+    const path = `ledger/ledger-${from}-${to}-${at}.csv`
+    contents.set(path, rows)
+    return { path, rows: rows.length, bytes: 0, sha256: JSON.stringify(rows), fromBlock: from, toBlock: to }
+  })
+  const columns = LEDGER.columns.map((column) => ({ ...column }))
+  const rows = listed.reduce((sum, file) => sum + file.rows, 0)
+  const job = { name, chain: '1', startBlock: 0, addressesSha256: name } as Manifest['job']
+  return {
+    manifest: { job, tables: { ledger: { rows, columns, files: listed } } } as unknown as Manifest,
+    manifestSha256: '',
+    location: `/${name}`,
+    scratch: '',
+    open: async ({ table, file }) => ({
+      table,
+      name: file.path,
+      path: file.path,
+      format: 'csv',
+      rows: file.rows,
+    }),
+    release: async () => {},
+    hasChanged: async () => false,
+    close: async () => {},
+    rowsOf: (path) => contents.get(path) ?? [],
+  }
+}
+
+export type MemoryTarget = Target & {
+  /** Rows in the table; with `transactions`, as of the last commit. */
+  rows(): ModelRow[]
+  /** Throws after so many more changes. */
+  breakAfter(changes: number): void
+  /** Where `insert` finds the rows of files. */
+  source: ReturnType<typeof modelSource> | undefined
+}
+
+/** A target that keeps rows in memory, one change at a time, and can break between any two of them. */
+export function memoryTarget(transactions: Target['transactions']): MemoryTarget {
+  let rows: ModelRow[] = []
+  let records: LoadRecord[] = []
+  let before = { rows, records }
+  let left = Number.POSITIVE_INFINITY
+  const change = () => {
+    left -= 1
+    if (left < 0) throw new Error('broken')
+  }
+  const target: MemoryTarget = {
+    ...{ title: 'memory', transactions, source: undefined },
+    begin: async () => {
+      before = { rows, records }
+    },
+    prepare: async () => {},
+    records: async () => records,
+    holdsOnly: async (_, count) => rows.length === count,
+    deleteBlocks: async (_, { from, to }) => {
+      change()
+      rows = rows.filter(({ block }) => block < from || block >= to)
+    },
+    insert: async (file: LocalFile, { append }) => {
+      const added = target.source?.rowsOf(file.name) ?? []
+      const isNew = (row: ModelRow) => added.every(({ key }) => key !== row.key)
+      if (append && transactions !== 'none' && !rows.every(isNew))
+        throw new Error(`appended a key twice from ${file.name}`)
+      change()
+      rows = rows.filter(isNew)
+      for (const row of added) {
+        if (transactions === 'none') change()
+        rows = [...rows, row]
+      }
+      return added.length
+    },
+    remember: async (record) => {
+      change()
+      const isOther = (one: LoadRecord) =>
+        one.outputId !== record.outputId || one.table !== record.table || one.path !== record.path
+      records = [...records.filter(isOther), record]
+    },
+    forget: async (gone) => {
+      for (const { outputId, path, sha256 } of gone) {
+        change()
+        records = records.filter(
+          (one) => one.outputId !== outputId || one.path !== path || one.sha256 !== sha256,
+        )
+      }
+    },
+    commit: async () => change(),
+    rollback: async () => {
+      if (transactions !== 'none') ({ rows, records } = before)
+    },
+    close: async () => {},
+    rows: () => rows,
+    breakAfter: (changes) => {
+      left = changes
+    },
+  }
+  return target
+}

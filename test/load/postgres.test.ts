@@ -1,0 +1,112 @@
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseTargetUrl } from '../../src/load/target-url.ts'
+import { loadInto } from '../../src/load-into.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { goodLake } from '../verify/lake.ts'
+import { postgres, urlOf } from './engines.ts'
+import { describeScenarios, expectLake, writeExport } from './scenarios.ts'
+
+beforeAll(() => (postgres.skipped ? undefined : postgres.start()))
+afterAll(() => (postgres.skipped ? undefined : postgres.stop()))
+
+describeScenarios(postgres)
+
+async function written() {
+  const folder = join(tempFolder(), 'out')
+  await writeExport(folder, goodLake())
+  const place = await postgres.place()
+  return { folder, place, url: 'url' in place.to ? place.to.url : '' }
+}
+
+describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
+  test('holds the tables in a schema of their own', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to, { place: { schema: 'lake' } })
+    await loadInto(folder, place.to, { place: { schema: 'lake' } })
+    expect(await place.run('SELECT count(*)::int AS n FROM lake.ledger')).toEqual([{ n: 18 }])
+    expect(await place.run('SELECT sum(value) > 0 AS positive FROM lake.transactions')).toEqual([
+      { positive: true },
+    ])
+  })
+
+  test('takes rows that somebody else put in by their keys, not twice', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to)
+    await place.run('DELETE FROM walletlake_loads')
+    await place.run("UPDATE ledger SET block_number = 999, amount = 7 WHERE entry_type = 'fee'")
+    await loadInto(folder, place.to)
+    await expectLake(place, goodLake())
+  })
+
+  test('has U+FFFD for U+0000, which its text cannot hold', async () => {
+    const { folder, place } = await written()
+    const lake = goodLake()
+    for (const row of lake.erc20_transfers) row.token_name = 'a\u0000b'
+    await writeExport(folder, lake)
+    await loadInto(folder, place.to)
+    for (const row of lake.erc20_transfers) row.token_name = 'a\ufffdb'
+    await expectLake(place, lake)
+  })
+
+  test.for([
+    { sql: 'CREATE TABLE ledger (chain_id text)', says: 'chain_id is text, expected text NOT NULL' },
+    { sql: 'CREATE TABLE ledger (chain_id text NOT NULL)', says: 'block_number bigint NOT NULL is missing' },
+  ])('is refused where a table has other columns: $says', async ({ sql, says }) => {
+    const { folder, place } = await written()
+    await place.run(sql)
+    await expect(loadInto(folder, place.to)).rejects.toThrow(says)
+    expect(await place.run("SELECT to_regclass('walletlake_loads') AS there")).toEqual([{ there: null }])
+  })
+
+  test('is refused where a table has lost its key, with the statement that restores it', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to)
+    await place.run('ALTER TABLE ledger DROP CONSTRAINT ledger_pkey')
+    const failure = await loadInto(folder, place.to).catch((thrown) => thrown)
+    expect(failure.message).toContain('no unique key on entry_id')
+    await place.run(String(failure.fix).split(', or')[0] ?? '')
+    await loadInto(folder, place.to)
+  })
+
+  test('is left to another load that is under way', async () => {
+    const { folder, place, url } = await written()
+    const other = new pg.Client({ connectionString: url })
+    await other.connect()
+    await other.query("SELECT pg_advisory_lock(hashtextextended('walletlake  ', 0))")
+    await expect(loadInto(folder, place.to)).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
+    await other.end()
+    await loadInto(folder, place.to)
+  })
+
+  test.for([
+    { when: 'the password is wrong', change: (url: string) => url.replace(/:[^:@]+@/, ':wr%40ng%2Fsecret@') },
+    { when: 'the port is wrong', change: (url: string) => url.replace(/:\d+\//, ':1/') },
+    { when: 'there is no such database', change: (url: string) => `${url}x` },
+    {
+      when: 'the host does not exist',
+      change: (url: string) => url.replace('127.0.0.1', 'no-such-host.invalid'),
+    },
+  ])('is named without its password when $when', async ({ change }) => {
+    const { folder, url } = await written()
+    const failure = await loadInto(folder, urlOf(change(url))).catch((thrown) => thrown)
+    expect(failure).toMatchObject({ code: 'LOAD_FAILED', fix: expect.stringContaining('PGPASSWORD') })
+    expect(failure.message).toContain('cannot connect to postgres://')
+    for (const secret of ['p@ss', 'p%40ss', 'wr@ng', 'wr%40ng']) {
+      expect(`${failure.message} ${failure.fix} ${failure.stack}`).not.toContain(secret)
+    }
+  })
+
+  test('takes the password from PGPASSWORD', async () => {
+    const { folder, url } = await written()
+    process.env.PGPASSWORD = decodeURIComponent(new URL(url).password)
+    try {
+      const bare = new URL(url)
+      bare.password = ''
+      await loadInto(folder, parseTargetUrl(bare.href, process.env) as ReturnType<typeof urlOf>)
+    } finally {
+      delete process.env.PGPASSWORD
+    }
+  })
+})

@@ -1,0 +1,256 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { ExportError } from '../../src/errors.ts'
+import { type LoadIntoOptions, loadInto } from '../../src/load-into.ts'
+import { TABLE_NAMES, type TableName, tableNamed } from '../../src/table/index.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { type Cells, goodLake, type Lake } from '../verify/lake.ts'
+import type { Engine, Place } from './engines.ts'
+import { hostileLake, inOrder } from './hostile-lake.ts'
+import { type ExportOptions, within, writeExport as writeTables } from './write-export.ts'
+
+/** Enough tables for what is not about the tables themselves. */
+export const FEW = ['transactions', 'erc20_transfers', 'ledger'] as const
+
+export async function expectLake(
+  place: Place,
+  lake: Lake,
+  { tables = FEW, prefix = '' }: { tables?: readonly TableName[]; prefix?: string } = {},
+): Promise<void> {
+  for (const table of tables) {
+    expect(inOrder(await place.rows(table, prefix + table)), table).toEqual(
+      inOrder(lake[table].map((row) => ({ ...nulls(table), ...row }))),
+    )
+  }
+}
+
+export const writeExport = (folder: string, lake: Lake, options: ExportOptions = {}) =>
+  writeTables(folder, lake, { tables: FEW, ...options })
+
+const nulls = (table: TableName): Cells =>
+  Object.fromEntries(tableNamed(table).columns.map(({ name }) => [name, null]))
+
+/** A lake without the rows that a test of it takes away. */
+function without(lake: Lake, isGone: (row: Cells) => boolean): Lake {
+  const tables = TABLE_NAMES.map((table) => [table, lake[table].filter((row) => !isGone(row))])
+  return Object.fromEntries(tables) as Lake
+}
+
+const inBlock = (block: number) => (row: Cells) => Number(row.block_number) === block
+
+/** What every engine has to do alike. */
+export function describeScenarios(engine: Engine): void {
+  async function loaded(lake: Lake, options: ExportOptions = {}) {
+    const folder = join(tempFolder(), 'out')
+    await writeExport(folder, lake, options)
+    const place = await engine.place()
+    const load = (given?: LoadIntoOptions) => loadInto(folder, place.to, given)
+    const result = await load()
+    return { folder, place, load, result }
+  }
+
+  describe.skipIf(engine.skipped)(`an export in ${engine.name}`, () => {
+    test.for(['csv', 'csv.gz', 'parquet'] as const)('arrives row by row as it is in %s', async (ending) => {
+      const { place, result } = await loaded(hostileLake(), {
+        ending,
+        tables: TABLE_NAMES,
+        cuts: [0, 250, 1000],
+      })
+      expect(result).toMatchObject({ skipped: 0, cleared: 0, notices: [] })
+      await expectLake(place, hostileLake(), { tables: TABLE_NAMES })
+    })
+
+    test('gives the same rows when it is loaded twice', async () => {
+      const { place, load } = await loaded(goodLake())
+      const again = await load()
+      expect(again).toMatchObject({ loaded: {}, cleared: 0 })
+      expect(again.skipped).toBe(9)
+      await expectLake(place, goodLake())
+    })
+
+    test('adds only the new files of a later run', async () => {
+      const { folder, place, load } = await loaded(within(goodLake(), 0, 300), { cuts: [0, 200, 300] })
+      await expectLake(place, within(goodLake(), 0, 300))
+      await writeExport(folder, goodLake())
+      const later = await load()
+      expect(later).toMatchObject({ loaded: { transactions: { rows: 3, files: 1 } }, cleared: 0 })
+      await expectLake(place, goodLake())
+    })
+
+    test('replaces the blocks of files that were written anew', async () => {
+      const { folder, place, load } = await loaded(goodLake())
+      const corrected = without(goodLake(), inBlock(205))
+      for (const row of corrected.ledger) if (inBlock(300)(row)) row.counterparty_name = 'changed'
+      await writeExport(folder, corrected)
+      const result = await load()
+      expect(result.cleared).toBeGreaterThan(1)
+      await expectLake(place, corrected)
+    })
+
+    test('removes the rows of files that are gone', async () => {
+      const { folder, place, load } = await loaded(goodLake())
+      await writeExport(folder, within(goodLake(), 0, 300), { cuts: [0, 200, 300] })
+      await load()
+      await expectLake(place, within(goodLake(), 0, 300))
+    })
+
+    test('keeps the rows of a file whose blocks overlap the replaced ones', async () => {
+      const { folder, place, load } = await loaded(goodLake(), { cuts: [0, 1000] })
+      const corrected = goodLake()
+      corrected.ledger = corrected.ledger.slice(0, -1)
+      await writeExport(folder, corrected, { cuts: [0, 1000] })
+      expect((await load()).loaded).toEqual({ ledger: { rows: 17, files: 2 } })
+      await expectLake(place, corrected)
+    })
+
+    test('moves a transaction that a reorganization put into another block', async () => {
+      const { folder, place, load } = await loaded(goodLake())
+      const moved = without(goodLake(), inBlock(205))
+      for (const table of TABLE_NAMES) {
+        for (const row of goodLake()[table].filter(inBlock(205))) {
+          moved[table].push({ ...row, block_number: '350', block_hash: '0xnew' })
+        }
+        moved[table].sort((a, b) => Number(a.block_number) - Number(b.block_number))
+      }
+      await writeExport(folder, moved)
+      await load()
+      await expectLake(place, moved)
+    })
+
+    test('loads again what an interruption between files kept away', async () => {
+      const folder = join(tempFolder(), 'out')
+      await writeExport(folder, goodLake())
+      const place = await engine.place()
+      for (const commit of ['load', 'file'] as const) {
+        const stop = new AbortController()
+        let files = 0
+        const onFile = () => {
+          files += 1
+          if (files === 4) stop.abort(new ExportError('INTERRUPTED', 'SIGINT was received'))
+        }
+        const { signal } = stop
+        await expect(loadInto(folder, place.to, { signal, onFile, commit })).rejects.toThrow('SIGINT')
+      }
+      const result = await loadInto(folder, place.to)
+      if (engine.name !== 'sqlite') expect(result.skipped).toBeGreaterThanOrEqual(4)
+      await expectLake(place, goodLake())
+    })
+
+    test('loads again corrections that were interrupted half-way', async () => {
+      const { folder, place, load } = await loaded(goodLake())
+      const corrected = without(goodLake(), inBlock(205))
+      for (const table of TABLE_NAMES) for (const row of corrected[table]) row.block_hash = '0xnew'
+      await writeExport(folder, corrected)
+      for (const after of [1, 2]) {
+        const stop = new AbortController()
+        let files = 0
+        const onFile = () => {
+          files += 1
+          if (files === after) stop.abort(new ExportError('INTERRUPTED', 'SIGINT was received'))
+        }
+        await expect(load({ signal: stop.signal, onFile, commit: 'file' })).rejects.toThrow('SIGINT')
+        if (engine.transactions) await expectLake(place, goodLake())
+      }
+      await load()
+      await expectLake(place, corrected)
+    })
+
+    test('shares tables with another export and leaves its rows alone', async () => {
+      const { folder, place, load } = await loaded(goodLake())
+      const other = join(tempFolder(), 'other')
+      await writeExport(other, within(goodLake(), 205, 301), {
+        name: 'other',
+        wallets: 'theirs',
+        cuts: [200, 300, 400],
+      })
+      expect(await loadInto(other, place.to)).toMatchObject({ cleared: 0, notices: [] })
+      await expectLake(place, goodLake())
+
+      const corrected = without(goodLake(), (row) => inBlock(100)(row) || inBlock(205)(row))
+      await writeExport(folder, corrected)
+      const { notices } = await load()
+      expect(notices).toContainEqual(expect.stringContaining('also loaded from the output other'))
+      await expectLake(place, without(goodLake(), inBlock(100)))
+    })
+
+    test('refuses another output that goes by the same name', async () => {
+      const { place } = await loaded(goodLake())
+      const other = join(tempFolder(), 'other')
+      await writeExport(other, within(goodLake(), 0, 300), { wallets: 'theirs', cuts: [0, 200, 300] })
+      const failure = await loadInto(other, place.to).catch((thrown: ExportError) => thrown)
+      expect(failure).toMatchObject({ code: 'USAGE', fix: expect.stringContaining('--source') })
+      await loadInto(other, place.to, { source: 'second' })
+      await expectLake(place, goodLake())
+    })
+
+    test('follows a job whose wallets changed and an output that moved', async () => {
+      const { folder, load, place } = await loaded(goodLake())
+      await writeExport(folder, within(goodLake(), 0, 300), { wallets: 'fewer', cuts: [0, 200, 300] })
+      await load()
+      await expectLake(place, within(goodLake(), 0, 300))
+      const moved = join(tempFolder(), 'moved')
+      await writeExport(moved, within(goodLake(), 0, 200), { wallets: 'fewer', cuts: [0, 200] })
+      await loadInto(moved, place.to)
+      await expectLake(place, within(goodLake(), 0, 200))
+    })
+
+    test('loads only the tables that were asked for and later the others', async () => {
+      const folder = join(tempFolder(), 'out')
+      await writeExport(folder, goodLake())
+      const place = await engine.place()
+      const first = await loadInto(folder, place.to, { tables: [tableNamed('ledger')] })
+      expect(Object.keys(first.loaded)).toEqual(['ledger'])
+      expect((await loadInto(folder, place.to)).loaded.ledger).toBeUndefined()
+      await expectLake(place, goodLake())
+    })
+
+    test('leaves a table alone that the export does not write any more', async () => {
+      const { folder, place, load } = await loaded(goodLake())
+      await writeExport(folder, goodLake(), { tables: ['ledger'] })
+      const { notices } = await load()
+      expect(notices).toEqual(expect.arrayContaining([expect.stringContaining('transactions: this export')]))
+      await expectLake(place, goodLake())
+    })
+
+    test('stands in tables with a prefix beside others', async () => {
+      const folder = join(tempFolder(), 'out')
+      await writeExport(folder, goodLake())
+      const place = await engine.place()
+      await loadInto(folder, place.to, { place: { prefix: 'w_' } })
+      await loadInto(folder, place.to, { place: { prefix: 'w_' } })
+      await expectLake(place, goodLake(), { prefix: 'w_' })
+    })
+
+    test.for(['csv', 'parquet'] as const)(
+      'refuses a %s file that was changed since, whole',
+      async (ending) => {
+        const { folder, place, load } = await loaded(goodLake(), { ending, cuts: [0, 1000] })
+        const manifest = await writeExport(folder, hostileLake(), { ending, cuts: [0, 1000] })
+        const path = join(folder, manifest.tables.erc20_transfers?.files[0]?.path ?? '')
+        const bytes = readFileSync(path)
+        bytes[bytes.length - 20] = (bytes[bytes.length - 20] ?? 0) ^ 1
+        writeFileSync(path, bytes)
+        const failure = await load().catch((thrown: ExportError) => thrown)
+        expect(failure).toMatchObject({ code: 'VERIFY_FAILED', message: expect.stringContaining('SHA-256') })
+        if (engine.transactions) await expectLake(place, goodLake())
+        rmSync(path)
+        await expect(load()).rejects.toThrow('it is not there')
+      },
+    )
+
+    test('refuses a file with other rows than the manifest promises', async () => {
+      const folder = join(tempFolder(), 'out')
+      const manifest = await writeExport(folder, goodLake(), { cuts: [0, 1000] })
+      const [file] = manifest.tables.ledger?.files ?? []
+      if (file !== undefined) file.rows += 1
+      writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest))
+      const place = await engine.place()
+      const failure = await loadInto(folder, place.to).catch((thrown: ExportError) => thrown)
+      expect(failure).toMatchObject({
+        code: 'VERIFY_FAILED',
+        message: expect.stringContaining('expected 9 rows, found 8'),
+      })
+    })
+  })
+}

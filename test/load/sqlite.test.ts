@@ -1,0 +1,98 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { loadInto } from '../../src/load-into.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { goodLake } from '../verify/lake.ts'
+import { sqlite, urlOf } from './engines.ts'
+import { describeScenarios, expectLake, writeExport } from './scenarios.ts'
+
+describeScenarios(sqlite)
+
+async function written() {
+  const folder = join(tempFolder(), 'out')
+  await writeExport(folder, goodLake())
+  const place = await sqlite.place()
+  return { folder, place, file: 'file' in place.to ? place.to.file : '' }
+}
+
+describe('a SQLite file', () => {
+  test('has nothing beside it after a load, and keeps its mode', async () => {
+    const { folder, place, file } = await written()
+    await loadInto(folder, place.to)
+    expect(readdirSync(dirname(file))).toEqual(['lake.sqlite'])
+    expect(statSync(file).mode & 0o777).toBe(0o666 & ~process.umask())
+  })
+
+  test('is loaded over what a killed load has left beside it', async () => {
+    const { folder, place, file } = await written()
+    mkdirSync(`${file}.walletlake/copy.db.lock`, { recursive: true })
+    writeFileSync(`${file}.walletlake/copy.db`, 'half a database')
+    writeFileSync(`${file}.walletlake/copy.db-journal`, 'half a journal')
+    await loadInto(folder, place.to)
+    await expectLake(place, goodLake())
+    expect(existsSync(`${file}.walletlake`)).toBe(false)
+  })
+
+  test('is left to another load that is under way', async () => {
+    const { folder, place, file } = await written()
+    mkdirSync(`${file}.walletlake`)
+    const holder = { pid: process.pid, host: 'elsewhere', startedAt: '2026-01-01T00:00:00.000Z', ticks: null }
+    writeFileSync(`${file}.walletlake/lock`, JSON.stringify(holder))
+    await expect(loadInto(folder, place.to)).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
+    expect(existsSync(`${file}.walletlake/lock`)).toBe(true)
+  })
+
+  test('is not replaced when another program wrote to it meanwhile', async () => {
+    const { folder, place } = await written()
+    await place.run('CREATE TABLE other (a)')
+    let writing: Promise<unknown> = Promise.resolve()
+    const onFile = () => {
+      writing = place.run('INSERT INTO other VALUES (1)')
+    }
+    await expect(loadInto(folder, place.to, { onFile })).rejects.toThrow('another program wrote')
+    await writing
+    expect((await place.run('SELECT a FROM other')).length).toBeGreaterThan(0)
+    expect(await place.run("SELECT name FROM sqlite_schema WHERE name = 'ledger'")).toEqual([])
+  })
+
+  test('is not touched while another program has unfinished work in it', async () => {
+    const { folder, place, file } = await written()
+    await place.run('CREATE TABLE other (a)')
+    writeFileSync(`${file}-wal`, 'pages')
+    const failure = await loadInto(folder, place.to).catch((thrown) => thrown)
+    expect(failure).toMatchObject({ code: 'OUTPUT_LOCKED', fix: expect.stringContaining('wal_checkpoint') })
+  })
+
+  test('keeps other tables, and has U+FFFD for U+0000', async () => {
+    const { folder, place } = await written()
+    await place.run('CREATE TABLE other AS SELECT 1 AS a')
+    const lake = goodLake()
+    for (const row of lake.erc20_transfers) row.token_name = 'a\u0000b'
+    await writeExport(folder, lake)
+    await loadInto(folder, place.to)
+    for (const row of lake.erc20_transfers) row.token_name = 'a\ufffdb'
+    await expectLake(place, lake)
+    expect(await place.run('SELECT a FROM other')).toEqual([{ a: 1 }])
+  })
+
+  test('is refused where a table has other columns', async () => {
+    const { folder, place } = await written()
+    await place.run('CREATE TABLE ledger (chain_id INTEGER NOT NULL)')
+    await expect(loadInto(folder, place.to)).rejects.toThrow(
+      'the column chain_id is INTEGER NOT NULL, expected TEXT NOT NULL',
+    )
+  })
+
+  test.for([
+    { path: 'no/such/folder/a.db', says: 'there is no folder' },
+    { path: 'text.db', says: 'not a database' },
+  ])('is named in the error where it cannot be opened: $says', async ({ path, says }) => {
+    const { folder } = await written()
+    const file = join(tempFolder(), path)
+    if (path === 'text.db') writeFileSync(file, 'this is no database'.repeat(1000))
+    const failure = await loadInto(folder, urlOf(`sqlite:${file}`)).catch((thrown) => thrown)
+    expect(failure).toMatchObject({ code: 'LOAD_FAILED', message: expect.stringContaining(file) })
+    expect(failure.message).toContain(says)
+  })
+})

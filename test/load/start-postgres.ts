@@ -1,0 +1,141 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+export type Postgres = {
+  /** Address with the password in it. */
+  readonly url: string
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  stop(): Promise<void>
+}
+
+const PASSWORD = 'p@ss/w:rd'
+
+/** Folder of PostgreSQL's programs; undefined where it is not installed, which is a failure in CI. */
+export function findPostgres(): string | undefined {
+  const debian = '/usr/lib/postgresql'
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    ...versions.map((version) => join(debian, version, 'bin')),
+  ]
+  const found = folders.find(
+    (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
+  )
+  if (found === undefined && process.env.CI === undefined)
+    process.stderr.write('PostgreSQL is not installed: its tests are skipped\n')
+  return found
+}
+
+/** True where tests of PostgreSQL have to be left out: it is missing, and this is nobody's CI. */
+export const noPostgres = findPostgres() === undefined && process.env.CI === undefined
+
+/** A private server with a password, in a temporary folder, on a free port of 127.0.0.1. */
+export async function startPostgres(): Promise<Postgres> {
+  const programs = findPostgres()
+  if (programs === undefined) throw new Error('PostgreSQL is not installed: apt-get install postgresql')
+  const folder = mkdtempSync(join(tmpdir(), 'walletlake-postgres-'))
+  const owner = ownerOf(folder)
+  writeFileSync(join(folder, 'password'), PASSWORD, { mode: 0o644 })
+  execFileSync(
+    join(programs, 'initdb'),
+    [
+      ...[
+        '-D',
+        join(folder, 'db'),
+        '-U',
+        'lake',
+        '-A',
+        'scram-sha-256',
+        '-E',
+        'UTF8',
+        '--no-locale',
+        '--no-sync',
+      ],
+      ...['--pwfile', join(folder, 'password')],
+    ],
+    { ...owner, stdio: 'pipe' },
+  )
+  for (let turn = 1; ; turn += 1) {
+    const port = await freePort()
+    const server = await startServer(programs, { folder, port, owner })
+    if (server !== undefined) return running(server, { folder, port })
+    if (turn === 5) throw new Error('PostgreSQL does not start')
+  }
+}
+
+/** The server refuses to run as root: then it runs as Debian's postgres, or as nobody. */
+function ownerOf(folder: string): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {}
+  const user = ['postgres', 'nobody'].flatMap((name) => {
+    try {
+      return [Number(execFileSync('id', ['-u', name], { stdio: 'pipe' }))]
+    } catch {
+      return []
+    }
+  })[0]
+  if (user === undefined) return {}
+  chownSync(folder, user, -1)
+  chmodSync(folder, 0o755)
+  return { uid: user }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+type Starting = { folder: string; port: number; owner: { uid?: number } }
+
+async function startServer(
+  programs: string,
+  { folder, port, owner }: Starting,
+): Promise<ChildProcess | undefined> {
+  const settings = {
+    ...{ listen_addresses: '127.0.0.1', unix_socket_directories: folder, port, log_destination: 'stderr' },
+    ...{
+      fsync: 'off',
+      full_page_writes: 'off',
+      max_connections: 20,
+      shared_buffers: '16MB',
+      max_wal_senders: 0,
+    },
+  }
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const args = ['-D', join(folder, 'db'), ...flags]
+  const server = spawn(join(programs, 'postgres'), args, {
+    ...owner,
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  for await (const line of createInterface({ input: server.stderr })) {
+    if (line.includes('ready to accept connections')) {
+      server.stderr.resume()
+      return server
+    }
+  }
+  return undefined
+}
+
+function running(server: ChildProcess, { folder, port }: { folder: string; port: number }): Postgres {
+  return {
+    url: `postgres://lake:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`,
+    ...{ port, user: 'lake', password: PASSWORD },
+    stop: async () => {
+      const ended = once(server, 'exit')
+      server.kill('SIGQUIT')
+      await ended
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
