@@ -10,6 +10,61 @@ const COMPOSERS = [
   ...['write-output', 'slicer', 'write-slice', 'write-task', 'write-pool', 'write-threads', 'write-worker'],
   'load-into',
 ]
+/**
+ * DuckDB writes Parquet in one room and, so that a check owes the writer nothing, reads it back in another; in a third it
+ * is a database that rows are loaded into, and the reader of files for databases that cannot read them.
+ */
+const SHARED_PACKAGES: Record<string, readonly string[]> = { '@duckdb/node-api': ['load', 'verify', 'write'] }
+
+const IMPORT = /(?:^|[;\s}])(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => normalize(path))
+  .sort()
+
+const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8')
+const importsOf = (file: string) => [...textOf(file).matchAll(IMPORT)].map(([, , name = '']) => name)
+const internalsOf = (file: string) =>
+  importsOf(file)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => normalize(join(dirname(file), name)))
+
+const roomOf = (file: string) => (file.includes('/') ? (file.split('/')[0] ?? '') : '')
+const stem = (file: string) => file.replace(/\.ts$/, '')
+const isShelf = (file: string) => roomOf(file) === 'table' || SHELF.includes(file.replace(/\.ts$/, ''))
+const isComposer = (file: string) => roomOf(file) === 'cli' || COMPOSERS.includes(stem(file))
+
+test('every file belongs to a room, the shelf or the composers', () => {
+  const loose = files.filter((file) => roomOf(file) === '' && !isShelf(file) && !isComposer(file))
+  expect(loose).toEqual([])
+  expect(files.length).toBeGreaterThan(80)
+})
+
+test('every relative import names a file that is there', () => {
+  const broken = files.flatMap((file) =>
+    internalsOf(file)
+      .filter((target) => !files.includes(target))
+      .map((target) => `${file} → ${target}`),
+  )
+  expect(broken).toEqual([])
+})
+
+test('a room imports itself and the shelf only', () => {
+  const strays = files.filter((file) => !isComposer(file)).flatMap((file) => straysOf(file))
+  expect(strays).toEqual([])
+})
+
+function straysOf(file: string): string[] {
+  return internalsOf(file)
+    .filter((target) => !isShelf(target) && (isShelf(file) || roomOf(target) !== roomOf(file)))
+    .map((target) => `${file} → ${target}`)
+}
+
+test('no import leads back to where it began, types included', () => {
+  const done = new Set<string>()
+  const walk = (file: string, path: readonly string[]): string[] => {
+    if (path.includes(file)) return [[...path.slice(path.indexOf(file)), file].join(' → ')]
     if (done.has(file)) return []
     const cycles = internalsOf(file).flatMap((target) => walk(target, [...path, file]))
     done.add(file)
