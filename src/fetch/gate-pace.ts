@@ -128,6 +128,7 @@ function noteGrant(pace: Pace, departure: Departure, { now, remaining, resetMs }
     if (drought.full) remember(pace)
     pace.stretch = drought.next
     pace.drought = undefined
+    if (pace.plan !== undefined) pace.plan.nextSlot = Math.max(pace.plan.nextSlot, now)
   }
   if (remaining === undefined) return
   noteRemaining(pace.allowance, { ...departure, remaining })
@@ -168,6 +169,8 @@ function ownDelay({ refusals }: Drought, dice: () => number): number {
   return delayBeforeRetry(failures, RETRY_DEFAULTS, () => 0.5 + dice() / 2)
 }
 
+/** Slots of the pause are lost: nobody may catch up with them after it. */
 function pause(pace: Pace, until: number): void {
   pace.pausedUntil = Math.max(pace.pausedUntil, until)
+  if (pace.plan !== undefined) pace.plan.nextSlot = Math.max(pace.plan.nextSlot, until)
 }

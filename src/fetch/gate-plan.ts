@@ -11,15 +11,15 @@ export type Plan = {
   best: number
 }
 
-/** Slots that were missed are caught up with for so long: a late timer costs no quota, and no herd ever leaves. */
-const LOOK_AHEAD_MS = 20
+/** Slots missed in so long are made up for: late timers cost no quota. A longer lull is lost, so no herd leaves. */
+const CATCH_UP_MS = 100
 
 /** A refusal leaves at least so much of the rate, for a short stretch may say too little. */
 const LARGEST_FALL = 0.75
 /** The rate doubles in so many times the last stretch: a rate that held for long is probed gently… */
 const PROBE_STRETCHES = 12
 /** …but in no less than this, nor in fewer requests… */
-const PROBE_LEAST_MS = 10_000
+const PROBE_LEAST_MS = 7_000
 const PROBE_LEAST_REQUESTS = 40
 /** …and in no more pauses (each probe costs one) or requests (it costs a refusal), whichever takes longer. */
 const PROBE_MOST_PAUSES = 100
@@ -38,26 +38,20 @@ export type Lesson = {
 
 /** What to do after a refusal of `plan` (none: the first). */
 export function planAfter(plan: Plan | undefined, { now, perMs, lengthMs, pausedMs }: Lesson): Plan {
+  const begun = { risenMs: 0, nextSlot: now }
+  // The very first rate is half guessed: it is probed soon, and is no memory of what was possible.
+  if (plan === undefined) return { ...begun, base: perMs, best: 0, doublingMs: leastDoubling(perMs) }
   const weight = Math.min(1, lengthMs / pausedMs)
-  const base = plan === undefined ? perMs : Math.max(perMs, LARGEST_FALL * rateOf(plan) * weight)
-  // The very first rate is half guessed: it is no memory of what was possible.
-  const best = plan === undefined ? 0 : Math.max(perMs, plan.best * MEMORY)
-  return {
-    base,
-    best,
-    risenMs: 0,
-    nextSlot: now,
-    doublingMs: doublingTime({ base, best, lengthMs, pausedMs }),
-  }
-}
-
-type Known = { base: number; best: number; lengthMs: number; pausedMs: number }
-
-function doublingTime({ base, best, lengthMs, pausedMs }: Known): number {
-  const least = Math.max(PROBE_LEAST_MS, PROBE_LEAST_REQUESTS / base)
+  const base = Math.max(perMs, LARGEST_FALL * rateOf(plan) * weight)
+  const best = Math.max(perMs, plan.best * MEMORY)
   const sooner = Math.min(1, base / best) ** 3
   const most = Math.max(PROBE_MOST_PAUSES * pausedMs, PROBE_MOST_REQUESTS / base) * sooner
-  return Math.max(least, Math.min(PROBE_STRETCHES * lengthMs, most))
+  const doublingMs = Math.max(leastDoubling(base), Math.min(PROBE_STRETCHES * lengthMs, most))
+  return { ...begun, base, best, doublingMs }
+}
+
+function leastDoubling(perMs: number): number {
+  return Math.max(PROBE_LEAST_MS, PROBE_LEAST_REQUESTS / perMs)
 }
 
 /** Flat at first and then ever steeper: most of the time passes near the rate that was learnt. */
@@ -68,6 +62,6 @@ export function rateOf({ base, risenMs, doublingMs }: Plan): number {
 /** Takes the slot that is due: a generic cell rate algorithm. */
 export function takeSlot(plan: Plan, now: number): void {
   const interval = 1 / rateOf(plan)
-  if (now - plan.nextSlot <= LOOK_AHEAD_MS) plan.risenMs += interval
-  plan.nextSlot = Math.max(now - LOOK_AHEAD_MS, plan.nextSlot) + interval
+  if (now - plan.nextSlot <= CATCH_UP_MS) plan.risenMs += interval
+  plan.nextSlot = Math.max(now - CATCH_UP_MS, plan.nextSlot) + interval
 }
