@@ -103,7 +103,12 @@ function resume(pace: Pace, drought: Drought, now: number): void {
   const pausedMs = now - stretch.end
   const peak = plan === undefined ? undefined : rateOf(plan)
   const { perMs, least } = estimateRate({ stretch, earlier, peak, pausedMs, tripMs })
-  pace.plan = planAfter(plan, { now, perMs, lengthMs: stretch.end - stretch.since, pausedMs })
+  pace.plan = planAfter(plan, {
+    now,
+    perMs,
+    lengthMs: Math.max(tripMs, stretch.end - stretch.since),
+    pausedMs,
+  })
   drought.full = pace.plan.base > least
   drought.next = newStretch({ first: pace.left + 1, since: now, restedMs: pausedMs })
 }

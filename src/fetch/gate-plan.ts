@@ -39,8 +39,9 @@ export type Lesson = {
 /** What to do after a refusal of `plan` (none: the first). */
 export function planAfter(plan: Plan | undefined, { now, perMs, lengthMs, pausedMs }: Lesson): Plan {
   const begun = { risenMs: 0, nextSlot: now }
-  // The very first rate is half guessed: it is probed soon, and is no memory of what was possible.
-  if (plan === undefined) return { ...begun, base: perMs, best: 0, doublingMs: leastDoubling(perMs) }
+  // The very first rate is half guessed: it is probed the sooner the less was seen, and is no memory of what was possible.
+  const soon = Math.min(PROBE_LEAST_MS, PROBE_STRETCHES * lengthMs)
+  if (plan === undefined) return { ...begun, base: perMs, best: 0, doublingMs: soon }
   const weight = Math.min(1, lengthMs / pausedMs)
   const base = Math.max(perMs, LARGEST_FALL * rateOf(plan) * weight)
   const best = Math.max(perMs, plan.best * MEMORY)

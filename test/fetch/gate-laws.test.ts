@@ -166,6 +166,16 @@ test('lets 32 readers loose within ten round trips where there is no quota', asy
   expect(seconds).toBeLessThan(8.2)
 })
 
+test('forgets soon that a service without a quota refused one request', async () => {
+  let asked = 0
+  const service: QuotaService = {
+    ...noQuota,
+    ask: (now) => ({ ...noQuota.ask(now), granted: ++asked !== 3 }),
+  }
+  const { seconds } = await runCrowd({ service, requests: 2_400, delayMs: [100, 100] })
+  expect(seconds).toBeLessThan(15)
+})
+
 test('slows an unlimited loopback service by a few milliseconds', async () => {
   const report = await runCrowd({ service: noQuota, requests: 10_000, delayMs: [1, 1] })
   expect(report.seconds).toBeLessThan(0.35)
