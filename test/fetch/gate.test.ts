@@ -137,12 +137,68 @@ test('waits longer than told where what was told is too little', async () => {
 })
 
 test('waits out a fault that names a time and begins anew with few', async () => {
-  const world = worldOf(1)
-  await world.clock.runUntil(100)
+  const world = worldOf(58)
+  for (let round = 1; round <= 7; round += 1) {
+    await world.clock.runUntil(round * 100)
+    for (const { pass } of world.left.splice(0)) pass(GRANTED)
+  }
+  depart(world, 1)
+  await world.clock.runUntil(800)
   world.left.pop()?.pass({ kind: 'failed', retryAfterMs: 3_000 })
   depart(world, 32)
   await world.clock.runUntil(60_000)
-  expect(times(world)).toEqual(Array(6).fill(3_100))
+  expect(times(world)).toEqual(Array(6).fill(3_800))
+})
+
+test('lets no herd leave after the pause for a fault', async () => {
+  const world = worldOf(6)
+  await refusedOnce(world, 1_000)
+  depart(world, 1)
+  await world.clock.runUntil(2_000)
+  world.left.pop()?.pass({ kind: 'failed', retryAfterMs: 3_000 })
+  depart(world, 32)
+  await world.clock.runUntil(5_020)
+  expect(times(world)).toEqual([5_000])
+})
+
+test('goes on after a second though an answer does not come', async () => {
+  const world = worldOf(6)
+  await world.clock.runUntil(100)
+  world.left[0]?.pass(refused(0))
+  depart(world, 1)
+  await world.clock.runUntil(60_000)
+  expect(times(world, 6)).toEqual([1_100])
+})
+
+test('waits for the answers of a herd before it goes on', async () => {
+  const world = worldOf(6)
+  await world.clock.runUntil(100)
+  const [first, ...others] = world.left.splice(0)
+  first?.pass(refused(0))
+  depart(world, 1)
+  await world.clock.runUntil(400)
+  for (const { pass } of others) pass(refused(0))
+  await world.clock.runUntil(60_000)
+  expect(times(world)).toEqual([400])
+})
+
+test('takes a late refusal of a request from before the pause for no news', async () => {
+  const world = worldOf(6)
+  await world.clock.runUntil(100)
+  const [first, second] = world.left.splice(0)
+  first?.pass(refused(0))
+  depart(world, 1)
+  await world.clock.runUntil(2_000)
+  world.left.pop()?.pass(GRANTED)
+  second?.pass(refused())
+  expect(world.gate.pausedMs()).toBe(0)
+})
+
+test('takes a herd that is refused for one refusal', async () => {
+  const world = worldOf(6)
+  await world.clock.runUntil(100)
+  for (const { pass } of world.left.splice(0)) pass(refused())
+  expect(world.gate.pausedMs()).toBeLessThanOrEqual(500)
 })
 
 test('learns nothing from a fault that names no time', async () => {
@@ -164,6 +220,13 @@ test('pauses before a quota that is used up refuses', async () => {
   expect(world.gate.pausedMs()).toBe(3_000)
   await world.clock.runUntil(60_000)
   expect(times(world)).toEqual([3_100])
+})
+
+test('waits for no reset that may be over at once', async () => {
+  const world = worldOf(1)
+  await world.clock.runUntil(100)
+  world.left.pop()?.pass({ kind: 'granted', remaining: 0, resetMs: 1_000 })
+  expect(world.gate.pausedMs()).toBe(0)
 })
 
 test('has no more in flight than the service says are left', async () => {
