@@ -152,6 +152,15 @@ test.for(LAWS)(
   },
 )
 
+test('finds out within a minute that a service counts in windows of a second', async () => {
+  const used: number[] = []
+  for (const seed of SEEDS) {
+    const service = fixedWindow({ limit: 40, windowMs: 1_000, begunMs: seed * 40 })
+    used.push((await runCrowd({ service, requests: 2_200, seed })).used)
+  }
+  expect(used.reduce((sum, share) => sum + share) / used.length).toBeGreaterThan(0.85)
+})
+
 test('waits a minute when told to, everybody', async () => {
   const told = () => 60_000
   const report = await runCrowd({ service: fortyPerSecond(), requests: 1_000, told })
