@@ -5,7 +5,7 @@ import { countDeparture, countRefusal, type Departure, newStretch, type Stretch 
 import { delayBeforeRetry, RETRY_DEFAULTS } from './retry.ts'
 
 /** What came of a request. `undefined` where the service says nothing. */
-export type Outcome =
+export type GateOutcome =
   /** An answer that spends quota: so many requests are left, and in `resetMs` the quota begins anew. */
   | { kind: 'granted'; remaining: number | undefined; resetMs: number | undefined }
   /** 429. */
@@ -114,7 +114,7 @@ function resume(pace: Pace, drought: Drought, now: number): void {
 }
 
 /** Takes note of what came of a request. */
-export function settle(pace: Pace, departure: Departure, outcome: Outcome & Moment): void {
+export function settle(pace: Pace, departure: Departure, outcome: GateOutcome & Moment): void {
   pace.inFlight -= 1
   if (outcome.kind === 'granted') noteGrant(pace, departure, outcome)
   else if (outcome.kind === 'refused') noteRefusal(pace, departure, outcome)
@@ -124,7 +124,7 @@ export function settle(pace: Pace, departure: Departure, outcome: Outcome & Mome
   }
 }
 
-type Granted = Extract<Outcome, { kind: 'granted' }> & Moment
+type Granted = Extract<GateOutcome, { kind: 'granted' }> & Moment
 
 function noteGrant(pace: Pace, departure: Departure, { now, remaining, resetMs }: Granted): void {
   pace.opened += 1
@@ -146,7 +146,7 @@ function remember({ earlier, stretch }: Pace): void {
   if (earlier.length > EARLIER) earlier.splice(1, 1)
 }
 
-type Refused = Extract<Outcome, { kind: 'refused' }> & Moment
+type Refused = Extract<GateOutcome, { kind: 'refused' }> & Moment
 
 function noteRefusal(pace: Pace, departure: Departure, { now, dice, retryAfterMs }: Refused): void {
   const { drought, stretch } = pace

@@ -1,4 +1,4 @@
-import { dueAt, leave, newPace, type Outcome, type Pace, settle } from './gate-pace.ts'
+import { dueAt, type GateOutcome, leave, newPace, type Pace, settle } from './gate-pace.ts'
 import type { Departure } from './gate-stretch.ts'
 
 /**
@@ -12,13 +12,13 @@ import type { Departure } from './gate-stretch.ts'
  */
 export type Gate = {
   /** Resolves when one request may leave. Rejects with the signal's reason when it is aborted first. */
-  take(signal: AbortSignal): Promise<Pass>
+  take(signal: AbortSignal): Promise<GatePass>
   /** Milliseconds until the pause ends, 0 where there is none. */
   pausedMs(): number
 }
 
 /** Says what came of the request that left. To be called exactly once. */
-export type Pass = (outcome: Outcome) => void
+export type GatePass = (outcome: GateOutcome) => void
 
 export type GateClock = {
   /** Milliseconds that never run backwards. */
@@ -30,7 +30,7 @@ export type GateClock = {
 }
 
 type State = { clock: GateClock; pace: Pace; waiters: Waiter[]; cancel: () => void }
-type Waiter = (pass: Pass) => void
+type Waiter = (pass: GatePass) => void
 
 /** Creates a gate that knows no limit yet. Clients of one key share one, since the service counts them as one. */
 export function createGate(clock: GateClock = systemClock): Gate {
@@ -50,10 +50,10 @@ const systemClock: GateClock = {
   },
 }
 
-function take(state: State, signal: AbortSignal): Promise<Pass> {
+function take(state: State, signal: AbortSignal): Promise<GatePass> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
-    const go = (pass: Pass) => {
+    const go = (pass: GatePass) => {
       signal.removeEventListener('abort', giveUp)
       resolve(pass)
     }
@@ -87,7 +87,7 @@ function release(state: State): void {
   }
 }
 
-function passFor(state: State, departure: Departure): Pass {
+function passFor(state: State, departure: Departure): GatePass {
   return (outcome) => {
     const { clock, pace } = state
     settle(pace, departure, { ...outcome, now: clock.now(), dice: clock.dice })

@@ -1,11 +1,11 @@
 import type { Answer } from './client.ts'
-import type { Outcome } from './gate-pace.ts'
+import type { GateOutcome } from './gate-pace.ts'
 import { readRetryAfter } from './retry.ts'
 
 type Headers = Answer['headers']
 
 /** What an answer says to the quota gate. */
-export function readOutcome({ status, headers }: Pick<Answer, 'status' | 'headers'>): Outcome {
+export function readOutcome({ status, headers }: Pick<Answer, 'status' | 'headers'>): GateOutcome {
   const retryAfterMs = readWait(headers)
   const resetMs = readReset(headers)
   if (status === 429) return { kind: 'refused', retryAfterMs: retryAfterMs ?? resetMs }

@@ -2,7 +2,7 @@ import pRetry from 'p-retry'
 import { ExportError, toExportError } from '../errors.ts'
 import type { Answer, Client, ClientRequest } from './client.ts'
 import type { Gate } from './gate.ts'
-import type { Outcome } from './gate-pace.ts'
+import type { GateOutcome } from './gate-pace.ts'
 import { isFault, readOutcome, readRemaining, readWait } from './read-outcome.ts'
 import { delayBeforeRetry, RETRY_DEFAULTS, type RetryOptions } from './retry.ts'
 
@@ -118,7 +118,7 @@ async function send(asker: Asker, ask: Ask): Promise<Answer> {
 }
 
 /** What the answer says of the quota; a limit of the asked thing's own says nothing of it. */
-function readAdmission(ask: Ask, answer: Answer): Outcome {
+function readAdmission(ask: Ask, answer: Answer): GateOutcome {
   const outcome = readOutcome(answer)
   const own = outcome.kind === 'refused' && ask.ownLimit && isOwnLimit(answer, outcome.retryAfterMs)
   return own ? { kind: 'failed', retryAfterMs: undefined } : outcome

@@ -6,10 +6,11 @@ import { once, setMaxListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '../../dist/fetch/client.js'
 import { createGate } from '../../dist/fetch/gate.js'
-import { requestPage } from '../../dist/fetch/request-page.js'
+import { request } from '../../dist/fetch/request.js'
 
 const SERVICE = new URL('./quota-service.js', import.meta.url).pathname
 const READERS = 32
+const PAGE = { method: 'GET', pathAndQuery: '/page', about: 'a page' }
 const delayMs = [60, 120]
 const bucket = { perSecond: 40, burst: 20, delayMs }
 
@@ -94,7 +95,7 @@ async function measure({ name, quota, url, seconds, gateless = false }) {
   const reader = async () => {
     const reader = { ...asker, gate: gateless ? ownGate() : shared }
     while (performance.now() < until) {
-      await requestPage(reader, { pathAndQuery: '/page', about: 'a page' }, () => undefined)
+      await request(reader, PAGE, () => ({}))
       counts.answered += 1
       last = performance.now()
     }

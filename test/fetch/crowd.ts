@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { createGate, type Pass } from '../../src/fetch/gate.ts'
+import { createGate, type GatePass } from '../../src/fetch/gate.ts'
 import type { QuotaService, Verdict } from './quota-service.ts'
 import { type VirtualClock, virtualClock } from './virtual-clock.ts'
 
@@ -76,7 +76,11 @@ export async function runCrowd(crowd: Crowd): Promise<Report> {
 const never = new AbortController().signal
 setMaxListeners(0, never)
 
-type Exchange = { clock: VirtualClock; pass: Pass; report: Pick<Report, 'granted' | 'refused' | 'pauses'> }
+type Exchange = {
+  clock: VirtualClock
+  pass: GatePass
+  report: Pick<Report, 'granted' | 'refused' | 'pauses'>
+}
 
 /** One request and its answer; the service decides as the request comes. */
 async function exchange(crowd: Crowd, { clock, pass, report }: Exchange): Promise<void> {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Outcome } from '../../src/fetch/gate-pace.ts'
+import type { GateOutcome } from '../../src/fetch/gate-pace.ts'
 import { readOutcome } from '../../src/fetch/read-outcome.ts'
-import { type Asker, requestPage } from '../../src/fetch/request-page.ts'
+import { type Asker, request } from '../../src/fetch/request.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.400Z')
 
@@ -73,23 +73,29 @@ test.for([
 
 type Answering = (asked: number) => { status: number; headers?: Record<string, string> }
 
+type Asking = { onEvent?: Asker['onEvent']; ownLimit?: boolean }
+
 /** Asks a page; each try gets the answer of its number. Gives what the gate was told. */
-async function outcomesOf(answering: Answering, onEvent: Asker['onEvent'] = () => {}): Promise<Outcome[]> {
-  const told: Outcome[] = []
+async function outcomesOf(
+  answering: Answering,
+  { onEvent = () => {}, ownLimit = false }: Asking = {},
+): Promise<GateOutcome[]> {
+  const told: GateOutcome[] = []
   let asked = 0
-  const get = async () => {
+  const send = async () => {
     const { status, headers = {} } = answering(asked++)
     return { status, headers, body: Buffer.from('{}') }
   }
   const asker: Asker = {
-    client: { get, hideKey: (text) => text, close: async () => {} },
+    client: { send, hideKey: (text) => text, close: async () => {} },
     gate: { take: async () => (outcome) => void told.push(outcome), pausedMs: () => 0 },
     limit: (task) => task(),
     retry: { retries: 1, firstDelayMs: 0, maxDelayMs: 0 },
     signal: new AbortController().signal,
     onEvent,
   }
-  await requestPage(asker, { pathAndQuery: '/page', about: 'a page' }, () => {}).catch(() => {})
+  const ask = { method: 'GET', pathAndQuery: '/page', about: 'a page', ownLimit } as const
+  await request(asker, ask, () => {}).catch(() => {})
   return told
 }
 
@@ -107,11 +113,16 @@ test('tells the gate of a connection that broke', async () => {
 })
 
 test('gives its pass back when no request may be sent any more', async () => {
-  const outcomes = await outcomesOf(
-    () => ({ status: 200 }),
-    ({ kind }) => {
-      if (kind === 'sent') throw new Error('the budget is reached')
-    },
-  )
+  const onEvent = ({ kind }: { kind: string }) => {
+    if (kind === 'sent') throw new Error('the budget is reached')
+  }
+  const outcomes = await outcomesOf(() => ({ status: 200 }), { onEvent })
+  expect(outcomes).toEqual([{ kind: 'failed', retryAfterMs: undefined }])
+})
+
+test("tells the gate nothing of a limit of the asked thing's own", async () => {
+  const outcomes = await outcomesOf(() => ({ status: 429, headers: { 'retry-after': '3600' } }), {
+    ownLimit: true,
+  })
   expect(outcomes).toEqual([{ kind: 'failed', retryAfterMs: undefined }])
 })

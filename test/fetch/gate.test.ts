@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import { createGate, type Gate, type Pass } from '../../src/fetch/gate.ts'
+import { createGate, type Gate, type GatePass } from '../../src/fetch/gate.ts'
 import { type VirtualClock, virtualClock } from './virtual-clock.ts'
 
 const GRANTED = { kind: 'granted', remaining: undefined, resetMs: undefined } as const
@@ -8,7 +8,7 @@ const refused = (retryAfterMs?: number) => ({ kind: 'refused', retryAfterMs }) a
 const calm = new AbortController().signal
 setMaxListeners(0, calm)
 
-type Left = { at: number; pass: Pass }
+type Left = { at: number; pass: GatePass }
 type World = { clock: VirtualClock; gate: Gate; left: Left[] }
 
 /** `waiting` requests want to leave; they are listed as they do. */
