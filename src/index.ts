@@ -1,7 +1,8 @@
 /** The public API of walletlake: what a program may import; everything else may change at any time. */
 
 export { ExportError, type ExportErrorOptions, FAILURES, type Failure, type FailureCode } from './errors.ts'
-export { createGate, type Gate } from './fetch/gate.ts'
+export { createGate, type Gate, type GatePass } from './fetch/gate.ts'
+export type { GateOutcome } from './fetch/gate-pace.ts'
 export type { CallOptions, Paging } from './fetch/operations/call.ts'
 export type { ChainsQuery } from './fetch/operations/chains.ts'
 export type { NftQuery } from './fetch/operations/nfts.ts'
