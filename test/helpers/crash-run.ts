@@ -84,6 +84,25 @@ export async function crashRun(job: CrashJob, cuts: readonly Cut[]): Promise<Cra
   return report
 }
 
+/**
+ * Lets the disk of a job's run fail, then starts it again on a good one. Checks that the failure is the output's or
+ * none, says so with a fix, leaves no manifest of what is not there, and that the end is the calm one.
+ */
+export async function brokenDiskRun(job: CrashJob, plan: DiskPlan): Promise<Ended> {
+  const calm = await calmRunOf(job)
+  const scene = await prepare(job)
+  const broken = await start(scene, plan).ended
+  if (broken.exit !== job.exit) {
+    expect([broken.exit, broken.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: .+\nfix: .+\n/)])
+  }
+  expectHonestManifest(scene.output)
+  const good = await start(scene).ended
+  expect([good.exit, good.stderr]).toEqual([job.exit, expect.any(String)])
+  expect(outputBytes(scene.output)).toEqual(calm.bytes)
+  expect(filesIn(scene.output)).toEqual(calm.files)
+  return broken
+}
+
 /** True where an export is complete, though its process may have died since. */
 function isFinished(output: string): boolean {
   return existsSync(join(output, 'manifest.json')) && !existsSync(join(output, '.walletlake', 'pages.log'))
