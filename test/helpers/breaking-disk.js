@@ -6,6 +6,8 @@
 //   {"how":"kill","at":7}                              SIGKILL before the seventh step; `kill-after`: after it
 //   {"how":"torn","at":7}                              half of the bytes are written, then SIGKILL
 //   {"how":"power-cut","at":7,"scratch":"folder"}      … and what was not synced is lost, bytes and names alike
+//   {"how":"SIGINT","at":7}                            the process gets the signal and goes on; also `SIGTERM`
+//   {"how":"stall","at":7}                             this step never ends; a line on stderr says when it began
 //   {"how":"ENOSPC","at":7}                            from there on nothing can grow; `EROFS`: nothing can change;
 //                                                      any other code: this one step fails
 import fs from 'node:fs'
@@ -50,6 +52,7 @@ function patch(owner, name, { style, step = name }) {
     const count = Atomics.add(counter, 0, 1) + 1
     if (plan.how === 'count') unseen(() => trace(step, this, args))
     else if (count === plan.at && plan.how !== 'kill-after') unseen(() => breakHere(step, this, args))
+    if (plan.how === 'stall' && count === plan.at && style !== 'sync') return stall()
     const code = failing(step, count)
     if (code !== undefined) return fail(code, { style, args, step })
     return watched(this, { original, step, style, args, last: count === plan.at })
@@ -76,12 +79,19 @@ function changes(step, [target, flags]) {
 function breakHere(step, self, args) {
   if (plan.how === 'torn' || plan.how === 'ENOSPC') writeHalf(step, self, args)
   if (plan.how === 'power-cut') losePower()
+  if (plan.how.startsWith('SIG')) process.kill(process.pid, plan.how)
   if (['kill', 'torn', 'power-cut'].includes(plan.how)) die()
 }
 
 function die() {
   process.kill(process.pid, 'SIGKILL')
   for (;;);
+}
+
+/** A promise, or a callback, that is never heard of again. */
+function stall() {
+  real.writeSync(2, 'the disk stalls\n')
+  return new Promise(() => {})
 }
 
 function failing(step, count) {

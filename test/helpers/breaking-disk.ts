@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 /** How the disk of a started program breaks (breaking-disk.js says what each means); `at` counts steps from 1. */
 export type DiskPlan =
   | { how: 'count'; trace: string }
-  | { how: 'kill' | 'kill-after' | 'torn'; at: number }
+  | { how: 'kill' | 'kill-after' | 'torn' | 'stall' | 'SIGINT' | 'SIGTERM'; at: number }
   | { how: 'power-cut'; at: number; scratch: string }
   | { how: `E${string}`; at: number }
 

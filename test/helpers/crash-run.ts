@@ -103,6 +103,20 @@ export async function brokenDiskRun(job: CrashJob, plan: DiskPlan): Promise<Ende
   return broken
 }
 
+/** Sends a signal at a step of a job's run, then starts it again. The first ends by the signal, or was done before. */
+export async function signalledRun(job: CrashJob, plan: DiskPlan): Promise<Ended> {
+  const calm = await calmRunOf(job)
+  const scene = await prepare(job)
+  const signalled = await start(scene, plan).ended
+  expect([130, 143, job.exit]).toContain(signalled.exit)
+  expectHonestManifest(scene.output)
+  const last = await start(scene).ended
+  expect([last.exit, last.stderr]).toEqual([job.exit, expect.any(String)])
+  expect(outputBytes(scene.output)).toEqual(calm.bytes)
+  expect(filesIn(scene.output)).toEqual(calm.files)
+  return signalled
+}
+
 /** True where an export is complete, though its process may have died since. */
 function isFinished(output: string): boolean {
   return existsSync(join(output, 'manifest.json')) && !existsSync(join(output, '.walletlake', 'pages.log'))
