@@ -12,8 +12,10 @@ import { type Fault, type Loopback, startLoopback } from './loopback.ts'
 import { outputBytes } from './output-bytes.ts'
 import { tempFolder } from './temp-folder.ts'
 
-/** Where a run is killed: at a step to the disk, when the service has got so many requests, or after so long. */
-export type Cut = { how: 'kill' | 'kill-after' | 'torn' | 'power-cut' | 'request' | 'ms'; at: number }
+/** Where a run is ended: at a step to the disk, when the service has got so many requests, or after so long. */
+export type Cut = { how: (typeof STEP_CUTS)[number] | 'request' | 'ms'; at: number }
+
+const STEP_CUTS = ['kill', 'kill-after', 'torn', 'power-cut', 'SIGINT', 'SIGTERM'] as const
 
 /** What a job leaves, and costs, when nothing disturbs it. */
 export type Calm = { bytes: Record<string, string>; files: string[]; requests: number; steps: string[] }
@@ -45,7 +47,7 @@ async function measureCalm(job: CrashJob): Promise<Calm> {
 
 /** A place to kill a run at that dice choose, anywhere in it. */
 export function randomCut({ steps, requests }: Calm, dice: Dice): Cut {
-  const how = dice.pick(['kill', 'kill-after', 'torn', 'power-cut', 'request'] as const)
+  const how = dice.pick([...STEP_CUTS, 'request', 'request'] as const)
   return { how, at: dice.between(1, how === 'request' ? requests : steps.length) }
 }
 
@@ -69,7 +71,7 @@ export async function crashRun(job: CrashJob, cuts: readonly Cut[]): Promise<Cra
     const finished = isFinished(scene.output)
     const ended = await startAndCut(scene, cut, onRequest)
     report.starts += 1
-    if (ended.exit === null) report.kills += 1
+    if ([null, 130, 143].includes(ended.exit)) report.kills += 1
     else expect([ended.exit, ended.stderr]).toEqual([job.exit, expect.any(String)])
     expectHonestManifest(scene.output)
     // What was finished and is asked for again without an endBlock is a new export.
