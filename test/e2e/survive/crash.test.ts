@@ -2,13 +2,14 @@ import { availableParallelism } from 'node:os'
 import pLimit from 'p-limit'
 import { expect, test } from 'vitest'
 import { CRASH_JOBS, type CrashJob } from '../../helpers/crash-jobs.ts'
-import { bordersOf, calmRunOf, crashRun, randomCut } from '../../helpers/crash-run.ts'
+import { bordersOf, type Cut, calmRunOf, crashRun, randomCut } from '../../helpers/crash-run.ts'
 import { createDice } from '../../helpers/dice.ts'
 
 test.for(CRASH_JOBS)('$what ends in the same bytes when it is killed twice', async (job) => {
   const calm = await calmRunOf(job)
   const dice = createDice(job.what.length)
-  const { kills } = await crashRun(job, [randomCut(calm, dice), randomCut(calm, dice)])
+  const early: Cut = { how: 'torn', at: Math.round(calm.steps.length * (0.1 + dice.next() / 2)) }
+  const { kills } = await crashRun(job, [early, randomCut(calm, dice)])
   expect(kills).toBeGreaterThan(0)
 })
 
