@@ -13,8 +13,8 @@ export type CrashJob = {
   fault?: Fault
   /** Exit code of a run that reaches its end. */
   exit: 0 | 6
-  /** Fields of a job whose files already lie in the output, under names that the new ones will need. */
-  earlier?: Record<string, unknown>
+  /** An export that already lies in the output: of these other fields, or of a chain that ended before this block. */
+  earlier?: { fields?: Record<string, unknown>; head?: number }
 }
 
 const base = { chain: '43114', endBlock: 421, addresses, concurrency: 3 }
@@ -53,7 +53,20 @@ export const CRASH_JOBS: readonly CrashJob[] = [
   {
     what: 'an older export in its place',
     fields: { ...base, maxRowsPerFile: 900, tables: TABLE_NAMES.slice(0, 3) },
-    earlier: { addresses: addresses.slice(0, 2), maxRowsPerFile: 400 },
+    earlier: { fields: { addresses: addresses.slice(0, 2), maxRowsPerFile: 400 } },
     exit: 0,
+  },
+  {
+    what: 'an update',
+    fields: { ...base, endBlock: undefined, format: 'parquet', tables: ['ledger', 'erc20_transfers'] },
+    earlier: { head: 250 },
+    exit: 0,
+  },
+  {
+    what: 'an update with raw items and rejects',
+    fields: { ...base, endBlock: undefined, keepRaw: true },
+    fault: breakWhere(() => true, spoilt),
+    earlier: { head: 250 },
+    exit: 6,
   },
 ]

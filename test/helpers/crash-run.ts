@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { Manifest } from '../../src/manifest.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
+import type { DataService } from '../../src/service/data-service.ts'
 import { breakingDisk, type DiskPlan } from './breaking-disk.ts'
 import { type Ended, startCommand } from './command.ts'
 import type { CrashJob } from './crash-jobs.ts'
@@ -23,6 +24,8 @@ export type Calm = { bytes: Record<string, string>; files: string[]; requests: n
 export type CrashReport = { kills: number; starts: number; extraRequests: number; allowedRequests: number }
 
 const service = createDataService()
+/** The same chain as it was, by its last block then. */
+const youngServices = new Map<number, DataService>()
 const calms = new Map<string, Promise<Calm>>()
 
 /** The undisturbed run of a job, once for all. */
@@ -68,7 +71,7 @@ export async function crashRun(job: CrashJob, cuts: readonly Cut[]): Promise<Cra
   const report = { kills: 0, starts: 0, extraRequests: 0, allowedRequests: 0 }
   let requests = 0
   for (const cut of [...cuts, undefined]) {
-    const finished = isFinished(scene.output)
+    const finished = isFinished(job, scene.output, calm)
     const ended = await startAndCut(scene, cut, onRequest)
     report.starts += 1
     if ([null, 130, 143].includes(ended.exit)) report.kills += 1
@@ -120,8 +123,14 @@ export async function signalledRun(job: CrashJob, plan: DiskPlan): Promise<Ended
 }
 
 /** True where an export is complete, though its process may have died since. */
-function isFinished(output: string): boolean {
+function isFinished({ fields }: CrashJob, output: string, { bytes }: Calm): boolean {
+  if ('endBlock' in fields && fields['endBlock'] === undefined)
+    return hashFile(join(output, 'manifest.json')) === bytes['manifest.json']
   return existsSync(join(output, 'manifest.json')) && !existsSync(join(output, '.walletlake', 'pages.log'))
+}
+
+function hashFile(path: string): string | undefined {
+  return existsSync(path) ? createHash('sha256').update(readFileSync(path)).digest('hex') : undefined
 }
 
 type OnRequest = { act: () => void }
@@ -134,17 +143,26 @@ async function prepare(job: CrashJob, onRequest?: OnRequest): Promise<Scene> {
     onRequest?.act()
     return job.fault?.(asked)
   }
-  const { url, asked } = await startLoopback(service, fault)
+  let now: DataService = youngService(job.earlier?.head)
+  const { url, asked } = await startLoopback({ answer: (request) => now.answer(request) }, fault)
   const jobFile = join(folder, 'job.json')
   const scene = { folder, jobFile, output, url, asked }
   mkdirSync(join(folder, 'scratch'))
   if (job.earlier !== undefined) {
-    writeFileSync(jobFile, JSON.stringify({ ...job.fields, output, ...job.earlier }))
-    expect((await start(scene).ended).exit).toBe(job.exit)
+    writeFileSync(jobFile, JSON.stringify({ ...job.fields, output, ...job.earlier.fields }))
+    expect(await start(scene).ended).toMatchObject({ exit: job.exit })
     asked.length = 0
+    now = service
   }
   writeFileSync(jobFile, JSON.stringify({ ...job.fields, output }))
   return scene
+}
+
+function youngService(head: number | undefined): DataService {
+  if (head === undefined) return service
+  const young = youngServices.get(head) ?? createDataService({ head })
+  youngServices.set(head, young)
+  return young
 }
 
 function start({ jobFile, url }: Scene, plan?: DiskPlan) {
@@ -178,15 +196,13 @@ export function expectHonestManifest(output: string): void {
   const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest
   const listed = Object.values(manifest.tables).flatMap(({ files }) => files)
   const found = listed.map((file) => {
-    const bytes = existsSync(join(output, file.path))
-      ? readFileSync(join(output, file.path))
-      : Buffer.alloc(0)
-    return { ...file, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
+    const path = join(output, file.path)
+    return { ...file, bytes: existsSync(path) ? statSync(path).size : -1, sha256: hashFile(path) }
   })
   expect(found).toEqual(listed)
   const rejects = join(output, 'rejects.ndjson')
   const lines = existsSync(rejects) ? readFileSync(rejects, 'utf8').split('\n').length - 1 : 0
-  expect(lines).toBe(manifest.rejects)
+  expect(lines).toBeGreaterThanOrEqual(manifest.rejects)
 }
 
 /** Every path of an output but the reports of its runs, which are one a run. */
