@@ -64,6 +64,7 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
   const folder = privateFolder(job)
   if (fresh) await forget(folder)
   else if (await isDone(job)) {
+    await removeSpool(folder)
     await recallFigures(job, figures)
     return 'unchanged'
   }

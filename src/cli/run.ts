@@ -6,6 +6,7 @@ import { readApiKey } from '../job/read-api-key.ts'
 import { createLog, type Log, type LogFormat } from '../report/log.ts'
 import { showProgress } from '../report/progress.ts'
 import { summarize } from '../report/run-report.ts'
+import { say, sayJson } from '../report/say.ts'
 import { summaryText } from '../report/summary.ts'
 import { type RunResult, run } from '../run.ts'
 import { type JobArguments, jobOptions, readJobs } from './jobs.ts'
@@ -149,12 +150,8 @@ function plainProgress(
 
 function conclude({ id, jobs, code }: RunResult, { args, log }: { args: RunArguments; log: Log }): number {
   const exit = code === undefined ? 0 : FAILURES[code].exit
-  if (args.json)
-    process.stdout.write(
-      `${JSON.stringify({ run: id, exit, jobs: jobs.map((job) => summarize({ id, ...job })) })}\n`,
-    )
-  else if (!args.quiet)
-    process.stdout.write(`${summaryText(jobs, { now: Date.now(), program: programName() })}\n`)
+  if (args.json) sayJson({ run: id, exit, jobs: jobs.map((job) => summarize({ id, ...job })) })
+  else if (!args.quiet) say(summaryText(jobs, { now: Date.now(), program: programName() }))
   for (const { job, error, figures } of jobs) {
     if (error !== undefined)
       log.failure(new ExportError(error.code, `${job.name}: ${error.message}`, { fix: error.fix }))

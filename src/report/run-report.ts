@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeAtomically } from '../disk.ts'
 import type { ExportError } from '../errors.ts'
@@ -19,6 +19,13 @@ export async function writeRunReport(report: RunReport): Promise<void> {
   const folder = join(report.job.output, 'runs')
   await mkdir(folder, { recursive: true })
   await writeAtomically(join(folder, `${report.id}.json`), `${JSON.stringify(summarize(report), null, 2)}\n`)
+  await sweepUnfinished(folder)
+}
+
+/** Reports that a killed run had begun to write. */
+async function sweepUnfinished(folder: string): Promise<void> {
+  const left = (await readdir(folder)).filter((name) => /^\.[\w-]+\.json\.part$/.test(name))
+  for (const name of left) await rm(join(folder, name), { force: true })
 }
 
 /** One job's outcome with stable field names, for `--json` and the run's report. */

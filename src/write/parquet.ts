@@ -16,6 +16,8 @@ export type ParquetCopy = {
   compression: Compression
   /** What was staged: rows, bytes in all, and characters in the longest line. */
   size: { rows: number; bytes: number; longest: number }
+  /** Breaks the copy off: a thread that ends while DuckDB is at work takes the whole process with it. */
+  signal?: AbortSignal | undefined
 }
 
 /**
@@ -59,10 +61,12 @@ async function copyWithin(memory: string, copy: ParquetCopy): Promise<boolean> {
     ...settings,
     temp_directory: `${copy.path}.tmp`,
   })
+  const connection = await instance.connect()
+  const breakOff = () => connection.interrupt()
   try {
-    const connection = await instance.connect()
+    copy.signal?.throwIfAborted()
+    copy.signal?.addEventListener('abort', breakOff)
     await connection.run(copyStatement(copy))
-    connection.closeSync()
     return true
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
@@ -73,6 +77,8 @@ async function copyWithin(memory: string, copy: ParquetCopy): Promise<boolean> {
       { cause },
     )
   } finally {
+    copy.signal?.removeEventListener('abort', breakOff)
+    connection.closeSync()
     instance.closeSync()
     await rm(`${copy.path}.tmp`, { recursive: true, force: true })
   }

@@ -1,7 +1,14 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { diskError, publishFile, readTextIfAny, writeAtomically } from '../disk.ts'
-import { MANIFEST_FILE, type Manifest, type ManifestFile, REJECTS_FILE } from '../manifest.ts'
+import { diskError, publishFile, readTextIfAny, syncFolder, temporaryOf, writeAtomically } from '../disk.ts'
+import {
+  MANIFEST_FILE,
+  type Manifest,
+  type ManifestFile,
+  type ManifestTable,
+  REJECTS_FILE,
+} from '../manifest.ts'
+import { TABLE_NAMES } from '../table/index.ts'
 import type { Part } from './assemble-table.ts'
 
 export type Publication = {
@@ -14,38 +21,47 @@ export type Publication = {
 }
 
 /**
- * Makes an export visible: parts under their final names, then the manifest that lists them, then what an earlier
- * manifest listed and this one does not is removed. An earlier manifest goes first where a name would change its
- * content, so that no manifest ever lists bytes that are not there. Throws OUTPUT_FAILED.
+ * Makes an export visible: parts under their final names, then the manifest that lists them, then every part that it
+ * does not list is removed, whatever run left it. An earlier manifest goes first where a name would change its content,
+ * so that no manifest ever lists bytes that are not there. Throws OUTPUT_FAILED.
  */
 export async function publish({ folder, manifest, parts, rejects }: Publication): Promise<void> {
-  const earlier = await listedFiles(folder)
   const listed = new Set(Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path)))
   const visible = parts.filter(({ path }) => listed.has(path))
-  const changed = visible.some(({ path, sha256 }) =>
-    earlier.some((file) => file.path === path && file.sha256 !== sha256),
-  )
   try {
-    if (changed) await rm(join(folder, MANIFEST_FILE), { force: true })
+    const earlier = await readManifestIfAny(folder)
+    if (breaksPromise(earlier, { parts: visible, rejects })) await removeManifest(folder)
     for (const { staged, path } of visible) await publishFile(staged, join(folder, path))
     await publishRejects(folder, rejects)
     await writeAtomically(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`)
-    await removeUnlisted({ folder, earlier, listed })
+    await removeUnlisted(folder, listed)
   } catch (cause) {
     throw diskError(`cannot publish the export in ${folder}`, cause)
   }
 }
 
+type Contents = Pick<Publication, 'parts' | 'rejects'>
+
+/** True where an earlier manifest would list other bytes, or more rejects, than there are going to be. */
+function breaksPromise(earlier: Manifest | undefined, { parts, rejects }: Contents): boolean {
+  if (earlier === undefined) return true
+  const files = Object.values(earlier.tables).flatMap(({ files }) => files)
+  const hashes = new Map(files.map(({ path, sha256 }) => [path, sha256]))
+  const changed = parts.some(({ path, sha256 }) => (hashes.get(path) ?? sha256) !== sha256)
+  return changed || earlier.rejects > rejects.length
+}
+
+async function removeManifest(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  await rm(join(folder, MANIFEST_FILE), { force: true })
+  await syncFolder(folder)
+}
+
 async function publishRejects(folder: string, lines: readonly string[]): Promise<void> {
   await mkdir(folder, { recursive: true })
   const path = join(folder, REJECTS_FILE)
-  if (lines.length === 0) await rm(path, { force: true })
+  if (lines.length === 0) for (const left of [temporaryOf(path), path]) await rm(left, { force: true })
   else await writeAtomically(path, `${lines.join('\n')}\n`)
-}
-
-async function listedFiles(folder: string): Promise<ManifestFile[]> {
-  const manifest = await readManifestIfAny(folder)
-  return Object.values(manifest?.tables ?? {}).flatMap(({ files }) => files)
 }
 
 /** The manifest of an output; undefined where there is none or it is not one. */
@@ -53,20 +69,46 @@ export async function readManifestIfAny(folder: string): Promise<Manifest | unde
   const text = await readTextIfAny(join(folder, MANIFEST_FILE))
   if (text === undefined) return undefined
   try {
-    const manifest = JSON.parse(text) as Manifest
-    return manifest.manifestVersion === 1 && typeof manifest.tables === 'object' ? manifest : undefined
+    const manifest: unknown = JSON.parse(text)
+    return isManifest(manifest) ? manifest : undefined
   } catch {
     return undefined
   }
 }
 
-type Removal = { folder: string; earlier: readonly ManifestFile[]; listed: ReadonlySet<string> }
+/** True where all that is read of a manifest here is of its type; `verify` looks at the rest. */
+function isManifest(value: unknown): value is Manifest {
+  const { manifestVersion, tables, rejects } = (value ?? {}) as Partial<Manifest>
+  if (manifestVersion !== 1 || typeof tables !== 'object' || tables === null) return false
+  return Number.isInteger(rejects) && Object.values(tables).every(isTable)
+}
 
-/** Only names of our own shape are removed: a manifest edited by hand must not lead anywhere else. */
-async function removeUnlisted({ folder, earlier, listed }: Removal): Promise<void> {
-  for (const { path } of earlier) {
-    if (OUR_PATH.test(path) && !listed.has(path)) await rm(join(folder, path), { force: true })
+function isTable(value: unknown): boolean {
+  const { rows, files } = (value ?? {}) as Partial<ManifestTable>
+  return Number.isInteger(rows) && Array.isArray(files) && files.every(isFile)
+}
+
+function isFile(value: unknown): boolean {
+  const { path, bytes, sha256 } = (value ?? {}) as Partial<ManifestFile>
+  return typeof path === 'string' && Number.isInteger(bytes) && typeof sha256 === 'string'
+}
+
+/** What crashes and earlier exports left in our folders; only names of our own shape, so that nothing else goes. */
+async function removeUnlisted(folder: string, listed: ReadonlySet<string>): Promise<void> {
+  for (const table of TABLE_NAMES) {
+    for (const name of await namesIn(join(folder, table))) {
+      if (OUR_NAME.test(name) && name.startsWith(`${table}-`) && !listed.has(`${table}/${name}`))
+        await rm(join(folder, table, name), { force: true })
+    }
+  }
+  for (const name of await namesIn(join(folder, 'raw'))) {
+    if (name.endsWith('.ndjson.gz.part')) await rm(join(folder, 'raw', name), { force: true })
   }
 }
 
-const OUR_PATH = /^[a-z0-9_]+\/[a-z0-9_]+-\d{12}-\d{12}-\d{4,}\.(csv|csv\.gz|parquet)$/
+async function namesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+}
+
+const OUR_NAME = /^[a-z0-9_]+-\d{12}-\d{12}-\d{4,}\.(csv|csv\.gz|parquet)$/
