@@ -1,4 +1,4 @@
-// npm run soak -- [kills, default 1000]: kills exports of every kind at every border to the disk and at random places,
+// node test/soak/soak.js [kills, default 1000] [seed]: kills exports of every kind at every border to the disk and at random places,
 // starts them again until they are done, and compares every byte. Needs `npm run build` first.
 import { runSoak } from './run-soak.js'
 
