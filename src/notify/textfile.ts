@@ -15,15 +15,15 @@ export async function readTextfile(path: string): Promise<Metric[]> {
   return [...metrics].map(([name, samples]) => ({ name, help: '', samples }))
 }
 
-const LINE = /^(walletlake_\w+)(?:\{(.*)\})? (-?[\d.]+(?:e[+-]?\d+)?)$/
-const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/g
+const LINE = /^(walletlake_\w+)(?:\{(.*)\})? (-?[\d.]+(?:e[+-]?\d+)?)$/s
+const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/gs
 
 function readLabels(text: string): Record<string, string> {
   return Object.fromEntries([...text.matchAll(LABEL)].map(([, name, value]) => [name, unescapeLabel(value)]))
 }
 
 function unescapeLabel(value = ''): string {
-  return value.replace(/\\(.)/g, (_, char: string) => (char === 'n' ? '\n' : char))
+  return value.replace(/\\(.)/gs, (_, char: string) => (char === 'n' ? '\n' : char))
 }
 
 /** Replaces the textfile of node_exporter's collector as a whole. Throws OUTPUT_FAILED. */
