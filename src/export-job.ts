@@ -56,6 +56,7 @@ export async function exportJob(run: JobRun): Promise<JobResult> {
     return { job, state: 'failed', error: toExportError(thrown) }
   } finally {
     run.figures.phase = 'done'
+    run.figures.endedMs = Date.now()
   }
 }
 
@@ -66,6 +67,7 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
   else if (await isDone(job)) {
     await removeSpool(folder)
     await recallFigures(job, figures)
+    figures.endBlock = job.endBlock
     return 'unchanged'
   }
   const { spool, earlier } = await openJobSpool(run, fresh ? undefined : await findExport(job))
@@ -121,6 +123,7 @@ async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promis
     if (!isNew) await recallFigures(job, figures)
     const written = isNew ? await output.finish(end) : { from: end, to: end, seen: {} }
     if (job.endBlock === undefined) await spool.finish(written)
+    figures.endBlock = written.to
     return isNew ? 'complete' : 'unchanged'
   } finally {
     await output.close()
@@ -166,6 +169,7 @@ async function recallFigures(job: Job, figures: Figures): Promise<void> {
   const manifest = await readManifestIfAny(job.output)
   const tables = Object.entries(manifest?.tables ?? {})
   figures.rows = Object.fromEntries(tables.map(([table, { rows }]) => [table, rows]))
+  figures.totalRows = figures.rows
   figures.files = tables.reduce((sum, [, { files }]) => sum + files.length, 0)
   figures.rejects = manifest?.rejects ?? 0
 }
