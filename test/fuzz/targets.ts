@@ -181,7 +181,7 @@ function ask(answer: Answer): Promise<unknown> {
   const none = () => {}
   const asker: Asker = {
     client: { send: async () => answer, hideKey: (text) => text, close: async () => {} },
-    gate: { take: async () => {}, granted: none, refused: none, pause: none, pausedMs: () => 0 },
+    gate: { take: async () => none, pausedMs: () => 0 },
     limit: (task) => task(),
     retry: { retries: 0 },
     signal: AbortSignal.abort(new ExportError('BUDGET_REACHED', 'no second try')),
