@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 
 /** Values that stand where others are expected; `absent` takes the place away. */
-export const absent = Symbol('absent')
+const absent = Symbol('absent')
 
 const numbers = [0, -0, -1, 1.5, 1e21, 2 ** 31, 2 ** 53, -(2 ** 63), 1e308]
 const texts = [
