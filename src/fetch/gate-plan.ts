@@ -14,7 +14,10 @@ export type Plan = {
 /** Slots missed in so long are made up for: late timers cost no quota. A longer lull is lost, so no herd leaves. */
 const CATCH_UP_MS = 100
 
-/** A refusal leaves at least so much of the rate, for a short stretch may say too little. */
+/**
+ * A refusal leaves at least so much of the rate where the stretch was about as long as the pause: what it was granted
+ * could mean a rate or a store. A long stretch speaks for itself, and after a long pause caution is due.
+ */
 const LARGEST_FALL = 0.75
 /** The rate doubles in so many times the last stretch: a rate that held for long is probed gently… */
 const PROBE_STRETCHES = 12
@@ -42,7 +45,7 @@ export function planAfter(plan: Plan | undefined, { now, perMs, lengthMs, paused
   // The very first rate is half guessed: it is probed the sooner the less was seen, and is no memory of what was possible.
   const soon = Math.min(PROBE_LEAST_MS, PROBE_STRETCHES * lengthMs)
   if (plan === undefined) return { ...begun, base: perMs, best: 0, doublingMs: soon }
-  const weight = Math.min(1, lengthMs / pausedMs)
+  const weight = Math.min(1, lengthMs / pausedMs, (2 * pausedMs) / lengthMs)
   const base = Math.max(perMs, LARGEST_FALL * rateOf(plan) * weight)
   const best = Math.max(perMs, plan.best * MEMORY)
   const sooner = Math.min(1, base / best) ** 3

@@ -39,10 +39,12 @@ test('tries a rate sooner that was possible lately', () => {
   expect(doublingAfter(planOf({ best: 0.08 }), { lengthMs: 1e9 })).toBeCloseTo(100_000 * (0.04 / 0.076) ** 3)
 })
 
-test('falls by a quarter at most where a stretch was long, and freely after a long pause', () => {
-  const plan = planOf({ base: 0.1 })
-  expect(planAfter(plan, lesson).base).toBeCloseTo(0.075)
-  expect(planAfter(plan, { ...lesson, lengthMs: 100 }).base).toBeCloseTo(0.04)
+test.for([
+  { when: 'as long as the pause', lengthMs: 1_500, base: 0.075 },
+  { when: 'far longer than the pause', lengthMs: 20_000, base: 0.04 },
+  { when: 'far shorter than the pause', lengthMs: 100, base: 0.04 },
+])('falls to what it saw, or by a quarter at most, after a stretch $when', ({ lengthMs, base }) => {
+  expect(planAfter(planOf({ base: 0.1 }), { ...lesson, lengthMs }).base).toBeCloseTo(base)
 })
 
 test('rises only while it is what holds requests back', () => {
