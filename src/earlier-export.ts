@@ -88,9 +88,11 @@ export function endOf({ coverage }: Manifest): number {
 export async function continueExport(job: Job, manifest: Manifest, spool: Spool): Promise<Earlier> {
   const known = new Set(manifest.coverage.map(({ address }) => address))
   const added = job.wallets.some(({ address }) => !known.has(address))
-  const written = added ? [] : spool.written().filter(({ to }) => to <= spool.from && isBorder(manifest, to))
-  const from = written.at(-1)?.to
+  // Files may have been merged over the ends of earlier runs: only their own ends are places to go on from.
+  const isPlace = ({ to }: Written) => to <= spool.from && isBorder(manifest, to)
+  const from = added ? undefined : spool.written().findLast(isPlace)?.to
   if (from === undefined) return nothingEarlier(job)
+  const written = spool.written().filter(({ to }) => to <= from)
   const rejects = (await readTextIfAny(join(job.output, REJECTS_FILE))) ?? ''
   return { from, written, manifest, rejects: rejects.split('\n').filter((line) => line !== '') }
 }

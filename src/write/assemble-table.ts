@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { diskError } from '../disk.ts'
 import type { BlockRange, Compression, Format } from '../model.ts'
 import type { Table } from '../table/index.ts'
@@ -10,6 +10,7 @@ import { dealChunks, type Piece } from './deal-chunks.ts'
 import type { LineMaker } from './lines.ts'
 import { copyToParquet } from './parquet.ts'
 import { openHashedFile } from './part-file.ts'
+import { partPath } from './part-path.ts'
 import { stagedLines } from './staged-json.ts'
 
 /** How a job's tables become files. */
@@ -40,6 +41,8 @@ export type TableFiles = FileFormat & {
   folder: string
   /** Half-open range of blocks that the names carry. */
   range: BlockRange
+  /** Number of the first file. @default 0 */
+  firstNumber?: number
 }
 
 /** Lines of the kind that `assembleTable` takes for this format. */
@@ -55,24 +58,32 @@ export function lineMaker(
  * cut into chunks, the files are the same. Throws OUTPUT_FAILED.
  */
 export async function assembleTable(files: TableFiles): Promise<Part[]> {
-  const { chunks, table, folder, range, maxRowsPerFile: maxRows, format } = files
+  const { chunks, table, folder, range, firstNumber = 0, maxRowsPerFile: maxRows, format } = files
   const parts: Part[] = []
-  for (const pieces of await dealChunks(chunks, { maxRows, quoting: format === 'csv' })) {
-    const name = partName(files, parts.length)
-    const staged = join(folder, name)
-    const measured = await writePart(staged, pieces, files)
-    const rows = pieces.reduce((sum, piece) => sum + piece.rows, 0)
-    const place = { staged, path: `${table.name}/${name}` }
-    parts.push({ ...place, rows, ...measured, fromBlock: range.from, toBlock: range.to })
+  for (const alike of byPartition(chunks)) {
+    const partition = alike[0]?.partition
+    for (const pieces of await dealChunks(alike, { maxRows, quoting: format === 'csv' })) {
+      const number = firstNumber + parts.length
+      const path = partPath({ ...files, table: table.name, partition, number })
+      const staged = join(folder, basename(path))
+      const measured = await writePart(staged, pieces, files)
+      const rows = pieces.reduce((sum, piece) => sum + piece.rows, 0)
+      parts.push({ staged, path, rows, ...measured, fromBlock: range.from, toBlock: range.to })
+    }
   }
   await Promise.all(chunks.map(({ path }) => rm(path, { force: true })))
   return parts
 }
 
-function partName({ table, range, format, compression }: TableFiles, number: number): string {
-  const blocks = [range.from, range.to].map((block) => String(block).padStart(12, '0')).join('-')
-  const ending = format === 'parquet' ? 'parquet' : compression === 'gzip' ? 'csv.gz' : 'csv'
-  return `${table.name}-${blocks}-${String(number).padStart(4, '0')}.${ending}`
+/** Chunks that follow each other in one partition; without any chunk one group of none, for the table's header. */
+function byPartition(chunks: readonly Chunk[]): Chunk[][] {
+  const groups: Chunk[][] = []
+  for (const chunk of chunks) {
+    const last = groups.at(-1)
+    if (last?.[0] !== undefined && last[0].partition === chunk.partition) last.push(chunk)
+    else groups.push([chunk])
+  }
+  return groups.length > 0 ? groups : [[]]
 }
 
 async function writePart(

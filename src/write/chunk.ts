@@ -9,6 +9,8 @@ export type Chunk = {
   bytes: number
   /** Characters in the longest line. */
   longest: number
+  /** Folder of the table that its rows belong into, such as `day=2023-11-14`; undefined: the table's own. */
+  partition?: string | undefined
 }
 
 export type ChunkWriter = {

@@ -1,16 +1,17 @@
-import { mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, rm, rmdir } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
 import { diskError, publishFile, readTextIfAny, writeAtomically } from '../disk.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile, REJECTS_FILE } from '../manifest.ts'
 import type { Part } from './assemble-table.ts'
+import { partitionOfPath } from './part-path.ts'
 
 export type Publication = {
   /** The output folder. */
   folder: string
   manifest: Manifest
   parts: readonly Part[]
-  /** Lines of `rejects.ndjson`, in their order. */
-  rejects: readonly string[]
+  /** Lines of `rejects.ndjson`, in their order; undefined: the file stays as it is. */
+  rejects: readonly string[] | undefined
 }
 
 /**
@@ -28,7 +29,7 @@ export async function publish({ folder, manifest, parts, rejects }: Publication)
   try {
     if (changed) await rm(join(folder, MANIFEST_FILE), { force: true })
     for (const { staged, path } of visible) await publishFile(staged, join(folder, path))
-    await publishRejects(folder, rejects)
+    if (rejects !== undefined) await publishRejects(folder, rejects)
     await writeAtomically(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`)
     await removeUnlisted({ folder, earlier, listed })
   } catch (cause) {
@@ -65,8 +66,30 @@ type Removal = { folder: string; earlier: readonly ManifestFile[]; listed: Reado
 /** Only names of our own shape are removed: a manifest edited by hand must not lead anywhere else. */
 async function removeUnlisted({ folder, earlier, listed }: Removal): Promise<void> {
   for (const { path } of earlier) {
-    if (OUR_PATH.test(path) && !listed.has(path)) await rm(join(folder, path), { force: true })
+    if (OUR_PATH.test(path) && !listed.has(path)) await removePart(folder, path)
   }
 }
 
-const OUR_PATH = /^[a-z0-9_]+\/[a-z0-9_]+-\d{12}-\d{12}-\d{4,}\.(csv|csv\.gz|parquet)$/
+/** Removes files of our own naming that a manifest with these tables does not list; tells how many there were. */
+export async function removeStrays(folder: string, tables: Manifest['tables']): Promise<number> {
+  const listed = new Set(Object.values(tables).flatMap(({ files }) => files.map(({ path }) => path)))
+  let strays = 0
+  for (const table of Object.keys(tables)) {
+    const inside = await readdir(join(folder, table), { recursive: true })
+    const paths = inside.map((name) => [table, ...name.split(sep)].join('/'))
+    for (const path of paths.filter((path) => OUR_PATH.test(path) && !listed.has(path))) {
+      await removePart(folder, path)
+      strays += 1
+    }
+  }
+  return strays
+}
+
+/** A partition whose last file goes goes with it. */
+async function removePart(folder: string, path: string): Promise<void> {
+  await rm(join(folder, path), { force: true })
+  if (partitionOfPath(path) !== undefined) await rmdir(dirname(join(folder, path))).catch(() => undefined)
+}
+
+const OUR_PATH =
+  /^[a-z0-9_]+\/(?:(?:day|month|blocks)=[0-9-]+\/)?[a-z0-9_]+-\d{12}-\d{12}-\d{4,}\.(csv|csv\.gz|parquet)$/
