@@ -41,11 +41,12 @@ export async function findExport(job: Job): Promise<Manifest | undefined> {
 }
 
 function requireSameJob(job: Job, { job: before, tables }: Manifest): void {
-  const wanted = { ...before, chain: job.chain, startBlock: job.startBlock, format: job.format }
-  const keys = ['chain', 'startBlock', 'format'] as const
+  const { chain, startBlock, format, partitionBy } = job
+  const wanted = { chain, startBlock, format, partitionBy }
+  const keys = ['chain', 'startBlock', 'format', 'partitionBy'] as const
   const changes = keys
     .filter((key) => before[key] !== wanted[key])
-    .map((key) => `${key} was ${before[key]} and is ${wanted[key]}`)
+    .map((key) => `${key} was ${before[key] ?? 'none'} and is ${wanted[key] ?? 'none'}`)
   const missing = job.tables.filter((table) => tables[table] === undefined)
   if (missing.length > 0) changes.push(`tables lacked ${missing.join(', ')}`)
   if (changes.length === 0) return

@@ -6,7 +6,7 @@ import type { BlockRange, Compression, Format } from '../model.ts'
 import type { Table } from '../table/index.ts'
 import type { Chunk } from './chunk.ts'
 import { csvHeader, csvLines } from './csv.ts'
-import { dealChunks, type Piece } from './deal-chunks.ts'
+import { type Dealt, dealChunks, type Piece } from './deal-chunks.ts'
 import type { LineMaker } from './lines.ts'
 import { copyToParquet } from './parquet.ts'
 import { openHashedFile } from './part-file.ts'
@@ -20,6 +20,8 @@ export type FileFormat = {
   /** Put a `'` before text that a spreadsheet would run as a formula (CSV only). */
   escapeFormulas: boolean
   maxRowsPerFile: number
+  /** A file ends once its lines have so many bytes; undefined: by rows alone. */
+  targetFileBytes?: number | undefined
 }
 
 /** A finished part: `staged` is where it lies now, `path` what the manifest will call it. */
@@ -54,15 +56,16 @@ export function lineMaker(
 }
 
 /**
- * Makes the part files of one table from its chunks, rolling to a next file at `maxRowsPerFile`. However the rows were
- * cut into chunks, the files are the same. Throws OUTPUT_FAILED.
+ * Makes the part files of one table from its chunks, rolling to a next file at `maxRowsPerFile`, at `targetFileBytes` and
+ * where the partition changes. However the rows were cut into chunks, the files are the same. Throws OUTPUT_FAILED.
  */
 export async function assembleTable(files: TableFiles): Promise<Part[]> {
-  const { chunks, table, folder, range, firstNumber = 0, maxRowsPerFile: maxRows, format } = files
+  const { chunks, table, folder, range, firstNumber = 0, format } = files
+  const bounds = { maxRows: files.maxRowsPerFile, maxBytes: files.targetFileBytes, quoting: format === 'csv' }
   const parts: Part[] = []
-  for (const alike of byPartition(chunks)) {
+  for (const alike of byPartition(chunks.flatMap(byStretch))) {
     const partition = alike[0]?.partition
-    for (const pieces of await dealChunks(alike, { maxRows, quoting: format === 'csv' })) {
+    for (const pieces of await dealChunks(alike, bounds)) {
       const number = firstNumber + parts.length
       const path = partPath({ ...files, table: table.name, partition, number })
       const staged = join(folder, basename(path))
@@ -75,13 +78,25 @@ export async function assembleTable(files: TableFiles): Promise<Part[]> {
   return parts
 }
 
-/** Chunks that follow each other in one partition; without any chunk one group of none, for the table's header. */
-function byPartition(chunks: readonly Chunk[]): Chunk[][] {
-  const groups: Chunk[][] = []
-  for (const chunk of chunks) {
+type Placed = Dealt & { partition: string | undefined }
+
+function byStretch({ stretches, ...chunk }: Chunk): Placed[] {
+  if (stretches === undefined) return [{ ...chunk, partition: undefined }]
+  let start = 0
+  return stretches.map(({ partition, rows, bytes }) => {
+    const stretch = { path: chunk.path, longest: chunk.longest, start, rows, bytes, partition }
+    start += bytes
+    return stretch
+  })
+}
+
+/** What follows each other in one partition; without any chunk one group of none, for the table's header. */
+function byPartition(stretches: readonly Placed[]): Placed[][] {
+  const groups: Placed[][] = []
+  for (const stretch of stretches) {
     const last = groups.at(-1)
-    if (last?.[0] !== undefined && last[0].partition === chunk.partition) last.push(chunk)
-    else groups.push([chunk])
+    if (last?.[0] !== undefined && last[0].partition === stretch.partition) last.push(stretch)
+    else groups.push([stretch])
   }
   return groups.length > 0 ? groups : [[]]
 }
