@@ -53,6 +53,8 @@ async function compactLocked(output: string, maxRows: number): Promise<Compacted
   const folder = join(privateFolder, 'parts')
   // A run can read pages again from here on only: files that begin here are a place to go on from.
   const border = await firstSpooledBlock(privateFolder)
+  const listed = Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path))
+  const strays = await removeStrays(output, new Set(listed))
   const tables: Manifest['tables'] = {}
   const parts = []
   await rm(folder, { recursive: true, force: true })
@@ -72,7 +74,6 @@ async function compactLocked(output: string, maxRows: number): Promise<Compacted
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-  const strays = await removeStrays(output, tables)
   return { before: countFiles(manifest.tables), after: countFiles(tables), changed: parts.length > 0, strays }
 }
 

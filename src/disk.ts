@@ -1,9 +1,9 @@
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { ExportError } from './errors.ts'
 
-/** Forces a folder's names to the disk: after this, a rename in it survives a power cut. */
-async function syncFolder(folder: string): Promise<void> {
+/** Forces a folder's names to the disk: after this, a rename or removal in it survives a power cut. */
+export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {
     await handle.sync()
@@ -30,9 +30,14 @@ export async function publishFile(from: string, to: string): Promise<void> {
   await syncFolder(dirname(to))
 }
 
-/** Replaces a small file atomically. Throws OUTPUT_FAILED. */
+/** Where `writeAtomically` writes first; a crash may leave it behind, and the next writing of the same file takes it. */
+export function temporaryOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.part`)
+}
+
+/** Replaces a small file atomically; only one process at a time may write the same one. Throws OUTPUT_FAILED. */
 export async function writeAtomically(path: string, text: string): Promise<void> {
-  const temporary = join(dirname(path), `.${process.pid}-${Date.now()}.part`)
+  const temporary = temporaryOf(path)
   try {
     const handle = await open(temporary, 'w')
     try {
@@ -42,7 +47,7 @@ export async function writeAtomically(path: string, text: string): Promise<void>
     }
     await publishFile(temporary, path)
   } catch (cause) {
-    await rm(temporary, { force: true })
+    await rm(temporary, { force: true }).catch(() => undefined)
     throw diskError(`cannot write ${path}`, cause)
   }
 }

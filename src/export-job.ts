@@ -56,6 +56,7 @@ export async function exportJob(run: JobRun): Promise<JobResult> {
     return { job, state: 'failed', error: toExportError(thrown) }
   } finally {
     run.figures.phase = 'done'
+    run.figures.endedMs = Date.now()
   }
 }
 
@@ -64,7 +65,9 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
   const folder = privateFolder(job)
   if (fresh) await forget(folder)
   else if (await isDone(job)) {
+    await removeSpool(folder)
     await recallFigures(job, figures)
+    figures.endBlock = job.endBlock
     return 'unchanged'
   }
   const { spool, earlier } = await openJobSpool(run, fresh ? undefined : await findExport(job))
@@ -117,9 +120,14 @@ async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promis
     figures.share = 1
     const { manifest, from } = earlier
     const isNew = manifest === undefined || end > from
-    if (!isNew) await recallFigures(job, figures)
+    if (!isNew) {
+      await recallFigures(job, figures)
+      // What was rejected in earlier runs was told by them.
+      figures.rejects = 0
+    }
     const written = isNew ? await output.finish(end) : { from: end, to: end, seen: {} }
     if (job.endBlock === undefined) await spool.finish(written)
+    figures.endBlock = written.to
     return isNew ? 'complete' : 'unchanged'
   } finally {
     await output.close()
@@ -165,6 +173,7 @@ async function recallFigures(job: Job, figures: Figures): Promise<void> {
   const manifest = await readManifestIfAny(job.output)
   const tables = Object.entries(manifest?.tables ?? {})
   figures.rows = Object.fromEntries(tables.map(([table, { rows }]) => [table, rows]))
+  figures.totalRows = figures.rows
   figures.files = tables.reduce((sum, [, { files }]) => sum + files.length, 0)
   figures.rejects = manifest?.rejects ?? 0
 }

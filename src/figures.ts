@@ -4,6 +4,8 @@ import type { TableName } from './table/index.ts'
 export type Figures = {
   phase: 'waiting' | 'reading' | 'writing' | 'done'
   startedMs: number
+  /** When the job ended; undefined while it goes on. */
+  endedMs: number | undefined
   wallets: number
   requests: number
   /** Answers with 429. */
@@ -20,7 +22,12 @@ export type Figures = {
   /** Share when this run began, for the time left. */
   shareAtStart: number
   transactions: number
+  /** Exclusive end of the blocks that the export has; undefined before it is known. */
+  endBlock: number | undefined
+  /** Rows that this run wrote; where it left the files as they were, the rows in them. */
   rows: Partial<Record<TableName, number>>
+  /** Rows in the whole export, earlier runs' too; empty before it is written. */
+  totalRows: Partial<Record<TableName, number>>
   files: number
   rejects: number
 }
@@ -37,5 +44,6 @@ export function newFigures(wallets: number, now: number): Figures {
     files: 0,
     rejects: 0,
   }
-  return { phase: 'waiting', startedMs: now, wallets, ...counts, share: 0, shareAtStart: 0, rows: {} }
+  const unknown = { endedMs: undefined, endBlock: undefined, rows: {}, totalRows: {} }
+  return { phase: 'waiting', startedMs: now, wallets, ...counts, share: 0, shareAtStart: 0, ...unknown }
 }

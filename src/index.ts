@@ -1,7 +1,8 @@
 /** The public API of walletlake: what a program may import; everything else may change at any time. */
 
 export { ExportError, type ExportErrorOptions, FAILURES, type Failure, type FailureCode } from './errors.ts'
-export { createGate, type Gate } from './fetch/gate.ts'
+export { createGate, type Gate, type GatePass } from './fetch/gate.ts'
+export type { GateOutcome } from './fetch/gate-pace.ts'
 export type { CallOptions, Paging } from './fetch/operations/call.ts'
 export type { ChainsQuery } from './fetch/operations/chains.ts'
 export type { NftQuery } from './fetch/operations/nfts.ts'
@@ -58,7 +59,8 @@ export {
 export type { Figures } from './figures.ts'
 export type { Reject } from './flatten/flatten-transaction.ts'
 export { defineJob, type JobFields } from './job/define-job.ts'
-export { type JobOverrides, readJob } from './job/read-job.ts'
+export type { JobOverrides } from './job/overrides.ts'
+export { readJob } from './job/read-job.ts'
 export type { Job } from './model.ts'
 export { type RowsOptions, rows } from './rows.ts'
 export { type RunOptions, type RunResult, run } from './run.ts'

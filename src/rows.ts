@@ -44,10 +44,18 @@ export type RowsOptions = {
  * fast as they are taken, in bounded memory. The folder goes when the iteration ends, whichever way. Of the job, what
  * says how files are written does not matter. Throws ExportError: the codes of `run`.
  */
-export async function* rows<T extends TableName>(
+export function rows<T extends TableName>(
   job: Job,
   table: T,
   options: RowsOptions = {},
+): AsyncGenerator<TableRows[T], void, void> {
+  return readTable(job, table, options)
+}
+
+async function* readTable<T extends TableName>(
+  job: Job,
+  table: T,
+  options: RowsOptions,
 ): AsyncGenerator<TableRows[T], void, void> {
   requireService(job)
   const stop = stopSignal(options.signal)

@@ -103,6 +103,9 @@ async function finish(finishing: Finishing, range: BlockRange): Promise<Written>
   signal.throwIfAborted()
   await publish({ folder: job.output, manifest, parts: [...parts.values()].flat(), rejects })
   const files = Object.values(manifest.tables).reduce((sum, table) => sum + table.files.length, 0)
+  figures.totalRows = Object.fromEntries(
+    Object.entries(manifest.tables).map(([table, { rows }]) => [table, rows]),
+  )
   Object.assign(figures, { files, rejects: rejects.length - earlier.rejects.length })
   return { ...range, seen: Object.fromEntries(seen) }
 }

@@ -8,7 +8,7 @@ import { CAN_THREAD, openWriteThreads, type WriteThreads } from './write-threads
 export type WritePool = {
   /** `bytes`: how much there is to do. Rejects with what the task threw, and always once the pool is closed. */
   run<T extends WriteTask>(task: T, bytes: number): Promise<WriteResult<T>>
-  /** Gives up what is under way in threads; waits for what is under way in this one. */
+  /** Gives up what is under way; resolves when nothing is. */
   close(): Promise<void>
 }
 
@@ -19,11 +19,12 @@ const SMALL_BYTES = 2_000_000
 
 export function openWritePool(context: SliceContext): WritePool {
   const here = new Set<Promise<unknown>>()
+  const stop = new AbortController()
   let threads: WriteThreads | undefined
   let bytesSoFar = 0
   let isClosed = false
   const runHere = (task: WriteTask) => {
-    const work = runWriteTask(task, context)
+    const work = runWriteTask(task, context, stop.signal)
     here.add(work)
     return work.finally(() => here.delete(work))
   }
@@ -37,6 +38,7 @@ export function openWritePool(context: SliceContext): WritePool {
     },
     close: async () => {
       isClosed = true
+      stop.abort()
       await threads?.close()
       await Promise.allSettled(here)
     },

@@ -12,12 +12,19 @@ export type WriteTask =
 
 export type WriteResult<T extends WriteTask> = T extends { kind: 'slice' } ? SliceRows : Part[]
 
-/** Does a task in this thread. Whatever is thrown has its code, as it has when another thread answers. */
-export async function runWriteTask(task: WriteTask, context: SliceContext): Promise<SliceRows | Part[]> {
+/**
+ * Does a task in this thread. Whatever is thrown has its code, as it has when another thread answers. The signal breaks
+ * off what takes long.
+ */
+export async function runWriteTask(
+  task: WriteTask,
+  context: SliceContext,
+  signal?: AbortSignal,
+): Promise<SliceRows | Part[]> {
   try {
     if (task.kind === 'slice') return await writeSlice(task.slice, context)
     const { name, chunks, range } = task
-    return await assembleTable({ ...context, table: tableNamed(name), chunks, range })
+    return await assembleTable({ ...context, table: tableNamed(name), chunks, range, signal })
   } catch (thrown) {
     throw toExportError(thrown)
   }

@@ -8,6 +8,9 @@ export type WorkerAnswer =
   | { result: unknown }
   | { error: Pick<ExportError, 'code' | 'message' | 'fix'> & { stack: string | undefined } }
 
+/** Tells a thread to break off its task and end; ended from outside in native work it would end the whole process. */
+export const STOP = 'stop'
+
 /** Threads that each do one task of the writing after the other. */
 export type WriteThreads = {
   /** Rejects with what the task threw; with a BUG where a thread broke, for all tasks, or was closed. */
@@ -60,7 +63,8 @@ export function openWriteThreads(
       }),
     close: async () => {
       giveUp(new ExportError('BUG', 'the writing was given up'))
-      await Promise.all(threads.map(({ worker }) => worker.terminate()))
+      for (const { worker } of threads) worker.postMessage(STOP)
+      await Promise.all(threads.map(({ exited }) => exited))
     },
   }
 }
@@ -71,8 +75,8 @@ type Waiting = {
   reject: (error: unknown) => void
 }
 
-/** A thread and what it is at. */
-type Thread = { worker: Worker; current: Waiting | undefined }
+/** A thread, what it is at, and its end. */
+type Thread = { worker: Worker; current: Waiting | undefined; exited: Promise<unknown> }
 
 type ThreadEvents = {
   /** A task is done. */
@@ -86,7 +90,8 @@ function openThread(context: SliceContext, { next, giveUp }: ThreadEvents): Thre
     workerData: context,
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
   })
-  const thread: Thread = { worker, current: undefined }
+  const exited = new Promise((resolve) => worker.once('exit', resolve))
+  const thread: Thread = { worker, current: undefined, exited }
   worker.on('message', (answer: WorkerAnswer) => {
     if ('error' in answer) thread.current?.reject(revive(answer.error))
     else thread.current?.resolve(answer.result)

@@ -1,5 +1,6 @@
 import type { CommandModule } from 'yargs'
 import { inspectJob } from '../inspect-job.ts'
+import { say } from '../report/say.ts'
 import { counted } from '../report/words.ts'
 import { type JobArguments, jobOptions, readJobs } from './jobs.ts'
 
@@ -13,10 +14,10 @@ export function planCommand(): CommandModule<object, JobArguments> {
         const { state, wallets } = await inspectJob(job)
         const open = wallets.filter(({ remaining }) => remaining.length > 0)
         const words = `${job.name}: ${state}, ${counted(open.length, 'wallet')} of ${wallets.length} to ask`
-        process.stdout.write(`${words} (chain ${job.chain}, output ${job.output})\n`)
+        say(`${words} (chain ${job.chain}, output ${job.output})`)
         for (const { address, label, remaining } of open) {
           const ranges = remaining.map(({ from, to }) => `[${from}, ${to ?? 'head'})`).join(' ')
-          process.stdout.write(`  ${address}  blocks ${ranges}${label === null ? '' : `  ${label}`}\n`)
+          say(`  ${address}  blocks ${ranges}${label === null ? '' : `  ${label}`}`)
         }
       }
     },

@@ -1,33 +1,36 @@
 import { relative } from 'node:path'
 import type { CommandModule } from 'yargs'
-import { ExportError, FAILURES } from '../errors.ts'
+import { ExportError, toExportError } from '../errors.ts'
 import { durationMs } from '../job/duration.ts'
 import { readApiKey } from '../job/read-api-key.ts'
 import { createLog, type Log, type LogFormat } from '../report/log.ts'
 import { showProgress } from '../report/progress.ts'
-import { summarize } from '../report/run-report.ts'
+import { exitCodeOf, exitOf, summarizeRun } from '../report/run-report.ts'
+import { say, sayJson } from '../report/say.ts'
 import { summaryText } from '../report/summary.ts'
 import { type RunResult, run } from '../run.ts'
 import { type JobArguments, jobOptions, readJobs } from './jobs.ts'
+import { type NotifyArguments, notifyOptions, openNotifier } from './notifier.ts'
 import { onSignals } from './signals.ts'
 
-type RunArguments = JobArguments & {
-  fresh: boolean
-  reread?: string | undefined
-  maxRequests?: string | undefined
-  deadline?: string | undefined
-  json: boolean
-  logFormat?: LogFormat | undefined
-  quiet: boolean
-  verbose: boolean
-}
+type RunArguments = JobArguments &
+  NotifyArguments & {
+    fresh: boolean
+    reread?: string | undefined
+    maxRequests?: string | undefined
+    deadline?: string | undefined
+    json: boolean
+    logFormat?: LogFormat | undefined
+    quiet: boolean
+    verbose: boolean
+  }
 
 export function runCommand(finish: (exit: number) => void): CommandModule<object, RunArguments> {
   return {
     command: 'run <jobs..>',
     describe: 'export the wallets of one or more job files',
     builder: (argv) =>
-      jobOptions(argv)
+      notifyOptions(jobOptions(argv))
         .option('fresh', { type: 'boolean', default: false, describe: 'forget checkpoints and start over' })
         .option('reread', {
           type: 'string',
@@ -63,29 +66,38 @@ export function runCommand(finish: (exit: number) => void): CommandModule<object
 }
 
 async function runJobs(args: RunArguments): Promise<number> {
-  const jobs = await readJobs(args)
-  const apiKey = await readApiKey(process.env)
   const live = startDisplay(args)
+  const notifier = openNotifier(args, live.log.info)
   const stop = onSignals(live.log)
+  notifier.begin()
   try {
-    const result = await run(jobs, {
-      apiKey,
-      fresh: args.fresh,
-      rereadBlocks: args.reread === undefined ? 0 : parseCount('--reread', args.reread),
-      maxRequests:
-        args.maxRequests === undefined ? undefined : parseCount('--max-requests', args.maxRequests),
-      deadlineMs: args.deadline === undefined ? undefined : parseDeadline(args.deadline),
-      signal: stop.signal,
-      onNotice: live.log.info,
-      onDetail: live.log.debug,
-      onStart: live.start,
-    })
+    const result = await runWith(args, { live, signal: stop.signal })
     live.stop()
+    const jobs = result.jobs.map((job) => ({ ...job, exit: exitCodeOf(job) }))
+    await notifier.end({ exit: exitOf(result), jobs })
     return conclude(result, { args, log: live.log })
-  } finally {
+  } catch (thrown) {
     live.stop()
+    await notifier.end({ exit: toExportError(thrown).failure.exit, jobs: undefined })
+    throw thrown
+  } finally {
     stop.forget()
   }
+}
+
+async function runWith(args: RunArguments, { live, signal }: { live: Live; signal: AbortSignal }) {
+  const jobs = await readJobs(args)
+  return run(jobs, {
+    apiKey: await readApiKey(process.env),
+    fresh: args.fresh,
+    rereadBlocks: args.reread === undefined ? 0 : parseCount('--reread', args.reread),
+    maxRequests: args.maxRequests === undefined ? undefined : parseCount('--max-requests', args.maxRequests),
+    deadlineMs: args.deadline === undefined ? undefined : parseDeadline(args.deadline),
+    signal,
+    onNotice: live.log.info,
+    onDetail: live.log.debug,
+    onStart: live.start,
+  })
 }
 
 function parseCount(option: string, text: string): number {
@@ -147,14 +159,10 @@ function plainProgress(
     .join('; ')
 }
 
-function conclude({ id, jobs, code }: RunResult, { args, log }: { args: RunArguments; log: Log }): number {
-  const exit = code === undefined ? 0 : FAILURES[code].exit
-  if (args.json)
-    process.stdout.write(
-      `${JSON.stringify({ run: id, exit, jobs: jobs.map((job) => summarize({ id, ...job })) })}\n`,
-    )
-  else if (!args.quiet)
-    process.stdout.write(`${summaryText(jobs, { now: Date.now(), program: programName() })}\n`)
+function conclude(result: RunResult, { args, log }: { args: RunArguments; log: Log }): number {
+  const { jobs } = result
+  if (args.json) sayJson(summarizeRun(result))
+  else if (!args.quiet) say(summaryText(jobs, { now: Date.now(), program: programName() }))
   for (const { job, error, figures } of jobs) {
     if (error !== undefined)
       log.failure(new ExportError(error.code, `${job.name}: ${error.message}`, { fix: error.fix }))
@@ -167,7 +175,7 @@ function conclude({ id, jobs, code }: RunResult, { args, log }: { args: RunArgum
       )
     }
   }
-  return exit
+  return exitOf(result)
 }
 
 /** `walletlake`, or the words that start it from a checkout. */

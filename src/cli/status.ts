@@ -1,5 +1,6 @@
 import type { CommandModule } from 'yargs'
 import { inspectJob } from '../inspect-job.ts'
+import { say } from '../report/say.ts'
 import { counted, grouped } from '../report/words.ts'
 import { type JobArguments, jobOptions, readJobs } from './jobs.ts'
 
@@ -12,15 +13,13 @@ export function statusCommand(): CommandModule<object, JobArguments> {
       for (const job of await readJobs(args)) {
         const { state, wallets, pages, items, manifest } = await inspectJob(job)
         const left = wallets.filter(({ remaining }) => remaining.length > 0).length
-        process.stdout.write(`${job.name}: ${state} (${job.output})\n`)
+        say(`${job.name}: ${state} (${job.output})`)
         if (state === 'unfinished') {
           const kept = `${counted(pages, 'page')} with ${counted(items, 'transaction')} kept`
-          process.stdout.write(`  ${kept}; ${left} of ${counted(wallets.length, 'wallet')} left to ask\n`)
+          say(`  ${kept}; ${left} of ${counted(wallets.length, 'wallet')} left to ask`)
         }
         for (const [table, { rows, files }] of Object.entries(manifest?.tables ?? {})) {
-          process.stdout.write(
-            `  ${grouped(rows).padStart(12)}  ${table} (${counted(files.length, 'file')})\n`,
-          )
+          say(`  ${grouped(rows).padStart(12)}  ${table} (${counted(files.length, 'file')})`)
         }
       }
     },

@@ -1,4 +1,5 @@
 import type { CommandModule } from 'yargs'
+import { say } from '../report/say.ts'
 import { type JobArguments, jobOptions, readJobs } from './jobs.ts'
 
 export function validateCommand(): CommandModule<object, JobArguments> {
@@ -8,9 +9,7 @@ export function validateCommand(): CommandModule<object, JobArguments> {
     builder: jobOptions,
     handler: async (args) => {
       for (const { file, wallets, chain } of await readJobs(args)) {
-        process.stdout.write(
-          `${file}: good (chain ${chain}, ${wallets.length} wallet${wallets.length === 1 ? '' : 's'})\n`,
-        )
+        say(`${file}: good (chain ${chain}, ${wallets.length} wallet${wallets.length === 1 ? '' : 's'})`)
       }
     },
   }

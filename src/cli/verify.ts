@@ -1,5 +1,7 @@
 import type { CommandModule } from 'yargs'
 import { ExportError } from '../errors.ts'
+import { createLog } from '../report/log.ts'
+import { say } from '../report/say.ts'
 import { counted, grouped } from '../report/words.ts'
 import { verifyOutput } from '../verify/verify-output.ts'
 
@@ -13,15 +15,16 @@ export function verifyCommand(finish: (exit: number) => void): CommandModule<obj
       const { ok, files, rows, checks, problems } = await verifyOutput(output)
       if (ok) {
         const read = `${counted(files, 'file')}, ${counted(rows, 'row')}, ${grouped(checks)} checks`
-        process.stdout.write(`${output}: good (${read})\n`)
+        say(`${output}: good (${read})`)
         return
       }
-      for (const problem of problems) process.stdout.write(`${problem}\n`)
+      for (const problem of problems) say(problem)
       const error = new ExportError(
         'VERIFY_FAILED',
         `${output}: ${counted(problems.length, 'problem')} found`,
       )
-      process.stderr.write(`${error.code}: ${error.message}\nfix: ${error.fix}\n`)
+      const write = (line: string) => process.stderr.write(`${line}\n`)
+      createLog({ format: 'pretty', level: 'error', write }).failure(error)
       finish(error.failure.exit)
     },
   }

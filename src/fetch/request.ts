@@ -2,7 +2,9 @@ import pRetry from 'p-retry'
 import { ExportError, toExportError } from '../errors.ts'
 import type { Answer, Client, ClientRequest } from './client.ts'
 import type { Gate } from './gate.ts'
-import { delayBeforeRetry, RETRY_DEFAULTS, type RetryOptions, readRetryAfter } from './retry.ts'
+import type { GateOutcome } from './gate-pace.ts'
+import { isFault, readOutcome, readRemaining, readWait } from './read-outcome.ts'
+import { delayBeforeRetry, RETRY_DEFAULTS, type RetryOptions } from './retry.ts'
 
 /** What happened to a request, for progress and the run's report. */
 export type RequestEvent =
@@ -93,45 +95,48 @@ async function tryOnce<T>(
   ask: Ask,
   read: (body: Buffer) => T,
 ): Promise<{ value: T } | undefined> {
-  await asker.gate.take(asker.signal)
-  const takenMs = Date.now()
-  asker.onEvent({ kind: 'sent' })
-  const answer = await asker.client.send(ask, asker.signal)
-  asker.onEvent({ kind: 'answered', bytes: answer.body.length })
-  const retryAfterMs = readRetryAfter(answer.headers['retry-after'], Date.now())
-  const asked = retryAfterMs ?? readRetryAfter(answer.headers['ratelimit-reset'], Date.now())
-  if (answer.status === 429 && !(ask.ownLimit && isOwnLimit(answer, asked))) {
-    asker.gate.refused({ takenMs, retryAfterMs: asked })
+  const settle = await asker.gate.take(asker.signal)
+  const answer = await send(asker, ask).catch((thrown: unknown) => {
+    settle({ kind: 'failed', retryAfterMs: undefined })
+    throw thrown
+  })
+  const outcome = readAdmission(ask, answer)
+  settle(outcome)
+  if (outcome.kind === 'refused') {
     asker.onEvent({ kind: 'refused', waitMs: asker.gate.pausedMs() })
     return undefined
   }
-  asker.gate.granted(readRateState(answer.headers))
-  if (answer.status < 200 || answer.status > 299) throw refusal(answer, retryAfterMs, asker)
+  if (answer.status < 200 || answer.status > 299) throw refusal(answer, asker)
   return { value: read(answer.body) }
+}
+
+async function send(asker: Asker, ask: Ask): Promise<Answer> {
+  asker.onEvent({ kind: 'sent' })
+  const answer = await asker.client.send(ask, asker.signal)
+  asker.onEvent({ kind: 'answered', bytes: answer.body.length })
+  return answer
+}
+
+/** What the answer says of the quota; a limit of the asked thing's own says nothing of it. */
+function readAdmission(ask: Ask, answer: Answer): GateOutcome {
+  const outcome = readOutcome(answer)
+  const own = outcome.kind === 'refused' && ask.ownLimit && isOwnLimit(answer, outcome.retryAfterMs)
+  return own ? { kind: 'failed', retryAfterMs: undefined } : outcome
 }
 
 /** Not the quota's 429: it does not say that nothing is left, or asks for longer than a quota of minutes would. */
 function isOwnLimit({ headers }: Answer, waitMs = 0): boolean {
-  return readRateState(headers).remaining !== 0 || waitMs > LONGEST_QUOTA_WAIT_MS
+  return readRemaining(headers) !== 0 || waitMs > LONGEST_QUOTA_WAIT_MS
 }
 
 const LONGEST_QUOTA_WAIT_MS = 60_000
 
-function readRateState(headers: Record<string, string>) {
-  const remaining = headers['ratelimit-remaining']
-  return {
-    remaining: remaining !== undefined && /^\d+$/.test(remaining) ? Number(remaining) : undefined,
-    resetMs: readRetryAfter(headers['ratelimit-reset'], Date.now()),
-  }
-}
-
-function refusal({ status, body }: Answer, retryAfterMs: number | undefined, asker: Asker): ExportError {
-  if (status >= 500 && retryAfterMs !== undefined) asker.gate.refused({ takenMs: undefined, retryAfterMs })
-  const what = `the service answered ${status}${serviceMessage(body, asker.client)}`
+function refusal({ status, headers, body }: Answer, { client }: Asker): ExportError {
+  const retryAfterMs = readWait(headers)
+  const what = `the service answered ${status}${serviceMessage(body, client)}`
   const about = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
   if (status === 401 || status === 403) return new ExportError('KEY_REFUSED', what, about)
-  if (status === 408 || status === 425 || status >= 500)
-    return new ExportError('SERVICE_UNAVAILABLE', what, about)
+  if (isFault(status)) return new ExportError('SERVICE_UNAVAILABLE', what, about)
   if (status === 429) return new ExportError('RATE_LIMITED', what, about)
   return new ExportError('REQUEST_REFUSED', what, about)
 }

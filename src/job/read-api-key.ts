@@ -4,13 +4,15 @@ import { refusalOf, refuseFile } from './read-text.ts'
 
 /**
  * The API key from WALLETLAKE_API_KEY, else the content of the file that WALLETLAKE_API_KEY_FILE names, the blanks
- * and line ends around it removed; undefined where neither is set.
+ * and line ends around it removed; undefined where neither is set. The key is taken out of the environment, which
+ * process reports and children show.
  *
  * Throws USAGE, without the key, where the key is empty, has several lines or does not fit into an HTTP header, or the
  * file can not be read.
  */
 export async function readApiKey(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const { WALLETLAKE_API_KEY: key, WALLETLAKE_API_KEY_FILE: file } = env
+  delete env['WALLETLAKE_API_KEY']
   if (key !== undefined) return checkKey(key, 'WALLETLAKE_API_KEY')
   if (file === undefined) return undefined
   return checkKey(await readKeyFile(file), `the file of WALLETLAKE_API_KEY_FILE (${file})`)

@@ -115,9 +115,8 @@ async function runStep({ unload, clear, files, forget }: Step, running: Running)
   await target.forget(unload)
   for (const { table, range } of clear)
     await target.deleteBlocks(table, { ...range, chainId: identity.chainId })
-  if (target.transactions !== 'none') await target.forget(forget)
+  await target.forget(forget)
   for (const planned of files) await loadFile(planned, running)
-  if (target.transactions === 'none') await target.forget(forget)
 }
 
 async function loadFile(

@@ -14,16 +14,16 @@ export type PlannedFile = {
 export type Clearing = { readonly table: Table; readonly range: BlockRange }
 
 /**
- * Changes that belong together, in this order, so that a target without transactions loses nothing when it is stopped
- * anywhere: what it still remembers as replaced is done again, what it does not remember is loaded again.
+ * Changes that belong together, in this order: a target without transactions may be stopped between any two of them, and
+ * what it does not remember as loaded is loaded again.
  */
 export type Step = {
-  /** Files that stay in the export but whose rows are about to be cleared. */
+  /** Records of files that stay in the export but whose rows are about to be cleared. */
   readonly unload: readonly LoadRecord[]
   readonly clear: readonly Clearing[]
-  readonly files: readonly PlannedFile[]
-  /** Files that the export does not have any more. */
+  /** Records of files that the export does not have any more. */
   readonly forget: readonly LoadRecord[]
+  readonly files: readonly PlannedFile[]
 }
 
 export type LoadPlan = {

@@ -1,7 +1,7 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeAtomically } from '../disk.ts'
-import type { ExportError } from '../errors.ts'
+import { type ExportError, FAILURES, type FailureCode } from '../errors.ts'
 import type { Figures } from '../figures.ts'
 import type { Job } from '../model.ts'
 
@@ -19,21 +19,68 @@ export async function writeRunReport(report: RunReport): Promise<void> {
   const folder = join(report.job.output, 'runs')
   await mkdir(folder, { recursive: true })
   await writeAtomically(join(folder, `${report.id}.json`), `${JSON.stringify(summarize(report), null, 2)}\n`)
+  await sweepUnfinished(folder)
+}
+
+/** Reports that a killed run had begun to write. */
+async function sweepUnfinished(folder: string): Promise<void> {
+  const left = (await readdir(folder)).filter((name) => /^\.[\w-]+\.json\.part$/.test(name))
+  for (const name of left) await rm(join(folder, name), { force: true })
+}
+
+type Ended = Omit<RunReport, 'id'>
+
+/** A whole run's outcome with stable field names, for `--json`. Its fields only ever grow. */
+export function summarizeRun({
+  id,
+  code,
+  jobs,
+}: {
+  id: string
+  code: FailureCode | undefined
+  jobs: readonly Ended[]
+}) {
+  const startedMs = Math.min(...jobs.map(({ figures }) => figures.startedMs))
+  const endedMs = Math.max(...jobs.map(({ figures }) => endOf(figures)))
+  return {
+    run: id,
+    exit: exitOf({ code }),
+    code: code ?? null,
+    startedAt: new Date(startedMs).toISOString(),
+    seconds: Math.max(0, endedMs - startedMs) / 1000,
+    jobs: jobs.map((job) => summarize({ id, ...job })),
+  }
+}
+
+/** Exit code of a run that ended with this failure, if any. */
+export function exitOf({ code }: { code: FailureCode | undefined }): number {
+  return code === undefined ? 0 : FAILURES[code].exit
+}
+
+/** Exit code that a run of this job alone would have. */
+export function exitCodeOf({ error, figures }: Pick<Ended, 'error' | 'figures'>): number {
+  if (error !== undefined) return error.failure.exit
+  return exitOf({ code: figures.rejects > 0 ? 'RECORDS_REJECTED' : undefined })
 }
 
 /** One job's outcome with stable field names, for `--json` and the run's report. */
-export function summarize({ id, job, state, error, figures }: RunReport) {
-  const { startedMs, requests, refusals, retries, bytes, pages, items, transactions, rows, files, rejects } =
-    figures
+function summarize({ id, job, state, error, figures }: RunReport) {
+  const { startedMs, endBlock, requests, refusals, retries, bytes, pages, items, ...counts } = figures
+  const { transactions, rows, totalRows, files, rejects } = counts
   return {
     run: id,
     job: job.name,
     output: job.output,
     state,
+    exit: exitCodeOf({ error, figures }),
     error:
       error === undefined ? null : { code: error.code, exit: error.failure.exit, message: error.message },
     startedAt: new Date(startedMs).toISOString(),
-    seconds: Math.round(Date.now() - startedMs) / 1000,
+    seconds: Math.max(0, endOf(figures) - startedMs) / 1000,
+    chain: job.chain,
+    startBlock: job.startBlock,
+    /** Exclusive; null where the run failed before it was known. */
+    endBlock: endBlock ?? null,
     wallets: job.wallets.length,
     requests,
     rateLimited: refusals,
@@ -43,7 +90,12 @@ export function summarize({ id, job, state, error, figures }: RunReport) {
     items,
     transactions,
     rows,
+    totalRows,
     files,
     rejects,
   }
+}
+
+function endOf({ endedMs }: Figures): number {
+  return endedMs ?? Date.now()
 }

@@ -1,31 +1,29 @@
-import { link, mkdir, readFile, rename, rm, unlink, writeFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
+import { createHash, randomBytes } from 'node:crypto'
+import { link, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { diskError, readTextIfAny } from '../disk.ts'
 import { ExportError } from '../errors.ts'
-
-/** Who holds an output. */
-type Holder = {
-  pid: number
-  host: string
-  /** When the run began, ISO time. */
-  startedAt: string
-  /** The kernel's start time of the process, to tell it from a later one of the same number; null where unknown. */
-  ticks: string | null
-}
+import { describeSelf, isAlive, isThere, parseHolder } from './holder.ts'
 
 /**
  * Takes the output for this process; resolves with what gives it back. A lock left by a dead process is taken over.
  * Throws OUTPUT_LOCKED, naming the process that holds it and since when.
+ *
+ * A lock is a hard link, which appears with its content or not at all. Who wants to replace a dead one must first make
+ * a claim named after its content, which only one process can; so nobody ever moves a lock that is not dead.
  */
 export async function lockOutput(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, 'lock')
   try {
     await mkdir(folder, { recursive: true })
-    const mine = JSON.stringify(await describeSelf())
-    for (let turn = 0; turn < 5; turn += 1) {
-      if (await create(path, mine)) return () => release(path, mine)
-      await takeOverIfDead(path)
+    const mine = JSON.stringify({ ...(await describeSelf()), nonce: randomBytes(6).toString('hex') })
+    for (let turn = 0; turn < TURNS; turn += 1) {
+      if ((await create(path, mine)) || (await takeOverIfDead(path, mine))) {
+        await sweep(folder)
+        return () => release(path, mine)
+      }
+      await wait(TURN_MS)
     }
   } catch (cause) {
     throw diskError(`cannot lock the output ${folder}`, cause)
@@ -33,29 +31,33 @@ export async function lockOutput(folder: string): Promise<() => Promise<void>> {
   throw new ExportError('OUTPUT_LOCKED', `another run keeps taking the lock ${path}`)
 }
 
-async function describeSelf(): Promise<Holder> {
-  const startedAt = new Date().toISOString()
-  return { pid: process.pid, host: hostname(), startedAt, ticks: await startTicks(process.pid) }
-}
+/** How often, and how far apart, a lock is tried that others are just taking over. */
+const TURNS = 100
+const TURN_MS = 10
 
-/** A hard link appears with its content or not at all. */
+/** False where the name is taken, or where somebody swept our file away as a dead process's. */
 async function create(path: string, content: string): Promise<boolean> {
-  const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`
+  const temporary = temporaryFor(path)
   await writeFile(temporary, content)
   try {
     await link(temporary, path)
     return true
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false
+    if (['EEXIST', 'ENOENT'].includes((cause as NodeJS.ErrnoException).code ?? '')) return false
     throw cause
   } finally {
-    await unlink(temporary)
+    await rm(temporary, { force: true })
   }
 }
 
-async function takeOverIfDead(path: string): Promise<void> {
+function temporaryFor(path: string): string {
+  return `${path}.${process.pid}.${randomBytes(6).toString('hex')}.new`
+}
+
+/** True where a dead lock was there and is ours now. */
+async function takeOverIfDead(path: string, mine: string): Promise<boolean> {
   const content = await readTextIfAny(path)
-  if (content === undefined) return
+  if (content === undefined) return false
   const holder = parseHolder(content)
   if (holder !== undefined && (await isAlive(holder))) {
     const { pid, host, startedAt } = holder
@@ -64,48 +66,39 @@ async function takeOverIfDead(path: string): Promise<void> {
       `process ${pid} on ${host} has been exporting here since ${startedAt}`,
     )
   }
-  await setAside(path, content)
+  const claim = await claimDead(path, content, mine)
+  if (claim === undefined) return false
+  // Only the claim's owner may change the dead lock: if it is still there now, it stays until we replace it.
+  if ((await readTextIfAny(path)) === content) return replace(path, mine)
+  await rm(claim, { force: true })
+  return false
 }
 
-/** Moves the dead lock away; puts it back if somebody else's new lock was caught instead. */
-async function setAside(path: string, content: string): Promise<void> {
-  const aside = `${path}.dead.${process.pid}`
-  try {
-    await rename(path, aside)
-  } catch {
-    return
-  }
-  if ((await readFile(aside, 'utf8')) !== content) await link(aside, path).catch(() => undefined)
-  await rm(aside, { force: true })
-}
-
-function parseHolder(content: string): Holder | undefined {
-  try {
-    const holder = JSON.parse(content) as Holder
-    return Number.isInteger(holder.pid) && holder.pid > 0 ? holder : undefined
-  } catch {
-    return undefined
+/** The path of our claim on a dead lock; undefined where somebody alive has one. The next in line follows a dead one. */
+async function claimDead(path: string, content: string, mine: string): Promise<string | undefined> {
+  const id = createHash('sha256').update(content).digest('hex').slice(0, 16)
+  for (let turn = 0; ; turn += 1) {
+    const claim = `${path}.${id}.${turn}.claim`
+    if (await create(claim, mine)) return claim
+    const claimed = await readTextIfAny(claim)
+    const claimant = parseHolder(claimed ?? '')
+    if (claimed === undefined || (claimant !== undefined && (await isAlive(claimant)))) return undefined
   }
 }
 
-/** A holder on another host cannot be asked, so it counts as alive. */
-async function isAlive({ pid, host, ticks }: Holder): Promise<boolean> {
-  if (host !== hostname()) return true
-  try {
-    process.kill(pid, 0)
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ESRCH') return false
-  }
-  return ticks === null || ticks === (await startTicks(pid))
+async function replace(path: string, mine: string): Promise<boolean> {
+  const temporary = temporaryFor(path)
+  await writeFile(temporary, mine)
+  await rename(temporary, path)
+  return true
 }
 
-/** Field 22 of /proc/<pid>/stat; null where there is no such file. */
-async function startTicks(pid: number): Promise<string | null> {
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
-  } catch {
-    return null
+/** Clears what dead processes left beside the lock that is now ours; claims can only be on locks that are gone. */
+async function sweep(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const maker = /^lock\.(\d+)\.[0-9a-f]+\.new$/.exec(name)?.[1]
+    const stray = maker === undefined ? /^lock\.[0-9a-f]+\.\d+\.claim$/.test(name) : !isThere(Number(maker))
+    if (stray) await rm(join(folder, name), { force: true })
   }
 }
 

@@ -21,8 +21,8 @@ export type FrameLog = {
 export type FramePlace = { offset: number; bytes: number }
 
 export type Recovered = {
-  /** Called for each whole frame, in order of writing. */
-  onFrame: (head: Record<string, unknown>, place: FramePlace) => void
+  /** Called for each whole frame, in order of writing; `false` says that it is none of ours, and so damage. */
+  onFrame: (head: Record<string, unknown>, place: FramePlace) => unknown
   /** Called when bytes had to be given up; `kept` is where the damaged file was set aside, if it was. */
   onDamage: (damage: { bytes: number; kept: string | undefined }) => void
 }
@@ -125,7 +125,7 @@ async function recoverFrames(file: FileHandle, size: number, onFrame: Recovered[
     const place = { offset: at + head.length, bytes: head.bytes }
     if (place.offset + place.bytes + 1 > size) return at
     if (crc32(await readBody(file, place)) !== head.crc) return at
-    onFrame(head.fields, place)
+    if (onFrame(head.fields, place) === false) return at
     at = place.offset + place.bytes + 1
   }
   return at
@@ -144,8 +144,9 @@ function parseHead(start: Buffer) {
   const [, crc = '', json = ''] =
     /^WLF1 ([0-9a-f]{8}) (\{.*\})\n$/.exec(start.toString('utf8', 0, length)) ?? []
   if (json === '' || crc32(json) !== Number.parseInt(crc, 16)) return undefined
-  const fields = JSON.parse(json) as Record<string, unknown> & { bytes: number; crc: number }
-  return { length, bytes: fields.bytes, crc: fields.crc, fields }
+  const fields = JSON.parse(json) as Record<string, unknown>
+  const { bytes, crc: bodyCrc } = fields
+  return typeof bytes === 'number' && bytes >= 0 ? { length, bytes, crc: bodyCrc, fields } : undefined
 }
 
 /** A torn last frame is simply cut; when more is lost than one page could be, the file is kept beside for a look. */

@@ -158,7 +158,7 @@ export async function firstSpooledBlock(folder: string): Promise<number> {
 
 /** Forgets the spool in `folder`. */
 export async function removeSpool(folder: string): Promise<void> {
-  await rm(join(folder, SPOOL_FILE), { force: true })
+  for (const name of [`${SPOOL_FILE}.damaged.part`, SPOOL_FILE]) await rm(join(folder, name), { force: true })
 }
 
 const SPOOL_FILE = 'pages.log'

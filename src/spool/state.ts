@@ -1,6 +1,7 @@
 import { subtractRange, uniteRanges } from '../block-ranges.ts'
 import { ExportError } from '../errors.ts'
 import type { BlockRange } from '../model.ts'
+import { isFrameHead } from './frame-head.ts'
 import type { FramePlace } from './log.ts'
 
 /** What pages in a spool have in common; a spool of another identity cannot be continued. */
@@ -86,7 +87,9 @@ export type PageFields = {
   covered: BlockRange
 }
 
-export function replay(state: SpoolState, head: Record<string, unknown>, place: FramePlace): void {
+/** Notes what a frame says; false where it is none of ours, or stands where it cannot. */
+export function replay(state: SpoolState, head: Record<string, unknown>, place: FramePlace): boolean {
+  if (!isFrameHead(head) || (head['kind'] === 'run') !== (state.session === 0)) return false
   if (head['kind'] === 'run') {
     state.found = head['identity'] as SpoolIdentity
     state.cutMs = (head['cutMs'] as number | null) ?? Number.POSITIVE_INFINITY
@@ -97,6 +100,7 @@ export function replay(state: SpoolState, head: Record<string, unknown>, place: 
   else if (head['kind'] === 'done') noteDone(state, head as unknown as Written)
   else if (head['kind'] === 'next') noteNext(state, head as unknown as NextRun)
   else notePage(state, head as unknown as PageFields, place)
+  return true
 }
 
 /** Takes what was exported before for granted: only what comes after it is asked. */

@@ -45,6 +45,8 @@ export type TableFiles = FileFormat & {
   range: BlockRange
   /** Number of the first file. @default 0 */
   firstNumber?: number
+  /** Breaks the making off. */
+  signal?: AbortSignal | undefined
 }
 
 /** Lines of the kind that `assembleTable` takes for this format. */
@@ -104,16 +106,21 @@ function byPartition(stretches: readonly Placed[]): Placed[][] {
 async function writePart(
   path: string,
   pieces: readonly Piece[],
-  { table, format, compression }: TableFiles,
+  { table, format, compression, signal }: TableFiles,
 ): Promise<{ bytes: number; sha256: string }> {
   if (format === 'csv') {
-    return concatenate(path, pieces, { header: csvHeader(table.columns), gzip: compression === 'gzip' })
+    return concatenate(path, pieces, {
+      header: csvHeader(table.columns),
+      gzip: compression === 'gzip',
+      signal,
+    })
   }
   const staged = `${path}.ndjson`
-  const { bytes } = await concatenate(staged, pieces, { header: '', gzip: false })
+  const { bytes } = await concatenate(staged, pieces, { header: '', gzip: false, signal })
   const rows = pieces.reduce((sum, piece) => sum + piece.rows, 0)
   const longest = Math.max(0, ...pieces.map((piece) => piece.longest))
-  const measured = await copyToParquet({ staged, path, table, compression, size: { rows, bytes, longest } })
+  const size = { rows, bytes, longest }
+  const measured = await copyToParquet({ staged, path, table, compression, size, signal })
   await rm(staged)
   return measured
 }
@@ -121,14 +128,17 @@ async function writePart(
 async function concatenate(
   path: string,
   pieces: readonly Piece[],
-  { header, gzip }: { header: string; gzip: boolean },
+  { header, gzip, signal }: { header: string; gzip: boolean; signal: AbortSignal | undefined },
 ): Promise<{ bytes: number; sha256: string }> {
   const file = openHashedFile(path, { gzip })
   try {
     if (header !== '') await file.write(header)
     for (const { path, from, to } of pieces) {
       const stretch = createReadStream(path, { start: from, end: to - 1, highWaterMark: 1 << 20 })
-      for await (const block of stretch as AsyncIterable<Buffer>) await file.write(block)
+      for await (const block of stretch as AsyncIterable<Buffer>) {
+        signal?.throwIfAborted()
+        await file.write(block)
+      }
     }
     return await file.finish()
   } catch (thrown) {

@@ -14,6 +14,8 @@ export type ParquetFile = {
   compression: Compression
   /** Rows, and bytes of them all as JSON lines, about. */
   size: { rows: number; bytes: number }
+  /** Breaks the copy off: a thread that ends while DuckDB is at work takes the whole process with it. */
+  signal?: AbortSignal | undefined
 }
 
 export type ParquetCopy = ParquetFile & {
@@ -72,10 +74,12 @@ async function copyWithin(memory: string, file: ParquetFile, select: string): Pr
     ...settings,
     temp_directory: `${file.path}.tmp`,
   })
+  const connection = await instance.connect()
+  const breakOff = () => connection.interrupt()
   try {
-    const connection = await instance.connect()
+    file.signal?.throwIfAborted()
+    file.signal?.addEventListener('abort', breakOff)
     await connection.run(copyStatement(file, select))
-    connection.closeSync()
     return true
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
@@ -86,6 +90,8 @@ async function copyWithin(memory: string, file: ParquetFile, select: string): Pr
       { cause },
     )
   } finally {
+    file.signal?.removeEventListener('abort', breakOff)
+    connection.closeSync()
     instance.closeSync()
     await rm(`${file.path}.tmp`, { recursive: true, force: true })
   }

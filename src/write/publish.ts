@@ -1,9 +1,15 @@
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises'
-import { dirname, join, sep } from 'node:path'
-import { diskError, publishFile, readTextIfAny, writeAtomically } from '../disk.ts'
-import { MANIFEST_FILE, type Manifest, type ManifestFile, REJECTS_FILE } from '../manifest.ts'
+import { dirname, join, relative, sep } from 'node:path'
+import { diskError, publishFile, readTextIfAny, syncFolder, temporaryOf, writeAtomically } from '../disk.ts'
+import {
+  MANIFEST_FILE,
+  type Manifest,
+  type ManifestFile,
+  type ManifestTable,
+  REJECTS_FILE,
+} from '../manifest.ts'
+import { TABLE_NAMES } from '../table/index.ts'
 import type { Part } from './assemble-table.ts'
-import { partitionOfPath } from './part-path.ts'
 
 export type Publication = {
   /** The output folder. */
@@ -15,38 +21,47 @@ export type Publication = {
 }
 
 /**
- * Makes an export visible: parts under their final names, then the manifest that lists them, then what an earlier
- * manifest listed and this one does not is removed. An earlier manifest goes first where a name would change its
- * content, so that no manifest ever lists bytes that are not there. Throws OUTPUT_FAILED.
+ * Makes an export visible: parts under their final names, then the manifest that lists them, then every part that it
+ * does not list is removed, whatever run left it. An earlier manifest goes first where a name would change its content,
+ * so that no manifest ever lists bytes that are not there. Throws OUTPUT_FAILED.
  */
 export async function publish({ folder, manifest, parts, rejects }: Publication): Promise<void> {
-  const earlier = await listedFiles(folder)
   const listed = new Set(Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path)))
   const visible = parts.filter(({ path }) => listed.has(path))
-  const changed = visible.some(({ path, sha256 }) =>
-    earlier.some((file) => file.path === path && file.sha256 !== sha256),
-  )
   try {
-    if (changed) await rm(join(folder, MANIFEST_FILE), { force: true })
+    const earlier = await readManifestIfAny(folder)
+    if (breaksPromise(earlier, { parts: visible, rejects })) await removeManifest(folder)
     for (const { staged, path } of visible) await publishFile(staged, join(folder, path))
     if (rejects !== undefined) await publishRejects(folder, rejects)
     await writeAtomically(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`)
-    await removeUnlisted({ folder, earlier, listed })
+    await removeUnlisted(folder, listed)
   } catch (cause) {
     throw diskError(`cannot publish the export in ${folder}`, cause)
   }
 }
 
+type Contents = Pick<Publication, 'parts' | 'rejects'>
+
+/** True where an earlier manifest would list other bytes, or more rejects, than there are going to be. */
+function breaksPromise(earlier: Manifest | undefined, { parts, rejects }: Contents): boolean {
+  if (earlier === undefined) return true
+  const files = Object.values(earlier.tables).flatMap(({ files }) => files)
+  const hashes = new Map(files.map(({ path, sha256 }) => [path, sha256]))
+  const changed = parts.some(({ path, sha256 }) => (hashes.get(path) ?? sha256) !== sha256)
+  return changed || earlier.rejects > (rejects?.length ?? earlier.rejects)
+}
+
+async function removeManifest(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  await rm(join(folder, MANIFEST_FILE), { force: true })
+  await syncFolder(folder)
+}
+
 async function publishRejects(folder: string, lines: readonly string[]): Promise<void> {
   await mkdir(folder, { recursive: true })
   const path = join(folder, REJECTS_FILE)
-  if (lines.length === 0) await rm(path, { force: true })
+  if (lines.length === 0) for (const left of [temporaryOf(path), path]) await rm(left, { force: true })
   else await writeAtomically(path, `${lines.join('\n')}\n`)
-}
-
-async function listedFiles(folder: string): Promise<ManifestFile[]> {
-  const manifest = await readManifestIfAny(folder)
-  return Object.values(manifest?.tables ?? {}).flatMap(({ files }) => files)
 }
 
 /** The manifest of an output; undefined where there is none or it is not one. */
@@ -54,42 +69,61 @@ export async function readManifestIfAny(folder: string): Promise<Manifest | unde
   const text = await readTextIfAny(join(folder, MANIFEST_FILE))
   if (text === undefined) return undefined
   try {
-    const manifest = JSON.parse(text) as Manifest
-    return manifest.manifestVersion === 1 && typeof manifest.tables === 'object' ? manifest : undefined
+    const manifest: unknown = JSON.parse(text)
+    return isManifest(manifest) ? manifest : undefined
   } catch {
     return undefined
   }
 }
 
-type Removal = { folder: string; earlier: readonly ManifestFile[]; listed: ReadonlySet<string> }
+/** True where all that is read of a manifest here is of its type; `verify` looks at the rest. */
+function isManifest(value: unknown): value is Manifest {
+  const { manifestVersion, tables, rejects } = (value ?? {}) as Partial<Manifest>
+  if (manifestVersion !== 1 || typeof tables !== 'object' || tables === null) return false
+  return Number.isInteger(rejects) && Object.values(tables).every(isTable)
+}
 
-/** Only names of our own shape are removed: a manifest edited by hand must not lead anywhere else. */
-async function removeUnlisted({ folder, earlier, listed }: Removal): Promise<void> {
-  for (const { path } of earlier) {
-    if (OUR_PATH.test(path) && !listed.has(path)) await removePart(folder, path)
+function isTable(value: unknown): boolean {
+  const { rows, files } = (value ?? {}) as Partial<ManifestTable>
+  return Number.isInteger(rows) && Array.isArray(files) && files.every(isFile)
+}
+
+function isFile(value: unknown): boolean {
+  const { path, bytes, sha256 } = (value ?? {}) as Partial<ManifestFile>
+  return typeof path === 'string' && Number.isInteger(bytes) && typeof sha256 === 'string'
+}
+
+/** What crashes and earlier exports left in our folders. */
+async function removeUnlisted(folder: string, listed: ReadonlySet<string>): Promise<void> {
+  await removeStrays(folder, listed)
+  for (const name of await filesUnder(join(folder, 'raw'))) {
+    if (name.endsWith('.ndjson.gz.part')) await rm(join(folder, 'raw', name), { force: true })
   }
 }
 
-/** Removes files of our own naming that a manifest with these tables does not list; tells how many there were. */
-export async function removeStrays(folder: string, tables: Manifest['tables']): Promise<number> {
-  const listed = new Set(Object.values(tables).flatMap(({ files }) => files.map(({ path }) => path)))
+/** Removes unlisted parts, only names of our own shape, so that nothing else goes; tells how many there were. */
+export async function removeStrays(folder: string, listed: ReadonlySet<string>): Promise<number> {
   let strays = 0
-  for (const table of Object.keys(tables)) {
-    const inside = await readdir(join(folder, table), { recursive: true })
-    const paths = inside.map((name) => [table, ...name.split(sep)].join('/'))
-    for (const path of paths.filter((path) => OUR_PATH.test(path) && !listed.has(path))) {
-      await removePart(folder, path)
+  for (const table of TABLE_NAMES) {
+    for (const name of await filesUnder(join(folder, table))) {
+      const isPart = OUR_NAME.exec(name)?.[1] === table
+      if (!isPart || listed.has(`${table}/${name}`)) continue
+      const path = join(folder, table, name)
+      await rm(path, { force: true })
+      // A partition goes with its last file.
+      if (name.includes('/')) await rmdir(dirname(path)).catch(() => undefined)
       strays += 1
     }
   }
   return strays
 }
 
-/** A partition whose last file goes goes with it. */
-async function removePart(folder: string, path: string): Promise<void> {
-  await rm(join(folder, path), { force: true })
-  if (partitionOfPath(path) !== undefined) await rmdir(dirname(join(folder, path))).catch(() => undefined)
+/** Files of a folder and of those in it, relative to it, with forward slashes. */
+async function filesUnder(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => [])
+  const files = entries.filter((entry) => entry.isFile())
+  return files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)).split(sep).join('/'))
 }
 
-const OUR_PATH =
-  /^[a-z0-9_]+\/(?:(?:day|month|blocks)=[0-9-]+\/)?[a-z0-9_]+-\d{12}-\d{12}-\d{4,}\.(csv|csv\.gz|parquet)$/
+const OUR_NAME =
+  /^(?:(?:day|month|blocks)=[0-9-]+\/)?([a-z0-9_]+)-\d{12}-\d{12}-\d{4,}\.(?:csv|csv\.gz|parquet)$/

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { type Break, breakWhere, changed, type Listing, says } from '../helpers/faults.ts'
-import { addresses, calmRun, faultyRun, service } from '../helpers/faulty-run.ts'
+import { addresses, calmRun, faultyRun } from '../helpers/faulty-run.ts'
 import type { Asked, Fault } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
+import { reask } from '../helpers/reask.ts'
 
 const hasToken = ({ query }: Pick<Asked, 'query'>) => query.has('pageToken')
 const refused = says(400, '{"message":"page token expired","statusCode":400,"error":"Bad Request"}')
@@ -52,16 +53,6 @@ test('loses nothing when one page repeats its own token', async () => {
 test('loses nothing when every page repeats its own token', async () => {
   expect(await extraRequests(breakWhere(hasToken, echo))).toBeLessThanOrEqual(4)
 })
-
-/** Asks the service the same with other parameters. */
-function reask({ path, query }: Asked, given: Record<string, string | undefined>) {
-  const other = new URLSearchParams(query)
-  for (const [name, value] of Object.entries(given)) {
-    if (value === undefined) other.delete(name)
-    else other.set(name, value)
-  }
-  return service.answer({ method: 'GET', url: `${path}?${other}`, headers: {} })
-}
 
 const smaller: Break = async (response, _answer, asked) => {
   const { status, headers, body } = await reask(asked, { pageSize: '7' })

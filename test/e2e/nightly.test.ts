@@ -26,10 +26,9 @@ async function growingChain(hides: (block: number) => boolean = () => false) {
       ({ nativeTransaction }) => !hides(Number(nativeTransaction.blockNumber)),
     ),
   }))
-  const { url, asked } = await startLoopback(
-    service,
-    (one) => (response, answer) => late(response, answer, one),
-  )
+  const { url, asked } = await startLoopback(service, (one) => (response, answer) => {
+    late(response, answer, one)
+  })
   return { url, asked, advance: (blocks: number) => service.advance(blocks), end: () => service.close() }
 }
 

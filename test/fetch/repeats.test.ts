@@ -37,10 +37,9 @@ function serverAfter(...first: Reply[]) {
 function openGate() {
   const refusals: (number | undefined)[] = []
   const gate: Gate = {
-    take: async () => {},
-    granted: () => {},
-    refused: ({ retryAfterMs }) => refusals.push(retryAfterMs),
-    pause: () => {},
+    take: async () => (outcome) => {
+      if (outcome.kind === 'refused') refusals.push(outcome.retryAfterMs)
+    },
     pausedMs: () => 0,
   }
   return { gate, refusals }

@@ -55,8 +55,9 @@ test('has no more requests in flight than its concurrency', async () => {
 test('a shared gate holds back the requests of all its clients', async () => {
   const gate = createGate()
   const { url, asked } = await startServer(() => ({ body: [] }))
-  gate.pause(2 ** 31)
   const stop = new AbortController()
+  const pass = await gate.take(stop.signal)
+  pass({ kind: 'refused', retryAfterMs: 2 ** 31 })
   const waiting = [clientOf(url, { gate }), clientOf(url, { gate })].map((client) =>
     failureOf(client.listChains({}, { signal: stop.signal })),
   )

@@ -6,14 +6,25 @@ const BIN = fileURLToPath(new URL('../../dist/bin.js', import.meta.url))
 
 export type Ended = { exit: number | null; stdout: string; stderr: string }
 
+export type StartOptions = {
+  /** What a shell does first, in the process that the program then takes over. */
+  shell?: string
+  cwd?: string
+}
+
 /** Starts the built program, as a user would. */
 export function startCommand(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  { shell, cwd }: StartOptions = {},
 ): ChildProcess & { ended: Promise<Ended> } {
-  const child = spawn(process.execPath, [BIN, ...args], {
+  const line = [process.execPath, BIN, ...args]
+  const [command = '', ...rest] =
+    shell === undefined ? line : ['sh', '-c', `${shell} && exec "$0" "$@"`, ...line]
+  const child = spawn(command, rest, {
     env: { ...cleanEnv(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
   })
   const output = { stdout: '', stderr: '' }
   child.stdout?.on('data', (chunk) => (output.stdout += String(chunk)))
@@ -23,8 +34,12 @@ export function startCommand(
 }
 
 /** Runs the built program to its end. */
-export function runCommand(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-  return startCommand(args, env).ended
+export function runCommand(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  options: StartOptions = {},
+): Promise<Ended> {
+  return startCommand(args, env, options).ended
 }
 
 function cleanEnv(): NodeJS.ProcessEnv {

@@ -16,24 +16,55 @@ async function load(target: MemoryTarget, name: string, files: readonly ModelFil
   return loadOutput(target.source, target, { ...options, commit })
 }
 
-/** An export: block ranges in order, some cut into two files, with rows of which no key occurs twice. */
+/**
+ * An export: block ranges in order, each in one file or in two of the same range or of ranges that share a block, with
+ * rows of which no key occurs twice.
+ */
 const exportOf = (blockOf: (key: number) => fc.Arbitrary<number>) =>
   fc
     .record({
-      cuts: fc.uniqueArray(fc.integer({ min: 1, max: 39 }), { maxLength: 4 }),
-      halves: fc.boolean(),
-      rows: fc.uniqueArray(rowWith(blockOf), { selector: ({ key }) => key, maxLength: 8 }),
+      cuts: fc.uniqueArray(fc.integer({ min: 1, max: 39 }), { maxLength: 2 }),
+      cutting: fc.constantFrom('whole', 'same', 'tight'),
+      rows: fc.uniqueArray(rowWith(blockOf), { selector: ({ key }) => key, maxLength: 10 }),
     })
-    .map(({ cuts, halves, rows }): ModelFile[] => {
+    .map(({ cuts, cutting, rows }): ModelFile[] => {
       const ends = [0, ...cuts.sort((a, b) => a - b), 40]
       return ends.slice(0, -1).flatMap((from, at) => {
         const to = ends[at + 1] ?? 40
-        const inside = rows.filter(({ block }) => block >= from && block < to)
-        if (!halves) return [{ from, to, rows: inside }]
-        const half = inside.length >> 1
-        return [inside.slice(0, half), inside.slice(half)].map((part) => ({ from, to, rows: part }))
+        const inside = rows
+          .filter(({ block }) => block >= from && block < to)
+          .sort((a, b) => a.block - b.block)
+        if (cutting === 'whole') return [{ from, to, rows: inside }]
+        const [first, second] = [inside.slice(0, inside.length >> 1), inside.slice(inside.length >> 1)]
+        const border = cutting === 'tight' ? second[0]?.block : undefined
+        return [
+          { from, to: border === undefined ? to : border + 1, rows: first },
+          { from: border ?? from, to, rows: second },
+        ]
       })
     })
+
+/** Exports one after the other: each is a new one, or the one before with the content of one row changed. */
+const historyOf = (one: fc.Arbitrary<ModelFile[]>, length: number) =>
+  fc
+    .array(fc.tuple(one, fc.option(fc.nat(7), { freq: 2 })), { minLength: 1, maxLength: length })
+    .map((turns) => {
+      const history: ModelFile[][] = []
+      for (const [files, edited] of turns) {
+        const before = history.at(-1)
+        history.push(edited === null || before === undefined ? files : edit(before, edited))
+      }
+      return history
+    })
+
+function edit(files: readonly ModelFile[], at: number): ModelFile[] {
+  const rows = rowsOf(files)
+  const { key } = rows[at % rows.length] ?? {}
+  return files.map(({ from, to, rows: inside }) => ({
+    ...{ from, to },
+    rows: inside.map((row) => (row.key === key ? { ...row, content: `${row.content}!` } : row)),
+  }))
+}
 
 const rowWith = (blockOf: (key: number) => fc.Arbitrary<number>): fc.Arbitrary<ModelRow> =>
   fc
@@ -60,7 +91,7 @@ describe.for(kinds)(
   ({ transactions, commit }) => {
     test('holds exactly the last export, whatever was loaded before it', async () => {
       await fc.assert(
-        fc.asyncProperty(fc.array(anExport, { minLength: 1, maxLength: 4 }), async (exports) => {
+        fc.asyncProperty(historyOf(anExport, 4), async (exports) => {
           const target = memoryTarget(transactions)
           for (const files of exports) {
             await load(target, 'ours', files, commit)
@@ -68,38 +99,35 @@ describe.for(kinds)(
             expect((await load(target, 'ours', files, commit)).loaded).toEqual({})
           }
         }),
-        { numRuns: 150 },
+        { numRuns: 300 },
       )
     })
 
     test('comes to hold the last export though loads broke anywhere', async () => {
-      const breaks = fc.array(fc.nat(25), { maxLength: 3 })
+      const breaks = fc.array(fc.array(fc.nat(25), { maxLength: 3 }), { minLength: 4, maxLength: 4 })
       await fc.assert(
-        fc.asyncProperty(
-          fc.array(fc.tuple(anExport, breaks), { minLength: 1, maxLength: 3 }),
-          async (exports) => {
-            const target = memoryTarget(transactions)
-            for (const [files, changes] of exports) {
-              for (const after of changes) {
-                target.breakAfter(after)
-                await load(target, 'ours', files, commit).catch((thrown: Error) =>
-                  expect(thrown.message).toBe('broken'),
-                )
-              }
-              target.breakAfter(Number.POSITIVE_INFINITY)
-              await load(target, 'ours', files, commit)
-              expect(sorted(target.rows())).toEqual(rowsOf(files))
+        fc.asyncProperty(historyOf(anExport, 4), breaks, async (exports, broken) => {
+          const target = memoryTarget(transactions)
+          for (const [at, files] of exports.entries()) {
+            for (const after of broken[at] ?? []) {
+              target.breakAfter(after)
+              await load(target, 'ours', files, commit).catch((thrown: Error) =>
+                expect(thrown.message).toBe('broken'),
+              )
             }
-          },
-        ),
-        { numRuns: 150 },
+            target.breakAfter(Number.POSITIVE_INFINITY)
+            await load(target, 'ours', files, commit)
+            expect(sorted(target.rows())).toEqual(rowsOf(files))
+          }
+        }),
+        { numRuns: 300 },
       )
     })
 
     test('keeps every row of another export that shares the table', async () => {
       const settled = exportOf((key) => fc.constant((key * 7) % 40))
       await fc.assert(
-        fc.asyncProperty(settled, fc.array(settled, { minLength: 2, maxLength: 3 }), async (theirs, ours) => {
+        fc.asyncProperty(settled, historyOf(settled, 3), async (theirs, ours) => {
           const target = memoryTarget(transactions)
           await load(target, 'ours', ours[0] ?? [], commit)
           await load(target, 'theirs', theirs, commit)
@@ -108,7 +136,7 @@ describe.for(kinds)(
           expect(there.size).toBe(target.rows().length)
           for (const { rows } of theirs) for (const { key } of rows) expect(there.has(key)).toBe(true)
         }),
-        { numRuns: 150 },
+        { numRuns: 300 },
       )
     })
   },

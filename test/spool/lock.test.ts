@@ -1,4 +1,6 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -77,6 +79,52 @@ test.for([{ left: 'no lock' }, { left: 'a dead lock' }])(
     }
   },
 )
+
+test('of five takers of a dead lock, each a little later, exactly one wins', async () => {
+  for (let turn = 0; turn < 30; turn += 1) {
+    const folder = tempFolder()
+    leaveLock(folder, { ticks: '1' })
+    const takers = await Promise.allSettled(
+      [0, 2, 4, 6, 8].map(async (steps) => {
+        for (let step = 0; step < steps; step += 1) await new Promise(setImmediate)
+        return lockOutput(folder)
+      }),
+    )
+    expect(takers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(readdirSync(folder)).toEqual(['lock'])
+  }
+})
+
+test('the claim of a taker that died is passed on to the next', async () => {
+  const folder = tempFolder()
+  leaveLock(folder, { ticks: '1' })
+  const dead = readFileSync(join(folder, 'lock'), 'utf8')
+  const id = createHash('sha256').update(dead).digest('hex').slice(0, 16)
+  writeFileSync(join(folder, `lock.${id}.0.claim`), dead)
+  const release = await lockOutput(folder)
+  expect(readdirSync(folder)).toEqual(['lock'])
+  await release()
+})
+
+test('what dead processes left beside the lock is swept, what living ones make stays', async () => {
+  const folder = tempFolder()
+  const living = `lock.${process.pid}.abc.new`
+  for (const name of [`lock.${deadPid()}.0a1b.new`, `lock.${'0'.repeat(16)}.3.claim`, living, 'lock.txt'])
+    writeFileSync(join(folder, name), '')
+  await lockOutput(folder)
+  expect(readdirSync(folder).sort()).toEqual(['lock', living, 'lock.txt'])
+})
+
+test.runIf(existsSync('/proc/self/stat'))('a zombie counts as dead', async () => {
+  const parent = spawn('sh', ['-c', 'sleep 0.01 & echo $!; exec sleep 60'])
+  const [pid] = (await once(parent.stdout, 'data')).map(Number)
+  const stat = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1] ?? ''
+  while (!stat().startsWith('Z')) await new Promise(setImmediate)
+  const folder = tempFolder()
+  leaveLock(folder, { pid, ticks: stat().split(' ')[19] })
+  await (await lockOutput(folder))()
+  parent.kill()
+})
 
 test('a release leaves the lock of somebody else alone', async () => {
   const folder = tempFolder()

@@ -15,7 +15,15 @@ async function sliced({ received, ...given }: Run) {
   const wallets = new Set(received.map(({ wallet }) => wallet))
   const told: SliceRows[] = []
   const condense: Slicing['condense'] = async (places) => places
-  const slicing = { spool, wallets, pool, condense, onRows: (rows: SliceRows) => told.push(rows), ...given }
+  const slicing = {
+    spool,
+    wallets,
+    from: 0,
+    pool,
+    condense,
+    onRows: (rows: SliceRows) => told.push(rows),
+    ...given,
+  }
   const slicer = createSlicer(slicing)
   for (const page of received) {
     spool.receive(page)

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { nothingEarlier } from '../../src/earlier-export.ts'
 import { newFigures } from '../../src/figures.ts'
 import type { Job } from '../../src/model.ts'
 import { openSpool, type Spool } from '../../src/spool/spool.ts'
@@ -58,13 +59,14 @@ async function write({ isTold = true, onPage, signal, job: given }: Written = {}
   const folder = join(output, '.walletlake')
   const spool = await openSpool({ folder, identity, now: 0, onDamage: () => {} })
   const figures = newFigures(2, 0)
-  const writer = await openOutput({ job, spool, figures, signal: signal ?? new AbortController().signal })
+  const opening = { job, spool, figures, signal: signal ?? new AbortController().signal }
+  const writer = await openOutput({ ...opening, earlier: nothingEarlier(job) })
   try {
     await addPages(spool, async (count) => {
       if (isTold) writer.pageArrived()
       await onPage?.(count, spool)
     })
-    await writer.finish({ from: 0, to: END })
+    await writer.finish(END)
   } finally {
     await writer.close()
     await spool.close()

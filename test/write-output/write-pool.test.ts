@@ -56,7 +56,7 @@ function contentOf({ chunks, ...rest }: SliceRows) {
 test('small tasks are done here and start no thread', async () => {
   const { slices, context } = slicesIn()
   const pool = openWritePool(context)
-  const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), 500_000)))
+  const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), 400_000)))
   expect(rows.map(({ transactions }) => transactions)).toEqual([10, 10, 10, 10])
   await pool.close()
   await nextTurn()

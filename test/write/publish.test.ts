@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Manifest, ManifestFile } from '../../src/manifest.ts'
 import { publish, readManifestIfAny } from '../../src/write/publish.ts'
@@ -27,7 +27,7 @@ async function publishTexts(folder: string, texts: Record<string, string>, rejec
     writeFileSync(staged, text)
     return { staged, path, rows: 1, bytes: text.length, sha256: sha256(text), fromBlock: 0, toBlock: 9 }
   })
-  await publish({ folder, manifest: manifestOf(parts), parts, rejects })
+  await publish({ folder, manifest: { ...manifestOf(parts), rejects: rejects.length }, parts, rejects })
 }
 
 test('parts get their final names and the manifest lists them', async () => {
@@ -48,6 +48,34 @@ test('files that the new manifest does not list are removed', async () => {
   expect(readdirSync(join(folder, 'ledger')).sort()).toEqual([NAME(0).slice(7), 'mine.txt'])
   expect(readFileSync(join(folder, NAME(0)), 'utf8')).toBe('changed')
   expect(existsSync(join(folder, 'rejects.ndjson'))).toBe(false)
+})
+
+test('parts that no manifest lists, left by a killed run, are removed', async () => {
+  const folder = tempFolder()
+  for (const path of [
+    NAME(3),
+    'transactions/transactions-000000000000-000000000009-0000.parquet',
+    'raw/0xa.ndjson.gz.part',
+  ]) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), 'left')
+  }
+  await publishTexts(folder, { [NAME(0)]: 'zero' })
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
+  expect(files.map(({ name }) => name).sort()).toEqual([NAME(0).slice(7), 'manifest.json'])
+})
+
+test('an earlier manifest goes before the rejects that it counts', async () => {
+  const folder = tempFolder()
+  await publishTexts(folder, { [NAME(0)]: 'zero' }, ['{"a":1}', '{"b":2}'])
+  mkdirSync(join(folder, '.rejects.ndjson.part'))
+  for (const more of [['{"a":1}', '{"b":2}', '{"c":3}'], []]) {
+    const failing = publishTexts(folder, { [NAME(0)]: 'zero' }, more)
+    await expect(failing).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
+    expect((await readManifestIfAny(folder))?.rejects).toBe(more.length === 0 ? undefined : 2)
+  }
 })
 
 test('a manifest edited by hand removes nothing outside the output', async () => {
@@ -72,7 +100,14 @@ test('no manifest stays that lists bytes which are not there', async () => {
   expect(await readManifestIfAny(folder)).toBeUndefined()
 })
 
-test.for(['', '{', '[]', '{"manifestVersion":2,"tables":{}}'])('the text %j is no manifest', async (text) => {
+test.for([
+  ...['', '{', '[]', 'null', '{"manifestVersion":2,"tables":{}}', '{"manifestVersion":1,"tables":null}'],
+  ...[
+    '{"manifestVersion":1,"tables":{"ledger":null}}',
+    '{"manifestVersion":1,"tables":{"ledger":{"files":{}}}}',
+  ],
+  '{"manifestVersion":1,"tables":{"ledger":{"files":[null]}}}',
+])('the text %j is no manifest', async (text) => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'manifest.json'), text)
   expect(await readManifestIfAny(folder)).toBeUndefined()

@@ -1,0 +1,50 @@
+/** Longest wait for an answer to one message, in milliseconds. */
+const SEND_TIMEOUT_MS = 5_000
+
+export type Message = {
+  url: URL
+  method: 'GET' | 'POST'
+  headers?: Record<string, string>
+  body?: string
+  /** @default 5000 */
+  timeoutMs?: number
+}
+
+/**
+ * Sends one message that nothing depends on. Never throws: gives why it did not arrive, undefined where it did. The
+ * reason never holds the address or a header, for both may be secrets.
+ */
+export async function send({
+  url,
+  timeoutMs = SEND_TIMEOUT_MS,
+  ...init
+}: Message): Promise<string | undefined> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const response = await fetch(url, { ...init, redirect: 'manual', signal })
+    await response.body?.cancel()
+    return response.ok ? undefined : `it was answered with status ${response.status}`
+  } catch (thrown) {
+    return reasonOf(thrown, timeoutMs)
+  }
+}
+
+function reasonOf(thrown: unknown, timeoutMs: number): string {
+  if (thrown instanceof Error && thrown.name === 'TimeoutError')
+    return `no answer within ${timeoutMs / 1000} s`
+  const cause = thrown instanceof Error ? (thrown.cause as NodeJS.ErrnoException | undefined) : undefined
+  return typeof cause?.code === 'string' ? cause.code : 'the request could not be made'
+}
+
+/** An http or https address; undefined for any other text. */
+export function readUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined
+}
+
+/** The address with more path behind its own; its query stays. */
+export function under(base: URL, path: string): URL {
+  const url = new URL(base)
+  url.pathname = `${base.pathname.replace(/\/+$/, '')}/${path}`
+  return url
+}

@@ -1,0 +1,120 @@
+// How much of an unknown quota a run uses, and how often it is refused: 32 readers through the real gate and client.
+// Baseline: the same readers without a gate, each waiting for itself when it is refused.
+// Usage: npm run bench -- quota [seconds of each run, default 55]
+import { spawn } from 'node:child_process'
+import { once, setMaxListeners } from 'node:events'
+import { setTimeout } from 'node:timers/promises'
+import { createClient } from '../../dist/fetch/client.js'
+import { createGate } from '../../dist/fetch/gate.js'
+import { request } from '../../dist/fetch/request.js'
+
+const SERVICE = new URL('./quota-service.js', import.meta.url).pathname
+const READERS = 32
+const PAGE = { method: 'GET', pathAndQuery: '/page', about: 'a page' }
+const delayMs = [60, 120]
+const bucket = { perSecond: 40, burst: 20, delayMs }
+
+const CASES = {
+  '40/s, burst 20, Retry-After in seconds': { ...bucket, told: 'seconds' },
+  '40/s, burst 20, Retry-After as a date': { ...bucket, told: 'date' },
+  '40/s, burst 20, no Retry-After': { ...bucket, told: 'nothing' },
+  '40/s, burst 20, ratelimit headers': { ...bucket, says: true },
+  '40/s, burst 20, another client on and off': { ...bucket, otherMs: 15_000 },
+  '40 a second in windows': { limit: 40, windowMs: 1_000, delayMs },
+  '300 a minute in windows, ratelimit headers': { limit: 300, windowMs: 60_000, delayMs, says: true },
+  '5/s, burst 5': { perSecond: 5, burst: 5, delayMs },
+  '300/s, burst 300': { perSecond: 300, burst: 300, delayMs },
+}
+const ALONE = {
+  '1000/s, burst 100, no delay': { perSecond: 1_000, burst: 100 },
+  'no quota, 100 ms': { delayMs: [100, 100] },
+  'no quota, no delay': {},
+}
+
+export async function benchQuota(seconds = 55) {
+  const service = spawn(process.execPath, [SERVICE])
+  try {
+    const [line] = await once(service.stdout, 'data')
+    const url = String(line).trim()
+    const together = [
+      ...Object.entries(CASES).map(([name, quota]) => measure({ name, quota, url, seconds })),
+      measure({
+        name: 'baseline without a gate',
+        quota: { ...bucket, run: 2 },
+        url,
+        seconds,
+        gateless: true,
+      }),
+    ]
+    const rows = await Promise.all(together)
+    for (const [name, quota] of Object.entries(ALONE))
+      rows.push(await measure({ name, quota, url, seconds: Math.min(10, seconds) }))
+    console.table(Object.fromEntries(rows.map(({ name, ...row }) => [name, row])))
+  } finally {
+    service.kill()
+  }
+}
+
+/** What a client without a gate does: whoever is refused waits as told, and the others go on. */
+function ownGate() {
+  let until = 0
+  const pass = ({ kind, retryAfterMs = 1_000 }) => {
+    if (kind === 'refused') until = performance.now() + retryAfterMs
+  }
+  const take = async () => {
+    await setTimeout(Math.max(0, until - performance.now()))
+    return pass
+  }
+  return { take, pausedMs: () => 0 }
+}
+
+async function measure({ name, quota, url, seconds, gateless = false }) {
+  const counts = { sent: 0, refused: 0, answered: 0 }
+  const client = createClient({
+    baseUrl: `${url}/${encodeURIComponent(JSON.stringify(quota))}`,
+    apiKey: undefined,
+    apiKeyHeader: 'x-service-api-key',
+    timeoutMs: 30_000,
+    connections: READERS,
+  })
+  const { signal } = new AbortController()
+  setMaxListeners(0, signal)
+  const shared = createGate()
+  const asker = {
+    client,
+    limit: (task) => task(),
+    signal,
+    onEvent: ({ kind }) => {
+      if (kind === 'sent') counts.sent += 1
+      if (kind === 'refused') counts.refused += 1
+    },
+  }
+  const began = performance.now()
+  const until = began + seconds * 1000
+  let last = began
+  const reader = async () => {
+    const reader = { ...asker, gate: gateless ? ownGate() : shared }
+    while (performance.now() < until) {
+      await request(reader, PAGE, () => ({}))
+      counts.answered += 1
+      last = performance.now()
+    }
+  }
+  await Promise.all(Array.from({ length: READERS }, reader))
+  await client.close()
+  return { name, ...describe({ counts, quota, ms: last - began }) }
+}
+
+function describe({ counts: { answered, refused }, quota: { perSecond, burst, limit, windowMs }, ms }) {
+  const supply = perSecond
+    ? burst + (perSecond * ms) / 1000
+    : limit
+      ? limit + (limit * ms) / windowMs
+      : undefined
+  return {
+    answered,
+    'a second': Math.round(answered / (ms / 1000)),
+    'quota used %': supply === undefined ? '' : ((100 * answered) / supply).toFixed(1),
+    'refused %': ((100 * refused) / (answered + refused)).toFixed(2),
+  }
+}

@@ -1,0 +1,138 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { runCommand, startCommand } from '../helpers/command.ts'
+import { says } from '../helpers/faults.ts'
+import { type Fault, startLoopback } from '../helpers/loopback.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
+import { parseTextfile } from '../notify/parse-textfile.ts'
+import { closedAddress, startReceiver } from '../notify/receiver.ts'
+
+const service = createDataService()
+const SECRET = 'b6f1c2d4-secret-uuid'
+
+async function scheduled(fault?: Fault) {
+  const folder = tempFolder()
+  const [job, output] = [join(folder, 'night.json'), join(folder, 'out')]
+  writeFileSync(job, JSON.stringify({ chain: '43114', addresses: truthWallets.slice(0, 2), output }))
+  const { url } = await startLoopback(service, fault)
+  const metrics = join(folder, 'm.prom')
+  return { job, output, metrics, env: { WALLETLAKE_BASE_URL: url } }
+}
+
+test('tells a watcher, a collector and a scraper of a run that went well', async () => {
+  const { job, output, metrics, env } = await scheduled()
+  const watcher = await startReceiver()
+  const collector = await startReceiver()
+  const told = {
+    WALLETLAKE_PING_URL: `${watcher.url}/${SECRET}`,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  }
+  const ran = await runCommand(['run', job, '--json', '--metrics-file', metrics], { ...env, ...told })
+  expect(ran.exit).toBe(0)
+  expect(watcher.received.map(({ url }) => url)).toEqual([`/${SECRET}/start`, `/${SECRET}`])
+  const summary = jobIn(ran.stdout)
+  expect(summary).toMatchObject({ job: 'night', state: 'complete', exit: 0, endBlock: 421 })
+  const parsed = parseTextfile(readFileSync(metrics, 'utf8'))
+  expect(parsed.walletlake_last_run_requests?.samples).toEqual([[{ job: 'night' }, summary.requests]])
+  expect(parsed.walletlake_export_end_block?.samples).toEqual([[{ job: 'night' }, 421]])
+  const rows = parsed.walletlake_export_rows?.samples.map(([{ table }, value]) => [table, value])
+  expect(Object.fromEntries(rows ?? [])).toEqual(summary.totalRows)
+  expect(namesIn(collector.received[0]?.body ?? '')).toEqual(Object.keys(parsed))
+  const written = Object.values(outputBytes(output)).join()
+  expect([ran.stdout, ran.stderr, readFileSync(metrics, 'utf8'), written].join()).not.toContain(SECRET)
+})
+
+function namesIn(body: string): string[] {
+  const { resourceMetrics } = JSON.parse(body) as {
+    resourceMetrics: { scopeMetrics: { metrics: { name: string }[] }[] }[]
+  }
+  return resourceMetrics.flatMap(({ scopeMetrics }) =>
+    scopeMetrics.flatMap(({ metrics }) => metrics.map(({ name }) => name)),
+  )
+}
+
+test('keeps the time of the last success through a night that fails', async () => {
+  let away = false
+  const { job, metrics, env } = await scheduled(() =>
+    away ? (response, answer) => void says(404, '{}')(response, answer, undefined as never) : undefined,
+  )
+  const watcher = await startReceiver()
+  const run = () => runCommand(['run', job, '--metrics-file', metrics, '--ping', watcher.url], env)
+  expect((await run()).exit).toBe(0)
+  const before = parseTextfile(readFileSync(metrics, 'utf8'))
+  away = true
+  expect((await run()).exit).toBe(4)
+  const after = parseTextfile(readFileSync(metrics, 'utf8'))
+  expect(watcher.received.map(({ url }) => url)).toEqual(['/start', '/', '/start', '/4'])
+  expect(after.walletlake_last_run_exit_code?.samples).toEqual([[{ job: 'night' }, 4]])
+  for (const name of ['walletlake_last_success_timestamp_seconds', 'walletlake_export_rows'])
+    expect(after[name]).toEqual(before[name])
+})
+
+test('tells of a run that was stopped, and counts all rows of the next', async () => {
+  let child: ReturnType<typeof startCommand> | undefined
+  const { job, metrics, env } = await scheduled(({ count }) =>
+    count === 4 ? () => void child?.kill('SIGTERM') : undefined,
+  )
+  const watcher = await startReceiver()
+  const args = ['run', job, '--json', '--metrics-file', metrics, '--ping', watcher.url]
+  child = startCommand(args, env)
+  expect((await child.ended).exit).toBe(143)
+  expect(watcher.received.map(({ url }) => url)).toEqual(['/start', '/143'])
+  expect(readFileSync(metrics, 'utf8')).not.toContain('last_success')
+  const { totalRows } = jobIn((await runCommand(args, env)).stdout)
+  expect(jobIn((await runCommand(args, env)).stdout)).toMatchObject({
+    state: 'unchanged',
+    totalRows,
+    endBlock: 421,
+  })
+  expect(Object.values(totalRows as object).every((count) => count > 0)).toBe(true)
+})
+
+function jobIn(stdout: string): Record<string, unknown> {
+  return (JSON.parse(stdout) as { jobs: Record<string, unknown>[] }).jobs[0] ?? {}
+}
+
+test('ends as it would where nobody can be told, and says so', async () => {
+  const { job, metrics, env } = await scheduled()
+  const nobody = `${await closedAddress()}/${SECRET}`
+  const options = [
+    '--ping',
+    nobody,
+    '--otlp-endpoint',
+    nobody,
+    '--metrics-file',
+    join(metrics, 'no', 'folder'),
+  ]
+  const ran = await runCommand(['run', job, '--verbose', ...options], env)
+  expect(ran.exit).toBe(0)
+  expect(ran.stderr).toContain('the start ping did not arrive: ECONNREFUSED')
+  expect(ran.stderr).toContain('the ping did not arrive: ECONNREFUSED')
+  expect(ran.stderr).toContain('the metrics did not arrive: ECONNREFUSED')
+  expect(ran.stderr).toContain('no metrics file: ')
+  expect(ran.stdout + ran.stderr).not.toContain(SECRET)
+})
+
+test('tells of a run whose job file is wrong', async () => {
+  const { job, metrics } = await scheduled()
+  const watcher = await startReceiver()
+  writeFileSync(job, '{}')
+  const ran = await runCommand(['run', job, '--metrics-file', metrics], { WALLETLAKE_PING_URL: watcher.url })
+  expect(ran.exit).toBe(2)
+  expect(watcher.received.map(({ url }) => url)).toEqual(['/start', '/2'])
+  expect(parseTextfile(readFileSync(metrics, 'utf8')).walletlake_exit_code?.samples).toEqual([[{}, 2]])
+})
+
+test.for([
+  { args: ['--ping', `hc-ping.com/${SECRET}`], env: {}, says: '--ping: found no http' },
+  { args: [], env: { WALLETLAKE_PING_URL: `ftp://${SECRET}` }, says: 'WALLETLAKE_PING_URL: found no http' },
+  { args: ['--otlp-endpoint', `localhost:4318/${SECRET}`], env: {}, says: '--otlp-endpoint: found no http' },
+])('refuses an address that is none without showing it: $says', async ({ args, env, says }) => {
+  const ran = await runCommand(['run', 'jobs/demo.yaml', ...args], env)
+  expect(ran).toMatchObject({ exit: 2, stderr: expect.stringContaining(`USAGE: ${says}`) })
+  expect(ran.stdout + ran.stderr).not.toContain(SECRET)
+})

@@ -1,0 +1,234 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { FAILURES } from '../../src/errors.ts'
+import { durationMs } from '../../src/job/duration.ts'
+import { runCommand } from '../helpers/command.ts'
+import { readManifest } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const FOLDER = join(ROOT, 'jobs', 'schedule')
+const textOf = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
+const isThere = (program: string) => spawnSync(program, ['--version']).status === 0
+
+/** Exit codes after which the same command only fails again, and those after which it resumes. */
+const FINAL = [1, 2, 3, 4, 6]
+const RESUMABLE = [5, 7, 8, 9, 130, 143]
+
+/** A folder that looks like a checkout to a command line; outputs go there. */
+function checkout(): string {
+  const folder = tempFolder()
+  for (const name of ['dist', 'jobs']) symlinkSync(join(ROOT, name), join(folder, name))
+  return folder
+}
+
+/** A folder for PATH where `walletlake` is the built program and `node` is this Node. */
+function programs(): string {
+  const folder = tempFolder()
+  const bin = `#!/bin/sh\nexec '${process.execPath}' '${join(ROOT, 'dist', 'bin.js')}' "$@"\n`
+  writeFileSync(join(folder, 'walletlake'), bin, { mode: 0o755 })
+  symlinkSync(process.execPath, join(folder, 'node'))
+  return `${folder}:/usr/bin:/bin`
+}
+
+test('the examples know every exit code', () => {
+  const known = [...FINAL, ...RESUMABLE].sort((a, b) => a - b)
+  const ofRun = Object.entries(FAILURES).filter(([code]) => code !== 'VERIFY_FAILED')
+  expect([...new Set(ofRun.map(([, { exit }]) => exit))].sort((a, b) => a - b)).toEqual(known)
+})
+
+test('every option and deadline in the examples is one of the program', async () => {
+  const { stdout } = await runCommand(['run', '--help'])
+  const runs = readdirSync(FOLDER).flatMap((name) =>
+    textOf(name)
+      .split('\n')
+      .filter((line) => /\brun\b.*--deadline/.test(line)),
+  )
+  const options = runs.flatMap((line) => line.match(/(?<=\s)--[a-z-]+/g) ?? [])
+  expect(options.filter((option) => !stdout.includes(option))).toEqual([])
+  const deadlines = runs.flatMap((line) => line.match(/(?<=--deadline,? )\w+/) ?? [])
+  expect(deadlines).toHaveLength(5)
+  expect(deadlines.filter((text) => durationMs(text) === undefined)).toEqual([])
+})
+
+test('a glob over jobs takes no example for a job', async () => {
+  expect((await runCommand(['validate', 'jobs/*.yaml'])).exit).toBe(0)
+})
+
+describe('crontab', () => {
+  const lines = textOf('crontab')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+
+  test('exports the demo when its line runs', () => {
+    const env = Object.fromEntries(lines.filter((line) => /^\w+=/.test(line)).map((line) => line.split('=')))
+    const [, command = ''] = /^(?:\S+ ){5}(.+)$/.exec(lines.at(-1) ?? '') ?? []
+    const home = checkout()
+    const ran = spawnSync(env.SHELL ?? '', ['-c', command], {
+      env: { PATH: programs(), ...env, WALLETLAKE_HOME: home },
+      encoding: 'utf8',
+    })
+    expect(ran).toMatchObject({ status: 0, stdout: '', stderr: '' })
+    expect(readManifest(join(home, 'output', 'demo')).coverage).toHaveLength(12)
+  })
+
+  test('has five fields of time and no bare percent sign', () => {
+    expect(lines.at(-1)).toMatch(/^(\d+|\*)( (\d+|\*)){4} cd /)
+    expect(lines.at(-1)).not.toMatch(/(?<!\\)%/)
+  })
+})
+
+describe('systemd', () => {
+  const analyze = 'systemd-analyze'
+
+  test('stops by SIGTERM, resumes what is resumable and makes up for lost nights', () => {
+    const service = textOf('walletlake.service')
+    for (const line of ['Type=oneshot', 'KillSignal=SIGTERM', 'TimeoutStopSec=90', 'Restart=on-failure'])
+      expect(service.split('\n')).toContain(line)
+    const [, prevented = ''] = /^RestartPreventExitStatus=(.*)$/m.exec(service) ?? []
+    expect(prevented.split(' ').map(Number)).toEqual(FINAL)
+    expect(textOf('walletlake.timer')).toMatch(/^OnCalendar=.* UTC\n(.*\n)*Persistent=true$/m)
+  })
+
+  test.skipIf(!isThere(analyze))('finds nothing wrong with the units', () => {
+    const folder = tempFolder()
+    const service = textOf('walletlake.service').replace('/usr/bin/node', process.execPath)
+    writeFileSync(join(folder, 'walletlake.service'), service)
+    writeFileSync(join(folder, 'walletlake.timer'), textOf('walletlake.timer'))
+    const units = ['walletlake.service', 'walletlake.timer'].map((name) => join(folder, name))
+    const verdict = spawnSync(analyze, ['verify', ...units], { encoding: 'utf8' })
+    expect(verdict).toMatchObject({ status: 0, stderr: '' })
+  })
+})
+
+const documentsOf = (name: string) =>
+  parseAllDocuments(textOf(name)).map((document) => {
+    if ('errors' in document && document.errors.length > 0) throw document.errors[0]
+    return document.toJS() as unknown
+  })
+
+type Step = { uses?: string; run?: string; if?: string; with?: Record<string, string>; env?: object }
+
+describe('GitHub Actions', () => {
+  const [workflow] = documentsOf('github-actions.yaml') as {
+    concurrency: object
+    jobs: { export: { 'timeout-minutes': number; steps: Step[] } }
+  }[]
+  const steps = workflow?.jobs.export.steps ?? []
+  const step = (start: string) => steps.find(({ uses, run }) => (uses ?? run)?.startsWith(start))
+
+  test('runs one at a time and ends itself before the limit of a job', () => {
+    expect(workflow?.concurrency).toEqual({ group: 'wallets', 'cancel-in-progress': false })
+    const [, deadline = ''] = /--deadline (\w+)/.exec(step('walletlake run')?.run ?? '') ?? []
+    expect(durationMs(deadline)).toBe(330 * 60_000)
+    expect(workflow?.jobs.export['timeout-minutes']).toBe(360)
+  })
+
+  test('keeps the checkpoint whatever happens and restores the newest one', () => {
+    const [restore, save] = [step('actions/cache/restore'), step('actions/cache/save')]
+    expect(save).toMatchObject({ if: 'always()', with: { path: 'output' } })
+    expect(restore?.with?.path).toBe(save?.with?.path)
+    expect(save?.with?.key?.startsWith(restore?.with?.['restore-keys'] ?? '-')).toBe(true)
+  })
+})
+
+describe('Kubernetes', () => {
+  const [claim, cron] = documentsOf('kubernetes.yaml') as {
+    kind: string
+    metadata: { name: string }
+    spec: {
+      [field: string]: unknown
+      jobTemplate: { spec: Record<string, unknown> & { template: { spec: Pod } } }
+    }
+  }[]
+  type Pod = Record<string, unknown> & { containers: Container[]; volumes: Record<string, unknown>[] }
+  type Container = { name: string; args: string[]; env: object[]; volumeMounts: { mountPath: string }[] }
+  const job = cron?.spec.jobTemplate.spec
+  const pod = job?.template.spec
+
+  test('runs one pod at a time, on one host name, and lets it stop', () => {
+    expect(cron).toMatchObject({
+      kind: 'CronJob',
+      spec: { concurrencyPolicy: 'Forbid', timeZone: 'Etc/UTC' },
+    })
+    expect(pod).toMatchObject({
+      restartPolicy: 'Never',
+      hostname: 'walletlake',
+      terminationGracePeriodSeconds: 60,
+    })
+  })
+
+  test('fails for good only where the same command would fail again', () => {
+    const rules = [
+      { action: 'FailJob', onExitCodes: { containerName: 'walletlake', operator: 'In', values: FINAL } },
+    ]
+    expect(job).toMatchObject({ backoffLimit: 6, podFailurePolicy: { rules } })
+  })
+
+  test('keeps its output on a volume and its key in a file', () => {
+    const [container] = pod?.containers ?? []
+    expect(claim).toMatchObject({ kind: 'PersistentVolumeClaim', metadata: { name: 'walletlake-output' } })
+    expect(pod?.volumes).toContainEqual({
+      name: 'output',
+      persistentVolumeClaim: { claimName: claim?.metadata.name },
+    })
+    expect(container?.volumeMounts).toContainEqual({ name: 'output', mountPath: '/lake/output' })
+    const key = { name: 'WALLETLAKE_API_KEY_FILE', value: '/run/secrets/walletlake/key' }
+    expect(container?.env).toContainEqual(key)
+    expect(textOf('Dockerfile')).toContain('WORKDIR /lake\n')
+  })
+})
+
+/** As much of Airflow as the example uses: it prints what the operator was given. */
+const AIRFLOW = {
+  'airflow/__init__.py': '',
+  'airflow/sdk.py':
+    'class DAG:\n def __init__(self, **given): self.given = given\n def __enter__(self): return self\n def __exit__(self, *_): pass\n',
+  'airflow/providers/standard/operators/bash.py':
+    'import json\ndef BashOperator(**given): print(json.dumps(given, default=str))\n',
+}
+
+describe('Airflow', () => {
+  test.skipIf(!isThere('python3'))('runs a command whose last line is the summary', () => {
+    const folder = tempFolder()
+    for (const [path, text] of Object.entries(AIRFLOW)) {
+      mkdirSync(join(folder, path, '..'), { recursive: true })
+      writeFileSync(join(folder, path), text)
+    }
+    const env = { PATH: process.env.PATH, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: '1' }
+    const printed = execFileSync('python3', [join(FOLDER, 'airflow-dag.py')], { env, encoding: 'utf8' })
+    const task = JSON.parse(printed) as Record<string, unknown>
+    expect(task).toMatchObject({
+      skip_on_exit_code: FAILURES.OUTPUT_LOCKED.exit,
+      retries: 6,
+      append_env: true,
+    })
+    const command = `${String(task.bash_command)}`.replace('mine', 'demo')
+    const home = checkout()
+    const ran = spawnSync('bash', ['-c', `${command} 2>&1`], {
+      cwd: home,
+      env: { PATH: programs() },
+      encoding: 'utf8',
+    })
+    expect(ran.status).toBe(0)
+    const last = ran.stdout.trimEnd().split('\n').at(-1) ?? ''
+    expect(JSON.parse(last)).toMatchObject({ exit: 0, jobs: [{ job: 'demo', state: 'complete' }] })
+  })
+})
+
+test('the image copies only what a checkout has and is no root', () => {
+  const dockerfile = textOf('Dockerfile')
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) =>
+    names.split(' '),
+  )
+  expect(copied.length).toBeGreaterThan(6)
+  expect(copied.filter((name) => !existsSync(join(ROOT, name)))).toEqual([])
+  const context = textOf('Dockerfile.dockerignore').split('\n')
+  expect(copied.filter((name) => !context.includes(`!${name.split('/')[0]}`))).toEqual([])
+  for (const line of ['FROM node:20-slim', 'USER node', 'ENTRYPOINT ["node", "/app/dist/bin.js"]'])
+    expect(dockerfile.split('\n')).toContain(line)
+  expect(dockerfile).toContain('npm ci --omit=dev')
+})

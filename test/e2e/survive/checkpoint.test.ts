@@ -1,0 +1,76 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { outputBytes } from '../../helpers/output-bytes.ts'
+import { calmBytes, seededRun } from '../../helpers/seeded-run.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+
+const LOG = '.walletlake/pages.log'
+const GOES_ON = 'test: an unfinished run is continued'
+
+/** The checkpoint of a run that stopped after so many requests. */
+async function checkpointAfter(maxRequests: number): Promise<Buffer> {
+  const { code, output } = await seededRun({ options: { maxRequests } })
+  expect(code).toBe('BUDGET_REACHED')
+  return readFileSync(join(output, LOG))
+}
+
+/** Goes on from a checkpoint with these bytes. */
+async function goOnFrom(bytes: Uint8Array) {
+  const output = tempFolder()
+  mkdirSync(join(output, '.walletlake'))
+  writeFileSync(join(output, LOG), bytes)
+  const notices: string[] = []
+  const result = await seededRun({ output, options: { onNotice: (notice) => notices.push(notice) } })
+  return { ...result, notices: notices.join('\n') }
+}
+
+const place = fc.record({ at: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), bit: fc.nat(7) })
+
+test('a checkpoint with bits flipped anywhere gives the same bytes and says so', async () => {
+  const whole = await checkpointAfter(7)
+  const calm = await calmBytes()
+  const intact = (await goOnFrom(whole)).asked.length
+  await fc.assert(
+    fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 3 }), async (places) => {
+      const bytes = Buffer.from(whole)
+      for (const { at, bit } of places) {
+        const index = Math.floor(at * bytes.length)
+        bytes[index] = (bytes[index] ?? 0) ^ (1 << bit)
+      }
+      const { code, output, asked, notices } = await goOnFrom(bytes)
+      expect([code, outputBytes(output)]).toEqual([undefined, calm])
+      // A line feed between two frames holds nothing.
+      if (asked.length === intact && notices === GOES_ON) return
+      expect(notices).toMatch(/the checkpoint ended in \d+ damaged bytes; what they held is asked for again/)
+      const aside = readdirSync(join(output, '.walletlake')).includes('pages.log.damaged')
+      expect(aside).toBe(notices.includes('set aside'))
+    }),
+    { numRuns: 25, seed: 1 },
+  )
+})
+
+test('a checkpoint cut anywhere gives the same bytes and says so', async () => {
+  const whole = await checkpointAfter(7)
+  await fc.assert(
+    fc.asyncProperty(place, async ({ at }) => {
+      const kept = whole.subarray(0, Math.floor(at * whole.length))
+      const { code, output } = await goOnFrom(kept)
+      expect([code, outputBytes(output)]).toEqual([undefined, await calmBytes()])
+      expect(existsSync(join(output, LOG))).toBe(false)
+    }),
+    { numRuns: 15, seed: 2 },
+  )
+})
+
+test('bytes of anything at all in place of the checkpoint are found and replaced', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 5_000 }), async (bytes) => {
+      const { code, output, notices } = await goOnFrom(bytes)
+      expect([code, outputBytes(output)]).toEqual([undefined, await calmBytes()])
+      expect(notices).toContain(`${bytes.length} damaged bytes`)
+    }),
+    { numRuns: 10, seed: 3 },
+  )
+})

@@ -1,0 +1,32 @@
+import { availableParallelism } from 'node:os'
+import pLimit from 'p-limit'
+import { expect, test } from 'vitest'
+import { CRASH_JOBS, type CrashJob } from '../../helpers/crash-jobs.ts'
+import { bordersOf, type Cut, calmRunOf, crashRun, randomCut } from '../../helpers/crash-run.ts'
+import { createDice } from '../../helpers/dice.ts'
+
+test.for(CRASH_JOBS)('$what ends in the same bytes when it is killed twice', async (job) => {
+  const calm = await calmRunOf(job)
+  const dice = createDice(job.what.length)
+  const early: Cut = { how: 'torn', at: Math.round(calm.steps.length * (0.1 + dice.next() / 2)) }
+  const { kills } = await crashRun(job, [early, randomCut(calm, dice)])
+  expect(kills).toBeGreaterThan(0)
+})
+
+const tiny: CrashJob = {
+  what: 'one small wallet and table',
+  fields: { ...CRASH_JOBS[0]?.fields, concurrency: 1, tables: ['ledger'], keepRaw: true },
+  exit: 0,
+}
+
+/** Of the borders every so many is tried here, and all of them by `npm run soak`. */
+const EVERY = 4
+
+test('a kill at a sync or a change of a name loses and doubles nothing', async () => {
+  const together = pLimit(Math.max(2, availableParallelism()))
+  const borders = bordersOf(await calmRunOf(tiny)).filter((_, at) => at % EVERY === 0)
+  const reports = await Promise.all(
+    borders.map((at) => together(() => crashRun(tiny, [{ how: 'kill', at }]))),
+  )
+  expect(reports.filter(({ kills }) => kills === 1)).toHaveLength(borders.length)
+})

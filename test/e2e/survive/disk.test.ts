@@ -1,0 +1,121 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runCommand } from '../../helpers/command.ts'
+import { CRASH_JOBS, type CrashJob } from '../../helpers/crash-jobs.ts'
+import { brokenDiskRun, calmRunOf, expectHonestManifest } from '../../helpers/crash-run.ts'
+import { createDice } from '../../helpers/dice.ts'
+import { service } from '../../helpers/faulty-run.ts'
+import { startLoopback } from '../../helpers/loopback.ts'
+import { outputBytes } from '../../helpers/output-bytes.ts'
+import { calmBytes, seededRun } from '../../helpers/seeded-run.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+import { truthWallets } from '../../helpers/truth.ts'
+
+const [first] = CRASH_JOBS
+const small: CrashJob = {
+  what: 'a small job with everything',
+  fields: { ...first?.fields, addresses: truthWallets.slice(-9), concurrency: 1, keepRaw: true },
+  exit: 0,
+}
+
+/** Of all steps so many are tried here, and all of them by the soak. */
+const TRIES = 3
+
+test.for(['ENOSPC', 'EIO', 'EROFS'] as const)(
+  '%s at any step is the output’s fault and passes',
+  async (how) => {
+    const { steps } = await calmRunOf(small)
+    const dice = createDice(how.length)
+    const places = Array.from({ length: TRIES }, () => dice.between(1, steps.length))
+    const ended = await Promise.all(places.map((at) => brokenDiskRun(small, { how, at })))
+    expect(ended.map(({ exit }) => exit)).toContain(7)
+  },
+)
+
+/** What is in the way, and of which kind. */
+const OBSTACLES = [
+  { path: '.', kind: 'file' },
+  { path: '.walletlake', kind: 'file' },
+  { path: '.walletlake/lock', kind: 'folder' },
+  { path: '.walletlake/pages.log', kind: 'folder' },
+  { path: '.walletlake/parts', kind: 'file' },
+  { path: 'ledger', kind: 'file' },
+  { path: 'ledger/ledger-000000000000-000000000421-0000.csv', kind: 'folder' },
+  { path: 'rejects.ndjson', kind: 'folder' },
+  { path: 'manifest.json', kind: 'folder' },
+] as const
+
+test.for(OBSTACLES)('a $kind where $path is to be fails as the output or goes', async ({ path, kind }) => {
+  const output = join(tempFolder(), 'out')
+  const obstacle = join(output, path)
+  mkdirSync(kind === 'folder' ? join(obstacle, 'inside') : dirname(obstacle), { recursive: true })
+  if (kind === 'file') writeFileSync(obstacle, 'in the way')
+  const { code, message } = await seededRun({ output })
+  if (path !== '.walletlake/parts') {
+    expect([code, message]).toEqual(['OUTPUT_FAILED', expect.stringContaining(output)])
+    rmSync(obstacle, { recursive: true })
+    expect((await seededRun({ output })).code).toBeUndefined()
+  }
+  expect(outputBytes(output)).toEqual(await calmBytes())
+})
+
+/** Starts the built program by way of a shell; what the shell does first holds for it. */
+async function runAfter(shell: string, { url, output, format = 'csv' }: Record<string, string>) {
+  const folder = tempFolder()
+  const job = join(folder, 'job.json')
+  const addresses = truthWallets.slice(0, 3)
+  writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 421, addresses, output, format }))
+  return runCommand(['run', job, '--base-url', url ?? '', '--quiet'], {}, { shell })
+}
+
+test.for(['csv', 'parquet'])(
+  'a limit on the size of files ends a %s export as the output',
+  async (format) => {
+    const { url } = await startLoopback(service)
+    const [output, calm] = [join(tempFolder(), 'out'), join(tempFolder(), 'out')]
+    const limited = await runAfter('ulimit -f 1000', { url, output, format })
+    expect([limited.exit, limited.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: /)])
+    expectHonestManifest(output)
+    for (const folder of [output, calm])
+      expect(await runAfter('true', { url, output: folder, format })).toMatchObject({ exit: 0 })
+    expect(outputBytes(output)).toEqual(outputBytes(calm))
+  },
+)
+
+/** Mounts a file system of so many kilobytes, or changes its size; false where that is not allowed. */
+function mountSmall(folder: string, size: string, again = ''): boolean {
+  return spawnSync('mount', ['-t', 'tmpfs', '-o', `${again}size=${size}`, 'tmpfs', folder]).status === 0
+}
+
+test.for(['csv', 'parquet'])(
+  'a full disk ends a %s export as the output, and room lets it go on',
+  async (format, { skip, onTestFinished }) => {
+    const disk = tempFolder()
+    if (!mountSmall(disk, '64k')) skip('mounting is not allowed here')
+    onTestFinished(() => void spawnSync('umount', [disk]))
+    const { url } = await startLoopback(service)
+    const output = join(disk, 'out')
+    for (const size of ['64k', '900k', '2500k']) {
+      mountSmall(disk, size, 'remount,')
+      const full = await runAfter('true', { url, output, format })
+      expect([full.exit, full.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: .+(ENOSPC|space)/)])
+      expectHonestManifest(output)
+    }
+    mountSmall(disk, '64m', 'remount,')
+    const calm = join(tempFolder(), 'out')
+    for (const folder of [output, calm])
+      expect(await runAfter('true', { url, output: folder, format })).toMatchObject({ exit: 0 })
+    expect(outputBytes(output)).toEqual(outputBytes(calm))
+  },
+)
+
+test.skipIf(process.getuid?.() === 0)('a folder that may not be written fails as the output', async () => {
+  const folder = tempFolder()
+  spawnSync('chmod', ['500', folder])
+  const output = join(folder, 'out')
+  expect(await seededRun({ output })).toMatchObject({ code: 'OUTPUT_FAILED' })
+  spawnSync('chmod', ['700', folder])
+  expect((await seededRun({ output })).code).toBeUndefined()
+})

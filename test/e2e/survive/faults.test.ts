@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest'
+import { createDice } from '../../helpers/dice.ts'
+import { FAULT_KINDS } from '../../helpers/fault-kinds.ts'
+import { says } from '../../helpers/faults.ts'
+import { outputBytes } from '../../helpers/output-bytes.ts'
+import { breakSeeded, calmBytes, calmRequests, READERS, seededRun } from '../../helpers/seeded-run.ts'
+
+const SEEDS = [1, 2, 3]
+
+test('there are more than sixty kinds of fault, each of its own', () => {
+  expect(new Set(FAULT_KINDS.map(({ what }) => what)).size).toBe(FAULT_KINDS.length)
+  expect(FAULT_KINDS.length).toBeGreaterThan(60)
+})
+
+test.for(FAULT_KINDS)('$what at any requests leaves no trace', async (kind) => {
+  const calm = await calmBytes()
+  const { timeoutMs = 5_000 } = kind
+  const runs = SEEDS.map(async (seed) => {
+    const { fault, count } = breakSeeded([kind], { dice: createDice(seed), share: 0.3, most: 2 })
+    const { code, output, message } = await seededRun({ fault, timeoutMs })
+    expect([seed, code, message]).toEqual([seed, undefined, ''])
+    expect(outputBytes(output)).toEqual(calm)
+    expect(count()).toBeGreaterThan(0)
+  })
+  await Promise.all(runs)
+})
+
+/** What makes a run fail at once when it happens twice to one request. */
+const HARD = FAULT_KINDS.filter(({ timeoutMs, what }) => timeoutMs === undefined && !what.startsWith('429'))
+const SHARE = 0.75
+
+test.for([4, 5, 6, 7])('all kinds at once, too often, end in the same bytes (seed %i)', async (seed) => {
+  const { fault } = breakSeeded(HARD, {
+    dice: createDice(seed),
+    share: SHARE,
+    most: Number.POSITIVE_INFINITY,
+  })
+  const options = { retry: { retries: 1, firstDelayMs: 1, maxDelayMs: 2 } }
+  const first = await seededRun({ fault, options })
+  const codes = [first.code]
+  while (codes.at(-1) !== undefined && codes.length < 200)
+    codes.push((await seededRun({ fault, options, output: first.output })).code)
+  expect(codes.at(-1)).toBeUndefined()
+  expect(outputBytes(first.output)).toEqual(await calmBytes())
+  const failures = new Set(codes.slice(0, -1))
+  expect(['SERVICE_UNAVAILABLE', 'PAGE_MALFORMED']).toEqual(expect.arrayContaining([...failures]))
+  expect(failures.size).toBeGreaterThan(0)
+})
+
+const briefly = { retry: { retries: 2, firstDelayMs: 1, maxDelayMs: 2 } }
+
+test.for([1, 3, 6])('a service that goes away for good after %i pages can be gone on with', async (good) => {
+  const gone = await seededRun({
+    fault: ({ count }) => (count <= good ? undefined : (response) => void response.socket?.resetAndDestroy()),
+    options: briefly,
+  })
+  expect(gone.code).toBe('SERVICE_UNAVAILABLE')
+  const back = await seededRun({ output: gone.output })
+  expect(back.code).toBeUndefined()
+  expect(outputBytes(gone.output)).toEqual(await calmBytes())
+  expect(good + back.asked.length).toBeLessThanOrEqual((await calmRequests()) + 2 * READERS)
+})
+
+test.for([
+  { what: 'has no address', url: `http://${'x'.repeat(64)}.invalid`, says: 'ENOTFOUND' },
+  { what: 'is not there', url: 'http://127.0.0.1:1', says: 'ECONNREFUSED' },
+])('a service that $what ends as unavailable and can be gone on with', async ({ url, says }) => {
+  const { code, output, message } = await seededRun({ url, options: briefly })
+  expect([code, message]).toEqual(['SERVICE_UNAVAILABLE', expect.stringContaining(says)])
+  expect((await seededRun({ output })).code).toBeUndefined()
+  expect(outputBytes(output)).toEqual(await calmBytes())
+})
+
+test('a storm of refusals is waited out', async () => {
+  const refusal = says(429, '', { 'retry-after': '0' })
+  const { code, output, figures } = await seededRun({
+    fault: (asked) =>
+      asked.count <= 12 ? (response, answer) => void refusal(response, answer, asked) : undefined,
+  })
+  expect([code, figures?.refusals]).toEqual([undefined, 12])
+  expect(outputBytes(output)).toEqual(await calmBytes())
+})

@@ -1,0 +1,68 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runCommand, startCommand } from '../../helpers/command.ts'
+import { service } from '../../helpers/faulty-run.ts'
+import { type Fault, send, startLoopback } from '../../helpers/loopback.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+import { truthWallets } from '../../helpers/truth.ts'
+
+function writeJob() {
+  const folder = tempFolder()
+  const [job, output] = [join(folder, 'job.json'), join(folder, 'out')]
+  const addresses = truthWallets.slice(-3)
+  writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 421, addresses, output }))
+  mkdirSync(join(output, '.walletlake'), { recursive: true })
+  return { job, output }
+}
+
+test.for([
+  { left: 'nothing', lock: undefined },
+  { left: 'the lock of a dead process', lock: { pid: 2 ** 22 + 7, ticks: '1' } },
+  { left: 'the lock of another process of its number', lock: { pid: process.pid, ticks: '1' } },
+  { left: 'a broken lock', lock: {} },
+])('of three processes that race for $left one exports, two name it', async ({ lock }) => {
+  const { job, output } = writeJob()
+  const holder = { ...lock, host: hostname(), startedAt: '2024-01-01T00:00:00.000Z' }
+  if (lock !== undefined) writeFileSync(join(output, '.walletlake', 'lock'), JSON.stringify(holder))
+  let release = () => {}
+  const losersEnded = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const waitForLosers: Fault = () => async (response, answer) => {
+    await losersEnded
+    send(response, answer)
+  }
+  const { url } = await startLoopback(service, waitForLosers)
+  const racers = [1, 2, 3].map(() => startCommand(['run', job, '--base-url', url]))
+  let ended = 0
+  const results = await Promise.all(
+    racers.map(async (racer) => {
+      const result = await racer.ended
+      ended += 1
+      if (ended === 2) release()
+      return { ...result, pid: racer.pid }
+    }),
+  )
+  expect(results.map(({ exit }) => exit).sort()).toEqual([0, 8, 8])
+  const winner = results.find(({ exit }) => exit === 0)?.pid
+  for (const { stderr } of results.filter(({ exit }) => exit === 8)) {
+    const words = `OUTPUT_LOCKED: job: process ${winner} on ${hostname()} has been exporting here since 20`
+    expect(stderr).toContain(words)
+  }
+  expect(readdirSync(join(output, '.walletlake'))).toEqual(['done.json'])
+  expect((await runCommand(['verify', output])).exit).toBe(0)
+})
+
+test('a killed process leaves a lock that the next takes over', async () => {
+  const { job, output } = writeJob()
+  let first: ReturnType<typeof startCommand> | undefined
+  const { url } = await startLoopback(service, ({ count }) =>
+    count === 2 ? () => void first?.kill('SIGKILL') : undefined,
+  )
+  first = startCommand(['run', job, '--base-url', url])
+  expect((await first.ended).exit).toBeNull()
+  expect(readdirSync(join(output, '.walletlake'))).toContain('lock')
+  expect(await runCommand(['run', job, '--base-url', url, '--quiet'])).toMatchObject({ exit: 0, stderr: '' })
+})

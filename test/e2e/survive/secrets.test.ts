@@ -1,0 +1,134 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { createDataService } from '../../../src/service/create-data-service.ts'
+import { startCommand } from '../../helpers/command.ts'
+import { FAULT_KINDS } from '../../helpers/fault-kinds.ts'
+import { breakWhere, says } from '../../helpers/faults.ts'
+import { type Fault, startLoopback } from '../../helpers/loopback.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+import { truthWallets } from '../../helpers/truth.ts'
+
+const KEY = 'wl-S3cr3t-9f8e7d6c5b4a'
+const service = createDataService({ keys: [KEY] })
+
+type Scene = { fault?: Fault; args?: string[]; env?: NodeJS.ProcessEnv; during?: (pid: number) => void }
+
+/** Runs with a key and gives everything that a process of the run wrote anywhere, in one text. */
+async function everythingOf({ fault, args = [], env = {}, during }: Scene) {
+  const folder = tempFolder()
+  mkdirSync(join(folder, 'reports'))
+  const [job, output] = [join(folder, 'job.json'), join(folder, 'out')]
+  const addresses = truthWallets.slice(-4)
+  const options = {
+    chain: '43114',
+    endBlock: 421,
+    addresses,
+    output,
+    keepRaw: true,
+    service: { timeout: '1s' },
+  }
+  writeFileSync(job, JSON.stringify(options))
+  let child: ReturnType<typeof startCommand> | undefined
+  const { url, asked } = await startLoopback(service, (one) => {
+    if (one.count === 2) during?.(child?.pid ?? 0)
+    return fault?.(one)
+  })
+  const given = { WALLETLAKE_API_KEY: KEY, NODE_REPORT_DIRECTORY: join(folder, 'reports'), ...env }
+  child = startCommand(['run', job, '--base-url', url, ...args], given, { cwd: join(folder, 'reports') })
+  const { exit, stdout, stderr } = await child.ended
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
+  const written = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+  expect(asked[0]?.headers['x-service-api-key']).toBe(KEY)
+  return { exit, names: files.map(({ name }) => name), all: [stdout, stderr, ...written].join('\n') }
+}
+
+/** Neither the key nor a telling part of it, plain or in the forms that logs give to bytes. */
+function expectNoKey(text: string): void {
+  for (const form of [
+    KEY,
+    KEY.slice(3),
+    Buffer.from(KEY).toString('base64').slice(0, 20),
+    encodeURIComponent(KEY),
+  ])
+    expect(text).not.toContain(form)
+}
+
+test('no output of a good run holds the key, however it is asked to talk', async () => {
+  const debug = { NODE_DEBUG: 'undici,http,net,tls,stream,fs,worker,timer', UNDICI_DEBUG: '1', DEBUG: '*' }
+  for (const args of [['--verbose'], ['--json', '--log-format', 'json', '--verbose']]) {
+    const { exit, all } = await everythingOf({ args, env: debug })
+    expect(exit).toBe(0)
+    expectNoKey(all)
+  }
+})
+
+test('no error of any fault holds the key', async () => {
+  const kinds = FAULT_KINDS.filter(
+    ({ timeoutMs, what }) => timeoutMs === undefined && !what.startsWith('429'),
+  )
+  const fault: Fault = (asked) => {
+    const kind = kinds[asked.count % kinds.length]
+    if (asked.count > kinds.length || kind?.where?.(asked) === false) return undefined
+    return async (response, answer) => void (await kind?.broken(response, answer, asked))
+  }
+  const { all } = await everythingOf({ fault, args: ['--verbose', '--deadline', '6s'] })
+  expect(all).toContain('asking again')
+  expectNoKey(all)
+})
+
+test.for([
+  { what: 'repeats the key', status: 400, body: JSON.stringify({ message: `bad key ${KEY}`, error: KEY }) },
+  { what: 'repeats the key in a list', status: 401, body: JSON.stringify({ message: [KEY, `x${KEY}x`] }) },
+  {
+    what: 'repeats the key in a query',
+    status: 404,
+    body: JSON.stringify({ message: `/v1?api_key=${KEY}` }),
+  },
+])('no error of a service that $what holds it', async ({ status, body }) => {
+  const fault = breakWhere(({ count }) => count > 2, says(status, body))
+  const { exit, all } = await everythingOf({ fault, args: ['--verbose'] })
+  expect([3, 4]).toContain(exit)
+  expectNoKey(all)
+})
+
+test('the key does not go with a redirect to another host', async () => {
+  const other = await startLoopback(service)
+  for (const status of [301, 302, 303, 307, 308]) {
+    const away = says(status, '', { location: `${other.url}/v1/stolen`, refresh: `0; url=${other.url}` })
+    const { exit, all } = await everythingOf({ fault: breakWhere(() => true, away) })
+    expect(exit).toBe(4)
+    expectNoKey(all)
+  }
+  expect(other.asked).toEqual([])
+})
+
+test('a process report, asked for in the midst of a run, holds no key', async () => {
+  const { exit, names, all } = await everythingOf({
+    env: { NODE_OPTIONS: '--report-on-signal --report-signal=SIGUSR2' },
+    during: (pid) => process.kill(pid, 'SIGUSR2'),
+  })
+  expect(exit).toBe(0)
+  expect(names.filter((name) => name.startsWith('report.'))).not.toEqual([])
+  expect(all).toContain('"environmentVariables"')
+  expectNoKey(all)
+})
+
+/** Throws from where nobody catches, a little into the run. */
+const CRASH = `data:text/javascript,${encodeURIComponent(
+  "import fs from 'node:fs';import{syncBuiltinESMExports as s}from'node:module';let n=0;const r=fs.promises.open;fs.promises.open=(...a)=>{if(++n===3)setTimeout(()=>{throw new TypeError('an uncaught one')});return r(...a)};s()",
+)}`
+
+test('an uncaught exception and its report hold no key', async () => {
+  const { exit, names, all } = await everythingOf({
+    env: {
+      NODE_OPTIONS: `--import ${CRASH} --report-uncaught-exception --trace-uncaught`,
+    },
+  })
+  expect(exit).not.toBe(0)
+  expect(all).toContain('an uncaught one')
+  expect(names.filter((name) => name.startsWith('report.'))).not.toEqual([])
+  expectNoKey(all)
+})

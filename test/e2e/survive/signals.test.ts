@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { breakingDisk } from '../../helpers/breaking-disk.ts'
+import { runCommand, startCommand } from '../../helpers/command.ts'
+import { CRASH_JOBS, type CrashJob } from '../../helpers/crash-jobs.ts'
+import { calmRunOf, signalledRun } from '../../helpers/crash-run.ts'
+import { addresses, service } from '../../helpers/faulty-run.ts'
+import { type Fault, startLoopback } from '../../helpers/loopback.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+import { countTicks } from '../../helpers/ticks.ts'
+
+const SIGNALS = [
+  { signal: 'SIGINT', exit: 130, code: 'INTERRUPTED' },
+  { signal: 'SIGTERM', exit: 143, code: 'TERMINATED' },
+] as const
+
+/** Five seconds, the most that a signal may take to end a run, in ticks of 50 ms. */
+const FIVE_SECONDS = 100
+
+const [first] = CRASH_JOBS as [CrashJob]
+const parquet: CrashJob = {
+  ...first,
+  what: 'Parquet of two tables',
+  fields: { ...first.fields, format: 'parquet' },
+}
+
+for (const job of [first, parquet]) {
+  test.for(SIGNALS)(`$signal at any step of ${job.what} keeps what is there`, async ({ signal, exit }) => {
+    const { steps } = await calmRunOf(job)
+    const places = [0.2, 0.48, 0.52, 0.8].map((share) => Math.round(share * steps.length))
+    const ended = await Promise.all(places.map((at) => signalledRun(job, { how: signal, at })))
+    expect(ended.map((run) => run.exit)).toContain(exit)
+  })
+}
+
+function writeJob() {
+  const folder = tempFolder()
+  const [job, output] = [join(folder, 'job.json'), join(folder, 'out')]
+  writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 421, addresses, output, concurrency: 2 }))
+  return { job, output }
+}
+
+test.for(SIGNALS)('$signal ends a run whose requests hang within seconds', async ({ signal, exit, code }) => {
+  let hang: () => void = () => {}
+  const hanging = new Promise<void>((resolve) => {
+    hang = resolve
+  })
+  const fault: Fault = ({ count }) => (count > 4 ? () => hang() : undefined)
+  const { url, asked } = await startLoopback(service, fault)
+  const { job } = writeJob()
+  const child = startCommand(['run', job, '--base-url', url])
+  await hanging
+  const ticks = countTicks()
+  child.kill(signal)
+  const ended = await child.ended
+  expect(ticks()).toBeLessThan(FIVE_SECONDS)
+  expect([ended.exit, ended.stderr]).toEqual([
+    exit,
+    expect.stringContaining(`${code}: job: ${signal} was received`),
+  ])
+  expect(ended.stderr).toContain('Run the same command again: it resumes where it stopped.')
+  expect((await runCommand(['status', job])).stdout).toMatch(
+    /unfinished[\s\S]+[1-4] pages? with \d+ transactions kept/,
+  )
+  expect(asked.length).toBeGreaterThan(4)
+})
+
+/** A run whose disk does not answer any more, at its fifth page. */
+async function stalledRun() {
+  const { url } = await startLoopback(service)
+  const { job } = writeJob()
+  const child = startCommand(['run', job, '--base-url', url], breakingDisk({ how: 'stall', at: 14 }))
+  while (!String(await once(child.stderr ?? child, 'data')).includes('stalls'));
+  return child
+}
+
+test('a second signal ends a run at once that the first cannot end', async () => {
+  const child = await stalledRun()
+  const ticks = countTicks()
+  child.kill('SIGINT')
+  while (!String(await once(child.stderr ?? child, 'data')).includes('SIGINT: stopping'));
+  child.kill('SIGINT')
+  expect((await child.ended).exit).toBe(130)
+  expect(ticks()).toBeLessThan(FIVE_SECONDS / 2)
+})
+
+test('one signal ends a run within seconds whose disk hangs', async () => {
+  const child = await stalledRun()
+  const ticks = countTicks()
+  child.kill('SIGTERM')
+  expect((await child.ended).exit).toBe(143)
+  expect(ticks()).toBeLessThan(FIVE_SECONDS)
+})

@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+const ROOT = join(import.meta.dirname, '..', '..', '..')
+const readJson = (name: string) => JSON.parse(readFileSync(join(ROOT, name), 'utf8')) as unknown
+
+type Versions = Record<string, string>
+type Locked = {
+  version?: string
+  resolved?: string
+  integrity?: string
+  dev?: boolean
+  optional?: boolean
+  os?: string[]
+  cpu?: string[]
+  hasInstallScript?: boolean
+  dependencies?: Versions
+  devDependencies?: Versions
+}
+
+const { dependencies, devDependencies } = readJson('package.json') as Record<string, Versions>
+const { packages } = readJson('package-lock.json') as { packages: Record<string, Locked> }
+const { '': root, ...locked } = packages
+
+test('every version that is asked for is an exact one', () => {
+  const asked = Object.entries({ ...dependencies, ...devDependencies })
+  expect(asked.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
+  expect(asked.length).toBeGreaterThan(10)
+})
+
+test('the lockfile holds what is asked for, from the registry and by hash', () => {
+  expect(root).toMatchObject({ dependencies, devDependencies })
+  for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies }))
+    expect([name, locked[`node_modules/${name}`]?.version]).toEqual([name, version])
+  expect(Object.entries(locked).filter(([, entry]) => !isPinned(entry))).toEqual([])
+})
+
+/** Binaries for other systems are optional; npm names them without a hash where it has never fetched them. */
+function isPinned({ resolved, integrity, optional, os, cpu }: Locked): boolean {
+  if (resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/')) return false
+  if (integrity !== undefined) return /^sha(512|384)-/.test(integrity)
+  return optional === true && os !== undefined && cpu !== undefined
+}
+
+test('nothing that is needed to run has a script that runs at its installation', () => {
+  const running = Object.entries(locked).filter(([, { dev }]) => dev !== true)
+  expect(running.filter(([, { hasInstallScript }]) => hasInstallScript === true)).toEqual([])
+  expect(running.length).toBeGreaterThan(Object.keys(dependencies ?? {}).length)
+})
+
+const NEEDED =
+  /^(package\.json|README\.md|LICENSE|jobs\/[\w.-]+\.(yaml|json)|dist\/.+\.(js|d\.ts)|src\/service\/chains\/.+)$/
+
+test('the package holds only what is needed to run', () => {
+  const out = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+  const [{ files, size } = { files: [], size: 0 }] = JSON.parse(out) as {
+    files: { path: string }[]
+    size: number
+  }[]
+  const paths = files.map(({ path }) => path)
+  expect(paths.filter((path) => !NEEDED.test(path))).toEqual([])
+  expect(paths).toEqual(
+    expect.arrayContaining(['dist/bin.js', 'dist/index.d.ts', 'jobs/demo.yaml', 'LICENSE']),
+  )
+  expect(size).toBeLessThan(5_000_000)
+})

@@ -1,0 +1,100 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { type Ended, runCommand } from '../../helpers/command.ts'
+import { breakWhere, says } from '../../helpers/faults.ts'
+import { service } from '../../helpers/faulty-run.ts'
+import { HOSTILE_TEXTS, hostileNames, UNPRINTABLE } from '../../helpers/hostile.ts'
+import { type Fault, startLoopback } from '../../helpers/loopback.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+import { truthWallets } from '../../helpers/truth.ts'
+
+/** What a job may hold and a terminal must not see: controls above ASCII, marks of direction, line separators. */
+const SLY = '\u009b31m\u202egnp\u2028\u200bend'
+const EVIL = `\u001b[2J\u001b]0;gotcha\u0007${SLY}`
+
+/** A job in a file, with an output, of names that play with the terminal. */
+function writeEvilJob(fields: object = {}) {
+  const folder = join(tempFolder(), `in ${SLY}`)
+  mkdirSync(folder)
+  const job = join(folder, `job ${EVIL}.json`)
+  const addresses = truthWallets
+    .slice(-3)
+    .map((address) => ({ address, label: `mine \u009b31m\u202e${address.slice(-2)}` }))
+  const base = { name: 'evil', chain: '43114', endBlock: 421, addresses, output: join(folder, 'out') }
+  writeFileSync(job, JSON.stringify({ ...base, ...fields }))
+  return { job, output: join(folder, 'out') }
+}
+
+function expectPrintable({ stdout, stderr }: Ended): void {
+  const plain = (text: string) => text.replaceAll('\n', '')
+  expect(UNPRINTABLE.exec(plain(stdout))).toBeNull()
+  expect(UNPRINTABLE.exec(plain(stderr))).toBeNull()
+}
+
+const evilErrors: Fault = breakWhere(
+  ({ count }) => count > 1,
+  says(400, JSON.stringify({ message: [...HOSTILE_TEXTS.slice(0, -1), EVIL], statusCode: 400, error: EVIL })),
+)
+
+test.for([
+  { what: 'validating', command: (job: string) => ['validate', job] },
+  { what: 'planning', command: (job: string) => ['plan', job] },
+  { what: 'telling the state of', command: (job: string) => ['status', job] },
+  { what: 'running', command: (job: string) => ['run', job] },
+  { what: 'running, verbose, ', command: (job: string) => ['run', job, '--verbose', '--concurrency', '1'] },
+  { what: 'summing up as JSON', command: (job: string) => ['run', job, '--json', '--log-format', 'json'] },
+  { what: 'refusing an option of', command: (job: string) => ['run', job, `--${EVIL}`] },
+])('$what a job of evil names writes nothing that plays with a terminal', async ({ command }) => {
+  for (const fault of [breakWhere(() => true, hostileNames), evilErrors]) {
+    const { url } = await startLoopback(service, fault)
+    const { job } = writeEvilJob()
+    const ended = await runCommand([...command(job), '--base-url', url])
+    expectPrintable(ended)
+    expect(ended.stderr).not.toContain('JOB_INVALID: ')
+    expect(ended.stdout + ended.stderr).not.toBe('')
+  }
+})
+
+test('complaints of a job file show nothing that plays with a terminal', async () => {
+  const texts = [EVIL, ...HOSTILE_TEXTS.slice(0, -1)]
+  const { job } = writeEvilJob({ [EVIL]: EVIL, format: EVIL, addresses: texts, tables: texts, name: EVIL })
+  const ended = await runCommand(['validate', job])
+  expect(ended.exit).toBe(2)
+  expectPrintable(ended)
+})
+
+test('verifying files full of evil shows nothing that plays with a terminal', async () => {
+  const { url } = await startLoopback(
+    service,
+    breakWhere(() => true, hostileNames),
+  )
+  const { job, output } = writeEvilJob()
+  expect((await runCommand(['run', job, '--base-url', url, '--quiet'])).exit).toBe(0)
+  const good = await runCommand(['verify', output])
+  expect(good.exit).toBe(0)
+  expectPrintable(good)
+  for (const table of ['ledger', 'transactions', 'erc20_transfers']) {
+    const [name = ''] = readdirSync(join(output, table))
+    const text = readFileSync(join(output, table, name), 'utf8')
+    writeFileSync(join(output, table, name), `${text}${EVIL},"\u0000${EVIL}"\n`)
+  }
+  const manifest = readFileSync(join(output, 'manifest.json'), 'utf8')
+  writeFileSync(
+    join(output, 'manifest.json'),
+    manifest.replace(/"sha256": "/, `"sha256": "${EVIL.slice(-9)}`),
+  )
+  const bad = await runCommand(['verify', output])
+  expect(bad.exit).toBe(10)
+  expectPrintable(bad)
+})
+
+test('text of the service in the summary as JSON is whole and safe', async () => {
+  const { url } = await startLoopback(service, evilErrors)
+  const { job, output } = writeEvilJob()
+  const { stdout } = await runCommand(['run', job, '--json', '--base-url', url])
+  expect(JSON.parse(stdout)).toMatchObject({
+    exit: 4,
+    jobs: [{ output, error: { code: 'REQUEST_REFUSED' } }],
+  })
+})

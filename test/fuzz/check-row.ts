@@ -1,0 +1,33 @@
+import type { Cell, Column, ColumnType, Row, Table } from '../../src/table/index.ts'
+
+/** What is wrong with a row by its table's own declaration; undefined where nothing is. */
+export function faultOfRow(row: Row, { name, columns }: Table): string | undefined {
+  if (row.length !== columns.length) return `${name}: ${row.length} cells for ${columns.length} columns`
+  return columns.map((column, at) => faultOfCell(row[at], column)).find((fault) => fault !== undefined)
+}
+
+function faultOfCell(cell: Cell | undefined, { name, type, nullable }: Column): string | undefined {
+  if (cell === undefined) return `${name} is undefined`
+  if (cell === null) return nullable ? undefined : `${name} is null`
+  return FITS[type](cell) ? undefined : `${name} is no ${type}: ${String(cell).slice(0, 90)}`
+}
+
+const within = (cell: Cell, least: bigint, most: bigint) => {
+  const text = String(cell)
+  return (
+    /^-?\d+$/.test(text) && text === BigInt(text).toString() && BigInt(text) >= least && BigInt(text) <= most
+  )
+}
+
+const LAST_TIME = 253_402_300_799_999
+
+const FITS: Record<ColumnType, (cell: Cell) => boolean> = {
+  text: (cell) => typeof cell === 'string' && cell.isWellFormed() && cell !== '',
+  bool: (cell) => typeof cell === 'boolean',
+  int32: (cell) => typeof cell === 'number' && within(cell, -(2n ** 31n), 2n ** 31n - 1n),
+  int64: (cell) => within(cell, -(2n ** 63n), 2n ** 63n - 1n),
+  u256: (cell) => typeof cell === 'string' && within(cell, 0n, 2n ** 256n - 1n),
+  i256: (cell) => typeof cell === 'string' && within(cell, -(2n ** 256n), 2n ** 256n),
+  decimal: (cell) => typeof cell === 'string' && /^-?(0|[1-9]\d*)(\.\d*[1-9])?$/.test(cell) && cell !== '-0',
+  time: (cell) => Number.isSafeInteger(cell) && Number(cell) >= 0 && Number(cell) <= LAST_TIME,
+}

@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { makeSamples } from './samples.ts'
+import { expectKnownFailure, fuzzTargets } from './targets.ts'
+
+/** Feeds every target its share of so many inputs, fewer where one is dear; gives how many each got. */
+export async function fuzzAll({ inputs, seed }: { inputs: number; seed: number }) {
+  const targets = fuzzTargets(await makeSamples())
+  const shares = targets.reduce((sum, { cost }) => sum + 1 / cost, 0)
+  const counts: Record<string, number> = {}
+  for (const { what, input, read, cost } of targets) {
+    const numRuns = Math.max(2, Math.ceil(inputs / shares / cost))
+    const property = fc.asyncProperty(input, async (value) => {
+      counts[what] = (counts[what] ?? 0) + 1
+      const folder = mkdtempSync(join(tmpdir(), 'walletlake-fuzz-'))
+      await expectKnownFailure(() => read(value, folder)).finally(() => rmSync(folder, { recursive: true }))
+    })
+    const { failed, counterexample, errorInstance } = await fc.check(property, { numRuns, seed })
+    const found = { what, seed, input: String(counterexample?.[0]).slice(0, 2_000), error: errorInstance }
+    expect(failed ? found : undefined).toBeUndefined()
+  }
+  return counts
+}

@@ -1,0 +1,101 @@
+import fc from 'fast-check'
+
+/** Values that stand where others are expected; `absent` takes the place away. */
+const absent = Symbol('absent')
+
+const numbers = [0, -0, -1, 1.5, 1e21, 2 ** 31, 2 ** 53, -(2 ** 63), 1e308]
+const texts = [
+  '',
+  ' ',
+  '0x',
+  '1e5',
+  '-1',
+  '٣',
+  '9'.repeat(80),
+  'x'.repeat(70_000),
+  '__proto__',
+  'constructor',
+  '\ud800',
+  '\u0000',
+]
+const shapes: fc.JsonValue[] = [[], {}, [[]], { length: 5 }, [null], { toString: 1 }, { valueOf: null }]
+
+const weird: fc.Arbitrary<unknown> = fc.oneof(
+  fc.constantFrom<unknown>(absent, null, true, false, ...numbers, ...texts, ...shapes),
+  fc.jsonValue(),
+  fc.bigInt({ min: -(2n ** 257n), max: 2n ** 257n }).map(String),
+  fc.string({ unit: 'binary' }),
+)
+
+const changes = fc.array(fc.tuple(fc.nat(1_000_000), weird), { minLength: 1, maxLength: 6 })
+
+/** A valid document with some of its parts replaced, taken away or grown. */
+export function mutated<T>(valid: T): fc.Arbitrary<unknown> {
+  return changes.map((all) =>
+    all.reduce<unknown>((document, [place, value]) => change(document, place, value), valid),
+  )
+}
+
+function change(document: unknown, place: number, value: unknown): unknown {
+  const paths = pathsOf(document)
+  return put(document, paths[place % paths.length] ?? [], value)
+}
+
+/** Paths of all parts, the whole first; long lists only by their ends, so that every field has its turn. */
+function pathsOf(part: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof part !== 'object' || part === null) return [path]
+  const keys = Object.keys(part)
+  const chosen = Array.isArray(part) && keys.length > 4 ? [...keys.slice(0, 2), ...keys.slice(-2)] : keys
+  return [path, ...chosen.flatMap((key) => pathsOf((part as Record<string, unknown>)[key], [...path, key]))]
+}
+
+function put(document: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
+  if (key === undefined) return value === absent ? null : value
+  const inside = (document as Record<string, unknown>)[key]
+  if (Array.isArray(document)) {
+    const at = Number(key)
+    if (rest.length === 0 && value === absent) return document.toSpliced(at, 1)
+    return document.with(at, put(inside, rest, value))
+  }
+  const others = Object.entries(document as object).filter(([name]) => name !== key)
+  if (rest.length === 0 && value === absent) return Object.fromEntries(others)
+  return Object.fromEntries([...others, [key, put(inside, rest, value)]])
+}
+
+const BITS = [
+  ...'{}[]:,"\\\'&*!|>#%@`?-= \n\t\r',
+  '\u0000',
+  '\ufeff',
+  '---',
+  '<<',
+  '1e999',
+  'null',
+  'true',
+  '"__proto__"',
+]
+
+const edits = fc.array(
+  fc.record({
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    remove: fc.nat(12),
+    insert: fc.oneof(
+      fc.constantFrom(...BITS).map(Buffer.from),
+      fc.uint8Array({ maxLength: 8 }),
+      fc.constant(Buffer.alloc(0)),
+    ),
+  }),
+  { minLength: 1, maxLength: 5 },
+)
+
+/** Valid bytes with some of them removed and others put in. */
+export function edited(valid: string | Uint8Array): fc.Arbitrary<Buffer> {
+  return edits.map((all) =>
+    all.reduce(
+      (bytes, { at, remove, insert }) => {
+        const place = Math.floor(at * bytes.length)
+        return Buffer.concat([bytes.subarray(0, place), insert, bytes.subarray(place + remove)])
+      },
+      Buffer.from(valid as string),
+    ),
+  )
+}

@@ -1,0 +1,302 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import fc from 'fast-check'
+import { ExportError } from '../../src/errors.ts'
+import { isDone } from '../../src/export-job.ts'
+import { readPage } from '../../src/fetch/page.ts'
+import { type Asker, request } from '../../src/fetch/request.ts'
+import { readRetryAfter } from '../../src/fetch/retry.ts'
+import { flattenTransaction, type Reject } from '../../src/flatten/flatten-transaction.ts'
+import { inspectJob } from '../../src/inspect-job.ts'
+import { readJob } from '../../src/job/read-job.ts'
+import { itemsOfPage } from '../../src/merge/frame-items.ts'
+import { mergeItems } from '../../src/merge/merge-items.ts'
+import { parseHolder } from '../../src/spool/holder.ts'
+import { openSpool } from '../../src/spool/spool.ts'
+import { TABLE_NAMES, TABLES } from '../../src/table/index.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { readManifestIfAny } from '../../src/write/publish.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { faultOfRow } from './check-row.ts'
+import { edited, mutated } from './mutate.ts'
+import type { Samples } from './samples.ts'
+
+/** Something that reads what others wrote: any input may be refused with a failure of the table, and nothing else. */
+export type Target = {
+  what: string
+  input: fc.Arbitrary<unknown>
+  /** Throws for a bug. `folder` is the target's own. */
+  read: (input: unknown, folder: string) => unknown
+  /** How many inputs a target of average speed gets for one of this. */
+  cost: number
+}
+
+/** A bug is what is thrown without a code, or with the code of a bug. */
+export async function expectKnownFailure(work: () => unknown): Promise<void> {
+  try {
+    await work()
+  } catch (thrown) {
+    if (!(thrown instanceof ExportError) || thrown.code === 'BUG') throw thrown
+    if (thrown.message === '' || thrown.fix === '') throw new Error(`${thrown.code} says nothing`)
+  }
+}
+
+/** Everything that is fuzzed. */
+export function fuzzTargets(samples: Samples): Target[] {
+  return [...jobTargets(samples), ...pageTargets(samples), ...outputTargets(samples)]
+}
+
+function jobTargets({ job, yaml, addresses }: Samples): Target[] {
+  const read =
+    (name: string, write: (input: never, folder: string) => void) => (input: unknown, folder: string) => {
+      write(input as never, folder)
+      return readJob(join(folder, name), { overrides: {}, env: {} })
+    }
+  const put = (folder: string, name: string, content: string | Uint8Array) =>
+    writeFileSync(join(folder, name), content)
+  return [
+    {
+      what: 'job files of other fields',
+      input: mutated(job).map((value) => JSON.stringify(value)),
+      read: read('job.json', (text: string, folder) => put(folder, 'job.json', text)),
+      cost: 1,
+    },
+    {
+      what: 'job files of other bytes',
+      input: edited(yaml),
+      read: read('job.yaml', (bytes: Buffer, folder) => put(folder, 'job.yaml', bytes)),
+      cost: 1,
+    },
+    {
+      what: 'address files of other bytes',
+      input: edited(addresses),
+      read: read('job.json', (bytes: Buffer, folder) => {
+        put(folder, 'job.json', JSON.stringify({ chain: 1, addressesFile: 'wallets.csv' }))
+        put(folder, 'wallets.csv', bytes)
+      }),
+      cost: 1,
+    },
+  ]
+}
+
+const WALLET = `0x${'ab'.repeat(20)}`
+const LIMITS = { range: { from: 0, to: 2 ** 40 }, cutMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
+
+function pageTargets({ page }: Samples): Target[] {
+  const text = (value: unknown) => Buffer.from(JSON.stringify(value) ?? '')
+  return [
+    {
+      what: 'pages of other fields',
+      input: mutated(page).map(text),
+      read: (body) => exportPage(body as Buffer),
+      cost: 1,
+    },
+    {
+      what: 'pages of other bytes',
+      input: edited(JSON.stringify(page)),
+      read: (body) => exportPage(body as Buffer),
+      cost: 1,
+    },
+    { what: 'answers of any kind', input: answers(page), read: (answer) => ask(answer as Answer), cost: 1 },
+    { what: 'Retry-After', input: retryAfter, read: (text) => expectDelay(text as string), cost: 1 },
+  ]
+}
+
+/** Goes the way of a page from its receipt to the rows of all tables, and looks at every cell. */
+async function exportPage(body: Buffer): Promise<void> {
+  const { items, blocks } = readPage(body, LIMITS)
+  const rejected: Reject[] = []
+  const context = {
+    chain: '1',
+    nativeSymbol: 'AVAX',
+    tables: new Set(TABLE_NAMES),
+    wallets: new Map([[WALLET, null]]),
+    onReject: (reject: Reject) => rejected.push(reject),
+  }
+  const found = itemsOfPage({ wallet: WALLET, body })
+  if (blocks !== undefined && found.some(({ key }) => key.block < blocks.min || key.block > blocks.max))
+    throw new Error('an item lies outside the blocks of its page')
+  const source = { bytes: body.length, span: null, load: async () => found }
+  let count = 0
+  for await (const views of mergeItems([source])) {
+    const rows = flattenTransaction(views, context)?.rows
+    for (const table of TABLES) {
+      for (const row of rows?.[table.name] ?? []) {
+        count += 1
+        const fault = faultOfRow(row, table)
+        if (fault !== undefined) throw new Error(`a wrong row: ${fault}`)
+      }
+    }
+  }
+  if (items < found.length || (items > 0 && found.length > 0 && count === 0 && rejected.length === 0))
+    throw new Error('items are gone')
+  for (const reject of rejected) JSON.stringify(reject)
+}
+
+type Answer = { status: number; headers: Record<string, string>; body: Buffer }
+
+const headerNames = [
+  'retry-after',
+  'ratelimit-reset',
+  'ratelimit-remaining',
+  'content-encoding',
+  'content-type',
+]
+const retryAfter = fc.oneof(
+  fc.constantFrom(
+    '0',
+    '-1',
+    '1e9',
+    'soon',
+    '',
+    'NaN',
+    '99999999999999999999',
+    '0x10',
+    'Sun, 06 Nov 1994 08:49:37 GMT',
+    '1,2',
+  ),
+  fc.string(),
+  fc.double().map(String),
+  fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+)
+
+function answers(page: unknown): fc.Arbitrary<Answer> {
+  const body = fc.oneof(
+    fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
+    mutated({ message: ['one', 'two'], statusCode: 400, error: 'Bad Request' }).map((value) =>
+      Buffer.from(JSON.stringify(value) ?? ''),
+    ),
+    mutated(page).map((value) => Buffer.from(JSON.stringify(value) ?? '')),
+  )
+  const status = fc.oneof(
+    fc.constantFrom(200, 201, 204, 206, 304, 400, 401, 403, 404, 408, 409, 422, 500, 502, 503),
+    fc.integer({ min: 100, max: 999 }),
+  )
+  return fc.record({ status, headers: fc.dictionary(fc.constantFrom(...headerNames), retryAfter), body })
+}
+
+/** Asks a client that gives this answer, without waiting and without trying again. */
+function ask(answer: Answer): Promise<unknown> {
+  const none = () => {}
+  const asker: Asker = {
+    client: { send: async () => answer, hideKey: (text) => text, close: async () => {} },
+    gate: { take: async () => none, pausedMs: () => 0 },
+    limit: (task) => task(),
+    retry: { retries: 0 },
+    signal: AbortSignal.abort(new ExportError('BUDGET_REACHED', 'no second try')),
+    onEvent: none,
+  }
+  const signal = answer.status === 429 ? asker.signal : new AbortController().signal
+  const page = { method: 'GET', pathAndQuery: '/v1', about: 'a page' } as const
+  return request({ ...asker, signal }, page, (body) => readPage(body, LIMITS))
+}
+
+function expectDelay(text: string): void {
+  const ms = readRetryAfter(text, Date.now())
+  if (ms !== undefined && !(ms >= 0)) throw new Error(`Retry-After ${text} makes ${ms} ms`)
+}
+
+function outputTargets({ manifest, log, output }: Samples): Target[] {
+  const jobIn = (folder: string) => testJob({ addresses: [WALLET], output: folder })
+  const identity = { chain: '43114', startBlock: 0, endBlock: 421, finalityMs: 0 }
+  const openLog = async (bytes: unknown, folder: string) => {
+    const place = join(folder, '.walletlake')
+    mkdirSync(place, { recursive: true })
+    writeFileSync(join(place, 'pages.log'), bytes as Buffer)
+    await inspectJob(jobIn(folder))
+    const spool = await openSpool({ folder: place, identity, now: 1, onDamage: () => {} })
+    try {
+      const wallets = new Set([WALLET])
+      for (const { from, to } of [...spool.remaining(WALLET), ...spool.settled(wallets)])
+        if (!(from <= to)) throw new Error('a range that is none')
+      for (const { place } of spool.frames(wallets)) JSON.parse((await spool.read(place)).toString())
+      await spool.settleEnd()
+    } finally {
+      await spool.close()
+    }
+  }
+  return [
+    {
+      what: 'locks',
+      input: fc.oneof(
+        mutated({ pid: 1, host: 'h', startedAt: 't', ticks: '1' }).map(
+          (value) => JSON.stringify(value) ?? '',
+        ),
+        fc.string(),
+      ),
+      read: (text) => parseHolder(text as string),
+      cost: 1,
+    },
+    { what: 'checkpoints of other bytes', input: edited(log), read: openLog, cost: 4 },
+    { what: 'checkpoints of other frames', input: frames(), read: openLog, cost: 4 },
+    {
+      what: 'manifests before a run',
+      input: mutated(manifest).map((value) => JSON.stringify(value) ?? ''),
+      read: async (text, folder) => {
+        mkdirSync(join(folder, '.walletlake'), { recursive: true })
+        writeFileSync(join(folder, 'manifest.json'), text as string)
+        await readManifestIfAny(folder)
+        await isDone(jobIn(folder))
+        await inspectJob({ ...jobIn(folder), endBlock: undefined })
+      },
+      cost: 4,
+    },
+    {
+      what: 'manifests of an output that is verified',
+      input: mutated(manifest).map((value) => JSON.stringify(value) ?? ''),
+      read: async (text) => {
+        const path = join(output, 'manifest.json')
+        const before = readFileSync(path)
+        writeFileSync(path, text as string)
+        const { ok } = await verifyOutput(output).finally(() => writeFileSync(path, before))
+        if (
+          ok &&
+          JSON.stringify(JSON.parse(text as string)) !== JSON.stringify(JSON.parse(before.toString()))
+        )
+          throw new Error('a changed manifest was found good')
+      },
+      cost: 400,
+    },
+  ]
+}
+
+/** Checkpoints whose checksums hold, of frames that this program, or another version of it, may have written. */
+function frames(): fc.Arbitrary<Buffer> {
+  const identity = { chain: '43114', startBlock: 0, endBlock: 421, finalityMs: 0 }
+  const page = {
+    kind: 'page',
+    wallet: WALLET,
+    items: 1,
+    bad: 0,
+    blocks: { min: 1, max: 9 },
+    head: null,
+    covered: { from: 0, to: 9 },
+  }
+  const seen = { [WALLET]: 3 }
+  const heads = [
+    { kind: 'run', identity, cutMs: null, at: 1 },
+    { kind: 'run', identity, cutMs: null, at: 1, before: { from: 0, to: 5, seen } },
+    { kind: 'open', at: 2 },
+    page,
+    { kind: 'end', end: 421 },
+    { kind: 'done', from: 0, to: 421, seen },
+    { kind: 'next', cutMs: 5, from: 400 },
+  ]
+  const head = fc.oneof(fc.constantFrom(...heads), fc.oneof(...heads.map((valid) => mutated(valid))))
+  const frame = fc.tuple(head, fc.constant('{"transactions":[]}'))
+  return fc
+    .array(frame, { maxLength: 5 })
+    .map((all) => Buffer.concat([[heads[0], ''] as const, ...all].map(frameOf)))
+}
+
+function frameOf([head, text]: readonly [unknown, string]): Buffer {
+  const body = Buffer.from(text)
+  const fields = typeof head === 'object' && head !== null && !Array.isArray(head) ? head : { kind: head }
+  const json = JSON.stringify({ bytes: body.length, crc: crc32(body), ...fields })
+  return Buffer.concat([
+    Buffer.from(`WLF1 ${crc32(json).toString(16).padStart(8, '0')} ${json}\n`),
+    body,
+    Buffer.from('\n'),
+  ])
+}

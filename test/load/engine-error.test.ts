@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { engineError, hideSecrets, importDriver } from '../../src/load/engine-error.ts'
+
+test('blots a secret out in every spelling of it', () => {
+  const secret = 'p@ss/w rd'
+  const text = `a ${secret} b ${encodeURIComponent(secret)} c ${encodeURI(secret)}`
+  expect(hideSecrets(text, [secret, ''])).toBe('a … b … c …')
+})
+
+test('says the first line of what an engine threw, without secrets', () => {
+  const failure = engineError('postgres://db', new Error('no password pw given\nat line 3'), {
+    secrets: ['pw'],
+  })
+  expect(failure).toMatchObject({ code: 'LOAD_FAILED', message: 'postgres://db: no password … given' })
+})
+
+test('says the code of a fault that has no words', () => {
+  const fault = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED', message: '' })
+  expect(engineError('db', fault).message).toBe('db: ECONNREFUSED')
+})
+
+test('names the command that installs a missing driver', async () => {
+  const name: string = 'no-such-driver'
+  const failure = await importDriver('pg pg-copy-streams', () => import(name)).catch((thrown) => thrown)
+  expect(failure).toMatchObject({
+    code: 'LOAD_FAILED',
+    message: 'the driver pg pg-copy-streams is not installed',
+    fix: expect.stringContaining('npm install pg pg-copy-streams'),
+  })
+})

@@ -1,0 +1,60 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { loadInto } from '../../src/load-into.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { goodLake } from '../verify/lake.ts'
+import { duckdb } from './engines.ts'
+import { inOrder } from './hostile-lake.ts'
+import { writeExport } from './scenarios.ts'
+import type { ExportOptions } from './write-export.ts'
+
+/** Names of tokens as they are in an export, and as a load of it has them. */
+async function loadedNames(names: readonly string[], writing: ExportOptions, unescapeFormulas?: boolean) {
+  const lake = goodLake()
+  for (const [at, row] of lake.erc20_transfers.entries()) row.token_name = names[at] ?? 'plain'
+  const folder = join(tempFolder(), 'out')
+  await writeExport(folder, lake, { tables: ['erc20_transfers'], ...writing })
+  const place = await duckdb.place()
+  await loadInto(folder, place.to, { unescapeFormulas })
+  const rows = inOrder(await place.rows('erc20_transfers'))
+  return rows.map((row) => row.token_name)
+}
+
+const FORMULAS = ['=1+1', '@home', '\ttab', '+-1']
+
+test('takes the apostrophe away that the export put before a formula', async () => {
+  const parquet = await loadedNames(FORMULAS, { ending: 'parquet' })
+  expect(await loadedNames(FORMULAS, { ending: 'csv' })).toEqual(parquet)
+  expect([...parquet].sort()).toEqual([...FORMULAS].sort())
+})
+
+test('keeps the apostrophe where it is told to', async () => {
+  const escaped = await loadedNames(FORMULAS, { ending: 'csv' }, false)
+  expect([...escaped].sort()).toEqual(FORMULAS.map((name) => `'${name}`).sort())
+})
+
+test('takes one apostrophe only, and none from other text', async () => {
+  const names = ["''=1", "'plain", "'", "don't"]
+  const loaded = await loadedNames(names, { ending: 'csv' })
+  expect([...loaded].sort()).toEqual([...names].sort())
+})
+
+test("cannot tell a stranger's apostrophe before a formula in CSV, but keeps it in Parquet", async () => {
+  const names = ["'=1", "'=1", "'=1", "'=1"]
+  expect(await loadedNames(names, { ending: 'csv' })).toEqual(['=1', '=1', '=1', '=1'])
+  expect(await loadedNames(names, { ending: 'parquet' })).toEqual(names)
+})
+
+test('leaves the sign of numbers alone in every case', async () => {
+  const folder = join(tempFolder(), 'out')
+  await writeExport(folder, goodLake(), { tables: ['ledger'] })
+  const place = await duckdb.place()
+  await loadInto(folder, place.to)
+  const [sum] = await place.run(
+    "SELECT sum(value::BIGNUM)::VARCHAR AS s FROM ledger WHERE entry_type = 'transfer'",
+  )
+  const expected = goodLake()
+    .ledger.filter((row) => row.entry_type === 'transfer')
+    .reduce((total, row) => total + BigInt(row.value ?? '0'), 0n)
+  expect(sum?.s).toBe(expected.toString())
+})

@@ -1,0 +1,209 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { loadInto } from '../../src/load-into.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { goodLake } from '../verify/lake.ts'
+import { duckdb } from './engines.ts'
+import { expectLake, writeExport } from './scenarios.ts'
+import { readDraft } from './write-export.ts'
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => boolean
+
+/** Serves a folder as a bucket does; `instead` may answer by itself. */
+async function startBucket(folder: string, instead: Answer = () => false) {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '')
+    if (instead(request, response)) return
+    try {
+      response.end(readFileSync(join(folder, new URL(request.url ?? '/', 'http://bucket').pathname)))
+    } catch {
+      response.writeHead(404).end()
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+}
+
+async function written() {
+  const folder = join(tempFolder(), 'out')
+  await writeExport(folder, goodLake())
+  return { folder, place: await duckdb.place() }
+}
+
+const retryDelayMs = 1
+
+describe('a manifest', () => {
+  test.for([
+    { by: 'path', where: (folder: string) => join(folder, 'manifest.json') },
+    { by: 'file address', where: (folder: string) => pathToFileURL(join(folder, 'manifest.json')).href },
+    { by: 'folder', where: (folder: string) => `${folder}/` },
+  ])('is found by its $by, as the same output', async ({ where }) => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to)
+    expect(await loadInto(where(folder), place.to)).toMatchObject({ loaded: {}, skipped: 9 })
+  })
+
+  test('is found in a folder whose name looks like a pattern', async () => {
+    const folder = join(tempFolder(), 'o[u]t *?')
+    await writeExport(folder, goodLake())
+    const place = await duckdb.place()
+    await loadInto(folder, place.to)
+    await expectLake(place, goodLake())
+  })
+
+  test('is fetched with its files, its query sent along and never shown', async () => {
+    const { folder, place } = await written()
+    const { host, asked } = await startBucket(folder)
+    const names: string[] = []
+    await loadInto(`http://${host}/manifest.json?sig=s3cret`, place.to, {
+      onFile: (name) => names.push(name),
+    })
+    await expectLake(place, goodLake())
+    expect(asked.every((url) => url.endsWith('?sig=s3cret'))).toBe(true)
+    expect(names.join()).not.toContain('s3cret')
+    const records = await place.run('SELECT DISTINCT location FROM walletlake_loads')
+    expect(records).toEqual([{ location: `http://${host}` }])
+  })
+
+  test('is fetched with credentials of the address as a header', async () => {
+    const { folder, place } = await written()
+    const seen = new Set<string | undefined>()
+    const { host } = await startBucket(folder, ({ headers }) => {
+      seen.add(headers.authorization)
+      return false
+    })
+    await loadInto(`http://me:s3%40cret@${host}/manifest.json`, place.to)
+    expect([...seen]).toEqual([`Basic ${Buffer.from('me:s3@cret').toString('base64')}`])
+  })
+
+  test('is asked for again after answers that pass', async () => {
+    const { folder, place } = await written()
+    let failures = 0
+    const { host } = await startBucket(folder, (_, response) => {
+      failures += 1
+      if (failures % 3 === 0) return false
+      if (failures % 3 === 1) response.writeHead(503).end()
+      else response.socket?.destroy()
+      return true
+    })
+    await loadInto(`http://${host}/manifest.json`, place.to, { retryDelayMs })
+    await expectLake(place, goodLake())
+  })
+
+  test.for([
+    { status: 403, tries: 1 },
+    { status: 404, tries: 1 },
+    { status: 500, tries: 4 },
+  ])('is given up after $tries tries at status $status', async ({ status, tries }) => {
+    const { folder, place } = await written()
+    const { host, asked } = await startBucket(folder, (_, response) => {
+      response.writeHead(status).end()
+      return true
+    })
+    const where = `http://me:s3cret@${host}/manifest.json?sig=s3cret`
+    const failure = await loadInto(where, place.to, { retryDelayMs }).catch((thrown) => thrown)
+    expect(failure).toMatchObject({
+      code: 'LOAD_FAILED',
+      message: expect.stringContaining(`status ${status}`),
+    })
+    expect(asked).toHaveLength(tries)
+    expect(`${failure.message}${failure.stack}`).not.toContain('s3cret')
+  })
+
+  test('is not believed where a fetched file has another content', async () => {
+    const { folder, place } = await written()
+    const path = readDraft(folder).tables.ledger?.files[0]?.path ?? ''
+    const text = readFileSync(join(folder, path), 'utf8')
+    writeFileSync(join(folder, path), text.replace('fee', 'gee'))
+    const { host } = await startBucket(folder)
+    const failure = await loadInto(`http://${host}/manifest.json`, place.to).catch((thrown) => thrown)
+    expect(failure).toMatchObject({ code: 'VERIFY_FAILED' })
+    expect(await place.run('SHOW TABLES')).toEqual([])
+  })
+
+  test('that changed during the load is the reason that is given', async () => {
+    const { folder, place } = await written()
+    const onFile = (name: string) => {
+      if (!name.startsWith('ledger')) return
+      writeFileSync(join(folder, name), 'another content')
+      writeFileSync(join(folder, 'manifest.json'), '{}')
+    }
+    const failure = await loadInto(folder, place.to, { onFile }).catch((thrown) => thrown)
+    expect(failure).toMatchObject({ code: 'LOAD_FAILED', message: expect.stringContaining('written anew') })
+  })
+
+  test.for([
+    { wrong: 'no JSON', text: () => '{', says: 'not JSON' },
+    { wrong: 'another version', text: change((draft) => (draft.manifestVersion = 2)), says: 'version 1' },
+    { wrong: 'no job', text: change((draft) => (draft.job = {})), says: 'its job has no name' },
+    {
+      wrong: 'an unknown table',
+      text: change((draft) => (draft.tables.x = draft.tables.ledger as never)),
+      says: 'unknown table, x',
+    },
+    {
+      wrong: 'a missing column',
+      text: change(({ tables }) => tables.ledger?.columns.pop()),
+      says: 'expected the column source text, found none',
+    },
+    {
+      wrong: 'a further column',
+      text: change(({ tables }) =>
+        tables.ledger?.columns.push({ name: 'more', type: 'text', nullable: true }),
+      ),
+      says: 'unknown column, more',
+    },
+    {
+      wrong: 'a path that leads out',
+      text: changePath('ledger/../../etc/passwd.csv'),
+      says: 'not described',
+    },
+    {
+      wrong: 'a path into another table',
+      text: changePath('transactions/ledger-0.csv'),
+      says: 'not described',
+    },
+    { wrong: 'an absolute path', text: changePath('/etc/passwd.csv'), says: 'not described' },
+  ])('with $wrong is refused', async ({ text, says }) => {
+    const { folder, place } = await written()
+    writeFileSync(join(folder, 'manifest.json'), text(folder))
+    const failure = await loadInto(folder, place.to).catch((thrown) => thrown)
+    expect(failure).toMatchObject({ code: 'VERIFY_FAILED', message: expect.stringContaining(says) })
+  })
+
+  test.for([
+    { where: (folder: string) => join(folder, 'nowhere'), says: 'there is no folder' },
+    { where: (folder: string) => join(folder, 'ledger'), says: 'there is no manifest' },
+    { where: () => 'http://', says: 'not a URL' },
+  ])('that is not there is a mistake of the caller: $says', async ({ where, says }) => {
+    const { folder, place } = await written()
+    const failure = await loadInto(where(folder), place.to).catch((thrown) => thrown)
+    expect(failure).toMatchObject({ code: 'USAGE', message: expect.stringContaining(says) })
+  })
+})
+
+type Draft = ReturnType<typeof readDraft>
+
+function change(work: (draft: Draft) => unknown) {
+  return (folder: string) => {
+    const draft = readDraft(folder)
+    work(draft)
+    return JSON.stringify(draft)
+  }
+}
+
+function changePath(path: string) {
+  return change(({ tables }) => {
+    const [file] = tables.ledger?.files ?? []
+    if (file !== undefined) file.path = path
+  })
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { ping } from '../../src/notify/ping.ts'
+import { send } from '../../src/notify/send.ts'
+import { startReceiver } from './receiver.ts'
+
+test.for([
+  { moment: 'start', path: '/secret/start?rid=1' },
+  { moment: 0, path: '/secret?rid=1' },
+  { moment: 9, path: '/secret/9?rid=1' },
+  { moment: 143, path: '/secret/143?rid=1' },
+] as const)('pings $path for $moment', async ({ moment, path }) => {
+  const { url, received } = await startReceiver()
+  expect(await ping(new URL(`${url}/secret?rid=1`), moment)).toBeUndefined()
+  expect(received).toMatchObject([{ method: 'GET', url: path, body: '' }])
+})
+
+test('gives up on a watcher that does not answer', async () => {
+  const { url } = await startReceiver(() => {})
+  expect(await send({ url: new URL(url), method: 'GET', timeoutMs: 50 })).toBe('no answer within 0.05 s')
+})
+
+test('goes to no other address than the one it was given', async () => {
+  const other = await startReceiver()
+  const { url } = await startReceiver((response) => response.writeHead(302, { location: other.url }).end())
+  expect(await ping(new URL(url), 0)).toBe('it was answered with status 302')
+  expect(other.received).toEqual([])
+})

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ExportError } from '../../src/errors.ts'
+import { newFigures } from '../../src/figures.ts'
+import { summarizeRun } from '../../src/report/run-report.ts'
+import { testJob } from '../helpers/jobs.ts'
+
+const figures = {
+  ...newFigures(2, Date.UTC(2025, 0, 1)),
+  endedMs: Date.UTC(2025, 0, 1) + 1_500,
+  ...{ requests: 9, refusals: 1, retries: 2, bytes: 700, pages: 6, items: 50, transactions: 40 },
+  ...{ rows: { ledger: 3 }, totalRows: { ledger: 30 }, files: 7, rejects: 0, endBlock: 421 },
+}
+const job = testJob({
+  name: 'night',
+  addresses: [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`],
+  startBlock: 5,
+})
+const done = { job, state: 'complete', error: undefined, figures }
+
+test('has the fields that programs read, each with its meaning', () => {
+  expect(summarizeRun({ id: 'r1', code: undefined, jobs: [done] })).toEqual({
+    run: 'r1',
+    exit: 0,
+    code: null,
+    startedAt: '2025-01-01T00:00:00.000Z',
+    seconds: 1.5,
+    jobs: [
+      {
+        run: 'r1',
+        job: 'night',
+        output: 'output/test',
+        state: 'complete',
+        exit: 0,
+        error: null,
+        startedAt: '2025-01-01T00:00:00.000Z',
+        seconds: 1.5,
+        chain: '43114',
+        startBlock: 5,
+        endBlock: 421,
+        wallets: 2,
+        requests: 9,
+        rateLimited: 1,
+        retries: 2,
+        bytes: 700,
+        pages: 6,
+        items: 50,
+        transactions: 40,
+        rows: { ledger: 3 },
+        totalRows: { ledger: 30 },
+        files: 7,
+        rejects: 0,
+      },
+    ],
+  })
+})
+
+test('gives each job its own exit code and the run the one that speaks', () => {
+  const error = new ExportError('BUDGET_REACHED', 'the deadline is reached')
+  const failed = { job, state: 'failed', error, figures: { ...figures, endBlock: undefined } }
+  const rejecting = { ...done, figures: { ...figures, rejects: 2 } }
+  const summary = summarizeRun({ id: 'r2', code: 'BUDGET_REACHED', jobs: [done, rejecting, failed] })
+  expect(summary).toMatchObject({ exit: 9, code: 'BUDGET_REACHED' })
+  expect(summary.jobs.map(({ exit }) => exit)).toEqual([0, 6, 9])
+  expect(summary.jobs[2]).toMatchObject({
+    endBlock: null,
+    state: 'failed',
+    error: { code: 'BUDGET_REACHED', exit: 9, message: 'the deadline is reached' },
+  })
+})
+
+test('the manual names every field and no other', () => {
+  const manual = readFileSync(join(import.meta.dirname, '..', '..', 'jobs', 'schedule', 'README.md'), 'utf8')
+  const [, ofRun = '', table = ''] =
+    /Of the run: ([^.]*)\.[\s\S]*?\| field \|([\s\S]*?)\n\n/.exec(manual) ?? []
+  const namesIn = (text: string) => [...text.matchAll(/`(\w+)`/g)].map(([, name]) => name)
+  const fields = table.split('\n').flatMap((line) => namesIn(line.split('|')[1] ?? ''))
+  const summary = summarizeRun({ id: 'r1', code: undefined, jobs: [done] })
+  expect(namesIn(ofRun)).toEqual(Object.keys(summary))
+  expect(fields.sort()).toEqual(Object.keys(summary.jobs[0] ?? {}).sort())
+})
