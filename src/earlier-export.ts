@@ -41,11 +41,12 @@ export async function findExport(job: Job): Promise<Manifest | undefined> {
 }
 
 function requireSameJob(job: Job, { job: before, tables }: Manifest): void {
-  const wanted = { ...before, chain: job.chain, startBlock: job.startBlock, format: job.format }
-  const keys = ['chain', 'startBlock', 'format'] as const
+  const { chain, startBlock, format, partitionBy } = job
+  const wanted = { chain, startBlock, format, partitionBy }
+  const keys = ['chain', 'startBlock', 'format', 'partitionBy'] as const
   const changes = keys
     .filter((key) => before[key] !== wanted[key])
-    .map((key) => `${key} was ${before[key]} and is ${wanted[key]}`)
+    .map((key) => `${key} was ${before[key] ?? 'none'} and is ${wanted[key] ?? 'none'}`)
   const missing = job.tables.filter((table) => tables[table] === undefined)
   if (missing.length > 0) changes.push(`tables lacked ${missing.join(', ')}`)
   if (changes.length === 0) return
@@ -88,9 +89,11 @@ export function endOf({ coverage }: Manifest): number {
 export async function continueExport(job: Job, manifest: Manifest, spool: Spool): Promise<Earlier> {
   const known = new Set(manifest.coverage.map(({ address }) => address))
   const added = job.wallets.some(({ address }) => !known.has(address))
-  const written = added ? [] : spool.written().filter(({ to }) => to <= spool.from && isBorder(manifest, to))
-  const from = written.at(-1)?.to
+  // Files may have been merged over the ends of earlier runs: only their own ends are places to go on from.
+  const isPlace = ({ to }: Written) => to <= spool.from && isBorder(manifest, to)
+  const from = added ? undefined : spool.written().findLast(isPlace)?.to
   if (from === undefined) return nothingEarlier(job)
+  const written = spool.written().filter(({ to }) => to <= from)
   const rejects = (await readTextIfAny(join(job.output, REJECTS_FILE))) ?? ''
   return { from, written, manifest, rejects: rejects.split('\n').filter((line) => line !== '') }
 }

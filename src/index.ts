@@ -56,3 +56,12 @@ export {
   type ServiceClient,
   type ServiceClientOptions,
 } from './fetch/service-client.ts'
+export type { Figures } from './figures.ts'
+export type { Reject } from './flatten/flatten-transaction.ts'
+export { defineJob, type JobFields } from './job/define-job.ts'
+export type { JobOverrides } from './job/overrides.ts'
+export { readJob } from './job/read-job.ts'
+export type { Job } from './model.ts'
+export { type RowsOptions, rows } from './rows.ts'
+export { type RunOptions, type RunResult, run } from './run.ts'
+export type { TableRows } from './table/row-types.ts'

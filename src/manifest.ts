@@ -1,4 +1,4 @@
-import type { Compression, Format } from './model.ts'
+import type { Compression, Format, PartitionBy } from './model.ts'
 import type { ColumnType, TableName } from './table/index.ts'
 
 /** `manifest.json` (CONTRACT section 3): what is in an output. Readers trust only what it lists. */
@@ -20,6 +20,8 @@ type ManifestJob = {
   endBlock: number | null
   format: Format
   compression: Compression
+  /** Absent: files lie in their table's folder. */
+  partitionBy?: PartitionBy
   /** How many. */
   addresses: number
   /** SHA-256 of the sorted lower-case addresses, a line each. */

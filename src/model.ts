@@ -11,6 +11,8 @@ export type Wallet = {
 
 export type Compression = 'none' | 'gzip' | 'zstd' | 'snappy'
 export type Format = 'csv' | 'parquet'
+/** Folders inside a table's: by UTC day or month of the block, or by so many blocks, counted from block 0. */
+export type PartitionBy = 'day' | 'month' | `blocks:${number}`
 
 /** A job file after its checks: nothing optional but what may really be absent, units in the names. */
 export type Job = {
@@ -29,6 +31,10 @@ export type Job = {
   /** Folder, relative to the working directory or absolute. */
   readonly output: string
   readonly maxRowsPerFile: number
+  /** undefined: all files of a table lie in its folder. */
+  readonly partitionBy?: PartitionBy | undefined
+  /** A file ends once its lines, unpacked, have so many bytes; undefined: by rows alone. */
+  readonly targetFileBytes?: number | undefined
   readonly concurrency: number
   readonly finalityMs: number
   readonly nativeSymbol: string | null

@@ -2,17 +2,18 @@ import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { ExportError, FAILURES, type FailureCode } from './errors.ts'
 import { exportJob, type JobResult } from './export-job.ts'
-import { type Client, createClient } from './fetch/client.ts'
 import { createGate, type Gate } from './fetch/gate.ts'
 import { limitConcurrency } from './fetch/limit.ts'
-import type { Asker, RequestEvent } from './fetch/request.ts'
+import type { Asker } from './fetch/request.ts'
 import type { RetryOptions } from './fetch/retry.ts'
 import { type Figures, newFigures } from './figures.ts'
 import type { Job } from './model.ts'
+import { openAsker, requireService } from './open-asker.ts'
 import { writeRunReport } from './report/run-report.ts'
 import { createDataService } from './service/create-data-service.ts'
 import { listen } from './service/listen.ts'
 
+/** How `run` asks, how far it goes and whom it tells. */
 export type RunOptions = {
   /** The key for the service; never kept anywhere. */
   apiKey?: string | undefined
@@ -36,6 +37,7 @@ export type RunOptions = {
 }
 
 type JobFigures = { job: Job; figures: Figures }
+/** What became of each job; `code` is that of the worst failure, undefined where there was none. */
 export type RunResult = {
   id: string
   jobs: readonly (JobResult & { figures: Figures })[]
@@ -114,19 +116,14 @@ function reached(bound: string): ExportError {
 type Running = { shared: Shared; options: RunOptions; demoUrl: string | undefined; id: string }
 
 async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, id }: Running) {
-  const client = clientFor(job, demoUrl, options.apiKey)
-  const asker: Asker = {
-    client,
-    gate: shared.gate,
-    limit: shared.limit,
+  const { asker, close } = openAsker(job, {
+    ...shared,
+    ...options,
     signal: shared.signal,
-    ...(options.retry === undefined ? {} : { retry: options.retry }),
-    onEvent: (event) => {
-      count(figures, event, shared.spend)
-      const detail = describe(event)
-      if (detail !== undefined) options.onDetail?.(`${job.name}: ${detail}`)
-    },
-  }
+    demoUrl,
+    figures,
+    onDetail: (detail) => options.onDetail?.(`${job.name}: ${detail}`),
+  })
   const onNotice = options.onNotice ?? (() => {})
   const result = await exportJob({
     job,
@@ -136,43 +133,11 @@ async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, 
     rereadBlocks: options.rereadBlocks ?? 0,
     onNotice,
   })
-  await client.close()
+  await close()
   await writeRunReport({ id, ...result, figures }).catch(() =>
     onNotice(`${job.name}: the run's report could not be written`),
   )
   return { ...result, figures }
-}
-
-function requireService({ service, file }: Job): void {
-  if (service.baseUrl !== undefined) return
-  throw new ExportError('USAGE', `${file}: no service is named`, {
-    fix: 'Set service.baseUrl in the job, WALLETLAKE_BASE_URL or --base-url; `demo` is the embedded service.',
-  })
-}
-
-function clientFor(
-  { service, concurrency }: Job,
-  demoUrl: string | undefined,
-  apiKey: string | undefined,
-): Client {
-  const { baseUrl = '', apiKeyHeader, timeoutMs } = service
-  const shared = { apiKeyHeader, timeoutMs, connections: concurrency }
-  if (baseUrl === 'demo') return createClient({ ...shared, baseUrl: demoUrl ?? '', apiKey: undefined })
-  return createClient({ ...shared, baseUrl, apiKey })
-}
-
-function count(figures: Figures, event: RequestEvent, spend: () => void): void {
-  if (event.kind === 'sent') {
-    spend()
-    figures.requests += 1
-  } else if (event.kind === 'answered') figures.bytes += event.bytes
-  else if (event.kind === 'refused') figures.refusals += 1
-  else figures.retries += 1
-}
-
-function describe(event: RequestEvent): string | undefined {
-  if (event.kind === 'refused') return `429, everything waits ${event.waitMs} ms`
-  return event.kind === 'retried' ? `asking again: ${event.reason}` : undefined
 }
 
 /** Of several failures the one with the lowest exit code above 0 speaks; rejected records only where nothing failed. */

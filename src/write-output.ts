@@ -66,8 +66,10 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
 
 function sliceContext({ job, spool }: Output, folder: string): SliceContext {
   const { chain, nativeSymbol, tables, format, compression, escapeFormulas, maxRowsPerFile } = job
+  const { partitionBy, targetFileBytes } = job
   return {
     ...{ chain, nativeSymbol, tables, format, compression, escapeFormulas, maxRowsPerFile, folder },
+    ...{ partitionBy, targetFileBytes },
     wallets: new Map(job.wallets.map(({ address, label }) => [address, label])),
     cutMs: spool.cutMs,
     pagesFile: spool.path,

@@ -4,11 +4,12 @@ import { diskError } from './disk.ts'
 import { type FlatTransaction, flattenTransaction, type Reject } from './flatten/flatten-transaction.ts'
 import { mergeItems } from './merge/merge-items.ts'
 import { openSource, type SourcePlace } from './merge/source-place.ts'
-import type { BlockRange } from './model.ts'
+import type { BlockRange, PartitionBy } from './model.ts'
 import { type Row, type TableName, tableNamed } from './table/index.ts'
 import { type FileFormat, lineMaker } from './write/assemble-table.ts'
 import { type Chunk, openChunk } from './write/chunk.ts'
 import type { LineMaker } from './write/lines.ts'
+import { type Partitioner, partitioner } from './write/partition.ts'
 
 /** What all slices of a job have in common; plain values, so that a thread can be given it. */
 export type SliceContext = FileFormat & {
@@ -17,6 +18,8 @@ export type SliceContext = FileFormat & {
   /** Label by address of every wallet of the job. */
   wallets: ReadonlyMap<string, string | null>
   tables: readonly TableName[]
+  /** undefined: no partitions. */
+  partitionBy?: PartitionBy | undefined
   /** Items younger than this, in milliseconds since 1970, are left out. */
   cutMs: number
   /** Where chunks are staged. */
@@ -68,10 +71,11 @@ export async function writeSlice({ range, places }: Slice, context: SliceContext
   }
 }
 
-function readPlace(
+/** The bytes of a place in the checkpoint or among sorted runs; opened files stay in `files`. */
+export function readPlace(
   { wallet, offset, bytes }: SourcePlace,
   files: Map<string, number>,
-  { pagesFile, runsFile }: SliceContext,
+  { pagesFile, runsFile }: Pick<SliceContext, 'pagesFile' | 'runsFile'>,
 ): Buffer {
   const path = wallet === null ? runsFile : pagesFile
   const file = files.get(path) ?? openSync(path, 'r')
@@ -96,8 +100,16 @@ function stageRows({ from }: BlockRange, context: SliceContext) {
       table.rows = []
     }
   }
+  const partitionOf = context.partitionBy === undefined ? undefined : partitioner(context.partitionBy)
+  let partition: string | undefined
   return {
     add: ({ rows }: FlatTransaction) => {
+      const here = placeOf(rows, partitionOf)
+      if (here !== undefined && here !== partition) {
+        flush()
+        for (const { chunk } of staged) chunk.begin(here)
+        partition = here
+      }
       for (const table of staged) for (const row of rows[table.name]) table.rows.push(row)
     },
     flush,
@@ -109,4 +121,13 @@ function stageRows({ from }: BlockRange, context: SliceContext) {
       for (const { chunk } of staged) chunk.close()
     },
   }
+}
+
+const [BLOCK_NUMBER, BLOCK_TIMESTAMP] = [1, 3]
+
+/** The partition of a transaction, whose rows all begin with the same block and time; undefined where it has no rows. */
+function placeOf(rows: FlatTransaction['rows'], partitionOf: Partitioner | undefined): string | undefined {
+  if (partitionOf === undefined) return undefined
+  const row = Object.values(rows).find((some) => some.length > 0)?.[0]
+  return row && partitionOf(Number(row[BLOCK_NUMBER]), Number(row[BLOCK_TIMESTAMP]))
 }

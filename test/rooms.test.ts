@@ -9,6 +9,9 @@ const COMPOSERS = [
   ...['run', 'export-job', 'earlier-export', 'crawl', 'inspect-job', 'index', 'bin'],
   ...['write-output', 'slicer', 'write-slice', 'write-task', 'write-pool', 'write-threads', 'write-worker'],
   'load-into',
+  'compact-output',
+  'open-asker',
+  'rows',
 ]
 /**
  * DuckDB writes Parquet in one room and, so that a check owes the writer nothing, reads it back in another; in a third it

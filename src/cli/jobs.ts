@@ -22,6 +22,16 @@ export function jobOptions<T>(argv: Argv<T>) {
       describe: 'csv: none, gzip; parquet: zstd, snappy, gzip, none',
       requiresArg: true,
     })
+    .option('partition-by', {
+      type: 'string',
+      describe: 'folders inside tables: none, day, month, blocks:<n>',
+      requiresArg: true,
+    })
+    .option('target-file-size', {
+      type: 'string',
+      describe: 'a next file from so many bytes of lines on, such as 256MB',
+      requiresArg: true,
+    })
     .option('concurrency', {
       type: 'string',
       describe: 'requests in flight at most, 1 to 256',
@@ -45,6 +55,8 @@ export type JobArguments = {
   output?: string | undefined
   format?: string | undefined
   compression?: string | undefined
+  partitionBy?: string | undefined
+  targetFileSize?: string | undefined
   concurrency?: string | undefined
   tables?: string | undefined
   escapeFormulas?: boolean | undefined
@@ -72,12 +84,15 @@ export async function readJobs(args: JobArguments): Promise<Job[]> {
 
 function overridesOf({ jobs: _jobs, tables, ...given }: JobArguments): JobOverrides {
   const { baseUrl, output, format, compression, concurrency, escapeFormulas } = given
+  const { partitionBy, targetFileSize } = given
   return {
     baseUrl,
     output,
     format,
     compression,
     concurrency,
+    partitionBy,
+    targetFileSize,
     tables: tables === undefined ? undefined : [tables],
     escapeFormulas,
   }

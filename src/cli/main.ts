@@ -2,6 +2,7 @@ import yargs, { type Argv } from 'yargs'
 import { ExportError, toExportError } from '../errors.ts'
 import { createLog, type LogFormat } from '../report/log.ts'
 import { VERSION } from '../version.ts'
+import { compactCommand } from './compact.ts'
 import { loadCommand } from './load.ts'
 import { planCommand } from './plan.ts'
 import { runCommand } from './run.ts'
@@ -34,6 +35,7 @@ function build(argv: readonly string[], finish: (exit: number) => void): Argv {
     .command(validateCommand())
     .command(statusCommand())
     .command(verifyCommand(finish))
+    .command(compactCommand())
     .command(loadCommand())
     .command(schemaCommand())
     .command(serveCommand())

@@ -27,6 +27,7 @@ export type FlattenContext = {
   onReject: (reject: Reject) => void
 }
 
+/** A record of the service that could not be normalized, as it was received, and why. */
 export type Reject = {
   wallet: string
   transactionHash: string | null

@@ -5,6 +5,7 @@ import { baseUrl } from './base-url.ts'
 import { chainId } from './chain.ts'
 import { headerName } from './header-name.ts'
 import { duration, freeText, type Kind, matching, oneOf, trueOrFalse, wholeNumber } from './kinds.ts'
+import { fileSize, partitioning } from './layout.ts'
 import { tableList } from './table-list.ts'
 
 /** One field of a job file: what it means and what it accepts; validation and JSON Schema derive from it. */
@@ -91,6 +92,19 @@ export const FIELDS = {
     about: 'A table goes on in its next file after so many rows.',
     default: 1_000_000,
     examples: [250_000],
+  },
+  partitionBy: {
+    ...partitioning(),
+    about:
+      "Folders inside each table's, Hive-style, by UTC day or month of the block, or by so many blocks: none, day, month or blocks:<n>.",
+    default: 'none',
+    examples: ['day', 'blocks:100000'],
+  },
+  targetFileSize: {
+    ...fileSize(),
+    about:
+      'A table also goes on in its next file once the lines of one, before compression, have so many bytes.',
+    examples: ['256MB'],
   },
   concurrency: {
     ...wholeNumber(1, 256),

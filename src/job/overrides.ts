@@ -12,6 +12,10 @@ export type JobOverrides = {
   readonly format?: string | undefined
   /** One that the format has. */
   readonly compression?: string | undefined
+  /** `none`, `day`, `month` or `blocks:<n>`. */
+  readonly partitionBy?: string | undefined
+  /** Size of a file's lines before compression, such as `256MB`. */
+  readonly targetFileSize?: string | undefined
   /** Requests in flight, 1 to 256; digits may come as text. */
   readonly concurrency?: number | string | undefined
   /** Table names; one text may hold several, with commas between. */
@@ -27,6 +31,8 @@ export function layerOfOverrides(overrides: JobOverrides): Layer {
     ['output', '--output', overrides.output],
     ['format', '--format', overrides.format],
     ['compression', '--compression', overrides.compression],
+    ['partitionBy', '--partition-by', overrides.partitionBy],
+    ['targetFileSize', '--target-file-size', overrides.targetFileSize],
     ['concurrency', '--concurrency', numeric(overrides.concurrency)],
     ['tables', '--tables', overrides.tables?.flatMap((names) => names.split(',').map((name) => name.trim()))],
   ])

@@ -22,7 +22,18 @@ export async function readJob(
   options: { readonly overrides: JobOverrides; readonly env: NodeJS.ProcessEnv },
 ): Promise<Job> {
   const complaints = openComplaints()
-  const root = await readRoot(file, complaints)
+  return settleRoot(await readRoot(file, complaints), { ...options, file, complaints })
+}
+
+type Settled = {
+  readonly file: string
+  readonly overrides: JobOverrides
+  readonly env: NodeJS.ProcessEnv
+  readonly complaints: Complaints
+}
+
+/** The job of a file's tree. Throws JOB_INVALID. */
+export async function settleRoot(root: Given, { file, complaints, ...options }: Settled): Promise<Job> {
   const { complain } = complaints
   const layers = [layerOfOverrides(options.overrides), layerOfEnv(options.env), layerOfJob(root, complain)]
   const values: Values = parseLayers(layers, complain)

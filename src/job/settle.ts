@@ -34,6 +34,7 @@ export function settle(values: Values, settling: Settling): Omit<Job, 'wallets' 
     compression: settleCompression(values, format, settling),
     output: values.output?.value ?? `output/${name}`,
     maxRowsPerFile: values.maxRowsPerFile?.value ?? FIELDS.maxRowsPerFile.default,
+    ...settleLayout(values),
     concurrency: values.concurrency?.value ?? FIELDS.concurrency.default,
     finalityMs: values.finality?.value ?? 0,
     nativeSymbol: values.nativeSymbol?.value ?? nativeSymbolOf(chain),
@@ -64,6 +65,16 @@ function settleName({ name }: Values, { file, root, complain }: Settling): strin
     complain({ ...complaint, expected: `${complaint.expected}: set name, for the file's name is none` }),
   )
   return named ?? ''
+}
+
+/** What is not given is absent. */
+function settleLayout({ partitionBy, targetFileSize }: Values): Pick<Job, 'partitionBy' | 'targetFileBytes'> {
+  const by = partitionBy?.value
+  const bytes = targetFileSize?.value
+  return {
+    ...(by === undefined || by === 'none' ? {} : { partitionBy: by }),
+    ...(bytes === undefined ? {} : { targetFileBytes: bytes }),
+  }
 }
 
 function settleService(values: Values): Job['service'] {

@@ -58,7 +58,9 @@ function fileProblem(table: Table, files: readonly ManifestFile[] | undefined): 
 
 /** No path leads out of the table's folder. */
 function isFile({ name }: Table, file: ManifestFile): boolean {
-  const path = new RegExp(`^${name}/[A-Za-z0-9][A-Za-z0-9._-]*\\.(?:csv|csv\\.gz|parquet)$`)
+  const path = new RegExp(
+    `^${name}/(?:(?:day|month|blocks)=[0-9-]+/)?[A-Za-z0-9][A-Za-z0-9._-]*\\.(?:csv|csv\\.gz|parquet)$`,
+  )
   if (typeof file?.path !== 'string' || !path.test(file.path)) return false
   if (!/^[0-9a-f]{64}$/.test(file.sha256)) return false
   const { rows, bytes, fromBlock, toBlock } = file

@@ -50,7 +50,7 @@ const typeOf = ({ type }: Column) => (type in TYPES ? TYPES[type as keyof typeof
 const LONGEST_ROW = 16 * 1024 * 1024
 
 function sourceSql({ path, table, format }: LocalFile): string {
-  if (format === 'parquet') return `read_parquet(${pathLiteral(path)})`
+  if (format === 'parquet') return `read_parquet(${pathLiteral(path)}, hive_partitioning = false)`
   const columns = table.columns.map((column) => `"${column.name}": '${typeOf(column)}'`).join(', ')
   const options = [
     'header = true, auto_detect = false, strict_mode = true',
@@ -58,7 +58,7 @@ function sourceSql({ path, table, format }: LocalFile): string {
     `nullstr = '', allow_quoted_nulls = false`,
     `max_line_size = ${LONGEST_ROW}, buffer_size = ${2 * LONGEST_ROW}, parallel = false`,
     `compression = '${path.endsWith('.gz') ? 'gzip' : 'none'}'`,
-    `columns = {${columns}}`,
+    `columns = {${columns}}, hive_partitioning = false`,
   ]
   return `read_csv(${pathLiteral(path)}, ${options.join(', ')})`
 }

@@ -147,6 +147,15 @@ export async function inspectSpool(folder: string, identity: SpoolIdentity): Pro
   }
 }
 
+/** The block before which the pages in `folder` hold nothing; 0 where there are none, for then nothing else is lost. */
+export async function firstSpooledBlock(folder: string): Promise<number> {
+  let base = 0
+  await scanFrameLog(join(folder, SPOOL_FILE), ({ kind, before }) => {
+    if (kind === 'run') base = (before as Written | undefined)?.to ?? 0
+  })
+  return base
+}
+
 /** Forgets the spool in `folder`. */
 export async function removeSpool(folder: string): Promise<void> {
   for (const name of [`${SPOOL_FILE}.damaged.part`, SPOOL_FILE]) await rm(join(folder, name), { force: true })

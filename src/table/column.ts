@@ -35,27 +35,36 @@ export type Cell = string | number | bigint | boolean | null
 /** One row: its cells in the order of the table's columns. */
 export type Row = readonly Cell[]
 
+type Declared = `${string} ${ColumnType}` | `${string} ${ColumnType}?`
+
+type ColumnOf<D extends string> = D extends `${infer N} ${infer T extends ColumnType}?`
+  ? Column & { readonly name: N; readonly type: T; readonly nullable: true }
+  : D extends `${infer N} ${infer T extends ColumnType}`
+    ? Column & { readonly name: N; readonly type: T; readonly nullable: false }
+    : never
+
 /** Declares a column from the contract's own notation: `col('gas_used int64?', 'Gas used.')`. */
-export function col(declared: string, about: string): Column {
+export function col<const D extends Declared>(declared: D, about: string): ColumnOf<D> {
   const [name = '', type = ''] = declared.split(' ')
   const nullable = type.endsWith('?')
-  return { name, type: (nullable ? type.slice(0, -1) : type) as ColumnType, nullable, about }
+  const column: Column = { name, type: (nullable ? type.slice(0, -1) : type) as ColumnType, nullable, about }
+  return column as ColumnOf<D>
 }
 
 /** The first six columns of every table. */
-export const PREFIX: readonly Column[] = [
+export const PREFIX = [
   col('chain_id text', 'Chain id, as the service names it.'),
   col('block_number int64', 'Number of the block.'),
   col('block_hash text', 'Hash of the block, lower case.'),
   col('block_timestamp time', 'Time of the block, UTC, with milliseconds where the service gives them.'),
   col('transaction_hash text', 'Hash of the transaction, lower case.'),
   col('transaction_index int32', 'Position of the transaction in its block, from 0.'),
-]
+] as const
 
 /** Sender and receiver, as most tables have them. */
-export const PARTIES: readonly Column[] = [
+export const PARTIES = [
   col('from_address text?', 'Sender, lower case; null where there is none.'),
   col('from_name text?', "The service's display name of the sender (strangers' text)."),
   col('to_address text?', 'Receiver, lower case; null where there is none.'),
   col('to_name text?', "The service's display name of the receiver (strangers' text)."),
-]
+] as const

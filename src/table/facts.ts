@@ -1,6 +1,6 @@
 import { col, PARTIES, PREFIX, type Table } from './column.ts'
 
-export const transactions: Table = {
+export const transactions = {
   name: 'transactions',
   about: 'One row a transaction that touches a wallet of the job.',
   key: ['chain_id', 'transaction_hash'],
@@ -24,9 +24,9 @@ export const transactions: Table = {
     col('method_name text?', "Signature of the called method (strangers' text)."),
     col('block_min_delay_excess int64?', "The block's delay-excess value, where the chain has one."),
   ],
-}
+} as const satisfies Table
 
-export const erc20Transfers: Table = {
+export const erc20Transfers = {
   name: 'erc20_transfers',
   about: 'One row an ERC-20 Transfer event that touches a wallet of the job.',
   key: ['chain_id', 'transaction_hash', 'log_index'],
@@ -46,7 +46,7 @@ export const erc20Transfers: Table = {
     col('price_currency text?', 'Currency of price_value, as the service answered.'),
     col('price_value decimal?', "Price as the service answered when asked, not at the transaction's time."),
   ],
-}
+} as const satisfies Table
 
 const METADATA_TEXTS = [
   col('metadata_index_status text?', 'State of the metadata at the service.'),
@@ -58,9 +58,9 @@ const METADATA_TEXTS = [
   col('metadata_animation_uri text?', "Animation in the metadata (strangers' text)."),
   col('metadata_external_url text?', "Link in the metadata (strangers' text)."),
   col('metadata_background text?', "Background in the metadata (strangers' text)."),
-]
+] as const
 
-export const erc721Transfers: Table = {
+export const erc721Transfers = {
   name: 'erc721_transfers',
   about: 'One row an ERC-721 Transfer event that touches a wallet of the job.',
   key: ['chain_id', 'transaction_hash', 'log_index'],
@@ -77,9 +77,9 @@ export const erc721Transfers: Table = {
     ...METADATA_TEXTS,
     col('metadata_attributes text?', "Attributes in the metadata (strangers' text)."),
   ],
-}
+} as const satisfies Table
 
-export const erc1155Transfers: Table = {
+export const erc1155Transfers = {
   name: 'erc1155_transfers',
   about: 'One row an entry of an ERC-1155 single or batch transfer that touches a wallet of the job.',
   key: ['chain_id', 'transaction_hash', 'log_index', 'transfer_ordinal'],
@@ -96,9 +96,9 @@ export const erc1155Transfers: Table = {
     col('metadata_decimals int32?', 'Decimals in the metadata.'),
     col('metadata_properties text?', "Properties in the metadata (strangers' text)."),
   ],
-}
+} as const satisfies Table
 
-export const internalTransactions: Table = {
+export const internalTransactions = {
   name: 'internal_transactions',
   about:
     'One row an internal transaction (call or creation inside a transaction) that touches a wallet of the job.',
@@ -116,4 +116,4 @@ export const internalTransactions: Table = {
     col('gas_limit int64?', 'Gas allowed.'),
     col('gas_used int64?', 'Gas used.'),
   ],
-}
+} as const satisfies Table

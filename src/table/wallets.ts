@@ -1,6 +1,6 @@
 import { col, PREFIX, type Table } from './column.ts'
 
-export const walletTransactions: Table = {
+export const walletTransactions = {
   name: 'wallet_transactions',
   about: "One row a wallet and transaction in that wallet's listing: who saw what.",
   key: ['chain_id', 'wallet_address', 'transaction_hash'],
@@ -15,9 +15,9 @@ export const walletTransactions: Table = {
     col('erc1155_transfers int32', "ERC-1155 transfer entries in this wallet's view."),
     col('internal_transactions int32', "Internal transactions in this wallet's view."),
   ],
-}
+} as const satisfies Table
 
-export const ledger: Table = {
+export const ledger = {
   name: 'ledger',
   about: 'One row a movement, seen from one wallet of the job; sums to the balance over complete history.',
   key: ['entry_id'],
@@ -42,4 +42,4 @@ export const ledger: Table = {
     col('method_name text?', "Method of the transaction (strangers' text)."),
     col('source text', 'The fact table that the row came from.'),
   ],
-}
+} as const satisfies Table

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import type { Manifest, ManifestFile } from '../manifest.ts'
 import type { TableName } from '../table/index.ts'
 import { type Findings, shown } from './findings.ts'
@@ -31,8 +31,12 @@ export async function unlistedFiles(folder: string, manifest: Manifest): Promise
   )
   const names = await Promise.all(
     Object.keys(manifest.tables).map(async (table) => {
-      const inside = await readdir(join(folder, table)).catch(() => [])
-      return inside.map((name) => `${table}/${name}`)
+      const options = { recursive: true, withFileTypes: true } as const
+      const inside = await readdir(join(folder, table), options).catch(() => [])
+      const files = inside.filter((entry) => !entry.isDirectory())
+      return files.map(({ parentPath, name }) =>
+        relative(folder, join(parentPath, name)).split(sep).join('/'),
+      )
     }),
   )
   return names
@@ -47,9 +51,20 @@ export function differs(place: string, what: string, expected: unknown, found: u
 }
 
 /** The file name that table, blocks and format call for; only its number is free. */
-function expectedPath(table: TableName, { job }: Manifest, { fromBlock, toBlock }: ManifestFile): RegExp {
+function expectedPath(table: TableName, { job }: Manifest, file: ManifestFile): RegExp {
+  const { fromBlock, toBlock } = file
   const extension = job.format === 'parquet' ? 'parquet' : job.compression === 'gzip' ? 'csv\\.gz' : 'csv'
-  return new RegExp(`^${table}/${table}-${block(fromBlock)}-${block(toBlock)}-\\d{4,}\\.${extension}$`)
+  const folder = partitionPattern(job, file)
+  return new RegExp(
+    `^${table}/${folder}${table}-${block(fromBlock)}-${block(toBlock)}-\\d{4,}\\.${extension}$`,
+  )
+}
+
+/** A table without rows has one file, which is in no partition. */
+function partitionPattern({ partitionBy }: Manifest['job'], { rows }: ManifestFile): string {
+  if (partitionBy === undefined || rows === 0) return ''
+  if (partitionBy === 'day') return 'day=\\d{4}-\\d{2}-\\d{2}/'
+  return partitionBy === 'month' ? 'month=\\d{4}-\\d{2}/' : 'blocks=\\d{12,}-\\d{12,}/'
 }
 
 function block(number: number): string {

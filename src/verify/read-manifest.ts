@@ -57,6 +57,7 @@ const MANIFEST = fields({
     compression: oneOf('none', 'gzip', 'zstd', 'snappy'),
     addresses: count,
     addressesSha256: sha256,
+    partitionBy: that('day, month or blocks:<n>, or nothing', isPartitioning),
   }),
   coverage: list(fields({ address: text, fromBlock: count, toBlock: count, transactions: count })),
   tables: function* check(value, path) {
@@ -68,6 +69,10 @@ const MANIFEST = fields({
   },
   rejects: count,
 })
+
+function isPartitioning(value: unknown): boolean {
+  return value === undefined || (typeof value === 'string' && /^(day|month|blocks:[1-9]\d*)$/.test(value))
+}
 
 function isTableName(name: string): boolean {
   return TABLE_NAMES.some((known) => known === name)

@@ -7,7 +7,7 @@ const LONGEST_ROW = 16 * 1024 * 1024
 
 /** SQL source of a file's rows in file order: CSV cells are all text, Parquet cells have their types. */
 export function scanSql(path: string, table: Table, format: Format): string {
-  if (format === 'parquet') return `read_parquet(${literal(path)})`
+  if (format === 'parquet') return `read_parquet(${literal(path)}, hive_partitioning = false)`
   const columns = table.columns.map((column) => `${named(column.name)}: 'VARCHAR'`).join(', ')
   const options = [
     'header = true, auto_detect = false, strict_mode = true',
@@ -15,7 +15,7 @@ export function scanSql(path: string, table: Table, format: Format): string {
     `nullstr = '', allow_quoted_nulls = false`,
     `max_line_size = ${LONGEST_ROW}, buffer_size = ${2 * LONGEST_ROW}, parallel = false`,
     `compression = '${path.endsWith('.gz') ? 'gzip' : 'none'}'`,
-    `columns = {${columns}}`,
+    `columns = {${columns}}, hive_partitioning = false`,
   ]
   return `read_csv(${literal(path)}, ${options.join(', ')})`
 }

@@ -1,15 +1,16 @@
 import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { diskError } from '../disk.ts'
 import type { BlockRange, Compression, Format } from '../model.ts'
 import type { Table } from '../table/index.ts'
 import type { Chunk } from './chunk.ts'
 import { csvHeader, csvLines } from './csv.ts'
-import { dealChunks, type Piece } from './deal-chunks.ts'
+import { type Dealt, dealChunks, type Piece } from './deal-chunks.ts'
 import type { LineMaker } from './lines.ts'
 import { copyToParquet } from './parquet.ts'
 import { openHashedFile } from './part-file.ts'
+import { partPath } from './part-path.ts'
 import { stagedLines } from './staged-json.ts'
 
 /** How a job's tables become files. */
@@ -19,6 +20,8 @@ export type FileFormat = {
   /** Put a `'` before text that a spreadsheet would run as a formula (CSV only). */
   escapeFormulas: boolean
   maxRowsPerFile: number
+  /** A file ends once its lines have so many bytes; undefined: by rows alone. */
+  targetFileBytes?: number | undefined
 }
 
 /** A finished part: `staged` is where it lies now, `path` what the manifest will call it. */
@@ -40,6 +43,8 @@ export type TableFiles = FileFormat & {
   folder: string
   /** Half-open range of blocks that the names carry. */
   range: BlockRange
+  /** Number of the first file. @default 0 */
+  firstNumber?: number
   /** Breaks the making off. */
   signal?: AbortSignal | undefined
 }
@@ -53,28 +58,49 @@ export function lineMaker(
 }
 
 /**
- * Makes the part files of one table from its chunks, rolling to a next file at `maxRowsPerFile`. However the rows were
- * cut into chunks, the files are the same. Throws OUTPUT_FAILED.
+ * Makes the part files of one table from its chunks, rolling to a next file at `maxRowsPerFile`, at `targetFileBytes` and
+ * where the partition changes. However the rows were cut into chunks, the files are the same. Throws OUTPUT_FAILED.
  */
 export async function assembleTable(files: TableFiles): Promise<Part[]> {
-  const { chunks, table, folder, range, maxRowsPerFile: maxRows, format } = files
+  const { chunks, table, folder, range, firstNumber = 0, format } = files
+  const bounds = { maxRows: files.maxRowsPerFile, maxBytes: files.targetFileBytes, quoting: format === 'csv' }
   const parts: Part[] = []
-  for (const pieces of await dealChunks(chunks, { maxRows, quoting: format === 'csv' })) {
-    const name = partName(files, parts.length)
-    const staged = join(folder, name)
-    const measured = await writePart(staged, pieces, files)
-    const rows = pieces.reduce((sum, piece) => sum + piece.rows, 0)
-    const place = { staged, path: `${table.name}/${name}` }
-    parts.push({ ...place, rows, ...measured, fromBlock: range.from, toBlock: range.to })
+  for (const alike of byPartition(chunks.flatMap(byStretch))) {
+    const partition = alike[0]?.partition
+    for (const pieces of await dealChunks(alike, bounds)) {
+      const number = firstNumber + parts.length
+      const path = partPath({ ...files, table: table.name, partition, number })
+      const staged = join(folder, basename(path))
+      const measured = await writePart(staged, pieces, files)
+      const rows = pieces.reduce((sum, piece) => sum + piece.rows, 0)
+      parts.push({ staged, path, rows, ...measured, fromBlock: range.from, toBlock: range.to })
+    }
   }
   await Promise.all(chunks.map(({ path }) => rm(path, { force: true })))
   return parts
 }
 
-function partName({ table, range, format, compression }: TableFiles, number: number): string {
-  const blocks = [range.from, range.to].map((block) => String(block).padStart(12, '0')).join('-')
-  const ending = format === 'parquet' ? 'parquet' : compression === 'gzip' ? 'csv.gz' : 'csv'
-  return `${table.name}-${blocks}-${String(number).padStart(4, '0')}.${ending}`
+type Placed = Dealt & { partition: string | undefined }
+
+function byStretch({ stretches, ...chunk }: Chunk): Placed[] {
+  if (stretches === undefined) return [{ ...chunk, partition: undefined }]
+  let start = 0
+  return stretches.map(({ partition, rows, bytes }) => {
+    const stretch = { path: chunk.path, longest: chunk.longest, start, rows, bytes, partition }
+    start += bytes
+    return stretch
+  })
+}
+
+/** What follows each other in one partition; without any chunk one group of none, for the table's header. */
+function byPartition(stretches: readonly Placed[]): Placed[][] {
+  const groups: Placed[][] = []
+  for (const stretch of stretches) {
+    const last = groups.at(-1)
+    if (last?.[0] !== undefined && last[0].partition === stretch.partition) last.push(stretch)
+    else groups.push([stretch])
+  }
+  return groups.length > 0 ? groups : [[]]
 }
 
 async function writePart(

@@ -20,7 +20,7 @@ export type Kept = Pick<Manifest, 'tables' | 'coverage'>
 
 /** What an export holds, in the manifest's words (CONTRACT section 3): the same for the same answers. */
 export function buildManifest({ job, range, parts, seen, rejects, kept }: ManifestSource): Manifest {
-  const { name, chain, startBlock, endBlock = null, format, compression, wallets } = job
+  const { name, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
   const addressesSha256 = hashAddresses(wallets)
   return {
     manifestVersion: 1,
@@ -33,6 +33,7 @@ export function buildManifest({ job, range, parts, seen, rejects, kept }: Manife
       endBlock,
       format,
       compression,
+      ...(partitionBy === undefined ? {} : { partitionBy }),
       addresses: wallets.length,
       addressesSha256,
     },

@@ -9,9 +9,16 @@ export type Chunk = {
   bytes: number
   /** Characters in the longest line. */
   longest: number
+  /** Its lines by partition, in order; undefined: none of them has one. */
+  stretches?: readonly Stretch[] | undefined
 }
 
+/** Lines that follow each other and belong into one folder of the table, such as `day=2023-11-14`. */
+export type Stretch = { partition: string; rows: number; bytes: number }
+
 export type ChunkWriter = {
+  /** What is written from here on belongs into this partition. */
+  begin(partition: string): void
   write(lines: Lines): void
   finish(): Chunk
   /** Closes the file where writing was given up. */
@@ -26,6 +33,7 @@ const FLUSH_CHARS = 1 << 19
  */
 export function openChunk(path: string): ChunkWriter {
   const chunk: Chunk = { path, rows: 0, bytes: 0, longest: 0 }
+  const begun: { partition: string; rows: number; bytes: number }[] = []
   let file: number | undefined
   let waiting = ''
   const flush = () => {
@@ -44,6 +52,10 @@ export function openChunk(path: string): ChunkWriter {
     file = undefined
   }
   return {
+    begin: (partition) => {
+      if (waiting !== '') flush()
+      begun.push({ partition, rows: chunk.rows, bytes: chunk.bytes })
+    },
     write: ({ text, rows, longest }) => {
       waiting += text
       chunk.rows += rows
@@ -53,10 +65,19 @@ export function openChunk(path: string): ChunkWriter {
     finish: () => {
       if (waiting !== '') flush()
       close()
-      return chunk
+      return begun.length === 0 ? chunk : { ...chunk, stretches: stretchesOf(begun, chunk) }
     },
     close,
   }
+}
+
+/** From where each stretch began, how long it is; one without rows is none. */
+function stretchesOf(begun: readonly Stretch[], { rows, bytes }: Chunk): Stretch[] {
+  const lengths = begun.map(({ partition, ...start }, at) => {
+    const end = begun[at + 1] ?? { rows, bytes }
+    return { partition, rows: end.rows - start.rows, bytes: end.bytes - start.bytes }
+  })
+  return lengths.filter((stretch) => stretch.rows > 0)
 }
 
 /** A full disk takes a part of the bytes before it refuses the rest. */

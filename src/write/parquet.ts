@@ -8,16 +8,21 @@ import { ExportError } from '../errors.ts'
 import type { Compression } from '../model.ts'
 import type { ColumnType, Table } from '../table/index.ts'
 
-export type ParquetCopy = {
-  /** JSON lines, see `stagedLines`. */
-  staged: string
+export type ParquetFile = {
   path: string
   table: Table
   compression: Compression
-  /** What was staged: rows, bytes in all, and characters in the longest line. */
-  size: { rows: number; bytes: number; longest: number }
+  /** Rows, and bytes of them all as JSON lines, about. */
+  size: { rows: number; bytes: number }
   /** Breaks the copy off: a thread that ends while DuckDB is at work takes the whole process with it. */
   signal?: AbortSignal | undefined
+}
+
+export type ParquetCopy = ParquetFile & {
+  /** JSON lines, see `stagedLines`. */
+  staged: string
+  /** What was staged; `longest` is in characters of a line. */
+  size: { longest: number }
 }
 
 /**
@@ -25,12 +30,20 @@ export type ParquetCopy = {
  * 1 pages, dictionaries, statistics and row groups of about 100,000 rows. One thread and kept insertion order give the
  * same bytes on every run. Throws OUTPUT_FAILED.
  */
-export async function copyToParquet(copy: ParquetCopy): Promise<{ bytes: number; sha256: string }> {
+export function copyToParquet(copy: ParquetCopy): Promise<{ bytes: number; sha256: string }> {
+  return writeParquet(copy, selectStaged(copy))
+}
+
+/** Writes the rows of a query, whose columns are those of the table, in their order. Throws OUTPUT_FAILED. */
+export async function writeParquet(
+  file: ParquetFile,
+  select: string,
+): Promise<{ bytes: number; sha256: string }> {
   collectGarbage()
   for (const memory of MEMORY_LIMITS) {
-    if (await copyWithin(memory, copy)) return measureFile(copy.path)
+    if (await copyWithin(memory, file, select)) return measureFile(file.path)
   }
-  throw new ExportError('OUTPUT_FAILED', `rows of ${copy.table.name} are too long for a Parquet row group`)
+  throw new ExportError('OUTPUT_FAILED', `rows of ${file.table.name} are too long for a Parquet row group`)
 }
 
 /** DuckDB's memory comes on top of the heap: what the rows left behind is given back to the system first. */
@@ -54,56 +67,61 @@ const DUCKDB_TYPES: Record<ColumnType, string> = {
 const MEMORY_LIMITS = ['240MB', '800MB', '2400MB']
 
 /** One try; false where the memory was not enough. The limit does not change the bytes. */
-async function copyWithin(memory: string, copy: ParquetCopy): Promise<boolean> {
+async function copyWithin(memory: string, file: ParquetFile, select: string): Promise<boolean> {
   const { DuckDBInstance } = await import('@duckdb/node-api')
   const settings = { threads: '1', memory_limit: memory, preserve_insertion_order: 'true' }
   const instance = await DuckDBInstance.create(':memory:', {
     ...settings,
-    temp_directory: `${copy.path}.tmp`,
+    temp_directory: `${file.path}.tmp`,
   })
   const connection = await instance.connect()
   const breakOff = () => connection.interrupt()
   try {
-    copy.signal?.throwIfAborted()
-    copy.signal?.addEventListener('abort', breakOff)
-    await connection.run(copyStatement(copy))
+    file.signal?.throwIfAborted()
+    file.signal?.addEventListener('abort', breakOff)
+    await connection.run(copyStatement(file, select))
     return true
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
     if (message.startsWith('Out of Memory')) return false
     throw new ExportError(
       'OUTPUT_FAILED',
-      `cannot write ${copy.table.name} as Parquet: ${firstLine(message)}`,
+      `cannot write ${file.table.name} as Parquet: ${firstLine(message)}`,
       { cause },
     )
   } finally {
-    copy.signal?.removeEventListener('abort', breakOff)
+    file.signal?.removeEventListener('abort', breakOff)
     connection.closeSync()
     instance.closeSync()
-    await rm(`${copy.path}.tmp`, { recursive: true, force: true })
+    await rm(`${file.path}.tmp`, { recursive: true, force: true })
   }
 }
 
 const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''
 
-function copyStatement({ staged, path, table, compression, size }: ParquetCopy): string {
+function selectStaged({ staged, table, size }: ParquetCopy): string {
   const columns = table.columns.map(({ type }, at) => `"${at}": '${DUCKDB_TYPES[type]}'`).join(', ')
   const names = table.columns.map(({ name }, at) => `"${at}" as "${name}"`).join(', ')
   const source = `read_json(${quote(staged)}, format = 'newline_delimited', columns = {${columns}}, maximum_object_size = ${Math.max(1 << 20, size.longest * 4)})`
+  return `select ${names} from ${source}`
+}
+
+function copyStatement({ path, compression, size }: ParquetFile, select: string): string {
   const codec = compression === 'none' ? 'uncompressed' : compression
   const options = `format parquet, compression ${codec}, parquet_version v1, row_group_size ${rowGroupRows(size)}`
-  return `copy (select ${names} from ${source}) to ${quote(path)} (${options})`
+  return `copy (${select}) to ${quote(path)} (${options})`
 }
 
 /** A row group is held in memory whole: about 100,000 rows, fewer where rows are long (metadata of strangers). */
-function rowGroupRows({ rows, bytes }: ParquetCopy['size']): number {
+function rowGroupRows({ rows, bytes }: ParquetFile['size']): number {
   const fitting = Math.floor(ROW_GROUP_BYTES / Math.max(1, bytes / Math.max(1, rows)))
   return Math.max(2_048, Math.min(100_000, fitting))
 }
 
 const ROW_GROUP_BYTES = 90_000_000
 
-const quote = (text: string) => `'${text.replaceAll("'", "''")}'`
+/** Text as an SQL literal. */
+export const quote = (text: string) => `'${text.replaceAll("'", "''")}'`
 
 async function measureFile(path: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256')

@@ -1,5 +1,5 @@
-import { mkdir, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, rm, rmdir } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
 import { diskError, publishFile, readTextIfAny, syncFolder, temporaryOf, writeAtomically } from '../disk.ts'
 import {
   MANIFEST_FILE,
@@ -16,8 +16,8 @@ export type Publication = {
   folder: string
   manifest: Manifest
   parts: readonly Part[]
-  /** Lines of `rejects.ndjson`, in their order. */
-  rejects: readonly string[]
+  /** Lines of `rejects.ndjson`, in their order; undefined: the file stays as it is. */
+  rejects: readonly string[] | undefined
 }
 
 /**
@@ -32,7 +32,7 @@ export async function publish({ folder, manifest, parts, rejects }: Publication)
     const earlier = await readManifestIfAny(folder)
     if (breaksPromise(earlier, { parts: visible, rejects })) await removeManifest(folder)
     for (const { staged, path } of visible) await publishFile(staged, join(folder, path))
-    await publishRejects(folder, rejects)
+    if (rejects !== undefined) await publishRejects(folder, rejects)
     await writeAtomically(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`)
     await removeUnlisted(folder, listed)
   } catch (cause) {
@@ -48,7 +48,7 @@ function breaksPromise(earlier: Manifest | undefined, { parts, rejects }: Conten
   const files = Object.values(earlier.tables).flatMap(({ files }) => files)
   const hashes = new Map(files.map(({ path, sha256 }) => [path, sha256]))
   const changed = parts.some(({ path, sha256 }) => (hashes.get(path) ?? sha256) !== sha256)
-  return changed || earlier.rejects > rejects.length
+  return changed || earlier.rejects > (rejects?.length ?? earlier.rejects)
 }
 
 async function removeManifest(folder: string): Promise<void> {
@@ -93,22 +93,37 @@ function isFile(value: unknown): boolean {
   return typeof path === 'string' && Number.isInteger(bytes) && typeof sha256 === 'string'
 }
 
-/** What crashes and earlier exports left in our folders; only names of our own shape, so that nothing else goes. */
+/** What crashes and earlier exports left in our folders. */
 async function removeUnlisted(folder: string, listed: ReadonlySet<string>): Promise<void> {
-  for (const table of TABLE_NAMES) {
-    for (const name of await namesIn(join(folder, table))) {
-      if (OUR_NAME.test(name) && name.startsWith(`${table}-`) && !listed.has(`${table}/${name}`))
-        await rm(join(folder, table, name), { force: true })
-    }
-  }
-  for (const name of await namesIn(join(folder, 'raw'))) {
+  await removeStrays(folder, listed)
+  for (const name of await filesUnder(join(folder, 'raw'))) {
     if (name.endsWith('.ndjson.gz.part')) await rm(join(folder, 'raw', name), { force: true })
   }
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
-  return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+/** Removes unlisted parts, only names of our own shape, so that nothing else goes; tells how many there were. */
+export async function removeStrays(folder: string, listed: ReadonlySet<string>): Promise<number> {
+  let strays = 0
+  for (const table of TABLE_NAMES) {
+    for (const name of await filesUnder(join(folder, table))) {
+      const isPart = OUR_NAME.exec(name)?.[1] === table
+      if (!isPart || listed.has(`${table}/${name}`)) continue
+      const path = join(folder, table, name)
+      await rm(path, { force: true })
+      // A partition goes with its last file.
+      if (name.includes('/')) await rmdir(dirname(path)).catch(() => undefined)
+      strays += 1
+    }
+  }
+  return strays
 }
 
-const OUR_NAME = /^[a-z0-9_]+-\d{12}-\d{12}-\d{4,}\.(csv|csv\.gz|parquet)$/
+/** Files of a folder and of those in it, relative to it, with forward slashes. */
+async function filesUnder(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => [])
+  const files = entries.filter((entry) => entry.isFile())
+  return files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)).split(sep).join('/'))
+}
+
+const OUR_NAME =
+  /^(?:(?:day|month|blocks)=[0-9-]+\/)?([a-z0-9_]+)-\d{12}-\d{12}-\d{4,}\.(?:csv|csv\.gz|parquet)$/

@@ -1,0 +1,56 @@
+import { ExportError } from '../errors.ts'
+import type { Compression, Format, Job, PartitionBy } from '../model.ts'
+import type { TableName } from '../table/index.ts'
+import { openComplaints } from './complaints.ts'
+import { layerOfJob } from './layers.ts'
+import { parseYaml } from './parse-yaml.ts'
+import { settleRoot } from './read-job.ts'
+
+/** A job as a job file has it, as an object: the same names, values and defaults. */
+export type JobFields = {
+  name?: string
+  chain: string | number
+  addresses?: readonly (string | { address: string; label?: string })[]
+  /** Relative to the working directory. */
+  addressesFile?: string
+  startBlock?: number
+  endBlock?: number
+  tables?: readonly TableName[]
+  format?: Format
+  compression?: Compression
+  output?: string
+  maxRowsPerFile?: number
+  partitionBy?: PartitionBy | 'none'
+  targetFileSize?: string
+  concurrency?: number
+  finality?: string
+  nativeSymbol?: string
+  keepRaw?: boolean
+  service?: { baseUrl?: string; apiKeyHeader?: string; timeout?: string }
+}
+
+/**
+ * Makes a Job of an object, checked like a job file; the environment is not read. Throws JOB_INVALID with every
+ * complaint at once; lines and columns in it are those of the object as JSON, two spaces an indent.
+ */
+export async function defineJob(fields: JobFields): Promise<Job> {
+  const complaints = openComplaints()
+  const root = parseYaml(toJson(fields), FILE, complaints.complain)
+  if (root === undefined || !(root.value instanceof Map)) {
+    if (root !== undefined) layerOfJob(root, complaints.complain)
+    complaints.throwIfAny()
+    throw new ExportError('JOB_INVALID', `${FILE}: it is not an object`)
+  }
+  return settleRoot(root, { file: FILE, overrides: {}, env: {}, complaints })
+}
+
+/** Names a job that has no name. */
+const FILE = 'job'
+
+function toJson(fields: JobFields): string {
+  try {
+    return JSON.stringify(fields, null, 2) ?? 'null'
+  } catch (cause) {
+    throw new ExportError('JOB_INVALID', `${FILE}: it cannot be written as JSON`, { cause })
+  }
+}

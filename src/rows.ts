@@ -1,0 +1,147 @@
+import { closeSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { crawl } from './crawl.ts'
+import { ExportError, toExportError } from './errors.ts'
+import { spoolIdentity } from './export-job.ts'
+import { createGate } from './fetch/gate.ts'
+import { limitConcurrency } from './fetch/limit.ts'
+import type { RetryOptions } from './fetch/retry.ts'
+import { newFigures } from './figures.ts'
+import { flattenTransaction, type Reject } from './flatten/flatten-transaction.ts'
+import { condense } from './merge/condense.ts'
+import { mergeItems } from './merge/merge-items.ts'
+import { openSource, type SourcePlace } from './merge/source-place.ts'
+import type { Job } from './model.ts'
+import { openAsker, requireService } from './open-asker.ts'
+import { createDataService } from './service/create-data-service.ts'
+import { listen } from './service/listen.ts'
+import { placesIn } from './slicer.ts'
+import { openSpool, type Spool } from './spool/spool.ts'
+import { type Row, type TableName, type TableRows, tableNamed } from './table/index.ts'
+import { readPlace } from './write-slice.ts'
+
+/** How `rows` asks and where it keeps pages meanwhile. */
+export type RowsOptions = {
+  /** The key for the service; never kept anywhere. */
+  apiKey?: string | undefined
+  /** Aborting it ends the rows with an error: with the reason if that is an ExportError, else with INTERRUPTED. */
+  signal?: AbortSignal
+  retry?: RetryOptions
+  /** Folder in which a temporary one is made, for as long as rows are read. @default the system's */
+  folder?: string
+  /** Told of records that cannot be normalized and so give no row. @default nobody */
+  onReject?: (reject: Reject) => void
+  /** One line about each retry and refusal. @default nobody */
+  onDetail?: (detail: string) => void
+}
+
+/**
+ * The rows of one table, in its order, as an export of the job would write them, without leaving a file.
+ *
+ * Pages are kept in a temporary folder until all of them are there; then rows come one transaction after the other, as
+ * fast as they are taken, in bounded memory. The folder goes when the iteration ends, whichever way. Of the job, what
+ * says how files are written does not matter. Throws ExportError: the codes of `run`.
+ */
+export function rows<T extends TableName>(
+  job: Job,
+  table: T,
+  options: RowsOptions = {},
+): AsyncGenerator<TableRows[T], void, void> {
+  return readTable(job, table, options)
+}
+
+async function* readTable<T extends TableName>(
+  job: Job,
+  table: T,
+  options: RowsOptions,
+): AsyncGenerator<TableRows[T], void, void> {
+  requireService(job)
+  const stop = stopSignal(options.signal)
+  const folder = await mkdtemp(join(options.folder ?? tmpdir(), 'walletlake-rows-'))
+  try {
+    const demo = job.service.baseUrl === 'demo' ? await listen(createDataService()) : undefined
+    const figures = newFigures(job.wallets.length, Date.now())
+    const { asker, close } = openAsker(job, {
+      ...options,
+      ...{ demoUrl: demo?.url, gate: createGate(), limit: limitConcurrency(job.concurrency), figures },
+      ...{ signal: stop.signal, spend: () => {}, onDetail: options.onDetail ?? (() => {}) },
+    })
+    const spool = await openSpool({
+      folder,
+      identity: spoolIdentity(job),
+      now: Date.now(),
+      onDamage: () => {},
+    })
+    try {
+      const end = await crawl({ job, asker, spool, figures, onPage: () => {} })
+      for await (const row of readRows({ job, spool, folder, end, table, onReject: options.onReject })) {
+        stop.signal.throwIfAborted()
+        yield toObject(table, row)
+      }
+    } finally {
+      await spool.close()
+      await close()
+      await demo?.close()
+    }
+  } catch (thrown) {
+    throw toExportError(thrown)
+  } finally {
+    stop.forget()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Whatever a signal's reason is, ours is an error of ours. */
+function stopSignal(given: AbortSignal | undefined): { signal: AbortSignal; forget: () => void } {
+  const stop = new AbortController()
+  const abort = () => {
+    const cause: unknown = given?.reason
+    const error = new ExportError('INTERRUPTED', 'reading rows was aborted', { cause })
+    stop.abort(cause instanceof ExportError ? cause : error)
+  }
+  if (given?.aborted) abort()
+  given?.addEventListener('abort', abort, { once: true })
+  return { signal: stop.signal, forget: () => given?.removeEventListener('abort', abort) }
+}
+
+type Reading = {
+  job: Job
+  spool: Spool
+  folder: string
+  /** Exclusive. */
+  end: number
+  table: TableName
+  onReject: RowsOptions['onReject']
+}
+
+async function* readRows({ job, spool, folder, end, table, onReject }: Reading): AsyncGenerator<Row> {
+  const wallets = new Map(job.wallets.map(({ address, label }) => [address, label]))
+  const range = { from: job.startBlock, to: end }
+  const places = { pagesFile: spool.path, runsFile: join(folder, 'sorted-runs') }
+  const files = new Map<string, number>()
+  const read = async (place: SourcePlace) => readPlace(place, files, places)
+  const open = (place: SourcePlace) => openSource(place, { read, range, cutMs: spool.cutMs })
+  const { chain, nativeSymbol } = job
+  const context = { chain, nativeSymbol, wallets, tables: new Set([table]), onReject: onReject ?? (() => {}) }
+  try {
+    const frames = spool.frames(new Set(wallets.keys()))
+    const sources = await condense(placesIn(frames, range), { file: places.runsFile, open })
+    for await (const views of mergeItems(sources.map(open)))
+      yield* flattenTransaction(views, context)?.rows[table] ?? []
+  } finally {
+    for (const file of files.values()) closeSync(file)
+  }
+}
+
+function toObject<T extends TableName>(table: T, row: Row): TableRows[T] {
+  const cells = tableNamed(table).columns.map(({ name, type }, at) => {
+    const cell = row[at] ?? null
+    if (cell === null || type === 'bool' || type === 'text') return [name, cell]
+    if (type === 'int64') return [name, BigInt(cell)]
+    if (type === 'time') return [name, new Date(Number(cell))]
+    return [name, type === 'int32' ? Number(cell) : String(cell)]
+  })
+  return Object.fromEntries(cells) as TableRows[T]
+}

@@ -1,0 +1,48 @@
+import { ExportError } from '../errors.ts'
+import type { Compression } from '../model.ts'
+import type { Table } from '../table/index.ts'
+import { quote, writeParquet } from './parquet.ts'
+
+export type ParquetMerge = {
+  /** Parquet files of the table, in order. */
+  sources: readonly string[]
+  /** Rows of them that are left out at the start, and those that are then taken. */
+  skip: number
+  rows: number
+  path: string
+  table: Table
+  compression: Compression
+}
+
+/** Copies rows of Parquet files into one, in order, as `copyToParquet` would have written them. Throws OUTPUT_FAILED. */
+export async function mergeParquet(merge: ParquetMerge): Promise<{ bytes: number; sha256: string }> {
+  const { sources, skip, rows, path, table, compression } = merge
+  const columns = table.columns.map(({ name }) => `"${name}"`).join(', ')
+  // A folder named key=value would add a column of its own.
+  const source = `read_parquet([${sources.map(quote).join(', ')}], hive_partitioning = false)`
+  const select = `select ${columns} from ${source} limit ${rows} offset ${skip}`
+  const size = { rows, bytes: await lineBytes(table, select) }
+  return writeParquet({ path, table, compression, size }, select)
+}
+
+/** Key, quotes and comma of a cell in a JSON line. */
+const CELL_BYTES = 8
+
+/** Bytes of the rows as JSON lines, about: they decide how many rows a row group has. */
+async function lineBytes(table: Table, select: string): Promise<number> {
+  const cells = table.columns.map(({ name }) => `coalesce(strlen("${name}"::varchar), 4) + ${CELL_BYTES}`)
+  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const instance = await DuckDBInstance.create(':memory:', { threads: '1', memory_limit: '800MB' })
+  try {
+    const connection = await instance.connect()
+    const read = await connection.runAndReadAll(
+      `select coalesce(sum(${cells.join(' + ')}), 0)::double from (${select})`,
+    )
+    connection.closeSync()
+    return Number(read.getRows()[0]?.[0])
+  } catch (cause) {
+    throw new ExportError('OUTPUT_FAILED', `cannot read ${table.name} from its Parquet files`, { cause })
+  } finally {
+    instance.closeSync()
+  }
+}

@@ -1,0 +1,215 @@
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { expect, test } from 'vitest'
+import { compactOutput } from '../../src/compact-output.ts'
+import type { Job } from '../../src/model.ts'
+import { lockOutput } from '../../src/spool/lock.ts'
+import { TABLE_NAMES } from '../../src/table/index.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { expectSameAsFresh, growingChain, headJob, rowsIn, runOnce } from '../helpers/growing-chain.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readManifest } from '../helpers/read-output.ts'
+
+const BLOCKS = 60
+
+/** An output of three nights on a chain that goes on to grow. */
+async function threeNights(given: Partial<Job> = {}) {
+  const chain = await growingChain(BLOCKS)
+  const job = headJob(chain.url, given as object)
+  for (let night = 0; night < 3; night += 1) {
+    await runOnce(job)
+    await chain.advance(BLOCKS)
+  }
+  return { chain, job, output: job.output }
+}
+
+const filesOf = (output: string) =>
+  TABLE_NAMES.map((table) => readManifest(output).tables[table]?.files.length ?? 0)
+
+const forget = (output: string) => rmSync(join(output, '.walletlake'), { recursive: true })
+
+test.for(['none', 'gzip'] as const)(
+  'CSV of %s compression is merged with every row in place',
+  async (compression) => {
+    const { chain, output } = await threeNights({ compression })
+    const [rows, before] = [await rowsIn(output), readManifest(output)]
+    expect(await compactOutput(output)).toMatchObject({ after: 7, changed: true, strays: 0 })
+    expect(await rowsIn(output)).toEqual(rows)
+    const { tables, ...others } = readManifest(output)
+    expect(filesOf(output)).toEqual([1, 1, 1, 1, 1, 1, 1])
+    expect({ ...others, tables: before.tables }).toEqual(before)
+    expect(tables.ledger?.rows).toBe(before.tables.ledger?.rows)
+    expect(readdirSync(join(output, 'ledger'))).toHaveLength(1)
+    expect((await verifyOutput(output)).problems).toEqual([])
+    await chain.end()
+  },
+)
+
+async function parquetRows(output: string) {
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  const rows: Record<string, unknown> = {}
+  for (const table of TABLE_NAMES) {
+    const paths = readManifest(output).tables[table]?.files.map(({ path }) => `'${join(output, path)}'`)
+    const read = await connection.runAndReadAll(`select * from read_parquet([${paths?.join(', ')}])`)
+    rows[table] = read.getRowsJson()
+  }
+  connection.closeSync()
+  instance.closeSync()
+  return rows
+}
+
+test('Parquet is merged with the same rows, types and order', async () => {
+  const { chain, output } = await threeNights({ format: 'parquet', compression: 'zstd' })
+  const rows = await parquetRows(output)
+  await compactOutput(output, { maxRowsPerFile: 700 })
+  expect(await parquetRows(output)).toEqual(rows)
+  const { files = [] } = readManifest(output).tables.ledger ?? {}
+  expect(files.length).toBeGreaterThan(2)
+  expect(new Set(files.slice(0, -1).map((file) => file.rows))).toEqual(new Set([700]))
+  await compactOutput(output)
+  expect(await parquetRows(output)).toEqual(rows)
+  expect((await verifyOutput(output)).problems).toEqual([])
+  await chain.end()
+})
+
+test('one file made of Parquet files has the bytes of a first run', async () => {
+  const { chain, job, output } = await threeNights({ format: 'parquet', compression: 'zstd' })
+  await runOnce(job)
+  await compactOutput(output)
+  const fresh = headJob(chain.url, { format: 'parquet', compression: 'zstd' })
+  await runOnce(fresh)
+  const hashes = (folder: string) =>
+    TABLE_NAMES.map((table) => readManifest(folder).tables[table]?.files.map(({ sha256 }) => sha256))
+  expect(hashes(output)).toEqual(hashes(fresh.output))
+  await chain.end()
+})
+
+test('a second time there is nothing to do and nothing changes', async () => {
+  const { chain, output } = await threeNights()
+  await compactOutput(output, { maxRowsPerFile: 500 })
+  const bytes = outputBytes(output)
+  expect(await compactOutput(output, { maxRowsPerFile: 500 })).toMatchObject({ changed: false, strays: 0 })
+  expect(outputBytes(output)).toEqual(bytes)
+  await chain.end()
+})
+
+test('full files stay as they are when later nights are merged', async () => {
+  const { chain, job, output } = await threeNights()
+  await compactOutput(output, { maxRowsPerFile: 500 })
+  const full = readManifest(output).tables.ledger?.files.filter(({ rows }) => rows === 500) ?? []
+  expect(full.length).toBeGreaterThan(1)
+  await runOnce(job)
+  await compactOutput(output, { maxRowsPerFile: 500 })
+  expect(readManifest(output).tables.ledger?.files.slice(0, full.length)).toEqual(full)
+  await expectSameAsFresh(job)
+  await chain.end()
+})
+
+test('nightly runs go on from a merged export, again and again', async () => {
+  const { chain, job, output } = await threeNights()
+  for (let night = 0; night < 3; night += 1) {
+    await compactOutput(output)
+    const asked = chain.asked.length
+    await runOnce(job)
+    expect(chain.asked.length - asked).toBeLessThanOrEqual(12)
+    await chain.advance(20)
+    await runOnce(job)
+    expect(Math.max(...filesOf(output))).toBeLessThanOrEqual(3)
+  }
+  await expectSameAsFresh(job)
+  await chain.end()
+})
+
+test.for([
+  { what: 'with its checkpoint', lose: () => {} },
+  { what: 'without its checkpoint', lose: forget },
+])('blocks read again after a merge $what give the right rows', async ({ lose }) => {
+  const { chain, job, output } = await threeNights()
+  await compactOutput(output)
+  lose(output)
+  await runOnce(job, { rereadBlocks: 70 })
+  await expectSameAsFresh(job)
+  await runOnce(job, { rereadBlocks: 300 })
+  await expectSameAsFresh(job)
+  await chain.end()
+})
+
+test.for([
+  { what: 'with its checkpoint', lose: () => {} },
+  { what: 'without its checkpoint', lose: forget },
+])('a wallet added after a merge $what is read back', async ({ lose }) => {
+  const { chain, job, output } = await threeNights()
+  await compactOutput(output)
+  lose(output)
+  const more = headJob(chain.url, { output, count: 8 })
+  expect(more.wallets.length).toBeGreaterThan(job.wallets.length)
+  await runOnce(more)
+  await expectSameAsFresh(more)
+  await chain.end()
+})
+
+test('a merge keeps the place from which lost pages need not be read again', async () => {
+  const { chain, job, output } = await threeNights()
+  forget(output)
+  for (let night = 0; night < 2; night += 1) {
+    await runOnce(job)
+    await chain.advance(40)
+  }
+  await compactOutput(output)
+  expect(Math.max(...filesOf(output))).toBe(2)
+  const asked = chain.asked.length
+  await runOnce(job, { rereadBlocks: 50 })
+  expect(chain.asked.length - asked).toBeLessThanOrEqual(12)
+  await expectSameAsFresh(job)
+  await chain.end()
+})
+
+test('a run that was cut short goes on after a merge', async () => {
+  const { chain, job, output } = await threeNights()
+  await runOnce(job, { maxRequests: 3, rereadBlocks: 30 }).catch(() => undefined)
+  await compactOutput(output)
+  await runOnce(job)
+  await expectSameAsFresh(job)
+  await chain.end()
+})
+
+test('files that a kill left behind are removed', async () => {
+  const { chain, output } = await threeNights()
+  const [before, old] = [readFileSync(join(output, 'manifest.json')), outputBytes(output)]
+  await compactOutput(output)
+  const merged = outputBytes(output)
+  writeFileSync(join(output, 'ledger', 'mine.txt'), 'a stranger file')
+  for (const path of Object.keys(old).filter((path) => path.startsWith('ledger/')))
+    writeFileSync(join(output, path), 'left behind')
+  expect(await compactOutput(output)).toMatchObject({ changed: false, strays: 3 })
+  rmSync(join(output, 'ledger', 'mine.txt'))
+  expect(outputBytes(output)).toEqual(merged)
+  expect(before.length).toBeGreaterThan(0)
+  await chain.end()
+})
+
+test('a merge that fails leaves the earlier export whole', async () => {
+  const { chain, output } = await threeNights()
+  const [first] = readManifest(output).tables.ledger?.files ?? []
+  const path = join(output, first?.path ?? '')
+  const content = readFileSync(path)
+  writeFileSync(path, content.toString().replace('transfer', 'tr4nsfer'))
+  const damaged = outputBytes(output)
+  await expect(compactOutput(output)).rejects.toMatchObject({ code: 'VERIFY_FAILED' })
+  expect(outputBytes(output)).toEqual(damaged)
+  writeFileSync(path, content)
+  expect((await verifyOutput(output)).problems).toEqual([])
+  await chain.end()
+})
+
+test('an output that a run holds is left alone', async () => {
+  const { chain, output } = await threeNights()
+  const release = await lockOutput(join(output, '.walletlake'))
+  await expect(compactOutput(output)).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
+  await release()
+  await expect(compactOutput(join(output, 'ledger'))).rejects.toMatchObject({ code: 'USAGE' })
+  expect(readdirSync(join(output, 'ledger'))).not.toContain('.walletlake')
+  await chain.end()
+})

@@ -1,0 +1,118 @@
+import { readdirSync } from 'node:fs'
+import { expect, expectTypeOf, test } from 'vitest'
+import { defineJob, type JobFields, rows, run, type TableRows } from '../../src/index.ts'
+import type { FIELD_PATHS } from '../../src/job/fields.ts'
+import { TABLE_NAMES, TABLES, type TableName, tableNamed } from '../../src/table/index.ts'
+import { readCsvTable } from '../helpers/read-output.ts'
+import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
+
+const fields = {
+  chain: 43114,
+  addresses: truthWallets.slice(0, 6).map((address) => ({ address, label: 'mine' })),
+  endBlock: 421,
+  output: suiteFolder(),
+  service: { baseUrl: 'demo' },
+} as const satisfies JobFields
+
+async function collect<T extends TableName>(table: T, job = defineJob(fields)) {
+  const all: TableRows[T][] = []
+  for await (const row of rows(await job, table, { folder: tempFolder() })) all.push(row)
+  return all
+}
+
+/** A row's cells as a CSV export writes them. */
+function toText(row: object): Record<string, string> {
+  const cells = Object.entries(row as Record<string, unknown>)
+  const textOf = (value: unknown) => (value instanceof Date ? value.toISOString() : String(value ?? ''))
+  return Object.fromEntries(cells.map(([name, value]) => [name, textOf(value)]))
+}
+
+test('rows are those of the CSV export, of every table', async () => {
+  const job = { ...(await defineJob(fields)), escapeFormulas: false }
+  const { code } = await run([job])
+  expect(code).toBeUndefined()
+  for (const table of TABLE_NAMES) {
+    const found = await collect(table)
+    expect(found.length).toBeGreaterThan(0)
+    expect(found.map(toText)).toEqual(await readCsvTable(job.output, table))
+  }
+})
+
+const KINDS = {
+  text: 'string',
+  int32: 'number',
+  int64: 'bigint',
+  bool: 'boolean',
+  time: 'Date',
+  u256: 'string',
+  i256: 'string',
+  decimal: 'string',
+} as const
+const kindOf = (value: unknown) => (value instanceof Date ? 'Date' : typeof value)
+
+test('each cell has the type of its column', async () => {
+  for (const { name } of TABLES) {
+    for (const row of await collect(name)) {
+      for (const column of tableNamed(name).columns) {
+        const value = (row as Record<string, unknown>)[column.name]
+        if (value === null) expect(column.nullable).toBe(true)
+        else expect(kindOf(value)).toBe(KINDS[column.type])
+      }
+    }
+  }
+})
+
+test('the type of a row knows its columns', () => {
+  type Ledger = TableRows['ledger']
+  expectTypeOf<Ledger['value']>().toEqualTypeOf<string>()
+  expectTypeOf<Ledger['asset_decimals']>().toEqualTypeOf<number | null>()
+  expectTypeOf<Ledger['block_number']>().toEqualTypeOf<bigint>()
+  expectTypeOf<Ledger['block_timestamp']>().toEqualTypeOf<Date>()
+  expectTypeOf<TableRows['transactions']['success']>().toEqualTypeOf<boolean | null>()
+  expectTypeOf<Ledger>().not.toHaveProperty('success')
+  expectTypeOf<keyof TableRows>().toEqualTypeOf<TableName>()
+})
+
+test('a reader that leaves early leaves no folder behind', async () => {
+  const folder = tempFolder()
+  for await (const { entry_id: id } of rows(await defineJob(fields), 'ledger', { folder })) {
+    expect(id).toMatch(/^[0-9a-f]{32}$/)
+    expect(readdirSync(folder)).toHaveLength(1)
+    break
+  }
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('an aborted reading ends with an error of ours and no folder', async () => {
+  const [folder, stop] = [tempFolder(), new AbortController()]
+  const reading = rows(await defineJob(fields), 'ledger', { folder, signal: stop.signal })
+  await reading.next()
+  stop.abort()
+  await expect(reading.next()).rejects.toMatchObject({ name: 'ExportError', code: 'INTERRUPTED' })
+  expect(readdirSync(folder)).toEqual([])
+  const late = rows(await defineJob(fields), 'ledger', { folder, signal: stop.signal })
+  await expect(late.next()).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('a service that refuses gives the error of a run', async () => {
+  const folder = tempFolder()
+  const reading = rows(await defineJob({ ...fields, chain: 'no-such-chain' }), 'ledger', { folder })
+  await expect(reading.next()).rejects.toMatchObject({ name: 'ExportError', code: 'REQUEST_REFUSED' })
+  expect(readdirSync(folder)).toEqual([])
+})
+
+test('a wrong job is refused with every complaint', async () => {
+  const wrong = { chain: 1, addresses: ['0x12'], startBlock: -1, colour: 'red' } as JobFields
+  const defining = defineJob(wrong)
+  await expect(defining).rejects.toMatchObject({ code: 'JOB_INVALID' })
+  const { message } = (await defining.catch((thrown: unknown) => thrown)) as Error
+  for (const field of ['addresses[0]', 'startBlock', 'colour']) expect(message).toContain(field)
+  await expect(defineJob(undefined as unknown as JobFields)).rejects.toMatchObject({ code: 'JOB_INVALID' })
+})
+
+test('an object may have every field that a job file has', () => {
+  type Known = keyof JobFields | `service.${keyof NonNullable<JobFields['service']> & string}`
+  expectTypeOf<(typeof FIELD_PATHS)[number]>().toEqualTypeOf<Exclude<Known, 'service'>>()
+})

@@ -1,0 +1,123 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { expect, test } from 'vitest'
+import { compactOutput } from '../../src/compact-output.ts'
+import type { Job, PartitionBy } from '../../src/model.ts'
+import { run } from '../../src/run.ts'
+import { TABLE_NAMES } from '../../src/table/index.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { expectSameAsFresh, growingChain, headJob, rowsIn, runOnce } from '../helpers/growing-chain.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readManifest, type TextRow } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
+
+const addresses = truthWallets.slice(0, 6)
+const jobOf = (given: Partial<Job> = {}) => testJob({ addresses, output: tempFolder(), ...given })
+const pathsOf = (output: string, table: (typeof TABLE_NAMES)[number] = 'ledger') =>
+  (readManifest(output).tables[table]?.files ?? []).map(({ path }) => path)
+
+/** The folder that a row belongs into, worked out from its text. */
+const FOLDER_OF: Record<string, (row: TextRow) => string> = {
+  day: ({ block_timestamp: time = '' }) => `day=${time.slice(0, 10)}`,
+  month: ({ block_timestamp: time = '' }) => `month=${time.slice(0, 7)}`,
+  'blocks:50': ({ block_number: block }) => {
+    const start = Math.floor(Number(block) / 50) * 50
+    return `blocks=${[start, start + 50].map((edge) => String(edge).padStart(12, '0')).join('-')}`
+  },
+}
+
+test.for(['day', 'month', 'blocks:50'] as const)(
+  'rows lie in the folder of their %s',
+  async (partitionBy) => {
+    const [job, flat] = [jobOf({ partitionBy, maxRowsPerFile: 300 }), jobOf()]
+    await runOnce(job)
+    await runOnce(flat)
+    const rows = (await rowsIn(job.output)) as Record<string, TextRow[]>
+    expect(rows).toEqual(await rowsIn(flat.output))
+    for (const table of TABLE_NAMES) {
+      const wanted = [...new Set(rows[table]?.map((row) => FOLDER_OF[partitionBy]?.(row)))]
+      const found = [...new Set(pathsOf(job.output, table).map((path) => path.split('/')[1]))]
+      expect(found).toEqual(wanted)
+    }
+    for (const { rows } of readManifest(job.output).tables.ledger?.files ?? []) expect(rows).toBeLessThan(301)
+    expect((await verifyOutput(job.output)).problems).toEqual([])
+  },
+)
+
+test('an output without partitions says nothing of them', async () => {
+  const job = jobOf()
+  await runOnce(job)
+  expect(readFileSync(join(job.output, 'manifest.json'), 'utf8')).not.toContain('partition')
+  expect(pathsOf(job.output)).toEqual(['ledger/ledger-000000000000-000000000421-0000.csv'])
+})
+
+test.for([
+  { partitionBy: 'blocks:7', targetFileBytes: 20_000 },
+  { partitionBy: 'blocks:100', format: 'parquet', compression: 'zstd' },
+] as const)('the same bytes come whatever the concurrency, by $partitionBy', async (given) => {
+  const [one, many] = [jobOf({ ...given, concurrency: 1 }), jobOf({ ...given, concurrency: 32 })]
+  await runOnce(one)
+  await runOnce(many)
+  expect(outputBytes(many.output)).toEqual(outputBytes(one.output))
+  expect((await verifyOutput(one.output)).problems).toEqual([])
+})
+
+test('a file ends with the line that reaches the wanted size', async () => {
+  const job = jobOf({ targetFileBytes: 100_000 })
+  await runOnce(job)
+  const sizes = readManifest(job.output).tables.ledger?.files.map(({ bytes }) => bytes) ?? []
+  expect(sizes.length).toBeGreaterThan(3)
+  const longest = 1_000
+  for (const size of sizes.slice(0, -1)) {
+    expect(size).toBeGreaterThanOrEqual(100_000)
+    expect(size).toBeLessThan(100_000 + 2 * longest)
+  }
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+})
+
+test('later runs add files inside partitions, and merging makes them one', async () => {
+  const chain = await growingChain(60)
+  const job = headJob(chain.url, { partitionBy: 'blocks:100' })
+  for (let night = 0; night < 3; night += 1) {
+    await runOnce(job)
+    await chain.advance(60)
+  }
+  await runOnce(job)
+  expect(pathsOf(job.output).length).toBeGreaterThan(4)
+  await compactOutput(job.output)
+  const folders = pathsOf(job.output).map((path) => path.split('/')[1])
+  expect(new Set(folders).size).toBe(folders.length)
+  expect(readdirSync(join(job.output, 'ledger')).sort()).toEqual(folders)
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await runOnce(job, { rereadBlocks: 80 })
+  await expectSameAsFresh(job)
+  await chain.end()
+})
+
+test('another layout is refused with what to do', async () => {
+  const chain = await growingChain(60)
+  const job = headJob(chain.url, { partitionBy: 'day' as PartitionBy })
+  await runOnce(job)
+  const [result] = (await run([{ ...job, partitionBy: 'month' }])).jobs
+  expect(result?.error).toMatchObject({
+    code: 'OUTPUT_CHANGED',
+    message: expect.stringContaining('partitionBy'),
+  })
+  await chain.end()
+})
+
+test('an engine that knows Hive partitions skips the other folders', async () => {
+  const job = jobOf({ partitionBy: 'blocks:100', format: 'parquet', compression: 'zstd' })
+  await runOnce(job)
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  const read = await connection.runAndReadAll(
+    `select blocks, count(*)::int from read_parquet('${job.output}/ledger/*/*.parquet', hive_partitioning = true) group by all order by all`,
+  )
+  expect(read.getRowsJson().length).toBeGreaterThan(3)
+  connection.closeSync()
+  instance.closeSync()
+})
