@@ -189,14 +189,14 @@ function rejectLine(chain: string, { wallet, transactionHash, list, reason, reco
 /** One file a wallet under `raw/`: its items as they were received, in chain order, one a line. */
 async function keepRaw({ job, spool, earlier }: Output, { to }: BlockRange): Promise<void> {
   // Pages of earlier runs may be gone: then the file has their items, and these come after it.
-  const append = spool.base > job.startBlock
-  const range = { from: append ? earlier.from : job.startBlock, to }
+  const appendFrom = spool.base > job.startBlock ? earlier.from : undefined
+  const range = { from: appendFrom ?? job.startBlock, to }
   const context = { read: (place: SourcePlace) => spool.read(place), range, cutMs: spool.cutMs }
   const framesOf = new Map<string, Frame[]>(job.wallets.map(({ address }) => [address, []]))
   for (const frame of spool.frames(addressesOf(job))) framesOf.get(frame.wallet)?.push(frame)
   for (const [address, frames] of framesOf) {
     const transactions = mergeItems(placesIn(frames, range).map((place) => openSource(place, context)))
     const bad = (await badItems(frames, spool)).map(({ item }) => item)
-    await writeRaw({ folder: job.output, address, transactions, bad, append })
+    await writeRaw({ ...{ folder: job.output, address, transactions, bad }, appendFrom })
   }
 }

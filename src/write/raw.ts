@@ -2,35 +2,28 @@ import { createReadStream, existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGunzip } from 'node:zlib'
-import { publishFile } from '../disk.ts'
-import { openHashedFile } from './part-file.ts'
+import { diskError, publishFile } from '../disk.ts'
+import { keyOfItem } from '../item-key.ts'
+import { type HashedFile, openHashedFile } from './part-file.ts'
 
 export type RawExport = {
   /** The output folder. */
   folder: string
   address: string
   transactions: AsyncIterable<readonly { item: unknown }[]>
-  /** Items without a place in the chain, filled while `transactions` is read. */
+  /** Items without a place in the chain; where nothing stays, they may come while `transactions` is read. */
   bad: readonly unknown[]
-  /** What the file holds stays and comes first: the transactions are those that came since. */
-  append: boolean
+  /** The transactions begin with this block: what the file holds of earlier ones stays. Absent: nothing stays. */
+  appendFrom?: number | undefined
 }
 
 /** Keeps one wallet's items as they were received, in `raw/<address>.ndjson.gz`, one JSON item a line. */
-export async function writeRaw({ folder, address, transactions, bad, append }: RawExport): Promise<void> {
+export async function writeRaw({ folder, address, ...items }: RawExport): Promise<void> {
   const path = join(folder, 'raw', `${address}.ndjson.gz`)
   await mkdir(join(folder, 'raw'), { recursive: true })
   const file = openHashedFile(`${path}.part`, { gzip: true })
   try {
-    if (append && existsSync(path)) {
-      const before = createReadStream(path).pipe(createGunzip())
-      for await (const block of before as AsyncIterable<Buffer>) await file.write(block)
-    }
-    for await (const views of transactions) {
-      for (const { item } of views) await file.write(`${JSON.stringify(item)}\n`)
-    }
-    for (const line of [...new Set(bad.map((item) => JSON.stringify(item)))].sort())
-      await file.write(`${line}\n`)
+    await writeLines(file, path, items)
     await file.finish()
   } catch (thrown) {
     await file.abandon()
@@ -38,4 +31,43 @@ export async function writeRaw({ folder, address, transactions, bad, append }: R
     throw thrown
   }
   await publishFile(`${path}.part`, path)
+}
+
+type Items = Omit<RawExport, 'folder' | 'address'>
+
+async function writeLines(file: HashedFile, path: string, { transactions, bad, appendFrom }: Items) {
+  const badLines = () => new Set(bad.map((item) => JSON.stringify(item)))
+  if (appendFrom !== undefined && existsSync(path)) {
+    const added = badLines()
+    for await (const line of linesOf(path)) {
+      if (isKept(line, { appendFrom, added })) await file.write(`${line}\n`)
+    }
+  }
+  for await (const views of transactions) {
+    for (const { item } of views) await file.write(`${JSON.stringify(item)}\n`)
+  }
+  for (const line of [...badLines()].sort()) await file.write(`${line}\n`)
+}
+
+/** A run that was killed after it published the file has left there what is about to be appended. */
+function isKept(line: string, { appendFrom, added }: { appendFrom: number; added: ReadonlySet<string> }) {
+  const key = keyOfItem(JSON.parse(line))
+  return typeof key === 'string' ? !added.has(line) : key.block < appendFrom
+}
+
+/** Lines of a packed file. Throws OUTPUT_FAILED where it cannot be read or unpacked. */
+async function* linesOf(path: string): AsyncGenerator<string, void, void> {
+  const source = createReadStream(path)
+  const text = source.pipe(createGunzip()).setEncoding('utf8')
+  source.once('error', (fault) => text.destroy(fault))
+  let rest = ''
+  try {
+    for await (const block of text as AsyncIterable<string>) {
+      const lines = (rest + block).split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+    }
+  } catch (cause) {
+    throw diskError(`cannot read ${path}`, cause)
+  }
 }

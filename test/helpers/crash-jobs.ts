@@ -13,8 +13,11 @@ export type CrashJob = {
   fault?: Fault
   /** Exit code of a run that reaches its end. */
   exit: 0 | 6
-  /** An export that already lies in the output: of these other fields, or of a chain that ended before this block. */
-  earlier?: { fields?: Record<string, unknown>; head?: number }
+  /**
+   * An export that already lies in the output: of these other fields, or of a chain that ended before this block; with
+   * `forgotten`, its private folder is gone.
+   */
+  earlier?: { fields?: Record<string, unknown>; head?: number; forgotten?: boolean }
 }
 
 const base = { chain: '43114', endBlock: 421, addresses, concurrency: 3 }
@@ -68,5 +71,11 @@ export const CRASH_JOBS: readonly CrashJob[] = [
     fault: breakWhere(() => true, spoilt),
     earlier: { head: 250 },
     exit: 6,
+  },
+  {
+    what: 'an update whose checkpoint is gone',
+    fields: { ...base, endBlock: undefined, keepRaw: true, tables: ['ledger'] },
+    earlier: { head: 250, forgotten: true },
+    exit: 0,
   },
 ]

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { Manifest } from '../../src/manifest.ts'
@@ -151,6 +151,7 @@ async function prepare(job: CrashJob, onRequest?: OnRequest): Promise<Scene> {
   if (job.earlier !== undefined) {
     writeFileSync(jobFile, JSON.stringify({ ...job.fields, output, ...job.earlier.fields }))
     expect(await start(scene).ended).toMatchObject({ exit: job.exit })
+    if (job.earlier.forgotten === true) rmSync(join(output, '.walletlake'), { recursive: true })
     asked.length = 0
     now = service
   }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
@@ -13,7 +13,7 @@ test('raw items are kept a line each, those without place last', async () => {
     bad.push({ z: 1 }, { a: 1 }, { z: 1 })
     yield [{ item: { n: 2 } }]
   }
-  await writeRaw({ folder, address: '0xa', transactions: transactions(), bad, append: false })
+  await writeRaw({ folder, address: '0xa', transactions: transactions(), bad })
   expect(readdirSync(join(folder, 'raw'))).toEqual(['0xa.ndjson.gz'])
   expect(gunzipSync(readFileSync(join(folder, 'raw', '0xa.ndjson.gz'))).toString()).toBe(
     '{"n":1,"text":"ä"}\n{"n":2}\n{"a":1}\n{"z":1}\n',
@@ -26,18 +26,34 @@ test('a reading that fails leaves no raw file behind', async () => {
   async function* transactions(): AsyncGenerator<{ item: unknown }[]> {
     throw new Error('the spool broke')
   }
-  const writing = writeRaw({ folder, address: '0xa', transactions: transactions(), bad: [], append: false })
+  const writing = writeRaw({ folder, address: '0xa', transactions: transactions(), bad: [] })
   await expect(writing).rejects.toThrow('the spool broke')
   expect(readdirSync(join(folder, 'raw'))).toEqual([])
 })
 
-test('appended items come after those that the file holds', async () => {
+const inBlock = (blockNumber: number) => ({
+  nativeTransaction: { blockNumber, blockIndex: 0, txHash: '0x1', blockTimestamp: 1, note: '\u2028' },
+})
+
+test('appended items come after those that the file holds, once, however often', async () => {
   const folder = tempFolder()
-  async function* one(n: number) {
-    yield [{ item: { n } }]
+  async function* one(block: number) {
+    yield [{ item: inBlock(block) }]
   }
-  for (const n of [1, 2]) {
-    await writeRaw({ folder, address: '0xa', transactions: one(n), bad: [], append: true })
+  const bad = [[{ lost: 1 }], [{ lost: 2 }], [{ lost: 2 }]]
+  for (const [at, block] of [5, 9, 9].entries()) {
+    const items = { transactions: one(block), bad: bad[at] ?? [] }
+    await writeRaw({ folder, address: '0xa', ...items, appendFrom: block })
   }
-  expect(gunzipSync(readFileSync(join(folder, 'raw', '0xa.ndjson.gz'))).toString()).toBe('{"n":1}\n{"n":2}\n')
+  const lines = [inBlock(5), { lost: 1 }, inBlock(9), { lost: 2 }].map((item) => `${JSON.stringify(item)}\n`)
+  expect(gunzipSync(readFileSync(join(folder, 'raw', '0xa.ndjson.gz'))).toString()).toBe(lines.join(''))
+})
+
+test('a raw file that cannot be unpacked fails as the output', async () => {
+  const folder = tempFolder()
+  mkdirSync(join(folder, 'raw'))
+  writeFileSync(join(folder, 'raw', '0xa.ndjson.gz'), 'no gzip')
+  async function* none(): AsyncGenerator<{ item: unknown }[]> {}
+  const writing = writeRaw({ folder, address: '0xa', transactions: none(), bad: [], appendFrom: 1 })
+  await expect(writing).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
 })
