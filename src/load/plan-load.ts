@@ -11,7 +11,7 @@ export type PlannedFile = {
   /** Its rows outside the cleared blocks are in the target still. */
   readonly reload: boolean
 }
-export type Clearing = { readonly table: Table; readonly range: BlockRange }
+type Clearing = { readonly table: Table; readonly range: BlockRange }
 
 /**
  * Changes that belong together, in this order: a target without transactions may be stopped between any two of them, and

@@ -64,7 +64,7 @@ function sourceSql({ path, table, format }: LocalFile): string {
 }
 
 /** A path that stands for itself: letters that begin a pattern are made a class of one. */
-export function pathLiteral(path: string): string {
+function pathLiteral(path: string): string {
   return literal(path.replace(/[*?[]/g, '[$&]'))
 }
 

@@ -9,7 +9,7 @@ import { DIALECTS } from './dialects.ts'
 import { snowflakeLoad } from './snowflake-load.ts'
 
 /** A warehouse that loads files by itself, from where it can reach them. */
-export type BulkEngine = 'bigquery' | 'snowflake'
+type BulkEngine = 'bigquery' | 'snowflake'
 
 export type BulkLoadOptions = {
   readonly engine: BulkEngine

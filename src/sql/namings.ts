@@ -1,7 +1,7 @@
 import type { Dialect } from './dialect.ts'
 
 /** A column of a view: the other project's name, and ours or an expression over ours. */
-export type ViewColumn = readonly [name: string, from: string | ((dialect: Dialect) => string)]
+type ViewColumn = readonly [name: string, from: string | ((dialect: Dialect) => string)]
 export type ViewSource = { readonly table: string; readonly columns: readonly ViewColumn[] }
 export type View = {
   readonly name: string

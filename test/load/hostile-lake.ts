@@ -2,7 +2,7 @@ import type { TableName } from '../../src/table/index.ts'
 import { type Cells, goodLake, type Lake } from '../verify/lake.ts'
 
 /** Text that some reader or engine might take for something else. U+0000 is apart: not every engine has it. */
-export const HOSTILE_TEXTS = [
+const HOSTILE_TEXTS = [
   ...["'", "''", "'plain", '"', '""', 'a,b', 'line\nfeed', 'carriage\rreturn', 'both\r\nof them', ',', '\n'],
   ...[
     '\\N',
@@ -66,6 +66,6 @@ function sorted(lake: Lake): Lake {
 
 /** Rows in an order of their own, for comparison. */
 export function inOrder(rows: readonly Cells[]): Cells[] {
-  const text = (row: Cells) => JSON.stringify(Object.entries(row).sort())
-  return rows.map((row) => ({ ...row })).sort((a, b) => (text(a) < text(b) ? -1 : 1))
+  const spelled = rows.map((row) => ({ row, text: JSON.stringify(Object.entries(row).sort()) }))
+  return spelled.sort((a, b) => (a.text < b.text ? -1 : 1)).map(({ row }) => ({ ...row }))
 }

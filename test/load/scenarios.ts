@@ -11,7 +11,7 @@ import { hostileLake, inOrder } from './hostile-lake.ts'
 import { type ExportOptions, within, writeExport as writeTables } from './write-export.ts'
 
 /** Enough tables for what is not about the tables themselves. */
-export const FEW = ['transactions', 'erc20_transfers', 'ledger'] as const
+const FEW = ['transactions', 'erc20_transfers', 'ledger'] as const
 
 export async function expectLake(
   place: Place,

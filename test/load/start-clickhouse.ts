@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { parse } from 'csv-parse/sync'
 import { columnsOf, statementsOf } from '../sql/scan-statements.ts'
 
-export type StandInRow = Record<string, string | null>
-export type StandInRequest = {
+type StandInRow = Record<string, string | null>
+type StandInRequest = {
   /** The statement, without the rows of an insert. */
   readonly query: string
   readonly search: URLSearchParams

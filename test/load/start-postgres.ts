@@ -18,7 +18,7 @@ export type Postgres = {
 const PASSWORD = 'p@ss/w:rd'
 
 /** Folder of PostgreSQL's programs; undefined where it is not installed, which is a failure in CI. */
-export function findPostgres(): string | undefined {
+function findPostgres(): string | undefined {
   const debian = '/usr/lib/postgresql'
   const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
   const folders = [
