@@ -78,7 +78,7 @@ export function writtenBefore(job: Job, manifest: Manifest): Written | undefined
 }
 
 /** One past the last block of an export. */
-export function endOf({ coverage }: Manifest): number {
+function endOf({ coverage }: Manifest): number {
   return coverage.reduce((end, { toBlock }) => Math.max(end, toBlock), 0)
 }
 

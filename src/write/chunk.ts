@@ -14,7 +14,7 @@ export type Chunk = {
 }
 
 /** Lines that follow each other and belong into one folder of the table, such as `day=2023-11-14`. */
-export type Stretch = { partition: string; rows: number; bytes: number }
+type Stretch = { partition: string; rows: number; bytes: number }
 
 export type ChunkWriter = {
   /** What is written from here on belongs into this partition. */

@@ -1,6 +1,6 @@
 import { type Claim, createReadPlan, type Piece } from '../../src/plan/read-plan.ts'
 
-export type Simulated = {
+type Simulated = {
   /** Milliseconds of virtual time until all was read. */
   timeMs: number
   requests: number

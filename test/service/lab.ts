@@ -4,7 +4,7 @@ import type { DataService, DataServiceHandle, DataServiceOptions } from '../../s
 import { tell } from './ask.ts'
 import type { Received } from './receiver.ts'
 
-export const A = '0x00000000000000000000000000000000000000Aa'
+const A = '0x00000000000000000000000000000000000000Aa'
 export const B = '0x00000000000000000000000000000000000000bB'
 
 /** A chain of blocks with one transaction each, from A to B; its hash is the block's number. */
