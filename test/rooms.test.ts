@@ -12,6 +12,7 @@ const COMPOSERS = [
   'compact-output',
   'open-asker',
   'rows',
+  ...['open-export', 'open-service', 'audit-output', 'reindex-output', 'watch-job', 'job-webhooks'],
 ]
 /**
  * DuckDB writes Parquet in one room and, so that a check owes the writer nothing, reads it back in another; in a third it

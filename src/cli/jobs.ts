@@ -5,15 +5,21 @@ import { type JobOverrides, readJob } from '../job/read-job.ts'
 import type { Job } from '../model.ts'
 import { TABLE_NAMES } from '../table/index.ts'
 
-/** The options that override a job file, shared by the commands that read one. */
+/** Job files and the options that override them, shared by the commands that read several. */
 export function jobOptions<T>(argv: Argv<T>) {
-  return argv
-    .positional('jobs', {
+  return overrideOptions(
+    argv.positional('jobs', {
       describe: 'job files (YAML or JSON) or globs',
       type: 'string',
       array: true,
       demandOption: true,
-    })
+    }),
+  )
+}
+
+/** The options that override a job file. */
+export function overrideOptions<T>(argv: Argv<T>) {
+  return argv
     .option('base-url', { type: 'string', describe: 'address of the service, or `demo`', requiresArg: true })
     .option('output', { type: 'string', describe: 'output folder (one job only)', requiresArg: true })
     .option('format', { type: 'string', describe: 'csv or parquet', requiresArg: true })
@@ -49,8 +55,9 @@ export function jobOptions<T>(argv: Argv<T>) {
     })
 }
 
-export type JobArguments = {
-  jobs: string[]
+export type JobArguments = Overrides & { jobs: string[] }
+
+export type Overrides = {
   baseUrl?: string | undefined
   output?: string | undefined
   format?: string | undefined

@@ -2,15 +2,19 @@ import yargs, { type Argv } from 'yargs'
 import { ExportError, toExportError } from '../errors.ts'
 import { createLog, type LogFormat } from '../report/log.ts'
 import { VERSION } from '../version.ts'
+import { auditCommand } from './audit.ts'
 import { compactCommand } from './compact.ts'
 import { loadCommand } from './load.ts'
 import { planCommand } from './plan.ts'
+import { reindexCommand } from './reindex.ts'
 import { runCommand } from './run.ts'
 import { schemaCommand } from './schema.ts'
 import { serveCommand } from './serve.ts'
 import { statusCommand } from './status.ts'
 import { validateCommand } from './validate.ts'
 import { verifyCommand } from './verify.ts'
+import { watchCommand } from './watch.ts'
+import { webhooksCommand } from './webhooks.ts'
 
 /** Runs one command line and gives the process's exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -37,6 +41,10 @@ function build(argv: readonly string[], finish: (exit: number) => void): Argv {
     .command(verifyCommand(finish))
     .command(compactCommand())
     .command(loadCommand())
+    .command(auditCommand(finish))
+    .command(reindexCommand(finish))
+    .command(watchCommand())
+    .command(webhooksCommand())
     .command(schemaCommand())
     .command(serveCommand())
     .demandCommand(1, 'no command was given')

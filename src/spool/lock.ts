@@ -8,18 +8,18 @@ import { describeSelf, isAlive, isThere, parseHolder } from './holder.ts'
 
 /**
  * Takes the output for this process; resolves with what gives it back. A lock left by a dead process is taken over.
- * Throws OUTPUT_LOCKED, naming the process that holds it and since when.
+ * Throws OUTPUT_LOCKED, naming the process that holds it and since when; `doing` says what it holds it for.
  *
  * A lock is a hard link, which appears with its content or not at all. Who wants to replace a dead one must first make
  * a claim named after its content, which only one process can; so nobody ever moves a lock that is not dead.
  */
-export async function lockOutput(folder: string): Promise<() => Promise<void>> {
+export async function lockOutput(folder: string, doing = 'exporting'): Promise<() => Promise<void>> {
   const path = join(folder, 'lock')
   try {
     await mkdir(folder, { recursive: true })
     const mine = JSON.stringify({ ...(await describeSelf()), nonce: randomBytes(6).toString('hex') })
     for (let turn = 0; turn < TURNS; turn += 1) {
-      if ((await create(path, mine)) || (await takeOverIfDead(path, mine))) {
+      if ((await create(path, mine)) || (await takeOverIfDead(path, { mine, doing }))) {
         await sweep(folder)
         return () => release(path, mine)
       }
@@ -54,8 +54,11 @@ function temporaryFor(path: string): string {
   return `${path}.${process.pid}.${randomBytes(6).toString('hex')}.new`
 }
 
+/** Our lock's content, and what it is for in a word. */
+type Taking = { mine: string; doing: string }
+
 /** True where a dead lock was there and is ours now. */
-async function takeOverIfDead(path: string, mine: string): Promise<boolean> {
+async function takeOverIfDead(path: string, { mine, doing }: Taking): Promise<boolean> {
   const content = await readTextIfAny(path)
   if (content === undefined) return false
   const holder = parseHolder(content)
@@ -63,7 +66,7 @@ async function takeOverIfDead(path: string, mine: string): Promise<boolean> {
     const { pid, host, startedAt } = holder
     throw new ExportError(
       'OUTPUT_LOCKED',
-      `process ${pid} on ${host} has been exporting here since ${startedAt}`,
+      `process ${pid} on ${host} has been ${doing} here since ${startedAt}`,
     )
   }
   const claim = await claimDead(path, content, mine)

@@ -20,15 +20,15 @@ function writeJob(fields: object = {}): { job: string; output: string } {
 }
 
 describe('walletlake', () => {
-  test.for(['run', 'plan', 'validate', 'status', 'verify', 'schema', 'serve'])(
-    'explains %s within 80 columns',
-    async (name) => {
-      const { exit, stdout } = await runCommand([name, '--help'], { COLUMNS: '80' })
-      expect(exit).toBe(0)
-      expect(stdout).toContain(`walletlake ${name}`)
-      expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
-    },
-  )
+  test.for([
+    ...['run', 'plan', 'validate', 'status', 'verify', 'schema', 'serve'],
+    ...['audit', 'reindex', 'watch', 'webhooks'],
+  ])('explains %s within 80 columns', async (name) => {
+    const { exit, stdout } = await runCommand([name, '--help'], { COLUMNS: '80' })
+    expect(exit).toBe(0)
+    expect(stdout).toContain(`walletlake ${name}`)
+    expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+  })
 
   test.for([
     { args: [], says: 'no command was given' },

@@ -1,0 +1,95 @@
+import type { CommandModule } from 'yargs'
+import { ExportError } from '../errors.ts'
+import { type ReindexResult, reindexOutput } from '../reindex-output.ts'
+import { say, sayJson } from '../report/say.ts'
+import { counted, grouped } from '../report/words.ts'
+import { readCount, readDuration } from './amounts.ts'
+import { type LogArguments, logOptions, withSignals } from './log.ts'
+import { readAccess, type ServiceArguments, serviceOptions } from './service.ts'
+
+type ReindexArguments = ServiceArguments &
+  LogArguments & {
+    output: string
+    olderThan?: string | undefined
+    dryRun?: boolean | undefined
+    maxRequests?: string | undefined
+    deadline?: string | undefined
+    json: boolean
+  }
+
+export function reindexCommand(finish: (exit: number) => void): CommandModule<object, ReindexArguments> {
+  return {
+    command: 'reindex <output>',
+    describe: 'have the NFT metadata that an export lacks read again',
+    builder: (argv) =>
+      logOptions(
+        serviceOptions(argv)
+          .positional('output', { describe: 'the output folder', type: 'string', demandOption: true })
+          .option('older-than', {
+            type: 'string',
+            describe: 'also metadata older than 30d, 12h …',
+            requiresArg: true,
+          })
+          .option('dry-run', { type: 'boolean', default: false, describe: 'list the tokens and ask nothing' })
+          .option('max-requests', {
+            type: 'string',
+            describe: 'stop cleanly after N requests, exit 9',
+            requiresArg: true,
+          })
+          .option('deadline', {
+            type: 'string',
+            describe: 'stop cleanly after 90s, 10m, 2h …, exit 9',
+            requiresArg: true,
+          }),
+      )
+        .option('json', { type: 'boolean', default: false, describe: 'one JSON summary on stdout' })
+        .example('$0 reindex output/mine --dry-run', 'say which tokens'),
+    handler: async (args) => finish(await reindex(args)),
+  }
+}
+
+async function reindex(args: ReindexArguments): Promise<number> {
+  const { output, dryRun = false, json, quiet } = args
+  const olderThanMs = readDuration('older-than', args.olderThan)
+  const bounds = {
+    maxRequests: readCount('max-requests', args.maxRequests),
+    deadlineMs: readDuration('deadline', args.deadline),
+  }
+  const access = await readAccess(args, process.env)
+  return withSignals(args, async ({ log, signal }) => {
+    const { error, ...result } = await reindexOutput(output, {
+      service: { ...access, ...bounds, signal, onDetail: log.debug },
+      ...{ olderThanMs, dryRun },
+      onToken: ({ address, id, reason }) => {
+        if (!json) say(`${address}/${id}  ${reason}`)
+      },
+    })
+    const exit = error?.failure.exit ?? 0
+    if (json) sayJson({ output, exit, dryRun, ...result })
+    else if (!quiet) say(summaryText(result, { output, dryRun }))
+    if (error !== undefined)
+      log.failure(new ExportError(error.code, `${output}: ${error.message}`, { fix: error.fix }))
+    return exit
+  })
+}
+
+/** Lines of at most 80 columns, the service's own words apart. */
+function summaryText(
+  result: Omit<ReindexResult, 'error'>,
+  { output, dryRun }: { output: string; dryRun: boolean },
+): string {
+  const { tokens, missing, old, held, accepted, limited, unknown, refused, left, told, requests } = result
+  const line = (count: number, what: string) =>
+    count > 0 ? [`  ${grouped(count).padStart(9)}  ${what}`] : []
+  return [
+    ...told,
+    `${output}: ${counted(tokens, 'token')}, ${grouped(missing)} without metadata, ${grouped(old)} old`,
+    ...line(held, 'asked for within the hour, left alone'),
+    ...line(accepted, `taken by the service to be read again (${counted(requests, 'request')})`),
+    ...line(limited, 'at their own limit of the hour (429)'),
+    ...line(unknown, 'unknown to the service (404)'),
+    ...line(refused, 'refused by the service'),
+    ...line(left, dryRun ? 'to be asked for' : 'left to be asked for: run the same command again'),
+    ...(accepted > 0 ? ['  Export again with --fresh to see what was read.'] : []),
+  ].join('\n')
+}

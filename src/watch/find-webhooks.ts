@@ -1,0 +1,72 @@
+import { ExportError } from '../errors.ts'
+import type { Watching } from './plan-webhooks.ts'
+import type { SeenWebhook, WebhookService } from './webhook-service.ts'
+
+/** A webhook that can be named to the service. */
+export type FoundWebhook = Watching & {
+  url: string
+  chain: string
+  name: string
+  /** Anything but `inactive` counts as active. */
+  status: string
+}
+
+/**
+ * All webhooks of the key that `isWanted` picks, addresses in lower case; undefined where the service does not list
+ * webhooks: that lies beyond the interface.
+ */
+export async function findWebhooks(
+  service: WebhookService,
+  isWanted: (webhook: Omit<FoundWebhook, 'addresses'>) => boolean,
+  signal?: AbortSignal,
+): Promise<FoundWebhook[] | undefined> {
+  const seen: SeenWebhook[] = []
+  try {
+    for await (const { webhooks } of service.listWebhooks({}, { signal })) seen.push(...webhooks)
+  } catch (thrown) {
+    if (isNotOffered(thrown)) return undefined
+    throw thrown
+  }
+  const wanted = seen.flatMap((one) => {
+    const known = describe(one)
+    return known !== undefined && isWanted(known) ? [{ known, addresses: one?.metadata?.addresses }] : []
+  })
+  return Promise.all(
+    wanted.map(async ({ known, addresses }) => ({
+      ...known,
+      addresses: addresses?.map(lower) ?? (await listAddresses(service, known.id, signal)),
+    })),
+  )
+}
+
+/** Whether a service answered that it has no such operation. */
+export function isNotOffered(thrown: unknown): boolean {
+  return thrown instanceof ExportError && [404, 405, 501].includes(thrown.status ?? 0)
+}
+
+function describe(webhook: SeenWebhook | null): Omit<FoundWebhook, 'addresses'> | undefined {
+  const { id, url, chainId, name, status, eventType } = webhook ?? {}
+  if (typeof id !== 'string' || (eventType ?? 'address_activity') !== 'address_activity') return undefined
+  return {
+    id,
+    url: url ?? '',
+    chain: String(chainId ?? ''),
+    name: name ?? '',
+    status: status ?? 'active',
+  }
+}
+
+async function listAddresses(service: WebhookService, id: string, signal?: AbortSignal): Promise<string[]> {
+  const all: string[] = []
+  try {
+    for await (const { addresses } of service.listWebhookAddresses({ id }, { signal }))
+      all.push(...addresses.map(lower))
+  } catch (thrown) {
+    if (!isNotOffered(thrown)) throw thrown
+  }
+  return all
+}
+
+function lower(address: string): string {
+  return String(address).toLowerCase()
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { diskError, publishFile, readTextIfAny } from '../disk.ts'
+import type { Watching } from './plan-webhooks.ts'
+
+/** What a watch remembers from one start to the next. */
+export type WatchState = {
+  /** The unguessable last segment of the receiver's path. */
+  token: string
+  /** As they were when they were last seen to; for services that do not list webhooks. */
+  webhooks: readonly Watching[]
+}
+
+/** An unguessable path segment of 256 bits. */
+export function newToken(): string {
+  return randomBytes(32).toString('hex')
+}
+
+/** What newToken makes. */
+export const TOKEN = /^[0-9a-f]{64}$/
+
+/** What was remembered; undefined where that is nothing, or damaged. Throws OUTPUT_FAILED where it cannot be read. */
+export async function readWatchState(path: string): Promise<WatchState | undefined> {
+  const text = await readTextIfAny(path)
+  if (text === undefined) return undefined
+  try {
+    const { token, webhooks } = JSON.parse(text) as Record<string, unknown>
+    if (typeof token !== 'string' || !TOKEN.test(token)) return undefined
+    return { token, webhooks: Array.isArray(webhooks) ? webhooks.filter(isWatching) : [] }
+  } catch {
+    return undefined
+  }
+}
+
+/** Replaces what is remembered, atomically; the file is its owner's alone. Throws OUTPUT_FAILED. */
+export async function writeWatchState(path: string, state: WatchState): Promise<void> {
+  const temporary = `${path}.${process.pid}.part`
+  try {
+    await mkdir(dirname(path), { recursive: true })
+    const handle = await open(temporary, 'w', 0o600)
+    try {
+      await handle.writeFile(`${JSON.stringify(state)}\n`)
+    } finally {
+      await handle.close()
+    }
+    await publishFile(temporary, path)
+  } catch (cause) {
+    throw diskError(`cannot write ${path}`, cause)
+  }
+}
+
+function isWatching(value: unknown): value is Watching {
+  const { id, addresses } = (value ?? {}) as Record<string, unknown>
+  const texts = Array.isArray(addresses) && addresses.every((one) => typeof one === 'string')
+  return typeof id === 'string' && texts
+}

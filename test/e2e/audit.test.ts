@@ -1,0 +1,219 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type AuditOptions, auditOutput } from '../../src/audit-output.ts'
+import { openExport } from '../../src/open-export.ts'
+import { run } from '../../src/run.ts'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import type { DataService } from '../../src/service/data-service.ts'
+import { runCommand } from '../helpers/command.ts'
+import { breakWhere, changed, says } from '../helpers/faults.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { type Fault, startLoopback } from '../helpers/loopback.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readManifest } from '../helpers/read-output.ts'
+import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
+
+const service = createDataService()
+const folder = suiteFolder()
+const csv = join(folder, 'csv')
+const parquet = join(folder, 'parquet')
+const BUSY = '0xa548f4431ec271b95b8bdf86c85147c3bbbc5a4f'
+const job = (given: Partial<Parameters<typeof testJob>[0]>) => testJob({ addresses: truthWallets, ...given })
+
+beforeAll(async () => {
+  const { jobs } = await run([
+    job({ name: 'csv', output: csv, compression: 'gzip', maxRowsPerFile: 1_000 }),
+    job({ name: 'parquet', output: parquet, format: 'parquet', startBlock: 100 }),
+  ])
+  expect(jobs.map(({ state }) => state)).toEqual(['complete', 'complete'])
+})
+
+type Given = { output?: string; blocks?: AuditOptions['blocks']; fault?: Fault; from?: DataService }
+
+async function audit({ output = csv, blocks = 'all', fault, from = service }: Given) {
+  const { url, asked } = await startLoopback(from, fault)
+  const retry = { retries: 1, firstDelayMs: 1 }
+  const result = await auditOutput(output, { service: { baseUrl: url, retry }, blocks })
+  return { ...result, asked }
+}
+
+const blockOf = (path: string) => Number(/\/blocks\/(\d+)\//.exec(path)?.[1])
+
+test.for([
+  { format: 'CSV', output: csv, first: 0 },
+  { format: 'Parquet', output: parquet, first: 100 },
+])('finds an export in $format good by every block of its coverage', async ({ output, first }) => {
+  const { asked, problems, ...result } = await audit({ output })
+  const rows = readManifest(output).tables.transactions?.rows
+  expect(problems).toEqual([])
+  expect(result).toMatchObject({ ok: true, blocks: 421 - first, compared: rows, unknownBlocks: 0 })
+  expect(Math.min(...asked.map(({ path }) => blockOf(path)))).toBe(first)
+  expect(new Set(asked.map(({ path }) => blockOf(path))).size).toBe(421 - first)
+})
+
+test('draws half of a sample from blocks with exported transactions', async () => {
+  const output = tempFolder()
+  const quiet = truthWallets.find((address) => address.startsWith('0xbc7e6521f2')) ?? ''
+  await run([job({ addresses: [quiet], output })])
+  const rows = readManifest(output).tables.transactions?.rows ?? 0
+  expect(rows).toBeGreaterThan(0)
+  const { compared, blocks, asked } = await audit({ output, blocks: { sample: 40, seed: 1 } })
+  const blocksAsked = new Set(asked.map(({ path }) => path))
+  expect({ blocks, asked: blocksAsked.size }).toEqual({ blocks: 40, asked: 40 })
+  expect(compared).toBeGreaterThanOrEqual(Math.min(20, rows))
+})
+
+test('asks the same blocks again for the same seed', async () => {
+  const ask = async (seed: number) =>
+    (await audit({ blocks: { sample: 10, seed } })).asked.map(({ path }) => blockOf(path)).sort()
+  expect(await ask(3)).toEqual(await ask(3))
+  expect(await ask(3)).not.toEqual(await ask(4))
+})
+
+describe('on a miss', () => {
+  const native = (page: unknown) => page as { transactions: Record<string, unknown>[] }
+  const at = (block: number) => (asked: { path: string; query: URLSearchParams }) =>
+    blockOf(asked.path) === block && !asked.query.has('pageToken')
+  const BLOCK = 237
+
+  test.for([
+    { kind: 'surplus', change: (one: object[]) => one.slice(1) },
+    { kind: 'differing', change: ([first, ...rest]: object[]) => [{ ...first, value: '7' }, ...rest] },
+    {
+      kind: 'missing',
+      change: (all: object[]) => [...all, { txHash: '0xnew', from: { address: BUSY }, to: { address: '' } }],
+    },
+  ] as const)('counts and names a transaction that is $kind', async ({ kind, change }) => {
+    const fault = breakWhere(
+      at(BLOCK),
+      changed((page) => ({ ...page, transactions: change(native(page).transactions) })),
+    )
+    const { problems, ...result } = await audit({ fault })
+    expect(result).toMatchObject({ ok: false, missing: 0, surplus: 0, differing: 0, ...{ [kind]: 1 } })
+    expect(problems).toEqual([expect.stringMatching(`^block ${BLOCK}: ${kind}: transaction 0x`)])
+  })
+
+  test('tells fifty problems and counts the others', async () => {
+    const fault = breakWhere(
+      () => true,
+      changed(() => ({ transactions: [] })),
+    )
+    const { problems, surplus } = await audit({ fault })
+    expect(problems).toHaveLength(51)
+    expect(problems.at(-1)).toBe(`and ${surplus - 50} more`)
+  })
+
+  test('says which blocks the service does not know and judges the others', async () => {
+    const fault = breakWhere(at(BLOCK), says(404, '{"message":"no block"}'))
+    expect(await audit({ fault })).toMatchObject({ ok: true, blocks: 420, unknownBlocks: 1 })
+  })
+
+  test('counts entries without a hash and judges the others', async () => {
+    const fault = breakWhere(
+      at(0),
+      changed((page) => ({ ...page, transactions: [null, ...page.transactions] })),
+    )
+    expect(await audit({ fault })).toMatchObject({ ok: true, unreadable: 1 })
+  })
+})
+
+test.for([
+  { when: 'the service knows none of the blocks', fault: says(404, '{}'), code: 'REQUEST_REFUSED' },
+  { when: 'the service stays down', fault: says(503, '{}'), code: 'SERVICE_UNAVAILABLE' },
+  { when: 'the key is refused', fault: says(403, '{}'), code: 'KEY_REFUSED' },
+])('gives no verdict where $when', async ({ fault, code }) => {
+  const blocks = { sample: 3, seed: 1 }
+  await expect(audit({ blocks, fault: breakWhere(() => true, fault) })).rejects.toMatchObject({ code })
+})
+
+test('stays within a quota and comes to the same verdict', async () => {
+  const from = createDataService({ quota: { perSecond: 400, burst: 5 } })
+  const { rateLimited, ok } = await audit({ from, blocks: { sample: 60, seed: 1 } })
+  expect(ok).toBe(true)
+  expect(rateLimited).toBeGreaterThan(0)
+})
+
+test.for([
+  { what: 'no table of transactions', tables: ['ledger'] as const, says: /no table transactions/ },
+  { what: 'no manifest', tables: undefined, says: /no finished export/ },
+])('refuses a folder with $what', async ({ tables, says: words }) => {
+  const output = tempFolder()
+  if (tables !== undefined) await run([job({ addresses: [BUSY], output, tables })])
+  await expect(audit({ output })).rejects.toMatchObject({ code: 'USAGE', message: words })
+})
+
+test.for([
+  { what: 'a manifest that is no JSON', spoil: (path: string) => writeFileSync(path, '{') },
+  {
+    what: 'a listed file that is gone',
+    spoil: (path: string) => rmSync(join(path, '..', 'transactions'), { recursive: true }),
+  },
+])('says what is wrong with $what', async ({ spoil }) => {
+  const output = tempFolder()
+  await run([job({ addresses: [BUSY], output })])
+  spoil(join(output, 'manifest.json'))
+  await expect(audit({ output })).rejects.toMatchObject({ code: 'VERIFY_FAILED' })
+})
+
+test('says that another run replaced the export while it was read', async () => {
+  const output = tempFolder()
+  await run([job({ addresses: [BUSY], output })])
+  const opened = await openExport(output)
+  onTestFinished(() => opened.close())
+  const read = () => opened.eachFile('ledger', (source) => `SELECT count(*) FROM ${source}`)
+  await read()
+  await run([job({ addresses: [BUSY], output, compression: 'gzip' })], { fresh: true })
+  await expect(read()).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
+})
+
+describe('walletlake audit', () => {
+  test('prints a verdict for people, exits 0 and leaves the export as it is', async () => {
+    const before = outputBytes(csv)
+    const { exit, stdout, stderr } = await runCommand(['audit', csv, '--base-url', 'demo', '--sample', '30'])
+    expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
+    expect(outputBytes(csv)).toEqual(before)
+    expect(stdout).toMatch(/good by 30 blocks \(\d+ requests; --seed \d+ draws them again\)/)
+  })
+
+  test('prints one JSON verdict on stdout and exits 10 on a miss', async () => {
+    const fault = breakWhere(
+      () => true,
+      changed(() => ({ transactions: [] })),
+    )
+    const { url } = await startLoopback(service, fault)
+    const args = ['audit', csv, '--sample', '4', '--seed', '9', '--json', '--quiet']
+    const { exit, stdout, stderr } = await runCommand(args, { WALLETLAKE_BASE_URL: url })
+    expect(exit).toBe(10)
+    expect(stderr).toMatch(/^VERIFY_FAILED: .+\nfix: .+\n$/)
+    expect(JSON.parse(stdout)).toMatchObject({ output: csv, seed: 9, ok: false, blocks: 4, requests: 4 })
+  })
+
+  test.for([
+    { args: [csv], says: 'no service is named' },
+    { args: [csv, '--base-url', 'ftp://x'], says: 'baseUrl' },
+    { args: [csv, '--base-url', 'demo', '--sample', '0'], says: '--sample' },
+    { args: [csv, '--base-url', 'demo', '--seed', 'x'], says: '--seed' },
+    { args: [csv, '--base-url', 'demo', '--blocks', '7'], says: 'all' },
+    { args: [csv, '--base-url', 'demo', '--blocks', 'all', '--sample', '7'], says: 'mutually exclusive' },
+    { args: [csv, '--base-url', 'demo', '--concurrency', '999'], says: '--concurrency' },
+    { args: ['no-such-folder', '--base-url', 'demo'], says: 'no-such-folder' },
+  ])('exits 2 with a fix and says: $says', async ({ args, says: words }) => {
+    const { exit, stderr } = await runInProcess(['audit', ...args])
+    expect(exit).toBe(2)
+    expect(stderr).toMatch(/^USAGE: (.+\n)+fix: .+\n$/)
+    expect(stderr).toContain(words)
+  })
+
+  test('sends the key of the environment and never shows it', async () => {
+    const { url } = await startLoopback(createDataService({ keys: ['right-secret-key'] }))
+    const args = ['audit', csv, '--base-url', url, '--sample', '3', '--verbose']
+    const good = await runCommand(args, { WALLETLAKE_API_KEY: 'right-secret-key' })
+    expect(good.exit).toBe(0)
+    const bad = await runCommand(args, { WALLETLAKE_API_KEY: 'wrong-secret-key' })
+    expect(bad.exit).toBe(3)
+    expect(good.stdout + good.stderr + bad.stdout + bad.stderr).not.toContain('secret-key')
+  })
+})

@@ -1,0 +1,254 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { type ReindexOptions, reindexOutput } from '../../src/reindex-output.ts'
+import { run } from '../../src/run.ts'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import type { DataService } from '../../src/service/data-service.ts'
+import { lockOutput } from '../../src/spool/lock.ts'
+import { runCommand, startCommand } from '../helpers/command.ts'
+import { breakWhere, says } from '../helpers/faults.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { type Fault, startLoopback } from '../helpers/loopback.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const HOUR_MS = 3_600_000
+const NOW = Date.parse('2026-01-01T00:00:00Z')
+const NFT_ONLY = '0x33ed23f86f8e72507a26748dc0a450590d7c679b'
+const asksReindex = ({ path }: { path: string }) => path.endsWith(':reindex')
+
+/** An export of one wallet full of NFTs, with its service and a clock that both go by. */
+async function exported(given: { fault?: Fault; format?: 'csv' | 'parquet'; service?: DataService } = {}) {
+  const time = { now: NOW }
+  const clock = () => time.now
+  const service = given.service ?? createDataService({ clock })
+  const { url, asked } = await startLoopback(service, given.fault)
+  const output = tempFolder()
+  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
+  const job = testJob({ addresses: [NFT_ONLY], output, service: endpoint, format: given.format ?? 'csv' })
+  expect((await run([job])).code).toBeUndefined()
+  const reindex = (more: Partial<Omit<ReindexOptions, 'service'>> & { service?: object } = {}) => {
+    const { service: access, ...options } = more
+    const retry = { retries: 1, firstDelayMs: 1 }
+    return reindexOutput(output, { service: { baseUrl: url, retry, ...access }, clock, ...options })
+  }
+  const orders = () => asked.filter(asksReindex).map(({ path }) => path)
+  return { time, output, job, url, reindex, orders }
+}
+
+/** The last row of each token, by contract and id. */
+async function lastRows(output: string): Promise<Map<string, TextRow>> {
+  const rows = [
+    ...(await readCsvTable(output, 'erc721_transfers')),
+    ...(await readCsvTable(output, 'erc1155_transfers')),
+  ]
+  const place = (row: TextRow) =>
+    ['block_number', 'transaction_index', 'log_index', 'transfer_ordinal'].map((at) => Number(row[at] ?? 0))
+  const order = (a: TextRow, b: TextRow) =>
+    place(a)
+      .map((part, at) => part - (place(b)[at] ?? 0))
+      .find((by) => by !== 0) ?? 0
+  return new Map(rows.sort(order).map((row) => [`${row.token_address}/${row.token_id}`, row]))
+}
+
+const isGood = (row: TextRow) =>
+  row.metadata_index_status?.toUpperCase() === 'INDEXED' && row.metadata_name !== ''
+
+test.for(['csv', 'parquet'] as const)(
+  'asks for the tokens without metadata in %s, once each',
+  async (format) => {
+    const { output, reindex, orders } = await exported({ format })
+    const csv = format === 'csv' ? output : (await exported()).output
+    const bad = [...(await lastRows(csv))].filter(([, row]) => !isGood(row)).map(([key]) => key)
+    expect(bad.length).toBeGreaterThan(5)
+    const result = await reindex()
+    expect(result).toMatchObject({ missing: bad.length, accepted: bad.length, left: 0, error: undefined })
+    const named = orders().map((path) => path.replace(/^.*collections\/(.*)\/tokens\/(.*):reindex$/, '$1/$2'))
+    expect(named.sort()).toEqual(bad.sort())
+  },
+)
+
+test('lets the next export show what was read, and then wants nothing more', async () => {
+  const { output, job, reindex, time, orders } = await exported()
+  const before = await lastRows(output)
+  const { accepted } = await reindex()
+  await run([job], { fresh: true })
+  const after = await lastRows(output)
+  for (const [key, row] of before) {
+    const now = after.get(key) ?? {}
+    if (isGood(row)) expect(now).toEqual(row)
+    else expect(now.metadata_updated_at).toBe(new Date(NOW).toISOString())
+    expect(isGood(now)).toBe(true)
+  }
+  time.now += 2 * HOUR_MS
+  expect(await reindex()).toMatchObject({ missing: 0, accepted: 0 })
+  expect(orders()).toHaveLength(accepted)
+})
+
+test('asks for no token twice within the hour, and again after it', async () => {
+  const { reindex, time, orders } = await exported()
+  const { accepted } = await reindex()
+  time.now += HOUR_MS - 1
+  expect(await reindex()).toMatchObject({ held: accepted, accepted: 0, requests: 0 })
+  time.now += 1
+  expect(await reindex()).toMatchObject({ held: 0, accepted })
+  expect(orders()).toHaveLength(2 * accepted)
+})
+
+test('asks for metadata older than told, counting orders as news', async () => {
+  const { reindex, time, output } = await exported()
+  const all = (await lastRows(output)).size
+  const olderThanMs = 30 * 24 * HOUR_MS
+  expect(await reindex({ olderThanMs })).toMatchObject({ accepted: all, missing: expect.any(Number) })
+  time.now += 24 * HOUR_MS
+  const { old, missing } = await reindex({ olderThanMs, dryRun: true })
+  expect({ old, some: missing > 0 }).toEqual({ old: 0, some: true })
+  time.now += olderThanMs
+  expect((await reindex({ olderThanMs, dryRun: true })).old).toBe(all - missing)
+})
+
+test('asks and writes nothing in a dry run, but names the tokens', async () => {
+  const { reindex, output, orders } = await exported()
+  const named: string[] = []
+  const onToken = ({ address, id }: { address: string; id: string }) => named.push(`${address}/${id}`)
+  const service = { baseUrl: undefined }
+  const { missing, left } = await reindex({ dryRun: true, onToken, service })
+  expect(named).toEqual([...new Set(named)].sort())
+  expect({ left, named: named.length }).toEqual({ left: missing, named: missing })
+  expect(orders()).toEqual([])
+  expect((await reindex()).held).toBe(0)
+  expect(outputBytes(output)).not.toEqual({})
+})
+
+test('goes on where the budget ended, without asking twice', async () => {
+  const { reindex, orders } = await exported()
+  const first = await reindex({ service: { maxRequests: 5, concurrency: 3 } })
+  expect(first.error).toMatchObject({ code: 'BUDGET_REACHED' })
+  expect(first).toMatchObject({ accepted: 5, left: first.missing - 5 })
+  const second = await reindex()
+  expect(second).toMatchObject({ accepted: first.left, held: 5, left: 0, error: undefined })
+  expect(new Set(orders()).size).toBe(orders().length)
+})
+
+test("takes a token's own limit for no error and remembers it", async () => {
+  const { reindex, time, output } = await exported()
+  const { accepted } = await reindex()
+  writeFileSync(join(output, '.walletlake/reindex/asked.ndjson'), 'lost')
+  time.now += HOUR_MS / 2
+  expect(await reindex()).toMatchObject({ limited: accepted, accepted: 0, error: undefined })
+  time.now += HOUR_MS / 2 - 1_000
+  expect(await reindex()).toMatchObject({ held: accepted })
+  time.now += 1_000
+  expect(await reindex()).toMatchObject({ accepted })
+})
+
+test('says which tokens the service does not know and asks for the others', async () => {
+  const seen = new Set<string>()
+  const isFirst = ({ path }: { path: string }) => asksReindex({ path }) && seen.add(path).size === 1
+  const fault = breakWhere(isFirst, says(404, '{"message":"no such token"}'))
+  const { reindex } = await exported({ fault })
+  const { told, missing, ...counts } = await reindex()
+  expect(counts).toMatchObject({ unknown: 1, accepted: missing - 1, error: undefined })
+  expect(told).toEqual([expect.stringMatching(/^reindexing token \d+ of 0x.+: .+ 404: no such token$/)])
+})
+
+test('waits out a quota and asks for every token', async () => {
+  const service = createDataService({ clock: () => NOW, quota: { perSecond: 100, burst: 3 } })
+  const { reindex } = await exported({ service })
+  const { rateLimited, accepted, missing } = await reindex()
+  expect(accepted).toBe(missing)
+  expect(rateLimited).toBeGreaterThan(0)
+})
+
+test.for([
+  { when: 'the key is refused', fault: says(401, '{}'), code: 'KEY_REFUSED' },
+  { when: 'the service stays down', fault: says(502, '{}'), code: 'SERVICE_UNAVAILABLE' },
+])('ends resumable where $when', async ({ fault, code }) => {
+  const { reindex, orders } = await exported({ fault: breakWhere(asksReindex, fault) })
+  const { error, missing, left } = await reindex({ service: { concurrency: 1 } })
+  expect(error).toMatchObject({ code })
+  expect(left).toBe(missing)
+  expect(new Set(orders()).size).toBe(1)
+})
+
+test('refuses to run twice at once on one output', async () => {
+  const { reindex, output } = await exported()
+  const release = await lockOutput(join(output, '.walletlake', 'reindex'), 'reindexing')
+  const message = expect.stringContaining('has been reindexing here since')
+  await expect(reindex()).rejects.toMatchObject({ code: 'OUTPUT_LOCKED', message })
+  await release()
+  expect((await reindex()).error).toBeUndefined()
+})
+
+test('refuses an export without tables of NFT transfers', async () => {
+  const { job } = await exported()
+  const output = tempFolder()
+  await run([{ ...job, output, tables: ['ledger'] }])
+  await expect(reindexOutput(output, { service: { baseUrl: 'demo' } })).rejects.toMatchObject({
+    code: 'USAGE',
+  })
+})
+
+describe('walletlake reindex', () => {
+  test('prints a summary, and one as JSON', async () => {
+    const { output, url } = await exported()
+    const dry = await runCommand(['reindex', output, '--dry-run'])
+    expect(dry).toMatchObject({ exit: 0, stderr: '' })
+    expect(dry.stdout).toMatch(/^0x[0-9a-f]{40}\/\d+ {2}[A-Z_]+\n/)
+    const first = await runCommand(['reindex', output, '--base-url', url, '--max-requests', '4'])
+    expect(first.stdout).toContain('4  taken by the service to be read again')
+    expect(first.stderr).toMatch(/^BUDGET_REACHED: .+\nfix: .+\n$/)
+    expect(first.exit).toBe(9)
+    const second = await runCommand(['reindex', output, '--base-url', url, '--json'])
+    expect(JSON.parse(second.stdout)).toMatchObject({ output, exit: 0, dryRun: false, held: 4, left: 0 })
+  })
+
+  test.for([
+    { signal: 'SIGINT', exit: 130 },
+    { signal: 'SIGTERM', exit: 143 },
+  ] as const)('exits $exit on $signal and goes on later', async ({ signal, exit }) => {
+    let child: ReturnType<typeof startCommand> | undefined
+    let orders = 0
+    const fault: Fault = (one) => {
+      if (!asksReindex(one)) return undefined
+      orders += 1
+      if (orders !== 3) return undefined
+      return () => void child?.kill(signal)
+    }
+    const { output, url } = await exported({ fault })
+    child = startCommand(['reindex', output, '--base-url', url, '--concurrency', '1'])
+    expect(await child.ended).toMatchObject({ exit })
+    const again = await runCommand(['reindex', output, '--base-url', url, '--json'])
+    expect(JSON.parse(again.stdout)).toMatchObject({ exit: 0, held: 3, left: 0 })
+  })
+
+  test.for([
+    { args: ['no-such-folder', '--base-url', 'demo'], says: 'no-such-folder' },
+    { args: ['.', '--base-url', 'demo'], says: 'no finished export' },
+    { args: ['.', '--older-than', 'old'], says: '--older-than' },
+    { args: ['.', '--max-requests', '-1'], says: '--max-requests' },
+    { args: ['.', '--deadline', '0s'], says: '--deadline' },
+  ])('exits 2 with a fix and says: $says', async ({ args, says: words }) => {
+    const { exit, stderr } = await runInProcess(['reindex', ...args])
+    expect(exit).toBe(2)
+    expect(stderr).toMatch(/^USAGE: (.+\n)+fix: .+\n$/)
+    expect(stderr).toContain(words)
+  })
+
+  test('sends the key of the environment and writes it nowhere', async () => {
+    const keyed = createDataService({ keys: ['right-secret-key'] })
+    const open = createDataService()
+    const service: DataService = {
+      answer: (request) => (request.method === 'POST' ? keyed : open).answer(request),
+    }
+    const { output, url } = await exported({ service })
+    const args = ['reindex', output, '--base-url', url, '--verbose']
+    const good = await runCommand(args, { WALLETLAKE_API_KEY: 'right-secret-key' })
+    expect(good.exit).toBe(0)
+    const kept = readFileSync(join(output, '.walletlake/reindex/asked.ndjson'), 'utf8')
+    expect(good.stdout + good.stderr + kept).not.toContain('secret-key')
+  })
+})

@@ -1,0 +1,379 @@
+import { rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+import { ExportError } from '../../src/errors.ts'
+import type { Job } from '../../src/model.ts'
+import { run } from '../../src/run.ts'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import type { DataServiceOptions } from '../../src/service/data-service.ts'
+import { listen } from '../../src/service/listen.ts'
+import { TABLE_NAMES } from '../../src/table/index.ts'
+import type { After, Occasion } from '../../src/watch/pacer.ts'
+import { type WatchOptions, watchJob } from '../../src/watch-job.ts'
+import { clientOf, pagesOf } from '../fetch/server.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { readCsvTable, readManifest } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
+
+/** Seven wallets of 60 to 214 transactions each: two webhooks. */
+const ADDRESSES = ['eb32595b', '48a0b31d', '45bc58f8', 'c0ab4fef', 'bc7e6521', 'f9bb054a', '0cc80998'].map(
+  (start) => truthWallets.find((address) => address.startsWith(`0x${start}`)) ?? '',
+)
+
+/** A chain that stands at block 100 and grows when told, behind a real socket. */
+async function startChain(options: DataServiceOptions = {}) {
+  const service = createDataService({ replay: { from: 100 }, deliveryDelaysMs: [], ...options })
+  const { url, close } = await listen(service)
+  onTestFinished(close)
+  const grow = async (blocks: number) => {
+    await service.advance(blocks)
+    await service.idle()
+  }
+  return { service, url, grow }
+}
+
+/** What leads from the public address to the watch, as a reverse proxy does; it keeps what it passed on. */
+async function startProxy() {
+  const passed: { path: string; body: Buffer; signature: string; status: number }[] = []
+  const target = { url: '' }
+  const server = createServer(async (request, response) => {
+    const { url: path = '', headers } = request
+    const body = await buffer(request)
+    const signature = String(headers['x-signature'] ?? '')
+    const { status } = await fetch(target.url + path, {
+      method: 'POST',
+      body,
+      headers: { 'x-signature': signature },
+    })
+    passed.push({ path, body, signature, status })
+    response.writeHead(status).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, passed, target }
+}
+
+/** Timers that pass when the test says so. */
+function manualTimers() {
+  const waiting = new Set<{ delayMs: number; run: () => void }>()
+  const after: After = (delayMs, work) => {
+    const timer = { delayMs, run: work }
+    waiting.add(timer)
+    return () => waiting.delete(timer)
+  }
+  /** Lets the timer with the shortest delay be due; false where there is none up to `mostMs`. */
+  const pass = (mostMs: number) => {
+    const [next] = [...waiting]
+      .filter(({ delayMs }) => delayMs <= mostMs)
+      .sort((a, b) => a.delayMs - b.delayMs)
+    if (next === undefined) return false
+    waiting.delete(next)
+    next.run()
+    return true
+  }
+  return { after, pass }
+}
+
+const DEBOUNCE_MS = 1
+const CATCH_UP_MS = 1_000
+
+type Given = {
+  job?: Partial<Job>
+  watch?: Partial<WatchOptions>
+  output?: string
+  proxy?: Awaited<ReturnType<typeof startProxy>>
+}
+
+/** Starts a watch and waits for its first run. */
+async function startWatch(url: string, given: Given = {}) {
+  const proxy = given.proxy ?? (await startProxy())
+  const timers = manualTimers()
+  const stop = new AbortController()
+  const notices: string[] = []
+  const occasions: Occasion[] = []
+  let onRan = () => {}
+  const job = testJob({
+    ...{ addresses: ADDRESSES, endBlock: undefined, output: given.output ?? tempFolder(), concurrency: 4 },
+    service: { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 },
+    ...given.job,
+  })
+  const ran = () => new Promise<void>((resolve) => (onRan = resolve))
+  const first = ran()
+  const ended = watchJob(job, {
+    ...{ receiverUrl: proxy.url, listen: { host: '127.0.0.1', port: 0 }, addressesPerWebhook: 5 },
+    ...{
+      catchUpMs: CATCH_UP_MS,
+      debounceMs: DEBOUNCE_MS,
+      rereadBlocks: 100,
+      signal: stop.signal,
+      after: timers.after,
+    },
+    retry: { retries: 1, firstDelayMs: 1 },
+    onNotice: (notice) => notices.push(notice),
+    onListening: (at) => {
+      proxy.target.url = at
+    },
+    onRun: ({ why }) => {
+      occasions.push(why)
+      setImmediate(onRan)
+    },
+    ...given.watch,
+  }).catch((thrown: unknown) => thrown as ExportError)
+  await Promise.race([first, ended])
+  /** Lets what is due up to a delay happen, until nothing is. */
+  const settle = async (mostMs = DEBOUNCE_MS) => {
+    for (;;) {
+      const next = ran()
+      if (!timers.pass(mostMs)) return
+      await next
+      if (mostMs === CATCH_UP_MS) return
+    }
+  }
+  const end = async (code: 'INTERRUPTED' | 'TERMINATED' = 'INTERRUPTED') => {
+    stop.abort(new ExportError(code, 'stopped by the test'))
+    return ended
+  }
+  onTestFinished(async () => void (await end()))
+  return { job, proxy, timers, notices, occasions, settle, ran, end, ended }
+}
+
+/** Rows of every table of an output, and of a fresh export of the same chain as it stands now. */
+async function expectFreshRows(job: Job): Promise<void> {
+  const output = tempFolder()
+  await run([{ ...job, output }])
+  for (const table of TABLE_NAMES) {
+    const rows = await readCsvTable(job.output, table)
+    expect(rows).toEqual(await readCsvTable(output, table))
+  }
+}
+
+/** Small numbers in an order that looks like chance and never changes. */
+function dice(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (state * 48_271) % 2_147_483_647
+    return state % below
+  }
+}
+
+test('exports what comes, told by events alone', async () => {
+  const { url, grow } = await startChain()
+  const { job, settle, occasions, proxy } = await startWatch(url)
+  await expectFreshRows(job)
+  await grow(60)
+  expect(proxy.passed.length).toBeGreaterThan(10)
+  expect(new Set(proxy.passed.map(({ status }) => status))).toEqual(new Set([200]))
+  expect(readManifest(job.output).coverage[0]?.toBlock).toBeLessThanOrEqual(101)
+  await settle()
+  expect(readManifest(job.output).coverage[0]?.toBlock).toBeGreaterThan(150)
+  await expectFreshRows(job)
+  expect(occasions).toEqual(['start', 'event'])
+})
+
+test('ends with the rows of a fresh export, whatever becomes of events', async () => {
+  const roll = dice(42)
+  const { url, grow } = await startChain({
+    deliver: (deliveries) => {
+      const some = deliveries.filter(() => roll(3) > 0)
+      const more = [...some, ...some.filter(() => roll(2) > 0)]
+      return more
+        .map((one) => [roll(1_000), one] as const)
+        .sort(([a], [b]) => a - b)
+        .map(([, one]) => one)
+    },
+  })
+  const { job, settle, proxy, timers } = await startWatch(url)
+  for (let step = 0; step < 8; step += 1) {
+    await grow(1 + roll(40))
+    const old = proxy.passed[roll(Math.max(1, proxy.passed.length))]
+    for (const body of ['{"event":{"transaction":{"txHash":"0xforged"}}}', '{', String(old?.body ?? '{}')])
+      await fetch(proxy.target.url + (old?.path ?? '/'), { method: 'POST', body })
+    if (roll(2) > 0) await settle()
+  }
+  await settle()
+  await settle(CATCH_UP_MS)
+  await expectFreshRows(job)
+  expect(readManifest(job.output).coverage[0]?.toBlock).toBeGreaterThan(200)
+  expect(timers.pass(DEBOUNCE_MS)).toBe(false)
+})
+
+test('finds by the catch-up alone what no event told of', async () => {
+  const { url, grow } = await startChain({ deliver: () => [] })
+  const { job, settle, occasions } = await startWatch(url)
+  await grow(40)
+  await settle()
+  expect(occasions).toEqual(['start'])
+  await settle(CATCH_UP_MS)
+  expect(occasions).toEqual(['start', 'catch-up'])
+  await expectFreshRows(job)
+})
+
+test.for([
+  { rereadBlocks: 100, finds: true },
+  { rereadBlocks: 0, finds: false },
+])(
+  'finds what was listed late where $rereadBlocks blocks are read again: $finds',
+  async ({ rereadBlocks, finds }) => {
+    const late = { hidden: true }
+    const { service } = await startChain({ replay: { from: 90 } })
+    const { url, close } = await listen({
+      answer: async (request) => {
+        const answer = await service.answer(request)
+        if (!late.hidden || !request.url.includes(`/addresses/${ADDRESSES[0]}/`)) return answer
+        return { ...answer, body: '{"transactions":[]}' }
+      },
+    })
+    onTestFinished(close)
+    const { job, settle } = await startWatch(url, { watch: { rereadBlocks } })
+    late.hidden = false
+    await settle(CATCH_UP_MS)
+    const comparing = expectFreshRows(job)
+    if (finds) await comparing
+    else await expect(comparing).rejects.toThrow()
+  },
+)
+
+test.for([
+  { signature: 'canonical', secretScheme: undefined, taken: true },
+  { signature: 'raw', secretScheme: undefined, taken: true },
+  { signature: 'canonical', secretScheme: 'canonical', taken: true },
+  { signature: 'raw', secretScheme: 'canonical', taken: false },
+  { signature: 'canonical', secretScheme: 'raw', taken: false },
+  { signature: 'raw', secretScheme: 'none', taken: true },
+] as const)(
+  'takes events signed $signature where the scheme is $secretScheme: $taken',
+  async ({ signature, secretScheme, taken }) => {
+    const { url, grow } = await startChain({ signature })
+    await clientOf(url).rotateSharedSecret()
+    const { job, settle, proxy } = await startWatch(url, { watch: { secretScheme } })
+    await grow(6)
+    expect(new Set(proxy.passed.map(({ status }) => status))).toEqual(new Set([taken ? 200 : 401]))
+    await settle(taken ? DEBOUNCE_MS : CATCH_UP_MS)
+    await expectFreshRows(job)
+  },
+)
+
+test('does nothing for what is forged where there is a secret', async () => {
+  const { url, grow } = await startChain()
+  const secret = await clientOf(url).rotateSharedSecret()
+  const { proxy, occasions, timers, notices } = await startWatch(url)
+  await grow(5)
+  const [genuine] = proxy.passed
+  expect(timers.pass(DEBOUNCE_MS)).toBe(true)
+  const forge = async (body: string, signature: string) =>
+    (
+      await fetch(proxy.target.url + genuine?.path, {
+        method: 'POST',
+        body,
+        headers: { 'x-signature': signature },
+      })
+    ).status
+  expect(await forge(String(genuine?.body).replace('0x', '0y'), genuine?.signature ?? '')).toBe(401)
+  expect(await forge('{}', '')).toBe(401)
+  expect(await forge(String(genuine?.body), genuine?.signature ?? '')).toBe(200)
+  expect(occasions).toHaveLength(1)
+  expect(notices.join()).not.toContain(secret)
+})
+
+test('uses the same path and webhooks again at the next start', async () => {
+  const { url } = await startChain()
+  const output = tempFolder()
+  const proxy = await startProxy()
+  const webhooks = async () => (await pagesOf(clientOf(url).listWebhooks())).flatMap((page) => page.webhooks)
+  await (await startWatch(url, { output, proxy })).end()
+  const before = await webhooks()
+  expect(before.flatMap(({ metadata }) => metadata?.addresses ?? []).sort()).toEqual([...ADDRESSES].sort())
+  await (await startWatch(url, { output, proxy })).end()
+  expect(await webhooks()).toEqual(before)
+  rmSync(join(output, '.walletlake'), { recursive: true })
+  await (await startWatch(url, { output, proxy })).end()
+  expect(await webhooks()).toEqual(before)
+})
+
+test.for(['INTERRUPTED', 'TERMINATED'] as const)('ends with %s and gives everything back', async (code) => {
+  const { url } = await startChain()
+  const { end, proxy, job } = await startWatch(url)
+  expect(await end(code)).toMatchObject({ code })
+  await expect(fetch(proxy.target.url)).rejects.toThrow()
+  const again = await startWatch(url, { output: job.output })
+  expect(await again.end()).toMatchObject({ code: 'INTERRUPTED' })
+})
+
+test('aborts a run under way when it is stopped', async () => {
+  const { service } = await startChain()
+  const stop = new AbortController()
+  const { url, close } = await listen({
+    answer: (request) => {
+      if (!request.url.includes('/addresses/')) return service.answer(request)
+      stop.abort(new ExportError('TERMINATED', 'stopped by the test'))
+      return new Promise(() => {})
+    },
+  })
+  onTestFinished(close)
+  const { ended, occasions } = await startWatch(url, { watch: { signal: stop.signal } })
+  expect(await ended).toMatchObject({ code: 'TERMINATED' })
+  expect(occasions).toEqual(['start'])
+})
+
+test.for([
+  { told: 'an event', deliver: undefined, dueMs: DEBOUNCE_MS },
+  { told: 'the catch-up', deliver: () => [], dueMs: CATCH_UP_MS },
+])('goes on after the service was away when $told came', async ({ deliver, dueMs }) => {
+  const away = { status: undefined as 503 | undefined }
+  const outage: DataServiceOptions['outage'] = ({ method }) => (method === 'GET' ? away.status : undefined)
+  const { url, grow } = await startChain({ outage, deliver })
+  const { job, settle, occasions, notices, timers, ran } = await startWatch(url)
+  await grow(30)
+  away.status = 503
+  const failed = ran()
+  expect(timers.pass(dueMs)).toBe(true)
+  await failed
+  expect(notices.join('\n')).toContain('tried again: SERVICE_UNAVAILABLE')
+  away.status = undefined
+  await settle()
+  expect(occasions.slice(-1)).toEqual(['late'])
+  await expectFreshRows(job)
+})
+
+test('ends where the key is refused from some time on', async () => {
+  const keys = ['good']
+  const { service } = await startChain({ keys })
+  const state = { refused: false }
+  const { url, close } = await listen({
+    answer: (request) => {
+      const headers = { ...request.headers, ...(state.refused ? { 'x-service-api-key': 'revoked' } : {}) }
+      return service.answer({ ...request, headers })
+    },
+  })
+  onTestFinished(close)
+  const { ended, timers } = await startWatch(url, { watch: { apiKey: 'good' } })
+  state.refused = true
+  timers.pass(CATCH_UP_MS)
+  expect(await ended).toMatchObject({ code: 'KEY_REFUSED' })
+})
+
+test('lets nobody else watch the same output', async () => {
+  const { url } = await startChain()
+  const { job } = await startWatch(url)
+  const { ended } = await startWatch(url, { output: job.output })
+  expect(await ended).toMatchObject({ code: 'OUTPUT_LOCKED', message: expect.stringContaining('watching') })
+})
+
+test.for([
+  { what: 'an endBlock', job: { endBlock: 421 }, says: /endBlock/ },
+  {
+    what: 'the demo service',
+    job: { service: { baseUrl: 'demo', apiKeyHeader: 'x', timeoutMs: 1 } },
+    says: /stands still/,
+  },
+])('refuses a job with $what', async ({ job, says }) => {
+  const { ended } = await startWatch('http://127.0.0.1:9', { job })
+  expect(await ended).toMatchObject({ code: 'USAGE', message: expect.stringMatching(says) })
+})

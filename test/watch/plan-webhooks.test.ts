@@ -1,0 +1,63 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { planWebhooks, type Watching, type WatchWish } from '../../src/watch/plan-webhooks.ts'
+
+const address = fc.integer({ min: 0, max: 30 }).map((number) => `0x${number}`)
+const wish: fc.Arbitrary<WatchWish> = fc.record({
+  wanted: fc.uniqueArray(address),
+  most: fc.integer({ min: 1, max: 6 }),
+  webhooks: fc
+    .array(fc.uniqueArray(address, { maxLength: 8 }), { maxLength: 6 })
+    .map((lists) => lists.map((addresses, at) => ({ id: `w${at}`, addresses }))),
+})
+
+/** What there is once a plan is carried out. */
+function carryOut({ wanted, webhooks, most }: WatchWish): Watching[] {
+  const { change, create, drop } = planWebhooks({ wanted, webhooks, most })
+  const stay = webhooks.filter(({ id }) => !drop.includes(id))
+  const changed = stay.map(({ id, addresses }) => {
+    const { remove = [], add = [] } = change.find((one) => one.id === id) ?? {}
+    return { id, addresses: [...addresses.filter((one) => !remove.includes(one)), ...add] }
+  })
+  return [...changed, ...create.map((addresses, at) => ({ id: `new${at}`, addresses }))]
+}
+
+test('watches what is wanted, each address once, never too many together', () => {
+  fc.assert(
+    fc.property(wish, (given) => {
+      const after = carryOut(given)
+      const watched = after.flatMap(({ addresses }) => addresses)
+      expect([...watched].sort()).toEqual([...given.wanted].sort())
+      for (const { addresses } of after) {
+        expect(addresses.length).toBeGreaterThan(0)
+        expect(addresses.length).toBeLessThanOrEqual(given.most)
+      }
+    }),
+  )
+})
+
+test('changes nothing any more once a plan is carried out', () => {
+  fc.assert(
+    fc.property(wish, (given) => {
+      const again = planWebhooks({ ...given, webhooks: carryOut(given) })
+      expect(again).toEqual({ change: [], create: [], drop: [] })
+    }),
+  )
+})
+
+test('leaves alone what is right and moves only what has to', () => {
+  const webhooks = [
+    { id: 'a', addresses: ['1', '2', '9'] },
+    { id: 'b', addresses: ['3', '2'] },
+    { id: 'c', addresses: ['8'] },
+  ]
+  expect(planWebhooks({ wanted: ['1', '2', '3', '4', '5', '6'], webhooks, most: 2 })).toEqual({
+    change: [
+      { id: 'a', remove: ['9'], add: [] },
+      { id: 'b', remove: ['2'], add: ['4'] },
+      { id: 'c', remove: ['8'], add: ['5', '6'] },
+    ],
+    create: [],
+    drop: [],
+  })
+})

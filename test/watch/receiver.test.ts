@@ -1,0 +1,119 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { expect, onTestFinished, test } from 'vitest'
+import { type ReceiverOptions, startReceiver } from '../../src/watch/receiver.ts'
+
+const TOKEN = 'f'.repeat(64)
+
+async function received(given: Partial<ReceiverOptions> = {}) {
+  const events: string[] = []
+  const receiver = await startReceiver({
+    ...{ host: '127.0.0.1', port: 0, token: TOKEN, isGenuine: () => true },
+    onEvent: () => events.push('event'),
+    ...given,
+  })
+  onTestFinished(() => receiver.close())
+  const post = (path: string, body: string | Buffer = '{}', more: RequestInit = {}) =>
+    fetch(receiver.url + path, { method: 'POST', body, ...more })
+  return { ...receiver, post, events }
+}
+
+/** Sends bytes as they are and gives all that comes back until the connection ends. */
+async function exchange(url: string, sent: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write(sent)
+  return text(socket)
+}
+
+test.for([`/${TOKEN}`, `/hooks/a/${TOKEN}`, `/${TOKEN}?x=1`])('takes events at %s', async (path) => {
+  const { post, events } = await received()
+  const answer = await post(path, '{"event":{}}')
+  expect([answer.status, await answer.text()]).toEqual([200, ''])
+  expect(events).toEqual(['event'])
+})
+
+test.for([
+  { what: 'another path', path: '/', status: 404 },
+  { what: 'a path that only begins like ours', path: `/${TOKEN}/x`, status: 404 },
+  { what: 'a path that only ends like ours', path: `/x${TOKEN}`, status: 404 },
+  { what: 'another token', path: `/${'e'.repeat(64)}`, status: 404 },
+  { what: 'another method', path: `/${TOKEN}`, more: { method: 'PUT' }, status: 405 },
+  { what: 'no body', path: `/${TOKEN}`, body: '', status: 400 },
+  { what: 'a body that is no JSON', path: `/${TOKEN}`, body: '{', status: 400 },
+  { what: 'a list', path: `/${TOKEN}`, body: '[]', status: 400 },
+  { what: 'null', path: `/${TOKEN}`, body: 'null', status: 400 },
+  { what: 'a text', path: `/${TOKEN}`, body: '"x"', status: 400 },
+])('answers $what with $status and does nothing', async ({ path, body, more, status }) => {
+  const { post, events } = await received()
+  expect((await post(path, body, more)).status).toBe(status)
+  expect(events).toEqual([])
+})
+
+test('answers 401 to what is not genuine, and 400 where that cannot be told', async () => {
+  const seen: unknown[] = []
+  const { post, events } = await received({
+    isGenuine: ({ body, event, signature }) => {
+      seen.push([body.toString(), event, signature])
+      return false
+    },
+  })
+  const headers = { 'x-signature': 'abc' }
+  expect((await post(`/${TOKEN}`, '{"a": 1}', { headers })).status).toBe(401)
+  expect(seen).toEqual([['{"a": 1}', { a: 1 }, 'abc']])
+  const deep = await received({
+    isGenuine: () => {
+      throw new RangeError('too deep')
+    },
+  })
+  expect((await deep.post(`/${TOKEN}`)).status).toBe(400)
+  expect([...events, ...deep.events]).toEqual([])
+})
+
+test('takes no body above its bound, whether announced or not', async () => {
+  const { url, post, events } = await received({ maxBodyBytes: 1_000 })
+  expect((await post(`/${TOKEN}`, `{"a":"${'x'.repeat(992)}"}`)).status).toBe(200)
+  const head = `POST /${TOKEN} HTTP/1.1\r\nhost: x\r\n`
+  expect(await exchange(url, `${head}content-length: 1001\r\n\r\n`)).toMatch(/^HTTP\/1.1 413 /)
+  const chunk = 'x'.repeat(1_001)
+  const chunked = `${head}transfer-encoding: chunked\r\n\r\n${chunk.length.toString(16)}\r\n${chunk}\r\n`
+  expect(await exchange(url, chunked)).toMatch(/^HTTP\/1.1 413 /)
+  expect(events).toHaveLength(1)
+})
+
+test('takes bodies up to a megabyte unless told', async () => {
+  const { post } = await received()
+  expect((await post(`/${TOKEN}`, `{"a":"${'x'.repeat(999_992)}"}`)).status).toBe(200)
+})
+
+test('ends a request that does not come whole in time', async () => {
+  const { url, events } = await received({ requestTimeoutMs: 50 })
+  const head = `POST /${TOKEN} HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{`
+  expect(await exchange(url, head)).toMatch(/^HTTP\/1.1 408 /)
+  expect(await exchange(url, 'POST /')).toMatch(/^HTTP\/1.1 408 /)
+  expect(events).toEqual([])
+})
+
+test('survives what is no HTTP and bodies that break off', async () => {
+  const { url, post } = await received()
+  expect(await exchange(url, 'hello\r\n\r\n')).toMatch(/^HTTP\/1.1 400 /)
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  socket.end(`POST /${TOKEN} HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{`)
+  await text(socket)
+  expect((await post(`/${TOKEN}`)).status).toBe(200)
+})
+
+test('says that a port cannot be had', async () => {
+  const { url } = await received()
+  const port = Number(new URL(url).port)
+  await expect(received({ port })).rejects.toMatchObject({ code: 'USAGE', message: /EADDRINUSE/ })
+})
+
+test('ends its connections when it is closed', async () => {
+  const { url, close, post } = await received()
+  await post(`/${TOKEN}`)
+  await close()
+  await expect(fetch(url)).rejects.toThrow()
+})

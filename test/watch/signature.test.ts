@@ -1,0 +1,59 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { sign } from '../../src/service/webhooks/sign.ts'
+import { fitsScheme, isSigned, type SecretScheme } from '../../src/watch/signature.ts'
+
+const HEX = '4a656665'
+const SCHEMES = ['canonical', 'raw'] as const
+const signed = (text: string, scheme: SecretScheme, secret = HEX) => ({
+  ...{ body: Buffer.from(text), event: JSON.parse(text) as object, secret },
+  signature: sign({ secret, body: JSON.parse(text), text }, scheme),
+})
+
+test.for(SCHEMES)('takes whatever a service signs by the scheme %s', (scheme) => {
+  const objects = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { minKeys: 1 })
+  fc.assert(
+    fc.property(objects, fc.integer({ min: 0, max: 3 }), (event, space) => {
+      const given = signed(JSON.stringify(event, null, space), scheme)
+      expect(isSigned({ ...given, schemes: [scheme] })).toBe(true)
+      expect(isSigned({ ...given, schemes: SCHEMES })).toBe(true)
+    }),
+  )
+})
+
+test('knows the signature of RFC 4231, test case 2, over raw bytes', () => {
+  const signature = Buffer.from(
+    '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843',
+    'hex',
+  ).toString('base64')
+  const given = { body: Buffer.from('what do ya want for nothing?'), event: {}, signature }
+  expect(isSigned({ ...given, secret: 'Jefe', schemes: ['raw'] })).toBe(true)
+})
+
+test('takes a canonical signature whatever the order and spaces of the body', () => {
+  const { signature } = signed('{"a":1,"b":[2,{"c":3,"d":4}]}', 'canonical')
+  const text = '{ "b": [2.0, {"d":4, "c":3}],\n"a": 1e0 }'
+  const given = { body: Buffer.from(text), event: JSON.parse(text), signature, secret: HEX }
+  expect(isSigned({ ...given, schemes: ['canonical'] })).toBe(true)
+  expect(isSigned({ ...given, schemes: ['raw'] })).toBe(false)
+})
+
+test.for([
+  { what: 'another body', change: { body: Buffer.from('{"a":2}'), event: { a: 2 } } },
+  { what: 'another secret', change: { secret: '4a656666' } },
+  { what: 'no signature', change: { signature: undefined } },
+  { what: 'an empty signature', change: { signature: '' } },
+  { what: 'a signature that is cut', change: { signature: 'W9zBRr9gdU5qBCQmCJV1xw==' } },
+  { what: 'a signature that is no base64', change: { signature: '\u0000é' } },
+])('refuses $what', ({ change }) => {
+  for (const scheme of SCHEMES)
+    expect(isSigned({ ...signed('{"a":1}', scheme), schemes: SCHEMES, ...change })).toBe(false)
+})
+
+test('never signs by a secret whose hex would be an empty key', () => {
+  const secret = 'not hex'
+  const given = signed('{"a":1}', 'canonical', secret)
+  expect(isSigned({ ...given, schemes: ['canonical'] })).toBe(false)
+  expect(SCHEMES.map((scheme) => fitsScheme(secret, scheme))).toEqual([false, true])
+  expect(fitsScheme('abc', 'canonical')).toBe(false)
+})

@@ -1,0 +1,49 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { newToken, readWatchState, writeWatchState } from '../../src/watch/watch-state.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const newPath = () => join(tempFolder(), 'watch', 'state.json')
+
+test('remembers token and webhooks, for nobody else to read', async () => {
+  const path = newPath()
+  const state = { token: newToken(), webhooks: [{ id: 'w', addresses: ['0xa'] }] }
+  expect(await readWatchState(path)).toBeUndefined()
+  await writeWatchState(path, state)
+  expect(await readWatchState(path)).toEqual(state)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(state.token).toMatch(/^[0-9a-f]{64}$/)
+})
+
+test('never makes the same token twice', () => {
+  expect(newToken()).not.toBe(newToken())
+})
+
+test.for(['', 'null', '[]', '{"token":7}', '{"token":"../x","webhooks":[]}', '{"token"'])(
+  'remembers nothing by the damaged file %j',
+  async (text) => {
+    const path = join(tempFolder(), 'state.json')
+    writeFileSync(path, text)
+    expect(await readWatchState(path)).toBeUndefined()
+  },
+)
+
+test('passes over webhooks that are none', async () => {
+  const path = newPath()
+  const good = { id: 'w', addresses: ['0xa'] }
+  await writeWatchState(path, { token: newToken(), webhooks: [good] })
+  const spoilt = JSON.parse(readFileSync(path, 'utf8'))
+  writeFileSync(
+    path,
+    JSON.stringify({ ...spoilt, webhooks: [null, 7, { id: 1 }, { id: 'x', addresses: [1] }, good] }),
+  )
+  expect((await readWatchState(path))?.webhooks).toEqual([good])
+})
+
+test('says what cannot be written', async () => {
+  const folder = tempFolder()
+  writeFileSync(join(folder, 'file'), '')
+  const work = writeWatchState(join(folder, 'file', 'state.json'), { token: newToken(), webhooks: [] })
+  await expect(work).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
+})
