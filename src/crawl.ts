@@ -1,11 +1,10 @@
-import { setMaxListeners } from 'node:events'
-import { ExportError } from './errors.ts'
 import type { Page } from './fetch/page.ts'
 import { readRange } from './fetch/read-range.ts'
 import type { Asker } from './fetch/request.ts'
 import type { Figures } from './figures.ts'
 import type { BlockRange, Job } from './model.ts'
 import { type Claim, createReadPlan, type Piece } from './plan/read-plan.ts'
+import { type Reading, runReaders } from './run-readers.ts'
 import type { Spool } from './spool/spool.ts'
 import { NO_END } from './spool/state.ts'
 
@@ -16,6 +15,8 @@ export type Crawl = {
   figures: Figures
   /** Called as each page is on disk. */
   onPage: () => void
+  /** Told what is worth knowing while it goes on. */
+  onNotice: (notice: string) => void
 }
 
 /**
@@ -42,33 +43,26 @@ function* openPieces({ job, spool }: Crawl): Generator<Piece> {
 
 /** As many readers as the job allows share the pieces until all is read; the first failure stops all. */
 async function readPieces(context: Crawl, pieces: Iterable<Piece>): Promise<void> {
-  const failed = new AbortController()
-  const signal = AbortSignal.any([context.asker.signal, failed.signal])
-  // Every request in flight listens to it: many listeners are no leak here.
-  setMaxListeners(0, signal)
+  const { job, asker } = context
+  const open = (signal: AbortSignal) => sharePieces({ ...context, asker: { ...asker, signal } }, pieces)
+  await runReaders({ count: job.concurrency, signal: asker.signal, open })
+}
+
+function sharePieces(context: Crawl, pieces: Iterable<Piece>): Reading {
   const plan = createReadPlan(pieces)
-  const idle = createBell(signal)
-  const inside = { ...context, asker: { ...context.asker, signal }, onProgress: idle.ring }
-  let isSpent = false
-  const reader = async () => {
-    while (!isSpent) {
-      const claim = plan.claim()
-      if (claim !== undefined) await readClaim(inside, claim).finally(idle.ring)
-      else if (plan.isOver()) return
-      else await idle.wait()
-    }
+  const idle = createBell(context.asker.signal)
+  const inside = { ...context, onProgress: idle.ring }
+  return {
+    onFailure: idle.ring,
+    read: async (isSpent) => {
+      while (!isSpent()) {
+        const claim = plan.claim()
+        if (claim !== undefined) await readClaim(inside, claim).finally(idle.ring)
+        else if (plan.isOver()) return
+        else await idle.wait()
+      }
+    },
   }
-  const readers = Array.from({ length: context.job.concurrency }, () =>
-    reader().catch((thrown: unknown) => {
-      if (isBudget(thrown)) isSpent = true
-      else failed.abort(thrown)
-      idle.ring()
-      throw thrown
-    }),
-  )
-  const ended = await Promise.allSettled(readers)
-  failed.signal.throwIfAborted()
-  for (const reader of ended) if (reader.status === 'rejected') throw reader.reason
 }
 
 /** Lets idle readers sleep until somebody has got a page. */
@@ -88,11 +82,6 @@ function createBell(signal: AbortSignal): { wait: () => Promise<void>; ring: () 
       signal.throwIfAborted()
     },
   }
-}
-
-/** A spent budget stops the asking and lets what is in flight arrive. */
-function isBudget(thrown: unknown): boolean {
-  return thrown instanceof ExportError && thrown.code === 'BUDGET_REACHED'
 }
 
 async function readClaim(

@@ -42,6 +42,11 @@ export const FAILURES = {
     retry: false,
     fix: 'Look into rejects.ndjson in the output: each line holds a record and the reason.',
   },
+  BLOCKS_MISSING: {
+    exit: 6,
+    retry: false,
+    fix: 'Run the same command again later: it asks for the missing blocks only. manifest.json lists them.',
+  },
   OUTPUT_FAILED: {
     exit: 7,
     retry: false,

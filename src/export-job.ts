@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { crawl } from './crawl.ts'
+import { crawlJob } from './crawl-job.ts'
 import { readTextIfAny, writeAtomically } from './disk.ts'
 import {
   areFilesInPlace,
@@ -37,8 +37,8 @@ export type JobRun = {
 
 export type JobResult = {
   job: Job
-  /** `complete`: all files are there. `unchanged`: they were there already. */
-  state: 'complete' | 'unchanged' | 'failed'
+  /** `complete`: all files are there. `unchanged`: they were there already. `incomplete`: blocks are missing in them. */
+  state: 'complete' | 'unchanged' | 'incomplete' | 'failed'
   error: ExportError | undefined
 }
 
@@ -74,6 +74,10 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
   try {
     if (spool.resumed) run.onNotice(`${job.name}: an unfinished run is continued`)
     const state = await readAndWrite(run, spool, earlier)
+    if (await spool.reopenMissing()) {
+      await rm(join(folder, DONE_FILE), { force: true })
+      return 'incomplete'
+    }
     if (job.endBlock === undefined) return state
   } finally {
     await spool.close()
@@ -111,11 +115,11 @@ async function openJobSpool(run: JobRun, manifest: Manifest | undefined): Promis
 }
 
 async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promise<'complete' | 'unchanged'> {
-  const { job, asker, figures } = run
+  const { job, asker, figures, onNotice } = run
   const output = await openOutput({ job, spool, figures, signal: asker.signal, earlier })
   try {
     figures.phase = 'reading'
-    const end = await crawl({ job, asker, spool, figures, onPage: output.pageArrived })
+    const end = await crawlJob({ job, asker, spool, figures, onNotice, onPage: output.pageArrived })
     figures.phase = 'writing'
     figures.share = 1
     const { manifest, from } = earlier
@@ -140,8 +144,9 @@ function describeDamage({ name }: Job, bytes: number, kept: string | undefined):
 }
 
 /** What pages must have in common with a job to be continued by it. */
-export function spoolIdentity({ chain, startBlock, endBlock, finalityMs }: Job): SpoolIdentity {
-  return { chain, startBlock, endBlock: endBlock ?? null, finalityMs }
+export function spoolIdentity({ kind, chain, startBlock, endBlock, finalityMs }: Job): SpoolIdentity {
+  const common = { chain, startBlock, endBlock: endBlock ?? null, finalityMs }
+  return kind === 'blocks' ? { kind, ...common } : common
 }
 
 /** Where a job's output keeps its checkpoint and lock. */

@@ -1,3 +1,5 @@
+import type { FailureCode } from './errors.ts'
+import type { BlockRange } from './model.ts'
 import type { TableName } from './table/index.ts'
 
 /** What one job has done so far; updated in place, read by progress, summary and the run's report. */
@@ -30,6 +32,8 @@ export type Figures = {
   totalRows: Partial<Record<TableName, number>>
   files: number
   rejects: number
+  /** Blocks that the service does not have, of a job of blocks. */
+  missing: readonly BlockRange[]
 }
 
 export function newFigures(wallets: number, now: number): Figures {
@@ -44,6 +48,12 @@ export function newFigures(wallets: number, now: number): Figures {
     files: 0,
     rejects: 0,
   }
-  const unknown = { endedMs: undefined, endBlock: undefined, rows: {}, totalRows: {} }
+  const unknown = { endedMs: undefined, endBlock: undefined, rows: {}, totalRows: {}, missing: [] }
   return { phase: 'waiting', startedMs: now, wallets, ...counts, share: 0, shareAtStart: 0, ...unknown }
+}
+
+/** What is lacking in an export that did not fail. */
+export function lackOf({ rejects, missing }: Figures): FailureCode | undefined {
+  if (rejects > 0) return 'RECORDS_REJECTED'
+  return missing.length > 0 ? 'BLOCKS_MISSING' : undefined
 }

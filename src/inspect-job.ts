@@ -1,6 +1,7 @@
 import { isDone, privateFolder, spoolIdentity } from './export-job.ts'
+import { BLOCKS } from './listings.ts'
 import type { Manifest } from './manifest.ts'
-import type { Job, Wallet } from './model.ts'
+import type { BlockRange, Job, Wallet } from './model.ts'
 import { inspectSpool } from './spool/spool.ts'
 import { NO_END } from './spool/state.ts'
 import { readManifestIfAny } from './write/publish.ts'
@@ -13,6 +14,8 @@ export type JobState = {
   items: number
   /** Ranges still to be asked; `to` is undefined where it is the head. */
   wallets: (Wallet & { remaining: { from: number; to: number | undefined }[] })[]
+  /** Blocks still to be asked of a job of blocks, in order. */
+  blocks: readonly BlockRange[]
   /** Of what was exported before, if anything was. */
   manifest: Manifest | undefined
 }
@@ -35,5 +38,6 @@ export async function inspectJob(job: Job): Promise<JobState> {
       : manifest === undefined
         ? 'not begun'
         : 'exported'
-  return { state, pages: spool.pages, items: spool.items, wallets, manifest }
+  const blocks = done || job.kind === 'wallets' ? [] : spool.remaining(BLOCKS)
+  return { state, pages: spool.pages, items: spool.items, wallets, blocks, manifest }
 }

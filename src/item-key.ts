@@ -29,6 +29,11 @@ export function keyOfItem(item: unknown): ItemKey | string {
   return { block, index, hash: txHash.toLowerCase(), timeMs }
 }
 
+/** A native transaction of the block listing (interface section 2.2) as an item of the wallet listing without transfers. */
+export function itemOfNative(native: unknown): { nativeTransaction: unknown } {
+  return { nativeTransaction: native }
+}
+
 /** Orders by block, then position; by hash only where two transactions claim one place. */
 export function compareKeys(a: Pick<ItemKey, 'block' | 'index' | 'hash'>, b: typeof a): number {
   return a.block - b.block || a.index - b.index || (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0)

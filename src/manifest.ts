@@ -8,12 +8,25 @@ export type Manifest = {
   generator: string
   job: ManifestJob
   coverage: { address: string; fromBlock: number; toBlock: number; transactions: number }[]
+  /** In a job of blocks only. */
+  blocks?: ManifestBlocks
   tables: Partial<Record<TableName, ManifestTable>>
   rejects: number
 }
 
+/** Whole blocks, whoever took part in them. */
+export type ManifestBlocks = {
+  fromBlock: number
+  /** Exclusive. */
+  toBlock: number
+  /** Blocks in between that the service did not have, in order; half-open like the whole. */
+  missing: { fromBlock: number; toBlock: number }[]
+}
+
 type ManifestJob = {
   name: string
+  /** In a job of blocks only: without it, the job is one of wallets. */
+  kind?: 'blocks'
   chain: string
   startBlock: number
   /** As the job says it; null: the head, pinned at the run's start. */

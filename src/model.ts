@@ -14,16 +14,20 @@ export type Format = 'csv' | 'parquet'
 /** Folders inside a table's: by UTC day or month of the block, or by so many blocks, counted from block 0. */
 export type PartitionBy = 'day' | 'month' | `blocks:${number}`
 
+/** What is exported: the histories of wallets, or whole blocks whoever took part in them. */
+export type JobKind = 'wallets' | 'blocks'
+
 /** A job file after its checks: nothing optional but what may really be absent, units in the names. */
 export type Job = {
   readonly name: string
   /** Where it was read from, for messages. */
   readonly file: string
+  readonly kind: JobKind
   readonly chain: string
-  /** Sorted by address, each once. */
+  /** Sorted by address, each once; none in a job of blocks. */
   readonly wallets: readonly Wallet[]
   readonly startBlock: number
-  /** Exclusive; undefined: up to the head, pinned at the run's start. */
+  /** Exclusive; undefined: up to the head, pinned at the run's start. Never undefined in a job of blocks. */
   readonly endBlock: number | undefined
   readonly tables: readonly TableName[]
   readonly format: Format

@@ -2,19 +2,21 @@ import { closeSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { crawl } from './crawl.ts'
+import { crawlJob } from './crawl-job.ts'
 import { ExportError, toExportError } from './errors.ts'
 import { spoolIdentity } from './export-job.ts'
 import { createGate } from './fetch/gate.ts'
 import { limitConcurrency } from './fetch/limit.ts'
 import type { RetryOptions } from './fetch/retry.ts'
-import { newFigures } from './figures.ts'
+import { type Figures, newFigures } from './figures.ts'
 import { flattenTransaction, type Reject } from './flatten/flatten-transaction.ts'
+import { listingsOf } from './listings.ts'
 import { condense } from './merge/condense.ts'
 import { mergeItems } from './merge/merge-items.ts'
 import { openSource, type SourcePlace } from './merge/source-place.ts'
 import type { Job } from './model.ts'
 import { openAsker, requireService } from './open-asker.ts'
+import { missingWords } from './report/words.ts'
 import { createDataService } from './service/create-data-service.ts'
 import { listen } from './service/listen.ts'
 import { placesIn } from './slicer.ts'
@@ -42,7 +44,8 @@ export type RowsOptions = {
  *
  * Pages are kept in a temporary folder until all of them are there; then rows come one transaction after the other, as
  * fast as they are taken, in bounded memory. The folder goes when the iteration ends, whichever way. Of the job, what
- * says how files are written does not matter. Throws ExportError: the codes of `run`.
+ * says how files are written does not matter. Throws ExportError: the codes of `run`; where blocks of a job of blocks
+ * are missing, after the last row.
  */
 export function rows<T extends TableName>(
   job: Job,
@@ -58,6 +61,7 @@ async function* readTable<T extends TableName>(
   options: RowsOptions,
 ): AsyncGenerator<TableRows[T], void, void> {
   requireService(job)
+  requireTable(job, table)
   const stop = stopSignal(options.signal)
   const folder = await mkdtemp(join(options.folder ?? tmpdir(), 'walletlake-rows-'))
   try {
@@ -75,11 +79,12 @@ async function* readTable<T extends TableName>(
       onDamage: () => {},
     })
     try {
-      const end = await crawl({ job, asker, spool, figures, onPage: () => {} })
+      const end = await crawlJob({ job, asker, spool, figures, onPage: () => {}, onNotice: () => {} })
       for await (const row of readRows({ job, spool, folder, end, table, onReject: options.onReject })) {
         stop.signal.throwIfAborted()
         yield toObject(table, row)
       }
+      requireAllBlocks(figures)
     } finally {
       await spool.close()
       await close()
@@ -91,6 +96,20 @@ async function* readTable<T extends TableName>(
     stop.forget()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+function requireTable({ kind }: Job, table: TableName): void {
+  if (kind === 'wallets' || table === 'transactions') return
+  throw new ExportError('USAGE', `a job of blocks has no rows of ${table}`, {
+    fix: 'Ask for transactions: a block listing has nothing else.',
+  })
+}
+
+function requireAllBlocks({ missing }: Figures): void {
+  if (missing.length === 0) return
+  throw new ExportError('BLOCKS_MISSING', `all rows were given, but ${missingWords(missing)}`, {
+    fix: 'Ask again later, or for blocks that the service has.',
+  })
 }
 
 /** Whatever a signal's reason is, ours is an error of ours. */
@@ -126,7 +145,7 @@ async function* readRows({ job, spool, folder, end, table, onReject }: Reading):
   const { chain, nativeSymbol } = job
   const context = { chain, nativeSymbol, wallets, tables: new Set([table]), onReject: onReject ?? (() => {}) }
   try {
-    const frames = spool.frames(new Set(wallets.keys()))
+    const frames = spool.frames(listingsOf(job))
     const sources = await condense(placesIn(frames, range), { file: places.runsFile, open })
     for await (const views of mergeItems(sources.map(open)))
       yield* flattenTransaction(views, context)?.rows[table] ?? []

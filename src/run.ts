@@ -6,7 +6,7 @@ import { createGate, type Gate } from './fetch/gate.ts'
 import { limitConcurrency } from './fetch/limit.ts'
 import type { Asker } from './fetch/request.ts'
 import type { RetryOptions } from './fetch/retry.ts'
-import { type Figures, newFigures } from './figures.ts'
+import { type Figures, lackOf, newFigures } from './figures.ts'
 import type { Job } from './model.ts'
 import { openAsker, requireService } from './open-asker.ts'
 import { writeRunReport } from './report/run-report.ts'
@@ -140,9 +140,9 @@ async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, 
   return { ...result, figures }
 }
 
-/** Of several failures the one with the lowest exit code above 0 speaks; rejected records only where nothing failed. */
+/** Of several failures the one with the lowest exit code above 0 speaks; what is lacking only where nothing failed. */
 function worstCode(results: readonly (JobResult & { figures: Figures })[]): FailureCode | undefined {
   const codes = results.flatMap(({ error }) => (error === undefined ? [] : [error.code]))
   codes.sort((a, b) => FAILURES[a].exit - FAILURES[b].exit)
-  return codes[0] ?? (results.some(({ figures }) => figures.rejects > 0) ? 'RECORDS_REJECTED' : undefined)
+  return codes[0] ?? results.map(({ figures }) => lackOf(figures)).find((code) => code !== undefined)
 }

@@ -9,7 +9,7 @@ import type { Slice, SliceRows } from './write-slice.ts'
 
 export type Slicing = {
   spool: Pick<Spool, 'settled' | 'frames'>
-  /** Addresses of the job. */
+  /** The job's listings: addresses, or that of all blocks. */
   wallets: ReadonlySet<string>
   /** Rows of blocks before this one are there already. */
   from: number
@@ -32,14 +32,17 @@ export type Slicer = {
 
 /** Page bytes in a slice, about: enough to be worth the call, little enough to keep every thread busy. */
 const SLICE_BYTES = 2_500_000
-/** Pages between two looks at what has been settled. */
+/** Pages between two looks at what has been settled: the more there is to look at, the more. */
 const LOOK_EVERY = 16
+/** More settled ranges than this, with holes between, are left until their holes are filled. */
+const MOST_RANGES = 256
 
 export function createSlicer(slicing: Slicing): Slicer {
   const { spool, wallets, from, pool, onRows } = slicing
   const begun: Promise<SliceRows>[] = []
   let gone: BlockRange[] = from === 0 ? [] : [{ from: 0, to: from }]
-  let pages = 0
+  const lookEvery = Math.max(LOOK_EVERY, Math.ceil(wallets.size / 4))
+  let pagesToLook = lookEvery
   const begin = (slice: Slice) => {
     gone = uniteRanges([...gone, slice.range])
     const rows = pool.run({ kind: 'slice', slice }, bytesOf(slice.places)).then((rows) => {
@@ -51,9 +54,13 @@ export function createSlicer(slicing: Slicing): Slicer {
     begun.push(rows)
   }
   const beginSettled = () => {
-    const ready = spool.settled(wallets).flatMap((range) => without(range, gone))
+    const settled = spool.settled(wallets)
+    pagesToLook = Math.max(lookEvery, settled.length)
+    if (settled.length > MOST_RANGES) return
+    const ready = settled.flatMap((range) => without(range, gone))
     if (ready.length === 0) return
     const frames = spool.frames(wallets)
+    pagesToLook = Math.max(pagesToLook, Math.ceil(frames.length / 16))
     for (const range of ready) {
       const places = placesIn(frames, range)
       if (bytesOf(places) < SLICE_BYTES || mostOverlap(places) > CONDENSE_DEFAULTS.budgetBytes) continue
@@ -62,8 +69,8 @@ export function createSlicer(slicing: Slicing): Slicer {
   }
   return {
     pageArrived: () => {
-      pages += 1
-      if (pages % Math.max(LOOK_EVERY, Math.ceil(wallets.size / 4)) === 0) beginSettled()
+      pagesToLook -= 1
+      if (pagesToLook <= 0) beginSettled()
     },
     finish: async (range) => {
       const frames = spool.frames(wallets)

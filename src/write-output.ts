@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Earlier } from './earlier-export.ts'
 import type { Figures } from './figures.ts'
 import type { Reject } from './flatten/flatten-transaction.ts'
+import { BLOCKS, listingsOf } from './listings.ts'
 import { PRIVATE_FOLDER } from './manifest.ts'
 import { condense } from './merge/condense.ts'
 import type { BadItem } from './merge/frame-items.ts'
@@ -47,7 +48,7 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   const pool = openWritePool(context)
   const slicer = createSlicer({
     spool: output.spool,
-    wallets: new Set(context.wallets.keys()),
+    wallets: listingsOf(output.job),
     from: output.earlier.from,
     pool,
     condense: (places) =>
@@ -99,7 +100,8 @@ async function finish(finishing: Finishing, range: BlockRange): Promise<Written>
   const seen = countSeen(slices.map((slice) => slice.seen))
   const kept = keptOf(earlier, job)
   const everSeen = countSeen([...earlier.written.map((one) => new Map(Object.entries(one.seen))), seen])
-  const manifest = buildManifest({ job, range, parts, seen: everSeen, rejects: rejects.length, kept })
+  const source = { job, range, parts, seen: everSeen, missing: finishing.spool.missing(), kept }
+  const manifest = buildManifest({ ...source, rejects: rejects.length })
   signal.throwIfAborted()
   await publish({ folder: job.output, manifest, parts: [...parts.values()].flat(), rejects })
   const files = Object.values(manifest.tables).reduce((sum, table) => sum + table.files.length, 0)
@@ -161,7 +163,7 @@ async function rejectLines(
 ): Promise<readonly string[]> {
   const lines = new Set<string>(earlier.rejects)
   for (const { rejects } of slices) for (const reject of rejects) lines.add(rejectLine(job.chain, reject))
-  for (const { item, ...rest } of await badItems(spool.frames(addressesOf(job)), spool))
+  for (const { item, ...rest } of await badItems(spool.frames(listingsOf(job)), spool))
     lines.add(rejectLine(job.chain, { ...rest, transactionHash: null, list: null, record: item }))
   return [...lines].sort()
 }
@@ -173,12 +175,10 @@ async function badItems(frames: readonly Frame[], spool: Spool): Promise<BadItem
   return items
 }
 
-const addressesOf = ({ wallets }: Job) => new Set(wallets.map(({ address }) => address))
-
 function rejectLine(chain: string, { wallet, transactionHash, list, reason, record }: Reject): string {
   return JSON.stringify({
     chain_id: chain,
-    wallet_address: wallet,
+    wallet_address: wallet === BLOCKS ? null : wallet,
     transaction_hash: transactionHash,
     list,
     reason,
@@ -186,14 +186,14 @@ function rejectLine(chain: string, { wallet, transactionHash, list, reason, reco
   })
 }
 
-/** One file a wallet under `raw/`: its items as they were received, in chain order, one a line. */
+/** One file a wallet, or one of all blocks, under `raw/`: items as they were received, in chain order, one a line. */
 async function keepRaw({ job, spool, earlier }: Output, { to }: BlockRange): Promise<void> {
   // Pages of earlier runs may be gone: then the file has their items, and these come after it.
   const appendFrom = spool.base > job.startBlock ? earlier.from : undefined
   const range = { from: appendFrom ?? job.startBlock, to }
   const context = { read: (place: SourcePlace) => spool.read(place), range, cutMs: spool.cutMs }
-  const framesOf = new Map<string, Frame[]>(job.wallets.map(({ address }) => [address, []]))
-  for (const frame of spool.frames(addressesOf(job))) framesOf.get(frame.wallet)?.push(frame)
+  const framesOf = new Map<string, Frame[]>([...listingsOf(job)].map((listing) => [listing, []]))
+  for (const frame of spool.frames(listingsOf(job))) framesOf.get(frame.wallet)?.push(frame)
   for (const [address, frames] of framesOf) {
     const transactions = mergeItems(placesIn(frames, range).map((place) => openSource(place, context)))
     const bad = (await badItems(frames, spool)).map(({ item }) => item)

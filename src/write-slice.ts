@@ -2,9 +2,11 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { diskError } from './disk.ts'
 import { type FlatTransaction, flattenTransaction, type Reject } from './flatten/flatten-transaction.ts'
+import { BLOCKS } from './listings.ts'
 import { mergeItems } from './merge/merge-items.ts'
 import { openSource, type SourcePlace } from './merge/source-place.ts'
 import type { BlockRange, PartitionBy } from './model.ts'
+import { bodiesIn } from './spool/stretch.ts'
 import { type Row, type TableName, tableNamed } from './table/index.ts'
 import { type FileFormat, lineMaker } from './write/assemble-table.ts'
 import { type Chunk, openChunk } from './write/chunk.ts'
@@ -83,7 +85,7 @@ export function readPlace(
   const body = Buffer.allocUnsafe(bytes)
   if (readSync(file, body, 0, bytes, offset) < bytes)
     throw diskError(`cannot read ${path}`, new Error('it ends too early'))
-  return body
+  return wallet === BLOCKS ? bodiesIn(body) : body
 }
 
 /** One table of a slice on its way to disk. */

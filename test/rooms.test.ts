@@ -4,9 +4,20 @@ import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 
 const SRC = join(import.meta.dirname, '..', 'src')
-const SHELF = ['model', 'errors', 'disk', 'item-key', 'block-ranges', 'manifest', 'figures', 'version']
+const SHELF = [
+  'model',
+  'errors',
+  'disk',
+  'item-key',
+  'block-ranges',
+  'manifest',
+  'figures',
+  'version',
+  'listings',
+]
 const COMPOSERS = [
-  ...['run', 'export-job', 'earlier-export', 'crawl', 'inspect-job', 'index', 'bin'],
+  ...['run', 'export-job', 'earlier-export', 'inspect-job', 'index', 'bin'],
+  ...['crawl', 'crawl-job', 'run-readers'],
   ...['write-output', 'slicer', 'write-slice', 'write-task', 'write-pool', 'write-threads', 'write-worker'],
   'load-into',
   'compact-output',

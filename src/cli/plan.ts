@@ -1,7 +1,9 @@
 import type { CommandModule } from 'yargs'
+import { countBlocks } from '../block-ranges.ts'
 import { inspectJob } from '../inspect-job.ts'
+import type { BlockRange, Job } from '../model.ts'
 import { say } from '../report/say.ts'
-import { counted } from '../report/words.ts'
+import { counted, grouped, listedRanges } from '../report/words.ts'
 import { type JobArguments, jobOptions, readJobs } from './jobs.ts'
 
 export function planCommand(): CommandModule<object, JobArguments> {
@@ -11,10 +13,14 @@ export function planCommand(): CommandModule<object, JobArguments> {
     builder: jobOptions,
     handler: async (args) => {
       for (const job of await readJobs(args)) {
-        const { state, wallets } = await inspectJob(job)
+        const { state, wallets, blocks } = await inspectJob(job)
         const open = wallets.filter(({ remaining }) => remaining.length > 0)
-        const words = `${job.name}: ${state}, ${counted(open.length, 'wallet')} of ${wallets.length} to ask`
-        say(`${words} (chain ${job.chain}, output ${job.output})`)
+        const left =
+          job.kind === 'blocks'
+            ? leftOfBlocks(job, blocks)
+            : `${counted(open.length, 'wallet')} of ${wallets.length}`
+        say(`${job.name}: ${state}, ${left} to ask (chain ${job.chain}, output ${job.output})`)
+        if (blocks.length > 0) say(`  blocks ${listedRanges(blocks)}`)
         for (const { address, label, remaining } of open) {
           const ranges = remaining.map(({ from, to }) => `[${from}, ${to ?? 'head'})`).join(' ')
           say(`  ${address}  blocks ${ranges}${label === null ? '' : `  ${label}`}`)
@@ -22,4 +28,8 @@ export function planCommand(): CommandModule<object, JobArguments> {
       }
     },
   }
+}
+
+function leftOfBlocks({ startBlock, endBlock = startBlock }: Job, blocks: readonly BlockRange[]): string {
+  return `${counted(countBlocks(blocks), 'block')} of ${grouped(endBlock - startBlock)}`
 }

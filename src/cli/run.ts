@@ -8,6 +8,7 @@ import { showProgress } from '../report/progress.ts'
 import { exitCodeOf, exitOf, summarizeRun } from '../report/run-report.ts'
 import { say, sayJson } from '../report/say.ts'
 import { summaryText } from '../report/summary.ts'
+import { missingWords } from '../report/words.ts'
 import { type RunResult, run } from '../run.ts'
 import { type JobArguments, jobOptions, readJobs } from './jobs.ts'
 import { type NotifyArguments, notifyOptions, openNotifier } from './notifier.ts'
@@ -28,7 +29,7 @@ type RunArguments = JobArguments &
 export function runCommand(finish: (exit: number) => void): CommandModule<object, RunArguments> {
   return {
     command: 'run <jobs..>',
-    describe: 'export the wallets of one or more job files',
+    describe: 'export the wallets or blocks of one or more job files',
     builder: (argv) =>
       notifyOptions(jobOptions(argv))
         .option('fresh', { type: 'boolean', default: false, describe: 'forget checkpoints and start over' })
@@ -163,19 +164,20 @@ function conclude(result: RunResult, { args, log }: { args: RunArguments; log: L
   const { jobs } = result
   if (args.json) sayJson(summarizeRun(result))
   else if (!args.quiet) say(summaryText(jobs, { now: Date.now(), program: programName() }))
-  for (const { job, error, figures } of jobs) {
-    if (error !== undefined)
-      log.failure(new ExportError(error.code, `${job.name}: ${error.message}`, { fix: error.fix }))
-    else if (figures.rejects > 0) {
-      log.failure(
-        new ExportError(
-          'RECORDS_REJECTED',
-          `${job.name}: ${figures.rejects} of the service's records could not be normalized`,
-        ),
-      )
-    }
-  }
+  for (const job of jobs) for (const failure of failuresOf(job)) log.failure(failure)
   return exitOf(result)
+}
+
+/** What a job's run ended with; where it failed, what is lacking in its files is not worth a word. */
+function failuresOf({ job, error, figures }: RunResult['jobs'][number]): ExportError[] {
+  if (error !== undefined)
+    return [new ExportError(error.code, `${job.name}: ${error.message}`, { fix: error.fix })]
+  const rejects = `${job.name}: ${figures.rejects} of the service's records could not be normalized`
+  const missing = `${job.name}: ${missingWords(figures.missing)}`
+  return [
+    ...(figures.rejects > 0 ? [new ExportError('RECORDS_REJECTED', rejects)] : []),
+    ...(figures.missing.length > 0 ? [new ExportError('BLOCKS_MISSING', missing)] : []),
+  ]
 }
 
 /** `walletlake`, or the words that start it from a checkout. */

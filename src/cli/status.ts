@@ -1,7 +1,9 @@
 import type { CommandModule } from 'yargs'
-import { inspectJob } from '../inspect-job.ts'
+import { countBlocks } from '../block-ranges.ts'
+import { inspectJob, type JobState } from '../inspect-job.ts'
+import type { Job } from '../model.ts'
 import { say } from '../report/say.ts'
-import { counted, grouped } from '../report/words.ts'
+import { counted, grouped, missingWords } from '../report/words.ts'
 import { type JobArguments, jobOptions, readJobs } from './jobs.ts'
 
 export function statusCommand(): CommandModule<object, JobArguments> {
@@ -11,17 +13,26 @@ export function statusCommand(): CommandModule<object, JobArguments> {
     builder: jobOptions,
     handler: async (args) => {
       for (const job of await readJobs(args)) {
-        const { state, wallets, pages, items, manifest } = await inspectJob(job)
-        const left = wallets.filter(({ remaining }) => remaining.length > 0).length
+        const inspected = await inspectJob(job)
+        const { state, manifest } = inspected
         say(`${job.name}: ${state} (${job.output})`)
-        if (state === 'unfinished') {
-          const kept = `${counted(pages, 'page')} with ${counted(items, 'transaction')} kept`
-          say(`  ${kept}; ${left} of ${counted(wallets.length, 'wallet')} left to ask`)
-        }
+        if (state === 'unfinished') say(`  ${progressOf(job, inspected)}`)
         for (const [table, { rows, files }] of Object.entries(manifest?.tables ?? {})) {
           say(`  ${grouped(rows).padStart(12)}  ${table} (${counted(files.length, 'file')})`)
         }
+        const missing = (manifest?.blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({
+          from: fromBlock,
+          to: toBlock,
+        }))
+        if (missing.length > 0) say(`  ${missingWords(missing)}`)
       }
     },
   }
+}
+
+function progressOf({ kind }: Job, { pages, items, wallets, blocks }: JobState): string {
+  const kept = `${counted(pages, kind === 'blocks' ? 'block' : 'page')} with ${counted(items, 'transaction')} kept`
+  if (kind === 'blocks') return `${kept}; ${counted(countBlocks(blocks), 'block')} left to ask`
+  const left = wallets.filter(({ remaining }) => remaining.length > 0).length
+  return `${kept}; ${left} of ${counted(wallets.length, 'wallet')} left to ask`
 }

@@ -2,7 +2,7 @@ import type { CommandModule } from 'yargs'
 import { ExportError } from '../errors.ts'
 import { createLog } from '../report/log.ts'
 import { say } from '../report/say.ts'
-import { counted, grouped } from '../report/words.ts'
+import { counted, grouped, missingWords } from '../report/words.ts'
 import { verifyOutput } from '../verify/verify-output.ts'
 
 export function verifyCommand(finish: (exit: number) => void): CommandModule<object, { output: string }> {
@@ -12,10 +12,11 @@ export function verifyCommand(finish: (exit: number) => void): CommandModule<obj
     builder: (argv) =>
       argv.positional('output', { describe: 'the output folder', type: 'string', demandOption: true }),
     handler: async ({ output }) => {
-      const { ok, files, rows, checks, problems } = await verifyOutput(output)
+      const { ok, files, rows, checks, missingBlocks, problems } = await verifyOutput(output)
       if (ok) {
         const read = `${counted(files, 'file')}, ${counted(rows, 'row')}, ${grouped(checks)} checks`
         say(`${output}: good (${read})`)
+        if (missingBlocks.length > 0) say(`  ${missingWords(missingBlocks)}`)
         return
       }
       for (const problem of problems) say(problem)

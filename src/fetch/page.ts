@@ -22,18 +22,24 @@ export type Page = {
   next: string | undefined
 }
 
-export type PageLimits = { range: BlockRange; cutMs: number; order: 'asc' | 'desc' }
+export type PageLimits = {
+  range: BlockRange
+  cutMs: number
+  order: 'asc' | 'desc'
+  /** Makes an entry of the page an item of the wallet listing. @default it is one */
+  toItem?: (entry: unknown) => unknown
+}
 
 /**
  * Checks a body's shape and reads from it what paging needs. Throws PAGE_MALFORMED where the body is not the JSON
  * that the interface promises (section 4.3), holds an item outside the asked range, or has more pages after it and runs
  * against the asked order: its blocks would count as settled. A single bad item is no reason.
  */
-export function readPage(body: Buffer, { range, cutMs, order }: PageLimits): Page {
+export function readPage(body: Buffer, { range, cutMs, order, toItem }: PageLimits): Page {
   const { transactions, next } = parseListing(body)
   const keys: ItemKey[] = []
-  for (const item of transactions) {
-    const key = keyOfItem(item)
+  for (const entry of transactions) {
+    const key = keyOfItem(toItem === undefined ? entry : toItem(entry))
     if (typeof key !== 'string') keys.push(key)
   }
   for (const { block } of keys) if (block < range.from || block >= range.to) throw outside(block, range)

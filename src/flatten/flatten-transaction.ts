@@ -29,6 +29,7 @@ export type FlattenContext = {
 
 /** A record of the service that could not be normalized, as it was received, and why. */
 export type Reject = {
+  /** Address of the wallet in whose listing it was; `blocks` in a job of blocks. */
   wallet: string
   transactionHash: string | null
   /** The list of the item that the record stood in; null: the record is the whole item. */

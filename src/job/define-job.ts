@@ -1,5 +1,5 @@
 import { ExportError } from '../errors.ts'
-import type { Compression, Format, Job, PartitionBy } from '../model.ts'
+import type { Compression, Format, Job, JobKind, PartitionBy } from '../model.ts'
 import type { TableName } from '../table/index.ts'
 import { openComplaints } from './complaints.ts'
 import { layerOfJob } from './layers.ts'
@@ -9,6 +9,7 @@ import { settleRoot } from './read-job.ts'
 /** A job as a job file has it, as an object: the same names, values and defaults. */
 export type JobFields = {
   name?: string
+  kind?: JobKind
   chain: string | number
   addresses?: readonly (string | { address: string; label?: string })[]
   /** Relative to the working directory. */

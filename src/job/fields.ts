@@ -1,4 +1,4 @@
-import type { Compression, Format } from '../model.ts'
+import type { Compression, Format, JobKind } from '../model.ts'
 import { TABLE_NAMES } from '../table/index.ts'
 import { addressList } from './addresses.ts'
 import { baseUrl } from './base-url.ts'
@@ -33,6 +33,13 @@ export const FIELDS = {
     ),
     about: "Names the output folder and the run. Without it, the file's name without its extension.",
     examples: ['treasury'],
+  },
+  kind: {
+    ...oneOf<JobKind>(['wallets', 'blocks']),
+    about:
+      'What is exported: the histories of wallets, or all transactions of the blocks from startBlock to endBlock.',
+    default: 'wallets',
+    examples: ['blocks'],
   },
   chain: {
     ...chainId(),

@@ -1,20 +1,30 @@
 import { COMPRESSIONS, FIELDS, type Field } from './fields.ts'
 import type { SchemaPart } from './kinds.ts'
+import { BLOCK_TABLES } from './settle-blocks.ts'
 
 /** JSON Schema (2020-12) of a job file, from the same table of fields as the validation. */
 export function jobSchema(): SchemaPart {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'walletlake job',
-    description: 'What one run of walletlake exports: chain, wallets, range of blocks, files.',
+    description: 'What one run of walletlake exports: chain, wallets or blocks, files.',
     ...section(topLevel(), ['chain']),
-    oneOf: [{ required: ['addresses'] }, { required: ['addressesFile'] }],
+    oneOf: [ofWallets('addresses'), ofWallets('addressesFile'), OF_BLOCKS],
     not: { required: ['endBlock', 'finality'] },
     if: { properties: { format: { const: 'parquet' } }, required: ['format'] },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
     then: { properties: { compression: { enum: COMPRESSIONS.parquet } } },
     else: { properties: { compression: { enum: COMPRESSIONS.csv } } },
   }
+}
+
+function ofWallets(field: 'addresses' | 'addressesFile'): SchemaPart {
+  return { properties: { kind: { const: 'wallets' } }, required: [field] }
+}
+
+const OF_BLOCKS = {
+  properties: { kind: { const: 'blocks' }, tables: { items: { enum: BLOCK_TABLES } } },
+  required: ['kind', 'startBlock', 'endBlock'],
 }
 
 function topLevel(): SchemaPart {

@@ -2,34 +2,31 @@ import { basename, extname } from 'node:path'
 import type { Compression, Format, Job, Wallet } from '../model.ts'
 import { TABLE_NAMES } from '../table/index.ts'
 import { nativeSymbolOf } from './chain.ts'
-import { against, type Complain } from './complaints.ts'
+import { against } from './complaints.ts'
 import { durationMs } from './duration.ts'
 import { COMPRESSIONS, FIELDS } from './fields.ts'
 import type { Given } from './given.ts'
 import type { Values } from './layers.ts'
-
-/** What settling needs beside the values. */
-export type Settling = {
-  readonly file: string
-  /** The job as a whole, for complaints of what is missing. */
-  readonly root: Given
-  readonly complain: Complain
-}
+import { BLOCK_TABLES, complainOfBlocks } from './settle-blocks.ts'
+import { missing, type Settling } from './settling.ts'
 
 /** The job that checked values make: defaults filled in, rules between fields checked. Wallets are added later. */
 export function settle(values: Values, settling: Settling): Omit<Job, 'wallets' | 'escapeFormulas'> {
   const name = settleName(values, settling)
   const chain =
     values.chain === undefined ? missing('chain', 'a chain id', settling) : (values.chain.value ?? '')
+  const kind = values.kind?.value ?? FIELDS.kind.default
   const format = values.format?.value ?? FIELDS.format.default
   complainOfRange(values, settling)
+  if (kind === 'blocks') complainOfBlocks(values, settling)
   return {
     name,
     file: settling.file,
+    kind,
     chain,
     startBlock: values.startBlock?.value ?? FIELDS.startBlock.default,
     endBlock: values.endBlock?.value,
-    tables: values.tables?.value ?? TABLE_NAMES,
+    tables: values.tables?.value ?? (kind === 'blocks' ? BLOCK_TABLES : TABLE_NAMES),
     format,
     compression: settleCompression(values, format, settling),
     output: values.output?.value ?? `output/${name}`,
@@ -43,12 +40,16 @@ export function settle(values: Values, settling: Settling): Omit<Job, 'wallets' 
   }
 }
 
-/** The wallets listed in the job, or those of its addresses file; one of the two must be there, and not both. */
+/**
+ * The wallets listed in the job, or those of its addresses file; one of the two must be there, and not both. A job of
+ * blocks has none.
+ */
 export async function settleWallets(
-  { addresses, addressesFile }: Values,
+  { kind, addresses, addressesFile }: Values,
   settling: Settling,
   readFile: (given: Given, path: string) => Promise<readonly Wallet[]>,
 ): Promise<readonly Wallet[]> {
+  if (kind !== undefined && kind.value !== 'wallets') return []
   if (addresses === undefined && addressesFile === undefined) {
     missing('addresses', 'addresses or addressesFile', settling)
   }
@@ -117,9 +118,4 @@ function complainOfRange({ startBlock, endBlock, finality }: Values, { complain 
 
 function isOption(given: Given | undefined): boolean {
   return given !== undefined && 'option' in given.place
-}
-
-function missing(field: string, expected: string, { root, complain }: Settling): string {
-  complain({ place: root.place, field, found: 'nothing', expected })
-  return ''
 }

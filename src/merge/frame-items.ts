@@ -1,4 +1,4 @@
-import { compareKeys, type ItemKey, keyOfItem } from '../item-key.ts'
+import { compareKeys, type ItemKey, itemOfNative, keyOfItem } from '../item-key.ts'
 
 /** One wallet's listing item with its place. */
 export type WalletItem = {
@@ -26,13 +26,21 @@ export type BadItem = { wallet: string; reason: string; item: unknown }
 
 /** The items of one page body in chain order; those without a place are left out. */
 export function itemsOfPage({ wallet, body }: { wallet: string; body: Buffer }): WalletItem[] {
-  const { transactions } = JSON.parse(body.toString('utf8')) as { transactions: unknown[] }
   const items: WalletItem[] = []
-  for (const item of transactions) {
+  for (const item of transactionsIn(body)) {
     const key = keyOfItem(item)
     if (typeof key !== 'string') items.push({ key, wallet, item })
   }
   return sortItems(items)
+}
+
+type Page = { transactions: unknown[] }
+
+/** The items of a wallet's page, or those of a list of pages of blocks. */
+export function transactionsIn(body: Buffer): unknown[] {
+  const parsed = JSON.parse(body.toString('utf8')) as Page | Page[]
+  if (!Array.isArray(parsed)) return parsed.transactions
+  return parsed.flatMap(({ transactions }) => transactions.map(itemOfNative))
 }
 
 /** Sorts in place: by block, position and hash, then by wallet; equals keep their order. */

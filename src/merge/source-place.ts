@@ -1,6 +1,6 @@
 import { keyOfItem } from '../item-key.ts'
 import type { BlockRange } from '../model.ts'
-import { type BadItem, type ItemSource, itemsOfPage, type WalletItem } from './frame-items.ts'
+import { type BadItem, type ItemSource, itemsOfPage, transactionsIn, type WalletItem } from './frame-items.ts'
 
 /** Where a source's body lies; plain values, so that it can be handed to another thread. */
 export type SourcePlace = {
@@ -44,8 +44,7 @@ function itemsOfRun(body: Buffer): WalletItem[] {
 
 /** The items of a page that have no place in the chain, with the reason. */
 export function badItemsOfPage({ wallet, body }: { wallet: string; body: Buffer }): BadItem[] {
-  const { transactions } = JSON.parse(body.toString('utf8')) as { transactions: unknown[] }
-  return transactions.flatMap((item) => {
+  return transactionsIn(body).flatMap((item) => {
     const key = keyOfItem(item)
     return typeof key === 'string' ? [{ wallet, reason: key, item }] : []
   })

@@ -1,8 +1,9 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { countBlocks } from '../block-ranges.ts'
 import { writeAtomically } from '../disk.ts'
 import { type ExportError, FAILURES, type FailureCode } from '../errors.ts'
-import type { Figures } from '../figures.ts'
+import { type Figures, lackOf } from '../figures.ts'
 import type { Job } from '../model.ts'
 
 export type RunReport = {
@@ -60,13 +61,13 @@ export function exitOf({ code }: { code: FailureCode | undefined }): number {
 /** Exit code that a run of this job alone would have. */
 export function exitCodeOf({ error, figures }: Pick<Ended, 'error' | 'figures'>): number {
   if (error !== undefined) return error.failure.exit
-  return exitOf({ code: figures.rejects > 0 ? 'RECORDS_REJECTED' : undefined })
+  return exitOf({ code: lackOf(figures) })
 }
 
 /** One job's outcome with stable field names, for `--json` and the run's report. */
 function summarize({ id, job, state, error, figures }: RunReport) {
   const { startedMs, endBlock, requests, refusals, retries, bytes, pages, items, ...counts } = figures
-  const { transactions, rows, totalRows, files, rejects } = counts
+  const { transactions, rows, totalRows, files, rejects, missing } = counts
   return {
     run: id,
     job: job.name,
@@ -93,6 +94,7 @@ function summarize({ id, job, state, error, figures }: RunReport) {
     totalRows,
     files,
     rejects,
+    missingBlocks: countBlocks(missing),
   }
 }
 

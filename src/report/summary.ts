@@ -1,7 +1,8 @@
+import { countBlocks } from '../block-ranges.ts'
 import type { ExportError } from '../errors.ts'
 import type { Figures } from '../figures.ts'
 import type { Job } from '../model.ts'
-import { counted, grouped, lasting, sized } from './words.ts'
+import { counted, grouped, lasting, missingWords, sized } from './words.ts'
 
 export type Outcome = { job: Job; state: string; error: ExportError | undefined; figures: Figures }
 
@@ -23,16 +24,22 @@ function jobLines({ job, state, error, figures }: Outcome, now: number): string[
   if (state === 'unchanged')
     return [`${job.name}: already complete in ${job.output}`, '  nothing was asked; --fresh exports it again']
   const spent = `${counted(figures.requests, 'request')}, ${sized(figures.bytes)}`
-  const wallets = `${counted(figures.wallets, 'wallet')}, ${counted(figures.transactions, 'transaction')}`
+  const read = `${readWords(job, figures)}, ${counted(figures.transactions, 'transaction')}`
   return [
-    `${job.name}: complete in ${lasting(now - figures.startedMs)}`,
-    `  ${wallets} (${spent}${troubles(figures)})`,
+    `${job.name}: ${state} in ${lasting(now - figures.startedMs)}`,
+    `  ${read} (${spent}${troubles(figures)})`,
     ...job.tables.map((table) => `  ${grouped(figures.rows[table] ?? 0).padStart(12)}  ${table}`),
     `  ${counted(figures.files, job.format === 'csv' ? 'CSV file' : 'Parquet file')} in ${job.output}`,
     ...(figures.rejects > 0
       ? [`  ${counted(figures.rejects, 'record')} set aside in ${job.output}/rejects.ndjson`]
       : []),
+    ...(figures.missing.length > 0 ? [`  ${missingWords(figures.missing)}`] : []),
   ]
+}
+
+function readWords({ kind, startBlock, endBlock = startBlock }: Job, { wallets, missing }: Figures): string {
+  if (kind === 'wallets') return counted(wallets, 'wallet')
+  return counted(endBlock - startBlock - countBlocks(missing), 'block')
 }
 
 function troubles({ refusals, retries }: Figures): string {

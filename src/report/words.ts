@@ -1,5 +1,8 @@
 /** Numbers and times as people read them. */
 
+import { countBlocks } from '../block-ranges.ts'
+import type { BlockRange } from '../model.ts'
+
 /** 1234567 → `1,234,567`. */
 export function grouped(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',')
@@ -24,4 +27,19 @@ export function sized(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB']
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
   return step === 0 ? `${bytes} B` : `${(bytes / 1000 ** step).toFixed(1)} ${units[step]}`
+}
+
+const SHOWN_RANGES = 12
+
+/** Ranges of blocks → `[0, 17) [20, 21)`, the first dozen of them. */
+export function listedRanges(ranges: readonly { from: number; to: number | undefined }[]): string {
+  const shown = ranges.slice(0, SHOWN_RANGES).map(({ from, to }) => `[${from}, ${to ?? 'head'})`)
+  const more = ranges.length - shown.length
+  return [...shown, ...(more > 0 ? [`and ${grouped(more)} more ranges`] : [])].join(' ')
+}
+
+/** Blocks that a service does not have → `79 blocks are not there: [421, 500)`. */
+export function missingWords(missing: readonly BlockRange[]): string {
+  const count = countBlocks(missing)
+  return `${counted(count, 'block')} ${count === 1 ? 'is' : 'are'} not there: ${listedRanges(missing)}`
 }

@@ -37,11 +37,23 @@ const isRising: Test = (value) =>
 const WRITTEN = { from: isCount, to: isCount, seen: isSeen }
 const isWritten: Test = (value) => fields(WRITTEN)(value) && isRising(value)
 
-const IDENTITY = { chain: isText, startBlock: isCount, endBlock: orNull(isCount), finalityMs: isTime }
+const isBlocks: Test = (value) => value === 'blocks'
+const BEGUN = { block: isCount, token: isText, pages: isCount, items: isCount, bad: isCount }
+
+const IDENTITY = {
+  kind: absentOr(isBlocks),
+  chain: isText,
+  startBlock: isCount,
+  endBlock: orNull(isCount),
+  finalityMs: isTime,
+}
 
 const HEADS: Readonly<Record<string, Test>> = {
   run: fields({ identity: fields(IDENTITY), cutMs: orNull(isTime), before: absentOr(isWritten) }),
   open: () => true,
+  missing: fields({ block: isCount }),
+  again: () => true,
+  begun: fields(BEGUN),
   end: fields({ end: isCount }),
   done: isWritten,
   next: fields({ cutMs: isTime, from: isCount }),

@@ -10,19 +10,22 @@ import { diskError } from '../disk.ts'
  */
 export type FrameLog = {
   /** Resolves with the body's place when the operating system has the frame. */
-  append(head: object, body: Buffer): Promise<FramePlace>
+  append(head: object, body: Buffer): Promise<WholePlace>
   read(place: FramePlace): Promise<Buffer>
   /** Forces what was appended to the disk. */
   sync(): Promise<void>
   close(): Promise<void>
 }
 
-/** Where a body lies in its file. */
+/** Where a stretch of bytes lies in its file: a body, mostly. */
 export type FramePlace = { offset: number; bytes: number }
+
+/** Where a frame's body lies, and where the frame itself begins. */
+export type WholePlace = FramePlace & { start: number }
 
 export type Recovered = {
   /** Called for each whole frame, in order of writing; `false` says that it is none of ours, and so damage. */
-  onFrame: (head: Record<string, unknown>, place: FramePlace) => unknown
+  onFrame: (head: Record<string, unknown>, place: WholePlace) => unknown
   /** Called when bytes had to be given up; `kept` is where the damaged file was set aside, if it was. */
   onDamage: (damage: { bytes: number; kept: string | undefined }) => void
 }
@@ -71,10 +74,10 @@ function frameLogOn(path: string, file: FileHandle, start: number): FrameLog {
   let end = start
   let queue: Promise<unknown> = Promise.resolve()
   let synced = Date.now()
-  const write = async (head: object, body: Buffer): Promise<FramePlace> => {
+  const write = async (head: object, body: Buffer): Promise<WholePlace> => {
     const line = headLine(head, body)
     await file.appendFile(Buffer.concat([line, body, NEWLINE]))
-    const place = { offset: end + line.length, bytes: body.length }
+    const place = { start: end, offset: end + line.length, bytes: body.length }
     end = place.offset + body.length + 1
     if (Date.now() - synced > SYNC_EVERY_MS) {
       await file.datasync()
@@ -122,7 +125,7 @@ async function recoverFrames(file: FileHandle, size: number, onFrame: Recovered[
   while (at < size) {
     const head = parseHead(await readLine(file, at, size))
     if (head === undefined) return at
-    const place = { offset: at + head.length, bytes: head.bytes }
+    const place = { start: at, offset: at + head.length, bytes: head.bytes }
     if (place.offset + place.bytes + 1 > size) return at
     if (crc32(await readBody(file, place)) !== head.crc) return at
     if (onFrame(head.fields, place) === false) return at
@@ -139,7 +142,8 @@ async function readLine(file: FileHandle, at: number, size: number): Promise<Buf
   }
 }
 
-function parseHead(start: Buffer) {
+/** The head of the frame that the bytes begin with, the length of its line included; undefined where there is none. */
+export function parseHead(start: Buffer) {
   const length = start.indexOf(10) + 1
   const [, crc = '', json = ''] =
     /^WLF1 ([0-9a-f]{8}) (\{.*\})\n$/.exec(start.toString('utf8', 0, length)) ?? []

@@ -1,7 +1,9 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { BLOCKS } from '../listings.ts'
 import type { BlockRange } from '../model.ts'
-import { type FrameLog, type FramePlace, openFrameLog, scanFrameLog } from './log.ts'
+import { type BlockSpool, blockSpoolOn } from './blocks.ts'
+import { type FrameLog, type FramePlace, openFrameLog, scanFrameLog, type WholePlace } from './log.ts'
 import {
   emptyState,
   endOf,
@@ -19,6 +21,7 @@ import {
   type Written,
   walletOf,
 } from './state.ts'
+import { bodiesIn } from './stretch.ts'
 
 type SpooledPage = {
   body: Buffer
@@ -31,7 +34,7 @@ type SpooledPage = {
 }
 
 /** The checkpoint of a run: every page it has received, and so what is left to ask. */
-export type Spool = {
+export type Spool = BlockSpool & {
   /** The file with the pages, where `frames` have their places. */
   path: string
   /** Transactions younger than this are left for a later run, milliseconds since 1970; Infinity with an endBlock. */
@@ -53,6 +56,7 @@ export type Spool = {
    * earlier one read then have the blocks from there up to the end in `remaining` again.
    */
   settleEnd(): Promise<number>
+  /** The body there; of a stretch of blocks all bodies as one JSON list. */
   read(place: FramePlace): Promise<Buffer>
   /** Blocks before this one were written by runs whose pages are gone. */
   base: number
@@ -82,7 +86,7 @@ export async function openSpool(options: OpenSpool): Promise<Spool> {
   const { folder, identity, now, onDamage } = options
   await mkdir(folder, { recursive: true })
   const state = emptyState(identity, now)
-  const onFrame = (head: Record<string, unknown>, place: FramePlace) => replay(state, head, place)
+  const onFrame = (head: Record<string, unknown>, place: WholePlace) => replay(state, head, place)
   const path = join(folder, SPOOL_FILE)
   const log = await openFrameLog(path, { onFrame, onDamage })
   try {
@@ -177,6 +181,7 @@ function spoolOn({ path, log, state, resumed }: OpenedSpool): Spool {
       const place = await log.append({ kind: 'page', wallet, ...fields }, body)
       notePage(state, { wallet, ...fields }, place)
     },
+    ...blockSpoolOn(log, { blocks: state.blocks, listing: () => walletOf(state, BLOCKS) }),
     settled: (wallets) => settledBy(state, wallets),
     frames: (wallets) => state.frames.filter(({ wallet }) => wallets.has(wallet)),
     head: () => state.head,
@@ -189,7 +194,10 @@ function spoolOn({ path, log, state, resumed }: OpenedSpool): Spool {
       }
       return state.end ?? state.identity.startBlock
     },
-    read: (place) => log.read(place),
+    read: async (place) => {
+      const body = await log.read(place)
+      return state.identity.kind === 'blocks' ? bodiesIn(body) : body
+    },
     base: state.base,
     from: state.from,
     written: () => state.written,

@@ -1,11 +1,16 @@
-import { subtractRange, uniteRanges } from '../block-ranges.ts'
+import { rangesBetween, subtractRange, uniteRanges } from '../block-ranges.ts'
 import { ExportError } from '../errors.ts'
+import { BLOCKS } from '../listings.ts'
 import type { BlockRange } from '../model.ts'
+import { type BlockState, replayBlocks } from './blocks.ts'
 import { isFrameHead } from './frame-head.ts'
-import type { FramePlace } from './log.ts'
+import type { FramePlace, WholePlace } from './log.ts'
+import { addToStretch } from './stretch.ts'
 
 /** What pages in a spool have in common; a spool of another identity cannot be continued. */
 export type SpoolIdentity = {
+  /** Absent: pages of wallets. */
+  kind?: 'blocks'
   chain: string
   startBlock: number
   /** null: up to the head. */
@@ -13,7 +18,7 @@ export type SpoolIdentity = {
   finalityMs: number
 }
 
-/** One page on disk. */
+/** One page on disk, or a stretch of blocks. */
 export type Frame = {
   wallet: string
   place: FramePlace
@@ -56,6 +61,8 @@ export type SpoolState = {
   /** No run is under way: the last one has written its files. */
   isDone: boolean
   found: SpoolIdentity | undefined
+  /** Of a job of blocks. */
+  blocks: BlockState
 }
 
 export function emptyState(identity: SpoolIdentity, now: number): SpoolState {
@@ -75,6 +82,7 @@ export function emptyState(identity: SpoolIdentity, now: number): SpoolState {
     written: [],
     isDone: false,
     found: undefined,
+    blocks: { missing: [], begun: new Map() },
   }
 }
 
@@ -88,7 +96,7 @@ export type PageFields = {
 }
 
 /** Notes what a frame says; false where it is none of ours, or stands where it cannot. */
-export function replay(state: SpoolState, head: Record<string, unknown>, place: FramePlace): boolean {
+export function replay(state: SpoolState, head: Record<string, unknown>, place: WholePlace): boolean {
   if (!isFrameHead(head) || (head['kind'] === 'run') !== (state.session === 0)) return false
   if (head['kind'] === 'run') {
     state.found = head['identity'] as SpoolIdentity
@@ -99,7 +107,8 @@ export function replay(state: SpoolState, head: Record<string, unknown>, place: 
   else if (head['kind'] === 'end') noteEnd(state, head['end'] as number)
   else if (head['kind'] === 'done') noteDone(state, head as unknown as Written)
   else if (head['kind'] === 'next') noteNext(state, head as unknown as NextRun)
-  else notePage(state, head as unknown as PageFields, place)
+  else if (!replayBlocks({ blocks: state.blocks, listing: () => walletOf(state, BLOCKS) }, head, place))
+    notePage(state, head as unknown as PageFields, place)
   return true
 }
 
@@ -131,23 +140,27 @@ export function noteNext(state: SpoolState, { cutMs, from }: NextRun): void {
 /** Throws OUTPUT_CHANGED where a spool's pages are of another job. Between two runs `finality` may change. */
 export function requireSameIdentity({ found, identity, isDone }: SpoolState): void {
   if (found === undefined) return
-  const differing = (Object.keys(identity) as (keyof SpoolIdentity)[]).filter(
+  const differing = IDENTITY_KEYS.filter(
     (key) => found[key] !== identity[key] && !(isDone && key === 'finalityMs'),
   )
   if (differing.length === 0) return
-  const changes = differing.map(
-    (key) => `${key} was ${found[key] ?? 'the head'} and is ${identity[key] ?? 'the head'}`,
-  )
+  const changes = differing.map((key) => `${key} was ${inWords(key, found)} and is ${inWords(key, identity)}`)
   throw new ExportError(
     'OUTPUT_CHANGED',
     `the output holds ${isDone ? 'an export' : 'an unfinished run'} of another job: ${changes.join(', ')}`,
   )
 }
 
+const IDENTITY_KEYS = ['kind', 'chain', 'startBlock', 'endBlock', 'finalityMs'] as const
+
+function inWords(key: keyof SpoolIdentity, identity: SpoolIdentity): number | string {
+  return identity[key] ?? (key === 'kind' ? 'wallets' : 'the head')
+}
+
 export function notePage(
   state: SpoolState,
   { wallet, items, bad, blocks, head, covered }: PageFields,
-  place: FramePlace,
+  place: WholePlace,
 ): void {
   const at = walletOf(state, wallet)
   if (covered.to === NO_END && covered.from < covered.to) {
@@ -156,9 +169,13 @@ export function notePage(
   }
   state.pages += 1
   at.remaining = subtractRange(at.remaining, covered)
+  state.blocks.begun.delete(covered.from)
   if (head !== null) state.head = Math.max(state.head ?? head, head)
   state.sessionHeads[state.session] = state.head
-  if (items > 0) state.frames.push({ wallet, place, blocks, items, bad, until: Number.POSITIVE_INFINITY })
+  if (items === 0) return
+  const frame = { wallet, place, blocks, items, bad, until: Number.POSITIVE_INFINITY }
+  if (wallet === BLOCKS) addToStretch(state.frames, frame)
+  else state.frames.push(frame)
 }
 
 export function walletOf(state: SpoolState, wallet: string): WalletState {
@@ -182,8 +199,8 @@ export function settledBy(state: SpoolState, wallets: ReadonlySet<string>): Bloc
   if (endBlock === null && state.end === undefined && state.session > 1) return []
   const unsettled: BlockRange[] = []
   for (const wallet of wallets) unsettled.push(...walletOf(state, wallet).remaining)
-  const whole = [{ from: startBlock, to: endBlock ?? state.end ?? NO_END }]
-  return uniteRanges(unsettled).reduce<BlockRange[]>((left, range) => subtractRange(left, range), whole)
+  const whole = { from: startBlock, to: endBlock ?? state.end ?? NO_END }
+  return rangesBetween(uniteRanges(unsettled), whole)
 }
 
 /** One past the highest block that any wallet showed; never before the end of an earlier run. */

@@ -3,7 +3,19 @@ import { join } from 'node:path'
 import { MANIFEST_FILE, type Manifest } from '../manifest.ts'
 import { TABLE_NAMES } from '../table/index.ts'
 import { type Findings, shown } from './findings.ts'
-import { count, countOrNull, exactly, fields, list, oneOf, sha256, text, that, truth } from './shape.ts'
+import {
+  count,
+  countOrNull,
+  exactly,
+  fields,
+  list,
+  oneOf,
+  optional,
+  sha256,
+  text,
+  that,
+  truth,
+} from './shape.ts'
 
 /** Reads and checks the manifest's shape; undefined where nothing else can be checked by it. */
 export async function readManifest(folder: string, findings: Findings): Promise<Manifest | undefined> {
@@ -34,7 +46,8 @@ function parse(content: string): unknown {
   }
 }
 
-const FILE = fields({ path: text, rows: count, bytes: count, sha256, fromBlock: count, toBlock: count })
+const RANGE = { fromBlock: count, toBlock: count }
+const FILE = fields({ path: text, rows: count, bytes: count, sha256, ...RANGE })
 const TABLE = fields({
   rows: count,
   columns: list(fields({ name: text, type: text, nullable: truth })),
@@ -50,6 +63,7 @@ const MANIFEST = fields({
   ),
   job: fields({
     name: text,
+    kind: optional(exactly('blocks')),
     chain: text,
     startBlock: count,
     endBlock: countOrNull,
@@ -60,6 +74,7 @@ const MANIFEST = fields({
     partitionBy: that('day, month or blocks:<n>, or nothing', isPartitioning),
   }),
   coverage: list(fields({ address: text, fromBlock: count, toBlock: count, transactions: count })),
+  blocks: optional(fields({ ...RANGE, missing: list(fields(RANGE)) })),
   tables: function* check(value, path) {
     yield* that('an object', (given) => typeof given === 'object' && given !== null)(value, path)
     for (const [name, table] of Object.entries(value ?? {})) {

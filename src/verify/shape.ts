@@ -15,6 +15,13 @@ export function fields(shapes: Readonly<Record<string, Shape>>): Shape {
   }
 }
 
+/** A value of one shape, or none at all. */
+export function optional(shape: Shape): Shape {
+  return function* check(value, path) {
+    if (value !== undefined) yield* shape(value, path)
+  }
+}
+
 /** A JSON list whose items all have one shape. */
 export function list(item: Shape): Shape {
   return function* check(value, path) {

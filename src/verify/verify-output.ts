@@ -1,7 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { ExportError } from '../errors.ts'
 import type { Manifest } from '../manifest.ts'
+import type { BlockRange } from '../model.ts'
 import { TABLES } from '../table/index.ts'
+import { checkBlockRanges, checkMissingBlocks } from './blocks.ts'
 import { checkCoverage, checkCovered, createWallets } from './coverage.ts'
 import { checkFacts } from './facts.ts'
 import { unlistedFiles } from './files.ts'
@@ -24,6 +26,8 @@ export type Verdict = {
   /** Files and rows that the manifest lists. */
   readonly files: number
   readonly rows: number
+  /** Blocks that the manifest says are missing. */
+  readonly missingBlocks: readonly BlockRange[]
   /** Checks made, failed ones included. */
   readonly checks: number
   /** One line each: the place, what was expected and what was found. At most 50, then `and N more`. */
@@ -52,6 +56,10 @@ export async function verifyOutput(folder: string, options: VerifyOptions = {}):
     ok: findings.count === 0,
     files: tables.reduce((sum, table) => sum + table.files.length, 0),
     rows: tables.reduce((sum, table) => sum + table.rows, 0),
+    missingBlocks: (manifest?.blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({
+      from: fromBlock,
+      to: toBlock,
+    })),
     checks: findings.checks,
     problems: findings.told(),
   }
@@ -69,6 +77,7 @@ async function checkOutput(output: Output): Promise<void> {
   for (const path of await unlistedFiles(folder, manifest))
     onProgress(`not in the manifest, not checked: ${path}`)
   checkCoverage(manifest, findings)
+  checkBlockRanges(manifest, findings)
   await checkRejects(folder, manifest.rejects, findings)
   const rows = await openRows(folder)
   try {
@@ -90,6 +99,7 @@ async function checkLake(lake: Lake, onProgress: Output['onProgress']): Promise<
   await checkFacts(lake)
   await checkLinks(lake)
   await checkCovered(lake)
+  await checkMissingBlocks(lake)
   if (lake.whole.has('ledger')) await checkLedger(lake, onProgress)
 }
 

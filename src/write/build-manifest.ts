@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Manifest, ManifestFile, ManifestTable } from '../manifest.ts'
+import type { Manifest, ManifestBlocks, ManifestFile, ManifestTable } from '../manifest.ts'
 import type { BlockRange, Job } from '../model.ts'
 import { type TableName, tableNamed } from '../table/index.ts'
 import { GENERATOR } from '../version.ts'
@@ -11,6 +11,8 @@ export type ManifestSource = {
   parts: ReadonlyMap<TableName, readonly Part[]>
   /** Transactions by wallet; a wallet without any is absent. */
   seen: ReadonlyMap<string, number>
+  /** Blocks that the service did not have, of a job of blocks. */
+  missing?: readonly BlockRange[]
   rejects: number
   /** What stays of an earlier export: files of blocks before `range`, and wallets that the job no longer has. */
   kept?: Kept | undefined
@@ -19,8 +21,9 @@ export type ManifestSource = {
 export type Kept = Pick<Manifest, 'tables' | 'coverage'>
 
 /** What an export holds, in the manifest's words (CONTRACT section 3): the same for the same answers. */
-export function buildManifest({ job, range, parts, seen, rejects, kept }: ManifestSource): Manifest {
-  const { name, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
+export function buildManifest(source: ManifestSource): Manifest {
+  const { job, range, parts, seen, missing, rejects, kept } = source
+  const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
   const addressesSha256 = hashAddresses(wallets)
   return {
     manifestVersion: 1,
@@ -28,6 +31,7 @@ export function buildManifest({ job, range, parts, seen, rejects, kept }: Manife
     generator: GENERATOR,
     job: {
       name,
+      ...(kind === 'blocks' ? { kind } : {}),
       chain,
       startBlock,
       endBlock,
@@ -38,6 +42,7 @@ export function buildManifest({ job, range, parts, seen, rejects, kept }: Manife
       addressesSha256,
     },
     coverage: describeCoverage(job, { range, seen, kept }),
+    ...(kind === 'blocks' ? { blocks: describeBlocks(range, missing) } : {}),
     tables: Object.fromEntries(
       [...parts].map(([table, files]) => [
         table,
@@ -61,6 +66,11 @@ function describeCoverage(
     transactions: seen.get(address) ?? 0,
   }))
   return [...present, ...(kept?.coverage ?? [])].sort((a, b) => (a.address < b.address ? -1 : 1))
+}
+
+function describeBlocks(range: BlockRange, missing: readonly BlockRange[] = []): ManifestBlocks {
+  const named = ({ from, to }: BlockRange) => ({ fromBlock: from, toBlock: to })
+  return { ...named(range), missing: missing.map(named) }
 }
 
 /** A table without rows has one file with its columns; beside files with rows it would say nothing. */

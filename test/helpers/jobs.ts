@@ -7,6 +7,7 @@ export function testJob(given: Partial<Omit<Job, 'wallets'>> & { addresses: read
   return {
     name: 'test',
     file: 'test.yaml',
+    kind: 'wallets',
     chain: '43114',
     wallets: addresses.map((address) => ({ address: address.toLowerCase(), label: null })).sort(byAddress),
     startBlock: 0,
@@ -24,6 +25,11 @@ export function testJob(given: Partial<Omit<Job, 'wallets'>> & { addresses: read
     service: { baseUrl: 'demo', apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 },
     ...fields,
   }
+}
+
+/** A whole job of blocks: all of the demo chain, unless told. */
+export function blocksJob(given: Partial<Job> = {}): Job {
+  return testJob({ kind: 'blocks', addresses: [], tables: ['transactions'], ...given })
 }
 
 function byAddress(a: { address: string }, b: { address: string }): number {

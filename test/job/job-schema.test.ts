@@ -11,7 +11,7 @@ test('ships the schema that the table of fields makes', async () => {
 })
 
 test('names the schema in every shipped job', async () => {
-  for (const job of ['demo', 'example']) {
+  for (const job of ['demo', 'example', 'blocks']) {
     const text = await readFile(`jobs/${job}.yaml`, 'utf8')
     expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=./job.schema.json')
   }
@@ -62,6 +62,7 @@ function schemaOf(path: FieldPath): SchemaPart {
 }
 
 function jobWith(path: FieldPath, value: unknown) {
+  if (value === 'blocks') return { chain: 1, kind: value, startBlock: 0, endBlock: 1 }
   const least = { chain: 1, ...(path === 'addressesFile' ? {} : { addresses: [A] }) }
   const format = value === 'zstd' ? { format: 'parquet' } : {}
   const [section, name] = path.split('.')

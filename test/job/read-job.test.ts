@@ -10,6 +10,7 @@ test('fills in every default of the contract', async () => {
   expect(await readJob(file, { overrides: {}, env: {} })).toEqual({
     name: 'my-job',
     file,
+    kind: 'wallets',
     chain: '1',
     wallets: [{ address: A, label: null }],
     startBlock: 0,

@@ -5,7 +5,7 @@ const WRONG: readonly Wrong[] = [
   {
     when: 'a key is misspelt',
     text: `${LEAST}adress: x`,
-    says: 'job.yaml:3:1: adress: found the key "adress", expected one of name, chain,',
+    says: 'job.yaml:3:1: adress: found the key "adress", expected one of name, kind, chain,',
   },
   { when: 'a key is near a known one', text: `${LEAST}end_block: 9`, says: '(did you mean "endBlock"?)' },
   {
@@ -16,7 +16,7 @@ const WRONG: readonly Wrong[] = [
   {
     when: 'a key is the path of a field',
     text: `${LEAST}service.baseUrl: demo`,
-    says: 'job.yaml:3:1: "service.baseUrl": found the key "service.baseUrl", expected one of name, chain,',
+    says: 'job.yaml:3:1: "service.baseUrl": found the key "service.baseUrl", expected one of name, kind, chain,',
   },
   {
     when: 'a key under service is unknown',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { newFigures } from '../../src/figures.ts'
 import { printable } from '../../src/report/log.ts'
 import { type ProgressState, progressLines } from '../../src/report/progress.ts'
-import { counted, grouped, lasting, sized } from '../../src/report/words.ts'
+import { counted, grouped, lasting, missingWords, sized } from '../../src/report/words.ts'
 
 function state(given: Partial<ProgressState> & { jobs: ProgressState['jobs'] }): ProgressState {
   return { pausedMs: 0, now: 10_000, columns: 80, ...given }
@@ -56,4 +56,13 @@ test('writes numbers, times and sizes as people read them', () => {
     '2 h 5 min',
   ])
   expect([sized(0), sized(1_500), sized(14_300_000)]).toEqual(['0 B', '1.5 KB', '14.3 MB'])
+})
+
+test('names ranges of missing blocks, a dozen at most', () => {
+  const one = [{ from: 7, to: 8 }]
+  const many = Array.from({ length: 2_000 }, (_, at) => ({ from: at * 3, to: at * 3 + 2 }))
+  expect(missingWords(one)).toBe('1 block is not there: [7, 8)')
+  expect(missingWords(many)).toMatch(
+    /^4,000 blocks are not there: \[0, 2\) .* \[33, 35\) and 1,988 more ranges$/,
+  )
 })

@@ -51,6 +51,7 @@ test('has the fields that programs read, each with its meaning', () => {
         totalRows: { ledger: 30 },
         files: 7,
         rejects: 0,
+        missingBlocks: 0,
       },
     ],
   })
@@ -68,6 +69,16 @@ test('gives each job its own exit code and the run the one that speaks', () => {
     state: 'failed',
     error: { code: 'BUDGET_REACHED', exit: 9, message: 'the deadline is reached' },
   })
+})
+
+test('counts the blocks that are missing and gives their job exit code 6', () => {
+  const missing = [
+    { from: 5, to: 9 },
+    { from: 20, to: 21 },
+  ]
+  const lacking = { ...done, state: 'incomplete', figures: { ...figures, missing } }
+  const summary = summarizeRun({ id: 'r3', code: 'BLOCKS_MISSING', jobs: [lacking] })
+  expect(summary).toMatchObject({ exit: 6, jobs: [{ exit: 6, state: 'incomplete', missingBlocks: 5 }] })
 })
 
 test('the manual names every field and no other', () => {

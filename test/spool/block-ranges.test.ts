@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { subtractRange, uniteRanges } from '../../src/block-ranges.ts'
+import {
+  countBlocks,
+  includeBlock,
+  rangesBetween,
+  subtractRange,
+  uniteRanges,
+} from '../../src/block-ranges.ts'
+import type { BlockRange } from '../../src/model.ts'
 
 const ranges = fc
   .uniqueArray(fc.nat(40), { maxLength: 10 })
@@ -65,4 +72,26 @@ test('uniting leaves the given ranges as they are', () => {
     { from: 5, to: 9 },
     { from: 1, to: 6 },
   ])
+})
+
+test('what lies between ranges and the ranges themselves are the whole', () => {
+  fc.assert(
+    fc.property(fc.array(gone, { maxLength: 8 }), gone, (list, whole) => {
+      const united = uniteRanges(list)
+      const inside = blocksOf(whole.from < whole.to ? [whole] : [])
+      const taken = new Set(blocksOf(united))
+      expect(blocksOf(rangesBetween(united, whole))).toEqual(inside.filter((block) => !taken.has(block)))
+    }),
+  )
+})
+
+test('blocks included one by one, in any order and twice, are united ranges', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat(30), { maxLength: 40 }), (blocks) => {
+      const kept: BlockRange[] = []
+      for (const block of blocks) includeBlock(kept, block)
+      expect(kept).toEqual(uniteRanges(blocks.map((block) => ({ from: block, to: block + 1 }))))
+      expect(countBlocks(kept)).toBe(new Set(blocks).size)
+    }),
+  )
 })

@@ -22,7 +22,11 @@ export function memorySpool(
     settled: (wallets) => settledBy(state, wallets),
     frames: (wallets) => state.frames.filter(({ wallet }) => wallets.has(wallet)),
     receive: ({ bytes, ...page }) =>
-      notePage(state, { ...page, items: 1, bad: 0, head: null }, { offset: state.frames.length, bytes }),
+      notePage(
+        state,
+        { ...page, items: 1, bad: 0, head: null },
+        { start: 0, offset: state.frames.length, bytes },
+      ),
   }
 }
 

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { defineJob, type JobFields, type Reject, rows } from '../../src/index.ts'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import type { TableName } from '../../src/table/index.ts'
+import { blockOf, chainBlocks } from '../helpers/blocks-run.ts'
+import { breakWhere, changed } from '../helpers/faults.ts'
+import { type Fault, startLoopback } from '../helpers/loopback.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const fields = { kind: 'blocks', chain: 43114, startBlock: 230, endBlock: 245 } satisfies JobFields
+
+/** The hashes of the rows that come, and what the iteration ends with. */
+async function collect({ fault, given = {}, table = 'transactions' as TableName }: Collecting = {}) {
+  const { url } = await startLoopback(createDataService({ head: 420 }), fault)
+  const job = await defineJob({ ...fields, ...given, service: { baseUrl: url } })
+  const rejects: Reject[] = []
+  const hashes: string[] = []
+  const options = { folder: tempFolder(), onReject: (reject: Reject) => void rejects.push(reject) }
+  const reading = async () => {
+    for await (const row of rows(job, table, options)) hashes.push(row.transaction_hash)
+  }
+  return { error: await reading().catch((thrown: unknown) => thrown), hashes, rejects }
+}
+
+type Collecting = { fault?: Fault; given?: Partial<JobFields>; table?: TableName }
+
+const hashesOf = (from: number, to: number) =>
+  chainBlocks
+    .slice(from, to)
+    .flatMap(({ transactions }) => transactions.map((native) => String(native['txHash']).toLowerCase()))
+
+test('gives the rows of whole blocks to a program', async () => {
+  const { hashes, error } = await collect()
+  expect(error).toBeUndefined()
+  expect(hashes).toEqual(hashesOf(230, 245))
+})
+
+test('gives all rows before it fails for missing blocks', async () => {
+  const { hashes, error } = await collect({ given: { startBlock: 415, endBlock: 430 } })
+  expect(hashes).toEqual(hashesOf(415, 421))
+  expect(error).toMatchObject({
+    code: 'BLOCKS_MISSING',
+    message: 'all rows were given, but 9 blocks are not there: [421, 430)',
+  })
+})
+
+test('tells of a transaction of a block that gives no row', async () => {
+  const spoil = changed(({ transactions: [first, ...others], ...page }) => ({
+    ...page,
+    transactions: [{ ...first, value: 'x' }, ...others],
+  }))
+  const fault = breakWhere((asked) => blockOf(asked) === 240, spoil)
+  const { hashes, rejects } = await collect({ fault })
+  expect(hashes).toHaveLength(hashesOf(230, 245).length - 1)
+  expect(rejects).toMatchObject([{ wallet: 'blocks', reason: expect.stringContaining('value') }])
+})
+
+test('refuses tables that a block listing has not', async () => {
+  const { error } = await collect({ table: 'ledger' })
+  expect(error).toMatchObject({ code: 'USAGE', message: 'a job of blocks has no rows of ledger' })
+})

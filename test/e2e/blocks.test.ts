@@ -1,0 +1,129 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  ALL,
+  blockOf,
+  blocksRun,
+  calmBytes,
+  chainBlocks,
+  expectVerified,
+  requestsFor,
+} from '../helpers/blocks-run.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
+
+const lower = (text: unknown) => String(text ?? '').toLowerCase()
+const text = (value: unknown) => String(value ?? '')
+
+/** A cell of text as CSV has it: a quote before what a spreadsheet would run. */
+const guarded = (value: unknown) => text(value).replace(/^(?=[=+\-@\t\r])/, "'")
+
+/** The rows that the chain's own files call for. */
+const expectedRows = chainBlocks.flatMap(({ transactions }) =>
+  transactions.map(({ from, to, method, ...native }) => ({
+    chain_id: text(native['chainId']),
+    block_number: text(native['blockNumber']),
+    block_hash: lower(native['blockHash']),
+    block_timestamp: new Date(
+      Number(native['blockTimestampMilliseconds'] ?? Number(native['blockTimestamp']) * 1_000),
+    ).toISOString(),
+    transaction_hash: lower(native['txHash']),
+    transaction_index: text(native['blockIndex']),
+    transaction_type: text(native['txType']),
+    status: text(native['txStatus']),
+    success: text(native['txStatus'] === '1'),
+    nonce: text(native['nonce']),
+    from_address: lower(from.address),
+    from_name: guarded(from.name),
+    to_address: lower(to.address),
+    to_name: guarded(to.name),
+    value: text(native['value']),
+    gas_limit: text(native['gasLimit']),
+    gas_used: text(native['gasUsed']),
+    gas_price: text(native['gasPrice']),
+    transaction_fee: text(BigInt(native['gasUsed'] ?? 0) * BigInt(native['gasPrice'] ?? 0)),
+    call_type: text(method?.['callType']),
+    method_id: lower(method?.['methodHash']),
+    method_name: guarded(method?.['methodName']),
+    block_min_delay_excess: text(native['blockMinDelayExcess']),
+  })),
+) satisfies TextRow[]
+
+test("exports every transaction of every block as the chain's files have it", async () => {
+  const { output, code, jobs } = await blocksRun(undefined, { job: ALL })
+  expect(code).toBeUndefined()
+  expect(await readCsvTable(output, 'transactions')).toEqual(expectedRows)
+  expect(expectedRows).toHaveLength(6_500)
+  expect(jobs[0]).toMatchObject({
+    state: 'complete',
+    figures: { transactions: 6_500, missing: [], share: 1 },
+  })
+})
+
+test('asks each page of each block once, with its size', async () => {
+  const { asked } = await blocksRun(undefined, { job: ALL })
+  const pages = chainBlocks.map(({ transactions }) => Math.max(1, Math.ceil(transactions.length / 100)))
+  expect(asked).toHaveLength(requestsFor(ALL))
+  for (const [block, count] of pages.entries())
+    expect(asked.filter((one) => blockOf(one) === block)).toHaveLength(count)
+  expect(new Set(asked.map(({ query }) => query.get('pageSize')))).toEqual(new Set(['100']))
+})
+
+test('says in the manifest which blocks there are, and has no wallets', async () => {
+  const { output } = await blocksRun(undefined, { job: { startBlock: 17, endBlock: 40 } })
+  const manifest = readManifest(output)
+  expect(manifest).toMatchObject({
+    job: { kind: 'blocks', startBlock: 17, endBlock: 40, addresses: 0 },
+    blocks: { fromBlock: 17, toBlock: 40, missing: [] },
+    coverage: [],
+    rejects: 0,
+  })
+  expect(Object.keys(manifest.tables)).toEqual(['transactions'])
+  const rows = await readCsvTable(output, 'transactions')
+  const inside = expectedRows.filter(({ block_number: block }) => Number(block) >= 17 && Number(block) < 40)
+  expect(rows).toEqual(inside)
+  await expectVerified(output)
+})
+
+test.for(['csv', 'parquet'] as const)('writes the same %s bytes at any concurrency', async (format) => {
+  const calm = outputBytes((await blocksRun(undefined, { job: { format } })).output)
+  const most = format === 'csv' ? 4 : 2
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 256 }), async (concurrency) => {
+      const { output } = await blocksRun(undefined, { job: { format, concurrency } })
+      expect(outputBytes(output)).toEqual(calm)
+    }),
+    { numRuns: most, examples: [[1]] },
+  )
+})
+
+test.for([
+  { format: 'csv', compression: 'none' },
+  { format: 'csv', compression: 'gzip' },
+  { format: 'parquet', compression: 'zstd' },
+] as const)('passes its verification as $format with $compression in several files', async (of) => {
+  const { output } = await blocksRun(undefined, { job: { ...ALL, ...of, maxRowsPerFile: 1_000 } })
+  expect(readManifest(output).tables.transactions?.files).toHaveLength(7)
+  await expectVerified(output)
+})
+
+test.for(['day', 'blocks:100'] as const)('deals its files out to folders by %s', async (partitionBy) => {
+  const { output } = await blocksRun(undefined, { job: { ...ALL, partitionBy } })
+  expect(readManifest(output)).toMatchObject({ job: { kind: 'blocks', partitionBy } })
+  expect(await readCsvTable(output, 'transactions')).toEqual(expectedRows)
+  await expectVerified(output)
+})
+
+test('asks nothing again once all blocks are there', async () => {
+  const { output, jobs } = await blocksRun()
+  const again = await blocksRun(undefined, { job: { output } })
+  expect(again.asked).toEqual([])
+  expect(again.jobs[0]).toMatchObject({ state: 'unchanged', figures: { rows: jobs[0]?.figures.rows } })
+})
+
+test('keeps what the service said of all blocks in one raw file', async () => {
+  const { output } = await blocksRun(undefined, { job: { keepRaw: true } })
+  const calm = await calmBytes()
+  expect(Object.keys(outputBytes(output))).toEqual([...Object.keys(calm), 'raw/blocks.ndjson.gz'].sort())
+  await expectVerified(output)
+})

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { ALL, blockOf, blocksRun, calmBytes, expectVerified, requestsFor } from '../helpers/blocks-run.ts'
+import { breakWhere, says } from '../helpers/faults.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readCsvTable, readManifest } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const gone = says(404, '{"message":"no such block"}')
+const withoutBlocks = (blocks: readonly number[]) =>
+  breakWhere((asked) => blocks.includes(blockOf(asked)), gone)
+
+test('exports what is there, names the missing blocks and ends with 6', async () => {
+  const { code, output, jobs, notices } = await blocksRun(withoutBlocks([237, 240, 241]))
+  expect(code).toBe('BLOCKS_MISSING')
+  expect(jobs[0]).toMatchObject({
+    state: 'incomplete',
+    figures: {
+      missing: [
+        { from: 237, to: 238 },
+        { from: 240, to: 242 },
+      ],
+    },
+  })
+  expect(notices.filter((notice) => notice.includes('is not there (404)'))).toHaveLength(1)
+  expect(readManifest(output).blocks?.missing).toEqual([
+    { fromBlock: 237, toBlock: 238 },
+    { fromBlock: 240, toBlock: 242 },
+  ])
+  const blocks = new Set((await readCsvTable(output, 'transactions')).map((row) => row['block_number']))
+  for (const block of ['237', '240', '241']) expect(blocks).not.toContain(block)
+  expect(blocks).toContain('236')
+  await expectVerified(output)
+})
+
+test('asks a later run for the missing blocks only and is then like any other', async () => {
+  const { output } = await blocksRun(withoutBlocks([237, 240, 241]))
+  const later = await blocksRun(undefined, { job: { output } })
+  expect(later.code).toBeUndefined()
+  expect(later.asked.map(blockOf).sort((a, b) => a - b)).toEqual([237, 237, 237, 240, 241])
+  expect(outputBytes(output)).toEqual(await calmBytes())
+  expect((await blocksRun(undefined, { job: { output } })).jobs[0]?.state).toBe('unchanged')
+})
+
+test('writes the same bytes with missing blocks, interrupted or not', async () => {
+  const holes = withoutBlocks([200, 207, 208, 299])
+  const calm = outputBytes((await blocksRun(holes)).output)
+  const output = tempFolder()
+  let code: string | undefined = 'BUDGET_REACHED'
+  for (let starts = 0; code === 'BUDGET_REACHED' && starts < 20; starts += 1)
+    code = (await blocksRun(holes, { job: { output, concurrency: 3 }, options: { maxRequests: 20 } })).code
+  expect(code).toBe('BLOCKS_MISSING')
+  expect(outputBytes(output)).toEqual(calm)
+})
+
+test('says at once that the range ends beyond the head, and fetches what comes later', async () => {
+  let head = 250
+  const of = createDataService({ head: () => head })
+  const first = await blocksRun(undefined, { of })
+  expect(first.code).toBe('BLOCKS_MISSING')
+  expect(first.notices[0]).toContain(
+    "block 299 is not there (404): it is the last one asked for; endBlock may lie beyond the chain's head",
+  )
+  expect(readManifest(first.output).blocks?.missing).toEqual([{ fromBlock: 251, toBlock: 300 }])
+  expect((await verifyOutput(first.output)).missingBlocks).toEqual([{ from: 251, to: 300 }])
+  head = 420
+  const later = await blocksRun(undefined, { of, job: { output: first.output } })
+  expect(later.code).toBeUndefined()
+  expect(outputBytes(first.output)).toEqual(await calmBytes())
+})
+
+test.for([
+  { what: 'a chain that nobody knows', job: { chain: '5' } },
+  { what: 'a range beyond the head', job: { startBlock: 1_000, endBlock: 1_020 } },
+])('refuses $what instead of an export of nothing', async ({ job }) => {
+  const { code, message, asked, output } = await blocksRun(undefined, { job })
+  expect(code).toBe('REQUEST_REFUSED')
+  expect(message).toMatch(
+    /^none of the \d+ blocks asked for is on chain \w+: block \d+: the service answered 404/,
+  )
+  expect(asked.length).toBeLessThan(120)
+  expect(Object.keys(outputBytes(output))).toEqual([])
+})
+
+test('takes nothing for missing that it asked for before the chain had come so far', async () => {
+  let head = 100
+  const of = createDataService({ head: () => head })
+  const first = await blocksRun(undefined, { of })
+  expect(first.code).toBe('REQUEST_REFUSED')
+  head = 420
+  const later = await blocksRun(undefined, { of, job: { output: first.output } })
+  expect(later.code).toBeUndefined()
+  expect(later.asked).toHaveLength(requestsFor())
+  expect(outputBytes(first.output)).toEqual(await calmBytes())
+})
+
+test('reads all blocks where the first of many is there, though the others come late', async () => {
+  const found = 99
+  const holes = breakWhere((asked) => blockOf(asked) < found || blockOf(asked) > 300, gone)
+  const late = breakWhere(
+    (asked) => blockOf(asked) === found,
+    async (response, answer) => {
+      await new Promise((resolve) => setImmediate(resolve))
+      response.writeHead(answer.status, answer.headers).end(answer.body)
+    },
+  )
+  const { code, output } = await blocksRun((asked) => holes(asked) ?? late(asked), {
+    job: { ...ALL, concurrency: 200 },
+  })
+  expect(code).toBe('BLOCKS_MISSING')
+  expect(readManifest(output).blocks?.missing).toEqual([
+    { fromBlock: 0, toBlock: 99 },
+    { fromBlock: 301, toBlock: 421 },
+  ])
+})
+
+test('takes a page that goes while its block is read for no missing block', async () => {
+  let refused = 0
+  const once = breakWhere(
+    ({ query }) => query.has('pageToken') && refused === 0,
+    (response, answer, asked) => {
+      refused += 1
+      return gone(response, answer, asked)
+    },
+  )
+  const { code, output } = await blocksRun(once)
+  expect(code).toBeUndefined()
+  expect(outputBytes(output)).toEqual(await calmBytes())
+})

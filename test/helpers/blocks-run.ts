@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import { expect } from 'vitest'
+import type { Job } from '../../src/model.ts'
+import { type RunOptions, run } from '../../src/run.ts'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import type { DataService } from '../../src/service/data-service.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { blocksJob } from './jobs.ts'
+import { type Asked, type Fault, type Loopback, startLoopback } from './loopback.ts'
+import { outputBytes } from './output-bytes.ts'
+import { tempFolder } from './temp-folder.ts'
+
+const service = createDataService()
+
+type Party = { name?: string; address?: string }
+type ChainTransaction = Record<string, string | number> & {
+  from: Party
+  to: Party
+  method?: Record<string, string>
+}
+
+/** The blocks of the demo chain as its files have them, read without the service. */
+export const chainBlocks = gunzipSync(
+  readFileSync(new URL('../../src/service/chains/43114/blocks.ndjson.gz', import.meta.url)),
+)
+  .toString()
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line) as { blockNumber: string; transactions: ChainTransaction[] })
+
+/** The number of the block that is asked for. */
+export const blockOf = ({ path }: Asked) => Number(path.split('/')[5])
+
+/** Every block of the demo chain, and a hundred of them with one of three pages, 237. */
+export const ALL = { startBlock: 0, endBlock: 421 }
+const SOME = { startBlock: 200, endBlock: 300 }
+
+/** Requests that a run of these blocks takes. */
+export function requestsFor({ startBlock, endBlock } = SOME): number {
+  return chainBlocks
+    .slice(startBlock, endBlock)
+    .reduce((sum, { transactions }) => sum + Math.max(1, Math.ceil(transactions.length / 100)), 0)
+}
+
+export type BlocksRun = { job?: Partial<Job>; options?: RunOptions; of?: DataService }
+
+export type BlocksResult = Awaited<ReturnType<typeof run>> & {
+  output: string
+  asked: Loopback['asked']
+  notices: string[]
+  /** The message of the job's error; empty where there was none. */
+  message: string
+}
+
+/** Runs a job of some blocks against a loopback server with a fault; waits between tries are of a millisecond. */
+export async function blocksRun(fault?: Fault, given: BlocksRun = {}): Promise<BlocksResult> {
+  const { url, asked } = await startLoopback(given.of ?? service, fault)
+  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
+  const job = blocksJob({ ...SOME, output: tempFolder(), service: endpoint, ...given.job })
+  const notices: string[] = []
+  const onNotice = (notice: string) => notices.push(notice)
+  const result = await run([job], { retry: { firstDelayMs: 1, maxDelayMs: 2 }, onNotice, ...given.options })
+  return { ...result, output: job.output, asked, notices, message: result.jobs[0]?.error?.message ?? '' }
+}
+
+let calm: Promise<Record<string, string>> | undefined
+
+/** The bytes that those blocks make as CSV without any fault. */
+export function calmBytes(): Promise<Record<string, string>> {
+  calm ??= blocksRun().then(({ output }) => outputBytes(output))
+  return calm
+}
+
+/** Checks that `verify` finds nothing wrong. */
+export async function expectVerified(output: string): Promise<void> {
+  expect(await verifyOutput(output)).toMatchObject({ ok: true, problems: [] })
+}
