@@ -43,7 +43,7 @@ export const CRASH_JOBS: readonly CrashJob[] = [
   { what: 'the head as its end', fields: { ...base, endBlock: undefined, compression: 'gzip' }, exit: 0 },
   {
     what: 'many wallets',
-    fields: { ...base, addresses: truthWallets, concurrency: 8 },
+    fields: { ...base, addresses: truthWallets.slice(0, 24), concurrency: 8 },
     exit: 0,
   },
   {
