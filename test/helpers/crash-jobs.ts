@@ -51,6 +51,12 @@ export const CRASH_JOBS: readonly CrashJob[] = [
     fields: { ...base, maxRowsPerFile: 150, tables: ['erc20_transfers', 'wallet_transactions'] },
     exit: 0,
   },
+  {
+    what: 'partitions in place of others',
+    fields: { ...base, partitionBy: 'blocks:60', tables: ['erc20_transfers', 'wallet_transactions'] },
+    earlier: { fields: { partitionBy: 'blocks:100' } },
+    exit: 0,
+  },
   { what: 'raw items kept', fields: { ...base, keepRaw: true, tables: ['ledger'] }, exit: 0 },
   { what: 'records rejected', fields: base, fault: breakWhere(() => true, spoilt), exit: 6 },
   {
