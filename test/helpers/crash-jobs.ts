@@ -43,12 +43,18 @@ export const CRASH_JOBS: readonly CrashJob[] = [
   { what: 'the head as its end', fields: { ...base, endBlock: undefined, compression: 'gzip' }, exit: 0 },
   {
     what: 'many wallets',
-    fields: { ...base, addresses: truthWallets, concurrency: 8 },
+    fields: { ...base, addresses: truthWallets.slice(0, 24), concurrency: 8 },
     exit: 0,
   },
   {
     what: 'small files',
     fields: { ...base, maxRowsPerFile: 150, tables: ['erc20_transfers', 'wallet_transactions'] },
+    exit: 0,
+  },
+  {
+    what: 'partitions in place of others',
+    fields: { ...base, partitionBy: 'blocks:60', tables: ['erc20_transfers', 'wallet_transactions'] },
+    earlier: { fields: { partitionBy: 'blocks:100' } },
     exit: 0,
   },
   { what: 'raw items kept', fields: { ...base, keepRaw: true, tables: ['ledger'] }, exit: 0 },

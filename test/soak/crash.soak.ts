@@ -43,6 +43,16 @@ function add(what: string, report: Awaited<ReturnType<typeof crashRun>>, cuts: r
     extraRequests: extraRequests + extra,
     most: extra > Number.parseInt(most || '0', 10) ? share : most,
   })
+  tell()
+}
+
+let told = 0
+
+/** A word every hundred kills. */
+function tell(): void {
+  const hundreds = Math.floor(killsSoFar() / 100)
+  if (hundreds > told) console.log(`${killsSoFar()} kills`)
+  told = Math.max(told, hundreds)
 }
 
 test.for(CRASH_JOBS)('every border of $what', { timeout: DAY_MS }, async (job) => {

@@ -21,7 +21,7 @@ const small: CrashJob = {
 }
 
 /** Of all steps so many are tried here, and all of them by the soak. */
-const TRIES = 3
+const TRIES = 2
 
 test.for(['ENOSPC', 'EIO', 'EROFS'] as const)(
   '%s at any step is the output’s fault and passes',
