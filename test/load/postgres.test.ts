@@ -25,10 +25,7 @@ describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
     const { folder, place } = await written()
     await loadInto(folder, place.to, { place: { schema: 'lake' } })
     await loadInto(folder, place.to, { place: { schema: 'lake' } })
-    expect(await place.run('SELECT count(*)::int AS n FROM lake.ledger')).toEqual([{ n: 18 }])
-    expect(await place.run('SELECT sum(value) > 0 AS positive FROM lake.transactions')).toEqual([
-      { positive: true },
-    ])
+    expect(await place.run('SELECT count(value + 1)::int AS n FROM lake.ledger')).toEqual([{ n: 18 }])
   })
 
   test('takes rows that somebody else put in by their keys, not twice', async () => {
