@@ -8,6 +8,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 120_000,
     hookTimeout: 60_000,
+    // Much of the time goes to programs that tests start and to answers they wait for.
+    maxWorkers: 3,
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
   },
 })
