@@ -3,8 +3,15 @@ import { benchMemory } from './memory.js'
 import { benchPaging } from './paging.js'
 import { benchParquet } from './parquet.js'
 import { benchQuota } from './quota.js'
+import { benchThroughput } from './throughput.js'
 
-const BENCHES = { paging: benchPaging, memory: benchMemory, parquet: benchParquet, quota: benchQuota }
+const BENCHES = {
+  throughput: benchThroughput,
+  paging: benchPaging,
+  memory: benchMemory,
+  parquet: benchParquet,
+  quota: benchQuota,
+}
 const [name, ...args] = process.argv.slice(2)
 const chosen = name === undefined ? Object.values(BENCHES) : [BENCHES[name]]
 if (chosen[0] === undefined)

@@ -51,7 +51,7 @@ test('nothing that is needed to run has a script that runs at its installation',
 })
 
 const NEEDED =
-  /^(package\.json|README\.md|LICENSE|jobs\/[\w.-]+\.(yaml|json)|dist\/.+\.(js|d\.ts)|src\/service\/chains\/.+)$/
+  /^(package\.json|README\.md|LICENSE|jobs\/(schedule\/)?[\w.-]+|dist\/.+\.(js|d\.ts)|src\/service\/chains\/.+)$/
 
 test('the package holds only what is needed to run', () => {
   const out = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
