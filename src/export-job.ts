@@ -124,11 +124,7 @@ async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promis
     figures.share = 1
     const { manifest, from } = earlier
     const isNew = manifest === undefined || end > from
-    if (!isNew) {
-      await recallFigures(job, figures)
-      // What was rejected in earlier runs was told by them.
-      figures.rejects = 0
-    }
+    if (!isNew) await recallFigures(job, figures)
     const written = isNew ? await output.finish(end) : { from: end, to: end, seen: {} }
     if (job.endBlock === undefined) await spool.finish(written)
     figures.endBlock = written.to

@@ -96,7 +96,8 @@ async function finish(finishing: Finishing, range: BlockRange): Promise<Written>
   const slices = await abortable(finishing.slicer.finish(range), signal)
   const parts = await abortable(assembleTables(finishing, slices, range), signal)
   if (job.keepRaw) await keepRaw(finishing, range)
-  const rejects = await rejectLines(finishing, slices)
+  const rejected = await rejectLines(finishing, slices)
+  const rejects = [...new Set([...earlier.rejects, ...rejected])].sort()
   const seen = countSeen(slices.map((slice) => slice.seen))
   const kept = keptOf(earlier, job)
   const everSeen = countSeen([...earlier.written.map((one) => new Map(Object.entries(one.seen))), seen])
@@ -108,7 +109,7 @@ async function finish(finishing: Finishing, range: BlockRange): Promise<Written>
   figures.totalRows = Object.fromEntries(
     Object.entries(manifest.tables).map(([table, { rows }]) => [table, rows]),
   )
-  Object.assign(figures, { files, rejects: rejects.length - earlier.rejects.length })
+  Object.assign(figures, { files, rejects: rejects.length })
   return { ...range, seen: Object.fromEntries(seen) }
 }
 
@@ -156,16 +157,18 @@ function countSeen(counts: readonly ReadonlyMap<string, number>[]): Map<string, 
   return seen
 }
 
-/** Lines of `rejects.ndjson`: what slices could not normalize, and items without a place in the chain; each once. */
+/** What this run rejects, each line once: records that slices could not normalize, and items without a place. */
 async function rejectLines(
   { job, spool, earlier }: Finishing,
   slices: readonly SliceRows[],
-): Promise<readonly string[]> {
-  const lines = new Set<string>(earlier.rejects)
+): Promise<ReadonlySet<string>> {
+  const lines = new Set<string>()
   for (const { rejects } of slices) for (const reject of rejects) lines.add(rejectLine(job.chain, reject))
-  for (const { item, ...rest } of await badItems(spool.frames(listingsOf(job)), spool))
+  // Pages of earlier runs were told then, unless nothing of what they wrote stays.
+  const isOurs = ({ until }: Frame) => earlier.manifest === undefined || until === Number.POSITIVE_INFINITY
+  for (const { item, ...rest } of await badItems(spool.frames(listingsOf(job)).filter(isOurs), spool))
     lines.add(rejectLine(job.chain, { ...rest, transactionHash: null, list: null, record: item }))
-  return [...lines].sort()
+  return lines
 }
 
 async function badItems(frames: readonly Frame[], spool: Spool): Promise<BadItem[]> {

@@ -75,8 +75,8 @@ test('a storm of refusals is waited out', async () => {
   const refusal = says(429, '', { 'retry-after': '0' })
   const { code, output, figures } = await seededRun({
     fault: (asked) =>
-      asked.count <= 12 ? (response, answer) => void refusal(response, answer, asked) : undefined,
+      asked.count <= 4 ? (response, answer) => void refusal(response, answer, asked) : undefined,
   })
-  expect([code, figures?.refusals]).toEqual([undefined, 12])
+  expect([code, figures?.refusals]).toEqual([undefined, 4])
   expect(outputBytes(output)).toEqual(await calmBytes())
 })
