@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { ExportError } from './errors.ts'
 import type { SliceContext } from './write-slice.ts'
 import { runWriteTask, type WriteResult, type WriteTask } from './write-task.ts'
@@ -12,8 +11,8 @@ export type WritePool = {
   close(): Promise<void>
 }
 
-/** The thread that asks has work of its own, and each further one costs memory: more than two gain little. */
-const THREADS = Math.max(1, Math.min(2, availableParallelism()))
+/** The thread that asks has work of its own, and each further one costs some 80 MB. */
+const THREADS = 1
 /** So little is done before a thread has started. */
 const SMALL_BYTES = 2_000_000
 

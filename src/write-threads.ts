@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { ExportError, toExportError } from './errors.ts'
 import type { SliceContext } from './write-slice.ts'
@@ -23,10 +24,17 @@ const WORKER = new URL('./write-worker.js', import.meta.url)
 /** Threads need the built program. */
 export const CAN_THREAD = import.meta.url.endsWith('.js')
 
-/** Rows live short: most are gone before a young generation of this size is full. */
+/**
+ * Rows live short too, but there are many of them: the young generation of a thread, half of which is in use at a time,
+ * begins as large as it may become.
+ */
 const YOUNG_MB = 24
+const HALF_MB = YOUNG_MB / 3
 
-/** `runHere` does a task in the asking thread: it takes tables, which are made when nothing is left to read. */
+/**
+ * `runHere` does a task in the asking thread: it takes tables, which are made when nothing is left to read, but not
+ * Parquet ones, of which one at a time takes memory enough.
+ */
 export function openWriteThreads(
   context: SliceContext,
   { count, runHere }: { count: number; runHere: (task: WriteTask) => Promise<unknown> },
@@ -36,7 +44,8 @@ export function openWriteThreads(
   let ended: ExportError | undefined
   const next = () => {
     for (const thread of threads) if (thread.current === undefined) thread.current = assign(thread, waiting)
-    const task = waiting[0]?.task.kind === 'table' && !isHereBusy ? waiting.shift() : undefined
+    const isForHere = context.format === 'csv' && waiting[0]?.task.kind === 'table' && !isHereBusy
+    const task = isForHere ? waiting.shift() : undefined
     if (task === undefined) return
     isHereBusy = true
     const done = () => {
@@ -86,6 +95,7 @@ type ThreadEvents = {
 }
 
 function openThread(context: SliceContext, { next, giveUp }: ThreadEvents): Thread {
+  setFlagsFromString(`--min-semi-space-size=${HALF_MB}`)
   const worker = new Worker(WORKER, {
     workerData: context,
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },

@@ -8,11 +8,11 @@ export type CondenseOptions = {
   file: string
   /** Makes a page's place a source. */
   open: (place: SourcePlace) => ItemSource
-  /** How many bytes of page bodies may overlap in one merge, in bytes. @default 8000000 */
+  /** How many bytes of page bodies may overlap in one merge, in bytes. @default 4000000 */
   budgetBytes?: number
 }
 
-export const CONDENSE_DEFAULTS = { budgetBytes: 8_000_000 } as const
+export const CONDENSE_DEFAULTS = { budgetBytes: 4_000_000 } as const
 
 /**
  * Makes sources that a merge can hold in memory: where more of them overlap than the budget allows (many wallets over

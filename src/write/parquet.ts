@@ -64,7 +64,7 @@ const DUCKDB_TYPES: Record<ColumnType, string> = {
 }
 
 /** Enough for any row group of the size below; more only where DuckDB says that it was not. */
-const MEMORY_LIMITS = ['240MB', '800MB', '2400MB']
+const MEMORY_LIMITS = ['160MB', '640MB', '2400MB']
 
 /** One try; false where the memory was not enough. The limit does not change the bytes. */
 async function copyWithin(memory: string, file: ParquetFile, select: string): Promise<boolean> {
