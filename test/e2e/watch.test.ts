@@ -190,7 +190,7 @@ test('ends with the rows of a fresh export, whatever becomes of events', async (
     },
   })
   const { job, settle, proxy, timers } = await startWatch(url)
-  for (let step = 0; step < 8; step += 1) {
+  for (let step = 0; step < 20; step += 1) {
     await grow(1 + roll(40))
     const old = proxy.passed[roll(Math.max(1, proxy.passed.length))]
     for (const body of ['{"event":{"transaction":{"txHash":"0xforged"}}}', '{', String(old?.body ?? '{}')])
@@ -200,7 +200,7 @@ test('ends with the rows of a fresh export, whatever becomes of events', async (
   await settle()
   await settle(CATCH_UP_MS)
   await expectFreshRows(job)
-  expect(readManifest(job.output).coverage[0]?.toBlock).toBeGreaterThan(200)
+  expect(readManifest(job.output).coverage[0]?.toBlock).toBeGreaterThan(400)
   expect(timers.pass(DEBOUNCE_MS)).toBe(false)
 })
 
