@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8'
 import { main } from './cli/main.ts'
+import { keepHeapSmall } from './heap.ts'
 
+keepHeapSmall()
 // Pages live short: a young generation that stays small keeps the process small, at no cost that could be measured.
 setFlagsFromString('--semi-space-growth-factor=1')
 

@@ -67,9 +67,8 @@ async function readBlocks(reader: Reader, blocks: Iterator<number>, isWorth: () 
 async function keepBlock(reader: Reader, block: number): Promise<void> {
   const { job, spool, figures, onPage, onNotice, sight } = reader
   try {
-    await readWhole(reader, block)
+    onPage(await readWhole(reader, block))
     sight.isKnown = true
-    onPage()
   } catch (thrown) {
     if (!(thrown instanceof ExportError) || thrown.status !== 404) throw thrown
     if (sight.refusal === undefined || block + 1 === job.endBlock) onNotice(noticeOf(job, block))
@@ -79,7 +78,8 @@ async function keepBlock(reader: Reader, block: number): Promise<void> {
   figures.share = Math.min(1, figures.share + 1 / blocksIn(job))
 }
 
-async function readWhole({ job, asker, spool, figures }: Reader, block: number): Promise<void> {
+/** Resolves with the bytes of all the block's pages. */
+async function readWhole({ job, asker, spool, figures }: Reader, block: number): Promise<number> {
   const begun = await spool.begun(block)
   const onStop = (pages: BegunBlock) => spool.addBegun(block, pages)
   const whole = await readBlock(asker, { chain: job.chain, block, begun, onStop })
@@ -92,6 +92,7 @@ async function readWhole({ job, asker, spool, figures }: Reader, block: number):
   })
   figures.pages += whole.pages - (begun?.pages ?? 0)
   figures.items += whole.items - (begun?.items ?? 0)
+  return whole.body.length
 }
 
 function noticeOf({ name, endBlock }: Crawl['job'], block: number): string {

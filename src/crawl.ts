@@ -13,8 +13,8 @@ export type Crawl = {
   asker: Asker
   spool: Spool
   figures: Figures
-  /** Called as each page is on disk. */
-  onPage: () => void
+  /** Called as each page is on disk, with the bytes of its body. */
+  onPage: (bytes: number) => void
   /** Told what is worth knowing while it goes on. */
   onNotice: (notice: string) => void
 }
@@ -97,7 +97,7 @@ async function readClaim(
   const ask = { chain: job.chain, address, range, order, cutMs: spool.cutMs, advance }
   for await (const page of readRange(asker, ask)) {
     await spool.addPage(address, page)
-    onPage()
+    onPage(page.body.length)
     figures.pages += 1
     figures.items += page.items
     figures.share = shareSettled(figures.share, { job, covered: page.covered, head: spool.head() })

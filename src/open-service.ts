@@ -2,8 +2,7 @@ import { ExportError } from './errors.ts'
 import type { RequestEvent } from './fetch/request.ts'
 import type { RetryOptions } from './fetch/retry.ts'
 import { createServiceClient, type ServiceClient } from './fetch/service-client.ts'
-import { createDataService } from './service/create-data-service.ts'
-import { listen } from './service/listen.ts'
+import { openDemo } from './open-demo.ts'
 
 export type ServiceAccess = {
   /** `demo` starts the embedded service; undefined is refused with USAGE. */
@@ -46,7 +45,7 @@ export async function openService(access: ServiceAccess): Promise<OpenedService>
   const { apiKey, apiKeyHeader, timeoutMs, concurrency, retry } = access
   const counts = { requests: 0, rateLimited: 0, retries: 0 }
   const baseUrl = requireBaseUrl(access.baseUrl)
-  const demo = baseUrl === 'demo' ? await listen(createDataService()) : undefined
+  const demo = baseUrl === 'demo' ? await openDemo() : undefined
   const { signal, clear } = startDeadline(access)
   const client = createServiceClient({
     ...{ apiKeyHeader, timeoutMs, concurrency, retry },

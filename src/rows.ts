@@ -1,4 +1,3 @@
-import { closeSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,13 +15,12 @@ import { mergeItems } from './merge/merge-items.ts'
 import { openSource, type SourcePlace } from './merge/source-place.ts'
 import type { Job } from './model.ts'
 import { openAsker, requireService } from './open-asker.ts'
+import { openDemo } from './open-demo.ts'
+import { openPlaces } from './open-places.ts'
 import { missingWords } from './report/words.ts'
-import { createDataService } from './service/create-data-service.ts'
-import { listen } from './service/listen.ts'
 import { placesIn } from './slicer.ts'
 import { openSpool, type Spool } from './spool/spool.ts'
 import { type Row, type TableName, type TableRows, tableNamed } from './table/index.ts'
-import { readPlace } from './write-slice.ts'
 
 /** How `rows` asks and where it keeps pages meanwhile. */
 export type RowsOptions = {
@@ -65,7 +63,7 @@ async function* readTable<T extends TableName>(
   const stop = stopSignal(options.signal)
   const folder = await mkdtemp(join(options.folder ?? tmpdir(), 'walletlake-rows-'))
   try {
-    const demo = job.service.baseUrl === 'demo' ? await listen(createDataService()) : undefined
+    const demo = job.service.baseUrl === 'demo' ? await openDemo() : undefined
     const figures = newFigures(job.wallets.length, Date.now())
     const { asker, close } = openAsker(job, {
       ...options,
@@ -138,19 +136,18 @@ type Reading = {
 async function* readRows({ job, spool, folder, end, table, onReject }: Reading): AsyncGenerator<Row> {
   const wallets = new Map(job.wallets.map(({ address, label }) => [address, label]))
   const range = { from: job.startBlock, to: end }
-  const places = { pagesFile: spool.path, runsFile: join(folder, 'sorted-runs') }
-  const files = new Map<string, number>()
-  const read = async (place: SourcePlace) => readPlace(place, files, places)
+  const runsFile = join(folder, 'sorted-runs')
+  const { read, close } = openPlaces({ pagesFile: spool.path, runsFile })
   const open = (place: SourcePlace) => openSource(place, { read, range, cutMs: spool.cutMs })
   const { chain, nativeSymbol } = job
   const context = { chain, nativeSymbol, wallets, tables: new Set([table]), onReject: onReject ?? (() => {}) }
   try {
     const frames = spool.frames(listingsOf(job))
-    const sources = await condense(placesIn(frames, range), { file: places.runsFile, open })
-    for await (const views of mergeItems(sources.map(open)))
+    const sources = await condense(placesIn(frames, range), { file: runsFile, open })
+    for (const views of mergeItems(sources.map(open)))
       yield* flattenTransaction(views, context)?.rows[table] ?? []
   } finally {
-    for (const file of files.values()) closeSync(file)
+    close()
   }
 }
 

@@ -9,9 +9,8 @@ import type { RetryOptions } from './fetch/retry.ts'
 import { type Figures, lackOf, newFigures } from './figures.ts'
 import type { Job } from './model.ts'
 import { openAsker, requireService } from './open-asker.ts'
+import { openDemo } from './open-demo.ts'
 import { writeRunReport } from './report/run-report.ts'
-import { createDataService } from './service/create-data-service.ts'
-import { listen } from './service/listen.ts'
 
 /** How `run` asks, how far it goes and whom it tells. */
 export type RunOptions = {
@@ -51,9 +50,7 @@ export async function run(jobs: readonly Job[], options: RunOptions = {}): Promi
   const id = `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
   const entries = jobs.map((job) => ({ job, figures: newFigures(job.wallets.length, Date.now()) }))
   const shared = shareLimits(jobs, options)
-  const demo = jobs.some(({ service }) => service.baseUrl === 'demo')
-    ? await listen(createDataService())
-    : undefined
+  const demo = jobs.some(({ service }) => service.baseUrl === 'demo') ? await openDemo() : undefined
   options.onStart?.(entries, shared.gate)
   try {
     const results = await Promise.all(

@@ -25,7 +25,7 @@ export type Slicing = {
  * left to ask in enough blocks, these are a slice. The cuts do not change the rows.
  */
 export type Slicer = {
-  pageArrived(): void
+  pageArrived(bytes: number): void
   /** Makes the rows of what is left; resolves with all slices in the order of their blocks. */
   finish(range: BlockRange): Promise<SliceRows[]>
 }
@@ -68,7 +68,8 @@ export function createSlicer(slicing: Slicing): Slicer {
     }
   }
   return {
-    pageArrived: () => {
+    pageArrived: (bytes) => {
+      pool.expect(bytes)
       pagesToLook -= 1
       if (pagesToLook <= 0) beginSettled()
     },

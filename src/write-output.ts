@@ -10,6 +10,7 @@ import type { BadItem } from './merge/frame-items.ts'
 import { mergeItems } from './merge/merge-items.ts'
 import { badItemsOfPage, openSource, type SourcePlace } from './merge/source-place.ts'
 import type { BlockRange, Job } from './model.ts'
+import { openPlaces, type Places } from './open-places.ts'
 import { createSlicer, placesIn, type Slicer } from './slicer.ts'
 import type { Spool } from './spool/spool.ts'
 import type { Frame, Written } from './spool/state.ts'
@@ -32,7 +33,8 @@ export type Output = {
 
 /** The writing of one job: rows are made while pages arrive, files once all of them are there. */
 export type OutputWriter = {
-  pageArrived(): void
+  /** A page is on disk, with a body of so many bytes. */
+  pageArrived(bytes: number): void
   /** Makes the files of the blocks up to the end and publishes them. Throws OUTPUT_FAILED. */
   finish(end: number): Promise<Written>
   /** Gives up what is under way and removes what was staged. */
@@ -46,20 +48,22 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   await mkdir(folder, { recursive: true })
   const context = sliceContext(output, folder)
   const pool = openWritePool(context)
+  const pages = openPlaces(context)
+  const openPage = (place: SourcePlace) => openSource(place, { read: pages.read, ...allBlocks(output) })
   const slicer = createSlicer({
     spool: output.spool,
     wallets: listingsOf(output.job),
     from: output.earlier.from,
     pool,
-    condense: (places) =>
-      condense(places, { file: context.runsFile, open: (place) => sourceAt(place, output) }),
+    condense: (places) => condense(places, { file: context.runsFile, open: openPage }),
     onRows: (rows) => noteRows(output.figures, rows),
   })
   return {
     pageArrived: slicer.pageArrived,
-    finish: (end) => finish({ ...output, slicer, pool }, { from: output.earlier.from, to: end }),
+    finish: (end) => finish({ ...output, slicer, pool, pages }, { from: output.earlier.from, to: end }),
     close: async () => {
       await pool.close()
+      pages.close()
       await rm(folder, { recursive: true, force: true })
     },
   }
@@ -83,13 +87,12 @@ function noteRows(figures: Figures, { transactions, chunks }: SliceRows): void {
   for (const [table, { rows }] of chunks) figures.rows[table] = (figures.rows[table] ?? 0) + rows
 }
 
-/** A source in this thread, of all blocks. */
-function sourceAt(place: SourcePlace, { spool, job }: Output) {
-  const range = { from: job.startBlock, to: Number.MAX_SAFE_INTEGER }
-  return openSource(place, { read: (place) => spool.read(place), range, cutMs: spool.cutMs })
+/** All that the job has, whatever is written already. */
+function allBlocks({ spool, job }: Output) {
+  return { range: { from: job.startBlock, to: Number.MAX_SAFE_INTEGER }, cutMs: spool.cutMs }
 }
 
-type Finishing = Output & { slicer: Slicer; pool: WritePool }
+type Finishing = Output & { slicer: Slicer; pool: WritePool; pages: Places }
 
 async function finish(finishing: Finishing, range: BlockRange): Promise<Written> {
   const { job, figures, signal, earlier } = finishing
@@ -190,11 +193,11 @@ function rejectLine(chain: string, { wallet, transactionHash, list, reason, reco
 }
 
 /** One file a wallet, or one of all blocks, under `raw/`: items as they were received, in chain order, one a line. */
-async function keepRaw({ job, spool, earlier }: Output, { to }: BlockRange): Promise<void> {
+async function keepRaw({ job, spool, earlier, pages }: Finishing, { to }: BlockRange): Promise<void> {
   // Pages of earlier runs may be gone: then the file has their items, and these come after it.
   const appendFrom = spool.base > job.startBlock ? earlier.from : undefined
   const range = { from: appendFrom ?? job.startBlock, to }
-  const context = { read: (place: SourcePlace) => spool.read(place), range, cutMs: spool.cutMs }
+  const context = { read: pages.read, range, cutMs: spool.cutMs }
   const framesOf = new Map<string, Frame[]>([...listingsOf(job)].map((listing) => [listing, []]))
   for (const frame of spool.frames(listingsOf(job))) framesOf.get(frame.wallet)?.push(frame)
   for (const [address, frames] of framesOf) {

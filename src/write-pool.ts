@@ -1,11 +1,18 @@
 import { ExportError } from './errors.ts'
+import { limitConcurrency } from './fetch/limit.ts'
+import { collectGarbage } from './heap.ts'
 import type { SliceContext } from './write-slice.ts'
-import { runWriteTask, type WriteResult, type WriteTask } from './write-task.ts'
+import { openWriteTasks, type WriteResult, type WriteTask } from './write-task.ts'
 import { CAN_THREAD, openWriteThreads, type WriteThreads } from './write-threads.ts'
 
 /** Does the tasks of the writing: in this thread while they are small, in threads of their own from then on. */
 export type WritePool = {
-  /** `bytes`: how much there is to do. Rejects with what the task threw, and always once the pool is closed. */
+  /** Tells that so many more bytes will have to be done: threads take a while to start. */
+  expect(bytes: number): void
+  /**
+   * `bytes`: how much there is to do. Slices come first, tables after all of them. Rejects with what the task threw, and
+   * always once the pool is closed.
+   */
   run<T extends WriteTask>(task: T, bytes: number): Promise<WriteResult<T>>
   /** Gives up what is under way; resolves when nothing is. */
   close(): Promise<void>
@@ -14,25 +21,50 @@ export type WritePool = {
 /** The thread that asks has work of its own, and each further one costs some 80 MB. */
 const THREADS = 1
 /** So little is done before a thread has started. */
-const SMALL_BYTES = 2_000_000
+const SMALL_BYTES = 1_000_000
+/** DuckDB works beside this thread, which prepares what is next; each copy has memory of its own. */
+const PARQUET_AT_ONCE = 2
 
 export function openWritePool(context: SliceContext): WritePool {
   const here = new Set<Promise<unknown>>()
+  const runTask = openWriteTasks(context)
+  const limitParquet = limitConcurrency(PARQUET_AT_ONCE)
   const stop = new AbortController()
   let threads: WriteThreads | undefined
-  let bytesSoFar = 0
+  let [expected, begun] = [0, 0]
   let isClosed = false
   const runHere = (task: WriteTask) => {
-    const work = runWriteTask(task, context, stop.signal)
+    const work = runTask(task, stop.signal)
     here.add(work)
     return work.finally(() => here.delete(work))
   }
+  const startIfMuch = (bytes: number) => {
+    if (CAN_THREAD && bytes >= SMALL_BYTES && !isClosed)
+      threads ??= openWriteThreads(context, { count: THREADS, runHere })
+  }
+  let parquetMemory: Promise<void> | undefined
+  /** What threads, which have nothing left to do, and rows hold goes before DuckDB asks for memory. */
+  const makeRoom = async () => {
+    await threads?.close()
+    collectGarbage()
+  }
+  const runParquet = (task: WriteTask) =>
+    limitParquet(async () => {
+      parquetMemory ??= makeRoom()
+      await parquetMemory
+      return runHere(task)
+    })
   return {
+    expect: (bytes) => {
+      expected += bytes
+      startIfMuch(expected)
+    },
     run: async <T extends WriteTask>(task: T, bytes: number) => {
       if (isClosed) throw new ExportError('BUG', 'the writing was given up')
-      bytesSoFar += bytes
-      if (CAN_THREAD && bytesSoFar >= SMALL_BYTES)
-        threads ??= openWriteThreads(context, { count: THREADS, runHere })
+      if (task.kind === 'table' && context.format === 'parquet')
+        return (await runParquet(task)) as WriteResult<T>
+      begun += bytes
+      startIfMuch(begun)
       return (await (threads?.run(task) ?? runHere(task))) as WriteResult<T>
     },
     close: async () => {

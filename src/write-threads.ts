@@ -31,10 +31,7 @@ export const CAN_THREAD = import.meta.url.endsWith('.js')
 const YOUNG_MB = 24
 const HALF_MB = YOUNG_MB / 3
 
-/**
- * `runHere` does a task in the asking thread: it takes tables, which are made when nothing is left to read, but not
- * Parquet ones, of which one at a time takes memory enough.
- */
+/** `runHere` does a task in the asking thread: it takes tables too, which are made when nothing is left to read. */
 export function openWriteThreads(
   context: SliceContext,
   { count, runHere }: { count: number; runHere: (task: WriteTask) => Promise<unknown> },
@@ -44,7 +41,7 @@ export function openWriteThreads(
   let ended: ExportError | undefined
   const next = () => {
     for (const thread of threads) if (thread.current === undefined) thread.current = assign(thread, waiting)
-    const isForHere = context.format === 'csv' && waiting[0]?.task.kind === 'table' && !isHereBusy
+    const isForHere = waiting[0]?.task.kind === 'table' && !isHereBusy
     const task = isForHere ? waiting.shift() : undefined
     if (task === undefined) return
     isHereBusy = true

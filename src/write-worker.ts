@@ -1,9 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { toExportError } from './errors.ts'
+import { keepHeapSmall } from './heap.ts'
 import type { SliceContext } from './write-slice.ts'
-import { runWriteTask, type WriteTask } from './write-task.ts'
+import { openWriteTasks, type WriteTask } from './write-task.ts'
 import { STOP, type WorkerAnswer } from './write-threads.ts'
 
+keepHeapSmall()
+
+const runTask = openWriteTasks(workerData as SliceContext)
 const stop = new AbortController()
 let work: Promise<unknown> = Promise.resolve()
 
@@ -20,7 +24,7 @@ parentPort?.on('message', async (task: WriteTask | typeof STOP) => {
 })
 
 function answerOf(task: WriteTask): Promise<WorkerAnswer> {
-  return runWriteTask(task, workerData as SliceContext, stop.signal).then(
+  return runTask(task, stop.signal).then(
     (result) => ({ result }),
     (thrown: unknown) => {
       const { code, message, fix, stack } = toExportError(thrown)

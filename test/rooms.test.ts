@@ -14,6 +14,7 @@ const SHELF = [
   'figures',
   'version',
   'listings',
+  'heap',
 ]
 const COMPOSERS = [
   ...['run', 'export-job', 'earlier-export', 'inspect-job', 'index', 'bin'],
@@ -21,7 +22,7 @@ const COMPOSERS = [
   ...['write-output', 'slicer', 'write-slice', 'write-task', 'write-pool', 'write-threads', 'write-worker'],
   'load-into',
   'compact-output',
-  'open-asker',
+  ...['open-asker', 'open-demo', 'open-places'],
   'rows',
   ...['open-export', 'open-service', 'audit-output', 'reindex-output', 'watch-job', 'job-webhooks'],
 ]

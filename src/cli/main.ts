@@ -1,20 +1,7 @@
-import yargs, { type Argv } from 'yargs'
+import yargs, { type Argv, type CommandModule } from 'yargs'
 import { ExportError, toExportError } from '../errors.ts'
 import { createLog, type LogFormat } from '../report/log.ts'
 import { VERSION } from '../version.ts'
-import { auditCommand } from './audit.ts'
-import { compactCommand } from './compact.ts'
-import { loadCommand } from './load.ts'
-import { planCommand } from './plan.ts'
-import { reindexCommand } from './reindex.ts'
-import { runCommand } from './run.ts'
-import { schemaCommand } from './schema.ts'
-import { serveCommand } from './serve.ts'
-import { statusCommand } from './status.ts'
-import { validateCommand } from './validate.ts'
-import { verifyCommand } from './verify.ts'
-import { watchCommand } from './watch.ts'
-import { webhooksCommand } from './webhooks.ts'
 
 /** Runs one command line and gives the process's exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -23,30 +10,48 @@ export async function main(argv: readonly string[]): Promise<number> {
     exit = code
   }
   try {
-    await build(argv, finish).parseAsync()
+    const commands = await loadCommands(argv, finish)
+    await build(argv, commands).parseAsync()
     return exit
   } catch (thrown) {
     return reportFailure(toExportError(thrown), argv)
   }
 }
 
-function build(argv: readonly string[], finish: (exit: number) => void): Argv {
-  const parser = yargs([...argv])
+type Finish = (exit: number) => void
+// biome-ignore lint/suspicious/noExplicitAny: every command has arguments of its own
+type Command = CommandModule<object, any>
+
+/** What a command needs is loaded with it: starting costs more than most commands do. */
+const COMMANDS: Record<string, (finish: Finish) => Promise<Command>> = {
+  run: async (finish) => (await import('./run.ts')).runCommand(finish),
+  plan: async () => (await import('./plan.ts')).planCommand(),
+  validate: async () => (await import('./validate.ts')).validateCommand(),
+  status: async () => (await import('./status.ts')).statusCommand(),
+  verify: async (finish) => (await import('./verify.ts')).verifyCommand(finish),
+  compact: async () => (await import('./compact.ts')).compactCommand(),
+  load: async () => (await import('./load.ts')).loadCommand(),
+  audit: async (finish) => (await import('./audit.ts')).auditCommand(finish),
+  reindex: async (finish) => (await import('./reindex.ts')).reindexCommand(finish),
+  watch: async () => (await import('./watch.ts')).watchCommand(),
+  webhooks: async () => (await import('./webhooks.ts')).webhooksCommand(),
+  schema: async () => (await import('./schema.ts')).schemaCommand(),
+  serve: async () => (await import('./serve.ts')).serveCommand(),
+}
+
+/** The commands that the line names; all of them where it names none, for the help. */
+function loadCommands(argv: readonly string[], finish: Finish): Promise<Command[]> {
+  const names = Object.keys(COMMANDS)
+  const named = names.filter((name) => argv.includes(name))
+  const wanted = named.length > 0 || argv.includes('--version') ? named : names
+  return Promise.all(wanted.map(async (name) => COMMANDS[name]?.(finish) as Promise<Command>))
+}
+
+function build(argv: readonly string[], commands: readonly Command[]): Argv {
+  return yargs([...argv])
     .scriptName('walletlake')
     .usage('$0 <command>\n\nExports the whole history of crypto wallets into CSV or Parquet files.')
-    .command(runCommand(finish))
-    .command(planCommand())
-    .command(validateCommand())
-    .command(statusCommand())
-    .command(verifyCommand(finish))
-    .command(compactCommand())
-    .command(loadCommand())
-    .command(auditCommand(finish))
-    .command(reindexCommand(finish))
-    .command(watchCommand())
-    .command(webhooksCommand())
-    .command(schemaCommand())
-    .command(serveCommand())
+    .command([...commands])
     .demandCommand(1, 'no command was given')
     .strict()
     .version(VERSION)
@@ -58,7 +63,6 @@ function build(argv: readonly string[], finish: (exit: number) => void): Argv {
     .fail((message, error) => {
       throw error ?? new ExportError('USAGE', withoutCredentials(message))
     })
-  return parser
 }
 
 /** A word of the command line may be an address with a password in it. */

@@ -3,27 +3,32 @@ import type { Cell, Row } from '../table/index.ts'
 import { shiftDecimal } from './decimal.ts'
 import type { Internal } from './internal.ts'
 import type { Native } from './native.ts'
-import type { Party } from './party.ts'
 import type { Erc20, Erc721, Erc1155, Metadata } from './transfers.ts'
 
 /** The first six cells of every row of a transaction. */
-export type Prefix = readonly Cell[]
+export type Prefix = readonly [Cell, Cell, Cell, Cell, Cell, Cell]
 
 export function prefixOf(native: Native, chain: string): Prefix {
   const { blockNumber, blockHash, timeMs, hash, index } = native
   return [native.chainId ?? chain, blockNumber, blockHash, timeMs, hash, index]
 }
 
-const parties = (from: Party, to: Party): Cell[] => [from.address, from.name, to.address, to.name]
-
 export function transactionRow(prefix: Prefix, native: Native): Row {
   return [
-    ...prefix,
+    prefix[0],
+    prefix[1],
+    prefix[2],
+    prefix[3],
+    prefix[4],
+    prefix[5],
     native.type,
     native.status,
     native.success,
     native.nonce,
-    ...parties(native.from, native.to),
+    native.from.address,
+    native.from.name,
+    native.to.address,
+    native.to.name,
     native.value,
     native.gasLimit,
     native.gasUsed,
@@ -38,13 +43,21 @@ export function transactionRow(prefix: Prefix, native: Native): Row {
 
 export function erc20Row(prefix: Prefix, entry: Erc20): Row {
   return [
-    ...prefix,
+    prefix[0],
+    prefix[1],
+    prefix[2],
+    prefix[3],
+    prefix[4],
+    prefix[5],
     entry.logIndex,
     entry.tokenAddress,
     entry.tokenName,
     entry.tokenSymbol,
     entry.tokenDecimals,
-    ...parties(entry.from, entry.to),
+    entry.from.address,
+    entry.from.name,
+    entry.to.address,
+    entry.to.name,
     entry.value,
     shiftDecimal(entry.value, entry.tokenDecimals),
     entry.priceCurrency,
@@ -54,7 +67,12 @@ export function erc20Row(prefix: Prefix, entry: Erc20): Row {
 
 export function erc721Row(prefix: Prefix, entry: Erc721): Row {
   return [
-    ...prefix,
+    prefix[0],
+    prefix[1],
+    prefix[2],
+    prefix[3],
+    prefix[4],
+    prefix[5],
     entry.logIndex,
     entry.tokenAddress,
     entry.tokenName,
@@ -62,7 +80,10 @@ export function erc721Row(prefix: Prefix, entry: Erc721): Row {
     entry.tokenId,
     entry.tokenUri,
     entry.owner,
-    ...parties(entry.from, entry.to),
+    entry.from.address,
+    entry.from.name,
+    entry.to.address,
+    entry.to.name,
     ...metadataCells(entry.metadata),
     entry.attributes,
   ]
@@ -70,13 +91,21 @@ export function erc721Row(prefix: Prefix, entry: Erc721): Row {
 
 export function erc1155Row(prefix: Prefix, entry: Erc1155): Row {
   return [
-    ...prefix,
+    prefix[0],
+    prefix[1],
+    prefix[2],
+    prefix[3],
+    prefix[4],
+    prefix[5],
     entry.logIndex,
     entry.ordinal,
     entry.tokenAddress,
     entry.tokenId,
     entry.tokenUri,
-    ...parties(entry.from, entry.to),
+    entry.from.address,
+    entry.from.name,
+    entry.to.address,
+    entry.to.name,
     entry.value,
     ...metadataCells(entry.metadata),
     entry.metadataDecimals,
@@ -90,10 +119,18 @@ function metadataCells({ indexStatus, updatedAtMs, texts }: Metadata): Cell[] {
 
 export function internalRow(prefix: Prefix, entry: Internal, internalId: string): Row {
   return [
-    ...prefix,
+    prefix[0],
+    prefix[1],
+    prefix[2],
+    prefix[3],
+    prefix[4],
+    prefix[5],
     internalId,
     entry.type,
-    ...parties(entry.from, entry.to),
+    entry.from.address,
+    entry.from.name,
+    entry.to.address,
+    entry.to.name,
     entry.value,
     entry.reverted,
     entry.gasLimit,

@@ -29,7 +29,10 @@ export function readErc20(entry: Fields): Erc20 {
   const token = objectAt(entry, 'erc20Token')
   const price = objectAt(token, 'price')
   return {
-    ...readTransfer(entry, token),
+    logIndex: requiredInt32(entry, 'logIndex'),
+    from: partyAt(entry, 'from'),
+    to: partyAt(entry, 'to'),
+    tokenAddress: requiredLower(token, 'address'),
     tokenName: textAt(token, 'name'),
     tokenSymbol: textAt(token, 'symbol'),
     tokenDecimals: int32At(token, 'decimals'),

@@ -32,6 +32,8 @@ const byLogAndOrdinal = (a: Batched, b: Batched) => a.logIndex - b.logIndex || a
 
 /** All entries in the order of their key, each key once: stable, so that the first list's entry stays. */
 function uniteByKey<T>(lists: readonly T[][], compare: (a: T, b: T) => number): T[] {
+  const [first, ...others] = lists
+  if (first !== undefined && first.length < 2 && others.length === 0) return first
   const all = lists.flat().sort(compare)
   return all.filter((entry, at) => at === 0 || compare(all[at - 1] as T, entry) !== 0)
 }

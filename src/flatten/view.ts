@@ -22,23 +22,31 @@ export type OnBadEntry = (list: string, entry: unknown, reason: string) => void
  */
 export function readView(item: Fields, onBadEntry: OnBadEntry): View {
   const native = readNative(objectAt(item, 'nativeTransaction'))
-  const read = <T>(list: string, entry: ReadEntry<T>): T[] => readList(item, { list, entry, onBadEntry })
+  const read = <T>(list: string, open: () => ReadEntry<T>): T[] => readList(item, { list, open, onBadEntry })
   return {
     native,
-    erc20: read('erc20Transfers', oncePerLog(readErc20)),
-    erc721: read('erc721Transfers', oncePerLog(readErc721)),
-    erc1155: read('erc1155Transfers', erc1155Reader()),
-    internal: read('internalTransactions', readInternal),
+    erc20: read('erc20Transfers', openErc20),
+    erc721: read('erc721Transfers', openErc721),
+    erc1155: read('erc1155Transfers', erc1155Reader),
+    internal: read('internalTransactions', openInternal),
   }
 }
 
 /** undefined: the entry says nothing new. */
 type ReadEntry<T> = (fields: Fields) => T | undefined
-type ListReading<T> = { list: string; entry: ReadEntry<T>; onBadEntry: OnBadEntry }
+/** `open` makes the reader of one view's entries. */
+type ListReading<T> = { list: string; open: () => ReadEntry<T>; onBadEntry: OnBadEntry }
 
-function readList<T>(item: Fields, { list, entry, onBadEntry }: ListReading<T>): T[] {
+const openErc20 = () => oncePerLog(readErc20)
+const openErc721 = () => oncePerLog(readErc721)
+const openInternal = () => readInternal
+
+function readList<T>(item: Fields, { list, open, onBadEntry }: ListReading<T>): T[] {
+  const entries = listAt(item, list)
   const read: T[] = []
-  for (const fields of listAt(item, list)) {
+  if (entries.length === 0) return read
+  const entry = open()
+  for (const fields of entries) {
     try {
       if (typeof fields !== 'object' || fields === null) throw new RejectError('it is not an object')
       const made = entry(fields as Fields)

@@ -1,3 +1,4 @@
+import { readSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { compareKeys } from '../item-key.ts'
 import { compareFirst, compareItems, type ItemSource, type Place, type WalletItem } from './frame-items.ts'
@@ -90,15 +91,15 @@ async function sortGroup(
   const items: WalletItem[] = []
   for (const { source, order } of group) {
     const { load } = source.wallet === null ? openRun(source, runs) : runs.open(source)
-    for (const item of await load()) items.push({ received: order, ...item })
+    for (const item of load()) items.push({ received: order, ...item })
   }
   return writeRun(onlyLast(items.sort(byPlaceAndReceipt)), runs)
 }
 
 function openRun(place: SourcePlace, { file }: RunFile): ItemSource {
-  const read = async ({ offset, bytes }: SourcePlace) => {
+  const read = ({ offset, bytes }: SourcePlace) => {
     const body = Buffer.allocUnsafe(bytes)
-    await file.read(body, 0, bytes, offset)
+    readSync(file.fd, body, 0, bytes, offset)
     return body
   }
   return openSource(place, { read, range: { from: 0, to: Infinity }, cutMs: Infinity })

@@ -16,7 +16,7 @@ export type ItemSource = {
   /** Places that its items lie between; null where no item has a place. */
   span: { first: Place; last: Place } | null
   /** Its items, sorted by place, then wallet. */
-  load(): Promise<WalletItem[]>
+  load(): WalletItem[]
 }
 
 /** A place in the chain, or a border before or after the items of a block. */

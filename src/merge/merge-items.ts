@@ -12,11 +12,9 @@ type Cursor = { items: WalletItem[]; at: number; order: number }
  * first block and let go after its last item, so memory holds only sources that overlap. A wallet's item that was
  * received twice (page borders, resumed ranges) counts once, as it was received last.
  */
-export async function* mergeItems(
-  sources: readonly ItemSource[],
-): AsyncGenerator<TransactionViews, void, void> {
+export function* mergeItems(sources: readonly ItemSource[]): Generator<TransactionViews, void, void> {
   let views: WalletItem[] = []
-  for await (const item of inOrder(sources)) {
+  for (const item of inOrder(sources)) {
     const last = views.at(-1)
     if (last !== undefined && compareKeys(last.key, item.key) !== 0) {
       yield views as unknown as TransactionViews
@@ -27,7 +25,7 @@ export async function* mergeItems(
   if (views.length > 0) yield views as unknown as TransactionViews
 }
 
-async function* inOrder(sources: readonly ItemSource[]): AsyncGenerator<WalletItem, void, void> {
+function* inOrder(sources: readonly ItemSource[]): Generator<WalletItem, void, void> {
   const waiting = sources.map((source, order) => ({ source, order }))
   waiting.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
   const heap = createHeap<Cursor>((a, b) => compareItems(current(a), current(b)) || received(a) - received(b))
@@ -37,7 +35,7 @@ async function* inOrder(sources: readonly ItemSource[]): AsyncGenerator<WalletIt
     const source = waiting[next]
     if (source !== undefined && (front === undefined || reaches(source.source, current(front).key))) {
       next += 1
-      const items = await source.source.load()
+      const items = source.source.load()
       if (items.length > 0) heap.push({ items, at: 0, order: source.order })
       continue
     }

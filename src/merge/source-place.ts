@@ -15,7 +15,7 @@ export type SourcePlace = {
 
 export type SourceContext = {
   /** Reads a stretch of the pages' file, or of the runs' file. */
-  read: (place: SourcePlace) => Promise<Buffer>
+  read: (place: SourcePlace) => Buffer
   /** Half-open; items outside are left out. */
   range: BlockRange
   /** Items younger than this, in milliseconds since 1970, are left out. */
@@ -30,8 +30,8 @@ export function openSource(place: SourcePlace, { read, range, cutMs }: SourceCon
   return {
     bytes,
     span,
-    load: async () => {
-      const body = await read(place)
+    load: () => {
+      const body = read(place)
       const items = wallet === null ? itemsOfRun(body) : itemsOfPage({ wallet, body })
       return items.filter(isWanted)
     },

@@ -5,13 +5,11 @@ import { diskError } from '../disk.ts'
 import type { BlockRange, Compression, Format } from '../model.ts'
 import type { Table } from '../table/index.ts'
 import type { Chunk } from './chunk.ts'
-import { csvHeader, csvLines } from './csv.ts'
+import { type CsvLines, csvHeader, csvMaker } from './csv.ts'
 import { type Dealt, dealChunks, type Piece } from './deal-chunks.ts'
-import type { LineMaker } from './lines.ts'
 import { copyToParquet } from './parquet.ts'
 import { openHashedFile } from './part-file.ts'
 import { partPath } from './part-path.ts'
-import { stagedLines } from './staged-json.ts'
 
 /** How a job's tables become files. */
 export type FileFormat = {
@@ -49,12 +47,14 @@ export type TableFiles = FileFormat & {
   signal?: AbortSignal | undefined
 }
 
-/** Lines of the kind that `assembleTable` takes for this format. */
-export function lineMaker(
-  { columns }: Table,
-  { format, escapeFormulas }: Pick<FileFormat, 'format' | 'escapeFormulas'>,
-): LineMaker {
-  return format === 'csv' ? csvLines(columns, { escapeFormulas }) : stagedLines(columns)
+/** Makes lines of the kind that `assembleTable` takes for this format: CSV too where Parquet is made of it. */
+export function lineMaker({
+  format,
+  escapeFormulas,
+}: Pick<FileFormat, 'format' | 'escapeFormulas'>): (table: Table) => CsvLines {
+  const isCsv = format === 'csv'
+  const maker = csvMaker({ escapeFormulas: escapeFormulas && isCsv, quoteEmpty: !isCsv })
+  return ({ columns }) => maker(columns)
 }
 
 /**
@@ -62,8 +62,8 @@ export function lineMaker(
  * where the partition changes. However the rows were cut into chunks, the files are the same. Throws OUTPUT_FAILED.
  */
 export async function assembleTable(files: TableFiles): Promise<Part[]> {
-  const { chunks, table, folder, range, firstNumber = 0, format } = files
-  const bounds = { maxRows: files.maxRowsPerFile, maxBytes: files.targetFileBytes, quoting: format === 'csv' }
+  const { chunks, table, folder, range, firstNumber = 0 } = files
+  const bounds = { maxRows: files.maxRowsPerFile, maxBytes: files.targetFileBytes }
   const parts: Part[] = []
   for (const alike of byPartition(chunks.flatMap(byStretch))) {
     const partition = alike[0]?.partition
@@ -109,18 +109,26 @@ async function writePart(
   { table, format, compression, signal }: TableFiles,
 ): Promise<{ bytes: number; sha256: string }> {
   if (format === 'csv') {
-    return concatenate(path, pieces, {
-      header: csvHeader(table.columns),
-      gzip: compression === 'gzip',
-      signal,
-    })
+    const header = csvHeader(table.columns)
+    return concatenate(path, pieces, { header, gzip: compression === 'gzip', signal })
   }
-  const staged = `${path}.ndjson`
-  const { bytes } = await concatenate(staged, pieces, { header: '', gzip: false, signal })
+  // One file, not the chunks as they are: where files end shows in the row groups.
+  const staged = `${path}.lines`
+  const { bytes } = await concatenate(staged, pieces, {
+    header: csvHeader(table.columns),
+    gzip: false,
+    signal,
+  })
   const rows = pieces.reduce((sum, piece) => sum + piece.rows, 0)
   const longest = Math.max(0, ...pieces.map((piece) => piece.longest))
-  const size = { rows, bytes, longest }
-  const measured = await copyToParquet({ staged, path, table, compression, size, signal })
+  const measured = await copyToParquet({
+    staged,
+    path,
+    table,
+    compression,
+    size: { rows, bytes, longest },
+    signal,
+  })
   await rm(staged)
   return measured
 }

@@ -1,13 +1,13 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { diskError } from '../disk.ts'
-import type { Lines } from './lines.ts'
+import type { Lines } from './csv.ts'
 
 /** Lines of one table on disk, in their final order; a part file is made of one chunk after the other. */
 export type Chunk = {
   path: string
   rows: number
   bytes: number
-  /** Characters in the longest line. */
+  /** Bytes of the longest line. */
   longest: number
   /** Its lines by partition, in order; undefined: none of them has one. */
   stretches?: readonly Stretch[] | undefined
@@ -25,8 +25,6 @@ export type ChunkWriter = {
   close(): void
 }
 
-const FLUSH_CHARS = 1 << 19
-
 /**
  * Opens a chunk at `path`; the file comes to be with the first rows. It is written by blocking calls, for the thread
  * that makes rows has nothing else to do. Throws OUTPUT_FAILED.
@@ -35,35 +33,27 @@ export function openChunk(path: string): ChunkWriter {
   const chunk: Chunk = { path, rows: 0, bytes: 0, longest: 0 }
   const begun: { partition: string; rows: number; bytes: number }[] = []
   let file: number | undefined
-  let waiting = ''
-  const flush = () => {
-    const bytes = Buffer.from(waiting)
-    waiting = ''
-    try {
-      file ??= openSync(path, 'w')
-      writeWhole(file, bytes)
-    } catch (cause) {
-      throw diskError(`cannot stage rows in ${path}`, cause)
-    }
-    chunk.bytes += bytes.length
-  }
   const close = () => {
     if (file !== undefined) closeSync(file)
     file = undefined
   }
   return {
     begin: (partition) => {
-      if (waiting !== '') flush()
       begun.push({ partition, rows: chunk.rows, bytes: chunk.bytes })
     },
-    write: ({ text, rows, longest }) => {
-      waiting += text
+    write: ({ bytes, rows, longest }) => {
+      if (rows === 0) return
+      try {
+        file ??= openSync(path, 'w')
+        writeWhole(file, bytes)
+      } catch (cause) {
+        throw diskError(`cannot stage rows in ${path}`, cause)
+      }
       chunk.rows += rows
+      chunk.bytes += bytes.length
       chunk.longest = Math.max(chunk.longest, longest)
-      if (waiting.length >= FLUSH_CHARS) flush()
     },
     finish: () => {
-      if (waiting !== '') flush()
       close()
       return begun.length === 0 ? chunk : { ...chunk, stretches: stretchesOf(begun, chunk) }
     },
@@ -81,6 +71,6 @@ function stretchesOf(begun: readonly Stretch[], { rows, bytes }: Chunk): Stretch
 }
 
 /** A full disk takes a part of the bytes before it refuses the rest. */
-function writeWhole(file: number, bytes: Buffer): void {
+function writeWhole(file: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
 }

@@ -1,10 +1,28 @@
 import { stringify } from 'csv-stringify/sync'
-import type { Column } from '../table/index.ts'
-import { isoTime, joinLines, type LineMaker, sameAgain } from './lines.ts'
+import { type Cell, type Column, PREFIX, type Row } from '../table/column.ts'
+import { appendBytes, appendPlain, appendText, type ByteText, newByteText } from './byte-text.ts'
 
-export type CsvLines = {
+export type CsvOptions = {
   /** Put a `'` before text that a spreadsheet would run as a formula. */
   escapeFormulas: boolean
+  /** Write empty text as `""`, which our Parquet is made from: there it is not null. */
+  quoteEmpty: boolean
+}
+
+/** Lines of one table, waiting to be written. */
+export type CsvLines = {
+  add(row: Row): void
+  /** Bytes that wait. */
+  size(): number
+  /** Hands out what waits; the bytes are good until the next row. */
+  take(): Lines
+}
+
+export type Lines = {
+  bytes: Uint8Array
+  rows: number
+  /** Bytes of the longest line. */
+  longest: number
 }
 
 /** The header row, with its line end. */
@@ -15,37 +33,112 @@ export function csvHeader(columns: readonly Column[]): string {
 /**
  * Turns rows into CSV lines (CONTRACT section 3): RFC 4180 quoting, `\n`, null as an empty field. Columns are turned to
  * text by their type, so that numbers are never escaped and never rounded. A cell with nothing to quote is itself; any
- * other is csv-stringify's work.
+ * other is csv-stringify's work. What is made here, table by table, shares what the rows of a transaction begin with.
  */
-export function csvLines(columns: readonly Column[], { escapeFormulas }: CsvLines): LineMaker {
-  const special = escapeFormulas ? /[",\r\n]|^[=+\-@\t]/ : /[",\r\n]/
+export function csvMaker(options: CsvOptions): (columns: readonly Column[]) => CsvLines {
+  const cells = cellsOf(options)
+  const prefix = prefixOf(cells)
+  return (columns) => {
+    const isPrefixed = PREFIX.every((column, at) => column === columns[at])
+    const appends = columns.map(({ type }) => cells[type])
+    return linesOf(appends, isPrefixed ? prefix : undefined)
+  }
+}
+
+const [COMMA, LINE_FEED] = [44, 10]
+
+function linesOf(appends: readonly AppendCell[], prefix: AppendPrefix | undefined): CsvLines {
+  const to = newByteText()
+  let [rows, longest] = [0, 0]
+  return {
+    add: (row) => {
+      const start = to.end
+      prefix?.(to, row)
+      for (let at = prefix === undefined ? 0 : PREFIX.length; at < row.length; at += 1) {
+        const cell = row[at] ?? null
+        if (at > 0) to.bytes[to.end++] = COMMA
+        if (cell !== null) appends[at]?.(to, cell)
+      }
+      to.bytes[to.end++] = LINE_FEED
+      rows += 1
+      if (to.end - start > longest) longest = to.end - start
+    },
+    size: () => to.end,
+    take: () => {
+      const lines = { bytes: to.bytes.subarray(0, to.end), rows, longest }
+      to.end = 0
+      rows = 0
+      longest = 0
+      return lines
+    },
+  }
+}
+
+type AppendCell = (to: ByteText, cell: Exclude<Cell, null>) => void
+type AppendPrefix = (to: ByteText, row: Row) => void
+
+function cellsOf({ escapeFormulas, quoteEmpty }: CsvOptions): Record<Column['type'], AppendCell> {
   const rememberQuoted = remembered((text) =>
     quoted([escapeFormulas && FORMULA.test(text) ? `'${text}` : text]).slice(0, -1),
   )
-  const textCell = (text: string) => (special.test(text) ? rememberQuoted(text) : text)
-  const toText = columns.map(({ type }) =>
-    sameAgain(type === 'text' ? textCell : type === 'time' ? isoTime : String),
-  )
-  return (rows) =>
-    joinLines(rows, (row) => {
-      let line = ''
-      for (let at = 0; at < row.length; at += 1) {
-        const cell = row[at] ?? null
-        if (at > 0) line += ','
-        if (cell !== null) line += toText[at]?.(cell)
-      }
-      return `${line}\n`
-    })
+  const isSafe = (text: string) => !escapeFormulas || CALM[text.charCodeAt(0)] !== 0
+  const text: AppendCell = (to, cell) => {
+    const text = cell as string
+    if (text === '' && quoteEmpty) appendText(to, '""')
+    else if (!(isSafe(text) && appendPlain(to, text, PLAIN))) appendText(to, rememberQuoted(text))
+  }
+  const number: AppendCell = (to, cell) => {
+    appendPlain(to, typeof cell === 'string' ? cell : String(cell), PLAIN)
+  }
+  const time: AppendCell = (to, cell) => {
+    appendPlain(to, new Date(Number(cell)).toISOString(), PLAIN)
+  }
+  const numbers = { int32: number, int64: number, u256: number, i256: number, decimal: number }
+  return { text, time, bool: number, ...numbers }
 }
 
+/** Appends the first cells of a row; those of a transaction's rows are the same ones and are made once. */
+function prefixOf(cells: Record<Column['type'], AppendCell>): AppendPrefix {
+  const made = newByteText()
+  let last: Row = []
+  return (to, row) => {
+    if (!sharesPrefix(row, last)) {
+      made.end = 0
+      PREFIX.forEach(({ type }, at) => {
+        const cell = row[at] ?? null
+        if (at > 0) made.bytes[made.end++] = COMMA
+        if (cell !== null) cells[type](made, cell)
+      })
+      last = row
+    }
+    appendBytes(to, made.bytes.subarray(0, made.end))
+  }
+}
+
+function sharesPrefix(row: Row, other: Row): boolean {
+  for (let at = 0; at < PREFIX.length; at += 1) if (row[at] !== other[at]) return false
+  return true
+}
+
+/** By code of an ASCII character: 0 where it is one of these. */
+function allBut(special: string): Uint8Array {
+  return Uint8Array.from({ length: 128 }, (_, code) => Number(!special.includes(String.fromCharCode(code))))
+}
+
+const PLAIN = allBut('",\r\n')
+/** What a spreadsheet takes for the start of a formula. */
+const CALM = allBut('=+-@\t\r')
 const FORMULA = /^[=+\-@\t\r]/
 
 function quoted(cells: readonly (string | null)[]): string {
-  return stringify([cells as string[]], { record_delimiter: '\n', quoted_match: CARRIAGE_RETURN })
+  return stringify([cells as string[]], { record_delimiter: '\n', quoted_match: ALSO_QUOTED })
 }
 
-/** Quoted as RFC 4180 asks; csv-stringify by itself looks for the record delimiter only. */
-const CARRIAGE_RETURN = /\r/
+/**
+ * A carriage return is quoted as RFC 4180 asks; csv-stringify by itself looks for the record delimiter only. A byte order
+ * mark is, lest a reader take it for the file's.
+ */
+const ALSO_QUOTED = /\r|^\ufeff/
 
 /** Cells that need quotes are few and come again and again (signatures of methods). */
 function remembered(make: (text: string) => string): (text: string) => string {

@@ -10,7 +10,7 @@ export type RawExport = {
   /** The output folder. */
   folder: string
   address: string
-  transactions: AsyncIterable<readonly { item: unknown }[]>
+  transactions: Iterable<readonly { item: unknown }[]>
   /** Items without a place in the chain; where nothing stays, they may come while `transactions` is read. */
   bad: readonly unknown[]
   /** The transactions begin with this block: what the file holds of earlier ones stays. Absent: nothing stays. */
@@ -43,7 +43,7 @@ async function writeLines(file: HashedFile, path: string, { transactions, bad, a
       if (isKept(line, { appendFrom, added })) await file.write(`${line}\n`)
     }
   }
-  for await (const views of transactions) {
+  for (const views of transactions) {
     for (const { item } of views) await file.write(`${JSON.stringify(item)}\n`)
   }
   for (const line of [...badLines()].sort()) await file.write(`${line}\n`)

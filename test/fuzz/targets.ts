@@ -117,9 +117,9 @@ async function exportPage(body: Buffer): Promise<void> {
   const found = itemsOfPage({ wallet: WALLET, body })
   if (blocks !== undefined && found.some(({ key }) => key.block < blocks.min || key.block > blocks.max))
     throw new Error('an item lies outside the blocks of its page')
-  const source = { bytes: body.length, span: null, load: async () => found }
+  const source = { bytes: body.length, span: null, load: () => found }
   let count = 0
-  for await (const views of mergeItems([source])) {
+  for (const views of mergeItems([source])) {
     const rows = flattenTransaction(views, context)?.rows
     for (const table of TABLES) {
       for (const row of rows?.[table.name] ?? []) {

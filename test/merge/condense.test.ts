@@ -22,7 +22,7 @@ async function condensed(received: readonly WalletItem[][], { file, budgetBytes,
 
 /** A sorted run by its place in the file, as another thread would open it. */
 function openRun(place: SourcePlace, path: string) {
-  const read = async ({ offset, bytes }: SourcePlace) => readFileSync(path).subarray(offset, offset + bytes)
+  const read = ({ offset, bytes }: SourcePlace) => readFileSync(path).subarray(offset, offset + bytes)
   return openSource(place, { read, range: { from: 0, to: 10_000 }, cutMs: Number.POSITIVE_INFINITY })
 }
 
@@ -39,7 +39,7 @@ test('a tiny budget merges to the same as no budget', async () => {
   await fc.assert(
     fc.asyncProperty(pages, fc.integer({ min: 1, max: 2_000 }), async (received, budgetBytes) => {
       const { lines } = await condensed(received, { file, budgetBytes })
-      expect(await lines()).toEqual(plainlySorted(received))
+      expect(lines()).toEqual(plainlySorted(received))
     }),
     { numRuns: 200 },
   )
@@ -52,7 +52,7 @@ test('the last view received wins across groups of sorted runs', async () => {
   ]
   const { made, lines } = await condensed(received, { budgetBytes: 100 })
   expect(made.map(({ wallet }) => wallet)).not.toContain('0xa')
-  expect(await lines()).toEqual(['2.0 0xa=0', '5.0 0xa=2'])
+  expect(lines()).toEqual(['2.0 0xa=0', '5.0 0xa=2'])
 })
 
 const manyWallets = Array.from({ length: 40 }, (_, at) => `0x${String(at).padStart(2, '0')}`)
@@ -61,7 +61,7 @@ const overlapping = manyWallets.map((wallet) => [1, 50, 100].map((block) => wall
 test('many wallets over the same blocks overlap less once condensed', async () => {
   const { made, lines } = await condensed(overlapping, { pageBytes: 1_000, budgetBytes: 8_000 })
   expect(mostOverlap(made)).toBeLessThanOrEqual(8_000)
-  expect(await lines()).toEqual(plainlySorted(overlapping))
+  expect(lines()).toEqual(plainlySorted(overlapping))
 })
 
 test('runs that still overlap too much are sorted again', async () => {
@@ -71,7 +71,7 @@ test('runs that still overlap too much are sorted again', async () => {
   const { made, lines } = await condensed(received, { pageBytes: 13_000, budgetBytes: 13_000 })
   expect(made[0]?.offset).toBeGreaterThan(200_000)
   expect(mostOverlap(made)).toBeLessThanOrEqual(13_000)
-  expect(await lines()).toEqual(plainlySorted(received))
+  expect(lines()).toEqual(plainlySorted(received))
 })
 
 test('runs of an earlier call stay readable after the next', async () => {
@@ -79,6 +79,6 @@ test('runs of an earlier call stay readable after the next', async () => {
   const [early, late] = [overlapping.slice(0, 20), overlapping.slice(20)]
   const first = await condensed(early, { file, pageBytes: 1_000, budgetBytes: 4_000 })
   const second = await condensed(late, { file, pageBytes: 1_000, budgetBytes: 4_000 })
-  expect(await first.lines()).toEqual(plainlySorted(early))
-  expect(await second.lines()).toEqual(plainlySorted(late))
+  expect(first.lines()).toEqual(plainlySorted(early))
+  expect(second.lines()).toEqual(plainlySorted(late))
 })

@@ -3,37 +3,37 @@ import { badItemsOfPage, openSource, type SourceContext } from '../../src/merge/
 import { bodyOf, item } from './pages.ts'
 
 /** The blocks that a source of one page gives. */
-async function blocksOf(transactions: unknown[], context: Partial<SourceContext> = {}): Promise<number[]> {
+function blocksOf(transactions: unknown[], context: Partial<SourceContext> = {}): number[] {
   const place = { wallet: '0xa', offset: 7, bytes: 9, span: null }
-  const read: SourceContext['read'] = async (asked) => {
+  const read: SourceContext['read'] = (asked) => {
     expect(asked).toBe(place)
     return bodyOf(transactions)
   }
   const range = { from: 0, to: 1_000 }
   const source = openSource(place, { read, range, cutMs: Number.POSITIVE_INFINITY, ...context })
   expect(source).toMatchObject({ bytes: 9, span: null })
-  return (await source.load()).map(({ key }) => key.block)
+  return source.load().map(({ key }) => key.block)
 }
 
-test('items outside the half-open range are left out', async () => {
+test('items outside the half-open range are left out', () => {
   const page = [item('4'), item('5'), item('9'), item('10')]
-  expect(await blocksOf(page, { range: { from: 5, to: 10 } })).toEqual([5, 9])
+  expect(blocksOf(page, { range: { from: 5, to: 10 } })).toEqual([5, 9])
 })
 
-test('items younger than the cut are left out', async () => {
+test('items younger than the cut are left out', () => {
   const page = [item('1', { seconds: 10 }), item('2', { seconds: 11 })]
-  expect(await blocksOf(page, { cutMs: 10_000 })).toEqual([1])
+  expect(blocksOf(page, { cutMs: 10_000 })).toEqual([1])
 })
 
-test('items of a sorted run keep wallet and place of receipt', async () => {
+test('items of a sorted run keep wallet and place of receipt', () => {
   const run = [
     { received: 4, wallet: '0xb', key: { block: 3, index: 0, hash: '0x3', timeMs: 1 }, item: { n: 1 } },
     { received: 2, wallet: '0xa', key: { block: 8, index: 0, hash: '0x8', timeMs: 1 }, item: { n: 2 } },
   ]
-  const read = async () => Buffer.from(JSON.stringify(run))
+  const read = () => Buffer.from(JSON.stringify(run))
   const place = { wallet: null, offset: 0, bytes: 1, span: null }
   const source = openSource(place, { read, range: { from: 0, to: 8 }, cutMs: 1 })
-  expect(await source.load()).toEqual(run.slice(0, 1))
+  expect(source.load()).toEqual(run.slice(0, 1))
 })
 
 test('items without a place are told with their reason', () => {

@@ -17,7 +17,7 @@ export function sourceOf(items: WalletItem[], bytes = 100): ItemSource {
   return {
     bytes,
     span: items.length === 0 ? null : { first, last },
-    load: async () => sortItems([...items]),
+    load: () => sortItems([...items]),
   }
 }
 
@@ -38,9 +38,9 @@ export function placesOf(
 }
 
 /** What a merge gives, in words: `block.index wallet=mark wallet=mark`. */
-export async function merged(sources: readonly ItemSource[]): Promise<string[]> {
+export function merged(sources: readonly ItemSource[]): string[] {
   const lines: string[] = []
-  for await (const views of mergeItems(sources)) {
+  for (const views of mergeItems(sources)) {
     const [{ key }] = views
     const marks = views.map(({ wallet, item }) => `${wallet}=${(item as { mark: number }).mark}`)
     lines.push([`${key.block}.${key.index}`, ...marks].join(' '))

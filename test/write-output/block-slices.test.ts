@@ -31,7 +31,7 @@ test('slices of blocks begin while others are still asked, and cover each block 
       const covered = { from: block, to: block + 1 }
       await spool.addPage(BLOCKS, { ...kept, blocks: { min: block, max: block }, covered })
     }
-    slicer.pageArrived()
+    slicer.pageArrived(0)
   }
   const early = slices.length
   await slicer.finish({ from: 0, to: END })

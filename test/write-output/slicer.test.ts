@@ -27,7 +27,7 @@ async function sliced({ received, ...given }: Run) {
   const slicer = createSlicer(slicing)
   for (const page of received) {
     spool.receive(page)
-    slicer.pageArrived()
+    slicer.pageArrived(0)
   }
   // What fails meanwhile is told by the finish, and no unhandled rejection.
   await new Promise((resolve) => setImmediate(resolve))

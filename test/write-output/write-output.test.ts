@@ -63,7 +63,7 @@ async function write({ isTold = true, onPage, signal, job: given }: Written = {}
   const writer = await openOutput({ ...opening, earlier: nothingEarlier(job) })
   try {
     await addPages(spool, async (count) => {
-      if (isTold) writer.pageArrived()
+      if (isTold) writer.pageArrived(0)
       await onPage?.(count, spool)
     })
     await writer.finish(END)

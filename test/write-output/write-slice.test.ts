@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TABLE_NAMES, type TableName } from '../../src/table/index.ts'
-import { type SliceContext, type SliceRows, writeSlice } from '../../src/write-slice.ts'
-import { runWriteTask } from '../../src/write-task.ts'
+import { createSliceWriter, type SliceContext, type SliceRows } from '../../src/write-slice.ts'
+import { openWriteTasks } from '../../src/write-task.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { A, B, itemAt, type StoredPage, sliceContext, slicesAt, storePages } from './pages-file.ts'
 
@@ -17,7 +17,8 @@ async function write(pages: readonly StoredPage[], { cuts = [], given = {} }: Cu
   const folder = mkdtempSync(join(tempFolder(), 'slices-'))
   const slices = slicesAt(cuts, { places: storePages(folder, pages), end: END })
   const written: SliceRows[] = []
-  for (const slice of slices) written.push(await writeSlice(slice, sliceContext(folder, given)))
+  const writeSlice = createSliceWriter(sliceContext(folder, given))
+  for (const slice of slices) written.push(writeSlice(slice))
   return together(written)
 }
 
@@ -111,7 +112,7 @@ test('pages that are not there fail as output', async () => {
   const places = storePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
   const context = sliceContext(folder, { pagesFile: join(folder, 'missing') })
   const slice = { range: { from: 0, to: END }, places }
-  await expect(runWriteTask({ kind: 'slice', slice }, context)).rejects.toMatchObject({
+  await expect(openWriteTasks(context)({ kind: 'slice', slice })).rejects.toMatchObject({
     code: 'OUTPUT_FAILED',
   })
 })
@@ -121,7 +122,7 @@ test('pages that end too early fail as output', async () => {
   const places = storePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
   const longer = places.map((place) => ({ ...place, bytes: place.bytes + 1 }))
   const slice = { range: { from: 0, to: END }, places: longer }
-  await expect(runWriteTask({ kind: 'slice', slice }, sliceContext(folder))).rejects.toMatchObject({
+  await expect(openWriteTasks(sliceContext(folder))({ kind: 'slice', slice })).rejects.toMatchObject({
     code: 'OUTPUT_FAILED',
     message: expect.stringContaining('it ends too early'),
   })

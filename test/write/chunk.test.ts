@@ -7,8 +7,8 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 test('a chunk counts rows, bytes and its longest line', () => {
   const path = join(tempFolder(), 'chunk')
   const chunk = openChunk(path)
-  chunk.write({ text: 'é\nbb\n', rows: 2, longest: 3 })
-  chunk.write({ text: 'c\n', rows: 1, longest: 2 })
+  chunk.write({ bytes: Buffer.from('é\nbb\n'), rows: 2, longest: 3 })
+  chunk.write({ bytes: Buffer.from('c\n'), rows: 1, longest: 2 })
   expect(chunk.finish()).toEqual({ path, rows: 3, bytes: 8, longest: 3 })
   expect(readFileSync(path, 'utf8')).toBe('é\nbb\nc\n')
 })
@@ -17,7 +17,7 @@ test('a long chunk is on disk in the order of its lines', () => {
   const path = join(tempFolder(), 'chunk')
   const chunk = openChunk(path)
   const lines = Array.from({ length: 9 }, (_, at) => `${at}${'x'.repeat(100_000)}\n`)
-  for (const text of lines) chunk.write({ text, rows: 1, longest: text.length })
+  for (const text of lines) chunk.write({ bytes: Buffer.from(text), rows: 1, longest: text.length })
   expect(chunk.finish()).toMatchObject({ rows: 9, bytes: 900_018, longest: 100_002 })
   expect(readFileSync(path, 'utf8')).toBe(lines.join(''))
 })
@@ -30,8 +30,7 @@ test('a chunk without rows makes no file', () => {
 
 test('a chunk that cannot be written fails as output', () => {
   const chunk = openChunk(join(tempFolder(), 'missing', 'chunk'))
-  chunk.write({ text: 'a\n', rows: 1, longest: 2 })
-  expect(() => chunk.finish()).toThrow(
+  expect(() => chunk.write({ bytes: Buffer.from('a\n'), rows: 1, longest: 2 })).toThrow(
     expect.objectContaining({
       code: 'OUTPUT_FAILED',
       message: expect.stringContaining('cannot stage rows'),

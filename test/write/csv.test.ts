@@ -2,18 +2,17 @@ import { parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Row } from '../../src/table/index.ts'
-import { csvHeader, csvLines } from '../../src/write/csv.ts'
-import { MAX_U256, SAMPLE, sample } from './tables.ts'
-
-const lines = (rows: readonly Row[], options = { escapeFormulas: true }) =>
-  csvLines(SAMPLE.columns, options)(rows)
+import { tableNamed } from '../../src/table/index.ts'
+import { csvHeader, csvMaker } from '../../src/write/csv.ts'
+import { linesOf as lines, MAX_U256, SAMPLE, sample, textOf } from './tables.ts'
 
 const textLine = (name: string, options = { escapeFormulas: true }) => {
   const { text } = lines([sample({ name })], options)
   expect(text.endsWith(',,,,,,,\n')).toBe(true)
   return text.slice(0, -8)
 }
+
+const USUAL = { escapeFormulas: true, quoteEmpty: false }
 
 test('the header names the columns in their order', () => {
   expect(csvHeader(SAMPLE.columns)).toBe('name,small,wide,yes,at,huge,signed,exact\n')
@@ -29,7 +28,8 @@ test.for([
   { text: ' spaced ', cell: ' spaced ' },
   { text: 'nul\u0000inside', cell: 'nul\u0000inside' },
   { text: '😀é', cell: '😀é' },
-  { text: '\ufeffmark', cell: '\ufeffmark' },
+  { text: '\ufeffmark', cell: '"\ufeffmark"' },
+  { text: 'mark\ufeff', cell: 'mark\ufeff' },
   { text: '=1+1', cell: "'=1+1" },
   { text: '+1', cell: "'+1" },
   { text: '-1', cell: "'-1" },
@@ -74,10 +74,48 @@ test('every type is written in its own form and null as nothing', () => {
   )
 })
 
+test('empty text is told from null where that is asked for', () => {
+  const rows = [sample({ name: '', small: 1 }), sample({ small: 1 })]
+  expect(textOf(rows)).toBe(',1,,,,,,\n,1,,,,,,\n')
+  expect(lines(rows, { quoteEmpty: true }).text).toBe('"",1,,,,,,\n,1,,,,,,\n')
+})
+
 test('lines are counted and the longest is measured', () => {
   const made = lines([sample({}), sample({ name: 'é😀' }), sample({ name: 'x' })])
-  expect(made).toEqual({ text: `${','.repeat(7)}\né😀,,,,,,,\nx,,,,,,,\n`, rows: 3, longest: 11 })
+  expect(made).toEqual({ text: `${','.repeat(7)}\né😀,,,,,,,\nx,,,,,,,\n`, rows: 3, longest: 14 })
   expect(lines([])).toEqual({ text: '', rows: 0, longest: 0 })
+})
+
+test('text longer than the first buffer is written whole', () => {
+  const names = ['x'.repeat(70_000), 'é'.repeat(300_000), `"${'y'.repeat(900_000)}`]
+  expect(textOf(names.map((name) => sample({ name, small: -1 })))).toBe(stringified(names))
+})
+
+const prefix = fc.tuple(
+  ...[fc.constantFrom('1', '4,3'), fc.nat(2), fc.constant('0xb'), fc.nat(2), fc.constant('0xt'), fc.nat(1)],
+)
+
+test('tables whose rows begin alike are written as if each were alone', () => {
+  const tables = [tableNamed('transactions'), tableNamed('ledger')]
+  const rows = fc.array(fc.tuple(prefix, fc.nat(1)), { maxLength: 20 })
+  fc.assert(
+    fc.property(rows, (drawn) => {
+      const open = csvMaker(USUAL)
+      const together = tables.map(({ columns }) => open(columns))
+      const alone = tables.map(({ columns }) => ({ columns, text: '' }))
+      for (const [cells, at] of drawn) {
+        const row = [...cells, 'end']
+        together[at]?.add(row)
+        const one = alone[at] as (typeof alone)[0]
+        const lines = csvMaker(USUAL)(one.columns)
+        lines.add(row)
+        one.text += Buffer.from(lines.take().bytes).toString()
+      }
+      const texts = together.map((lines) => Buffer.from(lines.take().bytes).toString())
+      expect(texts).toEqual(alone.map(({ text }) => text))
+    }),
+    { numRuns: 200 },
+  )
 })
 
 /** Any text, often with what is special in CSV. */
@@ -106,18 +144,17 @@ test('escaped formulas equal those of csv-stringify for any text', () => {
   )
 })
 
-/** Rows of the sample table by the library alone; a bare carriage return is quoted as RFC 4180 asks. */
+/** Rows of the sample table by the library alone; a carriage return is quoted as RFC 4180 asks, and a mark. */
 function stringified(texts: readonly string[]): string {
   const rows = texts.map((text) => [text, -1, null, null, null, null, null, null])
-  return stringify(rows, { record_delimiter: '\n', quoted_match: /\r/ })
+  return stringify(rows, { record_delimiter: '\n', quoted_match: /\r|^\ufeff/ })
 }
 
 test('a maker that wrote many special cells still writes them right', () => {
   const texts = Array.from({ length: 5_000 }, (_, at) => `=f(${at % 2_500},"x")`)
   const rows = texts.map((name) => sample({ name, small: -1 }))
-  const toLines = csvLines(SAMPLE.columns, { escapeFormulas: true })
   const expected = stringified(texts.map((text) => `'${text}`))
-  expect(toLines(rows).text + toLines(rows).text).toBe(expected + expected)
+  expect(textOf([...rows, ...rows])).toBe(expected + expected)
 })
 
 test('any text reads back as it was but for escaped formulas', () => {

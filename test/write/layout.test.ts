@@ -28,7 +28,7 @@ test('a chunk knows which of its lines are of which partition', () => {
     ['day=3', 'é\nc\n'],
   ] as const) {
     chunk.begin(partition)
-    chunk.write({ text, rows: text.split('\n').length - 1, longest: 1 })
+    chunk.write({ bytes: Buffer.from(text), rows: text.split('\n').length - 1, longest: 1 })
   }
   expect(chunk.finish().stretches).toEqual([
     { partition: 'day=1', rows: 1, bytes: 2 },
@@ -71,7 +71,7 @@ test('files end with the line that reaches their size, whatever the cuts', async
         const bytes = Buffer.byteLength(part.join(''))
         return { path, rows: part.length, bytes, longest: 9, start: 6 }
       })
-      const files = await dealChunks(chunks, { ...bounds, quoting: false })
+      const files = await dealChunks(chunks, { ...bounds })
       const texts = files.map((pieces) =>
         pieces.map(({ path, from, to }) => readFileSync(path).subarray(from, to).toString()).join(''),
       )

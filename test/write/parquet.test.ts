@@ -188,11 +188,11 @@ test('a very long row changes no file but its own', async () => {
 
 test('rows that DuckDB cannot read fail as output and leave no file', async () => {
   const folder = tempFolder()
-  const staged = join(folder, 'broken.ndjson')
-  writeFileSync(staged, '{"0":"x"\n')
+  const staged = join(folder, 'broken.lines')
+  writeFileSync(staged, 'header\nx,no number\n')
   const path = join(folder, 'part.parquet')
   const size = { rows: 1, bytes: 9, longest: 9 }
   const copying = copyToParquet({ staged, path, table: SAMPLE, compression: 'zstd', size })
   await expect(copying).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
-  expect(readdirSync(folder)).toEqual(['broken.ndjson'])
+  expect(readdirSync(folder)).toEqual(['broken.lines'])
 })

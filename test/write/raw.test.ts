@@ -8,7 +8,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 test('raw items are kept a line each, those without place last', async () => {
   const folder = tempFolder()
   const bad: unknown[] = []
-  async function* transactions() {
+  function* transactions() {
     yield [{ item: { n: 1, text: 'ä' } }]
     bad.push({ z: 1 }, { a: 1 }, { z: 1 })
     yield [{ item: { n: 2 } }]
@@ -23,7 +23,7 @@ test('raw items are kept a line each, those without place last', async () => {
 test('a reading that fails leaves no raw file behind', async () => {
   const folder = tempFolder()
   // biome-ignore lint/correctness/useYield: it fails before the first item.
-  async function* transactions(): AsyncGenerator<{ item: unknown }[]> {
+  function* transactions(): Generator<{ item: unknown }[]> {
     throw new Error('the spool broke')
   }
   const writing = writeRaw({ folder, address: '0xa', transactions: transactions(), bad: [] })
@@ -37,7 +37,7 @@ const inBlock = (blockNumber: number) => ({
 
 test('appended items come after those that the file holds, once, however often', async () => {
   const folder = tempFolder()
-  async function* one(block: number) {
+  function* one(block: number) {
     yield [{ item: inBlock(block) }]
   }
   const bad = [[{ lost: 1 }], [{ lost: 2 }], [{ lost: 2 }]]
@@ -53,7 +53,7 @@ test('a raw file that cannot be unpacked fails as the output', async () => {
   const folder = tempFolder()
   mkdirSync(join(folder, 'raw'))
   writeFileSync(join(folder, 'raw', '0xa.ndjson.gz'), 'no gzip')
-  async function* none(): AsyncGenerator<{ item: unknown }[]> {}
+  function* none(): Generator<{ item: unknown }[]> {}
   const writing = writeRaw({ folder, address: '0xa', transactions: none(), bad: [], appendFrom: 1 })
   await expect(writing).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
 })

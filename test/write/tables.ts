@@ -1,4 +1,5 @@
 import { type Cell, col, type Row, type Table } from '../../src/table/column.ts'
+import { csvMaker } from '../../src/write/csv.ts'
 
 /** A table with one column of each type, each of which may be null. */
 export const SAMPLE: Table = {
@@ -23,3 +24,13 @@ export function sample(cells: Record<string, Cell>): Row {
 }
 
 export const MAX_U256 = String(2n ** 256n - 1n)
+
+/** Rows of the sample table as CSV lines. */
+export function linesOf(rows: readonly Row[], { escapeFormulas = true, quoteEmpty = false } = {}) {
+  const lines = csvMaker({ escapeFormulas, quoteEmpty })(SAMPLE.columns)
+  for (const row of rows) lines.add(row)
+  const { bytes, ...counted } = lines.take()
+  return { text: Buffer.from(bytes).toString(), ...counted }
+}
+
+export const textOf = (rows: readonly Row[]): string => linesOf(rows).text

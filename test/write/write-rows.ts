@@ -20,22 +20,17 @@ const USUAL = {
 export async function writeRows(chunks: readonly (readonly Row[])[], options: Written = {}): Promise<Part[]> {
   const files = { ...USUAL, folder: options.folder ?? tempFolder(), ...options }
   const staged: Chunk[] = []
-  for (const [at, rows] of chunks.entries()) staged.push(await stageRows(`chunk-${at}`, rows, files))
+  for (const [at, rows] of chunks.entries()) staged.push(stageRows(`chunk-${at}`, rows, files))
   return assembleTable({ ...files, chunks: staged })
 }
 
-async function stageRows(
-  name: string,
-  rows: readonly Row[],
-  files: Omit<TableFiles, 'chunks'>,
-): Promise<Chunk> {
+function stageRows(name: string, rows: readonly Row[], files: Omit<TableFiles, 'chunks'>): Chunk {
   const chunk = openChunk(join(files.folder, name))
-  const toLines = lineMaker(files.table, files)
-  for (let at = 0; at < rows.length; at += BATCH) await chunk.write(toLines(rows.slice(at, at + BATCH)))
+  const lines = lineMaker(files)(files.table)
+  for (const row of rows) lines.add(row)
+  chunk.write(lines.take())
   return chunk.finish()
 }
-
-const BATCH = 1_000
 
 /** The same rows in chunks that end after the given places. */
 export function cutAt<T>(rows: readonly T[], places: readonly number[]): T[][] {

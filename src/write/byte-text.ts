@@ -1,0 +1,44 @@
+/** Text as bytes, growing at its end. */
+export type ByteText = { bytes: Buffer; end: number }
+
+const FIRST_BYTES = 1 << 16
+/** Room that is left after every append: for separators, which are written without asking. */
+const MARGIN = 256
+
+export function newByteText(): ByteText {
+  return { bytes: Buffer.allocUnsafeSlow(FIRST_BYTES), end: 0 }
+}
+
+/** Appends text whose every character stands for itself; appends nothing and says false where one does not. */
+export function appendPlain(to: ByteText, text: string, isPlain: Uint8Array): boolean {
+  const { length } = text
+  if (to.end + length + MARGIN > to.bytes.length) grow(to, length)
+  const { bytes, end } = to
+  for (let at = 0; at < length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code > 127 || isPlain[code] === 0) return false
+    bytes[end + at] = code
+  }
+  to.end = end + length
+  return true
+}
+
+/** Appends any well-formed text as UTF-8. */
+export function appendText(to: ByteText, text: string): void {
+  const most = 3 * text.length
+  if (to.end + most + MARGIN > to.bytes.length) grow(to, most)
+  to.end += to.bytes.write(text, to.end)
+}
+
+/** Appends a stretch of bytes, which may lie in the text itself. */
+export function appendBytes(to: ByteText, from: Uint8Array): void {
+  if (to.end + from.length + MARGIN > to.bytes.length) grow(to, from.length)
+  to.bytes.set(from, to.end)
+  to.end += from.length
+}
+
+function grow(to: ByteText, more: number): void {
+  const larger = Buffer.allocUnsafeSlow(2 * (to.end + more + MARGIN))
+  larger.set(to.bytes.subarray(0, to.end))
+  to.bytes = larger
+}
