@@ -21,6 +21,7 @@ import { lockOutput } from './spool/lock.ts'
 import { openSpool, removeSpool, type Spool } from './spool/spool.ts'
 import type { SpoolIdentity } from './spool/state.ts'
 import { GENERATOR } from './version.ts'
+import { recallChanges } from './write/list-changes.ts'
 import { readManifestIfAny } from './write/publish.ts'
 import { openOutput } from './write-output.ts'
 
@@ -111,7 +112,7 @@ async function openJobSpool(run: JobRun, manifest: Manifest | undefined): Promis
   if (isWhole) return { spool, earlier }
   await spool.close()
   await removeSpool(folder)
-  return { spool: await openSpool(options), earlier: nothingEarlier(job) }
+  return { spool: await openSpool(options), earlier: nothingEarlier(job, manifest) }
 }
 
 async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promise<'complete' | 'unchanged'> {
@@ -124,7 +125,10 @@ async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promis
     figures.share = 1
     const { manifest, from } = earlier
     const isNew = manifest === undefined || end > from
-    if (!isNew) await recallFigures(job, figures)
+    if (!isNew) {
+      await recallFigures(job, figures)
+      figures.changes = await recallChanges({ output: job.output, run: spool.cutMs })
+    }
     const written = isNew ? await output.finish(end) : { from: end, to: end, seen: {} }
     if (job.endBlock === undefined) await spool.finish(written)
     figures.endBlock = written.to
