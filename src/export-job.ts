@@ -21,8 +21,8 @@ import { lockOutput } from './spool/lock.ts'
 import { openSpool, removeSpool, type Spool } from './spool/spool.ts'
 import type { SpoolIdentity } from './spool/state.ts'
 import { GENERATOR } from './version.ts'
-import { recallChanges } from './write/list-changes.ts'
 import { readManifestIfAny } from './write/publish.ts'
+import { forgetChanges, recallChanges } from './write/publish-changes.ts'
 import { openOutput } from './write-output.ts'
 
 export type JobRun = {
@@ -64,7 +64,7 @@ export async function exportJob(run: JobRun): Promise<JobResult> {
 async function exportLocked(run: JobRun): Promise<JobResult['state']> {
   const { job, figures, fresh } = run
   const folder = privateFolder(job)
-  if (fresh) await forget(folder)
+  if (fresh) await forget(job, folder)
   else if (await isDone(job)) {
     await removeSpool(folder)
     await recallFigures(job, figures)
@@ -156,7 +156,8 @@ export function privateFolder({ output }: Job): string {
 
 const DONE_FILE = 'done.json'
 
-async function forget(folder: string): Promise<void> {
+async function forget({ output }: Job, folder: string): Promise<void> {
+  await forgetChanges(output)
   await removeSpool(folder)
   await rm(join(folder, DONE_FILE), { force: true })
 }

@@ -1,21 +1,13 @@
-import { createHash } from 'node:crypto'
-import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { diskError, publishFile, readTextIfAny, writeAtomically } from '../disk.ts'
+import { diskError } from '../disk.ts'
 import type { Changes } from '../figures.ts'
-import { CHANGES_FOLDER, MANIFEST_FILE, type Manifest, PRIVATE_FOLDER } from '../manifest.ts'
+import type { Manifest } from '../manifest.ts'
 import type { BlockRange } from '../model.ts'
 import { TABLES, type Table, type TableName } from '../table/index.ts'
 import type { Part } from './assemble-table.ts'
 import { compareTable } from './compare-table.ts'
 import { openHashedFile } from './part-file.ts'
-
-/** A run in its output. */
-export type RunPlace = {
-  output: string
-  /** What a run and its resumes have in common, and no other run. */
-  run: number
-}
+import { publishChanges, type RunPlace, recallChanges } from './publish-changes.ts'
 
 export type Rewriting = RunPlace & {
   /** What the output holds, before any of it is replaced. */
@@ -41,21 +33,13 @@ export async function listChanges(rewriting: Rewriting): Promise<Changes> {
   const staged = join(folder, 'changes.ndjson')
   try {
     await writeList(staged, { rewriting, changes })
-    const isEmpty = [changes.removed, changes.added].every((counts) =>
-      Object.values(counts).every((n) => n === 0),
-    )
-    if (!isEmpty) return await publishList(staged, { rewriting, changes })
+    const counts = [changes.removed, changes.added].flatMap((byTable) => Object.values(byTable))
+    if (counts.some((count) => count > 0)) return await publishChanges(staged, { ...rewriting, changes })
   } catch (cause) {
     rewriting.signal.throwIfAborted()
     throw diskError('cannot list what changed', cause)
   }
   return (await recallChanges(rewriting)) ?? changes
-}
-
-/** What this very run has listed before it was cut short; undefined where it has not. */
-export async function recallChanges({ output, run }: RunPlace): Promise<Changes | undefined> {
-  const noted = await readNote(output)
-  return noted?.run === run ? noted.changes : undefined
 }
 
 type Listing = { rewriting: Rewriting; changes: Changes }
@@ -65,15 +49,9 @@ async function writeList(path: string, { rewriting, changes }: Listing): Promise
   try {
     for (const table of TABLES) {
       for await (const { removed, added } of compareFiles(table, rewriting)) {
-        for (const [change, rows] of [
-          ['removed', removed],
-          ['added', added],
-        ] as const) {
-          if (rows.length === 0) continue
-          changes[change][table.name] = (changes[change][table.name] ?? 0) + rows.length
-          const start = `{"table":"${table.name}","change":"${change}","row":`
-          await list.write(rows.map((row) => `${start}${row}}\n`).join(''))
-        }
+        changes.removed[table.name] = (changes.removed[table.name] ?? 0) + removed.length
+        changes.added[table.name] = (changes.added[table.name] ?? 0) + added.length
+        await list.write(linesOf(table, 'removed', removed) + linesOf(table, 'added', added))
       }
     }
     await list.finish()
@@ -81,6 +59,10 @@ async function writeList(path: string, { rewriting, changes }: Listing): Promise
     await list.abandon()
     throw thrown
   }
+}
+
+function linesOf({ name }: Table, change: 'removed' | 'added', rows: readonly string[]): string {
+  return rows.map((row) => `{"table":"${name}","change":"${change}","row":${row}}\n`).join('')
 }
 
 /** Compares a table's files; those that were there before, to the byte, need no look. */
@@ -106,54 +88,4 @@ function withoutSame<F extends { sha256: string }>(
     if (at >= 0) left.splice(at, 1)
     return at < 0
   })
-}
-
-/** Names the list by its number among all of the output: lists in the order of their names are the history. */
-async function publishList(staged: string, { rewriting, changes }: Listing): Promise<Changes> {
-  const { output, run, range } = rewriting
-  const noted = await readNote(output)
-  const manifest = createHash('sha256')
-    .update((await readTextIfAny(join(output, MANIFEST_FILE))) ?? '')
-    .digest('hex')
-  // The run was cut short before it replaced anything: what it has listed then counts no more.
-  const superseded = noted?.run === run && noted.manifest === manifest ? noted : undefined
-  const number = superseded?.number ?? Math.max(noted?.number ?? 0, await lastNumber(output)) + 1
-  const listed = { ...changes, file: listPath(number, range) }
-  const note: Note = { run, manifest, number, changes: listed }
-  await writeAtomically(join(output, PRIVATE_FOLDER, NOTE_FILE), `${JSON.stringify(note)}\n`)
-  await publishFile(staged, join(output, listed.file))
-  const stale = superseded?.changes.file
-  if (stale !== undefined && stale !== listed.file) await rm(join(output, stale), { force: true })
-  return listed
-}
-
-function listPath(number: number, { from, to }: BlockRange): string {
-  const [first, last] = [from, to].map((block) => String(block).padStart(12, '0'))
-  return `${CHANGES_FOLDER}/${String(number).padStart(6, '0')}-${first}-${last}.ndjson`
-}
-
-async function lastNumber(output: string): Promise<number> {
-  const names = await readdir(join(output, CHANGES_FOLDER)).catch(() => [])
-  return names.reduce((last, name) => Math.max(last, Number(LIST_NAME.exec(name)?.[1] ?? 0)), 0)
-}
-
-const LIST_NAME = /^(\d{6,})-\d{12,}-\d{12,}\.ndjson$/
-
-/** The newest list: whose it is, and the SHA-256 of the manifest that the run was to replace. */
-type Note = RunNumber & { manifest: string; number: number; changes: Changes }
-type RunNumber = Pick<RunPlace, 'run'>
-
-const NOTE_FILE = 'changes.json'
-
-async function readNote(output: string): Promise<Note | undefined> {
-  const text = await readTextIfAny(join(output, PRIVATE_FOLDER, NOTE_FILE))
-  if (text === undefined) return undefined
-  try {
-    const note = JSON.parse(text) as Partial<Note> | null
-    return Number.isInteger(note?.number) && typeof note?.changes?.file === 'string'
-      ? (note as Note)
-      : undefined
-  } catch {
-    return undefined
-  }
 }
