@@ -91,6 +91,21 @@ test('rows stand in file order, the blocks in chain order', async () => {
   ])
 })
 
+test('more rows than are read at once are told without a gap', async () => {
+  const blocks = Array.from({ length: 4_200 }, (_, at) => Math.floor(at / 3) + 1)
+  const rows = (name: string) => blocks.map((block, at) => rowOf(block, { name: `${name} ${at}` }))
+  const found = await compare({
+    before: [rows('old')],
+    after: [rows('new')],
+    range: { from: 0, to: 2_000 },
+  })
+  expect(found).toHaveLength(1_400)
+  expect(found.flatMap(({ removed }) => removed.map(({ name }) => name))).toEqual(
+    blocks.map((_, at) => `old ${at}`),
+  )
+  expect(found.flatMap(({ added }) => added)).toHaveLength(4_200)
+})
+
 test('a row that stands twice and then once was removed once', async () => {
   const twin = rowOf(5, { name: 'twin' })
   expect(await compare({ before: [[twin], [twin]], after: [[twin]] })).toEqual([
