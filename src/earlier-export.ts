@@ -12,6 +12,8 @@ import { readManifestIfAny } from './write/publish.ts'
 export type Earlier = {
   /** Files of blocks before this one stay; the run writes from here on. */
   from: number
+  /** The export as it is, whether it stays or not; undefined where there is none that the run goes on from. */
+  before: Manifest | undefined
   /** What stays, with the transactions in it by wallet. */
   written: readonly Written[]
   /** The manifest that lists it; undefined where nothing stays. */
@@ -21,8 +23,9 @@ export type Earlier = {
 }
 
 /** Nothing was exported before, or nothing of it stays. */
-export const nothingEarlier = ({ startBlock }: Job): Earlier => ({
+export const nothingEarlier = ({ startBlock }: Job, before?: Manifest): Earlier => ({
   from: startBlock,
+  before,
   written: [],
   manifest: undefined,
   rejects: [],
@@ -74,11 +77,11 @@ export async function sizeOf(path: string): Promise<number | undefined> {
 export function writtenBefore(job: Job, manifest: Manifest): Written | undefined {
   const seen = new Map(manifest.coverage.map(({ address, transactions }) => [address, transactions]))
   if (job.wallets.some(({ address }) => !seen.has(address))) return undefined
-  return { from: job.startBlock, to: endOf(manifest), seen: Object.fromEntries(seen) }
+  return { from: job.startBlock, to: endOfExport(manifest), seen: Object.fromEntries(seen) }
 }
 
 /** One past the last block of an export. */
-function endOf({ coverage }: Manifest): number {
+export function endOfExport({ coverage }: Manifest): number {
   return coverage.reduce((end, { toBlock }) => Math.max(end, toBlock), 0)
 }
 
@@ -92,10 +95,16 @@ export async function continueExport(job: Job, manifest: Manifest, spool: Spool)
   // Files may have been merged over the ends of earlier runs: only their own ends are places to go on from.
   const isPlace = ({ to }: Written) => to <= spool.from && isBorder(manifest, to)
   const from = added ? undefined : spool.written().findLast(isPlace)?.to
-  if (from === undefined) return nothingEarlier(job)
+  if (from === undefined) return nothingEarlier(job, manifest)
   const written = spool.written().filter(({ to }) => to <= from)
   const rejects = (await readTextIfAny(join(job.output, REJECTS_FILE))) ?? ''
-  return { from, written, manifest, rejects: rejects.split('\n').filter((line) => line !== '') }
+  return {
+    from,
+    before: manifest,
+    written,
+    manifest,
+    rejects: rejects.split('\n').filter((line) => line !== ''),
+  }
 }
 
 /** True where every file lies wholly before or wholly after this block. */

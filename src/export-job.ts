@@ -22,6 +22,7 @@ import { openSpool, removeSpool, type Spool } from './spool/spool.ts'
 import type { SpoolIdentity } from './spool/state.ts'
 import { GENERATOR } from './version.ts'
 import { readManifestIfAny } from './write/publish.ts'
+import { forgetChanges, recallChanges } from './write/publish-changes.ts'
 import { openOutput } from './write-output.ts'
 
 export type JobRun = {
@@ -63,7 +64,7 @@ export async function exportJob(run: JobRun): Promise<JobResult> {
 async function exportLocked(run: JobRun): Promise<JobResult['state']> {
   const { job, figures, fresh } = run
   const folder = privateFolder(job)
-  if (fresh) await forget(folder)
+  if (fresh) await forget(job, folder)
   else if (await isDone(job)) {
     await removeSpool(folder)
     await recallFigures(job, figures)
@@ -111,7 +112,7 @@ async function openJobSpool(run: JobRun, manifest: Manifest | undefined): Promis
   if (isWhole) return { spool, earlier }
   await spool.close()
   await removeSpool(folder)
-  return { spool: await openSpool(options), earlier: nothingEarlier(job) }
+  return { spool: await openSpool(options), earlier: nothingEarlier(job, manifest) }
 }
 
 async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promise<'complete' | 'unchanged'> {
@@ -124,7 +125,10 @@ async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promis
     figures.share = 1
     const { manifest, from } = earlier
     const isNew = manifest === undefined || end > from
-    if (!isNew) await recallFigures(job, figures)
+    if (!isNew) {
+      await recallFigures(job, figures)
+      figures.changes = await recallChanges({ output: job.output, run: spool.cutMs })
+    }
     const written = isNew ? await output.finish(end) : { from: end, to: end, seen: {} }
     if (job.endBlock === undefined) await spool.finish(written)
     figures.endBlock = written.to
@@ -152,7 +156,8 @@ export function privateFolder({ output }: Job): string {
 
 const DONE_FILE = 'done.json'
 
-async function forget(folder: string): Promise<void> {
+async function forget({ output }: Job, folder: string): Promise<void> {
+  await forgetChanges(output)
   await removeSpool(folder)
   await rm(join(folder, DONE_FILE), { force: true })
 }

@@ -32,8 +32,20 @@ export type Figures = {
   totalRows: Partial<Record<TableName, number>>
   files: number
   rejects: number
+  /** What changed in blocks that earlier runs had exported; undefined where none of them were written again. */
+  changes: Changes | undefined
   /** Blocks that the service does not have, of a job of blocks. */
   missing: readonly BlockRange[]
+}
+
+/** Rows that a run removed from blocks exported before, and those that it added there; a row that changed is both. */
+export type Changes = {
+  range: BlockRange
+  /** By table of the job. */
+  removed: Partial<Record<TableName, number>>
+  added: Partial<Record<TableName, number>>
+  /** Where they are listed, relative to the output; undefined where nothing changed. */
+  file: string | undefined
 }
 
 export function newFigures(wallets: number, now: number): Figures {
@@ -48,7 +60,14 @@ export function newFigures(wallets: number, now: number): Figures {
     files: 0,
     rejects: 0,
   }
-  const unknown = { endedMs: undefined, endBlock: undefined, rows: {}, totalRows: {}, missing: [] }
+  const unknown = {
+    endedMs: undefined,
+    endBlock: undefined,
+    rows: {},
+    totalRows: {},
+    changes: undefined,
+    missing: [],
+  }
   return { phase: 'waiting', startedMs: now, wallets, ...counts, share: 0, shareAtStart: 0, ...unknown }
 }
 

@@ -56,7 +56,7 @@ export {
   type ServiceClient,
   type ServiceClientOptions,
 } from './fetch/service-client.ts'
-export type { Figures } from './figures.ts'
+export type { Changes, Figures } from './figures.ts'
 export type { Reject } from './flatten/flatten-transaction.ts'
 export { defineJob, type JobFields } from './job/define-job.ts'
 export type { JobOverrides } from './job/overrides.ts'

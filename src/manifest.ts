@@ -60,5 +60,7 @@ export type ManifestFile = {
 
 export const MANIFEST_FILE = 'manifest.json'
 export const REJECTS_FILE = 'rejects.ndjson'
+/** Lists of rows that a run removed from, or added to, blocks that an earlier one had exported. */
+export const CHANGES_FOLDER = 'changes'
 /** The output's private folder: checkpoints, lock, unfinished parts. */
 export const PRIVATE_FOLDER = '.walletlake'

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Earlier } from './earlier-export.ts'
-import type { Figures } from './figures.ts'
+import { type Earlier, endOfExport } from './earlier-export.ts'
+import type { Changes, Figures } from './figures.ts'
 import type { Reject } from './flatten/flatten-transaction.ts'
 import { BLOCKS, listingsOf } from './listings.ts'
 import { PRIVATE_FOLDER } from './manifest.ts'
@@ -17,7 +17,9 @@ import type { Frame, Written } from './spool/state.ts'
 import type { TableName } from './table/index.ts'
 import type { Part } from './write/assemble-table.ts'
 import { buildManifest, type Kept } from './write/build-manifest.ts'
+import { listChanges } from './write/list-changes.ts'
 import { publish } from './write/publish.ts'
+import { recallChanges } from './write/publish-changes.ts'
 import { writeRaw } from './write/raw.ts'
 import { openWritePool, type WritePool } from './write-pool.ts'
 import type { SliceContext, SliceRows } from './write-slice.ts'
@@ -43,7 +45,7 @@ export type OutputWriter = {
 
 /** Opens the writing of what the spool holds and will hold. Asks the service nothing. */
 export async function openOutput(output: Output): Promise<OutputWriter> {
-  const folder = join(output.job.output, PRIVATE_FOLDER, 'parts')
+  const folder = partsFolder(output.job)
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   const context = sliceContext(output, folder)
@@ -67,6 +69,11 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Where files are staged. */
+function partsFolder({ output }: Job): string {
+  return join(output, PRIVATE_FOLDER, 'parts')
 }
 
 function sliceContext({ job, spool }: Output, folder: string): SliceContext {
@@ -107,6 +114,7 @@ async function finish(finishing: Finishing, range: BlockRange): Promise<Written>
   const source = { job, range, parts, seen: everSeen, missing: finishing.spool.missing(), kept }
   const manifest = buildManifest({ ...source, rejects: rejects.length })
   signal.throwIfAborted()
+  figures.changes = await findChanges(finishing, parts)
   await publish({ folder: job.output, manifest, parts: [...parts.values()].flat(), rejects })
   const files = Object.values(manifest.tables).reduce((sum, table) => sum + table.files.length, 0)
   figures.totalRows = Object.fromEntries(
@@ -114,6 +122,18 @@ async function finish(finishing: Finishing, range: BlockRange): Promise<Written>
   )
   Object.assign(figures, { files, rejects: rejects.length })
   return { ...range, seen: Object.fromEntries(seen) }
+}
+
+/** What the parts change in blocks that were exported before; a run that is resumed may have listed it already. */
+async function findChanges(
+  { job, spool, earlier, signal }: Finishing,
+  parts: ReadonlyMap<TableName, readonly Part[]>,
+): Promise<Changes | undefined> {
+  const { before, from } = earlier
+  const place = { output: job.output, run: spool.cutMs }
+  const to = before === undefined ? from : endOfExport(before)
+  if (before === undefined || from >= to) return recallChanges(place)
+  return listChanges({ ...place, before, parts, range: { from, to }, folder: partsFolder(job), signal })
 }
 
 /** The files that stay, and the wallets that the job no longer has. */

@@ -67,7 +67,7 @@ export function exitCodeOf({ error, figures }: Pick<Ended, 'error' | 'figures'>)
 /** One job's outcome with stable field names, for `--json` and the run's report. */
 function summarize({ id, job, state, error, figures }: RunReport) {
   const { startedMs, endBlock, requests, refusals, retries, bytes, pages, items, ...counts } = figures
-  const { transactions, rows, totalRows, files, rejects, missing } = counts
+  const { transactions, rows, totalRows, changes, files, rejects, missing } = counts
   return {
     run: id,
     job: job.name,
@@ -92,6 +92,11 @@ function summarize({ id, job, state, error, figures }: RunReport) {
     transactions,
     rows,
     totalRows,
+    /** In blocks that earlier runs had exported, by table; empty where none of them were written again. */
+    rowsRemoved: changes?.removed ?? {},
+    rowsAdded: changes?.added ?? {},
+    /** Relative to the output; null where nothing changed. */
+    changesFile: changes?.file ?? null,
     files,
     rejects,
     missingBlocks: countBlocks(missing),

@@ -2,7 +2,7 @@ import { countBlocks } from '../block-ranges.ts'
 import type { ExportError } from '../errors.ts'
 import type { Figures } from '../figures.ts'
 import type { Job } from '../model.ts'
-import { counted, grouped, lasting, missingWords, sized } from './words.ts'
+import { counted, grouped, lasting, listedRanges, missingWords, sized } from './words.ts'
 
 export type Outcome = { job: Job; state: string; error: ExportError | undefined; figures: Figures }
 
@@ -33,7 +33,22 @@ function jobLines({ job, state, error, figures }: Outcome, now: number): string[
     ...(figures.rejects > 0
       ? [`  ${counted(figures.rejects, 'record')} set aside in ${job.output}/rejects.ndjson`]
       : []),
+    ...changeLines(figures, job),
     ...(figures.missing.length > 0 ? [`  ${missingWords(figures.missing)}`] : []),
+  ]
+}
+
+/** What changed in blocks that were exported before. */
+function changeLines({ changes }: Figures, { tables, output }: Job): string[] {
+  if (changes === undefined) return []
+  const { range, removed, added, file } = changes
+  const wordsOf = (less = 0, more = 0) => `${counted(less, 'row')} removed, ${grouped(more)} added`
+  const [less, more] = [removed, added].map((counts) => Object.values(counts).reduce((sum, n) => sum + n, 0))
+  const changed = tables.filter((table) => (removed[table] ?? 0) + (added[table] ?? 0) > 0)
+  return [
+    `  in blocks ${listedRanges([range])}, exported before: ${wordsOf(less, more)}`,
+    ...changed.map((table) => `    ${table}: ${wordsOf(removed[table], added[table])}`),
+    ...(file === undefined ? [] : [`    listed in ${output}/${file}`]),
   ]
 }
 

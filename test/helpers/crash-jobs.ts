@@ -9,6 +9,8 @@ export type CrashJob = {
   what: string
   /** Fields of the job file. */
   fields: { concurrency: number } & Record<string, unknown>
+  /** Options of the command line. */
+  options?: readonly string[]
   /** What the service does to every answer. */
   fault?: Fault
   /** Exit code of a run that reaches its end. */

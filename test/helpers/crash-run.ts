@@ -36,7 +36,14 @@ export function calmRunOf(job: CrashJob): Promise<Calm> {
 }
 
 /** A job's folder, and the service that it asks. */
-type Scene = { folder: string; jobFile: string; output: string; url: string; asked: Loopback['asked'] }
+type Scene = {
+  folder: string
+  jobFile: string
+  output: string
+  url: string
+  asked: Loopback['asked']
+  options: readonly string[]
+}
 
 async function measureCalm(job: CrashJob): Promise<Calm> {
   const scene = await prepare(job)
@@ -146,7 +153,7 @@ async function prepare(job: CrashJob, onRequest?: OnRequest): Promise<Scene> {
   let now: DataService = youngService(job.earlier?.head)
   const { url, asked } = await startLoopback({ answer: (request) => now.answer(request) }, fault)
   const jobFile = join(folder, 'job.json')
-  const scene = { folder, jobFile, output, url, asked }
+  const scene = { folder, jobFile, output, url, asked, options: job.options ?? [] }
   mkdirSync(join(folder, 'scratch'))
   if (job.earlier !== undefined) {
     writeFileSync(jobFile, JSON.stringify({ ...job.fields, output, ...job.earlier.fields }))
@@ -166,9 +173,9 @@ function youngService(head: number | undefined): DataService {
   return young
 }
 
-function start({ jobFile, url }: Scene, plan?: DiskPlan) {
+function start({ jobFile, url, options }: Scene, plan?: DiskPlan) {
   const env = plan === undefined ? {} : breakingDisk(plan)
-  return startCommand(['run', jobFile, '--base-url', url, '--quiet'], env)
+  return startCommand(['run', jobFile, '--base-url', url, '--quiet', ...options], env)
 }
 
 /** One start that the cut may end: `exit` is null where it did. */

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { ExportError } from '../../src/errors.ts'
 import { newFigures } from '../../src/figures.ts'
 import { summarizeRun } from '../../src/report/run-report.ts'
+import { summaryText } from '../../src/report/summary.ts'
 import { testJob } from '../helpers/jobs.ts'
 
 const figures = {
@@ -49,6 +50,9 @@ test('has the fields that programs read, each with its meaning', () => {
         transactions: 40,
         rows: { ledger: 3 },
         totalRows: { ledger: 30 },
+        rowsRemoved: {},
+        rowsAdded: {},
+        changesFile: null,
         files: 7,
         rejects: 0,
         missingBlocks: 0,
@@ -79,6 +83,26 @@ test('counts the blocks that are missing and gives their job exit code 6', () =>
   const lacking = { ...done, state: 'incomplete', figures: { ...figures, missing } }
   const summary = summarizeRun({ id: 'r3', code: 'BLOCKS_MISSING', jobs: [lacking] })
   expect(summary).toMatchObject({ exit: 6, jobs: [{ exit: 6, state: 'incomplete', missingBlocks: 5 }] })
+})
+
+test('says how many rows changed by table and where they are listed', () => {
+  const range = { from: 100, to: 321 }
+  const file = 'changes/000002-000000000100-000000000321.ndjson'
+  const changes = {
+    range,
+    removed: { ledger: 1, transactions: 0 },
+    added: { ledger: 2, transactions: 0 },
+    file,
+  }
+  const changing = { ...done, figures: { ...figures, changes } }
+  expect(summarizeRun({ id: 'r4', code: undefined, jobs: [changing] }).jobs[0]).toMatchObject({
+    rowsRemoved: { ledger: 1, transactions: 0 },
+    rowsAdded: { ledger: 2, transactions: 0 },
+    changesFile: file,
+  })
+  expect(summaryText([changing], { now: 0, program: 'walletlake' })).toContain(
+    `  in blocks [100, 321), exported before: 1 row removed, 2 added\n    ledger: 1 row removed, 2 added\n    listed in output/test/${file}\n`,
+  )
 })
 
 test('the manual names every field and no other', () => {

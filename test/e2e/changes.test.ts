@@ -1,0 +1,322 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { compactOutput } from '../../src/compact-output.ts'
+import { loadInto } from '../../src/load-into.ts'
+import type { Job } from '../../src/model.ts'
+import { summarizeRun } from '../../src/report/run-report.ts'
+import { summaryText } from '../../src/report/summary.ts'
+import { type RunOptions, run } from '../../src/run.ts'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { TABLE_NAMES, type TableName } from '../../src/table/index.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { changed, type Listing } from '../helpers/faults.ts'
+import { headJob, rowsIn } from '../helpers/growing-chain.ts'
+import { startLoopback } from '../helpers/loopback.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import type { TextRow } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { duckdb } from '../load/engines.ts'
+
+type Item = Listing['transactions'][number] & { erc20Transfers?: { erc20Token: object }[] }
+
+const asIs = (items: Item[]) => items
+
+/** A chain of so many blocks, as an index shows it that may lack items, or have others. */
+async function changingChain(blocks = 120) {
+  const service = createDataService({ replay: { from: blocks } })
+  const shown = { as: asIs }
+  const asShown = changed((page) => ({ ...page, transactions: shown.as(page.transactions) }))
+  const { url } = await startLoopback(
+    service,
+    (one) => (response, answer) => void asShown(response, answer, one),
+  )
+  return { url, shown, advance: (more: number) => service.advance(more), end: () => service.close() }
+}
+
+const blockOf = ({ nativeTransaction }: Item) => Number(nativeTransaction['blockNumber'])
+const lacking = (block: number) => (items: Item[]) => items.filter((item) => blockOf(item) !== block)
+
+/** The block has other hashes: it is another one. */
+const forked = (block: number) => (items: Item[]) =>
+  items.map((item): Item => {
+    if (blockOf(item) !== block) return item
+    const txHash = `0xf0f0${String(item.nativeTransaction['txHash']).slice(6)}`
+    const blockHash = `0x${'f'.repeat(64)}`
+    return { ...item, nativeTransaction: { ...item.nativeTransaction, txHash, blockHash } }
+  })
+
+/** Every token has this price. */
+const priced = (value: string) => (items: Item[]) =>
+  items.map((item): Item => {
+    const price = { currencyCode: 'usd', value }
+    const priceOne = (transfer: { erc20Token: object }) => ({
+      ...transfer,
+      erc20Token: { ...transfer.erc20Token, price },
+    })
+    return { ...item, erc20Transfers: (item.erc20Transfers ?? []).map(priceOne) }
+  })
+
+async function ended(job: Job, options: RunOptions = {}) {
+  const result = await run([job], options)
+  const [ended] = result.jobs
+  if (ended === undefined || ended.error !== undefined) throw ended?.error
+  const [summary] = summarizeRun(result).jobs
+  if (summary === undefined) throw new Error('no summary')
+  return { summary, text: summaryText(result.jobs, { now: 0, program: 'walletlake' }) }
+}
+
+type Change = { table: TableName; change: 'removed' | 'added'; row: Record<string, unknown> }
+
+const listsIn = (output: string) =>
+  existsSync(join(output, 'changes')) ? readdirSync(join(output, 'changes')).sort() : []
+
+function readList(output: string, file: string | null): Change[] {
+  const text = readFileSync(join(output, file ?? 'none'), 'utf8')
+  expect(text.endsWith('\n')).toBe(true)
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Change)
+}
+
+/** Rows by table, each as one text with cells as CSV has them. */
+type Rows = Partial<Record<TableName, string[]>>
+
+const asText = (row: Record<string, unknown>) =>
+  JSON.stringify(Object.values(row).map((cell) => String(cell ?? '')))
+
+async function csvRows(output: string, before: number): Promise<Rows> {
+  const rows = (await rowsIn(output)) as Record<TableName, TextRow[]>
+  const counted = ({ block_number: block }: TextRow) => Number(block) < before
+  return Object.fromEntries(TABLE_NAMES.map((table) => [table, rows[table].filter(counted).map(asText)]))
+}
+
+/** The earlier rows with what a list says: removed rows taken out, added ones put in. */
+function applied(rows: Rows, list: readonly Change[]): Rows {
+  const left = Object.fromEntries(TABLE_NAMES.map((table) => [table, [...(rows[table] ?? [])]]))
+  for (const { table, change, row } of list) {
+    const at = left[table]?.indexOf(asText(row)) ?? -1
+    expect(at >= 0).toBe(change === 'removed')
+    if (change === 'removed') left[table]?.splice(at, 1)
+    else left[table]?.push(asText(row))
+  }
+  return left
+}
+
+const inOrder = (rows: Rows) =>
+  Object.fromEntries(Object.entries(rows).map(([table, texts]) => [table, [...(texts ?? [])].sort()]))
+
+const countsOf = (list: readonly Change[], change: Change['change']) =>
+  Object.fromEntries(
+    TABLE_NAMES.map((name) => [
+      name,
+      list.filter((one) => one.table === name && one.change === change).length,
+    ]),
+  )
+
+const EMPTY = Object.fromEntries(TABLE_NAMES.map((table) => [table, 0]))
+
+const CASES = [
+  { what: 'an item that was listed late', first: lacking(70), later: undefined, removes: false, adds: true },
+  { what: 'an item that has vanished', first: undefined, later: lacking(70), removes: true, adds: false },
+  { what: 'a block that was replaced', first: forked(70), later: undefined, removes: true, adds: true },
+]
+
+test.for(CASES)('$what is listed row by row and counted', async ({ first, later, removes, adds }) => {
+  const chain = await changingChain()
+  const job = headJob(chain.url)
+  chain.shown.as = first ?? asIs
+  await ended(job)
+  const before = await csvRows(job.output, 121)
+  chain.shown.as = later ?? asIs
+  await chain.advance(60)
+  const { summary, text } = await ended(job, { rereadBlocks: 80 })
+  expect(summary.changesFile).toBe('changes/000001-000000000000-000000000121.ndjson')
+  const list = readList(job.output, summary.changesFile)
+  expect(list.map(({ row }) => row['block_number'])).toEqual(list.map(() => 70))
+  expect([...new Set(list.map(({ change }) => change))].sort()).toEqual([
+    ...(adds ? ['added'] : []),
+    ...(removes ? ['removed'] : []),
+  ])
+  expect(inOrder(applied(before, list))).toEqual(inOrder(await csvRows(job.output, 121)))
+  expect([summary.rowsRemoved, summary.rowsAdded]).toEqual([
+    countsOf(list, 'removed'),
+    countsOf(list, 'added'),
+  ])
+  const [less, more] = ['removed', 'added'].map((kind) => list.filter(({ change }) => change === kind).length)
+  expect(text).toContain(`in blocks [0, 121), exported before: ${less} row`)
+  expect(text).toContain(`removed, ${more} added`)
+  expect(text).toContain(`listed in ${job.output}/${summary.changesFile}`)
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await chain.end()
+})
+
+test('rows stand by table, block, removed before added, and in file order', async () => {
+  const chain = await changingChain()
+  const job = headJob(chain.url)
+  chain.shown.as = (items) => forked(60)(forked(70)(items))
+  await ended(job)
+  chain.shown.as = asIs
+  const { summary } = await ended(job, { rereadBlocks: 80 })
+  const list = readList(job.output, summary.changesFile)
+  const tables = [...new Set(list.map(({ table }) => table))]
+  expect(tables).toEqual(TABLE_NAMES.filter((table) => tables.includes(table)))
+  const ofLedger = list.filter(({ table }) => table === 'ledger')
+  const parts = ofLedger.map(({ row, change }) => `${row['block_number']} ${change}`)
+  expect([...new Set(parts)]).toEqual(['60 removed', '60 added', '70 removed', '70 added'])
+  const added = ofLedger.filter(({ change }) => change === 'added').map(({ row }) => row['entry_id'])
+  const { ledger } = (await rowsIn(job.output)) as Record<TableName, TextRow[]>
+  const inFile = ledger.map((row) => row['entry_id']).filter((id) => added.includes(id))
+  expect(added).toEqual(inFile)
+  await chain.end()
+})
+
+test('blocks read again without any change leave no list and count none', async () => {
+  const chain = await changingChain()
+  const job = headJob(chain.url)
+  const first = await ended(job)
+  expect(first.summary).toMatchObject({ rowsRemoved: {}, rowsAdded: {}, changesFile: null })
+  expect(first.text).not.toContain('exported before')
+  await chain.advance(60)
+  const { summary, text } = await ended(job, { rereadBlocks: 80 })
+  expect(summary).toMatchObject({ rowsRemoved: EMPTY, rowsAdded: EMPTY, changesFile: null })
+  expect(text).toContain('in blocks [0, 121), exported before: 0 rows removed, 0 added')
+  expect(readdirSync(job.output)).not.toContain('changes')
+  const night = await ended(job)
+  expect(night.summary).toMatchObject({ state: 'unchanged', rowsRemoved: {}, changesFile: null })
+  await chain.end()
+})
+
+test('Parquet and CSV give the same list', async () => {
+  const lists = []
+  for (const format of ['csv', 'parquet'] as const) {
+    const chain = await changingChain()
+    const job = headJob(chain.url, {
+      ...{ format, compression: format === 'csv' ? 'gzip' : 'zstd', partitionBy: 'blocks:50' },
+      escapeFormulas: false,
+    })
+    chain.shown.as = forked(70)
+    await ended(job)
+    chain.shown.as = asIs
+    await chain.advance(60)
+    const { summary } = await ended(job, { rereadBlocks: 80 })
+    lists.push(readFileSync(join(job.output, summary.changesFile ?? ''), 'utf8'))
+    await chain.end()
+  }
+  expect(lists[1]).toBe(lists[0])
+})
+
+test('a label or a price that changed is a row removed and a row added', async () => {
+  const chain = await changingChain()
+  const job = headJob(chain.url)
+  chain.shown.as = priced('1.5')
+  await ended(job)
+  chain.shown.as = priced('2.5')
+  const wallets = job.wallets.map((wallet, at) => (at === 0 ? { ...wallet, label: 'savings' } : wallet))
+  const { summary } = await ended({ ...job, wallets }, { rereadBlocks: 121 })
+  const list = readList(job.output, summary.changesFile)
+  const labelled = list.filter(({ table }) => table === 'ledger')
+  expect(summary.rowsAdded).toEqual(summary.rowsRemoved)
+  expect(labelled.length).toBeGreaterThan(0)
+  for (const { change, row } of labelled)
+    expect(row['wallet_label']).toBe(change === 'added' ? 'savings' : null)
+  const ofTokens = list.filter(({ table }) => table === 'erc20_transfers')
+  const prices = ofTokens.map(({ change, row }) => `${change} ${row['price_value']}`)
+  expect(new Set(prices)).toEqual(new Set(['removed 1.5', 'added 2.5']))
+  await chain.end()
+})
+
+test('a wallet read back lists its rows of blocks exported before', async () => {
+  const chain = await changingChain()
+  const job = headJob(chain.url, { count: 4 })
+  await ended(job)
+  const before = await csvRows(job.output, 121)
+  await chain.advance(60)
+  const more = headJob(chain.url, { output: job.output, count: 6 })
+  const { summary } = await ended(more)
+  const list = readList(job.output, summary.changesFile)
+  const added = more.wallets.filter(({ address }) => job.wallets.every((one) => one.address !== address))
+  const seen = new Set(list.flatMap(({ table, row }) => (table === 'ledger' ? [row['wallet_address']] : [])))
+  for (const { address } of added) expect(seen).toContain(address)
+  expect(list.every(({ row }) => Number(row['block_number']) < 121)).toBe(true)
+  expect(inOrder(applied(before, list))).toEqual(inOrder(await csvRows(job.output, 121)))
+  await chain.end()
+})
+
+test('lists are numbered in the order of runs, also where some were removed', async () => {
+  const chain = await changingChain()
+  const job = headJob(chain.url)
+  await ended(job)
+  const flips = [lacking(70), asIs, lacking(70)]
+  for (const [at, shown] of flips.entries()) {
+    chain.shown.as = shown
+    const { summary } = await ended(job, { rereadBlocks: 80 })
+    expect(summary.changesFile).toBe(`changes/00000${at + 1}-000000000000-000000000121.ndjson`)
+    if (at === 1) rmSync(join(job.output, 'changes'), { recursive: true })
+  }
+  rmSync(join(job.output, '.walletlake'), { recursive: true })
+  chain.shown.as = asIs
+  const more = headJob(chain.url, { output: job.output, count: 7 })
+  const { summary } = await ended(more)
+  expect(summary.changesFile).toBe('changes/000004-000000000000-000000000121.ndjson')
+  expect(listsIn(job.output)).toHaveLength(2)
+  await chain.end()
+})
+
+test('the list of a run that was cut short is written once, whatever it reads in the end', async () => {
+  const chain = await changingChain()
+  const job = headJob(chain.url)
+  chain.shown.as = lacking(70)
+  await ended(job)
+  chain.shown.as = asIs
+  await chain.advance(60)
+  const cut = await run([job], { rereadBlocks: 80, maxRequests: 3 })
+  expect(cut.jobs[0]?.error?.code).toBe('BUDGET_REACHED')
+  expect(listsIn(job.output)).toEqual([])
+  const { summary } = await ended(job, { rereadBlocks: 80 })
+  expect(listsIn(job.output)).toHaveLength(1)
+  expect(summary.rowsAdded).not.toEqual(EMPTY)
+  await chain.end()
+})
+
+test('merging and loading an export do not mind its lists', async () => {
+  const chain = await changingChain()
+  const job = headJob(chain.url)
+  const place = await duckdb.place()
+  chain.shown.as = lacking(70)
+  await ended(job)
+  await loadInto(job.output, place.to)
+  chain.shown.as = asIs
+  await chain.advance(60)
+  const { summary } = await ended(job, { rereadBlocks: 80 })
+  await ended(job)
+  const list = outputBytes(job.output)[summary.changesFile ?? '']
+  expect((await compactOutput(job.output)).strays).toBe(0)
+  expect(outputBytes(job.output)[summary.changesFile ?? '']).toBe(list)
+  await loadInto(job.output, place.to)
+  const csv = (await rowsIn(job.output)) as Record<TableName, TextRow[]>
+  for (const table of TABLE_NAMES) expect(await place.rows(table)).toHaveLength(csv[table].length)
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+  chain.shown.as = lacking(80)
+  const again = await ended(job, { rereadBlocks: 150 })
+  const blocks = readList(job.output, again.summary.changesFile).map(({ row }) => row['block_number'])
+  expect(new Set(blocks)).toEqual(new Set([80]))
+  await chain.end()
+})
+
+test('an earlier file that cannot be read ends the run and leaves the export', async () => {
+  const chain = await changingChain()
+  const job = headJob(chain.url, { format: 'parquet', compression: 'zstd', output: tempFolder() })
+  await ended(job)
+  const path = join(job.output, 'ledger', readdirSync(join(job.output, 'ledger'))[0] ?? '')
+  writeFileSync(path, Buffer.alloc(readFileSync(path).length))
+  const bytes = outputBytes(job.output)
+  await chain.advance(60)
+  const [result] = (await run([job], { rereadBlocks: 80 })).jobs
+  expect(result?.error).toMatchObject({ code: 'OUTPUT_FAILED', fix: expect.stringContaining('--fresh') })
+  expect(outputBytes(job.output)).toEqual(bytes)
+  await ended(job, { fresh: true })
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await chain.end()
+})

@@ -1,0 +1,47 @@
+import { availableParallelism } from 'node:os'
+import pLimit from 'p-limit'
+import { expect, test } from 'vitest'
+import type { CrashJob } from '../../helpers/crash-jobs.ts'
+import { type Cut, calmRunOf, crashRun } from '../../helpers/crash-run.ts'
+import { addresses } from '../../helpers/faulty-run.ts'
+
+const labelled = addresses.map((address) => ({ address, label: 'treasury' }))
+const fields = {
+  chain: '43114',
+  endBlock: undefined,
+  addresses: labelled,
+  concurrency: 3,
+  tables: ['ledger'],
+}
+const earlier = { fields: { addresses } }
+const options = ['--reread', '100']
+
+const JOBS: readonly CrashJob[] = [
+  {
+    what: 'blocks with new labels and new blocks',
+    fields,
+    options,
+    earlier: { ...earlier, head: 250 },
+    exit: 0,
+  },
+  // The files keep their names, so that the manifest has to go before they are replaced.
+  { what: 'blocks with new labels under the same names', fields, options, earlier, exit: 0 },
+]
+
+/** What makes a step of the publishing last. */
+const BORDER = /^(?:rename|unlink|appendFile) /
+
+test.for(JOBS)('a kill while $what are published keeps one whole list', async (job) => {
+  const calm = await calmRunOf(job)
+  expect(Object.keys(calm.bytes).filter((path) => path.startsWith('changes/'))).toHaveLength(1)
+  const first = calm.steps.findIndex((step) => step.includes('.changes.json'))
+  const last = calm.steps.findLastIndex((step) => step.includes('pages.log'))
+  const cuts = calm.steps.flatMap((step, at): Cut[] => {
+    if (at < first || at > last || !BORDER.test(step)) return []
+    return [{ how: step.includes('ledger') ? 'power-cut' : 'kill', at: at + 1 }]
+  })
+  expect(cuts.length).toBeGreaterThan(5)
+  const together = pLimit(Math.max(2, availableParallelism()))
+  const reports = await Promise.all(cuts.map((cut) => together(() => crashRun(job, [cut]))))
+  expect(reports.map(({ kills }) => kills)).toEqual(cuts.map(() => 1))
+})
