@@ -32,6 +32,8 @@ export type Slicer = {
 
 /** Page bytes in a slice, about: enough to be worth the call, little enough to keep every thread busy. */
 const SLICE_BYTES = 2_500_000
+/** So much is enough where nothing else is being made: a slice's last page is read again for the next. */
+const IDLE_BYTES = 600_000
 /** Pages between two looks at what has been settled: the more there is to look at, the more. */
 const LOOK_EVERY = 16
 /** More settled ranges than this, with holes between, are left until their holes are filled. */
@@ -43,9 +45,12 @@ export function createSlicer(slicing: Slicing): Slicer {
   let gone: BlockRange[] = from === 0 ? [] : [{ from: 0, to: from }]
   const lookEvery = Math.max(LOOK_EVERY, Math.ceil(wallets.size / 4))
   let pagesToLook = lookEvery
+  let underWay = 0
   const begin = (slice: Slice) => {
     gone = uniteRanges([...gone, slice.range])
+    underWay += 1
     const rows = pool.run({ kind: 'slice', slice }, bytesOf(slice.places)).then((rows) => {
+      underWay -= 1
       onRows(rows)
       return rows
     })
@@ -63,7 +68,8 @@ export function createSlicer(slicing: Slicing): Slicer {
     pagesToLook = Math.max(pagesToLook, Math.ceil(frames.length / 16))
     for (const range of ready) {
       const places = placesIn(frames, range)
-      if (bytesOf(places) < SLICE_BYTES || mostOverlap(places) > CONDENSE_DEFAULTS.budgetBytes) continue
+      const enough = underWay === 0 ? IDLE_BYTES : SLICE_BYTES
+      if (bytesOf(places) < enough || mostOverlap(places) > CONDENSE_DEFAULTS.budgetBytes) continue
       for (const slice of cutSlices(range, places)) begin(slice)
     }
   }
@@ -74,6 +80,7 @@ export function createSlicer(slicing: Slicing): Slicer {
       if (pagesToLook <= 0) beginSettled()
     },
     finish: async (range) => {
+      pool.help()
       const frames = spool.frames(wallets)
       for (const left of without(range, gone)) {
         const places = await slicing.condense(placesIn(frames, left))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Earlier, endOfExport } from './earlier-export.ts'
 import type { Changes, Figures } from './figures.ts'
 import type { Reject } from './flatten/flatten-transaction.ts'
+import { collectGarbage } from './heap.ts'
 import { BLOCKS, listingsOf } from './listings.ts'
 import { PRIVATE_FOLDER } from './manifest.ts'
 import { condense } from './merge/condense.ts'
@@ -57,7 +58,11 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
     wallets: listingsOf(output.job),
     from: output.earlier.from,
     pool,
-    condense: (places) => condense(places, { file: context.runsFile, open: openPage }),
+    condense: async (places) => {
+      const condensed = await condense(places, { file: context.runsFile, open: openPage })
+      if (condensed !== places) collectGarbage()
+      return condensed
+    },
     onRows: (rows) => noteRows(output.figures, rows),
   })
   return {
@@ -165,12 +170,18 @@ async function assembleTables(
   slices: readonly SliceRows[],
   range: BlockRange,
 ): Promise<Map<TableName, Part[]>> {
-  const work = job.tables.map(async (name) => {
+  const tables = job.tables.map((name) => {
     const chunks = slices.flatMap((slice) => slice.chunks.get(name) ?? []).filter(({ rows }) => rows > 0)
-    const bytes = chunks.reduce((sum, chunk) => sum + chunk.bytes, 0)
-    return [name, await pool.run({ kind: 'table', name, chunks, range }, bytes)] as const
+    return { name, chunks, bytes: chunks.reduce((sum, chunk) => sum + chunk.bytes, 0) }
   })
-  return new Map(await Promise.all(work))
+  // The largest first: it takes longest, and others can be made meanwhile.
+  const bySize = [...tables].sort((a, b) => b.bytes - a.bytes)
+  const work = bySize.map(
+    async ({ name, chunks, bytes }) =>
+      [name, await pool.run({ kind: 'table', name, chunks, range }, bytes)] as const,
+  )
+  const made = new Map(await Promise.all(work))
+  return new Map(job.tables.map((name) => [name, made.get(name) ?? []]))
 }
 
 function countSeen(counts: readonly ReadonlyMap<string, number>[]): Map<string, number> {

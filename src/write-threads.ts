@@ -16,6 +16,8 @@ export const STOP = 'stop'
 export type WriteThreads = {
   /** Rejects with what the task threw; with a BUG where a thread broke, for all tasks, or was closed. */
   run(task: WriteTask): Promise<unknown>
+  /** From now on the asking thread takes tasks too: it has nothing else to do. */
+  help(): void
   /** Gives up what is under way; resolves when no thread is left. */
   close(): Promise<void>
 }
@@ -31,25 +33,26 @@ export const CAN_THREAD = import.meta.url.endsWith('.js')
 const YOUNG_MB = 24
 const HALF_MB = YOUNG_MB / 3
 
-/** `runHere` does a task in the asking thread: it takes tables too, which are made when nothing is left to read. */
+/** `runHere` does a task in the asking thread. */
 export function openWriteThreads(
   context: SliceContext,
   { count, runHere }: { count: number; runHere: (task: WriteTask) => Promise<unknown> },
 ): WriteThreads {
   const waiting: Waiting[] = []
-  let isHereBusy = false
+  let [isHelping, isHereBusy] = [false, false]
   let ended: ExportError | undefined
   const next = () => {
     for (const thread of threads) if (thread.current === undefined) thread.current = assign(thread, waiting)
-    const isForHere = waiting[0]?.task.kind === 'table' && !isHereBusy
-    const task = isForHere ? waiting.shift() : undefined
+    const task = isHelping && !isHereBusy ? waiting.shift() : undefined
     if (task === undefined) return
     isHereBusy = true
     const done = () => {
       isHereBusy = false
       next()
     }
-    runHere(task.task).then(task.resolve, task.reject).finally(done)
+    // What else this thread has to hear is heard between two tasks.
+    const later = () => setImmediate(done)
+    runHere(task.task).then(task.resolve, task.reject).finally(later)
   }
   const giveUp = (why: ExportError) => {
     ended ??= why
@@ -67,6 +70,10 @@ export function openWriteThreads(
         waiting.push({ task, resolve, reject })
         next()
       }),
+    help: () => {
+      isHelping = true
+      next()
+    },
     close: async () => {
       giveUp(new ExportError('BUG', 'the writing was given up'))
       for (const { worker } of threads) worker.postMessage(STOP)

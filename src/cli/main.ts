@@ -61,7 +61,8 @@ function build(argv: readonly string[], commands: readonly Command[]): Argv {
     .exitProcess(false)
     .wrap(Math.min(80, process.stdout.columns ?? 80))
     .fail((message, error) => {
-      throw error ?? new ExportError('USAGE', withoutCredentials(message))
+      const isOurs = error !== undefined && error.name !== 'YError'
+      throw isOurs ? error : new ExportError('USAGE', withoutCredentials(message))
     })
 }
 

@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { diskError } from '../disk.ts'
 import type { BlockRange, Compression, Format } from '../model.ts'
@@ -141,9 +140,9 @@ async function concatenate(
   const file = openHashedFile(path, { gzip })
   try {
     if (header !== '') await file.write(header)
-    for (const { path, from, to } of pieces) {
-      const stretch = createReadStream(path, { start: from, end: to - 1, highWaterMark: 1 << 20 })
-      for await (const block of stretch as AsyncIterable<Buffer>) {
+    const room = Buffer.allocUnsafeSlow(COPY_BYTES)
+    for (const piece of pieces) {
+      for await (const block of blocksOf(piece, room)) {
         signal?.throwIfAborted()
         await file.write(block)
       }
@@ -152,5 +151,22 @@ async function concatenate(
   } catch (thrown) {
     await file.abandon()
     throw diskError(`cannot write ${path}`, thrown)
+  }
+}
+
+const COPY_BYTES = 1 << 20
+
+/** The bytes of a piece, block by block, each in the same room: it is good until the next. */
+async function* blocksOf({ path, from, to }: Piece, room: Buffer): AsyncGenerator<Buffer, void, void> {
+  const file = await open(path, 'r')
+  try {
+    for (let at = from; at < to; ) {
+      const { bytesRead } = await file.read(room, 0, Math.min(room.length, to - at), at)
+      if (bytesRead === 0) throw new Error(`${path} ends too early`)
+      yield room.subarray(0, bytesRead)
+      at += bytesRead
+    }
+  } finally {
+    await file.close()
   }
 }

@@ -90,12 +90,32 @@ function cellsOf({ escapeFormulas, quoteEmpty }: CsvOptions): Record<Column['typ
   const number: AppendCell = (to, cell) => {
     appendPlain(to, typeof cell === 'string' ? cell : String(cell), PLAIN)
   }
+  const toIso = isoTimes()
   const time: AppendCell = (to, cell) => {
-    appendPlain(to, new Date(Number(cell)).toISOString(), PLAIN)
+    appendPlain(to, toIso(Number(cell)), PLAIN)
   }
   const numbers = { int32: number, int64: number, u256: number, i256: number, decimal: number }
   return { text, time, bool: number, ...numbers }
 }
+
+const DAY_MS = 86_400_000
+
+/** ISO text of instants in milliseconds since 1970; of many in one day the date is worked out once. */
+function isoTimes(): (ms: number) => string {
+  let day = Number.NaN
+  let date = ''
+  return (ms) => {
+    const today = Math.floor(ms / DAY_MS)
+    if (today !== day) date = new Date(today * DAY_MS).toISOString().slice(0, 11)
+    day = today
+    const [second, rest] = [Math.floor((ms - day * DAY_MS) / 1000), ms % 1000]
+    const clock = `${two(Math.floor(second / 3600))}:${two(Math.floor(second / 60) % 60)}:${two(second % 60)}`
+    return `${date}${clock}.${String(rest).padStart(3, '0')}Z`
+  }
+}
+
+const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'))
+const two = (value: number) => TWO_DIGITS[value]
 
 /** Appends the first cells of a row; those of a transaction's rows are the same ones and are made once. */
 function prefixOf(cells: Record<Column['type'], AppendCell>): AppendPrefix {

@@ -40,5 +40,8 @@ export function recordingPool(): { pool: WritePool; slices: Slice[] } {
     for (let turns = 10 - (slices.length % 10); turns > 0; turns -= 1) await undefined
     return { range: task.slice.range, ...empty }
   }
-  return { slices, pool: { expect: () => {}, run: run as WritePool['run'], close: async () => {} } }
+  return {
+    slices,
+    pool: { expect: () => {}, help: () => {}, run: run as WritePool['run'], close: async () => {} },
+  }
 }
