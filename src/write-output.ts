@@ -5,7 +5,7 @@ import type { Changes, Figures } from './figures.ts'
 import type { Reject } from './flatten/flatten-transaction.ts'
 import { collectGarbage } from './heap.ts'
 import { BLOCKS, listingsOf } from './listings.ts'
-import { PRIVATE_FOLDER } from './manifest.ts'
+import { type Manifest, PRIVATE_FOLDER } from './manifest.ts'
 import { condense } from './merge/condense.ts'
 import type { BadItem } from './merge/frame-items.ts'
 import { mergeItems } from './merge/merge-items.ts'
@@ -141,9 +141,10 @@ async function findChanges(
   return listChanges({ ...place, before, parts, range: { from, to }, folder: partsFolder(job), signal })
 }
 
-/** The files that stay, and the wallets that the job no longer has. */
-function keptOf({ manifest, from }: Earlier, { wallets }: Job): Kept | undefined {
+/** The files that stay, and the wallets that the job no longer has, as far as these files go. */
+function keptOf({ manifest, from, written }: Earlier, { wallets }: Job): Kept | undefined {
   if (manifest === undefined) return undefined
+  const seen = countSeen(written.map((one) => new Map(Object.entries(one.seen))))
   const present = new Set(wallets.map(({ address }) => address))
   const tables = Object.entries(manifest.tables).map(([table, { files, ...rest }]) => [
     table,
@@ -151,8 +152,17 @@ function keptOf({ manifest, from }: Earlier, { wallets }: Job): Kept | undefined
   ])
   return {
     tables: Object.fromEntries(tables),
-    coverage: manifest.coverage.filter(({ address }) => !present.has(address)),
+    coverage: manifest.coverage
+      .filter(({ address, fromBlock }) => !present.has(address) && fromBlock < from)
+      .map((one) => (one.toBlock <= from ? one : cutTo(one, from, seen))),
   }
+}
+
+type Coverage = Manifest['coverage'][number]
+
+/** What is left of a wallet's coverage where its last blocks were written again without it. */
+function cutTo(covered: Coverage, toBlock: number, seen: ReadonlyMap<string, number>): Coverage {
+  return { ...covered, toBlock, transactions: seen.get(covered.address) ?? 0 }
 }
 
 /** Rejects as soon as the signal is aborted; what was under way is given up when the output is closed. */

@@ -58,7 +58,7 @@ async function measure({ label, wallets, blocks, format }) {
 
 /** Runs walletlake and gives its peak resident set in KiB, which the process reports as it exits. */
 function runMeasured(args) {
-  const report = `data:text/javascript,process.on('exit',()=>process.stderr.write('PEAK '+process.resourceUsage().maxRSS))`
+  const report = `data:text/javascript,import{isMainThread}from'node:worker_threads';if(isMainThread)process.on('exit',()=>process.stderr.write('PEAK '+process.resourceUsage().maxRSS))`
   const { status, stderr } = spawnSync(process.execPath, ['--import', report, BIN, ...args], {
     encoding: 'utf8',
   })

@@ -131,6 +131,25 @@ test('a removed wallet keeps its history up to where it was read', async () => {
   await chain.end()
 })
 
+test('blocks written again without a wallet end its coverage there', async () => {
+  const chain = await growingChain()
+  const output = tempFolder()
+  for (const blocks of [120, 100]) {
+    await chain.advance(blocks)
+    await export_(jobOf(chain.url, output))
+  }
+  const [first = ''] = some
+  const ofFirst = () => readManifest(output).coverage.find(({ address }) => address === first)
+  const before = ofFirst()
+  await chain.advance(30)
+  await export_(jobOf(chain.url, output, { addresses: some.slice(1) }), { rereadBlocks: 80 })
+  const after = ofFirst()
+  expect(after?.toBlock).toBeLessThan(before?.toBlock ?? 0)
+  expect(after?.transactions).toBeLessThan(before?.transactions ?? 0)
+  expect((await verifyOutput(output)).problems).toEqual([])
+  await chain.end()
+})
+
 test('without its checkpoint an export still grows from its manifest', async () => {
   const chain = await growingChain()
   const job = jobOf(chain.url, tempFolder(), { keepRaw: true })
