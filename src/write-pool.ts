@@ -38,6 +38,9 @@ export function openWritePool(context: SliceContext): WritePool {
   let threads: WriteThreads | undefined
   let [expected, begun] = [0, 0]
   let [isHelping, isClosed] = [false, false]
+  const requireOpen = () => {
+    if (isClosed) throw new ExportError('BUG', 'the writing was given up')
+  }
   const runHere = (task: WriteTask) => {
     const work = runTask(task, stop.signal)
     here.add(work)
@@ -60,6 +63,7 @@ export function openWritePool(context: SliceContext): WritePool {
     return limitParquet(async () => {
       parquetMemory ??= makeRoom()
       await parquetMemory
+      requireOpen()
       return runHere(task)
     })
   }
@@ -73,7 +77,7 @@ export function openWritePool(context: SliceContext): WritePool {
       threads?.help()
     },
     run: async <T extends WriteTask>(task: T, bytes: number) => {
-      if (isClosed) throw new ExportError('BUG', 'the writing was given up')
+      requireOpen()
       if (task.kind === 'table' && context.format === 'parquet')
         return (await runParquet(task, bytes)) as WriteResult<T>
       begun += bytes

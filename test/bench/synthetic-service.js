@@ -44,7 +44,7 @@ const histories = new Map()
 function historyOf(wallet) {
   const number = Number.parseInt(wallet.slice(-8), 16) - 4096
   const total =
-    spread === undefined ? transactions : Math.max(1, Math.round((transactions * (number + 1)) / spread))
+    spread === undefined ? transactions : Math.max(1, Math.round((transactions * number) / (spread - 1)))
   const key = spread === undefined ? 'all' : wallet
   if (!histories.has(key)) histories.set(key, blocksOf(total))
   return histories.get(key)

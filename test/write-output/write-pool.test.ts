@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { TABLE_NAMES } from '../../src/table/index.ts'
 import type { Chunk } from '../../src/write/chunk.ts'
 import { openWritePool as openHere } from '../../src/write-pool.ts'
 import type { Slice, SliceContext, SliceRows } from '../../src/write-slice.ts'
@@ -103,6 +104,22 @@ test('Parquet files are made here, once the threads have ended', async () => {
   expect(parts.map((part) => part.rows)).toEqual([15, 15, 10])
   expect(left()).toEqual([])
   await pool.close()
+})
+
+test('Parquet files that wait are not begun any more after the close', async () => {
+  const { slices, context } = slicesIn({ format: 'parquet', compression: 'zstd' })
+  const pool = openWritePool(context)
+  const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), 1)))
+  const range = { from: 0, to: END }
+  const tables = TABLE_NAMES.map((name) => {
+    const chunks = rows.flatMap((slice) => slice.chunks.get(name) ?? []).filter((chunk) => chunk.rows > 0)
+    return pool.run({ kind: 'table', name, range, chunks }, 1)
+  })
+  const ended = Promise.allSettled(tables)
+  await pool.close()
+  const files = readdirSync(context.folder)
+  expect((await ended).map(({ status }) => status)).toContain('rejected')
+  expect(readdirSync(context.folder)).toEqual(files)
 })
 
 test.for([
