@@ -50,9 +50,9 @@ type Drought = {
 }
 
 /** In flight at first: so many refusals at once do little harm. */
-const FIRST_IN_FLIGHT = 6
-/** Then as many as a third of what was granted: 32 after eight round trips, and few refusals where a small burst ends. */
-const OPENING = 3
+const FIRST_IN_FLIGHT = 8
+/** Then as many as half of what was granted: 32 after six round trips, and few refusals where a small burst ends. */
+const OPENING = 2
 /** Requests in flight are waited for before one leaves after a refusal, so that all of a herd's answers are known. */
 const LONGEST_SETTLE_MS = 1_000
 /** Resets come in whole seconds: the last one may be over at once. */

@@ -44,7 +44,7 @@ const CUT_COST = 0.45
 const MEETING_COST = 0.05
 /** Pages that must be left in a span so that a second reader, or a cut, is worth it. */
 const PAGES_TO_JOIN = 2
-const PAGES_TO_CUT = 8
+const PAGES_TO_CUT = 4
 const PAGE_ITEMS = 100
 /** So many pages are too few to share: one request more would be felt. */
 const PAGES_FREE = 100

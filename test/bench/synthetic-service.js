@@ -117,6 +117,12 @@ function page(url) {
   return `{${next}"transactions":[${items.join(',')}]}`
 }
 
+if (spread === undefined && transactions <= MOST_KEPT)
+  textsOf(
+    '0x0000000000000000000000000000000000001000',
+    historyOf('0x0000000000000000000000000000000000001000'),
+  )
+
 const figures = { requests: 0, most: 0 }
 let inFlight = 0
 
