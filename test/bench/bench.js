@@ -1,15 +1,19 @@
 // npm run bench -- <name>: runs one benchmark, or all.
 import { benchMemory } from './memory.js'
+import { benchNightly } from './nightly.js'
 import { benchPaging } from './paging.js'
 import { benchParquet } from './parquet.js'
+import { benchProfile } from './profile.js'
 import { benchQuota } from './quota.js'
 import { benchThroughput } from './throughput.js'
 
 const BENCHES = {
   throughput: benchThroughput,
+  profile: benchProfile,
   paging: benchPaging,
   memory: benchMemory,
   parquet: benchParquet,
+  nightly: benchNightly,
   quota: benchQuota,
 }
 const [name, ...args] = process.argv.slice(2)

@@ -1,12 +1,12 @@
 // Peak memory of whole export processes (resident set, by the kernel), one wallet and many, against a loopback service.
 // Usage: npm run bench -- memory [transactions of the large run, default 1000000]
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runMeasured } from './run-measured.js'
 
-const BIN = new URL('../../dist/bin.js', import.meta.url).pathname
 const SERVICE = new URL('./synthetic-service.js', import.meta.url).pathname
 
 export async function benchMemory(large = 1_000_000) {
@@ -37,8 +37,7 @@ async function measure({ label, wallets, blocks, format }) {
     )
     const job = { name: 'bench', chain: '43114', endBlock: blocks, format, addresses }
     writeFileSync(join(folder, 'bench.json'), JSON.stringify(job))
-    const started = performance.now()
-    const peak = runMeasured([
+    const { seconds, peakMB } = runMeasured([
       'run',
       join(folder, 'bench.json'),
       '--base-url',
@@ -47,23 +46,12 @@ async function measure({ label, wallets, blocks, format }) {
       join(folder, 'out'),
       '--quiet',
     ])
-    const seconds = ((performance.now() - started) / 1000).toFixed(1)
     requireRows(join(folder, 'out'), wallets * blocks)
-    return { case: label, format, peakMB: Math.round(peak / 1024), seconds }
+    return { case: label, format, peakMB, seconds: seconds.toFixed(1) }
   } finally {
     service.kill()
     rmSync(folder, { recursive: true })
   }
-}
-
-/** Runs walletlake and gives its peak resident set in KiB, which the process reports as it exits. */
-function runMeasured(args) {
-  const report = `data:text/javascript,import{isMainThread}from'node:worker_threads';if(isMainThread)process.on('exit',()=>process.stderr.write('PEAK '+process.resourceUsage().maxRSS))`
-  const { status, stderr } = spawnSync(process.execPath, ['--import', report, BIN, ...args], {
-    encoding: 'utf8',
-  })
-  if (status !== 0) throw new Error(`exit ${status}: ${stderr}`)
-  return Number(/PEAK (\d+)/.exec(stderr)[1])
 }
 
 function requireRows(output, expected) {

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const here = (name) => new URL(name, import.meta.url).pathname
-const WALLET = '0x0000000000000000000000000000000000001000'
-const FACTS = 'transactions,erc20_transfers,erc721_transfers,erc1155_transfers,internal_transactions'
+export const WALLET = '0x0000000000000000000000000000000000001000'
+export const FACTS = 'transactions,erc20_transfers,erc721_transfers,erc1155_transfers,internal_transactions'
 
 export async function benchThroughput(transactions = 100_000) {
   const folder = mkdtempSync(join(tmpdir(), 'walletlake-bench-'))

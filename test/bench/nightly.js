@@ -1,0 +1,87 @@
+// What comes after the first export: a night with nothing new for 100 wallets, and 10 million rows into DuckDB.
+// Usage: npm run bench -- nightly [transactions of the loaded export, default 2400000]
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import { runMeasured } from './run-measured.js'
+
+const SERVICE = new URL('./synthetic-service.js', import.meta.url).pathname
+const WALLETS = 100
+
+export async function benchNightly(transactions = 2_400_000) {
+  console.table([await nothingNew(), await loaded(transactions)])
+}
+
+/** The second run of a job without endBlock over a chain that stands still. */
+function nothingNew() {
+  return withService({ transactions: 150 }, async ({ folder, url }) => {
+    const job = writeJob(folder, { wallets: WALLETS })
+    const args = ['run', job, '--base-url', url, '--output', join(folder, 'out'), '--json']
+    runMeasured(args)
+    const { seconds, peakMB, stdout } = runMeasured(args)
+    const [{ state, requests }] = JSON.parse(stdout).jobs
+    if (state !== 'unchanged' || requests !== WALLETS) throw new Error(`${state}, ${requests} requests`)
+    return {
+      what: `${WALLETS} wallets, nothing new: ${requests} requests`,
+      seconds: seconds.toFixed(2),
+      peakMB,
+    }
+  })
+}
+
+function loaded(transactions) {
+  return withService({ transactions }, async ({ folder, url }) => {
+    const job = writeJob(folder, { wallets: 1, endBlock: transactions })
+    const [output, lake] = [join(folder, 'out'), join(folder, 'lake.db')]
+    runMeasured(['run', job, '--base-url', url, '--output', output, '--format', 'parquet', '--quiet'])
+    const { tables } = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8'))
+    const rows = Object.values(tables).reduce((sum, table) => sum + table.rows, 0)
+    const { seconds, peakMB } = runMeasured(['load', output, '--to', `duckdb:${lake}`])
+    const found = await countRows(lake, Object.keys(tables))
+    if (found !== rows) throw new Error(`${found} rows in the database, expected ${rows}`)
+    const megabytes = Math.round(statSync(lake).size / 1e6)
+    return {
+      what: `load of ${rows.toLocaleString('en')} rows into DuckDB (${megabytes} MB)`,
+      seconds: seconds.toFixed(2),
+      peakMB,
+    }
+  })
+}
+
+async function countRows(lake, tables) {
+  const instance = await DuckDBInstance.create(lake)
+  const connection = await instance.connect()
+  let rows = 0
+  for (const table of tables) {
+    const [[count]] = (await connection.runAndReadAll(`select count(*) from "${table}"`)).getRows()
+    rows += Number(count)
+  }
+  connection.closeSync()
+  instance.closeSync()
+  return rows
+}
+
+async function withService(options, measure) {
+  const folder = mkdtempSync(join(tmpdir(), 'walletlake-bench-'))
+  const service = spawn(process.execPath, [SERVICE, JSON.stringify(options)])
+  try {
+    const url = String((await once(service.stdout, 'data'))[0]).trim()
+    return await measure({ folder, url })
+  } finally {
+    service.kill()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function writeJob(folder, { wallets, endBlock }) {
+  const addresses = Array.from(
+    { length: wallets },
+    (_, at) => `0x${(at + 4096).toString(16).padStart(40, '0')}`,
+  )
+  const path = join(folder, 'bench.json')
+  writeFileSync(path, JSON.stringify({ chain: '43114', addresses, endBlock }))
+  return path
+}
