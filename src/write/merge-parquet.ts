@@ -1,7 +1,8 @@
 import { ExportError } from '../errors.ts'
 import type { Compression } from '../model.ts'
 import type { Table } from '../table/index.ts'
-import { quote, writeParquet } from './parquet.ts'
+import { listed } from './csv-scan.ts'
+import { writeParquet } from './parquet.ts'
 
 export type ParquetMerge = {
   /** Parquet files of the table, in order. */
@@ -19,18 +20,15 @@ export async function mergeParquet(merge: ParquetMerge): Promise<{ bytes: number
   const { sources, skip, rows, path, table, compression } = merge
   const columns = table.columns.map(({ name }) => `"${name}"`).join(', ')
   // A folder named key=value would add a column of its own.
-  const source = `read_parquet([${sources.map(quote).join(', ')}], hive_partitioning = false)`
+  const source = `read_parquet(${listed(sources)}, hive_partitioning = false)`
   const select = `select ${columns} from ${source} limit ${rows} offset ${skip}`
   const size = { rows, bytes: await lineBytes(table, select) }
   return writeParquet({ path, table, compression, size }, select)
 }
 
-/** Key, quotes and comma of a cell in a JSON line. */
-const CELL_BYTES = 8
-
-/** Bytes of the rows as JSON lines, about: they decide how many rows a row group has. */
+/** Bytes of the rows as CSV lines, about: they decide how many rows a row group has. */
 async function lineBytes(table: Table, select: string): Promise<number> {
-  const cells = table.columns.map(({ name }) => `coalesce(strlen("${name}"::varchar), 4) + ${CELL_BYTES}`)
+  const cells = table.columns.map(({ name }) => `coalesce(strlen("${name}"::varchar), 0) + 1`)
   const { DuckDBInstance } = await import('@duckdb/node-api')
   const instance = await DuckDBInstance.create(':memory:', { threads: '1', memory_limit: '800MB' })
   try {

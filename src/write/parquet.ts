@@ -5,6 +5,8 @@ import { pipeline } from 'node:stream/promises'
 import { ExportError } from '../errors.ts'
 import type { Compression } from '../model.ts'
 import type { ColumnType, Table } from '../table/index.ts'
+import { csvScan } from './csv-scan.ts'
+import { quote } from './quote.ts'
 
 export type ParquetFile = {
   path: string
@@ -90,15 +92,13 @@ async function copyWithin(memory: string, file: ParquetFile, select: string): Pr
 
 const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''
 
-/** Reads our own dialect of CSV, without guessing: an empty field is null, and a line may have any length. */
 function selectStaged({ staged, table, size }: ParquetCopy): string {
-  const columns = table.columns.map(({ name, type }) => `${quote(name)}: '${DUCKDB_TYPES[type]}'`).join(', ')
-  const line = Math.max(1 << 20, 2 * size.longest)
-  const dialect = `header = true, auto_detect = false, delim = ',', quote = '"', escape = '"', comment = '', new_line = '\\n'`
-  const nulls = `nullstr = '', allow_quoted_nulls = false`
-  const room = `parallel = false, max_line_size = ${line}, buffer_size = ${2 * line}`
-  return `select * from read_csv(${quote(staged)}, ${dialect}, ${nulls}, ${room}, columns = {${columns}})`
+  const columns = table.columns.map(({ name, type }) => ({ name, type: DUCKDB_TYPES[type] }))
+  return `select * from ${csvScan([staged], { columns, longest: Math.max(LONG_LINE, 2 * size.longest) })}`
 }
+
+/** Room for a line, in bytes, that costs next to nothing. */
+const LONG_LINE = 1 << 20
 
 function copyStatement({ path, compression, size }: ParquetFile, select: string): string {
   const codec = compression === 'none' ? 'uncompressed' : compression
@@ -113,9 +113,6 @@ function rowGroupRows({ rows, bytes }: ParquetFile['size']): number {
 }
 
 const ROW_GROUP_BYTES = 90_000_000
-
-/** Text as an SQL literal. */
-export const quote = (text: string) => `'${text.replaceAll("'", "''")}'`
 
 async function measureFile(path: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256')

@@ -18,7 +18,7 @@ async function write(
   rows: readonly Row[],
   { table = SAMPLE, compression = 'zstd', cuts = [] }: Options = {},
 ): Promise<string> {
-  const folder = join(tempFolder(), "it's a folder")
+  const folder = join(tempFolder(), "it's a [folder]*")
   mkdirSync(folder)
   const how = { table, compression, folder, format: 'parquet' } as const
   const [part, ...others] = await writeRows(cutAt(rows, cuts), how)

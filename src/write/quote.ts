@@ -1,0 +1,2 @@
+/** Text as an SQL literal. */
+export const quote = (text: string) => `'${text.replaceAll("'", "''")}'`
