@@ -99,7 +99,7 @@ async function replace(path: string, mine: string): Promise<boolean> {
 /** Clears what dead processes left beside the lock that is now ours; claims can only be on locks that are gone. */
 async function sweep(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
-    const maker = /^lock\.(\d+)\.[0-9a-f]+\.new$/.exec(name)?.[1]
+    const maker = /^lock\.(?:[0-9a-f]+\.\d+\.claim\.)?(\d+)\.[0-9a-f]+\.new$/.exec(name)?.[1]
     const stray = maker === undefined ? /^lock\.[0-9a-f]+\.\d+\.claim$/.test(name) : !isThere(Number(maker))
     if (stray) await rm(join(folder, name), { force: true })
   }

@@ -1,5 +1,5 @@
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises'
-import { dirname, join, relative, sep } from 'node:path'
+import { join, relative, sep } from 'node:path'
 import { diskError, publishFile, readTextIfAny, syncFolder, temporaryOf, writeAtomically } from '../disk.ts'
 import {
   MANIFEST_FILE,
@@ -108,14 +108,18 @@ export async function removeStrays(folder: string, listed: ReadonlySet<string>):
     for (const name of await filesUnder(join(folder, table))) {
       const isPart = OUR_NAME.exec(name)?.[1] === table
       if (!isPart || listed.has(`${table}/${name}`)) continue
-      const path = join(folder, table, name)
-      await rm(path, { force: true })
-      // A partition goes with its last file.
-      if (name.includes('/')) await rmdir(dirname(path)).catch(() => undefined)
+      await rm(join(folder, table, name), { force: true })
       strays += 1
     }
+    await removeEmptyPartitions(join(folder, table))
   }
   return strays
+}
+
+/** A partition goes with its last file, whoever removed that. */
+async function removeEmptyPartitions(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => []))
+    if (OUR_PARTITION.test(name)) await rmdir(join(folder, name)).catch(() => undefined)
 }
 
 /** Files of a folder and of those in it, relative to it, with forward slashes. */
@@ -125,5 +129,6 @@ async function filesUnder(folder: string): Promise<string[]> {
   return files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)).split(sep).join('/'))
 }
 
+const OUR_PARTITION = /^(?:day|month|blocks)=[0-9-]+$/
 const OUR_NAME =
   /^(?:(?:day|month|blocks)=[0-9-]+\/)?([a-z0-9_]+)-\d{12}-\d{12}-\d{4,}\.(?:csv|csv\.gz|parquet)$/

@@ -151,7 +151,9 @@ function noteOpen(path, fd) {
   if (typeof fd !== 'number') return
   const entry = real.fstatSync(fd)
   if (entry.isDirectory()) folders.set(fd, path)
-  else if (entry.isFile() && !files.has(entry.ino)) files.set(entry.ino, { path, safe: entry.size })
+  // A number is given again when its file is gone.
+  else if (entry.isFile() && files.get(entry.ino)?.path !== path)
+    files.set(entry.ino, { path, safe: entry.size })
 }
 
 function noteSync({ fd, ino, size }) {

@@ -109,8 +109,9 @@ test('the claim of a taker that died is passed on to the next', async () => {
 test('what dead processes left beside the lock is swept, what living ones make stays', async () => {
   const folder = tempFolder()
   const living = `lock.${process.pid}.abc.new`
-  for (const name of [`lock.${deadPid()}.0a1b.new`, `lock.${'0'.repeat(16)}.3.claim`, living, 'lock.txt'])
-    writeFileSync(join(folder, name), '')
+  const claim = `lock.${'0'.repeat(16)}.3.claim`
+  const made = [`lock.${deadPid()}.0a1b.new`, claim, `${claim}.${deadPid()}.0a1b.new`]
+  for (const name of [...made, living, 'lock.txt']) writeFileSync(join(folder, name), '')
   await lockOutput(folder)
   expect(readdirSync(folder).sort()).toEqual(['lock', living, 'lock.txt'])
 })

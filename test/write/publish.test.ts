@@ -67,6 +67,20 @@ test('parts that no manifest lists, left by a killed run, are removed', async ()
   expect(files.map(({ name }) => name).sort()).toEqual([NAME(0).slice(7), 'manifest.json'])
 })
 
+test('partitions that a killed run has emptied go, folders of others stay', async () => {
+  const folder = tempFolder()
+  for (const name of ['day=2023-11-14', 'month=2023-11', 'blocks=000000000000-000000000100', 'mine', 'day=x'])
+    mkdirSync(join(folder, 'ledger', name), { recursive: true })
+  writeFileSync(join(folder, 'ledger', 'month=2023-11', 'mine.txt'), 'a stranger file')
+  await publishTexts(folder, { [NAME(0)]: 'zero' })
+  expect(readdirSync(join(folder, 'ledger')).sort()).toEqual([
+    'day=x',
+    NAME(0).slice(7),
+    'mine',
+    'month=2023-11',
+  ])
+})
+
 test('an earlier manifest goes before the rejects that it counts', async () => {
   const folder = tempFolder()
   await publishTexts(folder, { [NAME(0)]: 'zero' }, ['{"a":1}', '{"b":2}'])
