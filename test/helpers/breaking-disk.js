@@ -185,8 +185,10 @@ function losePower() {
     move(to, from)
     if (backup !== undefined) real.copyFileSync(backup, to)
   }
-  for (const { path, safe } of files.values()) {
-    if (real.existsSync(path) && real.statSync(path).size > safe) real.truncateSync(path, safe)
+  for (const [ino, { path, safe }] of files) {
+    const found = real.statSync(path, { throwIfNoEntry: false })
+    // Another file may have taken the name since.
+    if (found?.ino === ino && found.size > safe) real.truncateSync(path, safe)
   }
 }
 
