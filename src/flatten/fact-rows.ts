@@ -15,12 +15,7 @@ export function prefixOf(native: Native, chain: string): Prefix {
 
 export function transactionRow(prefix: Prefix, native: Native): Row {
   return [
-    prefix[0],
-    prefix[1],
-    prefix[2],
-    prefix[3],
-    prefix[4],
-    prefix[5],
+    ...prefix,
     native.type,
     native.status,
     native.success,
@@ -43,12 +38,7 @@ export function transactionRow(prefix: Prefix, native: Native): Row {
 
 export function erc20Row(prefix: Prefix, entry: Erc20): Row {
   return [
-    prefix[0],
-    prefix[1],
-    prefix[2],
-    prefix[3],
-    prefix[4],
-    prefix[5],
+    ...prefix,
     entry.logIndex,
     entry.tokenAddress,
     entry.tokenName,
@@ -67,12 +57,7 @@ export function erc20Row(prefix: Prefix, entry: Erc20): Row {
 
 export function erc721Row(prefix: Prefix, entry: Erc721): Row {
   return [
-    prefix[0],
-    prefix[1],
-    prefix[2],
-    prefix[3],
-    prefix[4],
-    prefix[5],
+    ...prefix,
     entry.logIndex,
     entry.tokenAddress,
     entry.tokenName,
@@ -91,12 +76,7 @@ export function erc721Row(prefix: Prefix, entry: Erc721): Row {
 
 export function erc1155Row(prefix: Prefix, entry: Erc1155): Row {
   return [
-    prefix[0],
-    prefix[1],
-    prefix[2],
-    prefix[3],
-    prefix[4],
-    prefix[5],
+    ...prefix,
     entry.logIndex,
     entry.ordinal,
     entry.tokenAddress,
@@ -119,12 +99,7 @@ function metadataCells({ indexStatus, updatedAtMs, texts }: Metadata): Cell[] {
 
 export function internalRow(prefix: Prefix, entry: Internal, internalId: string): Row {
   return [
-    prefix[0],
-    prefix[1],
-    prefix[2],
-    prefix[3],
-    prefix[4],
-    prefix[5],
+    ...prefix,
     internalId,
     entry.type,
     entry.from.address,

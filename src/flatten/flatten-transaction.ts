@@ -118,12 +118,7 @@ function walletRow(
   { view, context }: { view: View; context: FlattenContext },
 ): Row {
   return [
-    prefix[0],
-    prefix[1],
-    prefix[2],
-    prefix[3],
-    prefix[4],
-    prefix[5],
+    ...prefix,
     wallet,
     context.wallets.get(wallet) ?? null,
     view.native.from.address === wallet,

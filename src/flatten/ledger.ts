@@ -44,12 +44,7 @@ function rowOf(
   const value = direction === 'out' ? `-${movement.value}` : movement.value
   const other = direction === 'out' ? movement.to : movement.from
   return [
-    prefix[0],
-    prefix[1],
-    prefix[2],
-    prefix[3],
-    prefix[4],
-    prefix[5],
+    ...prefix,
     entryId([prefix[0], prefix[4], wallet, source, movement.index, type, direction]),
     wallet,
     wallets.get(wallet) ?? null,
