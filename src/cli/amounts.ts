@@ -1,3 +1,4 @@
+import type { Argv } from 'yargs'
 import { ExportError } from '../errors.ts'
 import { durationMs } from '../job/duration.ts'
 
@@ -10,7 +11,7 @@ export function readCount(
   { least = 1, most = 1e15 }: Bounds = {},
 ): number | undefined {
   if (text === undefined) return undefined
-  if (/^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text)
+  if (/^(0|[1-9]\d{0,14})$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text)
   const range = most === 1e15 ? `from ${least}` : `from ${least} to ${most}`
   throw new ExportError('USAGE', `--${option}: found ${text}, expected a whole number ${range}`)
 }
@@ -20,4 +21,30 @@ export function readDuration(option: string, text: string | undefined): number |
   const ms = text === undefined ? undefined : durationMs(text)
   if (text === undefined || (ms !== undefined && ms > 0)) return ms
   throw new ExportError('USAGE', `--${option}: found ${text}, expected a duration such as 90s, 10m or 2h`)
+}
+
+/** How far a command goes. */
+export type BoundArguments = { maxRequests?: string | undefined; deadline?: string | undefined }
+
+/** The options of that. */
+export function boundOptions<T>(argv: Argv<T>) {
+  return argv
+    .option('max-requests', {
+      type: 'string',
+      describe: 'stop cleanly after N requests, exit 9',
+      requiresArg: true,
+    })
+    .option('deadline', {
+      type: 'string',
+      describe: 'stop cleanly after 90s, 10m, 2h …, exit 9',
+      requiresArg: true,
+    })
+}
+
+/** Throws USAGE. */
+export function readBounds({ maxRequests, deadline }: BoundArguments) {
+  return {
+    maxRequests: readCount('max-requests', maxRequests),
+    deadlineMs: readDuration('deadline', deadline),
+  }
 }

@@ -3,17 +3,16 @@ import { ExportError } from '../errors.ts'
 import { type ReindexResult, reindexOutput } from '../reindex-output.ts'
 import { say, sayJson } from '../report/say.ts'
 import { counted, grouped } from '../report/words.ts'
-import { readCount, readDuration } from './amounts.ts'
+import { type BoundArguments, boundOptions, readBounds, readDuration } from './amounts.ts'
 import { type LogArguments, logOptions, withSignals } from './log.ts'
 import { readAccess, type ServiceArguments, serviceOptions } from './service.ts'
 
 type ReindexArguments = ServiceArguments &
+  BoundArguments &
   LogArguments & {
     output: string
     olderThan?: string | undefined
     dryRun?: boolean | undefined
-    maxRequests?: string | undefined
-    deadline?: string | undefined
     json: boolean
   }
 
@@ -23,24 +22,20 @@ export function reindexCommand(finish: (exit: number) => void): CommandModule<ob
     describe: 'have the NFT metadata that an export lacks read again',
     builder: (argv) =>
       logOptions(
-        serviceOptions(argv)
-          .positional('output', { describe: 'the output folder', type: 'string', demandOption: true })
-          .option('older-than', {
-            type: 'string',
-            describe: 'also metadata older than 30d, 12h …',
-            requiresArg: true,
-          })
-          .option('dry-run', { type: 'boolean', default: false, describe: 'list the tokens and ask nothing' })
-          .option('max-requests', {
-            type: 'string',
-            describe: 'stop cleanly after N requests, exit 9',
-            requiresArg: true,
-          })
-          .option('deadline', {
-            type: 'string',
-            describe: 'stop cleanly after 90s, 10m, 2h …, exit 9',
-            requiresArg: true,
-          }),
+        boundOptions(
+          serviceOptions(argv)
+            .positional('output', { describe: 'the output folder', type: 'string', demandOption: true })
+            .option('older-than', {
+              type: 'string',
+              describe: 'also metadata older than 30d, 12h …',
+              requiresArg: true,
+            })
+            .option('dry-run', {
+              type: 'boolean',
+              default: false,
+              describe: 'list the tokens and ask nothing',
+            }),
+        ),
       )
         .option('json', { type: 'boolean', default: false, describe: 'one JSON summary on stdout' })
         .example('$0 reindex output/mine --dry-run', 'say which tokens'),
@@ -51,10 +46,7 @@ export function reindexCommand(finish: (exit: number) => void): CommandModule<ob
 async function reindex(args: ReindexArguments): Promise<number> {
   const { output, dryRun = false, json, quiet } = args
   const olderThanMs = readDuration('older-than', args.olderThan)
-  const bounds = {
-    maxRequests: readCount('max-requests', args.maxRequests),
-    deadlineMs: readDuration('deadline', args.deadline),
-  }
+  const bounds = readBounds(args)
   const access = await readAccess(args, process.env)
   return withSignals(args, async ({ log, signal }) => {
     const { error, ...result } = await reindexOutput(output, {

@@ -1,65 +1,49 @@
 import { relative } from 'node:path'
 import type { CommandModule } from 'yargs'
 import { ExportError, toExportError } from '../errors.ts'
-import { durationMs } from '../job/duration.ts'
 import { readApiKey } from '../job/read-api-key.ts'
-import { createLog, type Log, type LogFormat } from '../report/log.ts'
+import { createLog, type Log } from '../report/log.ts'
 import { showProgress } from '../report/progress.ts'
 import { exitCodeOf, exitOf, summarizeRun } from '../report/run-report.ts'
 import { say, sayJson } from '../report/say.ts'
 import { summaryText } from '../report/summary.ts'
 import { missingWords } from '../report/words.ts'
 import { type RunResult, run } from '../run.ts'
+import { type BoundArguments, boundOptions, readBounds, readCount } from './amounts.ts'
 import { type JobArguments, jobOptions, readJobs } from './jobs.ts'
+import { type LogArguments, logOptions } from './log.ts'
 import { type NotifyArguments, notifyOptions, openNotifier } from './notifier.ts'
 import { onSignals } from './signals.ts'
 
 type RunArguments = JobArguments &
-  NotifyArguments & {
-    fresh: boolean
-    reread?: string | undefined
-    maxRequests?: string | undefined
-    deadline?: string | undefined
-    json: boolean
-    logFormat?: LogFormat | undefined
-    quiet: boolean
-    verbose: boolean
-  }
+  NotifyArguments &
+  BoundArguments &
+  LogArguments & { fresh: boolean; reread?: string | undefined; json: boolean }
 
 export function runCommand(finish: (exit: number) => void): CommandModule<object, RunArguments> {
   return {
     command: 'run <jobs..>',
     describe: 'export the wallets or blocks of one or more job files',
     builder: (argv) =>
-      notifyOptions(jobOptions(argv))
-        .option('fresh', { type: 'boolean', default: false, describe: 'forget checkpoints and start over' })
-        .option('reread', {
-          type: 'string',
-          describe: 'read the last N blocks of an earlier run again (reorgs, late indexing)',
-          requiresArg: true,
-        })
-        .option('max-requests', {
-          type: 'string',
-          describe: 'stop cleanly after N requests, exit 9',
-          requiresArg: true,
-        })
-        .option('deadline', {
-          type: 'string',
-          describe: 'stop cleanly after 90s, 10m, 2h …, exit 9',
-          requiresArg: true,
-        })
-        .option('json', {
+      logOptions(
+        boundOptions(
+          notifyOptions(jobOptions(argv))
+            .option('fresh', {
+              type: 'boolean',
+              default: false,
+              describe: 'forget checkpoints and start over',
+            })
+            .option('reread', {
+              type: 'string',
+              describe: 'read the last N blocks of an earlier run again (reorgs, late indexing)',
+              requiresArg: true,
+            }),
+        ).option('json', {
           type: 'boolean',
           default: false,
           describe: 'one JSON summary on stdout at the end',
-        })
-        .option('log-format', {
-          choices: ['pretty', 'json'] as const,
-          default: 'pretty' as const,
-          describe: 'form of the lines on stderr',
-        })
-        .option('quiet', { type: 'boolean', default: false, describe: 'errors only' })
-        .option('verbose', { type: 'boolean', default: false, describe: 'every retry and refusal too' })
+        }),
+      )
         .example('$0 run jobs/demo.yaml', 'export the demo wallets')
         .example("$0 run 'jobs/*.yaml' --max-requests 5000", 'all jobs within a quota'),
     handler: async (args) => finish(await runJobs(args)),
@@ -91,25 +75,13 @@ async function runWith(args: RunArguments, { live, signal }: { live: Live; signa
   return run(jobs, {
     apiKey: await readApiKey(process.env),
     fresh: args.fresh,
-    rereadBlocks: args.reread === undefined ? 0 : parseCount('--reread', args.reread),
-    maxRequests: args.maxRequests === undefined ? undefined : parseCount('--max-requests', args.maxRequests),
-    deadlineMs: args.deadline === undefined ? undefined : parseDeadline(args.deadline),
+    rereadBlocks: readCount('reread', args.reread) ?? 0,
+    ...readBounds(args),
     signal,
     onNotice: live.log.info,
     onDetail: live.log.debug,
     onStart: live.start,
   })
-}
-
-function parseCount(option: string, text: string): number {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
-  throw new ExportError('USAGE', `${option}: found ${text}, expected a whole number from 1`)
-}
-
-function parseDeadline(text: string): number {
-  const ms = durationMs(text)
-  if (ms !== undefined && ms > 0) return ms
-  throw new ExportError('USAGE', `--deadline: found ${text}, expected a duration such as 90s, 10m or 2h`)
 }
 
 type Live = {
