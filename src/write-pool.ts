@@ -12,8 +12,8 @@ export type WritePool = {
   /** Tells that nothing is left to read, so that this thread has time. */
   help(): void
   /**
-   * `bytes`: how much there is to do. Slices come first, tables after all of them, the largest first. Rejects with what the task threw, and
-   * always once the pool is closed.
+   * `bytes`: how much there is to do. Slices come first, tables after all of them, the largest first. Rejects with what
+   * the task threw, and always once the pool is closed.
    */
   run<T extends WriteTask>(task: T, bytes: number): Promise<WriteResult<T>>
   /** Gives up what is under way; resolves when nothing is. */

@@ -7,7 +7,7 @@ import type { Chunk } from './chunk.ts'
 import { type CsvLines, csvHeader, csvMaker } from './csv.ts'
 import { type Dealt, dealChunks, type Piece } from './deal-chunks.ts'
 import { copyToParquet } from './parquet.ts'
-import { openHashedFile } from './part-file.ts'
+import { type OpenedFile, openHashedFile, openPlainFile } from './part-file.ts'
 import { partPath } from './part-path.ts'
 
 /** How a job's tables become files. */
@@ -107,39 +107,30 @@ async function writePart(
   pieces: readonly Piece[],
   { table, format, compression, signal }: TableFiles,
 ): Promise<{ bytes: number; sha256: string }> {
-  if (format === 'csv') {
-    const header = csvHeader(table.columns)
-    return concatenate(path, pieces, { header, gzip: compression === 'gzip', signal })
-  }
+  const lines = { header: csvHeader(table.columns), pieces, signal }
+  if (format === 'csv')
+    return concatenate(openHashedFile(path, { gzip: compression === 'gzip' }), path, lines)
   // One file, not the chunks as they are: where files end shows in the row groups.
   const staged = `${path}.lines`
-  const { bytes } = await concatenate(staged, pieces, {
-    header: csvHeader(table.columns),
-    gzip: false,
-    signal,
-  })
+  const { bytes } = await concatenate(openPlainFile(staged), staged, lines)
   const rows = pieces.reduce((sum, piece) => sum + piece.rows, 0)
   const longest = Math.max(0, ...pieces.map((piece) => piece.longest))
-  const measured = await copyToParquet({
-    staged,
-    path,
-    table,
-    compression,
-    size: { rows, bytes, longest },
-    signal,
-  })
+  const size = { rows, bytes, longest }
+  const measured = await copyToParquet({ staged, path, table, compression, size, signal })
   await rm(staged)
   return measured
 }
 
-async function concatenate(
+type Lines = { header: string; pieces: readonly Piece[]; signal: AbortSignal | undefined }
+
+/** Writes the header and all pieces, and finishes the file. */
+async function concatenate<T>(
+  file: OpenedFile<T>,
   path: string,
-  pieces: readonly Piece[],
-  { header, gzip, signal }: { header: string; gzip: boolean; signal: AbortSignal | undefined },
-): Promise<{ bytes: number; sha256: string }> {
-  const file = openHashedFile(path, { gzip })
+  { header, pieces, signal }: Lines,
+): Promise<T> {
   try {
-    if (header !== '') await file.write(header)
+    await file.write(header)
     const room = Buffer.allocUnsafeSlow(COPY_BYTES)
     for (const piece of pieces) {
       for await (const block of blocksOf(piece, room)) {

@@ -5,33 +5,42 @@ import { Transform } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 
-/** A file that is hashed as it is written. */
-export type HashedFile = {
+/** A file that is being written; `T` is what is told of it in the end. */
+export type OpenedFile<T> = {
   /** Resolves when the bytes are taken: what held them may be used again. */
   write(chunk: Buffer | string): Promise<void>
-  finish(): Promise<{ bytes: number; sha256: string }>
+  finish(): Promise<T>
   abandon(): Promise<void>
 }
 
+/** A file that is hashed as it is written. */
+export type HashedFile = OpenedFile<{ bytes: number; sha256: string }>
+
 export function openHashedFile(path: string, { gzip }: { gzip: boolean }): HashedFile {
-  return gzip ? openPacked(path) : openPlain(path)
+  if (gzip) return openPacked(path)
+  const hash = createHash('sha256')
+  const file = openPlainFile(path, (written) => hash.update(written))
+  return { ...file, finish: async () => ({ ...(await file.finish()), sha256: hash.digest('hex') }) }
 }
 
-function openPlain(path: string): HashedFile {
-  const hash = createHash('sha256')
+/** `onBytes` is told what is written, before it is. */
+export function openPlainFile(
+  path: string,
+  onBytes: (written: Buffer) => void = () => {},
+): OpenedFile<{ bytes: number }> {
   let [file, bytes]: [FileHandle | undefined, number] = [undefined, 0]
   return {
     write: async (chunk) => {
       file ??= await open(path, 'w')
       const written = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-      hash.update(written)
+      onBytes(written)
       await file.writeFile(written)
       bytes += written.length
     },
     finish: async () => {
       file ??= await open(path, 'w')
       await file.close()
-      return { bytes, sha256: hash.digest('hex') }
+      return { bytes }
     },
     abandon: async () => {
       await file?.close().catch(() => undefined)
