@@ -1,13 +1,9 @@
 // Peak memory of whole export processes (resident set, by the kernel), one wallet and many, against a loopback service.
 // Usage: npm run bench -- memory [transactions of the large run, default 1000000]
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runMeasured } from './run-measured.js'
-
-const SERVICE = new URL('./synthetic-service.js', import.meta.url).pathname
+import { walletsOf, withService } from './with-service.js'
 
 export async function benchMemory(large = 1_000_000) {
   const small = large / 10
@@ -26,32 +22,15 @@ export async function benchMemory(large = 1_000_000) {
   console.table(rows)
 }
 
-async function measure({ label, wallets, blocks, format }) {
-  const folder = mkdtempSync(join(tmpdir(), 'walletlake-bench-'))
-  const service = spawn(process.execPath, [SERVICE, JSON.stringify({ transactions: blocks })])
-  try {
-    const [url] = await once(service.stdout, 'data')
-    const addresses = Array.from(
-      { length: wallets },
-      (_, at) => `0x${(at + 4096).toString(16).padStart(40, '0')}`,
-    )
-    const job = { name: 'bench', chain: '43114', endBlock: blocks, format, addresses }
-    writeFileSync(join(folder, 'bench.json'), JSON.stringify(job))
-    const { seconds, peakMB } = runMeasured([
-      'run',
-      join(folder, 'bench.json'),
-      '--base-url',
-      String(url).trim(),
-      '--output',
-      join(folder, 'out'),
-      '--quiet',
-    ])
-    requireRows(join(folder, 'out'), wallets * blocks)
+function measure({ label, wallets, blocks, format }) {
+  return withService({ transactions: blocks }, ({ folder, url }) => {
+    const [path, output] = [join(folder, 'bench.json'), join(folder, 'out')]
+    const job = { name: 'bench', chain: '43114', endBlock: blocks, format, addresses: walletsOf(wallets) }
+    writeFileSync(path, JSON.stringify(job))
+    const { seconds, peakMB } = runMeasured(['run', path, '--base-url', url, '--output', output, '--quiet'])
+    requireRows(output, wallets * blocks)
     return { case: label, format, peakMB, seconds: seconds.toFixed(1) }
-  } finally {
-    service.kill()
-    rmSync(folder, { recursive: true })
-  }
+  })
 }
 
 function requireRows(output, expected) {

@@ -1,14 +1,11 @@
 // What comes after the first export: a night with nothing new for 100 wallets, and 10 million rows into DuckDB.
 // Usage: npm run bench -- nightly [transactions of the loaded export, default 2400000]
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { runMeasured } from './run-measured.js'
+import { walletsOf, withService } from './with-service.js'
 
-const SERVICE = new URL('./synthetic-service.js', import.meta.url).pathname
 const WALLETS = 100
 
 export async function benchNightly(transactions = 2_400_000) {
@@ -64,23 +61,8 @@ async function countRows(lake, tables) {
   return rows
 }
 
-async function withService(options, measure) {
-  const folder = mkdtempSync(join(tmpdir(), 'walletlake-bench-'))
-  const service = spawn(process.execPath, [SERVICE, JSON.stringify(options)])
-  try {
-    const url = String((await once(service.stdout, 'data'))[0]).trim()
-    return await measure({ folder, url })
-  } finally {
-    service.kill()
-    rmSync(folder, { recursive: true })
-  }
-}
-
 function writeJob(folder, { wallets, endBlock }) {
-  const addresses = Array.from(
-    { length: wallets },
-    (_, at) => `0x${(at + 4096).toString(16).padStart(40, '0')}`,
-  )
+  const addresses = walletsOf(wallets)
   const path = join(folder, 'bench.json')
   writeFileSync(path, JSON.stringify({ chain: '43114', addresses, endBlock }))
   return path

@@ -1,14 +1,11 @@
 // How well a run keeps its readers busy, against a loopback service with delays; nothing is written but transactions.
 // 1: one wallet read by 16 readers at once, against one page after the other: the same program with one reader.
 // 2: 200 wallets with 32 readers, against the ideal (requests x mean delay / 32).
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../../dist/run.js'
+import { walletsOf, withService } from './with-service.js'
 
-const SERVICE = new URL('./synthetic-service.js', import.meta.url).pathname
 const DELAY_MS = [80, 160]
 const MEAN_MS = 120
 
@@ -27,12 +24,9 @@ export async function benchPaging() {
   console.table(rows)
 }
 
-async function measure(label, { transactions, wallets, concurrency, spread, bursty = false }) {
-  const folder = mkdtempSync(join(tmpdir(), 'walletlake-bench-'))
+function measure(label, { transactions, wallets, concurrency, spread, bursty = false }) {
   const options = { transactions, spread, bursty, delayMs: DELAY_MS }
-  const service = spawn(process.execPath, [SERVICE, JSON.stringify(options)])
-  try {
-    const url = String((await once(service.stdout, 'data'))[0]).trim()
+  return withService(options, async ({ folder, url }) => {
     const { pagingMs, received } = await page(jobFor({ wallets, concurrency, folder, url }))
     const { requests, most } = await (await fetch(`${url}/figures`)).json()
     const sizes = Array.from({ length: wallets }, (_, at) =>
@@ -49,10 +43,7 @@ async function measure(label, { transactions, wallets, concurrency, spread, burs
       extraRequests: `${((requests / pages - 1) * 100).toFixed(2)} %`,
       inFlight: most,
     }
-  } finally {
-    service.kill()
-    rmSync(folder, { recursive: true })
-  }
+  })
 }
 
 /** Runs the job; milliseconds from the first request to the last page. */
@@ -76,10 +67,7 @@ async function page(job) {
 }
 
 function jobFor({ wallets, concurrency, folder, url }) {
-  const addresses = Array.from(
-    { length: wallets },
-    (_, at) => `0x${(at + 4096).toString(16).padStart(40, '0')}`,
-  )
+  const addresses = walletsOf(wallets)
   return {
     name: 'bench',
     file: 'bench',

@@ -1,13 +1,12 @@
 // Where the processor time of an export goes: one wallet of 100,000 transactions, five tables as CSV, by V8's own
 // sampling profiler in both threads. Idle time is left out.
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FACTS, WALLET } from './throughput.js'
+import { withService } from './with-service.js'
 
-const here = (name) => new URL(name, import.meta.url).pathname
+const BIN = new URL('../../dist/bin.js', import.meta.url).pathname
 
 /** The first that fits a sample's function or file names its stage. */
 const STAGES = {
@@ -23,11 +22,8 @@ const STAGES = {
   other: /./,
 }
 
-export async function benchProfile(transactions = 100_000) {
-  const folder = mkdtempSync(join(tmpdir(), 'walletlake-bench-'))
-  const service = spawn(process.execPath, [here('./synthetic-service.js'), JSON.stringify({ transactions })])
-  try {
-    const url = String((await once(service.stdout, 'data'))[0]).trim()
+export function benchProfile(transactions = 100_000) {
+  return withService({ transactions }, ({ folder, url }) => {
     const job = join(folder, 'bench.json')
     writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: transactions, addresses: [WALLET] }))
     const profiles = join(folder, 'profiles')
@@ -43,13 +39,10 @@ export async function benchProfile(transactions = 100_000) {
       '--tables',
       FACTS,
     ]
-    const { status } = spawnSync(process.execPath, [...profiling, here('../../dist/bin.js'), ...args])
+    const { status } = spawnSync(process.execPath, [...profiling, BIN, ...args])
     if (status !== 0) throw new Error(`exit ${status}`)
     tell(readdirSync(profiles).map((name) => JSON.parse(readFileSync(join(profiles, name), 'utf8'))))
-  } finally {
-    service.kill()
-    rmSync(folder, { recursive: true })
-  }
+  })
 }
 
 function tell(profiles) {

@@ -1,20 +1,16 @@
 // Wall time of whole processes on 100,000 transactions of one wallet, no delay, no quota: walletlake against a plain loop
 // over the official client that writes five tables as CSV (sdk-loop.js), and against JSON.parse of the same bytes.
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { withService } from './with-service.js'
 
 const here = (name) => new URL(name, import.meta.url).pathname
 export const WALLET = '0x0000000000000000000000000000000000001000'
 export const FACTS = 'transactions,erc20_transfers,erc721_transfers,erc1155_transfers,internal_transactions'
 
-export async function benchThroughput(transactions = 100_000) {
-  const folder = mkdtempSync(join(tmpdir(), 'walletlake-bench-'))
-  const service = spawn(process.execPath, [here('./synthetic-service.js'), JSON.stringify({ transactions })])
-  try {
-    const url = String((await once(service.stdout, 'data'))[0]).trim()
+export function benchThroughput(transactions = 100_000) {
+  return withService({ transactions }, async ({ folder, url }) => {
     const floor = await parseAll(url, transactions)
     const sdk = loop(url, { folder, transactions })
     const ours = ['csv', 'parquet'].flatMap((format) =>
@@ -30,10 +26,7 @@ export async function benchThroughput(transactions = 100_000) {
       ...ours.map(row),
       row({ what: 'JSON.parse of the same bytes (the floor)', seconds: floor }),
     ])
-  } finally {
-    service.kill()
-    rmSync(folder, { recursive: true })
-  }
+  })
 }
 
 /** Seconds that parsing all pages takes; fetching them is not counted. */
