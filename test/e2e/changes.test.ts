@@ -7,44 +7,13 @@ import type { Job } from '../../src/model.ts'
 import { summarizeRun } from '../../src/report/run-report.ts'
 import { summaryText } from '../../src/report/summary.ts'
 import { type RunOptions, run } from '../../src/run.ts'
-import { createDataService } from '../../src/service/create-data-service.ts'
 import { TABLE_NAMES, type TableName } from '../../src/table/index.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
-import { changed, type Listing } from '../helpers/faults.ts'
-import { headJob, rowsIn } from '../helpers/growing-chain.ts'
-import { startLoopback } from '../helpers/loopback.ts'
+import { asIs, forked, growingChain, headJob, type Item, lacking, rowsIn } from '../helpers/growing-chain.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import type { TextRow } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { duckdb } from '../load/engines.ts'
-
-type Item = Listing['transactions'][number] & { erc20Transfers?: { erc20Token: object }[] }
-
-const asIs = (items: Item[]) => items
-
-/** A chain of so many blocks, as an index shows it that may lack items, or have others. */
-async function changingChain(blocks = 120) {
-  const service = createDataService({ replay: { from: blocks } })
-  const shown = { as: asIs }
-  const asShown = changed((page) => ({ ...page, transactions: shown.as(page.transactions) }))
-  const { url } = await startLoopback(
-    service,
-    (one) => (response, answer) => void asShown(response, answer, one),
-  )
-  return { url, shown, advance: (more: number) => service.advance(more), end: () => service.close() }
-}
-
-const blockOf = ({ nativeTransaction }: Item) => Number(nativeTransaction['blockNumber'])
-const lacking = (block: number) => (items: Item[]) => items.filter((item) => blockOf(item) !== block)
-
-/** The block has other hashes: it is another one. */
-const forked = (block: number) => (items: Item[]) =>
-  items.map((item): Item => {
-    if (blockOf(item) !== block) return item
-    const txHash = `0xf0f0${String(item.nativeTransaction['txHash']).slice(6)}`
-    const blockHash = `0x${'f'.repeat(64)}`
-    return { ...item, nativeTransaction: { ...item.nativeTransaction, txHash, blockHash } }
-  })
 
 /** Every token has this price. */
 const priced = (value: string) => (items: Item[]) =>
@@ -87,7 +56,7 @@ const asText = (row: Record<string, unknown>) =>
   JSON.stringify(Object.values(row).map((cell) => String(cell ?? '')))
 
 async function csvRows(output: string, before: number): Promise<Rows> {
-  const rows = (await rowsIn(output)) as Record<TableName, TextRow[]>
+  const rows = await rowsIn(output)
   const counted = ({ block_number: block }: TextRow) => Number(block) < before
   return Object.fromEntries(TABLE_NAMES.map((table) => [table, rows[table].filter(counted).map(asText)]))
 }
@@ -124,7 +93,7 @@ const CASES = [
 ]
 
 test.for(CASES)('$what is listed row by row and counted', async ({ first, later, removes, adds }) => {
-  const chain = await changingChain()
+  const chain = await growingChain(120)
   const job = headJob(chain.url)
   chain.shown.as = first ?? asIs
   await ended(job)
@@ -153,9 +122,9 @@ test.for(CASES)('$what is listed row by row and counted', async ({ first, later,
 })
 
 test('rows stand by table, block, removed before added, and in file order', async () => {
-  const chain = await changingChain()
+  const chain = await growingChain(120)
   const job = headJob(chain.url)
-  chain.shown.as = (items) => forked(60)(forked(70)(items))
+  chain.shown.as = forked(60, 70)
   await ended(job)
   chain.shown.as = asIs
   const { summary } = await ended(job, { rereadBlocks: 80 })
@@ -166,14 +135,14 @@ test('rows stand by table, block, removed before added, and in file order', asyn
   const parts = ofLedger.map(({ row, change }) => `${row['block_number']} ${change}`)
   expect([...new Set(parts)]).toEqual(['60 removed', '60 added', '70 removed', '70 added'])
   const added = ofLedger.filter(({ change }) => change === 'added').map(({ row }) => row['entry_id'])
-  const { ledger } = (await rowsIn(job.output)) as Record<TableName, TextRow[]>
+  const { ledger } = await rowsIn(job.output)
   const inFile = ledger.map((row) => row['entry_id']).filter((id) => added.includes(id))
   expect(added).toEqual(inFile)
   await chain.end()
 })
 
 test('blocks read again without any change leave no list and count none', async () => {
-  const chain = await changingChain()
+  const chain = await growingChain(120)
   const job = headJob(chain.url)
   const first = await ended(job)
   expect(first.summary).toMatchObject({ rowsRemoved: {}, rowsAdded: {}, changesFile: null })
@@ -191,7 +160,7 @@ test('blocks read again without any change leave no list and count none', async 
 test('Parquet and CSV give the same list', async () => {
   const lists = []
   for (const format of ['csv', 'parquet'] as const) {
-    const chain = await changingChain()
+    const chain = await growingChain(120)
     const job = headJob(chain.url, {
       ...{ format, compression: format === 'csv' ? 'gzip' : 'zstd', partitionBy: 'blocks:50' },
       escapeFormulas: false,
@@ -208,7 +177,7 @@ test('Parquet and CSV give the same list', async () => {
 })
 
 test('a label or a price that changed is a row removed and a row added', async () => {
-  const chain = await changingChain()
+  const chain = await growingChain(120)
   const job = headJob(chain.url)
   chain.shown.as = priced('1.5')
   await ended(job)
@@ -228,7 +197,7 @@ test('a label or a price that changed is a row removed and a row added', async (
 })
 
 test('a wallet read back lists its rows of blocks exported before', async () => {
-  const chain = await changingChain()
+  const chain = await growingChain(120)
   const job = headJob(chain.url, { count: 4 })
   await ended(job)
   const before = await csvRows(job.output, 121)
@@ -245,7 +214,7 @@ test('a wallet read back lists its rows of blocks exported before', async () => 
 })
 
 test('lists are numbered in the order of runs, also where some were removed', async () => {
-  const chain = await changingChain()
+  const chain = await growingChain(120)
   const job = headJob(chain.url)
   await ended(job)
   const flips = [lacking(70), asIs, lacking(70)]
@@ -265,7 +234,7 @@ test('lists are numbered in the order of runs, also where some were removed', as
 })
 
 test('the list of a run that was cut short is written once, whatever it reads in the end', async () => {
-  const chain = await changingChain()
+  const chain = await growingChain(120)
   const job = headJob(chain.url)
   chain.shown.as = lacking(70)
   await ended(job)
@@ -281,7 +250,7 @@ test('the list of a run that was cut short is written once, whatever it reads in
 })
 
 test('merging and loading an export do not mind its lists', async () => {
-  const chain = await changingChain()
+  const chain = await growingChain(120)
   const job = headJob(chain.url)
   const place = await duckdb.place()
   chain.shown.as = lacking(70)
@@ -295,7 +264,7 @@ test('merging and loading an export do not mind its lists', async () => {
   expect((await compactOutput(job.output)).strays).toBe(0)
   expect(outputBytes(job.output)[summary.changesFile ?? '']).toBe(list)
   await loadInto(job.output, place.to)
-  const csv = (await rowsIn(job.output)) as Record<TableName, TextRow[]>
+  const csv = await rowsIn(job.output)
   for (const table of TABLE_NAMES) expect(await place.rows(table)).toHaveLength(csv[table].length)
   expect((await verifyOutput(job.output)).problems).toEqual([])
   chain.shown.as = lacking(80)
@@ -306,7 +275,7 @@ test('merging and loading an export do not mind its lists', async () => {
 })
 
 test('an earlier file that cannot be read ends the run and leaves the export', async () => {
-  const chain = await changingChain()
+  const chain = await growingChain(120)
   const job = headJob(chain.url, { format: 'parquet', compression: 'zstd', output: tempFolder() })
   await ended(job)
   const path = join(job.output, 'ledger', readdirSync(join(job.output, 'ledger'))[0] ?? '')

@@ -2,23 +2,65 @@ import { expect } from 'vitest'
 import type { Job } from '../../src/model.ts'
 import { type RunOptions, run } from '../../src/run.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
-import { TABLE_NAMES } from '../../src/table/index.ts'
+import { TABLE_NAMES, type TableName } from '../../src/table/index.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { changed, type Listing } from './faults.ts'
 import { testJob } from './jobs.ts'
 import { startLoopback } from './loopback.ts'
-import { readCsvTable, readManifest } from './read-output.ts'
+import { readCsvTable, readManifest, readParquetTable, type TextRow } from './read-output.ts'
 import { tempFolder } from './temp-folder.ts'
 import { truthWallets } from './truth.ts'
 
-/** A service whose chain begins with so many blocks and grows as it is told. */
+export type Item = Listing['transactions'][number] & { erc20Transfers?: { erc20Token: object }[] }
+
+/** Items as an index lists them. */
+type Shown = (items: Item[]) => Item[]
+
+export const asIs: Shown = (items) => items
+
+/**
+ * A service whose chain begins with so many blocks and grows as it is told, and whose index may show its items
+ * otherwise.
+ */
 export async function growingChain(from: number) {
   const service = createDataService({ replay: { from } })
-  const { url, asked } = await startLoopback(service)
-  return { url, asked, advance: (blocks: number) => service.advance(blocks), end: () => service.close() }
+  const shown = { as: asIs }
+  const asShown = changed((page) => ({ ...page, transactions: shown.as(page.transactions) }))
+  const { url, asked } = await startLoopback(service, (one) =>
+    shown.as === asIs ? undefined : (response, answer) => void asShown(response, answer, one),
+  )
+  return {
+    url,
+    asked,
+    shown,
+    advance: (blocks: number) => service.advance(blocks),
+    end: () => service.close(),
+  }
 }
 
-/** A job without an end over the first wallets of the demo chain. */
-export function headJob(url: string, given: Partial<Job> & { wallets?: never; count?: number } = {}): Job {
+export const blockOf = ({ nativeTransaction }: Item) => Number(nativeTransaction['blockNumber'])
+
+/** The index has not these blocks. */
+export const lacking =
+  (...blocks: readonly number[]): Shown =>
+  (items) =>
+    items.filter((item) => !blocks.includes(blockOf(item)))
+
+/** These blocks have other hashes: they are others. */
+export const forked =
+  (...blocks: readonly number[]): Shown =>
+  (items) =>
+    items.map((item) => {
+      if (!blocks.includes(blockOf(item))) return item
+      const txHash = `0xf0f0${String(item.nativeTransaction['txHash']).slice(6)}`
+      const blockHash = `0x${'f'.repeat(64)}`
+      return { ...item, nativeTransaction: { ...item.nativeTransaction, txHash, blockHash } }
+    })
+
+type Given = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[]; count?: number }
+
+/** A job without an end, over the first wallets of the demo chain unless told. */
+export function headJob(url: string, given: Given = {}): Job {
   const { count = 6, ...fields } = given
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
   const addresses = truthWallets.slice(0, count)
@@ -33,16 +75,17 @@ export async function runOnce(job: Job, options: RunOptions = {}) {
   return result.jobs[0]
 }
 
-/** Every table's rows of a CSV output, in file order. */
+/** Every table's rows of an output by an independent reader, in file order. */
 export async function rowsIn(output: string) {
-  const rows: Record<string, unknown> = {}
-  for (const table of TABLE_NAMES) rows[table] = await readCsvTable(output, table)
+  const rows = {} as Record<TableName, TextRow[]>
+  const readTable = readManifest(output).job.format === 'csv' ? readCsvTable : readParquetTable
+  for (const table of TABLE_NAMES) rows[table] = await readTable(output, table)
   return rows
 }
 
-/** The output has the rows and the coverage of a first run now, and is found good. */
+/** The output has the rows and the coverage of a first run to CSV now, and is found good. */
 export async function expectSameAsFresh(job: Job): Promise<void> {
-  const fresh = { ...job, output: tempFolder() }
+  const fresh = { ...job, output: tempFolder(), format: 'csv' as const, compression: 'none' as const }
   await runOnce(fresh)
   expect(await rowsIn(job.output)).toEqual(await rowsIn(fresh.output))
   expect(readManifest(job.output).coverage).toEqual(readManifest(fresh.output).coverage)

@@ -2,6 +2,8 @@ import { createReadStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createGunzip } from 'node:zlib'
 import { parse } from 'csv-parse'
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
+import { compressors } from 'hyparquet-compressors'
 import type { Manifest } from '../../src/manifest.ts'
 import type { TableName } from '../../src/table/index.ts'
 
@@ -14,10 +16,29 @@ export function readManifest(folder: string): Manifest {
 /** Rows of a CSV table by the independent parser, in file order; null is the empty text. */
 export async function readCsvTable(folder: string, table: TableName): Promise<TextRow[]> {
   const rows: TextRow[] = []
-  for (const { path } of readManifest(folder).tables[table]?.files ?? []) {
+  for (const path of filesOf(folder, table)) {
     const file = createReadStream(join(folder, path))
     const text = path.endsWith('.gz') ? file.pipe(createGunzip()) : file
     for await (const row of text.pipe(parse({ columns: true, bom: false }))) rows.push(row as TextRow)
   }
   return rows
+}
+
+/** Rows of a Parquet table by the independent reader, as the text that CSV has for them. */
+export async function readParquetTable(folder: string, table: TableName): Promise<TextRow[]> {
+  const rows: TextRow[] = []
+  for (const path of filesOf(folder, table)) {
+    const file = await asyncBufferFromFile(join(folder, path))
+    for (const row of await parquetReadObjects({ file, compressors, utf8: true }))
+      rows.push(Object.fromEntries(Object.entries(row).map(([name, value]) => [name, asText(value)])))
+  }
+  return rows
+}
+
+const filesOf = (folder: string, table: TableName) =>
+  (readManifest(folder).tables[table]?.files ?? []).map(({ path }) => path)
+
+function asText(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  return value instanceof Date ? value.toISOString() : String(value)
 }
