@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 /** Where a machine-readable report goes besides the terminal, if anywhere. */
-const report = process.env['WALLETLAKE_TEST_REPORT']
+const report = process.env.WALLETLAKE_TEST_REPORT
 
 export default defineConfig({
   test: {

@@ -32,9 +32,9 @@ type BlocksAt = { blocks: BlockState; listing: () => { remaining: BlockRange[] }
 
 /** Takes note of a frame, with where its body lies; false where it is not one of blocks only. */
 export function replayBlocks(at: BlocksAt, head: Record<string, unknown>, place: FramePlace): boolean {
-  if (head['kind'] === 'missing') noteMissing(at, head['block'] as number)
-  else if (head['kind'] === 'again') noteAgain(at)
-  else if (head['kind'] === 'begun') noteBegun(at, head as unknown as BegunHead, place)
+  if (head.kind === 'missing') noteMissing(at, head.block as number)
+  else if (head.kind === 'again') noteAgain(at)
+  else if (head.kind === 'begun') noteBegun(at, head as unknown as BegunHead, place)
   else return false
   return true
 }

@@ -33,7 +33,7 @@ const isSeen: Test = (value) =>
 
 const isRange = fields({ from: isCount, to: isCount })
 const isRising: Test = (value) =>
-  isRange(value) && Number((value as Fields)['from']) <= Number((value as Fields)['to'])
+  isRange(value) && Number((value as Fields).from) <= Number((value as Fields).to)
 const WRITTEN = { from: isCount, to: isCount, seen: isSeen }
 const isWritten: Test = (value) => fields(WRITTEN)(value) && isRising(value)
 

@@ -97,16 +97,16 @@ export type PageFields = {
 
 /** Notes what a frame says; false where it is none of ours, or stands where it cannot. */
 export function replay(state: SpoolState, head: Record<string, unknown>, place: WholePlace): boolean {
-  if (!isFrameHead(head) || (head['kind'] === 'run') !== (state.session === 0)) return false
-  if (head['kind'] === 'run') {
-    state.found = head['identity'] as SpoolIdentity
-    state.cutMs = (head['cutMs'] as number | null) ?? Number.POSITIVE_INFINITY
+  if (!isFrameHead(head) || (head.kind === 'run') !== (state.session === 0)) return false
+  if (head.kind === 'run') {
+    state.found = head.identity as SpoolIdentity
+    state.cutMs = (head.cutMs as number | null) ?? Number.POSITIVE_INFINITY
     state.session = 1
-    noteBase(state, head['before'] as Written | undefined)
-  } else if (head['kind'] === 'open') state.session += 1
-  else if (head['kind'] === 'end') noteEnd(state, head['end'] as number)
-  else if (head['kind'] === 'done') noteDone(state, head as unknown as Written)
-  else if (head['kind'] === 'next') noteNext(state, head as unknown as NextRun)
+    noteBase(state, head.before as Written | undefined)
+  } else if (head.kind === 'open') state.session += 1
+  else if (head.kind === 'end') noteEnd(state, head.end as number)
+  else if (head.kind === 'done') noteDone(state, head as unknown as Written)
+  else if (head.kind === 'next') noteNext(state, head as unknown as NextRun)
   else if (!replayBlocks({ blocks: state.blocks, listing: () => walletOf(state, BLOCKS) }, head, place))
     notePage(state, head as unknown as PageFields, place)
   return true

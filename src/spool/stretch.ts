@@ -49,7 +49,7 @@ export function bodiesIn(stretch: Buffer): Buffer {
     if (head === undefined)
       throw diskError('cannot read the checkpoint', new Error('a page in it is damaged'))
     const from = at + head.length
-    if (head.fields['kind'] === 'page' && head.bytes > 0)
+    if (head.fields.kind === 'page' && head.bytes > 0)
       bodies.push(COMMA, stretch.subarray(from, from + head.bytes))
     at = from + head.bytes + 1
   }

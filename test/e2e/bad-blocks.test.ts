@@ -43,8 +43,8 @@ test.for([
   expect(more).toEqual([])
   const reject = JSON.parse(line) as Record<string, unknown>
   expect(reject).toMatchObject({ chain_id: '43114', wallet_address: null, list: null })
-  expect(reject['reason']).toMatch(reason)
-  const lost = calm.find((row) => row['block_number'] === '237' && row['transaction_index'] === '0')
+  expect(reject.reason).toMatch(reason)
+  const lost = calm.find((row) => row.block_number === '237' && row.transaction_index === '0')
   expect(await readCsvTable(output, 'transactions')).toEqual(calm.filter((row) => row !== lost))
   await expectVerified(output)
 })

@@ -46,10 +46,10 @@ describe('an entry that cannot be normalized is set aside alone', () => {
     },
   ])('$table with $fields', async ({ table, list, fields, reason }) => {
     const calm = await calmRows()
-    const hash = calm[table][0]?.['transaction_hash'] ?? ''
+    const hash = calm[table][0]?.transaction_hash ?? ''
     const { output, rejects } = await spoiltRun(hash, entries(list, fields))
     const rows = await rowsOf(output)
-    const ofVictim = (all: TextRow[]) => all.filter((row) => row['transaction_hash'] === hash)
+    const ofVictim = (all: TextRow[]) => all.filter((row) => row.transaction_hash === hash)
     expect(ofVictim(calm[table]).length).toBeGreaterThan(0)
     expect(ofVictim(rows[table])).toEqual([])
     expect(ofVictim(rows.transactions)).toEqual(ofVictim(calm.transactions))

@@ -7,7 +7,7 @@ import { calmRows, type Fields, rowsOf, spoiltRun } from '../helpers/spoilt-run.
 
 const native = (fields: Fields) => (item: Fields) => ({
   ...item,
-  nativeTransaction: { ...(item['nativeTransaction'] as Fields), ...fields },
+  nativeTransaction: { ...(item.nativeTransaction as Fields), ...fields },
 })
 const field = (fields: Fields) => (item: Fields) => ({ ...item, ...fields })
 
@@ -68,12 +68,12 @@ describe('an item that cannot be normalized is set aside whole', () => {
       reason: /internalTransactions/,
     },
   ])('with $what', async ({ spoil, reason }) => {
-    const hash = (await calmRows()).transactions[7]?.['transaction_hash'] ?? ''
+    const hash = (await calmRows()).transactions[7]?.transaction_hash ?? ''
     const { output, rejects } = await spoiltRun(hash, spoil)
     expect(
       Object.values(await rowsOf(output))
         .flat()
-        .filter((row) => row['transaction_hash'] === hash),
+        .filter((row) => row.transaction_hash === hash),
     ).toEqual([])
     for (const reject of rejects) {
       expect(reject.reason).toMatch(reason)

@@ -27,7 +27,7 @@ type Collecting = { fault?: Fault; given?: Partial<JobFields>; table?: TableName
 const hashesOf = (from: number, to: number) =>
   chainBlocks
     .slice(from, to)
-    .flatMap(({ transactions }) => transactions.map((native) => String(native['txHash']).toLowerCase()))
+    .flatMap(({ transactions }) => transactions.map((native) => String(native.txHash).toLowerCase()))
 
 test('gives the rows of whole blocks to a program', async () => {
   const { hashes, error } = await collect()

@@ -22,9 +22,9 @@ type Sum = Map<string, bigint>
 function sumUpTo(rows: readonly TextRow[], block: number): Sum {
   const sums: Sum = new Map()
   for (const row of rows) {
-    if (Number(row['block_number']) > block) break
-    const key = [row['wallet_address'], row['asset_address'], row['token_id']].join('|')
-    sums.set(key, (sums.get(key) ?? 0n) + BigInt(row['value'] ?? ''))
+    if (Number(row.block_number) > block) break
+    const key = [row.wallet_address, row.asset_address, row.token_id].join('|')
+    sums.set(key, (sums.get(key) ?? 0n) + BigInt(row.value ?? ''))
   }
   return sums
 }
@@ -33,9 +33,8 @@ const ZERO = '0x0000000000000000000000000000000000000000'
 
 describe('the ledger of the whole demo chain', () => {
   test('equals the native balance to the wei at every block', () => {
-    const native = ledger.filter((row) => row['asset_type'] === 'native')
-    const rowsOf = (address: string) =>
-      native.filter((row) => row['wallet_address'] === address.toLowerCase())
+    const native = ledger.filter((row) => row.asset_type === 'native')
+    const rowsOf = (address: string) => native.filter((row) => row.wallet_address === address.toLowerCase())
     let checks = 0
     for (const [address, balances] of Object.entries(truth.nativeByBlock)) {
       const rows = rowsOf(address)
@@ -44,8 +43,8 @@ describe('the ledger of the whole demo chain', () => {
       const known = new Map(balances)
       let expected = balance
       for (let block = 0; block <= truth.lastBlock; block += 1) {
-        for (; at < rows.length && Number(rows[at]?.['block_number']) === block; at += 1) {
-          balance += BigInt(rows[at]?.['value'] ?? '')
+        for (; at < rows.length && Number(rows[at]?.block_number) === block; at += 1) {
+          balance += BigInt(rows[at]?.value ?? '')
         }
         expected = known.has(block) ? BigInt(known.get(block) ?? '') : expected
         if (balance !== expected)
@@ -58,7 +57,7 @@ describe('the ledger of the whole demo chain', () => {
   })
 
   test('equals every ERC-20 balance at every checkpoint', () => {
-    const rows = ledger.filter((row) => row['asset_type'] === 'erc20')
+    const rows = ledger.filter((row) => row.asset_type === 'erc20')
     let checks = 0
     for (const [token, { reconcilable, checkpoints }] of Object.entries(truth.erc20)) {
       if (!reconcilable) continue
@@ -76,7 +75,7 @@ describe('the ledger of the whole demo chain', () => {
 
   test('equals every ERC-1155 balance at the last block', () => {
     const sums = sumUpTo(
-      ledger.filter((row) => row['asset_type'] === 'erc1155'),
+      ledger.filter((row) => row.asset_type === 'erc1155'),
       truth.lastBlock,
     )
     const expected = new Map<string, bigint>()
@@ -92,9 +91,7 @@ describe('the ledger of the whole demo chain', () => {
   })
 
   test('ends with the owner of every ERC-721 token', () => {
-    const last = new Map(
-      owners.map((row) => [`${row['token_address']}|${row['token_id']}`, row['to_address']]),
-    )
+    const last = new Map(owners.map((row) => [`${row.token_address}|${row.token_id}`, row.to_address]))
     let checks = 0
     for (const [token, ids] of Object.entries(truth.erc721Owners)) {
       for (const [id, owner] of Object.entries(ids)) {

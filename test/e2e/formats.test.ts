@@ -60,5 +60,5 @@ test('holds 2^256 - 1 exactly in both formats', async () => {
   expect(readFileSync(join(folders.csv, paths[0]?.path ?? ''), 'utf8')).toContain(`,${max},`)
   const table = TABLES.find(({ name }) => name === 'erc1155_transfers') as Table
   const rows = await parquetReadObjects({ file: await parquetFile(table), compressors })
-  expect(rows.some((row) => row['token_id'] === max)).toBe(true)
+  expect(rows.some((row) => row.token_id === max)).toBe(true)
 })

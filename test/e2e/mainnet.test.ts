@@ -43,9 +43,9 @@ test('exports the 298 transactions of two mainnet blocks exactly', async () => {
   const native = full.map(({ nativeTransaction: { txHash, txStatus, value, gasUsed, gasPrice } }) => {
     return [txHash.toLowerCase(), txStatus, value, (BigInt(gasUsed) * BigInt(gasPrice)).toString()]
   })
-  expect(
-    rows.map((row) => [row['transaction_hash'], row['status'], row['value'], row['transaction_fee']]),
-  ).toEqual(native)
+  expect(rows.map((row) => [row.transaction_hash, row.status, row.value, row.transaction_fee])).toEqual(
+    native,
+  )
   expect(rows).toHaveLength(298)
 })
 
@@ -62,7 +62,7 @@ test.for([
       value,
     ]),
   )
-  expect(rows.map((row) => [row['transaction_hash'], row['log_index'], row['value']])).toEqual(expected)
+  expect(rows.map((row) => [row.transaction_hash, row.log_index, row.value])).toEqual(expected)
   expect(rows).toHaveLength(count)
 })
 
@@ -70,10 +70,8 @@ test('charges every failed transaction its fee and nothing else', async () => {
   const failed = new Set(
     full.filter(({ nativeTransaction }) => nativeTransaction.txStatus === '0').map(hashOf),
   )
-  const rows = (await readCsvTable(folder, 'ledger')).filter((row) =>
-    failed.has(row['transaction_hash'] ?? ''),
-  )
-  expect(rows.map((row) => row['entry_type'])).toEqual(Array(9).fill('fee'))
+  const rows = (await readCsvTable(folder, 'ledger')).filter((row) => failed.has(row.transaction_hash ?? ''))
+  expect(rows.map((row) => row.entry_type)).toEqual(Array(9).fill('fee'))
 })
 
 function hashOf({ nativeTransaction }: Full): string {

@@ -28,7 +28,7 @@ test('exports what is there, names the missing blocks and ends with 6', async ()
     { fromBlock: 237, toBlock: 238 },
     { fromBlock: 240, toBlock: 242 },
   ])
-  const blocks = new Set((await readCsvTable(output, 'transactions')).map((row) => row['block_number']))
+  const blocks = new Set((await readCsvTable(output, 'transactions')).map((row) => row.block_number))
   for (const block of ['237', '240', '241']) expect(blocks).not.toContain(block)
   expect(blocks).toContain('236')
   await expectVerified(output)

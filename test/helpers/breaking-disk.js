@@ -15,7 +15,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads'
 
-const plan = JSON.parse(process.env['BREAKING_DISK'] ?? '{"how":"count"}')
+const plan = JSON.parse(process.env.BREAKING_DISK ?? '{"how":"count"}')
 const shared = getEnvironmentData('breaking-disk') ?? new SharedArrayBuffer(4)
 setEnvironmentData('breaking-disk', shared)
 const counter = new Int32Array(shared)

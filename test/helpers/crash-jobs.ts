@@ -28,8 +28,8 @@ const base = { chain: '43114', endBlock: 421, addresses, concurrency: 3 }
 const spoilt: Break = changed(({ transactions, ...page }) => ({
   ...page,
   transactions: transactions.map((item) => {
-    const block = Number(item.nativeTransaction['blockNumber'])
-    const blockHash = block % 50 === 7 ? null : item.nativeTransaction['blockHash']
+    const block = Number(item.nativeTransaction.blockNumber)
+    const blockHash = block % 50 === 7 ? null : item.nativeTransaction.blockHash
     return { ...item, nativeTransaction: { ...item.nativeTransaction, blockHash } }
   }),
 }))

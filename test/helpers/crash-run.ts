@@ -132,7 +132,7 @@ export async function signalledRun(job: CrashJob, plan: DiskPlan): Promise<Ended
 
 /** True where an export is complete, though its process may have died since. */
 function isFinished({ fields }: CrashJob, output: string, { bytes }: Calm): boolean {
-  if ('endBlock' in fields && fields['endBlock'] === undefined)
+  if ('endBlock' in fields && fields.endBlock === undefined)
     return hashFile(join(output, 'manifest.json')) === bytes['manifest.json']
   return existsSync(join(output, 'manifest.json')) && !existsSync(join(output, '.walletlake', 'pages.log'))
 }

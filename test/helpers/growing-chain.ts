@@ -38,7 +38,7 @@ export async function growingChain(from: number) {
   }
 }
 
-export const blockOf = ({ nativeTransaction }: Item) => Number(nativeTransaction['blockNumber'])
+export const blockOf = ({ nativeTransaction }: Item) => Number(nativeTransaction.blockNumber)
 
 /** The index has not these blocks. */
 export const lacking =
@@ -52,7 +52,7 @@ export const forked =
   (items) =>
     items.map((item) => {
       if (!blocks.includes(blockOf(item))) return item
-      const txHash = `0xf0f0${String(item.nativeTransaction['txHash']).slice(6)}`
+      const txHash = `0xf0f0${String(item.nativeTransaction.txHash).slice(6)}`
       const blockHash = `0x${'f'.repeat(64)}`
       return { ...item, nativeTransaction: { ...item.nativeTransaction, txHash, blockHash } }
     })

@@ -27,7 +27,7 @@ const FIELDS =
 export const hostileNames: Break = changed(({ transactions, ...page }) => ({
   ...page,
   transactions: transactions.map((item) => {
-    const hash = String(item.nativeTransaction['txHash'])
+    const hash = String(item.nativeTransaction.txHash)
     return poison(item, Number.parseInt(hash.slice(-6), 16))
   }),
 }))

@@ -27,7 +27,7 @@ export async function rowsOf(folder: string): Promise<Rows> {
 function without(rows: Rows, hash: string): Rows {
   const others = TABLE_NAMES.map((table) => [
     table,
-    rows[table].filter((row) => row['transaction_hash'] !== hash),
+    rows[table].filter((row) => row.transaction_hash !== hash),
   ])
   return Object.fromEntries(others) as Rows
 }
@@ -59,5 +59,5 @@ export async function spoiltRun(
 }
 
 function hashOf({ nativeTransaction }: { nativeTransaction: Fields }): string {
-  return String(nativeTransaction['txHash']).toLowerCase()
+  return String(nativeTransaction.txHash).toLowerCase()
 }

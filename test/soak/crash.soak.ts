@@ -5,8 +5,8 @@ import { CRASH_JOBS, type CrashJob } from '../helpers/crash-jobs.ts'
 import { bordersOf, type Cut, calmRunOf, crashRun, randomCut } from '../helpers/crash-run.ts'
 import { createDice } from '../helpers/dice.ts'
 
-const target = Number(process.env['SOAK_KILLS'] ?? 1_000)
-const seed = Number(process.env['SOAK_SEED'] ?? 1)
+const target = Number(process.env.SOAK_KILLS ?? 1_000)
+const seed = Number(process.env.SOAK_SEED ?? 1)
 /** Chains of kills in one test, which ends their servers and folders. */
 const CHAINS = 16
 /** A run of these jobs takes about so long, in milliseconds. */

@@ -1,8 +1,8 @@
 import { test } from 'vitest'
 import { fuzzAll } from '../fuzz/fuzz-all.ts'
 
-const inputs = Number(process.env['SOAK_INPUTS'] ?? 100_000)
-const seed = Number(process.env['SOAK_SEED'] ?? 1)
+const inputs = Number(process.env.SOAK_INPUTS ?? 100_000)
+const seed = Number(process.env.SOAK_SEED ?? 1)
 
 test('no input of any kind causes an error that is not in the table', { timeout: 86_400_000 }, async () => {
   const counts = await fuzzAll({ inputs, seed })

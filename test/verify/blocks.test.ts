@@ -24,7 +24,7 @@ async function writeBlocks(change: (manifest: ManifestDraft) => void = () => {})
 }
 
 const HOLE = { fromBlock: 500, toBlock: 503 }
-const blocksOf = (manifest: ManifestDraft) => manifest['blocks'] as Record<string, unknown>
+const blocksOf = (manifest: ManifestDraft) => manifest.blocks as Record<string, unknown>
 
 test('passes an output of blocks and tells what is missing in it', async () => {
   await writeBlocks()
@@ -36,12 +36,12 @@ test('passes an output of blocks and tells what is missing in it', async () => {
 test.for<{ what: string; change: (manifest: ManifestDraft) => void; says: RegExp }>([
   {
     what: 'no list of its blocks',
-    change: (m) => void delete m['blocks'],
+    change: (m) => void delete m.blocks,
     says: /^manifest\.json: blocks: expected "the blocks of the job", found nothing/,
   },
   {
     what: 'blocks in a job of wallets',
-    change: (m) => void delete m.job['kind'],
+    change: (m) => void delete m.job.kind,
     says: /^manifest\.json: blocks: expected "none", found/,
   },
   {
@@ -66,7 +66,7 @@ test.for<{ what: string; change: (manifest: ManifestDraft) => void; says: RegExp
   },
   {
     what: 'a table of wallets',
-    change: (m) => void Object.assign(m.tables, { ledger: m.tables['transactions'] }),
+    change: (m) => void Object.assign(m.tables, { ledger: m.tables.transactions }),
     says: /blocks: expected transactions alone, found ledger/,
   },
   {
