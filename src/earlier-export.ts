@@ -6,6 +6,7 @@ import { type Manifest, REJECTS_FILE } from './manifest.ts'
 import type { Job } from './model.ts'
 import type { Spool } from './spool/spool.ts'
 import type { Written } from './spool/state.ts'
+import type { TableName } from './table/index.ts'
 import { readManifestIfAny } from './write/publish.ts'
 
 /** What a run goes on from. */
@@ -52,6 +53,8 @@ function requireSameJob(job: Job, { job: before, tables }: Manifest): void {
     .map((key) => `${key} was ${before[key] ?? 'none'} and is ${wanted[key] ?? 'none'}`)
   const missing = job.tables.filter((table) => tables[table] === undefined)
   if (missing.length > 0) changes.push(`tables lacked ${missing.join(', ')}`)
+  const gone = Object.keys(tables).filter((table) => !job.tables.includes(table as TableName))
+  if (gone.length > 0) changes.push(`tables had ${gone.join(', ')}`)
   if (changes.length === 0) return
   throw new ExportError(
     'OUTPUT_CHANGED',
@@ -73,11 +76,21 @@ export async function sizeOf(path: string): Promise<number | undefined> {
   return (await stat(path).catch(() => undefined))?.size
 }
 
-/** The blocks of an export whose pages are gone; undefined where a wallet of the job is not in it. */
+/** The blocks of an export whose pages are gone; undefined where it lacks a wallet of the job, or blocks of one. */
 export function writtenBefore(job: Job, manifest: Manifest): Written | undefined {
-  const seen = new Map(manifest.coverage.map(({ address, transactions }) => [address, transactions]))
-  if (job.wallets.some(({ address }) => !seen.has(address))) return undefined
-  return { from: job.startBlock, to: endOfExport(manifest), seen: Object.fromEntries(seen) }
+  const to = endOfExport(manifest)
+  if (coveredByAll(job, manifest) < to) return undefined
+  const seen = manifest.coverage.map(({ address, transactions }) => [address, transactions])
+  return { from: job.startBlock, to, seen: Object.fromEntries(seen) }
+}
+
+/** The block up to which an export has all wallets of the job; those of its wallets that were away for a while lack some. */
+function coveredByAll({ wallets, startBlock }: Job, { coverage }: Manifest): number {
+  const ends = new Map(coverage.map(({ address, toBlock }) => [address, toBlock]))
+  return wallets.reduce(
+    (least, { address }) => Math.min(least, ends.get(address) ?? startBlock),
+    Number.POSITIVE_INFINITY,
+  )
 }
 
 /** One past the last block of an export. */
@@ -86,15 +99,13 @@ export function endOfExport({ coverage }: Manifest): number {
 }
 
 /**
- * Where the run begins to write: at the end of the export, or earlier where wallets were added or blocks are read
- * again. Only whole stretches stay, which both the manifest and the checkpoint know.
+ * Where the run begins to write: at the end of the export, or earlier where wallets came to the job or blocks are
+ * read again. Only whole stretches stay, which both the manifest and the checkpoint know.
  */
 export async function continueExport(job: Job, manifest: Manifest, spool: Spool): Promise<Earlier> {
-  const known = new Set(manifest.coverage.map(({ address }) => address))
-  const added = job.wallets.some(({ address }) => !known.has(address))
+  const most = Math.min(spool.from, coveredByAll(job, manifest))
   // Files may have been merged over the ends of earlier runs: only their own ends are places to go on from.
-  const isPlace = ({ to }: Written) => to <= spool.from && isBorder(manifest, to)
-  const from = added ? undefined : spool.written().findLast(isPlace)?.to
+  const from = spool.written().findLast(({ to }) => to <= most && isBorder(manifest, to))?.to
   if (from === undefined) return nothingEarlier(job, manifest)
   const written = spool.written().filter(({ to }) => to <= from)
   const rejects = (await readTextIfAny(join(job.output, REJECTS_FILE))) ?? ''

@@ -12,7 +12,8 @@ import {
   sizeOf,
   writtenBefore,
 } from './earlier-export.ts'
-import { type ExportError, toExportError } from './errors.ts'
+import { findChangedSettings, forgetSettings, keepSettings } from './earlier-settings.ts'
+import { ExportError, toExportError } from './errors.ts'
 import type { Asker } from './fetch/request.ts'
 import type { Figures } from './figures.ts'
 import { type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from './manifest.ts'
@@ -54,11 +55,17 @@ export async function exportJob(run: JobRun): Promise<JobResult> {
       await release()
     }
   } catch (thrown) {
-    return { job, state: 'failed', error: toExportError(thrown) }
+    return { job, state: 'failed', error: failureOf(thrown, run.asker.signal) }
   } finally {
     run.figures.phase = 'done'
     run.figures.endedMs = Date.now()
   }
+}
+
+/** Whatever a signal's reason is, ours is an error of ours. */
+function failureOf(thrown: unknown, { aborted, reason }: AbortSignal): ExportError {
+  if (!aborted || thrown !== reason || thrown instanceof ExportError) return toExportError(thrown)
+  return new ExportError('INTERRUPTED', 'the run was aborted', { cause: thrown })
 }
 
 async function exportLocked(run: JobRun): Promise<JobResult['state']> {
@@ -72,6 +79,7 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
     return 'unchanged'
   }
   const { spool, earlier } = await openJobSpool(run, fresh ? undefined : await findExport(job))
+  noticeRemoved(run, earlier)
   try {
     if (spool.resumed) run.onNotice(`${job.name}: an unfinished run is continued`)
     const state = await readAndWrite(run, spool, earlier)
@@ -86,6 +94,15 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
   await writeAtomically(join(folder, DONE_FILE), `${JSON.stringify({ job: jobKey(job) })}\n`)
   await removeSpool(folder)
   return 'complete'
+}
+
+/** Says which wallets of the export the job has no more. */
+function noticeRemoved({ job, onNotice }: JobRun, { manifest }: Earlier): void {
+  const present = new Set(job.wallets.map(({ address }) => address))
+  const gone = (manifest?.coverage ?? []).filter(({ address }) => !present.has(address))
+  if (gone.length === 0) return
+  const named = gone.length === 1 ? `wallet ${gone[0]?.address} is` : `${gone.length} wallets are`
+  onNotice(`${job.name}: ${named} not in the job any more; what was exported of them stays`)
 }
 
 type Begun = { spool: Spool; earlier: Earlier }
@@ -104,7 +121,7 @@ async function openJobSpool(run: JobRun, manifest: Manifest | undefined): Promis
   }
   const before = manifest === undefined ? undefined : writtenBefore(job, manifest)
   const spool = await openSpool({ ...options, before })
-  const earlier = manifest === undefined ? nothingEarlier(job) : await continueExport(job, manifest, spool)
+  const earlier = await findEarlier(run, manifest, spool)
   const isWhole = earlier.from >= spool.base
   if (isWhole && (manifest === undefined || earlier.manifest !== undefined || spool.written().length > 0))
     return { spool, earlier }
@@ -113,6 +130,18 @@ async function openJobSpool(run: JobRun, manifest: Manifest | undefined): Promis
   await spool.close()
   await removeSpool(folder)
   return { spool: await openSpool(options), earlier: nothingEarlier(job, manifest) }
+}
+
+async function findEarlier(
+  { job, onNotice }: JobRun,
+  manifest: Manifest | undefined,
+  spool: Spool,
+): Promise<Earlier> {
+  if (manifest === undefined) return nothingEarlier(job)
+  const changed = await findChangedSettings(job, manifest, privateFolder(job))
+  if (changed.length === 0) return continueExport(job, manifest, spool)
+  onNotice(`${job.name}: ${changed.join(', ')} changed, so that all rows are written again`)
+  return nothingEarlier(job, manifest)
 }
 
 async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promise<'complete' | 'unchanged'> {
@@ -130,7 +159,10 @@ async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promis
       figures.changes = await recallChanges({ output: job.output, run: spool.cutMs })
     }
     const written = isNew ? await output.finish(end) : { from: end, to: end, seen: {} }
-    if (job.endBlock === undefined) await spool.finish(written)
+    if (job.endBlock === undefined) {
+      await keepSettings(job, privateFolder(job))
+      await spool.finish(written)
+    }
     figures.endBlock = written.to
     return isNew ? 'complete' : 'unchanged'
   } finally {
@@ -159,6 +191,7 @@ const DONE_FILE = 'done.json'
 async function forget({ output }: Job, folder: string): Promise<void> {
   await forgetChanges(output)
   await removeSpool(folder)
+  await forgetSettings(folder)
   await rm(join(folder, DONE_FILE), { force: true })
 }
 

@@ -7,11 +7,21 @@ export type Manifest = {
   schemaVersion: 1
   generator: string
   job: ManifestJob
-  coverage: { address: string; fromBlock: number; toBlock: number; transactions: number }[]
+  coverage: Coverage[]
   /** In a job of blocks only. */
   blocks?: ManifestBlocks
   tables: Partial<Record<TableName, ManifestTable>>
   rejects: number
+}
+
+export type Coverage = {
+  address: string
+  fromBlock: number
+  /** Exclusive. */
+  toBlock: number
+  transactions: number
+  /** The wallet is not in the job any more; its rows stay up to `toBlock`. */
+  removed?: true
 }
 
 /** Whole blocks, whoever took part in them. */

@@ -5,7 +5,7 @@ import type { Changes, Figures } from './figures.ts'
 import type { Reject } from './flatten/flatten-transaction.ts'
 import { collectGarbage } from './heap.ts'
 import { BLOCKS, listingsOf } from './listings.ts'
-import { type Manifest, PRIVATE_FOLDER } from './manifest.ts'
+import { type Coverage, PRIVATE_FOLDER } from './manifest.ts'
 import { condense } from './merge/condense.ts'
 import type { BadItem } from './merge/frame-items.ts'
 import { mergeItems } from './merge/merge-items.ts'
@@ -154,11 +154,9 @@ function keptOf({ manifest, from, written }: Earlier, { wallets }: Job): Kept | 
     tables: Object.fromEntries(tables),
     coverage: manifest.coverage
       .filter(({ address, fromBlock }) => !present.has(address) && fromBlock < from)
-      .map((one) => (one.toBlock <= from ? one : cutTo(one, from, seen))),
+      .map((one): Coverage => ({ ...(one.toBlock <= from ? one : cutTo(one, from, seen)), removed: true })),
   }
 }
-
-type Coverage = Manifest['coverage'][number]
 
 /** What is left of a wallet's coverage where its last blocks were written again without it. */
 function cutTo(covered: Coverage, toBlock: number, seen: ReadonlyMap<string, number>): Coverage {

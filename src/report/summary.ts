@@ -21,8 +21,7 @@ export function summaryText(outcomes: readonly Outcome[], { now, program }: Summ
 
 function jobLines({ job, state, error, figures }: Outcome, now: number): string[] {
   if (error !== undefined) return [`${job.name}: not finished (${error.code})`, `  ${partial(figures)}`]
-  if (state === 'unchanged')
-    return [`${job.name}: already complete in ${job.output}`, '  nothing was asked; --fresh exports it again']
+  if (state === 'unchanged') return unchangedLines(job, figures)
   const spent = `${counted(figures.requests, 'request')}, ${sized(figures.bytes)}`
   const read = `${readWords(job, figures)}, ${counted(figures.transactions, 'transaction')}`
   return [
@@ -35,6 +34,16 @@ function jobLines({ job, state, error, figures }: Outcome, now: number): string[
       : []),
     ...changeLines(figures, job),
     ...(figures.missing.length > 0 ? [`  ${missingWords(figures.missing)}`] : []),
+  ]
+}
+
+/** A job without `endBlock` asks every time; one with it is over once it is complete. */
+function unchangedLines({ name, output }: Job, { requests, endBlock = 0 }: Figures): string[] {
+  if (requests === 0)
+    return [`${name}: already complete in ${output}`, '  nothing was asked; --fresh exports it again']
+  return [
+    `${name}: nothing new (${counted(requests, 'request')})`,
+    `  ${output} goes up to block ${endBlock - 1}`,
   ]
 }
 

@@ -128,11 +128,15 @@ export function noteDone(state: SpoolState, { from, to, seen }: Written): void {
 
 export type NextRun = { cutMs: number; from: number }
 
-/** Begins the next run: every known wallet is asked from `from` on, and what was read there before counts no more. */
+/**
+ * Begins the next run: every known wallet is asked from `from` on, where what was read before counts no more, and for
+ * what earlier runs have not read of it, because it was not in the job.
+ */
 export function noteNext(state: SpoolState, { cutMs, from }: NextRun): void {
   Object.assign(state, { cutMs, from, isDone: false, end: undefined, session: 1, sessionHeads: [] })
   for (const wallet of state.wallets.values()) {
-    Object.assign(wallet, { remaining: [{ from, to: NO_END }], head: undefined, topSession: undefined })
+    const remaining = uniteRanges([...wallet.remaining, { from, to: NO_END }])
+    Object.assign(wallet, { remaining, head: undefined, topSession: undefined })
   }
   for (const frame of state.frames) frame.until = Math.min(frame.until, from)
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Manifest } from '../manifest.ts'
+import type { Coverage, Manifest } from '../manifest.ts'
 import { differs } from './files.ts'
 import type { Findings } from './findings.ts'
 import { expectNone, type Lake, placeOf } from './lake.ts'
@@ -8,8 +8,6 @@ import { literal } from './sql.ts'
 
 /** Addresses in one SQL statement. */
 const BATCH = 5000
-
-type Coverage = Manifest['coverage'][number]
 
 /** Coverage by itself: each address once and in order, and the blocks of all that the job has those of the job. */
 export function checkCoverage({ job, coverage }: Manifest, findings: Findings): void {

@@ -73,7 +73,7 @@ const MANIFEST = fields({
     addressesSha256: sha256,
     partitionBy: that('day, month or blocks:<n>, or nothing', isPartitioning),
   }),
-  coverage: list(fields({ address: text, fromBlock: count, toBlock: count, transactions: count })),
+  coverage: list(fields({ address: text, ...RANGE, transactions: count, removed: optional(exactly(true)) })),
   blocks: optional(fields({ ...RANGE, missing: list(fields(RANGE)) })),
   tables: function* check(value, path) {
     yield* that('an object', (given) => typeof given === 'object' && given !== null)(value, path)

@@ -46,7 +46,7 @@ export const sha256 = that('64 lower-case hex digits', (value) => {
 })
 
 /** Exactly this value. */
-export function exactly(wanted: string | number): Shape {
+export function exactly(wanted: string | number | boolean): Shape {
   return that(JSON.stringify(wanted), (value) => value === wanted)
 }
 

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Job } from '../../src/model.ts'
 import { run } from '../../src/run.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
 import { asIs, expectSameAsFresh, growingChain, headJob, lacking, runOnce } from '../helpers/growing-chain.ts'
@@ -97,6 +98,107 @@ test('blocks written again without a wallet end its coverage there', async () =>
   expect(after?.toBlock).toBeLessThan(before?.toBlock ?? 0)
   expect(after?.transactions).toBeLessThan(before?.transactions ?? 0)
   expect((await verifyOutput(output)).problems).toEqual([])
+  await chain.end()
+})
+
+/** Three nights: in the second a wallet is not in the job. */
+async function wayAndBack({ quiet = false } = {}) {
+  const chain = await growingChain(BLOCKS_A_NIGHT)
+  const job = headJob(chain.url, { count: 6 })
+  const without = { ...job, wallets: job.wallets.slice(1) }
+  for (const [night, asked] of [job, without, job].entries()) {
+    if (night < 2 || !quiet) await chain.advance(100)
+    if (night < 2) await runOnce(asked)
+  }
+  return { chain, job, without }
+}
+
+test.for([false, true])(
+  'a wallet that comes back is read from where it left; nothing new: %s',
+  async (quiet) => {
+    const { chain, job } = await wayAndBack({ quiet })
+    const [away, other] = readManifest(job.output).coverage
+    expect(away).toMatchObject({ address: job.wallets[0]?.address, removed: true })
+    expect(away?.toBlock).toBeLessThan(other?.toBlock ?? 0)
+    const asked = chain.asked.length
+    await runOnce(job)
+    expect(chain.asked.length - asked).toBeLessThan(20)
+    await expectSameAsFresh(job)
+    await chain.end()
+  },
+)
+
+test('a wallet that comes back beside a new one, with blocks read again, lacks nothing', async () => {
+  const { chain, job } = await wayAndBack()
+  const more = headJob(chain.url, { count: 7, output: job.output })
+  await runOnce(more, { rereadBlocks: 20 })
+  await expectSameAsFresh(more)
+  await chain.end()
+})
+
+test.for(['before', 'after'])(
+  'a wallet comes back where the checkpoint was lost %s its last night away',
+  async (lost) => {
+    const { chain, job, without } = await wayAndBack()
+    const lose = () => rmSync(join(job.output, '.walletlake'), { recursive: true })
+    if (lost === 'before') {
+      lose()
+      await runOnce(without)
+      await chain.advance(30)
+    } else lose()
+    await runOnce(job)
+    await expectSameAsFresh(job)
+    await chain.end()
+  },
+)
+
+test.for([
+  {
+    what: 'labels',
+    given: (job: Job) => ({ wallets: job.wallets.map((one) => ({ ...one, label: 'new' })) }),
+  },
+  { what: 'nativeSymbol', given: () => ({ nativeSymbol: 'COIN' }) },
+  { what: 'escapeFormulas', given: () => ({ escapeFormulas: false }) },
+])('after a change of $what all rows are as a first run would make them', async ({ what, given }) => {
+  const chain = await growingChain(BLOCKS_A_NIGHT)
+  const job = headJob(chain.url)
+  await chain.advance(100)
+  await runOnce(job)
+  const changed = { ...job, ...given(job) }
+  const asked = chain.asked.length
+  const notices: string[] = []
+  await runOnce(changed, { onNotice: (notice) => notices.push(notice) })
+  expect(notices).toEqual([`test: ${what} changed, so that all rows are written again`])
+  expect(chain.asked.length - asked).toBe(job.wallets.length)
+  await expectSameAsFresh(changed)
+  expect((await runOnce(changed))?.state).toBe('unchanged')
+  await chain.end()
+})
+
+test('a job with fewer tables is refused and nothing of the export is lost', async () => {
+  const chain = await growingChain(60)
+  const job = headJob(chain.url)
+  await runOnce(job)
+  await chain.advance(60)
+  const [result] = (await run([{ ...job, tables: ['ledger'] }])).jobs
+  expect(result?.error).toMatchObject({
+    code: 'OUTPUT_CHANGED',
+    message: expect.stringContaining('tables had'),
+  })
+  await runOnce(job)
+  await expectSameAsFresh(job)
+  await chain.end()
+})
+
+test('wallets that left the job are named by every run', async () => {
+  const chain = await growingChain(100)
+  const job = headJob(chain.url)
+  await runOnce(job)
+  const notices: string[] = []
+  await runOnce({ ...job, wallets: job.wallets.slice(1) }, { onNotice: (notice) => notices.push(notice) })
+  expect(notices).toEqual([
+    `test: wallet ${job.wallets[0]?.address} is not in the job any more; what was exported of them stays`,
+  ])
   await chain.end()
 })
 

@@ -38,7 +38,7 @@ export async function growingChain(from: number) {
   }
 }
 
-export const blockOf = ({ nativeTransaction }: Item) => Number(nativeTransaction.blockNumber)
+const blockOf = ({ nativeTransaction }: Item) => Number(nativeTransaction.blockNumber)
 
 /** The index has not these blocks. */
 export const lacking =
