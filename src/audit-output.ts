@@ -43,7 +43,11 @@ export async function auditOutput(folder: string, options: AuditOptions): Promis
   }
 }
 
-function requireTransactions(folder: string, { tables }: Manifest): void {
+function requireTransactions(folder: string, { job, tables }: Manifest): void {
+  if (job.kind === 'blocks')
+    throw new ExportError('USAGE', `${folder} holds whole blocks, as the block listing has them already`, {
+      fix: 'Audit an export of wallets; `walletlake verify` checks this one.',
+    })
   if (tables.transactions !== undefined) return
   throw new ExportError('USAGE', `${folder} has no table transactions to be audited`, {
     fix: 'Export the job with the table transactions, to this or another output.',

@@ -2,11 +2,10 @@ import type { Page } from './fetch/page.ts'
 import { readRange } from './fetch/read-range.ts'
 import type { Asker } from './fetch/request.ts'
 import type { Figures } from './figures.ts'
-import type { BlockRange, Job } from './model.ts'
+import { type BlockRange, type Job, NO_END } from './model.ts'
 import { type Claim, createReadPlan, type Piece } from './plan/read-plan.ts'
 import { type Reading, runReaders } from './run-readers.ts'
 import type { Spool } from './spool/spool.ts'
-import { NO_END } from './spool/state.ts'
 
 export type Crawl = {
   job: Job

@@ -12,13 +12,13 @@ import {
   sizeOf,
   writtenBefore,
 } from './earlier-export.ts'
-import { findChangedSettings, forgetSettings, keepSettings } from './earlier-settings.ts'
 import { ExportError, toExportError } from './errors.ts'
 import type { Asker } from './fetch/request.ts'
 import type { Figures } from './figures.ts'
 import { type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from './manifest.ts'
 import type { Job } from './model.ts'
 import { lockOutput } from './spool/lock.ts'
+import { findChangedSettings, forgetSettings, keepSettings } from './spool/settings.ts'
 import { openSpool, removeSpool, type Spool } from './spool/spool.ts'
 import type { SpoolIdentity } from './spool/state.ts'
 import { GENERATOR } from './version.ts'
@@ -71,6 +71,8 @@ function failureOf(thrown: unknown, { aborted, reason }: AbortSignal): ExportErr
 async function exportLocked(run: JobRun): Promise<JobResult['state']> {
   const { job, figures, fresh } = run
   const folder = privateFolder(job)
+  if (run.rereadBlocks > 0 && job.endBlock !== undefined)
+    run.onNotice(`${job.name}: blocks are read again only in jobs without endBlock; --fresh reads all`)
   if (fresh) await forget(job, folder)
   else if (await isDone(job)) {
     await removeSpool(folder)

@@ -1,9 +1,8 @@
 import { isDone, privateFolder, spoolIdentity } from './export-job.ts'
 import { BLOCKS } from './listings.ts'
 import type { Manifest } from './manifest.ts'
-import type { BlockRange, Job, Wallet } from './model.ts'
+import { type BlockRange, type Job, NO_END, type Wallet } from './model.ts'
 import { inspectSpool } from './spool/spool.ts'
-import { NO_END } from './spool/state.ts'
 import { readManifestIfAny } from './write/publish.ts'
 
 export type JobState = {

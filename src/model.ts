@@ -3,6 +3,9 @@ import type { TableName } from './table/index.ts'
 /** Half-open range of blocks: `from` is in it, `to` is not. */
 export type BlockRange = { readonly from: number; readonly to: number }
 
+/** The end that is asked for while the head is not known: no chain has as many blocks, and every JSON reader keeps it. */
+export const NO_END = 999_999_999_999
+
 export type Wallet = {
   /** 0x and 40 hex digits, lower case. */
   readonly address: string

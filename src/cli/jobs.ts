@@ -65,7 +65,7 @@ export type Overrides = {
   partitionBy?: string | undefined
   targetFileSize?: string | undefined
   concurrency?: string | undefined
-  tables?: string | undefined
+  tables?: string | string[] | undefined
   escapeFormulas?: boolean | undefined
 }
 
@@ -100,7 +100,7 @@ function overridesOf({ jobs: _jobs, tables, ...given }: JobArguments): JobOverri
     concurrency,
     partitionBy,
     targetFileSize,
-    tables: tables === undefined ? undefined : [tables],
+    tables: tables === undefined ? undefined : [tables].flat(),
     escapeFormulas,
   }
 }

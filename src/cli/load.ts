@@ -13,7 +13,7 @@ type LoadArguments = {
   fromManifest?: string | undefined
   to?: string | undefined
   filesAt?: string | undefined
-  tables?: string | undefined
+  tables?: string | string[] | undefined
   schema?: string | undefined
   prefix?: string | undefined
   source?: string | undefined
@@ -140,9 +140,9 @@ function memoryOf(size: string | undefined): string | undefined {
   throw new ExportError('USAGE', `--memory: found ${size}, expected a size such as 256MB or 2GB`)
 }
 
-function tablesOf(list: string | undefined): Table[] | undefined {
-  if (list === undefined) return undefined
-  const names = list.split(',').map((name) => name.trim())
+function tablesOf(lists: string | string[] | undefined): Table[] | undefined {
+  if (lists === undefined) return undefined
+  const names = [lists].flat().flatMap((list) => list.split(',').map((name) => name.trim()))
   const stranger = names.find((name) => TABLE_NAMES.every((known) => known !== name))
   if (stranger === undefined) return TABLES.filter(({ name }) => names.includes(name))
   throw new ExportError('USAGE', `--tables: there is no table ${stranger}`, {

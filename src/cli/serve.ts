@@ -1,5 +1,4 @@
 import type { CommandModule } from 'yargs'
-import { ExportError } from '../errors.ts'
 import { createDataService } from '../service/create-data-service.ts'
 import type { DataServiceOptions } from '../service/data-service.ts'
 import { listen } from '../service/listen.ts'
@@ -53,11 +52,7 @@ export function serveCommand(): CommandModule<object, ServeArguments> {
 async function serve(given: ServeArguments): Promise<void> {
   const { host, port } = given
   const service = createDataService(optionsOf(given))
-  const listening = await listen(service, { host, port }).catch((cause: NodeJS.ErrnoException) => {
-    throw new ExportError('USAGE', `cannot listen on ${host}:${port}: ${cause.code ?? cause.message}`, {
-      fix: 'Name a free port with --port; 0 takes any.',
-    })
-  })
+  const listening = await listen(service, { host, port })
   process.stdout.write(`data service on ${listening.url} (demo chain 43114); stop it with Ctrl-C\n`)
   await new Promise<void>((resolve) => {
     process.once('SIGINT', resolve)

@@ -5,6 +5,8 @@ import { say } from '../report/say.ts'
 import { counted, grouped, missingWords } from '../report/words.ts'
 import { verifyOutput } from '../verify/verify-output.ts'
 
+const RUN_AGAIN = 'Run the same job again: it resumes where it stopped. Then verify.'
+
 export function verifyCommand(finish: (exit: number) => void): CommandModule<object, { output: string }> {
   return {
     command: 'verify <output>',
@@ -12,7 +14,7 @@ export function verifyCommand(finish: (exit: number) => void): CommandModule<obj
     builder: (argv) =>
       argv.positional('output', { describe: 'the output folder', type: 'string', demandOption: true }),
     handler: async ({ output }) => {
-      const { ok, files, rows, checks, missingBlocks, problems } = await verifyOutput(output)
+      const { ok, isFinished, files, rows, checks, missingBlocks, problems } = await verifyOutput(output)
       if (ok) {
         const read = `${counted(files, 'file')}, ${counted(rows, 'row')}, ${grouped(checks)} checks`
         say(`${output}: good (${read})`)
@@ -20,10 +22,9 @@ export function verifyCommand(finish: (exit: number) => void): CommandModule<obj
         return
       }
       for (const problem of problems) say(problem)
-      const error = new ExportError(
-        'VERIFY_FAILED',
-        `${output}: ${counted(problems.length, 'problem')} found`,
-      )
+      const error = isFinished
+        ? new ExportError('VERIFY_FAILED', `${output}: ${counted(problems.length, 'problem')} found`)
+        : new ExportError('VERIFY_FAILED', `${output}: the run has not finished`, { fix: RUN_AGAIN })
       const write = (line: string) => process.stderr.write(`${line}\n`)
       createLog({ format: 'pretty', level: 'error', write }).failure(error)
       finish(error.failure.exit)

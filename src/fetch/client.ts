@@ -131,7 +131,8 @@ function faultOf(cause: unknown, { timedOut, line }: Circumstances): ExportError
   const codes = codesOf(cause)
   if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE')) return tooLarge(line.maxBodyBytes)
   const unsent = codes.some((code) => UNSENT.test(code))
-  return unavailable(`the connection failed (${codes.join(', ') || 'unknown fault'})`, !unsent)
+  const { host } = new URL(line.baseUrl)
+  return unavailable(`the connection to ${host} failed (${codes.join(', ') || 'unknown fault'})`, !unsent)
 }
 
 /** The fault's codes and nothing else: messages of foreign errors may hold addresses with queries. */

@@ -1,5 +1,5 @@
 import { ExportError } from '../errors.ts'
-import type { BlockRange } from '../model.ts'
+import { type BlockRange, NO_END } from '../model.ts'
 import { type Page, readPage } from './page.ts'
 import { type Ask, type Asker, request } from './request.ts'
 
@@ -112,6 +112,8 @@ async function askPage(asker: Asker, { token, rest, ...ask }: PageAsk): Promise<
   }
 }
 
+const inWords = ({ from, to }: BlockRange) => (to === NO_END ? `from ${from} on` : `${from} to ${to}`)
+
 function pageAsk({ chain, address, range, order }: RangeAsk, token: string | undefined): Ask {
   const query = new URLSearchParams({
     pageSize: String(PAGE_SIZE),
@@ -123,6 +125,6 @@ function pageAsk({ chain, address, range, order }: RangeAsk, token: string | und
   return {
     method: 'GET',
     pathAndQuery: `/v1/chains/${encodeURIComponent(chain)}/addresses/${address}/transactions?${query}`,
-    about: `wallet ${address}, blocks ${range.from} to ${range.to}`,
+    about: `wallet ${address}, blocks ${inWords(range)}`,
   }
 }

@@ -5,7 +5,7 @@ import type { Kind } from './kinds.ts'
 /** An http(s) URL, its trailing slashes removed, or `demo`. Credentials and queries are refused and never shown. */
 export function baseUrl(): Kind<string> {
   return {
-    schema: { type: 'string', pattern: '^(demo|https?://[^\\s?#@\\\\]+)$' },
+    schema: { type: 'string', pattern: '^(demo|[hH][tT][tT][pP][sS]?://[^\\s?#@\\\\]+)$' },
     parse: (given, complain) => {
       const accepted = typeof given.value === 'string' ? acceptUrl(given.value) : undefined
       if (accepted === undefined) complain({ ...against(given, EXPECTED), found: showUrl(given) })

@@ -51,8 +51,13 @@ function inOrderOfPlaces({ place: a }: Complaint, { place: b }: Complaint): numb
   return a.file === b.file ? a.line - b.line || a.column - b.column : 0
 }
 
+/** Where a number or a boolean was given as text, the quotes were what was wrong. */
+function showMeant(meant: string, found: string): string {
+  return found.startsWith('"') && /^(\d+|true|false)$/.test(meant) ? meant : JSON.stringify(meant)
+}
+
 function showComplaint({ place, field, found, expected, didYouMean, more = 0 }: Complaint): string {
   const about = field === undefined || 'option' in place ? showPlace(place) : `${showPlace(place)}: ${field}`
-  const hint = didYouMean === undefined ? '' : ` (did you mean ${JSON.stringify(didYouMean)}?)`
+  const hint = didYouMean === undefined ? '' : ` (did you mean ${showMeant(didYouMean, found)}?)`
   return `${about}: found ${found}, expected ${expected}${hint}${more > 0 ? `\nand ${more} more` : ''}`
 }

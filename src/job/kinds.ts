@@ -40,7 +40,7 @@ export function matching(pattern: RegExp, expected: string): Kind<string> {
 /** Free text of 1 to so many characters: no control characters, not only blanks, valid Unicode. */
 export function freeText(maxCharacters: number): Kind<string> {
   return accepting({
-    schema: { type: 'string', minLength: 1, maxLength: maxCharacters },
+    schema: { type: 'string', maxLength: maxCharacters, pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$' },
     expected: freeTextExpected(maxCharacters),
     accept: ({ value }) =>
       typeof value === 'string' && isFreeText(value, maxCharacters) ? value : undefined,
@@ -96,7 +96,7 @@ export function trueOrFalse(): Kind<boolean> {
 export function duration(least: string, most: string): Kind<number> {
   const [leastMs = 0, mostMs = 0] = [durationMs(least), durationMs(most)]
   return accepting({
-    schema: { type: 'string', pattern: '^\\d+(ms|s|m|h|d)$' },
+    schema: { type: 'string', pattern: `^${leastMs > 0 ? '0*[1-9]\\d*' : '\\d+'}(ms|s|m|h|d)$` },
     expected: `a duration from ${least} to ${most}, like 500ms, 90s, 10m, 1h or 2d`,
     accept: ({ value }) => {
       const ms = typeof value === 'string' ? durationMs(value) : undefined

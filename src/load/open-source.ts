@@ -65,6 +65,10 @@ export async function openSource(where: string, options: SourceOptions): Promise
 /** A path of a manifest, or its address. */
 function placeOf(where: string): string | URL {
   if (/^https?:\/\//i.test(where)) return parseAddress(where)
+  if (!/^file:/i.test(where) && /^[a-z][a-z0-9+.-]+:\/\//i.test(where))
+    throw new ExportError('USAGE', `a manifest can be at an https address or in a folder, not at ${where}`, {
+      fix: 'Name the https address of the bucket, signed or public: https://storage.googleapis.com/BUCKET/….',
+    })
   const path = /^file:\/\//i.test(where) ? fileURLToPath(where) : where
   return basename(path) === MANIFEST_FILE ? path : join(path, MANIFEST_FILE)
 }

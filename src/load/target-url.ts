@@ -89,6 +89,7 @@ const decode = decodeURIComponent
 /** `bigquery:dataset`, `bigquery:project.dataset`, `snowflake:schema`, `snowflake:database.schema`. */
 function parseWarehouse(kind: 'bigquery' | 'snowflake', rest: string): TargetUrl {
   const place = rest === '' ? [] : rest.split('.')
+  if (kind === 'bigquery' && rest === '') throw unknown('bigquery: names no dataset')
   if (place.length > 2 || place.some((part) => !/^[A-Za-z_][A-Za-z0-9_-]*$/.test(part))) {
     throw unknown(`${kind}: takes at most two names with a point between them`)
   }

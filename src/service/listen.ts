@@ -106,11 +106,15 @@ function refuseGarbage(socket: Duplex): void {
   socket.end([...head, `content-length: ${Buffer.byteLength(body)}`, '', body].join('\r\n'))
 }
 
+const FIX = 'Choose another --port, or --port 0 for any free one, and a --host of this machine.'
+
 function bind(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+  if (!(Number.isInteger(port) && port >= 0 && port <= 65_535))
+    throw new ExportError('USAGE', `a port is a number from 0 to 65535, not ${port}`, { fix: FIX })
   return new Promise((resolve, reject) => {
-    server.once('error', (cause) => {
-      const fix = 'Choose another --port, or --port 0 for any free one, and a --host of this machine.'
-      reject(new ExportError('USAGE', `cannot listen on ${host}:${port}: ${cause.message}`, { cause, fix }))
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const why = cause.code ?? cause.message
+      reject(new ExportError('USAGE', `cannot listen on ${host}:${port}: ${why}`, { cause, fix: FIX }))
     })
     server.listen({ host, port }, resolve)
   })

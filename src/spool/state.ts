@@ -1,7 +1,7 @@
 import { rangesBetween, subtractRange, uniteRanges } from '../block-ranges.ts'
 import { ExportError } from '../errors.ts'
 import { BLOCKS } from '../listings.ts'
-import type { BlockRange } from '../model.ts'
+import { type BlockRange, NO_END } from '../model.ts'
 import { type BlockState, replayBlocks } from './blocks.ts'
 import { isFrameHead } from './frame-head.ts'
 import type { FramePlace, WholePlace } from './log.ts'
@@ -33,9 +33,6 @@ export type Frame = {
 
 /** A stretch of blocks whose files were written, with the transactions in it by wallet. */
 export type Written = { from: number; to: number; seen: Record<string, number> }
-
-/** The end that is asked for while the head is not known: no chain has as many blocks, and every JSON reader keeps it. */
-export const NO_END = 999_999_999_999
 
 type WalletState = { remaining: BlockRange[]; head: number | undefined; topSession: number | undefined }
 

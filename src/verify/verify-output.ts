@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { ExportError } from '../errors.ts'
-import type { Manifest } from '../manifest.ts'
+import { MANIFEST_FILE, type Manifest, PRIVATE_FOLDER } from '../manifest.ts'
 import type { BlockRange } from '../model.ts'
 import { TABLES } from '../table/index.ts'
 import { checkBlockRanges, checkMissingBlocks } from './blocks.ts'
@@ -23,6 +24,8 @@ import { checkTotals } from './totals.ts'
 export type Verdict = {
   /** True where no check failed. */
   readonly ok: boolean
+  /** False where no run has finished here: there are pages to go on from, but no manifest. */
+  readonly isFinished: boolean
   /** Files and rows that the manifest lists. */
   readonly files: number
   readonly rows: number
@@ -48,12 +51,14 @@ export async function verifyOutput(folder: string, options: VerifyOptions = {}):
   const entry = await stat(folder).catch(() => undefined)
   if (!entry?.isDirectory()) throw new ExportError('USAGE', `there is no output folder ${folder}`)
   const findings = openFindings()
+  const isFinished = !(await isUnderWay(folder))
   const manifest = await readManifest(folder, findings)
   if (manifest !== undefined)
     await checkOutput({ folder, manifest, findings, onProgress: options.onProgress ?? nobody })
   const tables = Object.values(manifest?.tables ?? {})
   return {
     ok: findings.count === 0,
+    isFinished,
     files: tables.reduce((sum, table) => sum + table.files.length, 0),
     rows: tables.reduce((sum, table) => sum + table.rows, 0),
     missingBlocks: (manifest?.blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({
@@ -63,6 +68,15 @@ export async function verifyOutput(folder: string, options: VerifyOptions = {}):
     checks: findings.checks,
     problems: findings.told(),
   }
+}
+
+async function isUnderWay(folder: string): Promise<boolean> {
+  const there = (name: string) =>
+    stat(join(folder, name)).then(
+      () => true,
+      () => false,
+    )
+  return (await there(PRIVATE_FOLDER)) && !(await there(MANIFEST_FILE))
 }
 
 type Output = {

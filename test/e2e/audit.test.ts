@@ -9,7 +9,7 @@ import type { DataService } from '../../src/service/data-service.ts'
 import { runCommand } from '../helpers/command.ts'
 import { breakWhere, changed, says } from '../helpers/faults.ts'
 import { runInProcess } from '../helpers/in-process.ts'
-import { testJob } from '../helpers/jobs.ts'
+import { blocksJob, testJob } from '../helpers/jobs.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
@@ -167,6 +167,15 @@ test('says that another run replaced the export while it was read', async () => 
   await read()
   await run([job({ addresses: [BUSY], output, compression: 'gzip' })], { fresh: true })
   await expect(read()).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
+})
+
+test('refuses an export of whole blocks, which the second source made', async () => {
+  const output = tempFolder()
+  await run([blocksJob({ output, endBlock: 5 })])
+  await expect(audit({ output })).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('whole blocks'),
+  })
 })
 
 describe('walletlake audit', () => {

@@ -47,6 +47,8 @@ describe('walletlake', () => {
     { args: ['run', 'jobs/demo.yaml', '--nonsense'], says: 'nonsense' },
     { args: ['schema', 'ledgers'], says: 'ledgers' },
     { args: ['verify', 'no-such-folder'], says: 'no-such-folder' },
+    { args: ['validate', 'jobs/demo.yaml', '--tables', 'ledger', '--tables', 'ledgers'], says: '"ledgers"' },
+    { args: ['serve', '--port', 'abc'], says: 'a port is a number from 0 to 65535' },
   ])('exits 2 with a fix for: $args', async ({ args, says }) => {
     const { exit, stderr } = await runCommand(args)
     expect(stderr).toMatch(/^(USAGE|JOB_INVALID): /)
@@ -67,6 +69,35 @@ describe('walletlake', () => {
     expect((await runCommand(['status', job], env)).stdout).toContain('complete')
     expect((await runCommand(['plan', job], env)).stdout).toContain('0 wallets of 2 to ask')
     expect((await runCommand(['run', job], env)).stdout).toContain('already complete')
+  })
+
+  test('says that it asked where a job without end has nothing new', async () => {
+    const { url } = await startLoopback(service)
+    const { job, output } = writeJob({ endBlock: undefined })
+    const env = { WALLETLAKE_BASE_URL: url }
+    expect((await runCommand(['run', job], env)).exit).toBe(0)
+    const { stdout } = await runCommand(['run', job], env)
+    expect(stdout).toContain(`two: nothing new (2 requests)\n  ${output} goes up to block 420\n`)
+  })
+
+  test('takes tables that are named one by one', async () => {
+    const args = ['validate', writeJob().job, '--tables', 'ledger', '--tables', 'transactions']
+    expect((await runCommand(args)).exit).toBe(0)
+  })
+
+  test('says that a job with an end has nothing to read again', async () => {
+    const { url } = await startLoopback(service)
+    const { stderr } = await runCommand(['run', writeJob().job, '--base-url', url, '--reread', '5'])
+    expect(stderr).toContain('two: blocks are read again only in jobs without endBlock; --fresh reads all')
+  })
+
+  test('advises to go on where an output is not finished', async () => {
+    const { url } = await startLoopback(service)
+    const { job, output } = writeJob()
+    expect((await runCommand(['run', job, '--base-url', url, '--max-requests', '1'])).exit).toBe(9)
+    const { exit, stderr } = await runCommand(['verify', output])
+    expect(exit).toBe(10)
+    expect(stderr).toContain('the run has not finished\nfix: Run the same job again')
   })
 
   test('prints one JSON summary on stdout and nothing else there', async () => {

@@ -96,6 +96,13 @@ test('an aborted reading ends with an error of ours and no folder', async () => 
   expect(readdirSync(folder)).toEqual([])
 })
 
+test('an aborted run is no bug and goes on later', async () => {
+  const job = await defineJob({ ...fields, output: tempFolder() })
+  const { code, jobs } = await run([job], { signal: AbortSignal.abort() })
+  expect([code, jobs[0]?.error?.message]).toEqual(['INTERRUPTED', 'the run was aborted'])
+  expect((await run([job])).code).toBeUndefined()
+})
+
 test('a service that refuses gives the error of a run', async () => {
   const folder = tempFolder()
   const reading = rows(await defineJob({ ...fields, chain: 'no-such-chain' }), 'ledger', { folder })

@@ -92,8 +92,10 @@ test.for([
 })
 
 test('says that a request never left where nobody listens', async () => {
-  const error = await failureOf(clientAt(await closedUrl()).send(get, never))
+  const url = await closedUrl()
+  const error = await failureOf(clientAt(url).send(get, never))
   expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', mayHaveActed: false })
+  expect((error as Error).message).toBe(`the connection to ${new URL(url).host} failed (ECONNREFUSED)`)
 })
 
 test.for([

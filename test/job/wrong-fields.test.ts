@@ -10,12 +10,12 @@ const WRONG: readonly Wrong[] = [
   {
     when: 'startBlock is text',
     text: `${LEAST}startBlock: '7'`,
-    says: 'startBlock: found "7", expected an integer, 0 or more (did you mean "7"?)',
+    says: 'startBlock: found "7", expected an integer, 0 or more (did you mean 7?)',
   },
   {
     when: 'startBlock has underscores',
     text: `${LEAST}startBlock: 17_000_000`,
-    says: 'found "17_000_000", expected an integer, 0 or more (did you mean "17000000"?)',
+    says: 'found "17_000_000", expected an integer, 0 or more (did you mean 17000000?)',
   },
   {
     when: 'startBlock has a fraction',
@@ -120,7 +120,7 @@ const WRONG: readonly Wrong[] = [
   {
     when: 'keepRaw is a word',
     text: `${LEAST}keepRaw: yes`,
-    says: 'job.yaml:3:10: keepRaw: found "yes", expected true or false (did you mean "true"?)',
+    says: 'job.yaml:3:10: keepRaw: found "yes", expected true or false (did you mean true?)',
   },
   {
     when: 'service is text',

@@ -184,6 +184,7 @@ describe('a manifest', () => {
     { where: (folder: string) => join(folder, 'nowhere'), says: 'there is no folder' },
     { where: (folder: string) => join(folder, 'ledger'), says: 'there is no manifest' },
     { where: () => 'http://', says: 'not a URL' },
+    { where: () => 's3://bucket/lake', says: 'not at s3://bucket/lake' },
   ])('that is not there is a mistake of the caller: $says', async ({ where, says }) => {
     const { folder, place } = await written()
     const failure = await loadInto(where(folder), place.to).catch((thrown) => thrown)

@@ -39,6 +39,7 @@ describe('the address of a target', () => {
     'postgres://me:s3cret%zz@db/lake',
     'clickhouse://me:s3cret@db:port/lake',
     'bigquery:a.b.c',
+    'bigquery:',
     "snowflake:a.b'; DROP",
   ])('is refused with the forms that there are: %s', (text) => {
     const failure = (() => {

@@ -92,6 +92,6 @@ test('says which port is taken', async () => {
   const { port } = await serve(createDataService())
   await expect(listen(createDataService(), { port })).rejects.toMatchObject({
     code: 'USAGE',
-    message: expect.stringContaining(`127.0.0.1:${port}`),
+    message: `cannot listen on 127.0.0.1:${port}: EADDRINUSE`,
   })
 })
