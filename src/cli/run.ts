@@ -52,7 +52,7 @@ export function runCommand(finish: (exit: number) => void): CommandModule<object
 
 async function runJobs(args: RunArguments): Promise<number> {
   const live = startDisplay(args)
-  const notifier = openNotifier(args, live.log.info)
+  const notifier = openNotifier(args, live.log.warn)
   const stop = onSignals(live.log)
   notifier.begin()
   try {

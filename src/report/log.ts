@@ -1,7 +1,7 @@
 import type { ExportError } from '../errors.ts'
 
 export type LogFormat = 'pretty' | 'json'
-type Level = 'error' | 'info' | 'debug'
+type Level = 'error' | 'warn' | 'info' | 'debug'
 
 export type LogOptions = {
   format: LogFormat
@@ -12,13 +12,15 @@ export type LogOptions = {
 }
 
 export type Log = {
+  /** Something to see to, though nothing failed: it is said however quiet the log is. */
+  warn(message: string): void
   info(message: string): void
   debug(message: string): void
   /** `CODE: what happened`, then `fix: what to do`. */
   failure(error: ExportError): void
 }
 
-const RANK: Record<Level, number> = { error: 0, info: 1, debug: 2 }
+const RANK: Record<Level, number> = { error: 0, warn: 0, info: 1, debug: 2 }
 
 /** Log lines for people or as JSON objects, one a line. Control characters never reach a terminal. */
 export function createLog({ format, level, write }: LogOptions): Log {
@@ -30,6 +32,7 @@ export function createLog({ format, level, write }: LogOptions): Log {
     )
   }
   return {
+    warn: (message) => line('warn', message),
     info: (message) => line('info', message),
     debug: (message) => line('debug', message),
     failure: ({ code, message, fix }) => {

@@ -63,12 +63,12 @@ describe('crontab', () => {
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
 
-  test('exports the demo when its line runs', () => {
+  test('exports a job when its line runs', () => {
     const env = Object.fromEntries(lines.filter((line) => /^\w+=/.test(line)).map((line) => line.split('=')))
     const [, command = ''] = /^(?:\S+ ){5}(.+)$/.exec(lines.at(-1) ?? '') ?? []
     const home = checkout()
     const ran = spawnSync(env.SHELL ?? '', ['-c', command], {
-      env: { PATH: programs(), ...env, WALLETLAKE_HOME: home },
+      env: { ...env, PATH: programs(), JOBS: 'jobs/demo.yaml', WALLETLAKE_HOME: home },
       encoding: 'utf8',
     })
     expect(ran).toMatchObject({ status: 0, stdout: '', stderr: '' })
