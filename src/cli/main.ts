@@ -53,6 +53,7 @@ function build(argv: readonly string[], commands: readonly Command[]): Argv {
     .usage('$0 <command>\n\nExports the whole history of crypto wallets into CSV or Parquet files.')
     .command([...commands])
     .demandCommand(1, 'no command was given')
+    .recommendCommands()
     .strict()
     .version(VERSION)
     .help()

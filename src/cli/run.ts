@@ -7,7 +7,7 @@ import { showProgress } from '../report/progress.ts'
 import { exitCodeOf, exitOf, summarizeRun } from '../report/run-report.ts'
 import { say, sayJson } from '../report/say.ts'
 import { summaryText } from '../report/summary.ts'
-import { missingWords } from '../report/words.ts'
+import { counted, missingWords } from '../report/words.ts'
 import { type RunResult, run } from '../run.ts'
 import { type BoundArguments, boundOptions, readBounds, readCount } from './amounts.ts'
 import { type JobArguments, jobOptions, readJobs } from './jobs.ts'
@@ -127,7 +127,7 @@ function plainProgress(
     .filter(({ figures }) => figures.phase !== 'done')
     .map(
       ({ name, figures }) =>
-        `${name}: ${figures.phase}, ${Math.floor(figures.share * 100)}%, ${figures.pages} pages, ${figures.refusals} 429s`,
+        `${name}: ${figures.phase}, ${Math.floor(figures.share * 100)}%, ${counted(figures.pages, 'page')}, ${figures.refusals} 429s`,
     )
     .join('; ')
 }

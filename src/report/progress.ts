@@ -1,6 +1,6 @@
 import { createLogUpdate } from 'log-update'
 import type { Figures } from '../figures.ts'
-import { grouped, lasting } from './words.ts'
+import { counted, grouped, lasting } from './words.ts'
 
 type Watched = { name: string; figures: Figures }
 
@@ -49,17 +49,17 @@ function jobLine({ name, figures }: Watched, { width, now }: { width: number; no
   const rows = Object.values(figures.rows).reduce((sum, count) => sum + count, 0)
   const label = name.length > width ? `${name.slice(0, width - 1)}…` : name.padEnd(width)
   if (figures.phase === 'waiting') return `${label}  waiting`
-  if (figures.phase === 'writing') return `${label}  writing  ${grouped(rows)} rows`
+  if (figures.phase === 'writing') return `${label}  writing  ${counted(rows, 'row')}`
   const elapsed = Math.max(1, now - figures.startedMs)
   const rate = `${((figures.requests * 1000) / elapsed).toFixed(1)} req/s`
   const parts = [
-    `${grouped(figures.pages)} pages`,
+    counted(figures.pages, 'page'),
     `${grouped(figures.items)} txs`,
     rate,
     `${figures.refusals} 429s`,
   ]
   if (figures.phase === 'done')
-    return `${label}  done  ${grouped(figures.pages)} pages, ${grouped(rows)} rows, ${rate}, ${figures.refusals} 429s`
+    return `${label}  done  ${counted(figures.pages, 'page')}, ${counted(rows, 'row')}, ${rate}, ${figures.refusals} 429s`
   return `${label} ${bar(figures.share)} ${parts.join(' ')}${timeLeft(figures, now)}`
 }
 

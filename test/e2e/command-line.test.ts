@@ -32,7 +32,7 @@ describe('walletlake', () => {
 
   test.for([
     { args: [], says: 'no command was given' },
-    { args: ['rum', 'x.yaml'], says: 'rum' },
+    { args: ['rum', 'x.yaml'], says: 'Did you mean run?' },
     { args: ['run'], says: 'Not enough' },
     { args: ['run', 'no-such-job.yaml'], says: 'no-such-job.yaml' },
     { args: ['run', 'no-such-*.yaml'], says: 'no file matches' },

@@ -97,25 +97,28 @@ function jobIn(stdout: string): Record<string, unknown> {
   return (JSON.parse(stdout) as { jobs: Record<string, unknown>[] }).jobs[0] ?? {}
 }
 
-test('ends as it would where nobody can be told, and says so', async () => {
-  const { job, metrics, env } = await scheduled()
-  const nobody = `${await closedAddress()}/${SECRET}`
-  const options = [
-    '--ping',
-    nobody,
-    '--otlp-endpoint',
-    nobody,
-    '--metrics-file',
-    join(metrics, 'no', 'folder'),
-  ]
-  const ran = await runCommand(['run', job, '--verbose', ...options], env)
-  expect(ran.exit).toBe(0)
-  expect(ran.stderr).toContain('the start ping did not arrive: ECONNREFUSED')
-  expect(ran.stderr).toContain('the ping did not arrive: ECONNREFUSED')
-  expect(ran.stderr).toContain('the metrics did not arrive: ECONNREFUSED')
-  expect(ran.stderr).toContain('no metrics file: ')
-  expect(ran.stdout + ran.stderr).not.toContain(SECRET)
-})
+test.for(['--verbose', '--quiet'])(
+  'ends as it would where nobody can be told, and says so: %s',
+  async (level) => {
+    const { job, metrics, env } = await scheduled()
+    const nobody = `${await closedAddress()}/${SECRET}`
+    const options = [
+      '--ping',
+      nobody,
+      '--otlp-endpoint',
+      nobody,
+      '--metrics-file',
+      join(metrics, 'no', 'folder'),
+    ]
+    const ran = await runCommand(['run', job, level, ...options], env)
+    expect(ran.exit).toBe(0)
+    expect(ran.stderr).toContain('the start ping did not arrive: ECONNREFUSED')
+    expect(ran.stderr).toContain('the ping did not arrive: ECONNREFUSED')
+    expect(ran.stderr).toContain('the metrics did not arrive: ECONNREFUSED')
+    expect(ran.stderr).toContain('no metrics file: ')
+    expect(ran.stdout + ran.stderr).not.toContain(SECRET)
+  },
+)
 
 test('tells of a run whose job file is wrong', async () => {
   const { job, metrics } = await scheduled()
