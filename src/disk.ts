@@ -1,6 +1,24 @@
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ExportError } from './errors.ts'
+
+/** Makes a folder and what is missing above it. Node's own way goes on for ever below a folder that takes none (/proc). */
+export async function makeFolder(path: string): Promise<void> {
+  const isThere = (folder: string) =>
+    stat(folder).then(
+      (entry) => entry.isDirectory(),
+      () => false,
+    )
+  try {
+    await mkdir(path)
+  } catch (cause) {
+    if (await isThere(path)) return
+    const above = dirname(path)
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT' || (await isThere(above))) throw cause
+    await makeFolder(above)
+    await makeFolder(path)
+  }
+}
 
 /** Forces a folder's names to the disk: after this, a rename or removal in it survives a power cut. */
 export async function syncFolder(folder: string): Promise<void> {

@@ -1,7 +1,7 @@
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { countBlocks } from '../block-ranges.ts'
-import { writeAtomically } from '../disk.ts'
+import { makeFolder, writeAtomically } from '../disk.ts'
 import { type ExportError, FAILURES, type FailureCode } from '../errors.ts'
 import { type Figures, lackOf } from '../figures.ts'
 import type { Job } from '../model.ts'
@@ -18,7 +18,7 @@ export type RunReport = {
 export async function writeRunReport(report: RunReport): Promise<void> {
   if (report.error?.code === 'OUTPUT_LOCKED') return
   const folder = join(report.job.output, 'runs')
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   await writeAtomically(join(folder, `${report.id}.json`), `${JSON.stringify(summarize(report), null, 2)}\n`)
   await sweepUnfinished(folder)
 }

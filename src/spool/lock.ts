@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { link, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { link, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { diskError, readTextIfAny } from '../disk.ts'
+import { diskError, makeFolder, readTextIfAny } from '../disk.ts'
 import { ExportError } from '../errors.ts'
 import { describeSelf, isAlive, isThere, parseHolder } from './holder.ts'
 
@@ -16,7 +16,7 @@ import { describeSelf, isAlive, isThere, parseHolder } from './holder.ts'
 export async function lockOutput(folder: string, doing = 'exporting'): Promise<() => Promise<void>> {
   const path = join(folder, 'lock')
   try {
-    await mkdir(folder, { recursive: true })
+    await makeFolder(folder)
     const mine = JSON.stringify({ ...(await describeSelf()), nonce: randomBytes(6).toString('hex') })
     for (let turn = 0; turn < TURNS; turn += 1) {
       if ((await create(path, mine)) || (await takeOverIfDead(path, { mine, doing }))) {

@@ -100,6 +100,11 @@ describe('walletlake', () => {
     expect(stderr).toContain('the run has not finished\nfix: Run the same job again')
   })
 
+  test.runIf(existsSync('/proc/self'))('ends where no output folder can be made', async () => {
+    const { exit, stderr } = await runCommand(['run', 'jobs/demo.yaml', '--output', '/proc/walletlake'])
+    expect([exit, stderr]).toEqual([7, expect.stringContaining('OUTPUT_FAILED: ')])
+  })
+
   test('prints one JSON summary on stdout and nothing else there', async () => {
     const { url } = await startLoopback(service)
     const { exit, stdout } = await runCommand(['run', writeJob().job, '--json', '--base-url', url])

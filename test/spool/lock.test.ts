@@ -134,3 +134,18 @@ test('a release leaves the lock of somebody else alone', async () => {
   await release()
   expect(existsSync(join(folder, 'lock'))).toBe(true)
 })
+
+test.runIf(existsSync('/proc/self'))(
+  'below a folder that takes none it fails instead of trying for ever',
+  async () => {
+    await expect(lockOutput('/proc/walletlake/out')).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
+  },
+)
+
+test('folders above the output are made, and a file among them is the fault', async () => {
+  const folder = join(tempFolder(), 'a', 'b', 'c')
+  const release = await lockOutput(folder)
+  await release()
+  writeFileSync(join(folder, 'file'), '')
+  await expect(lockOutput(join(folder, 'file', 'out'))).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
+})
