@@ -2,17 +2,17 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Earlier, endOfExport } from './earlier-export.ts'
 import type { Changes, Figures } from './figures.ts'
-import type { Reject } from './flatten/flatten-transaction.ts'
 import { collectGarbage } from './heap.ts'
-import { BLOCKS, listingsOf } from './listings.ts'
+import { listingsOf } from './listings.ts'
 import { type Coverage, PRIVATE_FOLDER } from './manifest.ts'
 import { condense } from './merge/condense.ts'
-import type { BadItem } from './merge/frame-items.ts'
 import { mergeItems } from './merge/merge-items.ts'
-import { badItemsOfPage, openSource, type SourcePlace } from './merge/source-place.ts'
+import { openSource, type SourcePlace } from './merge/source-place.ts'
 import type { BlockRange, Job } from './model.ts'
 import { openPlaces, type Places } from './open-places.ts'
-import { createSlicer, placesIn, type Slicer } from './slicer.ts'
+import { badItems, rejectLines } from './rejects.ts'
+import { settleMoved } from './settle-moved.ts'
+import { createSlicer, placesIn, type Slicer, type Slicing } from './slicer.ts'
 import type { Spool } from './spool/spool.ts'
 import type { Frame, Written } from './spool/state.ts'
 import type { TableName } from './table/index.ts'
@@ -53,21 +53,26 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   const pool = openWritePool(context)
   const pages = openPlaces(context)
   const openPage = (place: SourcePlace) => openSource(place, { read: pages.read, ...allBlocks(output) })
+  const condensePages: Slicing['condense'] = async (places) => {
+    const condensed = await condense(places, { file: context.runsFile, open: openPage })
+    if (condensed !== places) collectGarbage()
+    return condensed
+  }
   const slicer = createSlicer({
     spool: output.spool,
     wallets: listingsOf(output.job),
     from: output.earlier.from,
     pool,
-    condense: async (places) => {
-      const condensed = await condense(places, { file: context.runsFile, open: openPage })
-      if (condensed !== places) collectGarbage()
-      return condensed
-    },
+    condense: condensePages,
     onRows: (rows) => noteRows(output.figures, rows),
   })
   return {
     pageArrived: slicer.pageArrived,
-    finish: (end) => finish({ ...output, slicer, pool, pages }, { from: output.earlier.from, to: end }),
+    finish: (end) =>
+      finish(
+        { ...output, slicer, pool, pages, condense: condensePages },
+        { from: output.earlier.from, to: end },
+      ),
     close: async () => {
       await pool.close()
       pages.close()
@@ -94,9 +99,9 @@ function sliceContext({ job, spool }: Output, folder: string): SliceContext {
   }
 }
 
-function noteRows(figures: Figures, { transactions, chunks }: SliceRows): void {
-  figures.transactions += transactions
-  for (const [table, { rows }] of chunks) figures.rows[table] = (figures.rows[table] ?? 0) + rows
+function noteRows(figures: Figures, { transactions, chunks }: SliceRows, times: 1 | -1 = 1): void {
+  figures.transactions += times * transactions
+  for (const [table, { rows }] of chunks) figures.rows[table] = (figures.rows[table] ?? 0) + times * rows
 }
 
 /** All that the job has, whatever is written already. */
@@ -104,11 +109,11 @@ function allBlocks({ spool, job }: Output) {
   return { range: { from: job.startBlock, to: Number.MAX_SAFE_INTEGER }, cutMs: spool.cutMs }
 }
 
-type Finishing = Output & { slicer: Slicer; pool: WritePool; pages: Places }
+type Finishing = Output & { slicer: Slicer; pool: WritePool; pages: Places; condense: Slicing['condense'] }
 
 async function finish(finishing: Finishing, range: BlockRange): Promise<Written> {
   const { job, figures, signal, earlier } = finishing
-  const slices = await abortable(finishing.slicer.finish(range), signal)
+  const slices = await abortable(settledSlices(finishing, range), signal)
   const parts = await abortable(assembleTables(finishing, slices, range), signal)
   if (job.keepRaw) await keepRaw(finishing, range)
   const rejected = await rejectLines(finishing, slices)
@@ -127,6 +132,25 @@ async function finish(finishing: Finishing, range: BlockRange): Promise<Written>
   )
   Object.assign(figures, { files, rejects: rejects.length })
   return { ...range, seen: Object.fromEntries(seen) }
+}
+
+/** The slices of the range, every transaction in one of them. */
+async function settledSlices(finishing: Finishing, range: BlockRange): Promise<SliceRows[]> {
+  const { job, spool, figures, slicer, pool, pages, condense } = finishing
+  const cut = await slicer.finish(range)
+  const frames = spool.frames(listingsOf(job))
+  return settleMoved(cut, {
+    placesIn: (blocks) => placesIn(frames, blocks),
+    open: (place) => openSource(place, { read: pages.read, range, cutMs: spool.cutMs }),
+    condense,
+    writeSlice: async (slice) => {
+      const before = cut.find(({ range }) => range.from === slice.range.from)
+      const rows = await pool.run({ kind: 'slice', slice }, 0)
+      if (before !== undefined) noteRows(figures, before, -1)
+      noteRows(figures, rows)
+      return rows
+    },
+  })
 }
 
 /** What the parts change in blocks that were exported before; a run that is resumed may have listed it already. */
@@ -197,38 +221,6 @@ function countSeen(counts: readonly ReadonlyMap<string, number>[]): Map<string, 
   for (const one of counts)
     for (const [wallet, count] of one) seen.set(wallet, (seen.get(wallet) ?? 0) + count)
   return seen
-}
-
-/** What this run rejects, each line once: records that slices could not normalize, and items without a place. */
-async function rejectLines(
-  { job, spool, earlier }: Finishing,
-  slices: readonly SliceRows[],
-): Promise<ReadonlySet<string>> {
-  const lines = new Set<string>()
-  for (const { rejects } of slices) for (const reject of rejects) lines.add(rejectLine(job.chain, reject))
-  // Pages of earlier runs were told then, unless nothing of what they wrote stays.
-  const isOurs = ({ until }: Frame) => earlier.manifest === undefined || until === Number.POSITIVE_INFINITY
-  for (const { item, ...rest } of await badItems(spool.frames(listingsOf(job)).filter(isOurs), spool))
-    lines.add(rejectLine(job.chain, { ...rest, transactionHash: null, list: null, record: item }))
-  return lines
-}
-
-async function badItems(frames: readonly Frame[], spool: Spool): Promise<BadItem[]> {
-  const items: BadItem[] = []
-  for (const { wallet, place, bad } of frames)
-    if (bad > 0) items.push(...badItemsOfPage({ wallet, body: await spool.read(place) }))
-  return items
-}
-
-function rejectLine(chain: string, { wallet, transactionHash, list, reason, record }: Reject): string {
-  return JSON.stringify({
-    chain_id: chain,
-    wallet_address: wallet === BLOCKS ? null : wallet,
-    transaction_hash: transactionHash,
-    list,
-    reason,
-    record,
-  })
 }
 
 /** One file a wallet, or one of all blocks, under `raw/`: items as they were received, in chain order, one a line. */

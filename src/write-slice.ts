@@ -1,7 +1,9 @@
 import { join } from 'node:path'
+import { diskError } from './disk.ts'
 import { type FlatTransaction, flattenTransaction, type Reject } from './flatten/flatten-transaction.ts'
+import { fingerprint, writeFingerprints } from './merge/fingerprints.ts'
 import { mergeItems } from './merge/merge-items.ts'
-import { openSource, type SourcePlace } from './merge/source-place.ts'
+import { type MovedTransaction, openSource, type SourcePlace } from './merge/source-place.ts'
 import type { BlockRange, PartitionBy } from './model.ts'
 import { openPlaces, type PlaceFiles } from './open-places.ts'
 import { type TableName, tableNamed } from './table/index.ts'
@@ -27,7 +29,12 @@ export type SliceContext = FileFormat &
   }
 
 /** Blocks that every wallet's pages have settled, and the pages that may hold their items. */
-export type Slice = { range: BlockRange; places: readonly SourcePlace[] }
+export type Slice = {
+  range: BlockRange
+  places: readonly SourcePlace[]
+  /** By hash, transactions that stand in several places. @default none does */
+  moved?: ReadonlyMap<string, MovedTransaction>
+}
 
 export type SliceRows = {
   range: BlockRange
@@ -36,6 +43,8 @@ export type SliceRows = {
   /** Transactions by wallet. */
   seen: ReadonlyMap<string, number>
   rejects: readonly Reject[]
+  /** File of the transactions' fingerprints. */
+  hashes: string
 }
 
 /** Makes the rows of a slice, staged on disk as lines of every table. The same for the same items. */
@@ -51,29 +60,48 @@ export function createSliceWriter(context: SliceContext): SliceWriter {
 type Writing = SliceContext & { lines: readonly TableLines[] }
 type TableLines = { name: TableName; lines: CsvLines }
 
-function writeSlice({ range, places }: Slice, context: Writing): SliceRows {
+function writeSlice({ range, places, moved }: Slice, context: Writing): SliceRows {
   const pages = openPlaces(context)
-  const reading = { read: pages.read, range, cutMs: context.cutMs }
+  const reading = { read: pages.read, range, cutMs: context.cutMs, ...(moved && { moved }) }
   const sources = places.map((place) => openSource(place, reading))
   const rejects: Reject[] = []
   const tables = new Set(context.tables)
   const flattening = { ...context, tables, onReject: (reject: Reject) => rejects.push(reject) }
   const stage = stageRows(range, context)
   const seen = new Map<string, number>()
+  const fingerprints: number[] = []
   let transactions = 0
   try {
     for (const views of mergeItems(sources)) {
+      fingerprints.push(fingerprint(views[0].key.hash))
       const flat = flattenTransaction(views, flattening)
       if (flat === undefined) continue
       transactions += 1
       for (const wallet of flat.seenBy) seen.set(wallet, (seen.get(wallet) ?? 0) + 1)
       stage.add(flat)
     }
-    return { range, transactions, chunks: stage.finish(), seen, rejects }
+    return {
+      range,
+      transactions,
+      chunks: stage.finish(),
+      seen,
+      rejects,
+      hashes: stageHashes(fingerprints, range, context),
+    }
   } finally {
     stage.close()
     pages.close()
   }
+}
+
+function stageHashes(fingerprints: readonly number[], { from }: BlockRange, { folder }: Writing): string {
+  const file = join(folder, `hashes-${from}`)
+  try {
+    writeFingerprints(file, fingerprints)
+  } catch (cause) {
+    throw diskError(`cannot stage hashes in ${file}`, cause)
+  }
+  return file
 }
 
 /** Bytes of a table's lines that are written at once, about. */

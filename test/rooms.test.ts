@@ -19,7 +19,17 @@ const SHELF = [
 const COMPOSERS = [
   ...['run', 'export-job', 'earlier-export', 'inspect-job', 'index', 'bin'],
   ...['crawl', 'crawl-job', 'run-readers'],
-  ...['write-output', 'slicer', 'write-slice', 'write-task', 'write-pool', 'write-threads', 'write-worker'],
+  ...[
+    'write-output',
+    'slicer',
+    'settle-moved',
+    'rejects',
+    'write-slice',
+    'write-task',
+    'write-pool',
+    'write-threads',
+    'write-worker',
+  ],
   'load-into',
   'compact-output',
   ...['open-asker', 'open-demo', 'open-places'],

@@ -1,6 +1,13 @@
-import { keyOfItem } from '../item-key.ts'
+import { compareKeys, type ItemKey, keyOfItem } from '../item-key.ts'
 import type { BlockRange } from '../model.ts'
-import { type BadItem, type ItemSource, itemsOfPage, transactionsIn, type WalletItem } from './frame-items.ts'
+import {
+  type BadItem,
+  type ItemSource,
+  itemsOfPage,
+  sortItems,
+  transactionsIn,
+  type WalletItem,
+} from './frame-items.ts'
 
 /** Where a source's body lies; plain values, so that it can be handed to another thread. */
 export type SourcePlace = {
@@ -20,22 +27,39 @@ export type SourceContext = {
   range: BlockRange
   /** Items younger than this, in milliseconds since 1970, are left out. */
   cutMs: number
+  /** By hash, transactions that stand in several places. @default none does */
+  moved?: ReadonlyMap<string, MovedTransaction>
+}
+
+export type MovedTransaction = {
+  /** Where it belongs. */
+  key: ItemKey
+  /** Where each wallet's listing has it last: what stands elsewhere in that listing does not count. */
+  last: ReadonlyMap<string, ItemKey>
 }
 
 /** Makes a place a source: its items are read, parsed and sorted when the merge asks for them. */
-export function openSource(place: SourcePlace, { read, range, cutMs }: SourceContext): ItemSource {
+export function openSource(place: SourcePlace, { read, range, cutMs, moved }: SourceContext): ItemSource {
   const { wallet, bytes, span, until = Number.POSITIVE_INFINITY } = place
-  const end = Math.min(range.to, until)
-  const isWanted = ({ key }: WalletItem) => key.block >= range.from && key.block < end && key.timeMs <= cutMs
+  const counts = ({ key }: WalletItem) => key.block < until && key.timeMs <= cutMs
+  const isInside = ({ key }: WalletItem) => key.block >= range.from && key.block < range.to
   return {
     bytes,
     span,
     load: () => {
       const body = read(place)
-      const items = wallet === null ? itemsOfRun(body) : itemsOfPage({ wallet, body })
-      return items.filter(isWanted)
+      const items = (wallet === null ? itemsOfRun(body) : itemsOfPage({ wallet, body })).filter(counts)
+      const inPlace = moved === undefined ? items : sortItems(items.flatMap((item) => settled(item, moved)))
+      return inPlace.filter(isInside)
     },
   }
+}
+
+function settled(item: WalletItem, moved: ReadonlyMap<string, MovedTransaction>): WalletItem[] {
+  const { key, last } = moved.get(item.key.hash) ?? {}
+  if (key === undefined) return [item]
+  const own = last?.get(item.wallet) ?? item.key
+  return compareKeys(own, item.key) === 0 ? [{ ...item, key }] : []
 }
 
 function itemsOfRun(body: Buffer): WalletItem[] {

@@ -33,7 +33,7 @@ export function memorySpool(
 /** A pool that notes the slices it is given and answers with empty rows, the last first. */
 export function recordingPool(): { pool: WritePool; slices: Slice[] } {
   const slices: Slice[] = []
-  const empty = { transactions: 0, chunks: new Map(), seen: new Map(), rejects: [] }
+  const empty = { transactions: 0, chunks: new Map(), seen: new Map(), rejects: [], hashes: '' }
   const run = async (task: { kind: string; slice?: Slice }): Promise<SliceRows> => {
     if (task.slice === undefined) throw new Error(`no slice but a ${task.kind}`)
     slices.push(task.slice)

@@ -51,7 +51,7 @@ function contentOf({ chunks, ...rest }: SliceRows) {
     name,
     rows === 0 ? '' : readFileSync(path, 'utf8'),
   ])
-  return { ...rest, texts }
+  return { ...rest, hashes: readFileSync(rest.hashes), texts }
 }
 
 test('small tasks are done here and start no thread', async () => {

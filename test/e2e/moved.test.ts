@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest'
+import { run } from '../../src/run.ts'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { changed, type Listing } from '../helpers/faults.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { type Asked, startLoopback } from '../helpers/loopback.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readCsvTable } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
+
+const service = createDataService()
+const wallets = [...truthWallets.slice(0, 8)].map((address) => address.toLowerCase()).sort()
+
+type Item = Listing['transactions'][number]
+type Change = (item: Item, wallet: string) => Item[]
+
+/** Exports the wallets of a service whose listings show their items otherwise. */
+async function exported(
+  change: Change | undefined,
+  given: { concurrency?: number; format?: 'parquet' | undefined } = {},
+) {
+  const shown = changed((page, { path }: Asked) => ({
+    ...page,
+    transactions: page.transactions.flatMap((item) => change?.(item, walletOf(path)) ?? [item]),
+  }))
+  const { url } = await startLoopback(
+    service,
+    (asked) => (response, answer) => void shown(response, answer, asked),
+  )
+  const output = tempFolder()
+  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+  const { code, jobs } = await run([
+    testJob({
+      addresses: wallets,
+      output,
+      service: endpoint,
+      ...(given.concurrency && { concurrency: given.concurrency }),
+      ...(given.format && { format: given.format, compression: 'zstd' }),
+    }),
+  ])
+  expect([code, jobs[0]?.error]).toEqual([undefined, undefined])
+  expect((await verifyOutput(output)).problems).toEqual([])
+  return { output, bytes: outputBytes(output), figures: jobs[0]?.figures }
+}
+
+const walletOf = (path: string) => path.split('/')[5]?.toLowerCase() ?? ''
+const native = ({ nativeTransaction }: Item) => nativeTransaction as { txHash: string; blockNumber: string }
+
+const at = (item: Item, place: object): Item => ({
+  ...item,
+  nativeTransaction: { ...item.nativeTransaction, ...place },
+})
+
+/** The right export, and a transaction that is in several listings. */
+async function exportCalmly() {
+  const { output, ...right } = await exported(undefined)
+  const seenBy = new Map<string, string[]>()
+  for (const { transaction_hash: hash = '', wallet_address: wallet = '' } of await readCsvTable(
+    output,
+    'wallet_transactions',
+  ))
+    seenBy.set(hash, [...(seenBy.get(hash) ?? []), wallet])
+  const [hash = '', of = []] = [...seenBy].find(([, all]) => all.length > 1) ?? []
+  expect(of.length).toBeGreaterThan(1)
+  return { ...right, hash, lowest: of[0] }
+}
+
+let calmRun: ReturnType<typeof exportCalmly> | undefined
+
+function calm() {
+  calmRun ??= exportCalmly()
+  return calmRun
+}
+
+type Moves = { blockIndex?: number; blockNumber?: (block: number) => number }
+
+const NEXT_BLOCK: Moves = { blockIndex: 99, blockNumber: (block: number) => block + 1 }
+
+const CASES: { what: string; moves: Moves }[] = [
+  { what: 'another position', moves: { blockIndex: 99 } },
+  { what: 'the next block', moves: NEXT_BLOCK },
+  { what: 'the block before', moves: { blockIndex: 99, blockNumber: (block) => block - 1 } },
+  { what: 'a block far behind', moves: { blockIndex: 99, blockNumber: () => 420 } },
+]
+
+const placed = (item: Item, { blockNumber, ...rest }: Moves) => {
+  const block = Number(native(item).blockNumber)
+  return at(item, { ...rest, ...(blockNumber && { blockNumber: String(blockNumber(block)) }) })
+}
+
+test.for(CASES)(
+  'a transaction that a further listing has in $what stands where the lowest has it',
+  async ({ moves }) => {
+    const { hash, lowest, ...right } = await calm()
+    const change: Change = (item, wallet) =>
+      native(item).txHash === hash && wallet !== lowest ? [placed(item, moves)] : [item]
+    for (const concurrency of [1, 16]) {
+      const { bytes, figures } = await exported(change, { concurrency })
+      expect(bytes).toEqual(right.bytes)
+      expect(figures?.rows).toEqual(right.figures?.rows)
+      expect(figures?.transactions).toBe(right.figures?.transactions)
+    }
+  },
+)
+
+test.for(CASES)('a transaction that the lowest listing has in $what stands there', async ({ moves }) => {
+  const { hash, lowest } = await calm()
+  const inAll: Change = (item) => [native(item).txHash === hash ? placed(item, moves) : item]
+  const inOne: Change = (item, wallet) => (wallet === lowest ? inAll(item, wallet) : [item])
+  for (const format of [undefined, 'parquet'] as const)
+    expect((await exported(inOne, { format })).bytes).toEqual((await exported(inAll, { format })).bytes)
+})
+
+test('a transaction that one listing has twice stands in the later block', async () => {
+  const { hash } = await calm()
+  const twice: Change = (item) => (native(item).txHash === hash ? [item, placed(item, NEXT_BLOCK)] : [item])
+  const once: Change = (item) => [native(item).txHash === hash ? placed(item, NEXT_BLOCK) : item]
+  expect((await exported(twice)).bytes).toEqual((await exported(once)).bytes)
+})
