@@ -1,17 +1,15 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 
-/** A transaction's hash as a number of 52 bits: the same for the same hash, and as good as never for two. */
+/** A transaction's hash as a number of 52 bits: the same for the same text, and as good as never for two. */
 export function fingerprint(hash: string): number {
-  return HEX.test(hash) ? Number.parseInt(hash.slice(2, 15), 16) : spelled(hash)
-}
-
-const HEX = /^0x[0-9a-f]{13}/
-
-/** What is no hash at all still has to be told from others. */
-function spelled(text: string): number {
-  let number = 7
-  for (let at = 0; at < text.length; at += 1) number = (number * 31 + text.charCodeAt(at)) % 2 ** 47
-  return number
+  let [high, low] = [0x811c9dc5, 0x9e3779b9]
+  for (let at = 0; at < hash.length; at += 1) {
+    const code = hash.charCodeAt(at)
+    high = Math.imul(high ^ code, 0x01000193)
+    low = Math.imul(low ^ code, 0x85ebca6b)
+    low ^= low >>> 13
+  }
+  return (high >>> 0) * 2 ** 20 + (low >>> 12)
 }
 
 const BYTES_EACH = Float64Array.BYTES_PER_ELEMENT

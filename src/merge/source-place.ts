@@ -48,9 +48,10 @@ export function openSource(place: SourcePlace, { read, range, cutMs, moved }: So
     span,
     load: () => {
       const body = read(place)
-      const items = (wallet === null ? itemsOfRun(body) : itemsOfPage({ wallet, body })).filter(counts)
-      const inPlace = moved === undefined ? items : sortItems(items.flatMap((item) => settled(item, moved)))
-      return inPlace.filter(isInside)
+      const items = wallet === null ? itemsOfRun(body) : itemsOfPage({ wallet, body })
+      if (moved === undefined) return items.filter((item) => isInside(item) && counts(item))
+      const inPlace = items.filter(counts).flatMap((item) => settled(item, moved))
+      return sortItems(inPlace.filter(isInside))
     },
   }
 }
