@@ -99,12 +99,13 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
 }
 
 /** Says which wallets of the export the job has no more. */
-function noticeRemoved({ job, onNotice }: JobRun, { manifest }: Earlier): void {
+function noticeRemoved({ job, onNotice }: JobRun, { before, manifest }: Earlier): void {
   const present = new Set(job.wallets.map(({ address }) => address))
-  const gone = (manifest?.coverage ?? []).filter(({ address }) => !present.has(address))
+  const gone = (before?.coverage ?? []).filter(({ address }) => !present.has(address))
   if (gone.length === 0) return
   const named = gone.length === 1 ? `wallet ${gone[0]?.address} is` : `${gone.length} wallets are`
-  onNotice(`${job.name}: ${named} not in the job any more; what was exported of them stays`)
+  const what = manifest === undefined ? 'all rows are written again without them' : 'their rows stay'
+  onNotice(`${job.name}: ${named} not in the job any more; ${what}`)
 }
 
 type Begun = { spool: Spool; earlier: Earlier }
