@@ -1,5 +1,6 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from './disk.ts'
 import { ExportError } from './errors.ts'
 import { type Manifest, PRIVATE_FOLDER } from './manifest.ts'
 import { lockOutput } from './spool/lock.ts'
@@ -58,7 +59,7 @@ async function compactLocked(output: string, maxRows: number): Promise<Compacted
   const tables: Manifest['tables'] = {}
   const parts = []
   await rm(folder, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   try {
     for (const table of TABLES) {
       const listed = manifest.tables[table.name]

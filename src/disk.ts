@@ -43,7 +43,7 @@ export async function publishFile(from: string, to: string): Promise<void> {
   } finally {
     await handle.close()
   }
-  await mkdir(dirname(to), { recursive: true })
+  await makeFolder(dirname(to))
   await rename(from, to)
   await syncFolder(dirname(to))
 }

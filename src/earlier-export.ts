@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readTextIfAny } from './disk.ts'
 import { ExportError } from './errors.ts'
-import { type Manifest, REJECTS_FILE } from './manifest.ts'
+import { type Coverage, type Manifest, REJECTS_FILE } from './manifest.ts'
 import type { Job } from './model.ts'
 import type { Spool } from './spool/spool.ts'
 import type { Written } from './spool/state.ts'
@@ -91,6 +91,12 @@ function coveredByAll({ wallets, startBlock }: Job, { coverage }: Manifest): num
     (least, { address }) => Math.min(least, ends.get(address) ?? startBlock),
     Number.POSITIVE_INFINITY,
   )
+}
+
+/** What an export has of wallets that the job no longer has. */
+export function coverageWithout({ wallets }: Job, { coverage }: Manifest): Coverage[] {
+  const present = new Set(wallets.map(({ address }) => address))
+  return coverage.filter(({ address }) => !present.has(address))
 }
 
 /** One past the last block of an export. */

@@ -6,13 +6,14 @@ import { readTextIfAny, writeAtomically } from './disk.ts'
 import {
   areFilesInPlace,
   continueExport,
+  coverageWithout,
   type Earlier,
   findExport,
   nothingEarlier,
   sizeOf,
   writtenBefore,
 } from './earlier-export.ts'
-import { ExportError, toExportError } from './errors.ts'
+import { type ExportError, toExportError } from './errors.ts'
 import type { Asker } from './fetch/request.ts'
 import type { Figures } from './figures.ts'
 import { type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from './manifest.ts'
@@ -55,17 +56,11 @@ export async function exportJob(run: JobRun): Promise<JobResult> {
       await release()
     }
   } catch (thrown) {
-    return { job, state: 'failed', error: failureOf(thrown, run.asker.signal) }
+    return { job, state: 'failed', error: toExportError(thrown) }
   } finally {
     run.figures.phase = 'done'
     run.figures.endedMs = Date.now()
   }
-}
-
-/** Whatever a signal's reason is, ours is an error of ours. */
-function failureOf(thrown: unknown, { aborted, reason }: AbortSignal): ExportError {
-  if (!aborted || thrown !== reason || thrown instanceof ExportError) return toExportError(thrown)
-  return new ExportError('INTERRUPTED', 'the run was aborted', { cause: thrown })
 }
 
 async function exportLocked(run: JobRun): Promise<JobResult['state']> {
@@ -100,8 +95,7 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
 
 /** Says which wallets of the export the job has no more. */
 function noticeRemoved({ job, onNotice }: JobRun, { before, manifest }: Earlier): void {
-  const present = new Set(job.wallets.map(({ address }) => address))
-  const gone = (before?.coverage ?? []).filter(({ address }) => !present.has(address))
+  const gone = before === undefined ? [] : coverageWithout(job, before)
   if (gone.length === 0) return
   const named = gone.length === 1 ? `wallet ${gone[0]?.address} is` : `${gone.length} wallets are`
   const what = manifest === undefined ? 'all rows are written again without them' : 'their rows stay'

@@ -9,6 +9,7 @@ import { limitConcurrency } from './fetch/limit.ts'
 import type { RetryOptions } from './fetch/retry.ts'
 import { type Figures, newFigures } from './figures.ts'
 import { flattenTransaction, type Reject } from './flatten/flatten-transaction.ts'
+import { followSignal } from './follow-signal.ts'
 import { listingsOf } from './listings.ts'
 import { condense } from './merge/condense.ts'
 import { mergeItems } from './merge/merge-items.ts'
@@ -60,7 +61,7 @@ async function* readTable<T extends TableName>(
 ): AsyncGenerator<TableRows[T], void, void> {
   requireService(job)
   requireTable(job, table)
-  const stop = stopSignal(options.signal)
+  const { stop, forget } = followSignal(options.signal, 'reading rows was aborted')
   const folder = await mkdtemp(join(options.folder ?? tmpdir(), 'walletlake-rows-'))
   try {
     const demo = job.service.baseUrl === 'demo' ? await openDemo() : undefined
@@ -91,7 +92,7 @@ async function* readTable<T extends TableName>(
   } catch (thrown) {
     throw toExportError(thrown)
   } finally {
-    stop.forget()
+    forget()
     await rm(folder, { recursive: true, force: true })
   }
 }
@@ -108,19 +109,6 @@ function requireAllBlocks({ missing }: Figures): void {
   throw new ExportError('BLOCKS_MISSING', `all rows were given, but ${missingWords(missing)}`, {
     fix: 'Ask again later, or for blocks that the service has.',
   })
-}
-
-/** Whatever a signal's reason is, ours is an error of ours. */
-function stopSignal(given: AbortSignal | undefined): { signal: AbortSignal; forget: () => void } {
-  const stop = new AbortController()
-  const abort = () => {
-    const cause: unknown = given?.reason
-    const error = new ExportError('INTERRUPTED', 'reading rows was aborted', { cause })
-    stop.abort(cause instanceof ExportError ? cause : error)
-  }
-  if (given?.aborted) abort()
-  given?.addEventListener('abort', abort, { once: true })
-  return { signal: stop.signal, forget: () => given?.removeEventListener('abort', abort) }
 }
 
 type Reading = {

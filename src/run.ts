@@ -7,6 +7,7 @@ import { limitConcurrency } from './fetch/limit.ts'
 import type { Asker } from './fetch/request.ts'
 import type { RetryOptions } from './fetch/retry.ts'
 import { type Figures, lackOf, newFigures } from './figures.ts'
+import { followSignal } from './follow-signal.ts'
 import type { Job } from './model.ts'
 import { openAsker, requireService } from './open-asker.ts'
 import { openDemo } from './open-demo.ts'
@@ -25,7 +26,7 @@ export type RunOptions = {
   /** Stop cleanly after this long, in milliseconds (at most 24 days count); undefined: no bound. */
   deadlineMs?: number | undefined
   retry?: RetryOptions
-  /** Aborting it with an ExportError ends the run with that error; what was received stays. */
+  /** Aborting it ends the run: with the reason if that is an ExportError, else with INTERRUPTED; what was received stays. */
   signal?: AbortSignal
   /** One line about something worth knowing, as it happens. */
   onNotice?: (notice: string) => void
@@ -58,7 +59,7 @@ export async function run(jobs: readonly Job[], options: RunOptions = {}): Promi
     )
     return { id, jobs: results, code: worstCode(results) }
   } finally {
-    clearTimeout(shared.deadline)
+    shared.end()
     await demo?.close()
   }
 }
@@ -83,11 +84,12 @@ type Shared = {
   signal: AbortSignal
   /** Counts a request; throws BUDGET_REACHED where none is left. */
   spend: () => void
-  deadline: NodeJS.Timeout | undefined
+  /** Lets go of the clock and of the caller's signal. */
+  end: () => void
 }
 
 function shareLimits(jobs: readonly Job[], { maxRequests, deadlineMs, signal }: RunOptions): Shared {
-  const stop = new AbortController()
+  const { stop, forget } = followSignal(signal, 'the run was aborted')
   const deadline =
     deadlineMs === undefined
       ? undefined
@@ -100,9 +102,12 @@ function shareLimits(jobs: readonly Job[], { maxRequests, deadlineMs, signal }: 
   return {
     gate: createGate(),
     limit: limitConcurrency(Math.max(...jobs.map(({ concurrency }) => concurrency))),
-    signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
+    signal: stop.signal,
     spend,
-    deadline,
+    end: () => {
+      clearTimeout(deadline)
+      forget()
+    },
   }
 }
 

@@ -11,7 +11,8 @@ export type Settling = {
   open: (place: SourcePlace) => ItemSource
   /** Sorts pages into runs where too many of them overlap. */
   condense: (places: readonly SourcePlace[]) => Promise<readonly SourcePlace[]>
-  writeSlice: (slice: Slice) => Promise<SliceRows>
+  /** Makes a slice again, in place of the one before. */
+  rewrite: (before: SliceRows, slice: Slice) => Promise<SliceRows>
 }
 
 /**
@@ -19,9 +20,12 @@ export type Settling = {
  * listings differ. Then it stands where the listing of the lowest address has it last, with the views of all (CONTRACT
  * section 2), and the slices that held it are made again. Resolves with all slices.
  */
-export async function settleMoved(slices: readonly SliceRows[], settling: Settling): Promise<SliceRows[]> {
+export async function settleMoved(
+  slices: readonly SliceRows[],
+  settling: Settling,
+): Promise<readonly SliceRows[]> {
   const repeated = findRepeated(slices.map(({ hashes }) => hashes))
-  if (repeated.size === 0) return [...slices]
+  if (repeated.size === 0) return slices
   const holds = ({ hashes }: SliceRows, wanted: ReadonlySet<number>) =>
     readFingerprints(hashes).some((one) => wanted.has(one))
   const { moved, pages } = findMoved(
@@ -35,7 +39,7 @@ export async function settleMoved(slices: readonly SliceRows[], settling: Settli
     else {
       const others = settling.placesIn(slice.range).filter(({ offset }) => !pages.has(offset))
       const places = [...(await settling.condense(others)), ...pages.values()]
-      settled.push(await settling.writeSlice({ range: slice.range, places, moved }))
+      settled.push(await settling.rewrite(slice, { range: slice.range, places, moved }))
     }
   }
   return settled

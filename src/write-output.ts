@@ -1,6 +1,7 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Earlier, endOfExport } from './earlier-export.ts'
+import { makeFolder } from './disk.ts'
+import { coverageWithout, type Earlier, endOfExport } from './earlier-export.ts'
 import type { Changes, Figures } from './figures.ts'
 import { collectGarbage } from './heap.ts'
 import { listingsOf } from './listings.ts'
@@ -48,7 +49,7 @@ export type OutputWriter = {
 export async function openOutput(output: Output): Promise<OutputWriter> {
   const folder = partsFolder(output.job)
   await rm(folder, { recursive: true, force: true })
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   const context = sliceContext(output, folder)
   const pool = openWritePool(context)
   const pages = openPlaces(context)
@@ -135,7 +136,7 @@ async function finish(finishing: Finishing, range: BlockRange): Promise<Written>
 }
 
 /** The slices of the range, every transaction in one of them. */
-async function settledSlices(finishing: Finishing, range: BlockRange): Promise<SliceRows[]> {
+async function settledSlices(finishing: Finishing, range: BlockRange): Promise<readonly SliceRows[]> {
   const { job, spool, figures, slicer, pool, pages, condense } = finishing
   const cut = await slicer.finish(range)
   const frames = spool.frames(listingsOf(job))
@@ -143,10 +144,9 @@ async function settledSlices(finishing: Finishing, range: BlockRange): Promise<S
     placesIn: (blocks) => placesIn(frames, blocks),
     open: (place) => openSource(place, { read: pages.read, range, cutMs: spool.cutMs }),
     condense,
-    writeSlice: async (slice) => {
-      const before = cut.find(({ range }) => range.from === slice.range.from)
+    rewrite: async (before, slice) => {
       const rows = await pool.run({ kind: 'slice', slice }, 0)
-      if (before !== undefined) noteRows(figures, before, -1)
+      noteRows(figures, before, -1)
       noteRows(figures, rows)
       return rows
     },
@@ -166,18 +166,17 @@ async function findChanges(
 }
 
 /** The files that stay, and the wallets that the job no longer has, as far as these files go. */
-function keptOf({ manifest, from, written }: Earlier, { wallets }: Job): Kept | undefined {
+function keptOf({ manifest, from, written }: Earlier, job: Job): Kept | undefined {
   if (manifest === undefined) return undefined
   const seen = countSeen(written.map((one) => new Map(Object.entries(one.seen))))
-  const present = new Set(wallets.map(({ address }) => address))
   const tables = Object.entries(manifest.tables).map(([table, { files, ...rest }]) => [
     table,
     { ...rest, files: files.filter(({ toBlock }) => toBlock <= from) },
   ])
   return {
     tables: Object.fromEntries(tables),
-    coverage: manifest.coverage
-      .filter(({ address, fromBlock }) => !present.has(address) && fromBlock < from)
+    coverage: coverageWithout(job, manifest)
+      .filter(({ fromBlock }) => fromBlock < from)
       .map((one): Coverage => ({ ...(one.toBlock <= from ? one : cutTo(one, from, seen)), removed: true })),
   }
 }

@@ -32,7 +32,7 @@ const COMPOSERS = [
   ],
   'load-into',
   'compact-output',
-  ...['open-asker', 'open-demo', 'open-places'],
+  ...['open-asker', 'follow-signal', 'open-demo', 'open-places'],
   'rows',
   ...['open-export', 'open-service', 'audit-output', 'reindex-output', 'watch-job', 'job-webhooks'],
 ]

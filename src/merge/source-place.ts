@@ -57,10 +57,10 @@ export function openSource(place: SourcePlace, { read, range, cutMs, moved }: So
 }
 
 function settled(item: WalletItem, moved: ReadonlyMap<string, MovedTransaction>): WalletItem[] {
-  const { key, last } = moved.get(item.key.hash) ?? {}
-  if (key === undefined) return [item]
-  const own = last?.get(item.wallet) ?? item.key
-  return compareKeys(own, item.key) === 0 ? [{ ...item, key }] : []
+  const to = moved.get(item.key.hash)
+  if (to === undefined) return [item]
+  const last = to.last.get(item.wallet) ?? item.key
+  return compareKeys(last, item.key) === 0 ? [{ ...item, key: to.key }] : []
 }
 
 function itemsOfRun(body: Buffer): WalletItem[] {

@@ -1,5 +1,6 @@
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeFolder } from '../disk.ts'
 import { BLOCKS } from '../listings.ts'
 import type { BlockRange } from '../model.ts'
 import { type BlockSpool, blockSpoolOn } from './blocks.ts'
@@ -84,7 +85,7 @@ export type OpenSpool = {
 /** Opens the spool in `folder`, or begins one. Throws OUTPUT_CHANGED where it belongs to a different job. */
 export async function openSpool(options: OpenSpool): Promise<Spool> {
   const { folder, identity, now, onDamage } = options
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   const state = emptyState(identity, now)
   const onFrame = (head: Record<string, unknown>, place: WholePlace) => replay(state, head, place)
   const path = join(folder, SPOOL_FILE)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { diskError, publishFile, readTextIfAny } from '../disk.ts'
+import { diskError, makeFolder, publishFile, readTextIfAny } from '../disk.ts'
 import type { Watching } from './plan-webhooks.ts'
 
 /** What a watch remembers from one start to the next. */
@@ -37,7 +37,7 @@ export async function readWatchState(path: string): Promise<WatchState | undefin
 export async function writeWatchState(path: string, state: WatchState): Promise<void> {
   const temporary = `${path}.${process.pid}.part`
   try {
-    await mkdir(dirname(path), { recursive: true })
+    await makeFolder(dirname(path))
     const handle = await open(temporary, 'w', 0o600)
     try {
       await handle.writeFile(`${JSON.stringify(state)}\n`)

@@ -1,6 +1,14 @@
-import { mkdir, readdir, rm, rmdir } from 'node:fs/promises'
+import { readdir, rm, rmdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { diskError, publishFile, readTextIfAny, syncFolder, temporaryOf, writeAtomically } from '../disk.ts'
+import {
+  diskError,
+  makeFolder,
+  publishFile,
+  readTextIfAny,
+  syncFolder,
+  temporaryOf,
+  writeAtomically,
+} from '../disk.ts'
 import {
   MANIFEST_FILE,
   type Manifest,
@@ -52,13 +60,13 @@ function breaksPromise(earlier: Manifest | undefined, { parts, rejects }: Conten
 }
 
 async function removeManifest(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   await rm(join(folder, MANIFEST_FILE), { force: true })
   await syncFolder(folder)
 }
 
 async function publishRejects(folder: string, lines: readonly string[]): Promise<void> {
-  await mkdir(folder, { recursive: true })
+  await makeFolder(folder)
   const path = join(folder, REJECTS_FILE)
   if (lines.length === 0) for (const left of [temporaryOf(path), path]) await rm(left, { force: true })
   else await writeAtomically(path, `${lines.join('\n')}\n`)

@@ -1,8 +1,8 @@
 import { createReadStream, existsSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGunzip } from 'node:zlib'
-import { diskError, publishFile } from '../disk.ts'
+import { diskError, makeFolder, publishFile } from '../disk.ts'
 import { keyOfItem } from '../item-key.ts'
 import { type HashedFile, openHashedFile } from './part-file.ts'
 
@@ -20,7 +20,7 @@ export type RawExport = {
 /** Keeps one wallet's items as they were received, in `raw/<address>.ndjson.gz`, one JSON item a line. */
 export async function writeRaw({ folder, address, ...items }: RawExport): Promise<void> {
   const path = join(folder, 'raw', `${address}.ndjson.gz`)
-  await mkdir(join(folder, 'raw'), { recursive: true })
+  await makeFolder(join(folder, 'raw'))
   const file = openHashedFile(`${path}.part`, { gzip: true })
   try {
     await writeLines(file, path, items)

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { run } from '../../src/run.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
-import { changed, type Listing } from '../helpers/faults.ts'
+import { changed } from '../helpers/faults.ts'
+import type { Item } from '../helpers/growing-chain.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { type Asked, startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
@@ -11,9 +12,8 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 import { truthWallets } from '../helpers/truth.ts'
 
 const service = createDataService()
-const wallets = [...truthWallets.slice(0, 8)].map((address) => address.toLowerCase()).sort()
+const addresses = truthWallets.slice(0, 8)
 
-type Item = Listing['transactions'][number]
 type Change = (item: Item, wallet: string) => Item[]
 
 /** Exports the wallets of a service whose listings show their items otherwise. */
@@ -33,7 +33,7 @@ async function exported(
   const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
   const { code, jobs } = await run([
     testJob({
-      addresses: wallets,
+      addresses,
       output,
       service: endpoint,
       ...(given.concurrency && { concurrency: given.concurrency }),

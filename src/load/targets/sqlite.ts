@@ -1,7 +1,7 @@
-import { chmod, copyFile, mkdir, rm, stat } from 'node:fs/promises'
+import { chmod, copyFile, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Database } from 'node-sqlite3-wasm'
-import { diskError, publishFile } from '../../disk.ts'
+import { diskError, makeFolder, publishFile } from '../../disk.ts'
 import { ExportError } from '../../errors.ts'
 import { checkColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
@@ -131,7 +131,7 @@ async function openCopy(
 async function clearLeftovers(copy: string): Promise<void> {
   for (const path of [copy, `${copy}-journal`, `${copy}.lock`])
     await rm(path, { recursive: true, force: true })
-  await mkdir(dirname(copy), { recursive: true })
+  await makeFolder(dirname(copy))
 }
 
 async function copyDatabase(file: string, copy: string, mode: number): Promise<void> {
