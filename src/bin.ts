@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 import { main } from './cli/main.ts'
-import { keepHeapSmall } from './heap.ts'
+import { compileLate, keepHeapSmall } from './v8.ts'
 
 keepHeapSmall()
+compileLate()
 
 // A reader that has seen enough (`walletlake plan … | head`) is no failure.
 for (const stream of [process.stdout, process.stderr]) {

@@ -1,5 +1,5 @@
 import { subtractRange, uniteRanges } from './block-ranges.ts'
-import { CONDENSE_DEFAULTS, type condense, mostOverlap } from './merge/condense.ts'
+import { CONDENSE_DEFAULTS, mostOverlap } from './merge/condense.ts'
 import type { SourcePlace } from './merge/source-place.ts'
 import type { BlockRange } from './model.ts'
 import type { Spool } from './spool/spool.ts'
@@ -15,7 +15,7 @@ export type Slicing = {
   from: number
   pool: WritePool
   /** Sorts pages into runs where too many of them overlap. */
-  condense: (places: readonly SourcePlace[]) => ReturnType<typeof condense>
+  condense: (places: readonly SourcePlace[]) => Promise<readonly SourcePlace[]>
   /** Called as the rows of a slice are staged. */
   onRows: (rows: SliceRows) => void
 }
@@ -80,7 +80,6 @@ export function createSlicer(slicing: Slicing): Slicer {
       if (pagesToLook <= 0) beginSettled()
     },
     finish: async (range) => {
-      pool.help()
       const frames = spool.frames(wallets)
       for (const left of without(range, gone)) {
         const places = await slicing.condense(placesIn(frames, left))
@@ -94,7 +93,7 @@ export function createSlicer(slicing: Slicing): Slicer {
 const without = (range: BlockRange, gone: readonly BlockRange[]) =>
   gone.reduce((left, taken) => subtractRange(left, taken), [range])
 
-const bytesOf = (places: readonly SourcePlace[]) => places.reduce((sum, { bytes }) => sum + bytes, 0)
+export const bytesOf = (places: readonly SourcePlace[]) => places.reduce((sum, { bytes }) => sum + bytes, 0)
 
 /** The pages that may hold items of these blocks. */
 export function placesIn(frames: readonly Frame[], { from, to }: BlockRange): SourcePlace[] {

@@ -3,20 +3,20 @@ import { join } from 'node:path'
 import { makeFolder } from './disk.ts'
 import { coverageWithout, type Earlier, endOfExport } from './earlier-export.ts'
 import type { Changes, Figures } from './figures.ts'
-import { collectGarbage } from './heap.ts'
 import { listingsOf } from './listings.ts'
 import { type Coverage, PRIVATE_FOLDER } from './manifest.ts'
-import { condense } from './merge/condense.ts'
+import { CONDENSE_DEFAULTS, mostOverlap } from './merge/condense.ts'
 import { mergeItems } from './merge/merge-items.ts'
-import { openSource, type SourcePlace } from './merge/source-place.ts'
+import { openSource } from './merge/source-place.ts'
 import type { BlockRange, Job } from './model.ts'
 import { openPlaces, type Places } from './open-places.ts'
 import { badItems, rejectLines } from './rejects.ts'
 import { settleMoved } from './settle-moved.ts'
-import { createSlicer, placesIn, type Slicer, type Slicing } from './slicer.ts'
+import { bytesOf, createSlicer, placesIn, type Slicer, type Slicing } from './slicer.ts'
 import type { Spool } from './spool/spool.ts'
 import type { Frame, Written } from './spool/state.ts'
 import type { TableName } from './table/index.ts'
+import { compactHeap } from './v8.ts'
 import type { Part } from './write/assemble-table.ts'
 import { buildManifest, type Kept } from './write/build-manifest.ts'
 import { listChanges } from './write/list-changes.ts'
@@ -24,7 +24,7 @@ import { publish } from './write/publish.ts'
 import { recallChanges } from './write/publish-changes.ts'
 import { writeRaw } from './write/raw.ts'
 import { openWritePool, type WritePool } from './write-pool.ts'
-import type { SliceContext, SliceRows } from './write-slice.ts'
+import { type SliceContext, type SliceRows, seenIn } from './write-slice.ts'
 
 export type Output = {
   job: Job
@@ -53,27 +53,23 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   const context = sliceContext(output, folder)
   const pool = openWritePool(context)
   const pages = openPlaces(context)
-  const openPage = (place: SourcePlace) => openSource(place, { read: pages.read, ...allBlocks(output) })
-  const condensePages: Slicing['condense'] = async (places) => {
-    const condensed = await condense(places, { file: context.runsFile, open: openPage })
-    if (condensed !== places) collectGarbage()
-    return condensed
+  const condense: Slicing['condense'] = async (places) => {
+    if (mostOverlap(places) <= CONDENSE_DEFAULTS.budgetBytes) return places
+    compactHeap()
+    return pool.run({ kind: 'condense', places }, bytesOf(places))
   }
   const slicer = createSlicer({
     spool: output.spool,
     wallets: listingsOf(output.job),
     from: output.earlier.from,
     pool,
-    condense: condensePages,
+    condense,
     onRows: (rows) => noteRows(output.figures, rows),
   })
   return {
     pageArrived: slicer.pageArrived,
     finish: (end) =>
-      finish(
-        { ...output, slicer, pool, pages, condense: condensePages },
-        { from: output.earlier.from, to: end },
-      ),
+      finish({ ...output, slicer, pool, pages, condense }, { from: output.earlier.from, to: end }),
     close: async () => {
       await pool.close()
       pages.close()
@@ -94,6 +90,7 @@ function sliceContext({ job, spool }: Output, folder: string): SliceContext {
     ...{ chain, nativeSymbol, tables, format, compression, escapeFormulas, maxRowsPerFile, folder },
     ...{ partitionBy, targetFileBytes },
     wallets: new Map(job.wallets.map(({ address, label }) => [address, label])),
+    listings: [...listingsOf(job)],
     cutMs: spool.cutMs,
     pagesFile: spool.path,
     runsFile: join(folder, 'sorted-runs'),
@@ -105,21 +102,18 @@ function noteRows(figures: Figures, { transactions, chunks }: SliceRows, times: 
   for (const [table, { rows }] of chunks) figures.rows[table] = (figures.rows[table] ?? 0) + times * rows
 }
 
-/** All that the job has, whatever is written already. */
-function allBlocks({ spool, job }: Output) {
-  return { range: { from: job.startBlock, to: Number.MAX_SAFE_INTEGER }, cutMs: spool.cutMs }
-}
-
 type Finishing = Output & { slicer: Slicer; pool: WritePool; pages: Places; condense: Slicing['condense'] }
 
 async function finish(finishing: Finishing, range: BlockRange): Promise<Written> {
-  const { job, figures, signal, earlier } = finishing
+  const { job, figures, signal, earlier, pool } = finishing
   const slices = await abortable(settledSlices(finishing, range), signal)
   const parts = await abortable(assembleTables(finishing, slices, range), signal)
+  // Its memory goes before the manifest is made.
+  await pool.close()
   if (job.keepRaw) await keepRaw(finishing, range)
   const rejected = await rejectLines(finishing, slices)
   const rejects = [...new Set([...earlier.rejects, ...rejected])].sort()
-  const seen = countSeen(slices.map((slice) => slice.seen))
+  const seen = countSeen(slices.map((slice) => seenIn(slice, [...listingsOf(job)])))
   const kept = keptOf(earlier, job)
   const everSeen = countSeen([...earlier.written.map((one) => new Map(Object.entries(one.seen))), seen])
   const source = { job, range, parts, seen: everSeen, missing: finishing.spool.missing(), kept }

@@ -1,16 +1,18 @@
 import { ExportError } from './errors.ts'
 import { limitConcurrency } from './fetch/limit.ts'
-import { collectGarbage } from './heap.ts'
+import { collectGarbage } from './v8.ts'
+import { loadDuckDb } from './write/parquet.ts'
 import type { SliceContext } from './write-slice.ts'
 import { openWriteTasks, type WriteResult, type WriteTask } from './write-task.ts'
-import { CAN_THREAD, openWriteThreads, type WriteThreads } from './write-threads.ts'
+import { CAN_THREAD, openWriteThread, type WriteThread } from './write-thread.ts'
 
-/** Does the tasks of the writing: in this thread while they are small, in threads of their own from then on. */
+/**
+ * Does the tasks of the writing: in this thread while they are small, in one of their own from then on. A second one, or a
+ * hand from this thread once nothing is left to read, costs more compiling and memory than it saves.
+ */
 export type WritePool = {
-  /** Tells that so many more bytes will have to be done: threads take a while to start. */
+  /** Tells that so many more bytes will have to be done: a thread takes a while to start. */
   expect(bytes: number): void
-  /** Tells that nothing is left to read, so that this thread has time. */
-  help(): void
   /**
    * `bytes`: how much there is to do. Slices come first, tables after all of them, the largest first. Rejects with what
    * the task threw, and always once the pool is closed.
@@ -20,8 +22,6 @@ export type WritePool = {
   close(): Promise<void>
 }
 
-/** The thread that asks has work of its own, and each further one costs some 80 MB. */
-const THREADS = 1
 /** So little is done before a thread has started. */
 const SMALL_BYTES = 1_000_000
 /**
@@ -33,29 +33,31 @@ const LONG_BYTES = 200_000_000
 
 export function openWritePool(context: SliceContext): WritePool {
   const here = new Set<Promise<unknown>>()
-  const runTask = openWriteTasks(context)
+  const tasks = openWriteTasks(context)
   const stop = new AbortController()
-  let threads: WriteThreads | undefined
+  let thread: WriteThread | undefined
   let [expected, begun] = [0, 0]
-  let [isHelping, isClosed] = [false, false]
+  let isClosed = false
   const requireOpen = () => {
     if (isClosed) throw new ExportError('BUG', 'the writing was given up')
   }
   const runHere = (task: WriteTask) => {
-    const work = runTask(task, stop.signal)
+    // There may be many jobs in this thread, and few open files allowed.
+    const work = tasks.run(task, stop.signal).finally(tasks.close)
     here.add(work)
     return work.finally(() => here.delete(work))
   }
   const startIfMuch = (bytes: number) => {
-    if (!CAN_THREAD || bytes < SMALL_BYTES || isClosed || threads !== undefined) return
-    threads = openWriteThreads(context, { count: THREADS, runHere })
-    if (isHelping) threads.help()
+    if (!CAN_THREAD || bytes < SMALL_BYTES || isClosed || thread !== undefined) return
+    thread = openWriteThread(context)
+    // It takes a while too; where it fails, it will again when it is needed.
+    if (context.format === 'parquet') loadDuckDb().catch(() => undefined)
   }
   let limitParquet: ReturnType<typeof limitConcurrency> | undefined
   let parquetMemory: Promise<void> | undefined
-  /** What threads, which have nothing left to do, and rows hold goes before DuckDB asks for memory. */
+  /** What the thread, which has nothing left to do, and rows hold goes before DuckDB asks for memory. */
   const makeRoom = async () => {
-    await threads?.close()
+    await thread?.close()
     collectGarbage()
   }
   const runParquet = (task: WriteTask, bytes: number) => {
@@ -72,22 +74,18 @@ export function openWritePool(context: SliceContext): WritePool {
       expected += bytes
       startIfMuch(expected)
     },
-    help: () => {
-      isHelping = true
-      threads?.help()
-    },
     run: async <T extends WriteTask>(task: T, bytes: number) => {
       requireOpen()
       if (task.kind === 'table' && context.format === 'parquet')
         return (await runParquet(task, bytes)) as WriteResult<T>
       begun += bytes
       startIfMuch(begun)
-      return (await (threads?.run(task) ?? runHere(task))) as WriteResult<T>
+      return (await (thread?.run(task) ?? runHere(task))) as WriteResult<T>
     },
     close: async () => {
       isClosed = true
       stop.abort()
-      await threads?.close()
+      await thread?.close()
       await Promise.allSettled(here)
     },
   }

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
-import { diskError } from './disk.ts'
+import { threadId } from 'node:worker_threads'
 import { type FlatTransaction, flattenTransaction, type Reject } from './flatten/flatten-transaction.ts'
-import { fingerprint, writeFingerprints } from './merge/fingerprints.ts'
+import { fingerprint, fingerprintBytes } from './merge/fingerprints.ts'
 import { mergeItems } from './merge/merge-items.ts'
 import { type MovedTransaction, openSource, type SourcePlace } from './merge/source-place.ts'
 import type { BlockRange, PartitionBy } from './model.ts'
 import { openPlaces, type PlaceFiles } from './open-places.ts'
 import { type TableName, tableNamed } from './table/index.ts'
 import { type FileFormat, lineMaker } from './write/assemble-table.ts'
-import { type Chunk, type ChunkWriter, openChunk } from './write/chunk.ts'
+import { type Chunk, type ChunkFile, type ChunkWriter, chunkFile } from './write/chunk.ts'
 import type { CsvLines } from './write/csv.ts'
 import { type Partitioner, partitioner } from './write/partition.ts'
 
@@ -16,6 +16,8 @@ import { type Partitioner, partitioner } from './write/partition.ts'
 export type SliceContext = FileFormat &
   PlaceFiles & {
     chain: string
+    /** The job's listings: addresses, or that of all blocks. */
+    listings: readonly string[]
     nativeSymbol: string | null
     /** Label by address of every wallet of the job. */
     wallets: ReadonlyMap<string, string | null>
@@ -40,25 +42,44 @@ export type SliceRows = {
   range: BlockRange
   transactions: number
   chunks: ReadonlyMap<TableName, Chunk>
-  /** Transactions by wallet. */
-  seen: ReadonlyMap<string, number>
+  /** Pairs of a listing, by its place among the job's, and its transactions: there may be many of both. */
+  seen: Uint32Array
   rejects: readonly Reject[]
-  /** File of the transactions' fingerprints. */
-  hashes: string
+  /** The transactions' fingerprints. */
+  hashes: Chunk
 }
 
-/** Makes the rows of a slice, staged on disk as lines of every table. The same for the same items. */
-export type SliceWriter = (slice: Slice) => SliceRows
+export type SliceWriter = {
+  /** Makes the rows of a slice, staged on disk as lines of every table. The same for the same items. */
+  write(slice: Slice): SliceRows
+  /** Closes the files that rows are staged in; the next slice opens them again. */
+  close(): void
+}
 
-/** What is made of one slice after the other shares its buffers. */
+/** What is made of one slice after the other shares buffers and files, which other threads have their own of. */
 export function createSliceWriter(context: SliceContext): SliceWriter {
   const openLines = lineMaker(context)
-  const tables = context.tables.map((name) => ({ name, lines: openLines(tableNamed(name)) }))
-  return (slice) => writeSlice(slice, { ...context, lines: tables })
+  const fileOf = (name: string) => chunkFile(join(context.folder, `${name}-${threadId}.lines`))
+  const tables = context.tables.map((name) => {
+    return { name, lines: openLines(tableNamed(name)), file: fileOf(name) }
+  })
+  const hashes = fileOf('hashes')
+  const placeOf = new Map(context.listings.map((listing, at) => [listing, at]))
+  return {
+    write: (slice) => writeSlice(slice, { ...context, staging: tables, hashes, placeOf }),
+    close: () => {
+      for (const file of [...tables.map((table) => table.file), hashes]) file.close()
+    },
+  }
 }
 
-type Writing = SliceContext & { lines: readonly TableLines[] }
-type TableLines = { name: TableName; lines: CsvLines }
+type Writing = SliceContext & {
+  staging: readonly TableStage[]
+  hashes: ChunkFile
+  /** Place among the listings. */
+  placeOf: ReadonlyMap<string, number>
+}
+type TableStage = { name: TableName; lines: CsvLines; file: ChunkFile }
 
 function writeSlice({ range, places, moved }: Slice, context: Writing): SliceRows {
   const pages = openPlaces(context)
@@ -67,7 +88,7 @@ function writeSlice({ range, places, moved }: Slice, context: Writing): SliceRow
   const rejects: Reject[] = []
   const tables = new Set(context.tables)
   const flattening = { ...context, tables, onReject: (reject: Reject) => rejects.push(reject) }
-  const stage = stageRows(range, context)
+  const stage = stageRows(context)
   const seen = new Map<string, number>()
   const fingerprints: number[] = []
   let transactions = 0
@@ -84,36 +105,40 @@ function writeSlice({ range, places, moved }: Slice, context: Writing): SliceRow
       range,
       transactions,
       chunks: stage.finish(),
-      seen,
+      seen: Uint32Array.from(
+        [...seen].flatMap(([listing, count]) => [context.placeOf.get(listing) ?? 0, count]),
+      ),
       rejects,
-      hashes: stageHashes(fingerprints, range, context),
+      hashes: stageHashes(fingerprints, context.hashes),
     }
   } finally {
-    stage.close()
     pages.close()
   }
 }
 
-function stageHashes(fingerprints: readonly number[], { from }: BlockRange, { folder }: Writing): string {
-  const file = join(folder, `hashes-${from}`)
-  try {
-    writeFingerprints(file, fingerprints)
-  } catch (cause) {
-    throw diskError(`cannot stage hashes in ${file}`, cause)
-  }
-  return file
+/** Transactions by listing. */
+export function seenIn({ seen }: Pick<SliceRows, 'seen'>, listings: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (let at = 0; at < seen.length; at += 2) counts.set(listings[seen[at] ?? 0] ?? '', seen[at + 1] ?? 0)
+  return counts
+}
+
+function stageHashes(fingerprints: readonly number[], file: ChunkFile): Chunk {
+  const chunk = file.open()
+  chunk.write({ bytes: fingerprintBytes(fingerprints), rows: fingerprints.length, longest: 0 })
+  return chunk.finish()
 }
 
 /** Bytes of a table's lines that are written at once, about. */
 const FLUSH_BYTES = 1 << 18
 
 /** One table of a slice on its way to disk. */
-type Staged = TableLines & { chunk: ChunkWriter }
+type Staged = TableStage & { chunk: ChunkWriter }
 
-function stageRows({ from }: BlockRange, { folder, lines, partitionBy }: Writing) {
-  const staged = lines.map((table): Staged => {
+function stageRows({ staging, partitionBy }: Writing) {
+  const staged = staging.map((table): Staged => {
     table.lines.take()
-    return { ...table, chunk: openChunk(join(folder, `${table.name}-${from}.lines`)) }
+    return { ...table, chunk: table.file.open() }
   })
   const flush = () => {
     for (const { chunk, lines } of staged) chunk.write(lines.take())
@@ -136,9 +161,6 @@ function stageRows({ from }: BlockRange, { folder, lines, partitionBy }: Writing
     finish: (): Map<TableName, Chunk> => {
       flush()
       return new Map(staged.map(({ name, chunk }) => [name, chunk.finish()]))
-    },
-    close: () => {
-      for (const { chunk } of staged) chunk.close()
     },
   }
 }

@@ -14,7 +14,7 @@ const SHELF = [
   'figures',
   'version',
   'listings',
-  'heap',
+  'v8',
 ]
 const COMPOSERS = [
   ...['run', 'export-job', 'earlier-export', 'inspect-job', 'index', 'bin'],
@@ -27,7 +27,7 @@ const COMPOSERS = [
     'write-slice',
     'write-task',
     'write-pool',
-    'write-threads',
+    'write-thread',
     'write-worker',
   ],
   'load-into',

@@ -45,33 +45,43 @@ export function readPage(body: Buffer, { range, cutMs, order, toItem }: PageLimi
   for (const { block } of keys) if (block < range.from || block >= range.to) throw outside(block, range)
   if (next !== undefined && runsAgainst(keys, order))
     throw new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`)
-  const heads = keys.filter(({ timeMs }) => timeMs <= cutMs).map(({ block }) => block)
   return {
     body,
     items: transactions.length,
     bad: transactions.length - keys.length,
-    blocks: spanOf(keys.map(({ block }) => block)),
+    blocks: blocksOf(keys, () => true),
     edges: edgesOf(keys),
-    head: spanOf(heads)?.max,
+    head: blocksOf(keys, ({ timeMs }) => timeMs <= cutMs)?.max,
     next,
   }
 }
 
-function spanOf(blocks: readonly number[]): Page['blocks'] {
-  return blocks.length === 0 ? undefined : { min: Math.min(...blocks), max: Math.max(...blocks) }
+/** Lowest and highest block of those that count. */
+function blocksOf(keys: readonly ItemKey[], counts: (key: ItemKey) => boolean): Page['blocks'] {
+  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const key of keys) {
+    if (!counts(key)) continue
+    if (key.block < min) min = key.block
+    if (key.block > max) max = key.block
+  }
+  return min > max ? undefined : { min, max }
 }
 
+const secondOf = ({ timeMs }: ItemKey) => Math.floor(timeMs / 1000)
+
 function edgesOf(keys: readonly ItemKey[]): Page['edges'] {
-  if (keys.length === 0) return undefined
-  const seconds = keys.map(({ timeMs }) => Math.floor(timeMs / 1000))
-  const [first, last] = [Math.min(...seconds), Math.max(...seconds)]
-  const blocksOf = (second: number) =>
-    keys.filter((_, at) => seconds[at] === second).map(({ block }) => block)
-  return { asc: Math.min(...blocksOf(last)), desc: Math.max(...blocksOf(first)) }
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const key of keys) {
+    const second = secondOf(key)
+    if (second < first) first = second
+    if (second > last) last = second
+  }
+  const [oldest, newest] = [first, last].map((second) => blocksOf(keys, (key) => secondOf(key) === second))
+  return oldest && newest && { asc: newest.min, desc: oldest.max }
 }
 
 function runsAgainst(keys: readonly ItemKey[], order: 'asc' | 'desc'): boolean {
-  const [first, last] = [keys[0], keys.at(-1)].map((key) => Math.floor((key?.timeMs ?? 0) / 1000))
+  const [first, last] = [keys[0], keys.at(-1)].map((key) => key && secondOf(key))
   const rise = (last ?? 0) - (first ?? 0)
   return order === 'asc' ? rise < 0 : rise > 0
 }

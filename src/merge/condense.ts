@@ -11,9 +11,14 @@ export type CondenseOptions = {
   open: (place: SourcePlace) => ItemSource
   /** How many bytes of page bodies may overlap in one merge, in bytes. @default 4000000 */
   budgetBytes?: number
+  /** Breaks it off. */
+  signal?: AbortSignal | undefined
 }
 
 export const CONDENSE_DEFAULTS = { budgetBytes: 4_000_000 } as const
+
+/** What is sorted is in memory whole and as text too: so many parts of the budget at a time. */
+const PARTS = 4
 
 /**
  * Makes sources that a merge can hold in memory: where more of them overlap than the budget allows (many wallets over
@@ -28,10 +33,12 @@ export async function condense(
   const file = await open(options.file, 'a+')
   try {
     const { size: end } = await file.stat()
-    const runs: RunFile = { file, end, chunkBytes: Math.ceil(budgetBytes / 64), open: options.open }
+    const { open, signal } = options
+    const chunkBytes = Math.ceil(budgetBytes / (64 * PARTS))
+    const runs: RunFile = { file, end, chunkBytes, open, signal }
     let at = places
     while (mostOverlap(at) > budgetBytes) {
-      const fewer = await sortGroups(at, runs, budgetBytes)
+      const fewer = await sortGroups(at, runs, budgetBytes / PARTS)
       if (mostOverlap(fewer) >= mostOverlap(at)) return fewer
       at = fewer
     }
@@ -41,7 +48,11 @@ export async function condense(
   }
 }
 
-type RunFile = { file: FileHandle; end: number; chunkBytes: number; open: CondenseOptions['open'] }
+type RunFile = Pick<CondenseOptions, 'open' | 'signal'> & {
+  file: FileHandle
+  end: number
+  chunkBytes: number
+}
 
 /** The most bytes of sources that a merge would hold at once. */
 export function mostOverlap(sources: readonly Pick<SourcePlace, 'span' | 'bytes'>[]): number {
@@ -65,7 +76,7 @@ export function mostOverlap(sources: readonly Pick<SourcePlace, 'span' | 'bytes'
 async function sortGroups(
   sources: readonly SourcePlace[],
   runs: RunFile,
-  budgetBytes: number,
+  groupBytes: number,
 ): Promise<SourcePlace[]> {
   const sorted = sources.map((source, order) => ({ source, order }))
   sorted.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
@@ -75,7 +86,7 @@ async function sortGroups(
   for (const entry of sorted) {
     group.push(entry)
     bytes += entry.source.bytes
-    if (bytes < budgetBytes) continue
+    if (bytes < groupBytes) continue
     made.push(...(await sortGroup(group, runs)))
     group = []
     bytes = 0
@@ -88,6 +99,7 @@ async function sortGroup(
   group: readonly { source: SourcePlace; order: number }[],
   runs: RunFile,
 ): Promise<SourcePlace[]> {
+  runs.signal?.throwIfAborted()
   const items: WalletItem[] = []
   for (const { source, order } of group) {
     const { load } = source.wallet === null ? openRun(source, runs) : runs.open(source)

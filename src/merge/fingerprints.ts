@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 
 /** A transaction's hash as a number of 52 bits: the same for the same text, and as good as never for two. */
 export function fingerprint(hash: string): number {
@@ -14,34 +14,45 @@ export function fingerprint(hash: string): number {
 
 const BYTES_EACH = Float64Array.BYTES_PER_ELEMENT
 
-export function writeFingerprints(file: string, fingerprints: readonly number[]): void {
-  writeFileSync(file, new Uint8Array(Float64Array.from(fingerprints).buffer))
+/** Where fingerprints lie in a file, as `fingerprintBytes` made them. */
+export type FingerprintsAt = { path: string; start?: number; bytes: number }
+
+export function fingerprintBytes(fingerprints: readonly number[]): Uint8Array {
+  return new Uint8Array(Float64Array.from(fingerprints).buffer)
 }
 
-export function readFingerprints(file: string): Float64Array {
-  return new Float64Array(new Uint8Array(readFileSync(file)).buffer)
+export function readFingerprints({ path, start = 0, bytes }: FingerprintsAt): Float64Array {
+  const read = new Float64Array(bytes / BYTES_EACH)
+  if (bytes === 0) return read
+  const file = openSync(path, 'r')
+  try {
+    if (readSync(file, read, 0, bytes, start) < bytes) throw new Error(`${path} ends too early`)
+  } finally {
+    closeSync(file)
+  }
+  return read
 }
 
 /** So many are held at once: 16 MB. */
 const MOST_AT_ONCE = 2_000_000
 
-/** The fingerprints that stand more than once in these files. Where there are many, the files are read several times. */
-export function findRepeated(files: readonly string[], mostAtOnce = MOST_AT_ONCE): Set<number> {
-  const count = files.reduce((sum, file) => sum + statSync(file).size / BYTES_EACH, 0)
+/** The fingerprints that stand more than once in all of these. Where there are many, they are read several times. */
+export function findRepeated(all: readonly FingerprintsAt[], mostAtOnce = MOST_AT_ONCE): Set<number> {
+  const count = all.reduce((sum, { bytes }) => sum + bytes / BYTES_EACH, 0)
   const passes = Math.ceil(count / mostAtOnce)
   const repeated = new Set<number>()
   for (let pass = 0; pass < passes; pass += 1) {
-    const parts = files.map((file) => readFingerprints(file).filter((one) => one % passes === pass))
-    const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
+    const parts = all.map((at) => readFingerprints(at).filter((one) => one % passes === pass))
+    const sorted = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
     let end = 0
     for (const part of parts) {
-      all.set(part, end)
+      sorted.set(part, end)
       end += part.length
     }
-    all.sort()
-    for (let at = 1; at < all.length; at += 1) {
-      const one = all[at] as number
-      if (one === all[at - 1]) repeated.add(one)
+    sorted.sort()
+    for (let at = 1; at < sorted.length; at += 1) {
+      const one = sorted[at] as number
+      if (one === sorted[at - 1]) repeated.add(one)
     }
   }
   return repeated

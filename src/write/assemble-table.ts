@@ -75,7 +75,7 @@ export async function assembleTable(files: TableFiles): Promise<Part[]> {
       parts.push({ staged, path, rows, ...measured, fromBlock: range.from, toBlock: range.to })
     }
   }
-  await Promise.all(chunks.map(({ path }) => rm(path, { force: true })))
+  await Promise.all([...new Set(chunks.map(({ path }) => path))].map((path) => rm(path, { force: true })))
   return parts
 }
 
@@ -83,7 +83,7 @@ type Placed = Dealt & { partition: string | undefined }
 
 function byStretch({ stretches, ...chunk }: Chunk): Placed[] {
   if (stretches === undefined) return [{ ...chunk, partition: undefined }]
-  let start = 0
+  let { start = 0 } = chunk
   return stretches.map(({ partition, rows, bytes }) => {
     const stretch = { path: chunk.path, longest: chunk.longest, start, rows, bytes, partition }
     start += bytes

@@ -5,6 +5,8 @@ import type { Lines } from './csv.ts'
 /** Lines of one table on disk, in their final order; a part file is made of one chunk after the other. */
 export type Chunk = {
   path: string
+  /** The byte of the file that it begins with. @default 0 */
+  start?: number
   rows: number
   bytes: number
   /** Bytes of the longest line. */
@@ -16,48 +18,65 @@ export type Chunk = {
 /** Lines that follow each other and belong into one folder of the table, such as `day=2023-11-14`. */
 type Stretch = { partition: string; rows: number; bytes: number }
 
+/** A file for one chunk after the other. */
+export type ChunkFile = {
+  /** Begins a chunk; the one before is finished or given up. */
+  open(): ChunkWriter
+  /** A chunk that is begun later goes on behind those that are there. */
+  close(): void
+}
+
 export type ChunkWriter = {
   /** What is written from here on belongs into this partition. */
   begin(partition: string): void
   write(lines: Lines): void
   finish(): Chunk
-  /** Closes the file where writing was given up. */
-  close(): void
 }
 
 /**
- * Opens a chunk at `path`; the file comes to be with the first rows. It is written by blocking calls, for the thread
- * that makes rows has nothing else to do. Throws OUTPUT_FAILED.
+ * A file at `path`, which comes to be with the first rows. It is written by blocking calls, for the thread that makes rows
+ * has nothing else to do. Throws OUTPUT_FAILED.
  */
-export function openChunk(path: string): ChunkWriter {
-  const chunk: Chunk = { path, rows: 0, bytes: 0, longest: 0 }
-  const begun: { partition: string; rows: number; bytes: number }[] = []
+export function chunkFile(path: string): ChunkFile {
   let file: number | undefined
-  const close = () => {
-    if (file !== undefined) closeSync(file)
-    file = undefined
+  let end = 0
+  const append = (bytes: Uint8Array) => {
+    if (bytes.length === 0) return
+    try {
+      file ??= openSync(path, 'a')
+      // A full disk takes a part of the bytes before it refuses the rest.
+      for (let at = 0; at < bytes.length; ) {
+        const written = writeSync(file, bytes, at)
+        at += written
+        end += written
+      }
+    } catch (cause) {
+      throw diskError(`cannot stage rows in ${path}`, cause)
+    }
   }
+  return {
+    open: () => writeChunk({ path, start: end }, append),
+    close: () => {
+      if (file !== undefined) closeSync(file)
+      file = undefined
+    },
+  }
+}
+
+function writeChunk(at: { path: string; start: number }, append: (bytes: Uint8Array) => void): ChunkWriter {
+  const chunk = { ...at, rows: 0, bytes: 0, longest: 0 }
+  const begun: { partition: string; rows: number; bytes: number }[] = []
   return {
     begin: (partition) => {
       begun.push({ partition, rows: chunk.rows, bytes: chunk.bytes })
     },
     write: ({ bytes, rows, longest }) => {
-      if (rows === 0) return
-      try {
-        file ??= openSync(path, 'w')
-        writeWhole(file, bytes)
-      } catch (cause) {
-        throw diskError(`cannot stage rows in ${path}`, cause)
-      }
+      append(bytes)
       chunk.rows += rows
       chunk.bytes += bytes.length
       chunk.longest = Math.max(chunk.longest, longest)
     },
-    finish: () => {
-      close()
-      return begun.length === 0 ? chunk : { ...chunk, stretches: stretchesOf(begun, chunk) }
-    },
-    close,
+    finish: () => (begun.length === 0 ? chunk : { ...chunk, stretches: stretchesOf(begun, chunk) }),
   }
 }
 
@@ -68,9 +87,4 @@ function stretchesOf(begun: readonly Stretch[], { rows, bytes }: Chunk): Stretch
     return { partition, rows: end.rows - start.rows, bytes: end.bytes - start.bytes }
   })
   return lengths.filter((stretch) => stretch.rows > 0)
-}
-
-/** A full disk takes a part of the bytes before it refuses the rest. */
-function writeWhole(file: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
 }

@@ -7,7 +7,7 @@ import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
 import parquetjs from 'parquetjs-lite'
 import { tableNamed } from '../../dist/table/index.js'
 import { assembleTable, lineMaker } from '../../dist/write/assemble-table.js'
-import { openChunk } from '../../dist/write/chunk.js'
+import { chunkFile } from '../../dist/write/chunk.js'
 
 const table = tableNamed('erc20_transfers')
 
@@ -59,7 +59,7 @@ function rowAt(n) {
 async function writeOurs(folder, count) {
   const how = { format: 'parquet', compression: 'snappy', escapeFormulas: false, maxRowsPerFile: count }
   const lines = lineMaker(how)(table)
-  const chunk = openChunk(join(folder, 'staged'))
+  const chunk = chunkFile(join(folder, 'staged')).open()
   for (let n = 0; n < count; n += 1) {
     lines.add(rowAt(n))
     if (lines.size() > 1 << 18) chunk.write(lines.take())

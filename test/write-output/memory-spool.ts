@@ -33,7 +33,8 @@ export function memorySpool(
 /** A pool that notes the slices it is given and answers with empty rows, the last first. */
 export function recordingPool(): { pool: WritePool; slices: Slice[] } {
   const slices: Slice[] = []
-  const empty = { transactions: 0, chunks: new Map(), seen: new Map(), rejects: [], hashes: '' }
+  const hashes = { path: '', rows: 0, bytes: 0, longest: 0 }
+  const empty = { transactions: 0, chunks: new Map(), seen: new Uint32Array(), rejects: [], hashes }
   const run = async (task: { kind: string; slice?: Slice }): Promise<SliceRows> => {
     if (task.slice === undefined) throw new Error(`no slice but a ${task.kind}`)
     slices.push(task.slice)
@@ -42,6 +43,6 @@ export function recordingPool(): { pool: WritePool; slices: Slice[] } {
   }
   return {
     slices,
-    pool: { expect: () => {}, help: () => {}, run: run as WritePool['run'], close: async () => {} },
+    pool: { expect: () => {}, run: run as WritePool['run'], close: async () => {} },
   }
 }

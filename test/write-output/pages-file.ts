@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SourcePlace } from '../../src/merge/source-place.ts'
 import { TABLE_NAMES } from '../../src/table/index.ts'
+import type { Chunk } from '../../src/write/chunk.ts'
 import type { Slice, SliceContext } from '../../src/write-slice.ts'
 import { erc20, type Item, item } from '../flatten/items.ts'
 
@@ -61,6 +62,7 @@ export function slicesAt(cuts: readonly number[], { places, end }: { places: Sou
 export function sliceContext(folder: string, given: Partial<SliceContext> = {}): SliceContext {
   return {
     ...{ chain: '43114', nativeSymbol: 'AVAX', wallets: WALLETS, tables: TABLE_NAMES },
+    ...{ listings: [...WALLETS.keys()] },
     ...{ format: 'csv', compression: 'none', escapeFormulas: true, maxRowsPerFile: 1_000_000 },
     cutMs: Number.POSITIVE_INFINITY,
     folder,
@@ -68,4 +70,11 @@ export function sliceContext(folder: string, given: Partial<SliceContext> = {}):
     runsFile: join(folder, 'runs'),
     ...given,
   }
+}
+
+/** The lines of a chunk. */
+export function textOf(
+  { path, start = 0, rows, bytes }: Chunk = { path: '', rows: 0, bytes: 0, longest: 0 },
+): string {
+  return rows === 0 ? '' : readFileSync(path).toString('utf8', start, start + bytes)
 }

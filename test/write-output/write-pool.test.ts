@@ -1,15 +1,15 @@
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Worker } from 'node:worker_threads'
+import { threadId, type Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readFingerprints } from '../../src/merge/fingerprints.ts'
 import { TABLE_NAMES } from '../../src/table/index.ts'
-import type { Chunk } from '../../src/write/chunk.ts'
 import { openWritePool as openHere } from '../../src/write-pool.ts'
 import type { Slice, SliceContext, SliceRows } from '../../src/write-slice.ts'
 import type { WriteTask } from '../../src/write-task.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { A, B, itemAt, sliceContext, slicesAt, storePages } from './pages-file.ts'
+import { A, B, itemAt, sliceContext, slicesAt, storePages, textOf } from './pages-file.ts'
 
 /** Threads need the built program. */
 const built = new URL('../../dist/write-pool.js', import.meta.url).href
@@ -47,11 +47,8 @@ const task = (slice: Slice): WriteTask & { kind: 'slice' } => ({ kind: 'slice', 
 
 /** What a slice holds, without where. */
 function contentOf({ chunks, ...rest }: SliceRows) {
-  const texts = [...chunks].map(([name, { rows, path }]: [string, Chunk]) => [
-    name,
-    rows === 0 ? '' : readFileSync(path, 'utf8'),
-  ])
-  return { ...rest, hashes: readFileSync(rest.hashes), texts }
+  const texts = [...chunks].map(([name, chunk]) => [name, textOf(chunk)])
+  return { ...rest, hashes: [...readFingerprints(rest.hashes)], texts }
 }
 
 test('small tasks are done here and start no thread', async () => {
@@ -179,7 +176,7 @@ test('closing waits for what is under way in this thread', async () => {
   const pool = openWritePool(context)
   const running = pool.run(task(slices[0] as Slice), 1)
   await pool.close()
-  expect(readdirSync(context.folder)).toContain('ledger-0.lines')
+  expect(readdirSync(context.folder)).toContain(`ledger-${threadId}.lines`)
   expect(await running).toMatchObject({ transactions: 10 })
 })
 

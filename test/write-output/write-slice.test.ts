@@ -1,12 +1,12 @@
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TABLE_NAMES, type TableName } from '../../src/table/index.ts'
-import { createSliceWriter, type SliceContext, type SliceRows } from '../../src/write-slice.ts'
+import { createSliceWriter, type SliceContext, type SliceRows, seenIn } from '../../src/write-slice.ts'
 import { openWriteTasks } from '../../src/write-task.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { A, B, itemAt, type StoredPage, sliceContext, slicesAt, storePages } from './pages-file.ts'
+import { A, B, itemAt, type StoredPage, sliceContext, slicesAt, storePages, textOf } from './pages-file.ts'
 
 const END = 12
 
@@ -17,15 +17,15 @@ async function write(pages: readonly StoredPage[], { cuts = [], given = {} }: Cu
   const folder = mkdtempSync(join(tempFolder(), 'slices-'))
   const slices = slicesAt(cuts, { places: storePages(folder, pages), end: END })
   const written: SliceRows[] = []
-  const writeSlice = createSliceWriter(sliceContext(folder, given))
-  for (const slice of slices) written.push(writeSlice(slice))
+  const writer = createSliceWriter(sliceContext(folder, given))
+  for (const slice of slices) written.push(writer.write(slice))
   return together(written)
 }
 
 function together(written: readonly SliceRows[]) {
   const seen: Record<string, number> = {}
   for (const slice of written)
-    for (const [wallet, count] of slice.seen) seen[wallet] = (seen[wallet] ?? 0) + count
+    for (const [wallet, count] of seenIn(slice, [A, B])) seen[wallet] = (seen[wallet] ?? 0) + count
   return {
     transactions: written.reduce((sum, { transactions }) => sum + transactions, 0),
     seen,
@@ -36,8 +36,8 @@ function together(written: readonly SliceRows[]) {
 
 function linesOf(written: readonly SliceRows[], name: TableName): string {
   const texts = written.map(({ chunks }) => {
-    const { path, rows, bytes } = chunks.get(name) ?? { path: '', rows: 0, bytes: 0 }
-    const text = rows === 0 ? '' : readFileSync(path, 'utf8')
+    const { rows = 0, bytes = 0 } = chunks.get(name) ?? {}
+    const text = textOf(chunks.get(name))
     expect([Buffer.byteLength(text), text.split('\n').length - 1]).toEqual([bytes, rows])
     return text
   })
@@ -112,7 +112,7 @@ test('pages that are not there fail as output', async () => {
   const places = storePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
   const context = sliceContext(folder, { pagesFile: join(folder, 'missing') })
   const slice = { range: { from: 0, to: END }, places }
-  await expect(openWriteTasks(context)({ kind: 'slice', slice })).rejects.toMatchObject({
+  await expect(openWriteTasks(context).run({ kind: 'slice', slice })).rejects.toMatchObject({
     code: 'OUTPUT_FAILED',
   })
 })
@@ -122,7 +122,7 @@ test('pages that end too early fail as output', async () => {
   const places = storePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
   const longer = places.map((place) => ({ ...place, bytes: place.bytes + 1 }))
   const slice = { range: { from: 0, to: END }, places: longer }
-  await expect(openWriteTasks(sliceContext(folder))({ kind: 'slice', slice })).rejects.toMatchObject({
+  await expect(openWriteTasks(sliceContext(folder)).run({ kind: 'slice', slice })).rejects.toMatchObject({
     code: 'OUTPUT_FAILED',
     message: expect.stringContaining('it ends too early'),
   })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ManifestFile } from '../../src/manifest.ts'
-import { openChunk } from '../../src/write/chunk.ts'
+import { chunkFile } from '../../src/write/chunk.ts'
 import { dealChunks } from '../../src/write/deal-chunks.ts'
 import { partitioner } from '../../src/write/partition.ts'
 import { planCompaction } from '../../src/write/plan-compaction.ts'
@@ -21,7 +21,7 @@ test.for([
 
 test('a chunk knows which of its lines are of which partition', () => {
   const path = join(tempFolder(), 'chunk')
-  const chunk = openChunk(path)
+  const chunk = chunkFile(path).open()
   for (const [partition, text] of [
     ['day=1', 'a\n'],
     ['day=2', ''],

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Row } from '../../src/table/index.ts'
 import { assembleTable, lineMaker, type Part, type TableFiles } from '../../src/write/assemble-table.ts'
-import { type Chunk, openChunk } from '../../src/write/chunk.ts'
+import { type Chunk, chunkFile } from '../../src/write/chunk.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { SAMPLE } from './tables.ts'
 
@@ -25,10 +25,12 @@ export async function writeRows(chunks: readonly (readonly Row[])[], options: Wr
 }
 
 function stageRows(name: string, rows: readonly Row[], files: Omit<TableFiles, 'chunks'>): Chunk {
-  const chunk = openChunk(join(files.folder, name))
+  const file = chunkFile(join(files.folder, name))
+  const chunk = file.open()
   const lines = lineMaker(files)(files.table)
   for (const row of rows) lines.add(row)
   chunk.write(lines.take())
+  file.close()
   return chunk.finish()
 }
 

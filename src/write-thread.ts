@@ -1,0 +1,102 @@
+import { setFlagsFromString } from 'node:v8'
+import { Worker } from 'node:worker_threads'
+import { ExportError, toExportError } from './errors.ts'
+import type { SliceContext } from './write-slice.ts'
+import type { WriteTask } from './write-task.ts'
+
+/** What the thread answers. */
+export type WorkerAnswer =
+  | { result: unknown }
+  | { error: Pick<ExportError, 'code' | 'message' | 'fix'> & { stack: string | undefined } }
+
+/** Tells the thread to break off its task and end; ended from outside in native work it would end the whole process. */
+export const STOP = 'stop'
+
+/** A thread that does one task of the writing after the other. */
+export type WriteThread = {
+  /** Rejects with what the task threw; with a BUG where the thread broke, for all tasks, or was closed. */
+  run(task: WriteTask): Promise<unknown>
+  /** Gives up what is under way; resolves when the thread is gone. */
+  close(): Promise<void>
+}
+
+const WORKER = new URL('./write-worker.js', import.meta.url)
+/** Threads need the built program. */
+export const CAN_THREAD = import.meta.url.endsWith('.js')
+
+/**
+ * Rows live short too, but there are many of them: the young generation of a thread, half of which is in use at a time,
+ * begins as large as it may become.
+ */
+const YOUNG_MB = 24
+const HALF_MB = YOUNG_MB / 3
+
+/** So many tasks the thread has at a time: one more than it does, so that it need not wait for the next. */
+const MOST_UNDER_WAY = 2
+
+type Waiting = {
+  task: WriteTask
+  resolve: (result: unknown) => void
+  reject: (error: unknown) => void
+}
+
+export function openWriteThread(context: SliceContext): WriteThread {
+  const waiting: Waiting[] = []
+  /** In the order in which they will be answered. */
+  const underWay: Waiting[] = []
+  let ended: ExportError | undefined
+  const worker = startWorker(context)
+  const next = () => {
+    while (underWay.length < MOST_UNDER_WAY) {
+      const one = waiting.shift()
+      if (one === undefined) return
+      underWay.push(one)
+      worker.postMessage(one.task)
+    }
+  }
+  const giveUp = (why: ExportError) => {
+    ended ??= why
+    for (const { reject } of [...underWay.splice(0), ...waiting.splice(0)]) reject(ended)
+  }
+  worker.on('message', (answer: WorkerAnswer) => {
+    const one = underWay.shift()
+    if ('error' in answer) one?.reject(revive(answer.error))
+    else one?.resolve(answer.result)
+    next()
+  })
+  worker.on('error', (fault) => giveUp(toExportError(fault)))
+  worker.on('exit', () => giveUp(new ExportError('BUG', 'a writing thread ended early')))
+  const exited = new Promise((resolve) => worker.once('exit', resolve))
+  return {
+    run: (task) =>
+      new Promise((resolve, reject) => {
+        if (ended !== undefined) return reject(ended)
+        waiting.push({ task, resolve, reject })
+        next()
+      }),
+    close: async () => {
+      giveUp(new ExportError('BUG', 'the writing was given up'))
+      worker.postMessage(STOP)
+      await exited
+    },
+  }
+}
+
+function startWorker(context: SliceContext): Worker {
+  setFlagsFromString(`--min-semi-space-size=${HALF_MB}`)
+  return new Worker(WORKER, {
+    workerData: context,
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+  })
+}
+
+function revive({
+  code,
+  message,
+  fix,
+  stack,
+}: Extract<WorkerAnswer, { error: unknown }>['error']): ExportError {
+  const error = new ExportError(code, message, { fix })
+  if (stack !== undefined) error.stack = stack
+  return error
+}
