@@ -1,5 +1,5 @@
 import { subtractRange, uniteRanges } from './block-ranges.ts'
-import { CONDENSE_DEFAULTS, mostOverlap } from './merge/condense.ts'
+import { mostOverlap, overlapTooMuch } from './merge/condense.ts'
 import type { SourcePlace } from './merge/source-place.ts'
 import type { BlockRange } from './model.ts'
 import type { Spool } from './spool/spool.ts'
@@ -69,7 +69,7 @@ export function createSlicer(slicing: Slicing): Slicer {
     for (const range of ready) {
       const places = placesIn(frames, range)
       const enough = underWay === 0 ? IDLE_BYTES : SLICE_BYTES
-      if (bytesOf(places) < enough || mostOverlap(places) > CONDENSE_DEFAULTS.budgetBytes) continue
+      if (bytesOf(places) < enough || overlapTooMuch(places)) continue
       for (const slice of cutSlices(range, places)) begin(slice)
     }
   }

@@ -5,7 +5,7 @@ import { coverageWithout, type Earlier, endOfExport } from './earlier-export.ts'
 import type { Changes, Figures } from './figures.ts'
 import { listingsOf } from './listings.ts'
 import { type Coverage, PRIVATE_FOLDER } from './manifest.ts'
-import { CONDENSE_DEFAULTS, mostOverlap } from './merge/condense.ts'
+import { overlapTooMuch } from './merge/condense.ts'
 import { mergeItems } from './merge/merge-items.ts'
 import { openSource } from './merge/source-place.ts'
 import type { BlockRange, Job } from './model.ts'
@@ -54,7 +54,7 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   const pool = openWritePool(context)
   const pages = openPlaces(context)
   const condense: Slicing['condense'] = async (places) => {
-    if (mostOverlap(places) <= CONDENSE_DEFAULTS.budgetBytes) return places
+    if (!overlapTooMuch(places)) return places
     compactHeap()
     return pool.run({ kind: 'condense', places }, bytesOf(places))
   }
@@ -113,7 +113,8 @@ async function finish(finishing: Finishing, range: BlockRange): Promise<Written>
   if (job.keepRaw) await keepRaw(finishing, range)
   const rejected = await rejectLines(finishing, slices)
   const rejects = [...new Set([...earlier.rejects, ...rejected])].sort()
-  const seen = countSeen(slices.map((slice) => seenIn(slice, [...listingsOf(job)])))
+  const listings = [...listingsOf(job)]
+  const seen = countSeen(slices.map((slice) => seenIn(slice, listings)))
   const kept = keptOf(earlier, job)
   const everSeen = countSeen([...earlier.written.map((one) => new Map(Object.entries(one.seen))), seen])
   const source = { job, range, parts, seen: everSeen, missing: finishing.spool.missing(), kept }

@@ -64,9 +64,9 @@ export function createSliceWriter(context: SliceContext): SliceWriter {
     return { name, lines: openLines(tableNamed(name)), file: fileOf(name) }
   })
   const hashes = fileOf('hashes')
-  const placeOf = new Map(context.listings.map((listing, at) => [listing, at]))
+  const numberOf = new Map(context.listings.map((listing, at) => [listing, at]))
   return {
-    write: (slice) => writeSlice(slice, { ...context, staging: tables, hashes, placeOf }),
+    write: (slice) => writeSlice(slice, { ...context, staging: tables, hashes, numberOf }),
     close: () => {
       for (const file of [...tables.map((table) => table.file), hashes]) file.close()
     },
@@ -76,8 +76,8 @@ export function createSliceWriter(context: SliceContext): SliceWriter {
 type Writing = SliceContext & {
   staging: readonly TableStage[]
   hashes: ChunkFile
-  /** Place among the listings. */
-  placeOf: ReadonlyMap<string, number>
+  /** Of a listing, its place among them. */
+  numberOf: ReadonlyMap<string, number>
 }
 type TableStage = { name: TableName; lines: CsvLines; file: ChunkFile }
 
@@ -106,7 +106,7 @@ function writeSlice({ range, places, moved }: Slice, context: Writing): SliceRow
       transactions,
       chunks: stage.finish(),
       seen: Uint32Array.from(
-        [...seen].flatMap(([listing, count]) => [context.placeOf.get(listing) ?? 0, count]),
+        [...seen].flatMap(([listing, count]) => [context.numberOf.get(listing) ?? 0, count]),
       ),
       rejects,
       hashes: stageHashes(fingerprints, context.hashes),

@@ -11,7 +11,7 @@ export type Page = {
   /** Items that have no place in the chain. */
   bad: number
   /** Lowest and highest block in the page; undefined where no item has a block. */
-  blocks: { min: number; max: number } | undefined
+  blocks: Span | undefined
   /**
    * The block from which a restart loses nothing, going up and going down; undefined where no item has a block.
    * The service sorts by time, and blocks of one second may be mixed: it is the outermost block of the last second.
@@ -45,38 +45,42 @@ export function readPage(body: Buffer, { range, cutMs, order, toItem }: PageLimi
   for (const { block } of keys) if (block < range.from || block >= range.to) throw outside(block, range)
   if (next !== undefined && runsAgainst(keys, order))
     throw new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`)
+  const old = keys.filter(({ timeMs }) => timeMs <= cutMs)
   return {
     body,
     items: transactions.length,
     bad: transactions.length - keys.length,
-    blocks: blocksOf(keys, () => true),
+    blocks: spanOf(keys, blockOf),
     edges: edgesOf(keys),
-    head: blocksOf(keys, ({ timeMs }) => timeMs <= cutMs)?.max,
+    head: spanOf(old, blockOf)?.max,
     next,
   }
 }
 
-/** Lowest and highest block of those that count. */
-function blocksOf(keys: readonly ItemKey[], counts: (key: ItemKey) => boolean): Page['blocks'] {
-  let [min, max] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+type Span = { min: number; max: number }
+
+/** The lowest and the highest; undefined where there is no key. */
+function spanOf(keys: readonly ItemKey[], of: (key: ItemKey) => number): Span | undefined {
+  const span = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
   for (const key of keys) {
-    if (!counts(key)) continue
-    if (key.block < min) min = key.block
-    if (key.block > max) max = key.block
+    const value = of(key)
+    if (value < span.min) span.min = value
+    if (value > span.max) span.max = value
   }
-  return min > max ? undefined : { min, max }
+  return keys.length === 0 ? undefined : span
 }
 
+const blockOf = ({ block }: ItemKey) => block
 const secondOf = ({ timeMs }: ItemKey) => Math.floor(timeMs / 1000)
 
 function edgesOf(keys: readonly ItemKey[]): Page['edges'] {
-  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
-  for (const key of keys) {
-    const second = secondOf(key)
-    if (second < first) first = second
-    if (second > last) last = second
-  }
-  const [oldest, newest] = [first, last].map((second) => blocksOf(keys, (key) => secondOf(key) === second))
+  const seconds = spanOf(keys, secondOf)
+  const blocksIn = (second: number | undefined) =>
+    spanOf(
+      keys.filter((key) => secondOf(key) === second),
+      blockOf,
+    )
+  const [oldest, newest] = [blocksIn(seconds?.min), blocksIn(seconds?.max)]
   return oldest && newest && { asc: newest.min, desc: oldest.max }
 }
 

@@ -15,7 +15,12 @@ export type CondenseOptions = {
   signal?: AbortSignal | undefined
 }
 
-export const CONDENSE_DEFAULTS = { budgetBytes: 4_000_000 } as const
+const BUDGET_BYTES = 4_000_000
+
+/** Whether `condense` by default has something to do. */
+export function overlapTooMuch(places: readonly SourcePlace[]): boolean {
+  return mostOverlap(places) > BUDGET_BYTES
+}
 
 /** What is sorted is in memory whole and as text too: so many parts of the budget at a time. */
 const PARTS = 4
@@ -28,7 +33,7 @@ export async function condense(
   places: readonly SourcePlace[],
   options: CondenseOptions,
 ): Promise<readonly SourcePlace[]> {
-  const budgetBytes = options.budgetBytes ?? CONDENSE_DEFAULTS.budgetBytes
+  const budgetBytes = options.budgetBytes ?? BUDGET_BYTES
   if (mostOverlap(places) <= budgetBytes) return places
   const file = await open(options.file, 'a+')
   try {
