@@ -45,7 +45,8 @@ export function openWriteThread(context: SliceContext): WriteThread {
   /** In the order in which they will be answered. */
   const underWay: Waiting[] = []
   let ended: ExportError | undefined
-  const worker = startWorker(context)
+  const worker = takeWorker()
+  worker.postMessage(context)
   const next = () => {
     while (underWay.length < MOST_UNDER_WAY) {
       const one = waiting.shift()
@@ -82,12 +83,33 @@ export function openWriteThread(context: SliceContext): WriteThread {
   }
 }
 
-function startWorker(context: SliceContext): Worker {
-  setFlagsFromString(`--min-semi-space-size=${HALF_MB}`)
-  return new Worker(WORKER, {
-    workerData: context,
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+let spare: Worker | undefined
+
+/**
+ * Starts a thread before it is known whether there is work for it, so that it is there when the rest of the program is. It
+ * does not keep the process alive.
+ */
+export function prepareThread(): void {
+  if (!CAN_THREAD || spare !== undefined) return
+  spare = startWorker()
+  spare.unref()
+  // Where it cannot start, the next one says why.
+  spare.on('error', () => {
+    spare = undefined
   })
+}
+
+function takeWorker(): Worker {
+  const worker = spare ?? startWorker()
+  spare = undefined
+  worker.removeAllListeners('error')
+  worker.ref()
+  return worker
+}
+
+function startWorker(): Worker {
+  setFlagsFromString(`--min-semi-space-size=${HALF_MB}`)
+  return new Worker(WORKER, { resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } })
 }
 
 function revive({

@@ -1,7 +1,9 @@
 import yargs, { type Argv, type CommandModule } from 'yargs'
 import { ExportError, toExportError } from '../errors.ts'
 import { createLog, type LogFormat } from '../report/log.ts'
+import { compileWasmQuickly } from '../v8.ts'
 import { VERSION } from '../version.ts'
+import { prepareThread } from '../write-thread.ts'
 
 /** Runs one command line and gives the process's exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -24,7 +26,11 @@ type Command = CommandModule<object, any>
 
 /** What a command needs is loaded with it: starting costs more than most commands do. */
 const COMMANDS: Record<string, (finish: Finish) => Promise<Command>> = {
-  run: async (finish) => (await import('./run.ts')).runCommand(finish),
+  run: async (finish) => {
+    compileWasmQuickly()
+    prepareThread()
+    return (await import('./run.ts')).runCommand(finish)
+  },
   plan: async () => (await import('./plan.ts')).planCommand(),
   validate: async () => (await import('./validate.ts')).validateCommand(),
   status: async () => (await import('./status.ts')).statusCommand(),

@@ -1,5 +1,6 @@
-import { Agent, type Dispatcher, request as requestOnce } from 'undici'
+import Pool from 'undici/lib/dispatcher/pool.js'
 import { ExportError } from '../errors.ts'
+import { exchange, TimeoutError } from './exchange.ts'
 import { tooLarge, unpack } from './unpack.ts'
 
 export type ClientOptions = {
@@ -49,7 +50,8 @@ const MAX_BODY_BYTES = 256 * 2 ** 20
 /** A keep-alive HTTP client of one service. Redirects are not followed: the key goes to one host only. */
 export function createClient(options: ClientOptions): Client {
   const { apiKey, apiKeyHeader, connections, timeoutMs, maxBodyBytes = MAX_BODY_BYTES } = options
-  const agent = new Agent({
+  const { origin, host, pathname } = new URL(options.baseUrl)
+  const pool = new Pool(origin, {
     connections,
     keepAliveTimeout: 30_000,
     connect: { timeout: timeoutMs },
@@ -59,79 +61,64 @@ export function createClient(options: ClientOptions): Client {
   })
   const headers: Record<string, string> = { accept: 'application/json', 'accept-encoding': 'gzip, br' }
   if (apiKey !== undefined) headers[apiKeyHeader] = apiKey
-  const line: Line = { baseUrl: options.baseUrl, agent, headers, timeoutMs, maxBodyBytes }
+  const line: Line = { pool, basePath: pathname.replace(/\/$/, ''), headers, timeoutMs, maxBodyBytes, host }
   return {
     send: (request, signal) => send(line, request, signal),
     hideKey: (text) => (apiKey ? text.replaceAll(apiKey, '…') : text),
-    close: () => agent.destroy(),
+    close: () => pool.destroy(),
   }
 }
 
 /** What every request of a client shares. */
 type Line = {
-  baseUrl: string
-  agent: Agent
+  pool: Pool
+  host: string
+  /** What the service's paths begin with. */
+  basePath: string
   headers: Record<string, string>
   timeoutMs: number
   maxBodyBytes: number
 }
 
 async function send(line: Line, request: ClientRequest, signal: AbortSignal): Promise<Answer> {
-  const timeout = AbortSignal.timeout(line.timeoutMs)
+  const { pool, basePath, timeoutMs, maxBodyBytes } = line
+  const { method, pathAndQuery } = request
+  const sent = { method, path: basePath + pathAndQuery, ...contentOf(line, request) }
   try {
-    const answer = await requestOnce(line.baseUrl + request.pathAndQuery, {
-      dispatcher: line.agent,
-      method: request.method,
-      signal: AbortSignal.any([signal, timeout]),
-      ...contentOf(line, request),
-    })
-    const headers = flattenHeaders(answer.headers)
-    const body = await readBody(answer, headers['content-encoding'], line)
-    return { status: answer.statusCode, headers, body }
+    const { status, headers, body } = await exchange(pool, sent, { signal, timeoutMs })
+    return { status, headers, body: body ? await unpackBody(body, { status, headers, maxBodyBytes }) : EMPTY }
   } catch (cause) {
     signal.throwIfAborted()
-    throw faultOf(cause, { timedOut: timeout.aborted, line })
+    throw faultOf(cause, line)
   }
 }
+
+const EMPTY = Buffer.alloc(0)
 
 function contentOf({ headers }: Line, { body }: ClientRequest) {
   if (body === undefined) return { headers }
   return { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
-function flattenHeaders(raw: Dispatcher.ResponseData['headers']): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(raw).map(([name, value]) => [
-      name.toLowerCase(),
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
-  )
-}
+type Packing = Pick<Answer, 'status' | 'headers'> & Pick<Line, 'maxBodyBytes'>
 
-async function readBody(
-  { statusCode, body }: Dispatcher.ResponseData,
-  encoding: string | undefined,
-  { maxBodyBytes }: Line,
-): Promise<Buffer> {
+async function unpackBody(bytes: Buffer, { status, headers, maxBodyBytes }: Packing): Promise<Buffer> {
   try {
-    return await unpack({ bytes: Buffer.from(await body.arrayBuffer()), encoding, maxBytes: maxBodyBytes })
+    return await unpack({ bytes, encoding: headers['content-encoding'], maxBytes: maxBodyBytes })
   } catch (cause) {
-    if (statusCode >= 300) return Buffer.alloc(0)
+    if (status >= 300) return EMPTY
     throw cause
   }
 }
 
-type Circumstances = { timedOut: boolean; line: Line }
-
-function faultOf(cause: unknown, { timedOut, line }: Circumstances): ExportError {
+function faultOf(cause: unknown, { host, maxBodyBytes }: Line): ExportError {
   if (cause instanceof ExportError) return cause
   const unavailable = (what: string, mayHaveActed: boolean) =>
     new ExportError('SERVICE_UNAVAILABLE', what, { mayHaveActed })
-  if (timedOut) return unavailable(`no whole answer within ${line.timeoutMs} ms`, true)
+  if (cause instanceof TimeoutError) return unavailable(cause.message, true)
   const codes = codesOf(cause)
-  if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE')) return tooLarge(line.maxBodyBytes)
+  if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE')) return tooLarge(maxBodyBytes)
   const unsent = codes.some((code) => UNSENT.test(code))
-  const { host } = new URL(line.baseUrl)
   return unavailable(`the connection to ${host} failed (${codes.join(', ') || 'unknown fault'})`, !unsent)
 }
 

@@ -76,7 +76,7 @@ function frameLogOn(path: string, file: FileHandle, start: number): FrameLog {
   let synced = Date.now()
   const write = async (head: object, body: Buffer): Promise<WholePlace> => {
     const line = headLine(head, body)
-    await file.appendFile(Buffer.concat([line, body, NEWLINE]))
+    await writeWhole(file, [line, body, NEWLINE])
     const place = { start: end, offset: end + line.length, bytes: body.length }
     end = place.offset + body.length + 1
     if (Date.now() - synced > SYNC_EVERY_MS) {
@@ -104,6 +104,13 @@ function frameLogOn(path: string, file: FileHandle, start: number): FrameLog {
 }
 
 const NEWLINE = Buffer.from('\n')
+
+async function writeWhole(file: FileHandle, parts: readonly Buffer[]): Promise<void> {
+  const { bytesWritten } = await file.writev([...parts])
+  const left = parts.reduce((sum, part) => sum + part.length, -bytesWritten)
+  // A full disk takes a part; asked to take the rest, it says why it does not.
+  if (left > 0) await file.appendFile(Buffer.concat(parts).subarray(bytesWritten))
+}
 
 function headLine(head: object, body: Buffer): Buffer {
   const json = JSON.stringify({ bytes: body.length, crc: crc32(body), ...head })

@@ -114,3 +114,32 @@ test('ends with the signal, whatever it was waiting for', async () => {
   const error = await failureOf(clientAt(url).send(get, stop.signal))
   expect(error).toEqual(new Error('enough'))
 })
+
+test('ends with the signal also while it waits for a connection, and is not sent then', async () => {
+  const stop = new AbortController()
+  const { url, asked } = await startServer(() => () => {})
+  const client = clientAt(url, { connections: 1, timeoutMs: 300 })
+  const first = failureOf(client.send(get, never))
+  const second = failureOf(client.send(get, stop.signal))
+  stop.abort(new Error('enough'))
+  expect(await second).toEqual(new Error('enough'))
+  expect(await first).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  expect(asked).toHaveLength(1)
+})
+
+test('sends nothing once the signal is aborted', async () => {
+  const { url, asked } = await startServer(() => ({}))
+  const error = await failureOf(clientAt(url).send(get, AbortSignal.abort(new Error('enough'))))
+  expect(error).toEqual(new Error('enough'))
+  expect(asked).toEqual([])
+})
+
+test('takes the answer that follows early hints', async () => {
+  const early: Reply = (response) => {
+    response.writeEarlyHints({ link: '</style.css>; rel=preload' })
+    response.writeHead(200, { 'x-told': 'late' }).end('whole')
+  }
+  const { url } = await startServer(() => early)
+  const answer = await clientAt(url).send(get, never)
+  expect(answer).toMatchObject({ status: 200, headers: { 'x-told': 'late' }, body: Buffer.from('whole') })
+})

@@ -29,7 +29,7 @@ const JOBS: readonly CrashJob[] = [
 ]
 
 /** What makes a step of the publishing last. */
-const BORDER = /^(?:rename|unlink|appendFile) /
+const BORDER = /^(?:rename|unlink|writev) /
 
 test.for(JOBS)('a kill while $what are published keeps one whole list', async (job) => {
   const calm = await calmRunOf(job)
