@@ -95,20 +95,25 @@ const without = (range: BlockRange, gone: readonly BlockRange[]) =>
 
 export const bytesOf = (places: readonly SourcePlace[]) => places.reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** The pages that may hold items of these blocks. */
+/** The pages that may hold items of these blocks. There may be many, in both threads: each is as small as can be. */
 export function placesIn(frames: readonly Frame[], { from, to }: BlockRange): SourcePlace[] {
-  return frames.flatMap(({ wallet, place, blocks, until }) =>
-    blocks === null || blocks.max < from || blocks.min >= Math.min(to, until)
-      ? []
-      : [{ wallet, ...place, span: spanOfBlocks(blocks), until }],
-  )
+  const places: SourcePlace[] = []
+  for (const { wallet, place, blocks, until } of frames) {
+    if (blocks === null || blocks.max < from || blocks.min >= Math.min(to, until)) continue
+    const { offset, bytes } = place
+    const counted = until === Number.POSITIVE_INFINITY ? undefined : until
+    places.push({ wallet, offset, bytes, span: spanOfBlocks(blocks), until: counted })
+  }
+  return places
 }
+
+const [LAST_INDEX, LAST_HASH] = [2 ** 31 - 1, '\uffff']
 
 /** All that may lie in these blocks. */
 function spanOfBlocks({ min, max }: { min: number; max: number }): SourcePlace['span'] {
   return {
     first: { block: min, index: -1, hash: '' },
-    last: { block: max, index: Number.MAX_SAFE_INTEGER, hash: '' },
+    last: { block: max, index: LAST_INDEX, hash: LAST_HASH },
   }
 }
 

@@ -16,7 +16,7 @@ import { bytesOf, createSlicer, placesIn, type Slicer, type Slicing } from './sl
 import type { Spool } from './spool/spool.ts'
 import type { Frame, Written } from './spool/state.ts'
 import type { TableName } from './table/index.ts'
-import { compactHeap } from './v8.ts'
+import { shrinkHeap } from './v8.ts'
 import type { Part } from './write/assemble-table.ts'
 import { buildManifest, type Kept } from './write/build-manifest.ts'
 import { listChanges } from './write/list-changes.ts'
@@ -55,8 +55,7 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   const pages = openPlaces(context)
   const condense: Slicing['condense'] = async (places) => {
     if (!overlapTooMuch(places)) return places
-    compactHeap()
-    return pool.run({ kind: 'condense', places }, bytesOf(places))
+    return pool.run({ kind: 'condense', places }, bytesOf(places)).finally(shrinkHeap)
   }
   const slicer = createSlicer({
     spool: output.spool,
@@ -89,8 +88,8 @@ function sliceContext({ job, spool }: Output, folder: string): SliceContext {
   return {
     ...{ chain, nativeSymbol, tables, format, compression, escapeFormulas, maxRowsPerFile, folder },
     ...{ partitionBy, targetFileBytes },
-    wallets: new Map(job.wallets.map(({ address, label }) => [address, label])),
-    listings: [...listingsOf(job)],
+    addresses: job.wallets.map(({ address }) => address),
+    labels: new Map(job.wallets.flatMap(({ address, label }) => (label === null ? [] : [[address, label]]))),
     cutMs: spool.cutMs,
     pagesFile: spool.path,
     runsFile: join(folder, 'sorted-runs'),
@@ -133,6 +132,7 @@ async function finish(finishing: Finishing, range: BlockRange): Promise<Written>
 /** The slices of the range, every transaction in one of them. */
 async function settledSlices(finishing: Finishing, range: BlockRange): Promise<readonly SliceRows[]> {
   const { job, spool, figures, slicer, pool, pages, condense } = finishing
+  await pool.expectNoMore()
   const cut = await slicer.finish(range)
   const frames = spool.frames(listingsOf(job))
   return settleMoved(cut, {

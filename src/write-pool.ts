@@ -1,6 +1,6 @@
 import { ExportError } from './errors.ts'
 import { limitConcurrency } from './fetch/limit.ts'
-import { collectGarbage } from './v8.ts'
+import { shrinkHeap } from './v8.ts'
 import { loadDuckDb } from './write/parquet.ts'
 import type { SliceContext } from './write-slice.ts'
 import { openWriteTasks, type WriteResult, type WriteTask } from './write-task.ts'
@@ -13,9 +13,11 @@ import { CAN_THREAD, openWriteThread, type WriteThread } from './write-thread.ts
 export type WritePool = {
   /** Tells that so many more bytes will have to be done: a thread takes a while to start. */
   expect(bytes: number): void
+  /** Tells that all is read: what that leaves in memory goes where a thread does the rest. */
+  expectNoMore(): Promise<void>
   /**
    * `bytes`: how much there is to do. Slices come first, tables after all of them, the largest first. Rejects with what
-   * the task threw, and always once the pool is closed.
+   * the task threw, and always once the pool is closed. Nothing else may be asked for while a condense is under way.
    */
   run<T extends WriteTask>(task: T, bytes: number): Promise<WriteResult<T>>
   /** Gives up what is under way; resolves when nothing is. */
@@ -30,6 +32,8 @@ const SMALL_BYTES = 1_000_000
  */
 const parquetAtOnce = (bytes: number) => (bytes > LONG_BYTES ? 1 : 2)
 const LONG_BYTES = 200_000_000
+/** After so many bytes of pages what they left in memory goes. */
+const SHRINK_EVERY = 100_000_000
 
 export function openWritePool(context: SliceContext): WritePool {
   const here = new Set<Promise<unknown>>()
@@ -37,6 +41,7 @@ export function openWritePool(context: SliceContext): WritePool {
   const stop = new AbortController()
   let thread: WriteThread | undefined
   let [expected, begun] = [0, 0]
+  let shrinkAt = SHRINK_EVERY
   let isClosed = false
   const requireOpen = () => {
     if (isClosed) throw new ExportError('BUG', 'the writing was given up')
@@ -53,12 +58,18 @@ export function openWritePool(context: SliceContext): WritePool {
     // It takes a while too; where it fails, it will again when it is needed.
     if (context.format === 'parquet') loadDuckDb().catch(() => undefined)
   }
+  /** What it has left to do is given up; the next task starts another, with less in memory. */
+  const endThread = async () => {
+    const ending = thread
+    thread = undefined
+    await ending?.close()
+  }
   let limitParquet: ReturnType<typeof limitConcurrency> | undefined
   let parquetMemory: Promise<void> | undefined
   /** What the thread, which has nothing left to do, and rows hold goes before DuckDB asks for memory. */
   const makeRoom = async () => {
     await thread?.close()
-    collectGarbage()
+    await shrinkHeap()
   }
   const runParquet = (task: WriteTask, bytes: number) => {
     limitParquet ??= limitConcurrency(parquetAtOnce(bytes))
@@ -73,6 +84,13 @@ export function openWritePool(context: SliceContext): WritePool {
     expect: (bytes) => {
       expected += bytes
       startIfMuch(expected)
+      if (expected < shrinkAt) return
+      shrinkAt += SHRINK_EVERY
+      // Pages are short-lived, and leave more behind the longer it goes on.
+      void shrinkHeap()
+    },
+    expectNoMore: async () => {
+      if (thread !== undefined) await shrinkHeap()
     },
     run: async <T extends WriteTask>(task: T, bytes: number) => {
       requireOpen()
@@ -80,7 +98,9 @@ export function openWritePool(context: SliceContext): WritePool {
         return (await runParquet(task, bytes)) as WriteResult<T>
       begun += bytes
       startIfMuch(begun)
-      return (await (thread?.run(task) ?? runHere(task))) as WriteResult<T>
+      const result = await (thread?.run(task) ?? runHere(task))
+      if (task.kind === 'condense') await endThread()
+      return result as WriteResult<T>
     },
     close: async () => {
       isClosed = true

@@ -1,12 +1,18 @@
 import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
-import { type FlatTransaction, flattenTransaction, type Reject } from './flatten/flatten-transaction.ts'
+import {
+  type FlatTransaction,
+  type FlattenContext,
+  flattenTransaction,
+  type Reject,
+} from './flatten/flatten-transaction.ts'
 import { fingerprint, fingerprintBytes } from './merge/fingerprints.ts'
 import { mergeItems } from './merge/merge-items.ts'
 import { type MovedTransaction, openSource, type SourcePlace } from './merge/source-place.ts'
 import type { BlockRange, PartitionBy } from './model.ts'
 import { openPlaces, type PlaceFiles } from './open-places.ts'
 import { type TableName, tableNamed } from './table/index.ts'
+import { collectGarbage } from './v8.ts'
 import { type FileFormat, lineMaker } from './write/assemble-table.ts'
 import { type Chunk, type ChunkFile, type ChunkWriter, chunkFile } from './write/chunk.ts'
 import type { CsvLines } from './write/csv.ts'
@@ -16,11 +22,11 @@ import { type Partitioner, partitioner } from './write/partition.ts'
 export type SliceContext = FileFormat &
   PlaceFiles & {
     chain: string
-    /** The job's listings: addresses, or that of all blocks. */
-    listings: readonly string[]
     nativeSymbol: string | null
-    /** Label by address of every wallet of the job. */
-    wallets: ReadonlyMap<string, string | null>
+    /** Of the job's wallets. */
+    addresses: readonly string[]
+    /** By address, where a wallet has one. */
+    labels: ReadonlyMap<string, string>
     tables: readonly TableName[]
     /** undefined: no partitions. */
     partitionBy?: PartitionBy | undefined
@@ -64,9 +70,13 @@ export function createSliceWriter(context: SliceContext): SliceWriter {
     return { name, lines: openLines(tableNamed(name)), file: fileOf(name) }
   })
   const hashes = fileOf('hashes')
-  const numberOf = new Map(context.listings.map((listing, at) => [listing, at]))
+  const numberOf = new Map(context.addresses.map((address, at) => [address, at]))
+  const wallets: FlattenContext['wallets'] = {
+    has: (address) => numberOf.has(address),
+    get: (address) => context.labels.get(address),
+  }
   return {
-    write: (slice) => writeSlice(slice, { ...context, staging: tables, hashes, numberOf }),
+    write: (slice) => writeSlice(slice, { ...context, wallets, staging: tables, hashes, numberOf }),
     close: () => {
       for (const file of [...tables.map((table) => table.file), hashes]) file.close()
     },
@@ -74,9 +84,10 @@ export function createSliceWriter(context: SliceContext): SliceWriter {
 }
 
 type Writing = SliceContext & {
+  wallets: FlattenContext['wallets']
   staging: readonly TableStage[]
   hashes: ChunkFile
-  /** Of a listing, its place among them. */
+  /** Of a wallet, its place among the job's; the listing of all blocks is the only one. */
   numberOf: ReadonlyMap<string, number>
 }
 type TableStage = { name: TableName; lines: CsvLines; file: ChunkFile }
@@ -113,6 +124,8 @@ function writeSlice({ range, places, moved }: Slice, context: Writing): SliceRow
     }
   } finally {
     pages.close()
+    // A merge of many runs keeps each item for a while, so that V8 takes it for one that stays.
+    if (places.some(({ wallet }) => wallet === null)) collectGarbage()
   }
 }
 

@@ -7,7 +7,13 @@ import { type TableName, tableNamed } from './table/index.ts'
 import { collectGarbage } from './v8.ts'
 import { assembleTable, type Part } from './write/assemble-table.ts'
 import type { Chunk } from './write/chunk.ts'
-import { createSliceWriter, type Slice, type SliceContext, type SliceRows } from './write-slice.ts'
+import {
+  createSliceWriter,
+  type Slice,
+  type SliceContext,
+  type SliceRows,
+  type SliceWriter,
+} from './write-slice.ts'
 
 /** A piece of the writing that stands for itself: plain values in, plain values out, files on disk. */
 export type WriteTask =
@@ -31,21 +37,24 @@ export type WriteTasks = {
 
 /** What does tasks in this thread. */
 export function openWriteTasks(context: SliceContext): WriteTasks {
-  const slices = createSliceWriter(context)
+  let slices: SliceWriter | undefined
   return {
     run: async (task, signal) => {
       try {
         if (task.kind === 'condense') return await condensePlaces(task.places, context, signal)
-        if (task.kind === 'slice') return slices.write(task.slice)
+        if (task.kind === 'slice') {
+          slices ??= createSliceWriter(context)
+          return slices.write(task.slice)
+        }
         const { name, chunks, range } = task
         // What is staged goes with the last table that is made of it, and its room on the disk once it is closed.
-        slices.close()
+        slices?.close()
         return await assembleTable({ ...context, table: tableNamed(name), chunks, range, signal })
       } catch (thrown) {
         throw toExportError(thrown)
       }
     },
-    close: slices.close,
+    close: () => slices?.close(),
   }
 }
 

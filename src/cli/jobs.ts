@@ -4,6 +4,7 @@ import { ExportError } from '../errors.ts'
 import { type JobOverrides, readJob } from '../job/read-job.ts'
 import type { Job } from '../model.ts'
 import { TABLE_NAMES } from '../table/index.ts'
+import { shrinkHeap } from '../v8.ts'
 
 /** Job files and the options that override them, shared by the commands that read several. */
 export function jobOptions<T>(argv: Argv<T>) {
@@ -86,8 +87,13 @@ export async function readJobs(args: JobArguments): Promise<Job[]> {
     const lines = new Set(failures.flatMap((reason) => (reason as ExportError).message.split('\n')))
     throw new ExportError('JOB_INVALID', [...lines].join('\n'))
   }
-  return read.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const jobs = read.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  // What reading a long list of addresses leaves behind is several times what is kept of it.
+  if (jobs.some(({ wallets }) => wallets.length > MANY_WALLETS)) await shrinkHeap()
+  return jobs
 }
+
+const MANY_WALLETS = 1_000
 
 function overridesOf({ jobs: _jobs, tables, ...given }: JobArguments): JobOverrides {
   const { baseUrl, output, format, compression, concurrency, escapeFormulas } = given

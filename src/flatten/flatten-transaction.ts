@@ -10,7 +10,7 @@ import {
   transactionRow,
 } from './fact-rows.ts'
 import { type Fields, RejectError } from './fields.ts'
-import { ledgerRows } from './ledger.ts'
+import { ledgerRows, type WalletLabels } from './ledger.ts'
 import { movementsOf } from './movements.ts'
 import { uniteViews } from './unite.ts'
 import { readView, type View } from './view.ts'
@@ -22,7 +22,7 @@ export type FlattenContext = {
   /** Tables whose rows are wanted; the others stay empty. */
   tables: ReadonlySet<TableName>
   /** Label by address of every wallet of the job. */
-  wallets: ReadonlyMap<string, string | null>
+  wallets: WalletLabels
   /** Called with a record that cannot be normalized, as it was received, and why. */
   onReject: (reject: Reject) => void
 }

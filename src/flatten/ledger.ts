@@ -4,11 +4,14 @@ import { shiftDecimal } from './decimal.ts'
 import type { Prefix } from './fact-rows.ts'
 import type { Movement } from './movements.ts'
 
+/** A map of addresses to labels, as far as it is asked. */
+export type WalletLabels = Pick<ReadonlyMap<string, string | null>, 'has' | 'get'>
+
 export type LedgerContext = {
   prefix: Prefix
   methodName: string | null
   /** Label by address of every wallet of the job. */
-  wallets: ReadonlyMap<string, string | null>
+  wallets: WalletLabels
 }
 
 const ZERO = '0x0000000000000000000000000000000000000000'

@@ -1,6 +1,7 @@
 import { readSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { compareKeys } from '../item-key.ts'
+import { collectGarbage } from '../v8.ts'
 import { compareFirst, compareItems, type ItemSource, type Place, type WalletItem } from './frame-items.ts'
 import { openSource, type SourcePlace } from './source-place.ts'
 
@@ -23,7 +24,9 @@ export function overlapTooMuch(places: readonly SourcePlace[]): boolean {
 }
 
 /** What is sorted is in memory whole and as text too: so many parts of the budget at a time. */
-const PARTS = 4
+const PARTS = 2
+/** After so many bytes what sorting leaves behind goes: left alone, it would become as much as is in use. */
+const COLLECT_EVERY = 16_000_000
 
 /**
  * Makes sources that a merge can hold in memory: where more of them overlap than the budget allows (many wallets over
@@ -39,7 +42,7 @@ export async function condense(
   try {
     const { size: end } = await file.stat()
     const { open, signal } = options
-    const chunkBytes = Math.ceil(budgetBytes / (64 * PARTS))
+    const chunkBytes = Math.ceil(budgetBytes / 128)
     const runs: RunFile = { file, end, chunkBytes, open, signal }
     let at = places
     while (mostOverlap(at) > budgetBytes) {
@@ -83,16 +86,21 @@ async function sortGroups(
   runs: RunFile,
   groupBytes: number,
 ): Promise<SourcePlace[]> {
-  const sorted = sources.map((source, order) => ({ source, order }))
-  sorted.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
+  const inOrder = sources.map((source, order) => ({ source, order }))
+  inOrder.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
   const made: SourcePlace[] = []
-  let group: typeof sorted = []
-  let bytes = 0
-  for (const entry of sorted) {
+  let group: typeof inOrder = []
+  let [bytes, sorted] = [0, 0]
+  for (const entry of inOrder) {
     group.push(entry)
     bytes += entry.source.bytes
     if (bytes < groupBytes) continue
     made.push(...(await sortGroup(group, runs)))
+    sorted += bytes
+    if (sorted >= COLLECT_EVERY) {
+      collectGarbage()
+      sorted = 0
+    }
     group = []
     bytes = 0
   }
@@ -133,24 +141,22 @@ function onlyLast(items: WalletItem[]): WalletItem[] {
   })
 }
 
-async function writeRun(items: WalletItem[], runs: RunFile): Promise<SourcePlace[]> {
+/** A run in chunks, each up to where the next begins: that place is one for both, here and in any other thread. */
+async function writeRun(items: readonly WalletItem[], runs: RunFile): Promise<SourcePlace[]> {
   const made: SourcePlace[] = []
-  for (let from = 0; from < items.length; ) {
+  let first = items[0] && placeOf(items[0])
+  for (let at = 0; first !== undefined; ) {
     const lines: string[] = []
     let bytes = 0
-    const start = from
-    while (from < items.length && bytes < runs.chunkBytes) {
-      const line = JSON.stringify(items[from++])
+    while (at < items.length && bytes < runs.chunkBytes) {
+      const line = `${JSON.stringify(items[at++])}\n`
       bytes += line.length
       lines.push(line)
     }
-    const body = Buffer.from(`[${lines.join(',')}]`)
-    made.push(
-      await writeChunk(runs, body, {
-        first: items[start] as WalletItem,
-        last: items[from - 1] as WalletItem,
-      }),
-    )
+    const next = items[at] && placeOf(items[at] as WalletItem)
+    const last = next ?? placeOf(items.at(-1) as WalletItem)
+    made.push(await writeChunk(runs, Buffer.from(lines.join('')), { first, last }))
+    first = next
   }
   return made
 }
@@ -158,12 +164,12 @@ async function writeRun(items: WalletItem[], runs: RunFile): Promise<SourcePlace
 async function writeChunk(
   runs: RunFile,
   body: Buffer,
-  { first, last }: { first: WalletItem; last: WalletItem },
+  span: { first: Place; last: Place },
 ): Promise<SourcePlace> {
   const offset = runs.end
   await runs.file.appendFile(body)
   runs.end += body.length
-  return { wallet: null, offset, bytes: body.length, span: { first: placeOf(first), last: placeOf(last) } }
+  return { wallet: null, offset, bytes: body.length, span }
 }
 
 function placeOf({ key: { block, index, hash } }: WalletItem): Place {

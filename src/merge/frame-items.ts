@@ -15,8 +15,8 @@ export type ItemSource = {
   bytes: number
   /** Places that its items lie between; null where no item has a place. */
   span: { first: Place; last: Place } | null
-  /** Its items, sorted by place, then wallet. */
-  load(): WalletItem[]
+  /** Its items, sorted by place, then wallet; to be gone through once. */
+  load(): Iterable<WalletItem>
 }
 
 /** A place in the chain, or a border before or after the items of a block. */

@@ -5,7 +5,7 @@ import { createHeap } from './heap.ts'
 /** All views of one transaction, by wallet address, each wallet once. */
 export type TransactionViews = readonly [WalletItem, ...WalletItem[]]
 
-type Cursor = { items: WalletItem[]; at: number; order: number }
+type Cursor = { item: WalletItem; rest: Iterator<WalletItem>; order: number }
 
 /**
  * Every transaction of the sources with all its views, in chain order. A source is loaded when the merge reaches its
@@ -28,22 +28,25 @@ export function* mergeItems(sources: readonly ItemSource[]): Generator<Transacti
 function* inOrder(sources: readonly ItemSource[]): Generator<WalletItem, void, void> {
   const waiting = sources.map((source, order) => ({ source, order }))
   waiting.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
-  const heap = createHeap<Cursor>((a, b) => compareItems(current(a), current(b)) || received(a) - received(b))
+  const heap = createHeap<Cursor>((a, b) => compareItems(a.item, b.item) || received(a) - received(b))
   let next = 0
   for (;;) {
     const front = heap.peek()
     const source = waiting[next]
-    if (source !== undefined && (front === undefined || reaches(source.source, current(front).key))) {
+    if (source !== undefined && (front === undefined || reaches(source.source, front.item.key))) {
       next += 1
-      const items = source.source.load()
-      if (items.length > 0) heap.push({ items, at: 0, order: source.order })
+      const rest = source.source.load()[Symbol.iterator]()
+      const first = rest.next()
+      if (!first.done) heap.push({ item: first.value, rest, order: source.order })
       continue
     }
     if (front === undefined) return
     heap.pop()
-    yield current(front)
-    front.at += 1
-    if (front.at < front.items.length) heap.push(front)
+    yield front.item
+    const following = front.rest.next()
+    if (following.done) continue
+    front.item = following.value
+    heap.push(front)
   }
 }
 
@@ -52,8 +55,4 @@ function reaches({ span }: ItemSource, place: Place): boolean {
   return span === null || compareKeys(span.first, place) <= 0
 }
 
-const received = (cursor: Cursor) => current(cursor).received ?? cursor.order
-
-function current(cursor: Cursor): WalletItem {
-  return cursor.items[cursor.at] as WalletItem
-}
+const received = ({ item, order }: Cursor) => item.received ?? order

@@ -17,7 +17,7 @@ export type SourcePlace = {
   bytes: number
   span: ItemSource['span']
   /** Items from this block on do not count: they were read again since. Absent: all count. */
-  until?: number
+  until?: number | undefined
 }
 
 export type SourceContext = {
@@ -47,10 +47,9 @@ export function openSource(place: SourcePlace, { read, range, cutMs, moved }: So
     bytes,
     span,
     load: () => {
-      const body = read(place)
-      const items = wallet === null ? itemsOfRun(body) : itemsOfPage({ wallet, body })
-      if (moved === undefined) return items.filter((item) => isInside(item) && counts(item))
-      const inPlace = items.filter(counts).flatMap((item) => settled(item, moved))
+      const items = wallet === null ? itemsOfRun(read(place)) : itemsOfPage({ wallet, body: read(place) })
+      if (moved === undefined) return those(items, (item) => isInside(item) && counts(item))
+      const inPlace = [...those(items, counts)].flatMap((item) => settled(item, moved))
       return sortItems(inPlace.filter(isInside))
     },
   }
@@ -63,8 +62,24 @@ function settled(item: WalletItem, moved: ReadonlyMap<string, MovedTransaction>)
   return compareKeys(last, item.key) === 0 ? [{ ...item, key: to.key }] : []
 }
 
-function itemsOfRun(body: Buffer): WalletItem[] {
-  return JSON.parse(body.toString('utf8')) as WalletItem[]
+/** A merge has many runs open at once: an item is a line of its own, and parsed when its turn comes. */
+function itemsOfRun(body: Buffer): Iterable<WalletItem> {
+  return linesOf(body.toString('utf8'))
+}
+
+function* linesOf(text: string): Generator<WalletItem, void, void> {
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf('\n', at)
+    yield JSON.parse(text.slice(at, end)) as WalletItem
+    at = end + 1
+  }
+}
+
+function* those(
+  items: Iterable<WalletItem>,
+  are: (item: WalletItem) => boolean,
+): Generator<WalletItem, void, void> {
+  for (const item of items) if (are(item)) yield item
 }
 
 /** The items of a page that have no place in the chain, with the reason. */

@@ -12,7 +12,7 @@ function blocksOf(transactions: unknown[], context: Partial<SourceContext> = {})
   const range = { from: 0, to: 1_000 }
   const source = openSource(place, { read, range, cutMs: Number.POSITIVE_INFINITY, ...context })
   expect(source).toMatchObject({ bytes: 9, span: null })
-  return source.load().map(({ key }) => key.block)
+  return [...source.load()].map(({ key }) => key.block)
 }
 
 test('items outside the half-open range are left out', () => {
@@ -30,10 +30,10 @@ test('items of a sorted run keep wallet and place of receipt', () => {
     { received: 4, wallet: '0xb', key: { block: 3, index: 0, hash: '0x3', timeMs: 1 }, item: { n: 1 } },
     { received: 2, wallet: '0xa', key: { block: 8, index: 0, hash: '0x8', timeMs: 1 }, item: { n: 2 } },
   ]
-  const read = () => Buffer.from(JSON.stringify(run))
+  const read = () => Buffer.from(run.map((one) => `${JSON.stringify(one)}\n`).join(''))
   const place = { wallet: null, offset: 0, bytes: 1, span: null }
   const source = openSource(place, { read, range: { from: 0, to: 8 }, cutMs: 1 })
-  expect(source.load()).toEqual(run.slice(0, 1))
+  expect([...source.load()]).toEqual(run.slice(0, 1))
 })
 
 test('items without a place are told with their reason', () => {

@@ -43,6 +43,11 @@ export function recordingPool(): { pool: WritePool; slices: Slice[] } {
   }
   return {
     slices,
-    pool: { expect: () => {}, run: run as WritePool['run'], close: async () => {} },
+    pool: {
+      expect: () => {},
+      expectNoMore: async () => {},
+      run: run as WritePool['run'],
+      close: async () => {},
+    },
   }
 }

@@ -8,10 +8,6 @@ import { erc20, type Item, item } from '../flatten/items.ts'
 
 export const A = `0x${'a'.repeat(40)}`
 export const B = `0x${'b'.repeat(40)}`
-const WALLETS: SliceContext['wallets'] = new Map([
-  [A, 'hot'],
-  [B, null],
-])
 
 /** One wallet's page as a checkpoint holds it. */
 export type StoredPage = { wallet: string; transactions: readonly unknown[] }
@@ -61,8 +57,13 @@ export function slicesAt(cuts: readonly number[], { places, end }: { places: Sou
 
 export function sliceContext(folder: string, given: Partial<SliceContext> = {}): SliceContext {
   return {
-    ...{ chain: '43114', nativeSymbol: 'AVAX', wallets: WALLETS, tables: TABLE_NAMES },
-    ...{ listings: [...WALLETS.keys()] },
+    ...{
+      chain: '43114',
+      nativeSymbol: 'AVAX',
+      addresses: [A, B],
+      labels: new Map([[A, 'hot']]),
+      tables: TABLE_NAMES,
+    },
     ...{ format: 'csv', compression: 'none', escapeFormulas: true, maxRowsPerFile: 1_000_000 },
     cutMs: Number.POSITIVE_INFINITY,
     folder,

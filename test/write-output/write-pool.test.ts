@@ -73,6 +73,20 @@ test('threads give the same slices as this one, and end at the close', async () 
   expect(left()).toEqual([])
 })
 
+test('a thread that has sorted ends, and another makes what follows', async () => {
+  const { slices, context } = slicesIn()
+  const pool = openWritePool(context)
+  const places = slices.flatMap((slice) => slice.places)
+  expect(await pool.run({ kind: 'condense', places }, LARGE)).toEqual(places)
+  await nextTurn()
+  expect(threads).toHaveLength(1)
+  expect(left()).toEqual([])
+  const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), LARGE)))
+  expect(rows.map(({ transactions }) => transactions)).toEqual([10, 10, 10, 10])
+  expect(threads).toHaveLength(2)
+  await pool.close()
+})
+
 test('a thread makes the same CSV files as this one', async () => {
   const { slices, context } = slicesIn({ format: 'csv', compression: 'gzip', maxRowsPerFile: 15 })
   const [pool, here] = [openWritePool(context), openHere(context)]
