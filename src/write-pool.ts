@@ -17,7 +17,8 @@ export type WritePool = {
   expectNoMore(): Promise<void>
   /**
    * `bytes`: how much there is to do. Slices come first, tables after all of them, the largest first. Rejects with what
-   * the task threw, and always once the pool is closed. Nothing else may be asked for while a condense is under way.
+   * the task threw, and always once the pool is closed. While a condense is under way nothing else is to be asked for: it
+   * ends the thread.
    */
   run<T extends WriteTask>(task: T, bytes: number): Promise<WriteResult<T>>
   /** Gives up what is under way; resolves when nothing is. */
@@ -36,6 +37,7 @@ const LONG_BYTES = 200_000_000
 const SHRINK_EVERY = 100_000_000
 
 export function openWritePool(context: SliceContext): WritePool {
+  /** What the close has to wait for, beside the thread. */
   const here = new Set<Promise<unknown>>()
   const tasks = openWriteTasks(context)
   const stop = new AbortController()
@@ -58,11 +60,13 @@ export function openWritePool(context: SliceContext): WritePool {
     // It takes a while too; where it fails, it will again when it is needed.
     if (context.format === 'parquet') loadDuckDb().catch(() => undefined)
   }
-  /** What it has left to do is given up; the next task starts another, with less in memory. */
+  /** The next task starts another, with less in memory. */
   const endThread = async () => {
-    const ending = thread
+    const ended = thread?.close() ?? Promise.resolve()
     thread = undefined
-    await ending?.close()
+    here.add(ended)
+    await ended
+    here.delete(ended)
   }
   let limitParquet: ReturnType<typeof limitConcurrency> | undefined
   let parquetMemory: Promise<void> | undefined
