@@ -32,9 +32,9 @@ const SMALL_BYTES = 1_000_000
  * the longer it takes: long ones go one after the other.
  */
 const parquetAtOnce = (bytes: number) => (bytes > LONG_BYTES ? 1 : 2)
-const LONG_BYTES = 200_000_000
+const LONG_BYTES = 80_000_000
 /** After so many bytes of pages what they left in memory goes. */
-const SHRINK_EVERY = 100_000_000
+const SHRINK_EVERY = 80_000_000
 
 export function openWritePool(context: SliceContext): WritePool {
   /** What the close has to wait for, beside the thread. */
