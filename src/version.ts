@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+/** The package's folder, from `src/` and from `dist/`, where the bundled program has no folders. */
+export const PACKAGE = new URL('../', import.meta.url)
+
+const { version } = JSON.parse(readFileSync(new URL('package.json', PACKAGE), 'utf8')) as {
   version: string
 }
 

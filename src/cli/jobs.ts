@@ -1,4 +1,3 @@
-import { glob } from 'tinyglobby'
 import type { Argv } from 'yargs'
 import { ExportError } from '../errors.ts'
 import { type JobOverrides, readJob } from '../job/read-job.ts'
@@ -116,6 +115,7 @@ async function expand(patterns: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     patterns.map(async (pattern) => {
       if (!/[*?[\]{}]/.test(pattern)) return [pattern]
+      const { glob } = await import('tinyglobby')
       const files = await glob([pattern], { absolute: false })
       if (files.length > 0) return files.sort()
       throw new ExportError('USAGE', `no file matches ${pattern}`, {

@@ -3,7 +3,6 @@ import type { CommandModule } from 'yargs'
 import { ExportError, toExportError } from '../errors.ts'
 import { readApiKey } from '../job/read-api-key.ts'
 import { createLog, type Log } from '../report/log.ts'
-import { showProgress } from '../report/progress.ts'
 import { exitCodeOf, exitOf, summarizeRun } from '../report/run-report.ts'
 import { say, sayJson } from '../report/say.ts'
 import { summaryText } from '../report/summary.ts'
@@ -51,7 +50,7 @@ export function runCommand(finish: (exit: number) => void): CommandModule<object
 }
 
 async function runJobs(args: RunArguments): Promise<number> {
-  const live = startDisplay(args)
+  const live = await startDisplay(args)
   const notifier = openNotifier(args, live.log.warn)
   const stop = onSignals(live.log)
   notifier.begin()
@@ -93,7 +92,9 @@ type Live = {
 const PLAIN_EVERY_MS = 5_000
 
 /** A progress display on a terminal, plain lines elsewhere; log lines stand above the display. */
-function startDisplay({ logFormat = 'pretty', quiet, verbose }: RunArguments): Live {
+async function startDisplay({ logFormat = 'pretty', quiet, verbose }: RunArguments): Promise<Live> {
+  const isShown = process.stderr.isTTY && !quiet && logFormat === 'pretty'
+  const progress = isShown ? await import('../report/progress.ts') : undefined
   let display: { stop(): void; clear(): void } | undefined
   let timer: NodeJS.Timeout | undefined
   const write = (line: string) => {
@@ -105,9 +106,8 @@ function startDisplay({ logFormat = 'pretty', quiet, verbose }: RunArguments): L
     log,
     start: (jobs, { pausedMs }) => {
       const watched = jobs.map(({ job, figures }) => ({ name: job.name, figures }))
-      if (process.stderr.isTTY && !quiet && logFormat === 'pretty') {
-        display = showProgress({ jobs: watched, pausedMs, stream: process.stderr })
-      } else timer = setInterval(() => log.info(plainProgress(watched)), PLAIN_EVERY_MS)
+      display = progress?.showProgress({ jobs: watched, pausedMs, stream: process.stderr })
+      if (display === undefined) timer = setInterval(() => log.info(plainProgress(watched)), PLAIN_EVERY_MS)
     },
     stop: () => {
       clearInterval(timer)

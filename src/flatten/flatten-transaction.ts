@@ -56,7 +56,7 @@ export function flattenTransaction(
   items: readonly ItemView[],
   context: FlattenContext,
 ): FlatTransaction | undefined {
-  const views: { wallet: string; view: View }[] = []
+  const views: WalletView[] = []
   for (const item of items) {
     const view = readOrReject(item, context)
     if (view !== undefined) views.push({ wallet: item.wallet, view })
@@ -64,13 +64,10 @@ export function flattenTransaction(
   const [first, ...others] = views
   if (first === undefined) return undefined
   const united = uniteViews([first.view, ...others.map(({ view }) => view)])
-  const prefix = prefixOf(united.native, context.chain)
-  const walletRows = context.tables.has('wallet_transactions')
-    ? views.map(({ wallet, view }) => walletRow(prefix, wallet, { view, context }))
-    : NONE
-  const rows = { ...factRows(united, prefix, context), wallet_transactions: walletRows }
-  return { rows, seenBy: views.map(({ wallet }) => wallet) }
+  return { rows: rowsOf(united, views, context), seenBy: views.map(({ wallet }) => wallet) }
 }
+
+type WalletView = { wallet: string; view: View }
 
 function readOrReject({ wallet, key, item }: ItemView, { onReject }: FlattenContext): View | undefined {
   const reject = (list: string | null, record: unknown, reason: string) =>
@@ -84,43 +81,44 @@ function readOrReject({ wallet, key, item }: ItemView, { onReject }: FlattenCont
   }
 }
 
-function factRows(
+function rowsOf(
   united: View,
-  prefix: Prefix,
-  { tables, wallets, nativeSymbol }: FlattenContext,
-): Omit<FlatTransaction['rows'], 'wallet_transactions'> {
-  const rowsIf = (table: TableName, rows: () => Row[]): Row[] => (tables.has(table) ? rows() : NONE)
-  const ids = internalIds(united.internal)
-  const { methodName } = united.native
+  views: readonly WalletView[],
+  context: FlattenContext,
+): FlatTransaction['rows'] {
+  const { tables, wallets, nativeSymbol } = context
+  const { native, erc20, erc721, erc1155, internal } = united
+  const prefix = prefixOf(native, context.chain)
+  const ids = internalIds(internal)
+  const { methodName } = native
   return {
-    transactions: rowsIf('transactions', () => [transactionRow(prefix, united.native)]),
-    erc20_transfers: rowsIf('erc20_transfers', () => united.erc20.map((entry) => erc20Row(prefix, entry))),
-    erc721_transfers: rowsIf('erc721_transfers', () =>
-      united.erc721.map((entry) => erc721Row(prefix, entry)),
+    transactions: tables.has('transactions') ? [transactionRow(prefix, native)] : NONE,
+    erc20_transfers: rowsIf(tables.has('erc20_transfers'), erc20, (entry) => erc20Row(prefix, entry)),
+    erc721_transfers: rowsIf(tables.has('erc721_transfers'), erc721, (entry) => erc721Row(prefix, entry)),
+    erc1155_transfers: rowsIf(tables.has('erc1155_transfers'), erc1155, (entry) => erc1155Row(prefix, entry)),
+    internal_transactions: rowsIf(tables.has('internal_transactions'), internal, (entry, at) =>
+      internalRow(prefix, entry, ids[at] ?? ''),
     ),
-    erc1155_transfers: rowsIf('erc1155_transfers', () =>
-      united.erc1155.map((entry) => erc1155Row(prefix, entry)),
+    wallet_transactions: rowsIf(tables.has('wallet_transactions'), views, (one) =>
+      walletRow(prefix, one, wallets),
     ),
-    internal_transactions: rowsIf('internal_transactions', () =>
-      united.internal.map((entry, at) => internalRow(prefix, entry, ids[at] ?? '')),
-    ),
-    ledger: rowsIf('ledger', () =>
-      ledgerRows(movementsOf(united, ids, nativeSymbol), { prefix, methodName, wallets }),
-    ),
+    ledger: tables.has('ledger')
+      ? ledgerRows(movementsOf(united, ids, nativeSymbol), { prefix, methodName, wallets })
+      : NONE,
   }
+}
+
+function rowsIf<T>(isWanted: boolean, entries: readonly T[], rowOf: (entry: T, at: number) => Row): Row[] {
+  return isWanted && entries.length > 0 ? entries.map(rowOf) : NONE
 }
 
 const NONE: Row[] = []
 
-function walletRow(
-  prefix: Prefix,
-  wallet: string,
-  { view, context }: { view: View; context: FlattenContext },
-): Row {
+function walletRow(prefix: Prefix, { wallet, view }: WalletView, wallets: WalletLabels): Row {
   return [
     ...prefix,
     wallet,
-    context.wallets.get(wallet) ?? null,
+    wallets.get(wallet) ?? null,
     view.native.from.address === wallet,
     view.native.to.address === wallet,
     view.erc20.length,

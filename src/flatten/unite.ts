@@ -5,36 +5,29 @@ import type { View } from './view.ts'
  * Unites partial views of one transaction, given in the order of their wallets' addresses (CONTRACT section 2, "one row
  * a fact"): ERC entries by their key, internal entries by content and largest count; the first view wins a dispute.
  */
-export function uniteViews(views: readonly [View, ...View[]]): View {
-  const [first] = views
+export function uniteViews(views: Views): View {
+  const [{ native, internal }] = views
   return {
-    native: first.native,
-    erc20: uniteByKey(
-      views.map(({ erc20 }) => erc20),
-      byLog,
-    ),
-    erc721: uniteByKey(
-      views.map(({ erc721 }) => erc721),
-      byLog,
-    ),
-    erc1155: uniteByKey(
-      views.map(({ erc1155 }) => erc1155),
-      byLogAndOrdinal,
-    ),
-    internal: views.length === 1 ? first.internal : uniteInternal(views.map(({ internal }) => internal)),
+    native,
+    erc20: uniteByKey(views, (view) => view.erc20, byLog),
+    erc721: uniteByKey(views, (view) => view.erc721, byLog),
+    erc1155: uniteByKey(views, (view) => view.erc1155, byLogAndOrdinal),
+    internal: views.length === 1 ? internal : uniteInternal(views.map((view) => view.internal)),
   }
 }
+
+type Views = readonly [View, ...View[]]
 
 const byLog = (a: { logIndex: number }, b: { logIndex: number }) => a.logIndex - b.logIndex
 
 type Batched = { logIndex: number; ordinal: number }
 const byLogAndOrdinal = (a: Batched, b: Batched) => a.logIndex - b.logIndex || a.ordinal - b.ordinal
 
-/** All entries in the order of their key, each key once: stable, so that the first list's entry stays. */
-function uniteByKey<T>(lists: readonly T[][], compare: (a: T, b: T) => number): T[] {
-  const [first, ...others] = lists
-  if (first !== undefined && first.length < 2 && others.length === 0) return first
-  const all = lists.flat().sort(compare)
+/** All entries in the order of their key, each key once: stable, so that the first view's entry stays. */
+function uniteByKey<T>(views: Views, entriesOf: (view: View) => T[], compare: (a: T, b: T) => number): T[] {
+  const first = entriesOf(views[0])
+  if (first.length < 2 && views.length === 1) return first
+  const all = views.flatMap(entriesOf).sort(compare)
   return all.filter((entry, at) => at === 0 || compare(all[at - 1] as T, entry) !== 0)
 }
 

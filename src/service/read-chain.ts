@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { PACKAGE } from '../version.ts'
 import type { Block } from './chain.ts'
 import type { JsonObject } from './json.ts'
 
@@ -21,8 +22,8 @@ export async function readBlocks(chain: string): Promise<Block[]> {
 
 type BlockLine = { blockNumber: string; blockHash: string; transactions: JsonObject[] }
 
-/** The same folder from `src/service/` and from `dist/service/`: the build does not copy it. */
-const CHAINS = new URL('../../src/service/chains/', import.meta.url)
+/** The build does not copy it. */
+const CHAINS = new URL('src/service/chains/', PACKAGE)
 
 async function readLines<Line>(name: string): Promise<Line[]> {
   const text = (await promisify(gunzip)(await readFile(new URL(name, CHAINS)))).toString('utf8')

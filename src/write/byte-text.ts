@@ -23,6 +23,22 @@ export function appendPlain(to: ByteText, text: string, isPlain: Uint8Array): bo
   return true
 }
 
+/** Appends the digits of a whole number from 0 on that is exact. */
+export function appendWhole(to: ByteText, whole: number): void {
+  let length = 1
+  for (let power = 10; power <= whole; power *= 10) length += 1
+  if (to.end + length + MARGIN > to.bytes.length) grow(to, length)
+  let rest = whole
+  for (let at = to.end + length - 1; at >= to.end; at -= 1) {
+    const tens = Math.floor(rest / 10)
+    to.bytes[at] = ZERO + (rest - 10 * tens)
+    rest = tens
+  }
+  to.end += length
+}
+
+const ZERO = 48
+
 /** Appends any well-formed text as UTF-8. */
 export function appendText(to: ByteText, text: string): void {
   const most = 3 * text.length

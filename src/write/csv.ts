@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync'
 import { type Cell, type Column, PREFIX, type Row } from '../table/column.ts'
-import { appendBytes, appendPlain, appendText, type ByteText, newByteText } from './byte-text.ts'
+import { appendBytes, appendPlain, appendText, appendWhole, type ByteText, newByteText } from './byte-text.ts'
 
 export type CsvOptions = {
   /** Put a `'` before text that a spreadsheet would run as a formula. */
@@ -47,31 +47,43 @@ export function csvMaker(options: CsvOptions): (columns: readonly Column[]) => C
 
 const [COMMA, LINE_FEED] = [44, 10]
 
+type Waiting = {
+  to: ByteText
+  rows: number
+  longest: number
+  appends: readonly AppendCell[]
+  prefix: AppendPrefix | undefined
+}
+
 function linesOf(appends: readonly AppendCell[], prefix: AppendPrefix | undefined): CsvLines {
-  const to = newByteText()
-  let [rows, longest] = [0, 0]
+  const waiting: Waiting = { to: newByteText(), rows: 0, longest: 0, appends, prefix }
   return {
-    add: (row) => {
-      const start = to.end
-      prefix?.(to, row)
-      for (let at = prefix === undefined ? 0 : PREFIX.length; at < row.length; at += 1) {
-        const cell = row[at] ?? null
-        if (at > 0) to.bytes[to.end++] = COMMA
-        if (cell !== null) appends[at]?.(to, cell)
-      }
-      to.bytes[to.end++] = LINE_FEED
-      rows += 1
-      if (to.end - start > longest) longest = to.end - start
-    },
-    size: () => to.end,
+    add: (row) => addLine(waiting, row),
+    size: () => waiting.to.end,
     take: () => {
+      const { to, rows, longest } = waiting
       const lines = { bytes: to.bytes.subarray(0, to.end), rows, longest }
       to.end = 0
-      rows = 0
-      longest = 0
+      waiting.rows = 0
+      waiting.longest = 0
       return lines
     },
   }
+}
+
+/** One function for all tables: each of its own would be compiled for itself. */
+function addLine(waiting: Waiting, row: Row): void {
+  const { to, appends, prefix } = waiting
+  const start = to.end
+  prefix?.(to, row)
+  for (let at = prefix === undefined ? 0 : PREFIX.length; at < row.length; at += 1) {
+    const cell = row[at] ?? null
+    if (at > 0) to.bytes[to.end++] = COMMA
+    if (cell !== null) appends[at]?.(to, cell)
+  }
+  to.bytes[to.end++] = LINE_FEED
+  waiting.rows += 1
+  if (to.end - start > waiting.longest) waiting.longest = to.end - start
 }
 
 type AppendCell = (to: ByteText, cell: Exclude<Cell, null>) => void
@@ -88,7 +100,8 @@ function cellsOf({ escapeFormulas, quoteEmpty }: CsvOptions): Record<Column['typ
     else if (!(isSafe(text) && appendPlain(to, text, PLAIN))) appendText(to, rememberQuoted(text))
   }
   const number: AppendCell = (to, cell) => {
-    appendPlain(to, typeof cell === 'string' ? cell : String(cell), PLAIN)
+    if (Number.isSafeInteger(cell) && (cell as number) >= 0) appendWhole(to, cell as number)
+    else appendPlain(to, String(cell), PLAIN)
   }
   const toIso = isoTimes()
   const time: AppendCell = (to, cell) => {
@@ -120,15 +133,16 @@ const two = (value: number) => TWO_DIGITS[value]
 /** Appends the first cells of a row; those of a transaction's rows are the same ones and are made once. */
 function prefixOf(cells: Record<Column['type'], AppendCell>): AppendPrefix {
   const made = newByteText()
+  const appends = PREFIX.map(({ type }) => cells[type])
   let last: Row = []
   return (to, row) => {
     if (!sharesPrefix(row, last)) {
       made.end = 0
-      PREFIX.forEach(({ type }, at) => {
+      for (let at = 0; at < PREFIX.length; at += 1) {
         const cell = row[at] ?? null
         if (at > 0) made.bytes[made.end++] = COMMA
-        if (cell !== null) cells[type](made, cell)
-      })
+        if (cell !== null) appends[at]?.(made, cell)
+      }
       last = row
     }
     appendBytes(to, made.bytes.subarray(0, made.end))

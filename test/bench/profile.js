@@ -45,11 +45,21 @@ export function benchProfile(transactions = 100_000) {
   })
 }
 
+const linesOf = new Map()
+
+/** The program is a bundle: before what was a module stands a comment with its path. */
+function moduleOf({ url, lineNumber }) {
+  if (!url.includes('/dist/')) return url
+  if (!linesOf.has(url)) linesOf.set(url, readFileSync(new URL(url), 'utf8').split('\n'))
+  const lines = linesOf.get(url).slice(0, lineNumber + 1)
+  return lines.findLast((line) => line.startsWith('// dist/')) ?? url
+}
+
 function tell(profiles) {
   const ms = Object.fromEntries(Object.keys(STAGES).map((stage) => [stage, 0]))
   for (const { nodes, samples, timeDeltas } of profiles) {
     const names = new Map(
-      nodes.map(({ id, callFrame }) => [id, `${callFrame.functionName} ${callFrame.url}`]),
+      nodes.map(({ id, callFrame }) => [id, `${callFrame.functionName} ${moduleOf(callFrame)}`]),
     )
     samples.forEach((id, at) => {
       const name = names.get(id)
