@@ -27,8 +27,9 @@ export type Claim = Piece & {
 /**
  * Shares the blocks of all wallets out among readers while they read. Pieces go first, each to one reader. Then an idle
  * reader joins the span with the most estimated work a reader: at its free end, so that two readers meet in the
- * middle, or, where both ends are taken, at a cut that halves the work. Only what pays is shared: a cut costs half a
- * request on average (a page that is not full), a meeting less.
+ * middle, or, where both ends are taken, at a cut that halves the work. A cut costs half a request on average, for each
+ * span ends in a page that is not full: a budget for that would save little, and cost much time where a history comes in
+ * bursts.
  */
 export type ReadPlan = {
   /** undefined: nothing that is worth it, for now. */
@@ -37,19 +38,16 @@ export type ReadPlan = {
   isOver(): boolean
 }
 
-/** Requests that sharing may cost, as a share of the pages beyond `PAGES_FREE`. */
-const EXTRA_SHARE = 0.02
-/** What a cut and a meeting cost, in requests, on average. */
-const CUT_COST = 0.45
-const MEETING_COST = 0.05
 /** Pages that must be left in a span so that a second reader, or a cut, is worth it. */
 const PAGES_TO_JOIN = 2
 const PAGES_TO_CUT = 4
+/** The same where nobody has seen the other end yet: most of the blocks may be empty, and the request for nothing. */
+const PAGES_TO_SOUND = 20
 const PAGE_ITEMS = 100
-/** So many pages are too few to share: one request more would be felt. */
-const PAGES_FREE = 100
+/** So many pages in all are too few to share: one request more would be felt. */
+const PAGES_ALONE = 100
 
-type State = { queue: Iterator<Piece>; drained: boolean; spans: Set<Span>; pages: number; spent: number }
+type State = { queue: Iterator<Piece>; drained: boolean; spans: Set<Span>; pages: number }
 
 export function createReadPlan(pieces: Iterable<Piece>): ReadPlan {
   const state: State = {
@@ -57,7 +55,6 @@ export function createReadPlan(pieces: Iterable<Piece>): ReadPlan {
     drained: false,
     spans: new Set(),
     pages: 0,
-    spent: 0,
   }
   return {
     claim: () => takePiece(state) ?? share(state),
@@ -155,19 +152,20 @@ function share(state: State): Claim | undefined {
     const pages = (estimateItems(span) ?? 0) / PAGE_ITEMS
     left += pages
     const readers = span.low !== undefined && span.high !== undefined ? 2 : 1
-    if (pages < (readers === 2 ? PAGES_TO_CUT : PAGES_TO_JOIN) || pages / readers <= most) continue
-    if (readers === 2 && !span.isBounded) continue
+    if (pages < pagesToShare(span, readers) || pages / readers <= most) continue
     if (span.to - span.from < 2) continue
     best = span
     most = pages / readers
   }
-  if (best === undefined) return undefined
+  if (best === undefined || state.pages + left <= PAGES_ALONE) return undefined
   const isCut = best.low !== undefined && best.high !== undefined
-  const cost = isCut ? CUT_COST : MEETING_COST
-  if (state.spent + cost > EXTRA_SHARE * (state.pages + left - PAGES_FREE)) return undefined
-  state.spent += cost
   if (!isCut) return join(state, best, best.low === undefined ? 'asc' : 'desc')
   return join(state, cut(state, best), 'asc')
+}
+
+function pagesToShare({ isBounded }: Span, readers: 1 | 2): number {
+  if (!isBounded) return readers === 1 ? PAGES_TO_SOUND : Number.POSITIVE_INFINITY
+  return readers === 1 ? PAGES_TO_JOIN : PAGES_TO_CUT
 }
 
 /** Cuts a span in two; gives the upper one, whose low end is free. */

@@ -44,11 +44,14 @@ export function inherit({ low, high }: Span): Seen {
 
 const FAINT = 0.1
 
-/** Items that are left in a span, about; undefined where nothing has been seen of it. */
+/**
+ * Items that are left in a span, about; undefined where nothing has been seen of it. The geometric mean of both ends:
+ * densities differ by factors.
+ */
 export function estimateItems(span: Span): number | undefined {
   const densities = densitiesOf(span)
   if (densities === undefined) return undefined
-  return ((densities.low + densities.high) / 2) * (span.to - span.from)
+  return Math.sqrt(densities.low * densities.high) * (span.to - span.from)
 }
 
 /** The block that halves the estimated work: each half of the blocks is taken to be as dense as its end. */
