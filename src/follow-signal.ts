@@ -17,3 +17,13 @@ export function followSignal(
   given?.addEventListener('abort', abort, { once: true })
   return { stop, forget: () => given?.removeEventListener('abort', abort) }
 }
+
+/** Rejects as soon as the signal is aborted, with its reason; what was under way goes on by itself. */
+export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const leave = () => reject(signal.reason)
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
+  })
+}

@@ -46,12 +46,14 @@ export function createSlicer(slicing: Slicing): Slicer {
   const lookEvery = Math.max(LOOK_EVERY, Math.ceil(wallets.size / 4))
   let pagesToLook = lookEvery
   let underWay = 0
+  let isLast = false
   const begin = (slice: Slice) => {
     gone = uniteRanges([...gone, slice.range])
     underWay += 1
     const rows = pool.run({ kind: 'slice', slice }, bytesOf(slice.places)).then((rows) => {
       underWay -= 1
       onRows(rows)
+      if (underWay === 0 && !isLast) beginSettled()
       return rows
     })
     // It is awaited in finish; a failure before that is no unhandled one.
@@ -80,6 +82,7 @@ export function createSlicer(slicing: Slicing): Slicer {
       if (pagesToLook <= 0) beginSettled()
     },
     finish: async (range) => {
+      isLast = true
       const frames = spool.frames(wallets)
       for (const left of without(range, gone)) {
         const places = await slicing.condense(placesIn(frames, left))

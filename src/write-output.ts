@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { makeFolder } from './disk.ts'
 import { coverageWithout, type Earlier, endOfExport } from './earlier-export.ts'
 import type { Changes, Figures } from './figures.ts'
+import { orAborted } from './follow-signal.ts'
 import { listingsOf } from './listings.ts'
 import { type Coverage, PRIVATE_FOLDER } from './manifest.ts'
 import { overlapTooMuch } from './merge/condense.ts'
@@ -105,8 +106,9 @@ type Finishing = Output & { slicer: Slicer; pool: WritePool; pages: Places; cond
 
 async function finish(finishing: Finishing, range: BlockRange): Promise<Written> {
   const { job, figures, signal, earlier, pool } = finishing
-  const slices = await abortable(settledSlices(finishing, range), signal)
-  const parts = await abortable(assembleTables(finishing, slices, range), signal)
+  // What is under way at an abort is given up when the output is closed.
+  const slices = await orAborted(settledSlices(finishing, range), signal)
+  const parts = await orAborted(assembleTables(finishing, slices, range), signal)
   // Its memory goes before the manifest is made.
   await pool.close()
   if (job.keepRaw) await keepRaw(finishing, range)
@@ -179,16 +181,6 @@ function keptOf({ manifest, from, written }: Earlier, job: Job): Kept | undefine
 /** What is left of a wallet's coverage where its last blocks were written again without it. */
 function cutTo(covered: Coverage, toBlock: number, seen: ReadonlyMap<string, number>): Coverage {
   return { ...covered, toBlock, transactions: seen.get(covered.address) ?? 0 }
-}
-
-/** Rejects as soon as the signal is aborted; what was under way is given up when the output is closed. */
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const leave = () => reject(signal.reason)
-    if (signal.aborted) leave()
-    signal.addEventListener('abort', leave, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
-  })
 }
 
 async function assembleTables(

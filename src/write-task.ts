@@ -4,7 +4,6 @@ import { openSource, type SourcePlace } from './merge/source-place.ts'
 import type { BlockRange } from './model.ts'
 import { openPlaces } from './open-places.ts'
 import { type TableName, tableNamed } from './table/index.ts'
-import { collectGarbage } from './v8.ts'
 import { assembleTable, type Part } from './write/assemble-table.ts'
 import type { Chunk } from './write/chunk.ts'
 import {
@@ -58,7 +57,7 @@ export function openWriteTasks(context: SliceContext): WriteTasks {
   }
 }
 
-/** Sorts pages of which too many overlap into runs; what that leaves behind goes before slices are made of them. */
+/** Sorts pages of which too many overlap into runs. */
 async function condensePlaces(
   places: readonly SourcePlace[],
   context: SliceContext,
@@ -71,6 +70,5 @@ async function condensePlaces(
     return await condense(places, { file: context.runsFile, open, signal })
   } finally {
     pages.close()
-    collectGarbage()
   }
 }

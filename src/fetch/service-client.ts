@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { ExportError } from '../errors.ts'
+import { orAborted } from '../follow-signal.ts'
 import { checkAccess } from './check-access.ts'
 import { createClient } from './client.ts'
 import { createGate, type Gate } from './gate.ts'
@@ -115,12 +116,4 @@ function callWith(asker: Asker): Call {
 function endedBy(asker: Asker, own: AbortSignal): Asker {
   const signal = AbortSignal.any([asker.signal, own])
   return { ...asker, signal, limit: (task) => orAborted(asker.limit(task), signal) }
-}
-
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason)
-    signal.addEventListener('abort', leave, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave))
-  })
 }

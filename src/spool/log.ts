@@ -74,17 +74,7 @@ function frameLogOn(path: string, file: FileHandle, start: number): FrameLog {
   let end = start
   let queue: Promise<unknown> = Promise.resolve()
   let synced = Date.now()
-  const write = async (head: object, body: Buffer): Promise<WholePlace> => {
-    const line = headLine(head, body)
-    await writeWhole(file, [line, body, NEWLINE])
-    const place = { start: end, offset: end + line.length, bytes: body.length }
-    end = place.offset + body.length + 1
-    if (Date.now() - synced > SYNC_EVERY_MS) {
-      await file.datasync()
-      synced = Date.now()
-    }
-    return place
-  }
+  let gathered: { parts: Buffer[]; written: Promise<void> } | undefined
   const inTurn = <T>(task: () => Promise<T>): Promise<T> => {
     const turn = queue.then(task).catch((cause: unknown) => {
       throw diskError(`cannot write the checkpoint ${path}`, cause)
@@ -92,8 +82,31 @@ function frameLogOn(path: string, file: FileHandle, start: number): FrameLog {
     queue = turn.catch(() => undefined)
     return turn
   }
+  const write = async (parts: readonly Buffer[]) => {
+    await writeWhole(file, parts)
+    if (Date.now() - synced < SYNC_EVERY_MS) return
+    await file.datasync()
+    synced = Date.now()
+  }
+  /** What comes while another write is under way goes in one. */
+  const gather = () => {
+    const parts: Buffer[] = []
+    const written = inTurn(() => {
+      gathered = undefined
+      return write(parts)
+    })
+    return { parts, written }
+  }
   return {
-    append: (head, body) => inTurn(() => write(head, body)),
+    append: async (head, body) => {
+      const line = headLine(head, body)
+      const place = { start: end, offset: end + line.length, bytes: body.length }
+      end = place.offset + body.length + 1
+      gathered ??= gather()
+      gathered.parts.push(line, body, NEWLINE)
+      await gathered.written
+      return place
+    },
     read: (place) => readBody(file, place),
     sync: () => inTurn(() => file.datasync()),
     close: async () => {
