@@ -8,6 +8,7 @@ const SHELF = [
   'model',
   'errors',
   'disk',
+  'follow-signal',
   'item-key',
   'block-ranges',
   'manifest',
@@ -32,7 +33,7 @@ const COMPOSERS = [
   ],
   'load-into',
   'compact-output',
-  ...['open-asker', 'follow-signal', 'open-demo', 'open-places'],
+  ...['open-asker', 'open-demo', 'open-places'],
   'rows',
   ...['open-export', 'open-service', 'audit-output', 'reindex-output', 'watch-job', 'job-webhooks'],
 ]

@@ -23,7 +23,9 @@ export function readInternal(entry: Fields): Internal {
   const reverted = requiredBool(entry, 'isReverted')
   const gasUsed = int64At(entry, 'gasUsed')
   const gasLimit = int64At(entry, 'gasLimit')
-  const gas = [gasUsed, gasLimit].map((cell) => (cell === null ? null : String(cell)))
+  const gas = [textOf(gasUsed), textOf(gasLimit)]
   const content = JSON.stringify([from.address, to.address, type, value, reverted, ...gas])
   return { type, from, to, value, reverted, gasUsed, gasLimit, content }
 }
+
+const textOf = (cell: Cell) => (cell === null ? null : String(cell))

@@ -13,8 +13,9 @@ type Cursor = { item: WalletItem; rest: Iterator<WalletItem>; order: number }
  * received twice (page borders, resumed ranges) counts once, as it was received last.
  */
 export function* mergeItems(sources: readonly ItemSource[]): Generator<TransactionViews, void, void> {
+  const next = inOrder(sources)
   let views: WalletItem[] = []
-  for (const item of inOrder(sources)) {
+  for (let item = next(); item !== undefined; item = next()) {
     const last = views.at(-1)
     if (last !== undefined && compareKeys(last.key, item.key) !== 0) {
       yield views as unknown as TransactionViews
@@ -25,28 +26,33 @@ export function* mergeItems(sources: readonly ItemSource[]): Generator<Transacti
   if (views.length > 0) yield views as unknown as TransactionViews
 }
 
-function* inOrder(sources: readonly ItemSource[]): Generator<WalletItem, void, void> {
+/** Gives one item after the other, undefined after the last. */
+function inOrder(sources: readonly ItemSource[]): () => WalletItem | undefined {
   const waiting = sources.map((source, order) => ({ source, order }))
   waiting.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
   const heap = createHeap<Cursor>((a, b) => compareItems(a.item, b.item) || received(a) - received(b))
-  let next = 0
-  for (;;) {
-    const front = heap.peek()
-    const source = waiting[next]
-    if (source !== undefined && (front === undefined || reaches(source.source, front.item.key))) {
-      next += 1
-      const rest = source.source.load()[Symbol.iterator]()
-      const first = rest.next()
-      if (!first.done) heap.push({ item: first.value, rest, order: source.order })
-      continue
+  let opened = 0
+  const open = ({ source, order }: (typeof waiting)[number]) => {
+    const rest = source.load()[Symbol.iterator]()
+    const first = rest.next()
+    if (!first.done) heap.push({ item: first.value, rest, order })
+  }
+  return () => {
+    for (let source = waiting[opened]; source !== undefined; source = waiting[opened]) {
+      const front = heap.peek()
+      if (front !== undefined && !reaches(source.source, front.item.key)) break
+      opened += 1
+      open(source)
     }
-    if (front === undefined) return
-    heap.pop()
-    yield front.item
+    const front = heap.pop()
+    if (front === undefined) return undefined
+    const { item } = front
     const following = front.rest.next()
-    if (following.done) continue
-    front.item = following.value
-    heap.push(front)
+    if (!following.done) {
+      front.item = following.value
+      heap.push(front)
+    }
+    return item
   }
 }
 

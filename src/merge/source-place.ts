@@ -75,7 +75,11 @@ function* linesOf(text: string): Generator<WalletItem, void, void> {
   }
 }
 
-function* those(
+function those(items: Iterable<WalletItem>, are: (item: WalletItem) => boolean): Iterable<WalletItem> {
+  return Array.isArray(items) ? items.filter(are) : inTurn(items, are)
+}
+
+function* inTurn(
   items: Iterable<WalletItem>,
   are: (item: WalletItem) => boolean,
 ): Generator<WalletItem, void, void> {

@@ -27,9 +27,8 @@ export type Claim = Piece & {
 /**
  * Shares the blocks of all wallets out among readers while they read. Pieces go first, each to one reader. Then an idle
  * reader joins the span with the most estimated work a reader: at its free end, so that two readers meet in the
- * middle, or, where both ends are taken, at a cut that halves the work. A cut costs half a request on average, for each
- * span ends in a page that is not full: a budget for that would save little, and cost much time where a history comes in
- * bursts.
+ * middle, or, where both ends are taken, at a cut that halves the work. Only what pays is shared: a cut costs half a
+ * request on average, for each span ends in a page that is not full; a meeting less.
  */
 export type ReadPlan = {
   /** undefined: nothing that is worth it, for now. */
@@ -46,8 +45,14 @@ const PAGES_TO_SOUND = 20
 const PAGE_ITEMS = 100
 /** So many pages in all are too few to share: one request more would be felt. */
 const PAGES_ALONE = 100
+/** Requests that sharing may cost, as a share of the pages that are left and of those beyond the first ones. */
+const EXTRA_SHARE = 0.05
+const FIRST_PAGES = 200
+/** What a cut and a meeting cost, in requests, on average. */
+const CUT_COST = 0.45
+const MEETING_COST = 0.05
 
-type State = { queue: Iterator<Piece>; drained: boolean; spans: Set<Span>; pages: number }
+type State = { queue: Iterator<Piece>; drained: boolean; spans: Set<Span>; pages: number; spent: number }
 
 export function createReadPlan(pieces: Iterable<Piece>): ReadPlan {
   const state: State = {
@@ -55,6 +60,7 @@ export function createReadPlan(pieces: Iterable<Piece>): ReadPlan {
     drained: false,
     spans: new Set(),
     pages: 0,
+    spent: 0,
   }
   return {
     claim: () => takePiece(state) ?? share(state),
@@ -159,6 +165,9 @@ function share(state: State): Claim | undefined {
   }
   if (best === undefined || state.pages + left <= PAGES_ALONE) return undefined
   const isCut = best.low !== undefined && best.high !== undefined
+  const cost = isCut ? CUT_COST : MEETING_COST
+  if (state.spent + cost > EXTRA_SHARE * (Math.max(0, state.pages - FIRST_PAGES) + left)) return undefined
+  state.spent += cost
   if (!isCut) return join(state, best, best.low === undefined ? 'asc' : 'desc')
   return join(state, cut(state, best), 'asc')
 }

@@ -6,10 +6,10 @@ import { memorySpool, type Received, recordingPool } from './memory-spool.ts'
 
 const END = 1_000
 
-type Run = Partial<Omit<Slicing, 'spool'>> & { received: readonly Received[] }
+type Run = Partial<Omit<Slicing, 'spool'>> & { received: readonly Received[]; end?: number }
 
 /** Has pages arrive one by one and finishes; tells the slices that were begun, and how many before the finish. */
-async function sliced({ received, ...given }: Run) {
+async function sliced({ received, end = END, ...given }: Run) {
   const spool = memorySpool(END)
   const { pool, slices } = recordingPool()
   const wallets = new Set(received.map(({ wallet }) => wallet))
@@ -32,7 +32,7 @@ async function sliced({ received, ...given }: Run) {
   // What fails meanwhile is told by the finish, and no unhandled rejection.
   await new Promise((resolve) => setImmediate(resolve))
   const early = slices.length
-  const rows = await slicer.finish({ from: 0, to: END })
+  const rows = await slicer.finish({ from: 0, to: end })
   return { slices, early, rows, told, frames: spool.frames(wallets) }
 }
 
@@ -105,13 +105,20 @@ test('slices cover every block once, with every page that touches them', async (
 
 const every = (step: number) => Array.from({ length: END / step - 1 }, (_, at) => (at + 1) * step)
 
-test('slices begin while pages still arrive', async () => {
+test('slices begin while pages still arrive, the next as one ends', async () => {
   const { slices, early, frames } = await sliced({
     received: pagesOf('0xa', { edges: every(5), bytes: 500_000 }),
   })
   expect(early).toBeGreaterThan(10)
-  expect(slices.length).toBeGreaterThan(early)
+  expect(slices).toHaveLength(early)
   expectWhole(slices, frames)
+})
+
+test('no slice begins beyond the end, however much is settled there', async () => {
+  const received = pagesOf('0xa', { edges: every(100), bytes: 500_000 })
+  const { slices, early } = await sliced({ received, end: END / 2 })
+  expect(early).toBe(0)
+  expect(Math.max(...slices.map(({ range }) => range.to))).toBe(END / 2)
 })
 
 test('slices that began with the newest blocks come in chain order', async () => {
