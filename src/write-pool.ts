@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { ExportError } from './errors.ts'
 import { limitConcurrency } from './fetch/limit.ts'
 import { shrinkHeap } from './v8.ts'
@@ -7,8 +8,8 @@ import { openWriteTasks, type WriteResult, type WriteTask } from './write-task.t
 import { CAN_THREAD, openWriteThread, type WriteThread } from './write-thread.ts'
 
 /**
- * Does the tasks of the writing: in this thread while they are small, in one of their own from then on. A second one, or a
- * hand from this thread once nothing is left to read, costs more compiling and memory than it saves.
+ * Does the tasks of the writing: in this thread while they are small, in one of their own from then on. This one lends a
+ * hand where nothing is left to read and many slices are: with few, it costs more compiling than it saves.
  */
 export type WritePool = {
   /** Tells that so many more bytes will have to be done: a thread takes a while to start. */
@@ -33,8 +34,11 @@ const SMALL_BYTES = 1_000_000
  */
 const parquetAtOnce = (bytes: number) => (bytes > LONG_BYTES ? 1 : 2)
 const LONG_BYTES = 80_000_000
-/** After so many bytes of pages what they left in memory goes. */
-const SHRINK_EVERY = 80_000_000
+/** So many slices must wait for the thread where this one begins to help, and where it goes on. */
+const [MANY_WAIT, SOME_WAIT] = [24, 2]
+const SLICES_TO_SHRINK = 8
+/** After so many bytes of pages what they left in memory goes: pages are short-lived, and leave more the longer it goes on. */
+const [FIRST_SHRINK, SHRINK_EVERY] = [80_000_000, 40_000_000]
 
 export function openWritePool(context: SliceContext): WritePool {
   /** What the close has to wait for, beside the thread. */
@@ -43,8 +47,9 @@ export function openWritePool(context: SliceContext): WritePool {
   const stop = new AbortController()
   let thread: WriteThread | undefined
   let [expected, begun] = [0, 0]
-  let shrinkAt = SHRINK_EVERY
+  let shrinkAt = FIRST_SHRINK
   let isClosed = false
+  let [isAllRead, isHelping] = [false, false]
   const requireOpen = () => {
     if (isClosed) throw new ExportError('BUG', 'the writing was given up')
   }
@@ -59,6 +64,20 @@ export function openWritePool(context: SliceContext): WritePool {
     thread = openWriteThread(context)
     // It takes a while too; where it fails, it will again when it is needed.
     if (context.format === 'parquet') loadDuckDb().catch(() => undefined)
+  }
+  const lendHand = async () => {
+    isHelping = true
+    // What else there is to do is asked for in this turn.
+    await setImmediate()
+    let one = thread?.handOver(MANY_WAIT)
+    for (let done = 1; one !== undefined; done += 1) {
+      await runHere(one.task).then(one.resolve, one.reject)
+      if (done % SLICES_TO_SHRINK === 0) await shrinkHeap()
+      // What the thread says and what a signal does comes between.
+      await setImmediate()
+      one = thread?.handOver(SOME_WAIT)
+    }
+    isHelping = false
   }
   /** The next task starts another, with less in memory. */
   const endThread = async () => {
@@ -90,11 +109,11 @@ export function openWritePool(context: SliceContext): WritePool {
       startIfMuch(expected)
       if (expected < shrinkAt) return
       shrinkAt += SHRINK_EVERY
-      // Pages are short-lived, and leave more behind the longer it goes on.
       void shrinkHeap()
     },
     expectNoMore: async () => {
       if (thread !== undefined) await shrinkHeap()
+      isAllRead = true
     },
     run: async <T extends WriteTask>(task: T, bytes: number) => {
       requireOpen()
@@ -102,7 +121,9 @@ export function openWritePool(context: SliceContext): WritePool {
         return (await runParquet(task, bytes)) as WriteResult<T>
       begun += bytes
       startIfMuch(begun)
-      const result = await (thread?.run(task) ?? runHere(task))
+      const work = thread?.run(task) ?? runHere(task)
+      if (isAllRead && !isHelping && task.kind === 'slice') void lendHand()
+      const result = await work
       if (task.kind === 'condense') await endThread()
       return result as WriteResult<T>
     },

@@ -16,6 +16,8 @@ export const STOP = 'stop'
 export type WriteThread = {
   /** Rejects with what the task threw; with a BUG where the thread broke, for all tasks, or was closed. */
   run(task: WriteTask): Promise<unknown>
+  /** The last of the tasks that it has not begun, for somebody else to do; undefined where fewer than so many wait. */
+  handOver(least: number): Waiting | undefined
   /** Gives up what is under way; resolves when the thread is gone. */
   close(): Promise<void>
 }
@@ -34,7 +36,8 @@ const HALF_MB = YOUNG_MB / 3
 /** So many tasks the thread has at a time: one more than it does, so that it need not wait for the next. */
 const MOST_UNDER_WAY = 2
 
-type Waiting = {
+/** A task, and whom its result is for. */
+export type Waiting = {
   task: WriteTask
   resolve: (result: unknown) => void
   reject: (error: unknown) => void
@@ -75,6 +78,7 @@ export function openWriteThread(context: SliceContext): WriteThread {
         waiting.push({ task, resolve, reject })
         next()
       }),
+    handOver: (least) => (waiting.length < least ? undefined : waiting.pop()),
     close: async () => {
       giveUp(new ExportError('BUG', 'the writing was given up'))
       worker.postMessage(STOP)

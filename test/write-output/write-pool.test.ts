@@ -73,6 +73,41 @@ test('threads give the same slices as this one, and end at the close', async () 
   expect(left()).toEqual([])
 })
 
+test.for([
+  { many: END, isAllRead: true, isShared: true },
+  { many: END, isAllRead: false, isShared: false },
+  { many: END / 2, isAllRead: true, isShared: false },
+])('of $many slices this thread makes some: $isShared, all read: $isAllRead', async (given) => {
+  const cuts = Array.from({ length: given.many - 1 }, (_, at) => at + 1)
+  const [{ slices, context }, other] = [slicesIn({}, cuts), slicesIn({}, cuts)]
+  const [pool, here] = [openWritePool(context), openHere(other.context)]
+  pool.expect(LARGE)
+  if (given.isAllRead) await pool.expectNoMore()
+  const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), LARGE)))
+  const expected = await Promise.all(other.slices.map((slice) => here.run(task(slice), 1)))
+  expect(rows.map(contentOf)).toEqual(expected.map(contentOf))
+  const files = new Set(rows.map(({ chunks }) => chunks.get('ledger')?.path))
+  expect(files.has(join(context.folder, `ledger-${threadId}.lines`))).toBe(given.isShared)
+  expect(files.size).toBe(given.isShared ? 2 : 1)
+  await pool.close()
+})
+
+test('closing while this thread helps gives up what nobody has begun', async () => {
+  const { slices, context } = slicesIn(
+    {},
+    Array.from({ length: END - 1 }, (_, at) => at + 1),
+  )
+  const pool = openWritePool(context)
+  pool.expect(LARGE)
+  await pool.expectNoMore()
+  const running = Promise.allSettled(slices.map((slice) => pool.run(task(slice), LARGE)))
+  await nextTurn()
+  await pool.close()
+  const ended = (await running).map(({ status }) => status)
+  expect(ended).toContain('rejected')
+  expect(left()).toEqual([])
+})
+
 test('a thread that has sorted ends, and another makes what follows', async () => {
   const { slices, context } = slicesIn()
   const pool = openWritePool(context)
