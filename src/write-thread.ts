@@ -37,7 +37,7 @@ const HALF_MB = YOUNG_MB / 3
 const MOST_UNDER_WAY = 2
 
 /** A task, and whom its result is for. */
-export type Waiting = {
+type Waiting = {
   task: WriteTask
   resolve: (result: unknown) => void
   reject: (error: unknown) => void
