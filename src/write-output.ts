@@ -134,8 +134,9 @@ async function finish(finishing: Finishing, range: BlockRange): Promise<Written>
 /** The slices of the range, every transaction in one of them. */
 async function settledSlices(finishing: Finishing, range: BlockRange): Promise<readonly SliceRows[]> {
   const { job, spool, figures, slicer, pool, pages, condense } = finishing
-  await pool.expectNoMore()
+  const ready = pool.expectNoMore()
   const cut = await slicer.finish(range)
+  await ready
   const frames = spool.frames(listingsOf(job))
   return settleMoved(cut, {
     placesIn: (blocks) => placesIn(frames, blocks),

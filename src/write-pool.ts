@@ -14,7 +14,10 @@ import { CAN_THREAD, openWriteThread, type WriteThread } from './write-thread.ts
 export type WritePool = {
   /** Tells that so many more bytes will have to be done: a thread takes a while to start. */
   expect(bytes: number): void
-  /** Tells that all is read: what that leaves in memory goes where a thread does the rest. */
+  /**
+   * Tells that all is read. What that leaves in memory goes where a thread does the rest, and what is needed after that is
+   * made ready meanwhile. Never rejects.
+   */
   expectNoMore(): Promise<void>
   /**
    * `bytes`: how much there is to do. Slices come first, tables after all of them, the largest first. Rejects with what
@@ -49,7 +52,7 @@ export function openWritePool(context: SliceContext): WritePool {
   let [expected, begun] = [0, 0]
   let shrinkAt = FIRST_SHRINK
   let isClosed = false
-  let [isAllRead, isHelping] = [false, false]
+  let [isAllRead, isHelping, hasHelped] = [false, false, false]
   const requireOpen = () => {
     if (isClosed) throw new ExportError('BUG', 'the writing was given up')
   }
@@ -62,14 +65,13 @@ export function openWritePool(context: SliceContext): WritePool {
   const startIfMuch = (bytes: number) => {
     if (!CAN_THREAD || bytes < SMALL_BYTES || isClosed || thread !== undefined) return
     thread = openWriteThread(context)
-    // It takes a while too; where it fails, it will again when it is needed.
-    if (context.format === 'parquet') loadDuckDb().catch(() => undefined)
   }
   const lendHand = async () => {
     isHelping = true
     // What else there is to do is asked for in this turn.
     await setImmediate()
     let one = thread?.handOver(MANY_WAIT)
+    hasHelped ||= one !== undefined
     for (let done = 1; one !== undefined; done += 1) {
       await runHere(one.task).then(one.resolve, one.reject)
       if (done % SLICES_TO_SHRINK === 0) await shrinkHeap()
@@ -92,7 +94,7 @@ export function openWritePool(context: SliceContext): WritePool {
   /** What the thread, which has nothing left to do, and rows hold goes before DuckDB asks for memory. */
   const makeRoom = async () => {
     await thread?.close()
-    await shrinkHeap()
+    if (hasHelped) await shrinkHeap()
   }
   const runParquet = (task: WriteTask, bytes: number) => {
     limitParquet ??= limitConcurrency(parquetAtOnce(bytes))
@@ -112,8 +114,13 @@ export function openWritePool(context: SliceContext): WritePool {
       void shrinkHeap()
     },
     expectNoMore: async () => {
-      if (thread !== undefined) await shrinkHeap()
       isAllRead = true
+      // What is left to do is asked for first.
+      await setImmediate()
+      if (thread === undefined) return
+      await shrinkHeap()
+      // Where it fails, it will again when it is needed.
+      if (context.format === 'parquet') await loadDuckDb().catch(() => undefined)
     },
     run: async <T extends WriteTask>(task: T, bytes: number) => {
       requireOpen()

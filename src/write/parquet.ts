@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { pipeline } from 'node:stream/promises'
 import { ExportError } from '../errors.ts'
 import type { Compression } from '../model.ts'
@@ -59,8 +60,13 @@ const DUCKDB_TYPES: Record<ColumnType, string> = {
 /** Enough for any row group of the size below; more only where DuckDB says that it was not. */
 const MEMORY_LIMITS = ['160MB', '640MB', '2400MB']
 
-/** Loads DuckDB, 70 MB of native code, which takes a fifth of a second; from the second time on it is there. */
-export const loadDuckDb = () => import('@duckdb/node-api')
+const require = createRequire(import.meta.url)
+
+/**
+ * Loads DuckDB, 70 MB of native code, which takes a while; from the second time on it is there. An import would take twice
+ * as long: it reads CommonJS modules for their names before it runs them.
+ */
+export const loadDuckDb = async () => require('@duckdb/node-api') as typeof import('@duckdb/node-api')
 
 /** One try; false where the memory was not enough. The limit does not change the bytes. */
 async function copyWithin(memory: string, file: ParquetFile, select: string): Promise<boolean> {
