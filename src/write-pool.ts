@@ -105,6 +105,14 @@ export function openWritePool(context: SliceContext): WritePool {
       return runHere(task)
     })
   }
+  /** Bytes of tables that the thread was given more than this one keeps. */
+  let lead = 0
+  /** Tables are copied more than worked on: as many as the thread has are made here. */
+  const staysHere = (bytes: number) => {
+    const stays = bytes <= lead
+    lead += stays ? -bytes : bytes
+    return stays
+  }
   return {
     expect: (bytes) => {
       expected += bytes
@@ -128,7 +136,8 @@ export function openWritePool(context: SliceContext): WritePool {
         return (await runParquet(task, bytes)) as WriteResult<T>
       begun += bytes
       startIfMuch(begun)
-      const work = thread?.run(task) ?? runHere(task)
+      const taker = task.kind === 'table' && staysHere(bytes) ? undefined : thread
+      const work = taker?.run(task) ?? runHere(task)
       if (isAllRead && !isHelping && task.kind === 'slice') void lendHand()
       const result = await work
       if (task.kind === 'condense') await endThread()

@@ -1,4 +1,5 @@
-import { open, rm } from 'node:fs/promises'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { diskError } from '../disk.ts'
 import type { BlockRange, Compression, Format } from '../model.ts'
@@ -131,12 +132,9 @@ async function concatenate<T>(
 ): Promise<T> {
   try {
     await file.write(header)
-    const room = Buffer.allocUnsafeSlow(COPY_BYTES)
-    for (const piece of pieces) {
-      for await (const block of blocksOf(piece, room)) {
-        signal?.throwIfAborted()
-        await file.write(block)
-      }
+    for (const block of blocksOf(pieces)) {
+      signal?.throwIfAborted()
+      await file.write(block)
     }
     return await file.finish()
   } catch (thrown) {
@@ -147,17 +145,23 @@ async function concatenate<T>(
 
 const COPY_BYTES = 1 << 20
 
-/** The bytes of a piece, block by block, each in the same room: it is good until the next. */
-async function* blocksOf({ path, from, to }: Piece, room: Buffer): AsyncGenerator<Buffer, void, void> {
-  const file = await open(path, 'r')
+/** The bytes of all pieces, block by block, each in the same room: it is good until the next. */
+function* blocksOf(pieces: readonly Piece[]): Generator<Buffer, void, void> {
+  const room = Buffer.allocUnsafeSlow(COPY_BYTES)
+  const files = new Map<string, number>()
   try {
-    for (let at = from; at < to; ) {
-      const { bytesRead } = await file.read(room, 0, Math.min(room.length, to - at), at)
-      if (bytesRead === 0) throw new Error(`${path} ends too early`)
-      yield room.subarray(0, bytesRead)
-      at += bytesRead
+    for (const { path, from, to } of pieces) {
+      // They lie in one file a thread, and were written a moment ago.
+      const file = files.get(path) ?? openSync(path, 'r')
+      files.set(path, file)
+      for (let at = from; at < to; ) {
+        const bytesRead = readSync(file, room, 0, Math.min(room.length, to - at), at)
+        if (bytesRead === 0) throw new Error(`${path} ends too early`)
+        yield room.subarray(0, bytesRead)
+        at += bytesRead
+      }
     }
   } finally {
-    await file.close()
+    for (const file of files.values()) closeSync(file)
   }
 }

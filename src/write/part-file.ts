@@ -23,7 +23,7 @@ export function openHashedFile(path: string, { gzip }: { gzip: boolean }): Hashe
   return { ...file, finish: async () => ({ ...(await file.finish()), sha256: hash.digest('hex') }) }
 }
 
-/** `onBytes` is told what is written, before it is. */
+/** `onBytes` is told what is written, while it is. */
 export function openPlainFile(
   path: string,
   onBytes: (written: Buffer) => void = () => {},
@@ -33,8 +33,9 @@ export function openPlainFile(
     write: async (chunk) => {
       file ??= await open(path, 'w')
       const written = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+      const writing = file.writeFile(written)
       onBytes(written)
-      await file.writeFile(written)
+      await writing
       bytes += written.length
     },
     finish: async () => {

@@ -2,9 +2,9 @@ import { once } from 'node:events'
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { threadId, type Worker } from 'node:worker_threads'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { readFingerprints } from '../../src/merge/fingerprints.ts'
-import { TABLE_NAMES } from '../../src/table/index.ts'
+import { TABLE_NAMES, type TableName } from '../../src/table/index.ts'
 import { openWritePool as openHere } from '../../src/write-pool.ts'
 import type { Slice, SliceContext, SliceRows } from '../../src/write-slice.ts'
 import type { WriteTask } from '../../src/write-task.ts'
@@ -138,6 +138,29 @@ test('a thread makes the same CSV files as this one', async () => {
   expect(threads.length).toBeGreaterThan(0)
   await pool.close()
 })
+
+test('tables are shared out between a thread and this one, about half of their bytes each', async () => {
+  const { slices, context } = slicesIn()
+  const pool = openWritePool(context)
+  const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), LARGE)))
+  const posted = vi.spyOn(threads[0] as Worker, 'postMessage')
+  const range = { from: 0, to: END }
+  const sizes = { ledger: 70, transactions: 40, wallet_transactions: 30, erc20_transfers: 20 } as const
+  const made = Object.entries(sizes).map(([table, bytes]) => {
+    const name = table as keyof typeof sizes
+    const chunks = rows.flatMap((slice) => slice.chunks.get(name) ?? [])
+    return pool.run({ kind: 'table', name, range, chunks }, bytes)
+  })
+  const parts = (await Promise.all(made)).flat()
+  expect(parts.map((part) => part.rows)).toEqual(
+    Object.keys(sizes).map((name) => rows.reduce((sum, { chunks }) => sum + rowsIn(chunks, name), 0)),
+  )
+  const names = posted.mock.calls.map(([told]) => (told as WriteTask & { kind: 'table' }).name)
+  expect(names).toEqual(['ledger', 'erc20_transfers'])
+  await pool.close()
+})
+
+const rowsIn = (chunks: SliceRows['chunks'], name: string) => chunks.get(name as TableName)?.rows ?? 0
 
 test('Parquet files are made here, once the threads have ended', async () => {
   const { slices, context } = slicesIn({ format: 'parquet', compression: 'zstd', maxRowsPerFile: 15 })
