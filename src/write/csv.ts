@@ -76,14 +76,21 @@ function addLine(waiting: Waiting, row: Row): void {
   const { to, appends, prefix } = waiting
   const start = to.end
   prefix?.(to, row)
-  for (let at = prefix === undefined ? 0 : PREFIX.length; at < row.length; at += 1) {
+  appendCells(to, row, { appends, from: prefix === undefined ? 0 : PREFIX.length, until: row.length })
+  to.bytes[to.end++] = LINE_FEED
+  waiting.rows += 1
+  if (to.end - start > waiting.longest) waiting.longest = to.end - start
+}
+
+type Cells = { appends: readonly AppendCell[]; from: number; until: number }
+
+/** Cells of a row, each but the row's first behind a comma. */
+function appendCells(to: ByteText, row: Row, { appends, from, until }: Cells): void {
+  for (let at = from; at < until; at += 1) {
     const cell = row[at] ?? null
     if (at > 0) to.bytes[to.end++] = COMMA
     if (cell !== null) appends[at]?.(to, cell)
   }
-  to.bytes[to.end++] = LINE_FEED
-  waiting.rows += 1
-  if (to.end - start > waiting.longest) waiting.longest = to.end - start
 }
 
 type AppendCell = (to: ByteText, cell: Exclude<Cell, null>) => void
@@ -138,11 +145,7 @@ function prefixOf(cells: Record<Column['type'], AppendCell>): AppendPrefix {
   return (to, row) => {
     if (!sharesPrefix(row, last)) {
       made.end = 0
-      for (let at = 0; at < PREFIX.length; at += 1) {
-        const cell = row[at] ?? null
-        if (at > 0) made.bytes[made.end++] = COMMA
-        if (cell !== null) appends[at]?.(made, cell)
-      }
+      appendCells(made, row, { appends, from: 0, until: PREFIX.length })
       last = row
     }
     appendBytes(to, made.bytes.subarray(0, made.end))
