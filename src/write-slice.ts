@@ -7,6 +7,7 @@ import {
   type Reject,
 } from './flatten/flatten-transaction.ts'
 import { fingerprint, fingerprintBytes } from './merge/fingerprints.ts'
+import type { ItemSource } from './merge/frame-items.ts'
 import { mergeItems } from './merge/merge-items.ts'
 import { type MovedTransaction, openSource, type SourcePlace } from './merge/source-place.ts'
 import type { BlockRange, PartitionBy } from './model.ts'
@@ -66,8 +67,9 @@ export type SliceWriter = {
 export function createSliceWriter(context: SliceContext): SliceWriter {
   const openLines = lineMaker(context)
   const fileOf = (name: string) => chunkFile(join(context.folder, `${name}-${threadId}.lines`))
-  const tables = context.tables.map((name) => {
-    return { name, lines: openLines(tableNamed(name)), file: fileOf(name) }
+  const tables = context.tables.map((name): TableStage => {
+    const file = fileOf(name)
+    return { name, lines: openLines(tableNamed(name)), file, chunk: file.open() }
   })
   const hashes = fileOf('hashes')
   const numberOf = new Map(context.addresses.map((address, at) => [address, at]))
@@ -75,8 +77,9 @@ export function createSliceWriter(context: SliceContext): SliceWriter {
     has: (address) => numberOf.has(address),
     get: (address) => context.labels.get(address),
   }
+  const writing = { ...context, wallets, staging: tables, hashes, numberOf }
   return {
-    write: (slice) => writeSlice(slice, { ...context, wallets, staging: tables, hashes, numberOf }),
+    write: (slice) => writeSlice(slice, writing),
     close: () => {
       for (const file of [...tables.map((table) => table.file), hashes]) file.close()
     },
@@ -90,32 +93,25 @@ type Writing = SliceContext & {
   /** Of a wallet, its place among the job's; the listing of all blocks is the only one. */
   numberOf: ReadonlyMap<string, number>
 }
-type TableStage = { name: TableName; lines: CsvLines; file: ChunkFile }
+/** One table on its way to disk; a chunk is what a slice has of it. */
+type TableStage = { name: TableName; lines: CsvLines; file: ChunkFile; chunk: ChunkWriter }
 
 function writeSlice({ range, places, moved }: Slice, context: Writing): SliceRows {
   const pages = openPlaces(context)
   const reading = { read: pages.read, range, cutMs: context.cutMs, ...(moved && { moved }) }
   const sources = places.map((place) => openSource(place, reading))
   const rejects: Reject[] = []
+  const { chain, nativeSymbol, wallets } = context
   const tables = new Set(context.tables)
-  const flattening = { ...context, tables, onReject: (reject: Reject) => rejects.push(reject) }
-  const stage = stageRows(context)
-  const seen = new Map<string, number>()
-  const fingerprints: number[] = []
-  let transactions = 0
+  const onReject = (reject: Reject) => rejects.push(reject)
+  const flattening = { chain, nativeSymbol, wallets, tables, onReject }
+  const stage = openStage(context)
   try {
-    for (const views of mergeItems(sources)) {
-      fingerprints.push(fingerprint(views[0].key.hash))
-      const flat = flattenTransaction(views, flattening)
-      if (flat === undefined) continue
-      transactions += 1
-      for (const wallet of flat.seenBy) seen.set(wallet, (seen.get(wallet) ?? 0) + 1)
-      stage.add(flat)
-    }
+    const { transactions, seen, fingerprints } = stageAll(sources, flattening, stage)
     return {
       range,
       transactions,
-      chunks: stage.finish(),
+      chunks: finishStage(stage),
       seen: Uint32Array.from(
         [...seen].flatMap(([listing, count]) => [context.numberOf.get(listing) ?? 0, count]),
       ),
@@ -127,6 +123,21 @@ function writeSlice({ range, places, moved }: Slice, context: Writing): SliceRow
     // A merge of many runs keeps each item for a while, so that V8 takes it for one that stays.
     if (places.some(({ wallet }) => wallet === null)) collectGarbage()
   }
+}
+
+function stageAll(sources: readonly ItemSource[], flattening: FlattenContext, stage: Stage) {
+  const seen = new Map<string, number>()
+  const fingerprints: number[] = []
+  let transactions = 0
+  for (const views of mergeItems(sources)) {
+    fingerprints.push(fingerprint(views[0].key.hash))
+    const flat = flattenTransaction(views, flattening)
+    if (flat === undefined) continue
+    transactions += 1
+    for (const wallet of flat.seenBy) seen.set(wallet, (seen.get(wallet) ?? 0) + 1)
+    stageRows(stage, flat)
+  }
+  return { transactions, seen, fingerprints }
 }
 
 /** Transactions by listing. */
@@ -142,40 +153,51 @@ function stageHashes(fingerprints: readonly number[], file: ChunkFile): Chunk {
   return chunk.finish()
 }
 
-/** Bytes of a table's lines that are written at once, about. */
-const FLUSH_BYTES = 1 << 18
+/** Bytes of lines that are written at once, about. */
+const FLUSH_BYTES = 1 << 19
 
-/** One table of a slice on its way to disk. */
-type Staged = TableStage & { chunk: ChunkWriter }
+/** The tables of a slice. */
+type Stage = {
+  tables: readonly TableStage[]
+  partitionOf: Partitioner | undefined
+  /** That of the last rows. */
+  partition: string | undefined
+}
 
-function stageRows({ staging, partitionBy }: Writing) {
-  const staged = staging.map((table): Staged => {
+function openStage({ staging, partitionBy }: Writing): Stage {
+  for (const table of staging) {
     table.lines.take()
-    return { ...table, chunk: table.file.open() }
-  })
-  const flush = () => {
-    for (const { chunk, lines } of staged) chunk.write(lines.take())
+    table.chunk = table.file.open()
   }
-  const partitionOf = partitionBy === undefined ? undefined : partitioner(partitionBy)
-  let partition: string | undefined
   return {
-    add: ({ rows }: FlatTransaction) => {
-      const here = placeOf(rows, partitionOf)
-      if (here !== undefined && here !== partition) {
-        flush()
-        for (const { chunk } of staged) chunk.begin(here)
-        partition = here
-      }
-      for (const { name, lines, chunk } of staged) {
-        for (const row of rows[name]) lines.add(row)
-        if (lines.size() >= FLUSH_BYTES) chunk.write(lines.take())
-      }
-    },
-    finish: (): Map<TableName, Chunk> => {
-      flush()
-      return new Map(staged.map(({ name, chunk }) => [name, chunk.finish()]))
-    },
+    tables: staging,
+    partitionOf: partitionBy === undefined ? undefined : partitioner(partitionBy),
+    partition: undefined,
   }
+}
+
+function stageRows(stage: Stage, { rows }: FlatTransaction): void {
+  const here = placeOf(rows, stage.partitionOf)
+  if (here !== undefined && here !== stage.partition) {
+    flush(stage)
+    for (const { chunk } of stage.tables) chunk.begin(here)
+    stage.partition = here
+  }
+  let waiting = 0
+  for (const { name, lines } of stage.tables) {
+    for (const row of rows[name]) lines.add(row)
+    waiting += lines.size()
+  }
+  if (waiting >= FLUSH_BYTES) flush(stage)
+}
+
+function flush({ tables }: Stage): void {
+  for (const { chunk, lines } of tables) chunk.write(lines.take())
+}
+
+function finishStage(stage: Stage): Map<TableName, Chunk> {
+  flush(stage)
+  return new Map(stage.tables.map(({ name, chunk }) => [name, chunk.finish()]))
 }
 
 const [BLOCK_NUMBER, BLOCK_TIMESTAMP] = [1, 3]

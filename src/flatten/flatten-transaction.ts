@@ -12,7 +12,7 @@ import {
 import { type Fields, RejectError } from './fields.ts'
 import { ledgerRows, type WalletLabels } from './ledger.ts'
 import { movementsOf } from './movements.ts'
-import { uniteViews } from './unite.ts'
+import { uniteViews, type Views } from './unite.ts'
 import { readView, type View } from './view.ts'
 
 export type FlattenContext = {
@@ -56,18 +56,22 @@ export function flattenTransaction(
   items: readonly ItemView[],
   context: FlattenContext,
 ): FlatTransaction | undefined {
-  const views: WalletView[] = []
+  const views: View[] = []
+  const seenBy: string[] = []
   for (const item of items) {
     const view = readOrReject(item, context)
-    if (view !== undefined) views.push({ wallet: item.wallet, view })
+    if (view === undefined) continue
+    views.push(view)
+    seenBy.push(item.wallet)
   }
-  const [first, ...others] = views
-  if (first === undefined) return undefined
-  const united = uniteViews([first.view, ...others.map(({ view }) => view)])
-  return { rows: rowsOf(united, views, context), seenBy: views.map(({ wallet }) => wallet) }
+  if (!isAny(views)) return undefined
+  return { rows: rowsOf(uniteViews(views), { views, seenBy }, context), seenBy }
 }
 
-type WalletView = { wallet: string; view: View }
+const isAny = (views: readonly View[]): views is Views => views.length > 0
+
+/** What each wallet knows of a transaction, one after the other. */
+type Seen = { views: readonly View[]; seenBy: readonly string[] }
 
 function readOrReject({ wallet, key, item }: ItemView, { onReject }: FlattenContext): View | undefined {
   const reject = (list: string | null, record: unknown, reason: string) =>
@@ -81,11 +85,7 @@ function readOrReject({ wallet, key, item }: ItemView, { onReject }: FlattenCont
   }
 }
 
-function rowsOf(
-  united: View,
-  views: readonly WalletView[],
-  context: FlattenContext,
-): FlatTransaction['rows'] {
+function rowsOf(united: View, { views, seenBy }: Seen, context: FlattenContext): FlatTransaction['rows'] {
   const { tables, wallets, nativeSymbol } = context
   const { native, erc20, erc721, erc1155, internal } = united
   const prefix = prefixOf(native, context.chain)
@@ -99,8 +99,8 @@ function rowsOf(
     internal_transactions: rowsIf(tables.has('internal_transactions'), internal, (entry, at) =>
       internalRow(prefix, entry, ids[at] ?? ''),
     ),
-    wallet_transactions: rowsIf(tables.has('wallet_transactions'), views, (one) =>
-      walletRow(prefix, one, wallets),
+    wallet_transactions: rowsIf(tables.has('wallet_transactions'), views, (view, at) =>
+      walletRow(prefix, { wallet: seenBy[at] ?? '', view }, wallets),
     ),
     ledger: tables.has('ledger')
       ? ledgerRows(movementsOf(united, ids, nativeSymbol), { prefix, methodName, wallets })
@@ -108,13 +108,21 @@ function rowsOf(
   }
 }
 
+/** Pushed, not mapped: V8 compiles what goes through lists once more where some of them were mapped. */
 function rowsIf<T>(isWanted: boolean, entries: readonly T[], rowOf: (entry: T, at: number) => Row): Row[] {
-  return isWanted && entries.length > 0 ? entries.map(rowOf) : NONE
+  if (!isWanted || entries.length === 0) return NONE
+  const rows: Row[] = []
+  for (let at = 0; at < entries.length; at += 1) rows.push(rowOf(entries[at] as T, at))
+  return rows
 }
 
 const NONE: Row[] = []
 
-function walletRow(prefix: Prefix, { wallet, view }: WalletView, wallets: WalletLabels): Row {
+function walletRow(
+  prefix: Prefix,
+  { wallet, view }: { wallet: string; view: View },
+  wallets: WalletLabels,
+): Row {
   return [
     ...prefix,
     wallet,

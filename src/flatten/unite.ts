@@ -16,7 +16,7 @@ export function uniteViews(views: Views): View {
   }
 }
 
-type Views = readonly [View, ...View[]]
+export type Views = readonly [View, ...View[]]
 
 const byLog = (a: { logIndex: number }, b: { logIndex: number }) => a.logIndex - b.logIndex
 

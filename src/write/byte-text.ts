@@ -1,7 +1,8 @@
 /** Text as bytes, growing at its end. */
 export type ByteText = { bytes: Buffer; end: number }
 
-const FIRST_BYTES = 1 << 16
+/** More than is ever kept of usual rows; what is not written on takes no memory. */
+const FIRST_BYTES = 1 << 19
 /** Room that is left after every append: for separators, which are written without asking. */
 const MARGIN = 256
 
