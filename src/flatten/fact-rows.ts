@@ -116,9 +116,11 @@ export function internalRow(prefix: Prefix, entry: Internal, internalId: string)
 /** The id of each internal entry of a transaction: a hash of its content and its occurrence (CONTRACT section 2). */
 export function internalIds(entries: readonly Internal[]): string[] {
   const occurrences = new Map<string, number>()
-  return entries.map(({ content }) => {
+  const ids: string[] = []
+  for (const { content } of entries) {
     const occurrence = occurrences.get(content) ?? 0
     occurrences.set(content, occurrence + 1)
-    return `${hash('sha256', content).slice(0, 16)}-${occurrence}`
-  })
+    ids.push(`${hash('sha256', content).slice(0, 16)}-${occurrence}`)
+  }
+  return ids
 }

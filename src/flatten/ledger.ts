@@ -24,11 +24,14 @@ export function ledgerRows(movements: readonly Movement[], context: LedgerContex
   const sides: Side[] = []
   for (const movement of movements) addSides(sides, movement, context)
   sides.sort((a, b) => (a.wallet < b.wallet ? -1 : a.wallet > b.wallet ? 1 : 0))
-  let index = -1
-  return sides.map((side, at) => {
-    index = side.wallet === sides[at - 1]?.wallet ? index + 1 : 0
-    return rowOf(side, index, context)
-  })
+  const rows: Row[] = []
+  let [wallet, index] = ['', 0]
+  for (const side of sides) {
+    index = side.wallet === wallet ? index + 1 : 0
+    wallet = side.wallet
+    rows.push(rowOf(side, index, context))
+  }
+  return rows
 }
 
 function addSides(sides: Side[], movement: Movement, { wallets }: LedgerContext): void {

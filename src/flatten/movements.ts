@@ -55,11 +55,11 @@ export function movementsOf(view: View, ids: readonly string[], nativeSymbol: st
 type Adding = { ids: readonly string[]; coin: Asset; add: (movement: Movement) => void }
 
 function addInternal({ internal }: View, { ids, coin, add }: Adding): void {
-  internal.forEach(({ type, from, to, value, reverted }, at) => {
-    if (reverted || MOVES_NOTHING.has((type ?? '').toUpperCase())) return
+  for (const [at, { type, from, to, value, reverted }] of internal.entries()) {
+    if (reverted || MOVES_NOTHING.has((type ?? '').toUpperCase())) continue
     const index = ids[at] ?? ''
     add({ source: 'internal_transactions', index, isFee: false, from, to, asset: coin, value })
-  })
+  }
 }
 
 function erc20Movement(entry: Erc20): Movement {
