@@ -51,7 +51,7 @@ function rowOf(
   const other = direction === 'out' ? movement.to : movement.from
   return [
     ...prefix,
-    entryId([prefix[0], prefix[4], wallet, source, movement.index, type, direction]),
+    entryId(`${prefix[0]}|${prefix[4]}|${wallet}|${source}|${movement.index}|${type}|${direction}`),
     wallet,
     wallets.get(wallet) ?? null,
     index,
@@ -79,7 +79,7 @@ function entryType({ isFee, from, to }: Movement): string {
   return to.address === ZERO ? 'burn' : 'transfer'
 }
 
-/** First 32 hex digits of the SHA-256 of the parts joined by `|` (CONTRACT section 2). */
-function entryId(parts: readonly unknown[]): string {
-  return hash('sha256', parts.join('|')).slice(0, 32)
+/** First 32 hex digits of the SHA-256 of what tells a row from all others (CONTRACT section 2). */
+function entryId(content: string): string {
+  return hash('sha256', content).slice(0, 32)
 }

@@ -103,8 +103,11 @@ function cellsOf({ escapeFormulas, quoteEmpty }: CsvOptions): Record<Column['typ
   const isSafe = (text: string) => !escapeFormulas || CALM[text.charCodeAt(0)] !== 0
   const text: AppendCell = (to, cell) => {
     const text = cell as string
-    if (text === '' && quoteEmpty) appendText(to, '""')
-    else if (!(isSafe(text) && appendPlain(to, text, PLAIN))) appendText(to, rememberQuoted(text))
+    if (text === '' && quoteEmpty) appendPlain(to, '""', ASCII)
+    else if (!(isSafe(text) && appendPlain(to, text, PLAIN))) appendQuoted(to, rememberQuoted(text))
+  }
+  const appendQuoted = (to: ByteText, quoted: string) => {
+    if (!appendPlain(to, quoted, ASCII)) appendText(to, quoted)
   }
   const number: AppendCell = (to, cell) => {
     if (Number.isSafeInteger(cell) && (cell as number) >= 0) appendWhole(to, cell as number)
@@ -142,13 +145,15 @@ function prefixOf(cells: Record<Column['type'], AppendCell>): AppendPrefix {
   const made = newByteText()
   const appends = PREFIX.map(({ type }) => cells[type])
   let last: Row = []
+  let bytes = made.bytes.subarray(0, 0)
   return (to, row) => {
     if (!sharesPrefix(row, last)) {
       made.end = 0
       appendCells(made, row, { appends, from: 0, until: PREFIX.length })
+      bytes = made.bytes.subarray(0, made.end)
       last = row
     }
-    appendBytes(to, made.bytes.subarray(0, made.end))
+    appendBytes(to, bytes)
   }
 }
 
@@ -162,6 +167,7 @@ function allBut(special: string): Uint8Array {
   return Uint8Array.from({ length: 128 }, (_, code) => Number(!special.includes(String.fromCharCode(code))))
 }
 
+const ASCII = allBut('')
 const PLAIN = allBut('",\r\n')
 /** What a spreadsheet takes for the start of a formula. */
 const CALM = allBut('=+-@\t\r')
