@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { resolve } from 'node:path'
 import { ExportError, FAILURES, type FailureCode } from './errors.ts'
 import { exportJob, type JobResult } from './export-job.ts'
@@ -90,6 +91,8 @@ type Shared = {
 
 function shareLimits(jobs: readonly Job[], { maxRequests, deadlineMs, signal }: RunOptions): Shared {
   const { stop, forget } = followSignal(signal, 'the run was aborted')
+  // Every job listens to it: many listeners are no leak here.
+  setMaxListeners(0, stop.signal)
   const deadline =
     deadlineMs === undefined
       ? undefined

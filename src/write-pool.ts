@@ -5,10 +5,10 @@ import { shrinkHeap } from './v8.ts'
 import { loadDuckDb } from './write/parquet.ts'
 import type { SliceContext } from './write-slice.ts'
 import { openWriteTasks, type WriteResult, type WriteTask } from './write-task.ts'
-import { CAN_THREAD, openWriteThread, type WriteThread } from './write-thread.ts'
+import { canOpenThread, openWriteThread, type WriteThread } from './write-thread.ts'
 
 /**
- * Does the tasks of the writing: in this thread while they are small, in one of their own from then on. This one lends a
+ * Does the tasks of the writing: in this thread while they are small, in one of their own from then on, if there may be one. This one lends a
  * hand where nothing is left to read and many slices are: with few, it costs more compiling than it saves.
  */
 export type WritePool = {
@@ -37,6 +37,8 @@ const SMALL_BYTES = 1_000_000
  */
 const parquetAtOnce = (bytes: number) => (bytes > LONG_BYTES ? 1 : 2)
 const LONG_BYTES = 80_000_000
+/** The same for all jobs of the process together. */
+const limitCopies = limitConcurrency(2)
 /** So many slices must wait for the thread where this one begins to help, and where it goes on. */
 const [MANY_WAIT, SOME_WAIT] = [24, 2]
 const SLICES_TO_SHRINK = 8
@@ -63,7 +65,7 @@ export function openWritePool(context: SliceContext): WritePool {
     return work.finally(() => here.delete(work))
   }
   const startIfMuch = (bytes: number) => {
-    if (!CAN_THREAD || bytes < SMALL_BYTES || isClosed || thread !== undefined) return
+    if (bytes < SMALL_BYTES || isClosed || thread !== undefined || !canOpenThread()) return
     thread = openWriteThread(context)
   }
   const lendHand = async () => {
@@ -101,8 +103,10 @@ export function openWritePool(context: SliceContext): WritePool {
     return limitParquet(async () => {
       parquetMemory ??= makeRoom()
       await parquetMemory
-      requireOpen()
-      return runHere(task)
+      return limitCopies(() => {
+        requireOpen()
+        return runHere(task)
+      })
     })
   }
   /** Bytes of tables that the thread was given more than this one keeps. */
@@ -134,8 +138,8 @@ export function openWritePool(context: SliceContext): WritePool {
       requireOpen()
       if (task.kind === 'table' && context.format === 'parquet')
         return (await runParquet(task, bytes)) as WriteResult<T>
-      begun += bytes
-      startIfMuch(begun)
+      if (task.kind !== 'table') begun += bytes
+      startIfMuch(Math.max(begun, bytes))
       const taker = task.kind === 'table' && staysHere(bytes) ? undefined : thread
       const work = taker?.run(task) ?? runHere(task)
       if (isAllRead && !isHelping && task.kind === 'slice') void lendHand()

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { ExportError, toExportError } from './errors.ts'
@@ -24,7 +25,13 @@ export type WriteThread = {
 
 const WORKER = new URL('./write-worker.js', import.meta.url)
 /** Threads need the built program. */
-export const CAN_THREAD = import.meta.url.endsWith('.js')
+const CAN_THREAD = import.meta.url.endsWith('.js')
+/** In the process, whatever the number of jobs: each takes memory, and one reads for all of them. */
+const MOST_THREADS = Math.min(4, availableParallelism())
+let openThreads = 0
+
+/** Whether one more may be opened now. */
+export const canOpenThread = () => CAN_THREAD && openThreads < MOST_THREADS
 
 /**
  * Rows live short too, but there are many of them: the young generation of a thread, half of which is in use at a time,
@@ -49,6 +56,10 @@ export function openWriteThread(context: SliceContext): WriteThread {
   const underWay: Waiting[] = []
   let ended: ExportError | undefined
   const worker = takeWorker()
+  openThreads += 1
+  worker.once('exit', () => {
+    openThreads -= 1
+  })
   worker.postMessage(context)
   const next = () => {
     while (underWay.length < MOST_UNDER_WAY) {

@@ -5,6 +5,7 @@ import { createDataService } from '../../src/service/create-data-service.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
 import { type Fault, send, startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
+import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { truthWallets } from '../helpers/truth.ts'
 
@@ -268,4 +269,19 @@ describe('walletlake', () => {
     expect(JSON.parse((await runCommand(['schema', 'job'])).stdout)).toHaveProperty('properties.addresses')
     expect(JSON.parse((await runCommand(['schema', 'ledger'])).stdout)).toHaveProperty('name', 'ledger')
   })
+})
+
+test('thirty jobs run at once without a word', async () => {
+  const folder = tempFolder()
+  const names = Array.from({ length: 30 }, (_, at) => `job-${at}`)
+  for (const [at, name] of names.entries()) {
+    const job = { chain: 43114, endBlock: 421, addresses: [truthWallets[at]], service: { baseUrl: 'demo' } }
+    const format = at % 2 === 0 ? 'csv' : 'parquet'
+    writeFileSync(join(folder, `${name}.json`), JSON.stringify({ ...job, format }))
+  }
+  const files = names.map((name) => `${name}.json`)
+  const { exit, stderr } = await runCommand(['run', ...files, '--quiet'], {}, { cwd: folder })
+  expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
+  const coverage = names.flatMap((name) => readManifest(join(folder, 'output', name)).coverage)
+  expect(coverage.map(({ address }) => address)).toEqual(truthWallets.slice(0, names.length))
 })

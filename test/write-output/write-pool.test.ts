@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { threadId, type Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
@@ -137,6 +138,25 @@ test('a thread makes the same CSV files as this one', async () => {
   expect(parts).toEqual(await here.run({ ...whole, chunks: kept }, 1))
   expect(threads.length).toBeGreaterThan(0)
   await pool.close()
+})
+
+test('many jobs share few threads; those without one are done here, or take one that is free again', async () => {
+  const most = Math.min(4, availableParallelism())
+  const jobs = Array.from({ length: most + 2 }, () => slicesIn())
+  const pools = jobs.map(({ context }) => openWritePool(context))
+  const runAll = () =>
+    Promise.all(
+      jobs.map(({ slices }, at) => Promise.all(slices.map((slice) => pools[at]?.run(task(slice), LARGE)))),
+    )
+  const rows = await runAll()
+  expect(rows.flat().map((slice) => slice?.transactions)).toEqual(jobs.flatMap(() => [10, 10, 10, 10]))
+  expect(threads).toHaveLength(most)
+  await pools[0]?.close()
+  const last = jobs.at(-1)?.slices[0] as Slice
+  expect(await pools.at(-1)?.run(task(last), LARGE)).toMatchObject({ transactions: 10 })
+  expect(threads).toHaveLength(most + 1)
+  await Promise.all(pools.map((pool) => pool.close()))
+  expect(left()).toEqual([])
 })
 
 test('tables are shared out between a thread and this one, about half of their bytes each', async () => {
