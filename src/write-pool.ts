@@ -54,7 +54,9 @@ export function openWritePool(context: SliceContext): WritePool {
   let [expected, begun] = [0, 0]
   let shrinkAt = FIRST_SHRINK
   let isClosed = false
-  let [isAllRead, isHelping, hasHelped] = [false, false, false]
+  let [isAllRead, isHelping] = [false, false]
+  /** Rows of more than a little were made here. */
+  let hasMade = false
   const requireOpen = () => {
     if (isClosed) throw new ExportError('BUG', 'the writing was given up')
   }
@@ -73,7 +75,7 @@ export function openWritePool(context: SliceContext): WritePool {
     // What else there is to do is asked for in this turn.
     await setImmediate()
     let one = thread?.handOver(MANY_WAIT)
-    hasHelped ||= one !== undefined
+    hasMade ||= one !== undefined
     for (let done = 1; one !== undefined; done += 1) {
       await runHere(one.task).then(one.resolve, one.reject)
       if (done % SLICES_TO_SHRINK === 0) await shrinkHeap()
@@ -96,7 +98,7 @@ export function openWritePool(context: SliceContext): WritePool {
   /** What the thread, which has nothing left to do, and rows hold goes before DuckDB asks for memory. */
   const makeRoom = async () => {
     await thread?.close()
-    if (hasHelped) await shrinkHeap()
+    if (hasMade) await shrinkHeap()
   }
   const runParquet = (task: WriteTask, bytes: number) => {
     limitParquet ??= limitConcurrency(parquetAtOnce(bytes))
@@ -141,6 +143,7 @@ export function openWritePool(context: SliceContext): WritePool {
       if (task.kind !== 'table') begun += bytes
       startIfMuch(Math.max(begun, bytes))
       const taker = task.kind === 'table' && staysHere(bytes) ? undefined : thread
+      hasMade ||= taker === undefined && task.kind === 'slice' && begun >= SMALL_BYTES
       const work = taker?.run(task) ?? runHere(task)
       if (isAllRead && !isHelping && task.kind === 'slice') void lendHand()
       const result = await work
