@@ -8,8 +8,9 @@ import { openWriteTasks, type WriteResult, type WriteTask } from './write-task.t
 import { canOpenThread, openWriteThread, type WriteThread } from './write-thread.ts'
 
 /**
- * Does the tasks of the writing: in this thread while they are small, in one of their own from then on, if there may be one. This one lends a
- * hand where nothing is left to read and many slices are: with few, it costs more compiling than it saves.
+ * Does the tasks of the writing: in this thread while they are small, in one of their own from then on, if there may be
+ * one. This one lends a hand where nothing is left to read and many slices are: with few, it costs more compiling than it
+ * saves.
  */
 export type WritePool = {
   /** Tells that so many more bytes will have to be done: a thread takes a while to start. */
@@ -37,7 +38,7 @@ const SMALL_BYTES = 1_000_000
  */
 const parquetAtOnce = (bytes: number) => (bytes > LONG_BYTES ? 1 : 2)
 const LONG_BYTES = 80_000_000
-/** The same for all jobs of the process together. */
+/** So many, long or not, all jobs of the process together. */
 const limitCopies = limitConcurrency(2)
 /** So many slices must wait for the thread where this one begins to help, and where it goes on. */
 const [MANY_WAIT, SOME_WAIT] = [24, 2]
