@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { ExportError } from './errors.ts'
 import { limitConcurrency } from './fetch/limit.ts'
-import { shrinkHeap } from './v8.ts'
+import { keepHeapSmaller, shrinkHeap } from './v8.ts'
 import { loadDuckDb } from './write/parquet.ts'
 import type { SliceContext } from './write-slice.ts'
 import { openWriteTasks, type WriteResult, type WriteTask } from './write-task.ts'
@@ -41,10 +41,10 @@ const LONG_BYTES = 80_000_000
 /** So many, long or not, all jobs of the process together. */
 const limitCopies = limitConcurrency(2)
 /** So many slices must wait for the thread where this one begins to help, and where it goes on. */
-const [MANY_WAIT, SOME_WAIT] = [24, 2]
+const [MANY_WAIT, SOME_WAIT] = [64, 2]
 const SLICES_TO_SHRINK = 8
 /** After so many bytes of pages what they left in memory goes: pages are short-lived, and leave more the longer it goes on. */
-const [FIRST_SHRINK, SHRINK_EVERY] = [80_000_000, 40_000_000]
+const [FIRST_SHRINK, SHRINK_EVERY] = [160_000_000, 40_000_000]
 
 export function openWritePool(context: SliceContext): WritePool {
   /** What the close has to wait for, beside the thread. */
@@ -126,6 +126,7 @@ export function openWritePool(context: SliceContext): WritePool {
       startIfMuch(expected)
       if (expected < shrinkAt) return
       shrinkAt += SHRINK_EVERY
+      keepHeapSmaller()
       void shrinkHeap()
     },
     expectNoMore: async () => {

@@ -47,12 +47,12 @@ export function benchProfile(transactions = 100_000) {
 
 const linesOf = new Map()
 
-/** The program is a bundle: before what was a module stands a comment with its path. */
+/** The program is a bundle: before what was a module, of its own or of a package, stands a comment with its path. */
 function moduleOf({ url, lineNumber }) {
   if (!url.includes('/dist/')) return url
   if (!linesOf.has(url)) linesOf.set(url, readFileSync(new URL(url), 'utf8').split('\n'))
   const lines = linesOf.get(url).slice(0, lineNumber + 1)
-  return lines.findLast((line) => line.startsWith('// dist/')) ?? url
+  return lines.findLast((line) => /^\/\/ (dist|node_modules)\//.test(line)) ?? url
 }
 
 function tell(profiles) {

@@ -1,0 +1,35 @@
+// Puts the built program's modules, and those of the packages that it starts with, into few files, and the packages'
+// licences beside them. Usage, after tsc: node src/bundle.js
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { build } from 'esbuild'
+
+/** Native, with files of their own, or loaded by few runs. */
+const APART = ['@duckdb/node-api', '@clickhouse/client', 'node-sqlite3-wasm', 'pg', 'pg-copy-streams']
+
+const { metafile } = await build({
+  entryPoints: ['dist/bin.js', 'dist/write-worker.js'],
+  outdir: 'dist',
+  allowOverwrite: true,
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  external: APART,
+  // CommonJS packages ask for Node's own modules by it.
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'\nconst require = requireFrom(import.meta.url)",
+  },
+  metafile: true,
+  logLevel: 'warning',
+})
+
+const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+\//
+const folders = new Set(Object.keys(metafile.inputs).flatMap((path) => PACKAGE.exec(path)?.[0] ?? []))
+writeFileSync('dist/LICENSES.txt', [...folders].sort().map(licenceOf).join('\n'))
+
+function licenceOf(folder) {
+  const { name, version } = JSON.parse(readFileSync(`${folder}package.json`, 'utf8'))
+  const licence = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file))
+  if (licence === undefined) throw new Error(`${name} has no licence to go along`)
+  return `${name} ${version}\n\n${readFileSync(`${folder}${licence}`, 'utf8').trim()}\n`
+}
