@@ -9,15 +9,16 @@ export async function makeFolder(path: string): Promise<void> {
       (entry) => entry.isDirectory(),
       () => false,
     )
-  try {
-    await mkdir(path)
-  } catch (cause) {
-    if (await isThere(path)) return
-    const above = dirname(path)
-    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT' || (await isThere(above))) throw cause
-    await makeFolder(above)
-    await makeFolder(path)
+  const make = () =>
+    mkdir(path).catch(async (cause: NodeJS.ErrnoException) => ((await isThere(path)) ? undefined : cause))
+  const above = dirname(path)
+  let fault = await make()
+  if (fault?.code === 'ENOENT') {
+    // What is above may have been made meanwhile, by another job.
+    if (!(await isThere(above))) await makeFolder(above)
+    fault = await make()
   }
+  if (fault !== undefined) throw fault
 }
 
 /** Forces a folder's names to the disk: after this, a rename or removal in it survives a power cut. */

@@ -26,8 +26,8 @@ export type Slicing = {
  */
 export type Slicer = {
   pageArrived(bytes: number): void
-  /** Makes the rows of what is left; resolves with all slices in the order of their blocks. */
-  finish(range: BlockRange): Promise<SliceRows[]>
+  /** Has the rows made of what is left; resolves with all slices, made or not, in the order of their blocks. */
+  finish(range: BlockRange): Promise<readonly Promise<SliceRows>[]>
 }
 
 /** Page bytes in a slice, about: enough to be worth the call, little enough to keep every thread busy. */
@@ -41,7 +41,7 @@ const MOST_RANGES = 256
 
 export function createSlicer(slicing: Slicing): Slicer {
   const { spool, wallets, from, pool, onRows } = slicing
-  const begun: Promise<SliceRows>[] = []
+  const begun: { from: number; rows: Promise<SliceRows> }[] = []
   let gone: BlockRange[] = from === 0 ? [] : [{ from: 0, to: from }]
   const lookEvery = Math.max(LOOK_EVERY, Math.ceil(wallets.size / 4))
   let pagesToLook = lookEvery
@@ -58,7 +58,7 @@ export function createSlicer(slicing: Slicing): Slicer {
     })
     // It is awaited in finish; a failure before that is no unhandled one.
     rows.catch(() => undefined)
-    begun.push(rows)
+    begun.push({ from: slice.range.from, rows })
   }
   const beginSettled = () => {
     const settled = spool.settled(wallets)
@@ -88,7 +88,7 @@ export function createSlicer(slicing: Slicing): Slicer {
         const places = await slicing.condense(placesIn(frames, left))
         for (const slice of cutSlices(left, places)) begin(slice)
       }
-      return (await Promise.all(begun)).sort((a, b) => a.range.from - b.range.from)
+      return begun.sort((a, b) => a.from - b.from).map(({ rows }) => rows)
     },
   }
 }

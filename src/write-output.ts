@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from './disk.ts'
 import { coverageWithout, type Earlier, endOfExport } from './earlier-export.ts'
+import { type EarlyTables, openEarlyTables } from './early-tables.ts'
 import type { Changes, Figures } from './figures.ts'
 import { orAborted } from './follow-signal.ts'
 import { listingsOf } from './listings.ts'
@@ -53,6 +54,7 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   await makeFolder(folder)
   const context = sliceContext(output, folder)
   const pool = openWritePool(context)
+  const early = openEarlyTables(context)
   const pages = openPlaces(context)
   const condense: Slicing['condense'] = async (places) => {
     if (!overlapTooMuch(places)) return places
@@ -69,9 +71,10 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   return {
     pageArrived: slicer.pageArrived,
     finish: (end) =>
-      finish({ ...output, slicer, pool, pages, condense }, { from: output.earlier.from, to: end }),
+      finish({ ...output, slicer, pool, early, pages, condense }, { from: output.earlier.from, to: end }),
     close: async () => {
       await pool.close()
+      await early.close()
       pages.close()
       await rm(folder, { recursive: true, force: true })
     },
@@ -102,7 +105,13 @@ function noteRows(figures: Figures, { transactions, chunks }: SliceRows, times: 
   for (const [table, { rows }] of chunks) figures.rows[table] = (figures.rows[table] ?? 0) + times * rows
 }
 
-type Finishing = Output & { slicer: Slicer; pool: WritePool; pages: Places; condense: Slicing['condense'] }
+type Finishing = Output & {
+  slicer: Slicer
+  pool: WritePool
+  early: EarlyTables
+  pages: Places
+  condense: Slicing['condense']
+}
 
 async function finish(finishing: Finishing, range: BlockRange): Promise<Written> {
   const { job, figures, signal, earlier, pool } = finishing
@@ -133,10 +142,12 @@ async function finish(finishing: Finishing, range: BlockRange): Promise<Written>
 
 /** The slices of the range, every transaction in one of them. */
 async function settledSlices(finishing: Finishing, range: BlockRange): Promise<readonly SliceRows[]> {
-  const { job, spool, figures, slicer, pool, pages, condense } = finishing
+  const { job, spool, figures, slicer, pool, early, pages, condense } = finishing
   const ready = pool.expectNoMore()
-  const cut = await slicer.finish(range)
+  const begun = await slicer.finish(range)
+  await early.begin({ range, slices: begun, ready })
   await ready
+  const cut = await Promise.all(begun)
   const frames = spool.frames(listingsOf(job))
   return settleMoved(cut, {
     placesIn: (blocks) => placesIn(frames, blocks),
@@ -185,7 +196,7 @@ function cutTo(covered: Coverage, toBlock: number, seen: ReadonlyMap<string, num
 }
 
 async function assembleTables(
-  { job, pool }: Finishing,
+  { job, pool, early }: Finishing,
   slices: readonly SliceRows[],
   range: BlockRange,
 ): Promise<Map<TableName, Part[]>> {
@@ -197,7 +208,10 @@ async function assembleTables(
   const bySize = [...tables].sort((a, b) => b.bytes - a.bytes)
   const work = bySize.map(
     async ({ name, chunks, bytes }) =>
-      [name, await pool.run({ kind: 'table', name, chunks, range }, bytes)] as const,
+      [
+        name,
+        (await early.take(name, chunks)) ?? (await pool.run({ kind: 'table', name, chunks, range }, bytes)),
+      ] as const,
   )
   const made = new Map(await Promise.all(work))
   return new Map(job.tables.map((name) => [name, made.get(name) ?? []]))

@@ -17,7 +17,7 @@ export const STOP = 'stop'
 export type WriteThread = {
   /** Rejects with what the task threw; with a BUG where the thread broke, for all tasks, or was closed. */
   run(task: WriteTask): Promise<unknown>
-  /** The last of the tasks that it has not begun, for somebody else to do; undefined where fewer than so many wait. */
+  /** The task with the highest blocks of those that it has not begun, for somebody else to do; undefined where fewer than so many wait. */
   handOver(least: number): Waiting | undefined
   /** Gives up what is under way; resolves when the thread is gone. */
   close(): Promise<void>
@@ -86,7 +86,9 @@ export function openWriteThread(context: SliceContext): WriteThread {
     run: (task) =>
       new Promise((resolve, reject) => {
         if (ended !== undefined) return reject(ended)
-        waiting.push({ task, resolve, reject })
+        // The lowest blocks first: files begin with them.
+        const before = waiting.findLastIndex((one) => firstBlock(one.task) <= firstBlock(task))
+        waiting.splice(before + 1, 0, { task, resolve, reject })
         next()
       }),
     handOver: (least) => (waiting.length < least ? undefined : waiting.pop()),
@@ -97,6 +99,9 @@ export function openWriteThread(context: SliceContext): WriteThread {
     },
   }
 }
+
+const firstBlock = (task: WriteTask) =>
+  task.kind === 'slice' ? task.slice.range.from : Number.POSITIVE_INFINITY
 
 let spare: Worker | undefined
 

@@ -76,8 +76,13 @@ export async function assembleTable(files: TableFiles): Promise<Part[]> {
       parts.push({ staged, path, rows, ...measured, fromBlock: range.from, toBlock: range.to })
     }
   }
-  await Promise.all([...new Set(chunks.map(({ path }) => path))].map((path) => rm(path, { force: true })))
+  await removeChunks(chunks)
   return parts
+}
+
+/** Lines that are in their files are not needed any more. */
+export async function removeChunks(chunks: readonly Chunk[]): Promise<void> {
+  await Promise.all([...new Set(chunks.map(({ path }) => path))].map((path) => rm(path, { force: true })))
 }
 
 type Placed = Dealt & { partition: string | undefined }
@@ -143,11 +148,14 @@ async function concatenate<T>(
   }
 }
 
-const COPY_BYTES = 1 << 20
+/** Lines are copied in blocks of so many. */
+export const COPY_BYTES = 1 << 20
 
 /** The bytes of all pieces, block by block, each in the same room: it is good until the next. */
-function* blocksOf(pieces: readonly Piece[]): Generator<Buffer, void, void> {
-  const room = Buffer.allocUnsafeSlow(COPY_BYTES)
+export function* blocksOf(
+  pieces: readonly Pick<Piece, 'path' | 'from' | 'to'>[],
+  room = Buffer.allocUnsafeSlow(COPY_BYTES),
+): Generator<Buffer, void, void> {
   const files = new Map<string, number>()
   try {
     for (const { path, from, to } of pieces) {

@@ -35,6 +35,22 @@ export function copyToParquet(copy: ParquetCopy): Promise<{ bytes: number; sha25
   return writeParquet(copy, selectStaged(copy))
 }
 
+/**
+ * The same from a pipe, which can be read once: undefined where that was not enough. Only for lines of a usual size, as they
+ * turn out to be in the end. Throws OUTPUT_FAILED.
+ */
+export async function copyFromPipe(
+  copy: Omit<ParquetCopy, 'size'>,
+): Promise<{ bytes: number; sha256: string } | undefined> {
+  const usual = { ...copy, size: USUAL_SIZE }
+  return (await copyWithin(MEMORY_LIMITS[0], usual, selectStaged(usual))) ? measureFile(copy.path) : undefined
+}
+
+/** Whether lines of this size, known in the end, make the file that `copyFromPipe` makes without knowing. */
+export function isUsualSize(size: ParquetCopy['size']): boolean {
+  return rowGroupRows(size) === rowGroupRows(USUAL_SIZE) && lineRoom(size) === lineRoom(USUAL_SIZE)
+}
+
 /** Writes the rows of a query, whose columns are those of the table, in their order. Throws OUTPUT_FAILED. */
 export async function writeParquet(
   file: ParquetFile,
@@ -58,7 +74,7 @@ const DUCKDB_TYPES: Record<ColumnType, string> = {
 }
 
 /** Enough for any row group of the size below; more only where DuckDB says that it was not. */
-const MEMORY_LIMITS = ['160MB', '640MB', '2400MB']
+const MEMORY_LIMITS = ['160MB', '640MB', '2400MB'] as const
 
 const require = createRequire(import.meta.url)
 
@@ -103,8 +119,11 @@ const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''
 
 function selectStaged({ staged, table, size }: ParquetCopy): string {
   const columns = table.columns.map(({ name, type }) => ({ name, type: DUCKDB_TYPES[type] }))
-  return `select * from ${csvScan([staged], { columns, longest: Math.max(LONG_LINE, 2 * size.longest) })}`
+  return `select * from ${csvScan([staged], { columns, longest: lineRoom(size) })}`
 }
+
+/** Bytes that a line may have. */
+const lineRoom = ({ longest }: { longest: number }) => Math.max(LONG_LINE, 2 * longest)
 
 /** Room for a line, in bytes, that costs next to nothing. */
 const LONG_LINE = 1 << 20
@@ -122,6 +141,8 @@ function rowGroupRows({ rows, bytes }: ParquetFile['size']): number {
 }
 
 const ROW_GROUP_BYTES = 90_000_000
+/** Of lines that need nothing special. */
+const USUAL_SIZE = { rows: 1, bytes: 1, longest: 1 }
 
 async function measureFile(path: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256')

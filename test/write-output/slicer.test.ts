@@ -32,7 +32,7 @@ async function sliced({ received, end = END, ...given }: Run) {
   // What fails meanwhile is told by the finish, and no unhandled rejection.
   await new Promise((resolve) => setImmediate(resolve))
   const early = slices.length
-  const rows = await slicer.finish({ from: 0, to: end })
+  const rows = await Promise.all(await slicer.finish({ from: 0, to: end }))
   return { slices, early, rows, told, frames: spool.frames(wallets) }
 }
 

@@ -18,6 +18,8 @@ const { openWritePool } = (await import(/* @vite-ignore */ built)) as { openWrit
 
 const LARGE = 10_000_000
 const END = 40
+/** So many slices that wait are worth a hand. */
+const MANY = 100
 
 let threads: Worker[] = []
 const note = (worker: Worker) => threads.push(worker)
@@ -36,12 +38,19 @@ const left = () => threads.filter(({ threadId }) => threadId !== -1)
 function slicesIn(
   given: Partial<SliceContext> = {},
   cuts = [10, 20, 30],
+  end = END,
 ): { slices: Slice[]; context: SliceContext } {
   const folder = tempFolder()
-  const blocks = Array.from({ length: END }, (_, block) => block)
+  const blocks = Array.from({ length: end }, (_, block) => block)
   const pages = [A, B].map((wallet) => ({ wallet, transactions: blocks.map((block) => itemAt(block)) }))
-  const slices = slicesAt(cuts, { places: storePages(folder, pages), end: END })
+  const slices = slicesAt(cuts, { places: storePages(folder, pages), end })
   return { slices, context: sliceContext(folder, given) }
+}
+
+/** As many slices, of a block each. */
+function slicesOfOne(many: number) {
+  const cuts = Array.from({ length: many - 1 }, (_, at) => at + 1)
+  return slicesIn({}, cuts, many)
 }
 
 const task = (slice: Slice): WriteTask & { kind: 'slice' } => ({ kind: 'slice', slice })
@@ -75,12 +84,11 @@ test('threads give the same slices as this one, and end at the close', async () 
 })
 
 test.for([
-  { many: END, isAllRead: true, isShared: true },
-  { many: END, isAllRead: false, isShared: false },
-  { many: END / 2, isAllRead: true, isShared: false },
+  { many: MANY, isAllRead: true, isShared: true },
+  { many: MANY, isAllRead: false, isShared: false },
+  { many: MANY / 2, isAllRead: true, isShared: false },
 ])('of $many slices this thread makes some: $isShared, all read: $isAllRead', async (given) => {
-  const cuts = Array.from({ length: given.many - 1 }, (_, at) => at + 1)
-  const [{ slices, context }, other] = [slicesIn({}, cuts), slicesIn({}, cuts)]
+  const [{ slices, context }, other] = [slicesOfOne(given.many), slicesOfOne(given.many)]
   const [pool, here] = [openWritePool(context), openHere(other.context)]
   pool.expect(LARGE)
   if (given.isAllRead) await pool.expectNoMore()
@@ -94,10 +102,7 @@ test.for([
 })
 
 test('closing while this thread helps gives up what nobody has begun', async () => {
-  const { slices, context } = slicesIn(
-    {},
-    Array.from({ length: END - 1 }, (_, at) => at + 1),
-  )
+  const { slices, context } = slicesOfOne(MANY)
   const pool = openWritePool(context)
   pool.expect(LARGE)
   await pool.expectNoMore()

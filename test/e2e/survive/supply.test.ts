@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -51,7 +51,7 @@ test('nothing that is needed to run has a script that runs at its installation',
 })
 
 const NEEDED =
-  /^(package\.json|README\.md|LICENSE|jobs\/(schedule\/)?[\w.-]+|dist\/.+\.(js|d\.ts)|src\/service\/chains\/.+)$/
+  /^(package\.json|README\.md|LICENSE|jobs\/(schedule\/)?[\w.-]+|dist\/.+\.(js|d\.ts)|dist\/LICENSES\.txt|src\/service\/chains\/.+)$/
 
 test('the package holds only what is needed to run', () => {
   const out = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
@@ -68,4 +68,21 @@ test('the package holds only what is needed to run', () => {
     expect.arrayContaining(['dist/bin.js', 'dist/index.d.ts', 'jobs/demo.yaml', 'LICENSE']),
   )
   expect(size).toBeLessThan(5_000_000)
+})
+
+test('what the program is bundled with has its licence beside it', () => {
+  const dist = join(ROOT, 'dist')
+  const files = readdirSync(dist).filter((name) => name.endsWith('.js'))
+  const code = files.map((name) => readFileSync(join(dist, name), 'utf8')).join('\n')
+  const folders = [...code.matchAll(/^\/\/ (node_modules\/\S+)$/gm)].map(([, path = '']) => path)
+  const bundled = folders.map((path) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path)
+  const licences = readFileSync(join(dist, 'LICENSES.txt'), 'utf8')
+  const named = [...new Set(bundled)].map(
+    (folder) => `${folder.replace(/^.*node_modules\//, '')} ${locked[folder]?.version}\n`,
+  )
+  expect(named).toContain(`undici ${dependencies?.undici}\n`)
+  expect(named.filter((name) => !licences.includes(name))).toEqual([])
+  expect(licences.match(/Permission (is hereby granted|to use, copy)/g)?.length).toBeGreaterThanOrEqual(
+    named.length,
+  )
 })
