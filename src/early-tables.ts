@@ -33,7 +33,7 @@ type Beginning = {
 /** A table of fewer bytes is not worth beginning. */
 const WORTH_BYTES = 4_000_000
 /** So many tables, all jobs of the process together, and no more than with so many bytes: each takes memory. */
-const [MOST_TABLES, MOST_BYTES] = [3, 150_000_000]
+const [MOST_TABLES, MOST_BYTES] = [3, 180_000_000]
 let underWay = 0
 
 type Context = FileFormat & Pick<SliceContext, 'tables' | 'partitionBy' | 'folder'>

@@ -40,8 +40,8 @@ export const canOpenThread = () => CAN_THREAD && openThreads < MOST_THREADS
 const YOUNG_MB = 24
 const HALF_MB = YOUNG_MB / 3
 
-/** So many tasks the thread has at a time: one more than it does, so that it need not wait for the next. */
-const MOST_UNDER_WAY = 2
+/** So many tasks the thread has at a time: more than it does while this one is busy with something long. */
+const MOST_UNDER_WAY = 6
 
 /** A task, and whom its result is for. */
 type Waiting = {
