@@ -140,11 +140,11 @@ function beginTable(
     take: async (chunks) => {
       const file = await made
       if (file === undefined || !areSame(file.fed, chunks)) return undefined
+      const { fed: _fed, ...measured } = file
       const { rows, bytes, longest } = sizeOf(chunks)
       const isUsual = isUsualSize({ rows, bytes: header.length + bytes, longest })
-      if (!isUsual || rows > context.maxRowsPerFile) return undefined
+      if (!isUsual || rows !== measured.rows || rows > context.maxRowsPerFile) return undefined
       await removeChunks(chunks)
-      const measured = { rows, bytes: file.bytes, sha256: file.sha256 }
       return [{ staged, path, ...measured, fromBlock: range.from, toBlock: range.to }]
     },
     close: async () => (await opening).abandon(),

@@ -17,7 +17,10 @@ export const STOP = 'stop'
 export type WriteThread = {
   /** Rejects with what the task threw; with a BUG where the thread broke, for all tasks, or was closed. */
   run(task: WriteTask): Promise<unknown>
-  /** The task with the highest blocks of those that it has not begun, for somebody else to do; undefined where fewer than so many wait. */
+  /**
+   * The task with the highest blocks of those that it has not begun, for somebody else to do; undefined where fewer than so
+   * many wait.
+   */
   handOver(least: number): Waiting | undefined
   /** Gives up what is under way; resolves when the thread is gone. */
   close(): Promise<void>

@@ -10,7 +10,7 @@ export type ParquetFeed = {
   /** Resolves when the bytes are taken: what held them may be used again. Rejects where the copy has ended. */
   write(lines: Buffer | string): Promise<void>
   /** There are no more lines. Resolves with the file, undefined where it has to be made in another way. */
-  finish(): Promise<{ bytes: number; sha256: string } | undefined>
+  finish(): Promise<{ rows: number; bytes: number; sha256: string } | undefined>
   /** Resolves when nothing of it is under way any more. */
   abandon(): Promise<void>
 }

@@ -36,14 +36,15 @@ export function copyToParquet(copy: ParquetCopy): Promise<{ bytes: number; sha25
 }
 
 /**
- * The same from a pipe, which can be read once: undefined where that was not enough. Only for lines of a usual size, as they
- * turn out to be in the end. Throws OUTPUT_FAILED.
+ * The same from a pipe, which can be read once: undefined where its memory was not enough. The file counts if the lines turn
+ * out to be of a usual size, and as many as its rows. Throws OUTPUT_FAILED.
  */
 export async function copyFromPipe(
   copy: Omit<ParquetCopy, 'size'>,
-): Promise<{ bytes: number; sha256: string } | undefined> {
+): Promise<{ rows: number; bytes: number; sha256: string } | undefined> {
   const usual = { ...copy, size: USUAL_SIZE }
-  return (await copyWithin(MEMORY_LIMITS[0], usual, selectStaged(usual))) ? measureFile(copy.path) : undefined
+  const rows = await copyWithin(MEMORY_LIMITS[0], usual, selectStaged(usual))
+  return rows === undefined ? undefined : { rows, ...(await measureFile(copy.path)) }
 }
 
 /** Whether lines of this size, known in the end, make the file that `copyFromPipe` makes without knowing. */
@@ -57,7 +58,10 @@ export async function writeParquet(
   select: string,
 ): Promise<{ bytes: number; sha256: string }> {
   for (const memory of MEMORY_LIMITS) {
-    if (await copyWithin(memory, file, select)) return measureFile(file.path)
+    const rows = await copyWithin(memory, file, select)
+    if (rows === file.size.rows) return measureFile(file.path)
+    if (rows !== undefined)
+      throw new ExportError('BUG', `${file.path} has ${rows} rows of ${file.size.rows}: nothing is published`)
   }
   throw new ExportError('OUTPUT_FAILED', `rows of ${file.table.name} are too long for a Parquet row group`)
 }
@@ -84,8 +88,8 @@ const require = createRequire(import.meta.url)
  */
 export const loadDuckDb = async () => require('@duckdb/node-api') as typeof import('@duckdb/node-api')
 
-/** One try; false where the memory was not enough. The limit does not change the bytes. */
-async function copyWithin(memory: string, file: ParquetFile, select: string): Promise<boolean> {
+/** One try: the rows that were written; undefined where the memory was not enough. The limit does not change the bytes. */
+async function copyWithin(memory: string, file: ParquetFile, select: string): Promise<number | undefined> {
   const { DuckDBInstance } = await loadDuckDb()
   const settings = { threads: '1', memory_limit: memory, preserve_insertion_order: 'true' }
   const instance = await DuckDBInstance.create(':memory:', {
@@ -97,11 +101,11 @@ async function copyWithin(memory: string, file: ParquetFile, select: string): Pr
   try {
     file.signal?.throwIfAborted()
     file.signal?.addEventListener('abort', breakOff)
-    await connection.run(copyStatement(file, select))
-    return true
+    const { rowsChanged } = await connection.run(copyStatement(file, select))
+    return rowsChanged
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
-    if (message.startsWith('Out of Memory')) return false
+    if (message.startsWith('Out of Memory')) return undefined
     throw new ExportError(
       'OUTPUT_FAILED',
       `cannot write ${file.table.name} as Parquet: ${firstLine(message)}`,

@@ -6,9 +6,10 @@ import { compressors } from 'hyparquet-compressors'
 import { expect, test } from 'vitest'
 import type { Compression } from '../../src/model.ts'
 import { type Row, TABLES, type Table } from '../../src/table/index.ts'
+import { csvHeader } from '../../src/write/csv.ts'
 import { copyToParquet } from '../../src/write/parquet.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { MAX_U256, SAMPLE, sample } from './tables.ts'
+import { MAX_U256, SAMPLE, sample, textOf } from './tables.ts'
 import { cutAt, writeRows } from './write-rows.ts'
 
 type Options = { table?: Table; compression?: Compression; cuts?: readonly number[] }
@@ -195,4 +196,14 @@ test('rows that DuckDB cannot read fail as output and leave no file', async () =
   const copying = copyToParquet({ staged, path, table: SAMPLE, compression: 'zstd', size })
   await expect(copying).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
   expect(readdirSync(folder)).toEqual(['broken.lines'])
+})
+
+test('a file that lacks a row that was staged is told of', async () => {
+  const folder = tempFolder()
+  const staged = join(folder, 'part.lines')
+  writeFileSync(staged, `${csvHeader(SAMPLE.columns)}${textOf([sample({ small: 1 })])}`)
+  const path = join(folder, 'part.parquet')
+  const size = { rows: 2, bytes: 9, longest: 9 }
+  const copying = copyToParquet({ staged, path, table: SAMPLE, compression: 'zstd', size })
+  await expect(copying).rejects.toThrow(`${path} has 1 rows of 2: nothing is published`)
 })
