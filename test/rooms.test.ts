@@ -22,6 +22,7 @@ const COMPOSERS = [
   ...['crawl', 'crawl-job', 'run-readers'],
   ...[
     'write-output',
+    'early-tables',
     'slicer',
     'settle-moved',
     'rejects',
