@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { BlockRange } from './model.ts'
 import { type TableName, tableNamed } from './table/index.ts'
@@ -32,9 +33,12 @@ type Beginning = {
 
 /** A table of fewer bytes is not worth beginning. */
 const WORTH_BYTES = 4_000_000
-/** So many tables, all jobs of the process together, and no more than with so many bytes: each takes memory. */
-const [MOST_TABLES, MOST_BYTES] = [3, 180_000_000]
-let underWay = 0
+/** Each takes memory: so many at once, all jobs of the process together. */
+const MOST_TABLES = 3
+/** Beside its largest, a job begins no more than what has so many bytes with it. */
+const MOST_BYTES = 180_000_000
+/** In the process. */
+let openTables = 0
 
 type Context = FileFormat & Pick<SliceContext, 'tables' | 'partitionBy' | 'folder'>
 
@@ -43,15 +47,16 @@ export function openEarlyTables(context: Context): EarlyTables {
   let beginning: Promise<void> | undefined
   let isClosed = false
   const begin = async (given: Beginning) => {
+    if (isClosed) return
     const chosen = chooseTables(await expectSizes(context, given.slices), context)
     if (chosen.length === 0) return
-    underWay += chosen.length
+    openTables += chosen.length
     const pipeOf = (name: TableName) => join(context.folder, `${name}.pipe`)
     const canFeed = await makePipes(chosen.map(pipeOf))
     await given.ready
     if (canFeed && !isClosed)
       for (const name of chosen) tables.set(name, beginTable(name, pipeOf(name), { ...given, context }))
-    else underWay -= chosen.length
+    else openTables -= chosen.length
   }
   return {
     begin: (given) => {
@@ -97,7 +102,7 @@ function chooseTables(sizes: readonly Size[], context: Context): TableName[] {
   const chosen: TableName[] = []
   let room = MOST_BYTES
   for (const { name, ...size } of [...sizes].sort((a, b) => b.bytes - a.bytes)) {
-    if (underWay + chosen.length >= MOST_TABLES || size.bytes < WORTH_BYTES) break
+    if (openTables + chosen.length >= MOST_TABLES || size.bytes < WORTH_BYTES) break
     // What is expected may be wrong by a little.
     if (1.1 * size.rows > maxRowsPerFile || !isUsualSize(size)) continue
     if (chosen.length > 0 && size.bytes > room) continue
@@ -121,9 +126,8 @@ function beginTable(
   const path = partPath({ ...context, table: name, partition: undefined, range, number: 0 })
   const staged = join(context.folder, basename(path))
   const header = csvHeader(table.columns)
-  const opening = openParquetFeed(pipe, { path: staged, table, compression: context.compression })
+  const feed = openParquetFeed(pipe, { path: staged, table, compression: context.compression })
   const make = async () => {
-    const feed = await opening
     try {
       await feed.write(header)
       const fed = await feedSlices(feed, slices, name)
@@ -131,7 +135,7 @@ function beginTable(
       return measured && { ...measured, fed }
     } finally {
       await feed.abandon()
-      underWay -= 1
+      openTables -= 1
     }
   }
   // Whatever goes wrong here goes wrong again, and is told, where the table is made afterwards.
@@ -139,15 +143,16 @@ function beginTable(
   return {
     take: async (chunks) => {
       const file = await made
-      if (file === undefined || !areSame(file.fed, chunks)) return undefined
-      const { fed: _fed, ...measured } = file
+      if (file === undefined) return undefined
+      const { fed, ...measured } = file
       const { rows, bytes, longest } = sizeOf(chunks)
       const isUsual = isUsualSize({ rows, bytes: header.length + bytes, longest })
-      if (!isUsual || rows !== measured.rows || rows > context.maxRowsPerFile) return undefined
-      await removeChunks(chunks)
+      const isWhole = areSame(fed, chunks) && rows === measured.rows && rows <= context.maxRowsPerFile
+      await (isUsual && isWhole ? removeChunks(chunks) : rm(staged, { force: true }))
+      if (!isUsual || !isWhole) return undefined
       return [{ staged, path, ...measured, fromBlock: range.from, toBlock: range.to }]
     },
-    close: async () => (await opening).abandon(),
+    close: () => feed.abandon(),
   }
 }
 

@@ -73,8 +73,7 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
     finish: (end) =>
       finish({ ...output, slicer, pool, early, pages, condense }, { from: output.earlier.from, to: end }),
     close: async () => {
-      await pool.close()
-      await early.close()
+      await Promise.all([pool.close(), early.close()])
       pages.close()
       await rm(folder, { recursive: true, force: true })
     },

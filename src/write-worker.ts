@@ -1,11 +1,13 @@
+import { setImmediate } from 'node:timers/promises'
 import { parentPort } from 'node:worker_threads'
 import { toExportError } from './errors.ts'
-import { keepHeapSmall } from './v8.ts'
+import { collectGarbage } from './v8.ts'
 import type { SliceContext } from './write-slice.ts'
 import { openWriteTasks, type WriteTask, type WriteTasks } from './write-task.ts'
 import { STOP, type WorkerAnswer } from './write-thread.ts'
 
-keepHeapSmall()
+// How far a heap may grow is one setting for all threads; it holds from the first collection on.
+collectGarbage()
 
 const stop = new AbortController()
 let tasks: WriteTasks | undefined
@@ -18,7 +20,12 @@ parentPort?.on('message', (told: SliceContext | WriteTask | typeof STOP) => {
   work = work.then(async () => {
     if (stop.signal.aborted) process.exit()
     if (tasks === undefined) tasks = openWriteTasks(told as SliceContext)
-    else parentPort?.postMessage(await answerTo(tasks, told as WriteTask))
+    else {
+      parentPort?.postMessage(await answerTo(tasks, told as WriteTask))
+      // Messages are heard once a turn: the first wait ends within this one.
+      await setImmediate()
+      await setImmediate()
+    }
   })
 })
 

@@ -55,6 +55,7 @@ function loadCommands(argv: readonly string[], finish: Finish): Promise<Command[
 
 function build(argv: readonly string[], commands: readonly Command[]): Argv {
   return renderNoHelpAhead(yargs([...argv]))
+    .detectLocale(false)
     .scriptName('walletlake')
     .usage('$0 <command>\n\nExports the whole history of crypto wallets into CSV or Parquet files.')
     .command([...commands])
@@ -79,8 +80,8 @@ type Internals = {
 
 /** yargs renders the help of every command that it runs, for its failure: 40 ms. What fails here shows none. */
 function renderNoHelpAhead(parser: Argv): Argv {
-  const { getInternalMethods } = parser as unknown as Internals
-  getInternalMethods.call(parser).getUsageInstance().cacheHelpMessage = () => {}
+  const internals = (parser as unknown as Internals).getInternalMethods()
+  internals.getUsageInstance().cacheHelpMessage = () => {}
   return parser
 }
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { constants, openSync } from 'node:fs'
+import { closeSync, constants, openSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -11,41 +11,17 @@ export type ParquetFeed = {
   write(lines: Buffer | string): Promise<void>
   /** There are no more lines. Resolves with the file, undefined where it has to be made in another way. */
   finish(): Promise<{ rows: number; bytes: number; sha256: string } | undefined>
-  /** Resolves when nothing of it is under way any more. */
+  /** Resolves when nothing of it is under way any more, and the pipe is gone. What `finish` resolved with stays. */
   abandon(): Promise<void>
 }
 
 /** Makes named pipes; false where there are none: then nothing can be fed. */
 export async function makePipes(paths: readonly string[]): Promise<boolean> {
-  return promisify(execFile)('mkfifo', ['-m', '600', ...paths]).then(
-    () => true,
-    () => false,
-  )
-}
-
-/** Begins a copy that reads its lines, the header first, from a named pipe. */
-export async function openParquetFeed(
-  pipe: string,
-  file: Omit<ParquetFile, 'size' | 'signal'>,
-): Promise<ParquetFeed> {
-  const stop = new AbortController()
-  const copy = copyFromPipe({ ...file, staged: pipe, signal: stop.signal }).catch(() => undefined)
-  const writer = await openWriter(pipe, copy)
-  return {
-    write: (lines) =>
-      new Promise((resolve, reject) => {
-        if (writer === undefined) return reject(new Error('the copy has ended'))
-        writer.write(lines, (fault) => (fault ? reject(fault) : resolve()))
-      }),
-    finish: () => {
-      writer?.destroy()
-      return copy
-    },
-    abandon: async () => {
-      stop.abort()
-      writer?.destroy()
-      await copy
-    },
+  try {
+    await promisify(execFile)('mkfifo', ['-m', '600', ...paths])
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -53,27 +29,73 @@ export async function openParquetFeed(
 const MOMENT = 2
 
 /**
- * The end of the pipe that is written to, once somebody reads from the other: a pipe without a reader cannot be opened
- * without waiting, and whoever waits takes one of Node's few threads. Undefined where the copy ends before.
+ * Begins a copy that reads its lines, the header first, from a named pipe. DuckDB reads it in one of Node's few threads,
+ * and the process cannot end before that one is done: whatever happens, it is not left waiting at the pipe.
  */
-async function openWriter(pipe: string, copy: Promise<unknown>): Promise<Socket | undefined> {
+export function openParquetFeed(pipe: string, file: Omit<ParquetFile, 'size' | 'signal'>): ParquetFeed {
+  const stop = new AbortController()
+  let writer: Socket | undefined
   let hasEnded = false
-  void copy.finally(() => {
-    hasEnded = true
-  })
-  while (!hasEnded) {
-    const fd = openIfRead(pipe)
-    if (fd !== undefined) return new Socket({ fd, readable: false, writable: true }).on('error', () => {})
-    await setTimeout(MOMENT)
+  const copy = copyFromPipe({ ...file, staged: pipe, signal: stop.signal }).catch(() => undefined)
+  const letGo = () => {
+    stop.abort()
+    freeReader(pipe)
+    writer?.destroy()
   }
-  return undefined
+  process.once('exit', letGo)
+  void copy.then(() => {
+    hasEnded = true
+    process.off('exit', letGo)
+  })
+  // A pipe without a reader cannot be opened without waiting, and whoever waits takes another thread.
+  const open = async () => {
+    while (!hasEnded && !stop.signal.aborted) {
+      writer = openIfRead(pipe)
+      if (writer !== undefined) return
+      await setTimeout(MOMENT)
+    }
+  }
+  const opening = open()
+  return {
+    write: async (lines) => {
+      await opening
+      await new Promise<void>((resolve, reject) => {
+        if (writer === undefined || stop.signal.aborted) return reject(new Error('the copy has ended'))
+        writer.write(lines, (fault) => (fault ? reject(fault) : resolve()))
+      })
+    },
+    finish: async () => {
+      await opening
+      writer?.destroy()
+      return copy
+    },
+    abandon: async () => {
+      while (!hasEnded) {
+        letGo()
+        await Promise.race([copy, setTimeout(MOMENT)])
+      }
+      rmSync(pipe, { force: true })
+    },
+  }
 }
 
-function openIfRead(pipe: string): number | undefined {
+/** The end of the pipe that is written to; undefined where nobody reads at the other yet, or it cannot be opened now. */
+function openIfRead(pipe: string): Socket | undefined {
   try {
-    return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK)
+    const fd = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK)
+    return new Socket({ fd, readable: false, writable: true }).on('error', () => {})
   } catch {
-    // Whatever the reason, it is tried again as long as somebody may wait at the other end.
     return undefined
+  }
+}
+
+/** Whoever waits for the pipe to open waits no more; whoever opens it later finds none. */
+function freeReader(pipe: string): void {
+  try {
+    const fd = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK)
+    rmSync(pipe, { force: true })
+    closeSync(fd)
+  } catch {
+    // It is gone, or tried again.
   }
 }

@@ -13,7 +13,7 @@ export type ParquetFile = {
   path: string
   table: Table
   compression: Compression
-  /** Rows, and bytes of them all as lines, about. */
+  /** Rows, and about how many bytes they all have as lines. */
   size: { rows: number; bytes: number }
   /** Breaks the copy off: a thread that ends while DuckDB is at work takes the whole process with it. */
   signal?: AbortSignal | undefined

@@ -1,4 +1,6 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { csvHeader } from '../../src/write/csv.ts'
@@ -16,7 +18,7 @@ const LINES = linesOf(
 async function openFeed(folder = tempFolder()) {
   const [pipe, path] = [join(folder, 'pipe'), join(folder, 'fed.parquet')]
   expect(await makePipes([pipe])).toBe(true)
-  return { folder, path, feed: await openParquetFeed(pipe, { path, table: SAMPLE, compression: 'zstd' }) }
+  return { folder, path, feed: openParquetFeed(pipe, { path, table: SAMPLE, compression: 'zstd' }) }
 }
 
 test('lines that are fed in pieces become the file that is made of all of them', async () => {
@@ -37,10 +39,11 @@ test('lines that are fed in pieces become the file that is made of all of them',
 test.for(['', HEADER, HEADER + LINES.slice(0, 1_000_000)])(
   'an abandoned feed leaves nothing under way, and takes no more (%#)',
   async (fed) => {
-    const { feed } = await openFeed()
+    const { folder, feed } = await openFeed()
     if (fed !== '') await feed.write(fed)
     await feed.abandon()
-    await expect(feed.write('x')).rejects.toThrow()
+    await expect(feed.write('x')).rejects.toThrow('ended')
+    expect(existsSync(join(folder, 'pipe'))).toBe(false)
     expect(await feed.finish()).toBeUndefined()
   },
 )
@@ -58,7 +61,7 @@ test('lines that are none end the copy: they are not taken, and there is no file
 test('where the copy cannot begin, nothing is taken and nothing waits', async () => {
   const folder = tempFolder()
   const path = join(folder, 'fed.parquet')
-  const feed = await openParquetFeed(join(folder, 'missing'), { path, table: SAMPLE, compression: 'zstd' })
+  const feed = openParquetFeed(join(folder, 'missing'), { path, table: SAMPLE, compression: 'zstd' })
   await expect(feed.write(HEADER)).rejects.toThrow('ended')
   expect(await feed.finish()).toBeUndefined()
   await feed.abandon()
@@ -74,4 +77,36 @@ test('a folder that takes no pipes is said to take none', async () => {
   const made = statSync(path)
   expect(made.isFIFO()).toBe(true)
   expect(made.mode & 0o777).toBe(0o600)
+})
+
+/** Where threads run, and processes end, as they do for a user: the built program. */
+const dist = new URL('../../dist/', import.meta.url)
+const WAYS = {
+  'before the copy has begun': '',
+  'while the copy waits for lines': 'await feed.write(header)\nawait wait(200)',
+  'while the copy waits for the rest of a line': "await feed.write(header + 'x,1')\nawait wait(200)",
+}
+
+test.for(
+  Object.entries(WAYS).flatMap(([when, before]) =>
+    ['process.exit(130)', "throw new Error('unexpected')"].map((end) => ({ when, end, before })),
+  ),
+)('a process ends by $end $when', async ({ before, end }) => {
+  const folder = tempFolder()
+  const [pipe, path] = [join(folder, 'pipe'), join(folder, 'fed.parquet')]
+  expect(await makePipes([pipe])).toBe(true)
+  const script = `
+    import { setTimeout as wait } from 'node:timers/promises'
+    import { openParquetFeed } from '${new URL('write/parquet-feed.js', dist)}'
+    import { csvHeader } from '${new URL('write/csv.js', dist)}'
+    import { tableNamed } from '${new URL('table/index.js', dist)}'
+    const table = tableNamed('ledger')
+    const header = csvHeader(table.columns)
+    const feed = openParquetFeed('${pipe}', { path: '${path}', table, compression: 'zstd' })
+    setTimeout(() => console.log('alive'), 60_000)
+    ${before}
+    ${end}`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { timeout: 30_000 })
+  const [code, signal] = await once(child, 'exit')
+  expect({ code, signal }).toEqual({ code: end.startsWith('throw') ? 1 : 130, signal: null })
 })
