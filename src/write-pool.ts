@@ -16,8 +16,8 @@ export type WritePool = {
   /** Tells that so many more bytes will have to be done: a thread takes a while to start. */
   expect(bytes: number): void
   /**
-   * Tells that all is read. What that leaves in memory goes where a thread does the rest, and what is needed after that is
-   * made ready meanwhile. Never rejects.
+   * Tells that all is read. What much of it leaves in memory goes where a thread does the rest, and what is needed after
+   * that is made ready meanwhile. Never rejects.
    */
   expectNoMore(): Promise<void>
   /**
@@ -134,7 +134,8 @@ export function openWritePool(context: SliceContext): WritePool {
       // What is left to do is asked for first.
       await setImmediate()
       if (thread === undefined) return
-      await shrinkHeap()
+      // What a short run leaves is not worth the while that this takes.
+      if (shrinkAt > FIRST_SHRINK) await shrinkHeap()
       // Where it fails, it will again when it is needed.
       if (context.format === 'parquet') await loadDuckDb().catch(() => undefined)
     },
