@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openEarlyTables } from '../../src/early-tables.ts'
 import { type Cell, type Column, type TableName, tableNamed } from '../../src/table/index.ts'
-import { assembleTable, lineMaker } from '../../src/write/assemble-table.ts'
-import { type Chunk, chunkFile } from '../../src/write/chunk.ts'
+import { assembleTable } from '../../src/write/assemble-table.ts'
+import type { Chunk } from '../../src/write/chunk.ts'
 import type { SliceContext, SliceRows } from '../../src/write-slice.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { stageRows } from '../write/write-rows.ts'
 import { sliceContext } from './pages-file.ts'
 
 const RANGE = { from: 0, to: 400 }
@@ -31,16 +32,13 @@ function stageSlice(
   { names = ['transactions'], rows = 2_500, first }: Lines = {},
 ): SliceRows {
   const stage = (name: TableName): [TableName, Chunk] => {
-    const file = chunkFile(join(folder, `${name}-${at}.lines`))
-    const chunk = file.open()
-    const lines = lineMaker({ format: 'parquet', escapeFormulas: false })(tableNamed(name))
-    for (let row = 0; row < rows; row += 1) {
-      const [cell, ...cells] = tableNamed(name).columns.map(({ type }) => VALUES[type](at * rows + row))
-      lines.add([row === 0 && first !== undefined ? first : (cell ?? null), ...cells])
-    }
-    chunk.write(lines.take())
-    file.close()
-    return [name, chunk.finish()]
+    const table = tableNamed(name)
+    const staged = Array.from({ length: rows }, (_, row) => {
+      const [cell = null, ...cells] = table.columns.map(({ type }) => VALUES[type](at * rows + row))
+      return [row === 0 && first !== undefined ? first : cell, ...cells]
+    })
+    const files = { table, folder, format: 'parquet', escapeFormulas: false } as const
+    return [name, stageRows(`${name}-${at}.lines`, staged, files)]
   }
   return {
     range: { from: 100 * at, to: 100 * at + 100 },

@@ -15,14 +15,15 @@ const LINES = linesOf(
   Array.from({ length: 120_000 }, (_, at) => sample({ name: `row ${at % 1000}`, small: at })),
 ).text
 
-async function openFeed(folder = tempFolder()) {
+async function openFeed() {
+  const folder = tempFolder()
   const [pipe, path] = [join(folder, 'pipe'), join(folder, 'fed.parquet')]
   expect(await makePipes([pipe])).toBe(true)
   return { folder, path, feed: openParquetFeed(pipe, { path, table: SAMPLE, compression: 'zstd' }) }
 }
 
 test('lines that are fed in pieces become the file that is made of all of them', async () => {
-  const { folder, path, feed } = await openFeed(tempFolder())
+  const { folder, path, feed } = await openFeed()
   await feed.write(HEADER)
   const bytes = Buffer.from(LINES)
   for (let at = 0; at < bytes.length; at += 77_777) await feed.write(bytes.subarray(at, at + 77_777))

@@ -24,7 +24,12 @@ export async function writeRows(chunks: readonly (readonly Row[])[], options: Wr
   return assembleTable({ ...files, chunks: staged })
 }
 
-function stageRows(name: string, rows: readonly Row[], files: Omit<TableFiles, 'chunks'>): Chunk {
+/** Stages rows as a chunk of lines in a file of its own. */
+export function stageRows(
+  name: string,
+  rows: readonly Row[],
+  files: Pick<TableFiles, 'table' | 'folder' | 'format' | 'escapeFormulas'>,
+): Chunk {
   const file = chunkFile(join(files.folder, name))
   const chunk = file.open()
   const lines = lineMaker(files)(files.table)
