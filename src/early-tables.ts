@@ -52,10 +52,11 @@ export function openEarlyTables(context: Context): EarlyTables {
     if (chosen.length === 0) return
     openTables += chosen.length
     const pipeOf = (name: TableName) => join(context.folder, `${name}.pipe`)
-    const canFeed = await makePipes(chosen.map(pipeOf))
+    const canFeed = await makePipes(chosen.map(({ name }) => pipeOf(name)))
     await given.ready
     if (canFeed && !isClosed)
-      for (const name of chosen) tables.set(name, beginTable(name, pipeOf(name), { ...given, context }))
+      for (const { name, bytes } of chosen)
+        tables.set(name, beginTable({ name, bytes, pipe: pipeOf(name) }, { ...given, context }))
     else openTables -= chosen.length
   }
   return {
@@ -96,17 +97,17 @@ function sizeOf(chunks: readonly Chunk[]): Omit<Size, 'name'> {
   return size
 }
 
-function chooseTables(sizes: readonly Size[], context: Context): TableName[] {
+function chooseTables(sizes: readonly Size[], context: Context): Size[] {
   const { format, partitionBy, targetFileBytes, maxRowsPerFile } = context
   if (format !== 'parquet' || partitionBy !== undefined || targetFileBytes !== undefined) return []
-  const chosen: TableName[] = []
+  const chosen: Size[] = []
   let room = MOST_BYTES
-  for (const { name, ...size } of [...sizes].sort((a, b) => b.bytes - a.bytes)) {
+  for (const size of [...sizes].sort((a, b) => b.bytes - a.bytes)) {
     if (openTables + chosen.length >= MOST_TABLES || size.bytes < WORTH_BYTES) break
     // What is expected may be wrong by a little.
     if (1.1 * size.rows > maxRowsPerFile || !isUsualSize(size)) continue
     if (chosen.length > 0 && size.bytes > room) continue
-    chosen.push(name)
+    chosen.push(size)
     room -= size.bytes
   }
   return chosen
@@ -118,15 +119,20 @@ type EarlyTable = {
 }
 
 function beginTable(
-  name: TableName,
-  pipe: string,
+  { name, bytes, pipe }: { name: TableName; bytes: number; pipe: string },
   { context, range, slices }: Beginning & { context: Context },
 ): EarlyTable {
   const table = tableNamed(name)
   const path = partPath({ ...context, table: name, partition: undefined, range, number: 0 })
   const staged = join(context.folder, basename(path))
   const header = csvHeader(table.columns)
-  const feed = openParquetFeed(pipe, { path: staged, table, compression: context.compression })
+  const feed = openParquetFeed(pipe, { path: staged, table, compression: context.compression, bytes })
+  let isOpen = true
+  const end = async () => {
+    await feed.abandon()
+    if (isOpen) openTables -= 1
+    isOpen = false
+  }
   const make = async () => {
     try {
       await feed.write(header)
@@ -134,8 +140,7 @@ function beginTable(
       const measured = await feed.finish()
       return measured && { ...measured, fed }
     } finally {
-      await feed.abandon()
-      openTables -= 1
+      await end()
     }
   }
   // Whatever goes wrong here goes wrong again, and is told, where the table is made afterwards.
@@ -152,7 +157,7 @@ function beginTable(
       if (!isUsual || !isWhole) return undefined
       return [{ staged, path, ...measured, fromBlock: range.from, toBlock: range.to }]
     },
-    close: () => feed.abandon(),
+    close: end,
   }
 }
 

@@ -2,7 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import { ExportError } from './errors.ts'
 import { limitConcurrency } from './fetch/limit.ts'
 import { keepHeapSmaller, shrinkHeap } from './v8.ts'
-import { loadDuckDb } from './write/parquet.ts'
+import { loadDuckDb } from './write/duckdb.ts'
+import { LONG_BYTES } from './write/parquet.ts'
 import type { SliceContext } from './write-slice.ts'
 import { openWriteTasks, type WriteResult, type WriteTask } from './write-task.ts'
 import { canOpenThread, openWriteThread, type WriteThread } from './write-thread.ts'
@@ -37,11 +38,12 @@ const SMALL_BYTES = 1_000_000
  * the longer it takes: long ones go one after the other.
  */
 const parquetAtOnce = (bytes: number) => (bytes > LONG_BYTES ? 1 : 2)
-const LONG_BYTES = 80_000_000
 /** So many, long or not, all jobs of the process together. */
 const limitCopies = limitConcurrency(2)
-/** So many slices must wait for the thread where this one begins to help, and where it goes on. */
-const [MANY_WAIT, SOME_WAIT] = [64, 2]
+/** So many slices must wait for the thread where this one begins to help: more where DuckDB takes what time there is. */
+const MANY_WAIT = { csv: 16, parquet: 64 }
+/** And where it goes on. */
+const SOME_WAIT = 2
 const SLICES_TO_SHRINK = 8
 /** After so many bytes of pages what they left in memory goes: pages are short-lived, and leave more the longer it goes on. */
 const [FIRST_SHRINK, SHRINK_EVERY] = [160_000_000, 40_000_000]
@@ -75,7 +77,7 @@ export function openWritePool(context: SliceContext): WritePool {
     isHelping = true
     // What else there is to do is asked for in this turn.
     await setImmediate()
-    let one = thread?.handOver(MANY_WAIT)
+    let one = thread?.handOver(MANY_WAIT[context.format])
     hasMade ||= one !== undefined
     for (let done = 1; one !== undefined; done += 1) {
       await runHere(one.task).then(one.resolve, one.reject)

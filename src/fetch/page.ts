@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { ExportError } from '../errors.ts'
-import { type ItemKey, keyOfItem } from '../item-key.ts'
+import { keyOfItem } from '../item-key.ts'
 import type { BlockRange } from '../model.ts'
+import { type Listing, scanListing } from './scan-listing.ts'
 
 export type Page = {
   /** The body as it was received, JSON. */
@@ -36,20 +37,17 @@ export type PageLimits = {
  * against the asked order: its blocks would count as settled. A single bad item is no reason.
  */
 export function readPage(body: Buffer, { range, cutMs, order, toItem }: PageLimits): Page {
-  const { transactions, next } = parseListing(body)
-  const keys: ItemKey[] = []
-  for (const entry of transactions) {
-    const key = keyOfItem(toItem === undefined ? entry : toItem(entry))
-    if (typeof key !== 'string') keys.push(key)
-  }
+  if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
+  const text = body.toString('utf8')
+  const { items, keys, next } = (toItem ? undefined : scanListing(text)) ?? parseListing(text, toItem)
   for (const { block } of keys) if (block < range.from || block >= range.to) throw outside(block, range)
   if (next !== undefined && runsAgainst(keys, order))
     throw new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`)
   const old = keys.filter(({ timeMs }) => timeMs <= cutMs)
   return {
     body,
-    items: transactions.length,
-    bad: transactions.length - keys.length,
+    items,
+    bad: items - keys.length,
     blocks: spanOf(keys, blockOf),
     edges: edgesOf(keys),
     head: spanOf(old, blockOf)?.max,
@@ -57,10 +55,11 @@ export function readPage(body: Buffer, { range, cutMs, order, toItem }: PageLimi
   }
 }
 
+type Key = Listing['keys'][number]
 type Span = { min: number; max: number }
 
 /** The lowest and the highest; undefined where there is no key. */
-function spanOf(keys: readonly ItemKey[], of: (key: ItemKey) => number): Span | undefined {
+function spanOf(keys: readonly Key[], of: (key: Key) => number): Span | undefined {
   const span = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
   for (const key of keys) {
     const value = of(key)
@@ -70,10 +69,10 @@ function spanOf(keys: readonly ItemKey[], of: (key: ItemKey) => number): Span | 
   return keys.length === 0 ? undefined : span
 }
 
-const blockOf = ({ block }: ItemKey) => block
-const secondOf = ({ timeMs }: ItemKey) => Math.floor(timeMs / 1000)
+const blockOf = ({ block }: Key) => block
+const secondOf = ({ timeMs }: Key) => Math.floor(timeMs / 1000)
 
-function edgesOf(keys: readonly ItemKey[]): Page['edges'] {
+function edgesOf(keys: readonly Key[]): Page['edges'] {
   const seconds = spanOf(keys, secondOf)
   const blocksIn = (second: number | undefined) =>
     spanOf(
@@ -84,7 +83,7 @@ function edgesOf(keys: readonly ItemKey[]): Page['edges'] {
   return oldest && newest && { asc: newest.min, desc: oldest.max }
 }
 
-function runsAgainst(keys: readonly ItemKey[], order: 'asc' | 'desc'): boolean {
+function runsAgainst(keys: readonly Key[], order: 'asc' | 'desc'): boolean {
   const [first, last] = [keys[0], keys.at(-1)].map((key) => key && secondOf(key))
   const rise = (last ?? 0) - (first ?? 0)
   return order === 'asc' ? rise < 0 : rise > 0
@@ -97,13 +96,12 @@ function outside(block: number, range: BlockRange): ExportError {
   )
 }
 
-function parseListing(body: Buffer): { transactions: unknown[]; next: string | undefined } {
+function parseListing(text: string, toItem: PageLimits['toItem']): Listing {
   let answer: unknown
-  if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
   try {
-    answer = JSON.parse(body.toString('utf8'))
+    answer = JSON.parse(text)
   } catch (cause) {
-    throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${body.length} bytes)`, { cause })
+    throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${text.length} characters)`, { cause })
   }
   const { transactions, nextPageToken: next = null } = (answer ?? {}) as Record<string, unknown>
   if (!Array.isArray(transactions))
@@ -111,5 +109,10 @@ function parseListing(body: Buffer): { transactions: unknown[]; next: string | u
   if (next !== null && typeof next !== 'string') {
     throw new ExportError('PAGE_MALFORMED', `the page's nextPageToken is of type ${typeof next}`)
   }
-  return { transactions, next: next === null || next === '' ? undefined : next }
+  const keys: Key[] = []
+  for (const entry of transactions) {
+    const key = keyOfItem(toItem === undefined ? entry : toItem(entry))
+    if (typeof key !== 'string') keys.push(key)
+  }
+  return { items: transactions.length, keys, next: next === null || next === '' ? undefined : next }
 }

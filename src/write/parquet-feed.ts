@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { copyFromPipe, type ParquetFile } from './parquet.ts'
+import { copyFromPipe, type ParquetPipe } from './parquet.ts'
 
 /** A Parquet file that is made of lines while there are more to come. */
 export type ParquetFeed = {
@@ -32,7 +32,7 @@ const MOMENT = 2
  * Begins a copy that reads its lines, the header first, from a named pipe. DuckDB reads it in one of Node's few threads,
  * and the process cannot end before that one is done: whatever happens, it is not left waiting at the pipe.
  */
-export function openParquetFeed(pipe: string, file: Omit<ParquetFile, 'size' | 'signal'>): ParquetFeed {
+export function openParquetFeed(pipe: string, file: Omit<ParquetPipe, 'staged' | 'signal'>): ParquetFeed {
   const stop = new AbortController()
   let writer: Socket | undefined
   let hasEnded = false

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { rm, stat } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { ExportError } from '../errors.ts'
 import type { Compression } from '../model.ts'
 import type { ColumnType, Table } from '../table/index.ts'
 import { csvScan } from './csv-scan.ts'
+import { type Memory, openDuckDb } from './duckdb.ts'
 import { quote } from './quote.ts'
 
 export type ParquetFile = {
@@ -35,15 +35,22 @@ export function copyToParquet(copy: ParquetCopy): Promise<{ bytes: number; sha25
   return writeParquet(copy, selectStaged(copy))
 }
 
+/** A copy of lines that are still to come. */
+export type ParquetPipe = Omit<ParquetCopy, 'size'> & {
+  /** About how many bytes there will be. */
+  bytes: number
+}
+
 /**
  * The same from a pipe, which can be read once: undefined where its memory was not enough. The file counts if the lines turn
  * out to be of a usual size, and as many as its rows. Throws OUTPUT_FAILED.
  */
-export async function copyFromPipe(
-  copy: Omit<ParquetCopy, 'size'>,
-): Promise<{ rows: number; bytes: number; sha256: string } | undefined> {
+export async function copyFromPipe({
+  bytes,
+  ...copy
+}: ParquetPipe): Promise<{ rows: number; bytes: number; sha256: string } | undefined> {
   const usual = { ...copy, size: USUAL_SIZE }
-  const rows = await copyWithin(MEMORY_LIMITS[0], usual, selectStaged(usual))
+  const rows = await copyWithin(memoryFor(bytes)[0], usual, selectStaged(usual))
   return rows === undefined ? undefined : { rows, ...(await measureFile(copy.path)) }
 }
 
@@ -57,7 +64,7 @@ export async function writeParquet(
   file: ParquetFile,
   select: string,
 ): Promise<{ bytes: number; sha256: string }> {
-  for (const memory of MEMORY_LIMITS) {
+  for (const memory of memoryFor(file.size.bytes)) {
     const rows = await copyWithin(memory, file, select)
     if (rows === file.size.rows) return measureFile(file.path)
     if (rows !== undefined)
@@ -77,26 +84,14 @@ const DUCKDB_TYPES: Record<ColumnType, string> = {
   decimal: 'VARCHAR',
 }
 
-/** Enough for any row group of the size below; more only where DuckDB says that it was not. */
-const MEMORY_LIMITS = ['160MB', '640MB', '2400MB'] as const
-
-const require = createRequire(import.meta.url)
-
-/**
- * Loads DuckDB, 70 MB of native code, which takes a while; from the second time on it is there. An import would take twice
- * as long: it reads CommonJS modules for their names before it runs them.
- */
-export const loadDuckDb = async () => require('@duckdb/node-api') as typeof import('@duckdb/node-api')
+/** A copy of more bytes of lines takes all the memory that it may. */
+export const LONG_BYTES = 80_000_000
+/** More only where DuckDB says that the first was not enough: it is, for row groups of the size below. */
+const memoryFor = (bytes: number) => [bytes > LONG_BYTES ? '160MB' : 'shared', '640MB', '2400MB'] as const
 
 /** One try: the rows that were written; undefined where the memory was not enough. The limit does not change the bytes. */
-async function copyWithin(memory: string, file: ParquetFile, select: string): Promise<number | undefined> {
-  const { DuckDBInstance } = await loadDuckDb()
-  const settings = { threads: '1', memory_limit: memory, preserve_insertion_order: 'true' }
-  const instance = await DuckDBInstance.create(':memory:', {
-    ...settings,
-    temp_directory: `${file.path}.tmp`,
-  })
-  const connection = await instance.connect()
+async function copyWithin(memory: Memory, file: ParquetFile, select: string): Promise<number | undefined> {
+  const { connection, close } = await openDuckDb(memory, `${file.path}.tmp`)
   const breakOff = () => connection.interrupt()
   try {
     file.signal?.throwIfAborted()
@@ -113,9 +108,7 @@ async function copyWithin(memory: string, file: ParquetFile, select: string): Pr
     )
   } finally {
     file.signal?.removeEventListener('abort', breakOff)
-    connection.closeSync()
-    instance.closeSync()
-    await rm(`${file.path}.tmp`, { recursive: true, force: true })
+    await close()
   }
 }
 

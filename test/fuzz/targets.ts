@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { ExportError } from '../../src/errors.ts'
@@ -7,6 +8,7 @@ import { isDone } from '../../src/export-job.ts'
 import { readPage } from '../../src/fetch/page.ts'
 import { type Asker, request } from '../../src/fetch/request.ts'
 import { readRetryAfter } from '../../src/fetch/retry.ts'
+import { scanListing } from '../../src/fetch/scan-listing.ts'
 import { flattenTransaction, type Reject } from '../../src/flatten/flatten-transaction.ts'
 import { inspectJob } from '../../src/inspect-job.ts'
 import { readJob } from '../../src/job/read-job.ts'
@@ -17,6 +19,7 @@ import { openSpool } from '../../src/spool/spool.ts'
 import { TABLE_NAMES, TABLES } from '../../src/table/index.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
 import { readManifestIfAny } from '../../src/write/publish.ts'
+import { parsedListing } from '../fetch/parsed-listing.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { faultOfRow } from './check-row.ts'
 import { edited, mutated } from './mutate.ts'
@@ -106,6 +109,9 @@ function pageTargets({ page }: Samples): Target[] {
 /** Goes the way of a page from its receipt to the rows of all tables, and looks at every cell. */
 async function exportPage(body: Buffer): Promise<void> {
   const { items, blocks } = readPage(body, LIMITS)
+  const scanned = scanListing(body.toString())
+  if (scanned !== undefined && !isDeepStrictEqual(scanned, parsedListing(body.toString())))
+    throw new Error('a page is not scanned to what parsing gives')
   const rejected: Reject[] = []
   const context = {
     chain: '1',

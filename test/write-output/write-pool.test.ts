@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { threadId, type Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { readFingerprints } from '../../src/merge/fingerprints.ts'
+import type { Format } from '../../src/model.ts'
 import { TABLE_NAMES, type TableName } from '../../src/table/index.ts'
 import { openWritePool as openHere } from '../../src/write-pool.ts'
 import type { Slice, SliceContext, SliceRows } from '../../src/write-slice.ts'
@@ -18,7 +19,7 @@ const { openWritePool } = (await import(/* @vite-ignore */ built)) as { openWrit
 
 const LARGE = 10_000_000
 const END = 40
-/** So many slices that wait are worth a hand. */
+/** So many slices that wait are worth a hand, whatever the format. */
 const MANY = 100
 
 let threads: Worker[] = []
@@ -48,9 +49,9 @@ function slicesIn(
 }
 
 /** As many slices, of a block each. */
-function slicesOfOne(many: number) {
+function slicesOfOne(many: number, format: Format = 'csv') {
   const cuts = Array.from({ length: many - 1 }, (_, at) => at + 1)
-  return slicesIn({}, cuts, many)
+  return slicesIn({ format }, cuts, many)
 }
 
 const task = (slice: Slice): WriteTask & { kind: 'slice' } => ({ kind: 'slice', slice })
@@ -84,22 +85,30 @@ test('threads give the same slices as this one, and end at the close', async () 
 })
 
 test.for([
-  { many: MANY, isAllRead: true, isShared: true },
-  { many: MANY, isAllRead: false, isShared: false },
-  { many: MANY / 2, isAllRead: true, isShared: false },
-])('of $many slices this thread makes some: $isShared, all read: $isAllRead', async (given) => {
-  const [{ slices, context }, other] = [slicesOfOne(given.many), slicesOfOne(given.many)]
-  const [pool, here] = [openWritePool(context), openHere(other.context)]
-  pool.expect(LARGE)
-  if (given.isAllRead) await pool.expectNoMore()
-  const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), LARGE)))
-  const expected = await Promise.all(other.slices.map((slice) => here.run(task(slice), 1)))
-  expect(rows.map(contentOf)).toEqual(expected.map(contentOf))
-  const files = new Set(rows.map(({ chunks }) => chunks.get('ledger')?.path))
-  expect(files.has(join(context.folder, `ledger-${threadId}.lines`))).toBe(given.isShared)
-  expect(files.size).toBe(given.isShared ? 2 : 1)
-  await pool.close()
-})
+  { many: MANY, format: 'csv', isAllRead: false, isShared: false },
+  { many: MANY / 4, format: 'csv', isAllRead: true, isShared: true },
+  { many: MANY / 10, format: 'csv', isAllRead: true, isShared: false },
+  { many: MANY, format: 'parquet', isAllRead: true, isShared: true },
+  { many: MANY / 2, format: 'parquet', isAllRead: true, isShared: false },
+] as const)(
+  'of $many slices for $format, all read: $isAllRead, this thread makes some: $isShared',
+  async (given) => {
+    const [{ slices, context }, other] = [
+      slicesOfOne(given.many, given.format),
+      slicesOfOne(given.many, given.format),
+    ]
+    const [pool, here] = [openWritePool(context), openHere(other.context)]
+    pool.expect(LARGE)
+    if (given.isAllRead) await pool.expectNoMore()
+    const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), LARGE)))
+    const expected = await Promise.all(other.slices.map((slice) => here.run(task(slice), 1)))
+    expect(rows.map(contentOf)).toEqual(expected.map(contentOf))
+    const files = new Set(rows.map(({ chunks }) => chunks.get('ledger')?.path))
+    expect(files.has(join(context.folder, `ledger-${threadId}.lines`))).toBe(given.isShared)
+    expect(files.size).toBe(given.isShared ? 2 : 1)
+    await pool.close()
+  },
+)
 
 test('closing while this thread helps gives up what nobody has begun', async () => {
   const { slices, context } = slicesOfOne(MANY)

@@ -19,7 +19,11 @@ async function openFeed() {
   const folder = tempFolder()
   const [pipe, path] = [join(folder, 'pipe'), join(folder, 'fed.parquet')]
   expect(await makePipes([pipe])).toBe(true)
-  return { folder, path, feed: openParquetFeed(pipe, { path, table: SAMPLE, compression: 'zstd' }) }
+  return {
+    folder,
+    path,
+    feed: openParquetFeed(pipe, { path, table: SAMPLE, compression: 'zstd', bytes: LINES.length }),
+  }
 }
 
 test('lines that are fed in pieces become the file that is made of all of them', async () => {
@@ -62,7 +66,12 @@ test('lines that are none end the copy: they are not taken, and there is no file
 test('where the copy cannot begin, nothing is taken and nothing waits', async () => {
   const folder = tempFolder()
   const path = join(folder, 'fed.parquet')
-  const feed = openParquetFeed(join(folder, 'missing'), { path, table: SAMPLE, compression: 'zstd' })
+  const feed = openParquetFeed(join(folder, 'missing'), {
+    path,
+    table: SAMPLE,
+    compression: 'zstd',
+    bytes: 0,
+  })
   await expect(feed.write(HEADER)).rejects.toThrow('ended')
   expect(await feed.finish()).toBeUndefined()
   await feed.abandon()
@@ -103,7 +112,7 @@ test.for(
     import { tableNamed } from '${new URL('table/index.js', dist)}'
     const table = tableNamed('ledger')
     const header = csvHeader(table.columns)
-    const feed = openParquetFeed('${pipe}', { path: '${path}', table, compression: 'zstd' })
+    const feed = openParquetFeed('${pipe}', { path: '${path}', table, compression: 'zstd', bytes: 0 })
     setTimeout(() => console.log('alive'), 60_000)
     ${before}
     ${end}`
