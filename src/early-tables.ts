@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { BlockRange } from './model.ts'
 import { type TableName, tableNamed } from './table/index.ts'
-import { blocksOf, COPY_BYTES, type FileFormat, type Part, removeChunks } from './write/assemble-table.ts'
-import type { Chunk } from './write/chunk.ts'
+import { type FileFormat, type Part, removeChunks } from './write/assemble-table.ts'
+import { type Chunk, COPY_BYTES, readLines, sumOf } from './write/chunk.ts'
 import { csvHeader } from './write/csv.ts'
 import { isUsualSize } from './write/parquet.ts'
 import { makePipes, openParquetFeed, type ParquetFeed } from './write/parquet-feed.ts'
@@ -82,19 +82,9 @@ async function expectSizes({ tables }: Context, slices: Beginning['slices']): Pr
   if (made.length === 0 || made.length === slices.length) return []
   const times = slices.length / made.length
   return tables.map((name) => {
-    const { rows, bytes, longest } = sizeOf(made.flatMap(({ chunks }) => chunks.get(name) ?? []))
+    const { rows, bytes, longest } = sumOf(made.flatMap(({ chunks }) => chunks.get(name) ?? []))
     return { name, rows: rows * times, bytes: bytes * times, longest }
   })
-}
-
-function sizeOf(chunks: readonly Chunk[]): Omit<Size, 'name'> {
-  const size = { rows: 0, bytes: 0, longest: 0 }
-  for (const { rows, bytes, longest } of chunks) {
-    size.rows += rows
-    size.bytes += bytes
-    size.longest = Math.max(size.longest, longest)
-  }
-  return size
 }
 
 function chooseTables(sizes: readonly Size[], context: Context): Size[] {
@@ -150,7 +140,7 @@ function beginTable(
       const file = await made
       if (file === undefined) return undefined
       const { fed, ...measured } = file
-      const { rows, bytes, longest } = sizeOf(chunks)
+      const { rows, bytes, longest } = sumOf(chunks)
       const isUsual = isUsualSize({ rows, bytes: header.length + bytes, longest })
       const isWhole = areSame(fed, chunks) && rows === measured.rows && rows <= context.maxRowsPerFile
       await (isUsual && isWhole ? removeChunks(chunks) : rm(staged, { force: true }))
@@ -168,8 +158,7 @@ async function feedSlices(feed: ParquetFeed, slices: Beginning['slices'], name: 
   for (const slice of slices) {
     const chunk = (await slice).chunks.get(name)
     if (chunk === undefined || chunk.rows === 0) continue
-    const { path, start = 0, bytes } = chunk
-    for (const block of blocksOf([{ path, from: start, to: start + bytes }], room)) await feed.write(block)
+    for (const block of readLines([chunk], room)) await feed.write(block)
     fed.push(chunk)
   }
   return fed

@@ -21,6 +21,7 @@ import type { TableName } from './table/index.ts'
 import { shrinkHeap } from './v8.ts'
 import type { Part } from './write/assemble-table.ts'
 import { buildManifest, type Kept } from './write/build-manifest.ts'
+import { sumOf } from './write/chunk.ts'
 import { listChanges } from './write/list-changes.ts'
 import { publish } from './write/publish.ts'
 import { recallChanges } from './write/publish-changes.ts'
@@ -201,7 +202,7 @@ async function assembleTables(
 ): Promise<Map<TableName, Part[]>> {
   const tables = job.tables.map((name) => {
     const chunks = slices.flatMap((slice) => slice.chunks.get(name) ?? []).filter(({ rows }) => rows > 0)
-    return { name, chunks, bytes: chunks.reduce((sum, chunk) => sum + chunk.bytes, 0) }
+    return { name, chunks, bytes: sumOf(chunks).bytes }
   })
   // The largest first: it takes longest, and others can be made meanwhile.
   const bySize = [...tables].sort((a, b) => b.bytes - a.bytes)

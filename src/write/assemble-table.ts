@@ -1,12 +1,11 @@
-import { closeSync, openSync, readSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { diskError } from '../disk.ts'
 import type { BlockRange, Compression, Format } from '../model.ts'
 import type { Table } from '../table/index.ts'
-import type { Chunk } from './chunk.ts'
+import { type Chunk, readLines, type StoredLines, sumOf } from './chunk.ts'
 import { type CsvLines, csvHeader, csvMaker } from './csv.ts'
-import { type Dealt, dealChunks, type Piece } from './deal-chunks.ts'
+import { dealChunks } from './deal-chunks.ts'
 import { copyToParquet } from './parquet.ts'
 import { type OpenedFile, openHashedFile, openPlainFile } from './part-file.ts'
 import { partPath } from './part-path.ts'
@@ -72,8 +71,14 @@ export async function assembleTable(files: TableFiles): Promise<Part[]> {
       const path = partPath({ ...files, table: table.name, partition, number })
       const staged = join(folder, basename(path))
       const measured = await writePart(staged, pieces, files)
-      const rows = pieces.reduce((sum, piece) => sum + piece.rows, 0)
-      parts.push({ staged, path, rows, ...measured, fromBlock: range.from, toBlock: range.to })
+      parts.push({
+        staged,
+        path,
+        rows: sumOf(pieces).rows,
+        ...measured,
+        fromBlock: range.from,
+        toBlock: range.to,
+      })
     }
   }
   await removeChunks(chunks)
@@ -85,7 +90,7 @@ export async function removeChunks(chunks: readonly Chunk[]): Promise<void> {
   await Promise.all([...new Set(chunks.map(({ path }) => path))].map((path) => rm(path, { force: true })))
 }
 
-type Placed = Dealt & { partition: string | undefined }
+type Placed = StoredLines & { partition: string | undefined }
 
 function byStretch({ stretches, ...chunk }: Chunk): Placed[] {
   if (stretches === undefined) return [{ ...chunk, partition: undefined }]
@@ -110,7 +115,7 @@ function byPartition(stretches: readonly Placed[]): Placed[][] {
 
 async function writePart(
   path: string,
-  pieces: readonly Piece[],
+  pieces: readonly StoredLines[],
   { table, format, compression, signal }: TableFiles,
 ): Promise<{ bytes: number; sha256: string }> {
   const lines = { header: csvHeader(table.columns), pieces, signal }
@@ -119,15 +124,13 @@ async function writePart(
   // One file, not the chunks as they are: where files end shows in the row groups.
   const staged = `${path}.lines`
   const { bytes } = await concatenate(openPlainFile(staged), staged, lines)
-  const rows = pieces.reduce((sum, piece) => sum + piece.rows, 0)
-  const longest = Math.max(0, ...pieces.map((piece) => piece.longest))
-  const size = { rows, bytes, longest }
+  const size = { ...sumOf(pieces), bytes }
   const measured = await copyToParquet({ staged, path, table, compression, size, signal })
   await rm(staged)
   return measured
 }
 
-type Lines = { header: string; pieces: readonly Piece[]; signal: AbortSignal | undefined }
+type Lines = { header: string; pieces: readonly StoredLines[]; signal: AbortSignal | undefined }
 
 /** Writes the header and all pieces, and finishes the file. */
 async function concatenate<T>(
@@ -137,7 +140,7 @@ async function concatenate<T>(
 ): Promise<T> {
   try {
     await file.write(header)
-    for (const block of blocksOf(pieces)) {
+    for (const block of readLines(pieces)) {
       signal?.throwIfAborted()
       await file.write(block)
     }
@@ -145,31 +148,5 @@ async function concatenate<T>(
   } catch (thrown) {
     await file.abandon()
     throw diskError(`cannot write ${path}`, thrown)
-  }
-}
-
-/** Lines are copied in blocks of so many. */
-export const COPY_BYTES = 1 << 20
-
-/** The bytes of all pieces, block by block, each in the same room: it is good until the next. */
-export function* blocksOf(
-  pieces: readonly Pick<Piece, 'path' | 'from' | 'to'>[],
-  room = Buffer.allocUnsafeSlow(COPY_BYTES),
-): Generator<Buffer, void, void> {
-  const files = new Map<string, number>()
-  try {
-    for (const { path, from, to } of pieces) {
-      // They lie in one file a thread, and were written a moment ago.
-      const file = files.get(path) ?? openSync(path, 'r')
-      files.set(path, file)
-      for (let at = from; at < to; ) {
-        const bytesRead = readSync(file, room, 0, Math.min(room.length, to - at), at)
-        if (bytesRead === 0) throw new Error(`${path} ends too early`)
-        yield room.subarray(0, bytesRead)
-        at += bytesRead
-      }
-    }
-  } finally {
-    for (const file of files.values()) closeSync(file)
   }
 }

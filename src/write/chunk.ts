@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { diskError } from '../disk.ts'
 import type { Lines } from './csv.ts'
 
@@ -17,6 +17,49 @@ export type Chunk = {
 
 /** Lines that follow each other and belong into one folder of the table, such as `day=2023-11-14`. */
 type Stretch = { partition: string; rows: number; bytes: number }
+
+/** Whole lines on disk that follow each other: a chunk, or a part of one. */
+export type StoredLines = Pick<Chunk, 'path' | 'start' | 'rows' | 'bytes' | 'longest'>
+
+/** Rows and bytes of all of them, and the longest line of any. */
+export function sumOf(
+  all: readonly Pick<Chunk, 'rows' | 'bytes' | 'longest'>[],
+): Pick<Chunk, 'rows' | 'bytes' | 'longest'> {
+  const sum = { rows: 0, bytes: 0, longest: 0 }
+  for (const { rows, bytes, longest } of all) {
+    sum.rows += rows
+    sum.bytes += bytes
+    sum.longest = Math.max(sum.longest, longest)
+  }
+  return sum
+}
+
+/** Lines are read in blocks of so many bytes. */
+export const COPY_BYTES = 1 << 20
+
+/** The bytes of all of them, block by block, each in the same room: it is good until the next. */
+export function* readLines(
+  all: readonly StoredLines[],
+  room = Buffer.allocUnsafeSlow(COPY_BYTES),
+): Generator<Buffer, void, void> {
+  const files = new Map<string, number>()
+  try {
+    for (const { path, start = 0, bytes } of all) {
+      // They lie in one file a thread, and were written a moment ago.
+      const file = files.get(path) ?? openSync(path, 'r')
+      files.set(path, file)
+      const end = start + bytes
+      for (let at = start; at < end; ) {
+        const bytesRead = readSync(file, room, 0, Math.min(room.length, end - at), at)
+        if (bytesRead === 0) throw new Error(`${path} ends too early`)
+        yield room.subarray(0, bytesRead)
+        at += bytesRead
+      }
+    }
+  } finally {
+    for (const file of files.values()) closeSync(file)
+  }
+}
 
 /** A file for one chunk after the other. */
 export type ChunkFile = {

@@ -1,14 +1,5 @@
 import { createReadStream } from 'node:fs'
-import type { Chunk } from './chunk.ts'
-
-/** Lines to deal: a chunk, or the part of one that begins at a byte. */
-export type Dealt = Pick<Chunk, 'path' | 'rows' | 'bytes' | 'longest'> & {
-  /** @default 0 */
-  start?: number
-}
-
-/** A stretch of a chunk: bytes [from, to), which are whole lines. */
-export type Piece = { path: string; from: number; to: number; rows: number; longest: number }
+import type { StoredLines } from './chunk.ts'
 
 export type FileBounds = {
   /** Rows in a file, at most. */
@@ -20,9 +11,12 @@ export type FileBounds = {
 /**
  * Deals chunks out to files within bounds, in order. A chunk is read for its line ends only where a file ends inside it.
  */
-export async function dealChunks(chunks: readonly Dealt[], bounds: FileBounds): Promise<Piece[][]> {
+export async function dealChunks(
+  chunks: readonly StoredLines[],
+  bounds: FileBounds,
+): Promise<StoredLines[][]> {
   const { maxRows, maxBytes = Number.POSITIVE_INFINITY } = bounds
-  const files: Piece[][] = [[]]
+  const files: StoredLines[][] = [[]]
   let [rowRoom, byteRoom] = [maxRows, maxBytes]
   for (const { path, rows, bytes, longest, start = 0 } of chunks) {
     const end = start + bytes
@@ -37,10 +31,11 @@ export async function dealChunks(chunks: readonly Dealt[], bounds: FileBounds): 
       const fits = rest.lines <= rowRoom && end - from <= byteRoom
       const lines = Math.min(rowRoom, rest.lines)
       const taken = fits ? rest : await takeLines(path, { from, lines, bytes: byteRoom })
-      files.at(-1)?.push({ path, from, to: taken.to, rows: taken.lines, longest })
-      row += taken.lines
-      rowRoom -= taken.lines
-      byteRoom -= taken.to - from
+      const piece = { path, start: from, rows: taken.lines, bytes: taken.to - from, longest }
+      files.at(-1)?.push(piece)
+      row += piece.rows
+      rowRoom -= piece.rows
+      byteRoom -= piece.bytes
       from = taken.to
     }
   }

@@ -11,6 +11,7 @@ const BIN = new URL('../../dist/bin.js', import.meta.url).pathname
 /** The first that fits a sample's function or file names its stage. */
 const STAGES = {
   'garbage collection': /\(garbage collector\)/,
+  'scanning pages as they come': /^(scanListing|execAt) |^RegExp: .{0,8}"(nativeTransaction|nextPageToken)/,
   'parsing pages (JSON.parse)': /^(parseListing|transactionsIn) /,
   'checking and flattening': /dist\/(flatten|merge|item-key|fetch\/page)|crypto\/hash/,
   'making lines': /dist\/(write\/(csv|byte-text)|write-slice)|utf8Write/,

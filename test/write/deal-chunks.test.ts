@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { readLines, sumOf } from '../../src/write/chunk.ts'
 import { dealChunks } from '../../src/write/deal-chunks.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { sample, textOf } from './tables.ts'
@@ -17,12 +17,10 @@ async function dealt(chunks: readonly (readonly string[])[], how: { maxRows: num
     return { path, rows: lines.length, bytes: bytes.length, longest: 7 }
   })
   const files = await dealChunks(staged, how)
-  const texts = files.map(async (pieces) => {
-    const stretches = pieces.map(async ({ path, from, to }) => (await readFile(path)).subarray(from, to))
-    const rows = pieces.reduce((sum, piece) => sum + piece.rows, 0)
-    return { text: Buffer.concat(await Promise.all(stretches)).toString(), rows }
+  return files.map((pieces) => {
+    const blocks = Array.from(readLines(pieces), (block) => Buffer.from(block))
+    return { text: Buffer.concat(blocks).toString(), rows: sumOf(pieces).rows }
   })
-  return Promise.all(texts)
 }
 
 test('line ends between quotes belong to their cell', async () => {
