@@ -63,6 +63,7 @@ test.for([
   { what: 'with a comma at the beginning', text: listingOf('', itemOf()) },
   { what: 'with two commas', text: listingOf(itemOf(), '', itemOf()) },
   { what: 'without a comma', text: `{"transactions":[${itemOf()}${itemOf()}]}` },
+  { what: 'with another sign for a comma', text: `{"transactions":[${itemOf()};${itemOf()}]}` },
   ...[
     ['a comma at the end of an object', '{"b":1,}'],
     ['a comma at the end of a list', '[1,]'],

@@ -19,11 +19,13 @@ test('what is open at the same time shares one, which is gone with the last of t
   await first.connection.run('create table seen (a integer)')
   expect(await second.show()).toEqual(['seen', '381.4 MiB'])
   await first.close()
-  expect(await second.show()).toEqual(['seen', '381.4 MiB'])
-  await second.close()
   const third = await open('shared')
-  expect(await third.show()).toEqual(['381.4 MiB'])
+  expect(await third.show()).toEqual(['seen', '381.4 MiB'])
+  await second.close()
   await third.close()
+  const fourth = await open('shared')
+  expect(await fourth.show()).toEqual(['381.4 MiB'])
+  await fourth.close()
 })
 
 test('those that are opened in one turn share one too', async () => {
