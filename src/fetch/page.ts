@@ -101,7 +101,9 @@ function parseListing(text: string, toItem: PageLimits['toItem']): Listing {
   try {
     answer = JSON.parse(text)
   } catch (cause) {
-    throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${text.length} characters)`, { cause })
+    throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${Buffer.byteLength(text)} bytes)`, {
+      cause,
+    })
   }
   const { transactions, nextPageToken: next = null } = (answer ?? {}) as Record<string, unknown>
   if (!Array.isArray(transactions))
@@ -114,5 +116,5 @@ function parseListing(text: string, toItem: PageLimits['toItem']): Listing {
     const key = keyOfItem(toItem === undefined ? entry : toItem(entry))
     if (typeof key !== 'string') keys.push(key)
   }
-  return { items: transactions.length, keys, next: next === null || next === '' ? undefined : next }
+  return { items: transactions.length, keys, next: next || undefined }
 }

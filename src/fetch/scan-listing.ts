@@ -30,7 +30,7 @@ export function scanListing(text: string): Listing | undefined {
   const tail = execAt(TAIL, text, at)
   if (tail === null || (head[1] !== undefined && tail[1] !== undefined)) return undefined
   const next: string | null = JSON.parse(head[1] ?? tail[1] ?? 'null')
-  return { items: keys.length, keys, next: next === null || next === '' ? undefined : next }
+  return { items: keys.length, keys, next: next || undefined }
 }
 
 /** An expression takes memory for each character that it may have to go back to. */
@@ -71,4 +71,6 @@ const ITEM = (() => {
   return new RegExp(String.raw`\{"nativeTransaction":${native}${membersBut('nativeTransaction', 4)}\}`, 'y')
 })()
 const HEAD = new RegExp(String.raw`\{(?:"nextPageToken":(${STRING}|null),)?"transactions":\[`, 'y')
-const TAIL = new RegExp(String.raw`\](?:,"nextPageToken":(${STRING}|null))?\}\s*$`, 'y')
+/** Of all that `\s` stands for, JSON has these four. */
+const BLANKS = String.raw`[ \t\n\r]*`
+const TAIL = new RegExp(String.raw`\](?:,"nextPageToken":(${STRING}|null))?\}${BLANKS}$`, 'y')

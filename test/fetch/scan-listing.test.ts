@@ -40,6 +40,7 @@ test.for([
   { what: 'a token that is null', text: '{"nextPageToken":null,"transactions":[]}' },
   { what: 'an empty token', text: '{"transactions":[],"nextPageToken":""}' },
   { what: 'a line end', text: `${listingOf(itemOf())}\n` },
+  { what: 'blanks at the end', text: `${listingOf(itemOf())} \t\r\n` },
   { what: 'two items', text: listingOf(itemOf(), itemOf({ block: '"13"' })) },
   { what: 'times in milliseconds', text: listingOf(itemOf({ time: '1,"blockTimestampMilliseconds":1234' })) },
   { what: 'a member between', text: listingOf(itemOf({ time: '1,"minDelay":{"a":[1]},"b":null' })) },
@@ -59,6 +60,10 @@ test.for([
 test.for([
   { what: 'cut off', text: listingOf(itemOf()).slice(0, -1) },
   { what: 'followed by more', text: `${listingOf(itemOf())}}` },
+  ...['\u00a0', '\ufeff', '\u2028', '\u000b', '\f'].map((blank) => ({
+    what: `followed by ${JSON.stringify(blank)}`,
+    text: listingOf(itemOf()) + blank,
+  })),
   { what: 'with a comma at the end', text: listingOf(itemOf(), '') },
   { what: 'with a comma at the beginning', text: listingOf('', itemOf()) },
   { what: 'with two commas', text: listingOf(itemOf(), '', itemOf()) },
