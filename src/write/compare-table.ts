@@ -3,6 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { ExportError } from '../errors.ts'
 import type { BlockRange, Format } from '../model.ts'
 import type { Column, Table } from '../table/index.ts'
+import { loadDuckDb } from './duckdb.ts'
 import { textScan } from './text-scan.ts'
 
 export type Comparison = {
@@ -28,7 +29,7 @@ export type ChangedBlock = { removed: string[]; added: string[] }
  */
 export async function* compareTable(comparison: Comparison): AsyncGenerator<ChangedBlock, void, void> {
   const { table, folder, signal } = comparison
-  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const { DuckDBInstance } = await loadDuckDb()
   const settings = { threads: '1', preserve_insertion_order: 'true' }
   const temp_directory = join(folder, 'compare.tmp')
   const instance = await DuckDBInstance.create(':memory:', { ...settings, temp_directory })

@@ -2,6 +2,7 @@ import { ExportError } from '../errors.ts'
 import type { Compression } from '../model.ts'
 import type { Table } from '../table/index.ts'
 import { listed } from './csv-scan.ts'
+import { loadDuckDb } from './duckdb.ts'
 import { writeParquet } from './parquet.ts'
 
 export type ParquetMerge = {
@@ -29,7 +30,7 @@ export async function mergeParquet(merge: ParquetMerge): Promise<{ bytes: number
 /** Bytes of the rows as CSV lines, about: they decide how many rows a row group has. */
 async function lineBytes(table: Table, select: string): Promise<number> {
   const cells = table.columns.map(({ name }) => `coalesce(strlen("${name}"::varchar), 0) + 1`)
-  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const { DuckDBInstance } = await loadDuckDb()
   const instance = await DuckDBInstance.create(':memory:', { threads: '1', memory_limit: '800MB' })
   try {
     const connection = await instance.connect()
