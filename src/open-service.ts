@@ -66,7 +66,7 @@ export async function openService(access: ServiceAccess): Promise<OpenedService>
 function requireBaseUrl(baseUrl: string | undefined): string {
   if (baseUrl !== undefined) return baseUrl
   throw new ExportError('USAGE', 'no service is named', {
-    fix: 'Set --base-url or WALLETLAKE_BASE_URL; `demo` is the embedded service.',
+    fix: 'Set --base-url or WALLETLAKE_BASE_URL, or name the job file; `demo` is the embedded service.',
   })
 }
 

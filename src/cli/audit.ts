@@ -6,7 +6,8 @@ import { say, sayJson } from '../report/say.ts'
 import { counted, grouped } from '../report/words.ts'
 import { readCount } from './amounts.ts'
 import { type LogArguments, logOptions, progressOn, withSignals } from './log.ts'
-import { readAccess, type ServiceArguments, serviceOptions } from './service.ts'
+import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
+import { accessOfOutput, type ServiceArguments, serviceOptions } from './service.ts'
 
 type AuditArguments = ServiceArguments &
   LogArguments & {
@@ -24,7 +25,7 @@ export function auditCommand(finish: (exit: number) => void): CommandModule<obje
     builder: (argv) =>
       logOptions(
         serviceOptions(argv)
-          .positional('output', { describe: 'the output folder', type: 'string', demandOption: true })
+          .positional('output', { describe: OUTPUT_OR_JOB, type: 'string', demandOption: true })
           .option('blocks', { choices: ['all'] as const, describe: 'every block of the export' })
           .option('sample', {
             type: 'string',
@@ -45,10 +46,12 @@ export function auditCommand(finish: (exit: number) => void): CommandModule<obje
 }
 
 async function audit(args: AuditArguments): Promise<number> {
-  const { output, json } = args
+  const { json } = args
   const blocks = chooseBlocks(args)
-  const access = await readAccess(args, process.env)
+  const named = await outputOf(args.output)
+  const { output } = named
   return withSignals(args, async ({ log, signal }) => {
+    const access = await accessOfOutput(named, { args, env: process.env, onNotice: log.info })
     const service = { ...access, signal, onDetail: log.debug }
     const result = await auditOutput(output, { service, blocks, onProgress: progressOn(log) })
     const seed = blocks === 'all' ? null : blocks.seed

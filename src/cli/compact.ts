@@ -2,6 +2,7 @@ import type { CommandModule } from 'yargs'
 import { type Compacted, compactOutput } from '../compact-output.ts'
 import { ExportError } from '../errors.ts'
 import { counted } from '../report/words.ts'
+import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 
 type CompactArguments = { output: string; maxRowsPerFile?: string | undefined }
 
@@ -11,14 +12,15 @@ export function compactCommand(): CommandModule<object, CompactArguments> {
     describe: 'merge the small files of many runs into few',
     builder: (argv) =>
       argv
-        .positional('output', { describe: 'the output folder', type: 'string', demandOption: true })
+        .positional('output', { describe: OUTPUT_OR_JOB, type: 'string', demandOption: true })
         .option('max-rows-per-file', {
           type: 'string',
           describe: 'rows in a file, at most [default: 1000000]',
           requiresArg: true,
         }),
-    handler: async ({ output, maxRowsPerFile }) => {
+    handler: async ({ output: word, maxRowsPerFile }) => {
       const options = maxRowsPerFile === undefined ? {} : { maxRowsPerFile: parseRows(maxRowsPerFile) }
+      const { output } = await outputOf(word)
       process.stdout.write(`${output}: ${tell(await compactOutput(output, options))}\n`)
     },
   }

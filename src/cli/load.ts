@@ -6,6 +6,7 @@ import { loadInto, printLoad } from '../load-into.ts'
 import { createLog, type LogFormat } from '../report/log.ts'
 import { counted } from '../report/words.ts'
 import { TABLE_NAMES, TABLES, type Table } from '../table/index.ts'
+import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 import { onSignals } from './signals.ts'
 
 type LoadArguments = {
@@ -31,7 +32,7 @@ export function loadCommand(): CommandModule<object, LoadArguments> {
     describe: 'load an export into a database; twice gives the same rows',
     builder: (argv) =>
       argv
-        .positional('output', { describe: 'the output folder', type: 'string' })
+        .positional('output', { describe: OUTPUT_OR_JOB, type: 'string' })
         .option('to', {
           type: 'string',
           describe:
@@ -96,7 +97,7 @@ async function load(args: LoadArguments): Promise<void> {
   const { output, fromManifest, json, logFormat = 'pretty', quiet } = args
   const level = quiet ? 'error' : 'info'
   const log = createLog({ format: logFormat, level, write: (line) => process.stderr.write(`${line}\n`) })
-  const from = sourceOf(output, fromManifest)
+  const from = await sourceOf(output, fromManifest)
   const to = parseTargetUrl(targetOf(args), process.env)
   const tables = tablesOf(args.tables)
   if ('place' in to) {
@@ -119,14 +120,17 @@ async function load(args: LoadArguments): Promise<void> {
   }
 }
 
-function sourceOf(output: string | undefined, manifest: string | undefined): string {
-  const from = manifest ?? output
-  if (from !== undefined && (manifest === undefined || output === undefined)) return from
-  const found = from === undefined ? 'neither an output nor a manifest' : 'both an output and a manifest'
+async function sourceOf(output: string | undefined, manifest: string | undefined): Promise<string> {
+  if (manifest !== undefined && output === undefined) return manifest
+  if (output !== undefined && manifest === undefined)
+    return IS_ADDRESS.test(output) ? output : (await outputOf(output)).output
+  const found = output === undefined ? 'neither an output nor a manifest' : 'both an output and a manifest'
   throw new ExportError('USAGE', `${found} was named`, {
     fix: 'Name an output folder, or a manifest with --from-manifest.',
   })
 }
+
+const IS_ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i
 
 function targetOf({ to = process.env.WALLETLAKE_LOAD_TO }: LoadArguments): string {
   if (to !== undefined && to !== '') return to

@@ -5,7 +5,8 @@ import { say, sayJson } from '../report/say.ts'
 import { counted, grouped } from '../report/words.ts'
 import { type BoundArguments, boundOptions, readBounds, readDuration } from './amounts.ts'
 import { type LogArguments, logOptions, withSignals } from './log.ts'
-import { readAccess, type ServiceArguments, serviceOptions } from './service.ts'
+import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
+import { accessOfOutput, type ServiceArguments, serviceOptions } from './service.ts'
 
 type ReindexArguments = ServiceArguments &
   BoundArguments &
@@ -24,7 +25,7 @@ export function reindexCommand(finish: (exit: number) => void): CommandModule<ob
       logOptions(
         boundOptions(
           serviceOptions(argv)
-            .positional('output', { describe: 'the output folder', type: 'string', demandOption: true })
+            .positional('output', { describe: OUTPUT_OR_JOB, type: 'string', demandOption: true })
             .option('older-than', {
               type: 'string',
               describe: 'also metadata older than 30d, 12h …',
@@ -44,11 +45,14 @@ export function reindexCommand(finish: (exit: number) => void): CommandModule<ob
 }
 
 async function reindex(args: ReindexArguments): Promise<number> {
-  const { output, dryRun = false, json, quiet } = args
+  const { dryRun = false, json, quiet } = args
   const olderThanMs = readDuration('older-than', args.olderThan)
   const bounds = readBounds(args)
-  const access = await readAccess(args, process.env)
+  const named = await outputOf(args.output)
+  const { output } = named
   return withSignals(args, async ({ log, signal }) => {
+    const onNotice = dryRun ? log.debug : log.info
+    const access = await accessOfOutput(named, { args, env: process.env, onNotice })
     const { error, ...result } = await reindexOutput(output, {
       service: { ...access, ...bounds, signal, onDetail: log.debug },
       ...{ olderThanMs, dryRun },

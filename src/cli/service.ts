@@ -1,7 +1,9 @@
 import type { Argv } from 'yargs'
 import { readApiKey } from '../job/read-api-key.ts'
 import type { ServiceAccess } from '../open-service.ts'
+import { readLastService } from '../report/last-service.ts'
 import { readCount } from './amounts.ts'
+import type { NamedOutput } from './output-of.ts'
 
 /** How a service is reached by the commands that have no job to say it. */
 export type ServiceArguments = { baseUrl?: string | undefined; concurrency?: string | undefined }
@@ -21,15 +23,38 @@ export function serviceOptions<T>(argv: Argv<T>) {
     })
 }
 
-/** The service by options and environment; the key comes from the environment only. Throws USAGE. */
+/** What is known of a service without options and environment. */
+type KnownService = Omit<Partial<ServiceAccess>, 'apiKey'>
+
+/** The service by options, then environment, then what is known; the key comes from the environment only. Throws USAGE. */
 export async function readAccess(
   { baseUrl, concurrency }: ServiceArguments,
   env: NodeJS.ProcessEnv,
+  known: KnownService = {},
 ): Promise<ServiceAccess> {
   return {
-    baseUrl: baseUrl ?? env.WALLETLAKE_BASE_URL,
+    baseUrl: baseUrl ?? env.WALLETLAKE_BASE_URL ?? known.baseUrl,
     apiKey: await readApiKey(env),
-    apiKeyHeader: env.WALLETLAKE_API_KEY_HEADER,
-    concurrency: readCount('concurrency', concurrency, { most: 256 }),
+    apiKeyHeader: env.WALLETLAKE_API_KEY_HEADER ?? known.apiKeyHeader,
+    timeoutMs: known.timeoutMs,
+    concurrency: readCount('concurrency', concurrency, { most: 256 }) ?? known.concurrency,
   }
+}
+
+type Telling = { args: ServiceArguments; env: NodeJS.ProcessEnv; onNotice: (message: string) => void }
+
+/**
+ * The service that an output came from: options and environment come first, then the job where one is named, then the
+ * output's newest run. The last is told, because the key goes there. Throws USAGE.
+ */
+export async function accessOfOutput(
+  { output, job }: NamedOutput,
+  { args, env, onNotice }: Telling,
+): Promise<ServiceAccess> {
+  if (job !== undefined) return readAccess(args, env, { ...job.service, concurrency: job.concurrency })
+  const last = await readLastService(output)
+  const access = await readAccess(args, env, last)
+  if (last !== undefined && access.baseUrl === last.baseUrl)
+    onNotice(`asking ${last.baseUrl}, the service of the last run`)
+  return access
 }

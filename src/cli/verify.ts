@@ -4,6 +4,7 @@ import { createLog } from '../report/log.ts'
 import { say } from '../report/say.ts'
 import { counted, grouped, missingWords } from '../report/words.ts'
 import { verifyOutput } from '../verify/verify-output.ts'
+import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 
 const RUN_AGAIN = 'Run the same job again: it resumes where it stopped. Then verify.'
 
@@ -12,8 +13,9 @@ export function verifyCommand(finish: (exit: number) => void): CommandModule<obj
     command: 'verify <output>',
     describe: 're-read an export and check everything; exit 0 or 10',
     builder: (argv) =>
-      argv.positional('output', { describe: 'the output folder', type: 'string', demandOption: true }),
-    handler: async ({ output }) => {
+      argv.positional('output', { describe: OUTPUT_OR_JOB, type: 'string', demandOption: true }),
+    handler: async ({ output: word }) => {
+      const { output } = await outputOf(word)
       const { ok, isFinished, files, rows, checks, missingBlocks, problems } = await verifyOutput(output)
       if (ok) {
         const read = `${counted(files, 'file')}, ${counted(rows, 'row')}, ${grouped(checks)} checks`

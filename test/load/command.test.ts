@@ -67,7 +67,7 @@ describe('walletlake load', () => {
     { args: ['OUT'], says: 'no target was named' },
     { args: ['OUT', '--to', 'oracle://me:s3cret@db/x'], says: 'oracle: is none of the known ones' },
     { args: ['OUT', 'postgres://me:s3cret@db/x'], says: '://…@db/x' },
-    { args: ['nowhere', '--to', 'duckdb:a.db'], says: 'there is no folder' },
+    { args: ['nowhere', '--to', 'duckdb:a.db'], says: 'there is no output folder or job file' },
     {
       args: ['OUT', '--to', 'duckdb:a.db', '--tables', 'ledgers'],
       says: '--tables: there is no table ledgers',
