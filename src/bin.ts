@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { main } from './cli/main.ts'
-import { compileLate, keepHeapSmall } from './v8.ts'
+import { compileLate, keepHeapSmall } from './core/v8.ts'
 
 keepHeapSmall()
 compileLate()

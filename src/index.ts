@@ -1,29 +1,28 @@
 /** The public API of walletlake: what a program may import; everything else may change at any time. */
 
-export { ExportError, type ExportErrorOptions, FAILURES, type Failure, type FailureCode } from './errors.ts'
-export { createGate, type Gate, type GatePass } from './fetch/gate.ts'
-export type { GateOutcome } from './fetch/gate-pace.ts'
-export type { CallOptions, Paging } from './fetch/operations/call.ts'
-export type { ChainsQuery } from './fetch/operations/chains.ts'
-export type { NftQuery } from './fetch/operations/nfts.ts'
-export type { Segment } from './fetch/operations/path.ts'
+export { createGate, type Gate, type GatePass } from './client/gate/gate.ts'
+export type { GateOutcome } from './client/gate/pace.ts'
+export type { CallOptions, Paging } from './client/operations/call.ts'
+export type { ChainsQuery } from './client/operations/chains.ts'
+export type { NftQuery } from './client/operations/nfts.ts'
+export type { Segment } from './client/operations/path.ts'
 export type {
   BlockTransactionsQuery,
   TransactionQuery,
   WalletTransactionsQuery,
-} from './fetch/operations/transactions.ts'
-export type { WebhookAddresses } from './fetch/operations/webhook-addresses.ts'
-export type { WebhookId, WebhookMatch, WebhooksQuery } from './fetch/operations/webhooks.ts'
-export type { RequestEvent } from './fetch/request.ts'
-export type { Answered, Numeric, Open } from './fetch/resources/answered.ts'
-export type { Chain } from './fetch/resources/chain.ts'
+} from './client/operations/transactions.ts'
+export type { WebhookAddresses } from './client/operations/webhook-addresses.ts'
+export type { WebhookId, WebhookMatch, WebhooksQuery } from './client/operations/webhooks.ts'
+export type { RequestEvent } from './client/request.ts'
+export type { Answered, Numeric, Open } from './client/resources/answered.ts'
+export type { Chain } from './client/resources/chain.ts'
 export type {
   BlockTransactionsPage,
   Paged,
   WalletTransactionsPage,
   WebhookAddressesPage,
   WebhooksPage,
-} from './fetch/resources/pages.ts'
+} from './client/resources/pages.ts'
 export type {
   Erc20Token,
   Erc20Transfer,
@@ -41,27 +40,34 @@ export type {
   Price,
   TransactionDetails,
   WalletTransaction,
-} from './fetch/resources/transaction.ts'
+} from './client/resources/transaction.ts'
 export type {
   EventType,
   NewWebhook,
   Webhook,
   WebhookChanges,
   WebhookStatus,
-} from './fetch/resources/webhook.ts'
-export type { RetryOptions } from './fetch/retry.ts'
+} from './client/resources/webhook.ts'
+export type { RetryOptions } from './client/retry.ts'
 export {
   createServiceClient,
   SERVICE_CLIENT_DEFAULTS,
   type ServiceClient,
   type ServiceClientOptions,
-} from './fetch/service-client.ts'
-export type { Changes, Figures } from './figures.ts'
+} from './client/service-client.ts'
+export {
+  ExportError,
+  type ExportErrorOptions,
+  FAILURES,
+  type Failure,
+  type FailureCode,
+} from './core/errors.ts'
+export type { Changes, Figures } from './core/figures.ts'
+export type { Job } from './core/model.ts'
+export type { TableRows } from './core/table/row-types.ts'
 export type { Reject } from './flatten/flatten-transaction.ts'
 export { defineJob, type JobFields } from './job/define-job.ts'
 export type { JobOverrides } from './job/overrides.ts'
 export { readJob } from './job/read-job.ts'
-export type { Job } from './model.ts'
-export { type RowsOptions, rows } from './rows.ts'
-export { type RunOptions, type RunResult, run } from './run.ts'
-export type { TableRows } from './table/row-types.ts'
+export { type RowsOptions, rows } from './run/rows.ts'
+export { type RunOptions, type RunResult, run } from './run/run.ts'

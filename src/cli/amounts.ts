@@ -1,5 +1,5 @@
 import type { Argv } from 'yargs'
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import { durationMs } from '../job/duration.ts'
 
 type Bounds = { least?: number; most?: number }

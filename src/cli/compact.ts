@@ -1,6 +1,6 @@
 import type { CommandModule } from 'yargs'
-import { type Compacted, compactOutput } from '../compact-output.ts'
-import { ExportError } from '../errors.ts'
+import { type Compacted, compactOutput } from '../compact/compact.ts'
+import { ExportError } from '../core/errors.ts'
 import { counted } from '../report/words.ts'
 import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 

@@ -1,9 +1,9 @@
 import type { Argv } from 'yargs'
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
+import type { Job } from '../core/model.ts'
+import { TABLE_NAMES } from '../core/table/index.ts'
+import { shrinkHeap } from '../core/v8.ts'
 import { type JobOverrides, readJob } from '../job/read-job.ts'
-import type { Job } from '../model.ts'
-import { TABLE_NAMES } from '../table/index.ts'
-import { shrinkHeap } from '../v8.ts'
 
 /** Job files and the options that override them, shared by the commands that read several. */
 export function jobOptions<T>(argv: Argv<T>) {

@@ -1,9 +1,9 @@
 import yargs, { type Argv, type CommandModule } from 'yargs'
-import { ExportError, toExportError } from '../errors.ts'
+import { prepareThread } from '../assemble/threads/thread.ts'
+import { ExportError, toExportError } from '../core/errors.ts'
+import { compileWasmQuickly } from '../core/v8.ts'
+import { VERSION } from '../core/version.ts'
 import { createLog, type LogFormat } from '../report/log.ts'
-import { compileWasmQuickly } from '../v8.ts'
-import { VERSION } from '../version.ts'
-import { prepareThread } from '../write-thread.ts'
 
 /** Runs one command line and gives the process's exit code. */
 export async function main(argv: readonly string[]): Promise<number> {

@@ -1,5 +1,5 @@
 import type { Argv } from 'yargs'
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import { type Metric, measureRun, type RunOutcome } from '../notify/metrics.ts'
 import { type OtlpTarget, otlpTarget, sendOtlp } from '../notify/otlp.ts'
 import { ping } from '../notify/ping.ts'

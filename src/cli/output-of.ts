@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, extname } from 'node:path'
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
+import { MANIFEST_FILE } from '../core/manifest.ts'
+import type { Job } from '../core/model.ts'
 import { readJob } from '../job/read-job.ts'
-import { MANIFEST_FILE } from '../manifest.ts'
-import type { Job } from '../model.ts'
 
 /** What a command's word names: an output folder, and the job where the word is a job file. */
 export type NamedOutput = { readonly output: string; readonly job: Job | undefined }

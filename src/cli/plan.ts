@@ -1,9 +1,9 @@
 import type { CommandModule } from 'yargs'
-import { countBlocks } from '../block-ranges.ts'
-import { inspectJob } from '../inspect-job.ts'
-import type { BlockRange, Job } from '../model.ts'
+import { countBlocks } from '../core/block-ranges.ts'
+import type { BlockRange, Job } from '../core/model.ts'
 import { say } from '../report/say.ts'
 import { counted, grouped, listedRanges } from '../report/words.ts'
+import { inspectJob } from '../run/inspect-job.ts'
 import { type JobArguments, jobOptions, readJobs } from './jobs.ts'
 
 export function planCommand(): CommandModule<object, JobArguments> {

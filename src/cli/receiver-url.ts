@@ -1,4 +1,4 @@
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 
 /** The address at which a service reaches this machine, without slashes at its end. Throws USAGE, without secrets. */
 export function readReceiverUrl(option: string, text: string | undefined): string {

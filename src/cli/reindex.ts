@@ -1,6 +1,6 @@
 import type { CommandModule } from 'yargs'
-import { ExportError } from '../errors.ts'
-import { type ReindexResult, reindexOutput } from '../reindex-output.ts'
+import { ExportError } from '../core/errors.ts'
+import { type ReindexResult, reindexOutput } from '../reindex/reindex.ts'
 import { say, sayJson } from '../report/say.ts'
 import { counted, grouped } from '../report/words.ts'
 import { type BoundArguments, boundOptions, readBounds, readDuration } from './amounts.ts'

@@ -1,10 +1,10 @@
 import type { CommandModule } from 'yargs'
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
+import { TABLE_NAMES, TABLES, type Table } from '../core/table/index.ts'
 import { jobSchema } from '../job/job-schema.ts'
 import { DIALECT_NAMES, type DialectName } from '../sql/dialect.ts'
 import { NAMING_NAMES, type NamingName } from '../sql/namings.ts'
 import { schemaText } from '../sql/schema-text.ts'
-import { TABLE_NAMES, TABLES, type Table } from '../table/index.ts'
 
 type SchemaArguments = {
   what: string | undefined

@@ -1,6 +1,6 @@
 import type { Argv } from 'yargs'
+import type { ServiceAccess } from '../client/open-service.ts'
 import { readApiKey } from '../job/read-api-key.ts'
-import type { ServiceAccess } from '../open-service.ts'
 import { readLastService } from '../report/last-service.ts'
 import { readCount } from './amounts.ts'
 import type { NamedOutput } from './output-of.ts'

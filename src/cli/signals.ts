@@ -1,4 +1,4 @@
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import type { Log } from '../report/log.ts'
 
 /** How long an interrupted run may take to put its state in order, in milliseconds. */

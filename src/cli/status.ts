@@ -1,9 +1,9 @@
 import type { CommandModule } from 'yargs'
-import { countBlocks } from '../block-ranges.ts'
-import { inspectJob, type JobState } from '../inspect-job.ts'
-import type { Job } from '../model.ts'
+import { countBlocks } from '../core/block-ranges.ts'
+import type { Job } from '../core/model.ts'
 import { say } from '../report/say.ts'
 import { counted, grouped, missingWords } from '../report/words.ts'
+import { inspectJob, type JobState } from '../run/inspect-job.ts'
 import { type JobArguments, jobOptions, readJobs } from './jobs.ts'
 
 export function statusCommand(): CommandModule<object, JobArguments> {

@@ -1,5 +1,5 @@
 import type { CommandModule } from 'yargs'
-import type { Job } from '../model.ts'
+import type { Job } from '../core/model.ts'
 import { say } from '../report/say.ts'
 import { counted } from '../report/words.ts'
 import { type JobArguments, jobOptions, readJobs } from './jobs.ts'

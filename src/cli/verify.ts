@@ -1,5 +1,5 @@
 import type { CommandModule } from 'yargs'
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import { createLog } from '../report/log.ts'
 import { say } from '../report/say.ts'
 import { counted, grouped, missingWords } from '../report/words.ts'

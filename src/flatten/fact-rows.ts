@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Cell, Row } from '../table/index.ts'
+import type { Cell, Row } from '../core/table/index.ts'
 import { shiftDecimal } from './decimal.ts'
 import type { Internal } from './internal.ts'
 import type { Native } from './native.ts'

@@ -1,4 +1,4 @@
-import { show } from '../item-key.ts'
+import { show } from '../core/item-key.ts'
 
 /** Says which field of a record keeps it from being normalized; caught where the record is set aside. */
 export class RejectError extends Error {}

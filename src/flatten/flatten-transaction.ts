@@ -1,4 +1,4 @@
-import type { Row, TableName } from '../table/index.ts'
+import type { Row, TableName } from '../core/table/index.ts'
 import {
   erc20Row,
   erc721Row,

@@ -1,4 +1,4 @@
-import type { Cell } from '../table/index.ts'
+import type { Cell } from '../core/table/index.ts'
 import { type Fields, int64At, requiredBool, requiredU256, textAt } from './fields.ts'
 import { type Party, partyAt } from './party.ts'
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Row } from '../table/index.ts'
+import type { Row } from '../core/table/index.ts'
 import { shiftDecimal } from './decimal.ts'
 import type { Prefix } from './fact-rows.ts'
 import type { Movement } from './movements.ts'

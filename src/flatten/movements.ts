@@ -1,4 +1,4 @@
-import type { TableName } from '../table/index.ts'
+import type { TableName } from '../core/table/index.ts'
 import type { Party } from './party.ts'
 import type { Erc20, Erc721, Erc1155 } from './transfers.ts'
 import type { View } from './view.ts'

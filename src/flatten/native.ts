@@ -1,5 +1,5 @@
-import { keyOfItem } from '../item-key.ts'
-import type { Cell } from '../table/index.ts'
+import { keyOfItem } from '../core/item-key.ts'
+import type { Cell } from '../core/table/index.ts'
 import {
   type Fields,
   int32At,

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
-import type { Wallet } from '../model.ts'
+import type { Wallet } from '../core/model.ts'
 import { type Layout, layoutOf, parseAddressLine } from './address-line.ts'
 import { against, type Complain, type Complaint } from './complaints.ts'
 import type { Given } from './given.ts'

@@ -1,4 +1,4 @@
-import type { Wallet } from '../model.ts'
+import type { Wallet } from '../core/model.ts'
 import { against, type Complain } from './complaints.ts'
 import { type Given, textOf } from './given.ts'
 import { complainOfKeys } from './keys.ts'

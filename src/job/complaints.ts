@@ -1,4 +1,4 @@
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import { type Given, type Place, showGiven, showPlace } from './given.ts'
 
 /** One thing wrong with a job: all of them are gathered, then thrown together. */

@@ -1,5 +1,5 @@
-import type { Compression, Format, JobKind } from '../model.ts'
-import { TABLE_NAMES } from '../table/index.ts'
+import type { Compression, Format, JobKind } from '../core/model.ts'
+import { TABLE_NAMES } from '../core/table/index.ts'
 import { addressList } from './addresses.ts'
 import { baseUrl } from './base-url.ts'
 import { chainId } from './chain.ts'

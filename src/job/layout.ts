@@ -1,4 +1,4 @@
-import type { PartitionBy } from '../model.ts'
+import type { PartitionBy } from '../core/model.ts'
 import { accepting, type Kind } from './kinds.ts'
 
 /** How a table's files are laid out in folders. */

@@ -1,4 +1,4 @@
-import type { Job } from '../model.ts'
+import type { Job } from '../core/model.ts'
 import { readAddressesFile } from './addresses-file.ts'
 import { type Complaints, openComplaints } from './complaints.ts'
 import type { Given } from './given.ts'

@@ -1,4 +1,4 @@
-import type { Wallet } from '../model.ts'
+import type { Wallet } from '../core/model.ts'
 import type { Complain } from './complaints.ts'
 import { type Place, quoted, showPlace } from './given.ts'
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import { refusalOf, refuseFile } from './read-text.ts'
 
 export type SecretName = {

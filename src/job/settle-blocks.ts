@@ -1,4 +1,4 @@
-import type { TableName } from '../table/index.ts'
+import type { TableName } from '../core/table/index.ts'
 import { against } from './complaints.ts'
 import type { Values } from './layers.ts'
 import { missing, type Settling } from './settling.ts'

@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path'
-import type { Compression, Format, Job, Wallet } from '../model.ts'
-import { TABLE_NAMES } from '../table/index.ts'
+import type { Compression, Format, Job, Wallet } from '../core/model.ts'
+import { TABLE_NAMES } from '../core/table/index.ts'
 import { nativeSymbolOf } from './chain.ts'
 import { against } from './complaints.ts'
 import { durationMs } from './duration.ts'

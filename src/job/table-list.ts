@@ -1,4 +1,4 @@
-import { TABLE_NAMES, type TableName } from '../table/index.ts'
+import { TABLE_NAMES, type TableName } from '../core/table/index.ts'
 import { against, type Complain } from './complaints.ts'
 import type { Given } from './given.ts'
 import { type Kind, oneOf } from './kinds.ts'

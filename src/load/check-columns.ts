@@ -1,4 +1,4 @@
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import type { NamedTable, Statements } from './target.ts'
 
 export type FoundColumn = { readonly name: string; readonly declared: string }

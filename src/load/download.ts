@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 
 export type DownloadOptions = {
   readonly signal: AbortSignal

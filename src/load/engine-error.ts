@@ -1,4 +1,4 @@
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 
 /** Gives an engine's throw its code and words: one line, without the secrets of the target's address. */
 export function engineError(

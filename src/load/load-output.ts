@@ -1,5 +1,5 @@
-import { ExportError } from '../errors.ts'
-import { TABLES, type Table, type TableName } from '../table/index.ts'
+import { ExportError } from '../core/errors.ts'
+import { TABLES, type Table, type TableName } from '../core/table/index.ts'
 import { mismatch } from './check-file.ts'
 import type { Source } from './open-source.ts'
 import { identifyOutput, manifestRecord, type OutputIdentity, refuseNamesake } from './output-identity.ts'

@@ -1,4 +1,4 @@
-import { type Column, col } from '../table/column.ts'
+import { type Column, col } from '../core/table/column.ts'
 import type { LoadRecord, NamedTable } from './target.ts'
 
 const COLUMNS = {

@@ -1,4 +1,4 @@
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import { openReader, type Reader } from './reader.ts'
 import type { Statements, Target } from './target.ts'
 import type { TargetUrl } from './target-url.ts'

@@ -1,7 +1,7 @@
-import { subtractRange } from '../block-ranges.ts'
-import type { Manifest, ManifestFile } from '../manifest.ts'
-import type { BlockRange } from '../model.ts'
-import { TABLES, type Table } from '../table/index.ts'
+import { subtractRange } from '../core/block-ranges.ts'
+import type { Manifest, ManifestFile } from '../core/manifest.ts'
+import type { BlockRange } from '../core/model.ts'
+import { TABLES, type Table } from '../core/table/index.ts'
 import type { OutputIdentity } from './output-identity.ts'
 import type { LoadRecord } from './target.ts'
 

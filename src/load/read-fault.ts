@@ -1,4 +1,4 @@
-import type { ExportError } from '../errors.ts'
+import type { ExportError } from '../core/errors.ts'
 import { mismatch } from './check-file.ts'
 import { engineError } from './engine-error.ts'
 import type { LocalFile } from './target.ts'

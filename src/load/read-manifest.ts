@@ -1,6 +1,6 @@
-import { ExportError } from '../errors.ts'
-import type { Manifest, ManifestFile } from '../manifest.ts'
-import { TABLES, type Table } from '../table/index.ts'
+import { ExportError } from '../core/errors.ts'
+import type { Manifest, ManifestFile } from '../core/manifest.ts'
+import { TABLES, type Table } from '../core/table/index.ts'
 
 /**
  * A manifest's text as what loading needs of it: version, job, known tables with today's columns, and files whose paths

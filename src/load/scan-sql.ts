@@ -1,4 +1,4 @@
-import type { Column, Table } from '../table/index.ts'
+import type { Column, Table } from '../core/table/index.ts'
 import type { LocalFile } from './target.ts'
 
 export type ScanOptions = {

@@ -1,6 +1,6 @@
-import type { Manifest } from '../manifest.ts'
-import type { BlockRange } from '../model.ts'
-import type { Table } from '../table/index.ts'
+import type { Manifest } from '../core/manifest.ts'
+import type { BlockRange } from '../core/model.ts'
+import type { Table } from '../core/table/index.ts'
 
 /** One row of `walletlake_loads`: a file whose rows are in the target. */
 export type LoadRecord = {

@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { compareKeys } from '../item-key.ts'
-import { collectGarbage } from '../v8.ts'
+import { compareKeys } from '../core/item-key.ts'
+import { collectGarbage } from '../core/v8.ts'
 import { compareFirst, compareItems, type ItemSource, type Place, type WalletItem } from './frame-items.ts'
 import { openSource, type SourcePlace } from './source-place.ts'
 

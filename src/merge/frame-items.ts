@@ -1,4 +1,4 @@
-import { compareKeys, type ItemKey, itemOfNative, keyOfItem } from '../item-key.ts'
+import { compareKeys, type ItemKey, itemOfNative, keyOfItem } from '../core/item-key.ts'
 
 /** One wallet's listing item with its place. */
 export type WalletItem = {

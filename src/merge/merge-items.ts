@@ -1,4 +1,4 @@
-import { compareKeys } from '../item-key.ts'
+import { compareKeys } from '../core/item-key.ts'
 import { compareFirst, compareItems, type ItemSource, type Place, type WalletItem } from './frame-items.ts'
 import { createHeap } from './heap.ts'
 

@@ -1,5 +1,5 @@
-import { compareKeys, type ItemKey, keyOfItem } from '../item-key.ts'
-import type { BlockRange } from '../model.ts'
+import { compareKeys, type ItemKey, keyOfItem } from '../core/item-key.ts'
+import type { BlockRange } from '../core/model.ts'
 import {
   type BadItem,
   type ItemSource,

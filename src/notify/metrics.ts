@@ -1,6 +1,6 @@
-import type { ExportError } from '../errors.ts'
-import type { Figures } from '../figures.ts'
-import type { Job } from '../model.ts'
+import type { ExportError } from '../core/errors.ts'
+import type { Figures } from '../core/figures.ts'
+import type { Job } from '../core/model.ts'
 
 export type Sample = { labels: Readonly<Record<string, string>>; value: number }
 /** A gauge; times and durations are in seconds, and its name ends in its unit. */

@@ -1,4 +1,4 @@
-import { VERSION } from '../version.ts'
+import { VERSION } from '../core/version.ts'
 import type { Metric, Sample } from './metrics.ts'
 import { readUrl, send, under } from './send.ts'
 

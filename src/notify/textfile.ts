@@ -1,4 +1,4 @@
-import { readTextIfAny, writeAtomically } from '../disk.ts'
+import { readTextIfAny, writeAtomically } from '../core/disk.ts'
 import type { Metric, Sample } from './metrics.ts'
 
 /**

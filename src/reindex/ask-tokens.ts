@@ -1,4 +1,4 @@
-import { type ExportError, toExportError } from '../errors.ts'
+import { type ExportError, toExportError } from '../core/errors.ts'
 import { LONGEST_WAIT_MS, type Memory } from './memory.ts'
 import type { Answer, Token } from './token.ts'
 

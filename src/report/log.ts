@@ -1,4 +1,4 @@
-import type { ExportError } from '../errors.ts'
+import type { ExportError } from '../core/errors.ts'
 
 export type LogFormat = 'pretty' | 'json'
 type Level = 'error' | 'warn' | 'info' | 'debug'

@@ -1,5 +1,5 @@
 import { createLogUpdate } from 'log-update'
-import type { Figures } from '../figures.ts'
+import type { Figures } from '../core/figures.ts'
 import { counted, grouped, lasting } from './words.ts'
 
 type Watched = { name: string; figures: Figures }

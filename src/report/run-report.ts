@@ -1,10 +1,10 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { countBlocks } from '../block-ranges.ts'
-import { makeFolder, writeAtomically } from '../disk.ts'
-import { type ExportError, FAILURES, type FailureCode } from '../errors.ts'
-import { type Figures, lackOf } from '../figures.ts'
-import type { Job } from '../model.ts'
+import { countBlocks } from '../core/block-ranges.ts'
+import { makeFolder, writeAtomically } from '../core/disk.ts'
+import { type ExportError, FAILURES, type FailureCode } from '../core/errors.ts'
+import { type Figures, lackOf } from '../core/figures.ts'
+import type { Job } from '../core/model.ts'
 
 export type RunReport = {
   id: string

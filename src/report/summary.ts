@@ -1,7 +1,7 @@
-import { countBlocks } from '../block-ranges.ts'
-import type { ExportError } from '../errors.ts'
-import type { Figures } from '../figures.ts'
-import type { Job } from '../model.ts'
+import { countBlocks } from '../core/block-ranges.ts'
+import type { ExportError } from '../core/errors.ts'
+import type { Figures } from '../core/figures.ts'
+import type { Job } from '../core/model.ts'
 import { counted, grouped, lasting, listedRanges, missingWords, sized } from './words.ts'
 
 export type Outcome = { job: Job; state: string; error: ExportError | undefined; figures: Figures }

@@ -1,7 +1,7 @@
 /** Numbers and times as people read them. */
 
-import { countBlocks } from '../block-ranges.ts'
-import type { BlockRange } from '../model.ts'
+import { countBlocks } from '../core/block-ranges.ts'
+import type { BlockRange } from '../core/model.ts'
 
 /** 1234567 → `1,234,567`. */
 export function grouped(count: number): string {

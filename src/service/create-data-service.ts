@@ -1,4 +1,4 @@
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import type { DataServiceHandle, DataServiceOptions, ServiceAnswer, ServiceRequest } from './data-service.ts'
 import { createKeyCheck } from './key-check.ts'
 import { openChains } from './open-chains.ts'

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import type { DataServiceOptions, ServiceRequest } from './data-service.ts'
 import { Refusal } from './refusal.ts'
 

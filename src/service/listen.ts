@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import { BODY_LIMIT_BYTES } from './body.ts'
 import type { DataService, ServiceAnswer } from './data-service.ts'
 import { answerRefusal, Refusal } from './refusal.ts'

@@ -1,4 +1,4 @@
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import type { DataServiceOptions } from './data-service.ts'
 import { Refusal } from './refusal.ts'
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { PACKAGE } from '../version.ts'
+import { PACKAGE } from '../core/version.ts'
 import type { Block } from './chain.ts'
 import type { JsonObject } from './json.ts'
 

@@ -1,4 +1,4 @@
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import type { Chain } from './chain.ts'
 import type { ReplayOptions } from './data-service.ts'
 import type { Chains } from './open-chains.ts'

@@ -1,5 +1,5 @@
-import { includeBlock, subtractRange, uniteRanges } from '../block-ranges.ts'
-import type { BlockRange } from '../model.ts'
+import { includeBlock, subtractRange, uniteRanges } from '../core/block-ranges.ts'
+import type { BlockRange } from '../core/model.ts'
 import type { FrameLog, FramePlace } from './log.ts'
 
 /** The first pages of a block, with a comma between, and the token of the next. */

@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import { diskError } from '../disk.ts'
+import { diskError } from '../core/disk.ts'
 
 /**
  * An append-only file of frames, each a line of JSON (the head) and a body. A frame counts when both checksums hold;

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readTextIfAny, writeAtomically } from '../disk.ts'
-import type { Manifest } from '../manifest.ts'
-import type { Job } from '../model.ts'
+import { readTextIfAny, writeAtomically } from '../core/disk.ts'
+import type { Manifest } from '../core/manifest.ts'
+import type { Job } from '../core/model.ts'
 
 /** What decides cells of an export and is not in its manifest. */
 type Settings = {

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolder } from '../disk.ts'
-import { BLOCKS } from '../listings.ts'
-import type { BlockRange } from '../model.ts'
+import { makeFolder } from '../core/disk.ts'
+import { BLOCKS } from '../core/listings.ts'
+import type { BlockRange } from '../core/model.ts'
 import { type BlockSpool, blockSpoolOn } from './blocks.ts'
 import { type FrameLog, type FramePlace, openFrameLog, scanFrameLog, type WholePlace } from './log.ts'
 import {

@@ -1,4 +1,4 @@
-import { diskError } from '../disk.ts'
+import { diskError } from '../core/disk.ts'
 import { type FramePlace, parseHead, type WholePlace } from './log.ts'
 
 /** What is in a stretch of the log. */

@@ -1,6 +1,6 @@
-import type { Manifest, ManifestFile } from '../manifest.ts'
-import type { BlockRange } from '../model.ts'
-import type { Table } from '../table/index.ts'
+import type { Manifest, ManifestFile } from '../core/manifest.ts'
+import type { BlockRange } from '../core/model.ts'
+import type { Table } from '../core/table/index.ts'
 import type { Dialect } from './dialect.ts'
 import type { Place } from './place.ts'
 

@@ -1,4 +1,4 @@
-import type { Column, Table } from '../table/index.ts'
+import type { Column, Table } from '../core/table/index.ts'
 import type { Dialect } from './dialect.ts'
 import { type Place, tableIdentifier } from './place.ts'
 

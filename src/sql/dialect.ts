@@ -1,4 +1,4 @@
-import type { ColumnType } from '../table/index.ts'
+import type { ColumnType } from '../core/table/index.ts'
 
 /** An engine's own SQL, as far as tables and views of ours need it. */
 export type Dialect = {

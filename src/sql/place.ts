@@ -1,4 +1,4 @@
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import type { Dialect } from './dialect.ts'
 
 /** Where tables of ours stand in an engine. */

@@ -1,5 +1,5 @@
-import { TABLES, type Table } from '../table/index.ts'
-import { GENERATOR } from '../version.ts'
+import { TABLES, type Table } from '../core/table/index.ts'
+import { GENERATOR } from '../core/version.ts'
 import { createTable } from './create-table.ts'
 import { createViews } from './create-views.ts'
 import type { DialectName } from './dialect.ts'

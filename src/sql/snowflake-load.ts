@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { ManifestFile } from '../manifest.ts'
+import type { ManifestFile } from '../core/manifest.ts'
 import { type BulkContext, type BulkTable, inBlocks, sameKey } from './bulk-table.ts'
 import { createTable } from './create-table.ts'
 import { tableIdentifier } from './place.ts'

@@ -1,6 +1,6 @@
-import type { Manifest, ManifestBlocks } from '../manifest.ts'
+import type { Manifest, ManifestBlocks } from '../core/manifest.ts'
+import type { Findings } from '../read/findings.ts'
 import { differs } from './files.ts'
-import type { Findings } from './findings.ts'
 import { expectNone, type Lake, placeOf } from './lake.ts'
 
 const PLACE = 'manifest.json: blocks'

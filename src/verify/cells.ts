@@ -1,6 +1,6 @@
-import type { Format } from '../model.ts'
-import type { Column, ColumnType } from '../table/index.ts'
-import { literal, named } from './sql.ts'
+import type { Format } from '../core/model.ts'
+import type { Column, ColumnType } from '../core/table/index.ts'
+import { literal, named } from '../read/sql.ts'
 
 const MAX_U256 = String(2n ** 256n - 1n)
 

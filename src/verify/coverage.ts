@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { Coverage, Manifest } from '../manifest.ts'
+import type { Coverage, Manifest } from '../core/manifest.ts'
+import type { Findings } from '../read/findings.ts'
+import type { Found, Rows } from '../read/rows.ts'
+import { literal } from '../read/sql.ts'
 import { differs } from './files.ts'
-import type { Findings } from './findings.ts'
 import { expectNone, type Lake, placeOf } from './lake.ts'
-import type { Found, Rows } from './rows.ts'
-import { literal } from './sql.ts'
 
 /** Addresses in one SQL statement. */
 const BATCH = 5000

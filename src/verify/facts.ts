@@ -1,5 +1,5 @@
+import { amountSql, productSql } from '../read/sql.ts'
 import { expectNone, type Lake, placeOf } from './lake.ts'
-import { amountSql, productSql } from './sql.ts'
 
 /** Arithmetic inside the fact tables: success by status, fee by gas, amount by decimals, one chain. */
 export async function checkFacts(lake: Lake): Promise<void> {

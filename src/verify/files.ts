@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import type { Manifest, ManifestFile } from '../manifest.ts'
-import type { TableName } from '../table/index.ts'
-import { type Findings, shown } from './findings.ts'
+import type { Manifest, ManifestFile } from '../core/manifest.ts'
+import type { TableName } from '../core/table/index.ts'
+import { type Findings, shown } from '../read/findings.ts'
 
 /** Checks a listed file's path, presence, size and hash; false where its rows cannot be read. */
 export async function checkFile(

@@ -1,7 +1,7 @@
-import type { Manifest } from '../manifest.ts'
-import type { TableName } from '../table/index.ts'
-import type { Findings } from './findings.ts'
-import type { Found, Rows } from './rows.ts'
+import type { Manifest } from '../core/manifest.ts'
+import type { TableName } from '../core/table/index.ts'
+import type { Findings } from '../read/findings.ts'
+import type { Found, Rows } from '../read/rows.ts'
 
 /** Violations of one kind that are told one by one. */
 const SAMPLES = 3

@@ -1,7 +1,7 @@
-import { shown } from './findings.ts'
+import { shown } from '../read/findings.ts'
+import type { Found } from '../read/rows.ts'
 import { expectNone, type Lake, placeOf } from './lake.ts'
 import type { Source } from './movements.ts'
-import type { Found } from './rows.ts'
 
 /** Columns that a ledger row has from its fact. */
 const COMPARED = [

@@ -1,5 +1,5 @@
+import { amountSql } from '../read/sql.ts'
 import { expectNone, type Lake, placeOf } from './lake.ts'
-import { amountSql } from './sql.ts'
 
 /** The ledger by itself: each row keeps the contract's rules, whatever the fact tables say. */
 export async function checkLedgerRules(lake: Lake): Promise<void> {

@@ -1,4 +1,4 @@
-import type { TableName } from '../table/index.ts'
+import type { TableName } from '../core/table/index.ts'
 import { expectNone, type Lake, placeOf, wholeOf } from './lake.ts'
 
 const FACTS = ['erc20_transfers', 'erc721_transfers', 'erc1155_transfers', 'internal_transactions'] as const

@@ -1,11 +1,11 @@
-import type { Manifest, ManifestFile } from '../manifest.ts'
-import type { Column, Table } from '../table/index.ts'
+import type { Manifest, ManifestFile } from '../core/manifest.ts'
+import type { Column, Table } from '../core/table/index.ts'
+import { type Findings, shown } from '../read/findings.ts'
+import type { Rows } from '../read/rows.ts'
+import { scanSql } from '../read/scan.ts'
+import { named } from '../read/sql.ts'
 import { brokenCellSql, describeCell, SQL_TYPES, typedCellSql } from './cells.ts'
-import { type Findings, shown } from './findings.ts'
 import { expectNone } from './lake.ts'
-import type { Rows } from './rows.ts'
-import { scanSql } from './scan.ts'
-import { named } from './sql.ts'
 
 export type FilePlace = { readonly table: Table; readonly index: number; readonly file: ManifestFile }
 type Reading = { readonly rows: Rows; readonly manifest: Manifest; readonly findings: Findings }

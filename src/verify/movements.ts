@@ -1,4 +1,4 @@
-import type { TableName } from '../table/index.ts'
+import type { TableName } from '../core/table/index.ts'
 import type { Lake } from './lake.ts'
 import { wholeOf } from './lake.ts'
 

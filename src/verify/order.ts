@@ -1,5 +1,5 @@
-import type { Table, TableName } from '../table/index.ts'
-import { tableNamed } from '../table/index.ts'
+import type { Table, TableName } from '../core/table/index.ts'
+import { tableNamed } from '../core/table/index.ts'
 import { expectNone, type Lake, placeOf } from './lake.ts'
 
 /** Rows of a table stand in the contract's order (section 2), from file to file too. */

@@ -2,9 +2,9 @@ import { createReadStream } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { REJECTS_FILE } from '../manifest.ts'
+import { REJECTS_FILE } from '../core/manifest.ts'
+import type { Findings } from '../read/findings.ts'
 import { differs } from './files.ts'
-import type { Findings } from './findings.ts'
 
 /** rejects.ndjson holds as many lines as the manifest says, each a JSON object; with none there is no file. */
 export async function checkRejects(folder: string, expected: number, findings: Findings): Promise<void> {

@@ -1,14 +1,14 @@
 import { dirname } from 'node:path'
-import type { Manifest, ManifestFile, ManifestTable } from '../manifest.ts'
-import type { Table, TableName } from '../table/index.ts'
-import { TABLES } from '../table/index.ts'
+import type { Manifest, ManifestFile, ManifestTable } from '../core/manifest.ts'
+import type { Table, TableName } from '../core/table/index.ts'
+import { TABLES } from '../core/table/index.ts'
+import type { Findings } from '../read/findings.ts'
+import type { Rows } from '../read/rows.ts'
 import { checkFile, differs } from './files.ts'
-import type { Findings } from './findings.ts'
 import { readHeader } from './header.ts'
 import type { Lake } from './lake.ts'
 import { createScratch, type FilePlace, loadFile } from './load.ts'
 import { checkParquetSchema } from './parquet-schema.ts'
-import type { Rows } from './rows.ts'
 
 export type Loading = {
   /** The output folder. */

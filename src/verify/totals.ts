@@ -1,5 +1,5 @@
+import type { Found } from '../read/rows.ts'
 import type { Lake } from './lake.ts'
-import type { Found } from './rows.ts'
 
 const ASSET = 'wallet_address, asset_type, asset_address, token_id'
 

@@ -1,4 +1,4 @@
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import type { Watching } from './plan-webhooks.ts'
 import type { SeenWebhook, WebhookService } from './webhook-service.ts'
 

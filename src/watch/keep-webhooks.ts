@@ -1,4 +1,4 @@
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import { dropWebhook } from './drop-webhook.ts'
 import { type FoundWebhook, findWebhooks, isNotOffered } from './find-webhooks.ts'
 import { planWebhooks, type Watching } from './plan-webhooks.ts'

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 
 export type ReceiverOptions = {
   host: string

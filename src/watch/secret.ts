@@ -1,4 +1,4 @@
-import { ExportError } from '../errors.ts'
+import { ExportError } from '../core/errors.ts'
 import { isNotOffered } from './find-webhooks.ts'
 import { fitsScheme, isSigned, type SecretScheme } from './signature.ts'
 

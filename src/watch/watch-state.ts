@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { diskError, makeFolder, publishFile, readTextIfAny } from '../disk.ts'
+import { diskError, makeFolder, publishFile, readTextIfAny } from '../core/disk.ts'
 import type { Watching } from './plan-webhooks.ts'
 
 /** What a watch remembers from one start to the next. */

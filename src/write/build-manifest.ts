@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Manifest, ManifestBlocks, ManifestFile, ManifestTable } from '../manifest.ts'
-import type { BlockRange, Job } from '../model.ts'
-import { type TableName, tableNamed } from '../table/index.ts'
-import { GENERATOR } from '../version.ts'
+import type { Manifest, ManifestBlocks, ManifestFile, ManifestTable } from '../core/manifest.ts'
+import type { BlockRange, Job } from '../core/model.ts'
+import { type TableName, tableNamed } from '../core/table/index.ts'
+import { GENERATOR } from '../core/version.ts'
 import type { Part } from './assemble-table.ts'
 
 export type ManifestSource = {

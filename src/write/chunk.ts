@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
-import { diskError } from '../disk.ts'
+import { diskError } from '../core/disk.ts'
 import type { Lines } from './csv.ts'
 
 /** Lines of one table on disk, in their final order; a part file is made of one chunk after the other. */

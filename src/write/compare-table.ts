@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { ExportError } from '../errors.ts'
-import type { BlockRange, Format } from '../model.ts'
-import type { Column, Table } from '../table/index.ts'
+import { ExportError } from '../core/errors.ts'
+import type { BlockRange, Format } from '../core/model.ts'
+import type { Column, Table } from '../core/table/index.ts'
 import { loadDuckDb } from './duckdb.ts'
 import { textScan } from './text-scan.ts'
 

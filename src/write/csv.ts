@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync'
-import { type Cell, type Column, PREFIX, type Row } from '../table/column.ts'
+import { type Cell, type Column, PREFIX, type Row } from '../core/table/column.ts'
 import { appendBytes, appendPlain, appendText, appendWhole, type ByteText, newByteText } from './byte-text.ts'
 
 export type CsvOptions = {

@@ -1,5 +1,5 @@
-import type { BlockRange, Compression, Format } from '../model.ts'
-import type { TableName } from '../table/index.ts'
+import type { BlockRange, Compression, Format } from '../core/model.ts'
+import type { TableName } from '../core/table/index.ts'
 
 export type PartName = {
   table: TableName

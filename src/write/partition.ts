@@ -1,4 +1,4 @@
-import type { PartitionBy } from '../model.ts'
+import type { PartitionBy } from '../core/model.ts'
 
 /** The folder inside a table's, Hive-style, for rows of this block and its time in milliseconds since 1970. */
 export type Partitioner = (block: number, timeMs: number) => string

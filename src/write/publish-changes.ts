@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { publishFile, readTextIfAny, syncFolder, writeAtomically } from '../disk.ts'
-import type { Changes } from '../figures.ts'
-import { CHANGES_FOLDER, MANIFEST_FILE, PRIVATE_FOLDER } from '../manifest.ts'
-import type { BlockRange } from '../model.ts'
+import { publishFile, readTextIfAny, syncFolder, writeAtomically } from '../core/disk.ts'
+import type { Changes } from '../core/figures.ts'
+import { CHANGES_FOLDER, MANIFEST_FILE, PRIVATE_FOLDER } from '../core/manifest.ts'
+import type { BlockRange } from '../core/model.ts'
 
 /** A run in its output. */
 export type RunPlace = {

@@ -8,15 +8,15 @@ import {
   syncFolder,
   temporaryOf,
   writeAtomically,
-} from '../disk.ts'
+} from '../core/disk.ts'
 import {
   MANIFEST_FILE,
   type Manifest,
   type ManifestFile,
   type ManifestTable,
   REJECTS_FILE,
-} from '../manifest.ts'
-import { TABLE_NAMES } from '../table/index.ts'
+} from '../core/manifest.ts'
+import { TABLE_NAMES } from '../core/table/index.ts'
 import type { Part } from './assemble-table.ts'
 
 export type Publication = {

@@ -2,8 +2,8 @@ import { createReadStream, existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createGunzip } from 'node:zlib'
-import { diskError, makeFolder, publishFile } from '../disk.ts'
-import { keyOfItem } from '../item-key.ts'
+import { diskError, makeFolder, publishFile } from '../core/disk.ts'
+import { keyOfItem } from '../core/item-key.ts'
 import { type HashedFile, openHashedFile } from './part-file.ts'
 
 export type RawExport = {

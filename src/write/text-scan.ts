@@ -1,5 +1,5 @@
-import type { Format } from '../model.ts'
-import type { Column, Table } from '../table/index.ts'
+import type { Format } from '../core/model.ts'
+import type { Column, Table } from '../core/table/index.ts'
 import { csvScan, listed } from './csv-scan.ts'
 
 /** SQL of DuckDB for the rows of a table's files, in order, each cell as the text that CSV has for it. */

@@ -3,7 +3,7 @@
 // 2: 200 wallets with 32 readers, against the ideal (requests x mean delay / 32).
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from '../../dist/run.js'
+import { run } from '../../dist/run/run.js'
 import { walletsOf, withService } from './with-service.js'
 
 const DELAY_MS = [80, 160]

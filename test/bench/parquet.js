@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
 import parquetjs from 'parquetjs-lite'
-import { tableNamed } from '../../dist/table/index.js'
+import { tableNamed } from '../../dist/core/table/index.js'
 import { assembleTable, lineMaker } from '../../dist/write/assemble-table.js'
 import { chunkFile } from '../../dist/write/chunk.js'
 

@@ -4,9 +4,9 @@
 import { spawn } from 'node:child_process'
 import { once, setMaxListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { createClient } from '../../dist/fetch/client.js'
-import { createGate } from '../../dist/fetch/gate.js'
-import { request } from '../../dist/fetch/request.js'
+import { createClient } from '../../dist/client/client.js'
+import { createGate } from '../../dist/client/gate/gate.js'
+import { request } from '../../dist/client/request.js'
 
 const SERVICE = new URL('./quota-service.js', import.meta.url).pathname
 const READERS = 32

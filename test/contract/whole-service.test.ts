@@ -3,7 +3,7 @@ import { createServiceClient, type ServiceClientOptions } from '../../src/index.
 import { createDataService } from '../../src/service/create-data-service.ts'
 import type { DataServiceOptions } from '../../src/service/data-service.ts'
 import { listen } from '../../src/service/listen.ts'
-import { failureOf, pagesOf } from '../fetch/server.ts'
+import { failureOf, pagesOf } from '../client/server.ts'
 
 const WALLET = '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'
 const OTHER = '0x58A57ed9d8d624cBD12e2C467D34787555bB1b25'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { TableName } from '../../src/table/index.ts'
+import type { TableName } from '../../src/core/table/index.ts'
 import type { TextRow } from '../helpers/read-output.ts'
 import { calmRows, type Fields, rowsOf, spoiltRun } from '../helpers/spoilt-run.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { run } from '../../src/run.ts'
+import { run } from '../../src/run/run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'

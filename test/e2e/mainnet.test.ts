@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
-import { run } from '../../src/run.ts'
+import { run } from '../../src/run/run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { run } from '../../src/run.ts'
+import { run } from '../../src/run/run.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
 import { changed } from '../helpers/faults.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { run } from '../../src/run.ts'
+import { run } from '../../src/run/run.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
 import { runCommand } from '../helpers/command.ts'
 import { testJob } from '../helpers/jobs.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { run } from '../../src/run.ts'
+import { run } from '../../src/run/run.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { FAILURES } from '../../src/errors.ts'
+import { FAILURES } from '../../src/core/errors.ts'
 import { durationMs } from '../../src/job/duration.ts'
 import { runCommand } from '../helpers/command.ts'
 import { readManifest } from '../helpers/read-output.ts'

@@ -1,10 +1,10 @@
+import { keyOfItem } from '../../src/core/item-key.ts'
+import { type Cell, type Row, TABLE_NAMES, type TableName, tableNamed } from '../../src/core/table/index.ts'
 import {
   type FlattenContext,
   flattenTransaction,
   type Reject,
 } from '../../src/flatten/flatten-transaction.ts'
-import { keyOfItem } from '../../src/item-key.ts'
-import { type Cell, type Row, TABLE_NAMES, type TableName, tableNamed } from '../../src/table/index.ts'
 
 export const ALICE = `0x${'a'.repeat(40)}`
 export const BOB = `0x${'b'.repeat(40)}`

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
 import { flattenTransaction } from '../../src/flatten/flatten-transaction.ts'
-import { TABLE_NAMES, type TableName } from '../../src/table/index.ts'
 import { ALICE, BOB, erc20, erc721, erc1155, flatten, HASH, internal, item } from './items.ts'
 
 /** A transaction with rows in every table. */

@@ -1,4 +1,4 @@
-import type { Cell, Column, ColumnType, Row, Table } from '../../src/table/index.ts'
+import type { Cell, Column, ColumnType, Row, Table } from '../../src/core/table/index.ts'
 
 /** What is wrong with a row by its table's own declaration; undefined where nothing is. */
 export function faultOfRow(row: Row, { name, columns }: Table): string | undefined {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from '../../src/run.ts'
+import { run } from '../../src/run/run.ts'
 import { addresses, service } from '../helpers/faulty-run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'

@@ -1,4 +1,4 @@
-import { TABLE_NAMES } from '../../src/table/index.ts'
+import { TABLE_NAMES } from '../../src/core/table/index.ts'
 import { type Break, breakWhere, changed } from './faults.ts'
 import { addresses } from './faulty-run.ts'
 import type { Fault } from './loopback.ts'

@@ -1,4 +1,4 @@
-import { type RunOptions, run } from '../../src/run.ts'
+import { type RunOptions, run } from '../../src/run/run.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
 import { testJob } from './jobs.ts'
 import { type Fault, type Loopback, startLoopback } from './loopback.ts'

@@ -1,5 +1,5 @@
-import type { Job } from '../../src/model.ts'
-import { TABLE_NAMES } from '../../src/table/index.ts'
+import type { Job } from '../../src/core/model.ts'
+import { TABLE_NAMES } from '../../src/core/table/index.ts'
 
 /** A whole job for tests: what is not given is the contract's default. */
 export function testJob(given: Partial<Omit<Job, 'wallets'>> & { addresses: readonly string[] }): Job {

@@ -1,4 +1,4 @@
-import { type RunOptions, run } from '../../src/run.ts'
+import { type RunOptions, run } from '../../src/run/run.ts'
 import type { Dice } from './dice.ts'
 import type { FaultKind } from './fault-kinds.ts'
 import { service } from './faulty-run.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import { TABLE_NAMES, type TableName } from '../../src/table/index.ts'
+import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
 import { breakWhere, changed } from './faults.ts'
 import { type FaultyResult, faultyRun } from './faulty-run.ts'
 import { readCsvTable, readManifest, type TextRow } from './read-output.ts'

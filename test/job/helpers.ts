@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { ExportError } from '../../src/errors.ts'
+import { ExportError } from '../../src/core/errors.ts'
+import type { Job } from '../../src/core/model.ts'
 import { type JobOverrides, readJob } from '../../src/job/read-job.ts'
-import type { Job } from '../../src/model.ts'
 
 export const A = `0x${'a'.repeat(40)}`
 export const B = `0x${'b'.repeat(40)}`

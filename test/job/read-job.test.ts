@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { TABLE_NAMES } from '../../src/core/table/index.ts'
 import { readJob } from '../../src/job/read-job.ts'
-import { TABLE_NAMES } from '../../src/table/index.ts'
 import { A, B, folderWith, jobOf, LEAST } from './helpers.ts'
 
 test('fills in every default of the contract', async () => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { ExportError } from '../../src/errors.ts'
+import type { ExportError } from '../../src/core/errors.ts'
 import { readApiKey } from '../../src/job/read-api-key.ts'
 import { folderWith, LEAST, refusalOf } from './helpers.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { loadInto } from '../../src/load-into.ts'
+import { loadInto } from '../../src/load/load.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { goodLake } from '../verify/lake.ts'
 import { clickhouse, standIn, urlOf } from './engines.ts'

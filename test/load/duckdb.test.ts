@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { loadInto } from '../../src/load-into.ts'
+import { loadInto } from '../../src/load/load.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { goodLake } from '../verify/lake.ts'
 import { duckdb, urlOf } from './engines.ts'

@@ -1,4 +1,4 @@
-import type { TableName } from '../../src/table/index.ts'
+import type { TableName } from '../../src/core/table/index.ts'
 import { type Cells, goodLake, type Lake } from '../verify/lake.ts'
 
 /** Text that some reader or engine might take for something else. U+0000 is apart: not every engine has it. */

@@ -1,7 +1,7 @@
+import type { Manifest } from '../../src/core/manifest.ts'
+import { tableNamed } from '../../src/core/table/index.ts'
 import type { Source } from '../../src/load/open-source.ts'
 import type { LoadRecord, LocalFile, Target } from '../../src/load/target.ts'
-import type { Manifest } from '../../src/manifest.ts'
-import { tableNamed } from '../../src/table/index.ts'
 
 export type ModelRow = { readonly key: string; readonly block: number; readonly content: string }
 export type ModelFile = { readonly from: number; readonly to: number; readonly rows: readonly ModelRow[] }

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { loadInto } from '../../src/load-into.ts'
-import { TABLE_NAMES } from '../../src/table/index.ts'
+import { TABLE_NAMES } from '../../src/core/table/index.ts'
+import { loadInto } from '../../src/load/load.ts'
 import { createDice } from '../helpers/dice.ts'
 import {
   asIs,

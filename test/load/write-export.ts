@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { TABLE_NAMES, type TableName } from '../../src/table/index.ts'
+import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
 import type { Cells, Lake } from '../verify/lake.ts'
 import {
   type FileEntry,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { VERSION } from '../../src/core/version.ts'
 import { measureRun } from '../../src/notify/metrics.ts'
 import { otlpDocument, otlpTarget, sendOtlp } from '../../src/notify/otlp.ts'
-import { VERSION } from '../../src/version.ts'
 import { outcomeOf } from './outcomes.ts'
 import { closedAddress, startReceiver } from './receiver.ts'
 

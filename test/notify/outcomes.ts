@@ -1,5 +1,5 @@
-import { ExportError } from '../../src/errors.ts'
-import { type Figures, newFigures } from '../../src/figures.ts'
+import { ExportError } from '../../src/core/errors.ts'
+import { type Figures, newFigures } from '../../src/core/figures.ts'
 import type { JobOutcome } from '../../src/notify/metrics.ts'
 import { testJob } from '../helpers/jobs.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ExportError, type ExportErrorOptions, type FailureCode } from '../../src/errors.ts'
+import { ExportError, type ExportErrorOptions, type FailureCode } from '../../src/core/errors.ts'
 import { type AskTools, askTokens } from '../../src/reindex/ask-tokens.ts'
 import type { Asked, Token } from '../../src/reindex/token.ts'
 

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { openRows } from '../../src/read/rows.ts'
 import type { Asked } from '../../src/reindex/token.ts'
 import {
   askedBefore,
@@ -8,7 +9,6 @@ import {
   type TokenSql,
   wantedTokens,
 } from '../../src/reindex/token-tables.ts'
-import { openRows } from '../../src/verify/rows.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const NOW = 1_700_000_000_000

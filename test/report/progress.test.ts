@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newFigures } from '../../src/figures.ts'
+import { newFigures } from '../../src/core/figures.ts'
 import { printable } from '../../src/report/log.ts'
 import { type ProgressState, progressLines } from '../../src/report/progress.ts'
 import { counted, grouped, lasting, missingWords, sized } from '../../src/report/words.ts'

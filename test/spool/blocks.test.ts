@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BLOCKS } from '../../src/listings.ts'
+import { BLOCKS } from '../../src/core/listings.ts'
 import { inspectSpool } from '../../src/spool/spool.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { CLOSED, open as openAny } from './open.ts'

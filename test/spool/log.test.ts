@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ExportError } from '../../src/errors.ts'
+import { ExportError } from '../../src/core/errors.ts'
 import { openFrameLog, scanFrameLog } from '../../src/spool/log.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { BlockRange } from '../../src/model.ts'
-import { NO_END } from '../../src/model.ts'
+import type { BlockRange } from '../../src/core/model.ts'
+import { NO_END } from '../../src/core/model.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { CLOSED, OPEN, open, page } from './open.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Manifest, ManifestFile } from '../../src/manifest.ts'
+import type { Manifest, ManifestFile } from '../../src/core/manifest.ts'
+import { TABLES } from '../../src/core/table/index.ts'
 import { type BulkLoadOptions, bulkLoadText } from '../../src/sql/bulk-load.ts'
-import { TABLES } from '../../src/table/index.ts'
 import { BIGQUERY_RESERVED, SNOWFLAKE_RESERVED } from './reserved-words.ts'
 import { type Piece, type Quoting, scanSql, statementsOf } from './scan-statements.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { TABLES } from '../../src/core/table/index.ts'
 import { NAMINGS } from '../../src/sql/namings.ts'
-import { TABLES } from '../../src/table/index.ts'
 
 const names = (text: string) => text.trim().split(/\s+/)
 

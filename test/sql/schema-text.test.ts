@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { type ColumnType, TABLES } from '../../src/core/table/index.ts'
 import { DIALECT_NAMES, type DialectName } from '../../src/sql/dialect.ts'
 import { NAMING_NAMES } from '../../src/sql/namings.ts'
 import { schemaText } from '../../src/sql/schema-text.ts'
-import { type ColumnType, TABLES } from '../../src/table/index.ts'
 import { BIGQUERY_RESERVED, REDSHIFT_RESERVED, SNOWFLAKE_RESERVED } from './reserved-words.ts'
 import { columnsOf, type Quoting, scanSql, statementsOf } from './scan-statements.ts'
 

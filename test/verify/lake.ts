@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type TableName, tableNamed } from '../../src/table/index.ts'
+import { type TableName, tableNamed } from '../../src/core/table/index.ts'
 
 /** Cells by column as CSV text, null where empty. */
 export type Cells = Record<string, string | null>

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { type Column, TABLE_NAMES, type TableName, tableNamed } from '../../src/table/index.ts'
+import { type Column, TABLE_NAMES, type TableName, tableNamed } from '../../src/core/table/index.ts'
 import { A, B, C, type Cells, CHAIN, type Lake } from './lake.ts'
 
 type Ending = 'csv' | 'csv.gz' | 'parquet'

@@ -6,7 +6,7 @@ import { findToken } from '../../src/watch/find-token.ts'
 import { type Keeping, keepWebhooks } from '../../src/watch/keep-webhooks.ts'
 import type { Watching } from '../../src/watch/plan-webhooks.ts'
 import { newToken } from '../../src/watch/watch-state.ts'
-import { clientOf, pagesOf } from '../fetch/server.ts'
+import { clientOf, pagesOf } from '../client/server.ts'
 
 const RECEIVER = 'https://me.example/hook'
 const wallet = (number: number) => `0x${String(number).padStart(40, '0')}`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ExportError } from '../../src/errors.ts'
+import { ExportError } from '../../src/core/errors.ts'
 import { sign } from '../../src/service/webhooks/sign.ts'
 import { openSecret, type SecretOptions } from '../../src/watch/secret.ts'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { Job } from '../../src/model.ts'
+import type { Job } from '../../src/core/model.ts'
 import { buildManifest } from '../../src/write/build-manifest.ts'
 
 const ALICE = `0x${'a'.repeat(40)}`

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Cell, col, type Row, type Table } from '../../src/table/column.ts'
+import { type Cell, col, type Row, type Table } from '../../src/core/table/column.ts'
 import { type ChangedBlock, compareTable } from '../../src/write/compare-table.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { MAX_U256, SAMPLE } from './tables.ts'

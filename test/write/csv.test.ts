@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { tableNamed } from '../../src/table/index.ts'
+import { tableNamed } from '../../src/core/table/index.ts'
 import { csvHeader, csvMaker } from '../../src/write/csv.ts'
 import { linesOf as lines, MAX_U256, SAMPLE, sample, textOf } from './tables.ts'
 

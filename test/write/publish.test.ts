@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Manifest, ManifestFile } from '../../src/manifest.ts'
+import type { Manifest, ManifestFile } from '../../src/core/manifest.ts'
 import { publish, readManifestIfAny } from '../../src/write/publish.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 

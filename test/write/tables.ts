@@ -1,4 +1,4 @@
-import { type Cell, col, type Row, type Table } from '../../src/table/column.ts'
+import { type Cell, col, type Row, type Table } from '../../src/core/table/column.ts'
 import { csvMaker } from '../../src/write/csv.ts'
 
 /** A table with one column of each type, each of which may be null. */

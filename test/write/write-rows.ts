@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Row } from '../../src/table/index.ts'
+import type { Row } from '../../src/core/table/index.ts'
 import { assembleTable, lineMaker, type Part, type TableFiles } from '../../src/write/assemble-table.ts'
 import { type Chunk, chunkFile } from '../../src/write/chunk.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'

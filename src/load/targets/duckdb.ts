@@ -1,4 +1,4 @@
-import { ExportError } from '../../errors.ts'
+import { ExportError } from '../../core/errors.ts'
 import { checkColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'

@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../table/index.ts'
+import type { ColumnType } from '../../core/table/index.ts'
 import { type Dialect, doubleQuoted, standardLiteral } from '../dialect.ts'
 
 const types = {

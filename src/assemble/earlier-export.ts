@@ -1,0 +1,131 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readTextIfAny } from '../core/disk.ts'
+import { ExportError } from '../core/errors.ts'
+import { type Coverage, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
+import type { Job } from '../core/model.ts'
+import type { TableName } from '../core/table/index.ts'
+import type { Spool } from '../spool/spool.ts'
+import type { Written } from '../spool/state.ts'
+import { readManifestIfAny } from '../write/publish.ts'
+
+/** What a run goes on from. */
+export type Earlier = {
+  /** Files of blocks before this one stay; the run writes from here on. */
+  from: number
+  /** The export as it is, whether it stays or not; undefined where there is none that the run goes on from. */
+  before: Manifest | undefined
+  /** What stays, with the transactions in it by wallet. */
+  written: readonly Written[]
+  /** The manifest that lists it; undefined where nothing stays. */
+  manifest: Manifest | undefined
+  /** Lines of `rejects.ndjson` that stay. */
+  rejects: readonly string[]
+}
+
+/** Nothing was exported before, or nothing of it stays. */
+export const nothingEarlier = ({ startBlock }: Job, before?: Manifest): Earlier => ({
+  from: startBlock,
+  before,
+  written: [],
+  manifest: undefined,
+  rejects: [],
+})
+
+/**
+ * The export in the output that a job without `endBlock` continues; undefined where there is none, or where its files
+ * are not all in place. Throws OUTPUT_CHANGED where the job is another one by now.
+ */
+export async function findExport(job: Job): Promise<Manifest | undefined> {
+  if (job.endBlock !== undefined) return undefined
+  const manifest = await readManifestIfAny(job.output)
+  if (manifest === undefined || manifest.job.endBlock !== null) return undefined
+  requireSameJob(job, manifest)
+  return (await areFilesInPlace(job.output, manifest)) ? manifest : undefined
+}
+
+function requireSameJob(job: Job, { job: before, tables }: Manifest): void {
+  const { chain, startBlock, format, partitionBy } = job
+  const wanted = { chain, startBlock, format, partitionBy }
+  const keys = ['chain', 'startBlock', 'format', 'partitionBy'] as const
+  const changes = keys
+    .filter((key) => before[key] !== wanted[key])
+    .map((key) => `${key} was ${before[key] ?? 'none'} and is ${wanted[key] ?? 'none'}`)
+  const missing = job.tables.filter((table) => tables[table] === undefined)
+  if (missing.length > 0) changes.push(`tables lacked ${missing.join(', ')}`)
+  const gone = Object.keys(tables).filter((table) => !job.tables.includes(table as TableName))
+  if (gone.length > 0) changes.push(`tables had ${gone.join(', ')}`)
+  if (changes.length === 0) return
+  throw new ExportError(
+    'OUTPUT_CHANGED',
+    `${job.output} holds an export of another job: ${changes.join(', ')}`,
+    {
+      fix: 'Name another --output, or export anew with --fresh.',
+    },
+  )
+}
+
+/** True where every listed file is there with its size. */
+export async function areFilesInPlace(output: string, { tables }: Manifest): Promise<boolean> {
+  const files = Object.values(tables).flatMap(({ files }) => files)
+  const sizes = await Promise.all(files.map(({ path }) => sizeOf(join(output, path))))
+  return sizes.every((size, at) => size === files[at]?.bytes)
+}
+
+export async function sizeOf(path: string): Promise<number | undefined> {
+  return (await stat(path).catch(() => undefined))?.size
+}
+
+/** The blocks of an export whose pages are gone; undefined where it lacks a wallet of the job, or blocks of one. */
+export function writtenBefore(job: Job, manifest: Manifest): Written | undefined {
+  const to = endOfExport(manifest)
+  if (coveredByAll(job, manifest) < to) return undefined
+  const seen = manifest.coverage.map(({ address, transactions }) => [address, transactions])
+  return { from: job.startBlock, to, seen: Object.fromEntries(seen) }
+}
+
+/** The block up to which an export has all wallets of the job; those of its wallets that were away for a while lack some. */
+function coveredByAll({ wallets, startBlock }: Job, { coverage }: Manifest): number {
+  const ends = new Map(coverage.map(({ address, toBlock }) => [address, toBlock]))
+  return wallets.reduce(
+    (least, { address }) => Math.min(least, ends.get(address) ?? startBlock),
+    Number.POSITIVE_INFINITY,
+  )
+}
+
+/** What an export has of wallets that the job no longer has. */
+export function coverageWithout({ wallets }: Job, { coverage }: Manifest): Coverage[] {
+  const present = new Set(wallets.map(({ address }) => address))
+  return coverage.filter(({ address }) => !present.has(address))
+}
+
+/** One past the last block of an export. */
+export function endOfExport({ coverage }: Manifest): number {
+  return coverage.reduce((end, { toBlock }) => Math.max(end, toBlock), 0)
+}
+
+/**
+ * Where the run begins to write: at the end of the export, or earlier where wallets came to the job or blocks are
+ * read again. Only whole stretches stay, which both the manifest and the checkpoint know.
+ */
+export async function continueExport(job: Job, manifest: Manifest, spool: Spool): Promise<Earlier> {
+  const most = Math.min(spool.from, coveredByAll(job, manifest))
+  // Files may have been merged over the ends of earlier runs: only their own ends are places to go on from.
+  const from = spool.written().findLast(({ to }) => to <= most && isBorder(manifest, to))?.to
+  if (from === undefined) return nothingEarlier(job, manifest)
+  const written = spool.written().filter(({ to }) => to <= from)
+  const rejects = (await readTextIfAny(join(job.output, REJECTS_FILE))) ?? ''
+  return {
+    from,
+    before: manifest,
+    written,
+    manifest,
+    rejects: rejects.split('\n').filter((line) => line !== ''),
+  }
+}
+
+/** True where every file lies wholly before or wholly after this block. */
+function isBorder({ tables }: Manifest, block: number): boolean {
+  const files = Object.values(tables).flatMap(({ files }) => files)
+  return files.every(({ fromBlock, toBlock }) => toBlock <= block || fromBlock >= block)
+}

@@ -1,0 +1,210 @@
+import { join } from 'node:path'
+import { threadId } from 'node:worker_threads'
+import type { BlockRange, PartitionBy } from '../core/model.ts'
+import { type TableName, tableNamed } from '../core/table/index.ts'
+import { collectGarbage } from '../core/v8.ts'
+import {
+  type FlatTransaction,
+  type FlattenContext,
+  flattenTransaction,
+  type Reject,
+} from '../flatten/flatten-transaction.ts'
+import { fingerprint, fingerprintBytes } from '../merge/fingerprints.ts'
+import type { ItemSource } from '../merge/frame-items.ts'
+import { mergeItems } from '../merge/merge-items.ts'
+import { type MovedTransaction, openSource, type SourcePlace } from '../merge/source-place.ts'
+import { type FileFormat, lineMaker } from '../write/assemble-table.ts'
+import { type Chunk, type ChunkFile, type ChunkWriter, chunkFile } from '../write/chunk.ts'
+import type { CsvLines } from '../write/csv.ts'
+import { type Partitioner, partitioner } from '../write/partition.ts'
+import { openPlaces, type PlaceFiles } from './open-places.ts'
+
+/** What all slices of a job have in common; plain values, so that a thread can be given it. */
+export type SliceContext = FileFormat &
+  PlaceFiles & {
+    chain: string
+    nativeSymbol: string | null
+    /** Of the job's wallets. */
+    addresses: readonly string[]
+    /** By address, where a wallet has one. */
+    labels: ReadonlyMap<string, string>
+    tables: readonly TableName[]
+    /** undefined: no partitions. */
+    partitionBy?: PartitionBy | undefined
+    /** Items younger than this, in milliseconds since 1970, are left out. */
+    cutMs: number
+    /** Where chunks are staged. */
+    folder: string
+  }
+
+/** Blocks that every wallet's pages have settled, and the pages that may hold their items. */
+export type Slice = {
+  range: BlockRange
+  places: readonly SourcePlace[]
+  /** By hash, transactions that stand in several places. @default none does */
+  moved?: ReadonlyMap<string, MovedTransaction>
+}
+
+export type SliceRows = {
+  range: BlockRange
+  transactions: number
+  chunks: ReadonlyMap<TableName, Chunk>
+  /** Pairs of a listing, by its place among the job's, and its transactions: there may be many of both. */
+  seen: Uint32Array
+  rejects: readonly Reject[]
+  /** The transactions' fingerprints. */
+  hashes: Chunk
+}
+
+export type SliceWriter = {
+  /** Makes the rows of a slice, staged on disk as lines of every table. The same for the same items. */
+  write(slice: Slice): SliceRows
+  /** Closes the files that rows are staged in; the next slice opens them again. */
+  close(): void
+}
+
+/** What is made of one slice after the other shares buffers and files, which other threads have their own of. */
+export function createSliceWriter(context: SliceContext): SliceWriter {
+  const openLines = lineMaker(context)
+  const fileOf = (name: string) => chunkFile(join(context.folder, `${name}-${threadId}.lines`))
+  const tables = context.tables.map((name): TableStage => {
+    const file = fileOf(name)
+    return { name, lines: openLines(tableNamed(name)), file, chunk: file.open() }
+  })
+  const hashes = fileOf('hashes')
+  const numberOf = new Map(context.addresses.map((address, at) => [address, at]))
+  const wallets: FlattenContext['wallets'] = {
+    has: (address) => numberOf.has(address),
+    get: (address) => context.labels.get(address),
+  }
+  const writing = { ...context, wallets, staging: tables, hashes, numberOf }
+  return {
+    write: (slice) => writeSlice(slice, writing),
+    close: () => {
+      for (const file of [...tables.map((table) => table.file), hashes]) file.close()
+    },
+  }
+}
+
+type Writing = SliceContext & {
+  wallets: FlattenContext['wallets']
+  staging: readonly TableStage[]
+  hashes: ChunkFile
+  /** Of a wallet, its place among the job's; the listing of all blocks is the only one. */
+  numberOf: ReadonlyMap<string, number>
+}
+/** One table on its way to disk; a chunk is what a slice has of it. */
+type TableStage = { name: TableName; lines: CsvLines; file: ChunkFile; chunk: ChunkWriter }
+
+function writeSlice({ range, places, moved }: Slice, context: Writing): SliceRows {
+  const pages = openPlaces(context)
+  const reading = { read: pages.read, range, cutMs: context.cutMs, ...(moved && { moved }) }
+  const sources = places.map((place) => openSource(place, reading))
+  const rejects: Reject[] = []
+  const { chain, nativeSymbol, wallets } = context
+  const tables = new Set(context.tables)
+  const onReject = (reject: Reject) => rejects.push(reject)
+  const flattening = { chain, nativeSymbol, wallets, tables, onReject }
+  const stage = openStage(context)
+  try {
+    const { transactions, seen, fingerprints } = stageAll(sources, flattening, stage)
+    return {
+      range,
+      transactions,
+      chunks: finishStage(stage),
+      seen: Uint32Array.from(
+        [...seen].flatMap(([listing, count]) => [context.numberOf.get(listing) ?? 0, count]),
+      ),
+      rejects,
+      hashes: stageHashes(fingerprints, context.hashes),
+    }
+  } finally {
+    pages.close()
+    // A merge of many runs keeps each item for a while, so that V8 takes it for one that stays.
+    if (places.some(({ wallet }) => wallet === null)) collectGarbage()
+  }
+}
+
+function stageAll(sources: readonly ItemSource[], flattening: FlattenContext, stage: Stage) {
+  const seen = new Map<string, number>()
+  const fingerprints: number[] = []
+  let transactions = 0
+  for (const views of mergeItems(sources)) {
+    fingerprints.push(fingerprint(views[0].key.hash))
+    const flat = flattenTransaction(views, flattening)
+    if (flat === undefined) continue
+    transactions += 1
+    for (const wallet of flat.seenBy) seen.set(wallet, (seen.get(wallet) ?? 0) + 1)
+    stageRows(stage, flat)
+  }
+  return { transactions, seen, fingerprints }
+}
+
+/** Transactions by listing. */
+export function seenIn({ seen }: Pick<SliceRows, 'seen'>, listings: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (let at = 0; at < seen.length; at += 2) counts.set(listings[seen[at] ?? 0] ?? '', seen[at + 1] ?? 0)
+  return counts
+}
+
+function stageHashes(fingerprints: readonly number[], file: ChunkFile): Chunk {
+  const chunk = file.open()
+  chunk.write({ bytes: fingerprintBytes(fingerprints), rows: fingerprints.length, longest: 0 })
+  return chunk.finish()
+}
+
+/** Bytes of lines that are written at once, about. */
+const FLUSH_BYTES = 1 << 19
+
+/** The tables of a slice. */
+type Stage = {
+  tables: readonly TableStage[]
+  partitionOf: Partitioner | undefined
+  /** That of the last rows. */
+  partition: string | undefined
+}
+
+function openStage({ staging, partitionBy }: Writing): Stage {
+  for (const table of staging) {
+    table.lines.take()
+    table.chunk = table.file.open()
+  }
+  return {
+    tables: staging,
+    partitionOf: partitionBy === undefined ? undefined : partitioner(partitionBy),
+    partition: undefined,
+  }
+}
+
+function stageRows(stage: Stage, { rows }: FlatTransaction): void {
+  const here = placeOf(rows, stage.partitionOf)
+  if (here !== undefined && here !== stage.partition) {
+    flush(stage)
+    for (const { chunk } of stage.tables) chunk.begin(here)
+    stage.partition = here
+  }
+  let waiting = 0
+  for (const { name, lines } of stage.tables) {
+    for (const row of rows[name]) lines.add(row)
+    waiting += lines.size()
+  }
+  if (waiting >= FLUSH_BYTES) flush(stage)
+}
+
+function flush({ tables }: Stage): void {
+  for (const { chunk, lines } of tables) chunk.write(lines.take())
+}
+
+function finishStage(stage: Stage): Map<TableName, Chunk> {
+  flush(stage)
+  return new Map(stage.tables.map(({ name, chunk }) => [name, chunk.finish()]))
+}
+
+const [BLOCK_NUMBER, BLOCK_TIMESTAMP] = [1, 3]
+
+/** The partition of a transaction, whose rows all begin with the same block and time; undefined where it has no rows. */
+function placeOf(rows: FlatTransaction['rows'], partitionOf: Partitioner | undefined): string | undefined {
+  if (partitionOf === undefined) return undefined
+  const row = Object.values(rows).find((some) => some.length > 0)?.[0]
+  return row && partitionOf(Number(row[BLOCK_NUMBER]), Number(row[BLOCK_TIMESTAMP]))
+}

@@ -1,0 +1,70 @@
+import { ExportError } from '../core/errors.ts'
+import type { Figures } from '../core/figures.ts'
+import type { Job } from '../core/model.ts'
+import { type Client, createClient } from './client.ts'
+import type { Gate } from './gate/gate.ts'
+import type { Asker, RequestEvent } from './request.ts'
+import type { RetryOptions } from './retry.ts'
+
+export type Asking = {
+  /** The key for the service; undefined: none. */
+  apiKey?: string | undefined
+  /** Where the embedded service is, for a job that names it. */
+  demoUrl: string | undefined
+  gate: Gate
+  limit: Asker['limit']
+  signal: AbortSignal
+  retry?: RetryOptions | undefined
+  /** Counts every request, in place. */
+  figures: Figures
+  /** Called before each request; what it throws ends the job. */
+  spend: () => void
+  /** One line about each retry and refusal. */
+  onDetail: (detail: string) => void
+}
+
+/** Opens the way to a job's service; `close` ends its connections. */
+export function openAsker(job: Job, asking: Asking): { asker: Asker; close: () => Promise<void> } {
+  const { gate, limit, signal, retry, figures, spend, onDetail } = asking
+  const client = clientFor(job, asking.demoUrl, asking.apiKey)
+  const onEvent = (event: RequestEvent) => {
+    count(figures, event, spend)
+    const detail = describe(event)
+    if (detail !== undefined) onDetail(detail)
+  }
+  const asker = { client, gate, limit, signal, onEvent, ...(retry === undefined ? {} : { retry }) }
+  return { asker, close: () => client.close() }
+}
+
+/** Throws USAGE where the job names no service. */
+export function requireService({ service, file }: Job): void {
+  if (service.baseUrl !== undefined) return
+  throw new ExportError('USAGE', `${file}: no service is named`, {
+    fix: 'Set service.baseUrl in the job, WALLETLAKE_BASE_URL or --base-url; `demo` is the embedded service.',
+  })
+}
+
+function clientFor(
+  { service, concurrency }: Job,
+  demoUrl: string | undefined,
+  apiKey: string | undefined,
+): Client {
+  const { baseUrl = '', apiKeyHeader, timeoutMs } = service
+  const shared = { apiKeyHeader, timeoutMs, connections: concurrency }
+  if (baseUrl === 'demo') return createClient({ ...shared, baseUrl: demoUrl ?? '', apiKey: undefined })
+  return createClient({ ...shared, baseUrl, apiKey })
+}
+
+function count(figures: Figures, event: RequestEvent, spend: () => void): void {
+  if (event.kind === 'sent') {
+    spend()
+    figures.requests += 1
+  } else if (event.kind === 'answered') figures.bytes += event.bytes
+  else if (event.kind === 'refused') figures.refusals += 1
+  else figures.retries += 1
+}
+
+function describe(event: RequestEvent): string | undefined {
+  if (event.kind === 'refused') return `429, everything waits ${event.waitMs} ms`
+  return event.kind === 'retried' ? `asking again: ${event.reason}` : undefined
+}

@@ -1,0 +1,46 @@
+import { isUtf8 } from 'node:buffer'
+import { ExportError } from '../../core/errors.ts'
+import type { Paged } from '../resources/pages.ts'
+
+type JsonObject = Record<string, unknown>
+
+/** Reads a JSON object. Throws PAGE_MALFORMED, which never repeats the body: it may hold a secret. */
+export function readObject<Resource extends object>(body: Buffer): Resource {
+  const answer = parse(body)
+  if (!isObject(answer)) throw malformed('is not a JSON object', body)
+  return answer as Resource
+}
+
+/** Reads a JSON object where the interface shows no body: anything else, nothing at all too, gives undefined. */
+export function readAnyObject<Resource extends object>(body: Buffer): Resource | undefined {
+  const answer = parse(body)
+  return isObject(answer) ? (answer as Resource) : undefined
+}
+
+/** Makes a reader of pages whose items stand in the list `of`. It throws PAGE_MALFORMED where list or token is none. */
+export function pageReader<Page extends Paged<object>>(of: string & keyof Page): (body: Buffer) => Page {
+  return (body) => {
+    const page: JsonObject = readObject(body)
+    if (!Array.isArray(page[of])) throw malformed(`has no list of ${of}`, body)
+    const token = page.nextPageToken ?? ''
+    if (typeof token !== 'string') throw malformed('has a nextPageToken that is not text', body)
+    return page as Page
+  }
+}
+
+export function malformed(what: string, body: Buffer): ExportError {
+  return new ExportError('PAGE_MALFORMED', `the answer ${what} (${body.length} bytes)`)
+}
+
+/** What a JSON body holds; undefined where it is none. */
+export function parse(body: Buffer): unknown {
+  try {
+    return isUtf8(body) ? JSON.parse(body.toString('utf8')) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

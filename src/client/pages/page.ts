@@ -1,0 +1,120 @@
+import { isUtf8 } from 'node:buffer'
+import { ExportError } from '../../core/errors.ts'
+import { keyOfItem } from '../../core/item-key.ts'
+import type { BlockRange } from '../../core/model.ts'
+import { type Listing, scanListing } from './scan-listing.ts'
+
+export type Page = {
+  /** The body as it was received, JSON. */
+  body: Buffer
+  /** Items in the page, good and bad. */
+  items: number
+  /** Items that have no place in the chain. */
+  bad: number
+  /** Lowest and highest block in the page; undefined where no item has a block. */
+  blocks: Span | undefined
+  /**
+   * The block from which a restart loses nothing, going up and going down; undefined where no item has a block.
+   * The service sorts by time, and blocks of one second may be mixed: it is the outermost block of the last second.
+   */
+  edges: { asc: number; desc: number } | undefined
+  /** Highest block among items not younger than `cutMs`, for the pin of a run without endBlock. */
+  head: number | undefined
+  next: string | undefined
+}
+
+export type PageLimits = {
+  range: BlockRange
+  cutMs: number
+  order: 'asc' | 'desc'
+  /** Makes an entry of the page an item of the wallet listing. @default it is one */
+  toItem?: (entry: unknown) => unknown
+}
+
+/**
+ * Checks a body's shape and reads from it what paging needs. Throws PAGE_MALFORMED where the body is not the JSON
+ * that the interface promises (section 4.3), holds an item outside the asked range, or has more pages after it and runs
+ * against the asked order: its blocks would count as settled. A single bad item is no reason.
+ */
+export function readPage(body: Buffer, { range, cutMs, order, toItem }: PageLimits): Page {
+  if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
+  const text = body.toString('utf8')
+  const { items, keys, next } = (toItem ? undefined : scanListing(text)) ?? parseListing(text, toItem)
+  for (const { block } of keys) if (block < range.from || block >= range.to) throw outside(block, range)
+  if (next !== undefined && runsAgainst(keys, order))
+    throw new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`)
+  const old = keys.filter(({ timeMs }) => timeMs <= cutMs)
+  return {
+    body,
+    items,
+    bad: items - keys.length,
+    blocks: spanOf(keys, blockOf),
+    edges: edgesOf(keys),
+    head: spanOf(old, blockOf)?.max,
+    next,
+  }
+}
+
+type Key = Listing['keys'][number]
+type Span = { min: number; max: number }
+
+/** The lowest and the highest; undefined where there is no key. */
+function spanOf(keys: readonly Key[], of: (key: Key) => number): Span | undefined {
+  const span = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
+  for (const key of keys) {
+    const value = of(key)
+    if (value < span.min) span.min = value
+    if (value > span.max) span.max = value
+  }
+  return keys.length === 0 ? undefined : span
+}
+
+const blockOf = ({ block }: Key) => block
+const secondOf = ({ timeMs }: Key) => Math.floor(timeMs / 1000)
+
+function edgesOf(keys: readonly Key[]): Page['edges'] {
+  const seconds = spanOf(keys, secondOf)
+  const blocksIn = (second: number | undefined) =>
+    spanOf(
+      keys.filter((key) => secondOf(key) === second),
+      blockOf,
+    )
+  const [oldest, newest] = [blocksIn(seconds?.min), blocksIn(seconds?.max)]
+  return oldest && newest && { asc: newest.min, desc: oldest.max }
+}
+
+function runsAgainst(keys: readonly Key[], order: 'asc' | 'desc'): boolean {
+  const [first, last] = [keys[0], keys.at(-1)].map((key) => key && secondOf(key))
+  const rise = (last ?? 0) - (first ?? 0)
+  return order === 'asc' ? rise < 0 : rise > 0
+}
+
+function outside(block: number, range: BlockRange): ExportError {
+  return new ExportError(
+    'PAGE_MALFORMED',
+    `the page holds block ${block}, outside [${range.from}, ${range.to})`,
+  )
+}
+
+function parseListing(text: string, toItem: PageLimits['toItem']): Listing {
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch (cause) {
+    throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${Buffer.byteLength(text)} bytes)`, {
+      cause,
+    })
+  }
+  const { transactions, nextPageToken: next = null } = (answer ?? {}) as Record<string, unknown>
+  if (!Array.isArray(transactions))
+    throw new ExportError('PAGE_MALFORMED', 'the page has no list of transactions')
+  if (next !== null && typeof next !== 'string') {
+    throw new ExportError('PAGE_MALFORMED', `the page's nextPageToken is of type ${typeof next}`)
+  }
+  const keys: Key[] = []
+  for (const entry of transactions) {
+    const key = keyOfItem(toItem === undefined ? entry : toItem(entry))
+    if (typeof key !== 'string') keys.push(key)
+  }
+  return { items: transactions.length, keys, next: next || undefined }
+}

@@ -1,0 +1,187 @@
+import pRetry from 'p-retry'
+import { ExportError, toExportError } from '../core/errors.ts'
+import type { Answer, Client, ClientRequest } from './client.ts'
+import type { Gate } from './gate/gate.ts'
+import type { GateOutcome } from './gate/pace.ts'
+import { isFault, readOutcome, readRemaining, readWait } from './read-outcome.ts'
+import { delayBeforeRetry, RETRY_DEFAULTS, type RetryOptions } from './retry.ts'
+
+/** What happened to a request, for progress and the run's report. */
+export type RequestEvent =
+  | { kind: 'sent' }
+  | { kind: 'answered'; bytes: number }
+  | { kind: 'refused'; waitMs: number }
+  | { kind: 'retried'; reason: string }
+
+export type Asker = {
+  client: Client
+  gate: Gate
+  /** Holds the number of requests in flight within the run's concurrency. */
+  limit: <T>(task: () => Promise<T>) => Promise<T>
+  retry?: RetryOptions
+  signal: AbortSignal
+  /** Called before each try; throws BUDGET_REACHED when none may be sent any more. */
+  onEvent: (event: RequestEvent) => void
+}
+
+/** One request, and what may be done when it fails. */
+export type Ask = ClientRequest & {
+  /** Names the request in errors, without key and query. */
+  about: string
+  /**
+   * Never sent again where an earlier try may have been carried out: the request is not idempotent. 429, a 503 with
+   * Retry-After and a connection that could not be made say that it was not; anything else ends the request.
+   */
+  once?: boolean
+  /** 429 may mean a limit of the asked thing: it is waited out only where the answer says that the quota is spent. */
+  ownLimit?: boolean
+}
+
+/**
+ * Asks until a whole, well-formed answer is there and gives what `read` makes of its body. 429 is waited out for as
+ * long as it takes; faults and malformed bodies are tried again a bounded number of times; 400, 401, 403, 404 throw
+ * at once. The error of a request that changes something says whether any try may have been carried out.
+ */
+export async function request<T>(asker: Asker, ask: Ask, read: (body: Buffer) => T): Promise<T> {
+  const limits = { ...RETRY_DEFAULTS, ...asker.retry }
+  let failures = 0
+  let mayHaveActed = false
+  return pRetry(() => untilAdmitted(asker, ask, read), {
+    retries: limits.retries,
+    minTimeout: 0,
+    maxTimeout: 0,
+    signal: asker.signal,
+    shouldRetry: ({ error }) => mayRepeat(ask, error),
+    onFailedAttempt: async ({ error, retriesLeft }) => {
+      mayHaveActed ||= ask.method !== 'GET' && isInDoubt(error)
+      if (retriesLeft === 0 || !mayRepeat(ask, error)) return
+      failures += 1
+      asker.onEvent({ kind: 'retried', reason: error.message })
+      const delayMs = delayBeforeRetry({ failures, retryAfterMs: error.retryAfterMs }, limits, Math.random)
+      await sleep(delayMs, asker.signal)
+    },
+  }).catch((thrown: unknown) => {
+    asker.signal.throwIfAborted()
+    throw withPlace(toExportError(thrown), { about: ask.about, mayHaveActed })
+  })
+}
+
+function mayRepeat({ once = false }: Ask, error: Error): error is ExportError {
+  if (!(error instanceof ExportError) || !error.failure.retry || error.code === 'RATE_LIMITED') return false
+  return !(once && isInDoubt(error))
+}
+
+/** Whether the request may have been carried out: its answer was lost, unreadable, or a fault behind the door. */
+function isInDoubt(error: Error): boolean {
+  if (!(error instanceof ExportError)) return true
+  const { code, status, retryAfterMs } = error
+  if (code === 'PAGE_MALFORMED') return true
+  if (code !== 'SERVICE_UNAVAILABLE') return false
+  if (status === undefined) return error.mayHaveActed
+  return status >= 500 && !(status === 503 && retryAfterMs !== undefined)
+}
+
+/** Asks until the quota lets the request in. */
+async function untilAdmitted<T>(asker: Asker, ask: Ask, read: (body: Buffer) => T): Promise<T> {
+  for (;;) {
+    const admitted = await asker.limit(() => tryOnce(asker, ask, read))
+    if (admitted !== undefined) return admitted.value
+  }
+}
+
+/** Asks once; undefined where the quota refused it and the gate holds everything back. */
+async function tryOnce<T>(
+  asker: Asker,
+  ask: Ask,
+  read: (body: Buffer) => T,
+): Promise<{ value: T } | undefined> {
+  const settle = await asker.gate.take(asker.signal)
+  const answer = await send(asker, ask).catch((thrown: unknown) => {
+    settle({ kind: 'failed', retryAfterMs: undefined })
+    throw thrown
+  })
+  const outcome = readAdmission(ask, answer)
+  settle(outcome)
+  if (outcome.kind === 'refused') {
+    asker.onEvent({ kind: 'refused', waitMs: asker.gate.pausedMs() })
+    return undefined
+  }
+  if (answer.status < 200 || answer.status > 299) throw refusal(answer, asker)
+  return { value: read(answer.body) }
+}
+
+async function send(asker: Asker, ask: Ask): Promise<Answer> {
+  asker.onEvent({ kind: 'sent' })
+  const answer = await asker.client.send(ask, asker.signal)
+  asker.onEvent({ kind: 'answered', bytes: answer.body.length })
+  return answer
+}
+
+/** What the answer says of the quota; a limit of the asked thing's own says nothing of it. */
+function readAdmission(ask: Ask, answer: Answer): GateOutcome {
+  const outcome = readOutcome(answer)
+  const own = outcome.kind === 'refused' && ask.ownLimit && isOwnLimit(answer, outcome.retryAfterMs)
+  return own ? { kind: 'failed', retryAfterMs: undefined } : outcome
+}
+
+/** Not the quota's 429: it does not say that nothing is left, or asks for longer than a quota of minutes would. */
+function isOwnLimit({ headers }: Answer, waitMs = 0): boolean {
+  return readRemaining(headers) !== 0 || waitMs > LONGEST_QUOTA_WAIT_MS
+}
+
+const LONGEST_QUOTA_WAIT_MS = 60_000
+
+function refusal({ status, headers, body }: Answer, { client }: Asker): ExportError {
+  const retryAfterMs = readWait(headers)
+  const what = `the service answered ${status}${serviceMessage(body, client)}`
+  const about = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+  if (status === 401 || status === 403) return new ExportError('KEY_REFUSED', what, about)
+  if (isFault(status)) return new ExportError('SERVICE_UNAVAILABLE', what, about)
+  if (status === 429) return new ExportError('RATE_LIMITED', what, about)
+  return new ExportError('REQUEST_REFUSED', what, about)
+}
+
+/** The `message` of an error body (a string or a list of them), short and without control characters. */
+function serviceMessage(body: Buffer, { hideKey }: Client): string {
+  if (body.length > 100_000) return ''
+  try {
+    const { message } = JSON.parse(body.toString('utf8')) as { message?: unknown }
+    const text = Array.isArray(message) ? message.join('; ') : message
+    if (typeof text !== 'string') return ''
+    return `: ${hideKey(text)
+      .replace(/[^\x20-\x7e…]+/g, ' ')
+      .replace(/\?\S+/g, '?…')
+      .slice(0, 300)}`
+  } catch {
+    return ''
+  }
+}
+
+type Place = { about: string; mayHaveActed: boolean }
+
+function withPlace(error: ExportError, { about, mayHaveActed }: Place): ExportError {
+  const { retryAfterMs, status, cause } = error
+  const doubt = mayHaveActed ? '; it may have been carried out' : ''
+  return new ExportError(error.code, `${about}: ${error.message}${doubt}`, {
+    fix: mayHaveActed ? 'See whether the service did it before asking again.' : error.fix,
+    cause,
+    mayHaveActed,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(status === undefined ? {} : { status }),
+  })
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, Math.min(ms, LONGEST_TIMER_MS))
+    signal.addEventListener('abort', done)
+  })
+}
+
+/** Timers beyond 2^31 ms fire at once; what remains of such a wait is the gate's. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1

@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { basename, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { diskError } from '../core/disk.ts'
+import { ExportError } from '../core/errors.ts'
+import type { ManifestFile } from '../core/manifest.ts'
+import type { Compression, Format } from '../core/model.ts'
+import type { Table } from '../core/table/index.ts'
+import { assembleTable, type Part } from '../write/assemble-table.ts'
+import { partPath } from '../write/part-path.ts'
+import { mergeParquet } from './merge-parquet.ts'
+import { type CompactionStep, planCompaction } from './plan-compaction.ts'
+import { unpackLines } from './unpack-lines.ts'
+
+export type TableCompaction = {
+  /** The output, and where new files are staged on its file system. */
+  output: string
+  folder: string
+  table: Table
+  files: readonly ManifestFile[]
+  format: Format
+  compression: Compression
+  maxRows: number
+  border: number
+}
+
+export type CompactTable = {
+  /** All files of the table, in order. */
+  files: ManifestFile[]
+  /** Those of them that are new. */
+  parts: Part[]
+}
+
+/**
+ * Merges a table's small files, staged beside the output. Rows, their order and their bytes stay. Throws VERIFY_FAILED
+ * where a file is not what the manifest says, and OUTPUT_FAILED.
+ */
+export async function compactTable(compaction: TableCompaction): Promise<CompactTable> {
+  const { files: before, maxRows, border } = compaction
+  const compact: CompactTable = { files: [], parts: [] }
+  for (const step of planCompaction(before, { maxRows, border })) {
+    if (step.kind === 'keep') {
+      compact.files.push(step.file)
+      continue
+    }
+    for (const file of step.files) await requireUnchanged(compaction.output, file)
+    const parts = await mergeFiles(step, compaction)
+    compact.parts.push(...parts)
+    compact.files.push(...parts.map(({ staged: _staged, ...file }) => file))
+  }
+  return compact
+}
+
+type Merge = Extract<CompactionStep, { kind: 'merge' }>
+
+/** A damaged file must not get a new hash that fits it. */
+async function requireUnchanged(output: string, { path, sha256 }: ManifestFile): Promise<void> {
+  const hash = createHash('sha256')
+  try {
+    await pipeline(createReadStream(join(output, path)), hash)
+  } catch (cause) {
+    throw diskError(`cannot read ${path}`, cause)
+  }
+  if (hash.digest('hex') !== sha256)
+    throw new ExportError('VERIFY_FAILED', `${path} is not the file that the manifest lists`)
+}
+
+function mergeFiles(step: Merge, compaction: TableCompaction): Promise<Part[]> {
+  return compaction.format === 'csv' ? mergeCsv(step, compaction) : mergeParquetFiles(step, compaction)
+}
+
+/** Lines are dealt to new files as they are: no cell is parsed. */
+async function mergeCsv(step: Merge, compaction: TableCompaction): Promise<Part[]> {
+  const { output, folder, table, maxRows } = compaction
+  const chunks = []
+  for (const [at, { path, rows }] of step.files.entries()) {
+    const lines = await unpackLines(join(output, path), join(folder, `${table.name}-${at}.lines`), table)
+    const { partition } = step
+    const stretches = partition === undefined ? undefined : [{ partition, rows, bytes: lines.bytes }]
+    chunks.push({ ...lines, rows, longest: 0, stretches })
+  }
+  const { range, firstNumber } = step
+  return assembleTable({
+    ...compaction,
+    ...{ chunks, range, firstNumber, maxRowsPerFile: maxRows, escapeFormulas: false },
+  })
+}
+
+async function mergeParquetFiles(step: Merge, compaction: TableCompaction): Promise<Part[]> {
+  const { output, folder, table, compression, maxRows } = compaction
+  const total = step.files.reduce((sum, { rows }) => sum + rows, 0)
+  const parts: Part[] = []
+  for (let from = 0; from < total; from += maxRows) {
+    const number = step.firstNumber + parts.length
+    const path = partPath({ ...compaction, ...step, table: table.name, number })
+    const staged = join(folder, basename(path))
+    const rows = Math.min(maxRows, total - from)
+    const { files, skip } = filesWith(step.files, { from, to: from + rows })
+    const sources = files.map((file) => join(output, file.path))
+    const measured = await mergeParquet({ sources, skip, rows, path: staged, table, compression })
+    const { from: fromBlock, to: toBlock } = step.range
+    parts.push({ staged, path, rows, ...measured, fromBlock, toBlock })
+  }
+  return parts
+}
+
+/** The files that hold these rows of all, and how many rows of the first come before them. */
+function filesWith(files: readonly ManifestFile[], { from, to }: { from: number; to: number }) {
+  const found: ManifestFile[] = []
+  let [row, skip] = [0, 0]
+  for (const file of files) {
+    const end = row + file.rows
+    if (row < to && end > from) {
+      if (found.length === 0) skip = from - row
+      found.push(file)
+    }
+    row = end
+  }
+  return { files: found, skip }
+}

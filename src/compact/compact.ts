@@ -1,0 +1,83 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeFolder } from '../core/disk.ts'
+import { ExportError } from '../core/errors.ts'
+import { lockOutput } from '../core/lock/lock.ts'
+import { type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
+import { TABLES } from '../core/table/index.ts'
+import { firstSpooledBlock } from '../spool/spool.ts'
+import { publish, readManifestIfAny, removeStrays } from '../write/publish.ts'
+import { compactTable } from './compact-table.ts'
+
+export type CompactOptions = {
+  /** Rows in a file, at most. @default 1000000 */
+  maxRowsPerFile?: number
+}
+
+export type Compacted = {
+  /** Files that the manifest listed and those that it lists now; the same number where there was nothing to do. */
+  before: number
+  after: number
+  changed: boolean
+  /** Files under our names that no manifest lists, left by a kill: they are removed. */
+  strays: number
+}
+
+/**
+ * Merges the small files of an output, such as those that runs night after night have appended, into few. Rows, their
+ * order, coverage and rejects stay. Where it is cut short the output is the earlier one or the new one, whole.
+ *
+ * Throws USAGE where there is no export, OUTPUT_LOCKED, VERIFY_FAILED where a file is not what the manifest says, and
+ * OUTPUT_FAILED.
+ */
+export async function compactOutput(output: string, options: CompactOptions = {}): Promise<Compacted> {
+  await requireManifest(output)
+  const release = await lockOutput(join(output, PRIVATE_FOLDER))
+  try {
+    return await compactLocked(output, options.maxRowsPerFile ?? 1_000_000)
+  } finally {
+    await release()
+  }
+}
+
+async function requireManifest(output: string): Promise<Manifest> {
+  const manifest = await readManifestIfAny(output)
+  if (manifest !== undefined) return manifest
+  throw new ExportError('USAGE', `there is no export in ${output}`, {
+    fix: 'Name a folder that has a manifest.json.',
+  })
+}
+
+async function compactLocked(output: string, maxRows: number): Promise<Compacted> {
+  const manifest = await requireManifest(output)
+  const privateFolder = join(output, PRIVATE_FOLDER)
+  const folder = join(privateFolder, 'parts')
+  // A run can read pages again from here on only: files that begin here are a place to go on from.
+  const border = await firstSpooledBlock(privateFolder)
+  const listed = Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path))
+  const strays = await removeStrays(output, new Set(listed))
+  const tables: Manifest['tables'] = {}
+  const parts = []
+  await rm(folder, { recursive: true, force: true })
+  await makeFolder(folder)
+  try {
+    for (const table of TABLES) {
+      const listed = manifest.tables[table.name]
+      if (listed === undefined) continue
+      const { format, compression } = manifest.job
+      const source = { output, folder, table, files: listed.files, format, compression }
+      const compact = await compactTable({ ...source, maxRows, border })
+      tables[table.name] = { ...listed, files: compact.files }
+      parts.push(...compact.parts)
+    }
+    if (parts.length > 0)
+      await publish({ folder: output, manifest: { ...manifest, tables }, parts, rejects: undefined })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+  return { before: countFiles(manifest.tables), after: countFiles(tables), changed: parts.length > 0, strays }
+}
+
+function countFiles(tables: Manifest['tables']): number {
+  return Object.values(tables).reduce((sum, { files }) => sum + files.length, 0)
+}

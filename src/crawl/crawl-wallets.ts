@@ -1,0 +1,115 @@
+import type { Page } from '../client/pages/page.ts'
+import { readRange } from '../client/pages/read-range.ts'
+import type { Asker } from '../client/request.ts'
+import type { Figures } from '../core/figures.ts'
+import { type BlockRange, type Job, NO_END } from '../core/model.ts'
+import type { Spool } from '../spool/spool.ts'
+import { type Claim, createReadPlan, type Piece } from './read-plan.ts'
+import { type Reading, runReaders } from './run-readers.ts'
+
+export type Crawl = {
+  job: Job
+  asker: Asker
+  spool: Spool
+  figures: Figures
+  /** Called as each page is on disk, with the bytes of its body. */
+  onPage: (bytes: number) => void
+  /** Told what is worth knowing while it goes on. */
+  onNotice: (notice: string) => void
+}
+
+/**
+ * Asks the service for everything that the spool does not hold yet; resolves with the run's pinned end (exclusive).
+ *
+ * Without `endBlock` no request says where the head is, so each wallet's open end is read newest block first: the
+ * highest block of all first pages, not younger than the run's start less `finality`, is the head for all wallets.
+ * Where the chain grew while a run was interrupted, wallets read before are asked for what they lack up to that end.
+ */
+export async function crawl(context: Crawl): Promise<number> {
+  await readPieces(context, openPieces(context))
+  const end = await context.spool.settleEnd()
+  await readPieces(context, openPieces(context))
+  return end
+}
+
+function* openPieces({ job, spool }: Crawl): Generator<Piece> {
+  for (const { address } of job.wallets) {
+    for (const range of spool.remaining(address)) {
+      yield { address, range, order: range.to === NO_END ? 'desc' : 'asc' }
+    }
+  }
+}
+
+/** As many readers as the job allows share the pieces until all is read; the first failure stops all. */
+async function readPieces(context: Crawl, pieces: Iterable<Piece>): Promise<void> {
+  const { job, asker } = context
+  const open = (signal: AbortSignal) => sharePieces({ ...context, asker: { ...asker, signal } }, pieces)
+  await runReaders({ count: job.concurrency, signal: asker.signal, open })
+}
+
+function sharePieces(context: Crawl, pieces: Iterable<Piece>): Reading {
+  const plan = createReadPlan(pieces)
+  const idle = createBell(context.asker.signal)
+  const inside = { ...context, onProgress: idle.ring }
+  return {
+    onFailure: idle.ring,
+    read: async (isSpent) => {
+      while (!isSpent()) {
+        const claim = plan.claim()
+        if (claim !== undefined) await readClaim(inside, claim).finally(idle.ring)
+        else if (plan.isOver()) return
+        else await idle.wait()
+      }
+    },
+  }
+}
+
+/** Lets idle readers sleep until somebody has got a page. */
+function createBell(signal: AbortSignal): { wait: () => Promise<void>; ring: () => void } {
+  let sleepers: (() => void)[] = []
+  const ring = () => {
+    const woken = sleepers
+    sleepers = []
+    for (const wake of woken) wake()
+  }
+  signal.addEventListener('abort', ring)
+  return {
+    ring,
+    wait: async () => {
+      signal.throwIfAborted()
+      await new Promise<void>((resolve) => sleepers.push(resolve))
+      signal.throwIfAborted()
+    },
+  }
+}
+
+async function readClaim(
+  { job, asker, spool, figures, onPage, onProgress }: Crawl & { onProgress: () => void },
+  claim: Claim,
+): Promise<void> {
+  const { address, range, order } = claim
+  const advance = (rest: BlockRange, page: Page) => {
+    const wanted = claim.advance(rest, page)
+    onProgress()
+    return wanted
+  }
+  const ask = { chain: job.chain, address, range, order, cutMs: spool.cutMs, advance }
+  for await (const page of readRange(asker, ask)) {
+    await spool.addPage(address, page)
+    onPage(page.body.length)
+    figures.pages += 1
+    figures.items += page.items
+    figures.share = shareSettled(figures.share, { job, covered: page.covered, head: spool.head() })
+  }
+  claim.end()
+}
+
+type Settled = { job: Job; covered: BlockRange; head: number | undefined }
+
+/** The share of the job's blocks that pages have settled, all wallets together; without an end, up to the head. */
+function shareSettled(share: number, { job, covered, head }: Settled): number {
+  const end = job.endBlock ?? (head ?? job.startBlock) + 1
+  const blocks = (end - job.startBlock) * job.wallets.length
+  const settled = Math.min(covered.to, end) - Math.min(covered.from, end)
+  return blocks <= 0 ? 1 : Math.min(1, share + settled / blocks)
+}

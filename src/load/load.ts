@@ -1,0 +1,89 @@
+import { lockOutput } from '../core/lock/lock.ts'
+import { bulkLoadText } from '../sql/bulk-load.ts'
+import { createTable } from '../sql/create-table.ts'
+import { DIALECTS } from '../sql/dialects.ts'
+import { checkPlace, type Place, tableIdentifier } from '../sql/place.ts'
+import { type LoadOptions, type LoadResult, loadOutput } from './load-output.ts'
+import { openSource } from './open-source.ts'
+import { type LoadableUrl, openTarget } from './open-target.ts'
+import type { Statements } from './target.ts'
+import type { TargetUrl } from './target-url.ts'
+
+export type LoadIntoOptions = Omit<LoadOptions, 'signal' | 'onNotice' | 'onFile'> &
+  Partial<Pick<LoadOptions, 'signal' | 'onNotice' | 'onFile'>> & {
+    /** Schema and prefix of the tables. @default the engine's current schema, no prefix */
+    readonly place?: Place
+    /** Take away the `'` that CSV exports put before text which a spreadsheet would run. @default true */
+    readonly unescapeFormulas?: boolean | undefined
+    /** Memory that DuckDB may take before it moves its work to the disk. @default '256MB' */
+    readonly memory?: string | undefined
+    /** Wait before a failed download is tried again, in milliseconds; it doubles from there. @default 500 */
+    readonly retryDelayMs?: number | undefined
+  }
+
+/**
+ * Loads an output (its folder, or the path or address of its manifest) into an engine. The same output twice gives the
+ * same rows. Throws USAGE, LOAD_FAILED, VERIFY_FAILED, OUTPUT_LOCKED, or what `signal` was aborted with.
+ */
+export async function loadInto(
+  from: string,
+  to: LoadableUrl,
+  given: LoadIntoOptions = {},
+): Promise<LoadResult> {
+  const { place = {}, unescapeFormulas = true, memory = '256MB', retryDelayMs } = given
+  const { signal = new AbortController().signal } = given
+  const sql = statementsFor(to, place)
+  const source = await openSource(from, { signal, retryDelayMs })
+  try {
+    const { scratch } = source
+    const target = await openTarget(to, { sql, unescapeFormulas, memory, scratch, lock: lockOutput })
+    try {
+      return await loadOutput(source, target, { onNotice: nobody, onFile: nobody, ...given, signal })
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+export type PrintLoadOptions = Pick<LoadIntoOptions, 'tables' | 'unescapeFormulas'> & {
+  readonly prefix?: string | undefined
+  /** Where the warehouse finds the files: `gs://bucket/path` or `@stage/path`. */
+  readonly filesAt?: string | undefined
+}
+
+/** The script that loads an output into a warehouse which reads files by itself; nothing is sent anywhere. */
+export async function printLoad(
+  from: string,
+  to: Extract<TargetUrl, { kind: 'bigquery' | 'snowflake' }>,
+  { tables, unescapeFormulas = true, prefix, filesAt }: PrintLoadOptions = {},
+): Promise<string> {
+  checkPlace({ prefix }, DIALECTS[to.kind])
+  const { manifest, location, close } = await openSource(from, { signal: new AbortController().signal })
+  await close()
+  const folder = location.includes('://') ? undefined : location
+  return bulkLoadText({
+    ...{ engine: to.kind, manifest, names: to.place, folder },
+    ...{ tables, unescapeFormulas, prefix, filesAt },
+  })
+}
+
+function statementsFor({ kind, ...to }: LoadableUrl, place: Place): Statements {
+  const dialect = DIALECTS[kind]
+  checkPlace(place, dialect)
+  const database = 'database' in to && place.schema === undefined ? { schema: to.database } : {}
+  const where = { ...place, ...database }
+  return {
+    createSchema:
+      place.schema === undefined ? [] : [dialect.createSchema?.(dialect.quote(place.schema)) ?? ''],
+    create: (table) => createTable(table, dialect, where),
+    identifier: (table) => tableIdentifier(table, dialect, where),
+    quote: dialect.quote,
+    declare: dialect.declare,
+    schema: where.schema,
+    prefix: place.prefix ?? '',
+  }
+}
+
+function nobody(): void {}

@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openOutput } from '../assemble/assemble.ts'
+import {
+  areFilesInPlace,
+  continueExport,
+  coverageWithout,
+  type Earlier,
+  findExport,
+  nothingEarlier,
+  sizeOf,
+  writtenBefore,
+} from '../assemble/earlier-export.ts'
+import type { Asker } from '../client/request.ts'
+import { readTextIfAny, writeAtomically } from '../core/disk.ts'
+import { type ExportError, toExportError } from '../core/errors.ts'
+import type { Figures } from '../core/figures.ts'
+import { lockOutput } from '../core/lock/lock.ts'
+import { type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/manifest.ts'
+import type { Job } from '../core/model.ts'
+import { GENERATOR } from '../core/version.ts'
+import { crawlJob } from '../crawl/crawl.ts'
+import { findChangedSettings, forgetSettings, keepSettings } from '../spool/settings.ts'
+import { openSpool, removeSpool, type Spool } from '../spool/spool.ts'
+import type { SpoolIdentity } from '../spool/state.ts'
+import { readManifestIfAny } from '../write/publish.ts'
+import { forgetChanges, recallChanges } from '../write/publish-changes.ts'
+
+export type JobRun = {
+  job: Job
+  asker: Asker
+  figures: Figures
+  /** Forget checkpoints and start over. */
+  fresh: boolean
+  /** Blocks at the end of an earlier run that are read again. */
+  rereadBlocks: number
+  onNotice: (notice: string) => void
+}
+
+export type JobResult = {
+  job: Job
+  /** `complete`: all files are there. `unchanged`: they were there already. `incomplete`: blocks are missing in them. */
+  state: 'complete' | 'unchanged' | 'incomplete' | 'failed'
+  error: ExportError | undefined
+}
+
+/** Runs one job to its end. Never throws: a failure is part of the result, and what was received stays for a resume. */
+export async function exportJob(run: JobRun): Promise<JobResult> {
+  const { job } = run
+  try {
+    const release = await lockOutput(privateFolder(job))
+    try {
+      return { job, state: await exportLocked(run), error: undefined }
+    } finally {
+      await release()
+    }
+  } catch (thrown) {
+    return { job, state: 'failed', error: toExportError(thrown) }
+  } finally {
+    run.figures.phase = 'done'
+    run.figures.endedMs = Date.now()
+  }
+}
+
+async function exportLocked(run: JobRun): Promise<JobResult['state']> {
+  const { job, figures, fresh } = run
+  const folder = privateFolder(job)
+  if (run.rereadBlocks > 0 && job.endBlock !== undefined)
+    run.onNotice(`${job.name}: blocks are read again only in jobs without endBlock; --fresh reads all`)
+  if (fresh) await forget(job, folder)
+  else if (await isDone(job)) {
+    await removeSpool(folder)
+    await recallFigures(job, figures)
+    figures.endBlock = job.endBlock
+    return 'unchanged'
+  }
+  const { spool, earlier } = await openJobSpool(run, fresh ? undefined : await findExport(job))
+  noticeRemoved(run, earlier)
+  try {
+    if (spool.resumed) run.onNotice(`${job.name}: an unfinished run is continued`)
+    const state = await readAndWrite(run, spool, earlier)
+    if (await spool.reopenMissing()) {
+      await rm(join(folder, DONE_FILE), { force: true })
+      return 'incomplete'
+    }
+    if (job.endBlock === undefined) return state
+  } finally {
+    await spool.close()
+  }
+  await writeAtomically(join(folder, DONE_FILE), `${JSON.stringify({ job: jobKey(job) })}\n`)
+  await removeSpool(folder)
+  return 'complete'
+}
+
+/** Says which wallets of the export the job has no more. */
+function noticeRemoved({ job, onNotice }: JobRun, { before, manifest }: Earlier): void {
+  const gone = before === undefined ? [] : coverageWithout(job, before)
+  if (gone.length === 0) return
+  const named = gone.length === 1 ? `wallet ${gone[0]?.address} is` : `${gone.length} wallets are`
+  const what = manifest === undefined ? 'all rows are written again without them' : 'their rows stay'
+  onNotice(`${job.name}: ${named} not in the job any more; ${what}`)
+}
+
+type Begun = { spool: Spool; earlier: Earlier }
+
+/** The checkpoint that the run goes on with, and the export that it continues. */
+async function openJobSpool(run: JobRun, manifest: Manifest | undefined): Promise<Begun> {
+  const { job, rereadBlocks, onNotice } = run
+  const folder = privateFolder(job)
+  const options = {
+    folder,
+    identity: spoolIdentity(job),
+    now: Date.now(),
+    rereadBlocks,
+    onDamage: ({ bytes, kept }: { bytes: number; kept: string | undefined }) =>
+      onNotice(describeDamage(job, bytes, kept)),
+  }
+  const before = manifest === undefined ? undefined : writtenBefore(job, manifest)
+  const spool = await openSpool({ ...options, before })
+  const earlier = await findEarlier(run, manifest, spool)
+  const isWhole = earlier.from >= spool.base
+  if (isWhole && (manifest === undefined || earlier.manifest !== undefined || spool.written().length > 0))
+    return { spool, earlier }
+  onNotice(`${job.name}: pages of earlier runs are gone, so that the whole history is read again`)
+  if (isWhole) return { spool, earlier }
+  await spool.close()
+  await removeSpool(folder)
+  return { spool: await openSpool(options), earlier: nothingEarlier(job, manifest) }
+}
+
+async function findEarlier(
+  { job, onNotice }: JobRun,
+  manifest: Manifest | undefined,
+  spool: Spool,
+): Promise<Earlier> {
+  if (manifest === undefined) return nothingEarlier(job)
+  const changed = await findChangedSettings(job, manifest, privateFolder(job))
+  if (changed.length === 0) return continueExport(job, manifest, spool)
+  onNotice(`${job.name}: ${changed.join(', ')} changed, so that all rows are written again`)
+  return nothingEarlier(job, manifest)
+}
+
+async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promise<'complete' | 'unchanged'> {
+  const { job, asker, figures, onNotice } = run
+  const output = await openOutput({ job, spool, figures, signal: asker.signal, earlier })
+  try {
+    figures.phase = 'reading'
+    const end = await crawlJob({ job, asker, spool, figures, onNotice, onPage: output.pageArrived })
+    figures.phase = 'writing'
+    figures.share = 1
+    const { manifest, from } = earlier
+    const isNew = manifest === undefined || end > from
+    if (!isNew) {
+      await recallFigures(job, figures)
+      figures.changes = await recallChanges({ output: job.output, run: spool.cutMs })
+    }
+    const written = isNew ? await output.finish(end) : { from: end, to: end, seen: {} }
+    if (job.endBlock === undefined) {
+      await keepSettings(job, privateFolder(job))
+      await spool.finish(written)
+    }
+    figures.endBlock = written.to
+    return isNew ? 'complete' : 'unchanged'
+  } finally {
+    await output.close()
+  }
+}
+
+function describeDamage({ name }: Job, bytes: number, kept: string | undefined): string {
+  const what = `${name}: the checkpoint ended in ${bytes} damaged bytes; what they held is asked for again`
+  return kept === undefined ? what : `${what}; they were set aside as ${kept}`
+}
+
+/** What pages must have in common with a job to be continued by it. */
+export function spoolIdentity({ kind, chain, startBlock, endBlock, finalityMs }: Job): SpoolIdentity {
+  const common = { chain, startBlock, endBlock: endBlock ?? null, finalityMs }
+  return kind === 'blocks' ? { kind, ...common } : common
+}
+
+/** Where a job's output keeps its checkpoint and lock. */
+export function privateFolder({ output }: Job): string {
+  return join(output, PRIVATE_FOLDER)
+}
+
+const DONE_FILE = 'done.json'
+
+async function forget({ output }: Job, folder: string): Promise<void> {
+  await forgetChanges(output)
+  await removeSpool(folder)
+  await forgetSettings(folder)
+  await rm(join(folder, DONE_FILE), { force: true })
+}
+
+/** True where this very job, with a fixed end, has been exported here and every listed file is in place. */
+export async function isDone(job: Job): Promise<boolean> {
+  if (job.endBlock === undefined) return false
+  const done = await readTextIfAny(join(privateFolder(job), DONE_FILE))
+  const manifest = await readManifestIfAny(job.output)
+  if (done === undefined || manifest === undefined || done.trim() !== JSON.stringify({ job: jobKey(job) }))
+    return false
+  const beside = [...(manifest.rejects > 0 ? [REJECTS_FILE] : []), ...(job.keepRaw ? ['raw'] : [])]
+  const sizes = await Promise.all(beside.map((path) => sizeOf(join(job.output, path))))
+  return sizes.every((size) => size !== undefined) && (await areFilesInPlace(job.output, manifest))
+}
+
+/** What an earlier run wrote, for the summary and the exit code of this one. */
+async function recallFigures(job: Job, figures: Figures): Promise<void> {
+  const manifest = await readManifestIfAny(job.output)
+  const tables = Object.entries(manifest?.tables ?? {})
+  figures.rows = Object.fromEntries(tables.map(([table, { rows }]) => [table, rows]))
+  figures.totalRows = figures.rows
+  figures.files = tables.reduce((sum, [, { files }]) => sum + files.length, 0)
+  figures.rejects = manifest?.rejects ?? 0
+}
+
+/** A hash of everything that decides the bytes of an output. */
+function jobKey(job: Job): string {
+  const { file: _file, output: _output, concurrency: _concurrency, service: _service, ...deciding } = job
+  return createHash('sha256')
+    .update(JSON.stringify([GENERATOR, deciding]))
+    .digest('hex')
+}

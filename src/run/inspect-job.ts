@@ -1,0 +1,42 @@
+import { BLOCKS } from '../core/listings.ts'
+import type { Manifest } from '../core/manifest.ts'
+import { type BlockRange, type Job, NO_END, type Wallet } from '../core/model.ts'
+import { inspectSpool } from '../spool/spool.ts'
+import { readManifestIfAny } from '../write/publish.ts'
+import { isDone, privateFolder, spoolIdentity } from './export-job.ts'
+
+export type JobState = {
+  /** `complete`: a run would ask nothing. `exported`: files are there, and a run would export anew. */
+  state: 'complete' | 'unfinished' | 'exported' | 'not begun'
+  /** Pages and items kept of an unfinished run. */
+  pages: number
+  items: number
+  /** Ranges still to be asked; `to` is undefined where it is the head. */
+  wallets: (Wallet & { remaining: { from: number; to: number | undefined }[] })[]
+  /** Blocks still to be asked of a job of blocks, in order. */
+  blocks: readonly BlockRange[]
+  /** Of what was exported before, if anything was. */
+  manifest: Manifest | undefined
+}
+
+/** What a job's output holds and what a run would still ask; changes nothing. Throws OUTPUT_CHANGED. */
+export async function inspectJob(job: Job): Promise<JobState> {
+  const manifest = await readManifestIfAny(job.output)
+  const spool = await inspectSpool(privateFolder(job), spoolIdentity(job))
+  const done = !spool.begun && (await isDone(job))
+  const wallets = job.wallets.map((wallet) => ({
+    ...wallet,
+    remaining: done
+      ? []
+      : spool.remaining(wallet.address).map(({ from, to }) => ({ from, to: to === NO_END ? undefined : to })),
+  }))
+  const state = done
+    ? 'complete'
+    : spool.begun && !spool.isDone
+      ? 'unfinished'
+      : manifest === undefined
+        ? 'not begun'
+        : 'exported'
+  const blocks = done || job.kind === 'wallets' ? [] : spool.remaining(BLOCKS)
+  return { state, pages: spool.pages, items: spool.items, wallets, blocks, manifest }
+}

@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
+import { resolve } from 'node:path'
+import { createGate, type Gate } from '../client/gate/gate.ts'
+import { openAsker, requireService } from '../client/open-asker.ts'
+import { openDemo } from '../client/open-demo.ts'
+import type { Asker } from '../client/request.ts'
+import type { RetryOptions } from '../client/retry.ts'
+import { ExportError, FAILURES, type FailureCode } from '../core/errors.ts'
+import { type Figures, lackOf, newFigures } from '../core/figures.ts'
+import { followSignal } from '../core/follow-signal.ts'
+import { limitConcurrency } from '../core/limit.ts'
+import type { Job } from '../core/model.ts'
+import { writeRunReport } from '../report/run-report.ts'
+import { exportJob, type JobResult } from './export-job.ts'
+
+/** How `run` asks, how far it goes and whom it tells. */
+export type RunOptions = {
+  /** The key for the service; never kept anywhere. */
+  apiKey?: string | undefined
+  /** Forget checkpoints and start over. @default false */
+  fresh?: boolean
+  /** Read so many blocks at the end of an earlier run again, and write what has changed. @default 0 */
+  rereadBlocks?: number
+  /** Stop cleanly after this many requests; undefined: no bound. */
+  maxRequests?: number | undefined
+  /** Stop cleanly after this long, in milliseconds (at most 24 days count); undefined: no bound. */
+  deadlineMs?: number | undefined
+  retry?: RetryOptions
+  /** Aborting it ends the run: with the reason if that is an ExportError, else with INTERRUPTED; what was received stays. */
+  signal?: AbortSignal
+  /** One line about something worth knowing, as it happens. */
+  onNotice?: (notice: string) => void
+  /** One line about each retry and refusal. */
+  onDetail?: (detail: string) => void
+  /** Called once before the first request with the figures of each job, which then change in place. */
+  onStart?: (jobs: readonly JobFigures[], gate: Pick<Gate, 'pausedMs'>) => void
+}
+
+type JobFigures = { job: Job; figures: Figures }
+/** What became of each job; `code` is that of the worst failure, undefined where there was none. */
+export type RunResult = {
+  id: string
+  jobs: readonly (JobResult & { figures: Figures })[]
+  code: FailureCode | undefined
+}
+
+/** Exports all jobs at once, within one shared concurrency and one shared quota. Throws USAGE before it starts. */
+export async function run(jobs: readonly Job[], options: RunOptions = {}): Promise<RunResult> {
+  requireDistinctOutputs(jobs)
+  for (const job of jobs) requireService(job)
+  const id = `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
+  const entries = jobs.map((job) => ({ job, figures: newFigures(job.wallets.length, Date.now()) }))
+  const shared = shareLimits(jobs, options)
+  const demo = jobs.some(({ service }) => service.baseUrl === 'demo') ? await openDemo() : undefined
+  options.onStart?.(entries, shared.gate)
+  try {
+    const results = await Promise.all(
+      entries.map((entry) => runJob(entry, { shared, options, demoUrl: demo?.url, id })),
+    )
+    return { id, jobs: results, code: worstCode(results) }
+  } finally {
+    shared.end()
+    await demo?.close()
+  }
+}
+
+function requireDistinctOutputs(jobs: readonly Job[]): void {
+  const seen = new Map<string, Job>()
+  for (const job of jobs) {
+    const output = resolve(job.output)
+    const other = seen.get(output)
+    if (other !== undefined) {
+      throw new ExportError('USAGE', `${job.file} and ${other.file} write to the same output ${job.output}`, {
+        fix: 'Give each job its own name or output.',
+      })
+    }
+    seen.set(output, job)
+  }
+}
+
+type Shared = {
+  gate: Gate
+  limit: Asker['limit']
+  signal: AbortSignal
+  /** Counts a request; throws BUDGET_REACHED where none is left. */
+  spend: () => void
+  /** Lets go of the clock and of the caller's signal. */
+  end: () => void
+}
+
+function shareLimits(jobs: readonly Job[], { maxRequests, deadlineMs, signal }: RunOptions): Shared {
+  const { stop, forget } = followSignal(signal, 'the run was aborted')
+  // Every job listens to it: many listeners are no leak here.
+  setMaxListeners(0, stop.signal)
+  const deadline =
+    deadlineMs === undefined
+      ? undefined
+      : setTimeout(() => stop.abort(reached('deadline')), Math.min(deadlineMs, 2 ** 31 - 1))
+  let sent = 0
+  const spend = () => {
+    if (maxRequests === undefined || sent < maxRequests) sent += 1
+    else throw reached(`budget of ${maxRequests} requests`)
+  }
+  return {
+    gate: createGate(),
+    limit: limitConcurrency(Math.max(...jobs.map(({ concurrency }) => concurrency))),
+    signal: stop.signal,
+    spend,
+    end: () => {
+      clearTimeout(deadline)
+      forget()
+    },
+  }
+}
+
+function reached(bound: string): ExportError {
+  return new ExportError('BUDGET_REACHED', `the ${bound} is reached`)
+}
+
+type Running = { shared: Shared; options: RunOptions; demoUrl: string | undefined; id: string }
+
+async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, id }: Running) {
+  const { asker, close } = openAsker(job, {
+    ...shared,
+    ...options,
+    signal: shared.signal,
+    demoUrl,
+    figures,
+    onDetail: (detail) => options.onDetail?.(`${job.name}: ${detail}`),
+  })
+  const onNotice = options.onNotice ?? (() => {})
+  const result = await exportJob({
+    job,
+    asker,
+    figures,
+    fresh: options.fresh ?? false,
+    rereadBlocks: options.rereadBlocks ?? 0,
+    onNotice,
+  })
+  await close()
+  await writeRunReport({ id, ...result, figures }).catch(() =>
+    onNotice(`${job.name}: the run's report could not be written`),
+  )
+  return { ...result, figures }
+}
+
+/** Of several failures the one with the lowest exit code above 0 speaks; what is lacking only where nothing failed. */
+function worstCode(results: readonly (JobResult & { figures: Figures })[]): FailureCode | undefined {
+  const codes = results.flatMap(({ error }) => (error === undefined ? [] : [error.code]))
+  codes.sort((a, b) => FAILURES[a].exit - FAILURES[b].exit)
+  return codes[0] ?? results.map(({ figures }) => lackOf(figures)).find((code) => code !== undefined)
+}

@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import type { OpenedService } from '../client/open-service.ts'
+import type { Job } from '../core/model.ts'
+import { privateFolder } from '../run/export-job.ts'
+import { findToken } from './find-token.ts'
+import type { FoundWebhook } from './find-webhooks.ts'
+import { type Kept, keepWebhooks } from './keep-webhooks.ts'
+import { newToken, readWatchState, type WatchState, writeWatchState } from './watch-state.ts'
+
+/** What a job's watch remembers, or finds by the webhooks that an earlier one left behind, or begins with. */
+export async function openJobState(
+  { client, signal }: OpenedService,
+  { job, receiverUrl }: { job: Job; receiverUrl: string },
+): Promise<WatchState> {
+  const known = await readWatchState(statePathOf(job))
+  if (known !== undefined) return known
+  const found = await findToken(client, { ...labelsOf(job), receiverUrl, signal })
+  const state = { token: found ?? newToken(), webhooks: [] }
+  await writeWatchState(statePathOf(job), state)
+  return state
+}
+
+export type JobKeeping = {
+  job: Job
+  receiverUrl: string
+  /** Addresses that one webhook may watch. */
+  most: number
+  /** Changes in place. */
+  state: WatchState
+}
+
+/** Sees to it that a job's webhooks together watch its wallets, each once. */
+export function keepJobWebhooks(
+  { client, signal }: OpenedService,
+  { job, receiverUrl, most, state }: JobKeeping,
+): Promise<Kept> {
+  return keepWebhooks(client, {
+    ...{ ...labelsOf(job), url: `${receiverUrl}/${state.token}`, token: state.token, most, signal },
+    wanted: job.wallets.map(({ address }) => address),
+    remembered: state.webhooks,
+    remember: async (webhooks) => {
+      state.webhooks = webhooks
+      await writeWatchState(statePathOf(job), state)
+    },
+  })
+}
+
+/** What picks a job's webhooks: its unguessable path, or name and chain where that is not remembered. */
+export async function webhooksOfJob(
+  job: Job,
+): Promise<(webhook: Omit<FoundWebhook, 'addresses'>) => boolean> {
+  const state = await readWatchState(statePathOf(job))
+  const { name, chain } = labelsOf(job)
+  if (state === undefined) return (webhook) => webhook.name === name && webhook.chain === chain
+  return ({ url }) => url.endsWith(`/${state.token}`)
+}
+
+/** A job's webhooks as they were last seen to, for services that do not list them. */
+export async function rememberedWebhooks(job: Job): Promise<FoundWebhook[]> {
+  const { webhooks = [] } = (await readWatchState(statePathOf(job))) ?? {}
+  return webhooks.map((webhook) => ({ ...webhook, ...labelsOf(job), url: '', status: 'remembered' }))
+}
+
+function statePathOf(job: Job): string {
+  return join(privateFolder(job), 'watch', 'state.json')
+}
+
+/** What names a job's webhooks to the service. */
+function labelsOf({ name, chain }: Job): { name: string; chain: string } {
+  return { name: `walletlake ${name}`, chain }
+}

@@ -1,0 +1,175 @@
+import { join } from 'node:path'
+import { type OpenedService, openService } from '../client/open-service.ts'
+import type { RetryOptions } from '../client/retry.ts'
+import { ExportError, type FailureCode } from '../core/errors.ts'
+import { lockOutput } from '../core/lock/lock.ts'
+import type { Job } from '../core/model.ts'
+import { counted } from '../report/words.ts'
+import { privateFolder } from '../run/export-job.ts'
+import { type RunResult, run } from '../run/run.ts'
+import { keepJobWebhooks, openJobState } from './job-webhooks.ts'
+import { type After, createPacer, type Occasion } from './pacer.ts'
+import { startReceiver } from './receiver.ts'
+import { openSecret, type SecretScheme } from './secret.ts'
+import type { WatchState } from './watch-state.ts'
+
+export type WatchOptions = {
+  /** The key for the service; never kept anywhere. */
+  apiKey?: string | undefined
+  /** Where the service reaches this machine, without query and slash at the end. */
+  receiverUrl: string
+  /** Where events are received, behind whatever leads there; port 0 takes any. */
+  listen: { host: string; port: number }
+  addressesPerWebhook: number
+  /** How events are signed; undefined: in either way; `none`: they are not checked. */
+  secretScheme?: SecretScheme | 'none' | undefined
+  /** The secret that signs events; undefined: the service is asked for it. */
+  secret?: string | undefined
+  /** From the end of one run to the next, without any event, in milliseconds. */
+  catchUpMs: number
+  /** Wait after an event before a run, in milliseconds. */
+  debounceMs: number
+  /** Blocks at the end of the run before that each run reads again: reorgs, late indexing. */
+  rereadBlocks: number
+  retry?: RetryOptions | undefined
+  /** Aborting it with an ExportError ends the watch, and a run under way, with that error. */
+  signal: AbortSignal
+  /** One line about something worth knowing, as it happens. */
+  onNotice?: (notice: string) => void
+  /** One line about each retry and refusal. */
+  onDetail?: (detail: string) => void
+  /** Told where events are received, before any can come. */
+  onListening?: (url: string) => void
+  /** Told of each run that ended. */
+  onRun?: (ran: { why: Occasion; result: RunResult }) => void
+  /** @default setTimeout */
+  after?: After
+}
+
+/**
+ * Keeps a job's export up to date: webhooks of the service (interface section 6) say that something has happened, and
+ * a run of the job then reads what. Only time depends on events: what is written always comes from the listing, and a
+ * run from time to time finds what no event told of. The webhooks stay when it ends.
+ *
+ * Ends by rejecting with an ExportError only: the signal's, or what no later try can mend.
+ */
+export async function watchJob(job: Job, options: WatchOptions): Promise<never> {
+  requireWatchable(job)
+  const place = join(privateFolder(job), 'watch')
+  const release = await lockOutput(place, 'watching')
+  try {
+    const service = await openService({
+      ...{ ...job.service, concurrency: job.concurrency, apiKey: options.apiKey, retry: options.retry },
+      ...{ signal: options.signal, onDetail: options.onDetail },
+    })
+    try {
+      return await watch({ job, options, service })
+    } finally {
+      await service.close()
+    }
+  } finally {
+    await release()
+  }
+}
+
+function requireWatchable({ endBlock, service, file }: Job): void {
+  if (endBlock !== undefined)
+    throw new ExportError('USAGE', `${file}: a job with an endBlock has an end and cannot be watched`, {
+      fix: 'Leave endBlock out of the job.',
+    })
+  if (service.baseUrl !== 'demo') return
+  throw new ExportError('USAGE', `${file}: the demo service stands still and sends no events`, {
+    fix: 'Start `walletlake serve --replay 2` and give its address with --base-url.',
+  })
+}
+
+type Watch = { job: Job; options: WatchOptions; service: OpenedService }
+
+async function watch(watched: Watch): Promise<never> {
+  const { job, options, service } = watched
+  const state = await openJobState(service, { job, receiverUrl: options.receiverUrl })
+  const secret = await openSecret(service.client, { ...options, onNotice: notices(watched) })
+  const pacer = createPacer({
+    ...{ debounceMs: options.debounceMs, catchUpMs: options.catchUpMs, finalityMs: job.finalityMs },
+    work: async (why) => {
+      if (why === 'start' || why === 'catch-up') await seeToWebhooks(watched, { state, why })
+      return runOnce(watched, why)
+    },
+    now: Date.now,
+    after: options.after ?? afterDelay,
+  })
+  const receiver = await startReceiver({
+    ...options.listen,
+    token: state.token,
+    isGenuine: secret.isGenuine,
+    onEvent: pacer.event,
+  })
+  try {
+    options.onListening?.(receiver.url)
+    return await Promise.race([pacer.start(), aborted(options.signal)])
+  } finally {
+    await Promise.all([receiver.close(), pacer.stop()])
+  }
+}
+
+type Seeing = { state: WatchState; why: Occasion }
+
+/** Puts the webhooks in order. At the start a fault of the service is thrown too: it may be a wrong address. */
+async function seeToWebhooks(watched: Watch, { state, why }: Seeing): Promise<void> {
+  const { job, options, service } = watched
+  const { receiverUrl, addressesPerWebhook: most } = options
+  try {
+    const { webhooks, created, changed, dropped } = await keepJobWebhooks(service, {
+      ...{ job, receiverUrl, most, state },
+    })
+    if (why !== 'start' && created + changed + dropped === 0) return
+    const counts = `${created} created, ${changed} changed, ${dropped} dropped`
+    const wallets = counted(job.wallets.length, 'wallet')
+    notices(watched)(`${counted(webhooks, 'webhook')} for ${wallets} (${counts})`)
+  } catch (thrown) {
+    if (why === 'start' || !isPassing(thrown)) throw thrown
+    notices(watched)(`webhooks could not be seen to: ${thrown.message}`)
+  }
+}
+
+/** Runs the job; false where it is to be tried again. Throws what no later try can mend. */
+async function runOnce(watched: Watch, why: Occasion): Promise<boolean> {
+  const { job, options } = watched
+  const { apiKey, retry, rereadBlocks, signal, onNotice, onDetail, onRun } = options
+  const result = await run([job], {
+    ...{ apiKey, rereadBlocks, signal, ...(retry === undefined ? {} : { retry }) },
+    ...(onNotice === undefined ? {} : { onNotice }),
+    ...(onDetail === undefined ? {} : { onDetail }),
+  })
+  onRun?.({ why, result })
+  const error = result.jobs[0]?.error
+  if (error === undefined) return true
+  if (!isPassing(error)) throw error
+  notices(watched)(`the run failed and is tried again: ${error.code}: ${error.message}`)
+  return false
+}
+
+/** What a later try may mend. */
+const PASSING: readonly FailureCode[] = [
+  ...(['SERVICE_UNAVAILABLE', 'PAGE_MALFORMED', 'RATE_LIMITED', 'OUTPUT_LOCKED'] as const),
+]
+
+function isPassing(thrown: unknown): thrown is ExportError {
+  return thrown instanceof ExportError && PASSING.includes(thrown.code)
+}
+
+function notices({ job, options }: Watch): (notice: string) => void {
+  return (notice) => options.onNotice?.(`${job.name}: ${notice}`)
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}
+
+const afterDelay: After = (delayMs, work) => {
+  const timer = setTimeout(work, delayMs)
+  return () => clearTimeout(timer)
+}

@@ -1,0 +1,164 @@
+import { expect, test } from 'vitest'
+import type { Answer } from '../../../src/client/client.ts'
+import { createGate } from '../../../src/client/gate/gate.ts'
+import { type RangeAsk, type RangePage, readRange } from '../../../src/client/pages/read-range.ts'
+import type { Asker } from '../../../src/client/request.ts'
+import { bodyOf, itemAt } from './listing.ts'
+
+type Query = { from: number; to: number; order: string; token: string | undefined }
+type Reply = { status?: number; body?: Buffer }
+
+/** An asker whose service is a function; it keeps what was asked. */
+function fakeAsker(reply: (query: Query) => Reply): { asker: Asker; asked: Query[] } {
+  const asked: Query[] = []
+  const send = async ({ pathAndQuery }: { pathAndQuery: string }): Promise<Answer> => {
+    const query = new URL(pathAndQuery, 'http://loopback').searchParams
+    const one = {
+      from: Number(query.get('startBlock')),
+      to: Number(query.get('endBlock')),
+      order: query.get('sortOrder') ?? '',
+      token: query.get('pageToken') ?? undefined,
+    }
+    asked.push(one)
+    return { status: 200, headers: {}, body: bodyOf([]), ...reply(one) }
+  }
+  const asker: Asker = {
+    client: { send, hideKey: (text) => text, close: async () => {} },
+    gate: createGate(),
+    limit: (task) => task(),
+    retry: { retries: 2, firstDelayMs: 0 },
+    signal: new AbortController().signal,
+    onEvent: () => {},
+  }
+  return { asker, asked }
+}
+
+const ask: RangeAsk = {
+  chain: '1',
+  address: '0xaa',
+  range: { from: 0, to: 100 },
+  order: 'asc',
+  cutMs: Number.POSITIVE_INFINITY,
+}
+
+async function read(asker: Asker, given: Partial<RangeAsk> = {}) {
+  const pages: RangePage[] = []
+  let error: unknown
+  try {
+    for await (const page of readRange(asker, { ...ask, ...given })) pages.push(page)
+  } catch (thrown) {
+    error = thrown
+  }
+  return { pages, covered: pages.map(({ covered }) => [covered.from, covered.to]), error }
+}
+
+const malformed = expect.objectContaining({ code: 'PAGE_MALFORMED' })
+const page = (blocks: readonly number[], next?: string): Reply => ({
+  body: bodyOf(
+    blocks.map((block) => itemAt(block)),
+    next,
+  ),
+})
+
+test('settles the whole range with one page that has no token', async () => {
+  const { asker, asked } = fakeAsker(() => page([5]))
+  const { covered } = await read(asker)
+  expect(covered).toEqual([[0, 100]])
+  expect(asked).toEqual([{ from: 0, to: 100, order: 'asc', token: undefined }])
+})
+
+test('repeats all parameters with each token', async () => {
+  const { asker, asked } = fakeAsker(({ token }) => (token === undefined ? page([5, 9], 'a') : page([9, 60])))
+  const { covered } = await read(asker)
+  expect(covered).toEqual([
+    [0, 9],
+    [9, 100],
+  ])
+  expect(asked[1]).toEqual({ from: 0, to: 100, order: 'asc', token: 'a' })
+})
+
+test('settles downwards when it reads the newest block first', async () => {
+  const { asker } = fakeAsker(({ token }) => (token === undefined ? page([90, 70], 'a') : page([70, 3])))
+  const { covered } = await read(asker, { order: 'desc' })
+  expect(covered).toEqual([
+    [71, 100],
+    [0, 71],
+  ])
+})
+
+test('asks the rest anew from its last block when a token is refused', async () => {
+  const { asker, asked } = fakeAsker(({ from, token }) => {
+    if (token !== undefined) return { status: 400 }
+    return from === 0 ? page([5, 40], 'old') : page([40, 80])
+  })
+  const { pages, error } = await read(asker)
+  expect(error).toBeUndefined()
+  expect(asked.map(({ from, token }) => [from, token])).toEqual([
+    [0, undefined],
+    [0, 'old'],
+    [40, undefined],
+  ])
+  expect(pages).toHaveLength(2)
+})
+
+test('asks the same blocks anew when a token expires within one block', async () => {
+  let refusals = 0
+  const { asker } = fakeAsker(({ token }) => {
+    if (token === undefined) return page([0, 0], 'a')
+    refusals += 1
+    return refusals === 1 ? { status: 400 } : page([0, 7])
+  })
+  const { error, covered } = await read(asker)
+  expect(error).toBeUndefined()
+  expect(covered.at(-1)).toEqual([0, 100])
+})
+
+test('gives up when tokens are refused and nothing moves on', async () => {
+  const { asker, asked } = fakeAsker(({ token }) =>
+    token === undefined ? page([0, 0], 'a') : { status: 400 },
+  )
+  const { error } = await read(asker)
+  expect(error).toEqual(malformed)
+  expect(asked.length).toBeLessThan(10)
+})
+
+test('leaves a chain of tokens that repeats itself', async () => {
+  const { asker, asked } = fakeAsker(({ from, token }) => {
+    if (from === 30) return page([30, 50])
+    return token === undefined ? page([5, 20], 'a') : page([20, 30], 'a')
+  })
+  const { error } = await read(asker)
+  expect(error).toBeUndefined()
+  expect(asked.map(({ from }) => from)).toEqual([0, 0, 30])
+})
+
+test('goes on past empty pages that have a token', async () => {
+  const next: Record<string, Reply> = { a: page([], 'b'), b: page([8]) }
+  const { asker } = fakeAsker(({ token }) => (token === undefined ? page([], 'a') : (next[token] ?? {})))
+  const { covered } = await read(asker)
+  expect(covered).toEqual([
+    [0, 0],
+    [0, 0],
+    [0, 100],
+  ])
+})
+
+test('settles nothing with a page that the next one precedes', async () => {
+  const { asker } = fakeAsker(({ token }) => (token === undefined ? page([50, 60], 'a') : page([5, 9])))
+  const { pages, error } = await read(asker)
+  expect(error).toEqual(malformed)
+  expect(pages).toEqual([])
+})
+
+test('keeps the pages it has when the service goes away', async () => {
+  const { asker } = fakeAsker(({ token }) => (token === undefined ? page([5, 9], 'a') : { status: 503 }))
+  const { covered, error } = await read(asker)
+  expect(error).toEqual(expect.objectContaining({ code: 'SERVICE_UNAVAILABLE', status: 503 }))
+  expect(covered).toEqual([[0, 9]])
+})
+
+test('names the wallet and its blocks in an error, without the token', async () => {
+  const { asker } = fakeAsker(() => ({ status: 404, body: Buffer.from('{"message":["no","such?key=1"]}') }))
+  const { error } = await read(asker)
+  expect((error as Error).message).toBe('wallet 0xaa, blocks 0 to 100: the service answered 404: no; such?…')
+})
