@@ -1,5 +1,5 @@
 // Puts the built program's modules, and those of the packages that it starts with, into few files, and the packages'
-// licences beside them. Usage, after tsc: node src/bundle.js
+// licences beside them. Usage, after tsc: node .ci/bundle.js
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -8,8 +8,9 @@ import { build } from 'esbuild'
 const APART = ['@duckdb/node-api', '@clickhouse/client', 'node-sqlite3-wasm', 'pg', 'pg-copy-streams']
 
 const { metafile } = await build({
-  entryPoints: ['dist/bin.js', 'dist/write-worker.js'],
+  entryPoints: ['dist/bin.js', 'dist/assemble/threads/worker.js'],
   outdir: 'dist',
+  outbase: 'dist',
   allowOverwrite: true,
   bundle: true,
   splitting: true,

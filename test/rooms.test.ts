@@ -4,45 +4,24 @@ import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 
 const SRC = join(import.meta.dirname, '..', 'src')
-const SHELF = [
-  'model',
-  'errors',
-  'disk',
-  'follow-signal',
-  'item-key',
-  'block-ranges',
-  'manifest',
-  'figures',
-  'version',
-  'listings',
-  'v8',
+/** From the top down: a room imports rooms of lower floors, and of its own floor those that NEIGHBOURS allows. */
+const FLOORS = [
+  ['bin', 'index'],
+  ['cli'],
+  ['audit', 'compact', 'load', 'reindex', 'run', 'verify', 'watch'],
+  ['assemble', 'crawl'],
+  ['client', 'flatten', 'job', 'merge', 'notify', 'read', 'report', 'service', 'spool', 'sql', 'write'],
+  ['core'],
 ]
-const COMPOSERS = [
-  ...['run', 'export-job', 'earlier-export', 'inspect-job', 'index', 'bin'],
-  ...['crawl', 'crawl-job', 'run-readers'],
-  ...[
-    'write-output',
-    'early-tables',
-    'slicer',
-    'settle-moved',
-    'rejects',
-    'write-slice',
-    'write-task',
-    'write-pool',
-    'write-thread',
-    'write-worker',
-  ],
-  'load-into',
-  'compact-output',
-  ...['open-asker', 'open-demo', 'open-places'],
-  'rows',
-  ...['open-export', 'open-service', 'audit-output', 'reindex-output', 'watch-job', 'job-webhooks'],
-]
+/** A watch starts runs; a client starts the embedded service for jobs that name it. */
+const NEIGHBOURS: Record<string, readonly string[]> = { watch: ['run'], client: ['service'] }
+/** The embedded service is a program of its own. */
+const LONERS = ['service']
 /**
  * DuckDB writes Parquet in one room and, so that a check owes the writer nothing, reads it back in another; in a third it
  * is a database that rows are loaded into, and the reader of files for databases that cannot read them.
  */
-const SHARED_PACKAGES: Record<string, readonly string[]> = { '@duckdb/node-api': ['load', 'verify', 'write'] }
+const SHARED_PACKAGES: Record<string, readonly string[]> = { '@duckdb/node-api': ['load', 'read', 'write'] }
 
 const IMPORT = /(?:^|[;\s}])(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g
 
@@ -58,14 +37,12 @@ const internalsOf = (file: string) =>
     .filter((name) => name.startsWith('.'))
     .map((name) => normalize(join(dirname(file), name)))
 
-const roomOf = (file: string) => (file.includes('/') ? (file.split('/')[0] ?? '') : '')
-const stem = (file: string) => file.replace(/\.ts$/, '')
-const isShelf = (file: string) => roomOf(file) === 'table' || SHELF.includes(file.replace(/\.ts$/, ''))
-const isComposer = (file: string) => roomOf(file) === 'cli' || COMPOSERS.includes(stem(file))
+const roomOf = (file: string) => file.split('/')[0]?.replace(/\.ts$/, '') ?? ''
+const floorOf = (room: string) => FLOORS.findIndex((rooms) => rooms.includes(room))
 
-test('every file belongs to a room, the shelf or the composers', () => {
-  const loose = files.filter((file) => roomOf(file) === '' && !isShelf(file) && !isComposer(file))
-  expect(loose).toEqual([])
+test('every file stands in a room, and every room on a floor', () => {
+  expect([...new Set(files.map(roomOf))].sort()).toEqual(FLOORS.flat().sort())
+  expect(files.filter((file) => !file.includes('/'))).toEqual(['bin.ts', 'index.ts'])
   expect(files.length).toBeGreaterThan(80)
 })
 
@@ -78,16 +55,33 @@ test('every relative import names a file that is there', () => {
   expect(broken).toEqual([])
 })
 
-test('a room imports itself and the shelf only', () => {
-  const strays = files.filter((file) => !isComposer(file)).flatMap((file) => straysOf(file))
+test('a room imports itself, lower floors and its named neighbours', () => {
+  const strays = files.flatMap((file) =>
+    internalsOf(file)
+      .filter((target) => !mayImport(roomOf(file), roomOf(target)))
+      .map((target) => `${file} → ${target}`),
+  )
   expect(strays).toEqual([])
 })
 
-function straysOf(file: string): string[] {
-  return internalsOf(file)
-    .filter((target) => !isShelf(target) && (isShelf(file) || roomOf(target) !== roomOf(file)))
-    .map((target) => `${file} → ${target}`)
+function mayImport(room: string, target: string): boolean {
+  if (room === target || NEIGHBOURS[room]?.includes(target)) return true
+  return LONERS.includes(room) ? target === 'core' : floorOf(target) > floorOf(room)
 }
+
+test('no room leads back to where it began', () => {
+  const roomsFrom = (room: string) => [
+    ...new Set(
+      files
+        .filter((file) => roomOf(file) === room)
+        .flatMap((file) => internalsOf(file).map(roomOf))
+        .filter((target) => target !== room),
+    ),
+  ]
+  const reaches = (room: string, goal: string, seen = new Set<string>()): boolean =>
+    roomsFrom(room).some((next) => next === goal || (!seen.has(next) && reaches(next, goal, seen.add(next))))
+  expect(FLOORS.flat().filter((room) => reaches(room, room))).toEqual([])
+})
 
 test('no import leads back to where it began, types included', () => {
   const done = new Set<string>()
@@ -106,7 +100,7 @@ test('each third-party package is imported from one room only', () => {
   for (const file of files) {
     for (const name of importsOf(file).filter(isThirdParty)) {
       const importers = rooms.get(packageOf(name)) ?? new Set()
-      rooms.set(packageOf(name), importers.add(roomOf(file) || file))
+      rooms.set(packageOf(name), importers.add(roomOf(file)))
     }
   }
   const shared = [...rooms].filter(([, importers]) => importers.size > 1)

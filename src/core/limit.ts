@@ -1,7 +1,6 @@
 import pLimit from 'p-limit'
-import type { Asker } from '../client/request.ts'
 
 /** Keeps the number of requests in flight at or below `most`; the others wait in the order they came. */
-export function limitConcurrency(most: number): Asker['limit'] {
+export function limitConcurrency(most: number): <T>(task: () => Promise<T>) => Promise<T> {
   return pLimit(most)
 }

@@ -1,7 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 
-/** The package's folder, from `src/` and from `dist/`, where the bundled program has no folders. */
-export const PACKAGE = new URL('../../', import.meta.url)
+/** The package's folder: the nearest above this file that has a package.json, from `src/` as from the bundle in `dist/`. */
+export const PACKAGE = findPackage(new URL('./', import.meta.url))
+
+function findPackage(folder: URL): URL {
+  return existsSync(new URL('package.json', folder)) ? folder : findPackage(new URL('../', folder))
+}
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', PACKAGE), 'utf8')) as {
   version: string

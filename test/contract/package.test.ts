@@ -68,8 +68,10 @@ describe('public docstrings', () => {
   test('every operation says what it does and where the interface has it', async () => {
     const client = source.createServiceClient({ baseUrl: 'http://127.0.0.1' })
     await client.close()
-    const operations = join(ROOT, 'src', 'fetch', 'operations')
-    const members = readdirSync(operations).flatMap((file) => membersOf(textOf('src/fetch/operations', file)))
+    const operations = join(ROOT, 'src', 'client', 'operations')
+    const members = readdirSync(operations).flatMap((file) =>
+      membersOf(textOf('src/client/operations', file)),
+    )
     expect(['close', ...members.map(({ name }) => name)].sort()).toEqual(Object.keys(client).sort())
     const silent = members.filter(({ doc }) => !/section|beyond the interface/i.test(doc))
     expect(silent).toEqual([])

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { ExportError, toExportError } from '../../core/errors.ts'
+import { PACKAGE } from '../../core/version.ts'
 import type { SliceContext } from '../write-slice.ts'
 import type { WriteTask } from './task.ts'
 
@@ -26,7 +27,7 @@ export type WriteThread = {
   close(): Promise<void>
 }
 
-const WORKER = new URL('../../write-worker.js', import.meta.url)
+const WORKER = new URL('dist/assemble/threads/worker.js', PACKAGE)
 /** Threads need the built program. */
 const CAN_THREAD = import.meta.url.endsWith('.js')
 /** In the process, whatever the number of jobs: each takes memory, and one reads for all of them. */
