@@ -1,4 +1,4 @@
-import type { Argv } from 'yargs'
+import type { Command } from 'commander'
 import { ExportError } from '../core/errors.ts'
 import { durationMs } from '../job/duration.ts'
 
@@ -16,6 +16,13 @@ export function readCount(
   throw new ExportError('USAGE', `--${option}: found ${text}, expected a whole number ${range}`)
 }
 
+/** A number that an option was given; undefined where it was not. Throws USAGE. */
+export function readNumber(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (/^-?\d+(\.\d+)?$/.test(text)) return Number(text)
+  throw new ExportError('USAGE', `--${option}: found ${text}, expected a number such as 2 or 0.5`)
+}
+
 /** Milliseconds that an option was given as a duration above 0; undefined where it was not. Throws USAGE. */
 export function readDuration(option: string, text: string | undefined): number | undefined {
   const ms = text === undefined ? undefined : durationMs(text)
@@ -27,18 +34,10 @@ export function readDuration(option: string, text: string | undefined): number |
 export type BoundArguments = { maxRequests?: string | undefined; deadline?: string | undefined }
 
 /** The options of that. */
-export function boundOptions<T>(argv: Argv<T>) {
-  return argv
-    .option('max-requests', {
-      type: 'string',
-      describe: 'stop cleanly after N requests, exit 9',
-      requiresArg: true,
-    })
-    .option('deadline', {
-      type: 'string',
-      describe: 'stop cleanly after 90s, 10m, 2h …, exit 9',
-      requiresArg: true,
-    })
+export function boundOptions(command: Command): Command {
+  return command
+    .option('--max-requests <n>', 'stop cleanly after so many requests, exit 9')
+    .option('--deadline <duration>', 'stop cleanly after 90s, 10m, 2h …, exit 9')
 }
 
 /** Throws USAGE. */

@@ -1,61 +1,48 @@
 import { randomInt } from 'node:crypto'
-import type { CommandModule } from 'yargs'
+import { type Command, Option } from 'commander'
 import { type AuditOptions, type AuditResult, auditOutput } from '../audit/audit.ts'
 import { ExportError } from '../core/errors.ts'
 import { say, sayJson } from '../report/say.ts'
 import { counted, grouped } from '../report/words.ts'
 import { readCount } from './amounts.ts'
+import { addExamples } from './examples.ts'
+import type { Finish } from './finish.ts'
 import { type LogArguments, logOptions, progressOn, withSignals } from './log.ts'
 import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 import { accessOfOutput, type ServiceArguments, serviceOptions } from './service.ts'
 
 type AuditArguments = ServiceArguments &
-  LogArguments & {
-    output: string
-    blocks?: 'all' | undefined
-    sample?: string | undefined
-    seed?: string | undefined
-    json: boolean
-  }
+  LogArguments & { blocks?: 'all'; sample?: string; seed?: string; json?: boolean }
 
-export function auditCommand(finish: (exit: number) => void): CommandModule<object, AuditArguments> {
-  return {
-    command: 'audit <output>',
-    describe: 'hold an export against the block listing; exit 0 or 10',
-    builder: (argv) =>
-      logOptions(
-        serviceOptions(argv)
-          .positional('output', { describe: OUTPUT_OR_JOB, type: 'string', demandOption: true })
-          .option('blocks', { choices: ['all'] as const, describe: 'every block of the export' })
-          .option('sample', {
-            type: 'string',
-            conflicts: 'blocks',
-            describe: 'so many blocks, half of them with exported transactions; 100 unless told',
-            requiresArg: true,
-          })
-          .option('seed', {
-            type: 'string',
-            describe: 'draw the same blocks again: the number that an audit printed',
-            requiresArg: true,
-          }),
-      )
-        .option('json', { type: 'boolean', default: false, describe: 'one JSON verdict on stdout' })
-        .example('$0 audit output/mine --sample 500', 'by 500 blocks'),
-    handler: async (args) => finish(await audit(args)),
-  }
+export function auditCommand(program: Command, finish: Finish): void {
+  const command = program
+    .command('audit')
+    .description('hold an export against the block listing; exit 0 or 10')
+    .argument('<output>', OUTPUT_OR_JOB)
+  serviceOptions(command)
+    .addOption(new Option('--blocks <all>', 'every block instead of a sample').choices(['all']))
+    .addOption(
+      new Option(
+        '--sample <n>',
+        'so many blocks, half of them with exported transactions (default: 100)',
+      ).conflicts('blocks'),
+    )
+    .option('--seed <n>', 'draw the same blocks again: the number that an audit printed')
+  logOptions(command).option('--json', 'one JSON verdict on stdout')
+  addExamples(command, ['audit output/mine --sample 500', 'by 500 blocks'])
+  command.action(async (word: string, args: AuditArguments) => finish(await audit(word, args)))
 }
 
-async function audit(args: AuditArguments): Promise<number> {
-  const { json } = args
+async function audit(word: string, args: AuditArguments): Promise<number> {
   const blocks = chooseBlocks(args)
-  const named = await outputOf(args.output)
+  const named = await outputOf(word)
   const { output } = named
   return withSignals(args, async ({ log, signal }) => {
     const access = await accessOfOutput(named, { args, env: process.env, onNotice: log.info })
     const service = { ...access, signal, onDetail: log.debug }
     const result = await auditOutput(output, { service, blocks, onProgress: progressOn(log) })
     const seed = blocks === 'all' ? null : blocks.seed
-    if (json) sayJson({ output, seed, ...result })
+    if (args.json) sayJson({ output, seed, ...result })
     else if (!args.quiet) say(verdictText(result, { output, seed }))
     if (result.ok) return 0
     const wrong = result.missing + result.surplus + result.differing

@@ -1,29 +1,24 @@
-import type { CommandModule } from 'yargs'
+import type { Command } from 'commander'
 import { type Compacted, compactOutput } from '../compact/compact.ts'
-import { ExportError } from '../core/errors.ts'
+import { say } from '../report/say.ts'
 import { counted } from '../report/words.ts'
+import { readCount } from './amounts.ts'
 import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 
-type CompactArguments = { output: string; maxRowsPerFile?: string | undefined }
+export function compactCommand(program: Command): void {
+  program
+    .command('compact')
+    .description('merge the small files of many runs into few')
+    .argument('<output>', OUTPUT_OR_JOB)
+    .option('--max-rows-per-file <n>', 'rows in a file, at most (default: 1000000)')
+    .action(compact)
+}
 
-export function compactCommand(): CommandModule<object, CompactArguments> {
-  return {
-    command: 'compact <output>',
-    describe: 'merge the small files of many runs into few',
-    builder: (argv) =>
-      argv
-        .positional('output', { describe: OUTPUT_OR_JOB, type: 'string', demandOption: true })
-        .option('max-rows-per-file', {
-          type: 'string',
-          describe: 'rows in a file, at most [default: 1000000]',
-          requiresArg: true,
-        }),
-    handler: async ({ output: word, maxRowsPerFile }) => {
-      const options = maxRowsPerFile === undefined ? {} : { maxRowsPerFile: parseRows(maxRowsPerFile) }
-      const { output } = await outputOf(word)
-      process.stdout.write(`${output}: ${tell(await compactOutput(output, options))}\n`)
-    },
-  }
+async function compact(word: string, args: { maxRowsPerFile?: string }): Promise<void> {
+  const maxRowsPerFile = readCount('max-rows-per-file', args.maxRowsPerFile)
+  const options = maxRowsPerFile === undefined ? {} : { maxRowsPerFile }
+  const { output } = await outputOf(word)
+  say(`${output}: ${tell(await compactOutput(output, options))}`)
 }
 
 function tell({ before, after, changed, strays }: Compacted): string {
@@ -31,9 +26,4 @@ function tell({ before, after, changed, strays }: Compacted): string {
     ? `${counted(before, 'file')} became ${after}`
     : `nothing to merge (${counted(after, 'file')})`
   return strays === 0 ? what : `${what}; removed ${counted(strays, 'file')} that the manifest did not list`
-}
-
-function parseRows(text: string): number {
-  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
-  throw new ExportError('USAGE', `--max-rows-per-file: found ${text}, expected a whole number from 1`)
 }

@@ -1,102 +1,74 @@
-import type { CommandModule } from 'yargs'
+import { type Command, Option } from 'commander'
 import { ExportError } from '../core/errors.ts'
 import { TABLE_NAMES, TABLES, type Table } from '../core/table/index.ts'
 import { loadInto, printLoad } from '../load/load.ts'
 import type { LoadResult } from '../load/load-output.ts'
 import { parseTargetUrl } from '../load/target-url.ts'
-import { createLog, type LogFormat } from '../report/log.ts'
+import type { LogFormat } from '../report/log.ts'
 import { counted } from '../report/words.ts'
+import { collect } from './collect.ts'
+import { addExamples } from './examples.ts'
+import { logFormatOption, openLog } from './log.ts'
 import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 import { onSignals } from './signals.ts'
 
 type LoadArguments = {
-  output?: string | undefined
-  fromManifest?: string | undefined
-  to?: string | undefined
-  filesAt?: string | undefined
-  tables?: string | string[] | undefined
-  schema?: string | undefined
-  prefix?: string | undefined
-  source?: string | undefined
-  commit?: 'load' | 'file' | undefined
-  unescapeFormulas?: boolean | undefined
-  memory?: string | undefined
-  json: boolean
-  logFormat?: LogFormat | undefined
-  quiet: boolean
+  fromManifest?: string
+  to?: string
+  filesAt?: string
+  tables?: string[]
+  schema?: string
+  prefix?: string
+  source?: string
+  commit: 'load' | 'file'
+  unescapeFormulas?: boolean
+  memory: string
+  json?: boolean
+  logFormat: LogFormat
+  quiet?: boolean
 }
 
-export function loadCommand(): CommandModule<object, LoadArguments> {
-  return {
-    command: 'load [output]',
-    describe: 'load an export into a database; twice gives the same rows',
-    builder: (argv) =>
-      argv
-        .positional('output', { describe: OUTPUT_OR_JOB, type: 'string' })
-        .option('to', {
-          type: 'string',
-          describe:
-            'duckdb:FILE, sqlite:FILE, postgres://…, clickhouse://…; or WALLETLAKE_LOAD_TO. bigquery:DATASET and snowflake:DB.SCHEMA print statements',
-          requiresArg: true,
-        })
-        .option('from-manifest', {
-          type: 'string',
-          describe: 'path or http(s) address of a manifest.json instead of a folder',
-          requiresArg: true,
-        })
-        .option('files-at', {
-          type: 'string',
-          describe: 'bigquery: gs://…, snowflake: @stage/…: where the files are',
-          requiresArg: true,
-        })
-        .option('tables', {
-          type: 'string',
-          describe: 'only these, comma-separated',
-          requiresArg: true,
-        })
-        .option('schema', { type: 'string', describe: 'schema of the tables', requiresArg: true })
-        .option('prefix', { type: 'string', describe: "before each table's name", requiresArg: true })
-        .option('source', {
-          type: 'string',
-          describe: "name of this output, where two have the same job's name",
-          requiresArg: true,
-        })
-        .option('commit', {
-          choices: ['load', 'file'] as const,
-          default: 'load' as const,
-          describe: 'one transaction for all, or one a file (postgres, duckdb)',
-        })
-        .option('unescape-formulas', {
-          type: 'boolean',
-          default: true,
-          describe: "take the ' before CSV text like =1 away again (--no-unescape-formulas: keep it)",
-        })
-        .option('memory', {
-          type: 'string',
-          default: '256MB',
-          describe: 'memory that DuckDB may take before it uses the disk',
-          requiresArg: true,
-        })
-        .option('json', { type: 'boolean', default: false, describe: 'one JSON summary on stdout' })
-        .option('log-format', {
-          choices: ['pretty', 'json'] as const,
-          default: 'pretty' as const,
-          describe: 'form of the lines on stderr',
-        })
-        .option('quiet', { type: 'boolean', default: false, describe: 'errors only' })
-        .example('$0 load output/demo --to duckdb:lake.db', 'into a DuckDB file')
-        .example('$0 load output/demo --to postgres://me@db/lake', 'password from PGPASSWORD')
-        .epilogue(
-          'The target remembers in walletlake_loads what it has: new files are added, replaced ones replaced with their blocks.',
-        ),
-    handler: load,
-  }
+export function loadCommand(program: Command): void {
+  const command = program
+    .command('load')
+    .description('load an export into a database; twice gives the same rows')
+    .argument('[output]', OUTPUT_OR_JOB)
+    .option('--to <target>', TARGETS)
+    .option('--from-manifest <place>', 'path or http(s) address of a manifest.json instead of a folder')
+    .option('--files-at <place>', 'bigquery: gs://…, snowflake: @stage/…: where the files are')
+    .option('--tables <names>', 'only these, comma-separated', collect)
+    .option('--schema <name>', 'schema of the tables')
+    .option('--prefix <text>', "before each table's name")
+    .option('--source <name>', "name of this output, where two have the same job's name")
+    .addOption(
+      new Option('--commit <each>', 'a transaction (postgres, duckdb) for all, or for each')
+        .choices(['load', 'file'])
+        .default('load'),
+    )
+    .addOption(new Option('--unescape-formulas').hideHelp())
+    .option('--no-unescape-formulas', "keep the ' before CSV text like =1")
+    .option('--memory <size>', 'memory that DuckDB may take before it uses the disk', '256MB')
+    .option('--json', 'one JSON summary on stdout')
+    .addOption(logFormatOption())
+    .option('--quiet', 'errors only')
+  addExamples(
+    command,
+    ['load output/demo --to duckdb:lake.db', 'into a DuckDB file'],
+    ['load output/demo --to postgres://me@db/lake', 'password from PGPASSWORD'],
+  )
+  command.addHelpText('after', EPILOGUE).action(load)
 }
 
-async function load(args: LoadArguments): Promise<void> {
-  const { output, fromManifest, json, logFormat = 'pretty', quiet } = args
-  const level = quiet ? 'error' : 'info'
-  const log = createLog({ format: logFormat, level, write: (line) => process.stderr.write(`${line}\n`) })
+const TARGETS =
+  'duckdb:FILE, sqlite:FILE, postgres://…, clickhouse://…; or WALLETLAKE_LOAD_TO. bigquery:DATASET and snowflake:DB.SCHEMA print statements'
+
+const EPILOGUE = `
+The target remembers in walletlake_loads what it has: new files are added,
+replaced ones replaced with their blocks.`
+
+async function load(output: string | undefined, args: LoadArguments): Promise<void> {
+  const { fromManifest, json, quiet } = args
+  const log = openLog(args)
   const from = await sourceOf(output, fromManifest)
   const to = parseTargetUrl(targetOf(args), process.env)
   const tables = tablesOf(args.tables)
@@ -144,9 +116,9 @@ function memoryOf(size: string | undefined): string | undefined {
   throw new ExportError('USAGE', `--memory: found ${size}, expected a size such as 256MB or 2GB`)
 }
 
-function tablesOf(lists: string | string[] | undefined): Table[] | undefined {
+function tablesOf(lists: readonly string[] | undefined): Table[] | undefined {
   if (lists === undefined) return undefined
-  const names = [lists].flat().flatMap((list) => list.split(',').map((name) => name.trim()))
+  const names = lists.flatMap((list) => list.split(',').map((name) => name.trim()))
   const stranger = names.find((name) => TABLE_NAMES.every((known) => known !== name))
   if (stranger === undefined) return TABLES.filter(({ name }) => names.includes(name))
   throw new ExportError('USAGE', `--tables: there is no table ${stranger}`, {

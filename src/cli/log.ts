@@ -1,33 +1,43 @@
-import type { Argv } from 'yargs'
-
+import { type Command, Option } from 'commander'
+import { ExportError } from '../core/errors.ts'
 import { createLog, type Log, type LogFormat } from '../report/log.ts'
+import { programName } from './program-name.ts'
 import { onSignals } from './signals.ts'
 
 /** What a command says on stderr while it works. */
-export type LogArguments = { logFormat?: LogFormat | undefined; quiet: boolean; verbose: boolean }
+export type LogArguments = { logFormat?: LogFormat | undefined; quiet?: boolean; verbose?: boolean }
 
 /** The options of that. */
-export function logOptions<T>(argv: Argv<T>) {
-  return argv
-    .option('log-format', {
-      choices: ['pretty', 'json'] as const,
-      default: 'pretty' as const,
-      describe: 'form of the lines on stderr',
-    })
-    .option('quiet', { type: 'boolean', default: false, describe: 'errors only' })
-    .option('verbose', { type: 'boolean', default: false, describe: 'every retry and refusal too' })
+export function logOptions(command: Command): Command {
+  return command
+    .addOption(logFormatOption())
+    .option('--quiet', 'errors only')
+    .option('--verbose', 'every retry and refusal too')
+}
+
+export function logFormatOption(): Option {
+  return new Option('--log-format <form>', 'lines on stderr').choices(['pretty', 'json']).default('pretty')
+}
+
+/** The log of a command on stderr. What it advises names the program as it was started. */
+export function openLog(
+  { logFormat = 'pretty', quiet = false, verbose = false }: LogArguments,
+  write = (line: string): unknown => process.stderr.write(`${line}\n`),
+): Log {
+  const log = createLog({ format: logFormat, level: quiet ? 'error' : verbose ? 'debug' : 'info', write })
+  return { ...log, failure: (error) => log.failure(nameProgram(error)) }
+}
+
+function nameProgram({ code, message, fix }: ExportError): ExportError {
+  return new ExportError(code, message, { fix: fix.replace(/\bwalletlake (?=[a-z-])/g, `${programName()} `) })
 }
 
 /** Does work that a signal ends, with its log on stderr. */
 export async function withSignals<T>(
-  { logFormat = 'pretty', quiet, verbose }: LogArguments,
+  args: LogArguments,
   work: (tools: { log: Log; signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
-  const log = createLog({
-    format: logFormat,
-    level: quiet ? 'error' : verbose ? 'debug' : 'info',
-    write: (line) => process.stderr.write(`${line}\n`),
-  })
+  const log = openLog(args)
   const stop = onSignals(log)
   try {
     return await work({ log, signal: stop.signal })

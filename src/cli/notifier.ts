@@ -1,4 +1,4 @@
-import type { Argv } from 'yargs'
+import type { Command } from 'commander'
 import { ExportError } from '../core/errors.ts'
 import { type Metric, measureRun, type RunOutcome } from '../notify/metrics.ts'
 import { type OtlpTarget, otlpTarget, sendOtlp } from '../notify/otlp.ts'
@@ -13,23 +13,11 @@ export type NotifyArguments = {
 }
 
 /** The options that tell monitoring of a run. */
-export function notifyOptions<T>(argv: Argv<T>) {
-  return argv
-    .option('metrics-file', {
-      type: 'string',
-      describe: 'write the figures there for Prometheus (textfile collector)',
-      requiresArg: true,
-    })
-    .option('otlp-endpoint', {
-      type: 'string',
-      describe: 'post the figures there as OTLP/HTTP JSON; or OTEL_EXPORTER_OTLP_ENDPOINT',
-      requiresArg: true,
-    })
-    .option('ping', {
-      type: 'string',
-      describe: 'call URL/start, URL and URL/EXITCODE; rather WALLETLAKE_PING_URL, it is a secret',
-      requiresArg: true,
-    })
+export function notifyOptions(command: Command): Command {
+  return command
+    .option('--metrics-file <path>', 'figures for Prometheus (textfile collector)')
+    .option('--otlp-endpoint <url>', 'post the figures there; or OTEL_EXPORTER_OTLP_ENDPOINT')
+    .option('--ping <url>', 'call URL/start, URL, URL/EXITCODE; or WALLETLAKE_PING_URL, for it is a secret')
 }
 
 /** Tells monitoring of a run. Nothing here fails the run: what did not arrive is a notice. */

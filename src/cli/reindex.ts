@@ -1,54 +1,38 @@
-import type { CommandModule } from 'yargs'
+import type { Command } from 'commander'
 import { ExportError } from '../core/errors.ts'
 import { type ReindexResult, reindexOutput } from '../reindex/reindex.ts'
 import { say, sayJson } from '../report/say.ts'
 import { counted, grouped } from '../report/words.ts'
 import { type BoundArguments, boundOptions, readBounds, readDuration } from './amounts.ts'
+import { addExamples } from './examples.ts'
+import type { Finish } from './finish.ts'
 import { type LogArguments, logOptions, withSignals } from './log.ts'
 import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 import { accessOfOutput, type ServiceArguments, serviceOptions } from './service.ts'
 
 type ReindexArguments = ServiceArguments &
   BoundArguments &
-  LogArguments & {
-    output: string
-    olderThan?: string | undefined
-    dryRun?: boolean | undefined
-    json: boolean
-  }
+  LogArguments & { olderThan?: string; dryRun?: boolean; json?: boolean }
 
-export function reindexCommand(finish: (exit: number) => void): CommandModule<object, ReindexArguments> {
-  return {
-    command: 'reindex <output>',
-    describe: 'have the NFT metadata that an export lacks read again',
-    builder: (argv) =>
-      logOptions(
-        boundOptions(
-          serviceOptions(argv)
-            .positional('output', { describe: OUTPUT_OR_JOB, type: 'string', demandOption: true })
-            .option('older-than', {
-              type: 'string',
-              describe: 'also metadata older than 30d, 12h …',
-              requiresArg: true,
-            })
-            .option('dry-run', {
-              type: 'boolean',
-              default: false,
-              describe: 'list the tokens and ask nothing',
-            }),
-        ),
-      )
-        .option('json', { type: 'boolean', default: false, describe: 'one JSON summary on stdout' })
-        .example('$0 reindex output/mine --dry-run', 'say which tokens'),
-    handler: async (args) => finish(await reindex(args)),
-  }
+export function reindexCommand(program: Command, finish: Finish): void {
+  const command = program
+    .command('reindex')
+    .description('have the NFT metadata that an export lacks read again')
+    .argument('<output>', OUTPUT_OR_JOB)
+  serviceOptions(command)
+    .option('--older-than <duration>', 'also metadata older than 30d, 12h …')
+    .option('--dry-run', 'list the tokens and ask nothing')
+  boundOptions(command)
+  logOptions(command).option('--json', 'one JSON summary on stdout')
+  addExamples(command, ['reindex output/mine --dry-run', 'say which tokens'])
+  command.action(async (word: string, args: ReindexArguments) => finish(await reindex(word, args)))
 }
 
-async function reindex(args: ReindexArguments): Promise<number> {
+async function reindex(word: string, args: ReindexArguments): Promise<number> {
   const { dryRun = false, json, quiet } = args
   const olderThanMs = readDuration('older-than', args.olderThan)
   const bounds = readBounds(args)
-  const named = await outputOf(args.output)
+  const named = await outputOf(word)
   const { output } = named
   return withSignals(args, async ({ log, signal }) => {
     const onNotice = dryRun ? log.debug : log.info

@@ -1,61 +1,49 @@
-import { relative } from 'node:path'
-import type { CommandModule } from 'yargs'
+import type { Command } from 'commander'
 import { ExportError, toExportError } from '../core/errors.ts'
 import { readApiKey } from '../job/read-api-key.ts'
-import { createLog, type Log } from '../report/log.ts'
+import type { Log } from '../report/log.ts'
 import { exitCodeOf, exitOf, summarizeRun } from '../report/run-report.ts'
 import { say, sayJson } from '../report/say.ts'
 import { summaryText } from '../report/summary.ts'
 import { counted, missingWords } from '../report/words.ts'
 import { type RunResult, run } from '../run/run.ts'
 import { type BoundArguments, boundOptions, readBounds, readCount } from './amounts.ts'
-import { type JobArguments, jobOptions, readJobs } from './jobs.ts'
-import { type LogArguments, logOptions } from './log.ts'
+import { addExamples } from './examples.ts'
+import type { Finish } from './finish.ts'
+import { jobOptions, type Overrides, readJobs } from './jobs.ts'
+import { type LogArguments, logOptions, openLog } from './log.ts'
 import { type NotifyArguments, notifyOptions, openNotifier } from './notifier.ts'
+import { programName } from './program-name.ts'
 import { onSignals } from './signals.ts'
 
-type RunArguments = JobArguments &
+type RunArguments = Overrides &
   NotifyArguments &
   BoundArguments &
-  LogArguments & { fresh: boolean; reread?: string | undefined; json: boolean }
+  LogArguments & { fresh?: boolean; reread?: string; json?: boolean }
 
-export function runCommand(finish: (exit: number) => void): CommandModule<object, RunArguments> {
-  return {
-    command: 'run <jobs..>',
-    describe: 'export the wallets or blocks of one or more job files',
-    builder: (argv) =>
-      logOptions(
-        boundOptions(
-          notifyOptions(jobOptions(argv))
-            .option('fresh', {
-              type: 'boolean',
-              default: false,
-              describe: 'forget checkpoints and start over',
-            })
-            .option('reread', {
-              type: 'string',
-              describe: 'read the last N blocks of an earlier run again (reorgs, late indexing)',
-              requiresArg: true,
-            }),
-        ).option('json', {
-          type: 'boolean',
-          default: false,
-          describe: 'one JSON summary on stdout at the end',
-        }),
-      )
-        .example('$0 run jobs/demo.yaml', 'export the demo wallets')
-        .example("$0 run 'jobs/*.yaml' --max-requests 5000", 'all jobs within a quota'),
-    handler: async (args) => finish(await runJobs(args)),
-  }
+export function runCommand(program: Command, finish: Finish): void {
+  const command = program
+    .command('run')
+    .description('export the wallets or blocks of one or more job files')
+    .option('--fresh', 'forget checkpoints and start over')
+    .option('--reread <n>', 'read the last N blocks of an earlier run again (reorgs, late indexing)')
+  boundOptions(jobOptions(command))
+  logOptions(notifyOptions(command).option('--json', 'one JSON summary on stdout at the end'))
+  addExamples(
+    command,
+    ['run jobs/demo.yaml', 'export the demo wallets'],
+    ["run 'jobs/*.yaml' --max-requests 5000", 'all jobs within a quota'],
+  )
+  command.action(async (jobs: string[], args: RunArguments) => finish(await runJobs(jobs, args)))
 }
 
-async function runJobs(args: RunArguments): Promise<number> {
+async function runJobs(files: readonly string[], args: RunArguments): Promise<number> {
   const live = await startDisplay(args)
   const notifier = openNotifier(args, live.log.warn)
   const stop = onSignals(live.log)
   notifier.begin()
   try {
-    const result = await runWith(args, { live, signal: stop.signal })
+    const result = await runWith(files, { args, live, signal: stop.signal })
     live.stop()
     const jobs = result.jobs.map((job) => ({ ...job, exit: exitCodeOf(job) }))
     await notifier.end({ exit: exitOf(result), jobs })
@@ -69,11 +57,13 @@ async function runJobs(args: RunArguments): Promise<number> {
   }
 }
 
-async function runWith(args: RunArguments, { live, signal }: { live: Live; signal: AbortSignal }) {
-  const jobs = await readJobs(args)
+type Running = { args: RunArguments; live: Live; signal: AbortSignal }
+
+async function runWith(files: readonly string[], { args, live, signal }: Running) {
+  const jobs = await readJobs(files, args)
   return run(jobs, {
     apiKey: await readApiKey(process.env),
-    fresh: args.fresh,
+    fresh: args.fresh ?? false,
     rereadBlocks: readCount('reread', args.reread) ?? 0,
     ...readBounds(args),
     signal,
@@ -92,8 +82,8 @@ type Live = {
 const PLAIN_EVERY_MS = 5_000
 
 /** A progress display on a terminal, plain lines elsewhere; log lines stand above the display. */
-async function startDisplay({ logFormat = 'pretty', quiet, verbose }: RunArguments): Promise<Live> {
-  const isShown = process.stderr.isTTY && !quiet && logFormat === 'pretty'
+async function startDisplay(args: RunArguments): Promise<Live> {
+  const isShown = process.stderr.isTTY && !args.quiet && args.logFormat !== 'json'
   const progress = isShown ? await import('../report/progress.ts') : undefined
   let display: { stop(): void; clear(): void } | undefined
   let timer: NodeJS.Timeout | undefined
@@ -101,7 +91,7 @@ async function startDisplay({ logFormat = 'pretty', quiet, verbose }: RunArgumen
     display?.clear()
     process.stderr.write(`${line}\n`)
   }
-  const log = createLog({ format: logFormat, level: quiet ? 'error' : verbose ? 'debug' : 'info', write })
+  const log = openLog(args, write)
   return {
     log,
     start: (jobs, { pausedMs }) => {
@@ -150,10 +140,4 @@ function failuresOf({ job, error, figures }: RunResult['jobs'][number]): ExportE
     ...(figures.rejects > 0 ? [new ExportError('RECORDS_REJECTED', rejects)] : []),
     ...(figures.missing.length > 0 ? [new ExportError('BLOCKS_MISSING', missing)] : []),
   ]
-}
-
-/** `walletlake`, or the words that start it from a checkout. */
-function programName(): string {
-  const script = relative(process.cwd(), process.argv[1] ?? '')
-  return script.endsWith('bin.js') ? `node ${script}` : 'walletlake'
 }

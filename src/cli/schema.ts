@@ -1,57 +1,43 @@
-import type { CommandModule } from 'yargs'
+import { type Command, Option } from 'commander'
 import { ExportError } from '../core/errors.ts'
 import { TABLE_NAMES, TABLES, type Table } from '../core/table/index.ts'
 import { jobSchema } from '../job/job-schema.ts'
 import { DIALECT_NAMES, type DialectName } from '../sql/dialect.ts'
 import { NAMING_NAMES, type NamingName } from '../sql/namings.ts'
 import { schemaText } from '../sql/schema-text.ts'
+import { collect } from './collect.ts'
+import { addExamples } from './examples.ts'
 
-type SchemaArguments = {
-  what: string | undefined
-  sql: DialectName | undefined
-  table: string[] | undefined
-  naming: NamingName | undefined
-  schema: string | undefined
-  prefix: string | undefined
+type SchemaOptions = {
+  sql?: DialectName
+  table?: string[]
+  naming?: NamingName
+  schema?: string
+  prefix?: string
 }
+type SchemaArguments = SchemaOptions & { what: string | undefined }
 
-export function schemaCommand(): CommandModule<object, SchemaArguments> {
-  return {
-    command: 'schema [what]',
-    describe: 'print the tables and their columns, as JSON or SQL, or `job`: the job file format',
-    builder: (argv) =>
-      argv
-        .positional('what', {
-          describe: 'a table, or `job` for the JSON Schema of job files',
-          type: 'string',
-        })
-        .option('sql', {
-          choices: DIALECT_NAMES,
-          describe: 'create-table statements of this engine instead of JSON',
-        })
-        .option('table', {
-          type: 'string',
-          array: true,
-          describe: 'only these tables',
-          requiresArg: true,
-        })
-        .option('naming', {
-          choices: NAMING_NAMES,
-          describe: "with --sql: views with the names of BigQuery's crypto_ethereum, or of cryo",
-        })
-        .option('schema', { type: 'string', describe: 'with --sql: schema of the tables', requiresArg: true })
-        .option('prefix', {
-          type: 'string',
-          describe: "with --sql: before each table's name",
-          requiresArg: true,
-        })
-        .example('$0 schema --sql postgres | psql', 'create the tables by hand'),
-    handler: (args) => {
-      process.stdout.write(
-        args.sql === undefined ? `${JSON.stringify(asJson(args), null, 2)}\n` : asSql(args),
-      )
-    },
-  }
+export function schemaCommand(program: Command): void {
+  const command = program
+    .command('schema')
+    .summary('print the tables, as JSON or SQL, or the format of jobs')
+    .description('print the tables and their columns, as JSON or SQL, or `job`: the job file format')
+    .argument('[what]', 'a table, or `job` for the JSON Schema of job files')
+    .addOption(new Option('--sql <engine>', 'create-table statements instead of JSON').choices(DIALECT_NAMES))
+    .option('--table <name>', 'only this table (repeatable)', collect)
+    .addOption(
+      new Option(
+        '--naming <set>',
+        "with --sql: views named as in BigQuery's crypto_ethereum, or in cryo",
+      ).choices(NAMING_NAMES),
+    )
+    .option('--schema <name>', 'with --sql: schema of the tables')
+    .option('--prefix <text>', "with --sql: before each table's name")
+  addExamples(command, ['schema --sql postgres | psql', 'create the tables by hand'])
+  command.action((what: string | undefined, options: SchemaOptions) => {
+    const args = { what, ...options }
+    process.stdout.write(args.sql === undefined ? `${JSON.stringify(asJson(args), null, 2)}\n` : asSql(args))
+  })
 }
 
 function asJson({ what, table, ...sqlOnly }: SchemaArguments): object {

@@ -1,59 +1,50 @@
-import type { CommandModule } from 'yargs'
+import { type Command, Option } from 'commander'
+import { ExportError } from '../core/errors.ts'
+import { say } from '../report/say.ts'
 import { createDataService } from '../service/create-data-service.ts'
 import type { DataServiceOptions } from '../service/data-service.ts'
 import { listen } from '../service/listen.ts'
+import { readCount, readNumber } from './amounts.ts'
+import { collect } from './collect.ts'
 
 type ServeArguments = {
-  port: number
+  port: string
   host: string
-  key: string[]
-  quota?: number | undefined
-  burst?: number | undefined
-  replay?: number | undefined
-  replayFrom?: number | undefined
-  webhookAddresses?: number | undefined
-  signature?: 'canonical' | 'raw' | undefined
+  key?: string[]
+  quota?: string
+  burst?: string
+  replay?: string
+  replayFrom?: string
+  webhookAddresses?: string
+  signature?: 'canonical' | 'raw'
 }
 
-export function serveCommand(): CommandModule<object, ServeArguments> {
-  return {
-    command: 'serve',
-    describe: 'start the embedded data service over the demo chain',
-    builder: (argv) =>
-      argv
-        .option('port', { type: 'number', default: 8787, describe: 'port to listen on; 0 takes a free one' })
-        .option('host', { type: 'string', default: '127.0.0.1', describe: 'address to listen on' })
-        .option('key', {
-          type: 'string',
-          array: true,
-          default: [],
-          describe: 'accept only this API key (repeatable; for trying, not for secrets)',
-        })
-        .option('quota', { type: 'number', describe: 'requests a second; over it 429' })
-        .option('burst', { type: 'number', describe: 'requests at once within the quota' })
-        .option('replay', {
-          type: 'number',
-          describe: 'let the chain grow by one block in so many seconds, with deliveries to webhooks',
-        })
-        .option('replay-from', {
-          type: 'number',
-          implies: 'replay',
-          describe: 'head that the replay begins with; the genesis block unless told',
-        })
-        .option('webhook-addresses', { type: 'number', describe: 'addresses a webhook may watch; 5' })
-        .option('signature', {
-          choices: ['canonical', 'raw'] as const,
-          describe: 'what deliveries are signed over: canonical JSON, or the body as sent',
-        }),
-    handler: serve,
-  }
+export function serveCommand(program: Command): void {
+  program
+    .command('serve')
+    .description('start the embedded data service over the demo chain')
+    .option('--port <n>', 'port to listen on; 0 takes a free one', '8787')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--key <key>', 'accept only this API key (repeatable; for trying, not for secrets)', collect)
+    .option('--quota <n>', 'requests a second; over it 429')
+    .option('--burst <n>', 'requests at once within the quota')
+    .option('--replay <seconds>', 'let the chain grow by a block every so often, with deliveries to webhooks')
+    .option('--replay-from <block>', 'head that the replay begins with (default: the genesis block)')
+    .option('--webhook-addresses <n>', 'addresses a webhook may watch (default: 5)')
+    .addOption(
+      new Option(
+        '--signature <scheme>',
+        'deliveries are signed over canonical JSON, or the body as sent',
+      ).choices(['canonical', 'raw']),
+    )
+    .action(serve)
 }
 
 async function serve(given: ServeArguments): Promise<void> {
-  const { host, port } = given
+  const port = readCount('port', given.port, { least: 0, most: 65_535 }) ?? 0
   const service = createDataService(optionsOf(given))
-  const listening = await listen(service, { host, port })
-  process.stdout.write(`data service on ${listening.url} (demo chain 43114); stop it with Ctrl-C\n`)
+  const listening = await listen(service, { host: given.host, port })
+  say(`data service on ${listening.url} (demo chain 43114); stop it with Ctrl-C`)
   await new Promise<void>((resolve) => {
     process.once('SIGINT', resolve)
     process.once('SIGTERM', resolve)
@@ -61,17 +52,28 @@ async function serve(given: ServeArguments): Promise<void> {
   await listening.close()
 }
 
-function optionsOf({ key, quota, burst, replay, replayFrom, ...given }: ServeArguments): DataServiceOptions {
+function optionsOf({ key = [], signature, ...given }: ServeArguments): DataServiceOptions {
+  const [quota, burst] = [readNumber('quota', given.quota), readNumber('burst', given.burst)]
   return {
     keys: key,
     quota: quota === undefined ? undefined : { perSecond: quota, burst },
-    replay: replay === undefined ? undefined : { from: replayFrom, everyMs: replay * 1000 },
-    maxAddresses: given.webhookAddresses,
-    signature: given.signature,
+    replay: replayOf(given),
+    maxAddresses: readNumber('webhook-addresses', given.webhookAddresses),
+    signature,
     onDelivery: ({ webhookId, status, nextDelayMs }) => {
       if (status === 200) return
       const next = nextDelayMs === undefined ? 'it is given up' : `again in ${nextDelayMs / 1000} s`
       process.stderr.write(`delivery to webhook ${webhookId} answered ${status ?? 'nothing'}: ${next}\n`)
     },
   }
+}
+
+function replayOf(given: Pick<ServeArguments, 'replay' | 'replayFrom'>): DataServiceOptions['replay'] {
+  const seconds = readNumber('replay', given.replay)
+  const from = readNumber('replay-from', given.replayFrom)
+  if (seconds !== undefined) return { from, everyMs: seconds * 1000 }
+  if (from === undefined) return undefined
+  throw new ExportError('USAGE', '--replay-from needs --replay', {
+    fix: 'Add --replay 2, to let the chain grow by a block every two seconds.',
+  })
 }

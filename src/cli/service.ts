@@ -1,4 +1,4 @@
-import type { Argv } from 'yargs'
+import type { Command } from 'commander'
 import type { ServiceAccess } from '../client/open-service.ts'
 import { readApiKey } from '../job/read-api-key.ts'
 import { readLastService } from '../report/last-service.ts'
@@ -9,18 +9,10 @@ import type { NamedOutput } from './output-of.ts'
 export type ServiceArguments = { baseUrl?: string | undefined; concurrency?: string | undefined }
 
 /** The options of those commands. */
-export function serviceOptions<T>(argv: Argv<T>) {
-  return argv
-    .option('base-url', {
-      type: 'string',
-      describe: 'address of the service, or `demo`; else WALLETLAKE_BASE_URL',
-      requiresArg: true,
-    })
-    .option('concurrency', {
-      type: 'string',
-      describe: 'requests in flight at most, 1 to 256; 16 unless told',
-      requiresArg: true,
-    })
+export function serviceOptions(command: Command): Command {
+  return command
+    .option('--base-url <url>', 'address of the service, or demo; else WALLETLAKE_BASE_URL')
+    .option('--concurrency <n>', 'requests in flight at most, 1 to 256 (default: 16)')
 }
 
 /** What is known of a service without options and environment. */

@@ -1,4 +1,4 @@
-import type { CommandModule } from 'yargs'
+import { type Command, Option } from 'commander'
 import { ExportError } from '../core/errors.ts'
 import { readApiKey } from '../job/read-api-key.ts'
 import { readWebhookSecret } from '../job/read-webhook-secret.ts'
@@ -6,85 +6,57 @@ import type { Log } from '../report/log.ts'
 import { counted, lasting } from '../report/words.ts'
 import { type WatchOptions, watchJob } from '../watch/watch.ts'
 import { readCount, readDuration } from './amounts.ts'
+import { addExamples } from './examples.ts'
 import { type Overrides, overrideOptions, readJobs } from './jobs.ts'
 import { type LogArguments, logOptions, withSignals } from './log.ts'
 import { readReceiverUrl } from './receiver-url.ts'
 
 type WatchArguments = Overrides &
   LogArguments & {
-    job: string
-    receiverUrl?: string | undefined
+    receiverUrl?: string
     listen: string
-    addressesPerWebhook?: string | undefined
-    secretScheme?: 'canonical' | 'raw' | 'none' | undefined
-    catchUp?: string | undefined
-    reread?: string | undefined
+    addressesPerWebhook?: string
+    secretScheme?: 'canonical' | 'raw' | 'none'
+    catchUp?: string
+    reread?: string
     debounce: string
   }
 
-export function watchCommand(): CommandModule<object, WatchArguments> {
-  return {
-    command: 'watch <job>',
-    describe: 'keep an export up to date by webhooks, until it is stopped',
-    builder: (argv) =>
-      logOptions(
-        overrideOptions(
-          argv.positional('job', {
-            describe: 'a job file without endBlock',
-            type: 'string',
-            demandOption: true,
-          }),
-        )
-          .option('receiver-url', {
-            type: 'string',
-            describe: 'where the service reaches this machine: https://…',
-            requiresArg: true,
-          })
-          .option('listen', {
-            type: 'string',
-            default: '127.0.0.1:8788',
-            describe: 'address and port that it leads to; port 0 takes any',
-            requiresArg: true,
-          })
-          .option('addresses-per-webhook', {
-            type: 'string',
-            describe: 'as many as your plan allows; 5 unless told',
-            requiresArg: true,
-          })
-          .option('secret-scheme', {
-            choices: ['canonical', 'raw', 'none'] as const,
-            describe: 'how events are signed; either way unless told',
-          })
-          .option('catch-up', {
-            type: 'string',
-            describe: 'run without an event after this long; 10m unless told',
-            requiresArg: true,
-          })
-          .option('reread', {
-            type: 'string',
-            describe: 'each run reads the last N blocks again (late indexing); 100 unless told',
-            requiresArg: true,
-          })
-          .option('debounce', {
-            type: 'string',
-            default: '5s',
-            describe: 'wait after an event for others',
-            requiresArg: true,
-          }),
-      )
-        .example('$0 watch jobs/mine.yaml --receiver-url https://me.example/hook', 'keep it up to date')
-        .epilogue(EPILOGUE),
-    handler: watch,
-  }
+export function watchCommand(program: Command): void {
+  const command = program
+    .command('watch')
+    .description('keep an export up to date by webhooks, until it is stopped')
+    .argument('<job>', 'a job file without endBlock')
+    .option('--receiver-url <url>', 'where the service reaches this machine: https://…')
+    .option('--listen <address>', 'address and port that it leads to; port 0 takes any', '127.0.0.1:8788')
+    .option('--addresses-per-webhook <n>', 'as many as your plan allows (default: 5)')
+    .addOption(
+      new Option('--secret-scheme <scheme>', 'how events are signed, if only one way').choices([
+        'canonical',
+        'raw',
+        'none',
+      ]),
+    )
+    .option('--catch-up <duration>', 'run without an event after this long (default: 10m)')
+    .option('--reread <n>', 'each run reads the last N blocks again, for late indexing (default: 100)')
+    .option('--debounce <duration>', 'wait after an event for others', '5s')
+  logOptions(overrideOptions(command))
+  addExamples(command, [
+    'watch jobs/mine.yaml --receiver-url https://me.example/hook',
+    'keep the export of jobs/mine.yaml up to date',
+  ])
+  command.addHelpText('after', EPILOGUE).action(watch)
 }
 
-const EPILOGUE = `Events are hints: what is written always comes from the listing. The secret that
-signs them comes from WALLETLAKE_WEBHOOK_SECRET or WALLETLAKE_WEBHOOK_SECRET_FILE,
-else from the service. \`walletlake webhooks remove <job>\` ends the webhooks.`
+const EPILOGUE = `
+Events are hints: what is written always comes from the listing. The secret that
+signs them comes from WALLETLAKE_WEBHOOK_SECRET, a file that
+WALLETLAKE_WEBHOOK_SECRET_FILE names, or else the service.
+\`webhooks remove <job>\` ends the webhooks.`
 
-async function watch(args: WatchArguments): Promise<void> {
-  const [job] = await readJobs({ ...args, jobs: [args.job] })
-  if (job === undefined) throw new ExportError('USAGE', `no job ${args.job}`)
+async function watch(file: string, args: WatchArguments): Promise<void> {
+  const [job] = await readJobs([file], args)
+  if (job === undefined) throw new ExportError('USAGE', `no job ${file}`)
   const given = {
     receiverUrl: readReceiverUrl('receiver-url', args.receiverUrl),
     listen: readListen(args.listen),

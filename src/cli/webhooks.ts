@@ -1,4 +1,4 @@
-import type { CommandModule } from 'yargs'
+import { Argument, type Command } from 'commander'
 import { type OpenedService, openService, type ServiceAccess } from '../client/open-service.ts'
 import { ExportError } from '../core/errors.ts'
 import { readApiKey } from '../job/read-api-key.ts'
@@ -12,48 +12,30 @@ import { type LogArguments, logOptions, withSignals } from './log.ts'
 import { readReceiverUrl } from './receiver-url.ts'
 import { readAccess } from './service.ts'
 
-type WebhooksArguments = Overrides &
-  LogArguments & {
-    action: 'list' | 'remove'
-    job?: string | undefined
-    allOfUrl?: string | undefined
-    json: boolean
-  }
+type Action = 'list' | 'remove'
+type WebhooksArguments = Overrides & LogArguments & { allOfUrl?: string; json?: boolean }
 
-export function webhooksCommand(): CommandModule<object, WebhooksArguments> {
-  return {
-    command: 'webhooks <action> [job]',
-    describe: 'list or remove the webhooks that `watch` has created',
-    builder: (argv) =>
-      logOptions(
-        overrideOptions(
-          argv
-            .positional('action', {
-              choices: ['list', 'remove'] as const,
-              describe: 'what to do with them',
-              demandOption: true,
-            })
-            .positional('job', { describe: 'the job file whose webhooks are meant', type: 'string' }),
-        ).option('all-of-url', {
-          type: 'string',
-          describe: 'or all of the key whose receiver is at this URL or below',
-          requiresArg: true,
-        }),
-      ).option('json', { type: 'boolean', default: false, describe: 'one JSON list on stdout' }),
-    handler: webhooks,
-  }
+export function webhooksCommand(program: Command): void {
+  const command = program
+    .command('webhooks')
+    .description('list or remove the webhooks that `watch` has created')
+    .addArgument(new Argument('<action>', 'what to do with them').choices(['list', 'remove']))
+    .argument('[job]', 'the job file whose webhooks are meant')
+    .option('--all-of-url <url>', 'or all of the key whose receiver is at this URL or below')
+    .option('--json', 'one JSON list on stdout')
+  logOptions(overrideOptions(command)).action(webhooks)
 }
 
-async function webhooks(args: WebhooksArguments): Promise<void> {
-  const { access, find } = await choose(args)
+async function webhooks(action: Action, file: string | undefined, args: WebhooksArguments): Promise<void> {
+  const { access, find } = await choose(file, args)
   await withSignals(args, async ({ log, signal }) => {
     const service = await openService({ ...access, signal, onDetail: log.debug })
     try {
       const found = await find(service)
       const active = found.filter(({ status }) => status !== 'inactive')
-      if (args.action === 'remove')
+      if (action === 'remove')
         await Promise.all(active.map((webhook) => dropWebhook(service.client, webhook, signal)))
-      tell(args.action === 'remove' ? active : found, args)
+      tell(action === 'remove' ? active : found, { action, json: args.json })
     } finally {
       await service.close()
     }
@@ -63,7 +45,7 @@ async function webhooks(args: WebhooksArguments): Promise<void> {
 type Choice = { access: ServiceAccess; find: (service: OpenedService) => Promise<FoundWebhook[]> }
 
 /** The service, and which of its webhooks are meant. */
-async function choose({ job: file, allOfUrl, ...args }: WebhooksArguments): Promise<Choice> {
+async function choose(file: string | undefined, { allOfUrl, ...args }: WebhooksArguments): Promise<Choice> {
   if ((file === undefined) === (allOfUrl === undefined))
     throw new ExportError('USAGE', 'whose webhooks are meant is not clear', {
       fix: 'Name a job file, or a receiver with --all-of-url.',
@@ -75,7 +57,7 @@ async function choose({ job: file, allOfUrl, ...args }: WebhooksArguments): Prom
       (await findWebhooks(client, isBelow, signal)) ?? cannotList()
     return { access: await readAccess(args, process.env), find }
   }
-  const [job] = await readJobs({ ...args, jobs: [file] })
+  const [job] = await readJobs([file], args)
   if (job === undefined) throw new ExportError('USAGE', `no job ${file}`)
   const isOurs = await webhooksOfJob(job)
   const find = async ({ client, signal }: OpenedService) =>
@@ -89,7 +71,9 @@ function cannotList(): never {
   })
 }
 
-function tell(found: readonly FoundWebhook[], { action, json }: WebhooksArguments): void {
+type Telling = { action: Action; json: boolean | undefined }
+
+function tell(found: readonly FoundWebhook[], { action, json }: Telling): void {
   const shown = found.map(({ url, ...webhook }) => ({ ...webhook, url: hideToken(url) }))
   if (json) {
     sayJson(shown)

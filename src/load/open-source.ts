@@ -98,7 +98,7 @@ async function readLocal(path: string): Promise<string> {
       'USAGE',
       isThere ? `there is no manifest at ${path}` : `there is no folder ${folderOf(path)}`,
       {
-        fix: 'Name the output folder of a finished walletlake run, or its manifest with --from-manifest.',
+        fix: 'Name the output folder of a finished run, or its manifest with --from-manifest.',
       },
     )
   }

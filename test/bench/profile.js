@@ -19,7 +19,7 @@ const STAGES = {
     /undici|llhttp|wasm|dist\/(fetch|plan|crawl|run-readers)|p-retry|p-limit|writeLatin1String|node:(net|internal\/(streams|abort_controller|event_target|timers|url|stream_base))|node:timers/,
   'files: checkpoint, chunks, parts':
     /dist\/(spool|write\/|slicer|open-places)|writeBuffer|node:internal\/fs|node:zlib|^(read|open|close|writeString|fstat|unlink) /,
-  'starting: loading modules': /node:internal\/(modules|bootstrap)|compile|node:path|evaluate|yargs|yaml/,
+  'starting: loading modules': /node:internal\/(modules|bootstrap)|compile|node:path|evaluate|commander|yaml/,
   other: /./,
 }
 

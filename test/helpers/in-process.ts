@@ -5,17 +5,21 @@ import { main } from '../../src/cli/main.ts'
 export async function runInProcess(
   args: readonly string[],
   env: Record<string, string> = {},
-): Promise<{ exit: number; stderr: string }> {
-  const said: string[] = []
-  const written = vi
-    .spyOn(process.stderr, 'write')
-    .mockImplementation((chunk) => said.push(String(chunk)) > 0)
+): Promise<{ exit: number; stdout: string; stderr: string }> {
+  const [stdout, stderr] = [listenTo(process.stdout), listenTo(process.stderr)]
   onTestFinished(() => {
-    written.mockRestore()
     vi.unstubAllEnvs()
   })
   for (const name of Object.keys(process.env)) if (name.startsWith('WALLETLAKE_')) vi.stubEnv(name, undefined)
   for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
   const exit = await main(args)
-  return { exit, stderr: said.join('') }
+  return { exit, stdout: stdout.join(''), stderr: stderr.join('') }
+}
+
+/** What is written to a stream from now on, instead of writing it. */
+function listenTo(stream: NodeJS.WriteStream): string[] {
+  const said: string[] = []
+  const write = vi.spyOn(stream, 'write').mockImplementation((chunk) => said.push(String(chunk)) > 0)
+  onTestFinished(() => write.mockRestore())
+  return said
 }

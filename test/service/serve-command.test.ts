@@ -42,9 +42,9 @@ test('serve takes the limit of addresses', async () => {
 
 test.for([
   { args: ['--replay', '0'], says: 'some time a block' },
-  { args: ['--replay', 'x'], says: 'some time a block' },
+  { args: ['--replay', 'x'], says: '--replay: found x, expected a number' },
   { args: ['--replay', '1', '--replay-from', '-4'], says: 'a whole number, but -4' },
-  { args: ['--replay-from', '4'], says: 'replay-from -> replay' },
+  { args: ['--replay-from', '4'], says: '--replay-from needs --replay' },
   { args: ['--signature', 'none'], says: 'signature' },
 ])('serve refuses $args', async ({ args, says }) => {
   const { exit, stderr } = await runCommand(['serve', '--port', '0', ...args])

@@ -1,0 +1,78 @@
+import { type Argument, Command, type Option } from 'commander'
+import { prepareThread } from '../assemble/threads/thread.ts'
+import { compileWasmQuickly } from '../core/v8.ts'
+import { VERSION } from '../core/version.ts'
+import type { Finish } from './finish.ts'
+import { guardOptions } from './guard-options.ts'
+import { programName } from './program-name.ts'
+
+/** Adds one command to the program. */
+type AddCommand = (program: Command, finish: Finish) => void
+
+/** What a command needs is loaded with it: starting costs more than most commands do. In the order of the help. */
+const COMMANDS: Record<string, () => Promise<AddCommand>> = {
+  run: async () => {
+    compileWasmQuickly()
+    prepareThread()
+    return (await import('./run.ts')).runCommand
+  },
+  plan: async () => (await import('./plan.ts')).planCommand,
+  validate: async () => (await import('./validate.ts')).validateCommand,
+  status: async () => (await import('./status.ts')).statusCommand,
+  verify: async () => (await import('./verify.ts')).verifyCommand,
+  compact: async () => (await import('./compact.ts')).compactCommand,
+  load: async () => (await import('./load.ts')).loadCommand,
+  audit: async () => (await import('./audit.ts')).auditCommand,
+  reindex: async () => (await import('./reindex.ts')).reindexCommand,
+  watch: async () => (await import('./watch.ts')).watchCommand,
+  webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
+  schema: async () => (await import('./schema.ts')).schemaCommand,
+  serve: async () => (await import('./serve.ts')).serveCommand,
+}
+
+/** The first command that a line names; undefined where it names none. */
+export function commandOf(argv: readonly string[]): string | undefined {
+  return argv.find((word) => Object.hasOwn(COMMANDS, word))
+}
+
+/** The program with the commands that a line names; with all of them where it names none, for the help. */
+export async function buildProgram(argv: readonly string[], finish: Finish): Promise<Command> {
+  const program = describeProgram()
+  const named = Object.keys(COMMANDS).filter((name) => argv.includes(name))
+  for (const [name, load] of Object.entries(COMMANDS)) {
+    if (named.length === 0 || named.includes(name)) (await load())(program, finish)
+  }
+  for (const command of program.commands) guardOptions(command)
+  return program
+}
+
+function describeProgram(): Command {
+  return new Command(programName())
+    .description('Exports the whole history of crypto wallets into CSV or Parquet files.')
+    .version(VERSION, '--version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .configureHelp({
+      optionDescription: describeOption,
+      argumentDescription: describeOption,
+      subcommandTerm: (command) => `${command.name()} ${command.usage().replace(/^\[options\] ?/, '')}`,
+    })
+    .configureOutput({
+      getOutHelpWidth: () => Math.min(80, process.stdout.columns ?? 80),
+      outputError: () => {},
+    })
+    .exitOverride()
+    .addHelpText('after', EPILOGUE)
+}
+
+function describeOption({ description, argChoices, defaultValue }: Option | Argument): string {
+  const choices = argChoices === undefined ? '' : `: ${argChoices.join(', ')}`
+  return `${description}${choices}${defaultValue === undefined ? '' : ` (default: ${defaultValue})`}`
+}
+
+const EPILOGUE = `
+Start here:
+  ${programName()} run jobs/demo.yaml    export the demo wallets, no account needed
+  ${programName()} serve                 the embedded data service on its own
+
+Keys come from WALLETLAKE_API_KEY or WALLETLAKE_API_KEY_FILE, never from a job.`

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import { runInProcess } from '../helpers/in-process.ts'
+
+test('prints the help where no word is given', async () => {
+  const { exit, stdout, stderr } = await runInProcess([])
+  expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
+  expect(stdout).toContain('Commands:\n  run ')
+  expect(stdout).toBe((await runInProcess(['--help'])).stdout)
+})
+
+test.for([
+  { args: ['run', '--bogus', 'jobs/demo.yaml'], says: "unknown option '--bogus'" },
+  { args: ['--bogus', 'run', 'jobs/demo.yaml'], says: "unknown option '--bogus'" },
+  { args: ['run', 'jobs/demo.yaml', '--ouput', 'x'], says: "'--ouput' (Did you mean --output?)" },
+  { args: ['statsu', 'jobs/demo.yaml'], says: "unknown command 'statsu' (Did you mean status?)" },
+  { args: ['serve', 'here'], says: "too many arguments for 'serve'" },
+  { args: ['run', 'jobs/demo.yaml', '--output'], says: "'--output <folder>' argument missing" },
+  {
+    args: ['run', '--output', '--format', 'csv', 'jobs/demo.yaml'],
+    says: "'--output <folder>' has no value before --format",
+  },
+  { args: ['serve', '--quota', 'many'], says: '--quota: found many, expected a number' },
+  { args: ['serve', '--replay-from', '4'], says: '--replay-from needs --replay' },
+  { args: ['load', 'x', '--commit', 'never'], says: 'Allowed choices are load, file' },
+])('tells what is wrong with $args', async ({ args, says }) => {
+  const { exit, stderr } = await runInProcess(args)
+  expect(stderr).toMatch(/^USAGE: .+\nfix: .+\n$/)
+  expect(stderr).toContain(says)
+  expect(exit).toBe(2)
+})
+
+test('suggests nothing for a word that is near to none', async () => {
+  const { stderr } = await runInProcess(['foo'])
+  expect(stderr).toMatch(/^USAGE: unknown command 'foo'\n/)
+})
+
+test('advises the help of the command that was named', async () => {
+  const { stderr } = await runInProcess(['load', '--nonsense'])
+  expect(stderr).toMatch(/\nfix: Run .+ load --help to see how it is used\.\n$/)
+})
+
+describe('a key on the command line', () => {
+  test.for(['--api-key', '--key', '--apikey', '--x-service-api-key', '--token'])(
+    '%s is refused with the way that keys take, and not shown',
+    async (option) => {
+      for (const words of [[`${option}=very=secret'`], [option, 'very-secret']]) {
+        const { exit, stderr } = await runInProcess(['run', 'jobs/demo.yaml', ...words])
+        expect(stderr).toContain(`unknown option '${option}'`)
+        expect(stderr).toContain('fix: Set WALLETLAKE_API_KEY, or WALLETLAKE_API_KEY_FILE')
+        expect(stderr).not.toContain('secret')
+        expect(exit).toBe(2)
+      }
+    },
+  )
+})
+
+test('validate explains itself without options of writing', async () => {
+  const { stdout } = await runInProcess(['validate', '--help'])
+  expect(stdout.match(/--[a-z-]+/g)).toEqual(['--help'])
+})
