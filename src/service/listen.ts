@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { ExportError } from '../core/errors.ts'
+import { bindServer, closeServer, readBody } from '../core/http-server.ts'
 import { BODY_LIMIT_BYTES } from './body.ts'
 import type { DataService, ServiceAnswer } from './data-service.ts'
 import { answerRefusal, Refusal } from './refusal.ts'
@@ -29,14 +28,12 @@ export async function listen(
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS })
   server.on('request', (request, response) => void respond(service, { request, response }))
   server.on('clientError', (_error, socket) => refuseGarbage(socket))
-  await bind(server, { host, port })
-  const bound = server.address() as AddressInfo
+  const bound = await bindServer(server, { host, port }, FIX)
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
-    port: bound.port,
+    ...bound,
     close() {
       service.close?.()
-      return close(server)
+      return closeServer(server)
     },
   }
 }
@@ -47,31 +44,15 @@ const KEEP_ALIVE_MS = 60_000
 type Exchange = { request: IncomingMessage; response: ServerResponse }
 
 async function respond(service: DataService, { request, response }: Exchange): Promise<void> {
-  const body = await readBody(request)
-  if (body === undefined) return void response.destroy()
+  const received = await readBody(request, BODY_LIMIT_BYTES)
+  if (received === undefined) return void response.destroy()
+  const body = received.toString('utf8')
   const { method = 'GET', url = '/' } = request
   const answer = await askSafely(service, { method, url, headers: flattenHeaders(request), body })
   const cut = request.readableEnded ? {} : { connection: 'close' }
   const length = { 'content-length': Buffer.byteLength(answer.body) }
   response.writeHead(answer.status, { ...answer.headers, ...length, ...cut })
   response.end(answer.body)
-}
-
-/** Reads a body, little more of it than the service takes and none of the rest; undefined where it breaks off. */
-function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  const state = { bytes: 0 }
-  return new Promise((resolve) => {
-    const done = () => resolve(Buffer.concat(chunks).toString('utf8'))
-    request.on('data', (chunk: Buffer) => {
-      if (state.bytes <= BODY_LIMIT_BYTES) chunks.push(chunk)
-      state.bytes += chunk.length
-      if (state.bytes > BODY_LIMIT_BYTES) done()
-    })
-    request.on('end', done)
-    request.on('error', () => resolve(undefined))
-    request.on('close', () => resolve(undefined))
-  })
 }
 
 /** Our own service never throws; one that wraps it may. */
@@ -107,22 +88,3 @@ function refuseGarbage(socket: Duplex): void {
 }
 
 const FIX = 'Choose another --port, or --port 0 for any free one, and a --host of this machine.'
-
-function bind(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
-  if (!(Number.isInteger(port) && port >= 0 && port <= 65_535))
-    throw new ExportError('USAGE', `a port is a number from 0 to 65535, not ${port}`, { fix: FIX })
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why = cause.code ?? cause.message
-      reject(new ExportError('USAGE', `cannot listen on ${host}:${port}: ${why}`, { cause, fix: FIX }))
-    })
-    server.listen({ host, port }, resolve)
-  })
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
-  })
-}

@@ -1,6 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { ExportError } from '../core/errors.ts'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { bindServer, closeServer, readBody } from '../core/http-server.ts'
 
 export type ReceiverOptions = {
   host: string
@@ -25,6 +24,7 @@ export type Receiver = {
 }
 
 const CONNECTIONS = 256
+const FIX = 'Name an address of this machine and a free port with --listen; port 0 takes any.'
 
 /**
  * Receives events over HTTP: 200 at once for a genuine one, whatever is done about it later; 404 for other paths, 405
@@ -41,12 +41,8 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   })
   server.maxConnections = CONNECTIONS
   server.on('request', (request, response) => void handle(request, { response, options }))
-  await bind(server, { host, port })
-  const bound = server.address() as AddressInfo
-  return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound.port}`,
-    close: () => close(server),
-  }
+  const { url } = await bindServer(server, { host, port }, FIX)
+  return { url, close: () => closeServer(server) }
 }
 
 type Exchange = { response: ServerResponse; options: ReceiverOptions }
@@ -76,39 +72,4 @@ async function judge(request: IncomingMessage, options: ReceiverOptions): Promis
   const signature = request.headers['x-signature']
   const genuine = isGenuine({ body, event, signature: typeof signature === 'string' ? signature : undefined })
   return genuine ? 200 : 401
-}
-
-/** Reads a body, little more of it than is taken; undefined where it breaks off. */
-function readBody(request: IncomingMessage, most: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  return new Promise((resolve) => {
-    const done = () => resolve(Buffer.concat(chunks))
-    request.on('data', (chunk: Buffer) => {
-      if (bytes > most) return
-      chunks.push(chunk)
-      bytes += chunk.length
-      if (bytes > most) done()
-    })
-    request.on('end', done)
-    request.on('error', () => resolve(undefined))
-    request.on('close', () => resolve(undefined))
-  })
-}
-
-function bind(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', ({ code, message }: NodeJS.ErrnoException) => {
-      const fix = 'Name an address of this machine and a free port with --listen; port 0 takes any.'
-      reject(new ExportError('USAGE', `cannot listen on ${host}:${port}: ${code ?? message}`, { fix }))
-    })
-    server.listen({ host, port }, resolve)
-  })
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
-  })
 }
