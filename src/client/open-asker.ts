@@ -3,7 +3,7 @@ import type { Figures } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
 import { type Client, createClient } from './client.ts'
 import type { Gate } from './gate/gate.ts'
-import type { Asker, RequestEvent } from './request.ts'
+import { type Asker, describeRequest, type RequestEvent } from './request.ts'
 import type { RetryOptions } from './retry.ts'
 
 export type Asking = {
@@ -29,7 +29,7 @@ export function openAsker(job: Job, asking: Asking): { asker: Asker; close: () =
   const client = clientFor(job, asking.demoUrl, asking.apiKey)
   const onEvent = (event: RequestEvent) => {
     count(figures, event, spend)
-    const detail = describe(event)
+    const detail = describeRequest(event)
     if (detail !== undefined) onDetail(detail)
   }
   const asker = { client, gate, limit, signal, onEvent, ...(retry === undefined ? {} : { retry }) }
@@ -62,9 +62,4 @@ function count(figures: Figures, event: RequestEvent, spend: () => void): void {
   } else if (event.kind === 'answered') figures.bytes += event.bytes
   else if (event.kind === 'refused') figures.refusals += 1
   else figures.retries += 1
-}
-
-function describe(event: RequestEvent): string | undefined {
-  if (event.kind === 'refused') return `429, everything waits ${event.waitMs} ms`
-  return event.kind === 'retried' ? `asking again: ${event.reason}` : undefined
 }

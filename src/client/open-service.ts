@@ -1,10 +1,11 @@
 import { ExportError } from '../core/errors.ts'
+import { type Bounds, startBounds } from './bounds.ts'
 import { openDemo } from './open-demo.ts'
-import type { RequestEvent } from './request.ts'
+import { describeRequest, type RequestEvent } from './request.ts'
 import type { RetryOptions } from './retry.ts'
 import { createServiceClient, type ServiceClient } from './service-client.ts'
 
-export type ServiceAccess = {
+export type ServiceAccess = Bounds & {
   /** `demo` starts the embedded service; undefined is refused with USAGE. */
   baseUrl: string | undefined
   /** The key for the service; never kept anywhere. */
@@ -15,13 +16,7 @@ export type ServiceAccess = {
   timeoutMs?: number | undefined
   /** Requests in flight, at most. @default 16 */
   concurrency?: number | undefined
-  /** Requests that may be sent, tries included; undefined: no bound. */
-  maxRequests?: number | undefined
-  /** Stop after this long, in milliseconds (at most 24 days count); undefined: no bound. */
-  deadlineMs?: number | undefined
   retry?: RetryOptions | undefined
-  /** Aborting it with an ExportError ends every request with that error. */
-  signal?: AbortSignal | undefined
   /** One line about each retry and refusal. */
   onDetail?: ((detail: string) => void) | undefined
 }
@@ -46,17 +41,22 @@ export async function openService(access: ServiceAccess): Promise<OpenedService>
   const counts = { requests: 0, rateLimited: 0, retries: 0 }
   const baseUrl = requireBaseUrl(access.baseUrl)
   const demo = baseUrl === 'demo' ? await openDemo() : undefined
-  const { signal, clear } = startDeadline(access)
+  const { signal, spend, end } = startBounds(access, 'the command was aborted')
   const client = createServiceClient({
     ...{ apiKeyHeader, timeoutMs, concurrency, retry },
     baseUrl: demo?.url ?? baseUrl,
     apiKey: demo === undefined ? apiKey : undefined,
-    onEvent: (event) => note(event, counts, access),
+    onEvent: (event) => {
+      if (event.kind === 'sent') spend()
+      count(counts, event)
+      const detail = describeRequest(event)
+      if (detail !== undefined) access.onDetail?.(detail)
+    },
   })
   return {
     ...{ client, counts, signal },
     close: async () => {
-      clear()
+      end()
       await client.close()
       await demo?.close()
     },
@@ -70,27 +70,8 @@ function requireBaseUrl(baseUrl: string | undefined): string {
   })
 }
 
-function startDeadline({ deadlineMs, signal: given }: ServiceAccess) {
-  const stop = new AbortController()
-  const end = () => stop.abort(reached('deadline'))
-  const timer = deadlineMs === undefined ? undefined : setTimeout(end, Math.min(deadlineMs, 2 ** 31 - 1))
-  const signal = given === undefined ? stop.signal : AbortSignal.any([given, stop.signal])
-  return { signal, clear: () => clearTimeout(timer) }
-}
-
-function note(event: RequestEvent, counts: RequestCounts, { maxRequests, onDetail }: ServiceAccess): void {
-  if (event.kind === 'sent') {
-    if (counts.requests === maxRequests) throw reached(`budget of ${maxRequests} requests`)
-    counts.requests += 1
-  } else if (event.kind === 'refused') {
-    counts.rateLimited += 1
-    onDetail?.(`429, everything waits ${event.waitMs} ms`)
-  } else if (event.kind === 'retried') {
-    counts.retries += 1
-    onDetail?.(`asking again: ${event.reason}`)
-  }
-}
-
-function reached(bound: string): ExportError {
-  return new ExportError('BUDGET_REACHED', `the ${bound} is reached`)
+function count(counts: RequestCounts, { kind }: RequestEvent): void {
+  if (kind === 'sent') counts.requests += 1
+  else if (kind === 'refused') counts.rateLimited += 1
+  else if (kind === 'retried') counts.retries += 1
 }

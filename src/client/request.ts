@@ -13,6 +13,12 @@ export type RequestEvent =
   | { kind: 'refused'; waitMs: number }
   | { kind: 'retried'; reason: string }
 
+/** What a refusal or a retry is in words, for the log; undefined for what goes well. */
+export function describeRequest(event: RequestEvent): string | undefined {
+  if (event.kind === 'refused') return `429, everything waits ${event.waitMs} ms`
+  return event.kind === 'retried' ? `asking again: ${event.reason}` : undefined
+}
+
 export type Asker = {
   client: Client
   gate: Gate

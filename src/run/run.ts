@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { setMaxListeners } from 'node:events'
 import { resolve } from 'node:path'
+import { type Bounds, type StartedBounds, startBounds } from '../client/bounds.ts'
 import { createGate, type Gate } from '../client/gate/gate.ts'
 import { openAsker, requireService } from '../client/open-asker.ts'
 import { openDemo } from '../client/open-demo.ts'
@@ -8,27 +8,20 @@ import type { Asker } from '../client/request.ts'
 import type { RetryOptions } from '../client/retry.ts'
 import { ExportError, FAILURES, type FailureCode } from '../core/errors.ts'
 import { type Figures, lackOf, newFigures } from '../core/figures.ts'
-import { followSignal } from '../core/follow-signal.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import type { Job } from '../core/model.ts'
 import { writeRunReport } from '../report/run-report.ts'
 import { exportJob, type JobResult } from './export-job.ts'
 
 /** How `run` asks, how far it goes and whom it tells. */
-export type RunOptions = {
+export type RunOptions = Bounds & {
   /** The key for the service; never kept anywhere. */
   apiKey?: string | undefined
   /** Forget checkpoints and start over. @default false */
   fresh?: boolean
   /** Read so many blocks at the end of an earlier run again, and write what has changed. @default 0 */
   rereadBlocks?: number
-  /** Stop cleanly after this many requests; undefined: no bound. */
-  maxRequests?: number | undefined
-  /** Stop cleanly after this long, in milliseconds (at most 24 days count); undefined: no bound. */
-  deadlineMs?: number | undefined
   retry?: RetryOptions
-  /** Aborting it ends the run: with the reason if that is an ExportError, else with INTERRUPTED; what was received stays. */
-  signal?: AbortSignal
   /** One line about something worth knowing, as it happens. */
   onNotice?: (notice: string) => void
   /** One line about each retry and refusal. */
@@ -79,43 +72,14 @@ function requireDistinctOutputs(jobs: readonly Job[]): void {
   }
 }
 
-type Shared = {
-  gate: Gate
-  limit: Asker['limit']
-  signal: AbortSignal
-  /** Counts a request; throws BUDGET_REACHED where none is left. */
-  spend: () => void
-  /** Lets go of the clock and of the caller's signal. */
-  end: () => void
-}
+type Shared = StartedBounds & { gate: Gate; limit: Asker['limit'] }
 
-function shareLimits(jobs: readonly Job[], { maxRequests, deadlineMs, signal }: RunOptions): Shared {
-  const { stop, forget } = followSignal(signal, 'the run was aborted')
-  // Every job listens to it: many listeners are no leak here.
-  setMaxListeners(0, stop.signal)
-  const deadline =
-    deadlineMs === undefined
-      ? undefined
-      : setTimeout(() => stop.abort(reached('deadline')), Math.min(deadlineMs, 2 ** 31 - 1))
-  let sent = 0
-  const spend = () => {
-    if (maxRequests === undefined || sent < maxRequests) sent += 1
-    else throw reached(`budget of ${maxRequests} requests`)
-  }
+function shareLimits(jobs: readonly Job[], options: RunOptions): Shared {
   return {
+    ...startBounds(options, 'the run was aborted'),
     gate: createGate(),
     limit: limitConcurrency(Math.max(...jobs.map(({ concurrency }) => concurrency))),
-    signal: stop.signal,
-    spend,
-    end: () => {
-      clearTimeout(deadline)
-      forget()
-    },
   }
-}
-
-function reached(bound: string): ExportError {
-  return new ExportError('BUDGET_REACHED', `the ${bound} is reached`)
 }
 
 type Running = { shared: Shared; options: RunOptions; demoUrl: string | undefined; id: string }

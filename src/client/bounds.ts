@@ -1,0 +1,51 @@
+import { setMaxListeners } from 'node:events'
+import { ExportError } from '../core/errors.ts'
+import { followSignal } from '../core/follow-signal.ts'
+
+/** How far a command may go. */
+export type Bounds = {
+  /** Requests that may be sent, tries included; undefined: no bound. */
+  maxRequests?: number | undefined
+  /** Stop after this long, in milliseconds (at most 24 days count); undefined: no bound. */
+  deadlineMs?: number | undefined
+  /** Aborting it ends the command: with its reason if that is an ExportError, else with INTERRUPTED. */
+  signal?: AbortSignal | undefined
+}
+
+/** Bounds that count: the clock of a deadline runs from the start on. */
+export type StartedBounds = {
+  /** Ends with the caller's signal, or at the deadline with BUDGET_REACHED. */
+  signal: AbortSignal
+  /** Counts a request that is about to be sent; throws BUDGET_REACHED where none is left. */
+  spend(): void
+  /** Lets go of the clock and of the caller's signal. */
+  end(): void
+}
+
+/** Starts the bounds of one command; `words` say what ended where the caller's signal gives no reason of ours. */
+export function startBounds({ maxRequests, deadlineMs, signal }: Bounds, words: string): StartedBounds {
+  const { stop, forget } = followSignal(signal, words)
+  // Every request and every job listens to it: many listeners are no leak here.
+  setMaxListeners(0, stop.signal)
+  const atDeadline = () => stop.abort(reached('deadline'))
+  const timer = deadlineMs === undefined ? undefined : setTimeout(atDeadline, Math.min(deadlineMs, MOST_MS))
+  let sent = 0
+  return {
+    signal: stop.signal,
+    spend: () => {
+      if (sent === maxRequests) throw reached(`budget of ${maxRequests} requests`)
+      sent += 1
+    },
+    end: () => {
+      clearTimeout(timer)
+      forget()
+    },
+  }
+}
+
+/** The longest that a timer waits. */
+const MOST_MS = 2 ** 31 - 1
+
+function reached(bound: string): ExportError {
+  return new ExportError('BUDGET_REACHED', `the ${bound} is reached`)
+}
