@@ -1,8 +1,9 @@
+import { faultOfAddress } from './address.ts'
 import type { Complain } from './complaints.ts'
 import { quoted } from './given.ts'
 import { freeTextExpected, isFreeText } from './kinds.ts'
 import type { Line } from './read-lines.ts'
-import { ADDRESS, ADDRESS_EXPECTED, type Entry, LABEL_CHARACTERS, likelyAddress } from './roster.ts'
+import { type Entry, LABEL_CHARACTERS } from './roster.ts'
 import { type CsvField, splitCsv } from './split-csv.ts'
 
 /** How an addresses file is laid out; `none` where its header is wrong and no line can be understood. */
@@ -50,15 +51,9 @@ const LINE_EXPECTED: Readonly<Record<Layout, string>> = {
 
 function entryOf(at: AddressLine, address: CsvField, label: CsvField | undefined): Entry | undefined {
   const place = { file: at.file, line: at.line.number, column: address.column }
-  if (!ADDRESS.test(address.text)) {
-    const found = quoted(address.text)
-    at.complain({
-      place,
-      field: 'address',
-      found,
-      expected: ADDRESS_EXPECTED,
-      didYouMean: likelyAddress(address.text),
-    })
+  const fault = faultOfAddress(address.text)
+  if (fault !== undefined) {
+    at.complain({ place, field: 'address', found: quoted(address.text), ...fault })
     return undefined
   }
   if (label === undefined || label.text === '')

@@ -1,18 +1,10 @@
 import type { Wallet } from '../core/model.ts'
+import { ADDRESS, ADDRESS_EXPECTED, faultOfAddress } from './address.ts'
 import { against, type Complain } from './complaints.ts'
 import { type Given, textOf } from './given.ts'
 import { complainOfKeys } from './keys.ts'
-import { accepting, freeText, type Kind } from './kinds.ts'
-import {
-  ADDRESS,
-  ADDRESS_EXPECTED,
-  type Entry,
-  enroll,
-  LABEL_CHARACTERS,
-  likelyAddress,
-  type Roster,
-  walletsOf,
-} from './roster.ts'
+import { freeText, type Kind } from './kinds.ts'
+import { type Entry, enroll, LABEL_CHARACTERS, type Roster, walletsOf } from './roster.ts'
 
 /** A list of addresses, or of `{address, label}`, as wallets in order of their addresses. */
 export function addressList(): Kind<readonly Wallet[]> {
@@ -29,19 +21,26 @@ export function addressList(): Kind<readonly Wallet[]> {
 }
 
 /** The text of an unquoted address is taken as written: to YAML it is a number. */
-const address = accepting({
+const address: Kind<string> = {
   schema: { type: 'string', pattern: ADDRESS.source },
-  expected: ADDRESS_EXPECTED,
-  accept: (given) => ADDRESS.exec(textOf(given) ?? '')?.[0],
-  suggest: (given) => likelyAddress(textOf(given) ?? ''),
-})
+  parse: (given, complain) => {
+    const text = textOf(given)
+    const fault = text === undefined ? { expected: ADDRESS_EXPECTED } : faultOfAddress(text)
+    if (fault === undefined) return text
+    complain({ ...against(given, ADDRESS_EXPECTED), ...fault })
+    return undefined
+  },
+}
 
 const label = freeText(LABEL_CHARACTERS)
 
 const LABELLED = {
   type: 'object',
   properties: {
-    address: { ...address.schema, description: '0x and 40 hex digits, in any letter case; quote it.' },
+    address: {
+      ...address.schema,
+      description: '0x and 40 hex digits; mixed letter case has to fit the checksum (EIP-55).',
+    },
     label: { ...label.schema, description: 'Your name for the wallet, as it stands in the tables.' },
   },
   required: ['address'],

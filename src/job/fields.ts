@@ -49,7 +49,7 @@ export const FIELDS = {
   addresses: {
     ...addressList(),
     about:
-      'The wallets: each an address, or an address with your label. Order and letter case do not matter.',
+      'The wallets: each an address, or an address with your label. Mixed letter case has to fit its checksum.',
     examples: [
       ['0x52908400098527886e0f7030069857d2e4169ee7'],
       [{ address: '0x52908400098527886e0f7030069857d2e4169ee7', label: 'treasury' }],

@@ -32,12 +32,4 @@ export function walletsOf(roster: Roster): readonly Wallet[] {
     .sort((a, b) => (a.address < b.address ? -1 : a.address > b.address ? 1 : 0))
 }
 
-export const ADDRESS = /^0x[0-9a-fA-F]{40}$/
-export const ADDRESS_EXPECTED = '0x and 40 hexadecimal digits'
 export const LABEL_CHARACTERS = 256
-
-/** The address that was most likely meant: its `0x` forgotten, or blanks around it. */
-export function likelyAddress(text: string): string | undefined {
-  const likely = `0x${text.trim().replace(/^0x/i, '')}`
-  return likely !== text && ADDRESS.test(likely) ? likely : undefined
-}

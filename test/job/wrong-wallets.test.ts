@@ -1,5 +1,5 @@
-import { test } from 'vitest'
-import { A, B, expectRefusal, LEAST, type Wrong } from './helpers.ts'
+import { expect, test } from 'vitest'
+import { A, B, expectRefusal, LEAST, refusalOf, type Wrong } from './helpers.ts'
 
 const HEX_39 = `0x${'a'.repeat(39)}`
 const list = (...items: string[]) => `chain: 1\naddresses:\n${items.map((item) => `  - ${item}\n`).join('')}`
@@ -87,6 +87,51 @@ const WRONG: readonly Wrong[] = [
     says: `job.yaml:4:5: addresses[1]: found "${B.slice(2)}", expected 0x and 40 hexadecimal digits (did you mean "${B}"?)`,
   },
   {
+    when: 'an address is a digit long',
+    text: list(`'${A}b'`),
+    says: `addresses[0]: found "${A}b", expected 0x and 40 hexadecimal digits (not 41)`,
+  },
+  {
+    when: 'an address is a link to an explorer',
+    text: list(`https://explorer.example.com/address/${A}?tab=txs`),
+    says: `expected 0x and 40 hexadecimal digits (did you mean "${A}"?)`,
+  },
+  {
+    when: 'an address has its chain before it',
+    text: list(`'avax:${A}'`),
+    says: `found "avax:${A}", expected 0x and 40 hexadecimal digits (did you mean "${A}"?)`,
+  },
+  {
+    when: 'an address has a letter in place of a zero',
+    text: list(`'0xO${'a'.repeat(39)}'`),
+    says: `expected 0x and 40 hexadecimal digits ("O" is none)`,
+  },
+  {
+    when: 'an address is shortened',
+    text: list('0x58A5…1b25'),
+    says: 'found "0x58A5…1b25", expected 0x and 40 hexadecimal digits (whole, not shortened)',
+  },
+  {
+    when: 'an address is a name',
+    text: list('vitalik.eth'),
+    says: 'addresses[0]: found "vitalik.eth", expected 0x and 40 hexadecimal digits (names are not looked up)',
+  },
+  {
+    when: "an address is Solana's",
+    text: list('7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRuDpvcMwJeK'),
+    says: `expected 0x and 40 hexadecimal digits (an EVM chain's; this looks like Solana's)`,
+  },
+  {
+    when: "an address is Bitcoin's",
+    text: list('bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq'),
+    says: 'expected 0x and 40 hexadecimal digits (Bitcoin is no EVM chain)',
+  },
+  {
+    when: 'an address is one of the X-chain',
+    text: list('X-avax1tzdcgj4ehsvhhgpl7zylwpw0gl2rxcg4r5afk5'),
+    says: "expected 0x and 40 hexadecimal digits (the C-chain's address begins with 0x)",
+  },
+  {
     when: 'an address is null',
     text: list(`'${A}'`, '~'),
     says: 'job.yaml:4:5: addresses[1]: found ~, expected 0x and 40 hexadecimal digits, or {address, label}',
@@ -133,5 +178,16 @@ const WRONG: readonly Wrong[] = [
     says: 'job.yaml:3:16: addressesFile: found "w.csv", expected addresses or addressesFile, not both',
   },
 ]
+
+test('does not show what may be a private key', async () => {
+  for (const item of [`'0x${'5'.repeat(64)}'`, '5'.repeat(64), `'${'5'.repeat(64)}'`]) {
+    const { message } = await refusalOf(list(item))
+    expect(message).toContain(
+      'addresses[0]: found text of 64 hexadecimal digits (not shown), expected 0x and 40',
+    )
+    expect(message).toContain('or a private key, which belongs in no file')
+    expect(message).not.toContain('55555')
+  }
+})
 
 test.for(WRONG)('refuses a job with its place when $when', expectRefusal)
