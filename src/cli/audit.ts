@@ -17,6 +17,7 @@ type AuditArguments = ServiceArguments &
 export function auditCommand(program: Command, finish: Finish): void {
   const command = program
     .command('audit')
+    .summary('hold an export against the block listing')
     .description('hold an export against the block listing; exit 0 or 10')
     .argument('<output>', OUTPUT_OR_JOB)
   serviceOptions(command)

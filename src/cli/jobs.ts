@@ -6,9 +6,12 @@ import { shrinkHeap } from '../core/v8.ts'
 import { readJob } from '../job/read-job.ts'
 import { collect } from './collect.ts'
 
-/** Job files and the options that override them, shared by the commands that read several. */
+/** For the help of commands that read several. */
+export const JOB_FILES = 'job files (YAML or JSON) or globs'
+
+/** Job files and the options that override them. */
 export function jobOptions(command: Command): Command {
-  return overrideOptions(command.argument('<jobs...>', 'job files (YAML or JSON) or globs'))
+  return overrideOptions(command.argument('<jobs...>', JOB_FILES))
 }
 
 /** The options that override a job file. */

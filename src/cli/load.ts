@@ -31,6 +31,7 @@ type LoadArguments = {
 export function loadCommand(program: Command): void {
   const command = program
     .command('load')
+    .summary('load an export into a database')
     .description('load an export into a database; twice gives the same rows')
     .argument('[output]', OUTPUT_OR_JOB)
     .option('--to <target>', TARGETS)

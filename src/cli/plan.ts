@@ -4,17 +4,20 @@ import type { BlockRange, Job } from '../core/model.ts'
 import { say } from '../report/say.ts'
 import { counted, grouped, listedRanges } from '../report/words.ts'
 import { inspectJob } from '../run/inspect-job.ts'
-import { jobOptions, type Overrides, readJobs } from './jobs.ts'
+import { type FilelessArguments, filelessOptions, readJobsOrOptions } from './fileless.ts'
+import { JOB_FILES, type Overrides, overrideOptions } from './jobs.ts'
 
 export function planCommand(program: Command): void {
   const command = program
     .command('plan')
+    .summary('print what a run would still request')
     .description('print what a run would still request; writes and asks nothing')
-  jobOptions(command).action(plan)
+    .argument('[jobs...]', JOB_FILES)
+  overrideOptions(filelessOptions(command)).action(plan)
 }
 
-async function plan(jobs: string[], args: Overrides): Promise<void> {
-  for (const job of await readJobs(jobs, args)) {
+async function plan(files: string[], args: Overrides & FilelessArguments): Promise<void> {
+  for (const job of await readJobsOrOptions(files, args)) {
     const { state, wallets, blocks } = await inspectJob(job)
     const open = wallets.filter(({ remaining }) => remaining.length > 0)
     const left =

@@ -1,17 +1,39 @@
+import { readFileSync } from 'node:fs'
 import { basename, delimiter, dirname, relative, sep } from 'node:path'
 import { shellWord } from './shell-word.ts'
 
 type Process = Pick<NodeJS.Process, 'argv' | 'env' | 'cwd'>
 
 /**
- * The words that start this program again, as its user started it: `walletlake`, `npx walletlake`, or `node` and the
- * path of the file. To be typed into a shell in the same folder.
+ * The words that start this program again in the same folder, as its user started it: `walletlake`, `npx walletlake`
+ * (with the package that npx was given), or `node` and the path of the file.
  */
 export function programName({ argv, env, cwd }: Process = process): string {
   const script = argv[1] ?? ''
   const isInstalled = script.split(sep).includes('node_modules')
-  if (isInstalled && env.npm_command !== undefined) return 'npx walletlake'
-  if (basename(script) === 'bin.js' && !isInstalled) return `node ${shellWord(relative(cwd(), script))}`
+  if (isInstalled && env.npm_command !== undefined) return ['npx', ...packageOf(script), NAME].join(' ')
+  if (basename(script) === 'bin.js') return isInstalled ? NAME : `node ${shellWord(relative(cwd(), script))}`
   const isOnPath = (env.PATH ?? '').split(delimiter).includes(dirname(script))
-  return isOnPath || basename(script) === 'bin.js' ? 'walletlake' : shellWord(relative(cwd(), script))
+  return isOnPath ? NAME : shellWord(pathFrom(cwd(), script))
+}
+
+/** A shell looks for a word without a slash on the PATH alone. */
+function pathFrom(folder: string, script: string): string {
+  const path = relative(folder, script)
+  return path.includes(sep) ? path : `.${sep}${path}`
+}
+
+const NAME = 'walletlake'
+
+/** What npx installs for one call lies in a folder of its own, which says what was asked for. */
+function packageOf(script: string): string[] {
+  const [folder = ''] = script.split(`${sep}node_modules${sep}`)
+  if (basename(dirname(folder)) !== '_npx') return []
+  try {
+    const { _npx: asked } = JSON.parse(readFileSync(`${folder}${sep}package.json`, 'utf8'))
+    const [spec] = asked.packages
+    return spec === NAME ? [] : ['--package', shellWord(String(spec))]
+  } catch {
+    return []
+  }
 }

@@ -11,9 +11,13 @@ type AddCommand = (program: Command, finish: Finish) => void
 
 /** What a command needs is loaded with it: starting costs more than most commands do. In the order of the help. */
 const COMMANDS: Record<string, () => Promise<AddCommand>> = {
+  demo: async () => {
+    prepareRun()
+    return (await import('./demo.ts')).demoCommand
+  },
+  init: async () => (await import('./init.ts')).initCommand,
   run: async () => {
-    compileWasmQuickly()
-    prepareThread()
+    prepareRun()
     return (await import('./run.ts')).runCommand
   },
   plan: async () => (await import('./plan.ts')).planCommand,
@@ -28,6 +32,12 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
   schema: async () => (await import('./schema.ts')).schemaCommand,
   serve: async () => (await import('./serve.ts')).serveCommand,
+}
+
+/** What a run needs soon begins while its code is loaded. */
+function prepareRun(): void {
+  compileWasmQuickly()
+  prepareThread()
 }
 
 /** The first command that a line names; undefined where it names none. */
@@ -72,7 +82,7 @@ function describeOption({ description, argChoices, defaultValue }: Option | Argu
 
 const EPILOGUE = `
 Start here:
-  ${programName()} run jobs/demo.yaml    export the demo wallets, no account needed
-  ${programName()} serve                 the embedded data service on its own
+  ${programName()} demo    export the demo wallets, no account needed
+  ${programName()} init    write a job file for wallets of your own
 
 Keys come from WALLETLAKE_API_KEY or WALLETLAKE_API_KEY_FILE, never from a job.`

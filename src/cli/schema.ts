@@ -20,7 +20,7 @@ type SchemaArguments = SchemaOptions & { what: string | undefined }
 export function schemaCommand(program: Command): void {
   const command = program
     .command('schema')
-    .summary('print the tables, as JSON or SQL, or the format of jobs')
+    .summary('print the tables or the format of jobs')
     .description('print the tables and their columns, as JSON or SQL, or `job`: the job file format')
     .argument('[what]', 'a table, or `job` for the JSON Schema of job files')
     .addOption(new Option('--sql <engine>', 'create-table statements instead of JSON').choices(DIALECT_NAMES))

@@ -22,6 +22,7 @@ type ServeArguments = {
 export function serveCommand(program: Command): void {
   program
     .command('serve')
+    .summary('start the embedded data service')
     .description('start the embedded data service over the demo chain')
     .option('--port <n>', 'port to listen on; 0 takes a free one', '8787')
     .option('--host <address>', 'address to listen on', '127.0.0.1')

@@ -25,6 +25,7 @@ type WatchArguments = Overrides &
 export function watchCommand(program: Command): void {
   const command = program
     .command('watch')
+    .summary('keep an export up to date by webhooks')
     .description('keep an export up to date by webhooks, until it is stopped')
     .argument('<job>', 'a job file without endBlock')
     .option('--receiver-url <url>', 'where the service reaches this machine: https://…')

@@ -18,6 +18,7 @@ type WebhooksArguments = Overrides & LogArguments & { allOfUrl?: string; json?: 
 export function webhooksCommand(program: Command): void {
   const command = program
     .command('webhooks')
+    .summary('list or remove the webhooks of `watch`')
     .description('list or remove the webhooks that `watch` has created')
     .addArgument(new Argument('<action>', 'what to do with them').choices(['list', 'remove']))
     .argument('[job]', 'the job file whose webhooks are meant')

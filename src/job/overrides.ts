@@ -4,6 +4,16 @@ import type { Layer } from './layers.ts'
 
 /** What the command line sets over the job file; all of it is checked like the job's own fields. */
 export type JobOverrides = {
+  /** Names the output folder. */
+  readonly name?: string | undefined
+  /** EVM chain id or blockchain id. */
+  readonly chain?: string | undefined
+  /** Wallets, each `0x…` or `0x…=label`. */
+  readonly address?: readonly string[] | undefined
+  /** First block; digits may come as text. */
+  readonly startBlock?: number | string | undefined
+  /** Block to stop before; digits may come as text. */
+  readonly endBlock?: number | string | undefined
   /** Where the service is: an http(s) URL or `demo`. */
   readonly baseUrl?: string | undefined
   /** Folder for the files. */
@@ -27,6 +37,11 @@ export type JobOverrides = {
 /** The layer of the command line. */
 export function layerOfOverrides(overrides: JobOverrides): Layer {
   return layerOf([
+    ['name', '--name', overrides.name],
+    ['chain', '--chain', overrides.chain],
+    ['addresses', '--address', overrides.address?.map(walletOf)],
+    ['startBlock', '--start-block', numeric(overrides.startBlock)],
+    ['endBlock', '--end-block', numeric(overrides.endBlock)],
     ['service.baseUrl', '--base-url', overrides.baseUrl],
     ['output', '--output', overrides.output],
     ['format', '--format', overrides.format],
@@ -49,7 +64,7 @@ export function layerOfEnv(env: NodeJS.ProcessEnv): Layer {
 type Setting = readonly [
   path: FieldPath,
   option: string,
-  value: string | number | readonly string[] | undefined,
+  value: string | number | readonly GivenValue[] | undefined,
 ]
 
 function layerOf(settings: readonly Setting[]): Layer {
@@ -64,6 +79,25 @@ function layerOf(settings: readonly Setting[]): Layer {
     }),
   )
 }
+
+/** The wallet of `--address`: `0x…` or `0x…=label`. */
+export function splitWallet(text: string): { address: string; label: string | null } {
+  const [address = '', ...label] = text.split('=')
+  return { address, label: label.length === 0 ? null : label.join('=') }
+}
+
+/** That wallet as a job's list has it. */
+function walletOf(text: string): GivenValue {
+  const { address, label } = splitWallet(text)
+  if (label === null) return address
+  const at = { field: 'addresses', place: ADDRESS_OPTION, keyPlace: ADDRESS_OPTION }
+  return new Map<string, Given>([
+    ['address', { ...at, value: address }],
+    ['label', { ...at, value: label }],
+  ])
+}
+
+const ADDRESS_OPTION = { option: '--address' }
 
 function numeric(value: number | string | undefined): number | string | undefined {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value

@@ -25,6 +25,26 @@ export async function readJob(
   return settleRoot(await readRoot(file, complaints), { ...options, file, complaints })
 }
 
+/**
+ * The job that options make without a file; the environment counts as for a file. Throws JOB_INVALID with every
+ * complaint at once, which name options in place of the file.
+ */
+export async function readFilelessJob(options: {
+  readonly overrides: JobOverrides & { readonly name: string }
+  readonly env: NodeJS.ProcessEnv
+}): Promise<Job> {
+  const place = { option: '--chain' }
+  const root: Given = { field: '', place, keyPlace: place, value: new Map() }
+  return settleRoot(root, { ...options, file: options.overrides.name, complaints: openComplaints() })
+}
+
+/** Checks single options, whatever else a job needs. Throws JOB_INVALID, which names them. */
+export function checkOptions(overrides: JobOverrides): void {
+  const { complain, throwIfAny } = openComplaints()
+  parseLayers([layerOfOverrides(overrides)], complain)
+  throwIfAny()
+}
+
 type Settled = {
   readonly file: string
   readonly overrides: JobOverrides

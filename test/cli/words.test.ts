@@ -4,7 +4,7 @@ import { runInProcess } from '../helpers/in-process.ts'
 test('prints the help where no word is given', async () => {
   const { exit, stdout, stderr } = await runInProcess([])
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
-  expect(stdout).toContain('Commands:\n  run ')
+  expect(stdout).toContain('Commands:\n  demo ')
   expect(stdout).toBe((await runInProcess(['--help'])).stdout)
 })
 

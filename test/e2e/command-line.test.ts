@@ -33,7 +33,7 @@ describe('walletlake', () => {
 
   test.for([
     { args: ['rum', 'x.yaml'], says: 'Did you mean run?' },
-    { args: ['run'], says: "missing required argument 'jobs'" },
+    { args: ['run'], says: 'no job was named' },
     { args: ['run', 'no-such-job.yaml'], says: 'no-such-job.yaml' },
     { args: ['run', 'no-such-*.yaml'], says: 'no file matches' },
     { args: ['run', 'jobs/demo.yaml', '--format', 'xlsx'], says: '--format' },
@@ -41,7 +41,7 @@ describe('walletlake', () => {
     { args: ['run', 'jobs/demo.yaml', '--max-requests', 'many'], says: '--max-requests' },
     { args: ['run', 'jobs/demo.yaml', '--deadline', 'soon'], says: '--deadline' },
     {
-      args: ['run', 'jobs/demo.yaml', 'jobs/example.yaml', '--output', 'x'],
+      args: ['run', 'jobs/demo.yaml', 'jobs/blocks.yaml', '--output', 'x'],
       says: '--output names one folder',
     },
     { args: ['run', 'jobs/demo.yaml', '--nonsense'], says: 'nonsense' },

@@ -1,0 +1,26 @@
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
+import { PACKAGE } from '../core/version.ts'
+import type { Finish } from './finish.ts'
+import { hideOptions, type Overrides, overrideOptions, readJobs } from './jobs.ts'
+import { logOptions } from './log.ts'
+import { type RunArguments, runJobs } from './run-jobs.ts'
+
+export function demoCommand(program: Command, finish: Finish): void {
+  const command = program
+    .command('demo')
+    .summary('export twelve demo wallets; needs no account')
+    .description('export twelve demo wallets into output/demo; needs no account and no network')
+  hideOptions(overrideOptions(command))
+    .option('--json', 'one JSON summary on stdout at the end')
+    .action(async (args: RunArguments & Overrides) =>
+      finish(await runJobs(() => readJobs([demoFile()], args), args)),
+    )
+  logOptions(command)
+}
+
+/** The package has it, wherever it is installed. */
+function demoFile(): string {
+  return relative('', fileURLToPath(new URL('jobs/demo.yaml', PACKAGE)))
+}

@@ -1,0 +1,103 @@
+import { stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, extname } from 'node:path'
+import type { Command } from 'commander'
+import { makeFolder } from '../core/disk.ts'
+import { ExportError } from '../core/errors.ts'
+import type { Job } from '../core/model.ts'
+import { jobText } from '../job/job-text.ts'
+import { splitWallet } from '../job/overrides.ts'
+import { readFilelessJob } from '../job/read-job.ts'
+import { say } from '../report/say.ts'
+import { counted } from '../report/words.ts'
+import { askJob, type JobAnswers } from './ask-job.ts'
+import { collect } from './collect.ts'
+import { addExamples } from './examples.ts'
+import { programName } from './program-name.ts'
+import { shellWord } from './shell-word.ts'
+
+type InitArguments = {
+  chain?: string
+  address?: string[]
+  baseUrl?: string
+  format?: string
+  startBlock?: string
+  force?: boolean
+}
+
+export function initCommand(program: Command): void {
+  const command = program
+    .command('init')
+    .summary('write a job file with comments')
+    .description('write a job file with comments; on a terminal it asks for what is not given')
+    .argument('[file]', 'the job file to write', 'jobs/mine.yaml')
+    .option('--chain <id>', 'EVM chain id or blockchain id')
+    .option('--address <wallet>', 'a wallet: 0x…, or 0x…=label (repeatable)', collect)
+    .option('--base-url <url>', 'address of the service, or demo; else WALLETLAKE_BASE_URL')
+    .option('--format <format>', 'csv or parquet (default: csv)')
+    .option('--start-block <n>', 'first block (default: 0)')
+    .option('--force', 'write over a file that is there')
+  addExamples(command, [
+    'init --chain 43114 --address 0x…=savings --base-url https://…',
+    'without a question',
+  ])
+  command.action(init)
+}
+
+async function init(file: string, { force = false, ...given }: InitArguments): Promise<void> {
+  await requirePlace(file, force)
+  const answers = await answersOf(given)
+  const name = basename(file, extname(file))
+  const job = await readFilelessJob({ overrides: { ...answers, name: slugOf(name) }, env: {} })
+  const text = jobText({
+    ...{ file, name: job.name === name ? undefined : job.name, chain: job.chain, format: job.format },
+    ...{ wallets: (answers.address ?? []).map(splitWallet), baseUrl: job.service.baseUrl ?? '' },
+    startBlock: answers.startBlock === undefined ? undefined : job.startBlock,
+  })
+  await makeFolder(dirname(file))
+  await writeFile(file, text, { flag: force ? 'w' : 'wx' })
+  say(closingWords(file, job))
+}
+
+async function requirePlace(file: string, force: boolean): Promise<void> {
+  if (!['.yaml', '.yml'].includes(extname(file)))
+    throw new ExportError('USAGE', `${file}: a job file ends in .yaml`, { fix: `Name ${file}.yaml.` })
+  if (force || (await stat(file).catch(() => undefined)) === undefined) return
+  throw new ExportError('USAGE', `${file} is there already`, {
+    fix: 'Name another file, or write over this one with --force.',
+  })
+}
+
+/** On a terminal what is missing is asked for; elsewhere it must be given. */
+async function answersOf(given: JobAnswers): Promise<JobAnswers> {
+  const answers: JobAnswers = { baseUrl: process.env.WALLETLAKE_BASE_URL, ...given }
+  const missing = NEEDED.filter(([field]) => answers[field] === undefined).map(([, option]) => option)
+  if (missing.length === 0) return answers
+  if (process.stdin.isTTY && process.stderr.isTTY)
+    return askJob(answers, { input: process.stdin, output: process.stderr })
+  throw new ExportError('USAGE', `there is no ${missing.join(', no ')}`, {
+    fix: 'Give --chain, --address and --base-url, or answer the questions on a terminal.',
+  })
+}
+
+const NEEDED = [
+  ['chain', '--chain'],
+  ['address', '--address'],
+  ['baseUrl', '--base-url'],
+] as const
+
+/** A file's name as a job may be named. */
+function slugOf(name: string): string {
+  const slug = name.toLowerCase().replaceAll(/[^a-z0-9._-]+/g, '-')
+  return slug.replace(/^[^a-z0-9]+/, '').slice(0, 64) || 'job'
+}
+
+function closingWords(file: string, { chain, wallets, service }: Job): string {
+  const [program, job] = [programName(), shellWord(file)]
+  return [
+    `${file} is written: chain ${chain}, ${counted(wallets.length, 'wallet')}.`,
+    'Next:',
+    ...(service.baseUrl === 'demo' ? [] : ['  export WALLETLAKE_API_KEY=…   (if the service wants a key)']),
+    `  ${program} plan ${job}`,
+    `  ${program} run ${job}`,
+  ].join('\n')
+}

@@ -1,0 +1,50 @@
+import type { Figures } from '../core/figures.ts'
+import type { Log } from '../report/log.ts'
+import { counted } from '../report/words.ts'
+import type { RunOptions } from '../run/run.ts'
+import { type LogArguments, openLog } from './log.ts'
+
+/** What a run shows on stderr while it goes on. */
+export type Live = {
+  log: Log
+  /** Shows the jobs from now on. */
+  start: NonNullable<RunOptions['onStart']>
+  stop: () => void
+}
+
+const PLAIN_EVERY_MS = 5_000
+
+/** A progress display on a terminal, plain lines elsewhere; log lines stand above the display. */
+export async function openLive(args: LogArguments): Promise<Live> {
+  const isShown = process.stderr.isTTY && !args.quiet && args.logFormat !== 'json'
+  const progress = isShown ? await import('../report/progress.ts') : undefined
+  let display: { stop(): void; clear(): void } | undefined
+  let timer: NodeJS.Timeout | undefined
+  const log = openLog(args, (line) => {
+    display?.clear()
+    process.stderr.write(`${line}\n`)
+  })
+  return {
+    log,
+    start: (jobs, { pausedMs }) => {
+      const watched = jobs.map(({ job, figures }) => ({ name: job.name, figures }))
+      display = progress?.showProgress({ jobs: watched, pausedMs, stream: process.stderr })
+      if (display === undefined) timer = setInterval(() => log.info(plainProgress(watched)), PLAIN_EVERY_MS)
+    },
+    stop: () => {
+      clearInterval(timer)
+      display?.stop()
+      display = undefined
+    },
+  }
+}
+
+function plainProgress(watched: readonly { name: string; figures: Figures }[]): string {
+  return watched
+    .filter(({ figures }) => figures.phase !== 'done')
+    .map(
+      ({ name, figures: { phase, share, pages, refusals } }) =>
+        `${name}: ${phase}, ${Math.floor(share * 100)}%, ${counted(pages, 'page')}, ${refusals} 429s`,
+    )
+    .join('; ')
+}

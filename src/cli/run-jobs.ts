@@ -1,0 +1,75 @@
+import { ExportError, toExportError } from '../core/errors.ts'
+import type { Job } from '../core/model.ts'
+import { readApiKey } from '../job/read-api-key.ts'
+import type { Log } from '../report/log.ts'
+import { exitCodeOf, exitOf, summarizeRun } from '../report/run-report.ts'
+import { say, sayJson } from '../report/say.ts'
+import { summaryText } from '../report/summary.ts'
+import { missingWords } from '../report/words.ts'
+import { type RunResult, run } from '../run/run.ts'
+import { type BoundArguments, readBounds, readCount } from './amounts.ts'
+import { type Live, openLive } from './live.ts'
+import type { LogArguments } from './log.ts'
+import { type NotifyArguments, openNotifier } from './notifier.ts'
+import { programName } from './program-name.ts'
+import { onSignals } from './signals.ts'
+
+export type RunArguments = NotifyArguments &
+  BoundArguments &
+  LogArguments & { fresh?: boolean; reread?: string; json?: boolean }
+
+/** Exports jobs, shows how it goes, tells monitoring, and says at the end what was done. Gives the exit code. */
+export async function runJobs(read: () => Promise<Job[]>, args: RunArguments): Promise<number> {
+  const live = await openLive(args)
+  const notifier = openNotifier(args, live.log.warn)
+  const stop = onSignals(live.log)
+  notifier.begin()
+  try {
+    const result = await runWith(await read(), { args, live, signal: stop.signal })
+    live.stop()
+    const jobs = result.jobs.map((job) => ({ ...job, exit: exitCodeOf(job) }))
+    await notifier.end({ exit: exitOf(result), jobs })
+    return conclude(result, { args, log: live.log })
+  } catch (thrown) {
+    live.stop()
+    await notifier.end({ exit: toExportError(thrown).failure.exit, jobs: undefined })
+    throw thrown
+  } finally {
+    stop.forget()
+  }
+}
+
+type Running = { args: RunArguments; live: Live; signal: AbortSignal }
+
+async function runWith(jobs: readonly Job[], { args, live, signal }: Running): Promise<RunResult> {
+  return run(jobs, {
+    apiKey: await readApiKey(process.env),
+    fresh: args.fresh ?? false,
+    rereadBlocks: readCount('reread', args.reread) ?? 0,
+    ...readBounds(args),
+    signal,
+    onNotice: live.log.info,
+    onDetail: live.log.debug,
+    onStart: live.start,
+  })
+}
+
+function conclude(result: RunResult, { args, log }: { args: RunArguments; log: Log }): number {
+  const { jobs } = result
+  if (args.json) sayJson(summarizeRun(result))
+  else if (!args.quiet) say(summaryText(jobs, { now: Date.now(), program: programName() }))
+  for (const job of jobs) for (const failure of failuresOf(job)) log.failure(failure)
+  return exitOf(result)
+}
+
+/** What a job's run ended with; where it failed, what is lacking in its files is not worth a word. */
+function failuresOf({ job, error, figures }: RunResult['jobs'][number]): ExportError[] {
+  if (error !== undefined)
+    return [new ExportError(error.code, `${job.name}: ${error.message}`, { fix: error.fix })]
+  const rejects = `${job.name}: ${figures.rejects} of the service's records could not be normalized`
+  const missing = `${job.name}: ${missingWords(figures.missing)}`
+  return [
+    ...(figures.rejects > 0 ? [new ExportError('RECORDS_REJECTED', rejects)] : []),
+    ...(figures.missing.length > 0 ? [new ExportError('BLOCKS_MISSING', missing)] : []),
+  ]
+}

@@ -1,0 +1,49 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { programName } from '../../src/cli/program-name.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const NPX = { npm_command: 'exec', PATH: '/home/me/node_modules/.bin:/usr/bin' }
+
+test.for([
+  { how: 'node in a checkout', script: '/home/me/lake/dist/bin.js', name: 'node lake/dist/bin.js' },
+  {
+    how: 'a folder with a space',
+    script: '/home/me/my lake/dist/bin.js',
+    name: "node 'my lake/dist/bin.js'",
+  },
+  { how: 'a file on the PATH', script: '/usr/bin/walletlake', name: 'walletlake' },
+  { how: 'a file that is not on the PATH', script: '/opt/bin/walletlake', name: '../../opt/bin/walletlake' },
+  {
+    how: 'a folder of packages',
+    script: '/home/me/node_modules/.bin/walletlake',
+    name: './node_modules/.bin/walletlake',
+  },
+  { how: 'a file of this folder', script: '/home/me/walletlake', name: './walletlake' },
+  { how: 'npx', script: '/home/me/node_modules/.bin/walletlake', env: NPX, name: 'npx walletlake' },
+  {
+    how: 'npm run',
+    script: '/home/me/node_modules/.bin/walletlake',
+    env: { npm_command: 'run' },
+    name: 'npx walletlake',
+  },
+  { how: 'a shim of Windows', script: '/lib/node_modules/walletlake/dist/bin.js', name: 'walletlake' },
+])('is named $name by who started it by $how', ({ script, env = { PATH: '/bin:/usr/bin' }, name }) => {
+  expect(programName({ argv: ['node', script], env, cwd: () => '/home/me' })).toBe(name)
+})
+
+test.for([
+  { asked: './walletlake-0.1.0.tgz', name: 'npx --package ./walletlake-0.1.0.tgz walletlake' },
+  { asked: 'walletlake', name: 'npx walletlake' },
+  { asked: undefined, name: 'npx walletlake' },
+])('names the package $asked that npx was given', ({ asked, name }) => {
+  const folder = join(tempFolder(), '_npx', '17ff')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify(asked === undefined ? {} : { _npx: { packages: [asked] } }),
+  )
+  const script = join(folder, 'node_modules', '.bin', 'walletlake')
+  expect(programName({ argv: ['node', script], env: NPX, cwd: () => '/home/me' })).toBe(name)
+})

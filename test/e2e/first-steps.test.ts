@@ -1,0 +1,84 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { runCommand } from '../helpers/command.ts'
+import { startLoopback } from '../helpers/loopback.ts'
+import { readManifest } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
+
+const service = createDataService()
+const [A = '', B = ''] = truthWallets
+
+test('demo exports the demo wallets from any folder', async () => {
+  const cwd = tempFolder()
+  const { exit, stdout } = await runCommand(['demo'], {}, { cwd })
+  expect(exit).toBe(0)
+  expect(stdout).toContain('  7 CSV files in output/demo\n')
+  expect((await runCommand(['verify', 'output/demo'], {}, { cwd })).exit).toBe(0)
+  expect(readManifest(join(cwd, 'output', 'demo')).coverage).toHaveLength(12)
+  expect((await runCommand(['demo'], {}, { cwd })).stdout).toContain('demo: already complete')
+})
+
+test('init writes a job that runs as it is', async () => {
+  const cwd = tempFolder()
+  const args = ['init', '--chain', '43114', '--address', `${A}=mine`, '--base-url', 'demo']
+  expect((await runCommand(args, {}, { cwd })).exit).toBe(0)
+  expect((await runCommand(['run', 'jobs/mine.yaml', '--quiet'], {}, { cwd })).exit).toBe(0)
+  expect((await runCommand(['verify', 'output/mine'], {}, { cwd })).exit).toBe(0)
+})
+
+describe('a run without a job file', () => {
+  const words = ['run', '--chain', '43114', '--end-block', '421', '--quiet']
+
+  test('is named for its chain and first wallet and takes labels', async () => {
+    const [cwd, { url }] = [tempFolder(), await startLoopback(service)]
+    const wallets = ['--address', `${A}=mine`, '--address', B]
+    const { exit } = await runCommand([...words, ...wallets, '--base-url', url], {}, { cwd })
+    expect(exit).toBe(0)
+    const output = join(cwd, 'output', `43114-${A.toLowerCase()}`)
+    expect(readManifest(output)).toMatchObject({ job: { chain: '43114', endBlock: 421, addresses: 2 } })
+    expect((await runCommand(['verify', output])).exit).toBe(0)
+  })
+
+  test('goes on where it stopped when its words are repeated', async () => {
+    const [cwd, { url, asked }] = [tempFolder(), await startLoopback(service)]
+    const line = [...words, '--address', A, '--name', 'mine', '--base-url', url]
+    expect((await runCommand([...line, '--max-requests', '1'], {}, { cwd })).exit).toBe(9)
+    expect((await runCommand(line, {}, { cwd })).exit).toBe(0)
+    const { length } = asked
+    expect((await runCommand(line, {}, { cwd })).exit).toBe(0)
+    expect(asked).toHaveLength(length)
+    expect(existsSync(join(cwd, 'output', 'mine', 'manifest.json'))).toBe(true)
+  })
+
+  test('can be planned with the same words', async () => {
+    const [, ...options] = words
+    const planned = await runCommand(['plan', ...options.slice(0, -1), '--address', A])
+    expect(planned).toMatchObject({ exit: 0, stderr: '' })
+    expect(planned.stdout).toContain(`  ${A.toLowerCase()}  blocks [0, 421)`)
+  })
+
+  test.for([
+    { args: ['--chain', '1'], says: 'USAGE: there is no --address' },
+    { args: ['--address', A], says: 'USAGE: there is no --chain' },
+    { args: ['jobs/demo.yaml', '--address', A], says: 'USAGE: --address is for a job without a file' },
+    { args: ['jobs/demo.yaml', '--name', 'x'], says: 'USAGE: --name is for a job without a file' },
+    { args: ['--chain', '1', '--address', '0x12'], says: 'JOB_INVALID: --address: found "0x12"' },
+    { args: ['--chain', 'a b', '--address', A], says: 'JOB_INVALID: --chain: found "a b"' },
+    { args: ['--chain', '1', '--address', A, '--start-block', 'x'], says: '--start-block: found "x"' },
+    { args: ['--chain', '1', '--address', A, '--name', 'A B'], says: 'JOB_INVALID: --name: found "A B"' },
+    { args: ['--chain', '1', '--address', `${A}=`], says: 'JOB_INVALID: --address: found ""' },
+    { args: ['--chain', '1', '--address', A], says: 'no service is named' },
+  ])('exits 2 with $says', async ({ args, says }) => {
+    const { exit, stderr } = await runCommand(
+      ['run', ...args],
+      {},
+      { cwd: join(import.meta.dirname, '..', '..') },
+    )
+    expect(stderr).toContain(says)
+    expect(stderr).toMatch(/^[A-Z_]+: .+\nfix: .+\n$/)
+    expect(exit).toBe(2)
+  })
+})
