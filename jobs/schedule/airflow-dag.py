@@ -20,7 +20,8 @@ with DAG(
         task_id="export",
         # exec: SIGTERM reaches walletlake itself.
         bash_command="exec walletlake run jobs/mine.yaml --json --quiet --deadline 110m",
-        cwd="/opt/walletlake",
+        # Holds jobs/mine.yaml and gets output/mine; on every worker the same folder.
+        cwd="/srv/wallets",
         env={"WALLETLAKE_API_KEY_FILE": "/run/secrets/walletlake/key"},
         append_env=True,
         skip_on_exit_code=8,

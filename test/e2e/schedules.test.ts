@@ -8,6 +8,7 @@ import { durationMs } from '../../src/job/duration.ts'
 import { runCommand } from '../helpers/command.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const FOLDER = join(ROOT, 'jobs', 'schedule')
@@ -24,6 +25,25 @@ function checkout(): string {
   for (const name of ['dist', 'jobs']) symlinkSync(join(ROOT, name), join(folder, name))
   return folder
 }
+
+/** A job of one wallet of the demo chain. */
+const job = (name: string) =>
+  `name: ${name}\nchain: 43114\naddresses: ["${truthWallets[0]}"]\nendBlock: 421\nservice: { baseUrl: demo }\n`
+
+/** A folder that looks like the root of a machine that install.sh has prepared. */
+function machineRoot(jobs: Record<string, string>): string {
+  const root = tempFolder()
+  for (const folder of ['opt/walletlake/bin', 'etc/walletlake/jobs', 'var/lib/walletlake'])
+    mkdirSync(join(root, folder), { recursive: true })
+  symlinkSync(join(programs().split(':')[0] ?? '', 'walletlake'), join(root, 'opt/walletlake/bin/walletlake'))
+  writeFileSync(join(root, 'etc/walletlake/key'), 'a key\n')
+  for (const [name, text] of Object.entries(jobs))
+    writeFileSync(join(root, 'etc/walletlake/jobs', name), text)
+  return root
+}
+
+/** A command line whose absolute paths of the machine lead into another root. */
+const moved = (line: string, root: string) => line.replace(/\/(?=(opt|etc|var)\/)/g, `${root}/`)
 
 /** A folder for PATH where `walletlake` is the built program and `node` is this Node. */
 function programs(): string {
@@ -63,16 +83,18 @@ describe('crontab', () => {
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
 
-  test('exports a job when its line runs', () => {
+  test('exports every job of its folder, whatever blanks are in its name', () => {
+    const names = ['our treasury.yaml', 'b.yaml', 'c d  e.yaml']
+    const root = machineRoot(Object.fromEntries(names.map((name, i) => [name, job(`job-${i}`)])))
     const env = Object.fromEntries(lines.filter((line) => /^\w+=/.test(line)).map((line) => line.split('=')))
     const [, command = ''] = /^(?:\S+ ){5}(.+)$/.exec(lines.at(-1) ?? '') ?? []
-    const home = checkout()
-    const ran = spawnSync(env.SHELL ?? '', ['-c', command], {
-      env: { ...env, PATH: programs(), JOBS: 'jobs/demo.yaml', WALLETLAKE_HOME: home },
+    const ran = spawnSync(env.SHELL ?? '', ['-c', moved(command, root)], {
+      env: { PATH: programs(), WALLETLAKE_API_KEY_FILE: moved(env.WALLETLAKE_API_KEY_FILE ?? '', root) },
       encoding: 'utf8',
     })
     expect(ran).toMatchObject({ status: 0, stdout: '', stderr: '' })
-    expect(readManifest(join(home, 'output', 'demo')).coverage).toHaveLength(12)
+    const outputs = ['job-0', 'job-1', 'job-2'].map((name) => join(root, 'var/lib/walletlake/output', name))
+    expect(outputs.map((output) => readManifest(output).coverage.length)).toEqual([1, 1, 1])
   })
 
   test('has five fields of time and no bare percent sign', () => {
@@ -95,7 +117,7 @@ describe('systemd', () => {
 
   test.skipIf(!isThere(analyze))('finds nothing wrong with the units', () => {
     const folder = tempFolder()
-    const service = textOf('walletlake.service').replace('/usr/bin/node', process.execPath)
+    const service = textOf('walletlake.service').replace('/opt/walletlake/bin/walletlake', process.execPath)
     writeFileSync(join(folder, 'walletlake.service'), service)
     writeFileSync(join(folder, 'walletlake.timer'), textOf('walletlake.timer'))
     const units = ['walletlake.service', 'walletlake.timer'].map((name) => join(folder, name))
