@@ -3,27 +3,26 @@ import { join } from 'node:path'
 import { makeFolder } from '../core/disk.ts'
 import type { Changes, Figures } from '../core/figures.ts'
 import { orAborted } from '../core/follow-signal.ts'
-import { listingsOf } from '../core/listings.ts'
-import { type Coverage, PRIVATE_FOLDER } from '../core/manifest.ts'
+import type { Listings } from '../core/listings.ts'
+import { type ManifestFile, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import type { TableName } from '../core/table/index.ts'
 import { shrinkHeap } from '../core/v8.ts'
 import { overlapTooMuch } from '../merge/condense.ts'
-import { mergeItems } from '../merge/merge-items.ts'
 import { openSource } from '../merge/source-place.ts'
 import type { Spool } from '../spool/spool.ts'
-import type { Frame, Written } from '../spool/state.ts'
+import type { Written } from '../spool/state.ts'
 import type { Part } from '../write/assemble-table.ts'
 import { buildManifest, type Kept } from '../write/build-manifest.ts'
 import { sumOf } from '../write/chunk.ts'
 import { listChanges } from '../write/list-changes.ts'
 import { publish } from '../write/publish.ts'
 import { recallChanges } from '../write/publish-changes.ts'
-import { writeRaw } from '../write/raw.ts'
-import { coverageWithout, type Earlier, endOfExport } from './earlier-export.ts'
+import { coverageWithout, type Earlier, endOfExport, listingsToRead } from './earlier-export.ts'
 import { type EarlyTables, openEarlyTables } from './early-tables.ts'
+import { keepRaw } from './keep-raw.ts'
 import { openPlaces, type Places } from './open-places.ts'
-import { badItems, rejectLines } from './rejects.ts'
+import { rejectLines } from './rejects.ts'
 import { settleMoved } from './settle-moved.ts'
 import { bytesOf, createSlicer, placesIn, type Slicer, type Slicing } from './slicer.ts'
 import { openWritePool, type WritePool } from './threads/pool.ts'
@@ -53,7 +52,8 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   const folder = partsFolder(output.job)
   await rm(folder, { recursive: true, force: true })
   await makeFolder(folder)
-  const context = sliceContext(output, folder)
+  const listings = listingsToRead(output.job, output.earlier)
+  const context = sliceContext({ ...output, listings }, folder)
   const pool = openWritePool(context)
   const early = openEarlyTables(context)
   const pages = openPlaces(context)
@@ -63,7 +63,7 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   }
   const slicer = createSlicer({
     spool: output.spool,
-    wallets: listingsOf(output.job),
+    listings,
     from: output.earlier.from,
     pool,
     condense,
@@ -71,8 +71,7 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   })
   return {
     pageArrived: slicer.pageArrived,
-    finish: (end) =>
-      finish({ ...output, slicer, pool, early, pages, condense }, { from: output.earlier.from, to: end }),
+    finish: (end) => finish({ ...output, listings, slicer, pool, early, pages, condense }, end),
     close: async () => {
       await Promise.all([pool.close(), early.close()])
       pages.close()
@@ -86,18 +85,28 @@ function partsFolder({ output }: Job): string {
   return join(output, PRIVATE_FOLDER, 'parts')
 }
 
-function sliceContext({ job, spool }: Output, folder: string): SliceContext {
+function sliceContext(
+  { job, spool, listings }: Output & { listings: Listings },
+  folder: string,
+): SliceContext {
   const { chain, nativeSymbol, tables, format, compression, escapeFormulas, maxRowsPerFile } = job
   const { partitionBy, targetFileBytes } = job
   return {
     ...{ chain, nativeSymbol, tables, format, compression, escapeFormulas, maxRowsPerFile, folder },
     ...{ partitionBy, targetFileBytes },
-    addresses: job.wallets.map(({ address }) => address),
+    addresses: [...listings.keys()],
+    ends: endsOf(listings),
     labels: new Map(job.wallets.flatMap(({ address, label }) => (label === null ? [] : [[address, label]]))),
     cutMs: spool.cutMs,
     pagesFile: spool.path,
     runsFile: join(folder, 'sorted-runs'),
   }
+}
+
+/** Where listings end that do not count everywhere. */
+function endsOf(listings: Listings): Map<string, number> {
+  const bounded = [...listings].filter(([, { to }]) => to !== Number.POSITIVE_INFINITY)
+  return new Map(bounded.map(([address, { to }]) => [address, to]))
 }
 
 function noteRows(figures: Figures, { transactions, chunks }: SliceRows, times: 1 | -1 = 1): void {
@@ -106,6 +115,7 @@ function noteRows(figures: Figures, { transactions, chunks }: SliceRows, times: 
 }
 
 type Finishing = Output & {
+  listings: Listings
   slicer: Slicer
   pool: WritePool
   early: EarlyTables
@@ -113,21 +123,28 @@ type Finishing = Output & {
   condense: Slicing['condense']
 }
 
-async function finish(finishing: Finishing, range: BlockRange): Promise<Written> {
+async function finish(finishing: Finishing, to: number): Promise<Written> {
   const { job, figures, signal, earlier, pool } = finishing
+  const range = { from: earlier.from, to }
   // What is under way at an abort is given up when the output is closed.
   const slices = await orAborted(settledSlices(finishing, range), signal)
   const parts = await orAborted(assembleTables(finishing, slices, range), signal)
   // Its memory goes before the manifest is made.
   await pool.close()
-  if (job.keepRaw) await keepRaw(finishing, range)
+  if (job.keepRaw) await keepRaw({ ...finishing, to })
   const rejected = await rejectLines(finishing, slices)
   const rejects = [...new Set([...earlier.rejects, ...rejected])].sort()
-  const listings = [...listingsOf(job)]
-  const seen = countSeen(slices.map((slice) => seenIn(slice, listings)))
-  const kept = keptOf(earlier, job)
+  const names = [...finishing.listings.keys()]
+  const seen = countSeen(slices.map((slice) => seenIn(slice, names)))
   const everSeen = countSeen([...earlier.written.map((one) => new Map(Object.entries(one.seen))), seen])
-  const source = { job, range, parts, seen: everSeen, missing: finishing.spool.missing(), kept }
+  const source = {
+    job,
+    range,
+    parts,
+    seen: everSeen,
+    missing: finishing.spool.missing(),
+    kept: keptOf(earlier, job),
+  }
   const manifest = buildManifest({ ...source, rejects: rejects.length })
   signal.throwIfAborted()
   figures.changes = await findChanges(finishing, parts)
@@ -142,13 +159,13 @@ async function finish(finishing: Finishing, range: BlockRange): Promise<Written>
 
 /** The slices of the range, every transaction in one of them. */
 async function settledSlices(finishing: Finishing, range: BlockRange): Promise<readonly SliceRows[]> {
-  const { job, spool, figures, slicer, pool, early, pages, condense } = finishing
+  const { spool, figures, slicer, pool, early, pages, condense } = finishing
   const ready = pool.expectNoMore()
   const begun = await slicer.finish(range)
   await early.begin({ range, slices: begun, ready })
   await ready
   const cut = await Promise.all(begun)
-  const frames = spool.frames(listingsOf(job))
+  const frames = spool.frames(finishing.listings)
   return settleMoved(cut, {
     placesIn: (blocks) => placesIn(frames, blocks),
     open: (place) => openSource(place, { read: pages.read, range, cutMs: spool.cutMs }),
@@ -174,25 +191,14 @@ async function findChanges(
   return listChanges({ ...place, before, parts, range: { from, to }, folder: partsFolder(job), signal })
 }
 
-/** The files that stay, and the wallets that the job no longer has, as far as these files go. */
-function keptOf({ manifest, from, written }: Earlier, job: Job): Kept | undefined {
-  if (manifest === undefined) return undefined
-  const seen = countSeen(written.map((one) => new Map(Object.entries(one.seen))))
-  const tables = Object.entries(manifest.tables).map(([table, { files, ...rest }]) => [
-    table,
-    { ...rest, files: files.filter(({ toBlock }) => toBlock <= from) },
-  ])
+/** The files that stay, and the wallets that left the job. */
+function keptOf({ before, from }: Earlier, job: Job): Kept | undefined {
+  if (before === undefined) return undefined
+  const files = (all: readonly ManifestFile[] = []) => all.filter(({ toBlock }) => toBlock <= from)
   return {
-    tables: Object.fromEntries(tables),
-    coverage: coverageWithout(job, manifest)
-      .filter(({ fromBlock }) => fromBlock < from)
-      .map((one): Coverage => ({ ...(one.toBlock <= from ? one : cutTo(one, from, seen)), removed: true })),
+    files: new Map(job.tables.map((name) => [name, files(before.tables[name]?.files)])),
+    left: coverageWithout(job, before),
   }
-}
-
-/** What is left of a wallet's coverage where its last blocks were written again without it. */
-function cutTo(covered: Coverage, toBlock: number, seen: ReadonlyMap<string, number>): Coverage {
-  return { ...covered, toBlock, transactions: seen.get(covered.address) ?? 0 }
 }
 
 async function assembleTables(
@@ -222,19 +228,4 @@ function countSeen(counts: readonly ReadonlyMap<string, number>[]): Map<string, 
   for (const one of counts)
     for (const [wallet, count] of one) seen.set(wallet, (seen.get(wallet) ?? 0) + count)
   return seen
-}
-
-/** One file a wallet, or one of all blocks, under `raw/`: items as they were received, in chain order, one a line. */
-async function keepRaw({ job, spool, earlier, pages }: Finishing, { to }: BlockRange): Promise<void> {
-  // Pages of earlier runs may be gone: then the file has their items, and these come after it.
-  const appendFrom = spool.base > job.startBlock ? earlier.from : undefined
-  const range = { from: appendFrom ?? job.startBlock, to }
-  const context = { read: pages.read, range, cutMs: spool.cutMs }
-  const framesOf = new Map<string, Frame[]>([...listingsOf(job)].map((listing) => [listing, []]))
-  for (const frame of spool.frames(listingsOf(job))) framesOf.get(frame.wallet)?.push(frame)
-  for (const [address, frames] of framesOf) {
-    const transactions = mergeItems(placesIn(frames, range).map((place) => openSource(place, context)))
-    const bad = (await badItems(frames, spool)).map(({ item }) => item)
-    await writeRaw({ ...{ folder: job.output, address, transactions, bad }, appendFrom })
-  }
 }

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readTextIfAny } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
+import { type Listings, listingsOf } from '../core/listings.ts'
 import { type Coverage, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
 import type { TableName } from '../core/table/index.ts'
@@ -17,8 +18,6 @@ export type Earlier = {
   before: Manifest | undefined
   /** What stays, with the transactions in it by wallet. */
   written: readonly Written[]
-  /** The manifest that lists it; undefined where nothing stays. */
-  manifest: Manifest | undefined
   /** Lines of `rejects.ndjson` that stay. */
   rejects: readonly string[]
 }
@@ -28,9 +27,15 @@ export const nothingEarlier = ({ startBlock }: Job, before?: Manifest): Earlier 
   from: startBlock,
   before,
   written: [],
-  manifest: undefined,
   rejects: [],
 })
+
+/** What a run reads: the job's listings, and those of wallets that left it, in blocks that are written again. */
+export function listingsToRead(job: Job, { from, before }: Earlier): Listings {
+  const left = before === undefined ? [] : coverageWithout(job, before)
+  const again = left.filter(({ toBlock }) => toBlock > from)
+  return listingsOf(job, new Map(again.map(({ address, toBlock }) => [address, { from, to: toBlock }])))
+}
 
 /**
  * The export in the output that a job without `endBlock` continues; undefined where there is none, or where its files
@@ -119,7 +124,6 @@ export async function continueExport(job: Job, manifest: Manifest, spool: Spool)
     from,
     before: manifest,
     written,
-    manifest,
     rejects: rejects.split('\n').filter((line) => line !== ''),
   }
 }

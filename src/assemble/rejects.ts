@@ -1,23 +1,23 @@
-import { BLOCKS, listingsOf } from '../core/listings.ts'
+import { BLOCKS, type Listings } from '../core/listings.ts'
 import type { Job } from '../core/model.ts'
 import type { Reject } from '../flatten/flatten-transaction.ts'
 import type { BadItem } from '../merge/frame-items.ts'
 import { badItemsOfPage } from '../merge/source-place.ts'
+import type { Frame } from '../spool/listing.ts'
 import type { Spool } from '../spool/spool.ts'
-import type { Frame } from '../spool/state.ts'
 import type { Earlier } from './earlier-export.ts'
 import type { SliceRows } from './write-slice.ts'
 
 /** What this run rejects, each line once: records that slices could not normalize, and items without a place. */
 export async function rejectLines(
-  { job, spool, earlier }: { job: Job; spool: Spool; earlier: Earlier },
+  { job, spool, earlier, listings }: { job: Job; spool: Spool; earlier: Earlier; listings: Listings },
   slices: readonly SliceRows[],
 ): Promise<ReadonlySet<string>> {
   const lines = new Set<string>()
   for (const { rejects } of slices) for (const reject of rejects) lines.add(rejectLine(job.chain, reject))
   // Pages of earlier runs were told then, unless nothing of what they wrote stays.
-  const isOurs = ({ until }: Frame) => earlier.manifest === undefined || until === Number.POSITIVE_INFINITY
-  for (const { item, ...rest } of await badItems(spool.frames(listingsOf(job)).filter(isOurs), spool))
+  const isOurs = ({ until }: Frame) => earlier.from === job.startBlock || until === Number.POSITIVE_INFINITY
+  for (const { item, ...rest } of await badItems(spool.frames(listings).filter(isOurs), spool))
     lines.add(rejectLine(job.chain, { ...rest, transactionHash: null, list: null, record: item }))
   return lines
 }

@@ -1,16 +1,17 @@
 import { subtractRange, uniteRanges } from '../core/block-ranges.ts'
+import type { Listings } from '../core/listings.ts'
 import type { BlockRange } from '../core/model.ts'
 import { mostOverlap, overlapTooMuch } from '../merge/condense.ts'
 import type { SourcePlace } from '../merge/source-place.ts'
+import type { Frame } from '../spool/listing.ts'
 import type { Spool } from '../spool/spool.ts'
-import type { Frame } from '../spool/state.ts'
 import type { WritePool } from './threads/pool.ts'
 import type { Slice, SliceRows } from './write-slice.ts'
 
 export type Slicing = {
   spool: Pick<Spool, 'settled' | 'frames'>
-  /** The job's listings: addresses, or that of all blocks. */
-  wallets: ReadonlySet<string>
+  /** What the run reads. */
+  listings: Listings
   /** Rows of blocks before this one are there already. */
   from: number
   pool: WritePool
@@ -40,10 +41,10 @@ const LOOK_EVERY = 16
 const MOST_RANGES = 256
 
 export function createSlicer(slicing: Slicing): Slicer {
-  const { spool, wallets, from, pool, onRows } = slicing
+  const { spool, listings, from, pool, onRows } = slicing
   const begun: { from: number; rows: Promise<SliceRows> }[] = []
   let gone: BlockRange[] = from === 0 ? [] : [{ from: 0, to: from }]
-  const lookEvery = Math.max(LOOK_EVERY, Math.ceil(wallets.size / 4))
+  const lookEvery = Math.max(LOOK_EVERY, Math.ceil(listings.size / 4))
   let pagesToLook = lookEvery
   let underWay = 0
   let isLast = false
@@ -61,12 +62,12 @@ export function createSlicer(slicing: Slicing): Slicer {
     begun.push({ from: slice.range.from, rows })
   }
   const beginSettled = () => {
-    const settled = spool.settled(wallets)
+    const settled = spool.settled(listings)
     pagesToLook = Math.max(lookEvery, settled.length)
     if (settled.length > MOST_RANGES) return
     const ready = settled.flatMap((range) => without(range, gone))
     if (ready.length === 0) return
-    const frames = spool.frames(wallets)
+    const frames = spool.frames(listings)
     pagesToLook = Math.max(pagesToLook, Math.ceil(frames.length / 16))
     for (const range of ready) {
       const places = placesIn(frames, range)
@@ -83,7 +84,7 @@ export function createSlicer(slicing: Slicing): Slicer {
     },
     finish: async (range) => {
       isLast = true
-      const frames = spool.frames(wallets)
+      const frames = spool.frames(listings)
       for (const left of without(range, gone)) {
         const places = await slicing.condense(placesIn(frames, left))
         for (const slice of cutSlices(left, places)) begin(slice)

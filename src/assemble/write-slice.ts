@@ -11,7 +11,7 @@ import {
 } from '../flatten/flatten-transaction.ts'
 import { fingerprint, fingerprintBytes } from '../merge/fingerprints.ts'
 import type { ItemSource } from '../merge/frame-items.ts'
-import { mergeItems } from '../merge/merge-items.ts'
+import { mergeItems, type TransactionViews } from '../merge/merge-items.ts'
 import { type MovedTransaction, openSource, type SourcePlace } from '../merge/source-place.ts'
 import { type FileFormat, lineMaker } from '../write/assemble-table.ts'
 import { type Chunk, type ChunkFile, type ChunkWriter, chunkFile } from '../write/chunk.ts'
@@ -24,8 +24,10 @@ export type SliceContext = FileFormat &
   PlaceFiles & {
     chain: string
     nativeSymbol: string | null
-    /** Of the job's wallets. */
+    /** Of the wallets whose rows are made. */
     addresses: readonly string[]
+    /** By address, of wallets that left the job: they count before this block only. */
+    ends: ReadonlyMap<string, number>
     /** By address, where a wallet has one. */
     labels: ReadonlyMap<string, string>
     tables: readonly TableName[]
@@ -101,13 +103,10 @@ function writeSlice({ range, places, moved }: Slice, context: Writing): SliceRow
   const reading = { read: pages.read, range, cutMs: context.cutMs, ...(moved && { moved }) }
   const sources = places.map((place) => openSource(place, reading))
   const rejects: Reject[] = []
-  const { chain, nativeSymbol, wallets } = context
-  const tables = new Set(context.tables)
-  const onReject = (reject: Reject) => rejects.push(reject)
-  const flattening = { chain, nativeSymbol, wallets, tables, onReject }
   const stage = openStage(context)
   try {
-    const { transactions, seen, fingerprints } = stageAll(sources, flattening, stage)
+    const flatten = flattener(context, (reject) => rejects.push(reject))
+    const { transactions, seen, fingerprints } = stageAll(sources, flatten, stage)
     return {
       range,
       transactions,
@@ -125,13 +124,29 @@ function writeSlice({ range, places, moved }: Slice, context: Writing): SliceRow
   }
 }
 
-function stageAll(sources: readonly ItemSource[], flattening: FlattenContext, stage: Stage) {
+type Flatten = (views: TransactionViews) => FlatTransaction | undefined
+
+/** Makes the rows of transactions; wallets that left the job have rows up to their end only, and count as own there. */
+function flattener(context: Writing, onReject: FlattenContext['onReject']): Flatten {
+  const { chain, nativeSymbol, wallets, ends } = context
+  const flattening = { chain, nativeSymbol, wallets, tables: new Set(context.tables), onReject }
+  if (ends.size === 0) return (views) => flattenTransaction(views, flattening)
+  return (views) => {
+    const { block } = views[0].key
+    const counts = (address: string) => block < (ends.get(address) ?? Number.POSITIVE_INFINITY)
+    const has = (address: string) => wallets.has(address) && counts(address)
+    const counted = views.filter(({ wallet }) => counts(wallet))
+    return flattenTransaction(counted, { ...flattening, wallets: { has, get: wallets.get } })
+  }
+}
+
+function stageAll(sources: readonly ItemSource[], flatten: Flatten, stage: Stage) {
   const seen = new Map<string, number>()
   const fingerprints: number[] = []
   let transactions = 0
   for (const views of mergeItems(sources)) {
     fingerprints.push(fingerprint(views[0].key.hash))
-    const flat = flattenTransaction(views, flattening)
+    const flat = flatten(views)
     if (flat === undefined) continue
     transactions += 1
     for (const wallet of flat.seenBy) seen.set(wallet, (seen.get(wallet) ?? 0) + 1)

@@ -2,6 +2,7 @@ import type { Page } from '../client/pages/page.ts'
 import { readRange } from '../client/pages/read-range.ts'
 import type { Asker } from '../client/request.ts'
 import type { Figures } from '../core/figures.ts'
+import type { Listings } from '../core/listings.ts'
 import { type BlockRange, type Job, NO_END } from '../core/model.ts'
 import type { Spool } from '../spool/spool.ts'
 import { type Claim, createReadPlan, type Piece } from './read-plan.ts'
@@ -9,6 +10,9 @@ import { type Reading, runReaders } from './run-readers.ts'
 
 export type Crawl = {
   job: Job
+  listings: Listings
+  /** The end is not before this block: an export goes up to there. @default 0 */
+  leastEnd?: number
   asker: Asker
   spool: Spool
   figures: Figures
@@ -27,14 +31,14 @@ export type Crawl = {
  */
 export async function crawl(context: Crawl): Promise<number> {
   await readPieces(context, openPieces(context))
-  const end = await context.spool.settleEnd()
+  const end = await context.spool.settleEnd(context.leastEnd)
   await readPieces(context, openPieces(context))
   return end
 }
 
-function* openPieces({ job, spool }: Crawl): Generator<Piece> {
-  for (const { address } of job.wallets) {
-    for (const range of spool.remaining(address)) {
+function* openPieces({ listings, spool }: Crawl): Generator<Piece> {
+  for (const [address, counted] of listings) {
+    for (const range of spool.remaining(address, counted)) {
       yield { address, range, order: range.to === NO_END ? 'desc' : 'asc' }
     }
   }

@@ -7,7 +7,9 @@ import {
   continueExport,
   coverageWithout,
   type Earlier,
+  endOfExport,
   findExport,
+  listingsToRead,
   nothingEarlier,
   sizeOf,
   writtenBefore,
@@ -76,7 +78,7 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
     return 'unchanged'
   }
   const { spool, earlier } = await openJobSpool(run, fresh ? undefined : await findExport(job))
-  noticeRemoved(run, earlier)
+  noticeLeft(run, earlier)
   try {
     if (spool.resumed) run.onNotice(`${job.name}: an unfinished run is continued`)
     const state = await readAndWrite(run, spool, earlier)
@@ -94,12 +96,11 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
 }
 
 /** Says which wallets of the export the job has no more. */
-function noticeRemoved({ job, onNotice }: JobRun, { before, manifest }: Earlier): void {
-  const gone = before === undefined ? [] : coverageWithout(job, before)
-  if (gone.length === 0) return
-  const named = gone.length === 1 ? `wallet ${gone[0]?.address} is` : `${gone.length} wallets are`
-  const what = manifest === undefined ? 'all rows are written again without them' : 'their rows stay'
-  onNotice(`${job.name}: ${named} not in the job any more; ${what}`)
+function noticeLeft({ job, onNotice }: JobRun, { before }: Earlier): void {
+  const left = before === undefined ? [] : coverageWithout(job, before)
+  if (left.length === 0) return
+  const named = left.length === 1 ? `wallet ${left[0]?.address} is` : `${left.length} wallets are`
+  onNotice(`${job.name}: ${named} not in the job any more; their rows stay`)
 }
 
 type Begun = { spool: Spool; earlier: Earlier }
@@ -120,8 +121,8 @@ async function openJobSpool(run: JobRun, manifest: Manifest | undefined): Promis
   const spool = await openSpool({ ...options, before })
   const earlier = await findEarlier(run, manifest, spool)
   const isWhole = earlier.from >= spool.base
-  if (isWhole && (manifest === undefined || earlier.manifest !== undefined || spool.written().length > 0))
-    return { spool, earlier }
+  const exported = manifest === undefined ? job.startBlock : endOfExport(manifest)
+  if (isWhole && (exported <= job.startBlock || spool.written().length > 0)) return { spool, earlier }
   onNotice(`${job.name}: pages of earlier runs are gone, so that the whole history is read again`)
   if (isWhole) return { spool, earlier }
   await spool.close()
@@ -146,11 +147,14 @@ async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promis
   const output = await openOutput({ job, spool, figures, signal: asker.signal, earlier })
   try {
     figures.phase = 'reading'
-    const end = await crawlJob({ job, asker, spool, figures, onNotice, onPage: output.pageArrived })
+    const listings = listingsToRead(job, earlier)
+    const { before, from } = earlier
+    const leastEnd = before === undefined ? 0 : endOfExport(before)
+    const onPage = output.pageArrived
+    const end = await crawlJob({ job, listings, leastEnd, asker, spool, figures, onNotice, onPage })
     figures.phase = 'writing'
     figures.share = 1
-    const { manifest, from } = earlier
-    const isNew = manifest === undefined || end > from
+    const isNew = before === undefined || end > from || from < leastEnd
     if (!isNew) {
       await recallFigures(job, figures)
       figures.changes = await recallChanges({ output: job.output, run: spool.cutMs })

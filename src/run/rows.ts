@@ -78,7 +78,9 @@ async function* readTable<T extends TableName>(
       onDamage: () => {},
     })
     try {
-      const end = await crawlJob({ job, asker, spool, figures, onPage: () => {}, onNotice: () => {} })
+      const listings = listingsOf(job)
+      const none = () => {}
+      const end = await crawlJob({ job, listings, asker, spool, figures, onPage: none, onNotice: none })
       for await (const row of readRows({ job, spool, folder, end, table, onReject: options.onReject })) {
         stop.signal.throwIfAborted()
         yield toObject(table, row)

@@ -1,14 +1,15 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../core/disk.ts'
-import { BLOCKS } from '../core/listings.ts'
+import { BLOCKS, type Listings } from '../core/listings.ts'
 import type { BlockRange } from '../core/model.ts'
 import { type BlockSpool, blockSpoolOn } from './blocks.ts'
+import { countedFrames, type Frame, openBlocks } from './listing.ts'
 import { type FrameLog, type FramePlace, openFrameLog, scanFrameLog, type WholePlace } from './log.ts'
 import {
   emptyState,
   endOf,
-  type Frame,
+  listingOf,
   noteBase,
   noteDone,
   noteEnd,
@@ -20,7 +21,6 @@ import {
   type SpoolState,
   settledBy,
   type Written,
-  walletOf,
 } from './state.ts'
 import { bodiesIn } from './stretch.ts'
 
@@ -42,21 +42,22 @@ export type Spool = BlockSpool & {
   cutMs: number
   /** True where an earlier, unfinished run is being continued. */
   resumed: boolean
-  /** Block ranges of the wallet that no page has settled yet. */
-  remaining(wallet: string): readonly BlockRange[]
+  /** Block ranges of a listing that no page has settled yet, of those in which it counts. @default all of them */
+  remaining(listing: string, counted?: BlockRange): readonly BlockRange[]
   /** Keeps a page; resolves when it is on disk. */
   addPage(wallet: string, page: SpooledPage): Promise<void>
-  /** Blocks that no wallet has anything left to ask in, and that stay so. */
-  settled(wallets: ReadonlySet<string>): BlockRange[]
-  frames(wallets: ReadonlySet<string>): Frame[]
+  /** Blocks that no listing has anything left to ask in, and that stay so. */
+  settled(listings: Listings): BlockRange[]
+  /** The pages of each listing, in the order of receipt. */
+  frames(listings: Listings): Frame[]
   /** The highest block seen that is old enough; undefined where there was none. */
   head(): number | undefined
   /**
    * The end of the run, exclusive, the same for all wallets and kept across resumes. Without an endBlock it is settled
-   * at the first call, one past the head; where the chain grew between two processes, wallets whose newest blocks the
+   * at the first call, one past the head or at `least`; where the chain grew between two processes, wallets whose newest blocks the
    * earlier one read then have the blocks from there up to the end in `remaining` again.
    */
-  settleEnd(): Promise<number>
+  settleEnd(least?: number): Promise<number>
   /** The body there; of a stretch of blocks all bodies as one JSON list. */
   read(place: FramePlace): Promise<Buffer>
   /** Blocks before this one were written by runs whose pages are gone. */
@@ -147,9 +148,15 @@ export async function inspectSpool(folder: string, identity: SpoolIdentity): Pro
     begun: state.session > 0,
     isDone,
     pages: state.pages,
-    items: state.frames.reduce((sum, { items }) => sum + items, 0),
-    remaining: (wallet) => walletOf(state, wallet).remaining,
+    items: countItems(state),
+    remaining: (wallet) => openBlocks(listingOf(state, wallet), state),
   }
+}
+
+function countItems({ listings }: SpoolState): number {
+  let items = 0
+  for (const { frames } of listings.values()) for (const frame of frames) items += frame.items
+  return items
 }
 
 /** The block before which the pages in `folder` hold nothing; 0 where there are none, for then nothing else is lost. */
@@ -176,20 +183,21 @@ function spoolOn({ path, log, state, resumed }: OpenedSpool): Spool {
     path,
     cutMs: state.cutMs,
     resumed,
-    remaining: (wallet) => walletOf(state, wallet).remaining,
+    remaining: (listing, counted) => openBlocks(listingOf(state, listing), state, counted),
     addPage: async (wallet, { body, items, bad, blocks, head, covered }) => {
       const fields = { items, bad, blocks: blocks ?? null, head: head ?? null, covered }
       const place = await log.append({ kind: 'page', wallet, ...fields }, body)
       notePage(state, { wallet, ...fields }, place)
     },
-    ...blockSpoolOn(log, { blocks: state.blocks, listing: () => walletOf(state, BLOCKS) }),
-    settled: (wallets) => settledBy(state, wallets),
-    frames: (wallets) => state.frames.filter(({ wallet }) => wallets.has(wallet)),
+    ...blockSpoolOn(log, { blocks: state.blocks, listing: () => listingOf(state, BLOCKS) }),
+    settled: (listings) => settledBy(state, listings),
+    frames: (listings) =>
+      [...listings].flatMap(([name, counted]) => countedFrames(listingOf(state, name), counted)),
     head: () => state.head,
-    settleEnd: async () => {
+    settleEnd: async (least = 0) => {
       if (state.identity.endBlock !== null) return state.identity.endBlock
       if (state.end === undefined) {
-        const end = endOf(state)
+        const end = Math.max(endOf(state), least)
         await log.append({ kind: 'end', end }, EMPTY)
         noteEnd(state, end)
       }

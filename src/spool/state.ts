@@ -1,11 +1,11 @@
-import { rangesBetween, subtractRange, uniteRanges } from '../core/block-ranges.ts'
+import { rangesBetween, uniteRanges } from '../core/block-ranges.ts'
 import { ExportError } from '../core/errors.ts'
-import { BLOCKS } from '../core/listings.ts'
+import { BLOCKS, type Listings } from '../core/listings.ts'
 import { type BlockRange, NO_END } from '../core/model.ts'
 import { type BlockState, replayBlocks } from './blocks.ts'
 import { isFrameHead } from './frame-head.ts'
-import type { FramePlace, WholePlace } from './log.ts'
-import { addToStretch } from './stretch.ts'
+import { addFrame, beginReading, type ListingState, openBlocks, settleBlocks } from './listing.ts'
+import type { WholePlace } from './log.ts'
 
 /** What pages in a spool have in common; a spool of another identity cannot be continued. */
 export type SpoolIdentity = {
@@ -18,31 +18,18 @@ export type SpoolIdentity = {
   finalityMs: number
 }
 
-/** One page on disk, or a stretch of blocks. */
-export type Frame = {
-  wallet: string
-  place: FramePlace
-  /** Lowest and highest block of its items; null where no item has one. */
-  blocks: { min: number; max: number } | null
-  items: number
-  /** Items that have no place in the chain. */
-  bad: number
-  /** Items from this block on were read again since. */
-  until: number
-}
-
 /** A stretch of blocks whose files were written, with the transactions in it by wallet. */
 export type Written = { from: number; to: number; seen: Record<string, number> }
-
-type WalletState = { remaining: BlockRange[]; head: number | undefined; topSession: number | undefined }
 
 /** What the frames of a spool say, kept up to date as they are written. */
 export type SpoolState = {
   identity: SpoolIdentity
   cutMs: number
   session: number
-  wallets: Map<string, WalletState>
-  frames: Frame[]
+  /** The number of the run that is under way, or was last, and of each run the block from which on it asks. */
+  run: number
+  froms: number[]
+  listings: Map<string, ListingState>
   pages: number
   head: number | undefined
   /** The highest block seen by the end of each process, by session. */
@@ -68,8 +55,9 @@ export function emptyState(identity: SpoolIdentity, now: number): SpoolState {
     identity,
     cutMs,
     session: 0,
-    wallets: new Map(),
-    frames: [],
+    run: 0,
+    froms: [identity.startBlock],
+    listings: new Map(),
     pages: 0,
     head: undefined,
     sessionHeads: [],
@@ -104,7 +92,7 @@ export function replay(state: SpoolState, head: Record<string, unknown>, place: 
   else if (head.kind === 'end') noteEnd(state, head.end as number)
   else if (head.kind === 'done') noteDone(state, head as unknown as Written)
   else if (head.kind === 'next') noteNext(state, head as unknown as NextRun)
-  else if (!replayBlocks({ blocks: state.blocks, listing: () => walletOf(state, BLOCKS) }, head, place))
+  else if (!replayBlocks({ blocks: state.blocks, listing: () => listingOf(state, BLOCKS) }, head, place))
     notePage(state, head as unknown as PageFields, place)
   return true
 }
@@ -126,16 +114,13 @@ export function noteDone(state: SpoolState, { from, to, seen }: Written): void {
 export type NextRun = { cutMs: number; from: number }
 
 /**
- * Begins the next run: every known wallet is asked from `from` on, where what was read before counts no more, and for
- * what earlier runs have not read of it, because it was not in the job.
+ * Begins the next run: it asks every listing that it reads from `from` on, where what was read before counts no more
+ * then, and for what earlier runs have not read of it, because it was not in the job.
  */
 export function noteNext(state: SpoolState, { cutMs, from }: NextRun): void {
-  Object.assign(state, { cutMs, from, isDone: false, end: undefined, session: 1, sessionHeads: [] })
-  for (const wallet of state.wallets.values()) {
-    const remaining = uniteRanges([...wallet.remaining, { from, to: NO_END }])
-    Object.assign(wallet, { remaining, head: undefined, topSession: undefined })
-  }
-  for (const frame of state.frames) frame.until = Math.min(frame.until, from)
+  const run = state.run + 1
+  state.froms.push(from)
+  Object.assign(state, { run, cutMs, from, isDone: false, end: undefined, session: 1, sessionHeads: [] })
 }
 
 /** Throws OUTPUT_CHANGED where a spool's pages are of another job. Between two runs `finality` may change. */
@@ -163,43 +148,44 @@ export function notePage(
   { wallet, items, bad, blocks, head, covered }: PageFields,
   place: WholePlace,
 ): void {
-  const at = walletOf(state, wallet)
+  const at = listingOf(state, wallet)
+  beginReading(at, state)
   if (covered.to === NO_END && covered.from < covered.to) {
     at.head = Math.max(at.head ?? -1, head ?? state.from)
     at.topSession = state.session
   }
   state.pages += 1
-  at.remaining = subtractRange(at.remaining, covered)
+  settleBlocks(at, covered)
   state.blocks.begun.delete(covered.from)
   if (head !== null) state.head = Math.max(state.head ?? head, head)
   state.sessionHeads[state.session] = state.head
-  if (items === 0) return
-  const frame = { wallet, place, blocks, items, bad, until: Number.POSITIVE_INFINITY }
-  if (wallet === BLOCKS) addToStretch(state.frames, frame)
-  else state.frames.push(frame)
+  if (items > 0) addFrame(at, { wallet, place, blocks, items, bad })
 }
 
-export function walletOf(state: SpoolState, wallet: string): WalletState {
-  const known = state.wallets.get(wallet)
+export function listingOf(state: SpoolState, name: string): ListingState {
+  const known = state.listings.get(name)
   if (known !== undefined) return known
-  const fresh = {
+  const fresh: ListingState = {
     remaining: [{ from: state.base, to: state.identity.endBlock ?? NO_END }],
     head: undefined,
     topSession: undefined,
+    run: state.run,
+    frames: [],
   }
-  state.wallets.set(wallet, fresh)
+  state.listings.set(name, fresh)
   return fresh
 }
 
 /**
- * Blocks that no wallet has anything left to ask in. None while settling the end may open blocks again, which only a
+ * Blocks that no listing has anything left to ask in. None while settling the end may open blocks again, which only a
  * run without endBlock that was interrupted does.
  */
-export function settledBy(state: SpoolState, wallets: ReadonlySet<string>): BlockRange[] {
+export function settledBy(state: SpoolState, listings: Listings): BlockRange[] {
   const { startBlock, endBlock } = state.identity
   if (endBlock === null && state.end === undefined && state.session > 1) return []
   const unsettled: BlockRange[] = []
-  for (const wallet of wallets) unsettled.push(...walletOf(state, wallet).remaining)
+  for (const [name, counted] of listings)
+    unsettled.push(...openBlocks(listingOf(state, name), state, counted))
   const whole = { from: startBlock, to: endBlock ?? state.end ?? NO_END }
   return rangesBetween(uniteRanges(unsettled), whole)
 }
@@ -215,8 +201,8 @@ export function endOf({ from, head, written }: SpoolState): number {
  */
 export function noteEnd(state: SpoolState, end: number): void {
   state.end = end
-  for (const { remaining, head, topSession } of state.wallets.values()) {
-    if (topSession === undefined || head === undefined) continue
+  for (const { run, remaining, head, topSession } of state.listings.values()) {
+    if (run !== state.run || topSession === undefined || head === undefined) continue
     const headThen = state.sessionHeads[topSession] ?? end
     if (topSession < state.session && headThen + 1 < end && head + 1 < end)
       remaining.push({ from: head, to: end })

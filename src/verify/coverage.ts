@@ -13,7 +13,7 @@ const BATCH = 5000
 export function checkCoverage({ job, coverage }: Manifest, findings: Findings): void {
   const place = 'manifest.json: coverage'
   const end = job.endBlock ?? coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
-  const present = coverage.filter(({ toBlock }) => toBlock === end)
+  const present = coverage.filter(({ removed, toBlock }) => removed !== true && toBlock === end)
   findings.expect(job.addresses === present.length, () => {
     return differs('manifest.json: job', 'addresses', `${present.length} as in coverage`, job.addresses)
   })
@@ -23,7 +23,7 @@ export function checkCoverage({ job, coverage }: Manifest, findings: Findings): 
   findings.expect(job.addressesSha256 === hash, () => {
     return differs('manifest.json: job', 'addressesSha256', `${hash} by coverage`, job.addressesSha256)
   })
-  for (const [at, { address, fromBlock, toBlock }] of coverage.entries()) {
+  for (const [at, { address, fromBlock, toBlock, removed = false }] of coverage.entries()) {
     const before = coverage[at - 1]?.address
     if (before !== undefined) {
       findings.expect(
@@ -38,9 +38,9 @@ export function checkCoverage({ job, coverage }: Manifest, findings: Findings): 
     findings.expect(fromBlock === job.startBlock, () => {
       return differs(place, `fromBlock of ${address}`, job.startBlock, fromBlock)
     })
-    // A wallet that the job no longer has ends where it was read last.
-    const isRemoved = job.endBlock === null && toBlock < end
-    findings.expect(toBlock === end || isRemoved, () => differs(place, `toBlock of ${address}`, end, toBlock))
+    // A wallet that left the job ends where it was read last.
+    const fits = removed ? toBlock <= end : toBlock === end
+    findings.expect(fits, () => differs(place, `toBlock of ${address}`, end, toBlock))
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Manifest, ManifestBlocks, ManifestFile, ManifestTable } from '../core/manifest.ts'
+import type { Coverage, Manifest, ManifestBlocks, ManifestFile, ManifestTable } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { type TableName, tableNamed } from '../core/table/index.ts'
 import { GENERATOR } from '../core/version.ts'
@@ -14,11 +14,16 @@ export type ManifestSource = {
   /** Blocks that the service did not have, of a job of blocks. */
   missing?: readonly BlockRange[]
   rejects: number
-  /** What stays of an earlier export: files of blocks before `range`, and wallets that the job no longer has. */
+  /** What stays of an earlier export. */
   kept?: Kept | undefined
 }
 
-export type Kept = Pick<Manifest, 'tables' | 'coverage'>
+export type Kept = {
+  /** Files of blocks before those of this run. */
+  files: ReadonlyMap<TableName, readonly ManifestFile[]>
+  /** Wallets that left the job: their history stays, up to where it was read. */
+  left: readonly Coverage[]
+}
 
 /** What an export holds, in the manifest's words (CONTRACT section 3): the same for the same answers. */
 export function buildManifest(source: ManifestSource): Manifest {
@@ -46,7 +51,7 @@ export function buildManifest(source: ManifestSource): Manifest {
     tables: Object.fromEntries(
       [...parts].map(([table, files]) => [
         table,
-        describeTable(table, [...(kept?.tables[table]?.files ?? []), ...files]),
+        describeTable(table, [...(kept?.files.get(table) ?? []), ...files]),
       ]),
     ),
     rejects,
@@ -65,7 +70,10 @@ function describeCoverage(
     toBlock: range.to,
     transactions: seen.get(address) ?? 0,
   }))
-  return [...present, ...(kept?.coverage ?? [])].sort((a, b) => (a.address < b.address ? -1 : 1))
+  const left = (kept?.left ?? []).map((one): Coverage => {
+    return { ...one, transactions: seen.get(one.address) ?? 0, removed: true }
+  })
+  return [...present, ...left].sort((a, b) => (a.address < b.address ? -1 : 1))
 }
 
 function describeBlocks(range: BlockRange, missing: readonly BlockRange[] = []): ManifestBlocks {

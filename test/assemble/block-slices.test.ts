@@ -3,6 +3,7 @@ import { createSlicer } from '../../src/assemble/slicer.ts'
 import { BLOCKS } from '../../src/core/listings.ts'
 import { openSpool } from '../../src/spool/spool.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { listed } from '../spool/open.ts'
 import { recordingPool } from './memory-spool.ts'
 
 const END = 3_000
@@ -14,7 +15,7 @@ test('slices of blocks begin while others are still asked, and cover each block 
   const condense = async (places: readonly unknown[]) => places as never
   const slicer = createSlicer({
     spool,
-    wallets: new Set([BLOCKS]),
+    listings: listed(BLOCKS),
     from: 0,
     pool,
     condense,

@@ -2,7 +2,7 @@ import type { WritePool } from '../../src/assemble/threads/pool.ts'
 import type { Slice, SliceRows } from '../../src/assemble/write-slice.ts'
 import type { BlockRange } from '../../src/core/model.ts'
 import type { Spool } from '../../src/spool/spool.ts'
-import { emptyState, notePage, settledBy } from '../../src/spool/state.ts'
+import { emptyState, listingOf, notePage, settledBy } from '../../src/spool/state.ts'
 
 /** A page without content: its size, the blocks of its items, and the blocks that it settles. */
 export type Received = {
@@ -19,14 +19,10 @@ export function memorySpool(
   const state = emptyState({ chain: '1', startBlock: 0, endBlock, finalityMs: 0 }, 0)
   state.session = 1
   return {
-    settled: (wallets) => settledBy(state, wallets),
-    frames: (wallets) => state.frames.filter(({ wallet }) => wallets.has(wallet)),
+    settled: (listings) => settledBy(state, listings),
+    frames: (listings) => [...listings.keys()].flatMap((name) => listingOf(state, name).frames),
     receive: ({ bytes, ...page }) =>
-      notePage(
-        state,
-        { ...page, items: 1, bad: 0, head: null },
-        { start: 0, offset: state.frames.length, bytes },
-      ),
+      notePage(state, { ...page, items: 1, bad: 0, head: null }, { start: 0, offset: state.pages, bytes }),
   }
 }
 

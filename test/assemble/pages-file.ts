@@ -62,6 +62,7 @@ export function sliceContext(folder: string, given: Partial<SliceContext> = {}):
       nativeSymbol: 'AVAX',
       addresses: [A, B],
       labels: new Map([[A, 'hot']]),
+      ends: new Map(),
       tables: TABLE_NAMES,
     },
     ...{ format: 'csv', compression: 'none', escapeFormulas: true, maxRowsPerFile: 1_000_000 },

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createSlicer, type Slicing } from '../../src/assemble/slicer.ts'
 import type { Slice, SliceRows } from '../../src/assemble/write-slice.ts'
+import { listed } from '../spool/open.ts'
 import { memorySpool, type Received, recordingPool } from './memory-spool.ts'
 
 const END = 1_000
@@ -12,12 +13,12 @@ type Run = Partial<Omit<Slicing, 'spool'>> & { received: readonly Received[]; en
 async function sliced({ received, end = END, ...given }: Run) {
   const spool = memorySpool(END)
   const { pool, slices } = recordingPool()
-  const wallets = new Set(received.map(({ wallet }) => wallet))
+  const listings = listed(...received.map(({ wallet }) => wallet))
   const told: SliceRows[] = []
   const condense: Slicing['condense'] = async (places) => places
   const slicing = {
     spool,
-    wallets,
+    listings,
     from: 0,
     pool,
     condense,
@@ -33,7 +34,7 @@ async function sliced({ received, end = END, ...given }: Run) {
   await new Promise((resolve) => setImmediate(resolve))
   const early = slices.length
   const rows = await Promise.all(await slicer.finish({ from: 0, to: end }))
-  return { slices, early, rows, told, frames: spool.frames(wallets) }
+  return { slices, early, rows, told, frames: spool.frames(listings) }
 }
 
 type History = { edges: readonly number[]; bytes: number; isFalling?: boolean }

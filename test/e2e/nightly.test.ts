@@ -82,25 +82,6 @@ test('a removed wallet keeps its history up to where it was read', async () => {
   await chain.end()
 })
 
-test('blocks written again without a wallet end its coverage there', async () => {
-  const chain = await growingChain(BLOCKS_A_NIGHT)
-  const output = tempFolder()
-  for (const blocks of [120, 100]) {
-    await chain.advance(blocks)
-    await runOnce(headJob(chain.url, { count: 12, output }))
-  }
-  const [first = ''] = some
-  const ofFirst = () => readManifest(output).coverage.find(({ address }) => address === first)
-  const before = ofFirst()
-  await chain.advance(30)
-  await runOnce(headJob(chain.url, { output, addresses: some.slice(1) }), { rereadBlocks: 80 })
-  const after = ofFirst()
-  expect(after?.toBlock).toBeLessThan(before?.toBlock ?? 0)
-  expect(after?.transactions).toBeLessThan(before?.transactions ?? 0)
-  expect((await verifyOutput(output)).problems).toEqual([])
-  await chain.end()
-})
-
 /** Three nights: in the second a wallet is not in the job. */
 async function wayAndBack({ quiet = false } = {}) {
   const chain = await growingChain(BLOCKS_A_NIGHT)

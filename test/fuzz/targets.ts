@@ -21,6 +21,7 @@ import { verifyOutput } from '../../src/verify/verify-output.ts'
 import { readManifestIfAny } from '../../src/write/publish.ts'
 import { parsedListing } from '../client/pages/parsed-listing.ts'
 import { testJob } from '../helpers/jobs.ts'
+import { listed } from '../spool/open.ts'
 import { faultOfRow } from './check-row.ts'
 import { edited, mutated } from './mutate.ts'
 import type { Samples } from './samples.ts'
@@ -213,7 +214,7 @@ function outputTargets({ manifest, log, output }: Samples): Target[] {
     await inspectJob(jobIn(folder))
     const spool = await openSpool({ folder: place, identity, now: 1, onDamage: () => {} })
     try {
-      const wallets = new Set([WALLET])
+      const wallets = listed(WALLET)
       for (const { from, to } of [...spool.remaining(WALLET), ...spool.settled(wallets)])
         if (!(from <= to)) throw new Error('a range that is none')
       for (const { place } of spool.frames(wallets)) JSON.parse((await spool.read(place)).toString())

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { BLOCKS } from '../../src/core/listings.ts'
 import { inspectSpool } from '../../src/spool/spool.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { CLOSED, open as openAny } from './open.ts'
+import { CLOSED, listed, open as openAny } from './open.ts'
 
 const OF_BLOCKS = { kind: 'blocks' as const, ...CLOSED, startBlock: 0, endBlock: 100_000 }
-const LISTING = new Set([BLOCKS])
+const LISTING = listed(BLOCKS)
 const open = (folder: string) => openAny(folder, OF_BLOCKS)
 
 /** A block as it is kept: its pages, or nothing where it is empty. */

@@ -1,3 +1,4 @@
+import { EVERYWHERE, type Listings } from '../../src/core/listings.ts'
 import { openSpool } from '../../src/spool/spool.ts'
 import type { SpoolIdentity } from '../../src/spool/state.ts'
 
@@ -23,3 +24,7 @@ export function page(
     covered: { from, to },
   }
 }
+
+/** These listings, without bounds. */
+export const listed = (...names: readonly string[]): Listings =>
+  new Map(names.map((name) => [name, EVERYWHERE]))

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import type { BlockRange } from '../../src/core/model.ts'
 import { NO_END } from '../../src/core/model.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { CLOSED, OPEN, open, page } from './open.ts'
+import { CLOSED, listed, OPEN, open, page } from './open.ts'
 
-const BOTH = new Set(['0xa', '0xb'])
+const BOTH = listed('0xa', '0xb')
 const blocksOf = (ranges: readonly BlockRange[]) =>
   ranges.flatMap(({ from, to }) => Array.from({ length: to - from }, (_, at) => from + at))
 
@@ -14,7 +14,7 @@ test('blocks are settled once every wallet has nothing left in them', async () =
   expect(spool.settled(BOTH)).toEqual([])
   await spool.addPage('0xa', page(10, 60))
   expect(spool.settled(BOTH)).toEqual([])
-  expect(spool.settled(new Set(['0xa']))).toEqual([{ from: 10, to: 60 }])
+  expect(spool.settled(listed('0xa'))).toEqual([{ from: 10, to: 60 }])
   await spool.addPage('0xb', page(10, 20))
   await spool.addPage('0xb', page(30, 100, { items: 0 }))
   expect(spool.settled(BOTH)).toEqual([
@@ -37,7 +37,7 @@ test('settled are the blocks that no wallet has left, and only grow', async () =
       let before: number[] = []
       for (const { wallet, from, to } of pages) {
         await spool.addPage(wallet, page(from, to, { items: 0 }))
-        const left = new Set([...BOTH].flatMap((asked) => blocksOf(spool.remaining(asked))))
+        const left = new Set([...BOTH.keys()].flatMap((asked) => blocksOf(spool.remaining(asked))))
         const settled = blocksOf(spool.settled(BOTH))
         expect(settled).toEqual(blocksOf([{ from: 10, to: 100 }]).filter((block) => !left.has(block)))
         expect(settled).toEqual(expect.arrayContaining(before))
@@ -55,7 +55,7 @@ test('a run with an end goes on with what was settled before', async () => {
   await first.addPage('0xa', page(10, 60))
   await first.close()
   const second = await open(folder, CLOSED)
-  expect(second.settled(new Set(['0xa']))).toEqual([{ from: 10, to: 60 }])
+  expect(second.settled(listed('0xa'))).toEqual([{ from: 10, to: 60 }])
   await second.close()
 })
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { NO_END } from '../../src/core/model.ts'
 import { inspectSpool, openSpool, removeSpool, type Spool } from '../../src/spool/spool.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { CLOSED, NOW, OPEN, open, page } from './open.ts'
+import { CLOSED, listed, NOW, OPEN, open, page } from './open.ts'
 
 test('pages and what is left to ask survive reopening', async () => {
   const folder = tempFolder()
@@ -19,7 +19,7 @@ test('pages and what is left to ask survive reopening', async () => {
   expect(second.remaining('0xa')).toEqual([{ from: 40, to: 100 }])
   expect(second.remaining('0xb')).toEqual([])
   expect(second.remaining('0xc')).toEqual([{ from: 10, to: 100 }])
-  const [frame, ...others] = second.frames(new Set(['0xa', '0xb']))
+  const [frame, ...others] = second.frames(listed('0xa', '0xb'))
   expect(others).toEqual([])
   expect(frame).toMatchObject({ wallet: '0xa', blocks: { min: 10, max: 39 }, items: 1 })
   expect((await second.read(frame?.place ?? { offset: 0, bytes: 0 })).toString()).toBe('{"from":10}')
@@ -31,7 +31,7 @@ test('frames tell how many items have no place, reopened too', async () => {
   const first = await open(folder)
   await first.addPage('0xa', page(10, 40, { items: 3, bad: 2 }))
   await first.addPage('0xa', page(40, 50))
-  const bads = ({ frames }: Spool) => frames(new Set(['0xa'])).map(({ bad }) => bad)
+  const bads = ({ frames }: Spool) => frames(listed('0xa')).map(({ bad }) => bad)
   expect(bads(first)).toEqual([2, 0])
   await first.close()
   const second = await open(folder)
@@ -43,7 +43,7 @@ test('frames are told of the asked wallets only', async () => {
   const spool = await open(tempFolder())
   await spool.addPage('0xa', page(10, 40))
   await spool.addPage('0xb', page(10, 40))
-  expect(spool.frames(new Set(['0xb'])).map(({ wallet }) => wallet)).toEqual(['0xb'])
+  expect(spool.frames(listed('0xb')).map(({ wallet }) => wallet)).toEqual(['0xb'])
   await spool.close()
 })
 

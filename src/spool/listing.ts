@@ -1,0 +1,86 @@
+import { subtractRange, uniteRanges } from '../core/block-ranges.ts'
+import { BLOCKS, EVERYWHERE } from '../core/listings.ts'
+import { type BlockRange, NO_END } from '../core/model.ts'
+import type { FramePlace } from './log.ts'
+import { addToStretch } from './stretch.ts'
+
+/** One page on disk, or a stretch of blocks. */
+export type Frame = {
+  wallet: string
+  place: FramePlace
+  /** Lowest and highest block of its items; null where no item has one. */
+  blocks: { min: number; max: number } | null
+  items: number
+  /** Items that have no place in the chain. */
+  bad: number
+  /** Items from this block on were read again since. */
+  until: number
+}
+
+/** What a spool knows of one listing. */
+export type ListingState = {
+  /** Blocks that no page has settled, as of the run that last read the listing. */
+  remaining: BlockRange[]
+  /** The highest block that run saw of it, and the process of that run that read its newest blocks. */
+  head: number | undefined
+  topSession: number | undefined
+  /** The run that last read it. */
+  run: number
+  /** In the order of receipt. */
+  frames: Frame[]
+}
+
+/** The runs of a spool: the number of the present one, and of each the block from which on it reads listings again. */
+export type Runs = { run: number; froms: readonly number[] }
+
+/**
+ * Blocks that the present run still has to ask of a listing, of those in which it counts. What it has not read of the
+ * listing yet is to be asked from where the first run began that has not read it.
+ */
+export function openBlocks(at: ListingState, runs: Runs, counted: BlockRange = EVERYWHERE): BlockRange[] {
+  const open =
+    at.run === runs.run
+      ? at.remaining
+      : uniteRanges([...at.remaining, { from: fromSince(at, runs), to: NO_END }])
+  return open
+    .map(({ from, to }) => ({ from: Math.max(from, counted.from), to: Math.min(to, counted.to) }))
+    .filter(({ from, to }) => from < to)
+}
+
+/** The first block that a run has read of other listings since this one was read. */
+function fromSince(at: ListingState, { froms }: Runs): number {
+  return Math.min(...froms.slice(at.run + 1))
+}
+
+/**
+ * Lets the present run read a listing: where it reads it again, pages of earlier runs count no more. Nothing changes for
+ * a listing that it has begun to read, nor for one that it never reads: a wallet that left the job keeps its pages.
+ */
+export function beginReading(at: ListingState, runs: Runs): void {
+  if (at.run === runs.run) return
+  const from = fromSince(at, runs)
+  at.remaining = openBlocks(at, runs)
+  at.head = undefined
+  at.topSession = undefined
+  at.run = runs.run
+  for (const frame of at.frames) frame.until = Math.min(frame.until, from)
+}
+
+export function addFrame({ frames }: ListingState, frame: Omit<Frame, 'until'> & AddedPlace): void {
+  const added = { ...frame, until: Number.POSITIVE_INFINITY }
+  if (frame.wallet === BLOCKS) addToStretch(frames, added)
+  else frames.push(added)
+}
+
+type AddedPlace = { place: Parameters<typeof addToStretch<Frame>>[1]['place'] }
+
+/** Takes note that a page has settled these blocks. */
+export function settleBlocks(at: ListingState, covered: BlockRange): void {
+  at.remaining = subtractRange(at.remaining, covered)
+}
+
+/** The frames as far as the listing counts. */
+export function countedFrames({ frames }: ListingState, { to }: BlockRange): readonly Frame[] {
+  if (to === Number.POSITIVE_INFINITY) return frames
+  return frames.map((frame) => ({ ...frame, until: Math.min(frame.until, to) }))
+}

@@ -1,0 +1,135 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Job, Wallet } from '../../src/core/model.ts'
+import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
+import { run } from '../../src/run/run.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { asIs, forked, growingChain, headJob, rowsIn, runOnce } from '../helpers/growing-chain.ts'
+import { readManifest, type TextRow } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
+
+const [FIRST_NIGHT, A_NIGHT] = [120, 60]
+
+type Given = Partial<Omit<Job, 'wallets'>>
+
+/** Two nights, the second without the wallet `left`, which was read before the block `end`. */
+async function leave(given: Given = {}) {
+  const chain = await growingChain(FIRST_NIGHT)
+  const whole = headJob(chain.url, given)
+  await runOnce(whole)
+  const [left = { address: '', label: null }, ...wallets] = whole.wallets
+  await chain.advance(A_NIGHT)
+  const job = { ...whole, wallets }
+  await runOnce(job)
+  return { chain, whole, job, left, end: FIRST_NIGHT + 1 }
+}
+
+const coverageOf = (output: string, { address }: Wallet) =>
+  readManifest(output).coverage.find((one) => one.address === address)
+
+const byAddress = (a: Wallet, b: Wallet) => (a.address < b.address ? -1 : 1)
+
+/** The rows are those of all wallets up to the block where one left, and of the others from there on. */
+async function expectHistoryStays(job: Job, { left, end }: { left: Wallet; end: number }): Promise<void> {
+  const fresh = async (wallets: readonly Wallet[]) => {
+    const output = tempFolder()
+    await runOnce({ ...job, wallets, output })
+    return rowsIn(output)
+  }
+  const [before, after] = [await fresh([left, ...job.wallets].sort(byAddress)), await fresh(job.wallets)]
+  const at = ({ block_number: block }: TextRow) => Number(block)
+  const expected = (table: TableName) => [
+    ...before[table].filter((row) => at(row) < end),
+    ...after[table].filter((row) => at(row) >= end),
+  ]
+  const rows = await rowsIn(job.output)
+  for (const table of TABLE_NAMES) expectSameRows(rows[table], expected(table))
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+}
+
+/** Tells the first row that differs, not thousands. */
+function expectSameRows(rows: readonly TextRow[], expected: readonly TextRow[]): void {
+  const at = rows.findIndex((row, index) => JSON.stringify(row) !== JSON.stringify(expected[index]))
+  expect([rows.length, rows[at]]).toEqual([expected.length, expected[at]])
+}
+
+test.for([5, 100, 400])(
+  'the history of a wallet that left stays where %i blocks are read again',
+  async (blocks) => {
+    const { chain, job, left, end } = await leave()
+    const before = coverageOf(job.output, left)
+    expect(before).toMatchObject({ removed: true, toBlock: end })
+    await chain.advance(A_NIGHT)
+    await runOnce(job, { rereadBlocks: blocks })
+    expect(coverageOf(job.output, left)).toEqual(before)
+    await expectHistoryStays(job, { left, end })
+    await chain.end()
+  },
+)
+
+test('blocks of a wallet that left are read again with those of the others', async () => {
+  const chain = await growingChain(FIRST_NIGHT)
+  const whole = headJob(chain.url)
+  chain.shown.as = forked(100)
+  await runOnce(whole)
+  chain.shown.as = asIs
+  const [left = { address: '', label: null }, ...wallets] = whole.wallets
+  const job = { ...whole, wallets }
+  await runOnce(job, { rereadBlocks: 60 })
+  await expectHistoryStays(job, { left, end: FIRST_NIGHT + 1 })
+  await chain.end()
+})
+
+const moreWallets = (job: Job): Job => {
+  const more = headJob('', { addresses: truthWallets.slice(6, 8) }).wallets
+  return { ...job, wallets: [...job.wallets, ...more].sort(byAddress) }
+}
+
+const renamed = (job: Job): Job => ({
+  ...job,
+  wallets: job.wallets.map((one) => ({ ...one, label: 'renamed' })),
+})
+
+test.for([
+  { what: 'a wallet was added', change: moreWallets, isLost: false },
+  { what: 'a wallet was added and the pages are gone', change: moreWallets, isLost: true },
+  { what: 'labels changed', change: renamed, isLost: false },
+])('the history of a wallet that left stays where $what', async ({ change, isLost }) => {
+  const { chain, job, left, end } = await leave()
+  const before = coverageOf(job.output, left)
+  if (isLost) rmSync(join(job.output, '.walletlake'), { recursive: true })
+  const changed = change(job)
+  await runOnce(changed)
+  expect(coverageOf(job.output, left)).toEqual(before)
+  await expectHistoryStays(changed, { left, end })
+  await chain.end()
+})
+
+test('a wallet that leaves an interrupted run keeps what was read before it', async () => {
+  const chain = await growingChain(FIRST_NIGHT)
+  const whole = headJob(chain.url, { concurrency: 1 })
+  await runOnce(whole)
+  await chain.advance(A_NIGHT)
+  const { jobs } = await run([whole], { rereadBlocks: 60, maxRequests: 3 })
+  expect(jobs[0]?.error?.code).toBe('BUDGET_REACHED')
+  const [left = { address: '', label: null }, ...wallets] = whole.wallets
+  await runOnce({ ...whole, wallets })
+  await expectHistoryStays({ ...whole, wallets }, { left, end: FIRST_NIGHT + 1 })
+  await runOnce(whole)
+  const fresh = { ...whole, output: tempFolder() }
+  await runOnce(fresh)
+  expect(await rowsIn(whole.output)).toEqual(await rowsIn(fresh.output))
+  await chain.end()
+})
+
+test('raw items of a wallet that left stay', async () => {
+  const { chain, job, left } = await leave({ keepRaw: true })
+  const raw = () => readFileSync(join(job.output, 'raw', `${left.address}.ndjson.gz`)).toString('hex')
+  const before = raw()
+  await runOnce(job, { rereadBlocks: 200 })
+  await runOnce(renamed(job))
+  expect(raw()).toBe(before)
+  await chain.end()
+})
