@@ -5,6 +5,7 @@ export function createWelcome(chainIds: readonly string[]) {
   return {
     message: 'The embedded data service of walletlake: real chain histories, small enough to ship.',
     chains: chainIds,
+    balances: BALANCES,
     endpoints: Object.values(OPERATIONS).map(({ method, path, takes }) => ({
       path: `${method} ${path}`,
       ...(takes.length === 0 ? {} : { [method === 'GET' ? 'parameters' : 'body']: takes }),
@@ -15,6 +16,9 @@ export function createWelcome(chainIds: readonly string[]) {
     })),
   }
 }
+
+const BALANCES =
+  'Each of the 50 accounts of chain 43114 began with 10,000 AVAX. Coins at genesis are in no transaction: what moved into and out of an account sums to its balance less 10,000 AVAX.'
 
 const WALLET_PATH = OPERATIONS.listWallet.path
 

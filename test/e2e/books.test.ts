@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../../src/run/run.ts'
+import { createDataService } from '../../src/service/create-data-service.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { truth, truthWallets } from '../helpers/truth.ts'
+import { ask } from '../service/ask.ts'
 
 const folder = suiteFolder()
 let ledger: TextRow[] = []
@@ -15,6 +18,10 @@ beforeAll(async () => {
   ledger = await readCsvTable(folder, 'ledger')
   owners = await readCsvTable(folder, 'erc721_transfers')
 })
+
+/** What each account of the demo chain had before its first transaction, in wei. */
+const GENESIS = 10_000n * 10n ** 18n
+const SWEEPS_TO_ZERO = '0x45595caf924fe42f22ee0c09a958253d7095ec98'
 
 /** Sums a wallet's ledger rows of one asset up to and including a block. */
 type Sum = Map<string, bigint>
@@ -54,6 +61,23 @@ describe('the ledger of the whole demo chain', () => {
       expect(at).toBe(rows.length)
     }
     expect(checks).toBe(53 * 421)
+  })
+
+  test('sums every account to its balance less the 10,000 AVAX of genesis', () => {
+    const sums = sumUpTo(ledger, truth.lastBlock)
+    const began = Object.values(truth.nativeByBlock).map(([first]) => first?.[1])
+    expect(began.filter((wei) => wei === `${GENESIS}`)).toHaveLength(50)
+    expect(began.filter((wei) => wei === '0')).toHaveLength(3)
+    expect(sums.get(`${SWEEPS_TO_ZERO}||`)).toBe(-GENESIS)
+  })
+
+  test('is explained where the demo is met', async () => {
+    const welcome = await ask(createDataService(), '/')
+    const texts = ['jobs/demo.yaml', 'README.md'].map((path) => readFileSync(path, 'utf8'))
+    for (const text of [...texts, JSON.stringify(welcome.body)])
+      expect(text.replaceAll(/\s+(# )?/g, ' ')).toMatch(
+        /began with 10,000 AVAX.*at genesis.*in no transaction/i,
+      )
   })
 
   test('equals every ERC-20 balance at every checkpoint', () => {
