@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { auditOutput } from '../../src/audit/audit.ts'
+import { compactOutput } from '../../src/compact/compact.ts'
+import type { Compression, Format } from '../../src/core/model.ts'
+import { loadInto } from '../../src/load/load.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { expectSameAsFresh, growingChain, headJob, runOnce } from '../helpers/growing-chain.ts'
+import { readManifest } from '../helpers/read-output.ts'
+import { duckdb, sqlite } from '../load/engines.ts'
+
+const CASES: { format: Format; nights: readonly Compression[]; endings: readonly string[] }[] = [
+  { format: 'csv', nights: ['none', 'gzip', 'none'], endings: ['csv', 'gz', 'csv'] },
+  { format: 'parquet', nights: ['zstd', 'none', 'gzip'], endings: ['parquet', 'parquet', 'parquet'] },
+]
+
+const endingsOf = (output: string) =>
+  readManifest(output).tables.transactions?.files.map(({ path }) => path.split('.').at(-1))
+
+test.for(CASES)(
+  '$format nights packed as $nights are one good export',
+  async ({ format, nights, endings }) => {
+    const chain = await growingChain(60)
+    const job = headJob(chain.url, { format, escapeFormulas: false })
+    const places = [await duckdb.place(), await sqlite.place()]
+    for (const [night, compression] of nights.entries()) {
+      if (night > 0) await chain.advance(60)
+      await runOnce({ ...job, compression })
+      for (const { to } of places) await loadInto(job.output, to)
+    }
+    expect(endingsOf(job.output)).toEqual(endings)
+    await expectSameAsFresh(job)
+    for (const { run } of places) {
+      const [counted] = await run('SELECT count(*) AS n FROM ledger')
+      expect(Number(counted?.n)).toBe(readManifest(job.output).tables.ledger?.rows)
+    }
+    expect(await auditOutput(job.output, { service: { baseUrl: chain.url }, blocks: 'all' })).toMatchObject({
+      ok: true,
+      differing: 0,
+    })
+    await compactOutput(job.output)
+    expect((await verifyOutput(job.output)).problems).toEqual([])
+    await chain.advance(60)
+    await runOnce({ ...job, compression: nights[1] ?? 'none' }, { rereadBlocks: 100 })
+    await expectSameAsFresh(job)
+    await chain.end()
+  },
+)
