@@ -139,4 +139,4 @@ async function filesUnder(folder: string): Promise<string[]> {
 
 const OUR_PARTITION = /^(?:day|month|blocks)=[0-9-]+$/
 const OUR_NAME =
-  /^(?:(?:day|month|blocks)=[0-9-]+\/)?([a-z0-9_]+)-\d{12}-\d{12}-\d{4,}\.(?:csv|csv\.gz|parquet)$/
+  /^(?:(?:day|month|blocks)=[0-9-]+\/)?([a-z0-9_]+)-\d{12,}-\d{12,}-\d{4,}\.(?:csv|csv\.gz|parquet)$/

@@ -67,6 +67,15 @@ test('parts that no manifest lists, left by a killed run, are removed', async ()
   expect(files.map(({ name }) => name).sort()).toEqual([NAME(0).slice(7), 'manifest.json'])
 })
 
+test('parts of blocks above twelve digits are removed and kept like any other', async () => {
+  const folder = tempFolder()
+  const name = (n: number) => `ledger/ledger-1000000000000-1000000000009-000${n}.csv`
+  await publishTexts(folder, { [name(0)]: 'zero' })
+  writeFileSync(join(folder, name(1)), 'left')
+  await publishTexts(folder, { [name(0)]: 'zero' })
+  expect(readdirSync(join(folder, 'ledger'))).toEqual([name(0).slice(7)])
+})
+
 test('partitions that a killed run has emptied go, folders of others stay', async () => {
   const folder = tempFolder()
   for (const name of ['day=2023-11-14', 'month=2023-11', 'blocks=000000000000-000000000100', 'mine', 'day=x'])
