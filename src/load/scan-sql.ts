@@ -37,8 +37,9 @@ function cellSql({ name, type }: Column, { unescapes, forms }: { unescapes: bool
   return forms.replaceNul ? `replace(${text}, chr(0), chr(65533))` : text
 }
 
+/** One `'` less where a formula comes after it, or after further ones: text that began with `'=` has one more in the file. */
 function unescapedSql(cell: string): string {
-  const isEscaped = `starts_with(${cell}, '''') AND substr(${cell}, 2, 1) IN ('=', '+', '-', '@', chr(9), chr(13))`
+  const isEscaped = `starts_with(${cell}, '''') AND left(ltrim(${cell}, ''''), 1) IN ('=', '+', '-', '@', chr(9), chr(13))`
   return `CASE WHEN ${isEscaped} THEN substr(${cell}, 2) ELSE ${cell} END`
 }
 

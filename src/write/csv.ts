@@ -169,9 +169,10 @@ function allBut(special: string): Uint8Array {
 
 const ASCII = allBut('')
 const PLAIN = allBut('",\r\n')
-/** What a spreadsheet takes for the start of a formula. */
-const CALM = allBut('=+-@\t\r')
-const FORMULA = /^[=+\-@\t\r]/
+/** What a spreadsheet takes for the start of a formula, and the `'` that is put before it. */
+const CALM = allBut("=+-@\t\r'")
+/** A `'` that stood before a formula gets another one: whoever takes one away has the text as it was. */
+const FORMULA = /^'*[=+\-@\t\r]/
 
 function quoted(cells: readonly (string | null)[]): string {
   return stringify([cells as string[]], { record_delimiter: '\n', quoted_match: ALSO_QUOTED })

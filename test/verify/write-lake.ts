@@ -118,7 +118,7 @@ function toCsv(name: TableName, rows: readonly Cells[], escapes: boolean): strin
 
 function toField(cell: string | null, { type }: Column, escapes: boolean): string {
   if (cell === null) return ''
-  const safe = escapes && type === 'text' && /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
+  const safe = escapes && type === 'text' && /^'*[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
   return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

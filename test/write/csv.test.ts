@@ -38,7 +38,10 @@ test.for([
   { text: '\rx', cell: '"\'\rx"' },
   { text: '=a,"b"', cell: '"\'=a,""b"""' },
   { text: 'a=b', cell: 'a=b' },
-  { text: "'=1", cell: "'=1" },
+  { text: "'=1", cell: "''=1" },
+  { text: "''\tx", cell: "'''\tx" },
+  { text: "'plain", cell: "'plain" },
+  { text: "''", cell: "''" },
   { text: '\n=1', cell: '"\n=1"' },
 ])('writes the text $text as the cell $cell', ({ text, cell }) => {
   expect(textLine(text)).toBe(cell)
@@ -137,7 +140,7 @@ test('cells equal those of csv-stringify for any text', () => {
 test('escaped formulas equal those of csv-stringify for any text', () => {
   fc.assert(
     fc.property(fc.array(anyText, { maxLength: 12 }), (texts) => {
-      const escaped = texts.map((text) => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text))
+      const escaped = texts.map((text) => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text))
       expect(lines(texts.map((name) => sample({ name, small: -1 }))).text).toBe(stringified(escaped))
     }),
     { numRuns: 500 },
@@ -164,9 +167,19 @@ test('any text reads back as it was but for escaped formulas', () => {
       const rows = names.map((name) => sample({ name, small: -1 }))
       const read = parse(lines(rows).text, { record_delimiter: '\n' }) as string[][]
       expect(read.map(([name, small]) => [name, small])).toEqual(
-        names.map((text) => [/^[=+\-@\t\r]/.test(text) ? `'${text}` : text, '-1']),
+        names.map((text) => [/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text, '-1']),
       )
     }),
     { numRuns: 200 },
+  )
+})
+
+test('no two texts give the same cell, though formulas are escaped', () => {
+  const texts = fc.string({ unit: fc.constantFrom("'", '=', '+', 'x'), minLength: 1, maxLength: 4 })
+  fc.assert(
+    fc.property(texts, texts, (one, other) => {
+      expect(textLine(one) === textLine(other)).toBe(one === other)
+    }),
+    { numRuns: 2_000 },
   )
 })
