@@ -15,26 +15,40 @@ function loadTable(bulk: BulkTable, context: BulkContext): string[] {
   const stage = tableIdentifier(`${table.name}_stage`, dialect, place)
   const create = createTable(table, dialect, place).map((statement) => `${statement};`)
   const files = bulk.files.filter(({ rows }) => rows > 0)
-  const load = [...create, loadData(bulk, { ...context, stage, files }), merge(bulk, { ...context, stage })]
+  const load = [
+    ...create,
+    ...loadData(bulk, { ...context, stage, files }),
+    merge(bulk, { ...context, stage }),
+  ]
   return [...load, `DROP TABLE ${stage};`]
 }
 
 type Staging = BulkContext & { readonly stage: string }
 
+/** Statements that bring files into the staging table: one LOAD DATA takes packed files or plain ones, and not both. */
 function loadData(
   { table }: BulkTable,
   { dialect, stage, files, filesAt, job }: Staging & { files: BulkTable['files'] },
-): string {
+): string[] {
   const columns = table.columns.map(({ name, type }) => `  ${dialect.quote(name)} ${dialect.types[type]}`)
-  if (files.length === 0) return `CREATE OR REPLACE TABLE ${stage} (\n${columns.join(',\n')}\n);`
-  const uris = files.map(({ path }) => `    ${dialect.literal(`${filesAt}/${path}`)}`)
+  if (files.length === 0) return [`CREATE OR REPLACE TABLE ${stage} (\n${columns.join(',\n')}\n);`]
+  const isPacked = ({ path }: { path: string }) => path.endsWith('.gz')
+  const alike = [files.filter((file) => !isPacked(file)), files.filter(isPacked)]
+  const groups = alike.filter((group) => group.length > 0)
+  return groups.map((group, at) => {
+    const uris = group.map(({ path }) => `    ${dialect.literal(`${filesAt}/${path}`)}`)
+    const into = `LOAD DATA ${at === 0 ? 'OVERWRITE' : 'INTO'} ${stage} (\n${columns.join(',\n')}\n)`
+    return `${into}\nFROM FILES (\n  ${optionsOf(job, uris).join(',\n  ')}\n);`
+  })
+}
+
+function optionsOf({ format }: Staging['job'], uris: readonly string[]): string[] {
   const csv = ['skip_leading_rows = 1', 'allow_quoted_newlines = true', "encoding = 'UTF-8'"]
-  const options = [
-    `format = '${job.format.toUpperCase()}'`,
-    ...(job.format === 'csv' ? csv : []),
+  return [
+    `format = '${format.toUpperCase()}'`,
+    ...(format === 'csv' ? csv : []),
     `uris = [\n${uris.join(',\n')}\n  ]`,
   ]
-  return `LOAD DATA OVERWRITE ${stage} (\n${columns.join(',\n')}\n)\nFROM FILES (\n  ${options.join(',\n  ')}\n);`
 }
 
 function merge(bulk: BulkTable, context: Staging): string {
@@ -58,7 +72,7 @@ function selectList({ columns }: BulkTable['table'], { dialect, unescapes }: Bul
     .map(({ name, type }) => {
       const cell = dialect.quote(name)
       if (!unescapes || type !== 'text') return cell
-      return `IF(REGEXP_CONTAINS(${cell}, r"^'[=+\\-@\\t\\r]"), SUBSTR(${cell}, 2), ${cell}) AS ${cell}`
+      return `IF(REGEXP_CONTAINS(${cell}, r"^'+[=+\\-@\\t\\r]"), SUBSTR(${cell}, 2), ${cell}) AS ${cell}`
     })
     .join(', ')
 }

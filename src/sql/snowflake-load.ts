@@ -101,7 +101,7 @@ function selectList({ columns }: BulkTable['table'], { dialect, unescapes }: Bul
     .map(({ name, type }) => {
       const cell = dialect.quote(name)
       if (!unescapes || type !== 'text') return cell
-      const isEscaped = `STARTSWITH(${cell}, '''') AND SUBSTR(${cell}, 2, 1) IN ('=', '+', '-', '@', CHAR(9), CHAR(13))`
+      const isEscaped = `STARTSWITH(${cell}, '''') AND LEFT(LTRIM(${cell}, ''''), 1) IN ('=', '+', '-', '@', CHAR(9), CHAR(13))`
       return `IFF(${isEscaped}, SUBSTR(${cell}, 2), ${cell}) AS ${cell}`
     })
     .join(', ')

@@ -74,7 +74,7 @@ describe('the script for BigQuery', () => {
   test('undoes the escape of formulas for CSV text and nothing else', () => {
     const csv = textOf({ engine: 'bigquery', manifest: manifestOf('csv', RANGES) })
     expect(csv).toContain(
-      'IF(REGEXP_CONTAINS(`token_name`, r"^\'[=+\\-@\\t\\r]"), SUBSTR(`token_name`, 2), `token_name`)',
+      'IF(REGEXP_CONTAINS(`token_name`, r"^\'+[=+\\-@\\t\\r]"), SUBSTR(`token_name`, 2), `token_name`)',
     )
     expect(csv).not.toContain('SUBSTR(`value`')
     expect(csv).toContain('skip_leading_rows = 1')
@@ -88,6 +88,20 @@ describe('the script for BigQuery', () => {
     const text = textOf({ engine: 'bigquery', manifest: manifestOf('csv', [[0, 100, 0]]) })
     expect(text).not.toContain('LOAD DATA')
     expect(text).toContain('CREATE OR REPLACE TABLE `lake`.`ledger_stage` (')
+  })
+
+  test('loads packed and plain files of a table one after the other', () => {
+    const manifest = manifestOf('csv', RANGES)
+    for (const table of Object.values(manifest.tables)) {
+      const last = table.files.at(-1)
+      if (last !== undefined) last.path += '.gz'
+    }
+    const text = textOf({ engine: 'bigquery', manifest, tables: TABLES.slice(0, 1) })
+    expect(beginnings(text, QUOTING.bigquery).slice(2, 4)).toEqual(['LOAD DATA', 'LOAD DATA'])
+    const [, plain = '', packed = ''] = text.split('LOAD DATA ')
+    expect(plain).toMatch(/^OVERWRITE [^;]+-0\.csv'\n/)
+    expect(packed).toMatch(/^INTO [^;]+-2\.csv\.gz'\n/)
+    expect(plain).not.toContain('.gz')
   })
 
   test('qualifies the dataset by its project', () => {
@@ -149,7 +163,7 @@ describe('the script for Snowflake', () => {
     }
     expect(text).not.toContain('MATCH_BY_COLUMN_NAME')
     expect(text).toContain(
-      "IFF(STARTSWITH(token_name, '''') AND SUBSTR(token_name, 2, 1) IN ('=', '+', '-', '@', CHAR(9), CHAR(13)),",
+      "IFF(STARTSWITH(token_name, '''') AND LEFT(LTRIM(token_name, ''''), 1) IN ('=', '+', '-', '@', CHAR(9), CHAR(13)),",
     )
   })
 
