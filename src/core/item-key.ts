@@ -5,8 +5,12 @@ export type ItemKey = {
   index: number
   /** Transaction hash, lower case. */
   hash: string
-  /** Block time in milliseconds since 1970. */
+  /** Block time in milliseconds since 1970; where it is given in whole seconds, the first of its second. */
   timeMs: number
+  /** The last millisecond that the time may stand for: a time in whole seconds stands for its whole second. */
+  lastMs: number
+  /** Block time in seconds, by which listings are sorted; within a second they may have any order. */
+  second: number
 }
 
 /** The place of a wallet listing item (interface section 2.8), or the reason why it has none. */
@@ -22,11 +26,30 @@ export function keyOfItem(item: unknown): ItemKey | string {
   const index = wholeNumber(blockIndex)
   if (index === undefined || index > INT32_MAX) return `blockIndex is not an int32: ${show(blockIndex)}`
   if (typeof txHash !== 'string' || txHash === '') return `txHash is missing: ${show(txHash)}`
-  const timeMs =
-    blockTimestampMilliseconds == null ? scaled(blockTimestamp) : wholeNumber(blockTimestampMilliseconds)
-  if (timeMs === undefined || timeMs > TIME_MAX)
-    return `blockTimestamp is not a time: ${show(blockTimestamp)}`
-  return { block, index, hash: txHash.toLowerCase(), timeMs }
+  const times = timesOf({
+    seconds: wholeNumber(blockTimestamp),
+    ms: blockTimestampMilliseconds == null ? null : wholeNumber(blockTimestampMilliseconds),
+  })
+  if (times === undefined) return `blockTimestamp is not a time: ${show(blockTimestamp)}`
+  return { block, index, hash: txHash.toLowerCase(), ...times }
+}
+
+/** A block's time as both of its fields give it; undefined where that is none. `ms` is null where it is absent. */
+export function timesOf({
+  seconds,
+  ms,
+}: {
+  seconds: number | undefined
+  ms: number | undefined | null
+}): Pick<ItemKey, 'timeMs' | 'lastMs' | 'second'> | undefined {
+  const timeMs = ms === null ? (seconds ?? Number.NaN) * 1000 : (ms ?? Number.NaN)
+  if (!(timeMs <= TIME_MAX)) return undefined
+  return { timeMs, lastMs: ms === null ? timeMs + 999 : timeMs, second: seconds ?? Math.floor(timeMs / 1000) }
+}
+
+/** Whether an item may be younger than `cutMs`: one rule for the head that a run pins and for the rows that it writes. */
+export function isYounger({ lastMs }: Pick<ItemKey, 'lastMs'>, cutMs: number): boolean {
+  return lastMs > cutMs
 }
 
 /** A native transaction of the block listing (interface section 2.2) as an item of the wallet listing without transfers. */
@@ -46,11 +69,6 @@ const TIME_MAX = 253_402_300_799_999
 function wholeNumber(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
   return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined
-}
-
-function scaled(seconds: unknown): number | undefined {
-  const whole = wholeNumber(seconds)
-  return whole === undefined ? undefined : whole * 1000
 }
 
 /** A stranger's value, short enough for a message. */

@@ -1,4 +1,4 @@
-import { compareKeys, type ItemKey, keyOfItem } from '../core/item-key.ts'
+import { compareKeys, type ItemKey, isYounger, keyOfItem } from '../core/item-key.ts'
 import type { BlockRange } from '../core/model.ts'
 import {
   type BadItem,
@@ -25,7 +25,7 @@ export type SourceContext = {
   read: (place: SourcePlace) => Buffer
   /** Half-open; items outside are left out. */
   range: BlockRange
-  /** Items younger than this, in milliseconds since 1970, are left out. */
+  /** Items that may be younger than this, in milliseconds since 1970, are left out. */
   cutMs: number
   /** By hash, transactions that stand in several places. @default none does */
   moved?: ReadonlyMap<string, MovedTransaction>
@@ -41,7 +41,7 @@ export type MovedTransaction = {
 /** Makes a place a source: its items are read, parsed and sorted when the merge asks for them. */
 export function openSource(place: SourcePlace, { read, range, cutMs, moved }: SourceContext): ItemSource {
   const { wallet, bytes, span, until = Number.POSITIVE_INFINITY } = place
-  const counts = ({ key }: WalletItem) => key.block < until && key.timeMs <= cutMs
+  const counts = ({ key }: WalletItem) => key.block < until && !isYounger(key, cutMs)
   const isInside = ({ key }: WalletItem) => key.block >= range.from && key.block < range.to
   return {
     bytes,

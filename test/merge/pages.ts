@@ -1,10 +1,14 @@
 /** A listing item with a place; its hash is in capitals, as a service may write it. */
-export const item = (block: unknown, { index = 0, seconds = 10 } = {}) => ({
+export const item = (
+  block: unknown,
+  { index = 0, seconds = 10, ms }: { index?: number; seconds?: number; ms?: number } = {},
+) => ({
   nativeTransaction: {
     blockNumber: block,
     blockIndex: index,
     txHash: `0xAB${block}${index}`,
     blockTimestamp: seconds,
+    ...(ms === undefined ? {} : { blockTimestampMilliseconds: ms }),
   },
 })
 

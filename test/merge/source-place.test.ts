@@ -20,15 +20,23 @@ test('items outside the half-open range are left out', () => {
   expect(blocksOf(page, { range: { from: 5, to: 10 } })).toEqual([5, 9])
 })
 
-test('items younger than the cut are left out', () => {
+test('a time in whole seconds is younger than a cut within its second', () => {
   const page = [item('1', { seconds: 10 }), item('2', { seconds: 11 })]
-  expect(blocksOf(page, { cutMs: 10_000 })).toEqual([1])
+  expect(blocksOf(page, { cutMs: 11_998 })).toEqual([1])
+  expect(blocksOf(page, { cutMs: 11_999 })).toEqual([1, 2])
+})
+
+test('a time in milliseconds is younger than a cut before it alone', () => {
+  const page = [item('1', { seconds: 10, ms: 10_400 })]
+  expect(blocksOf(page, { cutMs: 10_399 })).toEqual([])
+  expect(blocksOf(page, { cutMs: 10_400 })).toEqual([1])
 })
 
 test('items of a sorted run keep wallet and place of receipt', () => {
+  const times = { timeMs: 1, lastMs: 1, second: 0 }
   const run = [
-    { received: 4, wallet: '0xb', key: { block: 3, index: 0, hash: '0x3', timeMs: 1 }, item: { n: 1 } },
-    { received: 2, wallet: '0xa', key: { block: 8, index: 0, hash: '0x8', timeMs: 1 }, item: { n: 2 } },
+    { received: 4, wallet: '0xb', key: { block: 3, index: 0, hash: '0x3', ...times }, item: { n: 1 } },
+    { received: 2, wallet: '0xa', key: { block: 8, index: 0, hash: '0x8', ...times }, item: { n: 2 } },
   ]
   const read = () => Buffer.from(run.map((one) => `${JSON.stringify(one)}\n`).join(''))
   const place = { wallet: null, offset: 0, bytes: 1, span: null }

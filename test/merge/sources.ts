@@ -6,7 +6,8 @@ import { mergeItems } from '../../src/merge/merge-items.ts'
 import type { SourcePlace } from '../../src/merge/source-place.ts'
 
 export function walletItem(wallet: string, { block = 1, index = 0, mark = 0 } = {}): WalletItem {
-  return { wallet, key: { block, index, hash: `0x${block}-${index}`, timeMs: block }, item: { mark } }
+  const times = { timeMs: block, lastMs: block, second: 0 }
+  return { wallet, key: { block, index, hash: `0x${block}-${index}`, ...times }, item: { mark } }
 }
 
 /** A page's source: like a checkpoint it knows blocks only, so its span runs from border to border. */
