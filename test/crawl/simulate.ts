@@ -71,10 +71,18 @@ function receive(flight: Flight, histories: Simulation['histories'], shown: read
   shown[wallet]?.fill(1, from, to)
   if (last - first <= PAGE) return claim.end()
   const [min = 0, max = 0] = [blocks[from], blocks[to - 1]]
-  const rest = isUp ? { from: max, to: claim.range.to } : { from: claim.range.from, to: min + 1 }
+  const rest = restAfter({ blocks, isUp, min, max }, claim.range)
   const wanted = claim.advance(rest, { items: count, blocks: { min, max } })
   if (wanted === undefined) return claim.end()
   return { claim, wallet, first: isUp ? to : first, last: isUp ? last : from }
+}
+
+type Received = { blocks: readonly number[]; isUp: boolean; min: number; max: number }
+
+/** What lies before the last block of a page is settled, which has its second for itself. */
+function restAfter({ blocks, isUp, min, max }: Received, { from, to }: Claim['range']) {
+  if (isUp) return { from: Math.max(from, (blocks[placeOf(blocks, max) - 1] ?? -1) + 1), to }
+  return { from, to: Math.min(to, blocks[placeOf(blocks, min + 1)] ?? to) }
 }
 
 function placeOf(blocks: readonly number[], block: number): number {

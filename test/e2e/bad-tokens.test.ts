@@ -75,14 +75,19 @@ test('goes on past an empty page that has a token', async () => {
   expect(await extraRequests(breakWhere(() => true, emptyFirst))).toBe(addresses.length)
 })
 
-test('keeps an item that both sides of a page border list once', async () => {
+test.for([1, 2, 30])('keeps items that both sides of a page border list once, %i of them', async (count) => {
+  const calm = await calmRun()
   const last = new Map<string, Listing['transactions']>()
-  const overlap = changed((page, { path }) => {
-    const transactions = [...(last.get(path) ?? []), ...page.transactions]
-    last.set(path, page.transactions.slice(-1))
+  const overlap = changed((page, asked) => {
+    const { path } = asked
+    const transactions = hasToken(asked)
+      ? [...(last.get(path) ?? []), ...page.transactions]
+      : page.transactions
+    last.set(path, page.transactions.slice(-count))
     return { ...page, transactions }
   })
-  expect(await extraRequests(breakWhere(() => true, overlap))).toBe(0)
+  // Whether the second at the border was told whole is not known: it is read again, by its blocks.
+  expect(await extraRequests(breakWhere(() => true, overlap))).toBeLessThanOrEqual(calm.requests / 2)
 })
 
 test.for<{ what: string; broken: Break }>([

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { ExportError } from '../../core/errors.ts'
-import { keyOfItem } from '../../core/item-key.ts'
+import { isYounger, keyOfItem } from '../../core/item-key.ts'
 import type { BlockRange } from '../../core/model.ts'
 import { type Listing, scanListing } from './scan-listing.ts'
 
@@ -13,12 +13,9 @@ export type Page = {
   bad: number
   /** Lowest and highest block in the page; undefined where no item has a block. */
   blocks: Span | undefined
-  /**
-   * The block from which a restart loses nothing, going up and going down; undefined where no item has a block.
-   * The service sorts by time, and blocks of one second may be mixed: it is the outermost block of the last second.
-   */
-  edges: { asc: number; desc: number } | undefined
-  /** Highest block among items not younger than `cutMs`, for the pin of a run without endBlock. */
+  /** The places of the items that have one, in the order of the page. */
+  keys: Listing['keys']
+  /** Highest block among items that are surely not younger than `cutMs`, for the pin of a run without endBlock. */
   head: number | undefined
   next: string | undefined
 }
@@ -43,14 +40,14 @@ export function readPage(body: Buffer, { range, cutMs, order, toItem }: PageLimi
   for (const { block } of keys) if (block < range.from || block >= range.to) throw outside(block, range)
   if (next !== undefined && runsAgainst(keys, order))
     throw new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`)
-  const old = keys.filter(({ timeMs }) => timeMs <= cutMs)
+  const old = keys.filter((key) => !isYounger(key, cutMs))
   return {
     body,
     items,
     bad: items - keys.length,
-    blocks: spanOf(keys, blockOf),
-    edges: edgesOf(keys),
-    head: spanOf(old, blockOf)?.max,
+    blocks: spanOf(keys),
+    keys,
+    head: spanOf(old)?.max,
     next,
   }
 }
@@ -58,34 +55,18 @@ export function readPage(body: Buffer, { range, cutMs, order, toItem }: PageLimi
 type Key = Listing['keys'][number]
 type Span = { min: number; max: number }
 
-/** The lowest and the highest; undefined where there is no key. */
-function spanOf(keys: readonly Key[], of: (key: Key) => number): Span | undefined {
+/** The lowest and the highest block; undefined where there is no key. */
+function spanOf(keys: readonly Key[]): Span | undefined {
   const span = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
-  for (const key of keys) {
-    const value = of(key)
-    if (value < span.min) span.min = value
-    if (value > span.max) span.max = value
+  for (const { block } of keys) {
+    if (block < span.min) span.min = block
+    if (block > span.max) span.max = block
   }
   return keys.length === 0 ? undefined : span
 }
 
-const blockOf = ({ block }: Key) => block
-const secondOf = ({ timeMs }: Key) => Math.floor(timeMs / 1000)
-
-function edgesOf(keys: readonly Key[]): Page['edges'] {
-  const seconds = spanOf(keys, secondOf)
-  const blocksIn = (second: number | undefined) =>
-    spanOf(
-      keys.filter((key) => secondOf(key) === second),
-      blockOf,
-    )
-  const [oldest, newest] = [blocksIn(seconds?.min), blocksIn(seconds?.max)]
-  return oldest && newest && { asc: newest.min, desc: oldest.max }
-}
-
 function runsAgainst(keys: readonly Key[], order: 'asc' | 'desc'): boolean {
-  const [first, last] = [keys[0], keys.at(-1)].map((key) => key && secondOf(key))
-  const rise = (last ?? 0) - (first ?? 0)
+  const rise = (keys.at(-1)?.second ?? 0) - (keys[0]?.second ?? 0)
   return order === 'asc' ? rise < 0 : rise > 0
 }
 

@@ -2,6 +2,7 @@ import { ExportError } from '../../core/errors.ts'
 import { type BlockRange, NO_END } from '../../core/model.ts'
 import { type Ask, type Asker, request } from '../request.ts'
 import { type Page, readPage } from './page.ts'
+import { createShownItems } from './shown-items.ts'
 
 export type RangeAsk = {
   chain: string
@@ -25,31 +26,44 @@ const PAGE_SIZE = 100
 
 /**
  * Reads the pages of one wallet's block range, one after the other. Old page tokens are never needed: when the
- * service refuses, repeats or forgets one, the rest of the range is asked anew from the block where the last page
- * ended, which may list that block's items again.
+ * service refuses, repeats or forgets one, or lists a second in another order than before, the rest of the range is asked
+ * anew, the whole second in which the last page ended included, which may list items again.
  */
 export async function* readRange(asker: Asker, ask: RangeAsk): AsyncGenerator<RangePage, void, void> {
   let rest: BlockRange | undefined = ask.range
-  let idle = 0
+  let [idle, most, isSteady] = [0, 0, true]
+  const onReordered = () => {
+    isSteady = false
+  }
   while (rest !== undefined) {
     const start: BlockRange = rest
-    for await (const page of confirmed(readChain(asker, { ...ask, range: start }))) {
+    let pages = 0
+    for await (const page of confirmed(readChain(asker, { ...ask, range: start, isSteady, onReordered }))) {
       rest = page.rest
+      pages += 1
       yield page
     }
-    idle = rest?.from === start.from && rest.to === start.to ? idle + 1 : 0
+    const isMoved = rest === undefined || !isSame(rest, start)
+    idle = isMoved || pages > most ? 0 : idle + 1
+    most = isMoved ? 0 : Math.max(most, pages)
     if (idle === IDLE_RESTARTS) throw stuck(ask)
   }
 }
 
-/** Restarts in a row that may leave as much to ask as before: a token may expire on a page that ends in its first block. */
+/** Restarts in a row that may get no further: a token may expire on a page that ends in the second it began with. */
 const IDLE_RESTARTS = 3
 
+/** Stands for a page that shows what the one before it skipped. */
+const SKIPPED = 'skipped'
+
 /** Holds each page back until the next is seen to follow it: pages in a wrong order must not settle what they skip. */
-async function* confirmed(pages: AsyncIterable<RangePage>): AsyncGenerator<RangePage, void, void> {
+async function* confirmed(
+  pages: AsyncIterable<RangePage | typeof SKIPPED>,
+): AsyncGenerator<RangePage, void, void> {
   let held: RangePage | undefined
   try {
     for await (const page of pages) {
+      if (page === SKIPPED) return
       if (held !== undefined) yield held
       held = page
     }
@@ -64,47 +78,54 @@ async function* confirmed(pages: AsyncIterable<RangePage>): AsyncGenerator<Range
 function stuck({ address }: RangeAsk): ExportError {
   return new ExportError(
     'PAGE_MALFORMED',
-    `wallet ${address}: the service repeats or refuses its own page tokens`,
+    `wallet ${address}: the service repeats or refuses its own page tokens, or its pages are in no order`,
   )
 }
 
+type ChainAsk = RangeAsk & {
+  /** No second was seen in two orders. Where one was, tokens are followed inside a second only, all else goes by blocks. */
+  isSteady: boolean
+  /** Called where a second comes in another order than before. */
+  onReordered: () => void
+}
+
 /** Follows one chain of page tokens to its end, or to the first token that leads nowhere. */
-async function* readChain(asker: Asker, ask: RangeAsk): AsyncGenerator<RangePage, void, void> {
+async function* readChain(
+  asker: Asker,
+  ask: ChainAsk,
+): AsyncGenerator<RangePage | typeof SKIPPED, void, void> {
   const asked = new Set<string>()
   const { advance = (rest: BlockRange) => rest } = ask
-  let rest = ask.range
+  const shown = createShownItems(ask.order, ask.range)
   let token: string | undefined
   do {
-    const page = await askPage(asker, { ...ask, rest, token })
+    const page = await askPage(asker, ask, token)
     if (page === undefined) return
-    const before = rest
+    if (shown.wereSkipped(page.keys)) return yield SKIPPED
+    if (shown.isReordered(page.keys)) return ask.onReordered()
+    const before = shown.rest()
     if (page.next === undefined) return yield { ...page, covered: before, rest: undefined }
-    rest = restAfter(page, ask.order, before)
+    shown.add(page.keys)
+    const rest = shown.rest()
     const wanted = advance(rest, page)
     yield { ...page, covered: coveredBetween(before, rest), rest: wanted }
-    if (wanted === undefined) return
+    if (wanted === undefined || (!ask.isSteady && !isSame(rest, ask.range))) return
     token = page.next
     if (asked.has(token)) return
     asked.add(token)
   } while (token !== undefined)
 }
 
-/** What a page leaves: its last block stays in, for a page may end inside a block. */
-function restAfter({ edges }: Page, order: 'asc' | 'desc', rest: BlockRange): BlockRange {
-  if (edges === undefined) return rest
-  return order === 'asc' ? { from: edges.asc, to: rest.to } : { from: rest.from, to: edges.desc + 1 }
-}
+const isSame = (a: BlockRange, b: BlockRange) => a.from === b.from && a.to === b.to
 
 function coveredBetween(before: BlockRange, after: BlockRange): BlockRange {
   return after.to === before.to ? { from: before.from, to: after.from } : { from: after.to, to: before.to }
 }
 
-type PageAsk = RangeAsk & { rest: BlockRange; token: string | undefined }
-
-/** One page; undefined where the service does not know the token any more. Items must lie in what is left. */
-async function askPage(asker: Asker, { token, rest, ...ask }: PageAsk): Promise<Page | undefined> {
+/** One page; undefined where the service does not know the token any more. Items must lie in the asked range. */
+async function askPage(asker: Asker, ask: RangeAsk, token: string | undefined): Promise<Page | undefined> {
   try {
-    return await request(asker, pageAsk(ask, token), (body) => readPage(body, { ...ask, range: rest }))
+    return await request(asker, pageAsk(ask, token), (body) => readPage(body, ask))
   } catch (thrown) {
     const refused = thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED'
     if (refused && token !== undefined) return undefined

@@ -1,11 +1,11 @@
-import type { ItemKey } from '../../core/item-key.ts'
+import { type ItemKey, timesOf } from '../../core/item-key.ts'
 
 /** What paging needs of a wallet listing. */
 export type Listing = {
   /** Items, good and bad. */
   items: number
   /** The places of the good ones, in their order. */
-  keys: Pick<ItemKey, 'block' | 'timeMs'>[]
+  keys: Pick<ItemKey, 'block' | 'hash' | 'second' | 'lastMs'>[]
   next: string | undefined
 }
 
@@ -23,8 +23,11 @@ export function scanListing(text: string): Listing | undefined {
   while (text[at] !== ']') {
     const item = execAt(ITEM, text, keys.length === 0 ? at : at + 1)
     if (item === null || (keys.length > 0 && text[at] !== ',')) return undefined
-    const [, block, seconds, ms] = item
-    keys.push({ block: Number(block), timeMs: ms === undefined ? Number(seconds) * 1000 : Number(ms) })
+    const [, block, seconds, ms, hash = ''] = item
+    const times = timesOf({ seconds: Number(seconds), ms: ms === undefined ? null : Number(ms) })
+    if (times === undefined) return undefined
+    const { second, lastMs } = times
+    keys.push({ block: Number(block), hash: hash.toLowerCase(), second, lastMs })
     at = ITEM.lastIndex
   }
   const tail = execAt(TAIL, text, at)
@@ -66,7 +69,7 @@ const ITEM = (() => {
     String.raw`\{"blockNumber":"(\d{1,15})"${others}`,
     `,"blockTimestamp":(${whole(11)})(?:,"blockTimestampMilliseconds":(${whole(14)}))?${others}`,
     `,"blockIndex":${whole(9)}${others}`,
-    String.raw`,"txHash":"${PLAIN}+"${others}\}`,
+    String.raw`,"txHash":"(${PLAIN}+)"${others}\}`,
   ].join('')
   return new RegExp(String.raw`\{"nativeTransaction":${native}${membersBut('nativeTransaction', 4)}\}`, 'y')
 })()

@@ -37,38 +37,31 @@ test.for([
   expect(readPage(bodyOf([itemAt(10)], token), limits).next).toBe(next)
 })
 
-test('counts bad items and reads the place of the good ones', () => {
-  const { items, blocks, edges } = readPage(bodyOf([null, itemAt(11), 5, {}, itemAt(14), []]), limits)
-  expect({ items, blocks, edges }).toEqual({
-    items: 6,
-    blocks: { min: 11, max: 14 },
-    edges: { asc: 14, desc: 11 },
-  })
+test('counts bad items and reads the places of the good ones', () => {
+  const { items, bad, blocks, keys } = readPage(bodyOf([null, itemAt(11), 5, {}, itemAt(14), []]), limits)
+  expect({ items, bad, blocks }).toEqual({ items: 6, bad: 4, blocks: { min: 11, max: 14 } })
+  expect(keys.map(({ block, second }) => [block, second])).toEqual([
+    [11, 11],
+    [14, 14],
+  ])
 })
 
 test('has no blocks where no item has a place', () => {
-  const { items, blocks, edges, head } = readPage(bodyOf([null, {}]), limits)
-  expect({ items, blocks, edges, head }).toEqual({
-    items: 2,
-    blocks: undefined,
-    edges: undefined,
-    head: undefined,
-  })
+  const { items, blocks, keys, head } = readPage(bodyOf([null, {}]), limits)
+  expect({ items, blocks, keys, head }).toEqual({ items: 2, blocks: undefined, keys: [], head: undefined })
 })
 
-test('restarts at the outermost block of the last second', () => {
-  const mixed = [
-    itemAt(13, { second: 1 }),
-    itemAt(12, { second: 1 }),
-    itemAt(15, { second: 2 }),
-    itemAt(14, { second: 2 }),
-  ]
-  expect(readPage(bodyOf(mixed, 'more'), limits).edges).toEqual({ asc: 14, desc: 13 })
-  const falling = { ...limits, order: 'desc' as const }
-  expect(readPage(bodyOf(mixed.toReversed(), 'more'), falling).edges).toEqual({ asc: 14, desc: 13 })
+test.for([
+  { cutMs: 12_998, head: 11, what: 'within its second' },
+  { cutMs: 12_999, head: 12, what: 'at the end of its second' },
+])('a block whose time is in whole seconds is no head for a cut $what: $head', ({ cutMs, head }) => {
+  const page = readPage(bodyOf([itemAt(11), itemAt(12), itemAt(13)]), { ...limits, cutMs })
+  expect(page.head).toBe(head)
 })
 
-test('does not count items younger than the cut for the head', () => {
-  const page = readPage(bodyOf([itemAt(11), itemAt(12), itemAt(13)]), { ...limits, cutMs: 12_000 })
-  expect(page.head).toBe(12)
+test('a block with milliseconds is the head up to its very millisecond', () => {
+  const { nativeTransaction } = itemAt(12)
+  const exact = { nativeTransaction: { ...nativeTransaction, blockTimestampMilliseconds: 12_300 } }
+  const headAt = (cutMs: number) => readPage(bodyOf([itemAt(11), exact]), { ...limits, cutMs }).head
+  expect([headAt(12_299), headAt(12_300)]).toEqual([11, 12])
 })

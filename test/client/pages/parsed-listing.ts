@@ -10,7 +10,7 @@ export function parsedListing(text: string): Listing {
   const keys = transactions.map(keyOfItem).filter((key) => typeof key !== 'string')
   return {
     items: transactions.length,
-    keys: keys.map(({ block, timeMs }) => ({ block, timeMs })),
+    keys: keys.map(({ block, hash, second, lastMs }) => ({ block, hash, second, lastMs })),
     next: nextPageToken || undefined,
   }
 }

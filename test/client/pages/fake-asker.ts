@@ -1,0 +1,45 @@
+import type { Answer } from '../../../src/client/client.ts'
+import type { Gate } from '../../../src/client/gate/gate.ts'
+import type { Asker } from '../../../src/client/request.ts'
+import { bodyOf } from './listing.ts'
+
+export type Query = {
+  address: string
+  from: number
+  to: number
+  order: 'asc' | 'desc'
+  token: string | undefined
+}
+export type Reply = { status?: number; body?: Buffer }
+
+/** An asker whose service is a function; it keeps what was asked. */
+export function fakeAsker(
+  reply: (query: Query) => Reply | Promise<Reply>,
+  signal = new AbortController().signal,
+): { asker: Asker; asked: Query[] } {
+  const asked: Query[] = []
+  const send = async ({ pathAndQuery }: { pathAndQuery: string }): Promise<Answer> => {
+    signal.throwIfAborted()
+    const { pathname, searchParams: query } = new URL(pathAndQuery, 'http://loopback')
+    const one: Query = {
+      address: pathname.split('/')[5] ?? '',
+      from: Number(query.get('startBlock')),
+      to: Number(query.get('endBlock')),
+      order: query.get('sortOrder') === 'desc' ? 'desc' : 'asc',
+      token: query.get('pageToken') ?? undefined,
+    }
+    asked.push(one)
+    return { status: 200, headers: {}, body: bodyOf([]), ...(await reply(one)) }
+  }
+  const asker: Asker = {
+    client: { send, hideKey: (text) => text, close: async () => {} },
+    gate: OPEN_GATE,
+    limit: (task) => task(),
+    retry: { retries: 2, firstDelayMs: 0 },
+    signal,
+    onEvent: () => {},
+  }
+  return { asker, asked }
+}
+
+const OPEN_GATE: Gate = { take: async () => () => {}, pausedMs: () => 0 }

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest'
+import { run } from '../../src/run/run.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { createDice } from '../helpers/dice.ts'
+import { type Break, breakWhere, type Listing } from '../helpers/faults.ts'
+import { service } from '../helpers/faulty-run.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { startLoopback } from '../helpers/loopback.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { TIES, type Tied, type TiedOptions, tiedListing } from '../helpers/tied-listing.ts'
+import { truth } from '../helpers/truth.ts'
+
+/** Blocks that share a second. */
+const TOGETHER = 7
+const START = 1_700_000_000
+
+/** Wallets of five pages down to one, none of which fills a page with one second. */
+const addresses = Object.entries(truth.membership)
+  .filter(([, { items }]) => [403, 101, 60, 1].includes(items))
+  .map(([address]) => address.toLowerCase())
+
+const histories = new Map<string, Promise<Tied[]>>()
+
+/** A wallet's whole listing, its blocks of other times. */
+function historyOf(wallet: string): Promise<Tied[]> {
+  const known = histories.get(wallet) ?? listHistory(wallet)
+  histories.set(wallet, known)
+  return known
+}
+
+async function listHistory(wallet: string): Promise<Tied[]> {
+  const items: Tied[] = []
+  let token = ''
+  do {
+    const url = `/v1/chains/43114/addresses/${wallet}/transactions?sortOrder=asc&pageSize=100${token}`
+    const { body } = await service.answer({ method: 'GET', url, headers: {} })
+    const page = JSON.parse(String(body)) as Listing
+    for (const { nativeTransaction, ...item } of page.transactions) {
+      const { blockTimestampMilliseconds: _, ...native } = nativeTransaction
+      const block = Number(native.blockNumber)
+      const second = START + Math.floor(block / TOGETHER)
+      const timed = { ...item, nativeTransaction: { ...native, blockTimestamp: second } }
+      items.push({ block, second, hash: String(native.txHash), item: timed })
+    }
+    token = page.nextPageToken ? `&pageToken=${page.nextPageToken}` : ''
+  } while (token !== '')
+  return items
+}
+
+type Given = Pick<TiedOptions<unknown>, 'ties' | 'refused'> & { endBlock?: number | undefined }
+
+/** Exports the wallets of a service that lists each second in such an order. */
+async function exported({ endBlock, ...given }: Given) {
+  const dice = createDice(7)
+  const listings = new Map<string, ReturnType<typeof tiedListing>>()
+  for (const wallet of addresses) {
+    const history = await historyOf(wallet)
+    listings.set(wallet, tiedListing({ ...given, items: () => history, dice }))
+  }
+  const tied: Break = (response, _, { path, query }) => {
+    const page = listings.get(path.split('/')[5] ?? '')?.({
+      from: Number(query.get('startBlock')),
+      to: Number(query.get('endBlock')),
+      order: query.get('sortOrder') === 'desc' ? 'desc' : 'asc',
+      token: query.get('pageToken') ?? undefined,
+    })
+    response.writeHead(page === undefined ? 400 : 200)
+    response.end(JSON.stringify({ transactions: page?.items, nextPageToken: page?.next }))
+  }
+  const { url } = await startLoopback(
+    service,
+    breakWhere(() => true, tied),
+  )
+  const output = tempFolder()
+  const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+  const { code, jobs } = await run([testJob({ addresses, output, endBlock, service: endpoint })])
+  expect([code, jobs[0]?.error]).toEqual([undefined, undefined])
+  expect((await verifyOutput(output)).problems).toEqual([])
+  return { bytes: outputBytes(output), transactions: jobs[0]?.figures.transactions }
+}
+
+const calm = new Map<number | undefined, ReturnType<typeof exported>>()
+
+/** The export where nothing is out of order. */
+function calmlyExported(endBlock: number | undefined) {
+  const known = calm.get(endBlock) ?? exported({ ties: 'as in the chain', endBlock })
+  calm.set(endBlock, known)
+  return known
+}
+
+test.for(TIES)('the rows are the same where a second is listed %s and tokens are refused', async (ties) => {
+  for (const endBlock of [undefined, 421]) {
+    const tied = await exported({ ties, refused: 0.5, endBlock })
+    expect(tied.transactions).toBeGreaterThan(500)
+    expect(tied.bytes).toEqual((await calmlyExported(endBlock)).bytes)
+  }
+})
