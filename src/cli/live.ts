@@ -14,9 +14,10 @@ export type Live = {
 
 const PLAIN_EVERY_MS = 5_000
 
-/** A progress display on a terminal, plain lines elsewhere; log lines stand above the display. */
+/** A progress display on a terminal that can move its cursor, plain lines elsewhere; log lines stand above the display. */
 export async function openLive(args: LogArguments): Promise<Live> {
-  const isShown = process.stderr.isTTY && !args.quiet && args.logFormat !== 'json'
+  const canRedraw = process.stderr.isTTY && process.env.TERM !== 'dumb'
+  const isShown = canRedraw && !args.quiet && args.logFormat !== 'json'
   const progress = isShown ? await import('../report/progress.ts') : undefined
   let display: { stop(): void; clear(): void } | undefined
   let timer: NodeJS.Timeout | undefined

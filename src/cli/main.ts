@@ -18,7 +18,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-function reportFailure(thrown: unknown, argv: readonly string[]): number {
+/** Says on stderr what ended a command line, and gives its exit code. */
+export function reportFailure(thrown: unknown, argv: readonly string[]): number {
   const error = thrown instanceof CommanderError ? usageError(thrown) : toExportError(thrown)
   const at = argv.indexOf('--log-format')
   const json = argv.includes('--log-format=json') || (at >= 0 && argv[at + 1] === 'json')

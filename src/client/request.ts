@@ -15,7 +15,7 @@ export type RequestEvent =
 
 /** What a refusal or a retry is in words, for the log; undefined for what goes well. */
 export function describeRequest(event: RequestEvent): string | undefined {
-  if (event.kind === 'refused') return `429, everything waits ${event.waitMs} ms`
+  if (event.kind === 'refused') return `429, everything waits ${Math.ceil(event.waitMs)} ms`
   return event.kind === 'retried' ? `asking again: ${event.reason}` : undefined
 }
 

@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { runCommand } from '../helpers/command.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
+
+const job = () => ['--chain', '43114', '--address', truthWallets[0] ?? '', '--base-url', 'demo']
+
+describe.runIf(existsSync('/dev/full'))('stdout to a full disk', () => {
+  test.for([
+    { words: [] },
+    { words: ['--help'] },
+    { words: ['--version'] },
+    { words: ['schema'] },
+    { words: ['schema', '--sql', 'duckdb'] },
+    { words: ['validate', 'jobs/demo.yaml'] },
+    { words: ['status', 'jobs/demo.yaml'] },
+    { words: ['plan', 'jobs/demo.yaml'] },
+    { words: ['run', ...job(), '--json', '--quiet'] },
+  ])('$words ends with 7 and one line about it', async ({ words }) => {
+    const output = words[0] === 'run' ? ['--output', join(tempFolder(), 'out')] : []
+    const ended = await runCommand([...words, ...output], {}, { shell: 'exec >/dev/full' })
+    expect(ended.stderr).toMatch(/^OUTPUT_FAILED: stdout cannot be written: ENOSPC\b.*\nfix: .+\n$/)
+    expect(ended.exit).toBe(7)
+  })
+
+  test('stderr to a full disk changes nothing', async () => {
+    const good = await runCommand(['validate', 'jobs/demo.yaml'], {}, { shell: 'exec 2>/dev/full' })
+    expect(good).toMatchObject({ exit: 0, stdout: expect.stringContaining('good') })
+    expect((await runCommand(['rum'], {}, { shell: 'exec 2>/dev/full' })).exit).toBe(2)
+  })
+})
+
+describe('a terminal', () => {
+  const cursorCode = '\u001b['
+
+  async function runOnTerminal(term: string): Promise<string> {
+    const { isTTY } = process.stderr
+    process.stderr.isTTY = true
+    onTestFinished(() => {
+      process.stderr.isTTY = isTTY
+    })
+    const words = ['run', ...job(), '--end-block', '421', '--output', join(tempFolder(), 'out')]
+    const { exit, stderr } = await runInProcess(words, { TERM: term })
+    expect(exit).toBe(0)
+    return stderr
+  }
+
+  test('that can move its cursor gets a display', async () => {
+    expect(await runOnTerminal('xterm-256color')).toContain(cursorCode)
+  })
+
+  test('that is dumb gets no cursor codes', async () => {
+    expect(await runOnTerminal('dumb')).not.toContain(cursorCode)
+  })
+})
