@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../core/disk.ts'
+import { emptyWalletsIn } from '../core/empty-wallets.ts'
 import type { Changes, Figures } from '../core/figures.ts'
 import { orAborted } from '../core/follow-signal.ts'
 import type { Listings } from '../core/listings.ts'
@@ -26,7 +27,7 @@ import { rejectLines } from './rejects.ts'
 import { settleMoved } from './settle-moved.ts'
 import { bytesOf, createSlicer, placesIn, type Slicer, type Slicing } from './slicer.ts'
 import { openWritePool, type WritePool } from './threads/pool.ts'
-import { type SliceContext, type SliceRows, seenIn } from './write-slice.ts'
+import { type SliceContext, type SliceRows, seenIn, timesIn } from './write-slice.ts'
 
 export type Output = {
   job: Job
@@ -148,12 +149,14 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
   const manifest = buildManifest({ ...source, rejects: rejects.length })
   signal.throwIfAborted()
   figures.changes = await findChanges(finishing, parts)
+  figures.written = { ...range, times: timesIn(slices) }
   await publish({ folder: job.output, manifest, parts: [...parts.values()].flat(), rejects })
   const files = Object.values(manifest.tables).reduce((sum, table) => sum + table.files.length, 0)
   figures.totalRows = Object.fromEntries(
     Object.entries(manifest.tables).map(([table, { rows }]) => [table, rows]),
   )
   Object.assign(figures, { files, rejects: rejects.length })
+  if (job.kind === 'wallets') figures.emptyWallets = emptyWalletsIn(manifest.coverage)
   return { ...range, seen: Object.fromEntries(seen) }
 }
 

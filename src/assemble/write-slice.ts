@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
+import type { Times } from '../core/figures.ts'
 import type { BlockRange, PartitionBy } from '../core/model.ts'
 import { type TableName, tableNamed } from '../core/table/index.ts'
 import { collectGarbage } from '../core/v8.ts'
@@ -50,6 +51,8 @@ export type Slice = {
 export type SliceRows = {
   range: BlockRange
   transactions: number
+  /** Of its transactions; undefined where there is none. */
+  times: Times | undefined
   chunks: ReadonlyMap<TableName, Chunk>
   /** Pairs of a listing, by its place among the job's, and its transactions: there may be many of both. */
   seen: Uint32Array
@@ -106,10 +109,11 @@ function writeSlice({ range, places, moved }: Slice, context: Writing): SliceRow
   const stage = openStage(context)
   try {
     const flatten = flattener(context, (reject) => rejects.push(reject))
-    const { transactions, seen, fingerprints } = stageAll(sources, flatten, stage)
+    const { transactions, times, seen, fingerprints } = stageAll(sources, flatten, stage)
     return {
       range,
       transactions,
+      times,
       chunks: finishStage(stage),
       seen: Uint32Array.from(
         [...seen].flatMap(([listing, count]) => [context.numberOf.get(listing) ?? 0, count]),
@@ -144,15 +148,25 @@ function stageAll(sources: readonly ItemSource[], flatten: Flatten, stage: Stage
   const seen = new Map<string, number>()
   const fingerprints: number[] = []
   let transactions = 0
+  let times: Times | undefined
   for (const views of mergeItems(sources)) {
     fingerprints.push(fingerprint(views[0].key.hash))
     const flat = flatten(views)
     if (flat === undefined) continue
     transactions += 1
+    times = { first: times?.first ?? flat.timeMs, last: flat.timeMs }
     for (const wallet of flat.seenBy) seen.set(wallet, (seen.get(wallet) ?? 0) + 1)
     stageRows(stage, flat)
   }
-  return { transactions, seen, fingerprints }
+  return { transactions, times, seen, fingerprints }
+}
+
+/** When the first and the last transaction of all slices were made; undefined where there is none. */
+export function timesIn(slices: readonly SliceRows[]): Times | undefined {
+  const all = slices.flatMap(({ times }) => times ?? [])
+  if (all.length === 0) return undefined
+  const [firsts, lasts] = [all.map(({ first }) => first), all.map(({ last }) => last)]
+  return { first: firsts.reduce((a, b) => Math.min(a, b)), last: lasts.reduce((a, b) => Math.max(a, b)) }
 }
 
 /** Transactions by listing. */

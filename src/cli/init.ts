@@ -8,12 +8,12 @@ import { jobText } from '../job/job-text.ts'
 import { splitWallet } from '../job/overrides.ts'
 import { readFilelessJob } from '../job/read-job.ts'
 import { say } from '../report/say.ts'
+import { shellWord } from '../report/shell-word.ts'
 import { counted } from '../report/words.ts'
 import { askJob, type JobAnswers } from './ask-job.ts'
 import { collect } from './collect.ts'
 import { addExamples } from './examples.ts'
 import { programName } from './program-name.ts'
-import { shellWord } from './shell-word.ts'
 
 type InitArguments = {
   chain?: string

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { basename, delimiter, dirname, relative, sep } from 'node:path'
-import { shellWord } from './shell-word.ts'
+import { shellWord } from '../report/shell-word.ts'
 
 type Process = Pick<NodeJS.Process, 'argv' | 'env' | 'cwd'>
 

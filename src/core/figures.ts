@@ -1,3 +1,4 @@
+import type { EmptyWallets } from './empty-wallets.ts'
 import type { FailureCode } from './errors.ts'
 import type { BlockRange } from './model.ts'
 import type { TableName } from './table/index.ts'
@@ -26,6 +27,10 @@ export type Figures = {
   transactions: number
   /** Exclusive end of the blocks that the export has; undefined before it is known. */
   endBlock: number | undefined
+  /** Blocks whose rows this run wrote; undefined where it wrote none. */
+  written: WrittenBlocks | undefined
+  /** Of the whole export; undefined before it is known, and in jobs of blocks. */
+  emptyWallets: EmptyWallets | undefined
   /** Rows that this run wrote; where it left the files as they were, the rows in them. */
   rows: Partial<Record<TableName, number>>
   /** Rows in the whole export, earlier runs' too; empty before it is written. */
@@ -37,6 +42,12 @@ export type Figures = {
   /** Blocks that the service does not have, of a job of blocks. */
   missing: readonly BlockRange[]
 }
+
+/** Blocks, and when the first and the last of their transactions were made. */
+export type WrittenBlocks = BlockRange & { readonly times: Times | undefined }
+
+/** Milliseconds since 1970, both of them in it. */
+export type Times = { readonly first: number; readonly last: number }
 
 /** Rows that a run removed from blocks exported before, and those that it added there; a row that changed is both. */
 export type Changes = {
@@ -63,6 +74,8 @@ export function newFigures(wallets: number, now: number): Figures {
   const unknown = {
     endedMs: undefined,
     endBlock: undefined,
+    written: undefined,
+    emptyWallets: undefined,
     rows: {},
     totalRows: {},
     changes: undefined,

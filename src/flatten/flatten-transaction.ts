@@ -46,6 +46,8 @@ export type FlatTransaction = {
   rows: Record<TableName, Row[]>
   /** The wallets in whose listing it is. */
   seenBy: string[]
+  /** When its block was made, in milliseconds since 1970. */
+  timeMs: number
 }
 
 /**
@@ -65,7 +67,8 @@ export function flattenTransaction(
     seenBy.push(item.wallet)
   }
   if (!isAny(views)) return undefined
-  return { rows: rowsOf(uniteViews(views), { views, seenBy }, context), seenBy }
+  const united = uniteViews(views)
+  return { rows: rowsOf(united, { views, seenBy }, context), seenBy, timeMs: united.native.timeMs }
 }
 
 const isAny = (views: readonly View[]): views is Views => views.length > 0

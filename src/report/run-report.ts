@@ -67,7 +67,7 @@ export function exitCodeOf({ error, figures }: Pick<Ended, 'error' | 'figures'>)
 /** One job's outcome with stable field names, for `--json` and the run's report. */
 function summarize({ id, job, state, error, figures }: RunReport) {
   const { startedMs, endBlock, requests, refusals, retries, bytes, pages, items, ...counts } = figures
-  const { transactions, rows, totalRows, changes, files, rejects, missing } = counts
+  const { transactions, written, rows, totalRows, changes, files, rejects, missing, emptyWallets } = counts
   return {
     run: id,
     job: job.name,
@@ -90,6 +90,11 @@ function summarize({ id, job, state, error, figures }: RunReport) {
     pages,
     items,
     transactions,
+    /** Blocks that this run wrote, the end exclusive, and the times in them; null where it wrote none. */
+    fromBlock: written?.from ?? null,
+    toBlock: written?.to ?? null,
+    firstTransactionAt: isoOf(written?.times?.first),
+    lastTransactionAt: isoOf(written?.times?.last),
     rows,
     totalRows,
     /** In blocks that earlier runs had exported, by table; empty where none of them were written again. */
@@ -100,7 +105,13 @@ function summarize({ id, job, state, error, figures }: RunReport) {
     files,
     rejects,
     missingBlocks: countBlocks(missing),
+    /** Of the whole export: how many wallets showed no transaction, and the first of them. */
+    emptyWallets: emptyWallets ?? { count: 0, addresses: [] },
   }
+}
+
+function isoOf(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString()
 }
 
 function endOf({ endedMs }: Figures): number {

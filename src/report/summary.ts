@@ -2,7 +2,18 @@ import { countBlocks } from '../core/block-ranges.ts'
 import type { ExportError } from '../core/errors.ts'
 import type { Figures } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
-import { counted, grouped, lasting, listedRanges, missingWords, sized } from './words.ts'
+import { emptyWalletLines } from './empty-wallet-lines.ts'
+import { nextSteps } from './next-steps.ts'
+import {
+  blocksBetween,
+  counted,
+  grouped,
+  lasting,
+  listedRanges,
+  minutesBetween,
+  missingWords,
+  sized,
+} from './words.ts'
 
 export type Outcome = { job: Job; state: string; error: ExportError | undefined; figures: Figures }
 
@@ -16,17 +27,20 @@ export type SummaryContext = {
 /** What a run did, for people: what was written, where, and what to try next. Lines of at most 80 columns. */
 export function summaryText(outcomes: readonly Outcome[], { now, program }: SummaryContext): string {
   const lines = outcomes.flatMap((outcome) => [...jobLines(outcome, now), ''])
-  return [...lines, ...nextSteps(outcomes, program)].join('\n').trimEnd()
+  const done = outcomes.find(({ error }) => error === undefined)
+  return [...lines, ...(done === undefined ? [] : nextSteps(done.job, program))].join('\n').trimEnd()
 }
 
 function jobLines({ job, state, error, figures }: Outcome, now: number): string[] {
-  if (error !== undefined) return [`${job.name}: not finished (${error.code})`, `  ${partial(figures)}`]
+  if (error !== undefined) return [`${job.name}: not finished (${error.code})`, ...partialLines(figures)]
   if (state === 'unchanged') return unchangedLines(job, figures)
   const spent = `${counted(figures.requests, 'request')}, ${sized(figures.bytes)}`
   const read = `${readWords(job, figures)}, ${counted(figures.transactions, 'transaction')}`
   return [
     `${job.name}: ${state} in ${lasting(now - figures.startedMs)}`,
-    `  ${read} (${spent}${troubles(figures)})`,
+    `  ${read} (${spent})`,
+    ...troubleLine(figures),
+    ...writtenLine(figures),
     ...job.tables.map((table) => `  ${grouped(figures.rows[table] ?? 0).padStart(12)}  ${table}`),
     `  ${counted(figures.files, job.format === 'csv' ? 'CSV file' : 'Parquet file')} in ${job.output}`,
     ...(figures.rejects > 0
@@ -34,16 +48,32 @@ function jobLines({ job, state, error, figures }: Outcome, now: number): string[
       : []),
     ...changeLines(figures, job),
     ...(figures.missing.length > 0 ? [`  ${missingWords(figures.missing)}`] : []),
+    ...emptyWalletLines(figures.emptyWallets, job.wallets),
   ]
 }
 
+/** Which blocks the run wrote, and from when their transactions are. */
+function writtenLine({ written }: Figures): string[] {
+  if (written === undefined || written.from >= written.to) return []
+  const { times } = written
+  const when = times === undefined ? '' : `, ${minutesBetween(times.first, times.last)}`
+  return [`  ${blocksBetween(written)}${when}`]
+}
+
 /** A job without `endBlock` asks every time; one with it is over once it is complete. */
-function unchangedLines({ name, output }: Job, { requests, endBlock = 0 }: Figures): string[] {
+function unchangedLines({ name, output, wallets }: Job, figures: Figures): string[] {
+  const { requests, endBlock = 0, emptyWallets } = figures
+  const empty = emptyWalletLines(emptyWallets, wallets)
   if (requests === 0)
-    return [`${name}: already complete in ${output}`, '  nothing was asked; --fresh exports it again']
+    return [
+      `${name}: already complete in ${output}`,
+      '  nothing was asked; --fresh exports it again',
+      ...empty,
+    ]
   return [
     `${name}: nothing new (${counted(requests, 'request')})`,
     `  ${output} goes up to block ${endBlock - 1}`,
+    ...empty,
   ]
 }
 
@@ -66,30 +96,14 @@ function readWords({ kind, startBlock, endBlock = startBlock }: Job, { wallets, 
   return counted(endBlock - startBlock - countBlocks(missing), 'block')
 }
 
-function troubles({ refusals, retries }: Figures): string {
-  const parts = [refusals > 0 ? `${refusals} answered 429` : '', retries > 0 ? `${retries} tried again` : '']
-  return parts
-    .filter((part) => part !== '')
-    .map((part) => `, ${part}`)
-    .join('')
+function troubleLine({ refusals, retries }: Figures): string[] {
+  const refused = refusals > 0 ? [`${grouped(refusals)} answered 429`] : []
+  const repeated = retries > 0 ? [`${grouped(retries)} tried again`] : []
+  const troubles = [...refused, ...repeated]
+  return troubles.length === 0 ? [] : [`  ${troubles.join(', ')}`]
 }
 
-function partial(figures: Figures): string {
+function partialLines(figures: Figures): string[] {
   const { pages, requests } = figures
-  return `${counted(pages, 'page')} kept (${counted(requests, 'request')}${troubles(figures)})`
-}
-
-function nextSteps(outcomes: readonly Outcome[], program: string): string[] {
-  const first = outcomes.find(({ error }) => error === undefined)
-  if (first === undefined) return []
-  const { job } = first
-  const demo = job.service.baseUrl === 'demo'
-  return [
-    'Next:',
-    `  ${program} verify ${job.output}`,
-    ...(job.format === 'csv'
-      ? [`  ${program} run ${job.file} --format parquet --output ${job.output}-parquet`]
-      : []),
-    ...(demo ? ['  copy jobs/example.yaml, name your wallets and service, and run it'] : []),
-  ]
+  return [`  ${counted(pages, 'page')} kept (${counted(requests, 'request')})`, ...troubleLine(figures)]
 }

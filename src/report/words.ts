@@ -29,6 +29,26 @@ export function sized(bytes: number): string {
   return step === 0 ? `${bytes} B` : `${(bytes / 1000 ** step).toFixed(1)} ${units[step]}`
 }
 
+/** Blocks from one to one before the other → `block 7`, `blocks 0 to 420`. */
+export function blocksBetween({ from, to }: BlockRange): string {
+  return to - from === 1 ? `block ${from}` : `blocks ${from} to ${to - 1}`
+}
+
+/** Milliseconds since 1970 → `2023-11-14 22:13 UTC`. */
+export function minuteOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+/** Two of them → `2023-11-14 22:13 to 22:46 UTC`, or with both dates where these differ. */
+export function minutesBetween(firstMs: number, lastMs: number): string {
+  const [first, last] = [minuteOf(firstMs), minuteOf(lastMs)]
+  if (first === last) return first
+  const [date, minute] = last.split(' ')
+  return first.startsWith(`${date} `)
+    ? `${first.replace(' UTC', '')} to ${minute} UTC`
+    : `${first.replace(' UTC', '')} to ${last}`
+}
+
 const SHOWN_RANGES = 12
 
 /** Ranges of blocks → `[0, 17) [20, 21)`, the first dozen of them. */

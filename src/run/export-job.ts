@@ -16,6 +16,7 @@ import {
 } from '../assemble/earlier-export.ts'
 import type { Asker } from '../client/request.ts'
 import { readTextIfAny, writeAtomically } from '../core/disk.ts'
+import { emptyWalletsIn } from '../core/empty-wallets.ts'
 import { type ExportError, toExportError } from '../core/errors.ts'
 import type { Figures } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
@@ -216,6 +217,7 @@ async function recallFigures(job: Job, figures: Figures): Promise<void> {
   figures.totalRows = figures.rows
   figures.files = tables.reduce((sum, [, { files }]) => sum + files.length, 0)
   figures.rejects = manifest?.rejects ?? 0
+  if (job.kind === 'wallets') figures.emptyWallets = emptyWalletsIn(manifest?.coverage ?? [])
 }
 
 /** A hash of everything that decides the bytes of an output. */

@@ -43,6 +43,7 @@ function stageSlice(
   return {
     range: { from: 100 * at, to: 100 * at + 100 },
     transactions: rows,
+    times: undefined,
     chunks: new Map(names.map(stage)),
     seen: new Uint32Array(),
     rejects: [],

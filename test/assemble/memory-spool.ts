@@ -30,7 +30,14 @@ export function memorySpool(
 export function recordingPool(): { pool: WritePool; slices: Slice[] } {
   const slices: Slice[] = []
   const hashes = { path: '', rows: 0, bytes: 0, longest: 0 }
-  const empty = { transactions: 0, chunks: new Map(), seen: new Uint32Array(), rejects: [], hashes }
+  const empty = {
+    transactions: 0,
+    times: undefined,
+    chunks: new Map(),
+    seen: new Uint32Array(),
+    rejects: [],
+    hashes,
+  }
   const run = async (task: { kind: string; slice?: Slice }): Promise<SliceRows> => {
     if (task.slice === undefined) throw new Error(`no slice but a ${task.kind}`)
     slices.push(task.slice)

@@ -11,6 +11,11 @@ const figures = {
   ...newFigures(2, Date.UTC(2025, 0, 1)),
   endedMs: Date.UTC(2025, 0, 1) + 1_500,
   ...{ requests: 9, refusals: 1, retries: 2, bytes: 700, pages: 6, items: 50, transactions: 40 },
+  written: {
+    from: 400,
+    to: 421,
+    times: { first: Date.UTC(2024, 11, 31, 23), last: Date.UTC(2024, 11, 31, 23, 30) },
+  },
   ...{ rows: { ledger: 3 }, totalRows: { ledger: 30 }, files: 7, rejects: 0, endBlock: 421 },
 }
 const job = testJob({
@@ -48,6 +53,10 @@ test('has the fields that programs read, each with its meaning', () => {
         pages: 6,
         items: 50,
         transactions: 40,
+        fromBlock: 400,
+        toBlock: 421,
+        firstTransactionAt: '2024-12-31T23:00:00.000Z',
+        lastTransactionAt: '2024-12-31T23:30:00.000Z',
         rows: { ledger: 3 },
         totalRows: { ledger: 30 },
         rowsRemoved: {},
@@ -56,6 +65,7 @@ test('has the fields that programs read, each with its meaning', () => {
         files: 7,
         rejects: 0,
         missingBlocks: 0,
+        emptyWallets: { count: 0, addresses: [] },
       },
     ],
   })
@@ -103,6 +113,56 @@ test('says how many rows changed by table and where they are listed', () => {
   expect(summaryText([changing], { now: 0, program: 'walletlake' })).toContain(
     `  in blocks [100, 321), exported before: 1 row removed, 2 added\n    ledger: 1 row removed, 2 added\n    listed in output/test/${file}\n`,
   )
+})
+
+const summaryOf = (given: object, of: object = {}) =>
+  summaryText([{ ...done, ...of, figures: { ...figures, ...given } }], { now: 0, program: 'npx walletlake' })
+
+test('a night says which blocks it wrote and from when they are', () => {
+  expect(summaryOf({})).toContain('\n  blocks 400 to 420, 2024-12-31 23:00 to 23:30 UTC\n')
+  const days = { first: Date.UTC(2024, 11, 30, 5, 6), last: Date.UTC(2025, 0, 1, 7, 8) }
+  expect(summaryOf({ written: { from: 0, to: 9, times: days } })).toContain(
+    '\n  blocks 0 to 8, 2024-12-30 05:06 to 2025-01-01 07:08 UTC\n',
+  )
+  const once = { first: days.last, last: days.last }
+  expect(summaryOf({ written: { from: 8, to: 9, times: once } })).toContain(
+    '\n  block 8, 2025-01-01 07:08 UTC\n',
+  )
+  expect(summaryOf({ written: { from: 0, to: 9, times: undefined } })).toContain('\n  blocks 0 to 8\n')
+})
+
+test('a summary names up to five wallets without a transaction, then their number', () => {
+  const address = `0x${'b'.repeat(40)}`
+  const labelled = { ...job, wallets: [{ address, label: 'savings' }] }
+  expect(summaryOf({ emptyWallets: { count: 1, addresses: [address] } }, { job: labelled })).toContain(
+    `  1 wallet showed no transaction: another chain, or a wrong address?\n    ${address}  savings\n\n`,
+  )
+  const empty = { count: 7, addresses: Array.from({ length: 5 }, () => address) }
+  for (const state of ['complete', 'unchanged']) {
+    const text = summaryOf({ emptyWallets: empty }, { state })
+    expect(text).toContain('  7 wallets showed no transaction')
+    expect(text).toContain(`${address}\n    and 2 more, in manifest.json with "transactions": 0\n`)
+  }
+  expect(summaryOf({ emptyWallets: { count: 0, addresses: [] } })).not.toContain('no transaction')
+})
+
+test('the next steps never ask the service again', () => {
+  const [, next = ''] = summaryOf({}, { job: { ...job, output: 'out/my wallets' } }).split('Next:\n')
+  expect(next.split('\n')).toEqual([
+    "  npx walletlake verify 'out/my wallets'",
+    "  npx walletlake load 'out/my wallets' --to duckdb:lake.duckdb",
+    expect.stringMatching(/^ {2}duckdb lake\.duckdb "FROM ledger SELECT /),
+    '  npx walletlake init    (a job file for wallets of your own)',
+  ])
+  expect(summaryOf({}, { job: { ...job, tables: ['transactions'] } })).toContain(
+    '"FROM transactions LIMIT 10"',
+  )
+})
+
+test('no line of a summary is wider than 80 columns', () => {
+  const wide = { from: 62_345_678, to: 62_399_999, times: { first: 0, last: Date.UTC(2025, 0, 1) } }
+  const lines = summaryOf({ written: wide, transactions: 123_456_789, requests: 1_234_567 }).split('\n')
+  expect(lines.filter((line) => line.length > 80 && !/^ {2}duckdb /.test(line))).toEqual([])
 })
 
 test('the manual names every field and no other', () => {

@@ -1,0 +1,23 @@
+import type { Job } from '../core/model.ts'
+import { shellWord } from './shell-word.ts'
+
+/** What to do with an export, as lines to copy; none of them asks the service again. `program` is how it was started. */
+export function nextSteps({ output, service, tables }: Job, program: string): string[] {
+  const folder = shellWord(output)
+  const lines = [
+    `${program} verify ${folder}`,
+    `${program} load ${folder} --to duckdb:${DATABASE}`,
+    `duckdb ${DATABASE} "${queryOf(tables)}"`,
+    ...(service.baseUrl === 'demo' ? [`${program} init    (a job file for wallets of your own)`] : []),
+  ]
+  return ['Next:', ...lines.map((line) => `  ${line}`)]
+}
+
+const DATABASE = 'lake.duckdb'
+
+/** BIGNUM sums 256-bit numbers exactly. */
+function queryOf([first, ...more]: Job['tables']): string {
+  return [first, ...more].includes('ledger')
+    ? 'FROM ledger SELECT asset_symbol, sum(value::BIGNUM) GROUP BY 1'
+    : `FROM ${first} LIMIT 10`
+}
