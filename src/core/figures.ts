@@ -44,7 +44,7 @@ export type Figures = {
 }
 
 /** Blocks, and when the first and the last of their transactions were made. */
-export type WrittenBlocks = BlockRange & { readonly times: Times | undefined }
+type WrittenBlocks = BlockRange & { readonly times: Times | undefined }
 
 /** Milliseconds since 1970, both of them in it. */
 export type Times = { readonly first: number; readonly last: number }

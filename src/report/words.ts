@@ -35,7 +35,7 @@ export function blocksBetween({ from, to }: BlockRange): string {
 }
 
 /** Milliseconds since 1970 → `2023-11-14 22:13 UTC`. */
-export function minuteOf(ms: number): string {
+function minuteOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
