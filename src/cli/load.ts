@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { ExportError } from '../core/errors.ts'
-import { TABLE_NAMES, TABLES, type Table } from '../core/table/index.ts'
+import type { Table } from '../core/table/index.ts'
+import { tablesNamed } from '../core/table/tables-named.ts'
 import { loadInto, printLoad } from '../load/load.ts'
 import type { LoadResult } from '../load/load-output.ts'
 import { parseTargetUrl } from '../load/target-url.ts'
@@ -119,12 +120,10 @@ function memoryOf(size: string | undefined): string | undefined {
 
 function tablesOf(lists: readonly string[] | undefined): Table[] | undefined {
   if (lists === undefined) return undefined
-  const names = lists.flatMap((list) => list.split(',').map((name) => name.trim()))
-  const stranger = names.find((name) => TABLE_NAMES.every((known) => known !== name))
-  if (stranger === undefined) return TABLES.filter(({ name }) => names.includes(name))
-  throw new ExportError('USAGE', `--tables: there is no table ${stranger}`, {
-    fix: `Name some of ${TABLE_NAMES.join(', ')}.`,
-  })
+  return tablesNamed(
+    lists.flatMap((list) => list.split(',').map((name) => name.trim())),
+    { where: '--tables' },
+  )
 }
 
 function summaryOf({ loaded, skipped, cleared }: LoadResult, title: string): string {

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { ExportError } from '../core/errors.ts'
-import { TABLE_NAMES, TABLES, type Table } from '../core/table/index.ts'
+import { TABLES, type Table } from '../core/table/index.ts'
+import { tablesNamed } from '../core/table/tables-named.ts'
 import { jobSchema } from '../job/job-schema.ts'
 import { DIALECT_NAMES, type DialectName } from '../sql/dialect.ts'
 import { NAMING_NAMES, type NamingName } from '../sql/namings.ts'
@@ -48,22 +49,16 @@ function asJson({ what, table, ...sqlOnly }: SchemaArguments): object {
     })
   }
   if (what === 'job') return jobSchema()
-  const tables = tablesNamed(what, table)
+  const tables = tablesOf(what, table)
   if (what === undefined && table === undefined) return { schemaVersion: 1, tables: TABLES }
   return tables.length === 1 ? (tables[0] as Table) : { schemaVersion: 1, tables }
 }
 
 function asSql({ what, table, sql = 'duckdb', naming, schema, prefix }: SchemaArguments): string {
-  return schemaText({ sql, tables: tablesNamed(what, table), naming, place: { schema, prefix } })
+  return schemaText({ sql, tables: tablesOf(what, table), naming, place: { schema, prefix } })
 }
 
-function tablesNamed(what: string | undefined, more: readonly string[] = []): Table[] {
+function tablesOf(what: string | undefined, more: readonly string[] = []): readonly Table[] {
   const names = [...(what === undefined ? [] : [what]), ...more].flatMap((name) => name.split(','))
-  for (const name of names) {
-    if (TABLE_NAMES.some((known) => known === name)) continue
-    throw new ExportError('USAGE', `there is no table ${name}`, {
-      fix: `Name one of job, ${TABLE_NAMES.join(', ')}.`,
-    })
-  }
-  return names.length === 0 ? [...TABLES] : TABLES.filter(({ name }) => names.includes(name))
+  return names.length === 0 ? TABLES : tablesNamed(names, { others: ['job'] })
 }

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events'
+import { checkCallOptions, OPTION, type OptionCheck } from '../core/call-options.ts'
 import { ExportError } from '../core/errors.ts'
 import { orAborted } from '../core/follow-signal.ts'
 import { limitConcurrency } from '../core/limit.ts'
@@ -64,6 +65,7 @@ export type ServiceClient = TransactionOperations &
 
 /** Creates a client of one service. Throws USAGE where an option makes no sense; sends nothing yet. */
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
+  checkCallOptions('createServiceClient', options, OPTIONS)
   const { apiKeyHeader, timeoutMs, concurrency } = withDefaults(options)
   const access = checkAccess({ ...options, apiKeyHeader })
   checkWhole('timeoutMs', timeoutMs, 2 ** 31 - 1)
@@ -93,6 +95,13 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     },
   }
 }
+
+/** Other rules than the type are looked at one by one. */
+const OPTIONS = {
+  ...{ baseUrl: OPTION.text, apiKey: OPTION.text, apiKeyHeader: OPTION.text },
+  ...{ timeoutMs: OPTION.any, concurrency: OPTION.any, retry: OPTION.object, gate: OPTION.object },
+  onEvent: OPTION.listener,
+} as const satisfies Record<keyof ServiceClientOptions, OptionCheck>
 
 function withDefaults({ apiKeyHeader, timeoutMs, concurrency }: ServiceClientOptions) {
   return {

@@ -1,6 +1,6 @@
+import { nearest } from '../core/nearest.ts'
 import type { Complain } from './complaints.ts'
 import { type Given, quoted } from './given.ts'
-import { nearest } from './nearest.ts'
 
 /** Which keys a mapping may have, and the paths of fields that a misspelt one may mean. */
 export type Keys = { readonly known: readonly string[]; readonly meant: readonly string[] }

@@ -1,7 +1,7 @@
+import { nearest } from '../core/nearest.ts'
 import { against, type Complain } from './complaints.ts'
 import { durationMs } from './duration.ts'
 import { type Given, textOf } from './given.ts'
-import { nearest } from './nearest.ts'
 
 /** Keywords of JSON Schema. */
 export type SchemaPart = { readonly [keyword: string]: unknown }

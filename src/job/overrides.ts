@@ -34,6 +34,12 @@ export type JobOverrides = {
   readonly escapeFormulas?: boolean | undefined
 }
 
+/** All of them. */
+export const OVERRIDE_NAMES = Object.keys({
+  ...{ name: 0, chain: 0, address: 0, startBlock: 0, endBlock: 0, baseUrl: 0, output: 0, format: 0 },
+  ...{ compression: 0, partitionBy: 0, targetFileSize: 0, concurrency: 0, tables: 0, escapeFormulas: 0 },
+} satisfies Record<keyof JobOverrides, 0>)
+
 /** The layer of the command line. */
 export function layerOfOverrides(overrides: JobOverrides): Layer {
   return layerOf([

@@ -1,9 +1,10 @@
+import { checkCallOptions, OPTION } from '../core/call-options.ts'
 import type { Job } from '../core/model.ts'
 import { readAddressesFile } from './addresses-file.ts'
 import { type Complaints, openComplaints } from './complaints.ts'
 import type { Given } from './given.ts'
 import { layerOfJob, parseLayers, type Values } from './layers.ts'
-import { type JobOverrides, layerOfEnv, layerOfOverrides } from './overrides.ts'
+import { type JobOverrides, layerOfEnv, layerOfOverrides, OVERRIDE_NAMES } from './overrides.ts'
 import { parseYaml } from './parse-yaml.ts'
 import { readJobText } from './read-text.ts'
 import { settle, settleWallets } from './settle.ts'
@@ -15,15 +16,23 @@ export type { JobOverrides } from './overrides.ts'
  *
  * Command line wins over environment, environment over file. Throws JOB_INVALID with every complaint at once, each a
  * line `file:line:column: field: found …, expected …`; options and variables are named in place of the file.
- * No complaint shows an API key, credentials or a query.
+ * No complaint shows an API key, credentials or a query. Throws USAGE for overrides that no job has.
+ *
+ * @param options.env where WALLETLAKE_BASE_URL and WALLETLAKE_API_KEY_HEADER count, such as process.env. @default none
  */
 export async function readJob(
   file: string,
-  options: { readonly overrides: JobOverrides; readonly env: NodeJS.ProcessEnv },
+  options: { readonly overrides?: JobOverrides; readonly env?: NodeJS.ProcessEnv } = {},
 ): Promise<Job> {
+  checkCallOptions('readJob', options, { overrides: OPTION.object, env: OPTION.object })
+  const { overrides = {}, env = {} } = options
+  checkCallOptions('readJob', overrides, OVERRIDES)
   const complaints = openComplaints()
-  return settleRoot(await readRoot(file, complaints), { ...options, file, complaints })
+  return settleRoot(await readRoot(file, complaints), { overrides, env, file, complaints })
 }
+
+/** Values are checked, with all else of the job, where they are read. */
+const OVERRIDES = Object.fromEntries(OVERRIDE_NAMES.map((name) => [name, OPTION.any]))
 
 /**
  * The job that options make without a file; the environment counts as for a file. Throws JOB_INVALID with every

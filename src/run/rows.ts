@@ -7,6 +7,7 @@ import { createGate } from '../client/gate/gate.ts'
 import { openAsker, requireService } from '../client/open-asker.ts'
 import { openDemo } from '../client/open-demo.ts'
 import type { RetryOptions } from '../client/retry.ts'
+import { checkCallOptions, OPTION, type OptionCheck } from '../core/call-options.ts'
 import { ExportError, toExportError } from '../core/errors.ts'
 import { type Figures, newFigures } from '../core/figures.ts'
 import { followSignal } from '../core/follow-signal.ts'
@@ -14,6 +15,7 @@ import { limitConcurrency } from '../core/limit.ts'
 import { listingsOf } from '../core/listings.ts'
 import type { Job } from '../core/model.ts'
 import { type Row, type TableName, type TableRows, tableNamed } from '../core/table/index.ts'
+import { tablesNamed } from '../core/table/tables-named.ts'
 import { crawlJob } from '../crawl/crawl.ts'
 import { flattenTransaction, type Reject } from '../flatten/flatten-transaction.ts'
 import { condense } from '../merge/condense.ts'
@@ -21,6 +23,7 @@ import { mergeItems } from '../merge/merge-items.ts'
 import { openSource, type SourcePlace } from '../merge/source-place.ts'
 import { missingWords } from '../report/words.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
+import { requireJob, SHARED_OPTIONS } from './check-call.ts'
 import { spoolIdentity } from './export-job.ts'
 
 /** How `rows` asks and where it keeps pages meanwhile. */
@@ -59,6 +62,8 @@ async function* readTable<T extends TableName>(
   table: T,
   options: RowsOptions,
 ): AsyncGenerator<TableRows[T], void, void> {
+  checkCallOptions('rows', options, ROWS_OPTIONS)
+  requireJob(job)
   requireService(job)
   requireTable(job, table)
   const { stop, forget } = followSignal(options.signal, 'reading rows was aborted')
@@ -99,7 +104,14 @@ async function* readTable<T extends TableName>(
   }
 }
 
+const ROWS_OPTIONS = {
+  ...SHARED_OPTIONS,
+  folder: OPTION.text,
+  onReject: OPTION.listener,
+} as const satisfies Record<keyof RowsOptions, OptionCheck>
+
 function requireTable({ kind }: Job, table: TableName): void {
+  tablesNamed([table])
   if (kind === 'wallets' || table === 'transactions') return
   throw new ExportError('USAGE', `a job of blocks has no rows of ${table}`, {
     fix: 'Ask for transactions: a block listing has nothing else.',

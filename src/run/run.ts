@@ -6,11 +6,13 @@ import { openAsker, requireService } from '../client/open-asker.ts'
 import { openDemo } from '../client/open-demo.ts'
 import type { Asker } from '../client/request.ts'
 import type { RetryOptions } from '../client/retry.ts'
+import { checkCallOptions, OPTION, type OptionCheck } from '../core/call-options.ts'
 import { ExportError, FAILURES, type FailureCode } from '../core/errors.ts'
 import { type Figures, lackOf, newFigures } from '../core/figures.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import type { Job } from '../core/model.ts'
 import { writeRunReport } from '../report/run-report.ts'
+import { requireJob, SHARED_OPTIONS } from './check-call.ts'
 import { exportJob, type JobResult } from './export-job.ts'
 
 /** How `run` asks, how far it goes and whom it tells. */
@@ -40,6 +42,7 @@ export type RunResult = {
 
 /** Exports all jobs at once, within one shared concurrency and one shared quota. Throws USAGE before it starts. */
 export async function run(jobs: readonly Job[], options: RunOptions = {}): Promise<RunResult> {
+  checkCall(jobs, options)
   requireDistinctOutputs(jobs)
   for (const job of jobs) requireService(job)
   const id = `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
@@ -56,6 +59,23 @@ export async function run(jobs: readonly Job[], options: RunOptions = {}): Promi
     shared.end()
     await demo?.close()
   }
+}
+
+const RUN_OPTIONS = {
+  ...SHARED_OPTIONS,
+  fresh: OPTION.flag,
+  rereadBlocks: OPTION.count,
+  maxRequests: OPTION.count,
+  deadlineMs: OPTION.duration,
+  onNotice: OPTION.listener,
+  onStart: OPTION.listener,
+} as const satisfies Record<keyof RunOptions, OptionCheck>
+
+function checkCall(jobs: readonly Job[], options: RunOptions): void {
+  checkCallOptions('run', options, RUN_OPTIONS)
+  if (!Array.isArray(jobs) || jobs.length === 0)
+    throw new ExportError('USAGE', 'run was given no list of jobs', { fix: 'Give it as run([job]).' })
+  for (const job of jobs) requireJob(job)
 }
 
 function requireDistinctOutputs(jobs: readonly Job[]): void {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearest } from '../../src/job/nearest.ts'
+import { nearest } from '../../src/core/nearest.ts'
 
 const KNOWN = ['chain', 'addresses', 'maxRowsPerFile', 'endBlock']
 
