@@ -5,7 +5,7 @@ import { emptyWalletsIn } from '../core/empty-wallets.ts'
 import type { Changes, Figures } from '../core/figures.ts'
 import { orAborted } from '../core/follow-signal.ts'
 import type { Listings } from '../core/listings.ts'
-import { type ManifestFile, PRIVATE_FOLDER } from '../core/manifest.ts'
+import { type Coverage, type ManifestFile, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import type { TableName } from '../core/table/index.ts'
 import { shrinkHeap } from '../core/v8.ts'
@@ -19,7 +19,7 @@ import { sumOf } from '../write/chunk.ts'
 import { listChanges } from '../write/list-changes.ts'
 import { publish } from '../write/publish.ts'
 import { recallChanges } from '../write/publish-changes.ts'
-import { coverageWithout, type Earlier, endOfExport, listingsToRead } from './earlier-export.ts'
+import { type Earlier, endOfExport, leftWallets, listingsToRead } from './earlier-export.ts'
 import { type EarlyTables, openEarlyTables } from './early-tables.ts'
 import { keepRaw } from './keep-raw.ts'
 import { openPlaces, type Places } from './open-places.ts'
@@ -87,7 +87,7 @@ function partsFolder({ output }: Job): string {
 }
 
 function sliceContext(
-  { job, spool, listings }: Output & { listings: Listings },
+  { job, spool, earlier, listings }: Output & { listings: Listings },
   folder: string,
 ): SliceContext {
   const { chain, nativeSymbol, tables, format, compression, escapeFormulas, maxRowsPerFile } = job
@@ -97,11 +97,15 @@ function sliceContext(
     ...{ partitionBy, targetFileBytes },
     addresses: [...listings.keys()],
     ends: endsOf(listings),
-    labels: new Map(job.wallets.flatMap(({ address, label }) => (label === null ? [] : [[address, label]]))),
+    labels: labelsOf([...job.wallets, ...leftWallets(job, earlier)]),
     cutMs: spool.cutMs,
     pagesFile: spool.path,
     runsFile: join(folder, 'sorted-runs'),
   }
+}
+
+function labelsOf(wallets: readonly Pick<Coverage, 'address' | 'label'>[]): Map<string, string> {
+  return new Map(wallets.flatMap(({ address, label }) => (label == null ? [] : [[address, label]])))
 }
 
 /** Where listings end that do not count everywhere. */
@@ -195,12 +199,13 @@ async function findChanges(
 }
 
 /** The files that stay, and the wallets that left the job. */
-function keptOf({ before, from }: Earlier, job: Job): Kept | undefined {
+function keptOf(earlier: Earlier, job: Job): Kept | undefined {
+  const { before, from } = earlier
   if (before === undefined) return undefined
   const files = (all: readonly ManifestFile[] = []) => all.filter(({ toBlock }) => toBlock <= from)
   return {
     files: new Map(job.tables.map((name) => [name, files(before.tables[name]?.files)])),
-    left: coverageWithout(job, before),
+    left: leftWallets(job, earlier),
   }
 }
 

@@ -31,10 +31,16 @@ export const nothingEarlier = ({ startBlock }: Job, before?: Manifest): Earlier 
 })
 
 /** What a run reads: the job's listings, and those of wallets that left it, in blocks that are written again. */
-export function listingsToRead(job: Job, { from, before }: Earlier): Listings {
-  const left = before === undefined ? [] : coverageWithout(job, before)
-  const again = left.filter(({ toBlock }) => toBlock > from)
+export function listingsToRead(job: Job, earlier: Earlier): Listings {
+  const { from } = earlier
+  const again = leftWallets(job, earlier).filter(({ toBlock }) => toBlock > from)
   return listingsOf(job, new Map(again.map(({ address, toBlock }) => [address, { from, to: toBlock }])))
+}
+
+/** What an export has of wallets that left the job. */
+export function leftWallets({ wallets }: Job, { before }: Pick<Earlier, 'before'>): readonly Coverage[] {
+  const present = new Set(wallets.map(({ address }) => address))
+  return before?.coverage.filter(({ address }) => !present.has(address)) ?? []
 }
 
 /**
@@ -96,12 +102,6 @@ function coveredByAll({ wallets, startBlock }: Job, { coverage }: Manifest): num
     (least, { address }) => Math.min(least, ends.get(address) ?? startBlock),
     Number.POSITIVE_INFINITY,
   )
-}
-
-/** What an export has of wallets that the job no longer has. */
-export function coverageWithout({ wallets }: Job, { coverage }: Manifest): Coverage[] {
-  const present = new Set(wallets.map(({ address }) => address))
-  return coverage.filter(({ address }) => !present.has(address))
 }
 
 /** One past the last block of an export. */

@@ -20,6 +20,8 @@ export type Coverage = {
   /** Exclusive. */
   toBlock: number
   transactions: number
+  /** What its rows are labelled with, null: nothing; absent in manifests of older versions. */
+  label?: string | null
   /** The wallet is not in the job any more; its rows stay up to `toBlock`. */
   removed?: true
 }
@@ -45,6 +47,10 @@ type ManifestJob = {
   compression: Compression
   /** Absent: files lie in their table's folder. */
   partitionBy?: PartitionBy
+  /** Symbol of the chain's coin in the ledger's rows; absent in manifests of older versions. */
+  nativeSymbol?: string | null
+  /** Of CSV: whether text that a spreadsheet would run has a `'` before it; absent in manifests of older versions. */
+  escapeFormulas?: boolean
   /** How many. */
   addresses: number
   /** SHA-256 of the sorted lower-case addresses, a line each. */

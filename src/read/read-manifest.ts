@@ -54,6 +54,12 @@ const TABLE = fields({
   files: list(FILE),
 })
 
+const textOrNull = that('text, or null', (value) => typeof value === 'string' || value === null)
+const COVERAGE = fields({
+  ...{ address: text, ...RANGE, transactions: count },
+  ...{ label: optional(textOrNull), removed: optional(exactly(true)) },
+})
+
 const MANIFEST = fields({
   manifestVersion: exactly(1),
   schemaVersion: exactly(1),
@@ -71,9 +77,11 @@ const MANIFEST = fields({
     compression: oneOf('none', 'gzip', 'zstd', 'snappy'),
     addresses: count,
     addressesSha256: sha256,
+    nativeSymbol: optional(textOrNull),
+    escapeFormulas: optional(truth),
     partitionBy: that('day, month or blocks:<n>, or nothing', isPartitioning),
   }),
-  coverage: list(fields({ address: text, ...RANGE, transactions: count, removed: optional(exactly(true)) })),
+  coverage: list(COVERAGE),
   blocks: optional(fields({ ...RANGE, missing: list(fields(RANGE)) })),
   tables: function* check(value, path) {
     yield* that('an object', (given) => typeof given === 'object' && given !== null)(value, path)

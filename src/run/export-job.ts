@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openOutput } from '../assemble/assemble.ts'
+import { findChangedSettings } from '../assemble/changed-settings.ts'
 import {
   areFilesInPlace,
   continueExport,
-  coverageWithout,
   type Earlier,
   endOfExport,
   findExport,
+  leftWallets,
   listingsToRead,
   nothingEarlier,
   sizeOf,
@@ -24,7 +25,6 @@ import { type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/manifest.ts
 import type { Job } from '../core/model.ts'
 import { GENERATOR } from '../core/version.ts'
 import { crawlJob } from '../crawl/crawl.ts'
-import { findChangedSettings, forgetSettings, keepSettings } from '../spool/settings.ts'
 import { openSpool, removeSpool, type Spool } from '../spool/spool.ts'
 import type { SpoolIdentity } from '../spool/state.ts'
 import { readManifestIfAny } from '../write/publish.ts'
@@ -97,8 +97,8 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
 }
 
 /** Says which wallets of the export the job has no more. */
-function noticeLeft({ job, onNotice }: JobRun, { before }: Earlier): void {
-  const left = before === undefined ? [] : coverageWithout(job, before)
+function noticeLeft({ job, onNotice }: JobRun, earlier: Earlier): void {
+  const left = leftWallets(job, earlier)
   if (left.length === 0) return
   const named = left.length === 1 ? `wallet ${left[0]?.address} is` : `${left.length} wallets are`
   onNotice(`${job.name}: ${named} not in the job any more; their rows stay`)
@@ -137,7 +137,7 @@ async function findEarlier(
   spool: Spool,
 ): Promise<Earlier> {
   if (manifest === undefined) return nothingEarlier(job)
-  const changed = await findChangedSettings(job, manifest, privateFolder(job))
+  const changed = findChangedSettings(job, manifest)
   if (changed.length === 0) return continueExport(job, manifest, spool)
   onNotice(`${job.name}: ${changed.join(', ')} changed, so that all rows are written again`)
   return nothingEarlier(job, manifest)
@@ -162,7 +162,6 @@ async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promis
     }
     const written = isNew ? await output.finish(end) : { from: end, to: end, seen: {} }
     if (job.endBlock === undefined) {
-      await keepSettings(job, privateFolder(job))
       await spool.finish(written)
     }
     figures.endBlock = written.to
@@ -193,7 +192,6 @@ const DONE_FILE = 'done.json'
 async function forget({ output }: Job, folder: string): Promise<void> {
   await forgetChanges(output)
   await removeSpool(folder)
-  await forgetSettings(folder)
   await rm(join(folder, DONE_FILE), { force: true })
 }
 

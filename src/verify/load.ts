@@ -94,5 +94,5 @@ const KEPT: ReadonlySet<string> = new Set([
   ...['internal_id', 'internal_type', 'reverted', 'wallet_address', 'is_sender', 'is_receiver'],
   ...['erc20_transfers', 'erc721_transfers', 'erc1155_transfers', 'internal_transactions'],
   ...['entry_id', 'entry_index', 'entry_type', 'direction', 'counterparty_address', 'counterparty_is_own'],
-  ...['asset_type', 'asset_address', 'asset_decimals', 'source'],
+  ...['asset_type', 'asset_address', 'asset_symbol', 'asset_decimals', 'source', 'wallet_label'],
 ])

@@ -15,6 +15,7 @@ import type { Lake } from './lake.ts'
 import { checkLedgerRows } from './ledger-match.ts'
 import { checkLedgerRules } from './ledger-rules.ts'
 import { checkLinks } from './links.ts'
+import { checkMadeWith } from './made-with.ts'
 import { createExpected, SOURCES } from './movements.ts'
 import { checkKeys, checkOrder } from './order.ts'
 import { checkRejects } from './rejects.ts'
@@ -113,6 +114,7 @@ async function checkLake(lake: Lake, onProgress: Output['onProgress']): Promise<
   await checkFacts(lake)
   await checkLinks(lake)
   await checkCovered(lake)
+  await checkMadeWith(lake)
   await checkMissingBlocks(lake)
   if (lake.whole.has('ledger')) await checkLedger(lake, onProgress)
 }

@@ -29,6 +29,7 @@ export type Kept = {
 export function buildManifest(source: ManifestSource): Manifest {
   const { job, range, parts, seen, missing, rejects, kept } = source
   const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
+  const { nativeSymbol, escapeFormulas } = job
   const addressesSha256 = hashAddresses(wallets)
   return {
     manifestVersion: 1,
@@ -43,6 +44,8 @@ export function buildManifest(source: ManifestSource): Manifest {
       format,
       compression,
       ...(partitionBy === undefined ? {} : { partitionBy }),
+      nativeSymbol,
+      ...(format === 'csv' ? { escapeFormulas } : {}),
       addresses: wallets.length,
       addressesSha256,
     },
@@ -64,11 +67,12 @@ function describeCoverage(
   { startBlock, wallets }: Job,
   { range, seen, kept }: Covering,
 ): Manifest['coverage'] {
-  const present = wallets.map(({ address }) => ({
+  const present = wallets.map(({ address, label }) => ({
     address,
     fromBlock: startBlock,
     toBlock: range.to,
     transactions: seen.get(address) ?? 0,
+    label,
   }))
   const left = (kept?.left ?? []).map((one): Coverage => {
     return { ...one, transactions: seen.get(one.address) ?? 0, removed: true }

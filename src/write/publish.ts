@@ -10,6 +10,7 @@ import {
   writeAtomically,
 } from '../core/disk.ts'
 import {
+  type Coverage,
   MANIFEST_FILE,
   type Manifest,
   type ManifestFile,
@@ -86,9 +87,15 @@ export async function readManifestIfAny(folder: string): Promise<Manifest | unde
 
 /** True where all that is read of a manifest here is of its type; `verify` looks at the rest. */
 function isManifest(value: unknown): value is Manifest {
-  const { manifestVersion, tables, rejects } = (value ?? {}) as Partial<Manifest>
+  const { manifestVersion, job, coverage, tables, rejects } = (value ?? {}) as Partial<Manifest>
   if (manifestVersion !== 1 || typeof tables !== 'object' || tables === null) return false
-  return Number.isInteger(rejects) && Object.values(tables).every(isTable)
+  if (typeof job !== 'object' || job === null || !Array.isArray(coverage)) return false
+  return Number.isInteger(rejects) && coverage.every(isCoverage) && Object.values(tables).every(isTable)
+}
+
+function isCoverage(value: unknown): boolean {
+  const { address, fromBlock, toBlock, transactions } = (value ?? {}) as Partial<Coverage>
+  return typeof address === 'string' && [fromBlock, toBlock, transactions].every(Number.isSafeInteger)
 }
 
 function isTable(value: unknown): boolean {

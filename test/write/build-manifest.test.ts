@@ -8,6 +8,7 @@ const BOB = `0x${'b'.repeat(40)}`
 
 const JOB = {
   ...{ name: 'n', chain: '1', startBlock: 5, endBlock: undefined, format: 'csv', compression: 'gzip' },
+  ...{ nativeSymbol: 'AVAX', escapeFormulas: true },
   wallets: [
     { address: ALICE, label: 'hot' },
     { address: BOB, label: null },
@@ -38,12 +39,14 @@ test('a manifest says what was asked, covered and written', () => {
       format: 'csv',
       compression: 'gzip',
       addresses: 2,
+      nativeSymbol: 'AVAX',
+      escapeFormulas: true,
     },
     addressesSha256: createHash('sha256').update(`${ALICE}\n${BOB}`).digest('hex'),
   })
   expect(manifest.coverage).toEqual([
-    { address: ALICE, fromBlock: 5, toBlock: 9, transactions: 0 },
-    { address: BOB, fromBlock: 5, toBlock: 9, transactions: 4 },
+    { address: ALICE, fromBlock: 5, toBlock: 9, transactions: 0, label: 'hot' },
+    { address: BOB, fromBlock: 5, toBlock: 9, transactions: 4, label: null },
   ])
   expect(Object.keys(manifest.tables)).toEqual(['ledger'])
   expect(manifest.tables.ledger).toMatchObject({

@@ -46,6 +46,21 @@ export const coverage: readonly Tampering[] = [
     manifest: (m) => void Object.assign(covered(m, 0), { toBlock: 300 }),
   },
   {
+    what: 'a label that its rows have not',
+    says: /^wallet_transactions\/.* row \d+: wallet_label: expected hot, found '-b/,
+    manifest: (m) => void Object.assign(covered(m, 1), { label: 'hot' }),
+  },
+  {
+    what: 'no label where rows have one',
+    says: /^wallet_transactions\/.* row \d+: wallet_label: expected null, found '-b/,
+    manifest: (m) => void Object.assign(covered(m, 1), { label: null }),
+  },
+  {
+    what: 'a symbol of the coin that the ledger has not',
+    says: /^ledger\/.* row \d+: asset_symbol: expected 'COIN', found AVAX/,
+    manifest: (m) => void Object.assign(m.job, { nativeSymbol: 'COIN' }),
+  },
+  {
     what: 'another number of addresses',
     says: /job: addresses: expected "3 as in coverage", found 4/,
     manifest: (m) => void Object.assign(m.job, { addresses: 4 }),

@@ -1,0 +1,46 @@
+import { literal } from '../read/sql.ts'
+import { expectNone, type Lake, placeOf } from './lake.ts'
+
+/** Labels and the coin's symbol stand in the rows as the manifest has them, where it says what rows were made with. */
+export async function checkMadeWith(lake: Lake): Promise<void> {
+  await checkLabels(lake)
+  const { nativeSymbol } = lake.manifest.job
+  if (nativeSymbol === undefined || !lake.whole.has('ledger')) return
+  const symbol = nativeSymbol === null ? 'NULL' : literal(asCell(nativeSymbol, lake))
+  await expectNone(lake, {
+    sql: `SELECT f, r, asset_symbol FROM ledger
+          WHERE asset_type = 'native' AND asset_symbol IS DISTINCT FROM ${symbol}`,
+    tell: (found) => {
+      return `${placeOf(lake, 'ledger', found)}: asset_symbol: expected ${symbol}, found ${found.asset_symbol}`
+    },
+  })
+}
+
+/** Labels in one SQL statement. */
+const BATCH = 5000
+
+async function checkLabels(lake: Lake): Promise<void> {
+  await lake.rows.run('CREATE TABLE labels (address VARCHAR, label VARCHAR)')
+  const known = lake.manifest.coverage.filter(({ label }) => label !== undefined)
+  for (let at = 0; at < known.length; at += BATCH) {
+    const values = known
+      .slice(at, at + BATCH)
+      .map(({ address, label }) => `(${literal(address)}, ${label ? literal(asCell(label, lake)) : 'NULL'})`)
+    await lake.rows.run(`INSERT INTO labels VALUES ${values.join(', ')}`)
+  }
+  for (const name of ['wallet_transactions', 'ledger'] as const) {
+    if (!lake.whole.has(name)) continue
+    await expectNone(lake, {
+      sql: `SELECT f, r, wallet_label, label FROM ${name} JOIN labels ON wallet_address = address
+            WHERE wallet_label IS DISTINCT FROM label`,
+      tell: ({ label, ...found }) => {
+        return `${placeOf(lake, name, found)}: wallet_label: expected ${label}, found ${found.wallet_label}`
+      },
+    })
+  }
+}
+
+/** A text as its cell is read: where formulas are escaped, a `'` stands before what a spreadsheet would run. */
+function asCell(text: string, { manifest: { job } }: Lake): string {
+  return job.escapeFormulas === true && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+}
