@@ -4,45 +4,55 @@ import { quoted } from './given.ts'
 import { freeTextExpected, isFreeText } from './kinds.ts'
 import type { Line } from './read-lines.ts'
 import { type Entry, LABEL_CHARACTERS } from './roster.ts'
-import { type CsvField, splitCsv } from './split-csv.ts'
+import { type CsvField, type Separator, splitCsv } from './split-csv.ts'
 
 /** How an addresses file is laid out; `none` where its header is wrong and no line can be understood. */
-export type Layout = 'one a line' | 'address' | 'address,label' | 'none'
+export type Layout = {
+  readonly columns: 'one a line' | 'address' | 'address,label' | 'none'
+  readonly separator: Separator
+}
 
 /** A line of an addresses file, which is neither blank nor a comment. */
 export type AddressLine = { readonly file: string; readonly line: Line; readonly complain: Complain }
 
 /** The layout that the first line tells: a header, or an address already. */
 export function layoutOf({ file, line, complain }: AddressLine): Layout {
-  const fields = 'text' in line ? (splitCsv(line.text) ?? []) : []
-  const names = fields.map(({ text }) => text.toLowerCase())
-  if (!names.includes('address')) return 'one a line'
-  const header = names.join(',')
-  if (header === 'address' || header === 'address,label') return header
-  const found = `the header ${quoted(names.join(','))}`
+  const text = 'text' in line ? line.text : ''
+  const separator = SEPARATORS.find((each) => namesOf(text, each).includes('address'))
+  if (separator === undefined)
+    return { columns: 'one a line', separator: SEPARATORS.find((each) => text.includes(each)) ?? ',' }
+  const header = namesOf(text, separator).join(',')
+  if (header === 'address' || header === 'address,label') return { columns: header, separator }
+  const found = `the header ${quoted(text)}`
   complain({
     place: { file, line: line.number, column: 1 },
     found,
     expected: 'the header address or address,label',
   })
-  return 'none'
+  return { columns: 'none', separator }
+}
+
+const SEPARATORS: readonly Separator[] = [',', ';', '\t']
+
+function namesOf(text: string, separator: Separator): string[] {
+  return (splitCsv(text, separator) ?? []).map((field) => field.text.toLowerCase())
 }
 
 /** The wallet that a line below the header names; undefined after a complaint. */
-export function parseAddressLine(at: AddressLine, layout: Layout): Entry | undefined {
+export function parseAddressLine(at: AddressLine, { columns, separator }: Layout): Entry | undefined {
   const { line } = at
   if ('refused' in line) return refuse(at, line.refused, 'a line of UTF-8 text')
-  const fields = splitCsv(line.text)
+  const fields = splitCsv(line.text, separator)
   if (fields === undefined)
     return refuse(at, quoted(line.text), 'a quoted field closed in its line, quotes in it doubled')
   const [address, label, ...more] = fields
-  if (address === undefined || more.length > 0 || (label !== undefined && layout !== 'address,label')) {
-    return refuse(at, quoted(line.text), LINE_EXPECTED[layout])
+  if (address === undefined || more.length > 0 || (label !== undefined && columns !== 'address,label')) {
+    return refuse(at, quoted(line.text), LINE_EXPECTED[columns])
   }
   return entryOf(at, address, label)
 }
 
-const LINE_EXPECTED: Readonly<Record<Layout, string>> = {
+const LINE_EXPECTED: Readonly<Record<Layout['columns'], string>> = {
   'one a line': 'one address a line, or address,label as the first line',
   address: 'one address a line, as the header says',
   'address,label': 'an address and a label, the label in quotes where it has a comma',

@@ -3,9 +3,10 @@ import { dirname, isAbsolute, join } from 'node:path'
 import type { Wallet } from '../core/model.ts'
 import { type Layout, layoutOf, parseAddressLine } from './address-line.ts'
 import { against, type Complain, type Complaint } from './complaints.ts'
+import { asUtf8, TEXT_EXPECTED, UNMARKED } from './encoding.ts'
 import type { Given } from './given.ts'
 import { readLines } from './read-lines.ts'
-import { refusalOf, refuseFile } from './read-text.ts'
+import { type FileRefusal, readEncoding, refusalOf, refuseFile } from './read-text.ts'
 import { enroll, type Roster, walletsOf } from './roster.ts'
 
 /** Bytes of an addresses file at most: about 1.4 million addresses. */
@@ -46,19 +47,30 @@ export async function readAddressesFile({
   return walletsOf(roster)
 }
 
-async function enrollLines(roster: Roster, file: string, complain: Complain): Promise<undefined> {
+/** Adds the wallets of all lines; what it gives is why the file as a whole cannot be read. */
+async function enrollLines(
+  roster: Roster,
+  file: string,
+  complain: Complain,
+): Promise<FileRefusal | undefined> {
+  const encoding = await readEncoding(file)
+  if (encoding === 'unmarked') return { found: UNMARKED, expected: TEXT_EXPECTED }
   let layout: Layout | undefined
-  for await (const line of readLines(createReadStream(file))) {
-    if ('text' in line && /^\s*(#|$)/.test(line.text)) continue
+  for await (const line of readLines(asUtf8(createReadStream(file), encoding))) {
+    if ('text' in line && SKIPPED.test(line.text)) continue
     const at = { file, line, complain }
     const isFirst = layout === undefined
     layout ??= layoutOf(at)
-    if (layout === 'none') return
-    if (isFirst && layout !== 'one a line') continue
+    if (layout.columns === 'none') return undefined
+    if (isFirst && layout.columns !== 'one a line') continue
     const entry = parseAddressLine(at, layout)
     if (entry !== undefined) enroll(roster, entry, complain)
   }
+  return undefined
 }
+
+/** Blank lines, comments, and the first line of spreadsheets that names the separator. */
+const SKIPPED = /^\s*(#|$)|^sep=.$/
 
 const SHOWN_COMPLAINTS = 20
 

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { readFile, stat } from 'node:fs/promises'
+import { open, readFile, stat } from 'node:fs/promises'
 import type { Complain } from './complaints.ts'
+import { BROKEN, decodeText, type Encoding, encodingOf, TEXT_EXPECTED } from './encoding.ts'
 
 /**
  * Bytes of a job file at most: about 160,000 addresses. The YAML parser takes 50 times that in memory, and more
@@ -8,16 +9,26 @@ import type { Complain } from './complaints.ts'
  */
 export const JOB_FILE_BYTES = 8 * 1024 * 1024
 
-/** The text of a job file, a byte order mark removed; undefined after a complaint. */
+/** The text of a job file, a byte order mark removed and line ends as `\n`; undefined after a complaint. */
 export async function readJobText(file: string, complain: Complain): Promise<string | undefined> {
   const refusal = await refuseFile(file, JOB_FILE_BYTES)
   const bytes = refusal === undefined ? await readFile(file).catch(refusalOf) : refusal
-  if (bytes instanceof Uint8Array && isUtf8(bytes)) return new TextDecoder().decode(bytes)
-  const at = { file, line: bytes instanceof Uint8Array ? firstBrokenLine(bytes) : 1, column: 1 }
-  if (bytes instanceof Uint8Array)
-    complain({ place: at, found: 'bytes that are not UTF-8', expected: 'UTF-8 text' })
-  else complain({ place: at, ...bytes })
-  return undefined
+  if (!(bytes instanceof Uint8Array)) return void complain({ place: { file, line: 1, column: 1 }, ...bytes })
+  const decoded = decodeText(bytes)
+  if ('text' in decoded) return decoded.text.replaceAll(/\r\n?/g, '\n')
+  const place = { file, line: firstBrokenLine(bytes), column: 1 }
+  return void complain({ place, found: decoded.found, expected: TEXT_EXPECTED })
+}
+
+/** How the file's first bytes say that its text is to be read. */
+export async function readEncoding(file: string): Promise<Encoding> {
+  const handle = await open(file)
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0)
+    return encodingOf(buffer.subarray(0, bytesRead))
+  } finally {
+    await handle.close()
+  }
 }
 
 /** Why a file can not be read, in a complaint's words. */
@@ -38,6 +49,7 @@ export function refusalOf(thrown: unknown): FileRefusal {
   const code = (thrown as NodeJS.ErrnoException).code ?? 'UNKNOWN'
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return { found: 'no such file', expected: 'a file that exists' }
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { found: BROKEN, expected: TEXT_EXPECTED }
   return { found: `a file that can not be read (${code})`, expected: 'a readable file' }
 }
 

@@ -4,18 +4,22 @@ export type CsvField = {
   readonly column: number
 }
 
+/** What stands between fields: a comma, or what spreadsheets write where the comma is for decimals. */
+export type Separator = ',' | ';' | '\t'
+
 /**
- * The fields of one line of CSV (RFC 4180): quotes around a field may hold commas, a doubled quote stands for one.
+ * The fields of one line of CSV (RFC 4180): quotes around a field may hold separators, a doubled quote stands for one.
  *
  * Blanks around an unquoted field are dropped. Undefined where a quote is not closed, or text follows a closed one.
  */
-export function splitCsv(line: string): readonly CsvField[] | undefined {
+export function splitCsv(line: string, separator: Separator): readonly CsvField[] | undefined {
   const fields: CsvField[] = []
+  const field = FIELD[separator]
   for (let start = 0; start <= line.length; ) {
-    FIELD.lastIndex = start
-    const [whole = '', inQuotes, plain = ''] = FIELD.exec(line) ?? []
+    field.lastIndex = start
+    const [whole = '', inQuotes, plain = ''] = field.exec(line) ?? []
     const end = start + whole.length
-    if (end < line.length && line[end] !== ',') return undefined
+    if (end < line.length && line[end] !== separator) return undefined
     if (inQuotes === undefined && plain.includes('"')) return undefined
     const blanks = whole.length - whole.trimStart().length
     fields.push({ text: inQuotes?.replaceAll('""', '"') ?? plain.trim(), column: start + blanks + 1 })
@@ -24,4 +28,8 @@ export function splitCsv(line: string): readonly CsvField[] | undefined {
   return fields
 }
 
-const FIELD = /[ \t]*"((?:[^"]|"")*)"[ \t]*|([^,]*)/y
+const FIELD: Readonly<Record<Separator, RegExp>> = {
+  ',': /[ \t]*"((?:[^"]|"")*)"[ \t]*|([^,]*)/y,
+  ';': /[ \t]*"((?:[^"]|"")*)"[ \t]*|([^;]*)/y,
+  '\t': / *"((?:[^"]|"")*)" *|([^\t]*)/y,
+}

@@ -25,6 +25,26 @@ test('reads a column of addresses below its header', async () => {
   expect(await wallets(`address\n${A}\n`)).toEqual([{ address: A, label: null }])
 })
 
+test.for([
+  { name: 'semicolons', separator: ';' },
+  { name: 'tabs', separator: '\t' },
+])('reads columns between $name as spreadsheets write them', async ({ separator }) => {
+  const lines = [['sep=', ''], ['Address', 'Label'], [A, '"a; ""b"""'], [B, 'x, y'], [C]]
+  expect(await wallets(lines.map((fields) => `${fields.join(separator)}\r\n`).join(''))).toEqual([
+    { address: A, label: 'a; "b"' },
+    { address: B, label: 'x, y' },
+    { address: C, label: null },
+  ])
+})
+
+test.for(['utf-16le', 'utf-16be'])('reads %s with its byte order mark', async (encoding) => {
+  const lines = Array.from({ length: 5_000 }, (_, n) => `${address(n)}\t"zoé 🦊 ${n}"\r\n`)
+  const bytes = Buffer.from(`\ufeffaddress\tlabel\r\n${lines.join('')}`, 'utf16le')
+  const loaded = await wallets(encoding === 'utf-16be' ? bytes.swap16() : bytes)
+  expect(loaded).toHaveLength(5_000)
+  expect(loaded[4_999]).toEqual({ address: address(4_999), label: 'zoé 🦊 4999' })
+})
+
 const FEW = 'job.yaml:2:16: addressesFile: found'
 const WRONG: readonly (Pick<Wrong, 'when' | 'says'> & { readonly file?: string | Uint8Array })[] = [
   { when: 'it is not there', says: `${FEW} no such file: w.csv, expected a file that exists` },
@@ -78,6 +98,21 @@ const WRONG: readonly (Pick<Wrong, 'when' | 'says'> & { readonly file?: string |
     when: 'a line is not UTF-8',
     file: Buffer.from(`${A}\n\xff\n`, 'latin1'),
     says: 'w.csv:2:1: address: found bytes that are not UTF-8, expected a line of UTF-8 text',
+  },
+  {
+    when: 'it is UTF-16 without its mark',
+    file: Buffer.from(`${A}\n`, 'utf16le'),
+    says: `${FEW} UTF-16 without a byte order mark: w.csv, expected UTF-8 text`,
+  },
+  {
+    when: 'it is broken UTF-16',
+    file: Buffer.from(`\ufeff${A}\ud800\n`, 'utf16le'),
+    says: `${FEW} broken UTF-16: w.csv, expected UTF-8 text`,
+  },
+  {
+    when: 'labels behind semicolons have no header',
+    file: `${A};x\n`,
+    says: `w.csv:1:1: address: found "${A};x", expected one address a line, or address,label as the first line`,
   },
   {
     when: 'a line is endless',

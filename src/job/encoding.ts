@@ -1,0 +1,39 @@
+import { isUtf8 } from 'node:buffer'
+
+/** How a file's bytes make text, told by its first ones; `unmarked` is UTF-16 without the mark that says in which order. */
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'unmarked'
+
+/** The encoding that a file's first bytes, four or all that it has, tell. */
+export function encodingOf([a, b, c, d]: Uint8Array): Encoding {
+  if (a === 0xff && b === 0xfe) return 'utf-16le'
+  if (a === 0xfe && b === 0xff) return 'utf-16be'
+  const isWide = (a === 0 && c === 0 && b !== 0) || (b === 0 && d === 0 && a !== undefined && a !== 0)
+  return isWide ? 'unmarked' : 'utf-8'
+}
+
+/** The text of a whole file, a byte order mark removed; where it has none, what was found in its place. */
+export function decodeText(bytes: Uint8Array): { readonly text: string } | { readonly found: string } {
+  const encoding = encodingOf(bytes)
+  if (encoding === 'unmarked') return { found: UNMARKED }
+  if (encoding === 'utf-8' && !isUtf8(bytes)) return { found: 'bytes that are not UTF-8' }
+  try {
+    return { text: new TextDecoder(encoding, { fatal: true }).decode(bytes) }
+  } catch {
+    return { found: BROKEN }
+  }
+}
+
+/** The same text as UTF-8, piece by piece. Rejects with a TypeError where it is broken UTF-16. */
+export async function* asUtf8(
+  chunks: AsyncIterable<Buffer>,
+  encoding: Exclude<Encoding, 'unmarked'>,
+): AsyncGenerator<Buffer, void, void> {
+  if (encoding === 'utf-8') return yield* chunks
+  const decoder = new TextDecoder(encoding, { fatal: true })
+  for await (const chunk of chunks) yield Buffer.from(decoder.decode(chunk, { stream: true }))
+  yield Buffer.from(decoder.decode())
+}
+
+export const UNMARKED = 'UTF-16 without a byte order mark'
+export const BROKEN = 'broken UTF-16'
+export const TEXT_EXPECTED = 'UTF-8 text'
