@@ -1,14 +1,17 @@
+import { readBaseUrl } from '../core/base-url.ts'
 import { against } from './complaints.ts'
 import { type Given, quoted, showGiven } from './given.ts'
 import type { Kind } from './kinds.ts'
 
-/** An http(s) URL, its trailing slashes removed, or `demo`. Credentials and queries are refused and never shown. */
+/** An http(s) URL, without slashes and `/v1` at its end, or `demo`. Credentials and queries are refused and never shown. */
 export function baseUrl(): Kind<string> {
   return {
     schema: { type: 'string', pattern: '^(demo|[hH][tT][tT][pP][sS]?://[^\\s?#@\\\\]+)$' },
     parse: (given, complain) => {
-      const accepted = typeof given.value === 'string' ? acceptUrl(given.value) : undefined
-      if (accepted === undefined) complain({ ...against(given, EXPECTED), found: showUrl(given) })
+      const text = typeof given.value === 'string' ? given.value : ''
+      const accepted = text === 'demo' ? text : readBaseUrl(text)
+      if (accepted === undefined)
+        complain({ ...against(given, EXPECTED, likelyUrl(text)), found: showUrl(given) })
       return accepted
     },
   }
@@ -16,10 +19,11 @@ export function baseUrl(): Kind<string> {
 
 const EXPECTED = 'an http or https URL without user, password, query and #, or demo'
 
-function acceptUrl(text: string): string | undefined {
-  if (text === 'demo') return text
-  if (!/^https?:\/\/[^\s?#@\\]+$/i.test(text) || !URL.canParse(text)) return undefined
-  return new URL(text).href.replace(/\/+$/, '')
+/** The URL of a host that stands without `https://`. */
+function likelyUrl(text: string): string | undefined {
+  if (/^demo$/i.test(text)) return 'demo'
+  if (!/^(localhost|[\w-]+(\.[\w-]+)+)(:\d+)?(\/[^\s?#@\\]*)?$/i.test(text)) return undefined
+  return /^(localhost|127\.)/i.test(text) ? `http://${text}` : `https://${text}`
 }
 
 /** The URL without whatever stands before an `@` or after `?` or `#`: a key may be there. */
