@@ -16,7 +16,7 @@ export function parseYaml(text: string, file: string, complain: Complain): Given
   const [document, second] = composeText(text, counter, source)
   if (document === undefined) return undefined
   if (second !== undefined) return refuse(source, second.range[0], ['a second document', 'one job a file'])
-  if (complainOfYaml(document, source)) return undefined
+  if (complainOfYaml(document, source, text)) return undefined
   return composeGiven(document.contents, source)
 }
 

@@ -1,16 +1,29 @@
 import type { Document } from 'yaml'
 import type { Source } from './compose-given.ts'
+import { slipOf } from './yaml-slips.ts'
 
 /**
  * Complains of what the parser refused or did not know; true where there was something.
  *
- * Of several errors at one place the first says most. The parser's own messages quote the text, which may hold a key: only our own words are shown.
+ * Where a usual slip is behind it, that alone is told, once a line, for the parser's later errors follow from it. Else,
+ * of several errors at one place the first says most. The parser's own messages quote the text, which may hold a key:
+ * only our own words are shown.
  */
-export function complainOfYaml({ errors, warnings }: Document.Parsed, source: Source): boolean {
+export function complainOfYaml(document: Document.Parsed, source: Source, text: string): boolean {
+  const errors = [...document.errors, ...document.warnings]
   const seen = new Set<number>()
-  const refused = [...errors, ...warnings].filter(
+  const refused = errors.filter(
     ({ pos: [offset] }) => seen.size < SHOWN_ERRORS && !seen.has(offset) && seen.add(offset),
   )
+  const slips = refused.flatMap((error) => slipOf(error, document, text) ?? [])
+  const told = new Set<string>()
+  for (const { offset, ...words } of slips) {
+    const place = source.place(offset)
+    const line = 'line' in place ? String(place.line) : ''
+    if (!told.has(line)) source.complain({ place, ...words })
+    told.add(line)
+  }
+  if (slips.length > 0) return true
   for (const { code, pos } of refused) {
     const found = FOUND[code] ?? 'broken text'
     source.complain({
@@ -21,7 +34,6 @@ export function complainOfYaml({ errors, warnings }: Document.Parsed, source: So
   }
   return refused.length > 0
 }
-
 const SHOWN_ERRORS = 20
 
 const FOUND: Readonly<Record<string, string>> = {
