@@ -3,6 +3,7 @@ import { ExportError } from '../core/errors.ts'
 import type { Job } from '../core/model.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
 import { shrinkHeap } from '../core/v8.ts'
+import { uniteComplaints } from '../job/complaints.ts'
 import { readJob } from '../job/read-job.ts'
 import { collect } from './collect.ts'
 
@@ -60,8 +61,8 @@ export async function readJobs(patterns: readonly string[], overrides: Overrides
   const foreign = failures.find((reason) => !(reason instanceof ExportError && reason.code === 'JOB_INVALID'))
   if (foreign !== undefined) throw foreign
   if (failures.length > 0) {
-    const lines = new Set(failures.flatMap((reason) => (reason as ExportError).message.split('\n')))
-    throw new ExportError('JOB_INVALID', [...lines].join('\n'))
+    const messages = failures.map((reason) => (reason as ExportError).message)
+    throw new ExportError('JOB_INVALID', uniteComplaints(messages))
   }
   const jobs = read.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   // What reading a long list of addresses leaves behind is several times what is kept of it.

@@ -12,13 +12,15 @@ export type Complaint = {
   readonly didYouMean?: string | undefined
   /** So many further ones follow in the same file, only counted. */
   readonly more?: number
+  /** What several complaints would repeat: it stands once below all of them. */
+  readonly note?: string | undefined
 }
 
 export type Complain = (complaint: Complaint) => void
 
 export type Complaints = {
   readonly complain: Complain
-  /** Throws JOB_INVALID with every complaint so far, one a line, where there is one. */
+  /** Throws JOB_INVALID with every complaint so far where there is one; each begins a line, at most 80 columns wide. */
   readonly throwIfAny: () => void
 }
 
@@ -37,12 +39,18 @@ export function against(given: Given, expected: string, didYouMean?: string): Co
   return { place: given.place, field: given.field, found: showGiven(given), expected, didYouMean }
 }
 
+/** Messages of several jobs as one: what two of them say, such as a complaint of an option, stands once. */
+export function uniteComplaints(messages: readonly string[]): string {
+  return [...new Set(messages.flatMap((message) => message.split(/\n(?! )/)))].join('\n')
+}
+
 const SHOWN_COMPLAINTS = 1_000
 
 function listComplaints(complaints: Complaint[]): string {
-  const shown = complaints.toSorted(inOrderOfPlaces).slice(0, SHOWN_COMPLAINTS).map(showComplaint)
+  const shown = complaints.toSorted(inOrderOfPlaces).slice(0, SHOWN_COMPLAINTS)
   const more = complaints.length - shown.length
-  return more > 0 ? [...shown, `and ${more} more`].join('\n') : shown.join('\n')
+  const notes = new Set(shown.flatMap(({ note }) => (note === undefined ? [] : [inLines(note)])))
+  return [...shown.map(showComplaint), ...(more > 0 ? [`and ${more} more`] : []), ...notes].join('\n')
 }
 
 /** Options first; within a file from its top; files in the order in which they were read. */
@@ -51,13 +59,31 @@ function inOrderOfPlaces({ place: a }: Complaint, { place: b }: Complaint): numb
   return a.file === b.file ? a.line - b.line || a.column - b.column : 0
 }
 
-/** Where a number or a boolean was given as text, the quotes were what was wrong. */
-function showMeant(meant: string, found: string): string {
-  return found.startsWith('"') && /^(\d+|true|false)$/.test(meant) ? meant : JSON.stringify(meant)
-}
-
 function showComplaint({ place, field, found, expected, didYouMean, more = 0 }: Complaint): string {
   const about = field === undefined || 'option' in place ? showPlace(place) : `${showPlace(place)}: ${field}`
   const hint = didYouMean === undefined ? '' : ` (did you mean ${showMeant(didYouMean, found)}?)`
-  return `${about}: found ${found}, expected ${expected}${hint}${more > 0 ? `\nand ${more} more` : ''}`
+  const [start, rest] = [`${about}: found ${found},`, `expected ${expected}${hint}`]
+  const whole = `${start} ${rest}`
+  const text = whole.length <= COLUMNS ? whole : `${start}\n${INDENT}${inLines(rest)}`
+  return more > 0 ? `${text}\nand ${more} more` : text
+}
+
+/** Where a number, a boolean or a list was given as text, the quotes were what was wrong. */
+function showMeant(meant: string, found: string): string {
+  return found.startsWith('"') && /^(\d+|true|false|\[.*\])$/.test(meant) ? meant : JSON.stringify(meant)
+}
+
+const COLUMNS = 80
+/** Lines that begin so belong to the one above. */
+const INDENT = '  '
+
+/** Text broken between words; its lines after the first are indented. */
+function inLines(text: string): string {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || INDENT.length + last.length + 1 + word.length > COLUMNS) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines.join(`\n${INDENT}`)
 }

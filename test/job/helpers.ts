@@ -34,13 +34,13 @@ export async function jobOf(text: string | Uint8Array, setting: Setting = {}): P
   return readJob(join(folder, name), { overrides, env })
 }
 
-/** The refusal of a job, its folder cut out of the message. */
+/** The refusal of a job, its folder cut out of the message and each complaint on one line. */
 export async function refusalOf(text: string | Uint8Array, setting: Setting = {}): Promise<ExportError> {
   const { name = 'job.yaml', overrides = {}, env = {}, beside = {} } = setting
   const folder = await folderWith({ ...beside, [name]: text })
   const thrown = await readJob(join(folder, name), { overrides, env }).catch((error: unknown) => error)
   if (!(thrown instanceof ExportError)) throw new Error(`expected a refusal, got ${JSON.stringify(thrown)}`)
-  return new ExportError(thrown.code, thrown.message.replaceAll(`${folder}/`, ''))
+  return new ExportError(thrown.code, thrown.message.replaceAll(`${folder}/`, '').replaceAll('\n  ', ' '))
 }
 
 /** A wrong job and what its refusal must say: place, field, value and expectation. */
