@@ -19,7 +19,8 @@ function tolerance(name: string): number {
   return Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 2)
 }
 
-function bare(word: string): string {
+/** A word without letter case, `-`, `_` and blanks. */
+export function bare(word: string): string {
   return word.toLowerCase().replaceAll(/[-_\s]/g, '')
 }
 
