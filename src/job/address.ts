@@ -23,6 +23,8 @@ export function faultOfAddress(text: string): AddressFault | undefined {
 }
 
 function faultOfForm(text: string): AddressFault {
+  if (SEVERAL.test(text.slice(0, LONGEST_LINK)))
+    return { expected: 'one address an entry, each after "- ", one below another' }
   const didYouMean = likelyAddress(text)
   if (didYouMean !== undefined) return { expected: ADDRESS_EXPECTED, didYouMean }
   if (KEY_OR_HASH.test(text))
@@ -40,6 +42,7 @@ function likelyAddress(text: string): string | undefined {
 
 const LONGEST_LINK = 500
 
+const SEVERAL = /0x[0-9a-f]{40}[^0-9a-f].*0x[0-9a-f]{40}/i
 const KEY_OR_HASH = /^\s*(0x)?[0-9a-f]{64}\s*$/i
 const NO_KEY_OR_HASH = `${ADDRESS_EXPECTED}; 64 are a transaction's hash, or a private key, which belongs in no file`
 

@@ -5,13 +5,14 @@ import { type Given, textOf } from './given.ts'
 import { complainOfKeys } from './keys.ts'
 import { freeText, type Kind } from './kinds.ts'
 import { type Entry, enroll, LABEL_CHARACTERS, type Roster, walletsOf } from './roster.ts'
+import { ENTRY_SYNONYMS } from './synonyms.ts'
 
 /** A list of addresses, or of `{address, label}`, as wallets in order of their addresses. */
 export function addressList(): Kind<readonly Wallet[]> {
   return {
     schema: { type: 'array', minItems: 1, items: { anyOf: [address.schema, LABELLED] } },
     parse: (given, complain) => {
-      if (!Array.isArray(given.value)) return refuse(given, 'a list of addresses', complain)
+      if (!Array.isArray(given.value)) return refuse(given, listExpected(given), complain)
       if (given.value.length === 0) return refuse(given, 'at least one address', complain)
       const roster: Roster = new Map()
       for (const item of given.value) enrollItem(roster, item, complain)
@@ -20,10 +21,17 @@ export function addressList(): Kind<readonly Wallet[]> {
   }
 }
 
+function listExpected({ value }: Given): string {
+  if (typeof value === 'string' && value.startsWith('-'))
+    return 'a list of addresses: a space behind each "-"'
+  return 'a list of addresses, each a line of its own after "- "'
+}
+
 /** The text of an unquoted address is taken as written: to YAML it is a number. */
 const address: Kind<string> = {
   schema: { type: 'string', pattern: ADDRESS.source },
   parse: (given, complain) => {
+    if (given.isRefused) return undefined
     const text = textOf(given)
     const fault = text === undefined ? { expected: ADDRESS_EXPECTED } : faultOfAddress(text)
     if (fault === undefined) return text
@@ -47,9 +55,11 @@ const LABELLED = {
   additionalProperties: false,
 }
 
-const ENTRY_KEYS = { known: ['address', 'label'], meant: ['address', 'label'] }
+const ENTRY_NAMES = ['address', 'label']
+const ENTRY_KEYS = { known: ENTRY_NAMES, meant: ENTRY_NAMES, synonyms: ENTRY_SYNONYMS }
 
 function enrollItem(roster: Roster, item: Given, complain: Complain): void {
+  if (item.isRefused) return
   const entry = item.value instanceof Map ? labelled(item, item.value, complain) : plain(item, complain)
   if (entry !== undefined) enroll(roster, entry, complain)
 }
@@ -65,10 +75,15 @@ function plain(item: Given, complain: Complain): Entry | undefined {
 }
 
 function labelled(item: Given, entries: ReadonlyMap<string, Given>, complain: Complain): Entry | undefined {
-  complainOfKeys(entries, ENTRY_KEYS, complain)
+  let hasComplaint = false
+  complainOfKeys(entries, ENTRY_KEYS, (complaint) => {
+    hasComplaint = true
+    complain(complaint)
+  })
   const [givenAddress, givenLabel] = [entries.get('address'), entries.get('label')]
   const parsedLabel = givenLabel && label.parse(givenLabel, complain)
-  if (givenAddress === undefined) return refuse(item, 'a mapping with an address', complain)
+  if (givenAddress === undefined)
+    return hasComplaint ? undefined : refuse(item, 'a mapping with an address', complain)
   const parsed = address.parse(givenAddress, complain)
   const { field, place } = givenAddress
   return parsed === undefined ? undefined : { field, place, address: parsed, label: parsedLabel ?? null }

@@ -16,7 +16,15 @@ export function chainId(): Kind<string> {
       const text = textOf(given)
       return text !== undefined && pattern.test(text) ? text : undefined
     },
+    suggest: (given) => likelyId(textOf(given) ?? ''),
   })
+}
+
+/** The id in digits of a hexadecimal one; an id without the blanks or the comma behind it. */
+function likelyId(text: string): string | undefined {
+  if (/^0x[0-9a-f]{1,64}$/i.test(text)) return String(BigInt(text))
+  const likely = text.trim().replace(/,$/, '')
+  return likely !== text && ID.test(likely) ? likely : undefined
 }
 
 /** The service's name of a chain's coin, by the chain's EVM id, where we know it. */

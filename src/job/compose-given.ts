@@ -12,7 +12,8 @@ export function composeGiven(contents: unknown, source: Source): Given {
 }
 
 /** Anchored scalars so far. An alias may repeat a scalar only, so no text grows by being repeated. */
-type Anchors = Map<string, { readonly value: GivenValue; readonly source?: string }>
+type Anchors = Map<string, Scalar>
+type Scalar = Pick<Given, 'value' | 'source' | 'isRefused'>
 
 type Here = {
   readonly field: string
@@ -35,7 +36,7 @@ function composeNode(node: unknown, here: Here): Given {
   return { ...at, ...composeScalar(node, { ...here, keyPlace: place }) }
 }
 
-function composeScalar(node: unknown, here: Here): { value: GivenValue; source?: string } {
+function composeScalar(node: unknown, here: Here): Scalar {
   if (isAlias(node)) return here.anchors.get(node.source) ?? refuseAlias(here)
   if (!isScalar(node)) return { value: null }
   const value = scalarValue(node.value)
@@ -50,10 +51,10 @@ function scalarValue(value: unknown): GivenValue {
   return known ? (value as GivenValue) : null
 }
 
-function refuseAlias({ source, keyPlace, field }: Here): { value: GivenValue } {
+function refuseAlias({ source, keyPlace, field }: Here): Scalar {
   const expected = 'the value written out (an alias may repeat only a single value that stands above it)'
   source.complain({ place: keyPlace, field: field || undefined, found: 'an alias', expected })
-  return { value: null }
+  return { value: null, isRefused: true }
 }
 
 function composeList(list: YAMLSeq, here: Here): readonly Given[] {

@@ -3,10 +3,12 @@ import { TABLE_NAMES } from '../core/table/index.ts'
 import { addressList } from './addresses.ts'
 import { baseUrl } from './base-url.ts'
 import { chainId } from './chain.ts'
+import { duration } from './duration.ts'
 import { headerName } from './header-name.ts'
-import { duration, freeText, type Kind, matching, oneOf, trueOrFalse, wholeNumber } from './kinds.ts'
+import { freeText, type Kind, matching, oneOf, trueOrFalse } from './kinds.ts'
 import { fileSize, partitioning } from './layout.ts'
 import { tableList } from './table-list.ts'
+import { wholeNumber } from './whole-number.ts'
 
 /** One field of a job file: what it means and what it accepts; validation and JSON Schema derive from it. */
 export type Field<T> = Kind<T> & {
@@ -24,12 +26,23 @@ export const COMPRESSIONS = {
   parquet: ['zstd', 'snappy', 'gzip', 'none'],
 } as const
 
+/** The name that a text most likely means: in lower case, with `-` for what a name cannot have. */
+function likelyName(text: string): string | undefined {
+  const likely = text
+    .slice(0, 64)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .replaceAll(/^[._-]+|-+$/g, '')
+  return likely === '' || likely === text ? undefined : likely
+}
+
 /** Every field of a job file by its path, in the order of the documentation. */
 export const FIELDS = {
   name: {
     ...matching(
       /^[a-z0-9][a-z0-9._-]{0,63}$/,
       'a name of 1 to 64 of a-z, 0-9, ".", "_" and "-", the first a letter or digit',
+      likelyName,
     ),
     about: "Names the output folder and the run. Without it, the file's name without its extension.",
     examples: ['treasury'],
@@ -58,17 +71,17 @@ export const FIELDS = {
   addressesFile: {
     ...freeText(4096),
     about:
-      'Instead of addresses, a file of them beside the job: CSV with the header address or address,label, or one address a line.',
+      'Instead of addresses, a file of them beside the job: CSV with the header address or address,label (commas, semicolons or tabs; UTF-8 or UTF-16), or one address a line.',
     examples: ['wallets.csv'],
   },
   startBlock: {
-    ...wholeNumber(0, Number.MAX_SAFE_INTEGER),
+    ...wholeNumber(0, Number.MAX_SAFE_INTEGER, 'genesis'),
     about: 'First block, itself included.',
     default: 0,
     examples: [0, 17_000_000],
   },
   endBlock: {
-    ...wholeNumber(1, Number.MAX_SAFE_INTEGER),
+    ...wholeNumber(1, Number.MAX_SAFE_INTEGER, "the chain's head"),
     about: "Block to stop before, itself not included. Without it, the chain's head when the run starts.",
     examples: [18_000_000],
   },
@@ -140,7 +153,7 @@ export const FIELDS = {
   'service.baseUrl': {
     ...baseUrl(),
     about:
-      'Where the service is; demo starts the embedded one. --base-url and WALLETLAKE_BASE_URL win over it.',
+      'Where the service is, with or without /v1; demo starts the embedded one. --base-url and WALLETLAKE_BASE_URL win over it.',
     examples: ['https://data-api.example.com', 'demo'],
   },
   'service.apiKeyHeader': {

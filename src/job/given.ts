@@ -13,6 +13,8 @@ export type Given = {
   readonly value: GivenValue
   /** An unquoted scalar as it is written: to YAML `0x58a5…` is a number, to us it is an address. */
   readonly source?: string
+  /** It was complained of already: its value is not looked at. */
+  readonly isRefused?: true
 }
 
 export type GivenValue =
@@ -49,8 +51,8 @@ export function showPlace(place: Place): string {
 }
 
 const SHOWN_CHARACTERS = 100
-/** What JSON leaves as it is though a terminal may obey it: C1 controls, line separators, direction marks. */
-const UNPRINTABLE = /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g
+/** What JSON leaves as it is though it cannot be seen, or a terminal may obey it: blanks, C1 controls, direction marks. */
+const UNPRINTABLE = /[\u007f-\u00a0\u2000-\u200f\u2028-\u202f\u2066-\u2069\u3000\ufeff]/g
 
 function cut(text: string): string {
   return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`

@@ -1,6 +1,5 @@
 import { nearest } from '../core/nearest.ts'
 import { against, type Complain } from './complaints.ts'
-import { durationMs } from './duration.ts'
 import { type Given, textOf } from './given.ts'
 
 /** Keywords of JSON Schema. */
@@ -16,24 +15,35 @@ export type Kind<T> = {
 /** A kind from a function that accepts or not, and says what it expected. */
 export function accepting<T>(rule: {
   schema: SchemaPart
-  expected: string
+  expected: string | ((given: Given) => string)
   accept: (given: Given) => T | undefined
   suggest?: (given: Given) => string | undefined
 }): Kind<T> {
   const parse = (given: Given, complain: Complain) => {
+    if (given.isRefused) return undefined
     const accepted = rule.accept(given)
-    if (accepted === undefined) complain(against(given, rule.expected, rule.suggest?.(given)))
-    return accepted
+    if (accepted !== undefined) return accepted
+    const expected = typeof rule.expected === 'string' ? rule.expected : rule.expected(given)
+    complain(against(given, expected, rule.suggest?.(given)))
+    return undefined
   }
   return { schema: rule.schema, parse }
 }
 
 /** Text that a pattern matches. */
-export function matching(pattern: RegExp, expected: string): Kind<string> {
+export function matching(
+  pattern: RegExp,
+  expected: string,
+  suggest: (text: string) => string | undefined = () => undefined,
+): Kind<string> {
   return accepting({
     schema: { type: 'string', pattern: pattern.source },
     expected,
     accept: ({ value }) => (typeof value === 'string' && pattern.test(value) ? value : undefined),
+    suggest: (given) => {
+      const text = textOf(given) ?? ''
+      return typeof given.value !== 'string' && pattern.test(text) ? text : suggest(text)
+    },
   })
 }
 
@@ -58,21 +68,6 @@ export function freeTextExpected(maxCharacters: number): string {
   return `text of 1 to ${maxCharacters} characters, none of them a control character`
 }
 
-/** An integer between two bounds, both in it. */
-export function wholeNumber(least: number, most: number): Kind<number> {
-  const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `${least} to ${most}`
-  return accepting({
-    schema: { type: 'integer', minimum: least, maximum: most },
-    expected: `an integer, ${range}`,
-    accept: ({ value }) => {
-      const number = typeof value === 'bigint' || typeof value === 'number' ? Number(value) : Number.NaN
-      return Number.isSafeInteger(number) && number >= least && number <= most ? number + 0 : undefined
-    },
-    suggest: ({ value }) =>
-      typeof value === 'string' ? /^\d{1,3}([_, ]?\d{3})*$/.exec(value)?.[0].replace(/\D/g, '') : undefined,
-  })
-}
-
 /** One word of a few. */
 export function oneOf<T extends string>(words: readonly T[]): Kind<T> {
   return accepting({
@@ -89,20 +84,6 @@ export function trueOrFalse(): Kind<boolean> {
     expected: 'true or false',
     accept: ({ value }) => (typeof value === 'boolean' ? value : undefined),
     suggest: ({ value }) => (typeof value === 'string' ? BOOLEAN_WORDS.get(value.toLowerCase()) : undefined),
-  })
-}
-
-/** A duration such as `90s` between two bounds in milliseconds, both in it. */
-export function duration(least: string, most: string): Kind<number> {
-  const [leastMs = 0, mostMs = 0] = [durationMs(least), durationMs(most)]
-  return accepting({
-    schema: { type: 'string', pattern: `^${leastMs > 0 ? '0*[1-9]\\d*' : '\\d+'}(ms|s|m|h|d)$` },
-    expected: `a duration from ${least} to ${most}, like 500ms, 90s, 10m, 1h or 2d`,
-    accept: ({ value }) => {
-      const ms = typeof value === 'string' ? durationMs(value) : undefined
-      return ms !== undefined && ms >= leastMs && ms <= mostMs ? ms : undefined
-    },
-    suggest: (given) => (/^\d{1,9}$/.test(textOf(given) ?? '') ? `${textOf(given)}s` : undefined),
   })
 }
 

@@ -12,7 +12,7 @@ export function complainOfBlocks(values: Values, settling: Settling): void {
   if (startBlock === undefined) missing('startBlock', `the first block ${FOR_BLOCKS}`, settling)
   if (endBlock === undefined) missing('endBlock', `the block to stop before ${FOR_BLOCKS}`, settling)
   for (const wallets of [addresses, addressesFile]) {
-    if (wallets !== undefined)
+    if (wallets !== undefined && !wallets.given.isRefused)
       settling.complain(against(wallets.given, `no wallets, for whole blocks are exported ${FOR_BLOCKS}`))
   }
   const others = tables?.value?.filter((name) => !BLOCK_TABLES.includes(name)) ?? []

@@ -54,7 +54,8 @@ export async function settleWallets(
     missing('addresses', 'addresses or addressesFile', settling)
   }
   if (addresses !== undefined && addressesFile !== undefined) {
-    settling.complain(against(addressesFile.given, 'addresses or addressesFile, not both'))
+    if (!addressesFile.given.isRefused)
+      settling.complain(against(addressesFile.given, 'addresses or addressesFile, not both'))
   } else if (addressesFile?.value !== undefined) return readFile(addressesFile.given, addressesFile.value)
   return addresses?.value ?? []
 }
@@ -111,7 +112,7 @@ function complainOfRange({ startBlock, endBlock, finality }: Values, { complain 
       ),
     )
   }
-  if (endBlock !== undefined && finality !== undefined) {
+  if (endBlock !== undefined && finality !== undefined && !finality.given.isRefused) {
     complain(against(finality.given, 'no finality beside endBlock: it holds only where the end is the head'))
   }
 }

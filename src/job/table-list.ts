@@ -1,7 +1,8 @@
 import { TABLE_NAMES, type TableName } from '../core/table/index.ts'
 import { against, type Complain } from './complaints.ts'
-import type { Given } from './given.ts'
+import type { Given, GivenValue } from './given.ts'
 import { type Kind, oneOf } from './kinds.ts'
+import { nearest } from './nearest.ts'
 
 /** A list of table names, each once, brought into the order in which the tables are declared. */
 export function tableList(): Kind<readonly TableName[]> {
@@ -9,7 +10,8 @@ export function tableList(): Kind<readonly TableName[]> {
     schema: { type: 'array', minItems: 1, uniqueItems: true, items: tableName.schema },
     parse: (given, complain) => {
       if (!Array.isArray(given.value) || given.value.length === 0) {
-        complain(against(given, `a list of at least one of ${TABLE_NAMES.join(', ')}`))
+        const expected = `a list of at least one of ${TABLE_NAMES.join(', ')} (without the field: all)`
+        complain(against(given, expected, likelyList(given.value)))
         return undefined
       }
       const named = new Set<TableName>()
@@ -17,6 +19,13 @@ export function tableList(): Kind<readonly TableName[]> {
       return TABLE_NAMES.filter((name) => named.has(name))
     },
   }
+}
+
+/** The list that a text of table names means. */
+function likelyList(value: GivenValue): string | undefined {
+  if (typeof value !== 'string') return undefined
+  const names = value.split(/[\s,]+/).map((name) => nearest(name, TABLE_NAMES))
+  return names.includes(undefined) ? undefined : `[${names.join(', ')}]`
 }
 
 const tableName = oneOf(TABLE_NAMES)

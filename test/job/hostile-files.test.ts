@@ -41,9 +41,14 @@ test.for([
     says: 'job.yaml:2:1: found bytes that are not UTF-8, expected UTF-8 text',
   },
   {
-    when: 'the file is UTF-16',
-    text: Buffer.from(`\ufeff${LEAST}`, 'utf16le'),
-    says: 'job.yaml:1:1: found bytes that are not UTF-8',
+    when: 'the file is UTF-16 without its mark',
+    text: Buffer.from(LEAST, 'utf16le'),
+    says: 'job.yaml:1:1: found UTF-16 without a byte order mark, expected UTF-8 text',
+  },
+  {
+    when: 'the file is half a UTF-16 character',
+    text: Buffer.from(`\ufeff${LEAST}\ud800`, 'utf16le'),
+    says: 'found broken UTF-16, expected UTF-8 text',
   },
   {
     when: 'the file is too large',
@@ -53,7 +58,7 @@ test.for([
   {
     when: 'the file names __proto__',
     text: `${LEAST}__proto__: { name: x }`,
-    says: 'found the key "__proto__", expected one of',
+    says: `found the key "__proto__", expected a field's name`,
   },
   {
     when: 'text plays with the terminal',
@@ -80,9 +85,9 @@ test('refuses a job file that is not there or a folder', async () => {
   await mkdir(join(folder, 'jobs.yaml'))
   const read = (name: string) => readJob(join(folder, name), { overrides: {}, env: {} })
   await expect(read('no.yaml')).rejects.toThrow(
-    /no\.yaml:1:1: found no such file, expected a file that exists$/,
+    /no\.yaml:1:1: found no such file,\s+expected a file that exists$/,
   )
-  await expect(read('jobs.yaml')).rejects.toThrow(/jobs\.yaml:1:1: found a directory, expected a file$/)
+  await expect(read('jobs.yaml')).rejects.toThrow(/jobs\.yaml:1:1: found a directory,\s+expected a file$/)
 })
 
 /** A job made of known fields with any values, so that checks behind the first are reached too. */

@@ -25,7 +25,7 @@ const WRONG: readonly Wrong[] = [
   {
     when: 'startBlock is beyond exact numbers',
     text: `${LEAST}startBlock: 9007199254740993`,
-    says: 'startBlock: found 9007199254740993, expected an integer, 0 or more',
+    says: 'startBlock: found 9007199254740993, expected an integer, 0 to 9007199254740991',
   },
   {
     when: 'endBlock is zero',
