@@ -48,15 +48,24 @@ export type Overrides = {
   escapeFormulas?: boolean
 }
 
-/** Reads all named jobs; every complaint of every file in one JOB_INVALID. */
-export async function readJobs(patterns: readonly string[], overrides: Overrides): Promise<Job[]> {
+/**
+ * Reads all named jobs; every complaint of every file in one JOB_INVALID. Where a service is needed, a job that names
+ * none is complained of as well.
+ */
+export async function readJobs(
+  patterns: readonly string[],
+  overrides: Overrides,
+  { needsService = false } = {},
+): Promise<Job[]> {
   const files = await expand(patterns)
   if (overrides.output !== undefined && files.length > 1) {
     throw new ExportError('USAGE', `--output names one folder, but there are ${files.length} jobs`, {
       fix: 'Give each job its own `output`, or run them one by one.',
     })
   }
-  const read = await Promise.allSettled(files.map((file) => readJob(file, { overrides, env: process.env })))
+  const read = await Promise.allSettled(
+    files.map((file) => readJob(file, { overrides, env: process.env, needsService })),
+  )
   const failures = read.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
   const foreign = failures.find((reason) => !(reason instanceof ExportError && reason.code === 'JOB_INVALID'))
   if (foreign !== undefined) throw foreign

@@ -1,7 +1,7 @@
 import type { PartitionBy } from '../core/model.ts'
+import { nearest } from '../core/nearest.ts'
 import { textOf } from './given.ts'
 import { accepting, type Kind } from './kinds.ts'
-import { nearest } from './nearest.ts'
 
 /** How a table's files are laid out in folders. */
 export function partitioning(): Kind<PartitionBy | 'none'> {

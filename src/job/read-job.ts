@@ -8,6 +8,7 @@ import { type JobOverrides, layerOfEnv, layerOfOverrides, OVERRIDE_NAMES } from 
 import { parseYaml } from './parse-yaml.ts'
 import { readJobText } from './read-text.ts'
 import { settle, settleWallets } from './settle.ts'
+import { missing } from './settling.ts'
 
 export type { JobOverrides } from './overrides.ts'
 
@@ -22,13 +23,22 @@ export type { JobOverrides } from './overrides.ts'
  */
 export async function readJob(
   file: string,
-  options: { readonly overrides?: JobOverrides; readonly env?: NodeJS.ProcessEnv } = {},
+  options: {
+    readonly overrides?: JobOverrides
+    readonly env?: NodeJS.ProcessEnv
+    /** Complain, too, where nothing says which service to ask. @default false */
+    readonly needsService?: boolean
+  } = {},
 ): Promise<Job> {
-  checkCallOptions('readJob', options, { overrides: OPTION.object, env: OPTION.object })
-  const { overrides = {}, env = {} } = options
+  checkCallOptions('readJob', options, {
+    overrides: OPTION.object,
+    env: OPTION.object,
+    needsService: OPTION.flag,
+  })
+  const { overrides = {}, env = {}, needsService = false } = options
   checkCallOptions('readJob', overrides, OVERRIDES)
   const complaints = openComplaints()
-  return settleRoot(await readRoot(file, complaints), { overrides, env, file, complaints })
+  return settleRoot(await readRoot(file, complaints), { overrides, env, file, complaints, needsService })
 }
 
 /** Values are checked, with all else of the job, where they are read. */
@@ -59,6 +69,7 @@ type Settled = {
   readonly overrides: JobOverrides
   readonly env: NodeJS.ProcessEnv
   readonly complaints: Complaints
+  readonly needsService?: boolean
 }
 
 /** The job of a file's tree. Throws JOB_INVALID. */
@@ -68,12 +79,17 @@ export async function settleRoot(root: Given, { file, complaints, ...options }: 
   const values: Values = parseLayers(layers, complain)
   const settling = { file, root, complain }
   const job = settle(values, settling)
+  if (options.needsService && values['service.baseUrl'] === undefined)
+    missing('service.baseUrl', SERVICE_EXPECTED, settling)
   const wallets = await settleWallets(values, settling, (given, path) =>
     readAddressesFile({ given, path, jobFile: file, complain }),
   )
   complaints.throwIfAny()
   return { ...job, wallets, escapeFormulas: options.overrides.escapeFormulas ?? true }
 }
+
+const SERVICE_EXPECTED =
+  "the service's address: here, in WALLETLAKE_BASE_URL or as --base-url (demo: the embedded one)"
 
 /** The file's tree; a file that can not be read or parsed has nothing further to complain of. */
 async function readRoot(file: string, { complain, throwIfAny }: Complaints): Promise<Given> {

@@ -1,8 +1,8 @@
+import { nearest } from '../core/nearest.ts'
 import { TABLE_NAMES, type TableName } from '../core/table/index.ts'
 import { against, type Complain } from './complaints.ts'
 import type { Given, GivenValue } from './given.ts'
 import { type Kind, oneOf } from './kinds.ts'
-import { nearest } from './nearest.ts'
 
 /** A list of table names, each once, brought into the order in which the tables are declared. */
 export function tableList(): Kind<readonly TableName[]> {

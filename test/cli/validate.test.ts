@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runInProcess } from '../helpers/in-process.ts'
+import { A, folderWith, LEAST } from '../job/helpers.ts'
+
+test('refuses a job that names no service, beside its other mistakes', async () => {
+  const folder = await folderWith({ 'job.yaml': `${LEAST}format: xml\n` })
+  const { exit, stderr } = await runInProcess(['validate', join(folder, 'job.yaml')])
+  expect(exit).toBe(2)
+  expect(stderr.replaceAll('\n  ', ' ')).toContain(
+    "job.yaml:1:1: service.baseUrl: found nothing, expected the service's address: here, in WALLETLAKE_BASE_URL or as --base-url (demo: the embedded one)\n",
+  )
+  expect(stderr).toContain('job.yaml:3:9: format: found "xml"')
+})
+
+test.for([
+  { by: 'the environment', args: [], env: { WALLETLAKE_BASE_URL: 'https://api.example.com' } },
+  { by: 'an option', args: ['--base-url', 'https://api.example.com/v1'], env: {} },
+])('takes a job whose service is named by $by', async ({ args, env }) => {
+  const folder = await folderWith({ 'job.yaml': LEAST })
+  const { exit, stdout } = await runInProcess(['validate', join(folder, 'job.yaml'), ...args], env)
+  expect({ exit, stdout }).toEqual({
+    exit: 0,
+    stdout: `${join(folder, 'job.yaml')}: good (chain 1, 1 wallet)\n`,
+  })
+})
+
+test('tells once what two jobs complain of alike', async () => {
+  const folder = await folderWith({ 'a.yaml': LEAST, 'b.yaml': LEAST })
+  const jobs = [join(folder, 'a.yaml'), join(folder, 'b.yaml')]
+  const { stderr } = await runInProcess(['validate', ...jobs, '--base-url', 'nowhere'])
+  expect(stderr).toMatch(/^JOB_INVALID: --base-url: found "nowhere",\n {2}expected [^\n]+\nfix: /)
+})
+
+test.for(['run', 'init'])('holds a wallet given to %s to its checksum', async (command) => {
+  const wrong = `0xA${A.slice(3)}`
+  const { exit, stderr } = await runInProcess([
+    ...[command, '--chain', '1', '--address', wrong, '--base-url', 'demo'],
+    ...(command === 'init' ? [join(await folderWith({}), 'x.yaml')] : []),
+  ])
+  expect(exit).toBe(2)
+  expect(stderr).toContain(`JOB_INVALID: --address: found "${wrong}",`)
+  expect(stderr).toContain('by its checksum (EIP-55)')
+})
