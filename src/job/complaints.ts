@@ -49,7 +49,7 @@ const SHOWN_COMPLAINTS = 1_000
 function listComplaints(complaints: Complaint[]): string {
   const shown = complaints.toSorted(inOrderOfPlaces).slice(0, SHOWN_COMPLAINTS)
   const more = complaints.length - shown.length
-  const notes = new Set(shown.flatMap(({ note }) => (note === undefined ? [] : [inLines(note)])))
+  const notes = new Set(shown.flatMap(({ note }) => (note === undefined ? [] : [inLines(note.split(' '))])))
   return [...shown.map(showComplaint), ...(more > 0 ? [`and ${more} more`] : []), ...notes].join('\n')
 }
 
@@ -63,8 +63,7 @@ function showComplaint({ place, field, found, expected, didYouMean, more = 0 }: 
   const about = field === undefined || 'option' in place ? showPlace(place) : `${showPlace(place)}: ${field}`
   const hint = didYouMean === undefined ? '' : ` (did you mean ${showMeant(didYouMean, found)}?)`
   const [start, rest] = [`${about}: found ${found},`, `expected ${expected}${hint}`]
-  const whole = `${start} ${rest}`
-  const text = whole.length <= COLUMNS ? whole : `${start}\n${INDENT}${inLines(rest)}`
+  const text = inLines([start, ...(INDENT.length + rest.length <= COLUMNS ? [rest] : rest.split(' '))])
   return more > 0 ? `${text}\nand ${more} more` : text
 }
 
@@ -77,13 +76,14 @@ const COLUMNS = 80
 /** Lines that begin so belong to the one above. */
 const INDENT = '  '
 
-/** Text broken between words; its lines after the first are indented. */
-function inLines(text: string): string {
+/** Texts in lines of that width, none of them broken; all lines but the first are indented. */
+function inLines(texts: readonly string[]): string {
   const lines: string[] = []
-  for (const word of text.split(' ')) {
+  for (const text of texts) {
     const last = lines.at(-1)
-    if (last === undefined || INDENT.length + last.length + 1 + word.length > COLUMNS) lines.push(word)
-    else lines[lines.length - 1] = `${last} ${word}`
+    if (last === undefined) lines.push(text)
+    else if (last.length + 1 + text.length <= COLUMNS) lines[lines.length - 1] = `${last} ${text}`
+    else lines.push(`${INDENT}${text}`)
   }
-  return lines.join(`\n${INDENT}`)
+  return lines.join('\n')
 }

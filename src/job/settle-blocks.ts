@@ -17,7 +17,7 @@ export function complainOfBlocks(values: Values, settling: Settling): void {
   }
   const others = tables?.value?.filter((name) => !BLOCK_TABLES.includes(name)) ?? []
   if (tables !== undefined && others.length > 0) {
-    const expected = `transactions alone ${FOR_BLOCKS}`
+    const expected = `transactions alone, for a block listing has nothing else ${FOR_BLOCKS}`
     settling.complain({ ...against(tables.given, expected), found: others.join(', ') })
   }
 }

@@ -26,16 +26,23 @@ test('leaves a short complaint on one line', () => {
   )
 })
 
-test('breaks a long complaint before what was expected, then between words', () => {
-  expect(messageOf(long).split('\n')).toEqual([
+test('breaks a long complaint before what was expected', () => {
+  expect(messageOf({ ...long, expected: 'something of more than a few words' }).split('\n')).toEqual([
     'jobs/mine.yaml:12:5: addresses[7]: found "0x58A5",',
-    '  expected one of a list of words that goes on and on until no terminal of 80',
-    '  columns can hold it any more (did you mean "another"?)',
+    '  expected something of more than a few words (did you mean "another"?)',
   ])
 })
 
-test('breaks nothing that has no blank', () => {
-  const found = `"${'x'.repeat(100)}"`
+test('breaks a longer one between words, at 80 columns', () => {
+  expect(messageOf(long).split('\n')).toEqual([
+    'jobs/mine.yaml:12:5: addresses[7]: found "0x58A5", expected one of a list of',
+    '  words that goes on and on until no terminal of 80 columns can hold it any more',
+    '  (did you mean "another"?)',
+  ])
+})
+
+test('breaks no value and nothing that has no blank', () => {
+  const found = `"${'x y '.repeat(30)}"`
   expect(messageOf({ ...long, found, expected: 'y'.repeat(100) }).split('\n')).toEqual([
     `jobs/mine.yaml:12:5: addresses[7]: found ${found},`,
     '  expected',
