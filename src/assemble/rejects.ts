@@ -1,11 +1,11 @@
-import { BLOCKS, type Listings } from '../core/listings.ts'
+import type { Listings } from '../core/listings.ts'
 import type { Job } from '../core/model.ts'
-import type { Reject } from '../flatten/flatten-transaction.ts'
 import type { BadItem } from '../merge/frame-items.ts'
 import { badItemsOfPage } from '../merge/source-place.ts'
 import type { Frame } from '../spool/listing.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Earlier } from './earlier-export.ts'
+import { rejectLine } from './reject-line.ts'
 import type { SliceRows } from './write-slice.ts'
 
 /** What this run rejects, each line once: records that slices could not normalize, and items without a place. */
@@ -14,7 +14,7 @@ export async function rejectLines(
   slices: readonly SliceRows[],
 ): Promise<ReadonlySet<string>> {
   const lines = new Set<string>()
-  for (const { rejects } of slices) for (const reject of rejects) lines.add(rejectLine(job.chain, reject))
+  for (const { rejects } of slices) for (const line of rejects) lines.add(line)
   // Pages of earlier runs were told then, unless nothing of what they wrote stays.
   const isOurs = ({ until }: Frame) => earlier.from === job.startBlock || until === Number.POSITIVE_INFINITY
   for (const { item, ...rest } of await badItems(spool.frames(listings).filter(isOurs), spool))
@@ -28,15 +28,4 @@ export async function badItems(frames: readonly Frame[], spool: Spool): Promise<
   for (const { wallet, place, bad } of frames)
     if (bad > 0) items.push(...badItemsOfPage({ wallet, body: await spool.read(place) }))
   return items
-}
-
-function rejectLine(chain: string, { wallet, transactionHash, list, reason, record }: Reject): string {
-  return JSON.stringify({
-    chain_id: chain,
-    wallet_address: wallet === BLOCKS ? null : wallet,
-    transaction_hash: transactionHash,
-    list,
-    reason,
-    record,
-  })
 }

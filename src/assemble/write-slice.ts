@@ -8,7 +8,6 @@ import {
   type FlatTransaction,
   type FlattenContext,
   flattenTransaction,
-  type Reject,
 } from '../flatten/flatten-transaction.ts'
 import { fingerprint, fingerprintBytes } from '../merge/fingerprints.ts'
 import type { ItemSource } from '../merge/frame-items.ts'
@@ -19,6 +18,7 @@ import { type Chunk, type ChunkFile, type ChunkWriter, chunkFile } from '../writ
 import type { CsvLines } from '../write/csv.ts'
 import { type Partitioner, partitioner } from '../write/partition.ts'
 import { openPlaces, type PlaceFiles } from './open-places.ts'
+import { rejectLine } from './reject-line.ts'
 
 /** What all slices of a job have in common; plain values, so that a thread can be given it. */
 export type SliceContext = FileFormat &
@@ -56,7 +56,8 @@ export type SliceRows = {
   chunks: ReadonlyMap<TableName, Chunk>
   /** Pairs of a listing, by its place among the job's, and its transactions: there may be many of both. */
   seen: Uint32Array
-  rejects: readonly Reject[]
+  /** Lines of `rejects.ndjson`. */
+  rejects: readonly string[]
   /** The transactions' fingerprints. */
   hashes: Chunk
 }
@@ -105,10 +106,10 @@ function writeSlice({ range, places, moved }: Slice, context: Writing): SliceRow
   const pages = openPlaces(context)
   const reading = { read: pages.read, range, cutMs: context.cutMs, ...(moved && { moved }) }
   const sources = places.map((place) => openSource(place, reading))
-  const rejects: Reject[] = []
+  const rejects: string[] = []
   const stage = openStage(context)
   try {
-    const flatten = flattener(context, (reject) => rejects.push(reject))
+    const flatten = flattener(context, (reject) => rejects.push(rejectLine(context.chain, reject)))
     const { transactions, times, seen, fingerprints } = stageAll(sources, flatten, stage)
     return {
       range,

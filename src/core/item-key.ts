@@ -1,3 +1,5 @@
+import { jsonText } from './json-text.ts'
+
 /** Where an item stands in its chain. */
 export type ItemKey = {
   block: number
@@ -73,6 +75,6 @@ function wholeNumber(value: unknown): number | undefined {
 
 /** A stranger's value, short enough for a message. */
 export function show(value: unknown): string {
-  const text = value === undefined ? 'absent' : (JSON.stringify(value) ?? String(value))
+  const text = value === undefined ? 'absent' : jsonText(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }

@@ -1,4 +1,5 @@
 import { show } from '../core/item-key.ts'
+import { jsonText } from '../core/json-text.ts'
 
 /** Says which field of a record keeps it from being normalized; caught where the record is set aside. */
 export class RejectError extends Error {}
@@ -19,7 +20,7 @@ const EMPTY: Fields = {}
 export function textAt(from: Fields, name: string): string | null {
   const value = from[name]
   if (value === undefined || value === null || value === '') return null
-  return (typeof value === 'string' ? value : JSON.stringify(value)).toWellFormed()
+  return (typeof value === 'string' ? value : jsonText(value)).toWellFormed()
 }
 
 /** Text in lower case (addresses, hashes), null where absent or empty. */

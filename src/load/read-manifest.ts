@@ -1,4 +1,5 @@
 import { ExportError } from '../core/errors.ts'
+import { show } from '../core/item-key.ts'
 import type { Manifest, ManifestFile } from '../core/manifest.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
 
@@ -43,7 +44,7 @@ function problemOf({ manifestVersion, schemaVersion, job, tables }: Manifest): s
 function columnProblem(table: Table, listed: Manifest['tables'][Table['name']]): string | undefined {
   const wanted = table.columns.map(({ name, type, nullable }) => `${name} ${type}${nullable ? '?' : ''}`)
   const found = (listed?.columns ?? []).map(
-    ({ name, type, nullable }) => `${name} ${type}${nullable ? '?' : ''}`,
+    ({ name, type, nullable }) => `${word(name)} ${word(type)}${nullable ? '?' : ''}`,
   )
   const at = wanted.findIndex((column, index) => column !== found[index])
   if (at >= 0) return `expected the column ${wanted[at]}, found ${found[at] ?? 'none'}`
@@ -53,8 +54,11 @@ function columnProblem(table: Table, listed: Manifest['tables'][Table['name']]):
 function fileProblem(table: Table, files: readonly ManifestFile[] | undefined): string | undefined {
   if (!Array.isArray(files)) return 'it lists no files'
   const bad = (files as readonly ManifestFile[]).find((file) => !isFile(table, file))
-  return bad === undefined ? undefined : `a file of it is not described as it has to be: ${String(bad?.path)}`
+  return bad === undefined ? undefined : `a file of it is not described as it has to be: ${word(bad?.path)}`
 }
+
+/** What should be text, as a message says it. */
+const word = (value: unknown) => (typeof value === 'string' ? value : show(value))
 
 /** No path leads out of the table's folder. */
 function isFile({ name }: Table, file: ManifestFile): boolean {

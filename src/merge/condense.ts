@@ -1,6 +1,7 @@
 import { readSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { compareKeys } from '../core/item-key.ts'
+import { jsonText } from '../core/json-text.ts'
 import { collectGarbage } from '../core/v8.ts'
 import { compareFirst, compareItems, type ItemSource, type Place, type WalletItem } from './frame-items.ts'
 import { openSource, type SourcePlace } from './source-place.ts'
@@ -149,7 +150,7 @@ async function writeRun(items: readonly WalletItem[], runs: RunFile): Promise<So
     const lines: string[] = []
     let bytes = 0
     while (at < items.length && bytes < runs.chunkBytes) {
-      const line = `${JSON.stringify(items[at++])}\n`
+      const line = `${jsonText(items[at++])}\n`
       bytes += line.length
       lines.push(line)
     }

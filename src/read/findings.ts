@@ -1,3 +1,5 @@
+import { writeJson } from '../core/json-text.ts'
+
 /** Problems told in full; the rest is only counted. */
 const TOLD = 50
 
@@ -48,9 +50,16 @@ export function openFindings(): Findings {
 /** A value as a message shows it: short, quoted where it is text. */
 export function shown(value: unknown): string {
   if (value === undefined) return 'nothing'
-  const text =
-    typeof value === 'bigint' ? String(value) : (JSON.stringify(value, bigintAsText) ?? String(value))
+  const text = typeof value === 'bigint' ? String(value) : textOf(value)
   return text.length > 120 ? `${text.slice(0, 117)}...` : text
+}
+
+function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value, bigintAsText) ?? String(value)
+  } catch {
+    return writeJson(value)
+  }
 }
 
 function bigintAsText(_key: string, value: unknown): unknown {

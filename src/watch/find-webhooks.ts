@@ -50,7 +50,7 @@ function describe(webhook: SeenWebhook | null): Omit<FoundWebhook, 'addresses'> 
   return {
     id,
     url: url ?? '',
-    chain: String(chainId ?? ''),
+    chain: textOf(chainId),
     name: name ?? '',
     status: status ?? 'active',
   }
@@ -67,6 +67,9 @@ async function listAddresses(service: WebhookService, id: string, signal?: Abort
   return all
 }
 
-function lower(address: string): string {
-  return String(address).toLowerCase()
+const lower = (address: string) => textOf(address).toLowerCase()
+
+/** Text or a number as text; anything else, which a service may send too, is none. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createGunzip } from 'node:zlib'
 import { diskError, makeFolder, publishFile } from '../core/disk.ts'
 import { keyOfItem } from '../core/item-key.ts'
+import { jsonText } from '../core/json-text.ts'
 import { type HashedFile, openHashedFile } from './part-file.ts'
 
 export type RawExport = {
@@ -36,7 +37,7 @@ export async function writeRaw({ folder, address, ...items }: RawExport): Promis
 type Items = Omit<RawExport, 'folder' | 'address'>
 
 async function writeLines(file: HashedFile, path: string, { transactions, bad, appendFrom }: Items) {
-  const badLines = () => new Set(bad.map((item) => JSON.stringify(item)))
+  const badLines = () => new Set(bad.map((item) => jsonText(item)))
   if (appendFrom !== undefined && existsSync(path)) {
     const added = badLines()
     for await (const line of linesOf(path)) {
@@ -44,7 +45,7 @@ async function writeLines(file: HashedFile, path: string, { transactions, bad, a
     }
   }
   for (const views of transactions) {
-    for (const { item } of views) await file.write(`${JSON.stringify(item)}\n`)
+    for (const { item } of views) await file.write(`${jsonText(item)}\n`)
   }
   for (const line of [...badLines()].sort()) await file.write(`${line}\n`)
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadInto } from '../../src/load/load.ts'
+import { DEEP } from '../helpers/deep-json.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { goodLake } from '../verify/lake.ts'
 import { duckdb } from './engines.ts'
@@ -172,6 +173,14 @@ describe('a manifest', () => {
       text: changePath('transactions/ledger-0.csv'),
       says: 'not described',
     },
+    { wrong: 'a deep path', text: deepened(changePath(HERE)), says: 'not described' },
+    {
+      wrong: 'a deep name of a column',
+      text: deepened(
+        change(({ tables }) => tables.ledger?.columns.push({ name: HERE, type: 'text', nullable: true })),
+      ),
+      says: 'unknown column, [[[',
+    },
     { wrong: 'an absolute path', text: changePath('/etc/passwd.csv'), says: 'not described' },
   ])('with $wrong is refused', async ({ text, says }) => {
     const { folder, place } = await written()
@@ -207,4 +216,11 @@ function changePath(path: string) {
     const [file] = tables.ledger?.files ?? []
     if (file !== undefined) file.path = path
   })
+}
+
+/** Stands where a deep value is to stand. */
+const HERE = 'the deep one'
+
+function deepened(text: (folder: string) => string) {
+  return (folder: string) => text(folder).replaceAll(JSON.stringify(HERE), DEEP[0]?.text ?? '')
 }

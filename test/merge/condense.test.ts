@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { condense, mostOverlap } from '../../src/merge/condense.ts'
 import type { WalletItem } from '../../src/merge/frame-items.ts'
 import { openSource, type SourcePlace } from '../../src/merge/source-place.ts'
+import { DEEP } from '../helpers/deep-json.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { merged, pages, placesOf, plainlySorted, walletItem } from './sources.ts'
 
@@ -53,6 +54,14 @@ test('the last view received wins across groups of sorted runs', async () => {
   const { made, lines } = await condensed(received, { budgetBytes: 100 })
   expect(made.map(({ wallet }) => wallet)).not.toContain('0xa')
   expect(lines()).toEqual(['2.0 0xa=0', '5.0 0xa=2'])
+})
+
+test.for(DEEP)('an item with a value of $what goes through a run as it is', async ({ text }) => {
+  const file = join(tempFolder(), 'runs')
+  const deep = { ...walletItem('0xa'), item: { deep: JSON.parse(text) as unknown } }
+  const { made } = await condensed([[deep], [walletItem('0xb')]], { file, budgetBytes: 100 })
+  expect(made.map(({ wallet }) => wallet)).toEqual([null, null])
+  expect(readFileSync(file, 'utf8').includes(text)).toBe(true)
 })
 
 const manyWallets = Array.from({ length: 40 }, (_, at) => `0x${String(at).padStart(2, '0')}`)

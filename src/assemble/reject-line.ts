@@ -1,0 +1,18 @@
+import { jsonText } from '../core/json-text.ts'
+import { BLOCKS } from '../core/listings.ts'
+import type { Reject } from '../flatten/flatten-transaction.ts'
+
+/**
+ * A record that could not be normalized as its line of `rejects.ndjson`. Threads hand over this text and not the record,
+ * which may be deeper than what they can send each other.
+ */
+export function rejectLine(chain: string, { wallet, transactionHash, list, reason, record }: Reject): string {
+  return jsonText({
+    chain_id: chain,
+    wallet_address: wallet === BLOCKS ? null : wallet,
+    transaction_hash: transactionHash,
+    list,
+    reason,
+    record,
+  })
+}

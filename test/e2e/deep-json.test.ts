@@ -1,0 +1,100 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { createServiceClient } from '../../src/index.ts'
+import { runCommand } from '../helpers/command.ts'
+import { DEEP } from '../helpers/deep-json.ts'
+import { breakWhere, says } from '../helpers/faults.ts'
+import { service } from '../helpers/faulty-run.ts'
+import { startLoopback } from '../helpers/loopback.ts'
+import { readManifest } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { truth } from '../helpers/truth.ts'
+
+type Fields = Record<string, unknown>
+/** Stands where the deep text is to stand, in JSON that is written as usual. */
+const HERE = 'the deep one'
+
+const native = (fields: Fields) => (item: Fields) => ({
+  ...item,
+  nativeTransaction: { ...(item.nativeTransaction as Fields), ...fields },
+})
+const field = (fields: Fields) => (item: Fields) => ({ ...item, ...fields })
+
+/** What each of the wallet's first items has at the deep value's place. */
+const KEPT: Record<string, (item: Fields) => Fields> = {
+  'an unknown field of an item': field({ more: HERE }),
+  'an unknown field of a transaction': native({ more: HERE }),
+  'a field of text': native({ method: { methodName: HERE } }),
+}
+const REJECTED: Record<string, (item: Fields) => Fields> = {
+  'a number': native({ value: HERE }),
+  'a block number': native({ blockNumber: HERE }),
+  'a hash': native({ txHash: HERE }),
+  'a party': native({ from: [HERE] }),
+  'an entry of a list': field({ erc20Transfers: [HERE] }),
+  'the whole transaction': () => ({ nativeTransaction: [HERE] }),
+}
+const PLACES = [...Object.values(KEPT), ...Object.values(REJECTED)]
+const REJECTS = Object.keys(REJECTED).length
+
+/** A wallet of two pages. */
+const [wallet = ''] = Object.entries(truth.membership).find(([, { items }]) => items === 101) ?? []
+const address = wallet.toLowerCase()
+
+/** A service whose first items of the wallet hold a deep value, each somewhere else. */
+function startDeep(text: string) {
+  return startLoopback(
+    service,
+    breakWhere(
+      ({ query }) => !query.has('pageToken'),
+      (response, { body }) => {
+        const page = JSON.parse(body) as { transactions: Fields[] }
+        const transactions = page.transactions.map((item, at) => PLACES[at]?.(item) ?? item)
+        const written = JSON.stringify({ ...page, transactions })
+        response.writeHead(200).end(written.replaceAll(JSON.stringify(HERE), text))
+      },
+    ),
+  )
+}
+
+const countOf = (text: string, whole: string) => whole.split(text).length - 1
+
+const [shallow, , , deepest] = DEEP
+
+test.for([
+  { ...shallow, format: 'csv' },
+  { ...deepest, format: 'parquet' },
+])('$what in any field cost no run and are kept as they came, $format', async ({ text = '', format }) => {
+  const { url } = await startDeep(text)
+  const folder = tempFolder()
+  const [job, output] = [join(folder, 'deep.json'), join(folder, 'out')]
+  const fields = { chain: '43114', endBlock: 421, addresses: [address], output, format, keepRaw: true }
+  writeFileSync(job, JSON.stringify(fields))
+  const { exit, stderr } = await runCommand(['run', job, '--base-url', url])
+  expect([exit, stderr]).toEqual([6, expect.stringContaining('RECORDS_REJECTED')])
+  expect(readManifest(output).rejects).toBe(REJECTS)
+  const rejects = readFileSync(join(output, 'rejects.ndjson'), 'utf8')
+  const raw = gunzipSync(readFileSync(join(output, 'raw', `${address}.ndjson.gz`))).toString()
+  expect([countOf(text, rejects), countOf(text, raw)]).toEqual([REJECTS, PLACES.length])
+  for (const args of [
+    ['verify', output],
+    ['load', output, '--to', `duckdb:${join(folder, 'lake.db')}`],
+  ]) {
+    const { exit: ended, stderr: said } = await runCommand(args)
+    expect([ended, said]).toEqual([0, expect.any(String)])
+  }
+})
+
+test('an error body that is deep says nothing, and its status counts', async () => {
+  const [{ text } = { text: '' }] = DEEP
+  const { url } = await startLoopback(
+    service,
+    breakWhere(() => true, says(404, `{"message":${text}}`)),
+  )
+  const client = createServiceClient({ baseUrl: url })
+  const asked = client.walletTransactionsPage({ chainId: '1', address })
+  await expect(asked).rejects.toMatchObject({ code: 'REQUEST_REFUSED', status: 404 })
+  await client.close()
+})

@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { findWebhooks } from '../../src/watch/find-webhooks.ts'
+import type { SeenWebhook, WebhookService } from '../../src/watch/webhook-service.ts'
+import { DEEP } from '../helpers/deep-json.ts'
+
+test.for(DEEP)('a webhook of $what where text belongs is of no chain', async ({ text }) => {
+  const deep: unknown = JSON.parse(text)
+  const webhook = { id: 'w1', chainId: deep, metadata: { addresses: [deep, '0xAB'] } } as SeenWebhook
+  const service = {
+    listWebhooks: async function* () {
+      yield { webhooks: [webhook] }
+    },
+  } as unknown as WebhookService
+  const found = await findWebhooks(service, () => true)
+  expect(found).toMatchObject([{ id: 'w1', chain: '', addresses: ['', '0xab'] }])
+})
