@@ -154,7 +154,9 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
   signal.throwIfAborted()
   figures.changes = await findChanges(finishing, parts)
   figures.written = { ...range, times: timesIn(slices) }
-  await publish({ folder: job.output, manifest, parts: [...parts.values()].flat(), rejects })
+  const covered = manifest.coverage.map(({ address }) => address)
+  const raw = new Set(job.keepRaw ? [...names, ...covered] : [])
+  await publish({ folder: job.output, manifest, parts: [...parts.values()].flat(), rejects, raw })
   const files = Object.values(manifest.tables).reduce((sum, table) => sum + table.files.length, 0)
   figures.totalRows = Object.fromEntries(
     Object.entries(manifest.tables).map(([table, { rows }]) => [table, rows]),

@@ -9,6 +9,7 @@ import { type FrameLog, type FramePlace, openFrameLog, scanFrameLog, type WholeP
 import {
   emptyState,
   endOf,
+  isUnbound,
   listingOf,
   noteBase,
   noteDone,
@@ -92,6 +93,12 @@ export async function openSpool(options: OpenSpool): Promise<Spool> {
   const path = join(folder, SPOOL_FILE)
   const log = await openFrameLog(path, { onFrame, onDamage })
   try {
+    // A run that got no page binds nobody: the next job begins its own.
+    if (isUnbound(state)) {
+      await log.close()
+      await removeSpool(folder)
+      return await openSpool(options)
+    }
     requireSameIdentity(state)
     return spoolOn({ path, log, state, resumed: await beginSession(log, state, options) })
   } catch (cause) {
@@ -139,8 +146,9 @@ export type SpoolProgress = {
 
 /** Looks into the spool in `folder`. Throws OUTPUT_CHANGED where it belongs to a different job. */
 export async function inspectSpool(folder: string, identity: SpoolIdentity): Promise<SpoolProgress> {
-  const state = emptyState(identity, Date.now())
-  await scanFrameLog(join(folder, SPOOL_FILE), (head, place) => replay(state, head, place))
+  const found = emptyState(identity, Date.now())
+  await scanFrameLog(join(folder, SPOOL_FILE), (head, place) => replay(found, head, place))
+  const state = isUnbound(found) ? emptyState(identity, Date.now()) : found
   requireSameIdentity(state)
   const { isDone } = state
   if (isDone) noteNext(state, { cutMs: Date.now(), from: state.written.at(-1)?.to ?? state.base })

@@ -123,18 +123,30 @@ export function noteNext(state: SpoolState, { cutMs, from }: NextRun): void {
   Object.assign(state, { run, cutMs, from, isDone: false, end: undefined, session: 1, sessionHeads: [] })
 }
 
+/** True where the spool belongs to another job and holds nothing of it: no page, no block, no end of a run. */
+export function isUnbound(state: SpoolState): boolean {
+  const { pages, written, blocks } = state
+  const isEmpty =
+    pages === 0 && written.length === 0 && blocks.missing.length === 0 && blocks.begun.size === 0
+  return isEmpty && !state.isDone && differingKeys(state).length > 0
+}
+
 /** Throws OUTPUT_CHANGED where a spool's pages are of another job. Between two runs `finality` may change. */
-export function requireSameIdentity({ found, identity, isDone }: SpoolState): void {
-  if (found === undefined) return
-  const differing = IDENTITY_KEYS.filter(
-    (key) => found[key] !== identity[key] && !(isDone && key === 'finalityMs'),
-  )
-  if (differing.length === 0) return
+export function requireSameIdentity(state: SpoolState): void {
+  const { found, identity, isDone } = state
+  const differing = differingKeys(state)
+  if (found === undefined || differing.length === 0) return
   const changes = differing.map((key) => `${key} was ${inWords(key, found)} and is ${inWords(key, identity)}`)
   throw new ExportError(
     'OUTPUT_CHANGED',
     `the output holds ${isDone ? 'an export' : 'an unfinished run'} of another job: ${changes.join(', ')}`,
+    isDone ? { fix: 'Name another --output, or export anew with --fresh.' } : {},
   )
+}
+
+function differingKeys({ found, identity, isDone }: SpoolState): (keyof SpoolIdentity)[] {
+  if (found === undefined) return []
+  return IDENTITY_KEYS.filter((key) => found[key] !== identity[key] && !(isDone && key === 'finalityMs'))
 }
 
 const IDENTITY_KEYS = ['kind', 'chain', 'startBlock', 'endBlock', 'finalityMs'] as const

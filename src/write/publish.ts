@@ -27,6 +27,8 @@ export type Publication = {
   parts: readonly Part[]
   /** Lines of `rejects.ndjson`, in their order; undefined: the file stays as it is. */
   rejects: readonly string[] | undefined
+  /** Listings whose files in `raw/` belong to the export, others go; undefined: all stay as they are. */
+  raw?: ReadonlySet<string> | undefined
 }
 
 /**
@@ -34,7 +36,7 @@ export type Publication = {
  * does not list is removed, whatever run left it. An earlier manifest goes first where a name would change its content,
  * so that no manifest ever lists bytes that are not there. Throws OUTPUT_FAILED.
  */
-export async function publish({ folder, manifest, parts, rejects }: Publication): Promise<void> {
+export async function publish({ folder, manifest, parts, rejects, raw }: Publication): Promise<void> {
   const listed = new Set(Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path)))
   const visible = parts.filter(({ path }) => listed.has(path))
   try {
@@ -43,7 +45,8 @@ export async function publish({ folder, manifest, parts, rejects }: Publication)
     for (const { staged, path } of visible) await publishFile(staged, join(folder, path))
     if (rejects !== undefined) await publishRejects(folder, rejects)
     await writeAtomically(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`)
-    await removeUnlisted(folder, listed)
+    await removeStrays(folder, listed)
+    await removeStrayRaw(join(folder, 'raw'), raw)
   } catch (cause) {
     throw diskError(`cannot publish the export in ${folder}`, cause)
   }
@@ -108,13 +111,17 @@ function isFile(value: unknown): boolean {
   return typeof path === 'string' && Number.isInteger(bytes) && typeof sha256 === 'string'
 }
 
-/** What crashes and earlier exports left in our folders. */
-async function removeUnlisted(folder: string, listed: ReadonlySet<string>): Promise<void> {
-  await removeStrays(folder, listed)
-  for (const name of await filesUnder(join(folder, 'raw'))) {
-    if (name.endsWith('.ndjson.gz.part')) await rm(join(folder, 'raw', name), { force: true })
+/** Removes unfinished raw files, and those of listings that the export does not keep; the folder with its last file. */
+async function removeStrayRaw(folder: string, kept: ReadonlySet<string> | undefined): Promise<void> {
+  for (const name of await filesUnder(folder)) {
+    const [, listing, unfinished] = RAW_NAME.exec(name) ?? []
+    if (listing === undefined || (unfinished === undefined && kept?.has(listing) !== false)) continue
+    await rm(join(folder, name), { force: true })
   }
+  if (kept?.size === 0) await rmdir(folder).catch(() => undefined)
 }
+
+const RAW_NAME = /^(0x[\da-f]+|blocks)\.ndjson\.gz(\.part)?$/
 
 /** Removes unlisted parts, only names of our own shape, so that nothing else goes; tells how many there were. */
 export async function removeStrays(folder: string, listed: ReadonlySet<string>): Promise<number> {

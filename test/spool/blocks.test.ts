@@ -131,7 +131,9 @@ test.for([
   },
 ])('a spool is refused where its $words', async ({ found, expected, words }) => {
   const folder = tempFolder()
-  await (await openAny(folder, found)).close()
+  const spool = await openAny(folder, found)
+  await spool.addPage(BLOCKS, whole(12))
+  await spool.close()
   await expect(openAny(folder, expected)).rejects.toMatchObject({
     code: 'OUTPUT_CHANGED',
     message: expect.stringContaining(words),

@@ -89,6 +89,29 @@ test.for([
   expect(readFileSync(join(folder, 'pages.log'))).toEqual(before)
 })
 
+test('a spool without a page is begun anew by a job of another chain', async () => {
+  const folder = tempFolder()
+  await (await open(folder)).close()
+  const other = { ...CLOSED, chain: '2' }
+  expect(await inspectSpool(folder, other)).toMatchObject({ begun: false, pages: 0 })
+  const spool = await open(folder, other)
+  expect([spool.resumed, spool.remaining('0xa')]).toEqual([false, [{ from: 10, to: 100 }]])
+  await spool.close()
+  expect(await inspectSpool(folder, other)).toMatchObject({ begun: true })
+})
+
+test('a finished export is refused without a word of unfinished runs', async () => {
+  const folder = tempFolder()
+  const spool = await open(folder, OPEN)
+  await spool.addPage('0xa', page(10, 40))
+  await spool.finish({ from: 10, to: 40, seen: {} })
+  await spool.close()
+  await expect(open(folder, CLOSED)).rejects.toMatchObject({
+    message: expect.stringContaining('holds an export of another job: endBlock was the head and is 100'),
+    fix: 'Name another --output, or export anew with --fresh.',
+  })
+})
+
 test('the age limit is pinned at the start and kept across resumes', async () => {
   const folder = tempFolder()
   const first = await open(folder, OPEN)

@@ -50,6 +50,19 @@ test('files that the new manifest does not list are removed', async () => {
   expect(existsSync(join(folder, 'rejects.ndjson'))).toBe(false)
 })
 
+test.for([
+  { what: 'keeps one listing', raw: new Set(['0xa']), left: ['0xa.ndjson.gz', 'mine.gz'] },
+  { what: 'keeps none', raw: new Set<string>(), left: ['mine.gz'] },
+  { what: 'leaves them as they are', raw: undefined, left: ['0xa.ndjson.gz', '0xb.ndjson.gz', 'mine.gz'] },
+])('of raw files an export that $what leaves $left', async ({ raw, left }) => {
+  const folder = tempFolder()
+  mkdirSync(join(folder, 'raw'))
+  for (const name of ['0xa.ndjson.gz', '0xb.ndjson.gz', 'mine.gz'])
+    writeFileSync(join(folder, 'raw', name), '')
+  await publish({ folder, manifest: manifestOf([]), parts: [], rejects: [], raw })
+  expect(readdirSync(join(folder, 'raw')).sort()).toEqual(left)
+})
+
 test('parts that no manifest lists, left by a killed run, are removed', async () => {
   const folder = tempFolder()
   for (const path of [
