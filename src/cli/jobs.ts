@@ -4,6 +4,7 @@ import type { Job } from '../core/model.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
 import { shrinkHeap } from '../core/v8.ts'
 import { uniteComplaints } from '../job/complaints.ts'
+import { type JobOverrides, OVERRIDE_NAMES } from '../job/overrides.ts'
 import { readJob } from '../job/read-job.ts'
 import { collect } from './collect.ts'
 
@@ -63,9 +64,8 @@ export async function readJobs(
       fix: 'Give each job its own `output`, or run them one by one.',
     })
   }
-  const read = await Promise.allSettled(
-    files.map((file) => readJob(file, { overrides, env: process.env, needsService })),
-  )
+  const options = { overrides: overridesAmong(overrides), env: process.env, needsService }
+  const read = await Promise.allSettled(files.map((file) => readJob(file, options)))
   const failures = read.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
   const foreign = failures.find((reason) => !(reason instanceof ExportError && reason.code === 'JOB_INVALID'))
   if (foreign !== undefined) throw foreign
@@ -80,6 +80,11 @@ export async function readJobs(
 }
 
 const MANY_WALLETS = 1_000
+
+/** Of a command's options those that override a job. */
+function overridesAmong(options: Overrides): JobOverrides {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => OVERRIDE_NAMES.includes(name)))
+}
 
 /** A name without glob characters stands for itself, so that a missing file is named in the complaint. */
 async function expand(patterns: readonly string[]): Promise<string[]> {
