@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest'
+import { runCommand } from '../helpers/command.ts'
+import { blocksOf, pageAt } from './pages.ts'
+
+const PAGES = [
+  ...[
+    'README.md',
+    'jobs/README.md',
+    'jobs/schedule/README.md',
+    'jobs/schedule/install.md',
+    'output/README.md',
+  ],
+  ...['src/README.md', 'src/service/README.md', 'CONTRIBUTING.md'],
+]
+
+/** Every line that begins with the program, in blocks of code and in running text, without its comment. */
+function linesIn(page: string): string[] {
+  const lines = blocksOf(page).flatMap(({ text }) => text.split('\n'))
+  const inline = [...page.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`]+)`/g)].map(
+    ([, code = '']) => code,
+  )
+  return [...lines, ...inline]
+    .flatMap((line) => /(?<=^|sudo |bin\/)walletlake [a-z]+.*/.exec(line) ?? [])
+    .map(withoutComment)
+}
+
+const withoutComment = (line: string) => line.replace(/\s+#.*$/, '')
+const commandOf = (line: string) => line.split(' ')[1] ?? ''
+const lines = [...new Set(PAGES.flatMap((path) => linesIn(pageAt(path))))]
+const commands = [...new Set(lines.map(commandOf))].sort()
+
+test('the pages show most commands of the program', () => {
+  expect(commands.length).toBeGreaterThan(12)
+})
+
+describe.for(commands)('walletlake %s', (command) => {
+  test('is known with every option that the pages give it', async () => {
+    const { exit, stdout } = await runCommand([command, '--help'])
+    expect(exit).toBe(0)
+    const given = lines.filter((line) => commandOf(line) === command)
+    const options = given.flatMap((line) => line.match(/(?<=\s)--[a-z-]+/g) ?? [])
+    expect(options.filter((option) => !stdout.includes(option))).toEqual([])
+  })
+})

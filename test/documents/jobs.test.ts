@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { FAILURES } from '../../src/core/errors.ts'
+import { FIELDS } from '../../src/job/fields.ts'
+import { A, jobOf, refusalOf } from '../job/helpers.ts'
+import { blocksOf, pageAt, ROOT, rowsOf, sectionOf } from './pages.ts'
+
+const PAGE = pageAt('jobs/README.md')
+const codeIn = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+
+test('every field of a job stands there with its default and meaning', () => {
+  const rows = rowsOf(sectionOf(PAGE, '## Fields'))
+  const expected = Object.entries(FIELDS).map(([path, field]) => [
+    `\`${path}\``,
+    defaultOf(field),
+    field.about,
+  ])
+  expect(rows).toEqual(expected)
+})
+
+function defaultOf(field: object): string {
+  if (!('default' in field)) return '–'
+  return Array.isArray(field.default) ? 'all' : `\`${field.default}\``
+}
+
+test('every job that stands there is a good one', async () => {
+  const jobs = blocksOf(PAGE).filter(({ language, text }) => language === 'yaml' && text.includes('chain:'))
+  expect(jobs.length).toBeGreaterThan(0)
+  for (const { text } of jobs) expect((await jobOf(text)).wallets.length).toBeGreaterThan(0)
+  const services = blocksOf(PAGE).filter(({ text }) => text.startsWith('service:'))
+  for (const { text } of services) expect(await jobOf(withLeast(text))).toBeDefined()
+})
+
+test('the addresses file that stands there is a good one', async () => {
+  const [{ text } = { text: '' }] = blocksOf(PAGE).filter(({ language }) => language === 'csv')
+  const job = await jobOf('chain: 1\naddressesFile: wallets.csv\n', { beside: { 'wallets.csv': text } })
+  expect(job.wallets.map(({ label }) => label)).toEqual(['savings, Anna', 'cold'])
+})
+
+describe('mistakes', () => {
+  const mistakes = rowsOf(sectionOf(PAGE, '## Mistakes'))
+
+  test('there are more than twenty', () => {
+    expect(mistakes.length).toBeGreaterThan(20)
+  })
+
+  test.for(mistakes)('%s is told as the page says', async ([written, complaint]) => {
+    const [line = ''] = codeIn(written)
+    const [says = ''] = codeIn(complaint)
+    const text = written?.endsWith('a second time') ? `${withLeast('')}${line}` : withLeast(line)
+    const { code, message } = await refusalOf(text)
+    expect(code).toBe('JOB_INVALID')
+    expect(message).toContain(says)
+    expect(message.split('\n')).toHaveLength(1)
+  })
+})
+
+/** A line, and what else a job must have. */
+function withLeast(line: string): string {
+  const least = ['chain: 1', `addresses: ["${A}"]`].filter(
+    (field) => !line.startsWith(field.split(' ')[0] ?? ''),
+  )
+  return [...least, line].join('\n').concat('\n')
+}
+
+test('every exit code stands there with all its codes', () => {
+  const rows = rowsOf(sectionOf(PAGE, '## How a command ends'))
+  const told = rows.map(([exit, codes]) => ({ exit: Number(exit), codes: codeIn(codes) }))
+  const exits = [...new Set(Object.values(FAILURES).map(({ exit }) => exit))].sort((a, b) => a - b)
+  const known = exits.map((exit) => ({
+    exit,
+    codes: Object.entries(FAILURES).flatMap(([code, failure]) => (failure.exit === exit ? [code] : [])),
+  }))
+  expect(told).toEqual([{ exit: 0, codes: [] }, ...known])
+})
+
+test('every variable that the program reads stands there, and no other', () => {
+  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => readFileSync(join(ROOT, 'src', path), 'utf8'))
+  const named = sources.flatMap((text) => text.match(/(?<=\benv\??\.|')WALLETLAKE_\w+/g) ?? [])
+  const told = [...new Set(PAGE.match(/WALLETLAKE_\w+/g))].filter((name) => !name.endsWith('_FILE'))
+  expect(told.sort()).toEqual([...new Set(named)].filter((name) => !name.endsWith('_FILE')).sort())
+})

@@ -1,0 +1,84 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
+import pg from 'pg'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { runCommand } from '../helpers/command.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+import { noPostgres, startPostgres } from '../load/start-postgres.ts'
+import { examplesOf, pageAt, sectionOf } from './pages.ts'
+
+const MANUAL = pageAt('output/README.md')
+/** Holds the demo's export, as the examples expect it: `output/demo`. */
+const folder = suiteFolder()
+
+beforeAll(async () => {
+  const { exit } = await runCommand([
+    'run',
+    join('jobs', 'demo.yaml'),
+    '--output',
+    join(folder, 'output/demo'),
+  ])
+  expect(exit).toBe(0)
+})
+
+/** Rows as DuckDB's own program prints them with -csv. */
+function csvOf(rows: readonly Record<string, unknown>[]): string {
+  const lines = rows.map((row) => Object.values(row).map(String).join(','))
+  return `${[Object.keys(rows[0] ?? {}).join(','), ...lines].join('\n')}\n`
+}
+
+async function askDuckdb(sql: string): Promise<string> {
+  const instance = await DuckDBInstance.create()
+  const connection = await instance.connect()
+  try {
+    const there = sql.replaceAll("'output/", `'${folder}/output/`)
+    return csvOf((await connection.runAndReadAll(there)).getRowObjectsJson())
+  } finally {
+    connection.closeSync()
+    instance.closeSync()
+  }
+}
+
+const exampleIn = (heading: string, language: string) => examplesOf(sectionOf(MANUAL, heading), language)
+
+describe('output/README.md', () => {
+  const inDuckdb = exampleIn('### DuckDB', 'sql')
+
+  test.for(inDuckdb)('prints in DuckDB what stands there: $prints', async ({ code, prints }) => {
+    expect(await askDuckdb(code)).toBe(prints)
+  })
+
+  test('warns of guessed types, which round the same sum', async () => {
+    const code = (inDuckdb[0]?.code ?? '').replace(', all_varchar = true', '').replace('::bignum', '')
+    expect(await askDuckdb(code)).toMatch(/^sweeps-to-zero,AVAX,-1[.\d]*e\+22,/m)
+  })
+
+  test.skipIf(noPostgres)('prints in PostgreSQL what stands there', async () => {
+    const server = await startPostgres()
+    const client = new pg.Client(server.url)
+    try {
+      const loaded = await runCommand(['load', join(folder, 'output/demo'), '--to', server.url, '--quiet'])
+      expect(loaded.exit).toBe(0)
+      await client.connect()
+      const [{ code, prints } = { code: '', prints: '' }] = exampleIn('### PostgreSQL', 'sql')
+      expect(csvOf((await client.query(code)).rows)).toBe(prints)
+    } finally {
+      await client.end()
+      await server.stop()
+    }
+  })
+
+  const python = spawnSync('python3', ['--version']).status === 0
+  test.skipIf(!python)('prints in Python what stands there', () => {
+    const [{ code, prints } = { code: '', prints: '' }] = exampleIn('### Python', 'python')
+    writeFileSync(join(folder, 'sums.py'), code)
+    expect(execFileSync('python3', ['sums.py'], { cwd: folder, encoding: 'utf8' })).toBe(prints)
+  })
+})
+
+test('the query of README.md prints what stands there', async () => {
+  const [{ code, prints } = { code: '', prints: '' }] = examplesOf(pageAt('README.md'), 'sql')
+  expect(await askDuckdb(code)).toBe(prints)
+})

@@ -1,0 +1,133 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { type Column, PREFIX } from '../../src/core/table/column.ts'
+import { TABLES } from '../../src/core/table/index.ts'
+import { OPERATIONS } from '../../src/service/operations.ts'
+import { duckdb } from '../../src/sql/dialects/duckdb.ts'
+import { postgres } from '../../src/sql/dialects/postgres.ts'
+import { blocksOf, pageAt, ROOT, rowsOf, sectionOf } from './pages.ts'
+
+const codeIn = (text = '') => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
+const foldersIn = (path: string) =>
+  readdirSync(join(ROOT, path), { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [entry.name] : [],
+  )
+
+describe('README.md', () => {
+  const page = pageAt('README.md')
+
+  test('has at most 1,200 words', () => {
+    expect(page.split(/\s+/).length).toBeLessThanOrEqual(1_200)
+  })
+
+  test('begins with the demo and the tests', () => {
+    expect(blocksOf(page)[0]?.text).toBe('npm ci && npm run demo\nnpm ci && npm test\n')
+  })
+
+  test('names every table with its key', () => {
+    const keys = rowsOf(sectionOf(page, '## What comes out')).map(([name, , key]) => [codeIn(name)[0], key])
+    const short = (key: readonly string[]) => key.join(', ').replace('chain_id, transaction_hash, ', '…, ')
+    const expected = TABLES.map(({ name, key }) => [
+      name,
+      name === 'wallet_transactions' ? '…, wallet_address' : short(key),
+    ])
+    expect(keys).toEqual(expected)
+  })
+})
+
+describe('output/README.md', () => {
+  const page = pageAt('output/README.md')
+  const told = ({ name, type, nullable, about }: Column) => [
+    `\`${name}\``,
+    `${type}${nullable ? '?' : ''}`,
+    about,
+  ]
+
+  test('has the first six columns of every table', () => {
+    expect(rowsOf(sectionOf(page, '### The first six columns of every table'))).toEqual(PREFIX.map(told))
+  })
+
+  test.for(TABLES.map((table) => [table.name, table] as const))('has every column of %s', ([name, table]) => {
+    const section = sectionOf(page, `### ${name}`)
+    expect(rowsOf(section)).toEqual(table.columns.slice(PREFIX.length).map(told))
+    const key = table.key.map((column) => `\`${column}\``).join(', ')
+    expect(section).toContain(`${table.about} Key: ${key}.`)
+  })
+
+  test('has the types of columns as engines are given them', () => {
+    const types = rowsOf(sectionOf(page, '### Other engines')).map(([type, , , inDuckdb, inPostgres]) => [
+      type,
+      inDuckdb,
+      inPostgres,
+    ])
+    const expected = Object.keys(duckdb.types).map((type) => [
+      type,
+      duckdb.types[type as Column['type']],
+      postgres.types[type as Column['type']],
+    ])
+    expect(types).toEqual(expected)
+  })
+})
+
+test('src/service/README.md has every operation', () => {
+  const told = rowsOf(pageAt('src/service/README.md')).map(([operation]) => codeIn(operation)[0])
+  expect(told).toEqual(Object.values(OPERATIONS).map(({ method, path }) => `${method} ${path}`))
+})
+
+describe('src/README.md', () => {
+  const page = pageAt('src/README.md')
+
+  test('puts every room on a floor', () => {
+    const rooms = rowsOf(sectionOf(page, '## The floors')).flatMap(([, names]) => codeIn(names))
+    expect(rooms.filter((room) => !room.endsWith('.ts')).sort()).toEqual(foldersIn('src').sort())
+  })
+
+  test.for(rowsOf(sectionOf(page, '## What always holds')))(
+    '%s: the test named is there',
+    ([, test = '']) => {
+      const [, file = '', title = ''] = /^`([^`]+)`: (.*)$/.exec(test) ?? []
+      const path = join('test', file)
+      expect(existsSync(join(ROOT, path)) && pageAt(path)).toContain(title)
+    },
+  )
+
+  test('walks from a run to a row in ten files', () => {
+    const section = sectionOf(page, '## From `run` to a row in a file, in ten files')
+    expect(section.match(/^\d+\. \[/gm)).toHaveLength(10)
+  })
+
+  test('has a reason for every dependency', () => {
+    const { dependencies } = JSON.parse(pageAt('package.json')) as { dependencies: object }
+    const named = rowsOf(sectionOf(page, '## Dependencies')).flatMap(([names]) => codeIn(names))
+    expect(named.sort()).toEqual(Object.keys(dependencies).sort())
+  })
+
+  test('has at most forty words', () => {
+    const words = rowsOf(sectionOf(page, '## Words'))
+    expect(words.length).toBeGreaterThan(10)
+    expect(words.length).toBeLessThanOrEqual(40)
+  })
+})
+
+test('test/README.md has every folder of the tests', () => {
+  const rooms = foldersIn('src')
+  const told = rowsOf(pageAt('test/README.md')).flatMap(([names]) =>
+    codeIn(names).map((name) => name.replace(/\/$/, '')),
+  )
+  const others = foldersIn('test').filter((folder) => !rooms.includes(folder))
+  expect(others.filter((folder) => !told.includes(folder))).toEqual([])
+  expect(told.filter((name) => !existsSync(join(ROOT, 'test', name)))).toEqual([])
+})
+
+test('test/bench/README.md has every benchmark', () => {
+  const [, names = ''] = /const BENCHES = \{([^}]*)\}/.exec(pageAt('test/bench/bench.js')) ?? []
+  const benches = [...names.matchAll(/^ {2}(\w+):/gm)].map(([, name = '']) => name)
+  expect(rowsOf(pageAt('test/bench/README.md')).map(([name]) => codeIn(name)[0])).toEqual(benches)
+})
+
+test('CHANGELOG.md has the version of the package and what comes next', () => {
+  const { version } = JSON.parse(pageAt('package.json')) as { version: string }
+  const versions = [...pageAt('CHANGELOG.md').matchAll(/^## \[([^\]]+)\]/gm)].map(([, name]) => name)
+  expect(versions.slice(0, 2)).toEqual(['Unreleased', version])
+})
