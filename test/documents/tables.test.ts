@@ -131,3 +131,13 @@ test('CHANGELOG.md has the version of the package and what comes next', () => {
   const versions = [...pageAt('CHANGELOG.md').matchAll(/^## \[([^\]]+)\]/gm)].map(([, name]) => name)
   expect(versions.slice(0, 2)).toEqual(['Unreleased', version])
 })
+
+test('every page that names the tarball names the one that npm pack makes', () => {
+  const { version } = JSON.parse(pageAt('package.json')) as { version: string }
+  const schedule = readdirSync(join(ROOT, 'jobs/schedule')).map((name) => `jobs/schedule/${name}`)
+  const named = ['README.md', ...schedule].flatMap(
+    (path) => pageAt(path).match(/walletlake-\d[\w.-]*\.tgz/g) ?? [],
+  )
+  expect(named.length).toBeGreaterThan(6)
+  expect([...new Set(named)]).toEqual([`walletlake-${version}.tgz`])
+})
