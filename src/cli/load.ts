@@ -6,6 +6,7 @@ import { loadInto, printLoad } from '../load/load.ts'
 import type { LoadResult } from '../load/load-output.ts'
 import { parseTargetUrl } from '../load/target-url.ts'
 import type { LogFormat } from '../report/log.ts'
+import { say, sayJson } from '../report/say.ts'
 import { counted } from '../report/words.ts'
 import { collect } from './collect.ts'
 import { addExamples } from './examples.ts'
@@ -87,8 +88,8 @@ async function load(output: string | undefined, args: LoadArguments): Promise<vo
       onNotice: log.info,
       onFile: (name, rows) => log.info(`${name}: ${counted(rows, 'row')}`),
     })
-    if (json) process.stdout.write(`${JSON.stringify({ to: to.title, ...result })}\n`)
-    else if (!quiet) process.stdout.write(`${summaryOf(result, to.title)}\n`)
+    if (json) sayJson({ to: to.title, ...result })
+    else if (!quiet) say(summaryOf(result, to.title))
   } finally {
     stop.forget()
   }

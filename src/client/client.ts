@@ -1,5 +1,6 @@
 import Pool from 'undici/lib/dispatcher/pool.js'
 import { ExportError } from '../core/errors.ts'
+import { secretHider } from '../core/secrets.ts'
 import { exchange, TimeoutError } from './exchange.ts'
 import { tooLarge, unpack } from './unpack.ts'
 
@@ -40,7 +41,7 @@ export type Client = {
    * unpack.
    */
   send(request: ClientRequest, signal: AbortSignal): Promise<Answer>
-  /** The text with the key blotted out: a service may repeat it in its errors. */
+  /** The text with the key blotted out, however it is spelled: a service may repeat it in its errors. */
   hideKey(text: string): string
   close(): Promise<void>
 }
@@ -64,7 +65,7 @@ export function createClient(options: ClientOptions): Client {
   const line: Line = { pool, basePath: pathname.replace(/\/$/, ''), headers, timeoutMs, maxBodyBytes, host }
   return {
     send: (request, signal) => send(line, request, signal),
-    hideKey: (text) => (apiKey ? text.replaceAll(apiKey, '…') : text),
+    hideKey: secretHider(apiKey === undefined ? [] : [apiKey]),
     close: () => pool.destroy(),
   }
 }

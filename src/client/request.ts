@@ -62,13 +62,13 @@ export async function request<T>(asker: Asker, ask: Ask, read: (body: Buffer) =>
       mayHaveActed ||= ask.method !== 'GET' && isInDoubt(error)
       if (retriesLeft === 0 || !mayRepeat(ask, error)) return
       failures += 1
-      asker.onEvent({ kind: 'retried', reason: error.message })
+      asker.onEvent({ kind: 'retried', reason: asker.client.hideKey(error.message) })
       const delayMs = delayBeforeRetry({ failures, retryAfterMs: error.retryAfterMs }, limits, Math.random)
       await sleep(delayMs, asker.signal)
     },
   }).catch((thrown: unknown) => {
     asker.signal.throwIfAborted()
-    throw withPlace(toExportError(thrown), { about: ask.about, mayHaveActed })
+    throw withPlace(toExportError(thrown), { about: ask.about, mayHaveActed, hideKey: asker.client.hideKey })
   })
 }
 
@@ -163,12 +163,14 @@ function serviceMessage(body: Buffer, { hideKey }: Client): string {
   }
 }
 
-type Place = { about: string; mayHaveActed: boolean }
+type Place = { about: string; mayHaveActed: boolean; hideKey: Client['hideKey'] }
 
-function withPlace(error: ExportError, { about, mayHaveActed }: Place): ExportError {
-  const { retryAfterMs, status, cause } = error
+function withPlace(error: ExportError, { about, mayHaveActed, hideKey }: Place): ExportError {
+  const { retryAfterMs, status } = error
+  // What JSON.parse throws quotes the body.
+  const cause = error.cause instanceof SyntaxError ? undefined : error.cause
   const doubt = mayHaveActed ? '; it may have been carried out' : ''
-  return new ExportError(error.code, `${about}: ${error.message}${doubt}`, {
+  return new ExportError(error.code, hideKey(`${about}: ${error.message}${doubt}`), {
     fix: mayHaveActed ? 'See whether the service did it before asking again.' : error.fix,
     cause,
     mayHaveActed,

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { ExportError } from '../core/errors.ts'
+import { rememberSecret } from '../core/secrets.ts'
 import { refusalOf, refuseFile } from './read-text.ts'
 
 export type SecretName = {
@@ -34,8 +35,10 @@ async function read(file: string, name: SecretName): Promise<string> {
 
 function check(value: string, where: string, name: SecretName): string {
   const found = commonFault(value) ?? name.faultOf(value)
-  if (found === undefined) return value
-  throw refusal(`${where}: found ${found}, expected the ${name.word} alone, on one line`, name)
+  if (found !== undefined)
+    throw refusal(`${where}: found ${found}, expected the ${name.word} alone, on one line`, name)
+  rememberSecret(value)
+  return value
 }
 
 function commonFault(value: string): string | undefined {

@@ -1,4 +1,5 @@
 import { ExportError } from '../core/errors.ts'
+import { secretHider } from '../core/secrets.ts'
 
 /** Gives an engine's throw its code and words: one line, without the secrets of the target's address. */
 export function engineError(
@@ -9,21 +10,9 @@ export function engineError(
   if (cause instanceof ExportError) return cause
   const { code, message = String(cause) } = (cause ?? {}) as NodeJS.ErrnoException
   const words = message === '' ? (code ?? 'unknown fault') : message
-  const line = (words.split('\n', 1)[0] ?? '').slice(0, 400)
-  return new ExportError(
-    'LOAD_FAILED',
-    hideSecrets(`${what}: ${line}`, secrets),
-    fix === undefined ? {} : { fix },
-  )
-}
-
-/** The text with each secret blotted out, as it is and as addresses spell it. */
-export function hideSecrets(text: string, secrets: readonly string[]): string {
-  const spelled = secrets
-    .filter((secret) => secret !== '')
-    .flatMap((secret) => [secret, encodeURIComponent(secret), encodeURI(secret)])
-    .sort((a, b) => b.length - a.length)
-  return spelled.reduce((shown, secret) => shown.replaceAll(secret, '…'), text)
+  const hide = secretHider(secrets)
+  const line = hide(words.split('\n', 1)[0] ?? '').slice(0, 400)
+  return new ExportError('LOAD_FAILED', `${hide(what)}: ${line}`, fix === undefined ? {} : { fix })
 }
 
 /** Imports an engine's driver. Throws LOAD_FAILED with the command that installs it. */

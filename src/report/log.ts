@@ -1,4 +1,5 @@
 import type { ExportError } from '../core/errors.ts'
+import { withoutSecrets } from '../core/secrets.ts'
 
 export type LogFormat = 'pretty' | 'json'
 type Level = 'error' | 'warn' | 'info' | 'debug'
@@ -22,11 +23,11 @@ export type Log = {
 
 const RANK: Record<Level, number> = { error: 0, warn: 0, info: 1, debug: 2 }
 
-/** Log lines for people or as JSON objects, one a line. Control characters never reach a terminal. */
+/** Log lines for people or as JSON objects, one a line. Control characters and secrets that were read never reach a terminal. */
 export function createLog({ format, level, write }: LogOptions): Log {
   const line = (at: Level, message: string) => {
     if (RANK[at] > RANK[level]) return
-    const text = printable(message)
+    const text = shown(message)
     write(
       format === 'json' ? JSON.stringify({ time: new Date().toISOString(), level: at, message: text }) : text,
     )
@@ -37,12 +38,14 @@ export function createLog({ format, level, write }: LogOptions): Log {
     debug: (message) => line('debug', message),
     failure: ({ code, message, fix }) => {
       if (format === 'json') {
-        const about = { code, message: printable(message), fix: printable(fix) }
+        const about = { code, message: shown(message), fix: shown(fix) }
         write(JSON.stringify({ time: new Date().toISOString(), level: 'error', ...about }))
-      } else write(`${code}: ${printable(message)}\nfix: ${printable(fix)}`)
+      } else write(`${code}: ${shown(message)}\nfix: ${shown(fix)}`)
     },
   }
 }
+
+const shown = (text: string) => printable(withoutSecrets(text))
 
 /** Strangers' text without what moves a cursor, rings, hides or turns the direction of text. */
 export function printable(text: string): string {

@@ -1,13 +1,14 @@
+import { withoutSecrets } from '../core/secrets.ts'
 import { printable } from './log.ts'
 
 /** Writes lines for people to stdout; no name in them, whoever chose it, plays with their terminal. */
 export function say(text: string): void {
-  process.stdout.write(`${printable(text)}\n`)
+  process.stdout.write(`${printable(withoutSecrets(text))}\n`)
 }
 
 /** Writes a value to stdout as one line of JSON; what a terminal might obey stands as escapes, so that nothing is lost. */
 export function sayJson(value: unknown): void {
-  const text = JSON.stringify(value).replace(UNPRINTABLE, (char) => escapesOf(char))
+  const text = withoutSecrets(JSON.stringify(value)).replace(UNPRINTABLE, (char) => escapesOf(char))
   process.stdout.write(`${text}\n`)
 }
 

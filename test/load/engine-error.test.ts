@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import { engineError, hideSecrets, importDriver } from '../../src/load/engine-error.ts'
-
-test('blots a secret out in every spelling of it', () => {
-  const secret = 'p@ss/w rd'
-  const text = `a ${secret} b ${encodeURIComponent(secret)} c ${encodeURI(secret)}`
-  expect(hideSecrets(text, [secret, ''])).toBe('a … b … c …')
-})
+import { engineError, importDriver } from '../../src/load/engine-error.ts'
 
 test('says the first line of what an engine threw, without secrets', () => {
   const failure = engineError('postgres://db', new Error('no password pw given\nat line 3'), {
     secrets: ['pw'],
   })
   expect(failure).toMatchObject({ code: 'LOAD_FAILED', message: 'postgres://db: no password … given' })
+})
+
+test('shows no part of a secret where a message is cut', () => {
+  const secret = 'correct-horse-battery'
+  const { message } = engineError('db', new Error(`${'x'.repeat(390)}${secret}`), { secrets: [secret] })
+  expect(message).not.toContain('correct')
 })
 
 test('says the code of a fault that has no words', () => {

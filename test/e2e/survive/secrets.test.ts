@@ -45,9 +45,14 @@ async function everythingOf({ fault, args = [], env = {}, during }: Scene) {
   return { exit, names: files.map(({ name }) => name), all: [stdout, stderr, ...written].join('\n') }
 }
 
+const base64Of = (text: string) => Buffer.from(text).toString('base64')
+const hexOf = (text: string) => Buffer.from(text).toString('hex')
+const percentOf = (text: string) => hexOf(text).replace(/../g, '%$&')
+
 /** Neither the key nor a telling part of it, plain or in the forms that logs give to bytes; a failure shows no text. */
 function expectNoKey(text: string): void {
-  const forms = [KEY, KEY.slice(3), Buffer.from(KEY).toString('base64').slice(0, 20), encodeURIComponent(KEY)]
+  const base64 = ['', 'a', 'ab'].map((before) => base64Of(before + KEY).slice(4, 24))
+  const forms = [KEY, KEY.slice(3), ...base64, encodeURIComponent(KEY), percentOf(KEY), hexOf(KEY)]
   expect(forms.filter((form) => text.includes(form))).toEqual([])
 }
 
@@ -81,6 +86,18 @@ test.for([
     what: 'repeats the key in a query',
     status: 404,
     body: JSON.stringify({ message: `/v1?api_key=${KEY}` }),
+  },
+  {
+    what: 'repeats the key in base64',
+    status: 400,
+    body: JSON.stringify({
+      message: [base64Of(KEY), `Basic ${base64Of(`me:${KEY}`)}`, base64Of(`u:${KEY}`)],
+    }),
+  },
+  {
+    what: 'repeats the key percent-encoded and in hexadecimal',
+    status: 401,
+    body: JSON.stringify({ message: `${percentOf(KEY)} ${percentOf(KEY).toUpperCase()} ${hexOf(KEY)}` }),
   },
 ])('no error of a service that $what holds it', async ({ status, body }) => {
   const fault = breakWhere(({ count }) => count > 2, says(status, body))
@@ -125,5 +142,15 @@ test('an uncaught exception and its report hold no key', async () => {
   expect(exit).not.toBe(0)
   expect(all).toContain('an uncaught one')
   expect(names.filter((name) => name.startsWith('report.'))).not.toEqual([])
+  expectNoKey(all)
+})
+
+test('no word about a retry holds the key in any spelling', async () => {
+  const message = [base64Of(`x${KEY}`), percentOf(KEY), hexOf(KEY), JSON.stringify(KEY)].join(' and ')
+  const busy = says(503, JSON.stringify({ message, statusCode: 503, error: KEY }))
+  const fault = breakWhere(({ count }) => count === 3, busy)
+  const { exit, all } = await everythingOf({ fault, args: ['--verbose'] })
+  expect(exit).toBe(0)
+  expect(all).toContain('the service answered 503: … and … and … and')
   expectNoKey(all)
 })
