@@ -61,7 +61,7 @@ function startDeep(text: string) {
 
 const countOf = (text: string, whole: string) => whole.split(text).length - 1
 
-const [shallow, , , deepest] = DEEP
+const [, shallow, deepest] = DEEP
 
 test.for([
   { ...shallow, format: 'csv' },
