@@ -1,9 +1,12 @@
 import type { Command } from 'commander'
 import { countBlocks } from '../core/block-ranges.ts'
 import type { BlockRange, Job } from '../core/model.ts'
+import { readPastRuns } from '../report/past-runs.ts'
 import { say } from '../report/say.ts'
-import { counted, grouped, listedRanges } from '../report/words.ts'
+import { counted, grouped, lasting, listedRanges, sized } from '../report/words.ts'
+import { type Estimate, estimateRun } from '../run/estimate.ts'
 import { inspectJob } from '../run/inspect-job.ts'
+import { addExamples } from './examples.ts'
 import { type FilelessArguments, filelessOptions, readJobsOrOptions } from './fileless.ts'
 import { JOB_FILES, type Overrides, overrideOptions } from './jobs.ts'
 
@@ -11,20 +14,24 @@ export function planCommand(program: Command): void {
   const command = program
     .command('plan')
     .summary('print what a run would still request')
-    .description('print what a run would still request; writes and asks nothing')
+    .description('print what a run would still request, and about what it costs; writes and asks nothing')
     .argument('[jobs...]', JOB_FILES)
   overrideOptions(filelessOptions(command)).action(plan)
+  addExamples(command, ['plan jobs/mine.yaml', 'before the first run, or the next'])
 }
 
 async function plan(files: string[], args: Overrides & FilelessArguments): Promise<void> {
   for (const job of await readJobsOrOptions(files, args)) {
-    const { state, wallets, blocks } = await inspectJob(job)
+    const state = await inspectJob(job)
+    const { wallets, blocks } = state
     const open = wallets.filter(({ remaining }) => remaining.length > 0)
     const left =
       job.kind === 'blocks'
         ? leftOfBlocks(job, blocks)
         : `${counted(open.length, 'wallet')} of ${wallets.length}`
-    say(`${job.name}: ${state}, ${left} to ask (chain ${job.chain}, output ${job.output})`)
+    say(`${job.name}: ${state.state}, ${left} to ask (chain ${job.chain}, output ${job.output})`)
+    const estimate = estimateRun(job, state, await readPastRuns(job.output))
+    if (estimate.least > 0) say(estimateLines(estimate, job).join('\n'))
     if (blocks.length > 0) say(`  blocks ${listedRanges(blocks)}`)
     for (const { address, label, remaining } of open) {
       const ranges = remaining.map(({ from, to }) => `[${from}, ${to ?? 'head'})`).join(' ')
@@ -35,4 +42,20 @@ async function plan(files: string[], args: Overrides & FilelessArguments): Promi
 
 function leftOfBlocks({ startBlock, endBlock = startBlock }: Job, blocks: readonly BlockRange[]): string {
   return `${counted(countBlocks(blocks), 'block')} of ${grouped(endBlock - startBlock)}`
+}
+
+const UNKNOWN = 'unknown until the first page'
+const NO_FILES = 'unknown until the first export'
+
+/** What a run takes: of the service's quota, of time, of the disk. Lines of at most 80 columns. */
+function estimateLines(estimate: Estimate, { concurrency }: Job): string[] {
+  const { least, requests, perSecond = 0, seconds, bytesEach = 0, bytes } = estimate
+  const more =
+    requests === undefined ? `; how many more is ${UNKNOWN}` : `, about ${grouped(requests)} in all`
+  const speed = `${perSecond.toFixed(1)} requests a second, as last time, up to ${concurrency} at once`
+  return [
+    `  quota  at least ${counted(least, 'request')}${more}`,
+    `  time   ${seconds === undefined ? UNKNOWN : `about ${lasting(seconds * 1000)}: ${speed}`}`,
+    `  disk   ${bytes === undefined ? NO_FILES : `about ${sized(bytes)}: ${sized(bytesEach)} a transaction`}`,
+  ]
 }

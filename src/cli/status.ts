@@ -1,36 +1,58 @@
+import { stat } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { countBlocks } from '../core/block-ranges.ts'
 import type { Job } from '../core/model.ts'
-import { say } from '../report/say.ts'
-import { counted, grouped, missingWords } from '../report/words.ts'
-import { inspectJob, type JobState } from '../run/inspect-job.ts'
-import { hideOptions, jobOptions, type Overrides, readJobs } from './jobs.ts'
+import { say, sayJson } from '../report/say.ts'
+import { counted } from '../report/words.ts'
+import type { JobState } from '../run/inspect-job.ts'
+import { inspectJobOutput, inspectOutput, type OutputStatus } from '../run/inspect-output.ts'
+import { addExamples } from './examples.ts'
+import { hideOptions, type Overrides, overrideOptions, readJobs } from './jobs.ts'
+import { statusLines } from './status-lines.ts'
 
 export function statusCommand(program: Command): void {
-  const command = program.command('status').description('say what is done and what is left')
-  hideOptions(jobOptions(command)).action(status)
+  const command = program
+    .command('status')
+    .summary('say what is done and what is left')
+    .description('say what is done and what is left, without asking the service')
+    .argument('<what...>', 'job files, globs, or output folders')
+  hideOptions(overrideOptions(command)).option('--json', 'one JSON object on stdout')
+  addExamples(command, ['status jobs/mine.yaml', 'of a job'], ['status output/mine --json', 'of its output'])
+  command.action(status)
 }
 
-async function status(jobs: string[], args: Overrides): Promise<void> {
-  for (const job of await readJobs(jobs, args)) {
-    const inspected = await inspectJob(job)
-    const { state, manifest } = inspected
-    say(`${job.name}: ${state} (${job.output})`)
-    if (state === 'unfinished') say(`  ${progressOf(job, inspected)}`)
-    for (const [table, { rows, files }] of Object.entries(manifest?.tables ?? {})) {
-      say(`  ${grouped(rows).padStart(12)}  ${table} (${counted(files.length, 'file')})`)
-    }
-    const missing = (manifest?.blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({
-      from: fromBlock,
-      to: toBlock,
-    }))
-    if (missing.length > 0) say(`  ${missingWords(missing)}`)
+async function status(words: string[], args: Overrides & { json?: boolean }): Promise<void> {
+  const folders: string[] = []
+  for (const word of words) if ((await stat(word).catch(() => undefined))?.isDirectory()) folders.push(word)
+  const files = words.filter((word) => !folders.includes(word))
+  const statuses: OutputStatus[] = []
+  for (const job of files.length === 0 ? [] : await readJobs(files, args)) {
+    const { inspected, ...one } = await inspectJobOutput(job)
+    statuses.push(one)
+    if (!args.json) say(statusLines(one, { job, left: leftOf(job, inspected) }).join('\n'))
   }
+  for (const folder of folders) {
+    const one = await inspectOutput(folder)
+    statuses.push(one)
+    if (!args.json) say(statusLines(one).join('\n'))
+  }
+  if (args.json) sayJson({ outputs: statuses.map(asJson) })
 }
 
-function progressOf({ kind }: Job, { pages, items, wallets, blocks }: JobState): string {
-  const kept = `${counted(pages, kind === 'blocks' ? 'block' : 'page')} with ${counted(items, 'transaction')} kept`
-  if (kind === 'blocks') return `${kept}; ${counted(countBlocks(blocks), 'block')} left to ask`
+function leftOf({ kind }: Job, { wallets, blocks }: JobState): string {
+  if (kind === 'blocks') return `${counted(countBlocks(blocks), 'block')} left to ask`
   const left = wallets.filter(({ remaining }) => remaining.length > 0).length
-  return `${kept}; ${left} of ${counted(wallets.length, 'wallet')} left to ask`
+  return `${left} of ${counted(wallets.length, 'wallet')} left to ask`
+}
+
+/** Its fields only ever grow. */
+function asJson({ blocks, missing, lastRun, ...status }: OutputStatus): object {
+  const { run, state, error, startedAt, seconds, requests } = lastRun ?? {}
+  return {
+    ...status,
+    fromBlock: blocks?.from ?? null,
+    toBlock: blocks?.to ?? null,
+    missingBlocks: countBlocks(missing),
+    lastRun: lastRun && { run, state, code: error?.code ?? null, startedAt, seconds, requests },
+  }
 }

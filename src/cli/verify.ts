@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
+import { countBlocks } from '../core/block-ranges.ts'
 import { ExportError } from '../core/errors.ts'
-import { say } from '../report/say.ts'
+import { say, sayJson } from '../report/say.ts'
 import { counted, grouped, missingWords } from '../report/words.ts'
-import { verifyOutput } from '../verify/verify-output.ts'
+import { type Verdict, verifyOutput } from '../verify/verify-output.ts'
 import type { Finish } from './finish.ts'
 import { openLog } from './log.ts'
 import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
@@ -14,22 +15,40 @@ export function verifyCommand(program: Command, finish: Finish): void {
     .command('verify')
     .description('re-read an export and check everything; exit 0 or 10')
     .argument('<output>', OUTPUT_OR_JOB)
-    .action(async (word: string) => finish(await verify(word)))
+    .option('--json', 'one JSON verdict on stdout')
+    .action(async (word: string, args: { json?: boolean }) => finish(await verify(word, args)))
 }
 
-async function verify(word: string): Promise<number> {
+async function verify(word: string, { json = false }: { json?: boolean }): Promise<number> {
   const { output } = await outputOf(word)
-  const { ok, isFinished, files, rows, checks, missingBlocks, problems } = await verifyOutput(output)
-  if (ok) {
-    const read = `${counted(files, 'file')}, ${counted(rows, 'row')}, ${grouped(checks)} checks`
-    say(`${output}: good (${read})`)
-    if (missingBlocks.length > 0) say(`  ${missingWords(missingBlocks)}`)
-    return 0
-  }
-  for (const problem of problems) say(problem)
-  const error = isFinished
+  const verdict = await verifyOutput(output)
+  const error = verdict.ok ? undefined : failureOf(output, verdict)
+  const exit = error?.failure.exit ?? 0
+  if (json) sayJson(asJson(verdict, { output, exit }))
+  else for (const line of verdictLines(output, verdict)) say(line)
+  if (error !== undefined) openLog({}).failure(error)
+  return exit
+}
+
+function failureOf(output: string, { isFinished, problems }: Verdict): ExportError {
+  return isFinished
     ? new ExportError('VERIFY_FAILED', `${output}: ${counted(problems.length, 'problem')} found`)
     : new ExportError('VERIFY_FAILED', `${output}: the run has not finished`, { fix: RUN_AGAIN })
-  openLog({}).failure(error)
-  return error.failure.exit
+}
+
+function verdictLines(output: string, verdict: Verdict): readonly string[] {
+  const { ok, files, rows, checks, missingBlocks, problems } = verdict
+  if (!ok) return problems
+  const read = `${counted(files, 'file')}, ${counted(rows, 'row')}, ${grouped(checks)} checks`
+  return [
+    `${output}: good (${read})`,
+    ...(missingBlocks.length > 0 ? [`  ${missingWords(missingBlocks)}`] : []),
+  ]
+}
+
+/** Its fields only ever grow. */
+function asJson(verdict: Verdict, { output, exit }: { output: string; exit: number }): object {
+  const { ok, isFinished, files, rows, checks, missingBlocks, problems } = verdict
+  const counts = { files, rows, checks, missingBlocks: countBlocks(missingBlocks) }
+  return { output, exit, ok, finished: isFinished, ...counts, problems }
 }

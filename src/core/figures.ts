@@ -1,6 +1,6 @@
-import type { EmptyWallets } from './empty-wallets.ts'
 import type { FailureCode } from './errors.ts'
 import type { BlockRange } from './model.ts'
+import type { NamedWallets } from './named-wallets.ts'
 import type { TableName } from './table/index.ts'
 
 /** What one job has done so far; updated in place, read by progress, summary and the run's report. */
@@ -30,7 +30,7 @@ export type Figures = {
   /** Blocks whose rows this run wrote; undefined where it wrote none. */
   written: WrittenBlocks | undefined
   /** Of the whole export; undefined before it is known, and in jobs of blocks. */
-  emptyWallets: EmptyWallets | undefined
+  emptyWallets: NamedWallets | undefined
   /** Rows that this run wrote; where it left the files as they were, the rows in them. */
   rows: Partial<Record<TableName, number>>
   /** Rows in the whole export, earlier runs' too; empty before it is written. */

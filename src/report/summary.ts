@@ -2,8 +2,8 @@ import { countBlocks } from '../core/block-ranges.ts'
 import type { ExportError } from '../core/errors.ts'
 import type { Figures } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
-import { emptyWalletLines } from './empty-wallet-lines.ts'
 import { nextSteps } from './next-steps.ts'
+import { emptyWalletLines, labelsOf } from './wallet-lines.ts'
 import {
   blocksBetween,
   counted,
@@ -48,7 +48,7 @@ function jobLines({ job, state, error, figures }: Outcome, now: number): string[
       : []),
     ...changeLines(figures, job),
     ...(figures.missing.length > 0 ? [`  ${missingWords(figures.missing)}`] : []),
-    ...emptyWalletLines(figures.emptyWallets, job.wallets),
+    ...emptyWalletLines(figures.emptyWallets, labelsOf(job.wallets)),
   ]
 }
 
@@ -61,9 +61,10 @@ function writtenLine({ written }: Figures): string[] {
 }
 
 /** A job without `endBlock` asks every time; one with it is over once it is complete. */
-function unchangedLines({ name, output, wallets }: Job, figures: Figures): string[] {
+function unchangedLines(job: Job, figures: Figures): string[] {
+  const { name, output } = job
   const { requests, endBlock = 0, emptyWallets } = figures
-  const empty = emptyWalletLines(emptyWallets, wallets)
+  const empty = emptyWalletLines(emptyWallets, labelsOf(job.wallets))
   if (requests === 0)
     return [
       `${name}: already complete in ${output}`,

@@ -26,7 +26,7 @@ export function lasting(ms: number): string {
 export function sized(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB']
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
-  return step === 0 ? `${bytes} B` : `${(bytes / 1000 ** step).toFixed(1)} ${units[step]}`
+  return step === 0 ? `${Math.round(bytes)} B` : `${(bytes / 1000 ** step).toFixed(1)} ${units[step]}`
 }
 
 /** Blocks from one to one before the other → `block 7`, `blocks 0 to 420`. */
@@ -35,7 +35,7 @@ export function blocksBetween({ from, to }: BlockRange): string {
 }
 
 /** Milliseconds since 1970 → `2023-11-14 22:13 UTC`. */
-function minuteOf(ms: number): string {
+export function minuteOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 

@@ -11,6 +11,8 @@ export type JobState = {
   /** Pages and items kept of an unfinished run. */
   pages: number
   items: number
+  /** The highest block of these pages; undefined where there was none. */
+  head: number | undefined
   /** Ranges still to be asked; `to` is undefined where it is the head. */
   wallets: (Wallet & { remaining: { from: number; to: number | undefined }[] })[]
   /** Blocks still to be asked of a job of blocks, in order. */
@@ -38,5 +40,6 @@ export async function inspectJob(job: Job): Promise<JobState> {
         ? 'not begun'
         : 'exported'
   const blocks = done || job.kind === 'wallets' ? [] : spool.remaining(BLOCKS)
-  return { state, pages: spool.pages, items: spool.items, wallets, blocks, manifest }
+  const { pages, items, head } = spool
+  return { state, pages, items, head, wallets, blocks, manifest }
 }

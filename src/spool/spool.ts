@@ -141,6 +141,8 @@ export type SpoolProgress = {
   isDone: boolean
   pages: number
   items: number
+  /** The highest block seen; undefined where there was none. */
+  head: number | undefined
   remaining(wallet: string): readonly BlockRange[]
 }
 
@@ -157,8 +159,18 @@ export async function inspectSpool(folder: string, identity: SpoolIdentity): Pro
     isDone,
     pages: state.pages,
     items: countItems(state),
+    head: state.head,
     remaining: (wallet) => openBlocks(listingOf(state, wallet), state),
   }
+}
+
+/** The same of whatever job the pages in `folder` are; undefined where there are none. */
+export async function inspectAnySpool(folder: string): Promise<SpoolProgress | undefined> {
+  let identity: SpoolIdentity | undefined
+  await scanFrameLog(join(folder, SPOOL_FILE), (head) => {
+    if (head.kind === 'run') identity = head.identity as SpoolIdentity
+  })
+  return identity === undefined ? undefined : inspectSpool(folder, identity)
 }
 
 function countItems({ listings }: SpoolState): number {

@@ -1,0 +1,65 @@
+import type { Job } from '../core/model.ts'
+import { emptyWalletLines, labelsOf, removedWalletLines } from '../report/wallet-lines.ts'
+import {
+  blocksBetween,
+  counted,
+  grouped,
+  lasting,
+  minuteOf,
+  minutesBetween,
+  missingWords,
+  sized,
+} from '../report/words.ts'
+import type { OutputStatus } from '../run/inspect-output.ts'
+
+/** The job of an output, where it is known, and what is left of it in words. */
+type Known = { job: Job; left: string }
+
+/** What an output holds, for people. Lines of at most 80 columns. */
+export function statusLines(status: OutputStatus, known?: Known): string[] {
+  const { job, output, state, missing, emptyWallets, removedWallets } = status
+  const labels = labelsOf(known?.job.wallets ?? [])
+  return [
+    job === null ? `${output}: ${state}` : `${job}: ${state} (${output})`,
+    ...unfinishedLine(status, known),
+    ...contentLines(status),
+    ...lastRunLine(status),
+    ...(missing.length > 0 ? [`  ${missingWords(missing)}`] : []),
+    ...emptyWalletLines(emptyWallets, labels),
+    ...removedWalletLines(removedWallets, labels),
+  ]
+}
+
+function unfinishedLine({ unfinished }: OutputStatus, known: Known | undefined): string[] {
+  if (unfinished === null) return []
+  const pages = counted(unfinished.pages, known?.job.kind === 'blocks' ? 'block' : 'page')
+  const kept = `${pages} with ${counted(unfinished.transactions, 'transaction')} kept`
+  return [`  ${kept}${known === undefined ? '' : `; ${known.left}`}`]
+}
+
+function contentLines(status: OutputStatus): string[] {
+  const { blocks, rows, files, bytes, tables, rejects } = status
+  if (blocks === null) return []
+  return [
+    `  ${blocks.from < blocks.to ? blocksBetween(blocks) : 'no blocks'}${timeWords(status)}`,
+    `  ${counted(rows, 'row')} in ${counted(files, 'file')}, ${sized(bytes)}`,
+    ...Object.entries(tables).map(
+      ([name, table]) => `  ${grouped(table.rows).padStart(12)}  ${name} (${counted(table.files, 'file')})`,
+    ),
+    ...(rejects > 0 ? [`  ${counted(rejects, 'record')} set aside in rejects.ndjson`] : []),
+  ]
+}
+
+function timeWords({ firstTransactionAt: first, lastTransactionAt: last }: OutputStatus): string {
+  if (first !== null && last !== null) return `, ${minutesBetween(Date.parse(first), Date.parse(last))}`
+  if (last !== null) return `, up to ${minuteOf(Date.parse(last))}`
+  return first === null ? '' : `, from ${minuteOf(Date.parse(first))} on`
+}
+
+function lastRunLine({ lastRun }: OutputStatus): string[] {
+  if (lastRun === null) return []
+  const { state, error, startedAt, seconds, requests } = lastRun
+  const ended = error == null ? state : `${state} (${error.code})`
+  const spent = `${counted(requests, 'request')} in ${lasting(seconds * 1000)}`
+  return [`  last run ${minuteOf(Date.parse(startedAt))}: ${ended}, ${spent}`]
+}

@@ -1,0 +1,21 @@
+import type { Coverage } from './manifest.ts'
+
+/** Wallets of which something is worth a word: all of them counted, the first few named, in order. */
+export type NamedWallets = { readonly count: number; readonly addresses: readonly string[] }
+
+/** So many are named. */
+const NAMED = 5
+
+/** Wallets that showed no transaction at all, most often for a wrong address or chain; without such as left the job. */
+export function emptyWalletsIn(coverage: readonly Coverage[]): NamedWallets {
+  return nameWallets(coverage.filter(({ transactions, removed }) => transactions === 0 && removed !== true))
+}
+
+/** Wallets that are not in the job any more, but in its export. */
+export function removedWalletsIn(coverage: readonly Coverage[]): NamedWallets {
+  return nameWallets(coverage.filter(({ removed }) => removed === true))
+}
+
+function nameWallets(covered: readonly Coverage[]): NamedWallets {
+  return { count: covered.length, addresses: covered.slice(0, NAMED).map(({ address }) => address) }
+}

@@ -1,0 +1,119 @@
+import { join } from 'node:path'
+import { ExportError } from '../core/errors.ts'
+import { type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
+import type { BlockRange, Job } from '../core/model.ts'
+import { emptyWalletsIn, type NamedWallets, removedWalletsIn } from '../core/named-wallets.ts'
+import { type PastRun, readPastRuns } from '../report/past-runs.ts'
+import { inspectAnySpool } from '../spool/spool.ts'
+import { readManifestIfAny } from '../write/publish.ts'
+import { inspectJob, type JobState } from './inspect-job.ts'
+
+/** What is known of an output without reading its rows. */
+export type OutputStatus = {
+  /** The job's name; null where no manifest tells it. */
+  job: string | null
+  output: string
+  state: JobState['state']
+  chain: string | null
+  /** Blocks of the export, the end exclusive; null where nothing is exported. */
+  blocks: BlockRange | null
+  /** ISO times, as far as run reports tell them. */
+  firstTransactionAt: string | null
+  lastTransactionAt: string | null
+  /** How many the job has. */
+  wallets: number
+  emptyWallets: NamedWallets
+  removedWallets: NamedWallets
+  /** What the manifest lists: rows, files and their bytes. */
+  rows: number
+  files: number
+  bytes: number
+  tables: Record<string, { rows: number; files: number; bytes: number }>
+  rejects: number
+  /** Of a job of blocks: those that the service did not have. */
+  missing: readonly BlockRange[]
+  /** What is kept of a run that is not finished. */
+  unfinished: { pages: number; transactions: number } | null
+  /** The newest run that left a report. */
+  lastRun: PastRun | null
+}
+
+/** The status of a job's output. Throws OUTPUT_CHANGED where an unfinished run is of another job. */
+export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspected: JobState }> {
+  const inspected = await inspectJob(job)
+  const status = await describe({ output: job.output, ...inspected })
+  return { ...status, job: job.name, chain: job.chain, wallets: job.wallets.length, inspected }
+}
+
+/** The status of an output folder, without its job. Throws USAGE where it is none. */
+export async function inspectOutput(output: string): Promise<OutputStatus> {
+  const manifest = await readManifestIfAny(output)
+  const spool = await inspectAnySpool(join(output, PRIVATE_FOLDER))
+  if (manifest === undefined && spool === undefined)
+    throw new ExportError('USAGE', `${output} holds no export`, {
+      fix: 'Name the output folder of a run, such as output/mine, or its job file.',
+    })
+  const isUnfinished = spool !== undefined && spool.begun && !spool.isDone
+  const written = manifest?.job.endBlock === null ? 'exported' : 'complete'
+  const { pages = 0, items = 0 } = spool ?? {}
+  return describe({ output, state: isUnfinished ? 'unfinished' : written, pages, items, manifest })
+}
+
+type Inspected = Pick<JobState, 'state' | 'pages' | 'items' | 'manifest'> & { output: string }
+
+async function describe({ output, state, pages, items, manifest }: Inspected): Promise<OutputStatus> {
+  const runs = await readPastRuns(output)
+  const blocks = manifest === undefined ? null : blocksOf(manifest)
+  const coverage = manifest?.coverage ?? []
+  return {
+    job: manifest?.job.name ?? null,
+    output,
+    state,
+    chain: manifest?.job.chain ?? null,
+    blocks,
+    ...timesOf(runs, { blocks, chain: manifest?.job.chain }),
+    wallets: coverage.filter(({ removed }) => removed !== true).length,
+    emptyWallets: emptyWalletsIn(coverage),
+    removedWallets: removedWalletsIn(coverage),
+    ...sizesOf(manifest),
+    rejects: manifest?.rejects ?? 0,
+    missing: (manifest?.blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({
+      from: fromBlock,
+      to: toBlock,
+    })),
+    unfinished: state === 'unfinished' ? { pages, transactions: items } : null,
+    lastRun: runs[0] ?? null,
+  }
+}
+
+function blocksOf({ blocks, coverage, job }: Manifest): BlockRange {
+  if (blocks !== undefined) return { from: blocks.fromBlock, to: blocks.toBlock }
+  return { from: job.startBlock, to: coverage.reduce((to, { toBlock }) => Math.max(to, toBlock), 0) }
+}
+
+type Exported = { blocks: BlockRange | null; chain: string | undefined }
+
+/** When the export's first and last transactions were made: the reports of the runs that wrote its ends know. */
+function timesOf(runs: readonly PastRun[], { blocks, chain }: Exported) {
+  const same = runs.filter((run) => run.chain === chain && run.error === null)
+  const first = same.find(({ fromBlock }) => blocks !== null && fromBlock === blocks.from)
+  const last = same.find(({ toBlock }) => blocks !== null && toBlock === blocks.to)
+  return {
+    firstTransactionAt: first?.firstTransactionAt ?? null,
+    lastTransactionAt: last?.lastTransactionAt ?? null,
+  }
+}
+
+function sizesOf(manifest: Manifest | undefined): Pick<OutputStatus, 'rows' | 'files' | 'bytes' | 'tables'> {
+  const tables = Object.entries(manifest?.tables ?? {}).map(
+    ([name, { rows, files }]) =>
+      [name, { rows, files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) }] as const,
+  )
+  const total = { rows: 0, files: 0, bytes: 0 }
+  for (const [, { rows, files, bytes }] of tables) {
+    total.rows += rows
+    total.files += files
+    total.bytes += bytes
+  }
+  return { ...total, tables: Object.fromEntries(tables) }
+}

@@ -1,0 +1,133 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { runCommand } from '../helpers/command.ts'
+import { startLoopback } from '../helpers/loopback.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
+
+const service = createDataService()
+const [A = '', B = ''] = truthWallets
+const EMPTY = `0x${'1'.repeat(40)}`
+
+function writeJob(fields: object = {}): { job: string; output: string } {
+  const folder = tempFolder()
+  const [job, output] = [join(folder, 'two.json'), join(folder, 'out')]
+  const base = { chain: '43114', endBlock: 421, addresses: [A, B], output, service: { baseUrl: 'demo' } }
+  writeFileSync(job, JSON.stringify({ ...base, ...fields }))
+  return { job, output }
+}
+
+const run = async (job: string, ...args: string[]) =>
+  (await runCommand(['run', job, '--quiet', ...args])).exit
+
+describe('walletlake status', () => {
+  test('of a job and of its output say the same', async () => {
+    const { job, output } = writeJob()
+    expect(await run(job)).toBe(0)
+    const [ofJob, ofOutput] = await Promise.all([runCommand(['status', job]), runCommand(['status', output])])
+    expect(ofOutput).toEqual(ofJob)
+    const [first, blocks, size] = ofJob.stdout.split('\n')
+    expect(first).toBe(`two: complete (${output})`)
+    expect(blocks).toMatch(/^ {2}blocks 0 to 420, 2023-11-14 \d\d:\d\d to 2023-11-18 \d\d:\d\d UTC$/)
+    expect(size).toMatch(/^ {2}[\d,]+ rows in 7 files, [\d.]+ [KM]B$/)
+    expect(ofJob.stdout).toMatch(
+      /\n {2}last run \d{4}-\d\d-\d\d \d\d:\d\d UTC: complete, \d+ requests in .+\n/,
+    )
+  })
+
+  test('as JSON has a field for each of its lines', async () => {
+    const { job, output } = writeJob({ addresses: [A, EMPTY] })
+    expect(await run(job)).toBe(0)
+    const { exit, stdout, stderr } = await runCommand(['status', job, output, '--json'])
+    expect([exit, stderr, stdout.split('\n')]).toEqual([0, '', [expect.any(String), '']])
+    const { outputs } = JSON.parse(stdout)
+    expect(outputs[1]).toEqual(outputs[0])
+    expect(outputs[0]).toMatchObject({
+      ...{ job: 'two', output, state: 'complete', chain: '43114', fromBlock: 0, toBlock: 421 },
+      firstTransactionAt: expect.stringMatching(/^2023-11-1.+Z$/),
+      lastTransactionAt: expect.stringMatching(/^2023-11-1.+Z$/),
+      ...{ wallets: 2, emptyWallets: { count: 1, addresses: [EMPTY] } },
+      ...{ removedWallets: { count: 0, addresses: [] }, rejects: 0, missingBlocks: 0, unfinished: null },
+      lastRun: { state: 'complete', code: null },
+    })
+    const tables = Object.values(outputs[0].tables as Record<string, { rows: number; bytes: number }>)
+    expect(tables.reduce((sum, { rows }) => sum + rows, 0)).toBe(outputs[0].rows)
+    expect(tables.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(outputs[0].bytes)
+  })
+
+  test('of an unfinished run says what is kept, with and without its job', async () => {
+    const { job, output } = writeJob()
+    expect(await run(job, '--max-requests', '3')).toBe(9)
+    const { stdout } = await runCommand(['status', job])
+    expect(stdout).toMatch(
+      /^two: unfinished .+\n {2}3 pages with \d+ transactions kept; 2 of 2 wallets left to ask\n/,
+    )
+    expect(stdout).toMatch(/\n {2}last run .+: failed \(BUDGET_REACHED\), 3 requests in /)
+    expect((await runCommand(['status', output])).stdout).toMatch(
+      new RegExp(String.raw`^${output}: unfinished\n {2}3 pages with \d+ transactions kept\n`),
+    )
+  })
+
+  test('names wallets that left the job, and those that showed nothing', async () => {
+    const { job, output } = writeJob({ endBlock: undefined, addresses: [A, B, EMPTY] })
+    expect(await run(job)).toBe(0)
+    const rest = { addresses: [B, { address: EMPTY, label: 'typo?' }] }
+    writeFileSync(job, JSON.stringify({ chain: '43114', output, service: { baseUrl: 'demo' }, ...rest }))
+    expect(await run(job)).toBe(0)
+    const { stdout } = await runCommand(['status', job])
+    expect(stdout).toContain(
+      `  1 wallet showed no transaction: another chain, or a wrong address?\n    ${EMPTY}  typo?\n`,
+    )
+    expect(stdout).toContain(
+      `  1 wallet left the job; what was exported of them stays\n    ${A.toLowerCase()}\n`,
+    )
+  })
+
+  test('tells no times that no report tells', async () => {
+    const { job, output } = writeJob()
+    expect(await run(job)).toBe(0)
+    rmSync(join(output, 'runs'), { recursive: true })
+    const { stdout } = await runCommand(['status', output])
+    expect(stdout).toContain('\n  blocks 0 to 420\n')
+    expect(stdout).not.toContain('last run')
+  })
+
+  test('of a folder without an export ends with 2 and a fix', async () => {
+    const { exit, stderr } = await runCommand(['status', tempFolder()])
+    expect([exit, stderr]).toEqual([2, expect.stringMatching(/^USAGE: .+ holds no export\nfix: .+\n$/)])
+  })
+})
+
+test('verify --json prints one verdict, good or bad, and keeps its exit code', async () => {
+  const { job, output } = writeJob({ tables: ['ledger'] })
+  expect(await run(job)).toBe(0)
+  const good = await runCommand(['verify', job, '--json'])
+  const verdict = { output, exit: 0, ok: true, finished: true, files: 1, missingBlocks: 0, problems: [] }
+  expect(JSON.parse(good.stdout)).toMatchObject(verdict)
+  rmSync(join(output, 'ledger'), { recursive: true })
+  const bad = await runCommand(['verify', output, '--json'])
+  expect(JSON.parse(bad.stdout)).toMatchObject({
+    exit: 10,
+    ok: false,
+    problems: [expect.stringContaining('ledger')],
+  })
+  expect([bad.exit, bad.stderr]).toEqual([10, expect.stringContaining('VERIFY_FAILED: ')])
+})
+
+test('plan says what is known of the next run and what is not', async () => {
+  const { url } = await startLoopback(service)
+  const { job } = writeJob({ endBlock: undefined, service: { baseUrl: url } })
+  const before = await runCommand(['plan', job])
+  expect(before.stdout).toContain(
+    '  quota  at least 2 requests; how many more is unknown until the first page\n',
+  )
+  expect(await run(job)).toBe(0)
+  expect(await run(job)).toBe(0)
+  const { stdout } = await runCommand(['plan', job])
+  expect(stdout).toContain('  quota  at least 2 requests, about 2 in all\n')
+  expect(stdout).toMatch(/\n {2}time {3}about .+: [\d.]+ requests a second, as last time, up to 16 at once\n/)
+  expect(stdout).toMatch(/\n {2}disk {3}about 0 B: [\d.]+ KB a transaction\n/)
+  expect(stdout.split('\n').filter((line) => line.length > 80 && !line.startsWith('two: '))).toEqual([])
+})
