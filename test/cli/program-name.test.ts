@@ -18,7 +18,7 @@ test.for([
   {
     how: 'a folder of packages',
     script: '/home/me/node_modules/.bin/walletlake',
-    name: './node_modules/.bin/walletlake',
+    name: 'node_modules/.bin/walletlake',
   },
   { how: 'a file of this folder', script: '/home/me/walletlake', name: './walletlake' },
   { how: 'npx', script: '/home/me/node_modules/.bin/walletlake', env: NPX, name: 'npx walletlake' },
