@@ -78,7 +78,7 @@ describe('a run without a job file', () => {
       { cwd: join(import.meta.dirname, '..', '..') },
     )
     expect(stderr).toContain(says)
-    expect(stderr).toMatch(/^[A-Z_]+: .+\nfix: .+\n$/)
+    expect(stderr).toMatch(/^[A-Z_]+: .+\n(.+\n)*fix: .+\n$/)
     expect(exit).toBe(2)
   })
 })
