@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { type Command, Option } from 'commander'
 import { ExportError } from '../core/errors.ts'
 import type { Job } from '../core/model.ts'
@@ -92,7 +93,7 @@ async function expand(patterns: readonly string[]): Promise<string[]> {
     patterns.map(async (pattern) => {
       if (!/[*?[\]{}]/.test(pattern)) return [pattern]
       const { glob } = await import('tinyglobby')
-      const files = await glob([pattern], { absolute: false })
+      const files = await glob([pattern], { absolute: isAbsolute(pattern) })
       if (files.length > 0) return files.sort()
       throw new ExportError('USAGE', `no file matches ${pattern}`, {
         fix: 'Check the pattern, or name job files.',

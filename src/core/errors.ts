@@ -1,5 +1,5 @@
 /**
- * The one table of failures. Exit codes, retry decisions, fixes on stderr and the README's list derive from it.
+ * The one table of failures. Exit codes, retry decisions, fixes on stderr and the list in jobs/README.md derive from it.
  *
  * `retry`: the same request may succeed later. `exit`: the process's exit code (CONTRACT section 4).
  */

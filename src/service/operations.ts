@@ -1,6 +1,6 @@
 /**
  * Every operation of the service (interface section 4, and those that it only refers to): the one table that
- * routes, the welcome page and the README's list follow.
+ * routes, the welcome page and the list in README.md beside it follow.
  */
 export const OPERATIONS = {
   listChains: { method: 'GET', path: '/v1/chains', takes: ['network', 'feature'] },

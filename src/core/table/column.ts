@@ -8,7 +8,7 @@ export type Column = {
   readonly name: string
   readonly type: ColumnType
   readonly nullable: boolean
-  /** One sentence for README, `schema` and SQL comments. */
+  /** One sentence for output/README.md, `schema` and SQL comments. */
   readonly about: string
 }
 
