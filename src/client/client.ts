@@ -1,6 +1,8 @@
 import Pool from 'undici/lib/dispatcher/pool.js'
 import { ExportError } from '../core/errors.ts'
 import { secretHider } from '../core/secrets.ts'
+import { faultWords } from './connection-fault.ts'
+
 import { exchange, TimeoutError } from './exchange.ts'
 import { tooLarge, unpack } from './unpack.ts'
 
@@ -41,6 +43,8 @@ export type Client = {
    * unpack.
    */
   send(request: ClientRequest, signal: AbortSignal): Promise<Answer>
+  /** Base address of the service. */
+  readonly baseUrl: string
   /** The text with the key blotted out, however it is spelled: a service may repeat it in its errors. */
   hideKey(text: string): string
   close(): Promise<void>
@@ -51,7 +55,7 @@ const MAX_BODY_BYTES = 256 * 2 ** 20
 /** A keep-alive HTTP client of one service. Redirects are not followed: the key goes to one host only. */
 export function createClient(options: ClientOptions): Client {
   const { apiKey, apiKeyHeader, connections, timeoutMs, maxBodyBytes = MAX_BODY_BYTES } = options
-  const { origin, host, pathname } = new URL(options.baseUrl)
+  const { origin, pathname } = new URL(options.baseUrl)
   const pool = new Pool(origin, {
     connections,
     keepAliveTimeout: 30_000,
@@ -62,8 +66,16 @@ export function createClient(options: ClientOptions): Client {
   })
   const headers: Record<string, string> = { accept: 'application/json', 'accept-encoding': 'gzip, br' }
   if (apiKey !== undefined) headers[apiKeyHeader] = apiKey
-  const line: Line = { pool, basePath: pathname.replace(/\/$/, ''), headers, timeoutMs, maxBodyBytes, host }
+  const line: Line = {
+    pool,
+    basePath: pathname.replace(/\/$/, ''),
+    headers,
+    timeoutMs,
+    maxBodyBytes,
+    baseUrl: options.baseUrl,
+  }
   return {
+    baseUrl: options.baseUrl,
     send: (request, signal) => send(line, request, signal),
     hideKey: secretHider(apiKey === undefined ? [] : [apiKey]),
     close: () => pool.destroy(),
@@ -73,7 +85,7 @@ export function createClient(options: ClientOptions): Client {
 /** What every request of a client shares. */
 type Line = {
   pool: Pool
-  host: string
+  baseUrl: string
   /** What the service's paths begin with. */
   basePath: string
   headers: Record<string, string>
@@ -112,16 +124,19 @@ async function unpackBody(bytes: Buffer, { status, headers, maxBodyBytes }: Pack
   }
 }
 
-function faultOf(cause: unknown, { host, maxBodyBytes }: Line): ExportError {
+function faultOf(cause: unknown, { baseUrl, maxBodyBytes }: Line): ExportError {
   if (cause instanceof ExportError) return cause
-  const unavailable = (what: string, mayHaveActed: boolean) =>
-    new ExportError('SERVICE_UNAVAILABLE', what, { mayHaveActed })
-  if (cause instanceof TimeoutError) return unavailable(cause.message, true)
+  if (cause instanceof TimeoutError)
+    return new ExportError('SERVICE_UNAVAILABLE', cause.message, { mayHaveActed: true, fix: TIMEOUT_FIX })
   const codes = codesOf(cause)
   if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE')) return tooLarge(maxBodyBytes)
   const unsent = codes.some((code) => UNSENT.test(code))
-  return unavailable(`the connection to ${host} failed (${codes.join(', ') || 'unknown fault'})`, !unsent)
+  const { what, ...words } = faultWords(codes, baseUrl)
+  return new ExportError('SERVICE_UNAVAILABLE', what, { mayHaveActed: !unsent, ...words })
 }
+
+const TIMEOUT_FIX =
+  'Run the same command again: it resumes; where the service is slow, raise service.timeout.'
 
 /** The fault's codes and nothing else: messages of foreign errors may hold addresses with queries. */
 function codesOf(cause: unknown): string[] {

@@ -21,20 +21,39 @@ export type Asking = {
   spend: () => void
   /** One line about each retry and refusal. */
   onDetail: (detail: string) => void
+  /** One line about what keeps the service from answering, once for each cause. */
+  onNotice?: ((notice: string) => void) | undefined
 }
 
 /** Opens the way to a job's service; `close` ends its connections. */
 export function openAsker(job: Job, asking: Asking): { asker: Asker; close: () => Promise<void> } {
   const { gate, limit, signal, retry, figures, spend, onDetail } = asking
+  const noteTrouble = troubleTeller(asking, job.name)
   const client = clientFor(job, asking.demoUrl, asking.apiKey)
+  const standing = figures.service
   const onEvent = (event: RequestEvent) => {
     count(figures, event, spend)
+    noteTrouble(event)
     const detail = describeRequest(event)
     if (detail !== undefined) onDetail(detail)
   }
-  const asker = { client, gate, limit, signal, onEvent, ...(retry === undefined ? {} : { retry }) }
+  const asker = { client, gate, limit, signal, standing, onEvent, ...(retry === undefined ? {} : { retry }) }
   return { asker, close: () => client.close() }
 }
+
+/** Tells a cause once: at once before the service ever answered, later where it lasts. */
+function troubleTeller({ figures, onNotice }: Asking, name: string): (event: RequestEvent) => void {
+  const told = new Set<string>()
+  return (event) => {
+    if (event.kind !== 'retried' || told.has(event.reason)) return
+    if (figures.service.hasAnswered && event.failures < LASTING_FAILURES) return
+    told.add(event.reason)
+    onNotice?.(`${name}: ${event.reason}; asking again`)
+  }
+}
+
+/** A request that failed so often in a row is more than a moment's trouble. */
+const LASTING_FAILURES = 3
 
 /** Throws USAGE where the job names no service. */
 export function requireService({ service, file }: Job): void {

@@ -3,6 +3,7 @@ import { ExportError, toExportError } from '../core/errors.ts'
 import type { Answer, Client, ClientRequest } from './client.ts'
 import type { Gate } from './gate/gate.ts'
 import type { GateOutcome } from './gate/pace.ts'
+import { type Asked, isWebPage, refusalFix, WEB_PAGE_FIX } from './misdirected.ts'
 import { isFault, readOutcome, readRemaining, readWait } from './read-outcome.ts'
 import { delayBeforeRetry, RETRY_DEFAULTS, type RetryOptions } from './retry.ts'
 
@@ -11,12 +12,19 @@ export type RequestEvent =
   | { kind: 'sent' }
   | { kind: 'answered'; bytes: number }
   | { kind: 'refused'; waitMs: number }
-  | { kind: 'retried'; reason: string }
+  | { kind: 'retried'; reason: string; failures: number }
 
 /** What a refusal or a retry is in words, for the log; undefined for what goes well. */
 export function describeRequest(event: RequestEvent): string | undefined {
   if (event.kind === 'refused') return `429, everything waits ${Math.ceil(event.waitMs)} ms`
   return event.kind === 'retried' ? `asking again: ${event.reason}` : undefined
+}
+
+/** How a service stands, changed in place: after a first good answer every fault may heal. */
+export type Standing = {
+  hasAnswered: boolean
+  /** Why the newest tries failed; undefined while all is well. */
+  trouble: string | undefined
 }
 
 export type Asker = {
@@ -26,6 +34,8 @@ export type Asker = {
   limit: <T>(task: () => Promise<T>) => Promise<T>
   retry?: RetryOptions
   signal: AbortSignal
+  /** Without it, a service counts as one that has answered. */
+  standing?: Standing
   /** Called before each try; throws BUDGET_REACHED when none may be sent any more. */
   onEvent: (event: RequestEvent) => void
 }
@@ -46,7 +56,7 @@ export type Ask = ClientRequest & {
 /**
  * Asks until a whole, well-formed answer is there and gives what `read` makes of its body. 429 is waited out for as
  * long as it takes; faults and malformed bodies are tried again a bounded number of times; 400, 401, 403, 404 throw
- * at once. The error of a request that changes something says whether any try may have been carried out.
+ * at once. Before the first good answer, what no try can heal ends after three. The error of a request that changes something says whether any try may have been carried out.
  */
 export async function request<T>(asker: Asker, ask: Ask, read: (body: Buffer) => T): Promise<T> {
   const limits = { ...RETRY_DEFAULTS, ...asker.retry }
@@ -57,20 +67,33 @@ export async function request<T>(asker: Asker, ask: Ask, read: (body: Buffer) =>
     minTimeout: 0,
     maxTimeout: 0,
     signal: asker.signal,
-    shouldRetry: ({ error }) => mayRepeat(ask, error),
-    onFailedAttempt: async ({ error, retriesLeft }) => {
+    shouldRetry: ({ error, attemptNumber }) =>
+      mayRepeat(ask, error) && !isHopeless(asker, error, attemptNumber),
+    onFailedAttempt: async ({ error, retriesLeft, attemptNumber }) => {
       mayHaveActed ||= ask.method !== 'GET' && isInDoubt(error)
-      if (retriesLeft === 0 || !mayRepeat(ask, error)) return
+      if (retriesLeft === 0 || !mayRepeat(ask, error) || isHopeless(asker, error, attemptNumber)) return
       failures += 1
-      asker.onEvent({ kind: 'retried', reason: asker.client.hideKey(error.message) })
+      const reason = asker.client.hideKey(error.message)
+      if (asker.standing !== undefined) asker.standing.trouble = reason
+      asker.onEvent({ kind: 'retried', reason, failures })
       const delayMs = delayBeforeRetry({ failures, retryAfterMs: error.retryAfterMs }, limits, Math.random)
       await sleep(delayMs, asker.signal)
     },
   }).catch((thrown: unknown) => {
     asker.signal.throwIfAborted()
-    throw withPlace(toExportError(thrown), { about: ask.about, mayHaveActed, hideKey: asker.client.hideKey })
+    const hasAnswered = asker.standing?.hasAnswered ?? true
+    const { hideKey } = asker.client
+    throw withPlace(toExportError(thrown), { about: ask.about, mayHaveActed, hasAnswered, hideKey })
   })
 }
+
+/** Whether what failed so often cannot heal: it takes more than a try, but the service never gave a good answer. */
+function isHopeless({ standing }: Asker, error: ExportError, tries: number): boolean {
+  return error.isPermanent && standing?.hasAnswered === false && tries >= PERMANENT_TRIES
+}
+
+/** Tries for what cannot heal: a host's name may be known a moment later, and a portal's page may go. */
+const PERMANENT_TRIES = 3
 
 function mayRepeat({ once = false }: Ask, error: Error): error is ExportError {
   if (!(error instanceof ExportError) || !error.failure.retry || error.code === 'RATE_LIMITED') return false
@@ -112,8 +135,23 @@ async function tryOnce<T>(
     asker.onEvent({ kind: 'refused', waitMs: asker.gate.pausedMs() })
     return undefined
   }
-  if (answer.status < 200 || answer.status > 299) throw refusal(answer, asker)
-  return { value: read(answer.body) }
+  const asked = { baseUrl: asker.client.baseUrl, path: ask.pathAndQuery.replace(/\?.*$/s, '') }
+  if (answer.status < 200 || answer.status > 299) throw refusal(answer, asker, asked)
+  const value = readAnswer(answer, asked, read)
+  if (asker.standing !== undefined) Object.assign(asker.standing, { hasAnswered: true, trouble: undefined })
+  return { value }
+}
+
+/** What `read` makes of a good answer; a web page in its place is named as such. */
+function readAnswer<T>(answer: Answer, { baseUrl, path }: Asked, read: (body: Buffer) => T): T {
+  try {
+    return read(answer.body)
+  } catch (thrown) {
+    if (!(thrown instanceof ExportError) || thrown.code !== 'PAGE_MALFORMED' || !isWebPage(answer))
+      throw thrown
+    const what = `a web page answers at ${baseUrl}${path}`
+    throw new ExportError('PAGE_MALFORMED', what, { fix: WEB_PAGE_FIX, isPermanent: true })
+  }
 }
 
 async function send(asker: Asker, ask: Ask): Promise<Answer> {
@@ -137,14 +175,16 @@ function isOwnLimit({ headers }: Answer, waitMs = 0): boolean {
 
 const LONGEST_QUOTA_WAIT_MS = 60_000
 
-function refusal({ status, headers, body }: Answer, { client }: Asker): ExportError {
+function refusal(answer: Answer, { client }: Asker, asked: Asked): ExportError {
+  const { status, headers, body } = answer
   const retryAfterMs = readWait(headers)
   const what = `the service answered ${status}${serviceMessage(body, client)}`
   const about = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
   if (status === 401 || status === 403) return new ExportError('KEY_REFUSED', what, about)
   if (isFault(status)) return new ExportError('SERVICE_UNAVAILABLE', what, about)
   if (status === 429) return new ExportError('RATE_LIMITED', what, about)
-  return new ExportError('REQUEST_REFUSED', what, about)
+  const fix = refusalFix(answer, asked)
+  return new ExportError('REQUEST_REFUSED', what, { ...about, ...(fix === undefined ? {} : { fix }) })
 }
 
 /** The `message` of an error body (a string or a list of them), short and without control characters. */
@@ -163,15 +203,17 @@ function serviceMessage(body: Buffer, { hideKey }: Client): string {
   }
 }
 
-type Place = { about: string; mayHaveActed: boolean; hideKey: Client['hideKey'] }
+type Place = { about: string; mayHaveActed: boolean; hasAnswered: boolean; hideKey: Client['hideKey'] }
 
-function withPlace(error: ExportError, { about, mayHaveActed, hideKey }: Place): ExportError {
+/** The error with the request's name; once the service has answered, the table's advice is the better one. */
+function withPlace(error: ExportError, { about, mayHaveActed, hasAnswered, hideKey }: Place): ExportError {
+  const fix = hasAnswered ? error.failure.fix : hideKey(error.fix)
   const { retryAfterMs, status } = error
   // What JSON.parse throws quotes the body.
   const cause = error.cause instanceof SyntaxError ? undefined : error.cause
   const doubt = mayHaveActed ? '; it may have been carried out' : ''
   return new ExportError(error.code, hideKey(`${about}: ${error.message}${doubt}`), {
-    fix: mayHaveActed ? 'See whether the service did it before asking again.' : error.fix,
+    fix: mayHaveActed ? 'See whether the service did it before asking again.' : fix,
     cause,
     mayHaveActed,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),

@@ -79,6 +79,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     gate: options.gate ?? createGate(),
     limit: limitConcurrency(concurrency),
     signal: closed.signal,
+    standing: { hasAnswered: false, trouble: undefined },
     onEvent: options.onEvent ?? (() => {}),
     ...(options.retry === undefined ? {} : { retry: options.retry }),
   })

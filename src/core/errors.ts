@@ -85,6 +85,8 @@ export type ExportErrorOptions = {
   status?: number
   /** The request may have been carried out although no good answer to it came. */
   mayHaveActed?: boolean
+  /** No try can succeed until something is changed, unless the service has answered before. */
+  isPermanent?: boolean
 }
 
 /** The only error that leaves a room. Its message never holds a key or a query string. */
@@ -95,6 +97,8 @@ export class ExportError extends Error {
   readonly status: number | undefined
   /** True where a request that changes something may have been carried out although it failed. */
   readonly mayHaveActed: boolean
+  /** True where no try can succeed until something is changed, unless the service has answered before. */
+  readonly isPermanent: boolean
 
   constructor(code: FailureCode, what: string, options: ExportErrorOptions = {}) {
     super(what, { cause: options.cause })
@@ -104,6 +108,7 @@ export class ExportError extends Error {
     this.retryAfterMs = options.retryAfterMs
     this.status = options.status
     this.mayHaveActed = options.mayHaveActed ?? false
+    this.isPermanent = options.isPermanent ?? false
   }
 
   get failure(): Failure {

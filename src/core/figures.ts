@@ -6,6 +6,8 @@ import type { TableName } from './table/index.ts'
 /** What one job has done so far; updated in place, read by progress, summary and the run's report. */
 export type Figures = {
   phase: 'waiting' | 'reading' | 'writing' | 'done'
+  /** Whether the service ever gave a good answer in this run, and why the newest tries failed where they did. */
+  service: { hasAnswered: boolean; trouble: string | undefined }
   startedMs: number
   /** When the job ended; undefined while it goes on. */
   endedMs: number | undefined
@@ -81,7 +83,17 @@ export function newFigures(wallets: number, now: number): Figures {
     changes: undefined,
     missing: [],
   }
-  return { phase: 'waiting', startedMs: now, wallets, ...counts, share: 0, shareAtStart: 0, ...unknown }
+  const service = { hasAnswered: false, trouble: undefined }
+  return {
+    phase: 'waiting',
+    service,
+    startedMs: now,
+    wallets,
+    ...counts,
+    share: 0,
+    shareAtStart: 0,
+    ...unknown,
+  }
 }
 
 /** What is lacking in an export that did not fail. */

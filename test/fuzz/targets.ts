@@ -187,7 +187,12 @@ function answers(page: unknown): fc.Arbitrary<Answer> {
 function ask(answer: Answer): Promise<unknown> {
   const none = () => {}
   const asker: Asker = {
-    client: { send: async () => answer, hideKey: (text) => text, close: async () => {} },
+    client: {
+      send: async () => answer,
+      baseUrl: 'http://127.0.0.1',
+      hideKey: (text) => text,
+      close: async () => {},
+    },
     gate: { take: async () => none, pausedMs: () => 0 },
     limit: (task) => task(),
     retry: { retries: 0 },

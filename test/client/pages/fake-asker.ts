@@ -32,7 +32,7 @@ export function fakeAsker(
     return { status: 200, headers: {}, body: bodyOf([]), ...(await reply(one)) }
   }
   const asker: Asker = {
-    client: { send, hideKey: (text) => text, close: async () => {} },
+    client: { send, baseUrl: 'http://127.0.0.1', hideKey: (text) => text, close: async () => {} },
     gate: OPEN_GATE,
     limit: (task) => task(),
     retry: { retries: 2, firstDelayMs: 0 },

@@ -16,7 +16,7 @@ function fakeAsker(reply: (token: string | undefined, count: number) => Reply) {
     return { status: 200, headers: {}, body: bodyOf([]), ...reply(token, asked.length) }
   }
   const asker: Asker = {
-    client: { send, hideKey: (text) => text, close: async () => {} },
+    client: { send, baseUrl: 'http://127.0.0.1', hideKey: (text) => text, close: async () => {} },
     gate: createGate(),
     limit: (task) => task(),
     retry: { retries: 2, firstDelayMs: 0 },
