@@ -44,8 +44,8 @@ function plainProgress(watched: readonly { name: string; figures: Figures }[]): 
   return watched
     .filter(({ figures }) => figures.phase !== 'done')
     .map(
-      ({ name, figures: { phase, share, pages, refusals } }) =>
-        `${name}: ${phase}, ${Math.floor(share * 100)}%, ${counted(pages, 'page')}, ${refusals} 429s`,
+      ({ name, figures: { phase, share, pages, refusals, service } }) =>
+        `${name}: ${phase}, ${Math.floor(share * 100)}%, ${counted(pages, 'page')}, ${refusals} 429s${service.trouble === undefined ? '' : `, asking again: ${service.trouble}`}`,
     )
     .join('; ')
 }

@@ -39,10 +39,15 @@ export function progressLines({ jobs, pausedMs, now, columns = 80 }: ProgressSta
   const busy = jobs.filter(({ figures }) => figures.phase !== 'done')
   const shown = jobs.length <= MOST_JOBS ? jobs : busy.slice(0, MOST_JOBS)
   const width = Math.min(20, Math.max(4, ...shown.map(({ name }) => name.length)))
-  const lines = shown.map((job) => jobLine(job, { width, now }))
+  const lines = shown.flatMap((job) => [jobLine(job, { width, now }), ...troubleLine(job)])
   if (shown.length < jobs.length) lines.push(`… ${jobs.length - busy.length} of ${jobs.length} jobs done`)
   if (pausedMs > 0) lines.push(`waiting ${lasting(pausedMs)}: the service asked for a pause (429)`)
   return lines.map((line) => line.slice(0, Math.max(20, columns - 1))).join('\n')
+}
+
+/** Why a job does not get on, below its line. */
+function troubleLine({ figures: { phase, service } }: Watched): string[] {
+  return phase === 'done' || service.trouble === undefined ? [] : [`  asking again: ${service.trouble}`]
 }
 
 function jobLine({ name, figures }: Watched, { width, now }: { width: number; now: number }): string {

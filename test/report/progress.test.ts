@@ -33,6 +33,16 @@ test('keeps every line within the terminal and says why it waits', () => {
   expect(lines[3]).toContain('waiting 7.0 s')
 })
 
+test('says below a job why it does not get on', () => {
+  const service = { hasAnswered: false, trouble: 'nothing listens at http://127.0.0.1:8787 (ECONNREFUSED)' }
+  const trouble = state({ jobs: [{ name: 'a', figures: { ...reading, service } }] })
+  expect(progressLines(trouble).split('\n')[1]).toBe(
+    '  asking again: nothing listens at http://127.0.0.1:8787 (ECONNREFUSED)',
+  )
+  const done = state({ jobs: [{ name: 'a', figures: { ...reading, service, phase: 'done' } }] })
+  expect(progressLines(done).split('\n')).toHaveLength(1)
+})
+
 test('sums up jobs that do not fit on a screen', () => {
   const jobs = Array.from({ length: 30 }, (_, at) => ({
     name: `job-${at}`,
