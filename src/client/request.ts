@@ -21,7 +21,7 @@ export function describeRequest(event: RequestEvent): string | undefined {
 }
 
 /** How a service stands, changed in place: after a first good answer every fault may heal. */
-export type Standing = {
+type Standing = {
   hasAnswered: boolean
   /** Why the newest tries failed; undefined while all is well. */
   trouble: string | undefined
