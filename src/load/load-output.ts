@@ -2,7 +2,13 @@ import { ExportError } from '../core/errors.ts'
 import { TABLES, type Table, type TableName } from '../core/table/index.ts'
 import { mismatch } from './check-file.ts'
 import type { Source } from './open-source.ts'
-import { identifyOutput, manifestRecord, type OutputIdentity, refuseNamesake } from './output-identity.ts'
+import {
+  identifyOutput,
+  joinChainIds,
+  manifestRecord,
+  type OutputIdentity,
+  refuseNamesake,
+} from './output-identity.ts'
 import { type LoadPlan, type PlannedFile, planLoad, type Step } from './plan-load.ts'
 import type { LoadRecord, Target } from './target.ts'
 
@@ -111,10 +117,10 @@ async function runPlan(
 }
 
 async function runStep({ unload, clear, files, forget }: Step, running: Running): Promise<void> {
-  const { target, identity } = running
+  const { target } = running
   await target.forget(unload)
-  for (const { table, range } of clear)
-    await target.deleteBlocks(table, { ...range, chainId: identity.chainId })
+  for (const { table, range, chainIds } of clear)
+    for (const chainId of chainIds) await target.deleteBlocks(table, { ...range, chainId })
   await target.forget(forget)
   for (const planned of files) await loadFile(planned, running)
 }
@@ -128,14 +134,17 @@ async function loadFile(
   const { path, sha256, rows, fromBlock, toBlock } = file
   options.onFile(path, rows)
   const local = await source.open(planned)
+  let chainIds: readonly string[] = []
   try {
+    chainIds = rows === 0 ? [] : await target.chainIds(local)
     const found = await target.insert(local, { append: known.has(table.name) && !reload })
     if (found !== rows) throw mismatch(path, `expected ${rows} rows, found ${found}`)
   } finally {
     await source.release(local)
   }
-  const loadedAt = new Date().toISOString()
-  await target.remember({ ...identity, table: table.name, path, sha256, fromBlock, toBlock, rows, loadedAt })
+  const chainId = joinChainIds(chainIds) ?? identity.chainId
+  const loaded = { table: table.name, path, sha256, fromBlock, toBlock, rows, chainId }
+  await target.remember({ ...identity, ...loaded, loadedAt: new Date().toISOString() })
 }
 
 /** A file that does not fit its manifest may be a sign that a run has just replaced both. */

@@ -4,7 +4,7 @@ import type { LoadRecord, NamedTable } from './target.ts'
 const COLUMNS = {
   outputId: col('output_id text', 'Stable id of the output: from its name and chain.'),
   job: col('job text', 'Name of the output: its job, or what --source says.'),
-  chainId: col('chain_id text', 'Chain of the output.'),
+  chainId: col('chain_id text', 'Chain id that rows of the file carry; a JSON list where there are several.'),
   table: col('table_name text', 'Table that the rows are in.'),
   path: col('path text', 'File of the output.'),
   sha256: col('sha256 text', 'SHA-256 of the file.'),

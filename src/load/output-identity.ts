@@ -20,6 +20,24 @@ export function identifyOutput(
   return { outputId, job: name, chainId, location, addressesSha256, startBlock }
 }
 
+/**
+ * Chain ids that rows of a file carry, as one cell of its record: the one that there is as it is, several as a JSON list.
+ * Rows have the id that the service gives, which may be another than the job's; none: the file has no rows.
+ */
+export function joinChainIds(ids: readonly string[]): string | undefined {
+  const [only] = ids
+  return ids.length === 1 && !only?.startsWith('[')
+    ? only
+    : ids.length === 0
+      ? undefined
+      : JSON.stringify(ids)
+}
+
+/** The chain ids that rows of a recorded file carry. */
+export function chainIdsOf({ chainId }: Pick<LoadRecord, 'chainId'>): readonly string[] {
+  return chainId.startsWith('[') ? (JSON.parse(chainId) as string[]) : [chainId]
+}
+
 /** What stands for the output itself among the records of its files. */
 const MANIFEST = { table: '', path: MANIFEST_FILE, fromBlock: 0, toBlock: 0, rows: 0 } as const
 

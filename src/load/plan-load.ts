@@ -2,7 +2,7 @@ import { subtractRange } from '../core/block-ranges.ts'
 import type { Manifest, ManifestFile } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
-import type { OutputIdentity } from './output-identity.ts'
+import { chainIdsOf, type OutputIdentity } from './output-identity.ts'
 import type { LoadRecord } from './target.ts'
 
 export type PlannedFile = {
@@ -11,7 +11,7 @@ export type PlannedFile = {
   /** Its rows outside the cleared blocks are in the target still. */
   readonly reload: boolean
 }
-type Clearing = { readonly table: Table; readonly range: BlockRange }
+type Clearing = { readonly table: Table; readonly range: BlockRange; readonly chainIds: readonly string[] }
 
 /**
  * Changes that belong together, in this order: a target without transactions may be stopped between any two of them, and
@@ -89,9 +89,11 @@ function planTable({ table, files, identity, records }: TableInput): TablePlan {
   const recordFor = (file: ManifestFile) => mine.find((record) => isSame(record, file))
   const stale = mine.filter((record) => !files.some((file) => isSame(record, file)))
   const gone = merge(stale.filter(hasRows).map(rangeOf))
+  // Whatever ids its rows have had: each file is recorded with its own.
+  const chainIds = [...new Set([identity.chainId, ...mine.flatMap(chainIdsOf)])]
+  const isOfTheseChains = (record: LoadRecord) => chainIdsOf(record).some((id) => chainIds.includes(id))
   const theirs = here.filter(
-    (record) =>
-      record.outputId !== identity.outputId && record.chainId === identity.chainId && hasRows(record),
+    (record) => record.outputId !== identity.outputId && isOfTheseChains(record) && hasRows(record),
   )
   const cleared = theirs.map(rangeOf).reduce((ranges, range) => subtractRange(ranges, range), gone)
   const fresh = files.filter((file) => recordFor(file) === undefined)
@@ -99,7 +101,7 @@ function planTable({ table, files, identity, records }: TableInput): TablePlan {
   const reloaded = files.filter((file) => !fresh.includes(file) && overlaps(cleared, rangeOf(file)))
   return {
     unload: reloaded.flatMap((file) => recordFor(file) ?? []),
-    clear: cleared.map((range) => ({ table, range })),
+    clear: cleared.map((range) => ({ table, range, chainIds })),
     again: [
       ...changed.map((file) => ({ table, file, reload: false })),
       ...reloaded.map((file) => ({ table, file, reload: true })),

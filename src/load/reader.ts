@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readFault } from './read-fault.ts'
-import { type Forms, literal, type ScanOptions, scanSql } from './scan-sql.ts'
+import { chainIdsSql, type Forms, literal, type ScanOptions, scanSql } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 
 /** Reads files of any format for targets that cannot read them by themselves. */
@@ -12,6 +12,8 @@ export type Reader = {
   toCsv(file: LocalFile, forms: Forms): Promise<{ path: string; rows: number }>
   /** A file's rows in small batches, cells as text in the table's order (one JSON text a row is the fastest way out). */
   batches(file: LocalFile, forms: Forms): AsyncIterable<readonly TextRow[]>
+  /** Chain ids that the file's rows carry. */
+  chainIds(file: LocalFile): Promise<readonly string[]>
   close(): Promise<void>
 }
 
@@ -55,6 +57,12 @@ export async function openReader({ scratch, memory, unescapeFormulas }: ReaderOp
       } catch (cause) {
         throw readFault(file, cause)
       }
+    },
+    chainIds: async (file) => {
+      const read = await connection.runAndReadAll(chainIdsSql(file)).catch((cause: unknown) => {
+        throw readFault(file, cause)
+      })
+      return read.getRowsJS().map(([id]) => String(id))
     },
     close: async () => {
       connection.closeSync()

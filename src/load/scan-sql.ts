@@ -26,6 +26,11 @@ export function scanSql(file: LocalFile, { unescapeFormulas, forms = {} }: ScanO
   return `SELECT ${cells.join(', ')} FROM ${sourceSql(file)}`
 }
 
+/** SQL of DuckDB for the chain ids that a file's rows carry, as they are in the file. */
+export function chainIdsSql(file: LocalFile): string {
+  return `SELECT DISTINCT chain_id FROM ${sourceSql(file)} ORDER BY 1`
+}
+
 function cellSql({ name, type }: Column, { unescapes, forms }: { unescapes: boolean; forms: Forms }): string {
   const cell = `"${name}"`
   if (type === 'time' && forms.timeAsText) {

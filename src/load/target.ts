@@ -6,6 +6,7 @@ import type { Table } from '../core/table/index.ts'
 export type LoadRecord = {
   readonly outputId: string
   readonly job: string
+  /** Chain id that the file's rows carry; a JSON list where there are several, the job's where there are none. */
   readonly chainId: string
   /** Name of the table without the target's prefix. */
   readonly table: string
@@ -48,6 +49,8 @@ export type Target = {
   /** True where the table holds nothing but the rows of these earlier loads: new files share no key with them. */
   holdsOnly(table: Table, rows: number): Promise<boolean>
   deleteBlocks(table: Table, blocks: BlockRange & { chainId: string }): Promise<void>
+  /** Chain ids that the file's rows carry. Throws VERIFY_FAILED where it cannot be read. */
+  chainIds(file: LocalFile): Promise<readonly string[]>
   /** Puts the file's rows in, replacing rows of the same key unless `append`; resolves with how many the file held. */
   insert(file: LocalFile, how: { append: boolean }): Promise<number>
   remember(record: LoadRecord): Promise<void>

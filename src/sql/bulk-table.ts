@@ -23,13 +23,21 @@ export type BulkContext = {
   readonly unescapes: boolean
 }
 
-/** The condition that a row lies in blocks of this chain that the files cover. */
-export function inBlocks({ blocks }: BulkTable, { dialect, job }: BulkContext, row: string): string {
+/**
+ * The condition that a row lies in blocks of this chain that the files cover. Rows carry the chain id that the service
+ * gives, which may be another than the job's: those in the staging table say which.
+ */
+export function inBlocks(
+  { blocks }: BulkTable,
+  { dialect, job, stage }: BulkContext & { readonly stage: string },
+  row: string,
+): string {
   const ranges = blocks.map(
     ({ from, to }) => `${row}.block_number >= ${from} AND ${row}.block_number < ${to}`,
   )
   const any = ranges.length === 1 ? ranges[0] : `(${ranges.map((range) => `(${range})`).join(' OR ')})`
-  return `${row}.chain_id = ${dialect.literal(job.chain)} AND ${any}`
+  const ids = `${row}.chain_id = ${dialect.literal(job.chain)} OR ${row}.chain_id IN (SELECT chain_id FROM ${stage})`
+  return `(${ids}) AND ${any}`
 }
 
 /** `T.a = S.a AND …` over the key. */

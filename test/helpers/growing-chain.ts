@@ -20,13 +20,15 @@ export const asIs: Shown = (items) => items
 
 /**
  * A service whose chain begins with so many blocks and grows as it is told, and whose index may show its items
- * otherwise.
+ * otherwise. The service knows the chain by an alias, too; its items carry the EVM chain id.
  */
-export async function growingChain(from: number) {
-  const service = createDataService({ replay: { from } })
+export async function growingChain(from: number, { alias = '43114' } = {}) {
+  const { answer, ...service } = createDataService({ replay: { from } })
   const shown = { as: asIs }
   const asShown = changed((page) => ({ ...page, transactions: shown.as(page.transactions) }))
-  const { url, asked } = await startLoopback(service, (one) =>
+  const named = (asking: Parameters<typeof answer>[0]) =>
+    answer({ ...asking, url: asking.url.replace(`/chains/${alias}/`, '/chains/43114/') })
+  const { url, asked } = await startLoopback({ ...service, answer: named }, (one) =>
     shown.as === asIs ? undefined : (response, answer) => void asShown(response, answer, one),
   )
   return {

@@ -72,6 +72,7 @@ export function memoryTarget(transactions: Target['transactions']): MemoryTarget
       change()
       rows = rows.filter(({ block }) => block < from || block >= to)
     },
+    chainIds: async () => ['1'],
     insert: async (file: LocalFile, { append }) => {
       const added = target.source?.rowsOf(file.name) ?? []
       const isNew = (row: ModelRow) => added.every(({ key }) => key !== row.key)

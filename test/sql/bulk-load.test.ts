@@ -66,7 +66,9 @@ describe('the script for BigQuery', () => {
   test('removes only rows of this chain in blocks that the files cover', () => {
     const merges = statementsOf(textOf({ engine: 'bigquery' }), QUOTING.bigquery).map(wordsOf)
     const merge = merges.find((statement) => statement.startsWith('MERGE')) ?? ''
-    expect(merge).toContain("WHEN NOT MATCHED BY SOURCE AND T . chain_id = '43\\'114' AND ( (")
+    expect(merge).toContain(
+      "WHEN NOT MATCHED BY SOURCE AND ( T . chain_id = '43\\'114' OR T . chain_id IN ( SELECT chain_id FROM `lake` . `transactions_stage` ) ) AND ( (",
+    )
     expect(merge).toContain('T . block_number > = 0 AND T . block_number < 200 ) OR (')
     expect(merge).toContain('T . block_number > = 300 AND T . block_number < 400 ) ) THEN DELETE')
   })

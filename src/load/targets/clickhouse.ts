@@ -73,6 +73,7 @@ export async function openClickhouse(options: ClickhouseOptions): Promise<Target
       const where = 'chain_id = {chain:String} AND block_number >= {from:Int64} AND block_number < {to:Int64}'
       await command(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, { chain: chainId, from, to })
     },
+    chainIds: reader.chainIds,
     insert: async (file) => {
       const { path, rows } = await reader.toCsv(file, { timeAsText: true })
       try {

@@ -3,7 +3,7 @@ import { checkColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
 import { readFault } from '../read-fault.ts'
-import { literal, scanSql } from '../scan-sql.ts'
+import { chainIdsSql, literal, scanSql } from '../scan-sql.ts'
 import type { LoadRecord, NamedTable, Statements, Target } from '../target.ts'
 
 export type DuckdbOptions = {
@@ -49,6 +49,12 @@ export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
       const where = `chain_id = ${literal(chainId)} AND block_number >= ${from} AND block_number < ${to}`
       await run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`)
+    },
+    chainIds: async (from) => {
+      const read = await connection.runAndReadAll(chainIdsSql(from)).catch((cause: unknown) => {
+        throw readFault(from, cause)
+      })
+      return read.getRowsJS().map(([id]) => String(id))
     },
     insert: async (from, { append }) => {
       const source = scanSql(from, { unescapeFormulas })

@@ -48,6 +48,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Target> {
       const where = 'chain_id = $1 AND block_number >= $2 AND block_number < $3'
       await run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, [chainId, from, to])
     },
+    chainIds: reader.chainIds,
     insert: async (file, { append }) => {
       const { path } = await reader.toCsv(file, FORMS)
       try {

@@ -57,6 +57,7 @@ export async function openSqlite({ file, sql, reader, lock }: SqliteOptions): Pr
       const where = 'chain_id = ? AND block_number >= ? AND block_number < ?'
       attempt(() => db.run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, [chainId, from, to]))
     },
+    chainIds: reader.chainIds,
     insert: async (from) => {
       const put = openInsert(db, from, sql)
       try {

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { TABLE_NAMES } from '../../src/core/table/index.ts'
+import { loadInto } from '../../src/load/load.ts'
+import {
+  forked,
+  growingChain,
+  headJob,
+  type Item,
+  lacking,
+  rowsIn,
+  runOnce,
+} from '../helpers/growing-chain.ts'
+import { clickhouse, duckdb, postgres, sqlite } from './engines.ts'
+
+const BLOCKCHAIN_ID = '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5'
+
+const engines = [duckdb, sqlite, postgres, clickhouse].filter(({ skipped }) => !skipped)
+
+beforeAll(() => Promise.all(engines.map((engine) => engine.start())))
+afterAll(() => Promise.all(engines.map((engine) => engine.stop())))
+
+/** Items from this block on do not say their chain: their rows have the job's name of it. */
+const silentFrom = (block: number) => (items: Item[]) =>
+  items.map((item) => {
+    const { chainId: _chainId, ...rest } = item.nativeTransaction
+    return Number(rest.blockNumber) < block ? item : { ...item, nativeTransaction: rest }
+  })
+
+const CASES = [
+  { what: 'the EVM chain id', silent: silentFrom(Number.POSITIVE_INFINITY) },
+  { what: 'no chain id from some block on', silent: silentFrom(70) },
+]
+
+for (const engine of engines)
+  test.for(CASES)(`rows whose items carry $what are replaced in ${engine.name}`, async ({ silent }) => {
+    const chain = await growingChain(60, { alias: BLOCKCHAIN_ID })
+    const job = headJob(chain.url, { chain: BLOCKCHAIN_ID, escapeFormulas: false })
+    const place = await engine.place()
+    const shown = [lacking(40), lacking(45, 80), forked(50, 90, 100), lacking(55, 110)]
+    for (const [night, index] of shown.entries()) {
+      chain.shown.as = (items) => silent(index(items))
+      if (night > 0) await chain.advance(30)
+      await runOnce(job, night === 0 ? {} : { rereadBlocks: 60 })
+      await loadInto(job.output, place.to)
+      const exported = await rowsIn(job.output)
+      for (const table of TABLE_NAMES) {
+        const key = (row: Record<string, unknown>) =>
+          `${row.chain_id} ${row.block_number} ${row.transaction_hash}`
+        const loaded = await place.rows(table)
+        expect(loaded.map(key).sort(), `${table}, night ${night}`).toEqual(exported[table].map(key).sort())
+      }
+    }
+    await chain.end()
+  })
+
+test('outputs that name one chain by both of its ids keep their rows apart', async () => {
+  const chain = await growingChain(100, { alias: BLOCKCHAIN_ID })
+  const place = await duckdb.place()
+  const one = headJob(chain.url, { chain: BLOCKCHAIN_ID, name: 'one', count: 4 })
+  const other = headJob(chain.url, { chain: '43114', name: 'other', count: 8 })
+  for (const job of [one, other]) {
+    await runOnce(job)
+    await loadInto(job.output, place.to)
+  }
+  const rows = (await place.rows('ledger')).length
+  chain.shown.as = lacking(70, 71, 72, 73, 74, 75, 76)
+  await chain.advance(20)
+  await runOnce(one, { rereadBlocks: 60 })
+  const { notices } = await loadInto(one.output, place.to)
+  expect(notices).toContainEqual(expect.stringContaining('also loaded from the output other'))
+  expect((await place.rows('ledger')).length).toBeGreaterThanOrEqual(rows)
+  await chain.end()
+})
