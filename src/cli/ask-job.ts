@@ -70,7 +70,10 @@ function openQuestions(terminal: Terminal): { ask: Ask; close: () => void } {
     lines.setPrompt(`${question} `)
     lines.prompt()
     const { value, done } = await answers.next()
-    if (done) throw unanswered()
+    if (done) {
+      terminal.output.write('\n')
+      throw unanswered()
+    }
     const answer = value.trim() === '' ? fallback : value.trim()
     const problem = answer === undefined ? 'An answer is needed here.' : problemOf(as(answer))
     if (problem === undefined) return answer ?? ''

@@ -1,6 +1,6 @@
 import type { Figures } from '../core/figures.ts'
 import type { Log } from '../report/log.ts'
-import { counted } from '../report/words.ts'
+import { counted, grouped } from '../report/words.ts'
 import type { RunOptions } from '../run/run.ts'
 import { type LogArguments, openLog } from './log.ts'
 
@@ -43,9 +43,12 @@ export async function openLive(args: LogArguments): Promise<Live> {
 function plainProgress(watched: readonly { name: string; figures: Figures }[]): string {
   return watched
     .filter(({ figures }) => figures.phase !== 'done')
-    .map(
-      ({ name, figures: { phase, share, pages, refusals, service } }) =>
-        `${name}: ${phase}, ${Math.floor(share * 100)}%, ${counted(pages, 'page')}, ${refusals} 429s${service.trouble === undefined ? '' : `, asking again: ${service.trouble}`}`,
-    )
+    .map(({ name, figures }) => `${name}: ${plainWords(figures)}`)
     .join('; ')
+}
+
+function plainWords({ phase, share, pages, refusals, service }: Figures): string {
+  const refused = refusals > 0 ? [`${grouped(refusals)} 429s`] : []
+  const trouble = service.trouble === undefined ? [] : [`asking again: ${service.trouble}`]
+  return [phase, `${Math.floor(share * 100)}%`, counted(pages, 'page'), ...refused, ...trouble].join(', ')
 }

@@ -8,16 +8,16 @@ export function nextSteps({ output, service, tables }: Job, program: string): st
     `${program} verify ${folder}`,
     `${program} load ${folder} --to duckdb:${DATABASE}`,
     `duckdb ${DATABASE} "${queryOf(tables)}"`,
-    ...(service.baseUrl === 'demo' ? [`${program} init    (a job file for wallets of your own)`] : []),
+    ...(service.baseUrl === 'demo' ? [`${program} init    # a job of your own`] : []),
   ]
   return ['Next:', ...lines.map((line) => `  ${line}`)]
 }
 
-const DATABASE = 'lake.duckdb'
+const DATABASE = 'lake.db'
 
 /** BIGNUM sums 256-bit numbers exactly. */
 function queryOf([first, ...more]: Job['tables']): string {
   return [first, ...more].includes('ledger')
-    ? 'FROM ledger SELECT asset_symbol, sum(value::BIGNUM) GROUP BY 1'
+    ? 'FROM ledger SELECT asset_symbol,sum(value::BIGNUM) GROUP BY 1'
     : `FROM ${first} LIMIT 10`
 }

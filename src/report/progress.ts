@@ -55,16 +55,12 @@ function jobLine({ name, figures }: Watched, { width, now }: { width: number; no
   const label = name.length > width ? `${name.slice(0, width - 1)}…` : name.padEnd(width)
   if (figures.phase === 'waiting') return `${label}  waiting`
   if (figures.phase === 'writing') return `${label}  writing  ${counted(rows, 'row')}`
-  const elapsed = Math.max(1, now - figures.startedMs)
+  const elapsed = Math.max(1, (figures.endedMs ?? now) - figures.startedMs)
   const rate = `${((figures.requests * 1000) / elapsed).toFixed(1)} req/s`
-  const parts = [
-    counted(figures.pages, 'page'),
-    `${grouped(figures.items)} txs`,
-    rate,
-    `${figures.refusals} 429s`,
-  ]
+  const refused = figures.refusals > 0 ? [`${grouped(figures.refusals)} 429s`] : []
+  const parts = [counted(figures.pages, 'page'), `${grouped(figures.items)} txs`, rate, ...refused]
   if (figures.phase === 'done')
-    return `${label}  done  ${counted(figures.pages, 'page')}, ${counted(rows, 'row')}, ${rate}, ${figures.refusals} 429s`
+    return `${label}  done  ${[counted(figures.pages, 'page'), counted(rows, 'row'), rate, ...refused].join(', ')}`
   return `${label} ${bar(figures.share)} ${parts.join(' ')}${timeLeft(figures, now)}`
 }
 

@@ -15,9 +15,10 @@ export function counted(count: number, noun: string): string {
 
 /** Milliseconds → `850 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
 export function lasting(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`
   const seconds = ms / 1000
-  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`
+  if (seconds < 60) return '1 min 0 s'
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`
   return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
 }

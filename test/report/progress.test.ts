@@ -22,6 +22,12 @@ test('shows pages, transactions, rate, refusals and the time left of a job', () 
   expect(text).toBe('treasury #####.....  50% 1,234 pages 99,000 txs 40.0 req/s 2 429s ~10.0 s left')
 })
 
+test('says nothing of refusals where there were none, nor slows down once a job is done', () => {
+  const done = { ...reading, phase: 'done', endedMs: 5_000 } as const
+  const text = progressLines(state({ jobs: [{ name: 'night', figures: done }], now: 60_000 }))
+  expect(text).toBe('night  done  1,234 pages, 0 rows, 80.0 req/s')
+})
+
 test('keeps every line within the terminal and says why it waits', () => {
   const jobs = Array.from({ length: 3 }, (_, at) => ({
     name: `a-very-long-job-name-number-${at}`,
@@ -65,6 +71,7 @@ test('writes numbers, times and sizes as people read them', () => {
     '3 min 20 s',
     '2 h 5 min',
   ])
+  expect([lasting(999.565699), lasting(59_960), lasting(0.4)]).toEqual(['1.0 s', '1 min 0 s', '0 ms'])
   expect([sized(0), sized(1_500), sized(14_300_000)]).toEqual(['0 B', '1.5 KB', '14.3 MB'])
 })
 
