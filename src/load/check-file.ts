@@ -12,15 +12,28 @@ import type { LocalFile } from './target.ts'
 /** Compares a file's size, hash and header with what its manifest and table say. Throws VERIFY_FAILED. */
 export async function checkFile(local: LocalFile, listed: ManifestFile): Promise<void> {
   const { name, path, format, table } = local
-  const bytes = await sizeOf(path)
-  if (bytes === undefined) throw mismatch(name, 'it is not there')
-  if (bytes !== listed.bytes) throw mismatch(name, `expected ${listed.bytes} bytes, found ${bytes}`)
+  await checkSize({ name, path, bytes: listed.bytes })
   const sha256 = await hashOf(path)
   if (sha256 !== listed.sha256) throw mismatch(name, `expected the SHA-256 ${listed.sha256}, found ${sha256}`)
   if (format === 'parquet') return
   const header = await firstLine(path)
   if (header !== headerOf(table))
     throw mismatch(name, `expected the header ${headerOf(table)}, found ${header}`)
+}
+
+/** Throws VERIFY_FAILED where a file is not there or has another size. */
+export async function checkSize({
+  name,
+  path,
+  bytes,
+}: {
+  name: string
+  path: string
+  bytes: number
+}): Promise<void> {
+  const found = await sizeOf(path)
+  if (found === undefined) throw mismatch(name, 'it is not there')
+  if (found !== bytes) throw mismatch(name, `expected ${bytes} bytes, found ${found}`)
 }
 
 /** What is thrown where a file is not what its manifest says. */

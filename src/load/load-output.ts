@@ -21,7 +21,7 @@ export type LoadOptions = {
   readonly commit?: 'load' | 'file' | undefined
   readonly signal: AbortSignal
   readonly onNotice: (message: string) => void
-  /** Told of each file that is about to be loaded. */
+  /** Told of each file that is about to be loaded, once it was found to be what the manifest says. */
   readonly onFile: (name: string, rows: number) => void
 }
 
@@ -64,6 +64,7 @@ async function prepare(source: Source, target: Target, options: LoadOptions): Pr
   refuseNamesake(identity, records)
   await target.remember(manifestRecord(identity, manifestSha256))
   const plan = planLoad({ manifest, identity, records, tables })
+  await source.requireFiles(plan.steps.flatMap(({ files }) => files.map(({ file }) => file)))
   for (const notice of plan.notices) options.onNotice(notice)
   return { plan, identity, known: await knownTables(target, plan, { records, identity }) }
 }
@@ -132,8 +133,8 @@ async function loadFile(
   options.signal.throwIfAborted()
   const { table, file, reload } = planned
   const { path, sha256, rows, fromBlock, toBlock } = file
-  options.onFile(path, rows)
   const local = await source.open(planned)
+  options.onFile(path, rows)
   let chainIds: readonly string[] = []
   try {
     chainIds = rows === 0 ? [] : await target.chainIds(local)

@@ -5,8 +5,8 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { diskError } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
-import { MANIFEST_FILE, type Manifest } from '../core/manifest.ts'
-import { checkFile } from './check-file.ts'
+import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/manifest.ts'
+import { checkFile, checkSize } from './check-file.ts'
 import { download, downloadText } from './download.ts'
 import type { PlannedFile } from './plan-load.ts'
 import { readManifest } from './read-manifest.ts'
@@ -20,6 +20,8 @@ export type Source = {
   readonly location: string
   /** Free space for whoever reads the files; goes away with `close`. */
   readonly scratch: string
+  /** Looks, before anything is loaded, whether all these files are in the folder; files at an address are not looked at. Throws VERIFY_FAILED. */
+  requireFiles(files: readonly ManifestFile[]): Promise<void>
   /** Brings a file here and checks it. Throws VERIFY_FAILED where it is not what the manifest says. */
   open(planned: PlannedFile): Promise<LocalFile>
   /** Gives back what `open` took. */
@@ -48,6 +50,11 @@ export async function openSource(where: string, options: SourceOptions): Promise
     manifestSha256: createHash('sha256').update(text).digest('hex'),
     location: typeof place === 'string' ? await realpath(folderOf(place)) : folderOf(shown),
     scratch,
+    requireFiles: async (files) => {
+      if (typeof place !== 'string') return
+      for (const { path, bytes } of files)
+        await checkSize({ name: path, path: join(folderOf(place), path), bytes })
+    },
     open: async ({ table, file }) => {
       const path = await bring(file.path)
       const local = { table, name: file.path, path, format: manifest.job.format, rows: file.rows }

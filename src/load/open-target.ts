@@ -1,5 +1,6 @@
 import { ExportError } from '../core/errors.ts'
 import { openReader, type Reader } from './reader.ts'
+import { refuseStranger } from './refuse-stranger.ts'
 import type { Statements, Target } from './target.ts'
 import type { TargetUrl } from './target-url.ts'
 import { openClickhouse } from './targets/clickhouse.ts'
@@ -24,6 +25,7 @@ export type OpenTargetOptions = {
 /** Connects to a target; `close` of what comes back ends everything. Throws LOAD_FAILED, OUTPUT_LOCKED. */
 export async function openTarget(url: LoadableUrl, options: OpenTargetOptions): Promise<Target> {
   const { sql, lock } = options
+  if (url.kind === 'duckdb' || url.kind === 'sqlite') await refuseStranger(url.kind, url.file)
   if (url.kind === 'duckdb') return openDuckdb({ ...options, file: url.file })
   const reader = await openReader(options)
   try {

@@ -27,6 +27,7 @@ export function modelSource(
     manifestSha256: '',
     location: `/${name}`,
     scratch: '',
+    requireFiles: async () => {},
     open: async ({ table, file }) => ({
       table,
       name: file.path,

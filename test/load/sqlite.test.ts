@@ -86,7 +86,7 @@ describe('a SQLite file', () => {
 
   test.for([
     { path: 'no/such/folder/a.db', says: 'there is no folder' },
-    { path: 'text.db', says: 'not a database' },
+    { path: 'text.db', says: 'not a database of SQLite' },
   ])('is named in the error where it cannot be opened: $says', async ({ path, says }) => {
     const { folder } = await written()
     const file = join(tempFolder(), path)

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { ExportError } from '../../core/errors.ts'
 import { checkColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
@@ -20,6 +22,7 @@ export type DuckdbOptions = {
  */
 export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
   const { file, sql, unescapeFormulas } = options
+  let isKept = existsSync(file)
   const { connection, close } = await connect(options)
   const failed = (cause: unknown): never => {
     throw engineError(`duckdb:${file}`, cause)
@@ -77,9 +80,16 @@ export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
       await run(`INSERT INTO ${loads} VALUES (${cells.join(', ')})`)
     },
     forget: (records) => forget(records),
-    commit: async () => void (await run('COMMIT')),
+    commit: async () => {
+      await run('COMMIT')
+      isKept = true
+    },
     rollback: async () => void (await connection.run('ROLLBACK').catch(() => undefined)),
-    close,
+    close: async () => {
+      await close()
+      // A new file without a load in it is none.
+      if (!isKept) for (const left of [file, `${file}.wal`]) await rm(left, { force: true })
+    },
   }
 }
 
