@@ -194,9 +194,9 @@ async function findChanges(
   parts: ReadonlyMap<TableName, readonly Part[]>,
 ): Promise<Changes | undefined> {
   const { before, from } = earlier
-  const place = { output: job.output, run: spool.cutMs }
+  const place = { output: job.output, run: spool.begunMs }
   const to = before === undefined ? from : endOfExport(before)
-  if (before === undefined || from >= to) return recallChanges(place)
+  if (before === undefined || from >= to || !earlier.isComparable) return recallChanges(place)
   return listChanges({ ...place, before, parts, range: { from, to }, folder: partsFolder(job), signal })
 }
 

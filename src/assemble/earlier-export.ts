@@ -1,14 +1,11 @@
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readTextIfAny } from '../core/disk.ts'
-import { ExportError } from '../core/errors.ts'
 import { type Listings, listingsOf } from '../core/listings.ts'
 import { type Coverage, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
-import type { TableName } from '../core/table/index.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Written } from '../spool/state.ts'
-import { readManifestIfAny } from '../write/publish.ts'
+import type { FoundExport } from './find-export.ts'
 
 /** What a run goes on from. */
 export type Earlier = {
@@ -20,15 +17,21 @@ export type Earlier = {
   written: readonly Written[]
   /** Lines of `rejects.ndjson` that stay. */
   rejects: readonly string[]
+  /** The files of `before` are as it lists them, so that what changes in them can be told. */
+  isComparable: boolean
 }
 
 /** Nothing was exported before, or nothing of it stays. */
-export const nothingEarlier = ({ startBlock }: Job, before?: Manifest): Earlier => ({
+export const nothingEarlier = ({ startBlock }: Job, found?: FoundExport): Earlier => ({
   from: startBlock,
-  before,
+  before: found?.manifest,
   written: [],
   rejects: [],
+  isComparable: found !== undefined && isComparable(found),
 })
+
+const isComparable = ({ isSetAside, intactTo }: FoundExport) =>
+  !isSetAside && intactTo === Number.POSITIVE_INFINITY
 
 /** What a run reads: the job's listings, and those of wallets that left it, in blocks that are written again. */
 export function listingsToRead(job: Job, earlier: Earlier): Listings {
@@ -41,50 +44,6 @@ export function listingsToRead(job: Job, earlier: Earlier): Listings {
 export function leftWallets({ wallets }: Job, { before }: Pick<Earlier, 'before'>): readonly Coverage[] {
   const present = new Set(wallets.map(({ address }) => address))
   return before?.coverage.filter(({ address }) => !present.has(address)) ?? []
-}
-
-/**
- * The export in the output that a job without `endBlock` continues; undefined where there is none, or where its files
- * are not all in place. Throws OUTPUT_CHANGED where the job is another one by now.
- */
-export async function findExport(job: Job): Promise<Manifest | undefined> {
-  if (job.endBlock !== undefined) return undefined
-  const manifest = await readManifestIfAny(job.output)
-  if (manifest === undefined || manifest.job.endBlock !== null) return undefined
-  requireSameJob(job, manifest)
-  return (await areFilesInPlace(job.output, manifest)) ? manifest : undefined
-}
-
-function requireSameJob(job: Job, { job: before, tables }: Manifest): void {
-  const { chain, startBlock, format, partitionBy } = job
-  const wanted = { chain, startBlock, format, partitionBy }
-  const keys = ['chain', 'startBlock', 'format', 'partitionBy'] as const
-  const changes = keys
-    .filter((key) => before[key] !== wanted[key])
-    .map((key) => `${key} was ${before[key] ?? 'none'} and is ${wanted[key] ?? 'none'}`)
-  const missing = job.tables.filter((table) => tables[table] === undefined)
-  if (missing.length > 0) changes.push(`tables lacked ${missing.join(', ')}`)
-  const gone = Object.keys(tables).filter((table) => !job.tables.includes(table as TableName))
-  if (gone.length > 0) changes.push(`tables had ${gone.join(', ')}`)
-  if (changes.length === 0) return
-  throw new ExportError(
-    'OUTPUT_CHANGED',
-    `${job.output} holds an export of another job: ${changes.join(', ')}`,
-    {
-      fix: 'Name another --output, or export anew with --fresh.',
-    },
-  )
-}
-
-/** True where every listed file is there with its size. */
-export async function areFilesInPlace(output: string, { tables }: Manifest): Promise<boolean> {
-  const files = Object.values(tables).flatMap(({ files }) => files)
-  const sizes = await Promise.all(files.map(({ path }) => sizeOf(join(output, path))))
-  return sizes.every((size, at) => size === files[at]?.bytes)
-}
-
-export async function sizeOf(path: string): Promise<number | undefined> {
-  return (await stat(path).catch(() => undefined))?.size
 }
 
 /** The blocks of an export whose pages are gone; undefined where it lacks a wallet of the job, or blocks of one. */
@@ -113,17 +72,19 @@ export function endOfExport({ coverage }: Manifest): number {
  * Where the run begins to write: at the end of the export, or earlier where wallets came to the job or blocks are
  * read again. Only whole stretches stay, which both the manifest and the checkpoint know.
  */
-export async function continueExport(job: Job, manifest: Manifest, spool: Spool): Promise<Earlier> {
-  const most = Math.min(spool.from, coveredByAll(job, manifest))
+export async function continueExport(job: Job, found: FoundExport, spool: Spool): Promise<Earlier> {
+  const { manifest, intactTo } = found
+  const most = Math.min(spool.from, coveredByAll(job, manifest), intactTo)
   // Files may have been merged over the ends of earlier runs: only their own ends are places to go on from.
   const from = spool.written().findLast(({ to }) => to <= most && isBorder(manifest, to))?.to
-  if (from === undefined) return nothingEarlier(job, manifest)
+  if (from === undefined) return nothingEarlier(job, found)
   const written = spool.written().filter(({ to }) => to <= from)
   const rejects = (await readTextIfAny(join(job.output, REJECTS_FILE))) ?? ''
   return {
     from,
     before: manifest,
     written,
+    isComparable: isComparable(found),
     rejects: rejects.split('\n').filter((line) => line !== ''),
   }
 }

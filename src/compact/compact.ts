@@ -5,7 +5,7 @@ import { ExportError } from '../core/errors.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import { type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
 import { TABLES } from '../core/table/index.ts'
-import { firstSpooledBlock } from '../spool/spool.ts'
+import { firstSpooledBlock } from '../spool/inspect.ts'
 import { publish, readManifestIfAny, removeStrays } from '../write/publish.ts'
 import { compactTable } from './compact-table.ts'
 

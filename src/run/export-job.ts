@@ -2,33 +2,23 @@ import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openOutput } from '../assemble/assemble.ts'
-import { findChangedSettings } from '../assemble/changed-settings.ts'
-import {
-  areFilesInPlace,
-  continueExport,
-  type Earlier,
-  endOfExport,
-  findExport,
-  leftWallets,
-  listingsToRead,
-  nothingEarlier,
-  sizeOf,
-  writtenBefore,
-} from '../assemble/earlier-export.ts'
+import { type Earlier, endOfExport, leftWallets, listingsToRead } from '../assemble/earlier-export.ts'
+import { areFilesInPlace, sizeOf } from '../assemble/find-export.ts'
 import type { Asker } from '../client/request.ts'
 import { readTextIfAny, writeAtomically } from '../core/disk.ts'
 import { type ExportError, toExportError } from '../core/errors.ts'
 import type { Figures } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
-import { type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/manifest.ts'
+import { REJECTS_FILE } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
 import { emptyWalletsIn } from '../core/named-wallets.ts'
 import { GENERATOR } from '../core/version.ts'
 import { crawlJob } from '../crawl/crawl.ts'
-import { openSpool, removeSpool, type Spool } from '../spool/spool.ts'
-import type { SpoolIdentity } from '../spool/state.ts'
-import { readManifestIfAny } from '../write/publish.ts'
+import { removeSpool, type Spool } from '../spool/spool.ts'
+import { forgetManifestSetAside, readManifestIfAny } from '../write/publish.ts'
 import { forgetChanges, recallChanges } from '../write/publish-changes.ts'
+import { beginRun } from './begin-run.ts'
+import { privateFolder } from './private-folder.ts'
 
 export type JobRun = {
   job: Job
@@ -78,7 +68,7 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
     figures.endBlock = job.endBlock
     return 'unchanged'
   }
-  const { spool, earlier } = await openJobSpool(run, fresh ? undefined : await findExport(job))
+  const { spool, earlier } = await beginRun(run)
   noticeLeft(run, earlier)
   try {
     if (spool.resumed) run.onNotice(`${job.name}: an unfinished run is continued`)
@@ -104,45 +94,6 @@ function noticeLeft({ job, onNotice }: JobRun, earlier: Earlier): void {
   onNotice(`${job.name}: ${named} not in the job any more; their rows stay`)
 }
 
-type Begun = { spool: Spool; earlier: Earlier }
-
-/** The checkpoint that the run goes on with, and the export that it continues. */
-async function openJobSpool(run: JobRun, manifest: Manifest | undefined): Promise<Begun> {
-  const { job, rereadBlocks, onNotice } = run
-  const folder = privateFolder(job)
-  const options = {
-    folder,
-    identity: spoolIdentity(job),
-    now: Date.now(),
-    rereadBlocks,
-    onDamage: ({ bytes, kept }: { bytes: number; kept: string | undefined }) =>
-      onNotice(describeDamage(job, bytes, kept)),
-  }
-  const before = manifest === undefined ? undefined : writtenBefore(job, manifest)
-  const spool = await openSpool({ ...options, before })
-  const earlier = await findEarlier(run, manifest, spool)
-  const isWhole = earlier.from >= spool.base
-  const exported = manifest === undefined ? job.startBlock : endOfExport(manifest)
-  if (isWhole && (exported <= job.startBlock || spool.written().length > 0)) return { spool, earlier }
-  onNotice(`${job.name}: pages of earlier runs are gone, so that the whole history is read again`)
-  if (isWhole) return { spool, earlier }
-  await spool.close()
-  await removeSpool(folder)
-  return { spool: await openSpool(options), earlier: nothingEarlier(job, manifest) }
-}
-
-async function findEarlier(
-  { job, onNotice }: JobRun,
-  manifest: Manifest | undefined,
-  spool: Spool,
-): Promise<Earlier> {
-  if (manifest === undefined) return nothingEarlier(job)
-  const changed = findChangedSettings(job, manifest)
-  if (changed.length === 0) return continueExport(job, manifest, spool)
-  onNotice(`${job.name}: ${changed.join(', ')} changed, so that all rows are written again`)
-  return nothingEarlier(job, manifest)
-}
-
 async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promise<'complete' | 'unchanged'> {
   const { job, asker, figures, onNotice } = run
   const output = await openOutput({ job, spool, figures, signal: asker.signal, earlier })
@@ -158,7 +109,7 @@ async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promis
     const isNew = before === undefined || end > from || from < leastEnd
     if (!isNew) {
       await recallFigures(job, figures)
-      figures.changes = await recallChanges({ output: job.output, run: spool.cutMs })
+      figures.changes = await recallChanges({ output: job.output, run: spool.begunMs })
     }
     const written = isNew ? await output.finish(end) : { from: end, to: end, seen: {} }
     if (job.endBlock === undefined) {
@@ -171,26 +122,11 @@ async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promis
   }
 }
 
-function describeDamage({ name }: Job, bytes: number, kept: string | undefined): string {
-  const what = `${name}: the checkpoint ended in ${bytes} damaged bytes; what they held is asked for again`
-  return kept === undefined ? what : `${what}; they were set aside as ${kept}`
-}
-
-/** What pages must have in common with a job to be continued by it. */
-export function spoolIdentity({ kind, chain, startBlock, endBlock, finalityMs }: Job): SpoolIdentity {
-  const common = { chain, startBlock, endBlock: endBlock ?? null, finalityMs }
-  return kind === 'blocks' ? { kind, ...common } : common
-}
-
-/** Where a job's output keeps its checkpoint and lock. */
-export function privateFolder({ output }: Job): string {
-  return join(output, PRIVATE_FOLDER)
-}
-
 const DONE_FILE = 'done.json'
 
 async function forget({ output }: Job, folder: string): Promise<void> {
   await forgetChanges(output)
+  await forgetManifestSetAside(output)
   await removeSpool(folder)
   await rm(join(folder, DONE_FILE), { force: true })
 }

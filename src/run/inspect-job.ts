@@ -1,9 +1,10 @@
 import { BLOCKS } from '../core/listings.ts'
 import type { Manifest } from '../core/manifest.ts'
 import { type BlockRange, type Job, NO_END, type Wallet } from '../core/model.ts'
-import { inspectSpool } from '../spool/spool.ts'
+import { inspectSpool } from '../spool/inspect.ts'
 import { readManifestIfAny } from '../write/publish.ts'
-import { isDone, privateFolder, spoolIdentity } from './export-job.ts'
+import { isDone } from './export-job.ts'
+import { privateFolder, spoolIdentity } from './private-folder.ts'
 
 export type JobState = {
   /** `complete`: a run would ask nothing. `exported`: files are there, and a run would export anew. */

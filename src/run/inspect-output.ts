@@ -4,7 +4,7 @@ import { type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { emptyWalletsIn, type NamedWallets, removedWalletsIn } from '../core/named-wallets.ts'
 import { type PastRun, readPastRuns } from '../report/past-runs.ts'
-import { inspectAnySpool } from '../spool/spool.ts'
+import { inspectAnySpool } from '../spool/inspect.ts'
 import { readManifestIfAny } from '../write/publish.ts'
 import { inspectJob, type JobState } from './inspect-job.ts'
 
@@ -53,7 +53,7 @@ export async function inspectOutput(output: string): Promise<OutputStatus> {
     throw new ExportError('USAGE', `${output} holds no export`, {
       fix: 'Name the output folder of a run, such as output/mine, or its job file.',
     })
-  const isUnfinished = spool !== undefined && spool.begun && !spool.isDone
+  const isUnfinished = spool?.begun && !spool.isDone
   const written = manifest?.job.endBlock === null ? 'exported' : 'complete'
   const { pages = 0, items = 0 } = spool ?? {}
   return describe({ output, state: isUnfinished ? 'unfinished' : written, pages, items, manifest })

@@ -24,7 +24,7 @@ import { openSource, type SourcePlace } from '../merge/source-place.ts'
 import { missingWords } from '../report/words.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
 import { requireJob, SHARED_OPTIONS } from './check-call.ts'
-import { spoolIdentity } from './export-job.ts'
+import { spoolIdentity } from './private-folder.ts'
 
 /** How `rows` asks and where it keeps pages meanwhile. */
 export type RowsOptions = {

@@ -5,7 +5,7 @@ import { BLOCKS, type Listings } from '../core/listings.ts'
 import type { BlockRange } from '../core/model.ts'
 import { type BlockSpool, blockSpoolOn } from './blocks.ts'
 import { countedFrames, type Frame, openBlocks } from './listing.ts'
-import { type FrameLog, type FramePlace, openFrameLog, scanFrameLog, type WholePlace } from './log.ts'
+import { type FrameLog, type FramePlace, openFrameLog, type WholePlace } from './log.ts'
 import {
   emptyState,
   endOf,
@@ -41,6 +41,8 @@ export type Spool = BlockSpool & {
   path: string
   /** Transactions younger than this are left for a later run, milliseconds since 1970; Infinity with an endBlock. */
   cutMs: number
+  /** When the run began, milliseconds since 1970: it and its resumes have this in common. */
+  begunMs: number
   /** True where an earlier, unfinished run is being continued. */
   resumed: boolean
   /** Block ranges of a listing that no page has settled yet, of those in which it counts. @default all of them */
@@ -72,120 +74,101 @@ export type Spool = BlockSpool & {
   close(): Promise<void>
 }
 
-export type OpenSpool = {
+export type OpenCheckpoint = {
   /** The output's private folder. */
   folder: string
   identity: SpoolIdentity
   now: number
-  /** What was exported by runs whose pages are gone; a spool that is begun asks only for what comes after it. */
-  before?: Written | undefined
-  /** A next run asks so many blocks again that earlier runs have read. @default 0 */
-  rereadBlocks?: number
   onDamage: (damage: { bytes: number; kept: string | undefined }) => void
 }
 
-/** Opens the spool in `folder`, or begins one. Throws OUTPUT_CHANGED where it belongs to a different job. */
-export async function openSpool(options: OpenSpool): Promise<Spool> {
-  const { folder, identity, now, onDamage } = options
+/** How a run begins, or goes on. */
+type Begin = {
+  /** What was exported by runs whose pages are gone; a spool that is begun has no pages of it. */
+  before?: Written | undefined
+  /** The run reads again from this block on, where it has pages to go on from. @default the end of the last run */
+  from?: number
+  /** It replaces whatever the output holds. @default false */
+  isFresh?: boolean
+}
+
+/** The pages that an output holds, before a run goes on with them. */
+export type Checkpoint = {
+  /** An unfinished run, and one that is to replace whatever the output holds. */
+  isUnderWay: boolean
+  isFresh: boolean
+  /** Blocks before this one were written by runs whose pages are gone. */
+  base: number
+  /** One past the last block that runs have written. */
+  end: number
+  begin(begin: Begin): Promise<Spool>
+  close(): Promise<void>
+}
+
+/** Opens the pages in `folder`, if any. Throws OUTPUT_CHANGED where they belong to a different job. */
+export async function openCheckpoint(options: OpenCheckpoint): Promise<Checkpoint> {
+  const { folder, identity, now } = options
   await makeFolder(folder)
+  const path = join(folder, SPOOL_FILE)
+  const { log, state } = await openLog(path, options)
+  const { session, isDone, isFresh, base } = state
+  return {
+    isUnderWay: session > 0 && !isDone,
+    ...{ isFresh, base, end: state.written.at(-1)?.to ?? base },
+    begin: async (begin) =>
+      spoolOn({ path, log, state, resumed: await beginSession(log, state, { ...begin, identity, now }) }),
+    close: () => log.close(),
+  }
+}
+
+async function openLog(path: string, options: OpenCheckpoint): Promise<{ log: FrameLog; state: SpoolState }> {
+  const { folder, identity, now, onDamage } = options
   const state = emptyState(identity, now)
   const onFrame = (head: Record<string, unknown>, place: WholePlace) => replay(state, head, place)
-  const path = join(folder, SPOOL_FILE)
   const log = await openFrameLog(path, { onFrame, onDamage })
   try {
-    // A run that got no page binds nobody: the next job begins its own.
-    if (isUnbound(state)) {
-      await log.close()
-      await removeSpool(folder)
-      return await openSpool(options)
+    if (!isUnbound(state)) {
+      requireSameIdentity(state)
+      return { log, state }
     }
-    requireSameIdentity(state)
-    return spoolOn({ path, log, state, resumed: await beginSession(log, state, options) })
   } catch (cause) {
     await log.close()
     throw cause
   }
+  // A run that got no page binds nobody: the next job begins its own.
+  await log.close()
+  await removeSpool(folder)
+  return openLog(path, options)
 }
 
+/** Opens the pages in `folder` and goes on with them, or begins. Throws OUTPUT_CHANGED as `openCheckpoint` does. */
+export async function openSpool(options: OpenCheckpoint): Promise<Spool> {
+  return (await openCheckpoint(options)).begin({})
+}
+
+type Beginning = Begin & Pick<OpenCheckpoint, 'identity' | 'now'>
+
 /** True where an unfinished run goes on. */
-async function beginSession(
-  log: FrameLog,
-  state: SpoolState,
-  { identity, now, before, rereadBlocks = 0 }: OpenSpool,
-): Promise<boolean> {
+async function beginSession(log: FrameLog, state: SpoolState, beginning: Beginning): Promise<boolean> {
+  const { identity, now: at, before, from, isFresh } = beginning
   const { session, isDone } = state
   if (session > 0 && !isDone) {
-    await log.append({ kind: 'open', at: now }, EMPTY)
+    await log.append({ kind: 'open', at }, EMPTY)
     state.session += 1
     return true
   }
   if (isDone) {
     const end = state.written.at(-1)?.to ?? state.base
-    const next = { cutMs: now - identity.finalityMs, from: Math.max(state.base, end - rereadBlocks) }
-    await log.append({ kind: 'next', at: now, ...next }, EMPTY)
+    const next = { at, cutMs: at - identity.finalityMs, from: Math.max(state.base, from ?? end) }
+    await log.append({ kind: 'next', ...next }, EMPTY)
     noteNext(state, next)
     return false
   }
   const cutMs = Number.isFinite(state.cutMs) ? state.cutMs : null
-  await log.append({ kind: 'run', identity, cutMs, before, at: now }, EMPTY)
+  await log.append({ kind: 'run', identity, cutMs, before, at, ...(isFresh && { fresh: true }) }, EMPTY)
   noteBase(state, before)
-  state.session = 1
+  Object.assign(state, { session: 1, isFresh: isFresh === true })
   return false
-}
-
-/** What a run would still have to ask, wallet by wallet; changes nothing. */
-export type SpoolProgress = {
-  /** There are pages of a run, unfinished or not. */
-  begun: boolean
-  /** Its files are written. */
-  isDone: boolean
-  pages: number
-  items: number
-  /** The highest block seen; undefined where there was none. */
-  head: number | undefined
-  remaining(wallet: string): readonly BlockRange[]
-}
-
-/** Looks into the spool in `folder`. Throws OUTPUT_CHANGED where it belongs to a different job. */
-export async function inspectSpool(folder: string, identity: SpoolIdentity): Promise<SpoolProgress> {
-  const found = emptyState(identity, Date.now())
-  await scanFrameLog(join(folder, SPOOL_FILE), (head, place) => replay(found, head, place))
-  const state = isUnbound(found) ? emptyState(identity, Date.now()) : found
-  requireSameIdentity(state)
-  const { isDone } = state
-  if (isDone) noteNext(state, { cutMs: Date.now(), from: state.written.at(-1)?.to ?? state.base })
-  return {
-    begun: state.session > 0,
-    isDone,
-    pages: state.pages,
-    items: countItems(state),
-    head: state.head,
-    remaining: (wallet) => openBlocks(listingOf(state, wallet), state),
-  }
-}
-
-/** The same of whatever job the pages in `folder` are; undefined where there are none. */
-export async function inspectAnySpool(folder: string): Promise<SpoolProgress | undefined> {
-  let identity: SpoolIdentity | undefined
-  await scanFrameLog(join(folder, SPOOL_FILE), (head) => {
-    if (head.kind === 'run') identity = head.identity as SpoolIdentity
-  })
-  return identity === undefined ? undefined : inspectSpool(folder, identity)
-}
-
-function countItems({ listings }: SpoolState): number {
-  let items = 0
-  for (const { frames } of listings.values()) for (const frame of frames) items += frame.items
-  return items
-}
-
-/** The block before which the pages in `folder` hold nothing; 0 where there are none, for then nothing else is lost. */
-export async function firstSpooledBlock(folder: string): Promise<number> {
-  let base = 0
-  await scanFrameLog(join(folder, SPOOL_FILE), ({ kind, before }) => {
-    if (kind === 'run') base = (before as Written | undefined)?.to ?? 0
-  })
-  return base
 }
 
 /** Forgets the spool in `folder`. */
@@ -193,7 +176,8 @@ export async function removeSpool(folder: string): Promise<void> {
   for (const name of [`${SPOOL_FILE}.damaged.part`, SPOOL_FILE]) await rm(join(folder, name), { force: true })
 }
 
-const SPOOL_FILE = 'pages.log'
+/** The name of the file with the pages. */
+export const SPOOL_FILE = 'pages.log'
 const EMPTY = Buffer.alloc(0)
 
 type OpenedSpool = { path: string; log: FrameLog; state: SpoolState; resumed: boolean }
@@ -202,6 +186,7 @@ function spoolOn({ path, log, state, resumed }: OpenedSpool): Spool {
   return {
     path,
     cutMs: state.cutMs,
+    begunMs: state.begunMs,
     resumed,
     remaining: (listing, counted) => openBlocks(listingOf(state, listing), state, counted),
     addPage: async (wallet, { body, items, bad, blocks, head, covered }) => {

@@ -25,6 +25,10 @@ export type Written = { from: number; to: number; seen: Record<string, number> }
 export type SpoolState = {
   identity: SpoolIdentity
   cutMs: number
+  /** When the run that is under way began, milliseconds since 1970: it and its resumes have this in common. */
+  begunMs: number
+  /** That run was begun to replace whatever the output holds. */
+  isFresh: boolean
   session: number
   /** The number of the run that is under way, or was last, and of each run the block from which on it asks. */
   run: number
@@ -54,6 +58,8 @@ export function emptyState(identity: SpoolIdentity, now: number): SpoolState {
   return {
     identity,
     cutMs,
+    begunMs: now,
+    isFresh: false,
     session: 0,
     run: 0,
     froms: [identity.startBlock],
@@ -87,6 +93,8 @@ export function replay(state: SpoolState, head: Record<string, unknown>, place: 
     state.found = head.identity as SpoolIdentity
     state.cutMs = (head.cutMs as number | null) ?? Number.POSITIVE_INFINITY
     state.session = 1
+    state.begunMs = Number(head.at)
+    state.isFresh = head.fresh === true
     noteBase(state, head.before as Written | undefined)
   } else if (head.kind === 'open') state.session += 1
   else if (head.kind === 'end') noteEnd(state, head.end as number)
@@ -108,19 +116,29 @@ export function noteBase(state: SpoolState, before: Written | undefined): void {
 /** The files of these blocks are written, and with them the run is over. */
 export function noteDone(state: SpoolState, { from, to, seen }: Written): void {
   state.isDone = true
+  state.isFresh = false
   if (from < to) state.written = [...state.written.filter((one) => one.to <= from), { from, to, seen }]
 }
 
-export type NextRun = { cutMs: number; from: number }
+export type NextRun = { at: number; cutMs: number; from: number }
 
 /**
  * Begins the next run: it asks every listing that it reads from `from` on, where what was read before counts no more
  * then, and for what earlier runs have not read of it, because it was not in the job.
  */
-export function noteNext(state: SpoolState, { cutMs, from }: NextRun): void {
+export function noteNext(state: SpoolState, { at: begunMs, cutMs, from }: NextRun): void {
   const run = state.run + 1
   state.froms.push(from)
-  Object.assign(state, { run, cutMs, from, isDone: false, end: undefined, session: 1, sessionHeads: [] })
+  Object.assign(state, {
+    run,
+    begunMs,
+    cutMs,
+    from,
+    isDone: false,
+    end: undefined,
+    session: 1,
+    sessionHeads: [],
+  })
 }
 
 /** True where the spool belongs to another job and holds nothing of it: no page, no block, no end of a run. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { OpenedService } from '../client/open-service.ts'
 import type { Job } from '../core/model.ts'
-import { privateFolder } from '../run/export-job.ts'
+import { privateFolder } from '../run/private-folder.ts'
 import { findToken } from './find-token.ts'
 import type { FoundWebhook } from './find-webhooks.ts'
 import { type Kept, keepWebhooks } from './keep-webhooks.ts'

@@ -1,4 +1,4 @@
-import { readdir, rm, rmdir } from 'node:fs/promises'
+import { readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import {
   diskError,
@@ -15,6 +15,7 @@ import {
   type Manifest,
   type ManifestFile,
   type ManifestTable,
+  PRIVATE_FOLDER,
   REJECTS_FILE,
 } from '../core/manifest.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
@@ -41,10 +42,12 @@ export async function publish({ folder, manifest, parts, rejects, raw }: Publica
   const visible = parts.filter(({ path }) => listed.has(path))
   try {
     const earlier = await readManifestIfAny(folder)
-    if (breaksPromise(earlier, { parts: visible, rejects })) await removeManifest(folder)
+    if (earlier === undefined) await removeManifest(folder)
+    else if (breaksPromise(earlier, { parts: visible, rejects })) await setManifestAside(folder)
     for (const { staged, path } of visible) await publishFile(staged, join(folder, path))
     if (rejects !== undefined) await publishRejects(folder, rejects)
     await writeAtomically(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`)
+    await forgetManifestSetAside(folder)
     await removeStrays(folder, listed)
     await removeStrayRaw(join(folder, 'raw'), raw)
   } catch (cause) {
@@ -55,18 +58,37 @@ export async function publish({ folder, manifest, parts, rejects, raw }: Publica
 type Contents = Pick<Publication, 'parts' | 'rejects'>
 
 /** True where an earlier manifest would list other bytes, or more rejects, than there are going to be. */
-function breaksPromise(earlier: Manifest | undefined, { parts, rejects }: Contents): boolean {
-  if (earlier === undefined) return true
+function breaksPromise(earlier: Manifest, { parts, rejects }: Contents): boolean {
   const files = Object.values(earlier.tables).flatMap(({ files }) => files)
   const hashes = new Map(files.map(({ path, sha256 }) => [path, sha256]))
   const changed = parts.some(({ path, sha256 }) => (hashes.get(path) ?? sha256) !== sha256)
   return changed || earlier.rejects > (rejects?.length ?? earlier.rejects)
 }
 
+/** Nothing lists the files any more; what was listed is kept for a run that is cut short, and goes on from there. */
+async function setManifestAside(folder: string): Promise<void> {
+  await makeFolder(join(folder, PRIVATE_FOLDER))
+  await rename(join(folder, MANIFEST_FILE), setAside(folder))
+  await syncFolder(join(folder, PRIVATE_FOLDER))
+  await syncFolder(folder)
+}
+
 async function removeManifest(folder: string): Promise<void> {
   await makeFolder(folder)
   await rm(join(folder, MANIFEST_FILE), { force: true })
   await syncFolder(folder)
+}
+
+const setAside = (folder: string) => join(folder, PRIVATE_FOLDER, 'replaced.json')
+
+/** The manifest of an export of which a run was replacing files when it was cut short; undefined where there is none. */
+export function readManifestSetAside(folder: string): Promise<Manifest | undefined> {
+  return readManifestAt(setAside(folder))
+}
+
+/** Forgets an export that was being replaced. */
+export async function forgetManifestSetAside(folder: string): Promise<void> {
+  await rm(setAside(folder), { force: true })
 }
 
 async function publishRejects(folder: string, lines: readonly string[]): Promise<void> {
@@ -77,8 +99,12 @@ async function publishRejects(folder: string, lines: readonly string[]): Promise
 }
 
 /** The manifest of an output; undefined where there is none or it is not one. */
-export async function readManifestIfAny(folder: string): Promise<Manifest | undefined> {
-  const text = await readTextIfAny(join(folder, MANIFEST_FILE))
+export function readManifestIfAny(folder: string): Promise<Manifest | undefined> {
+  return readManifestAt(join(folder, MANIFEST_FILE))
+}
+
+async function readManifestAt(path: string): Promise<Manifest | undefined> {
+  const text = await readTextIfAny(path)
   if (text === undefined) return undefined
   try {
     const manifest: unknown = JSON.parse(text)

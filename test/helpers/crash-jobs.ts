@@ -17,9 +17,9 @@ export type CrashJob = {
   exit: 0 | 6
   /**
    * An export that already lies in the output: of these other fields, or of a chain that ended before this block; with
-   * `forgotten`, its private folder is gone.
+   * `forgotten`, its private folder is gone; `isAnother`: it is replaced by --fresh.
    */
-  earlier?: { fields?: Record<string, unknown>; head?: number; forgotten?: boolean }
+  earlier?: { fields?: Record<string, unknown>; head?: number; forgotten?: boolean; isAnother?: boolean }
 }
 
 const base = { chain: '43114', endBlock: 421, addresses, concurrency: 3 }
@@ -56,7 +56,7 @@ export const CRASH_JOBS: readonly CrashJob[] = [
   {
     what: 'partitions in place of others',
     fields: { ...base, partitionBy: 'blocks:60', tables: ['erc20_transfers', 'wallet_transactions'] },
-    earlier: { fields: { partitionBy: 'blocks:100' } },
+    earlier: { fields: { partitionBy: 'blocks:100' }, isAnother: true },
     exit: 0,
   },
   { what: 'raw items kept', fields: { ...base, keepRaw: true, tables: ['ledger'] }, exit: 0 },

@@ -43,6 +43,8 @@ type Scene = {
   url: string
   asked: Loopback['asked']
   options: readonly string[]
+  /** The manifest of an export that is to be replaced by --fresh. */
+  replaced: string | undefined
 }
 
 async function measureCalm(job: CrashJob): Promise<Calm> {
@@ -154,12 +156,14 @@ async function prepare(job: CrashJob, onRequest?: OnRequest): Promise<Scene> {
   let now: DataService = youngService(job.earlier?.head)
   const { url, asked } = await startLoopback({ answer: (request) => now.answer(request) }, fault)
   const jobFile = join(folder, 'job.json')
-  const scene = { folder, jobFile, output, url, asked, options: job.options ?? [] }
+  const options = job.options ?? []
+  const scene: Scene = { folder, jobFile, output, url, asked, options, replaced: undefined }
   mkdirSync(join(folder, 'scratch'))
   if (job.earlier !== undefined) {
     writeFileSync(jobFile, JSON.stringify({ ...job.fields, output, ...job.earlier.fields }))
     expect(await start(scene).ended).toMatchObject({ exit: job.exit })
     if (job.earlier.forgotten === true) rmSync(join(output, '.walletlake'), { recursive: true })
+    if (job.earlier.isAnother === true) scene.replaced = hashFile(join(output, 'manifest.json'))
     asked.length = 0
     now = service
   }
@@ -174,9 +178,17 @@ function youngService(head: number | undefined): DataService {
   return young
 }
 
-function start({ jobFile, url, options }: Scene, plan?: DiskPlan) {
+/** A run that is to replace another export is begun with --fresh, and goes on without it. */
+function freshOption({ output, replaced }: Scene): string[] {
+  if (replaced === undefined || hashFile(join(output, 'manifest.json')) !== replaced) return []
+  const log = join(output, '.walletlake', 'pages.log')
+  return existsSync(log) && readFileSync(log, 'latin1').includes('"fresh":true') ? [] : ['--fresh']
+}
+
+function start(scene: Scene, plan?: DiskPlan) {
+  const { jobFile, url, options } = scene
   const env = plan === undefined ? {} : breakingDisk(plan)
-  return startCommand(['run', jobFile, '--base-url', url, '--quiet', ...options], env)
+  return startCommand(['run', jobFile, '--base-url', url, '--quiet', ...options, ...freshOption(scene)], env)
 }
 
 /** One start that the cut may end: `exit` is null where it did. */

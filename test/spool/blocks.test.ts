@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { BLOCKS } from '../../src/core/listings.ts'
-import { inspectSpool } from '../../src/spool/spool.ts'
+import { inspectSpool } from '../../src/spool/inspect.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { CLOSED, listed, open as openAny } from './open.ts'
 

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest'
+import type { Job } from '../../src/core/model.ts'
+import { run } from '../../src/run/run.ts'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { expectSameAsFresh, growingChain, headJob, rowsIn, runOnce } from '../helpers/growing-chain.ts'
+import { blocksJob, testJob } from '../helpers/jobs.ts'
+import { startLoopback } from '../helpers/loopback.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readManifest } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
+
+/** A finished export of blocks up to 200. */
+async function exported(given: Partial<Job> & { count?: number } = {}) {
+  const { url } = await startLoopback(createDataService())
+  const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+  const { count = 4, ...fields } = given
+  const addresses = truthWallets.slice(0, count)
+  const job = testJob({ addresses, endBlock: 200, output: tempFolder(), service, ...fields })
+  await runOnce(job)
+  return { job, withWallets: (first: number, end: number) => walletsOf(job, first, end) }
+}
+
+function walletsOf(job: Job, first: number, end: number): Job {
+  return { ...job, wallets: testJob({ addresses: truthWallets.slice(first, end) }).wallets }
+}
+
+test.for([
+  { what: 'chain was 43114 and is 1', given: { chain: '1' } },
+  { what: 'startBlock was 0 and is 7', given: { startBlock: 7 } },
+  { what: 'endBlock was 200 and is 300', given: { endBlock: 300 } },
+  { what: 'endBlock was 200 and is the head', given: { endBlock: undefined } },
+  { what: 'format was csv and is parquet', given: { format: 'parquet', compression: 'zstd' } },
+  { what: 'partitionBy was none and is day', given: { partitionBy: 'day' } },
+  { what: 'tables had transactions', given: { tables: ['ledger'] } },
+] as const)('an export of another job is refused and stays: $what', async ({ what, given }) => {
+  const { job } = await exported()
+  const bytes = outputBytes(job.output)
+  const [result] = (await run([{ ...job, ...given }])).jobs
+  expect(result?.error).toMatchObject({
+    code: 'OUTPUT_CHANGED',
+    message: expect.stringContaining(what),
+    fix: 'Name another --output, or export anew with --fresh.',
+  })
+  expect(outputBytes(job.output)).toEqual(bytes)
+  const [fresh] = (await run([{ ...job, ...given }], { fresh: true })).jobs
+  if (given !== undefined && !('chain' in given)) expect(fresh?.error).toBeUndefined()
+})
+
+test('a job of blocks does not replace an export of wallets', async () => {
+  const { job } = await exported()
+  const { service, output } = job
+  const [result] = (await run([blocksJob({ endBlock: 200, service, output })])).jobs
+  expect(result?.error?.message).toContain('kind was wallets and is blocks')
+})
+
+test('a job that gained and lost wallets goes on with an export that has an end', async () => {
+  const { job, withWallets } = await exported()
+  const more = withWallets(1, 6)
+  await runOnce(more)
+  const all = walletsOf({ ...job, output: tempFolder() }, 0, 6)
+  await runOnce(all)
+  expect(await rowsIn(job.output)).toEqual(await rowsIn(all.output))
+  const left = readManifest(job.output).coverage.filter(({ removed }) => removed)
+  expect(left).toMatchObject([{ address: truthWallets[0], toBlock: 200 }])
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+  expect((await runOnce(more))?.state).toBe('unchanged')
+})
+
+test('a run cut short after --fresh goes on without it', async () => {
+  const { job } = await exported()
+  const other: Job = { ...job, tables: ['ledger'], partitionBy: 'blocks:50' }
+  expect((await run([other], { fresh: true, maxRequests: 3 })).code).toBe('BUDGET_REACHED')
+  await runOnce(other)
+  const fresh = { ...other, output: tempFolder() }
+  await runOnce(fresh)
+  expect(outputBytes(other.output)).toEqual(outputBytes(fresh.output))
+})
+
+test('a run that got no page does not bind the next one', async () => {
+  const chain = await growingChain(60)
+  const job = headJob(chain.url)
+  const wrong = await run([{ ...job, chain: '99999' }])
+  expect(wrong.code).toBe('REQUEST_REFUSED')
+  await runOnce(job)
+  await expectSameAsFresh(job)
+  await chain.end()
+})
+
+test('a finished export of another end is not called unfinished', async () => {
+  const chain = await growingChain(60)
+  const job = headJob(chain.url)
+  await runOnce(job)
+  const [result] = (await run([{ ...job, endBlock: 10 }])).jobs
+  expect(result?.error).toMatchObject({
+    message: 'the output holds an export of another job: endBlock was the head and is 10',
+    fix: 'Name another --output, or export anew with --fresh.',
+  })
+  await chain.end()
+})
+
+test('after a first night that found nothing no pages are missed', async () => {
+  const chain = await growingChain(60)
+  const job = headJob(chain.url, { startBlock: 100 })
+  await runOnce(job)
+  const notices: string[] = []
+  const onNotice = (notice: string) => notices.push(notice)
+  expect((await runOnce(job, { onNotice }))?.state).toBe('unchanged')
+  await chain.advance(100)
+  await runOnce(job, { onNotice })
+  expect(notices.filter((notice) => notice.includes('gone'))).toEqual([])
+  await expectSameAsFresh(job)
+  await chain.end()
+})
