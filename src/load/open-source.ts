@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, realpath, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { diskError } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/manifest.ts'
+import { makeScratch } from '../core/scratch-folder.ts'
 import { checkFile, checkSize } from './check-file.ts'
 import { download, downloadText } from './download.ts'
 import type { PlannedFile } from './plan-load.ts'
@@ -43,7 +43,7 @@ export async function openSource(where: string, options: SourceOptions): Promise
   const shown = typeof place === 'string' ? place : `${place.origin}${place.pathname}`
   const text = await read()
   const manifest = readManifest(text, shown)
-  const scratch = await mkdtemp(join(tmpdir(), 'walletlake-load-'))
+  const scratch = await makeScratch('load')
   const bring = typeof place === 'string' ? fromFolder(place) : fromAddress(place, { ...options, scratch })
   return {
     manifest,

@@ -1,6 +1,6 @@
-import { mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { realpath, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeScratch } from '../core/scratch-folder.ts'
 
 /** Memory that the engine may take before it moves its work to the disk. */
 const MEMORY = '256MB'
@@ -25,7 +25,7 @@ export type Rows = {
  */
 export async function openRows(output: string): Promise<Rows> {
   const { DuckDBInstance } = await import('@duckdb/node-api')
-  const scratch = await mkdtemp(join(tmpdir(), 'walletlake-verify-'))
+  const scratch = await makeScratch('verify')
   try {
     const folder = join(scratch, 'output')
     await symlink(await realpath(output), folder, 'junction')

@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openPlaces } from '../assemble/open-places.ts'
 import { placesIn } from '../assemble/slicer.ts'
@@ -14,6 +13,7 @@ import { followSignal } from '../core/follow-signal.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import { listingsOf } from '../core/listings.ts'
 import type { Job } from '../core/model.ts'
+import { makeScratch } from '../core/scratch-folder.ts'
 import { type Row, type TableName, type TableRows, tableNamed } from '../core/table/index.ts'
 import { tablesNamed } from '../core/table/tables-named.ts'
 import { crawlJob } from '../crawl/crawl.ts'
@@ -67,7 +67,7 @@ async function* readTable<T extends TableName>(
   requireService(job)
   requireTable(job, table)
   const { stop, forget } = followSignal(options.signal, 'reading rows was aborted')
-  const folder = await mkdtemp(join(options.folder ?? tmpdir(), 'walletlake-rows-'))
+  const folder = await makeScratch('rows', options.folder)
   try {
     const demo = job.service.baseUrl === 'demo' ? await openDemo() : undefined
     const figures = newFigures(job.wallets.length, Date.now())
