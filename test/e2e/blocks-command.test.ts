@@ -18,10 +18,16 @@ test('validates, plans, exports, verifies and tells the state of a job of blocks
   const { url } = await startLoopback(createDataService())
   const { job, output } = writeJob()
   const env = { WALLETLAKE_BASE_URL: url }
-  expect((await runCommand(['validate', job])).stdout).toBe(`${job}: good (chain 43114, 421 blocks)\n`)
+  expect((await runCommand(['validate', job], env)).stdout).toBe(`${job}: good (chain 43114, 421 blocks)\n`)
   const plan = await runCommand(['plan', job], env)
   expect(plan.stdout).toBe(
-    `night: not begun, 421 blocks of 421 to ask (chain 43114, output ${output})\n  blocks [0, 421)\n`,
+    [
+      `night: not begun, 421 blocks of 421 to ask (chain 43114, output ${output})`,
+      '  quota  at least 421 requests, about 421 in all',
+      '  time   unknown until the first page',
+      '  disk   unknown until the first export',
+      '  blocks [0, 421)\n',
+    ].join('\n'),
   )
   const ran = await runCommand(['run', job], env)
   expect(ran).toMatchObject({ exit: 0 })

@@ -81,7 +81,16 @@ describe('walletlake', () => {
   })
 
   test('takes tables that are named one by one', async () => {
-    const args = ['validate', writeJob().job, '--tables', 'ledger', '--tables', 'transactions']
+    const args = [
+      'validate',
+      writeJob().job,
+      '--tables',
+      'ledger',
+      '--tables',
+      'transactions',
+      '--base-url',
+      'demo',
+    ]
     expect((await runCommand(args)).exit).toBe(0)
   })
 
