@@ -68,13 +68,20 @@ export function endOfExport({ coverage }: Manifest): number {
   return coverage.reduce((end, { toBlock }) => Math.max(end, toBlock), 0)
 }
 
+/** `from`: blocks from this one on are to be written, whatever the export has of them. */
+export type Continuing = { spool: Spool; from: number }
+
 /**
  * Where the run begins to write: at the end of the export, or earlier where wallets came to the job or blocks are
  * read again. Only whole stretches stay, which both the manifest and the checkpoint know.
  */
-export async function continueExport(job: Job, found: FoundExport, spool: Spool): Promise<Earlier> {
+export async function continueExport(
+  job: Job,
+  found: FoundExport,
+  { spool, from: asked }: Continuing,
+): Promise<Earlier> {
   const { manifest, intactTo } = found
-  const most = Math.min(spool.from, coveredByAll(job, manifest), intactTo)
+  const most = Math.min(asked, coveredByAll(job, manifest), intactTo)
   // Files may have been merged over the ends of earlier runs: only their own ends are places to go on from.
   const from = spool.written().findLast(({ to }) => to <= most && isBorder(manifest, to))?.to
   if (from === undefined) return nothingEarlier(job, found)

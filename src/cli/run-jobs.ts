@@ -45,7 +45,9 @@ async function runWith(jobs: readonly Job[], { args, live, signal }: Running): P
   return run(jobs, {
     apiKey: await readApiKey(process.env),
     fresh: args.fresh ?? false,
-    rereadBlocks: readCount('reread', args.reread) ?? 0,
+    ...(args.reread === undefined
+      ? {}
+      : { rereadBlocks: readCount('reread', args.reread, { least: 0 }) ?? 0 }),
     ...readBounds(args),
     signal,
     onNotice: live.log.info,

@@ -18,7 +18,7 @@ export function runCommand(program: Command, finish: Finish): void {
     .argument('[jobs...]', JOB_FILES)
   filelessOptions(command)
     .option('--fresh', 'forget checkpoints and start over')
-    .option('--reread <n>', 'read the last N blocks of an earlier run again (reorgs, late indexing)')
+    .option('--reread <n>', 'write the last N blocks again (default: read 32 again, write what changed)')
   boundOptions(overrideOptions(command))
   logOptions(notifyOptions(command).option('--json', 'one JSON summary on stdout at the end'))
   addExamples(

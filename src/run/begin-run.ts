@@ -1,5 +1,6 @@
 import { findChangedSettings } from '../assemble/changed-settings.ts'
 import {
+  type Continuing,
   continueExport,
   type Earlier,
   endOfExport,
@@ -11,21 +12,42 @@ import type { Job } from '../core/model.ts'
 import { openCheckpoint, removeSpool, type Spool } from '../spool/spool.ts'
 import { privateFolder, spoolIdentity } from './private-folder.ts'
 
-type Beginning = { job: Job; fresh: boolean; rereadBlocks: number; onNotice: (notice: string) => void }
-type Begun = { spool: Spool; earlier: Earlier }
+type Beginning = {
+  job: Job
+  fresh: boolean
+  rereadBlocks: number | undefined
+  onNotice: (notice: string) => void
+}
+export type Begun = {
+  spool: Spool
+  earlier: Earlier
+  /** What the run goes on from where the border, which it reads again, has not changed; absent: it is not compared. */
+  unchanged?: Earlier
+}
+
+/**
+ * Blocks at the end of an export that every run without endBlock reads again, within the request for what is new: a service
+ * may list the newest blocks late or, after a reorganisation, otherwise. A wallet of at most 100 transactions in them needs no
+ * further request.
+ */
+const BORDER_BLOCKS = 32
 
 /** The checkpoint that a run goes on with, and the export that it continues. Throws OUTPUT_CHANGED. */
 export async function beginRun(beginning: Beginning): Promise<Begun> {
-  const { job, fresh, rereadBlocks, onNotice } = beginning
+  const { job, fresh, rereadBlocks = BORDER_BLOCKS, onNotice } = beginning
   const options = optionsOf(beginning)
   const checkpoint = await openCheckpoint(options)
   try {
     const isFresh = fresh || checkpoint.isFresh
     const found = isFresh ? undefined : await findExport(job)
     const before = found && job.endBlock === undefined ? writtenBefore(job, found.manifest) : undefined
-    const spool = await checkpoint.begin({ before, from: checkpoint.end - rereadBlocks, isFresh })
-    const earlier = await findEarlier(beginning, found, spool)
-    if (hasPages(job, spool, earlier)) return { spool, earlier }
+    const wanted = Math.max(job.startBlock, checkpoint.end - rereadBlocks)
+    const spool = await checkpoint.begin({ before, from: wanted, isFresh })
+    const earlier = await findEarlier(beginning, found, { spool, from: spool.from })
+    if (hasPages(job, spool, earlier)) {
+      noticeShort(beginning, spool, found)
+      return { spool, earlier, ...(await unchangedFrom(beginning, { found, spool, earlier })) }
+    }
     onNotice(`${job.name}: pages of earlier runs are gone, so that the whole history is read again`)
     if (earlier.from >= spool.base) return { spool, earlier }
     await spool.close()
@@ -57,14 +79,43 @@ function hasPages(job: Job, spool: Spool, { from, before }: Earlier): boolean {
 async function findEarlier(
   { job, onNotice }: Beginning,
   found: FoundExport | undefined,
-  spool: Spool,
+  continuing: Continuing,
 ): Promise<Earlier> {
   if (found === undefined || job.kind === 'blocks') return nothingEarlier(job)
   if (job.endBlock !== undefined) return nothingEarlier(job, found)
   const changed = findChangedSettings(job, found.manifest)
-  if (changed.length === 0) return continueExport(job, found, spool)
+  if (changed.length === 0) return continueExport(job, found, continuing)
   onNotice(`${job.name}: ${changed.join(', ')} changed, so that all rows are written again`)
   return nothingEarlier(job, found)
+}
+
+type Compared = { found: FoundExport | undefined; spool: Spool; earlier: Earlier }
+
+/** The export as it goes on where its last blocks are as they were; nothing where they are to be written in any case. */
+async function unchangedFrom(
+  { job, rereadBlocks }: Beginning,
+  { found, spool, earlier }: Compared,
+): Promise<Pick<Begun, 'unchanged'>> {
+  if (found === undefined || rereadBlocks !== undefined) return {}
+  if (job.endBlock !== undefined || findChangedSettings(job, found.manifest).length > 0) return {}
+  const unchanged = await continueExport(job, found, { spool, from: endOfExport(found.manifest) })
+  return unchanged.from > earlier.from ? { unchanged } : {}
+}
+
+/** Says which of the last blocks are not read again. */
+function noticeShort(
+  { job, rereadBlocks = BORDER_BLOCKS, onNotice }: Beginning,
+  spool: Spool,
+  found?: FoundExport,
+) {
+  if (found === undefined || job.endBlock !== undefined || rereadBlocks === 0) return
+  const wanted = Math.max(job.startBlock, endOfExport(found.manifest) - rereadBlocks)
+  if (spool.from <= wanted) return
+  const why =
+    spool.base > wanted ? 'pages of earlier runs are gone' : 'an unfinished run was begun without them'
+  onNotice(
+    `${job.name}: blocks ${wanted} to ${spool.from - 1} are not read again, for ${why}: what changed in them since is missed; --fresh reads all`,
+  )
 }
 
 function describeDamage({ name }: Job, bytes: number, kept: string | undefined): string {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openOutput } from '../assemble/assemble.ts'
+import { hasBorderChanged } from '../assemble/compare-border.ts'
 import { type Earlier, endOfExport, leftWallets, listingsToRead } from '../assemble/earlier-export.ts'
 import { areFilesInPlace, sizeOf } from '../assemble/find-export.ts'
 import type { Asker } from '../client/request.ts'
@@ -17,7 +18,7 @@ import { crawlJob } from '../crawl/crawl.ts'
 import { removeSpool, type Spool } from '../spool/spool.ts'
 import { forgetManifestSetAside, readManifestIfAny } from '../write/publish.ts'
 import { forgetChanges, recallChanges } from '../write/publish-changes.ts'
-import { beginRun } from './begin-run.ts'
+import { type Begun, beginRun } from './begin-run.ts'
 import { privateFolder } from './private-folder.ts'
 
 export type JobRun = {
@@ -27,7 +28,7 @@ export type JobRun = {
   /** Forget checkpoints and start over. */
   fresh: boolean
   /** Blocks at the end of an earlier run that are read again. */
-  rereadBlocks: number
+  rereadBlocks: number | undefined
   onNotice: (notice: string) => void
 }
 
@@ -59,7 +60,7 @@ export async function exportJob(run: JobRun): Promise<JobResult> {
 async function exportLocked(run: JobRun): Promise<JobResult['state']> {
   const { job, figures, fresh } = run
   const folder = privateFolder(job)
-  if (run.rereadBlocks > 0 && job.endBlock !== undefined)
+  if ((run.rereadBlocks ?? 0) > 0 && job.endBlock !== undefined)
     run.onNotice(`${job.name}: blocks are read again only in jobs without endBlock; --fresh reads all`)
   if (fresh) await forget(job, folder)
   else if (await isDone(job)) {
@@ -68,11 +69,12 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
     figures.endBlock = job.endBlock
     return 'unchanged'
   }
-  const { spool, earlier } = await beginRun(run)
+  const begun = await beginRun(run)
+  const { spool, earlier } = begun
   noticeLeft(run, earlier)
   try {
     if (spool.resumed) run.onNotice(`${job.name}: an unfinished run is continued`)
-    const state = await readAndWrite(run, spool, earlier)
+    const state = await readAndWrite(run, begun)
     if (await spool.reopenMissing()) {
       await rm(join(folder, DONE_FILE), { force: true })
       return 'incomplete'
@@ -94,7 +96,28 @@ function noticeLeft({ job, onNotice }: JobRun, earlier: Earlier): void {
   onNotice(`${job.name}: ${named} not in the job any more; their rows stay`)
 }
 
-async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promise<'complete' | 'unchanged'> {
+/**
+ * Reads what is missing and writes it. Where the last blocks of the export are only compared, the new ones are written while
+ * they come, as if nothing had changed; if something has, these rows are given up and the border is written again too.
+ */
+async function readAndWrite(run: JobRun, { spool, earlier, unchanged }: Begun): Promise<WriteState> {
+  if (unchanged === undefined) return (await writeFrom(run, spool, earlier)) ?? 'unchanged'
+  const border = { from: spool.from, to: unchanged.from }
+  const isSame = async () => !(await hasBorderChanged(spool, listingsToRead(run.job, unchanged), border))
+  return (
+    (await writeFrom(run, spool, unchanged, isSame)) ?? (await writeFrom(run, spool, earlier)) ?? 'unchanged'
+  )
+}
+
+type WriteState = 'complete' | 'unchanged'
+
+/** Reads, and writes from where the earlier export stays; undefined, with nothing written, where what was read refuses it. */
+async function writeFrom(
+  run: JobRun,
+  spool: Spool,
+  earlier: Earlier,
+  mayStay: () => Promise<boolean> = async () => true,
+): Promise<WriteState | undefined> {
   const { job, asker, figures, onNotice } = run
   const output = await openOutput({ job, spool, figures, signal: asker.signal, earlier })
   try {
@@ -104,6 +127,10 @@ async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promis
     const leastEnd = before === undefined ? 0 : endOfExport(before)
     const onPage = output.pageArrived
     const end = await crawlJob({ job, listings, leastEnd, asker, spool, figures, onNotice, onPage })
+    if (!(await mayStay())) {
+      Object.assign(figures, { rows: {}, transactions: 0 })
+      return undefined
+    }
     figures.phase = 'writing'
     figures.share = 1
     const isNew = before === undefined || end > from || from < leastEnd
@@ -112,9 +139,7 @@ async function readAndWrite(run: JobRun, spool: Spool, earlier: Earlier): Promis
       figures.changes = await recallChanges({ output: job.output, run: spool.begunMs })
     }
     const written = isNew ? await output.finish(end) : { from: end, to: end, seen: {} }
-    if (job.endBlock === undefined) {
-      await spool.finish(written)
-    }
+    if (job.endBlock === undefined) await spool.finish(written)
     figures.endBlock = written.to
     return isNew ? 'complete' : 'unchanged'
   } finally {

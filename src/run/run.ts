@@ -21,7 +21,10 @@ export type RunOptions = Bounds & {
   apiKey?: string | undefined
   /** Forget checkpoints and start over. @default false */
   fresh?: boolean
-  /** Read so many blocks at the end of an earlier run again, and write what has changed. @default 0 */
+  /**
+   * Read so many blocks at the end of an earlier run again, and write them anew. @default the last 32 are read again, and
+   * written anew where the chain tells otherwise of them; 0 reads none
+   */
   rereadBlocks?: number
   retry?: RetryOptions
   /** One line about something worth knowing, as it happens. */
@@ -119,7 +122,7 @@ async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, 
     asker,
     figures,
     fresh: options.fresh ?? false,
-    rereadBlocks: options.rereadBlocks ?? 0,
+    rereadBlocks: options.rereadBlocks,
     onNotice,
   })
   await close()

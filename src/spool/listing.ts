@@ -15,6 +15,8 @@ export type Frame = {
   bad: number
   /** Items from this block on were read again since. */
   until: number
+  /** The same as of the run before; absent where the page came in the present run. */
+  untilThen?: number
 }
 
 /** What a spool knows of one listing. */
@@ -63,7 +65,24 @@ export function beginReading(at: ListingState, runs: Runs): void {
   at.head = undefined
   at.topSession = undefined
   at.run = runs.run
-  for (const frame of at.frames) frame.until = Math.min(frame.until, from)
+  for (const frame of at.frames) {
+    frame.untilThen = frame.until
+    frame.until = Math.min(frame.until, from)
+  }
+}
+
+/** Pages of earlier runs, as far as they counted before the present run, and pages of the present one. */
+export type ReadAgain = { before: readonly Frame[]; after: readonly Frame[] }
+
+/** What the present run has read of a listing beside what earlier ones had; nothing where it has not read it. */
+export function readAgainOf({ run, frames }: ListingState, runs: Runs): ReadAgain {
+  if (run !== runs.run) return { before: [], after: [] }
+  return {
+    before: frames.flatMap((frame) =>
+      frame.untilThen === undefined ? [] : [{ ...frame, until: frame.untilThen }],
+    ),
+    after: frames.filter(({ untilThen }) => untilThen === undefined),
+  }
 }
 
 export function addFrame({ frames }: ListingState, frame: Omit<Frame, 'until'> & AddedPlace): void {

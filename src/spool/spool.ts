@@ -4,7 +4,7 @@ import { makeFolder } from '../core/disk.ts'
 import { BLOCKS, type Listings } from '../core/listings.ts'
 import type { BlockRange } from '../core/model.ts'
 import { type BlockSpool, blockSpoolOn } from './blocks.ts'
-import { countedFrames, type Frame, openBlocks } from './listing.ts'
+import { countedFrames, type Frame, openBlocks, type ReadAgain, readAgainOf } from './listing.ts'
 import { type FrameLog, type FramePlace, openFrameLog, type WholePlace } from './log.ts'
 import {
   emptyState,
@@ -67,6 +67,8 @@ export type Spool = BlockSpool & {
   base: number
   /** From here on the run asks what wallets of earlier runs lack. */
   from: number
+  /** Pages of earlier runs beside those of the present one, where it reads the last blocks again. */
+  readAgain(listing: string): ReadAgain
   /** What runs have written, in the order of blocks. */
   written(): readonly Written[]
   /** Ends the run, its files being written: the pages stay, so that a later run can go on from here. */
@@ -198,6 +200,7 @@ function spoolOn({ path, log, state, resumed }: OpenedSpool): Spool {
     settled: (listings) => settledBy(state, listings),
     frames: (listings) =>
       [...listings].flatMap(([name, counted]) => countedFrames(listingOf(state, name), counted)),
+    readAgain: (listing) => readAgainOf(listingOf(state, listing), state),
     head: () => state.head,
     settleEnd: async (least = 0) => {
       if (state.identity.endBlock !== null) return state.identity.endBlock

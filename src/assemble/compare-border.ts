@@ -1,0 +1,46 @@
+import { keyOfItem } from '../core/item-key.ts'
+import type { Listings } from '../core/listings.ts'
+import type { BlockRange } from '../core/model.ts'
+import { transactionsIn } from '../merge/frame-items.ts'
+import type { Frame } from '../spool/listing.ts'
+import type { Spool } from '../spool/spool.ts'
+
+/**
+ * True where blocks that a run has read again tell other facts of the chain than the pages that earlier runs kept of them:
+ * a transaction that came, left, moved or has other entries. Names, prices and metadata are no facts of the chain.
+ */
+export async function hasBorderChanged(
+  spool: Spool,
+  listings: Listings,
+  border: BlockRange,
+): Promise<boolean> {
+  for (const name of listings.keys()) {
+    const { before, after } = spool.readAgain(name)
+    const [was, is] = [await factsIn(spool, before, border), await factsIn(spool, after, border)]
+    if (was.size !== is.size) return true
+    for (const [hash, facts] of is) if (was.get(hash) !== facts) return true
+  }
+  return false
+}
+
+/** By transaction hash, what the pages say of it; of an item that was received twice, as it was received last. */
+async function factsIn(spool: Spool, frames: readonly Frame[], { from, to }: BlockRange) {
+  const facts = new Map<string, string>()
+  for (const { place, blocks, until } of frames) {
+    if (blocks === null || blocks.max < from || blocks.min >= to) continue
+    for (const item of transactionsIn(await spool.read(place))) {
+      const key = keyOfItem(item)
+      if (typeof key === 'string' || key.block < from || key.block >= Math.min(to, until)) continue
+      facts.set(key.hash, factsOf(item as Record<string, unknown>))
+    }
+  }
+  return facts
+}
+
+/** Members that a service may tell otherwise each day. */
+const PASSING = new Set([
+  ...['name', 'symbol', 'decimals', 'logoUri', 'price', 'metadata', 'tokenUri', 'ownerAddress', 'methodName'],
+])
+
+const factsOf = (item: Record<string, unknown>) =>
+  JSON.stringify(item, (name, value) => (PASSING.has(name) ? undefined : value))
