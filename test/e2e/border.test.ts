@@ -1,0 +1,105 @@
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { run } from '../../src/run/run.ts'
+import {
+  expectSameAsFresh,
+  forked,
+  growingChain,
+  headJob,
+  lacking,
+  runOnce,
+} from '../helpers/growing-chain.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readManifest } from '../helpers/read-output.ts'
+
+const HEAD = 200
+
+/** A job that has had its first night, while the index showed its blocks in some way. */
+async function firstNight(late: readonly number[] = []) {
+  const chain = await growingChain(HEAD)
+  const job = headJob(chain.url, { count: 12 })
+  chain.shown.as = lacking(...late)
+  await runOnce(job)
+  chain.shown.as = (items) => items
+  return { chain, job }
+}
+
+test('what the index lists late within the last blocks comes with the next night', async () => {
+  const { chain, job } = await firstNight([HEAD - 1, HEAD - 3, HEAD - 20])
+  await runOnce(job)
+  await expectSameAsFresh(job)
+  await chain.end()
+})
+
+test('a reorganisation of the last blocks is written without being asked for', async () => {
+  const { chain, job } = await firstNight()
+  chain.shown.as = forked(HEAD - 2, HEAD - 5)
+  await chain.advance(3)
+  const night = await runOnce(job)
+  expect(night?.state).toBe('complete')
+  await expectSameAsFresh(job)
+  await chain.end()
+})
+
+test('a border that is as it was leaves the files of earlier nights alone', async () => {
+  const { chain, job } = await firstNight()
+  const before = outputBytes(job.output)
+  const asked = chain.asked.length
+  expect((await runOnce(job))?.state).toBe('unchanged')
+  expect(outputBytes(job.output)).toEqual(before)
+  expect(chain.asked.length - asked).toBe(12)
+  await chain.advance(5)
+  await runOnce(job)
+  const [first] = readManifest(job.output).tables.ledger?.files ?? []
+  expect([first?.fromBlock, first?.sha256]).toEqual([0, before[first?.path ?? '']])
+  await expectSameAsFresh(job)
+  await chain.end()
+})
+
+test('names and prices that a service tells otherwise write nothing again', async () => {
+  const { chain, job } = await firstNight()
+  const before = readFileSync(join(job.output, 'manifest.json'), 'utf8')
+  chain.shown.as = (items) =>
+    items.map((item) => {
+      const { nativeTransaction: native } = item
+      const from = { ...(native.from as object), name: 'renamed' }
+      return { ...item, nativeTransaction: { ...native, from } }
+    })
+  expect((await runOnce(job))?.state).toBe('unchanged')
+  expect(readFileSync(join(job.output, 'manifest.json'), 'utf8')).toBe(before)
+  await chain.end()
+})
+
+test('reread 0 asks for nothing of earlier nights', async () => {
+  const { chain, job } = await firstNight([HEAD - 1])
+  expect((await runOnce(job, { rereadBlocks: 0 }))?.state).toBe('unchanged')
+  await chain.end()
+})
+
+test.for([
+  { given: undefined, words: `blocks ${HEAD - 31} to ${HEAD} are not read again` },
+  { given: 100, words: `blocks ${HEAD - 99} to ${HEAD} are not read again` },
+])(
+  'without pages of earlier nights a run says what it cannot read again: $given',
+  async ({ given, words }) => {
+    const { chain, job } = await firstNight()
+    rmSync(join(job.output, '.walletlake'), { recursive: true })
+    const notices: string[] = []
+    await run([job], { onNotice: (notice) => notices.push(notice), ...(given && { rereadBlocks: given }) })
+    expect(notices.join('\n')).toContain(words)
+    expect(notices.join('\n')).toContain('pages of earlier runs are gone')
+    await chain.end()
+  },
+)
+
+test('an unfinished run that reads fewer blocks again says so to the one that goes on', async () => {
+  const { chain, job } = await firstNight()
+  await chain.advance(60)
+  await run([job], { maxRequests: 3 })
+  const notices: string[] = []
+  await run([job], { rereadBlocks: 100, onNotice: (notice) => notices.push(notice) })
+  expect(notices.join('\n')).toContain('an unfinished run was begun without them')
+  await expectSameAsFresh(job)
+  await chain.end()
+})
