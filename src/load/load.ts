@@ -1,4 +1,5 @@
 import { lockOutput } from '../core/lock/lock.ts'
+import type { Manifest } from '../core/manifest.ts'
 import { bulkLoadText } from '../sql/bulk-load.ts'
 import { createTable } from '../sql/create-table.ts'
 import { DIALECTS } from '../sql/dialects.ts'
@@ -13,7 +14,7 @@ export type LoadIntoOptions = Omit<LoadOptions, 'signal' | 'onNotice' | 'onFile'
   Partial<Pick<LoadOptions, 'signal' | 'onNotice' | 'onFile'>> & {
     /** Schema and prefix of the tables. @default the engine's current schema, no prefix */
     readonly place?: Place
-    /** Take away the `'` that CSV exports put before text which a spreadsheet would run. @default true */
+    /** Take away the `'` that CSV exports put before text which a spreadsheet would run. @default as the export was made */
     readonly unescapeFormulas?: boolean | undefined
     /** Memory that DuckDB may take before it moves its work to the disk. @default '256MB' */
     readonly memory?: string | undefined
@@ -30,12 +31,13 @@ export async function loadInto(
   to: LoadableUrl,
   given: LoadIntoOptions = {},
 ): Promise<LoadResult> {
-  const { place = {}, unescapeFormulas = true, memory = '256MB', retryDelayMs } = given
+  const { place = {}, memory = '256MB', retryDelayMs } = given
   const { signal = new AbortController().signal } = given
   const sql = statementsFor(to, place)
   const source = await openSource(from, { signal, retryDelayMs })
   try {
-    const { scratch } = source
+    const { scratch, manifest } = source
+    const { unescapeFormulas = isEscaped(manifest) } = given
     const target = await openTarget(to, { sql, unescapeFormulas, memory, scratch, lock: lockOutput })
     try {
       return await loadOutput(source, target, { onNotice: nobody, onFile: nobody, ...given, signal })
@@ -57,11 +59,12 @@ export type PrintLoadOptions = Pick<LoadIntoOptions, 'tables' | 'unescapeFormula
 export async function printLoad(
   from: string,
   to: Extract<TargetUrl, { kind: 'bigquery' | 'snowflake' }>,
-  { tables, unescapeFormulas = true, prefix, filesAt }: PrintLoadOptions = {},
+  { tables, prefix, filesAt, ...given }: PrintLoadOptions = {},
 ): Promise<string> {
   checkPlace({ prefix }, DIALECTS[to.kind])
   const { manifest, location, close } = await openSource(from, { signal: new AbortController().signal })
   await close()
+  const { unescapeFormulas = isEscaped(manifest) } = given
   const folder = location.includes('://') ? undefined : location
   return bulkLoadText({
     ...{ engine: to.kind, manifest, names: to.place, folder },
@@ -85,5 +88,8 @@ function statementsFor({ kind, ...to }: LoadableUrl, place: Place): Statements {
     prefix: place.prefix ?? '',
   }
 }
+
+/** Exports of before the manifest said so were escaped unless somebody asked otherwise. */
+const isEscaped = ({ job }: Manifest) => job.escapeFormulas ?? true
 
 function nobody(): void {}

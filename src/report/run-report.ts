@@ -78,6 +78,8 @@ function summarize({ id, job, state, error, figures }: RunReport) {
       error === undefined ? null : { code: error.code, exit: error.failure.exit, message: error.message },
     startedAt: new Date(startedMs).toISOString(),
     seconds: Math.max(0, endOf(figures) - startedMs) / 1000,
+    /** Where it asked, so that `audit` and `reindex` of the output know; never a key. */
+    service: { baseUrl: job.service.baseUrl ?? null, apiKeyHeader: job.service.apiKeyHeader },
     chain: job.chain,
     startBlock: job.startBlock,
     /** Exclusive; null where the run failed before it was known. */

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadInto } from '../../src/load/load.ts'
@@ -40,6 +41,20 @@ test.for(['csv', 'csv.gz', 'parquet'] as const)(
     expect([...(await loadedNames(names, { ending }))].sort()).toEqual([...names].sort())
   },
 )
+
+test('takes nothing away where the manifest says that nothing was put', async () => {
+  const lake = goodLake()
+  for (const row of lake.erc20_transfers) row.token_name = '=1+1'
+  const folder = join(tempFolder(), 'out')
+  await writeExport(folder, lake, { tables: ['erc20_transfers'], ending: 'csv' })
+  const path = join(folder, 'manifest.json')
+  const manifest = JSON.parse(readFileSync(path, 'utf8'))
+  writeFileSync(path, JSON.stringify({ ...manifest, job: { ...manifest.job, escapeFormulas: false } }))
+  const place = await duckdb.place()
+  await loadInto(folder, place.to)
+  const names = (await place.rows('erc20_transfers')).map((row) => row.token_name)
+  expect(new Set(names)).toEqual(new Set(["'=1+1"]))
+})
 
 test('takes no apostrophe away that is not before a formula', async () => {
   const names = ["'", "''", "'x=1", "' ="]

@@ -42,6 +42,7 @@ test('has the fields that programs read, each with its meaning', () => {
         error: null,
         startedAt: '2025-01-01T00:00:00.000Z',
         seconds: 1.5,
+        service: { baseUrl: 'demo', apiKeyHeader: 'x-service-api-key' },
         chain: '43114',
         startBlock: 5,
         endBlock: 421,
