@@ -1,4 +1,5 @@
-// npm run bench -- <name>: runs one benchmark, or all.
+// npm run bench -- <name> [arguments]: runs one benchmark, or all. Those of throughput, memory, paging and profile take a
+// world, dense or thin; without one they go through both.
 import { benchMemory } from './memory.js'
 import { benchNightly } from './nightly.js'
 import { benchPaging } from './paging.js'
@@ -20,4 +21,4 @@ const [name, ...args] = process.argv.slice(2)
 const chosen = name === undefined ? Object.values(BENCHES) : [BENCHES[name]]
 if (chosen[0] === undefined)
   throw new Error(`no benchmark ${name}; there are ${Object.keys(BENCHES).join(', ')}`)
-for (const bench of chosen) await bench(...args.map(Number))
+for (const bench of chosen) await bench(...args.map((arg) => (Number.isNaN(Number(arg)) ? arg : Number(arg))))

@@ -1,35 +1,49 @@
 // Peak memory of whole export processes (resident set, by the kernel), one wallet and many, against a loopback service.
-// Usage: npm run bench -- memory [transactions of the large run, default 1000000]
+// Usage: npm run bench -- memory [dense|thin] [transactions of the large run, default 1000000]
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runMeasured } from './run-measured.js'
 import { walletsOf, withService } from './with-service.js'
+import { chooseWorlds } from './worlds.js'
 
-export async function benchMemory(large = 1_000_000) {
+export async function benchMemory(...args) {
+  const { worlds, numbers } = chooseWorlds(args)
+  for (const world of worlds) await benchWorld(world, ...numbers)
+}
+
+async function benchWorld(world, large = 1_000_000) {
   const small = large / 10
   const rows = []
   for (const format of ['csv', 'parquet']) {
-    const one = { label: `one wallet, ${small} transactions`, wallets: 1, blocks: small, format }
+    const one = { world, label: `one wallet, ${small} transactions`, wallets: 1, blocks: small, format }
     rows.push(
       await measure(one),
       await measure({ ...one, label: `one wallet, ${large} transactions`, blocks: large }),
     )
     const wallets = large / 50
-    rows.push(await measure({ label: `${wallets} wallets of 10 transactions`, wallets, blocks: 10, format }))
+    rows.push(await measure({ ...one, label: `${wallets} wallets of 10 transactions`, wallets, blocks: 10 }))
     const [first, ...others] = rows.slice(-3)
     for (const row of others) row.againstFirst = (row.peakMB / first.peakMB).toFixed(2)
   }
   console.table(rows)
 }
 
-function measure({ label, wallets, blocks, format }) {
-  return withService({ transactions: blocks }, ({ folder, url }) => {
+function measure({ world, label, wallets, blocks, format }) {
+  return withService({ world, transactions: blocks }, ({ folder, url }) => {
     const [path, output] = [join(folder, 'bench.json'), join(folder, 'out')]
     const job = { name: 'bench', chain: '43114', endBlock: blocks, format, addresses: walletsOf(wallets) }
     writeFileSync(path, JSON.stringify(job))
-    const { seconds, peakMB } = runMeasured(['run', path, '--base-url', url, '--output', output, '--quiet'])
+    const { seconds, cpuSeconds, peakMB } = runMeasured([
+      'run',
+      path,
+      '--base-url',
+      url,
+      '--output',
+      output,
+      '--quiet',
+    ])
     requireRows(output, wallets * blocks)
-    return { case: label, format, peakMB, seconds: seconds.toFixed(1) }
+    return { [world]: label, format, peakMB, seconds: seconds.toFixed(1), cpuSeconds: cpuSeconds.toFixed(1) }
   })
 }
 

@@ -14,7 +14,7 @@ export async function benchNightly(transactions = 2_400_000) {
 
 /** The second run of a job without endBlock over a chain that stands still. */
 function nothingNew() {
-  return withService({ transactions: 150 }, async ({ folder, url }) => {
+  return withService({ world: 'thin', transactions: 150 }, async ({ folder, url }) => {
     const job = writeJob(folder, { wallets: WALLETS })
     const args = ['run', job, '--base-url', url, '--output', join(folder, 'out'), '--json']
     runMeasured(args)
@@ -30,7 +30,7 @@ function nothingNew() {
 }
 
 function loaded(transactions) {
-  return withService({ transactions }, async ({ folder, url }) => {
+  return withService({ world: 'thin', transactions }, async ({ folder, url }) => {
     const job = writeJob(folder, { wallets: 1, endBlock: transactions })
     const [output, lake] = [join(folder, 'out'), join(folder, 'lake.db')]
     runMeasured(['run', job, '--base-url', url, '--output', output, '--format', 'parquet', '--quiet'])

@@ -5,13 +5,18 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../../dist/run/run.js'
 import { walletsOf, withService } from './with-service.js'
+import { chooseWorlds } from './worlds.js'
 
 const DELAY_MS = [80, 160]
 const MEAN_MS = 120
 
-export async function benchPaging() {
-  const one = { transactions: 60_000, wallets: 1, concurrency: 16 }
-  const many = { transactions: 20_000, wallets: 200, concurrency: 32, spread: 200 }
+export async function benchPaging(...args) {
+  for (const world of chooseWorlds(args).worlds) await pageWorld(world)
+}
+
+async function pageWorld(world) {
+  const one = { world, transactions: 60_000, wallets: 1, concurrency: 16 }
+  const many = { world, transactions: 20_000, wallets: 200, concurrency: 32, spread: 200 }
   const base = await measure('one wallet, 60,000 transactions, one reader', { ...one, concurrency: 1 })
   const rows = [
     base,
@@ -24,8 +29,8 @@ export async function benchPaging() {
   console.table(rows)
 }
 
-function measure(label, { transactions, wallets, concurrency, spread, bursty = false }) {
-  const options = { transactions, spread, bursty, delayMs: DELAY_MS }
+function measure(label, { world, transactions, wallets, concurrency, spread, bursty = false }) {
+  const options = { world, transactions, spread, bursty, delayMs: DELAY_MS }
   return withService(options, async ({ folder, url }) => {
     const { pagingMs, received } = await page(jobFor({ wallets, concurrency, folder, url }))
     const { requests, most } = await (await fetch(`${url}/figures`)).json()
@@ -37,7 +42,7 @@ function measure(label, { transactions, wallets, concurrency, spread, bursty = f
     if (most > concurrency) throw new Error(`${most} requests in flight`)
     const pages = sizes.reduce((sum, size) => sum + Math.ceil(size / 100), 0)
     return {
-      case: label,
+      [world]: label,
       seconds: (pagingMs / 1000).toFixed(2),
       ofIdeal: `${(((requests * MEAN_MS) / concurrency / pagingMs) * 100).toFixed(1)} %`,
       extraRequests: `${((requests / pages - 1) * 100).toFixed(2)} %`,

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FACTS, WALLET } from './throughput.js'
 import { withService } from './with-service.js'
+import { chooseWorlds, ownedWith } from './worlds.js'
 
 const BIN = new URL('../../dist/bin.js', import.meta.url).pathname
 
@@ -23,10 +24,16 @@ const STAGES = {
   other: /./,
 }
 
-export function benchProfile(transactions = 100_000) {
-  return withService({ transactions }, ({ folder, url }) => {
+export async function benchProfile(...args) {
+  const { worlds, numbers } = chooseWorlds(args)
+  for (const world of worlds) await profileWorld(world, ...numbers)
+}
+
+function profileWorld(world, transactions = 100_000) {
+  return withService({ world, transactions }, ({ folder, url }) => {
     const job = join(folder, 'bench.json')
-    writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: transactions, addresses: [WALLET] }))
+    const addresses = ownedWith(WALLET, world)
+    writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: transactions, addresses }))
     const profiles = join(folder, 'profiles')
     const profiling = ['--cpu-prof', '--cpu-prof-dir', profiles]
     const args = [
@@ -42,7 +49,10 @@ export function benchProfile(transactions = 100_000) {
     ]
     const { status } = spawnSync(process.execPath, [...profiling, BIN, ...args])
     if (status !== 0) throw new Error(`exit ${status}`)
-    tell(readdirSync(profiles).map((name) => JSON.parse(readFileSync(join(profiles, name), 'utf8'))))
+    tell(
+      world,
+      readdirSync(profiles).map((name) => JSON.parse(readFileSync(join(profiles, name), 'utf8'))),
+    )
   })
 }
 
@@ -56,7 +66,7 @@ function moduleOf({ url, lineNumber }) {
   return lines.findLast((line) => /^\/\/ (dist|node_modules)\//.test(line)) ?? url
 }
 
-function tell(profiles) {
+function tell(world, profiles) {
   const ms = Object.fromEntries(Object.keys(STAGES).map((stage) => [stage, 0]))
   for (const { nodes, samples, timeDeltas } of profiles) {
     const names = new Map(
@@ -71,7 +81,7 @@ function tell(profiles) {
   }
   const total = Object.values(ms).reduce((sum, one) => sum + one, 0)
   const rows = Object.entries(ms).map(([stage, one]) => ({
-    stage,
+    [world]: stage,
     seconds: (one / 1000).toFixed(2),
     share: `${Math.round((100 * one) / total)} %`,
   }))

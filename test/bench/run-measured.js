@@ -1,18 +1,26 @@
 import { spawnSync } from 'node:child_process'
 
 const BIN = new URL('../../dist/bin.js', import.meta.url).pathname
-/** Prints the process's peak resident set in KiB as it exits. */
+/** Prints what the process and its threads have used, as it exits. */
 const REPORT = `import { isMainThread } from 'node:worker_threads'
-if (isMainThread) process.on('exit', () => process.stderr.write('PEAK ' + process.resourceUsage().maxRSS))`
+if (isMainThread) process.on('exit', () => process.stderr.write('USED ' + JSON.stringify(process.resourceUsage())))`
 
-/** Runs walletlake to its end; gives seconds, peak memory in MB and what it printed. Throws where it fails. */
-export function runMeasured(args) {
+/** Runs walletlake to its end; see `measure`. */
+export const runMeasured = (args) => measure([BIN, ...args])
+
+/**
+ * Runs Node with these arguments to its end; gives seconds by the clock and of the processor (all its threads), peak memory
+ * in MB and what it printed. Throws where it fails.
+ */
+export function measure(args) {
   const report = `data:text/javascript,${encodeURIComponent(REPORT)}`
   const started = performance.now()
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', report, BIN, ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', report, ...args], {
     encoding: 'utf8',
   })
   if (status !== 0) throw new Error(`exit ${status}: ${stderr}`)
   const seconds = (performance.now() - started) / 1000
-  return { seconds, peakMB: Math.round(Number(/PEAK (\d+)/.exec(stderr)[1]) / 1024), stdout }
+  const used = JSON.parse(/USED (\{.*\})/.exec(stderr)[1])
+  const cpuSeconds = (used.userCPUTime + used.systemCPUTime) / 1e6
+  return { seconds, cpuSeconds, peakMB: Math.round(used.maxRSS / 1024), stdout }
 }

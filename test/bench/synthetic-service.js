@@ -1,18 +1,20 @@
-// A loopback service with as many transactions as asked for, made from a template: every third item has an ERC-20
-// transfer, every tenth an internal transaction, so that all tables but the NFTs' fill up.
+// A loopback service with as many transactions as asked for, made up.
 // Usage: node synthetic-service.js '<JSON>' with
+//   world: 'dense' (dense-items.js) or 'thin' (thin-items.js)
 //   transactions: of each wallet; with `spread` (number of wallets) wallet k of them, which is in the address, has
-//     from 1 up to `transactions`, growing evenly
+//     from 1 up to `transactions`, growing evenly; with `skew` the first has as many, the second half, the third a third …
 //   bursty: true puts most items into few stretches of blocks, else item n is in block n
 //   delayMs: [least, most] before each answer
 // Prints its base URL; a request to /figures answers { requests, most } (most: in flight at once).
 import { createServer } from 'node:http'
+import { denseItem, OWN } from './dense-items.js'
+import { thinItem } from './thin-items.js'
 
-const { transactions, spread, bursty = false, delayMs = [0, 0] } = JSON.parse(process.argv[2])
+const { world, transactions, spread, skew, bursty = false, delayMs = [0, 0] } = JSON.parse(process.argv[2])
 const PAGE = 100
-const hash = (n) => `0x${n.toString(16).padStart(64, '0')}`
-const PEER = '0x00000000000000000000000000000000000000aa'
-const TOKEN = '0x00000000000000000000000000000000000000bb'
+const makeItem = { dense: denseItem, thin: thinItem }[world]
+/** More than any item has, on average. */
+const ITEM_BYTES = { dense: 2400, thin: 1300 }[world]
 
 function random(seed) {
   let state = seed
@@ -43,30 +45,21 @@ const histories = new Map()
 
 function historyOf(wallet) {
   const number = Number.parseInt(wallet.slice(-8), 16) - 4096
-  const total =
-    spread === undefined ? transactions : Math.max(1, Math.round((transactions * number) / (spread - 1)))
-  const key = spread === undefined ? 'all' : wallet
-  if (!histories.has(key)) histories.set(key, blocksOf(total))
-  return histories.get(key)
+  const total = OWN.includes(wallet) ? 0 : totalOf(number)
+  if (!histories.has(total)) histories.set(total, blocksOf(total))
+  return histories.get(total)
+}
+
+function totalOf(number) {
+  if (skew) return Math.ceil(transactions / (number + 1))
+  return spread === undefined ? transactions : Math.max(1, Math.round((transactions * number) / (spread - 1)))
 }
 
 function item(wallet, n, blocks) {
-  const out = n % 2 === 0
   const block = blocks[n]
   let index = 0
   while (blocks[n - index - 1] === block) index += 1
-  const from = out ? wallet : PEER
-  const to = out ? PEER : wallet
-  const native = `{"blockNumber":"${block}","blockTimestamp":${1_600_000_000 + block},"blockHash":"${hash(block)}","chainId":"43114","blockIndex":${index},"txHash":"${wallet}${n.toString(16).padStart(24, '0')}","txStatus":"1","txType":2,"gasLimit":"90000","gasUsed":"21000","gasPrice":"26000000000","nonce":"${n}","from":{"address":"${from}"},"to":{"address":"${to}"},"method":{"callType":"CONTRACT_CALL","methodHash":"0xa9059cbb","methodName":"transfer(address,uint256)"},"value":"${n}000000000"}`
-  const erc20 =
-    n % 3 === 0
-      ? `{"from":{"address":"${from}"},"to":{"address":"${to}"},"logIndex":1,"value":"${n}000000","erc20Token":{"address":"${TOKEN}","name":"USD Coin","symbol":"USDC","decimals":6,"ercType":"ERC-20"}}`
-      : ''
-  const internal =
-    n % 10 === 0
-      ? `{"from":{"address":"${PEER}"},"to":{"address":"${wallet}"},"internalTxType":"CALL","value":"${n}","isReverted":false,"gasUsed":"0","gasLimit":"2300"}`
-      : ''
-  return `{"nativeTransaction":${native},"erc20Transfers":[${erc20}],"erc721Transfers":[],"erc1155Transfers":[],"internalTransactions":[${internal}]}`
+  return makeItem({ wallet, n, block, index })
 }
 
 /** Place of the first item in a block at or after `block`. */
@@ -83,10 +76,14 @@ function placeOf(blocks, block) {
 /** Items of a wallet as text, made once, so that the answers of a benchmark cost the machine little. */
 const texts = new Map()
 const MOST_KEPT = 150_000
+const isKept = (length) => spread === undefined && !skew && length >= 1_000 && length <= MOST_KEPT
 
 function textsOf(wallet, blocks) {
   if (texts.has(wallet)) return texts.get(wallet)
-  const kept = { offsets: new Float64Array(blocks.length + 1), bytes: Buffer.alloc(blocks.length * 1300) }
+  const kept = {
+    offsets: new Float64Array(blocks.length + 1),
+    bytes: Buffer.alloc(blocks.length * ITEM_BYTES),
+  }
   let end = 0
   for (let n = 0; n < blocks.length; n += 1) {
     end += kept.bytes.write(`${item(wallet, n, blocks)},`, end)
@@ -106,7 +103,7 @@ function page(url) {
   const count = Math.min(PAGE, to - from - offset)
   const next = offset + PAGE < to - from ? `"nextPageToken":"${offset + PAGE}",` : ''
   const isDown = query.get('sortOrder') === 'desc'
-  if (!isDown && count > 0 && spread === undefined && blocks.length <= MOST_KEPT) {
+  if (!isDown && count > 0 && isKept(blocks.length)) {
     const { offsets, bytes } = textsOf(wallet, blocks)
     const items = bytes.subarray(offsets[from + offset], offsets[from + offset + count] - 1)
     return Buffer.concat([Buffer.from(`{${next}"transactions":[`), items, Buffer.from(']}')])
@@ -117,7 +114,7 @@ function page(url) {
   return `{${next}"transactions":[${items.join(',')}]}`
 }
 
-if (spread === undefined && transactions <= MOST_KEPT)
+if (isKept(transactions))
   textsOf(
     '0x0000000000000000000000000000000000001000',
     historyOf('0x0000000000000000000000000000000000001000'),

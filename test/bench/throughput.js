@@ -1,40 +1,55 @@
-// Wall time of whole processes on 100,000 transactions of one wallet, no delay, no quota: walletlake against a plain loop
-// over the official client that writes five tables as CSV (sdk-loop.js), and against JSON.parse of the same bytes.
-import { spawnSync } from 'node:child_process'
+// Whole processes on 100,000 transactions of one wallet, no delay, no quota: walletlake against a plain loop over the
+// official client that writes five tables as CSV (sdk-loop.js), and against JSON.parse of the same bytes.
+// Usage: npm run bench -- throughput [dense|thin] [transactions, default 100000] [rounds, default 5]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { measure, runMeasured } from './run-measured.js'
 import { withService } from './with-service.js'
+import { chooseWorlds, ownedWith } from './worlds.js'
 
-const here = (name) => new URL(name, import.meta.url).pathname
+const LOOP = new URL('./sdk-loop.js', import.meta.url).pathname
 export const WALLET = '0x0000000000000000000000000000000000001000'
 export const FACTS = 'transactions,erc20_transfers,erc721_transfers,erc1155_transfers,internal_transactions'
 
 const FORMS = ['csv', 'parquet'].flatMap((format) => [undefined, FACTS].map((tables) => ({ format, tables })))
 
+export async function benchThroughput(...args) {
+  const { worlds, numbers } = chooseWorlds(args)
+  for (const world of worlds) await benchWorld(world, ...numbers)
+}
+
 /** All take turns, `rounds` times, and the median of each counts: a machine is not as fast at every moment. */
-export function benchThroughput(transactions = 100_000, rounds = 5) {
-  return withService({ transactions }, async ({ folder, url }) => {
+function benchWorld(world, transactions = 100_000, rounds = 5) {
+  return withService({ world, transactions }, async ({ folder, url }) => {
     const floor = await parseAll(url, transactions)
     const measured = Array.from({ length: rounds }, (_, round) => {
-      const place = { folder: join(folder, String(round)), transactions }
+      const place = { world, folder: join(folder, String(round)), transactions }
       mkdirSync(place.folder)
       return [loop(url, place), ...FORMS.map((form) => exported(url, { ...place, ...form }))]
     })
-    const [sdk, ...ours] = measured[0].map((_, at) => median(measured.map((seconds) => seconds[at])))
-    const row = (what, seconds) => ({
-      what,
+    const [sdk, ...ours] = measured[0].map((_, at) => medianOf(measured.map((round) => round[at])))
+    const row = (what, { seconds, cpuSeconds, peakMB }) => ({
+      [world]: what,
       seconds: seconds.toFixed(1),
-      ofLoop: (sdk / seconds).toFixed(2),
+      timesTheLoop: (sdk.seconds / seconds).toFixed(2),
+      cpuSeconds: cpuSeconds.toFixed(1),
+      timesItsCpu: (sdk.cpuSeconds / cpuSeconds).toFixed(2),
+      peakMB,
     })
     console.table([
       row('loop over the official client, five tables, CSV', sdk),
       ...FORMS.map((form, at) => row(nameOf(form), ours[at])),
-      row('JSON.parse of the same bytes (the floor)', floor),
+      row('JSON.parse of the same bytes (the floor)', { seconds: floor, cpuSeconds: floor }),
     ])
   })
 }
 
 const median = (values) => values.sort((a, b) => a - b)[values.length >> 1]
+
+function medianOf(runs) {
+  const of = (figure) => median(runs.map((run) => run[figure]))
+  return { seconds: of('seconds'), cpuSeconds: of('cpuSeconds'), peakMB: of('peakMB') }
+}
 
 const nameOf = ({ format, tables }) =>
   `walletlake, ${tables === undefined ? 'seven' : 'the same five'} tables, ${format}`
@@ -56,26 +71,20 @@ async function parseAll(url, transactions) {
 function loop(url, { folder, transactions }) {
   const out = join(folder, 'loop')
   mkdirSync(out)
-  const { seconds, stdout } = timed([here('./sdk-loop.js'), url, WALLET, String(transactions), out])
-  if (Number(stdout) !== transactions) throw new Error(`the loop wrote ${stdout} transactions`)
-  return seconds
+  const measured = measure([LOOP, url, WALLET, String(transactions), out])
+  if (Number(measured.stdout) !== transactions)
+    throw new Error(`the loop wrote ${measured.stdout} transactions`)
+  return measured
 }
 
-function exported(url, { folder, transactions, format, tables }) {
+function exported(url, { world, folder, transactions, format, tables }) {
   const [job, output] = [join(folder, 'bench.json'), join(folder, `${format}-${tables === undefined}`)]
-  const fields = { chain: '43114', endBlock: transactions, addresses: [WALLET] }
+  const fields = { chain: '43114', endBlock: transactions, addresses: ownedWith(WALLET, world) }
   writeFileSync(job, JSON.stringify(fields))
   const chosen = tables === undefined ? [] : ['--tables', tables]
   const args = ['run', job, '--base-url', url, '--output', output, '--format', format, '--quiet', ...chosen]
-  const { seconds } = timed([here('../../dist/bin.js'), ...args])
+  const measured = runMeasured(args)
   const manifest = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8'))
   if (manifest.tables.transactions.rows !== transactions) throw new Error('rows are missing')
-  return seconds
-}
-
-function timed(args) {
-  const started = performance.now()
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' })
-  if (status !== 0) throw new Error(`exit ${status}: ${stderr}`)
-  return { seconds: (performance.now() - started) / 1000, stdout }
+  return measured
 }

@@ -1,0 +1,268 @@
+// Items as a service lists them for a busy wallet: about 1.8 KB and 2.4 transfers and internal entries each, swaps of 6 to
+// 20 transfers, NFTs with metadata, names in many scripts. Made up by dice from the place of the item alone: the same always.
+// The kinds, their sizes and the odd names follow the chains of src/service/chains (their README says where these are from).
+
+/** Wallets of the same owner, who moves much between them; the service lists nothing for these. */
+export const OWN = Array.from({ length: 4 }, (_, at) => `0x00000000000000000000000000000000000d${at}00d`)
+
+export function denseItem({ wallet, n, block, index }) {
+  const dice = diceOf(n)
+  const kind = pickKind(dice())
+  const failed = dice() < 0.03
+  const isOut = dice() < 0.65
+  const party = () => (dice() < OWN_SHARE ? quoted(skewed(OWN, dice)) : skewed(PARTIES, dice))
+  const self = quoted(wallet)
+  const made = { dice, self, party, logIndex: Math.floor(dice() * 200), lists: [[], [], [], []] }
+  if (!failed) kind.fill(made)
+  const native = nativeOf({ dice, n, block, index, wallet, kind, failed, isOut, self, other: party() })
+  const [erc20, erc721, erc1155, internal] = made.lists
+  return `{"nativeTransaction":${native},"erc20Transfers":[${erc20}],"erc721Transfers":[${erc721}],"erc1155Transfers":[${erc1155}],"internalTransactions":[${internal}]}`
+}
+
+/** Share of the other parties that are wallets of the same owner. */
+const OWN_SHARE = 0.7
+
+/** Numbers from 0 to 1 that begin with what is asked for: items are made in any order. */
+function diceOf(seed) {
+  let state = Math.imul(seed + 1, 0x9e3779b1) >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Few of a pool come often, most of it now and then. */
+const skewed = (pool, dice) => pool[Math.floor(pool.length * dice() ** 3)]
+
+const hex = (digits, dice) => {
+  let text = ''
+  while (text.length < digits) {
+    const eight = Math.floor(dice() * 2 ** 32)
+      .toString(16)
+      .padStart(8, '0')
+    text += dice() < 0.5 ? eight.toUpperCase() : eight
+  }
+  return text.slice(0, digits)
+}
+
+const digitsOf = (dice, most) => {
+  const length = 1 + Math.floor(dice() * most)
+  let text = String(1 + Math.floor(dice() * 9))
+  while (text.length < length) text += String(Math.floor(dice() * 1e9))
+  return text.slice(0, length)
+}
+
+const quoted = (address) => `{"address":"${address}"}`
+const once = diceOf(-7)
+
+const SCRIPTS = [
+  ...[
+    'Router',
+    'USD Coin',
+    'Wrapped AVAX',
+    'Tether USD₮',
+    '狗狗幣',
+    'Доге Коин',
+    '日本円ステーブル',
+    'Été Finance',
+  ],
+  ...[
+    'عملة مستقرة',
+    'हिंदी टोकन',
+    '🚀 To the Moon 🚀',
+    'Free airdrop, claim at swap.example',
+    '=HYPERLINK("http://x")',
+  ],
+  ...[
+    'Curve.fi USD-BTC-ETH',
+    'Wrapped BTC',
+    'ΑΒΓ Ελλάς',
+    '김치 프리미엄',
+    'Aave Avalanche WETH',
+    '"Quoted" Coin',
+    'GMX',
+  ],
+  ...[
+    'Chainlink Token',
+    'Trader Joe LP',
+    'BENQI Staked AVAX',
+    'Liquid staking derivative of a long name, version 2',
+  ],
+]
+const nameAt = (at) => SCRIPTS[at % SCRIPTS.length]
+const symbolAt = (at) => [...nameAt(at).replace(/[^\p{L}\p{N}$]/gu, '')].slice(0, 6).join('')
+
+/** One of three has a name, as routers and tokens have. */
+const PARTIES = Array.from({ length: 600 }, (_, at) => {
+  const address = `0x${hex(40, once)}`
+  if (at % 3 !== 0) return quoted(address)
+  return JSON.stringify({ name: nameAt(at), symbol: symbolAt(at), decimals: 18, address })
+})
+
+const TOKENS = Array.from({ length: 120 }, (_, at) => {
+  const address = `0x${hex(40, once)}`
+  const logoUri = `https://images.example/tokens/43114/${address}/${hex(32, once)}.png`
+  const price = { value: Number((once() * 3000).toFixed(4)), currencyCode: 'usd' }
+  const decimals = [18, 18, 6, 8, 0][at % 5]
+  const extras = at % 2 === 0 ? { logoUri, ...(at % 4 === 0 ? { price } : {}) } : {}
+  return JSON.stringify({
+    address,
+    name: nameAt(at),
+    symbol: symbolAt(at),
+    decimals,
+    ...extras,
+    ercType: 'ERC-20',
+  })
+})
+
+const TRAITS = ['Background', 'Fur', 'Eyes', 'Hat', 'Clothes', 'Rarity', 'Origine', '背景']
+
+function metadataOf(dice, at) {
+  const id = Math.floor(dice() * 1e5)
+  const traits = TRAITS.slice(0, 3 + Math.floor(dice() * 5))
+  const attributes = traits.map((trait_type) => ({ trait_type, value: nameAt(Math.floor(dice() * 40)) }))
+  const cid = hex(46, dice)
+  return {
+    name: `${nameAt(at)} #${id}`,
+    description: `${nameAt(at)} is a collection of 10,000 pieces, "hand drawn" by its community.\nHolders vote — ${nameAt(at + 3)}.`,
+    imageUri: `ipfs://${cid}/${id}.png`,
+    externalUrl: `https://collection.example/${cid.slice(0, 8)}/${id}`,
+    attributes: JSON.stringify(attributes),
+    indexStatus: 'INDEXED',
+    metadataLastUpdatedTimestamp: 1_690_000_000 + id,
+  }
+}
+
+/** NFTs come again and again with the same metadata. */
+const NFTS = Array.from({ length: 900 }, (_, at) => {
+  const address = `0x${hex(40, once)}`
+  const tokenId = at % 9 === 0 ? digitsOf(once, 77) : String(Math.floor(once() * 10_000))
+  const tokenUri = `https://meta.example/${address}/${tokenId}.json`
+  const name = nameAt(at + 5)
+  const metadata = at % 4 === 3 ? { indexStatus: 'UNREACHABLE_TOKEN_URI' } : metadataOf(once, at)
+  const ownerAddress = `0x${hex(40, once)}`
+  return {
+    address,
+    name,
+    symbol: symbolAt(at + 5),
+    ercType: 'ERC-721',
+    tokenId,
+    tokenUri,
+    metadata,
+    ownerAddress,
+  }
+}).map((token) => JSON.stringify(token))
+
+const ITEMS_1155 = Array.from({ length: 400 }, (_, at) => {
+  const address = `0x${hex(40, once)}`
+  const { attributes: properties, ...metadata } = metadataOf(once, at)
+  const tokenUri = 'https://meta.example/{id}.json'
+  const given = at % 5 === 4 ? { indexStatus: 'UNINDEXED' } : { ...metadata, decimals: 0, properties }
+  return { address, ercType: 'ERC-1155', tokenId: String(at), tokenUri, metadata: given }
+}).map((token) => JSON.stringify(token))
+
+function parties({ dice, self, party }) {
+  return dice() < 0.5 ? `"from":${self},"to":${party()}` : `"from":${party()},"to":${self}`
+}
+
+function addErc20(made) {
+  const { dice, lists } = made
+  const value = digitsOf(dice, 24)
+  made.logIndex += 1 + Math.floor(dice() * 3)
+  const token = skewed(TOKENS, dice)
+  lists[0].push(`{${parties(made)},"logIndex":${made.logIndex},"value":"${value}","erc20Token":${token}}`)
+}
+
+function addErc721(made) {
+  made.logIndex += 1
+  const token = skewed(NFTS, made.dice)
+  made.lists[1].push(`{${parties(made)},"logIndex":${made.logIndex},"erc721Token":${token}}`)
+}
+
+function addBatch1155(made, count) {
+  made.logIndex += 1
+  const both = parties(made)
+  for (let at = 0; at < count; at += 1) {
+    const value = digitsOf(made.dice, 3)
+    const token = skewed(ITEMS_1155, made.dice)
+    made.lists[2].push(`{${both},"logIndex":${made.logIndex},"value":"${value}","erc1155Token":${token}}`)
+  }
+}
+
+function addInternal(made) {
+  const { dice, lists } = made
+  const value = digitsOf(dice, 21)
+  const gas = `"gasUsed":"${Math.floor(dice() * 60_000)}","gasLimit":"${Math.floor(dice() * 900_000)}"`
+  const reverted = dice() < 0.03
+  lists[3].push(
+    `{${parties(made)},"internalTxType":"CALL","value":"${value}","isReverted":${reverted},${gas}}`,
+  )
+}
+
+const times = (count, act) => {
+  for (let at = 0; at < count; at += 1) act()
+}
+
+/** What transactions are, with the share of each. */
+const KINDS = [
+  { share: 0.18, call: ['NATIVE_TRANSFER'], moves: 1, fill: () => {} },
+  { share: 0.34, call: ['CONTRACT_CALL', '0xa9059cbb', 'transfer(address,uint256)'], fill: addErc20 },
+  {
+    share: 0.14,
+    call: [
+      'CONTRACT_CALL',
+      '0x38ed1739',
+      'swapExactTokensForTokens(uint256,uint256,address[],address,uint256)',
+    ],
+    fill: (made) => {
+      times(6 + Math.floor(15 * made.dice() ** 2), () => addErc20(made))
+      times(Math.floor(4 * made.dice()), () => addInternal(made))
+    },
+  },
+  {
+    share: 0.1,
+    call: ['CONTRACT_CALL', '0x3ccfd60b', 'withdraw()'],
+    moves: 0.3,
+    fill: (made) => times(1 + Math.floor(2 * made.dice()), () => addInternal(made)),
+  },
+  {
+    share: 0.1,
+    call: ['CONTRACT_CALL', '0x42842e0e', 'safeTransferFrom(address,address,uint256)'],
+    moves: 0.2,
+    fill: (made) => times(1 + Math.floor(1.6 * made.dice()), () => addErc721(made)),
+  },
+  {
+    share: 0.06,
+    call: ['CONTRACT_CALL', '0x2eb2c2d6', 'safeBatchTransferFrom(address,address,uint256[],uint256[],bytes)'],
+    fill: (made) => addBatch1155(made, 1 + Math.floor(5 * made.dice())),
+  },
+  { share: 0.08, call: ['CONTRACT_CALL', '0x095ea7b3', 'approve(address,uint256)'], fill: () => {} },
+]
+
+function pickKind(at) {
+  let passed = 0
+  return (
+    KINDS.find(({ share }) => {
+      passed += share
+      return at < passed
+    }) ?? KINDS[0]
+  )
+}
+
+function nativeOf({ dice, n, block, index, wallet, kind, failed, isOut, self, other }) {
+  const [callType, methodHash = '', methodName = ''] = kind.call
+  const [from, to] = isOut ? [self, other] : [other, self]
+  const gasUsed = 21_000 + Math.floor(dice() * 400_000)
+  const gas = `"gasLimit":"${gasUsed + 30_000}","gasUsed":"${gasUsed}","gasPrice":"${25_000_000_000 + Math.floor(dice() * 1e10)}"`
+  const time = 1_600_000_000 + block
+  const times = `"blockTimestamp":${time},"blockTimestampMilliseconds":${time * 1000 + 317},"blockMinDelayExcess":${7_000_000 + (n % 1000)}`
+  const txHash =
+    `0x${(n * 7919).toString(16).padStart(16, 'a')}${wallet.slice(-8)}${hex(40, diceOf(n + 0.5))}`.toLowerCase()
+  const value = dice() < (kind.moves ?? 0) ? digitsOf(dice, 21) : '0'
+  const head = `"blockNumber":"${block}",${times},"blockHash":"0x${hex(64, diceOf(block)).toLowerCase()}","chainId":"43114"`
+  const place = `"blockIndex":${index},"txHash":"${txHash}","txStatus":"${failed ? 0 : 1}","txType":2`
+  const method = `"method":{"callType":"${callType}","methodHash":"${methodHash}","methodName":"${methodName}"}`
+  return `{${head},${place},${gas},"nonce":"${n}","from":${from},"to":${to},${method},"value":"${value}"}`
+}
