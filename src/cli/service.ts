@@ -45,8 +45,7 @@ export async function accessOfOutput(
 ): Promise<ServiceAccess> {
   if (job !== undefined) return readAccess(args, env, { ...job.service, concurrency: job.concurrency })
   const last = await readLastService(output)
-  const access = await readAccess(args, env, last)
-  if (last !== undefined && access.baseUrl === last.baseUrl)
-    onNotice(`asking ${last.baseUrl}, the service of the last run`)
-  return access
+  const isNamed = args.baseUrl !== undefined || env.WALLETLAKE_BASE_URL !== undefined
+  if (last !== undefined && !isNamed) onNotice(`asking ${last.baseUrl}, the service of the last run`)
+  return readAccess(args, env, last)
 }

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type AuditOptions, auditOutput } from '../../src/audit/audit.ts'
@@ -19,6 +19,8 @@ import { truthWallets } from '../helpers/truth.ts'
 const service = createDataService()
 const folder = suiteFolder()
 const csv = join(folder, 'csv')
+/** The same, without a word of the runs that made it. */
+const unknown = join(folder, 'unknown')
 const parquet = join(folder, 'parquet')
 const BUSY = '0xa548f4431ec271b95b8bdf86c85147c3bbbc5a4f'
 const job = (given: Partial<Parameters<typeof testJob>[0]>) => testJob({ addresses: truthWallets, ...given })
@@ -29,6 +31,7 @@ beforeAll(async () => {
     job({ name: 'parquet', output: parquet, format: 'parquet', startBlock: 100 }),
   ])
   expect(jobs.map(({ state }) => state)).toEqual(['complete', 'complete'])
+  cpSync(csv, unknown, { recursive: true, filter: (path) => !path.endsWith('runs') })
 })
 
 type Given = { output?: string; blocks?: AuditOptions['blocks']; fault?: Fault; from?: DataService }
@@ -201,7 +204,7 @@ describe('walletlake audit', () => {
   })
 
   test.for([
-    { args: [csv], says: 'no service is named' },
+    { args: [unknown], says: 'no service is named' },
     { args: [csv, '--base-url', 'ftp://x'], says: 'baseUrl' },
     { args: [csv, '--base-url', 'demo', '--sample', '0'], says: '--sample' },
     { args: [csv, '--base-url', 'demo', '--seed', 'x'], says: '--seed' },
