@@ -109,7 +109,7 @@ test.for(
     import { setTimeout as wait } from 'node:timers/promises'
     import { openParquetFeed } from '${new URL('write/parquet-feed.js', dist)}'
     import { csvHeader } from '${new URL('write/csv.js', dist)}'
-    import { tableNamed } from '${new URL('table/index.js', dist)}'
+    import { tableNamed } from '${new URL('core/table/index.js', dist)}'
     const table = tableNamed('ledger')
     const header = csvHeader(table.columns)
     const feed = openParquetFeed('${pipe}', { path: '${path}', table, compression: 'zstd', bytes: 0 })
