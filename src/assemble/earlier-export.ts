@@ -46,6 +46,16 @@ export function leftWallets({ wallets }: Job, { before }: Pick<Earlier, 'before'
   return before?.coverage.filter(({ address }) => !present.has(address)) ?? []
 }
 
+/** Whether the manifest has the job's wallets, with their labels, as those that did not leave. */
+export function namesWalletsOf({ wallets }: Job, { coverage }: Manifest): boolean {
+  const present = coverage.filter(({ removed }) => removed !== true)
+  const labels = new Map(present.map(({ address, label }) => [address, label]))
+  return (
+    present.length === wallets.length &&
+    wallets.every(({ address, label }) => labels.has(address) && (labels.get(address) ?? null) === label)
+  )
+}
+
 /** The blocks of an export whose pages are gone; undefined where it lacks a wallet of the job, or blocks of one. */
 export function writtenBefore(job: Job, manifest: Manifest): Written | undefined {
   const to = endOfExport(manifest)

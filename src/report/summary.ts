@@ -41,6 +41,7 @@ function jobLines({ job, state, error, figures }: Outcome, now: number): string[
     `  ${read} (${spent})`,
     ...troubleLine(figures),
     ...writtenLine(figures),
+    ...readToLine(job, figures),
     ...job.tables.map((table) => `  ${grouped(figures.rows[table] ?? 0).padStart(12)}  ${table}`),
     `  ${counted(figures.files, job.format === 'csv' ? 'CSV file' : 'Parquet file')} in ${job.output}`,
     ...(figures.rejects > 0
@@ -60,6 +61,12 @@ function writtenLine({ written }: Figures): string[] {
   return [`  ${blocksBetween(written)}${when}`]
 }
 
+/** Where the next run goes on: no wallet has a block that another lacks. */
+function readToLine({ kind, endBlock }: Job, { endBlock: end }: Figures): string[] {
+  if (kind === 'blocks' || endBlock !== undefined || end === undefined) return []
+  return [`  each wallet was read to block ${end - 1}; the next run looks at the last blocks again`]
+}
+
 /** A job without `endBlock` asks every time; one with it is over once it is complete. */
 function unchangedLines(job: Job, figures: Figures): string[] {
   const { name, output } = job
@@ -73,7 +80,7 @@ function unchangedLines(job: Job, figures: Figures): string[] {
     ]
   return [
     `${name}: nothing new (${counted(requests, 'request')})`,
-    `  ${output} goes up to block ${endBlock - 1}`,
+    `  ${output} goes up to block ${endBlock - 1} for each wallet`,
     ...empty,
   ]
 }

@@ -3,7 +3,13 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openOutput } from '../assemble/assemble.ts'
 import { hasBorderChanged } from '../assemble/compare-border.ts'
-import { type Earlier, endOfExport, leftWallets, listingsToRead } from '../assemble/earlier-export.ts'
+import {
+  type Earlier,
+  endOfExport,
+  leftWallets,
+  listingsToRead,
+  namesWalletsOf,
+} from '../assemble/earlier-export.ts'
 import { areFilesInPlace, sizeOf } from '../assemble/find-export.ts'
 import type { Asker } from '../client/request.ts'
 import { readTextIfAny, writeAtomically } from '../core/disk.ts'
@@ -92,8 +98,13 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
 function noticeLeft({ job, onNotice }: JobRun, earlier: Earlier): void {
   const left = leftWallets(job, earlier)
   if (left.length === 0) return
-  const named = left.length === 1 ? `wallet ${left[0]?.address} is` : `${left.length} wallets are`
-  onNotice(`${job.name}: ${named} not in the job any more; their rows stay`)
+  const [only] = left
+  const last = left.reduce((most, { toBlock }) => Math.max(most, toBlock), 0) - 1
+  const named =
+    left.length === 1 && only !== undefined
+      ? `wallet ${only.address} is not in the job any more; its rows stay, up to block ${last}`
+      : `${left.length} wallets are not in the job any more; their rows stay, up to block ${last} at most`
+  onNotice(`${job.name}: ${named}`)
 }
 
 /**
@@ -133,7 +144,7 @@ async function writeFrom(
     }
     figures.phase = 'writing'
     figures.share = 1
-    const isNew = before === undefined || end > from || from < leastEnd
+    const isNew = before === undefined || end > from || from < leastEnd || !namesWalletsOf(job, before)
     if (!isNew) {
       await recallFigures(job, figures)
       figures.changes = await recallChanges({ output: job.output, run: spool.begunMs })

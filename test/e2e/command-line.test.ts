@@ -77,7 +77,9 @@ describe('walletlake', () => {
     const env = { WALLETLAKE_BASE_URL: url }
     expect((await runCommand(['run', job], env)).exit).toBe(0)
     const { stdout } = await runCommand(['run', job], env)
-    expect(stdout).toContain(`two: nothing new (2 requests)\n  ${output} goes up to block 420\n`)
+    expect(stdout).toContain(
+      `two: nothing new (2 requests)\n  ${output} goes up to block 420 for each wallet\n`,
+    )
   })
 
   test('takes tables that are named one by one', async () => {

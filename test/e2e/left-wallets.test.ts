@@ -133,3 +133,33 @@ test('raw items of a wallet that left stay', async () => {
   expect(raw()).toBe(before)
   await chain.end()
 })
+
+const listed = (output: string) =>
+  readManifest(output).coverage.map(({ address, removed = false }) => ({ address, removed }))
+
+test('a wallet that joins after a night that found nothing is in the coverage', async () => {
+  const chain = await growingChain(FIRST_NIGHT)
+  const job = headJob(chain.url)
+  chain.shown.as = () => []
+  await runOnce({ ...job, wallets: job.wallets.slice(1) })
+  const result = await runOnce(job)
+  expect(listed(job.output)).toEqual(job.wallets.map(({ address }) => ({ address, removed: false })))
+  expect(result?.figures.emptyWallets?.count).toBe(job.wallets.length)
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await chain.end()
+})
+
+test('a wallet that leaves and returns is told from the others on nights with nothing new', async () => {
+  const chain = await growingChain(FIRST_NIGHT)
+  const job = headJob(chain.url)
+  await runOnce(job)
+  const first = readFileSync(join(job.output, 'manifest.json'), 'utf8')
+  const rows = await rowsIn(job.output)
+  await runOnce({ ...job, wallets: job.wallets.slice(1) })
+  expect(listed(job.output)[0]).toEqual({ address: job.wallets[0]?.address, removed: true })
+  expect(await rowsIn(job.output)).toEqual(rows)
+  await runOnce(job)
+  expect(readFileSync(join(job.output, 'manifest.json'), 'utf8')).toBe(first)
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+  await chain.end()
+})

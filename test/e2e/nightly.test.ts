@@ -178,7 +178,7 @@ test('wallets that left the job are named by every run', async () => {
   const notices: string[] = []
   await runOnce({ ...job, wallets: job.wallets.slice(1) }, { onNotice: (notice) => notices.push(notice) })
   expect(notices).toEqual([
-    `test: wallet ${job.wallets[0]?.address} is not in the job any more; their rows stay`,
+    `test: wallet ${job.wallets[0]?.address} is not in the job any more; its rows stay, up to block 100`,
   ])
   await chain.end()
 })

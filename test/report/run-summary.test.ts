@@ -176,3 +176,11 @@ test('the manual names every field and no other', () => {
   expect(namesIn(ofRun)).toEqual(Object.keys(summary))
   expect(fields.sort()).toEqual(Object.keys(summary.jobs[0] ?? {}).sort())
 })
+
+test('names the block that each wallet was read to, where a later run goes on', () => {
+  const told = (given: Partial<typeof job>) =>
+    summaryText([{ ...done, job: { ...job, ...given } }], { now: figures.endedMs, program: 'walletlake' })
+  const line = '  each wallet was read to block 420; the next run looks at the last blocks again'
+  expect(told({ endBlock: undefined }).split('\n')).toContain(line)
+  expect(told({ endBlock: 421 })).not.toContain('was read to')
+})
