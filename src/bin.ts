@@ -1,10 +1,6 @@
 #!/usr/bin/env node
 import { guardOutput } from './cli/guard-output.ts'
 import { main, reportFailure } from './cli/main.ts'
-import { compileLate, keepHeapSmall } from './core/v8.ts'
-
-keepHeapSmall()
-compileLate()
 
 const argv = process.argv.slice(2)
 guardOutput((error) => {

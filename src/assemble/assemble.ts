@@ -3,24 +3,23 @@ import { join } from 'node:path'
 import { makeFolder } from '../core/disk.ts'
 import type { Changes, Figures } from '../core/figures.ts'
 import { orAborted } from '../core/follow-signal.ts'
+import { limitConcurrency } from '../core/limit.ts'
 import type { Listings } from '../core/listings.ts'
 import { type Coverage, type ManifestFile, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { emptyWalletsIn } from '../core/named-wallets.ts'
-import type { TableName } from '../core/table/index.ts'
-import { shrinkHeap } from '../core/v8.ts'
+import { type TableName, tableNamed } from '../core/table/index.ts'
 import { overlapTooMuch } from '../merge/condense.ts'
 import { openSource } from '../merge/source-place.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Written } from '../spool/state.ts'
-import type { Part } from '../write/assemble-table.ts'
+import { assembleTable, type Part } from '../write/assemble-table.ts'
 import { buildManifest, type Kept } from '../write/build-manifest.ts'
 import { sumOf } from '../write/chunk.ts'
 import { listChanges } from '../write/list-changes.ts'
 import { publish } from '../write/publish.ts'
 import { recallChanges } from '../write/publish-changes.ts'
 import { type Earlier, endOfExport, leftWallets, listingsToRead } from './earlier-export.ts'
-import { type EarlyTables, openEarlyTables } from './early-tables.ts'
 import { keepRaw } from './keep-raw.ts'
 import { openPlaces, type Places } from './open-places.ts'
 import { rejectLines } from './rejects.ts'
@@ -56,11 +55,10 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   const listings = listingsToRead(output.job, output.earlier)
   const context = sliceContext({ ...output, listings }, folder)
   const pool = openWritePool(context)
-  const early = openEarlyTables(context)
   const pages = openPlaces(context)
   const condense: Slicing['condense'] = async (places) => {
     if (!overlapTooMuch(places)) return places
-    return pool.run({ kind: 'condense', places }, bytesOf(places)).finally(shrinkHeap)
+    return pool.run({ kind: 'condense', places }, bytesOf(places))
   }
   const slicer = createSlicer({
     spool: output.spool,
@@ -72,9 +70,9 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   })
   return {
     pageArrived: slicer.pageArrived,
-    finish: (end) => finish({ ...output, listings, slicer, pool, early, pages, condense }, end),
+    finish: (end) => finish({ ...output, listings, context, slicer, pool, pages, condense }, end),
     close: async () => {
-      await Promise.all([pool.close(), early.close()])
+      await pool.close()
       pages.close()
       await rm(folder, { recursive: true, force: true })
     },
@@ -121,9 +119,9 @@ function noteRows(figures: Figures, { transactions, chunks }: SliceRows, times: 
 
 type Finishing = Output & {
   listings: Listings
+  context: SliceContext
   slicer: Slicer
   pool: WritePool
-  early: EarlyTables
   pages: Places
   condense: Slicing['condense']
 }
@@ -133,9 +131,9 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
   const range = { from: earlier.from, to }
   // What is under way at an abort is given up when the output is closed.
   const slices = await orAborted(settledSlices(finishing, range), signal)
-  const parts = await orAborted(assembleTables(finishing, slices, range), signal)
-  // Its memory goes before the manifest is made.
+  // The memory of its threads goes before tables ask for some.
   await pool.close()
+  const parts = await assembleTables(finishing, slices, range)
   if (job.keepRaw) await keepRaw({ ...finishing, to })
   const rejected = await rejectLines(finishing, slices)
   const rejects = [...new Set([...earlier.rejects, ...rejected])].sort()
@@ -168,12 +166,8 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
 
 /** The slices of the range, every transaction in one of them. */
 async function settledSlices(finishing: Finishing, range: BlockRange): Promise<readonly SliceRows[]> {
-  const { spool, figures, slicer, pool, early, pages, condense } = finishing
-  const ready = pool.expectNoMore()
-  const begun = await slicer.finish(range)
-  await early.begin({ range, slices: begun, ready })
-  await ready
-  const cut = await Promise.all(begun)
+  const { spool, figures, slicer, pool, pages, condense } = finishing
+  const cut = await Promise.all(await slicer.finish(range))
   const frames = spool.frames(finishing.listings)
   return settleMoved(cut, {
     placesIn: (blocks) => placesIn(frames, blocks),
@@ -211,26 +205,37 @@ function keptOf(earlier: Earlier, job: Job): Kept | undefined {
   }
 }
 
+/** Tables made at once, all jobs of the process together: each takes memory. */
+const limitTables = limitConcurrency(2)
+
 async function assembleTables(
-  { job, pool, early }: Finishing,
+  { context, signal }: Finishing,
   slices: readonly SliceRows[],
   range: BlockRange,
 ): Promise<Map<TableName, Part[]>> {
-  const tables = job.tables.map((name) => {
+  const tables = context.tables.map((name) => {
     const chunks = slices.flatMap((slice) => slice.chunks.get(name) ?? []).filter(({ rows }) => rows > 0)
     return { name, chunks, bytes: sumOf(chunks).bytes }
   })
   // The largest first: it takes longest, and others can be made meanwhile.
   const bySize = [...tables].sort((a, b) => b.bytes - a.bytes)
-  const work = bySize.map(
-    async ({ name, chunks, bytes }) =>
-      [
+  const work = bySize.map(({ name, chunks }) =>
+    limitTables(async () => {
+      signal.throwIfAborted()
+      return [
         name,
-        (await early.take(name, chunks)) ?? (await pool.run({ kind: 'table', name, chunks, range }, bytes)),
-      ] as const,
+        await assembleTable({ ...context, table: tableNamed(name), chunks, range, signal }),
+      ] as const
+    }),
   )
-  const made = new Map(await Promise.all(work))
-  return new Map(job.tables.map((name) => [name, made.get(name) ?? []]))
+  const made = new Map(await allOf(work))
+  return new Map(context.tables.map((name) => [name, made.get(name) ?? []]))
+}
+
+/** Waits for all of them to end, then rejects with the first failure. */
+async function allOf<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(work)
+  return Promise.all(work)
 }
 
 function countSeen(counts: readonly ReadonlyMap<string, number>[]): Map<string, number> {

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { threadId } from 'node:worker_threads'
+import { toBytes } from '../core/byte-text.ts'
 import type { Times } from '../core/figures.ts'
 import type { BlockRange, PartitionBy } from '../core/model.ts'
 import { type TableName, tableNamed } from '../core/table/index.ts'
-import { collectGarbage } from '../core/v8.ts'
 import {
   type FlatTransaction,
   type FlattenContext,
@@ -15,7 +15,7 @@ import { mergeItems, type TransactionViews } from '../merge/merge-items.ts'
 import { type MovedTransaction, openSource, type SourcePlace } from '../merge/source-place.ts'
 import { type FileFormat, lineMaker } from '../write/assemble-table.ts'
 import { type Chunk, type ChunkFile, type ChunkWriter, chunkFile } from '../write/chunk.ts'
-import type { CsvLines } from '../write/csv.ts'
+import type { Csv, CsvLines } from '../write/csv.ts'
 import { type Partitioner, partitioner } from '../write/partition.ts'
 import { openPlaces, type PlaceFiles } from './open-places.ts'
 import { rejectLine } from './reject-line.ts'
@@ -71,19 +71,25 @@ export type SliceWriter = {
 
 /** What is made of one slice after the other shares buffers and files, which other threads have their own of. */
 export function createSliceWriter(context: SliceContext): SliceWriter {
-  const openLines = lineMaker(context)
+  const csv = lineMaker(context)
   const fileOf = (name: string) => chunkFile(join(context.folder, `${name}-${threadId}.lines`))
   const tables = context.tables.map((name): TableStage => {
     const file = fileOf(name)
-    return { name, lines: openLines(tableNamed(name)), file, chunk: file.open() }
+    return { name, lines: csv.linesOf(tableNamed(name).columns), file, chunk: file.open() }
   })
   const hashes = fileOf('hashes')
   const numberOf = new Map(context.addresses.map((address, at) => [address, at]))
-  const wallets: FlattenContext['wallets'] = {
-    has: (address) => numberOf.has(address),
-    get: (address) => context.labels.get(address),
+  const labels = new Map([...context.labels].map(([address, label]) => [address, toBytes(label)]))
+  const flattening = {
+    chain: toBytes(context.chain),
+    nativeSymbol: context.nativeSymbol === null ? null : toBytes(context.nativeSymbol),
+    tables: new Set(context.tables),
+    wallets: {
+      has: (address: string) => numberOf.has(address),
+      get: (address: string) => labels.get(address),
+    },
   }
-  const writing = { ...context, wallets, staging: tables, hashes, numberOf }
+  const writing = { ...context, flattening, csv, staging: tables, hashes, numberOf }
   return {
     write: (slice) => writeSlice(slice, writing),
     close: () => {
@@ -93,7 +99,8 @@ export function createSliceWriter(context: SliceContext): SliceWriter {
 }
 
 type Writing = SliceContext & {
-  wallets: FlattenContext['wallets']
+  flattening: Omit<FlattenContext, 'onReject'>
+  csv: Csv
   staging: readonly TableStage[]
   hashes: ChunkFile
   /** Of a wallet, its place among the job's; the listing of all blocks is the only one. */
@@ -124,8 +131,6 @@ function writeSlice({ range, places, moved }: Slice, context: Writing): SliceRow
     }
   } finally {
     pages.close()
-    // A merge of many runs keeps each item for a while, so that V8 takes it for one that stays.
-    if (places.some(({ wallet }) => wallet === null)) collectGarbage()
   }
 }
 
@@ -133,8 +138,9 @@ type Flatten = (views: TransactionViews) => FlatTransaction | undefined
 
 /** Makes the rows of transactions; wallets that left the job have rows up to their end only, and count as own there. */
 function flattener(context: Writing, onReject: FlattenContext['onReject']): Flatten {
-  const { chain, nativeSymbol, wallets, ends } = context
-  const flattening = { chain, nativeSymbol, wallets, tables: new Set(context.tables), onReject }
+  const { ends } = context
+  const flattening = { ...context.flattening, onReject }
+  const { wallets } = flattening
   if (ends.size === 0) return (views) => flattenTransaction(views, flattening)
   return (views) => {
     const { block } = views[0].key
@@ -155,7 +161,8 @@ function stageAll(sources: readonly ItemSource[], flatten: Flatten, stage: Stage
     const flat = flatten(views)
     if (flat === undefined) continue
     transactions += 1
-    times = { first: times?.first ?? flat.timeMs, last: flat.timeMs }
+    const { block_timestamp: time } = flat.prefix
+    times = { first: times?.first ?? time, last: time }
     for (const wallet of flat.seenBy) seen.set(wallet, (seen.get(wallet) ?? 0) + 1)
     stageRows(stage, flat)
   }
@@ -188,34 +195,37 @@ const FLUSH_BYTES = 1 << 19
 
 /** The tables of a slice. */
 type Stage = {
+  csv: Csv
   tables: readonly TableStage[]
   partitionOf: Partitioner | undefined
   /** That of the last rows. */
   partition: string | undefined
 }
 
-function openStage({ staging, partitionBy }: Writing): Stage {
+function openStage({ csv, staging, partitionBy }: Writing): Stage {
   for (const table of staging) {
     table.lines.take()
     table.chunk = table.file.open()
   }
   return {
+    csv,
     tables: staging,
     partitionOf: partitionBy === undefined ? undefined : partitioner(partitionBy),
     partition: undefined,
   }
 }
 
-function stageRows(stage: Stage, { rows }: FlatTransaction): void {
-  const here = placeOf(rows, stage.partitionOf)
+function stageRows(stage: Stage, { prefix, rows }: FlatTransaction): void {
+  const here = stage.partitionOf?.(Number(prefix.block_number), prefix.block_timestamp)
   if (here !== undefined && here !== stage.partition) {
     flush(stage)
     for (const { chunk } of stage.tables) chunk.begin(here)
     stage.partition = here
   }
+  const first = stage.csv.prefixOf(prefix)
   let waiting = 0
   for (const { name, lines } of stage.tables) {
-    for (const row of rows[name]) lines.add(row)
+    for (const row of rows[name]) lines.add(row, first)
     waiting += lines.size()
   }
   if (waiting >= FLUSH_BYTES) flush(stage)
@@ -228,13 +238,4 @@ function flush({ tables }: Stage): void {
 function finishStage(stage: Stage): Map<TableName, Chunk> {
   flush(stage)
   return new Map(stage.tables.map(({ name, chunk }) => [name, chunk.finish()]))
-}
-
-const [BLOCK_NUMBER, BLOCK_TIMESTAMP] = [1, 3]
-
-/** The partition of a transaction, whose rows all begin with the same block and time; undefined where it has no rows. */
-function placeOf(rows: FlatTransaction['rows'], partitionOf: Partitioner | undefined): string | undefined {
-  if (partitionOf === undefined) return undefined
-  const row = Object.values(rows).find((some) => some.length > 0)?.[0]
-  return row && partitionOf(Number(row[BLOCK_NUMBER]), Number(row[BLOCK_TIMESTAMP]))
 }

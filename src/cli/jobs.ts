@@ -3,7 +3,6 @@ import { type Command, Option } from 'commander'
 import { ExportError } from '../core/errors.ts'
 import type { Job } from '../core/model.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
-import { shrinkHeap } from '../core/v8.ts'
 import { uniteComplaints } from '../job/complaints.ts'
 import { type JobOverrides, OVERRIDE_NAMES } from '../job/overrides.ts'
 import { readJob } from '../job/read-job.ts'
@@ -74,13 +73,8 @@ export async function readJobs(
     const messages = failures.map((reason) => (reason as ExportError).message)
     throw new ExportError('JOB_INVALID', uniteComplaints(messages))
   }
-  const jobs = read.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-  // What reading a long list of addresses leaves behind is several times what is kept of it.
-  if (jobs.some(({ wallets }) => wallets.length > MANY_WALLETS)) await shrinkHeap()
-  return jobs
+  return read.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 }
-
-const MANY_WALLETS = 1_000
 
 /** Of a command's options those that override a job. */
 function overridesAmong(options: Overrides): JobOverrides {

@@ -1,6 +1,4 @@
 import { type Argument, Command, type Option } from 'commander'
-import { prepareThread } from '../assemble/threads/thread.ts'
-import { compileWasmQuickly } from '../core/v8.ts'
 import { VERSION } from '../core/version.ts'
 import type { Finish } from './finish.ts'
 import { guardOptions } from './guard-options.ts'
@@ -11,15 +9,9 @@ type AddCommand = (program: Command, finish: Finish) => void
 
 /** What a command needs is loaded with it: starting costs more than most commands do. In the order of the help. */
 const COMMANDS: Record<string, () => Promise<AddCommand>> = {
-  demo: async () => {
-    prepareRun()
-    return (await import('./demo.ts')).demoCommand
-  },
+  demo: async () => (await import('./demo.ts')).demoCommand,
   init: async () => (await import('./init.ts')).initCommand,
-  run: async () => {
-    prepareRun()
-    return (await import('./run.ts')).runCommand
-  },
+  run: async () => (await import('./run.ts')).runCommand,
   plan: async () => (await import('./plan.ts')).planCommand,
   validate: async () => (await import('./validate.ts')).validateCommand,
   status: async () => (await import('./status.ts')).statusCommand,
@@ -32,12 +24,6 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
   schema: async () => (await import('./schema.ts')).schemaCommand,
   serve: async () => (await import('./serve.ts')).serveCommand,
-}
-
-/** What a run needs soon begins while its code is loaded. */
-function prepareRun(): void {
-  compileWasmQuickly()
-  prepareThread()
 }
 
 /** The first command that a line names; undefined where it names none. */

@@ -1,3 +1,4 @@
+import { type ByteText, lowerCase } from './byte-text.ts'
 import { jsonText } from './json-text.ts'
 
 /** Where an item stands in its chain. */
@@ -6,7 +7,7 @@ export type ItemKey = {
   /** Position of the transaction in its block. */
   index: number
   /** Transaction hash, lower case. */
-  hash: string
+  hash: ByteText
   /** Block time in milliseconds since 1970; where it is given in whole seconds, the first of its second. */
   timeMs: number
   /** The last millisecond that the time may stand for: a time in whole seconds stands for its whole second. */
@@ -15,7 +16,7 @@ export type ItemKey = {
   second: number
 }
 
-/** The place of a wallet listing item (interface section 2.8), or the reason why it has none. */
+/** The place of a wallet listing item (interface section 2.8), whose strings are bytes, or the reason why it has none. */
 export function keyOfItem(item: unknown): ItemKey | string {
   const native = (item as { nativeTransaction?: unknown } | null)?.nativeTransaction
   if (typeof native !== 'object' || native === null) return 'nativeTransaction is missing'
@@ -33,11 +34,11 @@ export function keyOfItem(item: unknown): ItemKey | string {
     ms: blockTimestampMilliseconds == null ? null : wholeNumber(blockTimestampMilliseconds),
   })
   if (times === undefined) return `blockTimestamp is not a time: ${show(blockTimestamp)}`
-  return { block, index, hash: txHash.toLowerCase(), ...times }
+  return { block, index, hash: lowerCase(txHash), ...times }
 }
 
 /** A block's time as both of its fields give it; undefined where that is none. `ms` is null where it is absent. */
-export function timesOf({
+function timesOf({
   seconds,
   ms,
 }: {

@@ -1,9 +1,11 @@
+import { type ByteText, lowerCase, toValue, wellFormed } from '../core/byte-text.ts'
 import { show } from '../core/item-key.ts'
 import { jsonText } from '../core/json-text.ts'
 
 /** Says which field of a record keeps it from being normalized; caught where the record is set aside. */
 export class RejectError extends Error {}
 
+/** An object of an item; its strings are bytes. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** The object at `name`, or an empty one where it is absent or null. Throws RejectError for anything else. */
@@ -17,22 +19,23 @@ export function objectAt(from: Fields, name: string): Fields {
 const EMPTY: Fields = {}
 
 /** Text, null where absent or empty. Other kinds of value are kept as their JSON text. */
-export function textAt(from: Fields, name: string): string | null {
+export function textAt(from: Fields, name: string): ByteText | null {
   const value = from[name]
   if (value === undefined || value === null || value === '') return null
-  return (typeof value === 'string' ? value : jsonText(value)).toWellFormed()
+  return wellFormed(typeof value === 'string' ? value : jsonText(value))
 }
 
 /** Text in lower case (addresses, hashes), null where absent or empty. */
-export function lowerAt(from: Fields, name: string): string | null {
-  return textAt(from, name)?.toLowerCase() ?? null
+export function lowerAt(from: Fields, name: string): ByteText | null {
+  const text = textAt(from, name)
+  return text === null ? null : lowerCase(text)
 }
 
 /** Text in lower case that must be there. */
-export function requiredLower(from: Fields, name: string): string {
+export function requiredLower(from: Fields, name: string): ByteText {
   const value = from[name]
   if (typeof value !== 'string' || value === '') throw unfit(name, value, 'text')
-  return value.toLowerCase().toWellFormed()
+  return lowerCase(value)
 }
 
 /** `digits`: as many always fit. */
@@ -117,5 +120,5 @@ const NONE: readonly unknown[] = []
 
 /** What is thrown for a field that does not fit. */
 export function unfit(name: string, value: unknown, expected: string): RejectError {
-  return new RejectError(`${name} is not ${expected}: ${show(value)}`)
+  return new RejectError(`${name} is not ${expected}: ${show(toValue(value))}`)
 }

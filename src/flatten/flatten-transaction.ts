@@ -1,24 +1,17 @@
-import type { Row, TableName } from '../core/table/index.ts'
-import {
-  erc20Row,
-  erc721Row,
-  erc1155Row,
-  internalIds,
-  internalRow,
-  type Prefix,
-  prefixOf,
-  transactionRow,
-} from './fact-rows.ts'
+import { type ByteText, toText, toValue } from '../core/byte-text.ts'
+import type { Cells, Prefix, TableName } from '../core/table/index.ts'
 import { type Fields, RejectError } from './fields.ts'
+import { internalRows } from './internal.ts'
 import { ledgerRows, type WalletLabels } from './ledger.ts'
 import { movementsOf } from './movements.ts'
 import { uniteViews, type Views } from './unite.ts'
 import { readView, type View } from './view.ts'
 
+/** What is the same for all transactions of a job; its text is bytes, as that of items and rows. */
 export type FlattenContext = {
   /** Chain id of rows whose item has none. */
-  chain: string
-  nativeSymbol: string | null
+  chain: ByteText
+  nativeSymbol: ByteText | null
   /** Tables whose rows are wanted; the others stay empty. */
   tables: ReadonlySet<TableName>
   /** Label by address of every wallet of the job. */
@@ -38,16 +31,16 @@ export type Reject = {
   record: unknown
 }
 
-/** A wallet's item of one transaction. */
-export type ItemView = { wallet: string; key: { hash: string }; item: unknown }
+/** A wallet's item of one transaction, parsed by `parseBytes`. */
+export type ItemView = { wallet: string; key: { hash: ByteText }; item: unknown }
 
 export type FlatTransaction = {
-  /** By table, each list in the table's order. */
-  rows: Record<TableName, Row[]>
+  /** What all its rows begin with. */
+  prefix: Prefix
+  /** The other cells of its rows by table, each list in the table's order; text is bytes. */
+  rows: { [T in TableName]: readonly Cells<T>[] }
   /** The wallets in whose listing it is. */
   seenBy: string[]
-  /** When its block was made, in milliseconds since 1970. */
-  timeMs: number
 }
 
 /**
@@ -68,7 +61,7 @@ export function flattenTransaction(
   }
   if (!isAny(views)) return undefined
   const united = uniteViews(views)
-  return { rows: rowsOf(united, { views, seenBy }, context), seenBy, timeMs: united.native.timeMs }
+  return { prefix: united.native.prefix, rows: rowsOf(united, { views, seenBy }, context), seenBy }
 }
 
 const isAny = (views: readonly View[]): views is Views => views.length > 0
@@ -76,65 +69,55 @@ const isAny = (views: readonly View[]): views is Views => views.length > 0
 /** What each wallet knows of a transaction, one after the other. */
 type Seen = { views: readonly View[]; seenBy: readonly string[] }
 
-function readOrReject({ wallet, key, item }: ItemView, { onReject }: FlattenContext): View | undefined {
-  const reject = (list: string | null, record: unknown, reason: string) =>
-    onReject({ wallet, transactionHash: key.hash, list, reason, record })
+function readOrReject(
+  { wallet, key, item }: ItemView,
+  { chain, onReject }: FlattenContext,
+): View | undefined {
+  const onBadEntry = (list: string | null, record: unknown, reason: string) =>
+    onReject({ wallet, transactionHash: toText(key.hash), list, reason, record: toValue(record) })
   try {
-    return readView(item as Fields, reject)
+    return readView(item as Fields, { chain, onBadEntry })
   } catch (thrown) {
     if (!(thrown instanceof RejectError)) throw thrown
-    reject(null, item, thrown.message)
+    onBadEntry(null, item, thrown.message)
     return undefined
   }
 }
 
 function rowsOf(united: View, { views, seenBy }: Seen, context: FlattenContext): FlatTransaction['rows'] {
   const { tables, wallets, nativeSymbol } = context
-  const { native, erc20, erc721, erc1155, internal } = united
-  const prefix = prefixOf(native, context.chain)
-  const ids = internalIds(internal)
-  const { methodName } = native
+  const { native, erc20, erc721, erc1155 } = united
+  const internal = internalRows(united.internal)
+  const ifWanted = <T>(table: TableName, rows: () => readonly T[]) => (tables.has(table) ? rows() : NONE)
   return {
-    transactions: tables.has('transactions') ? [transactionRow(prefix, native)] : NONE,
-    erc20_transfers: rowsIf(tables.has('erc20_transfers'), erc20, (entry) => erc20Row(prefix, entry)),
-    erc721_transfers: rowsIf(tables.has('erc721_transfers'), erc721, (entry) => erc721Row(prefix, entry)),
-    erc1155_transfers: rowsIf(tables.has('erc1155_transfers'), erc1155, (entry) => erc1155Row(prefix, entry)),
-    internal_transactions: rowsIf(tables.has('internal_transactions'), internal, (entry, at) =>
-      internalRow(prefix, entry, ids[at] ?? ''),
+    transactions: ifWanted('transactions', () => [native.row]),
+    erc20_transfers: ifWanted('erc20_transfers', () => erc20),
+    erc721_transfers: ifWanted('erc721_transfers', () => erc721),
+    erc1155_transfers: ifWanted('erc1155_transfers', () => erc1155),
+    internal_transactions: ifWanted('internal_transactions', () => internal),
+    wallet_transactions: ifWanted('wallet_transactions', () =>
+      views.map((view, at) => walletRow(seenBy[at] ?? '', view, wallets)),
     ),
-    wallet_transactions: rowsIf(tables.has('wallet_transactions'), views, (view, at) =>
-      walletRow(prefix, { wallet: seenBy[at] ?? '', view }, wallets),
-    ),
-    ledger: tables.has('ledger')
-      ? ledgerRows(movementsOf(united, ids, nativeSymbol), { prefix, methodName, wallets })
-      : NONE,
+    ledger: ifWanted('ledger', () => {
+      const { prefix, row } = native
+      const movements = movementsOf(united, internal, nativeSymbol)
+      return ledgerRows(movements, { prefix, methodName: row.method_name, wallets })
+    }),
   }
 }
 
-/** Pushed, not mapped: V8 compiles what goes through lists once more where some of them were mapped. */
-function rowsIf<T>(isWanted: boolean, entries: readonly T[], rowOf: (entry: T, at: number) => Row): Row[] {
-  if (!isWanted || entries.length === 0) return NONE
-  const rows: Row[] = []
-  for (let at = 0; at < entries.length; at += 1) rows.push(rowOf(entries[at] as T, at))
-  return rows
-}
+const NONE: readonly never[] = []
 
-const NONE: Row[] = []
-
-function walletRow(
-  prefix: Prefix,
-  { wallet, view }: { wallet: string; view: View },
-  wallets: WalletLabels,
-): Row {
-  return [
-    ...prefix,
-    wallet,
-    wallets.get(wallet) ?? null,
-    view.native.from.address === wallet,
-    view.native.to.address === wallet,
-    view.erc20.length,
-    view.erc721.length,
-    view.erc1155.length,
-    view.internal.length,
-  ]
+function walletRow(wallet: string, view: View, wallets: WalletLabels): Cells<'wallet_transactions'> {
+  const { from_address, to_address } = view.native.row
+  return {
+    wallet_address: wallet,
+    wallet_label: wallets.get(wallet) ?? null,
+    is_sender: from_address === wallet,
+    is_receiver: to_address === wallet,
+    erc20_transfers: view.erc20.length,
+    erc721_transfers: view.erc721.length,
+    erc1155_transfers: view.erc1155.length,
+    internal_transactions: view.internal.length,
+  }
 }

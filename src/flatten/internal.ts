@@ -1,16 +1,11 @@
-import type { Cell } from '../core/table/index.ts'
+import type { Cells } from '../core/table/index.ts'
 import { type Fields, int64At, requiredBool, requiredU256, textAt } from './fields.ts'
-import { type Party, partyAt } from './party.ts'
+import { partyAt } from './party.ts'
+import { sha256 } from './sha256.ts'
 
-/** An internal transaction (interface section 2.7). */
+/** An internal transaction (interface section 2.7): its row but for the id, which depends on the others. */
 export type Internal = {
-  type: string | null
-  from: Party
-  to: Party
-  value: string
-  reverted: boolean
-  gasUsed: Cell
-  gasLimit: Cell
+  row: Omit<Cells<'internal_transactions'>, 'internal_id'>
   /** The JSON array whose hash begins `internal_id` (CONTRACT section 2). */
   content: string
 }
@@ -19,13 +14,31 @@ export function readInternal(entry: Fields): Internal {
   const type = textAt(entry, 'internalTxType')
   const from = partyAt(entry, 'from')
   const to = partyAt(entry, 'to')
-  const value = requiredU256(entry, 'value')
-  const reverted = requiredBool(entry, 'isReverted')
-  const gasUsed = int64At(entry, 'gasUsed')
-  const gasLimit = int64At(entry, 'gasLimit')
-  const gas = [textOf(gasUsed), textOf(gasLimit)]
-  const content = JSON.stringify([from.address, to.address, type, value, reverted, ...gas])
-  return { type, from, to, value, reverted, gasUsed, gasLimit, content }
+  const row = {
+    internal_type: type,
+    from_address: from.address,
+    from_name: from.name,
+    to_address: to.address,
+    to_name: to.name,
+    value: requiredU256(entry, 'value'),
+    reverted: requiredBool(entry, 'isReverted'),
+    gas_used: int64At(entry, 'gasUsed'),
+    gas_limit: int64At(entry, 'gasLimit'),
+  }
+  const gas = [textOf(row.gas_used), textOf(row.gas_limit)]
+  return { row, content: JSON.stringify([from.address, to.address, type, row.value, row.reverted, ...gas]) }
 }
 
-const textOf = (cell: Cell) => (cell === null ? null : String(cell))
+const textOf = (amount: number | string | null) => (amount === null ? null : String(amount))
+
+/** The rows of a transaction's internal entries, each with its id: a hash of its content, and its occurrence. */
+export function internalRows(entries: readonly Internal[]): Cells<'internal_transactions'>[] {
+  const occurrences = new Map<string, number>()
+  const rows: Cells<'internal_transactions'>[] = []
+  for (const { row, content } of entries) {
+    const occurrence = occurrences.get(content) ?? 0
+    occurrences.set(content, occurrence + 1)
+    rows.push({ internal_id: `${sha256(content).slice(0, 16)}-${occurrence}`, ...row })
+  }
+  return rows
+}

@@ -1,8 +1,6 @@
-import { hash } from 'node:crypto'
-import type { Row } from '../core/table/index.ts'
-import { shiftDecimal } from './decimal.ts'
-import type { Prefix } from './fact-rows.ts'
+import type { Cells, Prefix } from '../core/table/index.ts'
 import type { Movement } from './movements.ts'
+import { sha256 } from './sha256.ts'
 
 /** A map of addresses to labels, as far as it is asked. */
 export type WalletLabels = Pick<ReadonlyMap<string, string | null>, 'has' | 'get'>
@@ -16,70 +14,77 @@ export type LedgerContext = {
 
 const ZERO = '0x0000000000000000000000000000000000000000'
 
-/** One side of a movement: it leaves a wallet or reaches it. */
-type Side = { wallet: string; direction: 'in' | 'out'; movement: Movement }
-
 /** The ledger rows of one transaction: by wallet address, each wallet's rows in the order of the movements. */
-export function ledgerRows(movements: readonly Movement[], context: LedgerContext): Row[] {
-  const sides: Side[] = []
-  for (const movement of movements) addSides(sides, movement, context)
-  sides.sort((a, b) => (a.wallet < b.wallet ? -1 : a.wallet > b.wallet ? 1 : 0))
-  const rows: Row[] = []
-  let [wallet, index] = ['', 0]
-  for (const side of sides) {
-    index = side.wallet === wallet ? index + 1 : 0
-    wallet = side.wallet
-    rows.push(rowOf(side, index, context))
+export function ledgerRows(movements: readonly Movement[], context: LedgerContext): Cells<'ledger'>[] {
+  const { wallets } = context
+  const rows: Cells<'ledger'>[] = []
+  for (const movement of movements) {
+    const { from_address: from, to_address: to } = movement.parties
+    if (from !== null && wallets.has(from)) rows.push(rowOf(movement, { wallet: from, isOut: true }, context))
+    if (to !== null && wallets.has(to)) rows.push(rowOf(movement, { wallet: to, isOut: false }, context))
+  }
+  return inOrder(rows)
+}
+
+/** Groups rows by their wallets and numbers those of each. */
+function inOrder(rows: Cells<'ledger'>[]): Cells<'ledger'>[] {
+  if (rows.some(({ wallet_address }) => wallet_address !== rows[0]?.wallet_address)) rows.sort(byWallet)
+  let wallet = ''
+  let index = 0
+  for (const row of rows) {
+    index = row.wallet_address === wallet ? index + 1 : 0
+    wallet = row.wallet_address
+    row.entry_index = index
   }
   return rows
 }
 
-function addSides(sides: Side[], movement: Movement, { wallets }: LedgerContext): void {
-  const [from, to] = [movement.from.address, movement.to.address]
-  if (from !== null && wallets.has(from)) sides.push({ wallet: from, direction: 'out', movement })
-  if (to !== null && wallets.has(to)) sides.push({ wallet: to, direction: 'in', movement })
+function byWallet(a: Cells<'ledger'>, b: Cells<'ledger'>): number {
+  return a.wallet_address < b.wallet_address ? -1 : a.wallet_address > b.wallet_address ? 1 : 0
 }
 
+/** A movement as a wallet sees it that it leaves or reaches; its number among the wallet's rows comes later. */
 function rowOf(
-  { wallet, direction, movement }: Side,
-  index: number,
+  movement: Movement,
+  { wallet, isOut }: { wallet: string; isOut: boolean },
   { prefix, methodName, wallets }: LedgerContext,
-): Row {
-  const { asset, source } = movement
-  const type = entryType(movement)
-  const value = direction === 'out' ? `-${movement.value}` : movement.value
-  const other = direction === 'out' ? movement.to : movement.from
-  return [
-    ...prefix,
-    entryId(`${prefix[0]}|${prefix[4]}|${wallet}|${source}|${movement.index}|${type}|${direction}`),
-    wallet,
-    wallets.get(wallet) ?? null,
-    index,
-    type,
+): Cells<'ledger'> {
+  const { asset, source, parties, value, amount } = movement
+  const [type, direction] = [entryType(movement), isOut ? 'out' : 'in']
+  const counterparty = isOut ? parties.to_address : parties.from_address
+  const { chain_id, transaction_hash } = prefix
+  const content = `${chain_id}|${transaction_hash}|${wallet}|${source}|${movement.index}|${type}|${direction}`
+  return {
+    entry_id: entryId(content),
+    wallet_address: wallet,
+    wallet_label: wallets.get(wallet) ?? null,
+    entry_index: 0,
+    entry_type: type,
     direction,
-    other.address,
-    other.name,
-    other.address !== null && wallets.has(other.address),
-    asset.type,
-    asset.address,
-    asset.symbol,
-    asset.decimals,
-    asset.tokenId,
-    value,
-    shiftDecimal(value, asset.decimals),
-    methodName,
+    counterparty_address: counterparty,
+    counterparty_name: isOut ? parties.to_name : parties.from_name,
+    counterparty_is_own: counterparty !== null && wallets.has(counterparty),
+    asset_type: asset.type,
+    asset_address: asset.address,
+    asset_symbol: asset.symbol,
+    asset_decimals: asset.decimals,
+    token_id: asset.tokenId,
+    value: isOut ? `-${value}` : value,
+    amount: isOut && amount !== null ? `-${amount}` : amount,
+    method_name: methodName,
     source,
-  ]
+  }
 }
 
-function entryType({ isFee, from, to }: Movement): string {
+function entryType({ isFee, parties }: Movement): string {
+  const { from_address: from, to_address: to } = parties
   if (isFee) return 'fee'
-  if (from.address === to.address) return 'self'
-  if (from.address === ZERO) return 'mint'
-  return to.address === ZERO ? 'burn' : 'transfer'
+  if (from === to) return 'self'
+  if (from === ZERO) return 'mint'
+  return to === ZERO ? 'burn' : 'transfer'
 }
 
 /** First 32 hex digits of the SHA-256 of what tells a row from all others (CONTRACT section 2). */
 function entryId(content: string): string {
-  return hash('sha256', content).slice(0, 32)
+  return sha256(content).slice(0, 32)
 }

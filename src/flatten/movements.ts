@@ -1,6 +1,5 @@
-import type { TableName } from '../core/table/index.ts'
-import type { Party } from './party.ts'
-import type { Erc20, Erc721, Erc1155 } from './transfers.ts'
+import type { Cells, TableName } from '../core/table/index.ts'
+import { shiftDecimal } from './decimal.ts'
 import type { View } from './view.ts'
 
 /** One asset on its way from one party to another, or a fee (no receiver). */
@@ -9,12 +8,16 @@ export type Movement = {
   /** The fact's own index within its transaction, as it stands in `entry_id`. */
   index: string
   isFee: boolean
-  from: Party
-  to: Party
+  parties: Parties
   asset: Asset
   /** Digits, not negative. */
   value: string
+  /** The same in whole units of the asset, where its decimals are known. */
+  amount: string | null
 }
+
+/** Sender and receiver, as the rows of facts have them. */
+type Parties = Pick<Cells<'transactions'>, 'from_address' | 'from_name' | 'to_address' | 'to_name'>
 
 type Asset = {
   type: 'native' | 'erc20' | 'erc721' | 'erc1155'
@@ -24,7 +27,6 @@ type Asset = {
   tokenId: string | null
 }
 
-const NOBODY: Party = { address: null, name: null }
 /** Internal entries that run code and move nothing. */
 const MOVES_NOTHING = new Set(['DELEGATECALL', 'STATICCALL', 'CALLCODE'])
 
@@ -32,61 +34,70 @@ const MOVES_NOTHING = new Set(['DELEGATECALL', 'STATICCALL', 'CALLCODE'])
  * Everything that a transaction moved, in the ledger's order: fee, native value, internal, ERC-20, ERC-721, ERC-1155.
  * A failed transaction moves only its fee; what is zero moves nothing.
  */
-export function movementsOf(view: View, ids: readonly string[], nativeSymbol: string | null): Movement[] {
+export function movementsOf(
+  { native, erc20, erc721, erc1155 }: View,
+  internal: readonly Cells<'internal_transactions'>[],
+  nativeSymbol: string | null,
+): Movement[] {
+  const { row } = native
   const coin: Asset = { type: 'native', address: null, symbol: nativeSymbol, decimals: 18, tokenId: null }
   const all: Movement[] = []
   const add = (movement: Movement) => {
     if (movement.value !== '0') all.push(movement)
   }
-  const { from, to, fee, value, success } = view.native
-  const own = (isFee: boolean, to: Party, value: string): Movement => {
-    return { source: 'transactions', index: '', isFee, from, to, asset: coin, value }
+  add(feeMovement(row, coin))
+  if (row.success === false) return all
+  add(coinMovement('transactions', row, { index: '', coin }))
+  for (const entry of internal) {
+    if (entry.reverted || MOVES_NOTHING.has((entry.internal_type ?? '').toUpperCase())) continue
+    add(coinMovement('internal_transactions', entry, { index: entry.internal_id, coin }))
   }
-  add(own(true, NOBODY, fee ?? '0'))
-  if (success === false) return all
-  add(own(false, to, value))
-  addInternal(view, { ids, coin, add })
-  for (const entry of view.erc20) add(erc20Movement(entry))
-  for (const entry of view.erc721) add(erc721Movement(entry))
-  for (const entry of view.erc1155) add(erc1155Movement(entry))
+  for (const entry of erc20) add(erc20Movement(entry))
+  for (const entry of erc721) add(erc721Movement(entry))
+  for (const entry of erc1155) add(erc1155Movement(entry))
   return all
 }
 
-type Adding = { ids: readonly string[]; coin: Asset; add: (movement: Movement) => void }
-
-function addInternal({ internal }: View, { ids, coin, add }: Adding): void {
-  for (const [at, { type, from, to, value, reverted }] of internal.entries()) {
-    if (reverted || MOVES_NOTHING.has((type ?? '').toUpperCase())) continue
-    const index = ids[at] ?? ''
-    add({ source: 'internal_transactions', index, isFee: false, from, to, asset: coin, value })
-  }
-}
-
-function erc20Movement(entry: Erc20): Movement {
-  const { tokenAddress: address, tokenSymbol: symbol, tokenDecimals: decimals } = entry
-  const asset: Asset = { type: 'erc20', address, symbol, decimals, tokenId: null }
-  return moved('erc20_transfers', entry, { index: String(entry.logIndex), asset, value: entry.value })
-}
-
-function erc721Movement(entry: Erc721): Movement {
-  const { tokenAddress: address, tokenSymbol: symbol, tokenId } = entry
-  const asset: Asset = { type: 'erc721', address, symbol, decimals: 0, tokenId }
-  return moved('erc721_transfers', entry, { index: String(entry.logIndex), asset, value: '1' })
-}
-
-function erc1155Movement(entry: Erc1155): Movement {
-  const { tokenAddress: address, metadataDecimals: decimals, tokenId } = entry
-  const asset: Asset = { type: 'erc1155', address, symbol: null, decimals, tokenId }
-  const index = `${entry.logIndex}|${entry.ordinal}`
-  return moved('erc1155_transfers', entry, { index, asset, value: entry.value })
-}
-
-type Moved = Pick<Movement, 'index' | 'asset' | 'value'>
-
-function moved(
-  source: TableName,
-  { from, to }: { from: Party; to: Party },
-  { index, asset, value }: Moved,
+function feeMovement(
+  { from_address, from_name, transaction_fee }: Cells<'transactions'>,
+  coin: Asset,
 ): Movement {
-  return { source, index, isFee: false, from, to, asset, value }
+  const parties = { from_address, from_name, to_address: null, to_name: null }
+  const value = transaction_fee ?? '0'
+  const amount = shiftDecimal(value, coin.decimals)
+  return { source: 'transactions', index: '', isFee: true, parties, asset: coin, value, amount }
+}
+
+function coinMovement(
+  source: TableName,
+  entry: Parties & { value: string },
+  { index, coin }: { index: string; coin: Asset },
+): Movement {
+  const { value } = entry
+  return moved(source, entry, { index, asset: coin, value, amount: shiftDecimal(value, coin.decimals) })
+}
+
+function erc20Movement(entry: Cells<'erc20_transfers'>): Movement {
+  const { token_address: address, token_symbol: symbol, token_decimals: decimals, value, amount } = entry
+  const asset: Asset = { type: 'erc20', address, symbol, decimals, tokenId: null }
+  return moved('erc20_transfers', entry, { index: String(entry.log_index), asset, value, amount })
+}
+
+function erc721Movement(entry: Cells<'erc721_transfers'>): Movement {
+  const { token_address: address, token_symbol: symbol, token_id: tokenId } = entry
+  const asset: Asset = { type: 'erc721', address, symbol, decimals: 0, tokenId }
+  return moved('erc721_transfers', entry, { index: String(entry.log_index), asset, value: '1', amount: '1' })
+}
+
+function erc1155Movement(entry: Cells<'erc1155_transfers'>): Movement {
+  const { token_address: address, metadata_decimals: decimals, token_id: tokenId, value } = entry
+  const asset: Asset = { type: 'erc1155', address, symbol: null, decimals, tokenId }
+  const index = `${entry.log_index}|${entry.transfer_ordinal}`
+  return moved('erc1155_transfers', entry, { index, asset, value, amount: shiftDecimal(value, decimals) })
+}
+
+type Moved = Pick<Movement, 'index' | 'asset' | 'value' | 'amount'>
+
+function moved(source: TableName, parties: Parties, { index, asset, value, amount }: Moved): Movement {
+  return { source, index, isFee: false, parties, asset, value, amount }
 }

@@ -1,5 +1,5 @@
-import { keyOfItem } from '../core/item-key.ts'
-import type { Cell } from '../core/table/index.ts'
+import { type ItemKey, keyOfItem } from '../core/item-key.ts'
+import type { Cells, Prefix } from '../core/table/index.ts'
 import {
   type Fields,
   int32At,
@@ -12,74 +12,65 @@ import {
   textAt,
   u256At,
 } from './fields.ts'
-import { type Party, partyAt } from './party.ts'
+import { partyAt } from './party.ts'
 
-/** A native transaction (interface section 2.2) with every field checked. */
-export type Native = {
-  chainId: string | null
-  blockNumber: number
-  blockHash: string
-  timeMs: number
-  hash: string
-  index: number
-  type: number | null
-  status: string | null
-  success: boolean | null
-  nonce: Cell
-  from: Party
-  to: Party
-  value: string
-  gasLimit: Cell
-  gasUsed: Cell
-  gasPrice: string | null
-  /** gas used × gas price, exact digits. */
-  fee: string | null
-  callType: string | null
-  methodId: string | null
-  methodName: string | null
-  minDelayExcess: Cell
-}
+/** A native transaction (interface section 2.2), every field checked: its row, and what all its rows begin with. */
+export type Native = { prefix: Prefix; row: Cells<'transactions'> }
 
-/** Throws RejectError where a promised field is missing or does not fit its column. */
-export function readNative(native: Fields): Native {
+/**
+ * Throws RejectError where a promised field is missing or does not fit its column: the first of them, in the order of the
+ * reading here, is the reason that is told. `chain` is the id of a transaction that names none.
+ */
+export function readNative(native: Fields, chain: string): Native {
   const key = keyOfItem({ nativeTransaction: native })
   if (typeof key === 'string') throw new RejectError(key)
   const method = objectAt(native, 'method')
   const status = textAt(native, 'txStatus')
-  const gasUsed = int64At(native, 'gasUsed')
-  const gasPrice = u256At(native, 'gasPrice')
-  return {
-    chainId: textAt(native, 'chainId'),
-    blockNumber: key.block,
-    blockHash: requiredLower(native, 'blockHash'),
-    timeMs: key.timeMs,
-    hash: key.hash.toWellFormed(),
-    index: key.index,
-    type: int32At(native, 'txType'),
+  const gas = { used: int64At(native, 'gasUsed'), price: u256At(native, 'gasPrice') }
+  const prefix = readPrefix(native, key, chain)
+  const [type, nonce] = [int32At(native, 'txType'), int64At(native, 'nonce')]
+  const [from, to] = [partyAt(native, 'from'), partyAt(native, 'to')]
+  const row: Cells<'transactions'> = {
+    transaction_type: type,
     status,
     success: status === '1' ? true : status === '0' ? false : null,
-    nonce: int64At(native, 'nonce'),
-    from: partyAt(native, 'from'),
-    to: partyAt(native, 'to'),
+    nonce,
+    from_address: from.address,
+    from_name: from.name,
+    to_address: to.address,
+    to_name: to.name,
     value: requiredU256(native, 'value'),
-    gasLimit: int64At(native, 'gasLimit'),
-    gasUsed,
-    gasPrice,
-    fee: feeOf(gasUsed, gasPrice),
-    callType: textAt(method, 'callType'),
-    methodId: lowerAt(method, 'methodHash'),
-    methodName: textAt(method, 'methodName'),
-    minDelayExcess: int64At(native, 'blockMinDelayExcess'),
+    gas_limit: int64At(native, 'gasLimit'),
+    gas_used: gas.used,
+    gas_price: gas.price,
+    transaction_fee: feeOf(gas),
+    call_type: textAt(method, 'callType'),
+    method_id: lowerAt(method, 'methodHash'),
+    method_name: textAt(method, 'methodName'),
+    block_min_delay_excess: int64At(native, 'blockMinDelayExcess'),
+  }
+  return { prefix, row }
+}
+
+function readPrefix(native: Fields, { block, timeMs, hash, index }: ItemKey, chain: string): Prefix {
+  return {
+    chain_id: textAt(native, 'chainId') ?? chain,
+    block_number: block,
+    block_hash: requiredLower(native, 'blockHash'),
+    block_timestamp: timeMs,
+    transaction_hash: hash,
+    transaction_index: index,
   }
 }
 
 const MAX_U256 = 2n ** 256n - 1n
 
-function feeOf(gasUsed: number | string | null, gasPrice: string | null): string | null {
-  if (gasUsed === null || gasPrice === null) return null
-  const small = Number(gasUsed) * Number(gasPrice)
+/** gas used × gas price, exact digits; null where one of them is unknown. */
+function feeOf({ used, price }: { used: number | string | null; price: string | null }): string | null {
+  if (used === null || price === null) return null
+  const small = Number(used) * Number(price)
   if (small >= 0 && small <= Number.MAX_SAFE_INTEGER) return String(small)
-  const fee = BigInt(gasUsed) * BigInt(gasPrice)
+  const fee = BigInt(used) * BigInt(price)
   if (fee < 0n || fee > MAX_U256) throw new RejectError('gasUsed × gasPrice does not fit 256 bits')
   return fee.toString()
 }

@@ -1,4 +1,5 @@
-import { decimalAt } from './decimal.ts'
+import type { Cells } from '../core/table/index.ts'
+import { decimalAt, shiftDecimal } from './decimal.ts'
 import {
   type Fields,
   int32At,
@@ -11,34 +12,29 @@ import {
   textAt,
   timeAt,
 } from './fields.ts'
-import { type Party, partyAt } from './party.ts'
+import { partyAt } from './party.ts'
 
-type Transfer = { logIndex: number; from: Party; to: Party; tokenAddress: string }
-
-/** An ERC-20 transfer (interface section 2.4). */
-export type Erc20 = Transfer & {
-  tokenName: string | null
-  tokenSymbol: string | null
-  tokenDecimals: number | null
-  value: string
-  priceCurrency: string | null
-  priceValue: string | null
-}
-
-export function readErc20(entry: Fields): Erc20 {
+/** The row of an ERC-20 transfer (interface section 2.4). */
+export function readErc20(entry: Fields): Cells<'erc20_transfers'> {
   const token = objectAt(entry, 'erc20Token')
   const price = objectAt(token, 'price')
+  const { logIndex, from, to, tokenAddress } = readTransfer(entry, token)
+  const decimals = int32At(token, 'decimals')
+  const value = requiredU256(entry, 'value')
   return {
-    logIndex: requiredInt32(entry, 'logIndex'),
-    from: partyAt(entry, 'from'),
-    to: partyAt(entry, 'to'),
-    tokenAddress: requiredLower(token, 'address'),
-    tokenName: textAt(token, 'name'),
-    tokenSymbol: textAt(token, 'symbol'),
-    tokenDecimals: int32At(token, 'decimals'),
-    value: requiredU256(entry, 'value'),
-    priceCurrency: textAt(price, 'currencyCode'),
-    priceValue: priceAt(price),
+    log_index: logIndex,
+    token_address: tokenAddress,
+    token_name: textAt(token, 'name'),
+    token_symbol: textAt(token, 'symbol'),
+    token_decimals: decimals,
+    from_address: from.address,
+    from_name: from.name,
+    to_address: to.address,
+    to_name: to.name,
+    value,
+    amount: shiftDecimal(value, decimals),
+    price_currency: textAt(price, 'currencyCode'),
+    price_value: priceAt(price),
   }
 }
 
@@ -52,78 +48,63 @@ function priceAt(price: Fields): string | null {
   }
 }
 
-/** What ERC-721 and ERC-1155 metadata have in common, in the order of the columns. */
-export type Metadata = {
-  indexStatus: string | null
-  updatedAtMs: number | null
-  texts: readonly (string | null)[]
-}
-
-/** An ERC-721 transfer (interface section 2.5). */
-export type Erc721 = Transfer & {
-  tokenName: string | null
-  tokenSymbol: string | null
-  tokenId: string
-  tokenUri: string | null
-  owner: string | null
-  metadata: Metadata
-  attributes: string | null
-}
-
-export function readErc721(entry: Fields): Erc721 {
+/** The row of an ERC-721 transfer (interface section 2.5). */
+export function readErc721(entry: Fields): Cells<'erc721_transfers'> {
   const token = objectAt(entry, 'erc721Token')
   const metadata = objectAt(token, 'metadata')
+  const { logIndex, from, to, tokenAddress } = readTransfer(entry, token)
   return {
-    ...readTransfer(entry, token),
-    tokenName: textAt(token, 'name'),
-    tokenSymbol: textAt(token, 'symbol'),
-    tokenId: requiredU256(token, 'tokenId'),
-    tokenUri: textAt(token, 'tokenUri'),
-    owner: lowerAt(token, 'ownerAddress'),
-    metadata: readMetadata(metadata),
-    attributes: textAt(metadata, 'attributes'),
+    log_index: logIndex,
+    token_address: tokenAddress,
+    token_name: textAt(token, 'name'),
+    token_symbol: textAt(token, 'symbol'),
+    token_id: requiredU256(token, 'tokenId'),
+    token_uri: textAt(token, 'tokenUri'),
+    owner_address: lowerAt(token, 'ownerAddress'),
+    from_address: from.address,
+    from_name: from.name,
+    to_address: to.address,
+    to_name: to.name,
+    ...readMetadata(metadata),
+    metadata_attributes: textAt(metadata, 'attributes'),
   }
 }
 
-/** One entry of an ERC-1155 transfer (interface section 2.6). */
-export type Erc1155 = Transfer & {
-  /** Position among the entries of its log, from 0; bad entries count. */
-  ordinal: number
-  tokenId: string
-  tokenUri: string | null
-  value: string
-  metadata: Metadata
-  metadataDecimals: number | null
-  properties: string | null
-}
-
-/** Reads one view's entries in their order, which is what numbers the entries of a batch. */
-export function erc1155Reader(): (entry: Fields) => Erc1155 {
+/** Makes the rows of one view's ERC-1155 entries (interface section 2.6), whose order numbers those of a batch. */
+export function erc1155Reader(): (entry: Fields) => Cells<'erc1155_transfers'> {
   const seen = new Map<number, number>()
   return (entry) => {
     const logIndex = requiredInt32(entry, 'logIndex')
     const ordinal = seen.get(logIndex) ?? 0
+    // Bad entries count too.
     seen.set(logIndex, ordinal + 1)
     return readErc1155(entry, ordinal)
   }
 }
 
-function readErc1155(entry: Fields, ordinal: number): Erc1155 {
+function readErc1155(entry: Fields, ordinal: number): Cells<'erc1155_transfers'> {
   const token = objectAt(entry, 'erc1155Token')
   const metadata = objectAt(token, 'metadata')
+  const { logIndex, from, to, tokenAddress } = readTransfer(entry, token)
   return {
-    ...readTransfer(entry, token),
-    ordinal,
-    tokenId: requiredU256(token, 'tokenId'),
-    tokenUri: textAt(token, 'tokenUri'),
+    log_index: logIndex,
+    transfer_ordinal: ordinal,
+    token_address: tokenAddress,
+    token_id: requiredU256(token, 'tokenId'),
+    token_uri: textAt(token, 'tokenUri'),
+    from_address: from.address,
+    from_name: from.name,
+    to_address: to.address,
+    to_name: to.name,
     value: requiredU256(entry, 'value'),
-    metadata: readMetadata(metadata),
-    metadataDecimals: int32At(metadata, 'decimals'),
-    properties: textAt(metadata, 'properties'),
+    ...readMetadata(metadata),
+    metadata_decimals: int32At(metadata, 'decimals'),
+    metadata_properties: textAt(metadata, 'properties'),
   }
 }
 
-function readTransfer(entry: Fields, token: Fields): Transfer {
+/** What every transfer has. */
+function readTransfer(entry: Fields, token: Fields) {
   return {
     logIndex: requiredInt32(entry, 'logIndex'),
     from: partyAt(entry, 'from'),
@@ -132,14 +113,17 @@ function readTransfer(entry: Fields, token: Fields): Transfer {
   }
 }
 
-const METADATA_TEXTS = [
-  ...['name', 'symbol', 'description', 'imageUri', 'animationUri', 'externalUrl', 'background'],
-] as const
-
-function readMetadata(metadata: Fields): Metadata {
+/** The columns that ERC-721 and ERC-1155 metadata have in common. */
+function readMetadata(metadata: Fields) {
   return {
-    indexStatus: textAt(metadata, 'indexStatus'),
-    updatedAtMs: timeAt(metadata, 'metadataLastUpdatedTimestamp'),
-    texts: METADATA_TEXTS.map((name) => textAt(metadata, name)),
+    metadata_index_status: textAt(metadata, 'indexStatus'),
+    metadata_updated_at: timeAt(metadata, 'metadataLastUpdatedTimestamp'),
+    metadata_name: textAt(metadata, 'name'),
+    metadata_symbol: textAt(metadata, 'symbol'),
+    metadata_description: textAt(metadata, 'description'),
+    metadata_image_uri: textAt(metadata, 'imageUri'),
+    metadata_animation_uri: textAt(metadata, 'animationUri'),
+    metadata_external_url: textAt(metadata, 'externalUrl'),
+    metadata_background: textAt(metadata, 'background'),
   }
 }

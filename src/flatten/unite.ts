@@ -18,20 +18,31 @@ export function uniteViews(views: Views): View {
 
 export type Views = readonly [View, ...View[]]
 
-const byLog = (a: { logIndex: number }, b: { logIndex: number }) => a.logIndex - b.logIndex
+type Logged = { log_index: number }
+const byLog = (a: Logged, b: Logged) => a.log_index - b.log_index
 
-type Batched = { logIndex: number; ordinal: number }
-const byLogAndOrdinal = (a: Batched, b: Batched) => a.logIndex - b.logIndex || a.ordinal - b.ordinal
+type Batched = Logged & { transfer_ordinal: number }
+const byLogAndOrdinal = (a: Batched, b: Batched) => byLog(a, b) || a.transfer_ordinal - b.transfer_ordinal
 
 /** All entries in the order of their key, each key once: stable, so that the first view's entry stays. */
-function uniteByKey<T>(views: Views, entriesOf: (view: View) => T[], compare: (a: T, b: T) => number): T[] {
+function uniteByKey<T>(
+  views: Views,
+  entriesOf: (view: View) => readonly T[],
+  compare: (a: T, b: T) => number,
+): readonly T[] {
   const first = entriesOf(views[0])
-  if (first.length < 2 && views.length === 1) return first
+  if (views.length === 1 && isInOrder(first, compare)) return first
   const all = views.flatMap(entriesOf).sort(compare)
   return all.filter((entry, at) => at === 0 || compare(all[at - 1] as T, entry) !== 0)
 }
 
-function uniteInternal(lists: readonly Internal[][]): Internal[] {
+function isInOrder<T>(entries: readonly T[], compare: (a: T, b: T) => number): boolean {
+  for (let at = 1; at < entries.length; at += 1)
+    if (compare(entries[at - 1] as T, entries[at] as T) >= 0) return false
+  return true
+}
+
+function uniteInternal(lists: readonly (readonly Internal[])[]): Internal[] {
   const united: Internal[] = []
   const counts = new Map<string, number>()
   for (const list of lists) {

@@ -1,27 +1,34 @@
+import type { Cells } from '../core/table/index.ts'
 import type { Fields } from './fields.ts'
 import { listAt, objectAt, RejectError } from './fields.ts'
 import { type Internal, readInternal } from './internal.ts'
 import { type Native, readNative } from './native.ts'
-import { type Erc20, type Erc721, type Erc1155, erc1155Reader, readErc20, readErc721 } from './transfers.ts'
+import { erc1155Reader, readErc20, readErc721 } from './transfers.ts'
 
 /** One wallet's view of a transaction, every field checked; or, once united, what all views know together. */
 export type View = {
   native: Native
-  erc20: Erc20[]
-  erc721: Erc721[]
-  erc1155: Erc1155[]
-  internal: Internal[]
+  erc20: readonly Cells<'erc20_transfers'>[]
+  erc721: readonly Cells<'erc721_transfers'>[]
+  erc1155: readonly Cells<'erc1155_transfers'>[]
+  internal: readonly Internal[]
 }
 
 /** Called with an entry that cannot be normalized, and why. */
-export type OnBadEntry = (list: string, entry: unknown, reason: string) => void
+type OnBadEntry = (list: string, entry: unknown, reason: string) => void
+
+export type ViewContext = {
+  /** Chain id of a transaction that names none. */
+  chain: string
+  onBadEntry: OnBadEntry
+}
 
 /**
  * Reads an item of the wallet listing (interface section 2.8). An entry of a list that cannot be normalized goes to
  * `onBadEntry` and the rest is kept. Throws RejectError where the transaction itself cannot be.
  */
-export function readView(item: Fields, onBadEntry: OnBadEntry): View {
-  const native = readNative(objectAt(item, 'nativeTransaction'))
+export function readView(item: Fields, { chain, onBadEntry }: ViewContext): View {
+  const native = readNative(objectAt(item, 'nativeTransaction'), chain)
   const read = <T>(list: string, open: () => ReadEntry<T>): T[] => readList(item, { list, open, onBadEntry })
   return {
     native,
@@ -62,13 +69,13 @@ function readList<T>(item: Fields, { list, open, onBadEntry }: ListReading<T>): 
 const TWICE = 'its logIndex is there twice in one view, with different content'
 
 /** A log is one transfer: an exact repetition says nothing new, a contradiction is a bad entry. */
-function oncePerLog<T extends { logIndex: number }>(read: (fields: Fields) => T): ReadEntry<T> {
+function oncePerLog<T extends { log_index: number }>(read: (fields: Fields) => T): ReadEntry<T> {
   const byLog = new Map<number, T>()
   return (fields) => {
     const entry = read(fields)
-    const first = byLog.get(entry.logIndex)
+    const first = byLog.get(entry.log_index)
     if (first !== undefined && JSON.stringify(first) !== JSON.stringify(entry)) throw new RejectError(TWICE)
-    byLog.set(entry.logIndex, entry)
+    byLog.set(entry.log_index, entry)
     return first === undefined ? entry : undefined
   }
 }

@@ -2,7 +2,6 @@ import { readSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { compareKeys } from '../core/item-key.ts'
 import { jsonText } from '../core/json-text.ts'
-import { collectGarbage } from '../core/v8.ts'
 import { compareFirst, compareItems, type ItemSource, type Place, type WalletItem } from './frame-items.ts'
 import { openSource, type SourcePlace } from './source-place.ts'
 
@@ -26,8 +25,6 @@ export function overlapTooMuch(places: readonly SourcePlace[]): boolean {
 
 /** What is sorted is in memory whole and as text too: so many parts of the budget at a time. */
 const PARTS = 2
-/** After so many bytes what sorting leaves behind goes: left alone, it would become as much as is in use. */
-const COLLECT_EVERY = 16_000_000
 
 /**
  * Makes sources that a merge can hold in memory: where more of them overlap than the budget allows (many wallets over
@@ -91,17 +88,12 @@ async function sortGroups(
   inOrder.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
   const made: SourcePlace[] = []
   let group: typeof inOrder = []
-  let [bytes, sorted] = [0, 0]
+  let bytes = 0
   for (const entry of inOrder) {
     group.push(entry)
     bytes += entry.source.bytes
     if (bytes < groupBytes) continue
     made.push(...(await sortGroup(group, runs)))
-    sorted += bytes
-    if (sorted >= COLLECT_EVERY) {
-      collectGarbage()
-      sorted = 0
-    }
     group = []
     bytes = 0
   }
@@ -156,7 +148,7 @@ async function writeRun(items: readonly WalletItem[], runs: RunFile): Promise<So
     }
     const next = items[at] && placeOf(items[at] as WalletItem)
     const last = next ?? placeOf(items.at(-1) as WalletItem)
-    made.push(await writeChunk(runs, Buffer.from(lines.join('')), { first, last }))
+    made.push(await writeChunk(runs, Buffer.from(lines.join(''), 'latin1'), { first, last }))
     first = next
   }
   return made

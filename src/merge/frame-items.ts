@@ -1,9 +1,11 @@
+import { parseBytes } from '../core/byte-text.ts'
 import { compareKeys, type ItemKey, itemOfNative, keyOfItem } from '../core/item-key.ts'
 
 /** One wallet's listing item with its place. */
 export type WalletItem = {
   key: ItemKey
   wallet: string
+  /** Its strings are bytes. */
   item: unknown
   /** Place of its page in the order of receipt; absent where the place of the source says it. */
   received?: number
@@ -27,7 +29,7 @@ export type BadItem = { wallet: string; reason: string; item: unknown }
 /** The items of one page body in chain order; those without a place are left out. */
 export function itemsOfPage({ wallet, body }: { wallet: string; body: Buffer }): WalletItem[] {
   const items: WalletItem[] = []
-  for (const item of transactionsIn(body)) {
+  for (const item of transactionsIn(parseBytes(body))) {
     const key = keyOfItem(item)
     if (typeof key !== 'string') items.push({ key, wallet, item })
   }
@@ -36,11 +38,10 @@ export function itemsOfPage({ wallet, body }: { wallet: string; body: Buffer }):
 
 type Page = { transactions: unknown[] }
 
-/** The items of a wallet's page, or those of a list of pages of blocks. */
-export function transactionsIn(body: Buffer): unknown[] {
-  const parsed = JSON.parse(body.toString('utf8')) as Page | Page[]
-  if (!Array.isArray(parsed)) return parsed.transactions
-  return parsed.flatMap(({ transactions }) => transactions.map(itemOfNative))
+/** The items of a wallet's page, or those of a list of pages of blocks; parsed, in whichever way. */
+export function transactionsIn(parsed: unknown): unknown[] {
+  if (!Array.isArray(parsed)) return (parsed as Page).transactions
+  return (parsed as Page[]).flatMap(({ transactions }) => transactions.map(itemOfNative))
 }
 
 /** Sorts in place: by block, position and hash, then by wallet; equals keep their order. */

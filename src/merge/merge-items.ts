@@ -1,6 +1,6 @@
+import TinyQueue from 'tinyqueue'
 import { compareKeys } from '../core/item-key.ts'
 import { compareFirst, compareItems, type ItemSource, type Place, type WalletItem } from './frame-items.ts'
-import { createHeap } from './heap.ts'
 
 /** All views of one transaction, by wallet address, each wallet once. */
 export type TransactionViews = readonly [WalletItem, ...WalletItem[]]
@@ -30,7 +30,7 @@ export function* mergeItems(sources: readonly ItemSource[]): Generator<Transacti
 function inOrder(sources: readonly ItemSource[]): () => WalletItem | undefined {
   const waiting = sources.map((source, order) => ({ source, order }))
   waiting.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
-  const heap = createHeap<Cursor>((a, b) => compareItems(a.item, b.item) || received(a) - received(b))
+  const heap = new TinyQueue<Cursor>([], (a, b) => compareItems(a.item, b.item) || received(a) - received(b))
   let opened = 0
   const open = ({ source, order }: (typeof waiting)[number]) => {
     const rest = source.load()[Symbol.iterator]()

@@ -64,7 +64,7 @@ function settled(item: WalletItem, moved: ReadonlyMap<string, MovedTransaction>)
 
 /** A merge has many runs open at once: an item is a line of its own, and parsed when its turn comes. */
 function itemsOfRun(body: Buffer): Iterable<WalletItem> {
-  return linesOf(body.toString('utf8'))
+  return linesOf(body.toString('latin1'))
 }
 
 function* linesOf(text: string): Generator<WalletItem, void, void> {
@@ -86,9 +86,9 @@ function* inTurn(
   for (const item of items) if (are(item)) yield item
 }
 
-/** The items of a page that have no place in the chain, with the reason. */
+/** The items of a page that have no place in the chain, as JSON has them, with the reason. */
 export function badItemsOfPage({ wallet, body }: { wallet: string; body: Buffer }): BadItem[] {
-  return transactionsIn(body).flatMap((item) => {
+  return transactionsIn(JSON.parse(body.toString('utf8'))).flatMap((item) => {
     const key = keyOfItem(item)
     return typeof key === 'string' ? [{ wallet, reason: key, item }] : []
   })

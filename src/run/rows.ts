@@ -6,6 +6,7 @@ import { createGate } from '../client/gate/gate.ts'
 import { openAsker, requireService } from '../client/open-asker.ts'
 import { openDemo } from '../client/open-demo.ts'
 import type { RetryOptions } from '../client/retry.ts'
+import { type ByteText, toBytes, toText } from '../core/byte-text.ts'
 import { checkCallOptions, OPTION, type OptionCheck } from '../core/call-options.ts'
 import { ExportError, toExportError } from '../core/errors.ts'
 import { type Figures, newFigures } from '../core/figures.ts'
@@ -14,7 +15,7 @@ import { limitConcurrency } from '../core/limit.ts'
 import { listingsOf } from '../core/listings.ts'
 import type { Job } from '../core/model.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
-import { type Row, type TableName, type TableRows, tableNamed } from '../core/table/index.ts'
+import { type Cell, type TableName, type TableRows, tableNamed } from '../core/table/index.ts'
 import { tablesNamed } from '../core/table/tables-named.ts'
 import { crawlJob } from '../crawl/crawl.ts'
 import { flattenTransaction, type Reject } from '../flatten/flatten-transaction.ts'
@@ -135,28 +136,34 @@ type Reading = {
   onReject: RowsOptions['onReject']
 }
 
+/** A row's cells by column; text is bytes. */
+type Row = Readonly<Record<string, Cell>>
+
 async function* readRows({ job, spool, folder, end, table, onReject }: Reading): AsyncGenerator<Row> {
-  const wallets = new Map(job.wallets.map(({ address, label }) => [address, label]))
+  const wallets = new Map(job.wallets.map(({ address, label }) => [address, label && toBytes(label)]))
   const range = { from: job.startBlock, to: end }
   const runsFile = join(folder, 'sorted-runs')
   const { read, close } = openPlaces({ pagesFile: spool.path, runsFile })
   const open = (place: SourcePlace) => openSource(place, { read, range, cutMs: spool.cutMs })
-  const { chain, nativeSymbol } = job
+  const [chain, nativeSymbol] = [toBytes(job.chain), job.nativeSymbol && toBytes(job.nativeSymbol)]
   const context = { chain, nativeSymbol, wallets, tables: new Set([table]), onReject: onReject ?? (() => {}) }
   try {
     const frames = spool.frames(listingsOf(job))
     const sources = await condense(placesIn(frames, range), { file: runsFile, open })
-    for (const views of mergeItems(sources.map(open)))
-      yield* flattenTransaction(views, context)?.rows[table] ?? []
+    for (const views of mergeItems(sources.map(open))) {
+      const flat = flattenTransaction(views, context)
+      for (const cells of flat?.rows[table] ?? []) yield { ...flat?.prefix, ...cells }
+    }
   } finally {
     close()
   }
 }
 
 function toObject<T extends TableName>(table: T, row: Row): TableRows[T] {
-  const cells = tableNamed(table).columns.map(({ name, type }, at) => {
-    const cell = row[at] ?? null
-    if (cell === null || type === 'bool' || type === 'text') return [name, cell]
+  const cells = tableNamed(table).columns.map(({ name, type }) => {
+    const cell = row[name] ?? null
+    if (cell === null || type === 'bool') return [name, cell]
+    if (type === 'text') return [name, toText(cell as ByteText)]
     if (type === 'int64') return [name, BigInt(cell)]
     if (type === 'time') return [name, new Date(Number(cell))]
     return [name, type === 'int32' ? Number(cell) : String(cell)]

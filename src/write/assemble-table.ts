@@ -4,7 +4,7 @@ import { diskError } from '../core/disk.ts'
 import type { BlockRange, Compression, Format } from '../core/model.ts'
 import type { Table } from '../core/table/index.ts'
 import { type Chunk, readLines, type StoredLines, sumOf } from './chunk.ts'
-import { type CsvLines, csvHeader, csvMaker } from './csv.ts'
+import { type Csv, createCsv, csvHeader } from './csv.ts'
 import { dealChunks } from './deal-chunks.ts'
 import { copyToParquet } from './parquet.ts'
 import { type OpenedFile, openHashedFile, openPlainFile } from './part-file.ts'
@@ -47,13 +47,9 @@ export type TableFiles = FileFormat & {
 }
 
 /** Makes lines of the kind that `assembleTable` takes for this format: CSV too where Parquet is made of it. */
-export function lineMaker({
-  format,
-  escapeFormulas,
-}: Pick<FileFormat, 'format' | 'escapeFormulas'>): (table: Table) => CsvLines {
+export function lineMaker({ format, escapeFormulas }: Pick<FileFormat, 'format' | 'escapeFormulas'>): Csv {
   const isCsv = format === 'csv'
-  const maker = csvMaker({ escapeFormulas: escapeFormulas && isCsv, quoteEmpty: !isCsv })
-  return ({ columns }) => maker(columns)
+  return createCsv({ escapeFormulas: escapeFormulas && isCsv, quoteEmpty: !isCsv })
 }
 
 /**
@@ -86,7 +82,7 @@ export async function assembleTable(files: TableFiles): Promise<Part[]> {
 }
 
 /** Lines that are in their files are not needed any more. */
-export async function removeChunks(chunks: readonly Chunk[]): Promise<void> {
+async function removeChunks(chunks: readonly Chunk[]): Promise<void> {
   await Promise.all([...new Set(chunks.map(({ path }) => path))].map((path) => rm(path, { force: true })))
 }
 

@@ -35,7 +35,7 @@ export function sumOf(
 }
 
 /** Lines are read in blocks of so many bytes. */
-export const COPY_BYTES = 1 << 20
+const COPY_BYTES = 1 << 20
 
 /** The bytes of all of them, block by block, each in the same room: it is good until the next. */
 export function* readLines(

@@ -35,30 +35,6 @@ export function copyToParquet(copy: ParquetCopy): Promise<{ bytes: number; sha25
   return writeParquet(copy, selectStaged(copy))
 }
 
-/** A copy of lines that are still to come. */
-export type ParquetPipe = Omit<ParquetCopy, 'size'> & {
-  /** About how many bytes there will be. */
-  bytes: number
-}
-
-/**
- * The same from a pipe, which can be read once: undefined where its memory was not enough. The file counts if the lines turn
- * out to be of a usual size, and as many as its rows. Throws OUTPUT_FAILED.
- */
-export async function copyFromPipe({
-  bytes,
-  ...copy
-}: ParquetPipe): Promise<{ rows: number; bytes: number; sha256: string } | undefined> {
-  const usual = { ...copy, size: USUAL_SIZE }
-  const rows = await copyWithin(memoryFor(bytes)[0], usual, selectStaged(usual))
-  return rows === undefined ? undefined : { rows, ...(await measureFile(copy.path)) }
-}
-
-/** Whether lines of this size, known in the end, make the file that `copyFromPipe` makes without knowing. */
-export function isUsualSize(size: ParquetCopy['size']): boolean {
-  return rowGroupRows(size) === rowGroupRows(USUAL_SIZE) && lineRoom(size) === lineRoom(USUAL_SIZE)
-}
-
 /** Writes the rows of a query, whose columns are those of the table, in their order. Throws OUTPUT_FAILED. */
 export async function writeParquet(
   file: ParquetFile,
@@ -85,7 +61,7 @@ const DUCKDB_TYPES: Record<ColumnType, string> = {
 }
 
 /** A copy of more bytes of lines takes all the memory that it may. */
-export const LONG_BYTES = 80_000_000
+const LONG_BYTES = 80_000_000
 /** More only where DuckDB says that the first was not enough: it is, for row groups of the size below. */
 const memoryFor = (bytes: number) => [bytes > LONG_BYTES ? '160MB' : 'shared', '640MB', '2400MB'] as const
 
@@ -116,11 +92,8 @@ const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''
 
 function selectStaged({ staged, table, size }: ParquetCopy): string {
   const columns = table.columns.map(({ name, type }) => ({ name, type: DUCKDB_TYPES[type] }))
-  return `select * from ${csvScan([staged], { columns, longest: lineRoom(size) })}`
+  return `select * from ${csvScan([staged], { columns, longest: Math.max(LONG_LINE, 2 * size.longest) })}`
 }
-
-/** Bytes that a line may have. */
-const lineRoom = ({ longest }: { longest: number }) => Math.max(LONG_LINE, 2 * longest)
 
 /** Room for a line, in bytes, that costs next to nothing. */
 const LONG_LINE = 1 << 20
@@ -138,8 +111,6 @@ function rowGroupRows({ rows, bytes }: ParquetFile['size']): number {
 }
 
 const ROW_GROUP_BYTES = 90_000_000
-/** Of lines that need nothing special. */
-const USUAL_SIZE = { rows: 1, bytes: 1, longest: 1 }
 
 async function measureFile(path: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256')

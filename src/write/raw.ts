@@ -11,6 +11,7 @@ export type RawExport = {
   /** The output folder. */
   folder: string
   address: string
+  /** The strings of items are bytes. */
   transactions: Iterable<readonly { item: unknown }[]>
   /** Items without a place in the chain; where nothing stays, they may come while `transactions` is read. */
   bad: readonly unknown[]
@@ -45,7 +46,7 @@ async function writeLines(file: HashedFile, path: string, { transactions, bad, a
     }
   }
   for (const views of transactions) {
-    for (const { item } of views) await file.write(`${jsonText(item)}\n`)
+    for (const { item } of views) await file.write(Buffer.from(`${jsonText(item)}\n`, 'latin1'))
   }
   for (const line of [...badLines()].sort()) await file.write(`${line}\n`)
 }

@@ -48,7 +48,6 @@ export function recordingPool(): { pool: WritePool; slices: Slice[] } {
     slices,
     pool: {
       expect: () => {},
-      expectNoMore: async () => {},
       run: run as WritePool['run'],
       close: async () => {},
     },

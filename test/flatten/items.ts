@@ -1,5 +1,6 @@
+import { parseBytes, toText } from '../../src/core/byte-text.ts'
 import { keyOfItem } from '../../src/core/item-key.ts'
-import { type Cell, type Row, TABLE_NAMES, type TableName, tableNamed } from '../../src/core/table/index.ts'
+import { type Cell, TABLE_NAMES, type TableName, tableNamed } from '../../src/core/table/index.ts'
 import {
   type FlattenContext,
   flattenTransaction,
@@ -82,10 +83,16 @@ export function flatten(views: Record<string, unknown>, options: Partial<Flatten
     wallets,
     onReject: (it: Reject) => rejects.push(it),
   }
-  const items = Object.entries(views).map(([wallet, of]) => ({ wallet, key: { hash: hashOf(of) }, item: of }))
+  const items = Object.entries(views).map(([wallet, of]) => {
+    const item = parseBytes(Buffer.from(JSON.stringify(of)))
+    return { wallet, key: { hash: hashOf(item) }, item }
+  })
   const flat = flattenTransaction(items, { ...context, ...options })
   const rows = Object.fromEntries(
-    Object.entries(flat?.rows ?? {}).map(([table, list]) => [table, list.map((row) => named(table, row))]),
+    Object.entries(flat?.rows ?? {}).map(([table, list]) => [
+      table,
+      list.map((cells) => inText(table, { ...flat?.prefix, ...cells })),
+    ]),
   ) as Record<TableName, Json[]>
   return { rows, rejects }
 }
@@ -95,8 +102,14 @@ function hashOf(of: unknown): string {
   return typeof key === 'string' ? '' : key.hash
 }
 
-function named(table: string, row: Row): Record<string, Cell> {
+/** The cells of a row as text that people read. */
+function inText(table: string, cells: Record<string, Cell>): Record<string, Cell> {
   const { columns } = tableNamed(table as TableName)
-  if (columns.length !== row.length) throw new Error(`${table} has ${row.length} cells`)
-  return Object.fromEntries(columns.map(({ name }, at) => [name, row[at] as Cell]))
+  const [named, declared] = [Object.keys(cells).sort(), columns.map(({ name }) => name).sort()]
+  if (named.join() !== declared.join()) throw new Error(`${table} has the cells ${named.join()}`)
+  const shown = Object.entries(cells).map(([name, cell]) => [
+    name,
+    typeof cell === 'string' ? toText(cell) : cell,
+  ])
+  return Object.fromEntries(shown)
 }

@@ -1,9 +1,14 @@
-import type { Cell, Column, ColumnType, Row, Table } from '../../src/core/table/index.ts'
+import { toBytes, toText } from '../../src/core/byte-text.ts'
+import type { Cell, Column, ColumnType, Table } from '../../src/core/table/index.ts'
 
 /** What is wrong with a row by its table's own declaration; undefined where nothing is. */
-export function faultOfRow(row: Row, { name, columns }: Table): string | undefined {
-  if (row.length !== columns.length) return `${name}: ${row.length} cells for ${columns.length} columns`
-  return columns.map((column, at) => faultOfCell(row[at], column)).find((fault) => fault !== undefined)
+export function faultOfRow(
+  row: Readonly<Record<string, Cell>>,
+  { name, columns }: Table,
+): string | undefined {
+  const cells = Object.keys(row).length
+  if (cells !== columns.length) return `${name}: ${cells} cells for ${columns.length} columns`
+  return columns.map((column) => faultOfCell(row[column.name], column)).find((fault) => fault !== undefined)
 }
 
 function faultOfCell(cell: Cell | undefined, { name, type, nullable }: Column): string | undefined {
@@ -22,7 +27,7 @@ const within = (cell: Cell, least: bigint, most: bigint) => {
 const LAST_TIME = 253_402_300_799_999
 
 const FITS: Record<ColumnType, (cell: Cell) => boolean> = {
-  text: (cell) => typeof cell === 'string' && cell.isWellFormed() && cell !== '',
+  text: (cell) => typeof cell === 'string' && cell !== '' && toBytes(toText(cell)) === cell,
   bool: (cell) => typeof cell === 'boolean',
   int32: (cell) => typeof cell === 'number' && within(cell, -(2n ** 31n), 2n ** 31n - 1n),
   int64: (cell) => within(cell, -(2n ** 63n), 2n ** 63n - 1n),

@@ -4,7 +4,6 @@ import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { readPage } from '../../src/client/pages/page.ts'
-import { scanListing } from '../../src/client/pages/scan-listing.ts'
 import { type Asker, request } from '../../src/client/request.ts'
 import { readRetryAfter } from '../../src/client/retry.ts'
 import { ExportError } from '../../src/core/errors.ts'
@@ -109,10 +108,10 @@ function pageTargets({ page }: Samples): Target[] {
 
 /** Goes the way of a page from its receipt to the rows of all tables, and looks at every cell. */
 async function exportPage(body: Buffer): Promise<void> {
-  const { items, blocks } = readPage(body, LIMITS)
-  const scanned = scanListing(body.toString())
-  if (scanned !== undefined && !isDeepStrictEqual(scanned, parsedListing(body.toString())))
-    throw new Error('a page is not scanned to what parsing gives')
+  const { items, blocks, keys, next } = readPage(body, LIMITS)
+  const places = keys.map(({ block, hash, second, lastMs }) => ({ block, hash, second, lastMs }))
+  if (!isDeepStrictEqual({ items, keys: places, next }, parsedListing(body.toString())))
+    throw new Error('a page is not read to what parsing gives')
   const rejected: Reject[] = []
   const context = {
     chain: '1',
@@ -127,11 +126,11 @@ async function exportPage(body: Buffer): Promise<void> {
   const source = { bytes: body.length, span: null, load: () => found }
   let count = 0
   for (const views of mergeItems([source])) {
-    const rows = flattenTransaction(views, context)?.rows
+    const flat = flattenTransaction(views, context)
     for (const table of TABLES) {
-      for (const row of rows?.[table.name] ?? []) {
+      for (const row of flat?.rows[table.name] ?? []) {
         count += 1
-        const fault = faultOfRow(row, table)
+        const fault = faultOfRow({ ...flat?.prefix, ...row }, table)
         if (fault !== undefined) throw new Error(`a wrong row: ${fault}`)
       }
     }

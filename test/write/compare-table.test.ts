@@ -1,17 +1,17 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Cell, col, type Row, type Table } from '../../src/core/table/column.ts'
+import { type Cell, col, type Table } from '../../src/core/table/column.ts'
 import { type ChangedBlock, compareTable } from '../../src/write/compare-table.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { MAX_U256, SAMPLE } from './tables.ts'
+import { MAX_U256, type Row, SAMPLE } from './tables.ts'
 import { type Written, writeRows } from './write-rows.ts'
 
 const TABLE: Table = { ...SAMPLE, columns: [col('block_number int64', 'Block.'), ...SAMPLE.columns] }
-const rowOf = (block: number, cells: Record<string, Cell> = {}): Row => [
-  BigInt(block),
-  ...SAMPLE.columns.map(({ name }) => cells[name] ?? null),
-]
+const rowOf = (block: number, cells: Record<string, Cell> = {}): Row => ({
+  block_number: BigInt(block),
+  ...cells,
+})
 
 type Sides = { before: readonly Row[][]; after: readonly Row[][]; range?: { from: number; to: number } }
 

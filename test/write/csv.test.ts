@@ -3,7 +3,7 @@ import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { tableNamed } from '../../src/core/table/index.ts'
-import { csvHeader, csvMaker } from '../../src/write/csv.ts'
+import { createCsv, csvHeader } from '../../src/write/csv.ts'
 import { linesOf as lines, MAX_U256, SAMPLE, sample, textOf } from './tables.ts'
 
 const textLine = (name: string, options = { escapeFormulas: true }) => {
@@ -94,24 +94,30 @@ test('text longer than the first buffer is written whole', () => {
   expect(textOf(names.map((name) => sample({ name, small: -1 })))).toBe(stringified(names))
 })
 
-const prefix = fc.tuple(
-  ...[fc.constantFrom('1', '4,3'), fc.nat(2), fc.constant('0xb'), fc.nat(2), fc.constant('0xt'), fc.nat(1)],
-)
+const prefix = fc.record({
+  chain_id: fc.constantFrom('1', '4,3'),
+  block_number: fc.nat(2),
+  block_hash: fc.constant('0xb'),
+  block_timestamp: fc.nat(2),
+  transaction_hash: fc.constant('0xt'),
+  transaction_index: fc.nat(1),
+})
 
 test('tables whose rows begin alike are written as if each were alone', () => {
   const tables = [tableNamed('transactions'), tableNamed('ledger')]
   const rows = fc.array(fc.tuple(prefix, fc.nat(1)), { maxLength: 20 })
   fc.assert(
     fc.property(rows, (drawn) => {
-      const open = csvMaker(USUAL)
-      const together = tables.map(({ columns }) => open(columns))
+      const csv = createCsv(USUAL)
+      const together = tables.map(({ columns }) => csv.linesOf(columns))
       const alone = tables.map(({ columns }) => ({ columns, text: '' }))
-      for (const [cells, at] of drawn) {
-        const row = [...cells, 'end']
-        together[at]?.add(row)
+      for (const [prefix, at] of drawn) {
+        const cells = { value: 'end' }
+        together[at]?.add(cells, csv.prefixOf(prefix))
         const one = alone[at] as (typeof alone)[0]
-        const lines = csvMaker(USUAL)(one.columns)
-        lines.add(row)
+        const own = createCsv(USUAL)
+        const lines = own.linesOf(one.columns)
+        lines.add(cells, own.prefixOf(prefix))
         one.text += Buffer.from(lines.take().bytes).toString()
       }
       const texts = together.map((lines) => Buffer.from(lines.take().bytes).toString())
@@ -119,6 +125,22 @@ test('tables whose rows begin alike are written as if each were alone', () => {
     }),
     { numRuns: 200 },
   )
+})
+
+test('the cells of a line come in the order of the columns, with its prefix first', () => {
+  const { columns } = tableNamed('wallet_transactions')
+  const names = columns.map(({ name }) => name)
+  const cells = Object.fromEntries(names.map((name, at) => [name, at])) as Record<string, never>
+  const csv = createCsv(USUAL)
+  const lines = csv.linesOf(columns)
+  const text = (cell: unknown) =>
+    ({ chain_id: 'c', block_hash: 'b', transaction_hash: 't' })[String(cell)] ?? cell
+  const prefix = Object.fromEntries(
+    names.slice(0, 6).map((name, at) => [name, text(name) === name ? at : text(name)]),
+  )
+  lines.add({ ...cells, wallet_address: 'w', wallet_label: 'l' }, csv.prefixOf(prefix as never))
+  const line = Buffer.from(lines.take().bytes).toString()
+  expect(line).toBe('c,1,b,1970-01-01T00:00:00.003Z,t,5,w,l,8,9,10,11,12,13\n')
 })
 
 /** Any text, often with what is special in CSV. */

@@ -5,11 +5,11 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { compressors } from 'hyparquet-compressors'
 import { expect, test } from 'vitest'
 import type { Compression } from '../../src/core/model.ts'
-import { type Row, TABLES, type Table } from '../../src/core/table/index.ts'
+import { TABLES, type Table } from '../../src/core/table/index.ts'
 import { csvHeader } from '../../src/write/csv.ts'
 import { copyToParquet } from '../../src/write/parquet.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { MAX_U256, SAMPLE, sample, textOf } from './tables.ts'
+import { MAX_U256, type Row, SAMPLE, sample, textOf } from './tables.ts'
 import { cutAt, writeRows } from './write-rows.ts'
 
 type Options = { table?: Table; compression?: Compression; cuts?: readonly number[] }

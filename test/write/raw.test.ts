@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { parseBytes } from '../../src/core/byte-text.ts'
 import { writeRaw } from '../../src/write/raw.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -9,7 +10,7 @@ test('raw items are kept a line each, those without place last', async () => {
   const folder = tempFolder()
   const bad: unknown[] = []
   function* transactions() {
-    yield [{ item: { n: 1, text: 'ä' } }]
+    yield [{ item: parseBytes(Buffer.from('{"n":1,"text":"ä"}')) }]
     bad.push({ z: 1 }, { a: 1 }, { z: 1 })
     yield [{ item: { n: 2 } }]
   }
@@ -38,7 +39,7 @@ const inBlock = (blockNumber: number) => ({
 test('appended items come after those that the file holds, once, however often', async () => {
   const folder = tempFolder()
   function* one(block: number) {
-    yield [{ item: inBlock(block) }]
+    yield [{ item: parseBytes(Buffer.from(JSON.stringify(inBlock(block)))) }]
   }
   const bad = [[{ lost: 1 }], [{ lost: 2 }], [{ lost: 2 }]]
   for (const [at, block] of [5, 9, 9].entries()) {

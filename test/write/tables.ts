@@ -1,5 +1,6 @@
-import { type Cell, col, type Row, type Table } from '../../src/core/table/column.ts'
-import { csvMaker } from '../../src/write/csv.ts'
+import { toBytes } from '../../src/core/byte-text.ts'
+import { type Cell, col, type Table } from '../../src/core/table/column.ts'
+import { createCsv } from '../../src/write/csv.ts'
 
 /** A table with one column of each type, each of which may be null. */
 export const SAMPLE: Table = {
@@ -18,17 +19,27 @@ export const SAMPLE: Table = {
   ],
 }
 
+/** Cells by column, text as people read it. */
+export type Row = Readonly<Record<string, Cell>>
+
 /** A row of the sample table; cells that are not named are null. */
-export function sample(cells: Record<string, Cell>): Row {
-  return SAMPLE.columns.map(({ name }) => cells[name] ?? null)
+export const sample = (cells: Row): Row => cells
+
+/** The same with its text as lines are made of it. */
+export function inBytes(row: Row): Row {
+  const cells = Object.entries(row).map(([name, cell]) => [
+    name,
+    typeof cell === 'string' ? toBytes(cell) : cell,
+  ])
+  return Object.fromEntries(cells)
 }
 
 export const MAX_U256 = String(2n ** 256n - 1n)
 
 /** Rows of the sample table as CSV lines. */
 export function linesOf(rows: readonly Row[], { escapeFormulas = true, quoteEmpty = false } = {}) {
-  const lines = csvMaker({ escapeFormulas, quoteEmpty })(SAMPLE.columns)
-  for (const row of rows) lines.add(row)
+  const lines = createCsv({ escapeFormulas, quoteEmpty }).linesOf(SAMPLE.columns)
+  for (const row of rows) lines.add(inBytes(row))
   const { bytes, ...counted } = lines.take()
   return { text: Buffer.from(bytes).toString(), ...counted }
 }

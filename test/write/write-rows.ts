@@ -1,9 +1,8 @@
 import { join } from 'node:path'
-import type { Row } from '../../src/core/table/index.ts'
 import { assembleTable, lineMaker, type Part, type TableFiles } from '../../src/write/assemble-table.ts'
 import { type Chunk, chunkFile } from '../../src/write/chunk.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { SAMPLE } from './tables.ts'
+import { inBytes, type Row, SAMPLE } from './tables.ts'
 
 export type Written = Partial<Omit<TableFiles, 'chunks'>>
 
@@ -25,15 +24,15 @@ export async function writeRows(chunks: readonly (readonly Row[])[], options: Wr
 }
 
 /** Stages rows as a chunk of lines in a file of its own. */
-export function stageRows(
+function stageRows(
   name: string,
   rows: readonly Row[],
   files: Pick<TableFiles, 'table' | 'folder' | 'format' | 'escapeFormulas'>,
 ): Chunk {
   const file = chunkFile(join(files.folder, name))
   const chunk = file.open()
-  const lines = lineMaker(files)(files.table)
-  for (const row of rows) lines.add(row)
+  const lines = lineMaker(files).linesOf(files.table.columns)
+  for (const row of rows) lines.add(inBytes(row))
   chunk.write(lines.take())
   file.close()
   return chunk.finish()

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
+import { parseBytes, toText } from '../../core/byte-text.ts'
 import { ExportError } from '../../core/errors.ts'
-import { isYounger, keyOfItem } from '../../core/item-key.ts'
+import { type ItemKey, isYounger, keyOfItem } from '../../core/item-key.ts'
 import type { BlockRange } from '../../core/model.ts'
-import { type Listing, scanListing } from './scan-listing.ts'
 
 export type Page = {
   /** The body as it was received, JSON. */
@@ -14,7 +14,7 @@ export type Page = {
   /** Lowest and highest block in the page; undefined where no item has a block. */
   blocks: Span | undefined
   /** The places of the items that have one, in the order of the page. */
-  keys: Listing['keys']
+  keys: readonly Key[]
   /** Highest block among items that are surely not younger than `cutMs`, for the pin of a run without endBlock. */
   head: number | undefined
   next: string | undefined
@@ -35,8 +35,7 @@ export type PageLimits = {
  */
 export function readPage(body: Buffer, { range, cutMs, order, toItem }: PageLimits): Page {
   if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
-  const text = body.toString('utf8')
-  const { items, keys, next } = (toItem ? undefined : scanListing(text)) ?? parseListing(text, toItem)
+  const { items, keys, next } = parseListing(body, toItem)
   for (const { block } of keys) if (block < range.from || block >= range.to) throw outside(block, range)
   if (next !== undefined && runsAgainst(keys, order))
     throw new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`)
@@ -52,7 +51,7 @@ export function readPage(body: Buffer, { range, cutMs, order, toItem }: PageLimi
   }
 }
 
-type Key = Listing['keys'][number]
+type Key = Pick<ItemKey, 'block' | 'hash' | 'lastMs' | 'second'>
 type Span = { min: number; max: number }
 
 /** The lowest and the highest block; undefined where there is no key. */
@@ -77,14 +76,14 @@ function outside(block: number, range: BlockRange): ExportError {
   )
 }
 
-function parseListing(text: string, toItem: PageLimits['toItem']): Listing {
+type Listing = { items: number; keys: Key[]; next: string | undefined }
+
+function parseListing(body: Buffer, toItem: PageLimits['toItem']): Listing {
   let answer: unknown
   try {
-    answer = JSON.parse(text)
+    answer = parseBytes(body)
   } catch (cause) {
-    throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${Buffer.byteLength(text)} bytes)`, {
-      cause,
-    })
+    throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${body.length} bytes)`, { cause })
   }
   const { transactions, nextPageToken: next = null } = (answer ?? {}) as Record<string, unknown>
   if (!Array.isArray(transactions))
@@ -97,5 +96,5 @@ function parseListing(text: string, toItem: PageLimits['toItem']): Listing {
     const key = keyOfItem(toItem === undefined ? entry : toItem(entry))
     if (typeof key !== 'string') keys.push(key)
   }
-  return { items: transactions.length, keys, next: next || undefined }
+  return { items: transactions.length, keys, next: next ? toText(next) : undefined }
 }

@@ -10,6 +10,8 @@ export type Column = {
   readonly nullable: boolean
   /** One sentence for output/README.md, `schema` and SQL comments. */
   readonly about: string
+  /** Text that is made here, of letters, digits and `-_`: no reader can take it for anything else. */
+  readonly isOurs?: boolean
 }
 
 export type Table = {
@@ -32,8 +34,6 @@ export type TableName =
 
 /** One cell: numbers of 64 bits and more are bigint or exact text; a time is milliseconds since 1970. */
 export type Cell = string | number | bigint | boolean | null
-/** One row: its cells in the order of the table's columns. */
-export type Row = readonly Cell[]
 
 type Declared = `${string} ${ColumnType}` | `${string} ${ColumnType}?`
 
@@ -49,6 +49,11 @@ export function col<const D extends Declared>(declared: D, about: string): Colum
   const nullable = type.endsWith('?')
   const column: Column = { name, type: (nullable ? type.slice(0, -1) : type) as ColumnType, nullable, about }
   return column as ColumnOf<D>
+}
+
+/** Declares a column whose text is made here. */
+export function ours<const D extends Declared>(declared: D, about: string): ColumnOf<D> {
+  return { ...col(declared, about), isOurs: true }
 }
 
 /** The first six columns of every table. */

@@ -1,4 +1,4 @@
-import { col, PARTIES, PREFIX, type Table } from './column.ts'
+import { col, ours, PARTIES, PREFIX, type Table } from './column.ts'
 
 export const transactions = {
   name: 'transactions',
@@ -105,7 +105,7 @@ export const internalTransactions = {
   key: ['chain_id', 'transaction_hash', 'internal_id'],
   columns: [
     ...PREFIX,
-    col('internal_id text', 'Hash of the content and its occurrence: internal transactions have no index.'),
+    ours('internal_id text', 'Hash of the content and its occurrence: internal transactions have no index.'),
     col(
       'internal_type text?',
       'CALL, CREATE, CREATE2, CALLCODE, DELEGATECALL, STATICCALL, UNKNOWN or other.',

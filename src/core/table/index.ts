@@ -21,8 +21,8 @@ export const TABLES: readonly Table[] = [
 
 export const TABLE_NAMES: readonly TableName[] = TABLES.map((table) => table.name)
 
-export type { Cell, Column, ColumnType, Row, Table, TableName } from './column.ts'
-export type { TableRows } from './row-types.ts'
+export type { Cell, Column, ColumnType, Table, TableName } from './column.ts'
+export type { Cells, Prefix, TableRows } from './row-types.ts'
 
 /** The table of that name. */
 export function tableNamed(name: TableName): Table {

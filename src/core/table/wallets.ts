@@ -1,4 +1,4 @@
-import { col, PREFIX, type Table } from './column.ts'
+import { col, ours, PREFIX, type Table } from './column.ts'
 
 export const walletTransactions = {
   name: 'wallet_transactions',
@@ -23,16 +23,16 @@ export const ledger = {
   key: ['entry_id'],
   columns: [
     ...PREFIX,
-    col('entry_id text', 'Stable id of the movement.'),
+    ours('entry_id text', 'Stable id of the movement.'),
     col('wallet_address text', 'Wallet of the job, lower case.'),
     col('wallet_label text?', "The job's label of the wallet."),
     col('entry_index int32', "Position among the wallet's rows of this transaction, from 0."),
-    col('entry_type text', 'transfer, mint, burn, fee or self.'),
-    col('direction text', 'in or out.'),
+    ours('entry_type text', 'transfer, mint, burn, fee or self.'),
+    ours('direction text', 'in or out.'),
     col('counterparty_address text?', 'The other party; null for a fee.'),
     col('counterparty_name text?', "The service's name of the other party (strangers' text)."),
     col('counterparty_is_own bool', 'True where the other party is a wallet of the job too.'),
-    col('asset_type text', 'native, erc20, erc721 or erc1155.'),
+    ours('asset_type text', 'native, erc20, erc721 or erc1155.'),
     col('asset_address text?', 'Contract of the asset; null for the native coin.'),
     col('asset_symbol text?', "Symbol of the asset (strangers' text, but for the native coin)."),
     col('asset_decimals int32?', 'Decimals of the asset; 18 for the native coin, 0 for ERC-721.'),
@@ -40,6 +40,6 @@ export const ledger = {
     col('value i256', 'Amount in the smallest unit, negative when out.'),
     col('amount decimal?', 'value / 10^asset_decimals, exact, negative when out.'),
     col('method_name text?', "Method of the transaction (strangers' text)."),
-    col('source text', 'The fact table that the row came from.'),
+    ours('source text', 'The fact table that the row came from.'),
   ],
 } as const satisfies Table

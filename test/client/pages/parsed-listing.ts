@@ -1,5 +1,12 @@
-import type { Listing } from '../../../src/client/pages/scan-listing.ts'
-import { keyOfItem } from '../../../src/core/item-key.ts'
+import { toBytes } from '../../../src/core/byte-text.ts'
+import { type ItemKey, keyOfItem } from '../../../src/core/item-key.ts'
+
+/** What paging reads of a wallet listing. */
+type Listing = {
+  items: number
+  keys: Pick<ItemKey, 'block' | 'hash' | 'second' | 'lastMs'>[]
+  next: string | undefined
+}
 
 /** What parsing gives of a listing's text. */
 export function parsedListing(text: string): Listing {
@@ -7,7 +14,12 @@ export function parsedListing(text: string): Listing {
     transactions: unknown[]
     nextPageToken?: string | null
   }
-  const keys = transactions.map(keyOfItem).filter((key) => typeof key !== 'string')
+  const keys = transactions.flatMap((item) => {
+    const key = keyOfItem(item)
+    if (typeof key === 'string') return []
+    const { txHash } = (item as { nativeTransaction: { txHash: string } }).nativeTransaction
+    return [{ ...key, hash: toBytes(txHash.toLowerCase()) }]
+  })
   return {
     items: transactions.length,
     keys: keys.map(({ block, hash, second, lastMs }) => ({ block, hash, second, lastMs })),
