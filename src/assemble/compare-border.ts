@@ -1,4 +1,6 @@
+import { parseBytes } from '../core/byte-text.ts'
 import { keyOfItem } from '../core/item-key.ts'
+import { writeJson } from '../core/json-text.ts'
 import type { Listings } from '../core/listings.ts'
 import type { BlockRange } from '../core/model.ts'
 import { transactionsIn } from '../merge/frame-items.ts'
@@ -28,10 +30,10 @@ async function factsIn(spool: Spool, frames: readonly Frame[], { from, to }: Blo
   const facts = new Map<string, string>()
   for (const { place, blocks, until } of frames) {
     if (blocks === null || blocks.max < from || blocks.min >= to) continue
-    for (const item of transactionsIn(await spool.read(place))) {
+    for (const item of transactionsIn(parseBytes(await spool.read(place)))) {
       const key = keyOfItem(item)
       if (typeof key === 'string' || key.block < from || key.block >= Math.min(to, until)) continue
-      facts.set(key.hash, factsOf(item as Record<string, unknown>))
+      facts.set(key.hash, factsOf(item))
     }
   }
   return facts
@@ -42,5 +44,5 @@ const PASSING = new Set([
   ...['name', 'symbol', 'decimals', 'logoUri', 'price', 'metadata', 'tokenUri', 'ownerAddress', 'methodName'],
 ])
 
-const factsOf = (item: Record<string, unknown>) =>
-  JSON.stringify(item, (name, value) => (PASSING.has(name) ? undefined : value))
+const factsOf = (item: unknown) =>
+  writeJson(item, (fields) => Object.keys(fields).filter((name) => !PASSING.has(name)))

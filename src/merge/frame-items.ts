@@ -38,7 +38,7 @@ export function itemsOfPage({ wallet, body }: { wallet: string; body: Buffer }):
 
 type Page = { transactions: unknown[] }
 
-/** The items of a wallet's page, or those of a list of pages of blocks; parsed, in whichever way. */
+/** The items of a wallet's page, or those of a list of pages of blocks: of the parsed body, not of its bytes. */
 export function transactionsIn(parsed: unknown): unknown[] {
   if (!Array.isArray(parsed)) return (parsed as Page).transactions
   return (parsed as Page[]).flatMap(({ transactions }) => transactions.map(itemOfNative))
