@@ -69,7 +69,7 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
     onRows: (rows) => noteRows(output.figures, rows),
   })
   return {
-    pageArrived: slicer.pageArrived,
+    pageArrived: (bytes) => slicer.pageArrived(bytes),
     finish: (end) => finish({ ...output, listings, context, slicer, pool, pages, condense }, end),
     close: async () => {
       await pool.close()

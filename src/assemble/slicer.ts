@@ -41,56 +41,74 @@ const LOOK_EVERY = 16
 const MOST_RANGES = 256
 
 export function createSlicer(slicing: Slicing): Slicer {
-  const { spool, listings, from, pool, onRows } = slicing
-  const begun: { from: number; rows: Promise<SliceRows> }[] = []
-  let gone: BlockRange[] = from === 0 ? [] : [{ from: 0, to: from }]
-  const lookEvery = Math.max(LOOK_EVERY, Math.ceil(listings.size / 4))
-  let pagesToLook = lookEvery
-  let underWay = 0
-  let isLast = false
-  const begin = (slice: Slice) => {
-    gone = uniteRanges([...gone, slice.range])
-    underWay += 1
-    const rows = pool.run({ kind: 'slice', slice }, bytesOf(slice.places)).then((rows) => {
-      underWay -= 1
-      onRows(rows)
-      if (underWay === 0 && !isLast) beginSettled()
-      return rows
+  return new SettledSlicer(slicing)
+}
+
+class SettledSlicer implements Slicer {
+  readonly #begun: { from: number; rows: Promise<SliceRows> }[] = []
+  /** Blocks that are in slices, or were written before. */
+  #gone: BlockRange[]
+  readonly #lookEvery: number
+  #pagesToLook: number
+  #underWay = 0
+  #isLast = false
+  readonly #slicing: Slicing
+
+  constructor(slicing: Slicing) {
+    const { from, listings } = slicing
+    this.#slicing = slicing
+    this.#gone = from === 0 ? [] : [{ from: 0, to: from }]
+    this.#lookEvery = Math.max(LOOK_EVERY, Math.ceil(listings.size / 4))
+    this.#pagesToLook = this.#lookEvery
+  }
+
+  pageArrived(bytes: number): void {
+    this.#slicing.pool.expect(bytes)
+    this.#pagesToLook -= 1
+    if (this.#pagesToLook <= 0) this.#beginSettled()
+  }
+
+  async finish(range: BlockRange): Promise<readonly Promise<SliceRows>[]> {
+    const { spool, listings, condense } = this.#slicing
+    this.#isLast = true
+    const frames = spool.frames(listings)
+    for (const left of without(range, this.#gone)) {
+      const places = await condense(placesIn(frames, left))
+      for (const slice of cutSlices(left, places)) this.#begin(slice)
+    }
+    return this.#begun.sort((a, b) => a.from - b.from).map(({ rows }) => rows)
+  }
+
+  #beginSettled(): void {
+    const { spool, listings } = this.#slicing
+    const settled = spool.settled(listings)
+    this.#pagesToLook = Math.max(this.#lookEvery, settled.length)
+    if (settled.length > MOST_RANGES) return
+    const ready = settled.flatMap((range) => without(range, this.#gone))
+    if (ready.length === 0) return
+    const frames = spool.frames(listings)
+    this.#pagesToLook = Math.max(this.#pagesToLook, Math.ceil(frames.length / 16))
+    for (const range of ready) {
+      const places = placesIn(frames, range)
+      const enough = this.#underWay === 0 ? IDLE_BYTES : SLICE_BYTES
+      if (bytesOf(places) < enough || overlapTooMuch(places)) continue
+      for (const slice of cutSlices(range, places)) this.#begin(slice)
+    }
+  }
+
+  #begin(slice: Slice): void {
+    const { pool, onRows } = this.#slicing
+    this.#gone = uniteRanges([...this.#gone, slice.range])
+    this.#underWay += 1
+    const rows = pool.run({ kind: 'slice', slice }, bytesOf(slice.places)).then((made) => {
+      this.#underWay -= 1
+      onRows(made)
+      if (this.#underWay === 0 && !this.#isLast) this.#beginSettled()
+      return made
     })
     // It is awaited in finish; a failure before that is no unhandled one.
     rows.catch(() => undefined)
-    begun.push({ from: slice.range.from, rows })
-  }
-  const beginSettled = () => {
-    const settled = spool.settled(listings)
-    pagesToLook = Math.max(lookEvery, settled.length)
-    if (settled.length > MOST_RANGES) return
-    const ready = settled.flatMap((range) => without(range, gone))
-    if (ready.length === 0) return
-    const frames = spool.frames(listings)
-    pagesToLook = Math.max(pagesToLook, Math.ceil(frames.length / 16))
-    for (const range of ready) {
-      const places = placesIn(frames, range)
-      const enough = underWay === 0 ? IDLE_BYTES : SLICE_BYTES
-      if (bytesOf(places) < enough || overlapTooMuch(places)) continue
-      for (const slice of cutSlices(range, places)) begin(slice)
-    }
-  }
-  return {
-    pageArrived: (bytes) => {
-      pool.expect(bytes)
-      pagesToLook -= 1
-      if (pagesToLook <= 0) beginSettled()
-    },
-    finish: async (range) => {
-      isLast = true
-      const frames = spool.frames(listings)
-      for (const left of without(range, gone)) {
-        const places = await slicing.condense(placesIn(frames, left))
-        for (const slice of cutSlices(left, places)) begin(slice)
-      }
-      return begun.sort((a, b) => a.from - b.from).map(({ rows }) => rows)
-    },
+    this.#begun.push({ from: slice.range.from, rows })
   }
 }
 

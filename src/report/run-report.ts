@@ -66,8 +66,7 @@ export function exitCodeOf({ error, figures }: Pick<Ended, 'error' | 'figures'>)
 
 /** One job's outcome with stable field names, for `--json` and the run's report. */
 function summarize({ id, job, state, error, figures }: RunReport) {
-  const { startedMs, endBlock, requests, refusals, retries, bytes, pages, items, ...counts } = figures
-  const { transactions, written, rows, totalRows, changes, files, rejects, missing, emptyWallets } = counts
+  const { startedMs, endBlock } = figures
   return {
     run: id,
     job: job.name,
@@ -85,13 +84,20 @@ function summarize({ id, job, state, error, figures }: RunReport) {
     /** Exclusive; null where the run failed before it was known. */
     endBlock: endBlock ?? null,
     wallets: job.wallets.length,
-    requests,
-    rateLimited: refusals,
-    retries,
-    bytes,
-    pages,
-    items,
-    transactions,
+    ...readFields(figures),
+    ...writtenFields(figures),
+  }
+}
+
+/** What the run read. */
+function readFields({ requests, refusals, retries, bytes, pages, items, transactions }: Figures) {
+  return { requests, rateLimited: refusals, retries, bytes, pages, items, transactions }
+}
+
+/** What the run wrote, and what the export lacks. */
+function writtenFields(figures: Figures) {
+  const { written, rows, totalRows, changes, files, rejects, missing, emptyWallets } = figures
+  return {
     /** Blocks that this run wrote, the end exclusive, and the times in them; null where it wrote none. */
     fromBlock: written?.from ?? null,
     toBlock: written?.to ?? null,

@@ -17,7 +17,7 @@ import { type ExportError, toExportError } from '../core/errors.ts'
 import type { Figures } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import { REJECTS_FILE } from '../core/manifest.ts'
-import type { Job } from '../core/model.ts'
+import type { BlockRange, Job } from '../core/model.ts'
 import { emptyWalletsIn } from '../core/named-wallets.ts'
 import { GENERATOR } from '../core/version.ts'
 import { crawlJob } from '../crawl/crawl.ts'
@@ -112,23 +112,23 @@ function noticeLeft({ job, onNotice }: JobRun, earlier: Earlier): void {
  * they come, as if nothing had changed; if something has, these rows are given up and the border is written again too.
  */
 async function readAndWrite(run: JobRun, { spool, earlier, unchanged }: Begun): Promise<WriteState> {
-  if (unchanged === undefined) return (await writeFrom(run, spool, earlier)) ?? 'unchanged'
-  const border = { from: spool.from, to: unchanged.from }
-  const isSame = async () => !(await hasBorderChanged(spool, listingsToRead(run.job, unchanged), border))
-  return (
-    (await writeFrom(run, spool, unchanged, isSame)) ?? (await writeFrom(run, spool, earlier)) ?? 'unchanged'
-  )
+  const border = unchanged && { from: spool.from, to: unchanged.from }
+  const state = await writeFrom(run, { spool, earlier: unchanged ?? earlier, border })
+  return state ?? readAndWrite(run, { spool, earlier })
 }
 
 type WriteState = 'complete' | 'unchanged'
 
-/** Reads, and writes from where the earlier export stays; undefined, with nothing written, where what was read refuses it. */
-async function writeFrom(
-  run: JobRun,
-  spool: Spool,
-  earlier: Earlier,
-  mayStay: () => Promise<boolean> = async () => true,
-): Promise<WriteState | undefined> {
+type Writing = {
+  spool: Spool
+  /** The blocks of the export from where the writing begins stay. */
+  earlier: Earlier
+  /** Blocks at its end that are to be as they were. */
+  border: BlockRange | undefined
+}
+
+/** Reads, and writes what is new; undefined, with nothing written, where the border has changed. */
+async function writeFrom(run: JobRun, { spool, earlier, border }: Writing): Promise<WriteState | undefined> {
   const { job, asker, figures, onNotice } = run
   const output = await openOutput({ job, spool, figures, signal: asker.signal, earlier })
   try {
@@ -138,7 +138,7 @@ async function writeFrom(
     const leastEnd = before === undefined ? 0 : endOfExport(before)
     const onPage = output.pageArrived
     const end = await crawlJob({ job, listings, leastEnd, asker, spool, figures, onNotice, onPage })
-    if (!(await mayStay())) {
+    if (border !== undefined && (await hasBorderChanged(spool, listings, border))) {
       Object.assign(figures, { rows: {}, transactions: 0 })
       return undefined
     }

@@ -9,14 +9,17 @@ const PLACE = 'manifest.json: blocks'
 export function checkBlockRanges({ job, blocks, coverage, tables }: Manifest, findings: Findings): void {
   const isOfBlocks = job.kind === 'blocks'
   findings.expect(isOfBlocks === (blocks !== undefined), () =>
-    differs('manifest.json', 'blocks', isOfBlocks ? 'the blocks of the job' : 'none', blocks),
+    differs('manifest.json', 'blocks', {
+      expected: isOfBlocks ? 'the blocks of the job' : 'none',
+      found: blocks,
+    }),
   )
   if (blocks === undefined) return
   findings.expect(blocks.fromBlock === job.startBlock, () =>
-    differs(PLACE, 'fromBlock', job.startBlock, blocks.fromBlock),
+    differs(PLACE, 'fromBlock', { expected: job.startBlock, found: blocks.fromBlock }),
   )
   findings.expect(blocks.toBlock === job.endBlock, () =>
-    differs(PLACE, 'toBlock', job.endBlock, blocks.toBlock),
+    differs(PLACE, 'toBlock', { expected: job.endBlock, found: blocks.toBlock }),
   )
   findings.expect(
     coverage.length === 0,
@@ -36,7 +39,9 @@ function checkMissing({ fromBlock, toBlock, missing }: ManifestBlocks, findings:
     const before = missing[at - 1]?.toBlock ?? fromBlock - 1
     return range.fromBlock <= before || range.toBlock <= range.fromBlock || range.toBlock > toBlock
   })
-  findings.expect(wrong === undefined, () => differs(PLACE, 'missing', 'ranges in order', wrong))
+  findings.expect(wrong === undefined, () =>
+    differs(PLACE, 'missing', { expected: 'ranges in order', found: wrong }),
+  )
 }
 
 /** No row lies in a block that is missing. */

@@ -15,13 +15,19 @@ export function checkCoverage({ job, coverage }: Manifest, findings: Findings): 
   const end = job.endBlock ?? coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
   const present = coverage.filter(({ removed, toBlock }) => removed !== true && toBlock === end)
   findings.expect(job.addresses === present.length, () => {
-    return differs('manifest.json: job', 'addresses', `${present.length} as in coverage`, job.addresses)
+    return differs('manifest.json: job', 'addresses', {
+      expected: `${present.length} as in coverage`,
+      found: job.addresses,
+    })
   })
   const hash = createHash('sha256')
     .update(present.map(({ address }) => address).join('\n'))
     .digest('hex')
   findings.expect(job.addressesSha256 === hash, () => {
-    return differs('manifest.json: job', 'addressesSha256', `${hash} by coverage`, job.addressesSha256)
+    return differs('manifest.json: job', 'addressesSha256', {
+      expected: `${hash} by coverage`,
+      found: job.addressesSha256,
+    })
   })
   for (const [at, { address, fromBlock, toBlock, removed = false }] of coverage.entries()) {
     const before = coverage[at - 1]?.address
@@ -36,11 +42,11 @@ export function checkCoverage({ job, coverage }: Manifest, findings: Findings): 
       () => `${place}: ${address}: toBlock ${toBlock} is before ${fromBlock}`,
     )
     findings.expect(fromBlock === job.startBlock, () => {
-      return differs(place, `fromBlock of ${address}`, job.startBlock, fromBlock)
+      return differs(place, `fromBlock of ${address}`, { expected: job.startBlock, found: fromBlock })
     })
     // A wallet that left the job ends where it was read last.
     const fits = removed ? toBlock <= end : toBlock === end
-    findings.expect(fits, () => differs(place, `toBlock of ${address}`, end, toBlock))
+    findings.expect(fits, () => differs(place, `toBlock of ${address}`, { expected: end, found: toBlock }))
   }
 }
 
@@ -75,30 +81,27 @@ async function checkCounts({ rows, manifest, findings }: Lake): Promise<void> {
      FROM wallet_transactions GROUP BY wallet_address`,
   )
   const seen = new Map(found.map((one) => [one.wallet_address, one]))
-  for (const covered of manifest.coverage) checkWallet(covered, seen.get(covered.address), manifest, findings)
+  for (const covered of manifest.coverage)
+    checkWallet({ covered, seen: seen.get(covered.address) }, { manifest, findings })
 }
 
 /** Rejected records were read, but gave no row: a wallet may count that many more. */
 function checkWallet(
-  covered: Coverage,
-  seen: Found | undefined,
-  manifest: Manifest,
-  findings: Findings,
+  { covered, seen }: { covered: Coverage; seen: Found | undefined },
+  { manifest, findings }: { manifest: Manifest; findings: Findings },
 ): void {
   const place = `wallet_transactions of ${covered.address}`
   const rows = Number(seen?.n ?? 0)
   const missing = covered.transactions - rows
   findings.expect(missing >= 0 && missing <= manifest.rejects, () => {
-    return differs(place, 'rows', `${covered.transactions} as in coverage`, rows)
+    return differs(place, 'rows', { expected: `${covered.transactions} as in coverage`, found: rows })
   })
   if (seen === undefined) return
   const blocks = [Number(seen.first), Number(seen.last)] as const
   findings.expect(blocks[0] >= covered.fromBlock && blocks[1] < covered.toBlock, () => {
-    return differs(
-      place,
-      'blocks',
-      `${covered.fromBlock} to ${covered.toBlock - 1}`,
-      `${blocks[0]} to ${blocks[1]}`,
-    )
+    return differs(place, 'blocks', {
+      expected: `${covered.fromBlock} to ${covered.toBlock - 1}`,
+      found: `${blocks[0]} to ${blocks[1]}`,
+    })
   })
 }

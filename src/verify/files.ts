@@ -18,9 +18,13 @@ export async function checkFile(
   const entry = await lstat(join(folder, file.path)).catch(() => undefined)
   if (!findings.expect(entry?.isFile() === true, () => `${file.path}: expected a file, found none`))
     return false
-  findings.expect(entry?.size === file.bytes, () => differs(file.path, 'bytes', file.bytes, entry?.size))
+  findings.expect(entry?.size === file.bytes, () =>
+    differs(file.path, 'bytes', { expected: file.bytes, found: entry?.size }),
+  )
   const hash = await hashFile(join(folder, file.path))
-  findings.expect(hash === file.sha256, () => differs(file.path, 'sha256', file.sha256, hash))
+  findings.expect(hash === file.sha256, () =>
+    differs(file.path, 'sha256', { expected: file.sha256, found: hash }),
+  )
   return true
 }
 
@@ -46,7 +50,11 @@ export async function unlistedFiles(folder: string, manifest: Manifest): Promise
 }
 
 /** `<place>: <what>: expected …, found …` */
-export function differs(place: string, what: string, expected: unknown, found: unknown): string {
+export function differs(
+  place: string,
+  what: string,
+  { expected, found }: { expected: unknown; found: unknown },
+): string {
   return `${place}: ${what}: expected ${shown(expected)}, found ${shown(found)}`
 }
 

@@ -11,7 +11,7 @@ export async function checkRejects(folder: string, expected: number, findings: F
   const path = join(folder, REJECTS_FILE)
   const entry = await lstat(path).catch(() => undefined)
   if (entry === undefined) {
-    findings.expect(expected === 0, () => differs('rejects.ndjson', 'lines', expected, 'no file'))
+    findings.expect(expected === 0, () => differs('rejects.ndjson', 'lines', { expected, found: 'no file' }))
     return
   }
   if (!findings.expect(entry.isFile(), () => 'rejects.ndjson: expected a file, found something else')) return
@@ -24,7 +24,7 @@ export async function checkRejects(folder: string, expected: number, findings: F
     if (counted.firstWrong === 0 && !isObject(line)) counted.firstWrong = counted.lines
   }
   findings.expect(counted.lines === expected, () =>
-    differs('rejects.ndjson', 'lines', expected, counted.lines),
+    differs('rejects.ndjson', 'lines', { expected, found: counted.lines }),
   )
   findings.expect(
     counted.firstWrong === 0,

@@ -40,9 +40,13 @@ function checkListed({ name, columns }: Table, listed: ManifestTable, findings: 
     (index) => expected[index] !== found[index],
   )
   const place = `manifest.json: tables.${name}`
-  findings.expect(at === undefined, () => differs(place, `column ${at}`, expected[at ?? 0], found[at ?? 0]))
+  findings.expect(at === undefined, () =>
+    differs(place, `column ${at}`, { expected: expected[at ?? 0], found: found[at ?? 0] }),
+  )
   const rows = listed.files.reduce((sum, file) => sum + file.rows, 0)
-  findings.expect(rows === listed.rows, () => differs(place, 'rows', `${listed.rows} in its files`, rows))
+  findings.expect(rows === listed.rows, () =>
+    differs(place, 'rows', { expected: `${listed.rows} in its files`, found: rows }),
+  )
   findings.expect(listed.files.length > 0, () => `${place}: files: expected at least one, found none`)
   checkSequence(place, listed.files, findings)
 }
@@ -100,5 +104,5 @@ async function hasColumns(loading: Loading, table: Table, path: string): Promise
   if (manifest.job.format === 'parquet') return checkParquetSchema(rows, { path, table }, findings)
   const expected = table.columns.map((column) => column.name).join(',')
   const found = await readHeader(`${rows.folder}/${path}`)
-  return findings.expect(found === expected, () => differs(path, 'header', expected, found))
+  return findings.expect(found === expected, () => differs(path, 'header', { expected, found }))
 }

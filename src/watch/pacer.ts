@@ -30,55 +30,75 @@ export type Pacer = {
 }
 
 /** Creates what decides when to run: lost, doubled and forged events cost time only. */
-export function createPacer({ debounceMs, finalityMs, catchUpMs, work, now, after }: PacerOptions): Pacer {
-  const state = { pending: false, lastEventMs: 0, busy: false, stopped: false, running: Promise.resolve() }
-  const timers: { event?: (() => void) | undefined; catchUp?: (() => void) | undefined } = {}
-  let fail: (thrown: unknown) => void = () => {}
+export function createPacer(options: PacerOptions): Pacer {
+  return new Pacing(options)
+}
 
-  const clear = () => {
-    timers.event?.()
-    timers.catchUp?.()
-    timers.event = undefined
-    timers.catchUp = undefined
+class Pacing implements Pacer {
+  /** Something has happened that the next run is to see. */
+  #isPending = false
+  #lastEventMs = 0
+  #isBusy = false
+  #isStopped = false
+  #running = Promise.resolve()
+  #callOffEvent: (() => void) | undefined
+  #callOffCatchUp: (() => void) | undefined
+  #fail: (thrown: unknown) => void = () => {}
+  readonly #options: PacerOptions
+
+  constructor(options: PacerOptions) {
+    this.#options = options
   }
-  const go = (why: Occasion) => {
-    clear()
-    state.running = runOnce(why).catch((thrown: unknown) => fail(thrown))
+
+  event(): void {
+    const { debounceMs, finalityMs, after } = this.#options
+    if (this.#isStopped) return
+    this.#note()
+    if (!this.#isBusy) this.#callOffEvent ??= after(debounceMs + finalityMs, () => this.#go('event'))
   }
-  const runOnce = async (why: Occasion) => {
+
+  start(): Promise<never> {
+    return new Promise<never>((_, reject) => {
+      this.#fail = reject
+      this.#go('start')
+    })
+  }
+
+  stop(): Promise<void> {
+    this.#isStopped = true
+    this.#callOff()
+    return this.#running
+  }
+
+  #go(why: Occasion): void {
+    this.#callOff()
+    this.#running = this.#runOnce(why).catch((thrown: unknown) => this.#fail(thrown))
+  }
+
+  async #runOnce(why: Occasion): Promise<void> {
+    const { debounceMs, finalityMs, catchUpMs, work, now, after } = this.#options
     // Events that are younger than what this run will see are left pending.
-    state.pending = state.pending && state.lastEventMs + finalityMs > now()
-    state.busy = true
-    const good = await work(why)
-    state.busy = false
-    if (state.stopped) return
-    if (!good) note()
-    if (state.pending) timers.event = after(debounceMs + sightMs(), () => go('late'))
-    timers.catchUp = after(Math.min(catchUpMs, LONGEST_TIMER_MS), () => go('catch-up'))
+    this.#isPending = this.#isPending && this.#lastEventMs + finalityMs > now()
+    this.#isBusy = true
+    const isGood = await work(why)
+    this.#isBusy = false
+    if (this.#isStopped) return
+    if (!isGood) this.#note()
+    const sightMs = Math.max(0, this.#lastEventMs + finalityMs - now())
+    if (this.#isPending) this.#callOffEvent = after(debounceMs + sightMs, () => this.#go('late'))
+    this.#callOffCatchUp = after(Math.min(catchUpMs, LONGEST_TIMER_MS), () => this.#go('catch-up'))
   }
-  const note = () => {
-    state.pending = true
-    state.lastEventMs = now()
-  }
-  /** How long it takes until a run sees the last event. */
-  const sightMs = () => Math.max(0, state.lastEventMs + finalityMs - now())
 
-  return {
-    event() {
-      if (state.stopped) return
-      note()
-      if (!state.busy) timers.event ??= after(debounceMs + finalityMs, () => go('event'))
-    },
-    start: () =>
-      new Promise<never>((_, reject) => {
-        fail = reject
-        go('start')
-      }),
-    stop() {
-      state.stopped = true
-      clear()
-      return state.running
-    },
+  #note(): void {
+    this.#isPending = true
+    this.#lastEventMs = this.#options.now()
+  }
+
+  #callOff(): void {
+    this.#callOffEvent?.()
+    this.#callOffCatchUp?.()
+    this.#callOffEvent = undefined
+    this.#callOffCatchUp = undefined
   }
 }
 

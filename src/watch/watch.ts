@@ -102,7 +102,7 @@ async function watch(watched: Watch): Promise<never> {
     ...options.listen,
     token: state.token,
     isGenuine: secret.isGenuine,
-    onEvent: pacer.event,
+    onEvent: () => pacer.event(),
   })
   try {
     options.onListening?.(receiver.url)
