@@ -39,15 +39,14 @@ const REQUEST_TIMEOUT_MS = 600_000
  * rows of one key merge into the last inserted (`FINAL` reads them merged at any time).
  */
 export async function openClickhouse(options: ClickhouseOptions): Promise<Target> {
-  const { title, password, database, sql, reader } = options
+  const { title, password, database, sql } = options
   const client = await connect(options)
-  const doing = async <T>(work: Promise<T>, what = title): Promise<T> =>
+  const doing: Doing = (work, what = title) =>
     work.catch((cause: unknown) => {
       throw engineError(what, cause, { secrets: [password] })
     })
   const command = (query: string, values: Record<string, unknown> = {}) =>
     doing(client.command({ query, query_params: values }))
-  const loads = sql.identifier(LOADS_TABLE.name)
   return {
     title,
     transactions: 'none',
@@ -62,27 +61,35 @@ export async function openClickhouse(options: ClickhouseOptions): Promise<Target
         else for (const statement of sql.create(table)) await command(statement)
       }
     },
+    ...loadRecords(client, { sql, doing, command }),
+    ...loadRows(client, { ...options, doing, command }),
+    commit: async () => undefined,
+    rollback: async () => undefined,
+    close: () => client.close(),
+  }
+}
+
+/** Waits for what may fail, and throws the engine's error with where it was. */
+type Doing = <T>(work: Promise<T>, what?: string) => Promise<T>
+
+type Loading = {
+  readonly sql: Statements
+  readonly doing: Doing
+  readonly command: (query: string, values?: Record<string, unknown>) => Promise<unknown>
+}
+
+/** Which files have been loaded. */
+function loadRecords(
+  client: ClickHouseClient,
+  { sql, doing, command }: Loading,
+): Pick<Target, 'records' | 'remember' | 'forget'> {
+  const loads = sql.identifier(LOADS_TABLE.name)
+  return {
     records: async () => {
       const answer = await doing(
         client.query({ query: `SELECT * FROM ${loads} FINAL`, format: 'JSONEachRow' }),
       )
       return ((await doing(answer.json())) as Record<string, unknown>[]).map(readRecord)
-    },
-    holdsOnly: async () => true,
-    deleteBlocks: async ({ name }, { chainId, from, to }) => {
-      const where = 'chain_id = {chain:String} AND block_number >= {from:Int64} AND block_number < {to:Int64}'
-      await command(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, { chain: chainId, from, to })
-    },
-    chainIds: reader.chainIds,
-    insert: async (file) => {
-      const { path, rows } = await reader.toCsv(file, { timeAsText: true })
-      try {
-        if (rows !== file.rows) throw mismatch(file.name, `expected ${file.rows} rows, found ${rows}`)
-        if (rows > 0) await doing(insertCsv(client, { file, path, sql }), `${file.name} into ${title}`)
-        return rows
-      } finally {
-        await rm(path, { force: true })
-      }
     },
     remember: async (record) => {
       const names = LOADS_TABLE.columns.map(({ name }) => name)
@@ -99,9 +106,31 @@ export async function openClickhouse(options: ClickhouseOptions): Promise<Target
       for (const { outputId: output, table, path, sha256 } of records)
         await command(`DELETE FROM ${loads} WHERE ${where}`, { output, table, path, sha256 })
     },
-    commit: async () => undefined,
-    rollback: async () => undefined,
-    close: () => client.close(),
+  }
+}
+
+/** The rows of files, and those that they take the place of. */
+function loadRows(
+  client: ClickHouseClient,
+  { sql, doing, command, reader, title }: Loading & Pick<ClickhouseOptions, 'reader' | 'title'>,
+): Pick<Target, 'holdsOnly' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+  return {
+    holdsOnly: async () => true,
+    deleteBlocks: async ({ name }, { chainId, from, to }) => {
+      const where = 'chain_id = {chain:String} AND block_number >= {from:Int64} AND block_number < {to:Int64}'
+      await command(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, { chain: chainId, from, to })
+    },
+    chainIds: reader.chainIds,
+    insert: async (file) => {
+      const { path, rows } = await reader.toCsv(file, { timeAsText: true })
+      try {
+        if (rows !== file.rows) throw mismatch(file.name, `expected ${file.rows} rows, found ${rows}`)
+        if (rows > 0) await doing(insertCsv(client, { file, path, sql }), `${file.name} into ${title}`)
+        return rows
+      } finally {
+        await rm(path, { force: true })
+      }
+    },
   }
 }
 

@@ -36,14 +36,7 @@ export async function openSqlite({ file, sql, reader, lock }: SqliteOptions): Pr
     await release()
     throw cause
   })
-  const attempt = <T>(work: () => T, what = `sqlite:${file}`): T => {
-    try {
-      return work()
-    } catch (cause) {
-      throw engineError(what, cause)
-    }
-  }
-  const loads = sql.identifier(LOADS_TABLE.name)
+  const attempt = attemptIn(`sqlite:${file}`)
   return {
     title: `sqlite:${file}`,
     transactions: 'one',
@@ -51,7 +44,67 @@ export async function openSqlite({ file, sql, reader, lock }: SqliteOptions): Pr
     prepare: async (tables) => {
       for (const table of [...tables, LOADS_TABLE]) attempt(() => prepareTable(db, table, sql))
     },
+    ...loadRecords(db, { sql, attempt }),
+    ...loadRows(db, { sql, reader, attempt }),
+    commit: async () => {
+      attempt(() => db.exec('COMMIT'))
+      db.close()
+      if ((await stampOf(file)) !== before) throw changedMeanwhile(file)
+      await publishFile(copy, file).catch((cause: unknown) => {
+        throw diskError(`cannot write ${file}`, cause)
+      })
+    },
+    rollback: async () => undefined,
+    close: async () => {
+      if (db.isOpen) db.close()
+      await rm(folder, { recursive: true, force: true })
+      await release()
+    },
+  }
+}
+
+/** Does what may fail, and throws the engine's error with where it was. */
+type Attempt = <T>(work: () => T, what?: string) => T
+
+function attemptIn(title: string): Attempt {
+  return (work, what = title) => {
+    try {
+      return work()
+    } catch (cause) {
+      throw engineError(what, cause)
+    }
+  }
+}
+
+type Loading = { readonly sql: Statements; readonly attempt: Attempt }
+
+/** Which files have been loaded. */
+function loadRecords(
+  db: Database,
+  { sql, attempt }: Loading,
+): Pick<Target, 'records' | 'remember' | 'forget'> {
+  const loads = sql.identifier(LOADS_TABLE.name)
+  return {
     records: async () => attempt(() => db.all(`SELECT * FROM ${loads}`)).map(recordOf),
+    remember: async (record) => {
+      const cells = recordCells(record)
+      const places = cells.map(() => '?').join(', ')
+      attempt(() => db.run(`INSERT OR REPLACE INTO ${loads} VALUES (${places})`, cells))
+    },
+    forget: async (records) => {
+      const where = 'output_id = ? AND table_name = ? AND path = ? AND sha256 = ?'
+      for (const { outputId, table, path, sha256 } of records)
+        attempt(() => db.run(`DELETE FROM ${loads} WHERE ${where}`, [outputId, table, path, sha256]))
+    },
+  }
+}
+
+/** The rows of files, and those that they take the place of. */
+function loadRows(
+  db: Database,
+  { sql, reader, attempt }: Loading & { readonly reader: Reader },
+): Pick<Target, 'holdsOnly' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+  return {
     holdsOnly: async () => false,
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
       const where = 'chain_id = ? AND block_number >= ? AND block_number < ?'
@@ -66,30 +119,6 @@ export async function openSqlite({ file, sql, reader, lock }: SqliteOptions): Pr
       } finally {
         put.close()
       }
-    },
-    remember: async (record) => {
-      const cells = recordCells(record)
-      const places = cells.map(() => '?').join(', ')
-      attempt(() => db.run(`INSERT OR REPLACE INTO ${loads} VALUES (${places})`, cells))
-    },
-    forget: async (records) => {
-      const where = 'output_id = ? AND table_name = ? AND path = ? AND sha256 = ?'
-      for (const { outputId, table, path, sha256 } of records)
-        attempt(() => db.run(`DELETE FROM ${loads} WHERE ${where}`, [outputId, table, path, sha256]))
-    },
-    commit: async () => {
-      attempt(() => db.exec('COMMIT'))
-      db.close()
-      if ((await stampOf(file)) !== before) throw changedMeanwhile(file)
-      await publishFile(copy, file).catch((cause: unknown) => {
-        throw diskError(`cannot write ${file}`, cause)
-      })
-    },
-    rollback: async () => undefined,
-    close: async () => {
-      if (db.isOpen) db.close()
-      await rm(folder, { recursive: true, force: true })
-      await release()
     },
   }
 }
