@@ -23,9 +23,6 @@ export function overlapTooMuch(places: readonly SourcePlace[]): boolean {
   return mostOverlap(places) > BUDGET_BYTES
 }
 
-/** What is sorted is in memory whole and as text too: so many parts of the budget at a time. */
-const PARTS = 2
-
 /**
  * Makes sources that a merge can hold in memory: where more of them overlap than the budget allows (many wallets over
  * the same blocks), groups of them are sorted into runs on disk first, again and again until it fits.
@@ -44,7 +41,8 @@ export async function condense(
     const runs: RunFile = { file, end, chunkBytes, open, signal }
     let at = places
     while (mostOverlap(at) > budgetBytes) {
-      const fewer = await sortGroups(at, runs, budgetBytes / PARTS)
+      // Half of it: what is sorted is in memory whole, and as text too.
+      const fewer = await sortGroups(at, runs, budgetBytes / 2)
       if (mostOverlap(fewer) >= mostOverlap(at)) return fewer
       at = fewer
     }

@@ -177,3 +177,36 @@ test('a slice that fails early fails the finish and nothing before', async () =>
   expect(fails).toBe(1)
   expect(slices.length).toBeGreaterThan(10)
 })
+
+/** Pages of one wallet, one block each with so many bytes; between two of them `gap` blocks that nobody has read. */
+const pagesEach = (count: number, { bytes, gap = 0 }: { bytes: number; gap?: number }): Received[] =>
+  Array.from({ length: count }, (_, at) => {
+    const from = at * (1 + gap)
+    return { wallet: '0xa', bytes, blocks: { min: from, max: from }, covered: { from, to: from + 1 } }
+  })
+
+test('a slice ends where 2.5 MB of pages have come together', async () => {
+  const { slices } = await sliced({ received: pagesEach(15, { bytes: 500_000 }) })
+  expect(slices.map(({ places }) => places.length)).toEqual([5, 5, 5])
+})
+
+test.for([
+  { pages: 15, bytes: 500_000, slices: 0, what: 'fewer than 16 pages are not looked at' },
+  { pages: 16, bytes: 37_000, slices: 0, what: 'less than 0.6 MB waits for more' },
+  { pages: 16, bytes: 38_000, slices: 1, what: 'idle writers begin with 0.6 MB' },
+])('$what', async ({ pages, bytes, slices }) => {
+  const { early } = await sliced({ received: pagesEach(pages, { bytes }) })
+  expect(early).toBe(slices)
+})
+
+test.for([
+  { ranges: 250, begin: true },
+  { ranges: 300, begin: false },
+])('of $ranges settled stretches with holes between slices begin: $begin', async ({ ranges, begin }) => {
+  const [
+    first = { wallet: '', bytes: 0, blocks: { min: 0, max: 0 }, covered: { from: 0, to: 0 } },
+    ...later
+  ] = pagesEach(ranges, { bytes: 1_000, gap: 2 })
+  const { early } = await sliced({ received: [...later, { ...first, bytes: 3_000_000 }, ...later] })
+  expect(early > 0).toBe(begin)
+})

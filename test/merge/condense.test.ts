@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { condense, mostOverlap } from '../../src/merge/condense.ts'
+import { condense, mostOverlap, overlapTooMuch } from '../../src/merge/condense.ts'
 import type { WalletItem } from '../../src/merge/frame-items.ts'
 import { openSource, type SourcePlace } from '../../src/merge/source-place.ts'
 import { DEEP } from '../helpers/deep-json.ts'
@@ -90,4 +90,12 @@ test('runs of an earlier call stay readable after the next', async () => {
   const second = await condensed(late, { file, pageBytes: 1_000, budgetBytes: 4_000 })
   expect(first.lines()).toEqual(plainlySorted(early))
   expect(second.lines()).toEqual(plainlySorted(late))
+})
+
+test('pages of one place are sorted first from 4 MB on', () => {
+  const place = { block: 1, index: 0, hash: '' }
+  const two = (bytes: number): SourcePlace[] =>
+    ['0xa', '0xb'].map((wallet) => ({ wallet, offset: 0, bytes, span: { first: place, last: place } }))
+  expect(overlapTooMuch(two(2_000_000))).toBe(false)
+  expect(overlapTooMuch(two(2_000_001))).toBe(true)
 })

@@ -52,3 +52,19 @@ test('a fingerprint is kept exactly and tells texts that are no hashes apart', (
   const [, there] = stored([[], prints])
   expect([...readFingerprints(there as FingerprintsAt)]).toEqual(prints)
 })
+
+test.for([
+  { count: 2_000_000, times: 1 },
+  { count: 2_000_001, times: 2 },
+])('$count fingerprints are read $times times, so that 16 MB are held at once', ({ count, times }) => {
+  const [at = { path: '', bytes: 0 }] = stored([Array.from({ length: count }, (_, n) => n)])
+  let reads = 0
+  const counted = {
+    bytes: at.bytes,
+    get path() {
+      reads += 1
+      return at.path
+    },
+  }
+  expect([findRepeated([counted]).size, reads]).toEqual([0, times])
+})

@@ -73,6 +73,17 @@ test('small tasks are done here and start no thread', async () => {
   expect(threads).toEqual([])
 })
 
+test.for([
+  { bytes: 999_999, started: 0 },
+  { bytes: 1_000_000, started: 1 },
+])('$bytes bytes of pages start $started threads', async ({ bytes, started }) => {
+  const pool = openWritePool(slicesIn().context)
+  pool.expect(bytes)
+  await nextTurn()
+  expect(threads).toHaveLength(started)
+  await pool.close()
+})
+
 test('threads give the same slices as this one, and end at the close', async () => {
   const { slices, context } = slicesIn()
   const other = slicesIn()
