@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { ExportError } from '../../core/errors.ts'
 import { checkColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
@@ -21,7 +22,7 @@ export type DuckdbOptions = {
  * where the table holds rows of unknown or other origin are those of the same key deleted first.
  */
 export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
-  const { file, sql, unescapeFormulas } = options
+  const { file, sql } = options
   let isKept = existsSync(file)
   const { connection, close } = await connect(options)
   const failed = (cause: unknown): never => {
@@ -29,6 +30,32 @@ export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
   }
   const run = (statement: string) => connection.run(statement).catch(failed)
   const all = async (query: string) => (await connection.runAndReadAll(query).catch(failed)).getRowObjectsJS()
+  const asking = { sql, run, all }
+  return {
+    title: `duckdb:${file}`,
+    transactions: 'many',
+    begin: async () => void (await run('BEGIN')),
+    prepare: async (tables) => {
+      for (const statement of sql.createSchema) await run(statement)
+      for (const table of [...tables, LOADS_TABLE]) await prepareTable(table, asking)
+    },
+    ...loadRecords(asking),
+    ...loadRows(connection, { ...asking, ...options }),
+    commit: async () => {
+      await run('COMMIT')
+      isKept = true
+    },
+    rollback: async () => void (await connection.run('ROLLBACK').catch(() => undefined)),
+    close: async () => {
+      await close()
+      // A new file without a load in it is none.
+      if (!isKept) for (const left of [file, `${file}.wal`]) await rm(left, { force: true })
+    },
+  }
+}
+
+/** Which files have been loaded. */
+function loadRecords({ sql, run, all }: Asking): Pick<Target, 'records' | 'remember' | 'forget'> {
   const loads = sql.identifier(LOADS_TABLE.name)
   const forget = async (records: readonly LoadRecord[], { anyContent = false } = {}) => {
     for (const { outputId, table, path, sha256 } of records) {
@@ -37,14 +64,24 @@ export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
     }
   }
   return {
-    title: `duckdb:${file}`,
-    transactions: 'many',
-    begin: async () => void (await run('BEGIN')),
-    prepare: async (tables) => {
-      for (const statement of sql.createSchema) await run(statement)
-      for (const table of [...tables, LOADS_TABLE]) await prepareTable(table, { sql, run, all })
-    },
     records: async () => (await all(`SELECT * FROM ${loads}`)).map(recordOf),
+    remember: async (record) => {
+      await forget([record], { anyContent: true })
+      const cells = recordCells(record).map((cell) => (typeof cell === 'number' ? cell : literal(cell)))
+      await run(`INSERT INTO ${loads} VALUES (${cells.join(', ')})`)
+    },
+    forget: (records) => forget(records),
+  }
+}
+
+type Loading = Asking & Pick<DuckdbOptions, 'unescapeFormulas'>
+
+/** The rows of files, and those that they take the place of. */
+function loadRows(
+  connection: DuckDBConnection,
+  { sql, run, all, unescapeFormulas }: Loading,
+): Pick<Target, 'holdsOnly' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+  return {
     holdsOnly: async ({ name }, rows) => {
       const [counted] = await all(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)
       return Number(counted?.n) === rows
@@ -73,22 +110,6 @@ export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
       const { rowsChanged } = await read(`INSERT INTO ${table} BY NAME SELECT * FROM walletlake_stage`)
       await run('DROP TABLE walletlake_stage')
       return rowsChanged
-    },
-    remember: async (record) => {
-      await forget([record], { anyContent: true })
-      const cells = recordCells(record).map((cell) => (typeof cell === 'number' ? cell : literal(cell)))
-      await run(`INSERT INTO ${loads} VALUES (${cells.join(', ')})`)
-    },
-    forget: (records) => forget(records),
-    commit: async () => {
-      await run('COMMIT')
-      isKept = true
-    },
-    rollback: async () => void (await connection.run('ROLLBACK').catch(() => undefined)),
-    close: async () => {
-      await close()
-      // A new file without a load in it is none.
-      if (!isKept) for (const left of [file, `${file}.wal`]) await rm(left, { force: true })
     },
   }
 }
@@ -127,13 +148,13 @@ function cannotOpen(file: string, cause: unknown): ExportError {
   })
 }
 
-type Preparing = {
+type Asking = {
   sql: Statements
   run: (statement: string) => Promise<unknown>
   all: (query: string) => Promise<Record<string, unknown>[]>
 }
 
-async function prepareTable(table: NamedTable, { sql, run, all }: Preparing): Promise<void> {
+async function prepareTable(table: NamedTable, { sql, run, all }: Asking): Promise<void> {
   const found = await all(
     `SELECT column_name, data_type, is_nullable FROM duckdb_columns()
      WHERE database_name = current_database() AND schema_name = ${literal(sql.schema ?? 'main')}
