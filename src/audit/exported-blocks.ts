@@ -1,3 +1,4 @@
+import { literal } from '../core/sql.ts'
 import type { ExportedTransaction } from './compare-block.ts'
 
 /** What this room needs of an engine that reads an export; a cell is text, a number or nothing. */
@@ -27,7 +28,7 @@ export async function drawExportedBlocks(
   await insert(
     sql,
     'wallets',
-    wallets.map(({ address }) => `'${address.replaceAll("'", "''")}'`),
+    wallets.map(({ address }) => literal(address)),
   )
   await sql.run('CREATE TABLE active (block BIGINT)')
   await sql.eachFile(

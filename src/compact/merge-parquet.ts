@@ -1,7 +1,7 @@
+import { parquetSource } from '../core/duckdb/source-sql.ts'
 import { ExportError } from '../core/errors.ts'
 import type { Compression } from '../core/model.ts'
 import type { Table } from '../core/table/index.ts'
-import { listed } from '../write/csv-scan.ts'
 import { loadDuckDb } from '../write/duckdb.ts'
 import { writeParquet } from '../write/parquet.ts'
 
@@ -20,9 +20,7 @@ export type ParquetMerge = {
 export async function mergeParquet(merge: ParquetMerge): Promise<{ bytes: number; sha256: string }> {
   const { sources, skip, rows, path, table, compression } = merge
   const columns = table.columns.map(({ name }) => `"${name}"`).join(', ')
-  // A folder named key=value would add a column of its own.
-  const source = `read_parquet(${listed(sources)}, hive_partitioning = false)`
-  const select = `select ${columns} from ${source} limit ${rows} offset ${skip}`
+  const select = `select ${columns} from ${parquetSource(sources)} limit ${rows} offset ${skip}`
   const size = { rows, bytes: await lineBytes(table, select) }
   return writeParquet({ path, table, compression, size }, select)
 }

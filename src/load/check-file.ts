@@ -10,7 +10,10 @@ import { headerOf } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 
 /** Compares a file's size, hash and header with what its manifest and table say. Throws VERIFY_FAILED. */
-export async function checkFile(local: LocalFile, listed: ManifestFile): Promise<void> {
+export async function checkFile(
+  local: Omit<LocalFile, 'readable' | 'rows'>,
+  listed: ManifestFile,
+): Promise<void> {
   const { name, path, format, table } = local
   await checkSize({ name, path, bytes: listed.bytes })
   const sha256 = await hashOf(path)

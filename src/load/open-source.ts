@@ -3,6 +3,7 @@ import { readFile, realpath, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { diskError } from '../core/disk.ts'
+import { openDataFile } from '../core/duckdb/data-file.ts'
 import { ExportError } from '../core/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/manifest.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
@@ -57,11 +58,13 @@ export async function openSource(where: string, options: SourceOptions): Promise
     },
     open: async ({ table, file }) => {
       const path = await bring(file.path)
-      const local = { table, name: file.path, path, format: manifest.job.format, rows: file.rows }
-      await checkFile(local, file)
-      return local
+      const { format } = manifest.job
+      await checkFile({ table, name: file.path, path, format }, file)
+      const readable = await openDataFile(path, format, scratch)
+      return { table, name: file.path, path, format, readable, rows: file.rows }
     },
-    release: async ({ path }) => {
+    release: async ({ path, readable }) => {
+      await readable.close()
       if (path.startsWith(scratch)) await rm(path, { force: true })
     },
     hasChanged: async () => (await read().catch(() => undefined)) !== text,

@@ -4,8 +4,9 @@ import { engineError } from './engine-error.ts'
 import type { LocalFile } from './target.ts'
 
 /** What DuckDB could not do with a file: its content is wrong, or there is no room for it. */
-export function readFault({ name, path }: LocalFile, cause: unknown): ExportError {
-  const message = (cause instanceof Error ? cause.message : String(cause)).replaceAll(path, name)
+export function readFault({ name, readable }: LocalFile, cause: unknown): ExportError {
+  const words = cause instanceof Error ? cause.message : String(cause)
+  const message = readable.paths.reduce((text, path) => text.replaceAll(path, name), words)
   if (/^Out of Memory/.test(message)) {
     return engineError(name, new Error(message), {
       fix: 'Run the same command again with more memory, such as --memory 1GB.',

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
+import { literal } from '../core/sql.ts'
 import { readFault } from './read-fault.ts'
-import { chainIdsSql, type Forms, literal, type ScanOptions, scanSql } from './scan-sql.ts'
+import { chainIdsSql, type Forms, type ScanOptions, scanSql } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 
 /** Reads files of any format for targets that cannot read them by themselves. */

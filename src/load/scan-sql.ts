@@ -1,3 +1,4 @@
+import { sourceSql, typedColumns } from '../core/duckdb/source-sql.ts'
 import type { Column, Table } from '../core/table/index.ts'
 import type { LocalFile } from './target.ts'
 
@@ -23,12 +24,12 @@ export function scanSql(file: LocalFile, { unescapeFormulas, forms = {} }: ScanO
   const cells = file.table.columns.map(
     (column) => `${cellSql(column, { unescapes, forms })} AS "${column.name}"`,
   )
-  return `SELECT ${cells.join(', ')} FROM ${sourceSql(file)}`
+  return `SELECT ${cells.join(', ')} FROM ${sourceOf(file)}`
 }
 
 /** SQL of DuckDB for the chain ids that a file's rows carry, as they are in the file. */
 export function chainIdsSql(file: LocalFile): string {
-  return `SELECT DISTINCT chain_id FROM ${sourceSql(file)} ORDER BY 1`
+  return `SELECT DISTINCT chain_id FROM ${sourceOf(file)} ORDER BY 1`
 }
 
 function cellSql({ name, type }: Column, { unescapes, forms }: { unescapes: boolean; forms: Forms }): string {
@@ -48,34 +49,8 @@ function unescapedSql(cell: string): string {
   return `CASE WHEN ${isEscaped} THEN substr(${cell}, 2) ELSE ${cell} END`
 }
 
-/** Types of DuckDB: left to itself it would read amounts as floating point. */
-const TYPES = { int32: 'INTEGER', int64: 'BIGINT', bool: 'BOOLEAN', time: 'TIMESTAMPTZ' } as const
-const typeOf = ({ type }: Column) => (type in TYPES ? TYPES[type as keyof typeof TYPES] : 'VARCHAR')
-
-/** Longest row of a CSV file that can be read, in bytes: metadata may hold whole pictures. */
-const LONGEST_ROW = 16 * 1024 * 1024
-
-function sourceSql({ path, table, format }: LocalFile): string {
-  if (format === 'parquet') return `read_parquet(${pathLiteral(path)}, hive_partitioning = false)`
-  const columns = table.columns.map((column) => `"${column.name}": '${typeOf(column)}'`).join(', ')
-  const options = [
-    'header = true, auto_detect = false, strict_mode = true',
-    `delim = ',', quote = '"', escape = '"', new_line = '\\n'`,
-    `nullstr = '', allow_quoted_nulls = false`,
-    `max_line_size = ${LONGEST_ROW}, buffer_size = ${2 * LONGEST_ROW}, parallel = false`,
-    `compression = '${path.endsWith('.gz') ? 'gzip' : 'none'}'`,
-    `columns = {${columns}}, hive_partitioning = false`,
-  ]
-  return `read_csv(${pathLiteral(path)}, ${options.join(', ')})`
-}
-
-/** A path that stands for itself: letters that begin a pattern are made a class of one. */
-function pathLiteral(path: string): string {
-  return literal(path.replace(/[*?[]/g, '[$&]'))
-}
-
-export function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
+function sourceOf({ readable, table }: LocalFile): string {
+  return sourceSql(readable, typedColumns(table.columns))
 }
 
 /** The header that a CSV file of this table has. */

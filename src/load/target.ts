@@ -1,3 +1,4 @@
+import type { DataFile } from '../core/duckdb/data-file.ts'
 import type { Manifest } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
 import type { Table } from '../core/table/index.ts'
@@ -32,6 +33,8 @@ export type LocalFile = {
   /** Where it lies now. */
   readonly path: string
   readonly format: Manifest['job']['format']
+  /** What DuckDB reads in its place. */
+  readonly readable: DataFile
   /** Rows that the manifest promises. */
   readonly rows: number
 }

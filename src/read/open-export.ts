@@ -1,13 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readTextIfAny } from '../core/disk.ts'
+import { openDataFile } from '../core/duckdb/data-file.ts'
+import { sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
 import { ExportError } from '../core/errors.ts'
 import { MANIFEST_FILE, type Manifest } from '../core/manifest.ts'
 import { TABLES, type TableName } from '../core/table/index.ts'
 import { openFindings } from './findings.ts'
 import { readManifest } from './read-manifest.ts'
 import { openRows, type Rows } from './rows.ts'
-import { scanSql } from './scan.ts'
 
 export type OpenedExport = {
   manifest: Manifest
@@ -34,11 +35,16 @@ export async function openExport(folder: string): Promise<OpenedExport> {
     ...{ manifest, rows },
     eachFile: async (table, statement) => {
       for (const { path } of manifest.tables[table]?.files ?? []) {
-        const source = scanSql(`${rows.folder}/${path}`, tableOf(table), manifest.job.format)
-        await rows.run(statement(source)).catch(async (thrown: Error) => {
+        const file = await openDataFile(`${rows.folder}/${path}`, manifest.job.format, rows.scratch)
+        const source = sourceSql(file, textColumns(tableOf(table).columns))
+        try {
+          await rows.run(statement(source))
+        } catch (thrown) {
           if ((await readTextIfAny(join(folder, MANIFEST_FILE))) !== before) throw replaced(folder)
-          throw unreadable(path, thrown.message.replaceAll(`${rows.folder}/`, '').slice(0, 300))
-        })
+          throw unreadable(path, (thrown as Error).message.replaceAll(`${rows.folder}/`, '').slice(0, 300))
+        } finally {
+          await file.close()
+        }
       }
     },
     close: () => rows.close(),

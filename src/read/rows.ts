@@ -11,6 +11,8 @@ export type Found = Record<string, string | number | bigint | boolean | null>
 export type Rows = {
   /** The output folder under a path without letters that the engine would read as a pattern. */
   readonly folder: string
+  /** For whatever has to lie on the disk meanwhile; goes away with `close`. */
+  readonly scratch: string
   run(sql: string): Promise<void>
   /** All rows of an answer, as objects; only for answers that are short. */
   all(sql: string): Promise<Found[]>
@@ -32,7 +34,7 @@ export async function openRows(output: string): Promise<Rows> {
     const instance = await DuckDBInstance.create(join(scratch, 'rows.duckdb'), settings(scratch))
     const connection = await instance.connect()
     return {
-      folder,
+      ...{ folder, scratch },
       run: async (sql) => void (await connection.run(sql)),
       all: async (sql) => (await connection.runAndReadAll(sql)).getRowObjectsJS() as Found[],
       close: async () => {

@@ -1,13 +1,3 @@
-/** Text as an SQL literal. */
-export function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
-}
-
-/** A column's or table's name as an SQL identifier. */
-export function named(name: string): string {
-  return `"${name}"`
-}
-
 /** The amount that belongs to a value: null where decimals are unknown or not in 0..255. */
 export function amountSql(value: string, decimals: string): string {
   return `CASE WHEN ${decimals} BETWEEN 0 AND 255 THEN ${scaledSql(value, decimals)} END`

@@ -1,3 +1,4 @@
+import { literal } from '../core/sql.ts'
 import type { Answer, Asked, Token } from './token.ts'
 
 /** What this room needs of an engine that reads an export. */
@@ -131,8 +132,4 @@ async function* inBatches<T>(
 
 function tokenOf(row: Record<string, unknown>): Token {
   return { address: String(row.address), id: String(row.id) }
-}
-
-function literal(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }

@@ -44,19 +44,9 @@ export const DIALECT_NAMES = [
 ] as const
 export type DialectName = (typeof DIALECT_NAMES)[number]
 
-/** `"name"`, as standard SQL has it. */
-export function doubleQuoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
-}
-
 /** `` `name` `` for engines whose identifiers stand in backticks. */
 export function backticked(name: string): string {
   return `\`${name.replaceAll('`', '\\`')}\``
-}
-
-/** `'text'` with quotes doubled, as standard SQL has it. */
-export function standardLiteral(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }
 
 /** `'text'` for engines that read backslashes in literals. */

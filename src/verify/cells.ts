@@ -1,6 +1,6 @@
 import type { Format } from '../core/model.ts'
+import { literal, named } from '../core/sql.ts'
 import type { Column, ColumnType } from '../core/table/index.ts'
-import { literal, named } from '../read/sql.ts'
 
 const MAX_U256 = String(2n ** 256n - 1n)
 

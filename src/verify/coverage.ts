@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Coverage, Manifest } from '../core/manifest.ts'
+import { literal } from '../core/sql.ts'
 import type { Findings } from '../read/findings.ts'
 import type { Found, Rows } from '../read/rows.ts'
-import { literal } from '../read/sql.ts'
 import { differs } from './files.ts'
 import { expectNone, type Lake, placeOf } from './lake.ts'
 

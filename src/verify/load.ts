@@ -1,9 +1,10 @@
+import { openDataFile } from '../core/duckdb/data-file.ts'
+import { sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
 import type { Manifest, ManifestFile } from '../core/manifest.ts'
+import { named } from '../core/sql.ts'
 import type { Column, Table } from '../core/table/index.ts'
 import { type Findings, shown } from '../read/findings.ts'
 import type { Rows } from '../read/rows.ts'
-import { scanSql } from '../read/scan.ts'
-import { named } from '../read/sql.ts'
 import { brokenCellSql, describeCell, SQL_TYPES, typedCellSql } from './cells.ts'
 import { expectNone } from './lake.ts'
 
@@ -24,14 +25,24 @@ export async function createScratch(rows: Rows, table: Table): Promise<void> {
  * Reads every row of one file into the scratch table, checking each cell, the row count and the block range.
  * Throws the engine's error where the file cannot be read as what it says it is.
  */
-export async function loadFile({ rows, manifest, findings }: Reading, place: FilePlace): Promise<void> {
+export async function loadFile(reading: Reading, place: FilePlace): Promise<void> {
+  const { rows, manifest } = reading
+  const file = await openDataFile(`${rows.folder}/${place.file.path}`, manifest.job.format, rows.scratch)
+  try {
+    await loadRows(reading, place, sourceSql(file, textColumns(place.table.columns)))
+  } finally {
+    await file.close()
+  }
+}
+
+async function loadRows(reading: Reading, place: FilePlace, source: string): Promise<void> {
+  const { rows, manifest, findings } = reading
   const { table, index, file } = place
-  const source = scanSql(`${rows.folder}/${file.path}`, table, manifest.job.format)
   await rows.run(insertSql(place, source, manifest))
   const [counted] = await rows.all(`SELECT count(*) AS n FROM ${table.name} WHERE f = ${index}`)
   const found = Number(counted?.n)
   findings.expect(found === file.rows, () => `${file.path}: rows: expected ${file.rows}, found ${found}`)
-  await checkCells({ rows, manifest, findings }, place, source)
+  await checkCells(reading, place, source)
 }
 
 function insertSql({ table, index, file }: FilePlace, source: string, { job }: Manifest): string {

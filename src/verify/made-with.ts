@@ -1,4 +1,4 @@
-import { literal } from '../read/sql.ts'
+import { literal } from '../core/sql.ts'
 import { expectNone, type Lake, placeOf } from './lake.ts'
 
 /** Labels and the coin's symbol stand in the rows as the manifest has them, where it says what rows were made with. */

@@ -1,7 +1,7 @@
+import { literal } from '../core/sql.ts'
 import type { ColumnType, Table } from '../core/table/index.ts'
 import { type Findings, shown } from '../read/findings.ts'
 import type { Found, Rows } from '../read/rows.ts'
-import { literal } from '../read/sql.ts'
 
 /** Checks that a Parquet file has exactly the table's columns, in order and in the contract's physical types. */
 export async function checkParquetSchema(

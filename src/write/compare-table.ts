@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { type DataFile, openDataFile } from '../core/duckdb/data-file.ts'
 import { ExportError } from '../core/errors.ts'
 import type { BlockRange, Format } from '../core/model.ts'
 import type { Column, Table } from '../core/table/index.ts'
@@ -35,10 +36,13 @@ export async function* compareTable(comparison: Comparison): AsyncGenerator<Chan
   const instance = await DuckDBInstance.create(':memory:', { ...settings, temp_directory })
   const connection = await instance.connect()
   const breakOff = () => connection.interrupt()
+  const opened: DataFile[] = []
   try {
     signal.throwIfAborted()
     signal.addEventListener('abort', breakOff)
-    for (const step of [sidesOf(comparison), FIND_BLOCKS, findRows(table)]) await runWithin(connection, step)
+    const sides = await openSides(comparison, opened)
+    for (const step of [sidesOf(comparison, sides), FIND_BLOCKS, findRows(table)])
+      await runWithin(connection, step)
     yield* readBlocks(connection)
   } catch (cause) {
     signal.throwIfAborted()
@@ -47,6 +51,7 @@ export async function* compareTable(comparison: Comparison): AsyncGenerator<Chan
     signal.removeEventListener('abort', breakOff)
     connection.closeSync()
     instance.closeSync()
+    for (const file of opened) await file.close()
   }
 }
 
@@ -66,13 +71,25 @@ async function runWithin(connection: DuckDBConnection, statement: string): Promi
   }
 }
 
+type Sides = { before: readonly DataFile[]; after: readonly DataFile[] }
+
+/** Opens the files of both sides, and adds each to those that are to be closed. */
+async function openSides({ before, after, format, folder }: Comparison, opened: DataFile[]): Promise<Sides> {
+  const openAll = async (paths: readonly string[]) => {
+    const from = opened.length
+    for (const path of paths) opened.push(await openDataFile(path, format, folder))
+    return opened.slice(from)
+  }
+  return { before: await openAll(before), after: await openAll(after) }
+}
+
 /** All rows of both sides: -1 before, 1 after. */
-function sidesOf({ table, format, before, after, range }: Comparison): string {
+function sidesOf({ table, range }: Comparison, { before, after }: Sides): string {
   const { from, to } = range
-  const side = (files: readonly string[], sign: -1 | 1) => `
+  const side = (files: readonly DataFile[], sign: -1 | 1) => `
     select row_number() over () as "@row", ${sign} as "@sign", "block_number"::bigint as "@block",
       hash(${table.columns.map(({ name }) => `"${name}"`).join(', ')})::hugeint as "@hash", *
-    from (${textScan(files, { table, format })})
+    from (${textScan(files, table)})
     where "block_number"::bigint >= ${from} and "block_number"::bigint < ${to}`
   const sides = [
     ...(before.length > 0 ? [side(before, -1)] : []),

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
+import { csvSource, typedColumns } from '../core/duckdb/source-sql.ts'
 import { ExportError } from '../core/errors.ts'
 import type { Compression } from '../core/model.ts'
-import type { ColumnType, Table } from '../core/table/index.ts'
-import { csvScan } from './csv-scan.ts'
+import { literal } from '../core/sql.ts'
+import type { Table } from '../core/table/index.ts'
 import { type Memory, openDuckDb } from './duckdb.ts'
-import { quote } from './quote.ts'
 
 export type ParquetFile = {
   path: string
@@ -49,17 +49,6 @@ export async function writeParquet(
   throw new ExportError('OUTPUT_FAILED', `rows of ${file.table.name} are too long for a Parquet row group`)
 }
 
-const DUCKDB_TYPES: Record<ColumnType, string> = {
-  text: 'VARCHAR',
-  int32: 'INTEGER',
-  int64: 'BIGINT',
-  bool: 'BOOLEAN',
-  time: 'TIMESTAMPTZ',
-  u256: 'VARCHAR',
-  i256: 'VARCHAR',
-  decimal: 'VARCHAR',
-}
-
 /** A copy of more bytes of lines takes all the memory that it may. */
 const LONG_BYTES = 80_000_000
 /** More only where DuckDB says that the first was not enough: it is, for row groups of the size below. */
@@ -91,8 +80,8 @@ async function copyWithin(memory: Memory, file: ParquetFile, select: string): Pr
 const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''
 
 function selectStaged({ staged, table, size }: ParquetCopy): string {
-  const columns = table.columns.map(({ name, type }) => ({ name, type: DUCKDB_TYPES[type] }))
-  return `select * from ${csvScan([staged], { columns, longest: Math.max(LONG_LINE, 2 * size.longest) })}`
+  const file = { paths: [staged], isPacked: false, longest: Math.max(LONG_LINE, 2 * size.longest) }
+  return `select * from ${csvSource(file, typedColumns(table.columns))}`
 }
 
 /** Room for a line, in bytes, that costs next to nothing. */
@@ -101,7 +90,7 @@ const LONG_LINE = 1 << 20
 function copyStatement({ path, compression, size }: ParquetFile, select: string): string {
   const codec = compression === 'none' ? 'uncompressed' : compression
   const options = `format parquet, compression ${codec}, parquet_version v1, row_group_size ${rowGroupRows(size)}`
-  return `copy (${select}) to ${quote(path)} (${options})`
+  return `copy (${select}) to ${literal(path)} (${options})`
 }
 
 /** A row group is held in memory whole: about 100,000 rows, fewer where rows are long (metadata of strangers). */

@@ -1,16 +1,15 @@
-import type { Format } from '../core/model.ts'
+import type { DataFile } from '../core/duckdb/data-file.ts'
+import { sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
 import type { Column, Table } from '../core/table/index.ts'
-import { csvScan, listed } from './csv-scan.ts'
 
 /** SQL of DuckDB for the rows of a table's files, in order, each cell as the text that CSV has for it. */
-export function textScan(
-  files: readonly string[],
-  { table, format }: { table: Table; format: Format },
-): string {
-  const cells = table.columns.map((column) => (format === 'csv' ? `"${column.name}"` : textOf(column)))
-  const scans =
-    format === 'csv' ? csvScans(files, table) : [`read_parquet(${listed(files)}, hive_partitioning = false)`]
-  return scans.map((scan) => `select ${cells.join(', ')} from ${scan}`).join(' union all ')
+export function textScan(files: readonly DataFile[], { columns }: Table): string {
+  return stretchesOf(files)
+    .map((stretch) => {
+      const cells = columns.map((column) => (stretch.format === 'csv' ? `"${column.name}"` : textOf(column)))
+      return `select ${cells.join(', ')} from ${sourceSql(stretch, textColumns(columns))}`
+    })
+    .join(' union all ')
 }
 
 function textOf({ name, type }: Column): string {
@@ -21,22 +20,20 @@ function textOf({ name, type }: Column): string {
   return `${text} as "${name}"`
 }
 
-/** Longest row of a CSV file that can be read, in bytes: metadata may hold whole pictures. */
-const LONGEST_ROW = 16 * 1024 * 1024
+type Stretch = Omit<DataFile, 'close'>
 
-/** One source for each stretch of files that are packed alike. */
-function csvScans(files: readonly string[], table: Table): string[] {
-  const columns = table.columns.map(({ name }) => ({ name, type: 'VARCHAR' }))
-  return alike(files).map(({ packed, paths }) => csvScan(paths, { columns, longest: LONGEST_ROW, packed }))
-}
-
-function alike(files: readonly string[]): { packed: boolean; paths: string[] }[] {
-  const stretches: { packed: boolean; paths: string[] }[] = []
-  for (const path of files) {
-    const packed = path.endsWith('.gz')
+/** Files that follow each other and are packed alike are read as one. */
+function stretchesOf(files: readonly DataFile[]): Stretch[] {
+  const stretches: Stretch[] = []
+  for (const file of files) {
     const last = stretches.at(-1)
-    if (last?.packed === packed) last.paths.push(path)
-    else stretches.push({ packed, paths: [path] })
+    if (last?.isPacked !== file.isPacked) stretches.push(file)
+    else stretches[stretches.length - 1] = joined(last, file)
   }
   return stretches
+}
+
+function joined(one: Stretch, next: Stretch): Stretch {
+  const longest = Math.max(one.longest, next.longest)
+  return { ...one, longest, paths: [...one.paths, ...next.paths] }
 }

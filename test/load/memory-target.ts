@@ -33,6 +33,7 @@ export function modelSource(
       name: file.path,
       path: file.path,
       format: 'csv',
+      readable: { format: 'csv', paths: [], isPacked: false, longest: 0, close: async () => {} },
       rows: file.rows,
     }),
     release: async () => {},

@@ -61,6 +61,14 @@ export function describeScenarios(engine: Engine): void {
       await expectLake(place, hostileLake(), { tables: TABLE_NAMES })
     })
 
+    test('keeps a row of 20 MiB, with its quotes and line ends', async () => {
+      const lake = goodLake()
+      const picture = `data:image/svg+xml,"${'<g/>,\n'.repeat(3_500_000)}"`
+      Object.assign(lake.erc721_transfers[0] ?? {}, { metadata_image_uri: picture })
+      const { place } = await loaded(lake)
+      await expectLake(place, lake)
+    })
+
     test('gives the same rows when it is loaded twice', async () => {
       const { place, load } = await loaded(goodLake())
       const again = await load()

@@ -54,6 +54,14 @@ describe('a good output', () => {
     },
   )
 
+  test.for(['csv', 'csv.gz'] as const)('passes with a row of 20 MiB in a %s file', async (ending) => {
+    const lake = goodLake()
+    const picture = `data:image/svg+xml,"${'<g/>,\n'.repeat(3_500_000)}"`
+    Object.assign(lake.erc721_transfers[0] ?? {}, { metadata_image_uri: picture })
+    await writeLake(folder, lake, { ending })
+    expect((await verifyOutput(folder)).problems).toEqual([])
+  })
+
   test('passes under a folder name full of pattern letters', async () => {
     const odd = join(folder, "it's [a-z]*?")
     await mkdir(odd)

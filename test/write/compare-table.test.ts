@@ -106,6 +106,25 @@ test('more rows than are read at once are told without a gap', async () => {
   expect(found.flatMap(({ added }) => added)).toHaveLength(4_200)
 })
 
+test.for(['none', 'gzip'] as const)(
+  'rows of 20 MiB are compared as others, packed by %s',
+  async (compression) => {
+    const picture = (color: string) => `<svg fill="${color}">${',\n'.repeat(10_500_000)}</svg>`
+    const sides = {
+      before: [
+        [rowOf(1, { name: 'a' }), rowOf(2, { name: picture('red') }), rowOf(3, { name: picture('red') })],
+      ],
+      after: [
+        [rowOf(1, { name: 'a' }), rowOf(2, { name: picture('red') }), rowOf(3, { name: picture('green') })],
+      ],
+    }
+    const found = await compare(sides, { compression })
+    expect(found).toHaveLength(1)
+    expect(found[0]?.removed[0]?.name === picture('red')).toBe(true)
+    expect(found[0]?.added[0]?.name === picture('green')).toBe(true)
+  },
+)
+
 test('a row that stands twice and then once was removed once', async () => {
   const twin = rowOf(5, { name: 'twin' })
   expect(await compare({ before: [[twin], [twin]], after: [[twin]] })).toEqual([

@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ExportError } from '../../core/errors.ts'
+import { literal } from '../../core/sql.ts'
 import { checkColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
 import { readFault } from '../read-fault.ts'
-import { chainIdsSql, literal, scanSql } from '../scan-sql.ts'
+import { chainIdsSql, scanSql } from '../scan-sql.ts'
 import type { LoadRecord, NamedTable, Statements, Target } from '../target.ts'
 
 export type DuckdbOptions = {

@@ -1,4 +1,5 @@
-import { type Dialect, declareNotNull, doubleQuoted, standardLiteral } from '../dialect.ts'
+import { literal, named } from '../../core/sql.ts'
+import { type Dialect, declareNotNull } from '../dialect.ts'
 
 const types = {
   text: 'VARCHAR',
@@ -24,8 +25,8 @@ export const duckdb: Dialect = {
     decimal: 'Exact digits as text: DECIMAL ends at 38 digits, DOUBLE rounds.',
   },
   declare: declareNotNull(types),
-  quote: doubleQuoted,
-  literal: standardLiteral,
+  quote: named,
+  literal,
   comments: 'statements',
   tail: () => '',
   defaultSchema: 'main',

@@ -1,4 +1,5 @@
-import { type Dialect, declareNotNull, doubleQuoted, standardLiteral } from '../dialect.ts'
+import { literal, named } from '../../core/sql.ts'
+import { type Dialect, declareNotNull } from '../dialect.ts'
 
 const types = {
   text: 'text',
@@ -21,8 +22,8 @@ export const postgres: Dialect = {
     decimal: 'NUMERIC without scale: every digit is kept.',
   },
   declare: declareNotNull(types),
-  quote: doubleQuoted,
-  literal: standardLiteral,
+  quote: named,
+  literal,
   comments: 'statements',
   keyClause: (columns) => `PRIMARY KEY (${columns})`,
   tail: () => '',

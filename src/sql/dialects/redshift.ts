@@ -1,5 +1,6 @@
+import { literal, named } from '../../core/sql.ts'
 import type { ColumnType } from '../../core/table/index.ts'
-import { type Dialect, doubleQuoted, standardLiteral } from '../dialect.ts'
+import type { Dialect } from '../dialect.ts'
 
 const types = {
   text: 'VARCHAR(65535)',
@@ -20,8 +21,8 @@ export const redshift: Dialect = {
   types,
   limits: { u256: WHOLE, i256: WHOLE, decimal: 'Exact digits as text: DECIMAL ends at 38 digits.' },
   declare: ({ name, type, nullable }) => `${typeOf(name, type)}${nullable ? '' : ' NOT NULL'}`,
-  quote: doubleQuoted,
-  literal: standardLiteral,
+  quote: named,
+  literal,
   comments: 'statements',
   keyClause: (columns) => `PRIMARY KEY (${columns})`,
   tail: () => ' SORTKEY (block_number)',

@@ -1,4 +1,5 @@
-import { type Dialect, declareNotNull, doubleQuoted } from '../dialect.ts'
+import { named, literal as standardLiteral } from '../../core/sql.ts'
+import { type Dialect, declareNotNull } from '../dialect.ts'
 
 const types = {
   text: 'VARCHAR',
@@ -24,7 +25,7 @@ export const snowflake: Dialect = {
     time: 'UTC without a zone: load with the session in UTC.',
   },
   declare: declareNotNull(types),
-  quote: (name) => (RESERVED.has(name) || !PLAIN.test(name) ? doubleQuoted(name.toUpperCase()) : name),
+  quote: (name) => (RESERVED.has(name) || !PLAIN.test(name) ? named(name.toUpperCase()) : name),
   literal,
   comments: 'inline',
   inline: (text) => ` COMMENT ${literal(text)}`,
@@ -39,7 +40,7 @@ export const snowflake: Dialect = {
 
 /** Backslashes and quotes both escape in Snowflake's literals. */
 function literal(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+  return standardLiteral(text.replaceAll('\\', '\\\\'))
 }
 
 const PLAIN = /^[a-z_][a-z0-9_]*$/

@@ -1,4 +1,5 @@
-import { type Dialect, declareNotNull, doubleQuoted, standardLiteral } from '../dialect.ts'
+import { literal, named } from '../../core/sql.ts'
+import { type Dialect, declareNotNull } from '../dialect.ts'
 
 const types = {
   text: 'TEXT',
@@ -25,8 +26,8 @@ export const sqlite: Dialect = {
     time: 'Text such as 2023-11-14T22:46:40.000Z: sorts by time, datetime() reads it.',
   },
   declare: declareNotNull(types),
-  quote: doubleQuoted,
-  literal: standardLiteral,
+  quote: named,
+  literal,
   comments: 'source',
   keyClause: (columns) => `PRIMARY KEY (${columns})`,
   tail: () => ' STRICT',

@@ -1,0 +1,62 @@
+import { literal, named } from '../sql.ts'
+import type { Column, ColumnType } from '../table/index.ts'
+import type { DataFile } from './data-file.ts'
+
+export type SqlColumn = { name: string; type: string }
+
+/** DuckDB's type for each of ours. Exact numbers stay text: left to itself DuckDB would read them as floating point. */
+export const DUCKDB_TYPES = {
+  text: 'VARCHAR',
+  int32: 'INTEGER',
+  int64: 'BIGINT',
+  bool: 'BOOLEAN',
+  time: 'TIMESTAMPTZ',
+  u256: 'VARCHAR',
+  i256: 'VARCHAR',
+  decimal: 'VARCHAR',
+} as const satisfies Record<ColumnType, string>
+
+/** Columns of CSV, each with its type. */
+export function typedColumns(columns: readonly Column[]): SqlColumn[] {
+  return columns.map(({ name, type }) => ({ name, type: DUCKDB_TYPES[type] }))
+}
+
+/** Columns of CSV, each cell as the text that it is. */
+export function textColumns(columns: readonly Column[]): SqlColumn[] {
+  return columns.map(({ name }) => ({ name, type: 'VARCHAR' }))
+}
+
+/** DuckDB's source of a file's rows, in order; the columns are those of CSV, Parquet has its own. */
+export function sourceSql(file: Omit<DataFile, 'close'>, columns: readonly SqlColumn[]): string {
+  return file.format === 'parquet' ? parquetSource(file.paths) : csvSource(file, columns)
+}
+
+/** Rows of Parquet files. A folder named key=value adds no column. */
+export function parquetSource(paths: readonly string[]): string {
+  return `read_parquet(${pathList(paths)}, hive_partitioning = false)`
+}
+
+/** Rows of our own CSV, without guessing: an empty field is null, quoted empty text is not. */
+export function csvSource(
+  { paths, isPacked, longest }: Pick<DataFile, 'paths' | 'isPacked' | 'longest'>,
+  columns: readonly SqlColumn[],
+): string {
+  const options = [
+    'header = true, auto_detect = false, strict_mode = true, hive_partitioning = false',
+    `delim = ',', quote = '"', escape = '"', comment = '', new_line = '\\n'`,
+    `nullstr = '', allow_quoted_nulls = false, compression = '${isPacked ? 'gzip' : 'none'}'`,
+    `max_line_size = ${longest}, buffer_size = ${bufferFor(longest)}, parallel = false`,
+    `columns = {${columns.map(({ name, type }) => `${named(name)}: '${type}'`).join(', ')}}`,
+  ]
+  return `read_csv(${pathList(paths)}, ${options.join(', ')})`
+}
+
+const MIB = 1024 * 1024
+
+/** Two rows where that is cheap; of long ones one and a little, for DuckDB holds several buffers. */
+const bufferFor = (longest: number) => Math.max(longest + MIB, Math.min(2 * longest, 32 * MIB))
+
+/** A list of paths that stand for themselves: letters that begin a pattern are made a class of one. */
+export function pathList(paths: readonly string[]): string {
+  return `[${paths.map((path) => literal(path.replace(/[*?[]/g, '[$&]'))).join(', ')}]`
+}

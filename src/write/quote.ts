@@ -1,2 +1,0 @@
-/** Text as an SQL literal. */
-export const quote = (text: string) => `'${text.replaceAll("'", "''")}'`

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { openDataFile } from '../../../src/core/duckdb/data-file.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+
+const MIB = 1024 * 1024
+const HEADER = 'a,"b\nc"\n'
+const rowOf = (bytes: number) => `1,"${'x""\n'.repeat(Math.ceil(bytes / 4))}"\n`
+
+async function open(rows: readonly string[], name = 'a.csv') {
+  const folder = tempFolder()
+  const content = HEADER + rows.join('')
+  writeFileSync(join(folder, name), name.endsWith('.gz') ? gzipSync(content, { level: 1 }) : content)
+  const file = await openDataFile(join(folder, name), 'csv', folder)
+  const pieces = () => file.paths.map((path) => readFileSync(path, 'utf8'))
+  return { folder, file, pieces }
+}
+
+describe('a CSV file', () => {
+  test.for(['a.csv', 'a.csv.gz'])('of usual rows is read where it lies: %s', async (name) => {
+    const { folder, file } = await open(Array<string>(2_000).fill(rowOf(10_000)), name)
+    expect(file).toMatchObject({ paths: [join(folder, name)], isPacked: name !== 'a.csv', longest: 16 * MIB })
+    expect(readdirSync(folder)).toEqual([name])
+  })
+
+  test.for(['a.csv', 'a.csv.gz'])('with rows of 20 MiB is cut between them: %s', async (name) => {
+    const rows = [rowOf(10), rowOf(20 * MIB), rowOf(20 * MIB), rowOf(5)]
+    const { file, pieces } = await open(rows, name)
+    expect(file).toMatchObject({ isPacked: false, longest: Math.max(...rows.map((row) => row.length)) })
+    const expected = [`${rows[0]}${rows[1]}`, `${rows[2]}${rows[3]}`]
+    const found = pieces()
+    expect(found.map((piece) => piece.length)).toEqual(expected.map((text) => HEADER.length + text.length))
+    expect(found.every((piece, at) => piece === HEADER + expected[at])).toBe(true)
+  })
+
+  test('of many heavy rows is cut into pieces below 31 MB each', async () => {
+    const rows = Array.from({ length: 1_000 }, (_, at) => `${at},"${'"",\n'.repeat(20_000)}"\n`)
+    const { pieces } = await open(rows)
+    const found = pieces()
+    expect(Math.max(...found.map((piece) => piece.length))).toBeLessThan(31_000_000)
+    expect(found.map((piece) => piece.slice(HEADER.length)).join('') === rows.join('')).toBe(true)
+  })
+
+  test('whose last row has no line end keeps it', async () => {
+    const { pieces } = await open([rowOf(17 * MIB), '2,last'])
+    expect(pieces().at(-1)?.endsWith('\n2,last')).toBe(true)
+  })
+
+  test('leaves no piece behind when it is closed', async () => {
+    const { folder, file } = await open([rowOf(17 * MIB)])
+    expect(readdirSync(folder)).toHaveLength(2)
+    await file.close()
+    expect(readdirSync(folder)).toEqual(['a.csv'])
+  })
+
+  test('that is no gzip, or not there, is left to who reads it', async () => {
+    const folder = tempFolder()
+    writeFileSync(join(folder, 'a.csv.gz'), 'no gzip')
+    for (const name of ['a.csv.gz', 'b.csv'])
+      expect(await openDataFile(join(folder, name), 'csv', folder)).toMatchObject({
+        paths: [join(folder, name)],
+      })
+  })
+})
