@@ -65,8 +65,8 @@ export function describeScenarios(engine: Engine): void {
       const lake = goodLake()
       const picture = `data:image/svg+xml,"${'<g/>,\n'.repeat(3_500_000)}"`
       Object.assign(lake.erc721_transfers[0] ?? {}, { metadata_image_uri: picture })
-      const { place } = await loaded(lake)
-      await expectLake(place, lake)
+      const { place } = await loaded(lake, { tables: TABLE_NAMES })
+      await expectLake(place, lake, { tables: TABLE_NAMES })
     })
 
     test('gives the same rows when it is loaded twice', async () => {

@@ -5,7 +5,7 @@ import type { DataFile } from './data-file.ts'
 export type SqlColumn = { name: string; type: string }
 
 /** DuckDB's type for each of ours. Exact numbers stay text: left to itself DuckDB would read them as floating point. */
-export const DUCKDB_TYPES = {
+const DUCKDB_TYPES = {
   text: 'VARCHAR',
   int32: 'INTEGER',
   int64: 'BIGINT',
@@ -57,6 +57,6 @@ const MIB = 1024 * 1024
 const bufferFor = (longest: number) => Math.max(longest + MIB, Math.min(2 * longest, 32 * MIB))
 
 /** A list of paths that stand for themselves: letters that begin a pattern are made a class of one. */
-export function pathList(paths: readonly string[]): string {
+function pathList(paths: readonly string[]): string {
   return `[${paths.map((path) => literal(path.replace(/[*?[]/g, '[$&]'))).join(', ')}]`
 }
