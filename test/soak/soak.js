@@ -1,6 +1,10 @@
-// node test/soak/soak.js [kills, default 1000] [seed]: kills exports of every kind at every border to the disk and at random places,
-// starts them again until they are done, and compares every byte. Needs `npm run build` first.
+// npm run soak -- [kills, default 1000] [seed]: kills exports of every kind at every border to the disk and at random places,
+// starts them again until they are done, and compares every byte.
+// npm run soak -- scenarios [number, default 2000] [seed] [path]: random jobs over random nights, each row held against a world
+// that separate code made; a failure prints its seed and path, which play it again.
 import { runSoak } from './run-soak.js'
+import { playScenarios } from './scenarios.js'
 
-const [kills = '1000', seed = '1'] = process.argv.slice(2)
-await runSoak('test/soak/crash.soak.ts', { SOAK_KILLS: kills, SOAK_SEED: seed })
+const [what = '1000', ...rest] = process.argv.slice(2)
+if (what === 'scenarios') await playScenarios(rest)
+else await runSoak('test/soak/crash.soak.ts', { SOAK_KILLS: what, SOAK_SEED: rest[0] ?? '1' })

@@ -1,0 +1,15 @@
+import { test } from 'vitest'
+import { playMany, withEngines } from '../helpers/scenarios/play-many.ts'
+
+const { SOAK_SCENARIOS, SOAK_SEED, SOAK_PATH = '' } = process.env
+
+withEngines()
+
+test('exports of random jobs hold the rows of a random world, night by night', { timeout: 86_400_000 }, () =>
+  playMany({
+    scenarios: Number(SOAK_SCENARIOS),
+    seed: Number(SOAK_SEED),
+    path: SOAK_PATH === '' ? undefined : SOAK_PATH,
+    onPlayed: (count) => count % 100 === 0 && console.log(`${count} scenarios of seed ${SOAK_SEED}`),
+  }),
+)
