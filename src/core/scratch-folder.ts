@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, rmdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readTextIfAny } from './disk.ts'
@@ -10,19 +10,34 @@ import { describeSelf, isAlive, parseHolder } from './lock/holder.ts'
  */
 export async function makeScratch(use: string, under: string = tmpdir()): Promise<string> {
   await sweep(use, under)
-  const folder = await mkdtemp(join(under, `walletlake-${use}-`))
-  await writeFile(join(folder, HOLDER), JSON.stringify(await describeSelf()))
-  return folder
+  const holder = JSON.stringify(await describeSelf())
+  for (;;) {
+    const folder = await mkdtemp(join(under, `walletlake-${use}-`))
+    if (await isHeld(folder, holder)) return folder
+  }
 }
 
 const HOLDER = 'holder'
 
-/** One without a holder, or of a process that may be alive, stays. */
+/** Says whose the folder is; false where another process has swept it meanwhile, as nobody's. */
+async function isHeld(folder: string, holder: string): Promise<boolean> {
+  try {
+    await writeFile(join(folder, HOLDER), holder)
+    return true
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return false
+    throw thrown
+  }
+}
+
+/** What a process holds that may be alive stays; without a holder only what is empty goes. */
 async function sweep(use: string, under: string): Promise<void> {
   const names = await readdir(under).catch(() => [])
   for (const name of names.filter((one) => one.startsWith(`walletlake-${use}-`))) {
-    const holder = parseHolder((await readTextIfAny(join(under, name, HOLDER)).catch(() => '')) ?? '')
-    if (holder === undefined || (await isAlive(holder))) continue
-    await rm(join(under, name), { recursive: true, force: true }).catch(() => undefined)
+    const folder = join(under, name)
+    const holder = parseHolder((await readTextIfAny(join(folder, HOLDER)).catch(() => '')) ?? '')
+    if (holder === undefined) await rmdir(folder).catch(() => undefined)
+    else if (!(await isAlive(holder)))
+      await rm(folder, { recursive: true, force: true }).catch(() => undefined)
   }
 }

@@ -48,3 +48,17 @@ test('two of one process stand side by side', async () => {
   const made = [await makeScratch('load', under), await makeScratch('load', under)]
   expect(made.map((folder) => existsSync(folder))).toEqual([true, true])
 })
+
+test('a folder whose process was killed before it could say so goes', async () => {
+  const under = tempFolder()
+  mkdirSync(join(under, 'walletlake-load-empty'))
+  const made = await makeScratch('load', under)
+  expect(readdirSync(under)).toEqual([made.slice(under.length + 1)])
+})
+
+test('many that are made at once all have a folder', async () => {
+  const under = tempFolder()
+  const made = await Promise.all(Array.from({ length: 50 }, () => makeScratch('load', under)))
+  expect(new Set(made).size).toBe(50)
+  expect(made.every((folder) => existsSync(join(folder, 'holder')))).toBe(true)
+})

@@ -1,0 +1,55 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { runCommand, startCommand } from '../helpers/command.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { goodLake } from '../verify/lake.ts'
+import { duckdb, type Engine, postgres, sqlite } from './engines.ts'
+import { expectLake, writeExport } from './scenarios.ts'
+
+const KILLS = 6
+
+/** Starts the load and kills it so many milliseconds after its scratch folder has come; true where it had not ended yet. */
+async function killLoad(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv & { TMPDIR: string },
+  afterMs: number,
+) {
+  const child = startCommand(args, env)
+  const hasBegun = () => readdirSync(env.TMPDIR).some((name) => name.startsWith('walletlake-load-'))
+  while (!hasBegun() && child.exitCode === null) await setTimeout(2)
+  await setTimeout(afterMs)
+  child.kill('SIGKILL')
+  return (await child.ended).exit === null
+}
+
+async function expectWholeAfterKills(engine: Engine) {
+  const folder = join(tempFolder(), 'out')
+  const lake = goodLake()
+  await writeExport(folder, lake)
+  const place = await engine.place()
+  const env = { TMPDIR: join(tempFolder(), 'tmp') }
+  mkdirSync(env.TMPDIR)
+  const to = 'file' in place.to ? `${place.to.kind}:${place.to.file}` : place.to.url
+  const args = ['load', folder, '--to', to]
+  let killed = 0
+  for (let at = 0; at < KILLS; at += 1) if (await killLoad(args, env, 60 * at)) killed += 1
+  expect(killed).toBeGreaterThan(0)
+  expect(await runCommand(args, env)).toMatchObject({ exit: 0 })
+  expect(readdirSync(env.TMPDIR)).toEqual([])
+  await expectLake(place, lake)
+}
+
+test.for([duckdb, sqlite])('a killed load into $name is whole after the next, and leaves nothing', (engine) =>
+  expectWholeAfterKills(engine),
+)
+
+test.skipIf(postgres.skipped)(
+  'a killed load into postgres is whole after the next, and leaves nothing',
+  async () => {
+    await postgres.start()
+    await expectWholeAfterKills(postgres)
+    await postgres.stop()
+  },
+)
