@@ -9,7 +9,7 @@ import { type Coverage, type ManifestFile, PRIVATE_FOLDER } from '../core/manife
 import type { BlockRange, Job } from '../core/model.ts'
 import { emptyWalletsIn } from '../core/named-wallets.ts'
 import { type TableName, tableNamed } from '../core/table/index.ts'
-import { overlapTooMuch } from '../merge/condense.ts'
+import { overlapTooMuch } from '../merge/external-sort.ts'
 import { openSource } from '../merge/source-place.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Written } from '../spool/state.ts'
@@ -56,21 +56,21 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   const context = sliceContext({ ...output, listings }, folder)
   const pool = openWritePool(context)
   const pages = openPlaces(context)
-  const condense: Slicing['condense'] = async (places) => {
+  const sortExternally: Slicing['sortExternally'] = async (places) => {
     if (!overlapTooMuch(places)) return places
-    return pool.run({ kind: 'condense', places }, bytesOf(places))
+    return pool.run({ kind: 'sort', places }, bytesOf(places))
   }
   const slicer = createSlicer({
     spool: output.spool,
     listings,
     from: output.earlier.from,
     pool,
-    condense,
+    sortExternally,
     onRows: (rows) => noteRows(output.figures, rows),
   })
   return {
     pageArrived: (bytes) => slicer.pageArrived(bytes),
-    finish: (end) => finish({ ...output, listings, context, slicer, pool, pages, condense }, end),
+    finish: (end) => finish({ ...output, listings, context, slicer, pool, pages, sortExternally }, end),
     close: async () => {
       await pool.close()
       pages.close()
@@ -123,7 +123,7 @@ type Finishing = Output & {
   slicer: Slicer
   pool: WritePool
   pages: Places
-  condense: Slicing['condense']
+  sortExternally: Slicing['sortExternally']
 }
 
 async function finish(finishing: Finishing, to: number): Promise<Written> {
@@ -166,13 +166,13 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
 
 /** The slices of the range, every transaction in one of them. */
 async function settledSlices(finishing: Finishing, range: BlockRange): Promise<readonly SliceRows[]> {
-  const { spool, figures, slicer, pool, pages, condense } = finishing
+  const { spool, figures, slicer, pool, pages, sortExternally } = finishing
   const cut = await Promise.all(await slicer.finish(range))
   const frames = spool.frames(finishing.listings)
   return settleMoved(cut, {
     placesIn: (blocks) => placesIn(frames, blocks),
     open: (place) => openSource(place, { read: pages.read, range, cutMs: spool.cutMs }),
-    condense,
+    sortExternally,
     rewrite: async (before, slice) => {
       const rows = await pool.run({ kind: 'slice', slice }, 0)
       noteRows(figures, before, -1)

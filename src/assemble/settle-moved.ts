@@ -10,7 +10,7 @@ export type Settling = {
   placesIn: (range: BlockRange) => readonly SourcePlace[]
   open: (place: SourcePlace) => ItemSource
   /** Sorts pages into runs where too many of them overlap. */
-  condense: (places: readonly SourcePlace[]) => Promise<readonly SourcePlace[]>
+  sortExternally: (places: readonly SourcePlace[]) => Promise<readonly SourcePlace[]>
   /** Makes a slice again, in place of the one before. */
   rewrite: (before: SliceRows, slice: Slice) => Promise<SliceRows>
 }
@@ -38,7 +38,7 @@ export async function settleMoved(
     if (!holds(slice, wanted)) settled.push(slice)
     else {
       const others = settling.placesIn(slice.range).filter(({ offset }) => !pages.has(offset))
-      const places = [...(await settling.condense(others)), ...pages.values()]
+      const places = [...(await settling.sortExternally(others)), ...pages.values()]
       settled.push(await settling.rewrite(slice, { range: slice.range, places, moved }))
     }
   }

@@ -1,7 +1,7 @@
 import { subtractRange, uniteRanges } from '../core/block-ranges.ts'
 import type { Listings } from '../core/listings.ts'
 import type { BlockRange } from '../core/model.ts'
-import { mostOverlap, overlapTooMuch } from '../merge/condense.ts'
+import { mostOverlap, overlapTooMuch } from '../merge/external-sort.ts'
 import type { SourcePlace } from '../merge/source-place.ts'
 import type { Frame } from '../spool/listing.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -16,7 +16,7 @@ export type Slicing = {
   from: number
   pool: WritePool
   /** Sorts pages into runs where too many of them overlap. */
-  condense: (places: readonly SourcePlace[]) => Promise<readonly SourcePlace[]>
+  sortExternally: (places: readonly SourcePlace[]) => Promise<readonly SourcePlace[]>
   /** Called as the rows of a slice are staged. */
   onRows: (rows: SliceRows) => void
 }
@@ -69,11 +69,11 @@ class SettledSlicer implements Slicer {
   }
 
   async finish(range: BlockRange): Promise<readonly Promise<SliceRows>[]> {
-    const { spool, listings, condense } = this.#slicing
+    const { spool, listings, sortExternally } = this.#slicing
     this.#isLast = true
     const frames = spool.frames(listings)
     for (const left of without(range, this.#gone)) {
-      const places = await condense(placesIn(frames, left))
+      const places = await sortExternally(placesIn(frames, left))
       for (const slice of cutSlices(left, places)) this.#begin(slice)
     }
     return this.#begun.sort((a, b) => a.from - b.from).map(({ rows }) => rows)

@@ -1,4 +1,4 @@
-import Pool from 'undici/lib/dispatcher/pool.js'
+import { Pool } from 'undici'
 import { ExportError } from '../core/errors.ts'
 import { secretHider } from '../core/secrets.ts'
 import { faultWords } from './connection-fault.ts'

@@ -27,7 +27,7 @@ type Standing = {
   trouble: string | undefined
 }
 
-export type Asker = {
+export type Requester = {
   client: Client
   gate: Gate
   /** Holds the number of requests in flight within the run's concurrency. */
@@ -58,37 +58,37 @@ export type Ask = ClientRequest & {
  * long as it takes; faults and malformed bodies are tried again a bounded number of times; 400, 401, 403, 404 throw
  * at once. Before the first good answer, what no try can heal ends after three. The error of a request that changes something says whether any try may have been carried out.
  */
-export async function request<T>(asker: Asker, ask: Ask, read: (body: Buffer) => T): Promise<T> {
-  const limits = { ...RETRY_DEFAULTS, ...asker.retry }
+export async function request<T>(requester: Requester, ask: Ask, read: (body: Buffer) => T): Promise<T> {
+  const limits = { ...RETRY_DEFAULTS, ...requester.retry }
   let failures = 0
   let mayHaveActed = false
-  return pRetry(() => untilAdmitted(asker, ask, read), {
+  return pRetry(() => untilAdmitted(requester, ask, read), {
     retries: limits.retries,
     minTimeout: 0,
     maxTimeout: 0,
-    signal: asker.signal,
+    signal: requester.signal,
     shouldRetry: ({ error, attemptNumber }) =>
-      mayRepeat(ask, error) && !isHopeless(asker, error, attemptNumber),
+      mayRepeat(ask, error) && !isHopeless(requester, error, attemptNumber),
     onFailedAttempt: async ({ error, retriesLeft, attemptNumber }) => {
       mayHaveActed ||= ask.method !== 'GET' && isInDoubt(error)
-      if (retriesLeft === 0 || !mayRepeat(ask, error) || isHopeless(asker, error, attemptNumber)) return
+      if (retriesLeft === 0 || !mayRepeat(ask, error) || isHopeless(requester, error, attemptNumber)) return
       failures += 1
-      const reason = asker.client.hideKey(error.message)
-      if (asker.standing !== undefined) asker.standing.trouble = reason
-      asker.onEvent({ kind: 'retried', reason, failures })
+      const reason = requester.client.hideKey(error.message)
+      if (requester.standing !== undefined) requester.standing.trouble = reason
+      requester.onEvent({ kind: 'retried', reason, failures })
       const delayMs = delayBeforeRetry({ failures, retryAfterMs: error.retryAfterMs }, limits, Math.random)
-      await sleep(delayMs, asker.signal)
+      await sleep(delayMs, requester.signal)
     },
   }).catch((thrown: unknown) => {
-    asker.signal.throwIfAborted()
-    const hasAnswered = asker.standing?.hasAnswered ?? true
-    const { hideKey } = asker.client
+    requester.signal.throwIfAborted()
+    const hasAnswered = requester.standing?.hasAnswered ?? true
+    const { hideKey } = requester.client
     throw withPlace(toExportError(thrown), { about: ask.about, mayHaveActed, hasAnswered, hideKey })
   })
 }
 
 /** Whether what failed so often cannot heal: it takes more than a try, but the service never gave a good answer. */
-function isHopeless({ standing }: Asker, error: ExportError, tries: number): boolean {
+function isHopeless({ standing }: Requester, error: ExportError, tries: number): boolean {
   return error.isPermanent && standing?.hasAnswered === false && tries >= PERMANENT_TRIES
 }
 
@@ -111,34 +111,35 @@ function isInDoubt(error: Error): boolean {
 }
 
 /** Asks until the quota lets the request in. */
-async function untilAdmitted<T>(asker: Asker, ask: Ask, read: (body: Buffer) => T): Promise<T> {
+async function untilAdmitted<T>(requester: Requester, ask: Ask, read: (body: Buffer) => T): Promise<T> {
   for (;;) {
-    const admitted = await asker.limit(() => tryOnce(asker, ask, read))
+    const admitted = await requester.limit(() => tryOnce(requester, ask, read))
     if (admitted !== undefined) return admitted.value
   }
 }
 
 /** Asks once; undefined where the quota refused it and the gate holds everything back. */
 async function tryOnce<T>(
-  asker: Asker,
+  requester: Requester,
   ask: Ask,
   read: (body: Buffer) => T,
 ): Promise<{ value: T } | undefined> {
-  const settle = await asker.gate.take(asker.signal)
-  const answer = await send(asker, ask).catch((thrown: unknown) => {
+  const settle = await requester.gate.take(requester.signal)
+  const answer = await send(requester, ask).catch((thrown: unknown) => {
     settle({ kind: 'failed', retryAfterMs: undefined })
     throw thrown
   })
   const outcome = readAdmission(ask, answer)
   settle(outcome)
   if (outcome.kind === 'refused') {
-    asker.onEvent({ kind: 'refused', waitMs: asker.gate.pausedMs() })
+    requester.onEvent({ kind: 'refused', waitMs: requester.gate.pausedMs() })
     return undefined
   }
-  const asked = { baseUrl: asker.client.baseUrl, path: ask.pathAndQuery.replace(/\?.*$/s, '') }
-  if (answer.status < 200 || answer.status > 299) throw refusal(answer, asker, asked)
+  const asked = { baseUrl: requester.client.baseUrl, path: ask.pathAndQuery.replace(/\?.*$/s, '') }
+  if (answer.status < 200 || answer.status > 299) throw refusal(answer, requester, asked)
   const value = readAnswer(answer, asked, read)
-  if (asker.standing !== undefined) Object.assign(asker.standing, { hasAnswered: true, trouble: undefined })
+  if (requester.standing !== undefined)
+    Object.assign(requester.standing, { hasAnswered: true, trouble: undefined })
   return { value }
 }
 
@@ -154,10 +155,10 @@ function readAnswer<T>(answer: Answer, { baseUrl, path }: Asked, read: (body: Bu
   }
 }
 
-async function send(asker: Asker, ask: Ask): Promise<Answer> {
-  asker.onEvent({ kind: 'sent' })
-  const answer = await asker.client.send(ask, asker.signal)
-  asker.onEvent({ kind: 'answered', bytes: answer.body.length })
+async function send(requester: Requester, ask: Ask): Promise<Answer> {
+  requester.onEvent({ kind: 'sent' })
+  const answer = await requester.client.send(ask, requester.signal)
+  requester.onEvent({ kind: 'answered', bytes: answer.body.length })
   return answer
 }
 
@@ -175,7 +176,7 @@ function isOwnLimit({ headers }: Answer, waitMs = 0): boolean {
 
 const LONGEST_QUOTA_WAIT_MS = 60_000
 
-function refusal(answer: Answer, { client }: Asker, asked: Asked): ExportError {
+function refusal(answer: Answer, { client }: Requester, asked: Asked): ExportError {
   const { status, headers, body } = answer
   const retryAfterMs = readWait(headers)
   const what = `the service answered ${status}${serviceMessage(body, client)}`

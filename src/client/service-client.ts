@@ -13,7 +13,7 @@ import { type SharedSecretOperations, sharedSecretOperations } from './operation
 import { type TransactionOperations, transactionOperations } from './operations/transactions.ts'
 import { type WebhookAddressOperations, webhookAddressOperations } from './operations/webhook-addresses.ts'
 import { type WebhookOperations, webhookOperations } from './operations/webhooks.ts'
-import { type Asker, type RequestEvent, request } from './request.ts'
+import { type RequestEvent, type Requester, request } from './request.ts'
 import type { RetryOptions } from './retry.ts'
 
 /** Where a service is, the key for it, and how it is asked. */
@@ -117,13 +117,13 @@ function checkWhole(name: string, value: number, most: number): void {
   throw new ExportError('USAGE', `${name} is ${value}`, { fix: `Give a whole number from 1 to ${most}.` })
 }
 
-function callWith(asker: Asker): Call {
+function callWith(requester: Requester): Call {
   return (ask, read, { signal } = {}) =>
-    request(signal === undefined ? asker : endedBy(asker, signal), ask, read)
+    request(signal === undefined ? requester : endedBy(requester, signal), ask, read)
 }
 
-/** The same asker for a call that ends with its own signal, also while it waits for its turn. */
-function endedBy(asker: Asker, own: AbortSignal): Asker {
-  const signal = AbortSignal.any([asker.signal, own])
-  return { ...asker, signal, limit: (task) => orAborted(asker.limit(task), signal) }
+/** The same requester for a call that ends with its own signal, also while it waits for its turn. */
+function endedBy(requester: Requester, own: AbortSignal): Requester {
+  const signal = AbortSignal.any([requester.signal, own])
+  return { ...requester, signal, limit: (task) => orAborted(requester.limit(task), signal) }
 }

@@ -1,6 +1,6 @@
 import type { Page } from '../client/pages/page.ts'
 import { readRange } from '../client/pages/read-range.ts'
-import type { Asker } from '../client/request.ts'
+import type { Requester } from '../client/request.ts'
 import type { Figures } from '../core/figures.ts'
 import type { Listings } from '../core/listings.ts'
 import { type BlockRange, type Job, NO_END } from '../core/model.ts'
@@ -13,7 +13,7 @@ export type Crawl = {
   listings: Listings
   /** The end is not before this block: an export goes up to there. @default 0 */
   leastEnd?: number
-  asker: Asker
+  requester: Requester
   spool: Spool
   figures: Figures
   /** Called as each page is on disk, with the bytes of its body. */
@@ -46,14 +46,15 @@ function* openPieces({ listings, spool }: Crawl): Generator<Piece> {
 
 /** As many readers as the job allows share the pieces until all is read; the first failure stops all. */
 async function readPieces(context: Crawl, pieces: Iterable<Piece>): Promise<void> {
-  const { job, asker } = context
-  const open = (signal: AbortSignal) => sharePieces({ ...context, asker: { ...asker, signal } }, pieces)
-  await runReaders({ count: job.concurrency, signal: asker.signal, open })
+  const { job, requester } = context
+  const open = (signal: AbortSignal) =>
+    sharePieces({ ...context, requester: { ...requester, signal } }, pieces)
+  await runReaders({ count: job.concurrency, signal: requester.signal, open })
 }
 
 function sharePieces(context: Crawl, pieces: Iterable<Piece>): Reading {
   const plan = createReadPlan(pieces)
-  const idle = createBell(context.asker.signal)
+  const idle = createBell(context.requester.signal)
   const inside = { ...context, onProgress: idle.ring }
   return {
     onFailure: idle.ring,
@@ -88,7 +89,7 @@ function createBell(signal: AbortSignal): { wait: () => Promise<void>; ring: () 
 }
 
 async function readClaim(
-  { job, asker, spool, figures, onPage, onProgress }: Crawl & { onProgress: () => void },
+  { job, requester, spool, figures, onPage, onProgress }: Crawl & { onProgress: () => void },
   claim: Claim,
 ): Promise<void> {
   const { address, range, order } = claim
@@ -98,7 +99,7 @@ async function readClaim(
     return wanted
   }
   const ask = { chain: job.chain, address, range, order, cutMs: spool.cutMs, advance }
-  for await (const page of readRange(asker, ask)) {
+  for await (const page of readRange(requester, ask)) {
     await spool.addPage(address, page)
     onPage(page.body.length)
     figures.pages += 1

@@ -51,17 +51,17 @@ const UNKNOWN_BLOCKS = 100
 
 /** As many readers as the job allows take one block after the other, as long as it is worth going on. */
 async function readBlocks(reader: Reader, blocks: Iterator<number>, isWorth: () => boolean): Promise<void> {
-  const { job, asker } = reader
+  const { job, requester } = reader
   const open = (signal: AbortSignal): Reading => ({
     read: async (isSpent) => {
       while (!isSpent() && isWorth()) {
         const next = blocks.next()
         if (next.done) return
-        await keepBlock({ ...reader, asker: { ...asker, signal } }, next.value)
+        await keepBlock({ ...reader, requester: { ...requester, signal } }, next.value)
       }
     },
   })
-  await runReaders({ count: job.concurrency, signal: asker.signal, open })
+  await runReaders({ count: job.concurrency, signal: requester.signal, open })
 }
 
 async function keepBlock(reader: Reader, block: number): Promise<void> {
@@ -79,10 +79,10 @@ async function keepBlock(reader: Reader, block: number): Promise<void> {
 }
 
 /** Resolves with the bytes of all the block's pages. */
-async function readWhole({ job, asker, spool, figures }: Reader, block: number): Promise<number> {
+async function readWhole({ job, requester, spool, figures }: Reader, block: number): Promise<number> {
   const begun = await spool.begun(block)
   const onStop = (pages: BegunBlock) => spool.addBegun(block, pages)
-  const whole = await readBlock(asker, { chain: job.chain, block, begun, onStop })
+  const whole = await readBlock(requester, { chain: job.chain, block, begun, onStop })
   await spool.addPage(BLOCKS, {
     ...whole,
     body: whole.items === 0 ? Buffer.alloc(0) : whole.body,

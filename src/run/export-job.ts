@@ -11,7 +11,7 @@ import {
   namesWalletsOf,
 } from '../assemble/earlier-export.ts'
 import { areFilesInPlace, sizeOf } from '../assemble/find-export.ts'
-import type { Asker } from '../client/request.ts'
+import type { Requester } from '../client/request.ts'
 import { readTextIfAny, writeAtomically } from '../core/disk.ts'
 import { type ExportError, toExportError } from '../core/errors.ts'
 import type { Figures } from '../core/figures.ts'
@@ -29,7 +29,7 @@ import { privateFolder } from './private-folder.ts'
 
 export type JobRun = {
   job: Job
-  asker: Asker
+  requester: Requester
   figures: Figures
   /** Forget checkpoints and start over. */
   fresh: boolean
@@ -129,15 +129,15 @@ type Writing = {
 
 /** Reads, and writes what is new; undefined, with nothing written, where the border has changed. */
 async function writeFrom(run: JobRun, { spool, earlier, border }: Writing): Promise<WriteState | undefined> {
-  const { job, asker, figures, onNotice } = run
-  const output = await openOutput({ job, spool, figures, signal: asker.signal, earlier })
+  const { job, requester, figures, onNotice } = run
+  const output = await openOutput({ job, spool, figures, signal: requester.signal, earlier })
   try {
     figures.phase = 'reading'
     const listings = listingsToRead(job, earlier)
     const { before, from } = earlier
     const leastEnd = before === undefined ? 0 : endOfExport(before)
     const onPage = output.pageArrived
-    const end = await crawlJob({ job, listings, leastEnd, asker, spool, figures, onNotice, onPage })
+    const end = await crawlJob({ job, listings, leastEnd, requester, spool, figures, onNotice, onPage })
     if (border !== undefined && (await hasBorderChanged(spool, listings, border))) {
       Object.assign(figures, { rows: {}, transactions: 0 })
       return undefined

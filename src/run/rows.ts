@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { openPlaces } from '../assemble/open-places.ts'
 import { placesIn } from '../assemble/slicer.ts'
 import { createGate } from '../client/gate/gate.ts'
-import { openAsker, requireService } from '../client/open-asker.ts'
 import { openDemo } from '../client/open-demo.ts'
+import { openRequester, requireService } from '../client/open-requester.ts'
 import type { RetryOptions } from '../client/retry.ts'
 import { type ByteText, toBytes, toText } from '../core/byte-text.ts'
 import { checkCallOptions, OPTION, type OptionCheck } from '../core/call-options.ts'
@@ -19,7 +19,7 @@ import { type Cell, type TableName, type TableRows, tableNamed } from '../core/t
 import { tablesNamed } from '../core/table/tables-named.ts'
 import { crawlJob } from '../crawl/crawl.ts'
 import { flattenTransaction, type Reject } from '../flatten/flatten-transaction.ts'
-import { condense } from '../merge/condense.ts'
+import { sortExternally } from '../merge/external-sort.ts'
 import { mergeItems } from '../merge/merge-items.ts'
 import { openSource, type SourcePlace } from '../merge/source-place.ts'
 import { missingWords } from '../report/words.ts'
@@ -72,7 +72,7 @@ async function* readTable<T extends TableName>(
   try {
     const demo = job.service.baseUrl === 'demo' ? await openDemo() : undefined
     const figures = newFigures(job.wallets.length, Date.now())
-    const { asker, close } = openAsker(job, {
+    const { requester, close } = openRequester(job, {
       ...options,
       ...{ demoUrl: demo?.url, gate: createGate(), limit: limitConcurrency(job.concurrency), figures },
       ...{ signal: stop.signal, spend: () => {}, onDetail: options.onDetail ?? (() => {}) },
@@ -86,7 +86,7 @@ async function* readTable<T extends TableName>(
     try {
       const listings = listingsOf(job)
       const none = () => {}
-      const end = await crawlJob({ job, listings, asker, spool, figures, onPage: none, onNotice: none })
+      const end = await crawlJob({ job, listings, requester, spool, figures, onPage: none, onNotice: none })
       for await (const row of readRows({ job, spool, folder, end, table, onReject: options.onReject })) {
         stop.signal.throwIfAborted()
         yield toObject(table, row)
@@ -149,7 +149,7 @@ async function* readRows({ job, spool, folder, end, table, onReject }: Reading):
   const context = { chain, nativeSymbol, wallets, tables: new Set([table]), onReject: onReject ?? (() => {}) }
   try {
     const frames = spool.frames(listingsOf(job))
-    const sources = await condense(placesIn(frames, range), { file: runsFile, open })
+    const sources = await sortExternally(placesIn(frames, range), { file: runsFile, open })
     for (const views of mergeItems(sources.map(open))) {
       const flat = flattenTransaction(views, context)
       for (const cells of flat?.rows[table] ?? []) yield { ...flat?.prefix, ...cells }

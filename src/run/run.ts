@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { type Bounds, type StartedBounds, startBounds } from '../client/bounds.ts'
 import { createGate, type Gate } from '../client/gate/gate.ts'
-import { openAsker, requireService } from '../client/open-asker.ts'
 import { openDemo } from '../client/open-demo.ts'
-import type { Asker } from '../client/request.ts'
+import { openRequester, requireService } from '../client/open-requester.ts'
+import type { Requester } from '../client/request.ts'
 import type { RetryOptions } from '../client/retry.ts'
 import { checkCallOptions, OPTION, type OptionCheck } from '../core/call-options.ts'
 import { ExportError, FAILURES, type FailureCode } from '../core/errors.ts'
@@ -95,7 +95,7 @@ function requireDistinctOutputs(jobs: readonly Job[]): void {
   }
 }
 
-type Shared = StartedBounds & { gate: Gate; limit: Asker['limit'] }
+type Shared = StartedBounds & { gate: Gate; limit: Requester['limit'] }
 
 function shareLimits(jobs: readonly Job[], options: RunOptions): Shared {
   return {
@@ -108,7 +108,7 @@ function shareLimits(jobs: readonly Job[], options: RunOptions): Shared {
 type Running = { shared: Shared; options: RunOptions; demoUrl: string | undefined; id: string }
 
 async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, id }: Running) {
-  const { asker, close } = openAsker(job, {
+  const { requester, close } = openRequester(job, {
     ...shared,
     ...options,
     signal: shared.signal,
@@ -119,7 +119,7 @@ async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, 
   const onNotice = options.onNotice ?? (() => {})
   const result = await exportJob({
     job,
-    asker,
+    requester,
     figures,
     fresh: options.fresh ?? false,
     rereadBlocks: options.rereadBlocks,

@@ -12,13 +12,13 @@ const identity = { kind: 'blocks' as const, chain: '1', startBlock: 0, endBlock:
 test('slices of blocks begin while others are still asked, and cover each block once', async () => {
   const spool = await openSpool({ folder: tempFolder(), identity, now: 0, onDamage: () => {} })
   const { pool, slices } = recordingPool()
-  const condense = async (places: readonly unknown[]) => places as never
+  const sortExternally = async (places: readonly unknown[]) => places as never
   const slicer = createSlicer({
     spool,
     listings: listed(BLOCKS),
     from: 0,
     pool,
-    condense,
+    sortExternally,
     onRows: () => {},
   })
   const body = Buffer.from(`{"transactions":["${'x'.repeat(5_000)}"]}`)

@@ -15,13 +15,13 @@ async function sliced({ received, end = END, ...given }: Run) {
   const { pool, slices } = recordingPool()
   const listings = listed(...received.map(({ wallet }) => wallet))
   const told: SliceRows[] = []
-  const condense: Slicing['condense'] = async (places) => places
+  const sortExternally: Slicing['sortExternally'] = async (places) => places
   const slicing = {
     spool,
     listings,
     from: 0,
     pool,
-    condense,
+    sortExternally,
     onRows: (rows: SliceRows) => told.push(rows),
     ...given,
   }
@@ -143,7 +143,7 @@ test('blocks whose pages overlap too much wait to be sorted', async () => {
   )
   const { slices, early, frames } = await sliced({
     received: wallets.flat(),
-    condense: async (places) => {
+    sortExternally: async (places) => {
       asked.push(places.length)
       return places
     },

@@ -80,7 +80,7 @@ async function measure({ name, quota, url, seconds, gateless = false }) {
   const { signal } = new AbortController()
   setMaxListeners(0, signal)
   const shared = createGate()
-  const asker = {
+  const requester = {
     client,
     limit: (task) => task(),
     signal,
@@ -93,7 +93,7 @@ async function measure({ name, quota, url, seconds, gateless = false }) {
   const until = began + seconds * 1000
   let last = began
   const reader = async () => {
-    const reader = { ...asker, gate: gateless ? ownGate() : shared }
+    const reader = { ...requester, gate: gateless ? ownGate() : shared }
     while (performance.now() < until) {
       await request(reader, PAGE, () => ({}))
       counts.answered += 1

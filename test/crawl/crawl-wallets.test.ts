@@ -6,7 +6,7 @@ import { newFigures } from '../../src/core/figures.ts'
 import { EVERYWHERE, listingsOf } from '../../src/core/listings.ts'
 import { crawl } from '../../src/crawl/crawl-wallets.ts'
 import { openSpool, type Spool } from '../../src/spool/spool.ts'
-import { fakeAsker, type Query, type Reply } from '../client/pages/fake-asker.ts'
+import { fakeRequester, type Query, type Reply } from '../client/pages/fake-requester.ts'
 import { bodyOf, hashesIn, tiedItems } from '../client/pages/listing.ts'
 import { createDice, type Dice } from '../helpers/dice.ts'
 import { testJob } from '../helpers/jobs.ts'
@@ -87,12 +87,12 @@ async function crawlAll(run: Run): Promise<void> {
       if (left === 0) stop.abort(new Error('killed'))
       return reply(query)
     }
-    const { asker } = fakeAsker(counted, stop.signal)
+    const { requester } = fakeRequester(counted, stop.signal)
     const spool = await openSpool({ folder, identity, now: world.nowMs, onDamage: () => {} })
     const context = {
       job,
       listings: listingsOf(job),
-      asker,
+      requester,
       figures: newFigures(WALLETS.length, 0),
       onPage: () => {},
       onNotice: () => {},

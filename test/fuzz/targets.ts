@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { readPage } from '../../src/client/pages/page.ts'
-import { type Asker, request } from '../../src/client/request.ts'
+import { type Requester, request } from '../../src/client/request.ts'
 import { readRetryAfter } from '../../src/client/retry.ts'
 import { ExportError } from '../../src/core/errors.ts'
 import { parseHolder } from '../../src/core/lock/holder.ts'
@@ -185,7 +185,7 @@ function answers(page: unknown): fc.Arbitrary<Answer> {
 /** Asks a client that gives this answer, without waiting and without trying again. */
 function ask(answer: Answer): Promise<unknown> {
   const none = () => {}
-  const asker: Asker = {
+  const requester: Requester = {
     client: {
       send: async () => answer,
       baseUrl: 'http://127.0.0.1',
@@ -198,9 +198,9 @@ function ask(answer: Answer): Promise<unknown> {
     signal: AbortSignal.abort(new ExportError('BUDGET_REACHED', 'no second try')),
     onEvent: none,
   }
-  const signal = answer.status === 429 ? asker.signal : new AbortController().signal
+  const signal = answer.status === 429 ? requester.signal : new AbortController().signal
   const page = { method: 'GET', pathAndQuery: '/v1', about: 'a page' } as const
-  return request({ ...asker, signal }, page, (body) => readPage(body, LIMITS))
+  return request({ ...requester, signal }, page, (body) => readPage(body, LIMITS))
 }
 
 function expectDelay(text: string): void {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { CondenseOptions } from '../../src/merge/condense.ts'
+import type { ExternalSort } from '../../src/merge/external-sort.ts'
 import type { ItemSource, WalletItem } from '../../src/merge/frame-items.ts'
 import { sortItems } from '../../src/merge/frame-items.ts'
 import { mergeItems } from '../../src/merge/merge-items.ts'
@@ -26,7 +26,7 @@ export function sourceOf(items: WalletItem[], bytes = 100): ItemSource {
 export function placesOf(
   pages: readonly WalletItem[][],
   bytes = 100,
-): { places: SourcePlace[]; open: CondenseOptions['open'] } {
+): { places: SourcePlace[]; open: ExternalSort['open'] } {
   const places = pages.map((page, offset) => ({
     ...{ wallet: page[0]?.wallet ?? '0xa', offset, bytes },
     span: sourceOf(page).span,

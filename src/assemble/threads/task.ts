@@ -1,11 +1,11 @@
 import { toExportError } from '../../core/errors.ts'
-import { condense } from '../../merge/condense.ts'
+import { sortExternally } from '../../merge/external-sort.ts'
 import { openSource, type SourcePlace } from '../../merge/source-place.ts'
 import { openPlaces } from '../open-places.ts'
 import { createSliceWriter, type Slice, type SliceContext, type SliceRows } from '../write-slice.ts'
 
 /** A piece of the writing that stands for itself: plain values in, plain values out, files on disk. */
-export type WriteTask = { kind: 'condense'; places: readonly SourcePlace[] } | { kind: 'slice'; slice: Slice }
+export type WriteTask = { kind: 'sort'; places: readonly SourcePlace[] } | { kind: 'slice'; slice: Slice }
 
 export type WriteResult<T extends WriteTask> = T extends { kind: 'slice' }
   ? SliceRows
@@ -27,7 +27,7 @@ export function openWriteTasks(context: SliceContext): WriteTasks {
       try {
         return task.kind === 'slice'
           ? slices.write(task.slice)
-          : await condensePlaces(task.places, context, signal)
+          : await sortPlaces(task.places, context, signal)
       } catch (thrown) {
         throw toExportError(thrown)
       }
@@ -37,7 +37,7 @@ export function openWriteTasks(context: SliceContext): WriteTasks {
 }
 
 /** Sorts pages of which too many overlap into runs. */
-async function condensePlaces(
+async function sortPlaces(
   places: readonly SourcePlace[],
   context: SliceContext,
   signal: AbortSignal | undefined,
@@ -46,7 +46,7 @@ async function condensePlaces(
   const all = { range: { from: 0, to: Number.MAX_SAFE_INTEGER }, cutMs: context.cutMs }
   const open = (place: SourcePlace) => openSource(place, { read: pages.read, ...all })
   try {
-    return await condense(places, { file: context.runsFile, open, signal })
+    return await sortExternally(places, { file: context.runsFile, open, signal })
   } finally {
     pages.close()
   }

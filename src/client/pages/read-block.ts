@@ -1,6 +1,6 @@
 import { ExportError } from '../../core/errors.ts'
 import { itemOfNative } from '../../core/item-key.ts'
-import { type Ask, type Asker, request } from '../request.ts'
+import { type Ask, type Requester, request } from '../request.ts'
 import { type Page, readPage } from './page.ts'
 
 export type BlockAsk = {
@@ -32,9 +32,9 @@ const PAGE_SIZE = 100
  * starts the block anew. Throws REQUEST_REFUSED with status 404 where the service does not have the block, and
  * PAGE_MALFORMED where a page holds a transaction of another block or its tokens lead nowhere.
  */
-export async function readBlock(asker: Asker, ask: BlockAsk): Promise<BlockPages> {
+export async function readBlock(requester: Requester, ask: BlockAsk): Promise<BlockPages> {
   for (let starts = 0; starts < MOST_STARTS; starts += 1) {
-    const pages = await followTokens(asker, starts === 0 ? ask : { ...ask, begun: undefined })
+    const pages = await followTokens(requester, starts === 0 ? ask : { ...ask, begun: undefined })
     if (pages !== undefined) return pages
   }
   throw new ExportError(
@@ -46,13 +46,13 @@ export async function readBlock(asker: Asker, ask: BlockAsk): Promise<BlockPages
 const MOST_STARTS = 3
 
 /** All pages of the block; undefined where a token led nowhere. */
-async function followTokens(asker: Asker, ask: BlockAsk): Promise<BlockPages | undefined> {
+async function followTokens(requester: Requester, ask: BlockAsk): Promise<BlockPages | undefined> {
   const pages: BlockPages[] = ask.begun === undefined ? [] : [ask.begun]
   let token = ask.begun?.token
   const asked = new Set([token])
   try {
     for (;;) {
-      const page = await askPage(asker, ask, token)
+      const page = await askPage(requester, ask, token)
       if (page === undefined) return undefined
       pages.push({ ...page, pages: 1 })
       token = page.next
@@ -67,11 +67,15 @@ async function followTokens(asker: Asker, ask: BlockAsk): Promise<BlockPages | u
 }
 
 /** One page; undefined where the service does not know the token any more. */
-async function askPage(asker: Asker, ask: BlockAsk, token: string | undefined): Promise<Page | undefined> {
+async function askPage(
+  requester: Requester,
+  ask: BlockAsk,
+  token: string | undefined,
+): Promise<Page | undefined> {
   const range = { from: ask.block, to: ask.block + 1 }
   const limits = { range, cutMs: Number.POSITIVE_INFINITY, order: 'asc', toItem: itemOfNative } as const
   try {
-    return await request(asker, pageAsk(ask, token), (body) => readPage(body, limits))
+    return await request(requester, pageAsk(ask, token), (body) => readPage(body, limits))
   } catch (thrown) {
     const refused = thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED'
     if (refused && token !== undefined) return undefined

@@ -1,6 +1,6 @@
 import { ExportError } from '../../core/errors.ts'
 import { type BlockRange, NO_END } from '../../core/model.ts'
-import { type Ask, type Asker, request } from '../request.ts'
+import { type Ask, type Requester, request } from '../request.ts'
 import { type Page, readPage } from './page.ts'
 import { createShownItems } from './shown-items.ts'
 
@@ -29,7 +29,7 @@ const PAGE_SIZE = 100
  * service refuses, repeats or forgets one, or lists a second in another order than before, the rest of the range is asked
  * anew, the whole second in which the last page ended included, which may list items again.
  */
-export async function* readRange(asker: Asker, ask: RangeAsk): AsyncGenerator<RangePage, void, void> {
+export async function* readRange(requester: Requester, ask: RangeAsk): AsyncGenerator<RangePage, void, void> {
   let rest: BlockRange | undefined = ask.range
   let [idle, most, isSteady] = [0, 0, true]
   const onReordered = () => {
@@ -38,7 +38,9 @@ export async function* readRange(asker: Asker, ask: RangeAsk): AsyncGenerator<Ra
   while (rest !== undefined) {
     const start: BlockRange = rest
     let pages = 0
-    for await (const page of confirmed(readChain(asker, { ...ask, range: start, isSteady, onReordered }))) {
+    for await (const page of confirmed(
+      readChain(requester, { ...ask, range: start, isSteady, onReordered }),
+    )) {
       rest = page.rest
       pages += 1
       yield page
@@ -91,7 +93,7 @@ type ChainAsk = RangeAsk & {
 
 /** Follows one chain of page tokens to its end, or to the first token that leads nowhere. */
 async function* readChain(
-  asker: Asker,
+  requester: Requester,
   ask: ChainAsk,
 ): AsyncGenerator<RangePage | typeof SKIPPED, void, void> {
   const asked = new Set<string>()
@@ -99,7 +101,7 @@ async function* readChain(
   const shown = createShownItems(ask.order, ask.range)
   let token: string | undefined
   do {
-    const page = await askPage(asker, ask, token)
+    const page = await askPage(requester, ask, token)
     if (page === undefined) return
     if (shown.wereSkipped(page.keys)) return yield SKIPPED
     if (shown.isReordered(page.keys)) return ask.onReordered()
@@ -123,9 +125,13 @@ function coveredBetween(before: BlockRange, after: BlockRange): BlockRange {
 }
 
 /** One page; undefined where the service does not know the token any more. Items must lie in the asked range. */
-async function askPage(asker: Asker, ask: RangeAsk, token: string | undefined): Promise<Page | undefined> {
+async function askPage(
+  requester: Requester,
+  ask: RangeAsk,
+  token: string | undefined,
+): Promise<Page | undefined> {
   try {
-    return await request(asker, pageAsk(ask, token), (body) => readPage(body, ask))
+    return await request(requester, pageAsk(ask, token), (body) => readPage(body, ask))
   } catch (thrown) {
     const refused = thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED'
     if (refused && token !== undefined) return undefined

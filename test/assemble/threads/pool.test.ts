@@ -152,7 +152,7 @@ test('a thread sorts pages, and makes slices afterwards', async () => {
   const { slices, context } = slicesIn()
   const pool = openWritePool(context)
   const places = slices.flatMap((slice) => slice.places)
-  expect(await pool.run({ kind: 'condense', places }, LARGE)).toEqual(places)
+  expect(await pool.run({ kind: 'sort', places }, LARGE)).toEqual(places)
   const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), LARGE)))
   expect(rows.map(({ transactions }) => transactions)).toEqual([10, 10, 10, 10])
   expect(threads.length).toBeLessThanOrEqual(most)

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { GateOutcome } from '../../../src/client/gate/pace.ts'
 import { readOutcome } from '../../../src/client/read-outcome.ts'
-import { type Asker, request } from '../../../src/client/request.ts'
+import { type Requester, request } from '../../../src/client/request.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.400Z')
 
@@ -73,7 +73,7 @@ test.for([
 
 type Answering = (asked: number) => { status: number; headers?: Record<string, string> }
 
-type Asking = { onEvent?: Asker['onEvent']; ownLimit?: boolean }
+type Asking = { onEvent?: Requester['onEvent']; ownLimit?: boolean }
 
 /** Asks a page; each try gets the answer of its number. Gives what the gate was told. */
 async function outcomesOf(
@@ -86,7 +86,7 @@ async function outcomesOf(
     const { status, headers = {} } = answering(asked++)
     return { status, headers, body: Buffer.from('{}') }
   }
-  const asker: Asker = {
+  const requester: Requester = {
     client: { send, baseUrl: 'http://127.0.0.1', hideKey: (text) => text, close: async () => {} },
     gate: { take: async () => (outcome) => void told.push(outcome), pausedMs: () => 0 },
     limit: (task) => task(),
@@ -95,7 +95,7 @@ async function outcomesOf(
     onEvent,
   }
   const ask = { method: 'GET', pathAndQuery: '/page', about: 'a page', ownLimit } as const
-  await request(asker, ask, () => {}).catch(() => {})
+  await request(requester, ask, () => {}).catch(() => {})
   return told
 }
 

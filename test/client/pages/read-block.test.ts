@@ -2,20 +2,20 @@ import { expect, test } from 'vitest'
 import type { Answer } from '../../../src/client/client.ts'
 import { createGate } from '../../../src/client/gate/gate.ts'
 import { type BegunBlock, readBlock } from '../../../src/client/pages/read-block.ts'
-import type { Asker } from '../../../src/client/request.ts'
+import type { Requester } from '../../../src/client/request.ts'
 import { bodyOf, itemAt } from './listing.ts'
 
 type Reply = { status?: number; body?: Buffer }
 
-/** An asker whose service answers by the page token; it keeps what was asked. */
-function fakeAsker(reply: (token: string | undefined, count: number) => Reply) {
+/** An requester whose service answers by the page token; it keeps what was asked. */
+function fakeRequester(reply: (token: string | undefined, count: number) => Reply) {
   const asked: string[] = []
   const send = async ({ pathAndQuery }: { pathAndQuery: string }): Promise<Answer> => {
     asked.push(pathAndQuery)
     const token = new URL(pathAndQuery, 'http://loopback').searchParams.get('pageToken') ?? undefined
     return { status: 200, headers: {}, body: bodyOf([]), ...reply(token, asked.length) }
   }
-  const asker: Asker = {
+  const requester: Requester = {
     client: { send, baseUrl: 'http://127.0.0.1', hideKey: (text) => text, close: async () => {} },
     gate: createGate(),
     limit: (task) => task(),
@@ -23,7 +23,7 @@ function fakeAsker(reply: (token: string | undefined, count: number) => Reply) {
     signal: new AbortController().signal,
     onEvent: () => {},
   }
-  return { asker, asked }
+  return { requester, asked }
 }
 
 const native = (block: number, index: number) => itemAt(block, { index }).nativeTransaction
@@ -37,8 +37,10 @@ const ask = { chain: 'c/1', block: 7 }
 const pagesIn = (body: Buffer) => JSON.parse(`[${body}]`) as { transactions: unknown[] }[]
 
 test('asks each page by the number of the block, its size and token', async () => {
-  const { asker, asked } = fakeAsker((token) => (token === undefined ? page([0, 1], 'a&b') : page([2])))
-  const { body, ...counts } = await readBlock(asker, ask)
+  const { requester, asked } = fakeRequester((token) =>
+    token === undefined ? page([0, 1], 'a&b') : page([2]),
+  )
+  const { body, ...counts } = await readBlock(requester, ask)
   expect(asked).toEqual([
     '/v1/chains/c%2F1/blocks/7/transactions?pageSize=100',
     '/v1/chains/c%2F1/blocks/7/transactions?pageSize=100&pageToken=a%26b',
@@ -48,24 +50,24 @@ test('asks each page by the number of the block, its size and token', async () =
 })
 
 test('reads an empty block with one request', async () => {
-  const { asker, asked } = fakeAsker(() => ({ body: bodyOf([]) }))
-  expect(await readBlock(asker, ask)).toMatchObject({ pages: 1, items: 0, bad: 0 })
+  const { requester, asked } = fakeRequester(() => ({ body: bodyOf([]) }))
+  expect(await readBlock(requester, ask)).toMatchObject({ pages: 1, items: 0, bad: 0 })
   expect(asked).toHaveLength(1)
 })
 
 test('counts items without a place and keeps their page', async () => {
-  const { asker } = fakeAsker(() => ({ body: bodyOf([native(7, 0), null, { txHash: '0x' }]) }))
-  expect(await readBlock(asker, ask)).toMatchObject({ items: 3, bad: 2 })
+  const { requester } = fakeRequester(() => ({ body: bodyOf([native(7, 0), null, { txHash: '0x' }]) }))
+  expect(await readBlock(requester, ask)).toMatchObject({ items: 3, bad: 2 })
 })
 
 test('goes on from the pages that an earlier run has read', async () => {
   const begun: BegunBlock[] = []
   const onStop = async (pages: BegunBlock) => void begun.push(pages)
-  const broken = fakeAsker((token) => (token === 'b' ? { status: 500 } : page([0], token ? 'b' : 'a')))
-  await expect(readBlock(broken.asker, { ...ask, onStop })).rejects.toMatchObject({ status: 500 })
+  const broken = fakeRequester((token) => (token === 'b' ? { status: 500 } : page([0], token ? 'b' : 'a')))
+  await expect(readBlock(broken.requester, { ...ask, onStop })).rejects.toMatchObject({ status: 500 })
   expect(begun).toMatchObject([{ pages: 2, items: 2, token: 'b' }])
-  const { asker, asked } = fakeAsker(() => page([1]))
-  const { body, ...counts } = await readBlock(asker, { ...ask, begun: begun[0] })
+  const { requester, asked } = fakeRequester(() => page([1]))
+  const { body, ...counts } = await readBlock(requester, { ...ask, begun: begun[0] })
   expect(asked).toHaveLength(1)
   expect(counts).toEqual({ pages: 3, items: 3, bad: 0 })
   expect(pagesIn(body)).toHaveLength(3)
@@ -73,22 +75,22 @@ test('goes on from the pages that an earlier run has read', async () => {
 
 test('reads the whole block where the token of an earlier run has expired', async () => {
   const begun = { body: Buffer.from('{}'), pages: 1, items: 100, bad: 0, token: 'old' }
-  const { asker } = fakeAsker((token) => (token === 'old' ? { status: 404 } : page([0])))
-  expect(await readBlock(asker, { ...ask, begun })).toMatchObject({ pages: 1, items: 1 })
+  const { requester } = fakeRequester((token) => (token === 'old' ? { status: 404 } : page([0])))
+  expect(await readBlock(requester, { ...ask, begun })).toMatchObject({ pages: 1, items: 1 })
 })
 
 test('keeps nothing of a block whose first page does not come', async () => {
-  const { asker } = fakeAsker(() => ({ status: 500 }))
+  const { requester } = fakeRequester(() => ({ status: 500 }))
   const onStop = () => expect.fail('it kept something')
-  await expect(readBlock(asker, { ...ask, onStop })).rejects.toMatchObject({ status: 500 })
+  await expect(readBlock(requester, { ...ask, onStop })).rejects.toMatchObject({ status: 500 })
 })
 
 test.for([400, 404])('starts the block anew when %s refuses a token', async (status) => {
-  const { asker, asked } = fakeAsker((token, count) => {
+  const { requester, asked } = fakeRequester((token, count) => {
     if (token === undefined) return page([0], 'a')
     return count === 2 ? { status } : page([1])
   })
-  expect(await readBlock(asker, ask)).toMatchObject({ pages: 2, items: 2 })
+  expect(await readBlock(requester, ask)).toMatchObject({ pages: 2, items: 2 })
   expect(asked).toHaveLength(4)
 })
 
@@ -96,8 +98,8 @@ test.for([
   { what: 'always refuses its tokens', later: { status: 400 } },
   { what: 'repeats a token', later: page([1], 'a') },
 ])('gives up on a service that $what', async ({ later }) => {
-  const { asker, asked } = fakeAsker((token) => (token === undefined ? page([0], 'a') : later))
-  await expect(readBlock(asker, ask)).rejects.toMatchObject({
+  const { requester, asked } = fakeRequester((token) => (token === undefined ? page([0], 'a') : later))
+  await expect(readBlock(requester, ask)).rejects.toMatchObject({
     code: 'PAGE_MALFORMED',
     message: 'block 7: the service repeats or refuses its own page tokens',
   })
@@ -105,8 +107,11 @@ test.for([
 })
 
 test('tells a block that is not there from any other refusal', async () => {
-  const { asker } = fakeAsker(() => ({ status: 404, body: Buffer.from('{"message":"no such block"}') }))
-  await expect(readBlock(asker, ask)).rejects.toMatchObject({
+  const { requester } = fakeRequester(() => ({
+    status: 404,
+    body: Buffer.from('{"message":"no such block"}'),
+  }))
+  await expect(readBlock(requester, ask)).rejects.toMatchObject({
     code: 'REQUEST_REFUSED',
     status: 404,
     message: 'block 7: the service answered 404: no such block',
@@ -114,8 +119,8 @@ test('tells a block that is not there from any other refusal', async () => {
 })
 
 test('takes no transaction of another block', async () => {
-  const { asker, asked } = fakeAsker(() => ({ body: bodyOf([native(7, 0), native(8, 0)]) }))
-  await expect(readBlock(asker, ask)).rejects.toMatchObject({
+  const { requester, asked } = fakeRequester(() => ({ body: bodyOf([native(7, 0), native(8, 0)]) }))
+  await expect(readBlock(requester, ask)).rejects.toMatchObject({
     code: 'PAGE_MALFORMED',
     message: expect.stringContaining('block 8, outside [7, 8)'),
   })

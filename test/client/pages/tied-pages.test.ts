@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { type RangePage, readRange } from '../../../src/client/pages/read-range.ts'
 import { createDice } from '../../helpers/dice.ts'
 import { TIES, type Tied, type TiedOptions, tiedBlocks, tiedListing } from '../../helpers/tied-listing.ts'
-import { fakeAsker } from './fake-asker.ts'
+import { fakeRequester } from './fake-requester.ts'
 import { bodyOf, hashesIn, tiedItems } from './listing.ts'
 
 type Given = Omit<TiedOptions<object>, 'items' | 'dice'> & { seed: number; order: 'asc' | 'desc' }
@@ -17,7 +17,7 @@ async function readAll(all: readonly Tied<object>[], { order, seed, ...given }: 
     dice,
     items: () => all.slice(0, old.length + grow * asked.length),
   })
-  const { asker, asked } = fakeAsker((query) => {
+  const { requester, asked } = fakeRequester((query) => {
     const page = listing(query)
     return page === undefined ? { status: 400 } : { body: bodyOf(page.items, page.next) }
   })
@@ -25,7 +25,7 @@ async function readAll(all: readonly Tied<object>[], { order, seed, ...given }: 
   const pages: RangePage[] = []
   const range = { from: 0, to: 1_000_000 }
   const ask = { chain: '1', address: '0xaa', range, order, cutMs: Number.POSITIVE_INFINITY }
-  for await (const page of readRange(asker, ask)) {
+  for await (const page of readRange(requester, ask)) {
     for (const hash of hashesIn(page.body)) shown.add(hash)
     const { from, to } = page.covered
     const lost = old.filter(({ block, hash }) => block >= from && block < to && !shown.has(hash))

@@ -1,6 +1,6 @@
 import type { Answer } from '../../../src/client/client.ts'
 import type { Gate } from '../../../src/client/gate/gate.ts'
-import type { Asker } from '../../../src/client/request.ts'
+import type { Requester } from '../../../src/client/request.ts'
 import { bodyOf } from './listing.ts'
 
 export type Query = {
@@ -12,11 +12,11 @@ export type Query = {
 }
 export type Reply = { status?: number; body?: Buffer }
 
-/** An asker whose service is a function; it keeps what was asked. */
-export function fakeAsker(
+/** An requester whose service is a function; it keeps what was asked. */
+export function fakeRequester(
   reply: (query: Query) => Reply | Promise<Reply>,
   signal = new AbortController().signal,
-): { asker: Asker; asked: Query[] } {
+): { requester: Requester; asked: Query[] } {
   const asked: Query[] = []
   const send = async ({ pathAndQuery }: { pathAndQuery: string }): Promise<Answer> => {
     signal.throwIfAborted()
@@ -31,7 +31,7 @@ export function fakeAsker(
     asked.push(one)
     return { status: 200, headers: {}, body: bodyOf([]), ...(await reply(one)) }
   }
-  const asker: Asker = {
+  const requester: Requester = {
     client: { send, baseUrl: 'http://127.0.0.1', hideKey: (text) => text, close: async () => {} },
     gate: OPEN_GATE,
     limit: (task) => task(),
@@ -39,7 +39,7 @@ export function fakeAsker(
     signal,
     onEvent: () => {},
   }
-  return { asker, asked }
+  return { requester, asked }
 }
 
 const OPEN_GATE: Gate = { take: async () => () => {}, pausedMs: () => 0 }

@@ -2,20 +2,20 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { condense, mostOverlap, overlapTooMuch } from '../../src/merge/condense.ts'
+import { mostOverlap, overlapTooMuch, sortExternally } from '../../src/merge/external-sort.ts'
 import type { WalletItem } from '../../src/merge/frame-items.ts'
 import { openSource, type SourcePlace } from '../../src/merge/source-place.ts'
 import { DEEP } from '../helpers/deep-json.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { merged, pages, placesOf, plainlySorted, walletItem } from './sources.ts'
 
-type Condensing = { file?: string; budgetBytes?: number; pageBytes?: number }
+type Sorting = { file?: string; budgetBytes?: number; pageBytes?: number }
 
-/** Condenses pages; what comes out is told as places, and as what a merge makes of them. */
-async function condensed(received: readonly WalletItem[][], { file, budgetBytes, pageBytes }: Condensing) {
+/** Sorts pages; what comes out is told as places, and as what a merge makes of them. */
+async function sorted(received: readonly WalletItem[][], { file, budgetBytes, pageBytes }: Sorting) {
   const path = file ?? join(tempFolder(), 'runs')
   const { places, open } = placesOf(received, pageBytes)
-  const made = await condense(places, { file: path, open, ...(budgetBytes ? { budgetBytes } : {}) })
+  const made = await sortExternally(places, { file: path, open, ...(budgetBytes ? { budgetBytes } : {}) })
   const lines = () =>
     merged(made.map((place) => (place.wallet === null ? openRun(place, path) : open(place))))
   return { places, made, lines }
@@ -30,7 +30,7 @@ function openRun(place: SourcePlace, path: string) {
 test('sources within the budget are handed on as they are', async () => {
   const file = join(tempFolder(), 'runs')
   const received = [[walletItem('0xa')], [walletItem('0xb', { block: 2 })]]
-  const { places, made } = await condensed(received, { file, budgetBytes: 100 })
+  const { places, made } = await sorted(received, { file, budgetBytes: 100 })
   expect(made).toBe(places)
   expect(existsSync(file)).toBe(false)
 })
@@ -39,7 +39,7 @@ test('a tiny budget merges to the same as no budget', async () => {
   const file = join(tempFolder(), 'runs')
   await fc.assert(
     fc.asyncProperty(pages, fc.integer({ min: 1, max: 2_000 }), async (received, budgetBytes) => {
-      const { lines } = await condensed(received, { file, budgetBytes })
+      const { lines } = await sorted(received, { file, budgetBytes })
       expect(lines()).toEqual(plainlySorted(received))
     }),
     { numRuns: 200 },
@@ -51,7 +51,7 @@ test('the last view received wins across groups of sorted runs', async () => {
     [walletItem('0xa', { block: 5, mark: 1 })],
     [walletItem('0xa', { block: 2 }), walletItem('0xa', { block: 5, mark: 2 })],
   ]
-  const { made, lines } = await condensed(received, { budgetBytes: 100 })
+  const { made, lines } = await sorted(received, { budgetBytes: 100 })
   expect(made.map(({ wallet }) => wallet)).not.toContain('0xa')
   expect(lines()).toEqual(['2.0 0xa=0', '5.0 0xa=2'])
 })
@@ -59,7 +59,7 @@ test('the last view received wins across groups of sorted runs', async () => {
 test.for(DEEP)('an item with a value of $what goes through a run as it is', async ({ text }) => {
   const file = join(tempFolder(), 'runs')
   const deep = { ...walletItem('0xa'), item: { deep: JSON.parse(text) as unknown } }
-  const { made } = await condensed([[deep], [walletItem('0xb')]], { file, budgetBytes: 100 })
+  const { made } = await sorted([[deep], [walletItem('0xb')]], { file, budgetBytes: 100 })
   expect(made.map(({ wallet }) => wallet)).toEqual([null, null])
   expect(readFileSync(file, 'utf8').includes(text)).toBe(true)
 })
@@ -67,8 +67,8 @@ test.for(DEEP)('an item with a value of $what goes through a run as it is', asyn
 const manyWallets = Array.from({ length: 40 }, (_, at) => `0x${String(at).padStart(2, '0')}`)
 const overlapping = manyWallets.map((wallet) => [1, 50, 100].map((block) => walletItem(wallet, { block })))
 
-test('many wallets over the same blocks overlap less once condensed', async () => {
-  const { made, lines } = await condensed(overlapping, { pageBytes: 1_000, budgetBytes: 8_000 })
+test('many wallets over the same blocks overlap less once sorted', async () => {
+  const { made, lines } = await sorted(overlapping, { pageBytes: 1_000, budgetBytes: 8_000 })
   expect(mostOverlap(made)).toBeLessThanOrEqual(8_000)
   expect(lines()).toEqual(plainlySorted(overlapping))
 })
@@ -77,7 +77,7 @@ test('runs that still overlap too much are sorted again', async () => {
   const received = Array.from({ length: 300 }, (_, wallet) =>
     Array.from({ length: 30 }, (_, at) => walletItem(`0x${wallet}`, { block: 300 * at + wallet })),
   )
-  const { made, lines } = await condensed(received, { pageBytes: 30_000, budgetBytes: 30_000 })
+  const { made, lines } = await sorted(received, { pageBytes: 30_000, budgetBytes: 30_000 })
   expect(made[0]?.offset).toBeGreaterThan(600_000)
   expect(mostOverlap(made)).toBeLessThanOrEqual(30_000)
   expect(lines()).toEqual(plainlySorted(received))
@@ -86,8 +86,8 @@ test('runs that still overlap too much are sorted again', async () => {
 test('runs of an earlier call stay readable after the next', async () => {
   const file = join(tempFolder(), 'runs')
   const [early, late] = [overlapping.slice(0, 20), overlapping.slice(20)]
-  const first = await condensed(early, { file, pageBytes: 1_000, budgetBytes: 4_000 })
-  const second = await condensed(late, { file, pageBytes: 1_000, budgetBytes: 4_000 })
+  const first = await sorted(early, { file, pageBytes: 1_000, budgetBytes: 4_000 })
+  const second = await sorted(late, { file, pageBytes: 1_000, budgetBytes: 4_000 })
   expect(first.lines()).toEqual(plainlySorted(early))
   expect(second.lines()).toEqual(plainlySorted(late))
 })

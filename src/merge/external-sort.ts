@@ -5,7 +5,7 @@ import { jsonText } from '../core/json-text.ts'
 import { compareFirst, compareItems, type ItemSource, type Place, type WalletItem } from './frame-items.ts'
 import { openSource, type SourcePlace } from './source-place.ts'
 
-export type CondenseOptions = {
+export type ExternalSort = {
   /** Where sorted runs are staged, after those of an earlier call; the caller removes it. */
   file: string
   /** Makes a page's place a source. */
@@ -18,7 +18,7 @@ export type CondenseOptions = {
 
 const BUDGET_BYTES = 4_000_000
 
-/** Whether `condense` by default has something to do. */
+/** Whether `sortExternally` by default has something to do. */
 export function overlapTooMuch(places: readonly SourcePlace[]): boolean {
   return mostOverlap(places) > BUDGET_BYTES
 }
@@ -27,9 +27,9 @@ export function overlapTooMuch(places: readonly SourcePlace[]): boolean {
  * Makes sources that a merge can hold in memory: where more of them overlap than the budget allows (many wallets over
  * the same blocks), groups of them are sorted into runs on disk first, again and again until it fits.
  */
-export async function condense(
+export async function sortExternally(
   places: readonly SourcePlace[],
-  options: CondenseOptions,
+  options: ExternalSort,
 ): Promise<readonly SourcePlace[]> {
   const budgetBytes = options.budgetBytes ?? BUDGET_BYTES
   if (mostOverlap(places) <= budgetBytes) return places
@@ -52,7 +52,7 @@ export async function condense(
   }
 }
 
-type RunFile = Pick<CondenseOptions, 'open' | 'signal'> & {
+type RunFile = Pick<ExternalSort, 'open' | 'signal'> & {
   file: FileHandle
   end: number
   chunkBytes: number

@@ -3,7 +3,7 @@ import type { Figures } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
 import { type Client, createClient } from './client.ts'
 import type { Gate } from './gate/gate.ts'
-import { type Asker, describeRequest, type RequestEvent } from './request.ts'
+import { describeRequest, type RequestEvent, type Requester } from './request.ts'
 import type { RetryOptions } from './retry.ts'
 
 export type Asking = {
@@ -12,7 +12,7 @@ export type Asking = {
   /** Where the embedded service is, for a job that names it. */
   demoUrl: string | undefined
   gate: Gate
-  limit: Asker['limit']
+  limit: Requester['limit']
   signal: AbortSignal
   retry?: RetryOptions | undefined
   /** Counts every request, in place. */
@@ -26,7 +26,10 @@ export type Asking = {
 }
 
 /** Opens the way to a job's service; `close` ends its connections. */
-export function openAsker(job: Job, asking: Asking): { asker: Asker; close: () => Promise<void> } {
+export function openRequester(
+  job: Job,
+  asking: Asking,
+): { requester: Requester; close: () => Promise<void> } {
   const { gate, limit, signal, retry, figures, spend, onDetail } = asking
   const noteTrouble = troubleTeller(asking, job.name)
   const client = clientFor(job, asking.demoUrl, asking.apiKey)
@@ -37,8 +40,16 @@ export function openAsker(job: Job, asking: Asking): { asker: Asker; close: () =
     const detail = describeRequest(event)
     if (detail !== undefined) onDetail(detail)
   }
-  const asker = { client, gate, limit, signal, standing, onEvent, ...(retry === undefined ? {} : { retry }) }
-  return { asker, close: () => client.close() }
+  const requester = {
+    client,
+    gate,
+    limit,
+    signal,
+    standing,
+    onEvent,
+    ...(retry === undefined ? {} : { retry }),
+  }
+  return { requester, close: () => client.close() }
 }
 
 /** Tells a cause once: at once before the service ever answered, later where it lasts. */
