@@ -12,8 +12,13 @@ export function engineError(
   const words = message === '' ? (code ?? 'unknown fault') : message
   const hide = secretHider(secrets)
   const line = hide(words.split('\n', 1)[0] ?? '').slice(0, 400)
-  return new ExportError('LOAD_FAILED', `${hide(what)}: ${line}`, fix === undefined ? {} : { fix })
+  const advice = fix ?? (DUCKDB_IS_SHORT.test(words) ? MORE_MEMORY : undefined)
+  return new ExportError('LOAD_FAILED', `${hide(what)}: ${line}`, advice === undefined ? {} : { fix: advice })
 }
+
+/** What DuckDB says where its memory is not enough, be it as it reads, writes or commits. */
+const DUCKDB_IS_SHORT = /Out of Memory Error|failed to (?:pin block|allocate data)/
+const MORE_MEMORY = 'Run the same command again with more memory, such as --memory 1GB.'
 
 /** Imports an engine's driver. Throws LOAD_FAILED with the command that installs it. */
 export async function importDriver<T>(packages: string, load: () => Promise<T>): Promise<T> {

@@ -7,11 +7,6 @@ import type { LocalFile } from './target.ts'
 export function readFault({ name, readable }: LocalFile, cause: unknown): ExportError {
   const words = cause instanceof Error ? cause.message : String(cause)
   const message = readable.paths.reduce((text, path) => text.replaceAll(path, name), words)
-  if (/^Out of Memory/.test(message)) {
-    return engineError(name, new Error(message), {
-      fix: 'Run the same command again with more memory, such as --memory 1GB.',
-    })
-  }
   if (!CONTENT.test(message)) return engineError(name, new Error(message))
   return mismatch(name, `it cannot be read: ${message.split('\n', 1)[0]?.slice(0, 300)}`)
 }

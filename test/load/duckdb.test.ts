@@ -25,6 +25,17 @@ describe('a DuckDB file', () => {
     await expectLake(place, goodLake())
   })
 
+  test('names --memory where a row does not fit into it', async () => {
+    const folder = join(tempFolder(), 'out')
+    const lake = goodLake()
+    Object.assign(lake.erc721_transfers[0] ?? {}, { metadata_image_uri: '<g/>,\n'.repeat(3_500_000) })
+    await writeExport(folder, lake, { tables: ['erc721_transfers'] })
+    const { to } = await duckdb.place()
+    const failure = await loadInto(folder, to, { memory: '16MB' }).catch((thrown) => thrown)
+    expect(failure).toMatchObject({ code: 'LOAD_FAILED', fix: expect.stringContaining('--memory 1GB') })
+    expect(await loadInto(folder, to)).toMatchObject({ loaded: { erc721_transfers: { rows: 1 } } })
+  })
+
   test('keeps U+0000 in text as it is', async () => {
     const { folder, place } = await written()
     const lake = goodLake()

@@ -19,6 +19,18 @@ test('says the code of a fault that has no words', () => {
   expect(engineError('db', fault).message).toBe('db: ECONNREFUSED')
 })
 
+test.for([
+  'Out of Memory Error: failed to allocate data of size 8.0 MiB (240.4 MiB/244.1 MiB used)',
+  'TransactionContext Error: Failed to commit: failed to pin block of size 256.0 KiB (243.9 MiB/244.1 MiB used)',
+])('names --memory where DuckDB has too little: %s', (words) => {
+  expect(engineError('lake.db', new Error(words)).fix).toContain('--memory 1GB')
+})
+
+test("gives no advice on DuckDB's memory where another engine has too little", () => {
+  const words = 'out of memory: Failed on request of size 21000035 in memory context "COPY".'
+  expect(engineError('postgres://db', new Error(words)).fix).not.toContain('--memory')
+})
+
 test('names the command that installs a missing driver', async () => {
   const name: string = 'no-such-driver'
   const failure = await importDriver('pg pg-copy-streams', () => import(name)).catch((thrown) => thrown)
