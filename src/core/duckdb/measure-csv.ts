@@ -20,17 +20,23 @@ export type CsvMeasure = {
 /** Measures the rows of a CSV file that has a header. A line feed within quotes ends no row. */
 export async function measureCsv(content: AsyncIterable<Uint8Array>): Promise<CsvMeasure> {
   const rows = openRowCounter()
-  let offset = 0
-  let isQuoted = false
-  for await (const bytes of content) {
-    for (let at = 0; at < bytes.length; at += 1) {
-      const byte = bytes[at]
-      if (byte === QUOTE) isQuoted = !isQuoted
-      else if (byte === LINE_FEED && !isQuoted) rows.end(offset + at + 1)
-    }
-    offset += bytes.length
+  let place: Place = { offset: 0, isQuoted: false }
+  for await (const bytes of content) place = findRows(bytes, place, rows.end)
+  return rows.measure(place.offset)
+}
+
+type Place = { offset: number; isQuoted: boolean }
+
+/** Tells of each row that ends in these bytes; resolves with the place after them. */
+function findRows(bytes: Uint8Array, { offset, isQuoted }: Place, onEnd: (end: number) => void): Place {
+  let isInside = isQuoted
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number
+    if (byte > QUOTE) continue
+    if (byte === QUOTE) isInside = !isInside
+    else if (byte === LINE_FEED && !isInside) onEnd(offset + at + 1)
   }
-  return rows.measure(offset)
+  return { offset: offset + bytes.length, isQuoted: isInside }
 }
 
 function openRowCounter() {
