@@ -1,11 +1,12 @@
 import { ExportError } from '../core/errors.ts'
 import { show } from '../core/item-key.ts'
-import type { Manifest, ManifestFile } from '../core/manifest.ts'
+import type { Manifest, ManifestTable } from '../core/manifest.ts'
+import { manifestProblems } from '../core/manifest-schema.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
 
 /**
- * A manifest's text as what loading needs of it: version, job, known tables with today's columns, and files whose paths
- * stay inside the output. Throws VERIFY_FAILED; `where` names the manifest.
+ * A manifest's text as what loading needs of it: its shape, known tables with today's columns, and files whose paths stay
+ * inside the output. Throws VERIFY_FAILED; `where` names the manifest.
  */
 export function readManifest(text: string, where: string): Manifest {
   const manifest = parse(text) as Partial<Manifest> | undefined
@@ -24,53 +25,36 @@ function parse(text: string): unknown {
   }
 }
 
-function problemOf({ manifestVersion, schemaVersion, job, tables }: Manifest): string | undefined {
+function problemOf(manifest: Manifest): string | undefined {
+  const { manifestVersion, schemaVersion, tables } = manifest ?? {}
   if (manifestVersion !== 1 || schemaVersion !== 1) return 'it is not a manifest of version 1'
-  const texts = [job?.name, job?.chain, job?.addressesSha256]
-  if (texts.some((value) => typeof value !== 'string' || value === '') || !isCount(job.startBlock)) {
-    return 'its job has no name, chain, startBlock or addressesSha256'
-  }
-  if (job.format !== 'csv' && job.format !== 'parquet') return 'its format is neither csv nor parquet'
-  if (typeof tables !== 'object' || tables === null) return 'it has no tables'
-  for (const [name, listed] of Object.entries(tables)) {
-    const table = TABLES.find((known) => known.name === name)
-    if (table === undefined) return `it has an unknown table, ${name}`
-    const problem = columnProblem(table, listed) ?? fileProblem(table, listed?.files)
-    if (problem !== undefined) return `${name}: ${problem}`
+  const unknown = Object.keys(tables ?? {}).find((name) => TABLES.every((table) => table.name !== name))
+  if (unknown !== undefined) return `it has an unknown table, ${unknown}`
+  const [wrong] = manifestProblems(manifest)
+  if (wrong !== undefined) return `${wrong.path}: expected ${wrong.expected}, found ${show(wrong.found)}`
+  for (const table of TABLES) {
+    const listed = tables[table.name]
+    const problem = listed && (columnProblem(table, listed) ?? fileProblem(table, listed))
+    if (problem !== undefined) return `${table.name}: ${problem}`
   }
   return undefined
 }
 
-function columnProblem(table: Table, listed: Manifest['tables'][Table['name']]): string | undefined {
-  const wanted = table.columns.map(({ name, type, nullable }) => `${name} ${type}${nullable ? '?' : ''}`)
-  const found = (listed?.columns ?? []).map(
-    ({ name, type, nullable }) => `${word(name)} ${word(type)}${nullable ? '?' : ''}`,
-  )
+function columnProblem(table: Table, listed: ManifestTable): string | undefined {
+  const spelled = ({ name, type, nullable }: ManifestTable['columns'][number]) =>
+    `${name} ${type}${nullable ? '?' : ''}`
+  const wanted = table.columns.map(spelled)
+  const found = listed.columns.map(spelled)
   const at = wanted.findIndex((column, index) => column !== found[index])
   if (at >= 0) return `expected the column ${wanted[at]}, found ${found[at] ?? 'none'}`
   return found.length > wanted.length ? `it has an unknown column, ${found[wanted.length]}` : undefined
 }
 
-function fileProblem(table: Table, files: readonly ManifestFile[] | undefined): string | undefined {
-  if (!Array.isArray(files)) return 'it lists no files'
-  const bad = (files as readonly ManifestFile[]).find((file) => !isFile(table, file))
-  return bad === undefined ? undefined : `a file of it is not described as it has to be: ${word(bad?.path)}`
-}
-
-/** What should be text, as a message says it. */
-const word = (value: unknown) => (typeof value === 'string' ? value : show(value))
-
 /** No path leads out of the table's folder. */
-function isFile({ name }: Table, file: ManifestFile): boolean {
+function fileProblem({ name }: Table, { files }: ManifestTable): string | undefined {
   const path = new RegExp(
     `^${name}/(?:(?:day|month|blocks)=[0-9-]+/)?[A-Za-z0-9][A-Za-z0-9._-]*\\.(?:csv|csv\\.gz|parquet)$`,
   )
-  if (typeof file?.path !== 'string' || !path.test(file.path)) return false
-  if (!/^[0-9a-f]{64}$/.test(file.sha256)) return false
-  const { rows, bytes, fromBlock, toBlock } = file
-  return [rows, bytes, fromBlock, toBlock].every(isCount) && fromBlock <= toBlock
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0
+  const bad = files.find((file) => !path.test(file.path) || file.fromBlock > file.toBlock)
+  return bad && `a file of it is not described as it has to be: ${bad.path}`
 }

@@ -9,15 +9,8 @@ import {
   temporaryOf,
   writeAtomically,
 } from '../core/disk.ts'
-import {
-  type Coverage,
-  MANIFEST_FILE,
-  type Manifest,
-  type ManifestFile,
-  type ManifestTable,
-  PRIVATE_FOLDER,
-  REJECTS_FILE,
-} from '../core/manifest.ts'
+import { MANIFEST_FILE, type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/manifest.ts'
+import { isManifest } from '../core/manifest-schema.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
 import type { Part } from './assemble-table.ts'
 
@@ -112,29 +105,6 @@ async function readManifestAt(path: string): Promise<Manifest | undefined> {
   } catch {
     return undefined
   }
-}
-
-/** True where all that is read of a manifest here is of its type; `verify` looks at the rest. */
-function isManifest(value: unknown): value is Manifest {
-  const { manifestVersion, job, coverage, tables, rejects } = (value ?? {}) as Partial<Manifest>
-  if (manifestVersion !== 1 || typeof tables !== 'object' || tables === null) return false
-  if (typeof job !== 'object' || job === null || !Array.isArray(coverage)) return false
-  return Number.isInteger(rejects) && coverage.every(isCoverage) && Object.values(tables).every(isTable)
-}
-
-function isCoverage(value: unknown): boolean {
-  const { address, fromBlock, toBlock, transactions } = (value ?? {}) as Partial<Coverage>
-  return typeof address === 'string' && [fromBlock, toBlock, transactions].every(Number.isSafeInteger)
-}
-
-function isTable(value: unknown): boolean {
-  const { rows, files } = (value ?? {}) as Partial<ManifestTable>
-  return Number.isInteger(rows) && Array.isArray(files) && files.every(isFile)
-}
-
-function isFile(value: unknown): boolean {
-  const { path, bytes, sha256 } = (value ?? {}) as Partial<ManifestFile>
-  return typeof path === 'string' && Number.isInteger(bytes) && typeof sha256 === 'string'
 }
 
 /** Removes unfinished raw files, and those of listings that the export does not keep; the folder with its last file. */

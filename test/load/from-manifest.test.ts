@@ -145,7 +145,21 @@ describe('a manifest', () => {
   test.for([
     { wrong: 'no JSON', text: () => '{', says: 'not JSON' },
     { wrong: 'another version', text: change((draft) => (draft.manifestVersion = 2)), says: 'version 1' },
-    { wrong: 'no job', text: change((draft) => (draft.job = {})), says: 'its job has no name' },
+    {
+      wrong: 'no job',
+      text: change((draft) => (draft.job = {})),
+      says: 'job.name: expected text, found absent',
+    },
+    {
+      wrong: 'no tables',
+      text: change((draft) => Object.assign(draft, { tables: null })),
+      says: 'tables: expected an object, found null',
+    },
+    {
+      wrong: 'a format of its own',
+      text: change((draft) => Object.assign(draft.job, { format: 'orc' })),
+      says: 'job.format: expected csv or parquet, found "orc"',
+    },
     {
       wrong: 'an unknown table',
       text: change((draft) => (draft.tables.x = draft.tables.ledger as never)),
@@ -173,13 +187,13 @@ describe('a manifest', () => {
       text: changePath('transactions/ledger-0.csv'),
       says: 'not described',
     },
-    { wrong: 'a deep path', text: deepened(changePath(HERE)), says: 'not described' },
+    { wrong: 'a deep path', text: deepened(changePath(HERE)), says: 'path: expected text, found [[[' },
     {
       wrong: 'a deep name of a column',
       text: deepened(
         change(({ tables }) => tables.ledger?.columns.push({ name: HERE, type: 'text', nullable: true })),
       ),
-      says: 'unknown column, [[[',
+      says: 'name: expected text, found [[[',
     },
     { wrong: 'an absolute path', text: changePath('/etc/passwd.csv'), says: 'not described' },
   ])('with $wrong is refused', async ({ text, says }) => {

@@ -13,7 +13,7 @@ function manifestOf(files: Pick<ManifestFile, 'path' | 'sha256'>[]): Manifest {
   const listed = files.map((file) => ({ ...file, rows: 1, bytes: 1, fromBlock: 0, toBlock: 9 }))
   const job = {
     ...{ name: 'n', chain: '1', startBlock: 0, endBlock: 9, format: 'csv', compression: 'none' },
-    ...{ addresses: 0, addressesSha256: '' },
+    ...{ addresses: 0, addressesSha256: sha256('') },
   } as Manifest['job']
   const tables = { ledger: { rows: 1, columns: [], files: listed } }
   const versions = { manifestVersion: 1, schemaVersion: 1, generator: 'walletlake 0' } as const
@@ -120,7 +120,7 @@ test('a manifest edited by hand removes nothing outside the output', async () =>
   mkdirSync(output)
   writeFileSync(join(folder, 'precious.csv'), 'keep')
   const paths = ['../precious.csv', 'ledger/../../precious.csv', join(folder, 'precious.csv')]
-  const edited = manifestOf(paths.map((path) => ({ path, sha256: '' })))
+  const edited = manifestOf(paths.map((path) => ({ path, sha256: sha256('') })))
   writeFileSync(join(output, 'manifest.json'), JSON.stringify(edited))
   await publishTexts(output, { [NAME(0)]: 'zero' })
   expect(readFileSync(join(folder, 'precious.csv'), 'utf8')).toBe('keep')
