@@ -5,12 +5,12 @@ import type { DataFile } from './data-file.ts'
 export type SqlColumn = { name: string; type: string }
 
 /** DuckDB's type for each of ours. Exact numbers stay text: left to itself DuckDB would read them as floating point. */
-const DUCKDB_TYPES = {
+export const DUCKDB_TYPES = {
   text: 'VARCHAR',
   int32: 'INTEGER',
   int64: 'BIGINT',
   bool: 'BOOLEAN',
-  time: 'TIMESTAMPTZ',
+  time: 'TIMESTAMP WITH TIME ZONE',
   u256: 'VARCHAR',
   i256: 'VARCHAR',
   decimal: 'VARCHAR',

@@ -1,16 +1,6 @@
+import { DUCKDB_TYPES as types } from '../../core/duckdb/source-sql.ts'
 import { literal, named } from '../../core/sql.ts'
 import { type Dialect, declareNotNull } from '../dialect.ts'
-
-const types = {
-  text: 'VARCHAR',
-  int32: 'INTEGER',
-  int64: 'BIGINT',
-  bool: 'BOOLEAN',
-  time: 'TIMESTAMP WITH TIME ZONE',
-  u256: 'VARCHAR',
-  i256: 'VARCHAR',
-  decimal: 'VARCHAR',
-} as const
 
 const WHOLE =
   'Exact digits as text: sum(x::BIGNUM) is exact; HUGEINT and DECIMAL(38,0) overflow, DOUBLE rounds.'
