@@ -79,3 +79,32 @@ test('a plan without pieces is over at once', () => {
   expect(plan.claim()).toBeUndefined()
   expect(plan.isOver()).toBe(true)
 })
+
+/** A wallet's items, one in each tenth block. */
+const evenly = (pages: number) => Array.from({ length: pages * 100 }, (_, n) => n * 10)
+const times = (count: number, pages: number) => Array.from({ length: count }, () => pages)
+
+test.for([
+  { what: '90 pages by one reader', sizes: [90], readers: 16, requests: 90, seconds: 10.8 },
+  { what: '150 pages by 16 readers', sizes: [150], readers: 16, requests: 155, seconds: 1.5 },
+  { what: '300 pages by four readers', sizes: [300], readers: 4, requests: 301, seconds: 9.3 },
+  { what: '400 pages by 64 readers', sizes: [400], readers: 64, requests: 419, seconds: 1.1 },
+  { what: '500 pages by fifty readers', sizes: [500], readers: 50, requests: 519, seconds: 2.0 },
+  { what: '1,000 pages by 400 readers', sizes: [1_000], readers: 400, requests: 1027, seconds: 1.3 },
+  { what: 'wallets of ten pages', sizes: times(12, 10), readers: 32, requests: 120, seconds: 1.3 },
+  { what: 'forty wallets of ten pages', sizes: times(40, 10), readers: 64, requests: 400, seconds: 1.4 },
+  {
+    what: 'wallets of all sizes',
+    sizes: [200, 40, 30, 20, 10, 5, 3],
+    readers: 48,
+    requests: 329,
+    seconds: 1.4,
+  },
+])('$what take $requests requests and $seconds seconds', ({ sizes, readers, requests, seconds }) => {
+  const histories = sizes.map(evenly)
+  const end = 10 * Math.max(...histories.map(({ length }) => length))
+  const read = simulate({ histories, end, readers, dice: seeded(1) })
+  expect(`${read.requests} in ${(read.timeMs / 1000).toFixed(1)} s`).toBe(
+    `${requests} in ${seconds.toFixed(1)} s`,
+  )
+})
