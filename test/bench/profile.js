@@ -12,14 +12,13 @@ const BIN = new URL('../../dist/bin.js', import.meta.url).pathname
 /** The first that fits a sample's function or file names its stage. */
 const STAGES = {
   'garbage collection': /\(garbage collector\)/,
-  'scanning pages as they come': /^(scanListing|execAt) |^RegExp: .{0,8}"(nativeTransaction|nextPageToken)/,
-  'parsing pages (JSON.parse)': /^(parseListing|transactionsIn) /,
-  'checking and flattening': /dist\/(flatten|merge|item-key|fetch\/page)|crypto\/hash/,
-  'making lines': /dist\/(write\/(csv|byte-text)|write-slice)|utf8Write/,
+  'parsing pages (JSON.parse)': /^(parseListing|parseBytes|transactionsIn) |^(slice|latin1Slice) /,
+  'checking and flattening': /dist\/(flatten|merge|core\/(item-key|byte-text)|client\/pages)|crypto\/hash/,
+  'making lines': /dist\/(write\/csv|assemble\/write-slice)|^(latin1Write|utf8Write) |^RegExp: \[",/,
   'asking: HTTP, sockets, retries, gate, plan':
-    /undici|llhttp|wasm|dist\/(fetch|plan|crawl|run-readers)|p-retry|p-limit|writeLatin1String|node:(net|internal\/(streams|abort_controller|event_target|timers|url|stream_base))|node:timers/,
+    /undici|llhttp|wasm|dist\/(client|crawl)|p-retry|p-limit|writeLatin1String|node:(net|internal\/(streams|abort_controller|event_target|timers|url|stream_base))|node:timers/,
   'files: checkpoint, chunks, parts':
-    /dist\/(spool|write\/|slicer|open-places)|writeBuffer|node:internal\/fs|node:zlib|^(read|open|close|writeString|fstat|unlink) /,
+    /dist\/(spool|write|assemble)|writeBuffer|crc32|node:internal\/fs|node:zlib|^(read|open|close|writeString|fstat|unlink) /,
   'starting: loading modules': /node:internal\/(modules|bootstrap)|compile|node:path|evaluate|commander|yaml/,
   other: /./,
 }
