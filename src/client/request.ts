@@ -1,5 +1,6 @@
 import pRetry from 'p-retry'
 import { ExportError, toExportError } from '../core/errors.ts'
+import { LONGEST_TIMER_MS } from '../core/longest-timer.ts'
 import type { Answer, Client, ClientRequest } from './client.ts'
 import type { Gate } from './gate/gate.ts'
 import type { GateOutcome } from './gate/pace.ts'
@@ -233,6 +234,3 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', done)
   })
 }
-
-/** Timers beyond 2^31 ms fire at once; what remains of such a wait is the gate's. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1

@@ -1,3 +1,4 @@
+import { LONGEST_TIMER_MS } from '../core/longest-timer.ts'
 /** Runs something once after a delay in milliseconds, and gives what calls it off. */
 export type After = (delayMs: number, run: () => void) => () => void
 
@@ -101,6 +102,3 @@ class Pacing implements Pacer {
     this.#callOffCatchUp = undefined
   }
 }
-
-/** Timers beyond 2^31 ms fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1

@@ -1,3 +1,4 @@
+import { LONGEST_TIMER_MS } from '../../core/longest-timer.ts'
 import { dueAt, type GateOutcome, leave, newPace, type Pace, settle } from './pace.ts'
 import type { Departure } from './stretch.ts'
 
@@ -67,9 +68,6 @@ function take(state: State, signal: AbortSignal): Promise<GatePass> {
     release(state)
   })
 }
-
-/** Timers run for 24 days at most: a longer wait is looked at again on the way. */
-const LONGEST_TIMER_MS = 60_000
 
 /** Lets out everyone whose time has come and sets the clock for the next. */
 function release(state: State): void {

@@ -57,7 +57,6 @@ const OPENING = 2
 const LONGEST_SETTLE_MS = 1_000
 /** Resets come in whole seconds: the last one may be over at once. */
 const SHORTEST_RESET_MS = 1_000
-const EARLIER = 3
 
 export function newPace(now: number): Pace {
   return {
@@ -143,7 +142,8 @@ function noteGrant(pace: Pace, departure: Departure, { now, remaining, resetMs }
 
 function remember({ earlier, stretch }: Pace): void {
   earlier.push(stretch)
-  if (earlier.length > EARLIER) earlier.splice(1, 1)
+  // The first, which began with a full store, and the newest two.
+  if (earlier.length > 3) earlier.splice(1, 1)
 }
 
 type Refused = Extract<GateOutcome, { kind: 'refused' }> & Moment

@@ -120,3 +120,13 @@ test('takes a window that begins anew for no rate', () => {
   noteRemaining(allowance, { nth: 11, at: 100, remaining: 299 })
   expect(allowedAt(allowance, 11 + 299 + 1)).toBeGreaterThanOrEqual(200)
 })
+
+test('what came back fades to a third within a second', () => {
+  const allowance = newAllowance()
+  noteRemaining(allowance, { nth: 0, at: 0, remaining: 0 })
+  noteRemaining(allowance, { nth: 100, at: 1_000, remaining: 0 })
+  expect(allowedAt(allowance, 101)).toBe(1_010)
+  noteRemaining(allowance, { nth: 150, at: 2_000, remaining: 0 })
+  const third = Math.exp(-1)
+  expect(allowedAt(allowance, 151)).toBeCloseTo(2_000 + (1_000 * third + 1_000) / (100 * third + 50), 6)
+})
