@@ -1,5 +1,13 @@
 /** The public API of walletlake: what a program may import; everything else may change at any time. */
 
+export {
+  type Balance,
+  type Balances,
+  type BalancesOptions,
+  type BelowZero,
+  balances,
+} from './balances/balances.ts'
+export { compareExpected, type Difference } from './balances/expect.ts'
 export { createGate, type Gate, type GatePass } from './client/gate/gate.ts'
 export type { GateOutcome } from './client/gate/pace.ts'
 export type { CallOptions, Paging } from './client/operations/call.ts'
@@ -69,5 +77,7 @@ export type { Reject } from './flatten/flatten-transaction.ts'
 export { defineJob, type JobFields } from './job/define-job.ts'
 export type { JobOverrides } from './job/overrides.ts'
 export { readJob } from './job/read-job.ts'
+export type { Answer, AnswerCell, AnswerColumn } from './read/answer.ts'
+export { askExport } from './read/ask-export.ts'
 export { type RowsOptions, rows } from './run/rows.ts'
 export { type RunOptions, type RunResult, run } from './run/run.ts'

@@ -16,6 +16,8 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   validate: async () => (await import('./validate.ts')).validateCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
+  balances: async () => (await import('./balances.ts')).balancesCommand,
+  query: async () => (await import('./query.ts')).queryCommand,
   compact: async () => (await import('./compact.ts')).compactCommand,
   load: async () => (await import('./load.ts')).loadCommand,
   audit: async () => (await import('./audit.ts')).auditCommand,

@@ -1,4 +1,4 @@
-import { sourceSql, typedColumns } from '../core/duckdb/source-sql.ts'
+import { isoTimeSql, sourceSql, typedColumns, unescapedSql } from '../core/duckdb/source-sql.ts'
 import type { Column, Table } from '../core/table/index.ts'
 import type { LocalFile } from './target.ts'
 
@@ -34,19 +34,11 @@ export function chainIdsSql(file: LocalFile): string {
 
 function cellSql({ name, type }: Column, { unescapes, forms }: { unescapes: boolean; forms: Forms }): string {
   const cell = `"${name}"`
-  if (type === 'time' && forms.timeAsText) {
-    return `strftime(make_timestamp(epoch_us(${cell})), '%Y-%m-%dT%H:%M:%S.%gZ')`
-  }
+  if (type === 'time' && forms.timeAsText) return isoTimeSql(cell)
   if (type === 'bool' && forms.boolAsNumber) return `CAST(${cell} AS INTEGER)`
   if (type !== 'text') return cell
   const text = unescapes ? unescapedSql(cell) : cell
   return forms.replaceNul ? `replace(${text}, chr(0), chr(65533))` : text
-}
-
-/** One `'` less where a formula comes after it, or after further ones: text that began with `'=` has one more in the file. */
-function unescapedSql(cell: string): string {
-  const isEscaped = `starts_with(${cell}, '''') AND left(ltrim(${cell}, ''''), 1) IN ('=', '+', '-', '@', chr(9), chr(13))`
-  return `CASE WHEN ${isEscaped} THEN substr(${cell}, 2) ELSE ${cell} END`
 }
 
 function sourceOf({ readable, table }: LocalFile): string {

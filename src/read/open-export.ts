@@ -2,13 +2,14 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readTextIfAny } from '../core/disk.ts'
 import { openDataFile } from '../core/duckdb/data-file.ts'
-import { sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
+import { isoTimeSql, sourceSql, textColumns, unescapedSql } from '../core/duckdb/source-sql.ts'
 import { ExportError } from '../core/errors.ts'
-import { MANIFEST_FILE, type Manifest } from '../core/manifest.ts'
-import { TABLES, type TableName } from '../core/table/index.ts'
+import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/manifest.ts'
+import { named } from '../core/sql.ts'
+import { type Column, TABLES, type TableName } from '../core/table/index.ts'
 import { openFindings } from './findings.ts'
 import { readManifest } from './read-manifest.ts'
-import { openRows, type Rows } from './rows.ts'
+import { openRows, type Rows, type TextRow } from './rows.ts'
 
 export type OpenedExport = {
   manifest: Manifest
@@ -20,6 +21,11 @@ export type OpenedExport = {
    * where that is because another run has replaced the export meanwhile.
    */
   eachFile(table: TableName, statement: (source: string) => string): Promise<void>
+  /**
+   * These columns of a table's rows, in batches, in the order of the files, which is that of the chain. Cells are text as in
+   * CSV, but strangers' text is as the chain has it. Throws as `eachFile` does.
+   */
+  stream(table: TableName, columns: readonly string[]): AsyncGenerator<TextRow[], void, void>
   close(): Promise<void>
 }
 
@@ -31,17 +37,36 @@ export async function openExport(folder: string): Promise<OpenedExport> {
   const before = await readTextIfAny(join(folder, MANIFEST_FILE))
   const manifest = await requireManifest(folder)
   const rows = await openRows(folder)
+  const filesOf = (table: TableName) => manifest.tables[table]?.files ?? []
+  const open = ({ path }: ManifestFile) =>
+    openDataFile(`${rows.folder}/${path}`, manifest.job.format, rows.scratch)
+  const faultOf = async ({ path }: ManifestFile, thrown: unknown) => {
+    if ((await readTextIfAny(join(folder, MANIFEST_FILE))) !== before) return replaced(folder)
+    return unreadable(path, (thrown as Error).message.replaceAll(`${rows.folder}/`, '').slice(0, 300))
+  }
   return {
     ...{ manifest, rows },
     eachFile: async (table, statement) => {
-      for (const { path } of manifest.tables[table]?.files ?? []) {
-        const file = await openDataFile(`${rows.folder}/${path}`, manifest.job.format, rows.scratch)
-        const source = sourceSql(file, textColumns(tableOf(table).columns))
+      for (const listed of filesOf(table)) {
+        const file = await open(listed)
         try {
-          await rows.run(statement(source))
+          await rows.run(statement(sourceSql(file, textColumns(tableOf(table).columns))))
         } catch (thrown) {
-          if ((await readTextIfAny(join(folder, MANIFEST_FILE))) !== before) throw replaced(folder)
-          throw unreadable(path, (thrown as Error).message.replaceAll(`${rows.folder}/`, '').slice(0, 300))
+          throw await faultOf(listed, thrown)
+        } finally {
+          await file.close()
+        }
+      }
+    },
+    stream: async function* (table, names) {
+      const { columns } = tableOf(table)
+      const cells = names.map((name) => textSql(columnOf(columns, name), manifest))
+      for (const listed of filesOf(table)) {
+        const file = await open(listed)
+        try {
+          yield* rows.stream(cells, `FROM ${sourceSql(file, textColumns(columns))}`)
+        } catch (thrown) {
+          throw await faultOf(listed, thrown)
         } finally {
           await file.close()
         }
@@ -51,7 +76,22 @@ export async function openExport(folder: string): Promise<OpenedExport> {
   }
 }
 
-async function requireManifest(folder: string): Promise<Manifest> {
+function columnOf(columns: readonly Column[], name: string): Column {
+  const column = columns.find((one) => one.name === name)
+  if (column === undefined) throw new ExportError('BUG', `there is no column ${name}`)
+  return column
+}
+
+/** A cell as text: CSV has it, Parquet has types. */
+function textSql({ name, type, isOurs }: Column, { job }: Manifest): string {
+  const cell = named(name)
+  if (job.format === 'csv')
+    return type === 'text' && !isOurs && (job.escapeFormulas ?? true) ? unescapedSql(cell) : cell
+  return type === 'time' ? isoTimeSql(cell) : `${cell}::VARCHAR`
+}
+
+/** The manifest of a finished export. Throws USAGE where there is none, VERIFY_FAILED where it is damaged. */
+export async function requireManifest(folder: string): Promise<Manifest> {
   const entry = await stat(folder).catch(() => undefined)
   const fix = 'Name the output folder of a finished export.'
   if (!entry?.isDirectory()) throw new ExportError('USAGE', `there is no output folder ${folder}`, { fix })

@@ -1,11 +1,15 @@
 import { realpath, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import { makeScratch } from '../core/scratch-folder.ts'
 
 /** Memory that the engine may take before it moves its work to the disk. */
 const MEMORY = '256MB'
 
 export type Found = Record<string, string | number | bigint | boolean | null>
+
+/** A row whose cells are text. */
+export type TextRow = readonly (string | null)[]
 
 /** SQL over the files of one output. Rows come and stay in file order: there is one thread. */
 export type Rows = {
@@ -16,6 +20,10 @@ export type Rows = {
   run(sql: string): Promise<void>
   /** All rows of an answer, as objects; only for answers that are short. */
   all(sql: string): Promise<Found[]>
+  /** Rows of an answer in batches; `cells` are expressions of text, `from` is the rest of the statement. */
+  stream(cells: readonly string[], from: string): AsyncGenerator<TextRow[], void, void>
+  /** Of the engine itself. */
+  readonly connection: DuckDBConnection
   close(): Promise<void>
 }
 
@@ -37,6 +45,8 @@ export async function openRows(output: string): Promise<Rows> {
       ...{ folder, scratch },
       run: async (sql) => void (await connection.run(sql)),
       all: async (sql) => (await connection.runAndReadAll(sql)).getRowObjectsJS() as Found[],
+      stream: (cells, from) => streamRows(connection, cells, from),
+      connection,
       close: async () => {
         connection.closeSync()
         instance.closeSync()
@@ -47,6 +57,16 @@ export async function openRows(output: string): Promise<Rows> {
     await rm(scratch, { recursive: true, force: true })
     throw thrown
   }
+}
+
+/** One JSON text a row is eight times as fast as a cell at a time. */
+async function* streamRows(
+  connection: DuckDBConnection,
+  cells: readonly string[],
+  from: string,
+): AsyncGenerator<TextRow[], void, void> {
+  const answer = await connection.stream(`SELECT json_array(${cells.join(', ')}) ${from}`)
+  for await (const rows of answer.yieldRowsJs()) yield rows.map(([row]) => JSON.parse(String(row)) as TextRow)
 }
 
 function settings(scratch: string): Record<string, string> {

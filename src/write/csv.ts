@@ -1,4 +1,5 @@
 import type { ByteText } from '../core/byte-text.ts'
+import { isFormula, needsQuotes, quoteCsv } from '../core/csv-text.ts'
 import { type Cell, type Column, PREFIX } from '../core/table/column.ts'
 import type { Prefix } from '../core/table/row-types.ts'
 
@@ -143,11 +144,6 @@ function timeMaker(): MakeText {
 const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'))
 const two = (value: number) => TWO_DIGITS[value]
 
-/** What a spreadsheet takes for the start of a formula, and the `'` that is put before it. */
-const FORMULA_STARTS = "=+-@\t\r'"
-/** A `'` that stood before a formula gets another one: whoever takes one away has the text as it was. */
-const FORMULA = /^'*[=+\-@\t\r]/
-const SPECIAL = /[",\r\n]/
 /** A byte order mark, quoted lest a reader take it for the file's. */
 const MARK = '\xef\xbb\xbf'
 
@@ -155,9 +151,7 @@ function textMaker({ escapeFormulas, quoteEmpty }: CsvOptions): MakeText {
   return (cell) => {
     const text = cell as ByteText
     if (text === '') return quoteEmpty ? '""' : ''
-    const isFormula = escapeFormulas && FORMULA_STARTS.includes(text.charAt(0)) && FORMULA.test(text)
-    const safe = isFormula ? `'${text}` : text
-    if (!SPECIAL.test(safe) && !safe.startsWith(MARK)) return safe
-    return `"${safe.replaceAll('"', '""')}"`
+    const safe = escapeFormulas && isFormula(text) ? `'${text}` : text
+    return needsQuotes(safe) || safe.startsWith(MARK) ? quoteCsv(safe) : safe
   }
 }

@@ -61,7 +61,9 @@ describe('public docstrings', () => {
   })
 
   test.for(exported)('$name says what it is', ({ name, file }) => {
-    const declared = new RegExp(String.raw`\*/\nexport (type|class|const|function|async function) ${name}\b`)
+    const declared = new RegExp(
+      String.raw`\*/\nexport (type|class|const|function|async function\*?) ${name}\b`,
+    )
     expect(declared.test(textOf(file))).toBe(true)
   })
 

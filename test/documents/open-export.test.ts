@@ -79,6 +79,9 @@ describe('output/README.md', () => {
 })
 
 test('the query of README.md prints what stands there', async () => {
-  const [{ code, prints } = { code: '', prints: '' }] = examplesOf(pageAt('README.md'), 'sql')
-  expect(await askDuckdb(code)).toBe(prints)
+  const examples = examplesOf(pageAt('README.md'), 'sh')
+  const [{ code, prints } = { code: '', prints: '' }] = examples.filter(({ code }) => code.includes('query'))
+  const [, sql = ''] = /^walletlake query output\/demo --format csv "([^"]+)"\n?$/.exec(code) ?? []
+  const { stdout } = await runCommand(['query', join(folder, 'output/demo'), '--format', 'csv', sql])
+  expect(stdout).toBe(prints)
 })

@@ -31,9 +31,9 @@ const USUAL_ROWS = 64 * 1024 * 1024
  * What cannot be read is handed on, so that DuckDB says what is wrong. Throws OUTPUT_FAILED where pieces cannot be written.
  */
 export async function openDataFile(path: string, format: Format, scratch: string): Promise<DataFile> {
-  const isPacked = format === 'csv' && path.endsWith('.gz')
-  const whole = { format, paths: [path], isPacked, longest: USUAL_ROW, close: async () => {} }
+  const whole = wholeFile(path, format)
   if (format === 'parquet') return whole
+  const { isPacked } = whole
   const measure = await measureWhereLarge(path, isPacked).catch(() => undefined)
   if (measure === undefined) return whole
   if (measure.longest <= USUAL_ROW && measure.heaviest <= USUAL_ROWS) return whole
@@ -46,6 +46,12 @@ export async function openDataFile(path: string, format: Format, scratch: string
     await close()
     throw diskError(`cannot write pieces of ${path}`, cause)
   }
+}
+
+/** A file as it is, whatever the length of its rows. */
+export function wholeFile(path: string, format: Format): DataFile {
+  const isPacked = format === 'csv' && path.endsWith('.gz')
+  return { format, paths: [path], isPacked, longest: USUAL_ROW, close: async () => {} }
 }
 
 /** A file that is smaller than a long row needs no look. */

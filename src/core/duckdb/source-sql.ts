@@ -60,3 +60,14 @@ const bufferFor = (longest: number) => Math.max(longest + MIB, Math.min(2 * long
 function pathList(paths: readonly string[]): string {
   return `[${paths.map((path) => literal(path.replace(/[*?[]/g, '[$&]'))).join(', ')}]`
 }
+
+/** One `'` less where a formula comes after it, or after further ones: text that began with `'=` has one more in the file. */
+export function unescapedSql(cell: string): string {
+  const isEscaped = `starts_with(${cell}, '''') AND left(ltrim(${cell}, ''''), 1) IN ('=', '+', '-', '@', chr(9), chr(13))`
+  return `CASE WHEN ${isEscaped} THEN substr(${cell}, 2) ELSE ${cell} END`
+}
+
+/** An instant as text such as 2023-11-14T22:46:40.000Z. */
+export function isoTimeSql(cell: string): string {
+  return `strftime(make_timestamp(epoch_us(${cell})), '%Y-%m-%dT%H:%M:%S.%gZ')`
+}

@@ -1,0 +1,173 @@
+import { ExportError } from '../core/errors.ts'
+import type { Manifest } from '../core/manifest.ts'
+import { shiftDecimal } from '../flatten/decimal.ts'
+import { openExport } from '../read/open-export.ts'
+import { counts, momentOf } from './moment.ts'
+import { readAmounts } from './read-amounts.ts'
+import { SUMMED_COLUMNS, type Sum, Sums } from './sums.ts'
+
+/** Which balances, and as of when. */
+export type BalancesOptions = {
+  /** Up to where rows count: a block, which counts whole, a UTC day to its end, or an instant. @default all rows */
+  at?: string | undefined
+  /** Addresses or labels. @default all wallets */
+  wallets?: readonly string[]
+  /** CSV file of what wallets had before the first row, by column name. */
+  opening?: string | undefined
+  /** Sums that are zero too. @default false */
+  all?: boolean
+}
+
+/** A wallet's balance of one asset, as the columns of CONTRACT section 6 have it. */
+export type Balance = {
+  wallet_address: string
+  wallet_label: string | null
+  /** native, erc20, erc721 or erc1155. */
+  asset_type: string
+  /** null for the chain's coin. */
+  asset_address: string | null
+  asset_symbol: string | null
+  token_id: string | null
+  /** In the asset's smallest unit. */
+  value: bigint
+  /** value / 10^decimals, exact; null where decimals are unknown. */
+  amount: string | null
+}
+
+/** A balance that was below zero when a transaction had ended. */
+export type BelowZero = Balance & {
+  /** The first such transaction, its block, and the balance then. */
+  transaction_hash: string
+  block_number: number
+  value_then: bigint
+  /** Why it probably is. */
+  reason: string
+}
+
+/** What wallets hold, and what cannot be right. */
+export type Balances = {
+  /** By wallet, coin first, then by contract and id. */
+  balances: Balance[]
+  belowZero: BelowZero[]
+}
+
+/**
+ * Sums the ledger of an export by wallet and asset, exactly. Memory grows with the number of balances, not of rows. Throws
+ * USAGE where there is no export, no ledger in it, no such wallet, or a mistake in `at` or the file; VERIFY_FAILED where
+ * files are damaged.
+ */
+export async function balances(output: string, options: BalancesOptions = {}): Promise<Balances> {
+  const moment = momentOf(options.at)
+  const opening = options.opening === undefined ? [] : await readAmounts(options.opening)
+  const opened = await openExport(output)
+  try {
+    const { manifest } = opened
+    requireLedger(manifest, output)
+    const chosen = chooseWallets(manifest, options.wallets)
+    const sums = new Sums()
+    for (const { wallet, asset, value } of opening) if (chosen.has(wallet)) sums.open(wallet, asset, value)
+    const labels = labelsOf(manifest)
+    for await (const rows of opened.stream('ledger', [
+      'wallet_label',
+      'block_timestamp',
+      ...SUMMED_COLUMNS,
+    ])) {
+      for (const [label = null, time, ...row] of rows) {
+        const [, block, wallet] = row as [string, string, string]
+        if (!chosen.has(wallet) || !counts(moment, { block: Number(block), time: time as string })) continue
+        if (!labels.has(wallet)) labels.set(wallet, label)
+        sums.add(row)
+      }
+    }
+    return toBalances(sums, { labels, manifest, all: options.all ?? false })
+  } finally {
+    await opened.close()
+  }
+}
+
+function requireLedger({ tables }: Manifest, output: string): void {
+  if (tables.ledger !== undefined) return
+  throw new ExportError('USAGE', `${output} holds no ledger, which balances are summed from`, {
+    fix: 'Export it: add ledger to the tables of the job, or leave tables out, which means all of them.',
+  })
+}
+
+/** The wallets that the words name. */
+function chooseWallets({ coverage }: Manifest, words: readonly string[] | undefined): ReadonlySet<string> {
+  if (words === undefined || words.length === 0) return new Set(coverage.map(({ address }) => address))
+  return new Set(words.flatMap((word) => walletsNamed(coverage, word)))
+}
+
+function walletsNamed(coverage: Manifest['coverage'], word: string): string[] {
+  const named = coverage.filter(({ address, label }) => address === word.toLowerCase() || label === word)
+  if (named.length > 0) return named.map(({ address }) => address)
+  throw new ExportError('USAGE', `the export has no wallet ${word}`, {
+    fix: 'Name an address or a label of the job; `walletlake status OUTPUT` lists them.',
+  })
+}
+
+function labelsOf({ coverage }: Manifest): Map<string, string | null> {
+  return new Map(
+    coverage.flatMap(({ address, label }) => (label === undefined ? [] : [[address, label] as const])),
+  )
+}
+
+type Naming = { labels: ReadonlyMap<string, string | null>; manifest: Manifest; all: boolean }
+
+function toBalances(sums: Sums, { labels, manifest, all }: Naming): Balances {
+  const ended = sums.end().sort(compareSums)
+  const toBalance = (sum: Sum) => balanceOf(sum, labels.get(sum.wallet) ?? null)
+  const from = new Map(manifest.coverage.map(({ address, fromBlock }) => [address, fromBlock]))
+  return {
+    balances: ended.filter(({ value }) => all || value !== 0n).map(toBalance),
+    belowZero: ended.flatMap((sum) => {
+      const { below } = sum
+      if (below === undefined) return []
+      const { transaction, block, value } = below
+      const reason = reasonOf(sum, { fromBlock: from.get(sum.wallet) ?? 0, wraps: sums.wraps(sum.address) })
+      const then = { transaction_hash: transaction, block_number: block, value_then: value }
+      return [{ ...toBalance(sum), ...then, reason }]
+    }),
+  }
+}
+
+function balanceOf({ wallet, type, address, symbol, tokenId, value, decimals }: Sum, label: string | null) {
+  return {
+    wallet_address: wallet,
+    wallet_label: label,
+    asset_type: type,
+    asset_address: address,
+    asset_symbol: symbol,
+    token_id: tokenId,
+    value,
+    amount: shiftDecimal(String(value), type === 'native' ? COIN_DECIMALS : decimals),
+  }
+}
+
+/** Of the ledger's rows of any chain. */
+const COIN_DECIMALS = 18
+
+const TYPES = ['native', 'erc20', 'erc721', 'erc1155']
+
+function compareSums(a: Sum, b: Sum): number {
+  return (
+    compareTexts(a.wallet, b.wallet) ||
+    TYPES.indexOf(a.type) - TYPES.indexOf(b.type) ||
+    compareTexts(a.address ?? '', b.address ?? '') ||
+    compareIds(a.tokenId ?? '', b.tokenId ?? '')
+  )
+}
+
+const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+/** Digits without leading zeros, as numbers. */
+const compareIds = (a: string, b: string) => a.length - b.length || compareTexts(a, b)
+
+/** Why a sum is below zero, most likely. */
+function reasonOf({ type }: Sum, { fromBlock, wraps }: { fromBlock: number; wraps: boolean }): string {
+  if (wraps) return 'the token wraps the coin without Transfer events: its sums are not its balances'
+  if (fromBlock > 0)
+    return `it had some before block ${fromBlock}, where the export begins: give it with --opening`
+  if (type === 'native')
+    return 'it had coins at genesis, which are in no transaction: give them with --opening'
+  return "the token's Transfer events do not match its balances: its sums say nothing"
+}

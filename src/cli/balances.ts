@@ -1,0 +1,143 @@
+import { type Command, Option } from 'commander'
+import { type Balance, type BelowZero, balances } from '../balances/balances.ts'
+import { compareExpected, type Difference } from '../balances/expect.ts'
+import { ExportError } from '../core/errors.ts'
+import { counted } from '../report/words.ts'
+import { ANSWER_FORMATS, type Answer, type AnswerFormat, writeAnswer } from '../report/write-answer.ts'
+import { answerSink } from './answer-sink.ts'
+import { collect } from './collect.ts'
+import { addExamples } from './examples.ts'
+import { openLog } from './log.ts'
+import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
+
+type BalancesArguments = {
+  at?: string
+  wallet?: string[]
+  opening?: string
+  expect?: string
+  all?: boolean
+  format: AnswerFormat
+}
+
+export function balancesCommand(program: Command): void {
+  const command = program
+    .command('balances')
+    .summary('what each wallet holds, exact')
+    .description(
+      'Sums the ledger by wallet and asset, and says on stderr what was below zero when a transaction had ended. The table rounds long amounts (≈); csv and json have every digit.',
+    )
+    .argument('<output>', OUTPUT_OR_JOB)
+    .option('--at <moment>', 'after this block, at the end of this UTC day, or at this instant')
+    .option('--wallet <address>', 'only this wallet, by address or label (repeatable)', collect)
+    .option('--opening <file>', 'CSV of what wallets had before the first row')
+    .option('--expect <file>', 'CSV of balances to compare with; exit 10 on a difference')
+    .option('--all', 'list balances of zero, too')
+    .addOption(
+      new Option('--format <format>', 'how they are written').choices(ANSWER_FORMATS).default('table'),
+    )
+    .action(tellBalances)
+  addExamples(
+    command,
+    ['balances output/mine --at 2024-12-31', 'at the end of a year'],
+    ['balances output/mine --format csv > balances.csv', 'as a file, with every column'],
+    ['balances output/mine --opening genesis.csv --expect node.csv', 'against what a node says'],
+  )
+}
+
+/** Balances below zero that are told one by one. */
+const TOLD = 20
+
+async function tellBalances(word: string, args: BalancesArguments): Promise<void> {
+  const { output } = await outputOf(word)
+  const { at, wallet: wallets = [], opening, expect, all = false, format } = args
+  const found = await balances(output, { at, wallets, opening, all: all || expect !== undefined })
+  const shown = found.balances.filter(({ value }) => all || value !== 0n)
+  const compared = expect === undefined ? undefined : await compareExpected(found.balances, expect)
+  const answer = format === 'table' ? tableOf(shown) : columnsOf(shown)
+  await writeAnswer(answer, format, answerSink())
+  const log = openLog({})
+  for (const below of found.belowZero.slice(0, TOLD)) log.warn(belowLine(below))
+  if (found.belowZero.length > TOLD)
+    log.warn(`and ${counted(found.belowZero.length - TOLD, 'balance')} more were below zero`)
+  if (compared === undefined) return
+  const { differences } = compared
+  if (differences.length === 0)
+    return log.info(`${counted(compared.compared, 'balance')} compared with ${expect}: all equal`)
+  for (const difference of differences) log.warn(differenceLine(difference, expect as string))
+  throw new ExportError(
+    'VERIFY_FAILED',
+    `${counted(differences.length, 'balance')} of ${compared.compared} not as ${expect} says`,
+    {
+      fix: 'Look into what is listed above: where balances are missing, give them with --opening, or correct the file.',
+    },
+  )
+}
+
+const COLUMNS = [
+  ...['wallet_address', 'wallet_label', 'asset_type', 'asset_address', 'asset_symbol', 'token_id', 'value'],
+  'amount',
+] as const satisfies readonly (keyof Balance)[]
+
+/** Every column; numbers are exact text. */
+function columnsOf(balances: readonly Balance[]): Answer {
+  const rows = balances.map((balance) =>
+    COLUMNS.map((name) => (name === 'value' ? String(balance.value) : balance[name])),
+  )
+  return { columns: COLUMNS.map((name) => ({ name, isNumber: false })), batches: once(rows) }
+}
+
+/** What people look for, within 80 characters. */
+function tableOf(balances: readonly Balance[]): Answer {
+  const rows = balances.map((balance) => [
+    cut(balance.wallet_label ?? balance.wallet_address, 14),
+    cut(balance.asset_symbol ?? balance.asset_type, 10),
+    balance.asset_address === null ? null : cut(balance.asset_address, 11),
+    balance.token_id === null ? null : cut(balance.token_id, 11),
+    balance.amount === null ? `${roundedOff(String(balance.value))} units` : roundedOff(balance.amount),
+  ])
+  const columns = ['wallet', 'asset', 'contract', 'token', 'amount']
+  return {
+    columns: columns.map((name) => ({ name, isNumber: name === 'amount' })),
+    batches: once(rows),
+  }
+}
+
+async function* once<T>(rows: T): AsyncGenerator<T, void, void> {
+  yield rows
+}
+
+/** The beginning and the end of what is longer. */
+function cut(text: string, most: number): string {
+  const letters = [...text]
+  if (letters.length <= most) return text
+  const tail = Math.min(4, most >> 1)
+  return `${letters.slice(0, most - tail - 1).join('')}…${letters.slice(-tail).join('')}`
+}
+
+/** Numbers longer than this are rounded, and say so by their form. */
+const SHOWN_DIGITS = 24
+
+function roundedOff(amount: string): string {
+  if (amount.length <= SHOWN_DIGITS) return amount
+  const size = Math.abs(Number(amount))
+  const isUsual = size >= 1e-6 && size < 1e15
+  return isUsual ? `≈ ${amount.slice(0, SHOWN_DIGITS - 2)}` : `≈ ${Number(amount).toExponential(3)}`
+}
+
+function nameOf({ asset_symbol, asset_type, asset_address, token_id }: Balance): string {
+  const id = token_id === null ? '' : ` #${token_id}`
+  const contract = asset_address === null ? '' : ` (${asset_address})`
+  return `${asset_symbol ?? asset_type}${id}${contract}`
+}
+
+function belowLine(below: BelowZero): string {
+  const { wallet_label, wallet_address, value_then, block_number, transaction_hash, reason } = below
+  const where = `after transaction ${transaction_hash} in block ${block_number}`
+  return `${wallet_label ?? wallet_address}: ${nameOf(below)} was below zero (${value_then}) ${where}: ${reason}`
+}
+
+function differenceLine({ line, expected, found, ...balance }: Difference, file: string): string {
+  const { wallet_address, asset_type, asset_address, token_id } = balance
+  const asset = [asset_type, asset_address, token_id].filter((part) => part !== null).join(' ')
+  return `${file}:${line}: ${wallet_address} ${asset}: expected ${expected}, found ${found}`
+}

@@ -1,0 +1,126 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { type DataFile, openDataFile, wholeFile } from '../core/duckdb/data-file.ts'
+import { csvSource, parquetSource, typedColumns, unescapedSql } from '../core/duckdb/source-sql.ts'
+import { ExportError } from '../core/errors.ts'
+import type { Manifest } from '../core/manifest.ts'
+import { literal, named } from '../core/sql.ts'
+import { type Column, TABLES, type Table } from '../core/table/index.ts'
+import { type Answer, answerTo } from './answer.ts'
+import { requireManifest } from './open-export.ts'
+import { openRows, type Rows } from './rows.ts'
+import { amountSql } from './sql.ts'
+
+/**
+ * The answers of SQL statements over a finished export, one after the other. Each table is a view over exactly the files
+ * that the manifest lists: whole numbers of 256 bits are BIGNUM, which sums exactly, times are UTC, text is as the chain has
+ * it, and `units(value, decimals)` makes a plain decimal. Statements change nothing and reach no other file and no network.
+ *
+ * Throws USAGE where the folder holds no export and for what is no SQL or does more than read, VERIFY_FAILED where the
+ * manifest is damaged or a file cannot be read.
+ */
+export async function* askExport(folder: string, sql: string): AsyncGenerator<Answer, void, void> {
+  const { StatementType } = await import('@duckdb/node-api')
+  const manifest = await requireManifest(folder)
+  const rows = await openRows(folder)
+  const opened: DataFile[] = []
+  try {
+    const refuse = (thrown: unknown) => refused(thrown, rows.folder)
+    await makeViews({ manifest, rows, opened, asked: namesIn(rows.connection, sql) }).catch(refuse)
+    const statements = await rows.connection.extractStatements(sql).catch(refuse)
+    for (let at = 0; at < statements.count; at += 1) {
+      const statement = await statements.prepare(at).catch(refuse)
+      if (statement.statementType !== StatementType.SELECT) throw changing()
+      yield answerTo(await statement.stream().catch(refuse), refuse)
+    }
+  } finally {
+    for (const file of opened) await file.close()
+    await rows.close()
+  }
+}
+
+/** The tables that statements name, as far as can be told. */
+function namesIn(connection: DuckDBConnection, sql: string): ReadonlySet<string> {
+  try {
+    return new Set(connection.getTableNames(sql, false))
+  } catch {
+    return new Set()
+  }
+}
+
+/** What the engine refuses is the statement's fault, unless a file is. */
+function refused(thrown: unknown, folder: string): never {
+  if (thrown instanceof ExportError) throw thrown
+  const { message } = thrown as Error
+  const what = message
+    .replace(/^Failed to extract statements: /, '')
+    .replaceAll(`${folder}/`, '')
+    .trim()
+  if (/^(IO|Invalid Input|Invalid) Error: /.test(what))
+    throw new ExportError('VERIFY_FAILED', `the export cannot be read: ${what}`, { cause: thrown })
+  throw new ExportError('USAGE', what, { cause: thrown, fix: FIX })
+}
+
+const FIX =
+  'Correct the statement (SQL of DuckDB). SHOW TABLES lists the tables, DESCRIBE ledger its columns.'
+
+function changing(): ExportError {
+  return new ExportError('USAGE', 'a query only reads, and this statement does something else', {
+    fix: 'Ask with SELECT, WITH, DESCRIBE, SUMMARIZE or SHOW TABLES; send the answer to a file with --format csv > FILE.',
+  })
+}
+
+type Viewing = { manifest: Manifest; rows: Rows; opened: DataFile[]; asked: ReadonlySet<string> }
+
+/** Makes the views, and lets the engine read their files and nothing else from here on. */
+async function makeViews({ manifest, rows, opened, asked }: Viewing): Promise<void> {
+  const { format } = manifest.job
+  for (const table of TABLES) {
+    const listed = manifest.tables[table.name]
+    if (listed === undefined) continue
+    // Only files that are asked for are worth a look at the length of their rows.
+    const open = asked.has(table.name) ? openDataFile : wholeFile
+    const files: DataFile[] = []
+    for (const { path } of listed.files)
+      files.push(await open(`${rows.folder}/${path}`, format, rows.scratch))
+    opened.push(...files)
+    await rows.run(`CREATE VIEW ${named(table.name)} AS ${viewSql(table, files, manifest)}`)
+  }
+  const paths = opened.flatMap((file) => file.paths.map(literal))
+  for (const setting of [
+    `CREATE MACRO units(value, decimals) AS ${amountSql('(value::VARCHAR)', 'decimals')}`,
+    "SET TimeZone = 'UTC'",
+    `SET allowed_paths = [${paths.join(', ')}]`,
+    'SET enable_external_access = false',
+    'SET lock_configuration = true',
+  ])
+    await rows.run(setting)
+}
+
+function viewSql(table: Table, files: readonly DataFile[], { job }: Manifest): string {
+  const unescapes = job.format === 'csv' && (job.escapeFormulas ?? true)
+  const cells = table.columns.map((column) => `${cellSql(column, unescapes)} AS ${named(column.name)}`)
+  const sources = files.length === 0 ? [emptySource(table)] : sourcesOf(files, table)
+  return sources.map((source) => `SELECT ${cells.join(', ')} FROM ${source}`).join(' UNION ALL ')
+}
+
+function cellSql({ name, type, isOurs }: Column, unescapes: boolean): string {
+  const cell = named(name)
+  if (type === 'u256' || type === 'i256') return `${cell}::BIGNUM`
+  return type === 'text' && !isOurs && unescapes ? unescapedSql(cell) : cell
+}
+
+function emptySource({ columns }: Table): string {
+  const cells = typedColumns(columns).map(({ name, type }) => `NULL::${type} AS ${named(name)}`)
+  return `(SELECT ${cells.join(', ')} WHERE false)`
+}
+
+/** CSV that is packed and CSV that is not are two sources. */
+function sourcesOf(files: readonly DataFile[], { columns }: Table): string[] {
+  const pathsOf = (some: readonly DataFile[]) => some.flatMap(({ paths }) => paths)
+  if (files[0]?.format === 'parquet') return [parquetSource(pathsOf(files))]
+  const longest = Math.max(...files.map((file) => file.longest))
+  return [false, true].flatMap((isPacked) => {
+    const paths = pathsOf(files.filter((file) => file.isPacked === isPacked))
+    return paths.length === 0 ? [] : [csvSource({ paths, isPacked, longest }, typedColumns(columns))]
+  })
+}

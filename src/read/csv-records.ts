@@ -1,0 +1,77 @@
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { parse } from 'csv-parse'
+import { ExportError } from '../core/errors.ts'
+
+/** A record of a CSV file: its cells by the names in the header. */
+export type CsvRecord = {
+  /** The line that it ends in, from 1. */
+  line: number
+  cells: Readonly<Record<string, string>>
+}
+
+/**
+ * Reads a CSV file that somebody wrote (RFC 4180, UTF-8, a byte order mark or not), record by record, columns by name in any
+ * order. Empty lines do not count; a record with fewer or more cells than the header is refused. Throws USAGE with the line
+ * where it is no CSV, lacks one of the `needed` columns, or cannot be read.
+ */
+export async function readRecords(
+  file: string,
+  needed: readonly string[],
+  take: (record: CsvRecord) => void,
+): Promise<void> {
+  const parser = parse({ bom: true, skip_empty_lines: true, info: true })
+  let header: readonly string[] | undefined
+  try {
+    await pipeline(createReadStream(file), parser, async (records: AsyncIterable<Parsed>) => {
+      for await (const { record, info } of records) {
+        if (header !== undefined) take({ line: info.lines, cells: named(header, record) })
+        else header = requireColumns(record, { file, needed })
+      }
+    })
+  } catch (thrown) {
+    throw thrown instanceof ExportError ? thrown : unreadable(file, thrown)
+  }
+  requireColumns(header ?? [], { file, needed })
+}
+
+type Parsed = { record: string[]; info: { lines: number } }
+
+function named(header: readonly string[], record: readonly string[]): Record<string, string> {
+  return Object.fromEntries(header.map((name, at) => [name, record[at] ?? '']))
+}
+
+function requireColumns(
+  header: readonly string[],
+  { file, needed }: { file: string; needed: readonly string[] },
+): readonly string[] {
+  const names = header.map((name) => name.trim())
+  const missing = needed.filter((name) => !names.includes(name))
+  if (missing.length === 0) return names
+  const found = names.length === 0 ? 'nothing' : `no column ${missing.join(', ')}`
+  throw recordFault({ file, line: 1 }, { found, expected: `a header with ${needed.join(', ')}` })
+}
+
+/** What is wrong with a record of a file. */
+export function recordFault(
+  { file, line }: { file: string; line: number },
+  { found, expected }: { found: string; expected: string },
+): ExportError {
+  return new ExportError('USAGE', `${file}:${line}: found ${found}, expected ${expected}`, {
+    fix: 'Correct the line, then run the same command again.',
+  })
+}
+
+function unreadable(file: string, thrown: unknown): ExportError {
+  const { message, lines } = thrown as Error & { lines?: number }
+  if (lines === undefined)
+    return new ExportError('USAGE', `cannot read ${file}: ${message}`, {
+      fix: 'Name a CSV file.',
+      cause: thrown,
+    })
+  const why = message.charAt(0).toLowerCase() + message.slice(1)
+  return recordFault(
+    { file, line: lines },
+    { found: why, expected: 'CSV: a comma between cells, quotes closed' },
+  )
+}

@@ -1,0 +1,113 @@
+import { csvLine } from '../core/csv-text.ts'
+import { printable } from './log.ts'
+
+export const ANSWER_FORMATS = ['table', 'csv', 'json'] as const
+export type AnswerFormat = (typeof ANSWER_FORMATS)[number]
+
+type Cell = string | number | boolean | null | object
+/** Rows with their columns; numbers stand at the right of a table's column. */
+export type Answer = {
+  columns: readonly { name: string; isNumber: boolean }[]
+  batches: AsyncIterable<readonly (readonly Cell[])[]>
+}
+
+export type AnswerSink = {
+  write(text: string): Promise<void> | void
+  /** Characters in a line of the terminal; undefined where nobody looks at one. */
+  width?: number | undefined
+}
+
+/** Writes an answer as a table for people, as CSV (CONTRACT section 3), or as a JSON list of objects. Resolves with its rows. */
+export function writeAnswer(answer: Answer, format: AnswerFormat, sink: AnswerSink): Promise<number> {
+  return WRITERS[format](answer, sink)
+}
+
+const WRITERS: Readonly<Record<AnswerFormat, (answer: Answer, sink: AnswerSink) => Promise<number>>> = {
+  table: writeTable,
+  csv: writeCsv,
+  json: writeJson,
+}
+
+const textOf = (cell: Cell): string | null => {
+  if (cell === null) return null
+  return typeof cell === 'object' ? JSON.stringify(cell) : String(cell)
+}
+
+async function writeCsv({ columns, batches }: Answer, { write }: AnswerSink): Promise<number> {
+  let rows = 0
+  await write(csvLine(columns.map(({ name }) => name)))
+  for await (const batch of batches) {
+    rows += batch.length
+    await write(batch.map((row) => csvLine(row.map(textOf))).join(''))
+  }
+  return rows
+}
+
+async function writeJson({ columns, batches }: Answer, { write }: AnswerSink): Promise<number> {
+  let rows = 0
+  for await (const batch of batches) {
+    const lines = batch.map((row, at) => {
+      const object = Object.fromEntries(columns.map(({ name }, column) => [name, row[column]]))
+      return `${rows + at === 0 ? '[' : ','}\n${JSON.stringify(object)}`
+    })
+    await write(lines.join(''))
+    rows += batch.length
+  }
+  await write(rows === 0 ? '[]\n' : '\n]\n')
+  return rows
+}
+
+/** Rows that the widths of a table are taken from. */
+const MEASURED_ROWS = 2_000
+
+async function writeTable({ columns, batches }: Answer, sink: AnswerSink): Promise<number> {
+  let [rows, waiting] = [0, [] as (readonly string[])[]]
+  let print: ((some: readonly (readonly string[])[]) => string) | undefined
+  for await (const batch of batches) {
+    rows += batch.length
+    waiting.push(...batch.map((row) => row.map((cell) => oneLine(textOf(cell) ?? ''))))
+    if (waiting.length < MEASURED_ROWS) continue
+    print ??= tablePrinter(columns, waiting, sink)
+    await sink.write(print(waiting))
+    waiting = []
+  }
+  print ??= tablePrinter(columns, waiting, sink)
+  await sink.write(print(waiting))
+  return rows
+}
+
+const oneLine = (text: string) => printable(text).replaceAll('\n', '\ufffd')
+
+/** Lines of columns; where these are wider than the terminal, each row becomes lines of `name  value`. */
+function tablePrinter(
+  columns: Answer['columns'],
+  rows: readonly (readonly string[])[],
+  { width = Number.POSITIVE_INFINITY }: AnswerSink,
+): (some: readonly (readonly string[])[]) => string {
+  const widths = columns.map(({ name }, at) =>
+    Math.max(name.length, ...rows.map((row) => (row[at] ?? '').length)),
+  )
+  const total = widths.reduce((sum, one) => sum + one + 2, -2)
+  if (total > width) return recordPrinter(columns)
+  const line = (cells: readonly string[]) => {
+    const padded = cells.map((cell, at) =>
+      columns[at]?.isNumber ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0),
+    )
+    return `${padded.join('  ').trimEnd()}\n`
+  }
+  let head = [line(columns.map(({ name }) => name)), line(widths.map((one) => '─'.repeat(one)))]
+  return (some) => {
+    const lines = [...head, ...some.map(line)]
+    head = []
+    return lines.join('')
+  }
+}
+
+function recordPrinter(columns: Answer['columns']): (some: readonly (readonly string[])[]) => string {
+  const widest = Math.max(...columns.map(({ name }) => name.length))
+  return (some) =>
+    some
+      .map((row) => columns.map(({ name }, at) => `${name.padEnd(widest)}  ${row[at]}`.trimEnd()))
+      .map((lines) => `${lines.join('\n')}\n\n`)
+      .join('')
+}

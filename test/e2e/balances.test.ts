@@ -1,0 +1,84 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { runCommand } from '../helpers/command.ts'
+import { exportDemo, genesisCsv } from '../helpers/demo-export.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+
+const folder = suiteFolder()
+const output = join(folder, 'out')
+const opening = join(folder, 'genesis.csv')
+
+beforeAll(async () => {
+  await exportDemo(output)
+  writeFileSync(opening, genesisCsv())
+})
+
+const COLUMNS = 'wallet_address,wallet_label,asset_type,asset_address,asset_symbol,token_id,value,amount'
+
+describe('walletlake balances', () => {
+  test('writes CSV that it takes as --expect itself, and says what was below zero', async () => {
+    const { exit, stdout, stderr } = await runCommand(['balances', output, '--format', 'csv'])
+    expect(exit).toBe(0)
+    expect(stdout.split('\n')[0]).toBe(COLUMNS)
+    expect(stdout).toContain(`'=1+1`)
+    expect(stderr).toMatch(
+      /AVAX was below zero \(-\d+\) after transaction 0x[0-9a-f]{64} in block \d+: it had coins/,
+    )
+    const path = join(folder, 'balances.csv')
+    writeFileSync(path, stdout)
+    const again = await runCommand(['balances', output, '--expect', path])
+    expect(again).toMatchObject({
+      exit: 0,
+      stderr: expect.stringMatching(/\d balances compared .*: all equal/),
+    })
+    writeFileSync(path, stdout.replace(/,(\d+),([^,\n]+)\n/, ',7$1,$2\n'))
+    const other = await runCommand(['balances', output, '--expect', path])
+    expect(other.exit).toBe(10)
+    expect(other.stderr).toMatch(/balances\.csv:\d+: 0x[0-9a-f]{40} .*: expected 7\d+, found \d+/)
+  })
+
+  test('lists sums of zero only where it is asked to', async () => {
+    const lines = async (...words: string[]) =>
+      (await runCommand(['balances', output, '--format', 'csv', ...words])).stdout.split('\n')
+    const [some, all] = [await lines(), await lines('--all')]
+    expect(some.filter((line) => line.endsWith(',0,0'))).toEqual([])
+    expect(all.filter((line) => line.endsWith(',0,0')).length).toBeGreaterThan(0)
+    expect(all.length).toBeGreaterThan(some.length)
+  })
+
+  test('writes JSON with exact text for numbers', async () => {
+    const { stdout } = await runCommand(['balances', output, '--format', 'json', '--opening', opening])
+    const rows = JSON.parse(stdout) as Record<string, unknown>[]
+    expect(Object.keys(rows[0] ?? {}).join(',')).toBe(COLUMNS)
+    expect(rows[0]?.value).toMatch(/^\d+$/)
+  })
+
+  test('its table fits 80 columns and has no control characters', async () => {
+    const { stdout } = await runCommand(['balances', output])
+    const lines = stdout.split('\n')
+    expect(Math.max(...lines.map((line) => [...line].length))).toBeLessThanOrEqual(80)
+    expect(stdout.replaceAll('\n', '')).not.toMatch(/\p{Cc}/u)
+    expect(lines.length).toBeGreaterThan(500)
+  })
+
+  test('a reader that has seen enough is no failure', async () => {
+    const { stderr } = await runCommand(
+      ['balances', output, '--format', 'json'],
+      {},
+      { shell: 'exec 1>/dev/null' },
+    )
+    expect(stderr).not.toContain('BUG')
+  })
+
+  test.for([
+    { words: ['balances', 'no/such'], says: 'there is no output folder' },
+    { words: ['balances', output, '--wallet', 'nobody'], says: 'has no wallet nobody' },
+    { words: ['balances', output, '--format', 'xml'], says: 'Allowed choices are table, csv, json' },
+  ])('$words ends with 2 and what to do', async ({ words, says }) => {
+    const { exit, stderr } = await runCommand(words)
+    expect(exit).toBe(2)
+    expect(stderr).toContain(says)
+    expect(stderr).toContain('\nfix: ')
+  })
+})

@@ -1,0 +1,111 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { runCommand } from '../helpers/command.ts'
+import { exportDemo } from '../helpers/demo-export.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readCsvTable } from '../helpers/read-output.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+
+const folder = suiteFolder()
+/** A `*` and a `'` in a path are for DuckDB what they are for the disk. */
+const outputs = { csv: join(folder, "c*s'v"), gzip: join(folder, 'gzip'), parquet: join(folder, 'parquet') }
+
+beforeAll(async () => {
+  await exportDemo(outputs.csv)
+  await exportDemo(outputs.gzip, { compression: 'gzip' })
+  await exportDemo(outputs.parquet, { format: 'parquet', compression: 'zstd', partitionBy: 'blocks:100' })
+})
+
+async function ask(output: string, sql: string): Promise<Record<string, unknown>[]> {
+  const { exit, stdout, stderr } = await runCommand(['query', output, sql, '--format', 'json'])
+  expect(stderr).toBe('')
+  expect(exit).toBe(0)
+  return JSON.parse(stdout)
+}
+
+describe('walletlake query', () => {
+  test('sums 256-bit values of every table exactly, from CSV, packed CSV and Parquet', async () => {
+    for (const table of [
+      'ledger',
+      'transactions',
+      'erc20_transfers',
+      'erc1155_transfers',
+      'internal_transactions',
+    ] as const) {
+      const rows = await readCsvTable(outputs.csv, table)
+      const sum = rows.reduce((all, { value }) => all + BigInt(value ?? '0'), 0n)
+      for (const output of Object.values(outputs))
+        expect(await ask(output, `select sum(value) as sum, count(*) as rows from ${table}`)).toEqual([
+          { sum: String(sum), rows: rows.length },
+        ])
+    }
+  })
+
+  test('has text as the chain has it, times in UTC, and plain decimals', async () => {
+    const sql = `select asset_symbol, block_timestamp, asset_decimals, units(value, asset_decimals) = amount as same
+      from ledger where starts_with(asset_symbol, '=') limit 1`
+    for (const output of Object.values(outputs))
+      expect(await ask(output, sql)).toEqual([
+        {
+          asset_symbol: expect.stringMatching(/^=/),
+          block_timestamp: expect.stringMatching(/^2023-11-14T\d\d:\d\d:\d\d\.\d{3}Z$/),
+          asset_decimals: expect.any(Number),
+          same: true,
+        },
+      ])
+    const wrong =
+      'select count(*) as wrong from ledger where units(value, asset_decimals) is distinct from amount'
+    expect(await ask(outputs.parquet, wrong)).toEqual([{ wrong: 0 }])
+  })
+
+  test('writes CSV as our files are, and one answer after the other', async () => {
+    const sql = "select 'a,b' as x, null as n, '' as e, '=1' as f, -5::bignum as v; show tables"
+    const { stdout } = await runCommand(['query', outputs.csv, sql, '--format', 'csv'])
+    expect(stdout.split('\n').slice(0, 4)).toEqual(['x,n,e,f,v', `"a,b",,"",'=1,-5`, '', 'name'])
+  })
+
+  test('reads statements from stdin', async () => {
+    const path = join(folder, 'sums.sql')
+    writeFileSync(path, 'select 1 + 1 as two;\n')
+    const piped = await runCommand(['query', outputs.csv, '--format', 'csv'], {}, { shell: `exec <${path}` })
+    expect(piped.stdout).toBe('two\n2\n')
+    const empty = await runCommand(['query', outputs.csv], {}, { shell: 'exec </dev/null' })
+    expect(empty).toMatchObject({ exit: 2, stderr: expect.stringContaining('there is no statement') })
+  })
+
+  test.for([
+    { what: 'writes a file', sql: "copy ledger to 'stolen.csv'" },
+    { what: 'overwrites the export', sql: 'EXPORT' },
+    { what: 'writes while it explains', sql: "explain analyze copy ledger to 'stolen.csv'" },
+    { what: 'reads another file', sql: "select * from read_text('/etc/hostname')" },
+    { what: 'lists a folder', sql: "select * from glob('/*')" },
+    { what: 'asks the network', sql: "select * from read_csv('http://127.0.0.1:9/x.csv')" },
+    { what: 'opens a database', sql: "attach 'other.db'" },
+    { what: 'loads an extension', sql: 'install httpfs' },
+    { what: 'makes a table', sql: 'create table x as select 1' },
+    { what: 'unlocks itself', sql: 'set enable_external_access = true' },
+    { what: 'is no SQL', sql: 'selec 1' },
+    { what: 'names no column', sql: 'select nothing from ledger' },
+  ])('refuses a statement that $what, and leaves the export as it is', async ({ sql }) => {
+    const before = outputBytes(outputs.parquet)
+    const [file] = execFileSync('find', [outputs.parquet, '-name', '*.parquet']).toString().split('\n')
+    const asked = sql === 'EXPORT' ? `copy (select 1) to '${file}'` : sql
+    const { exit, stdout, stderr } = await runCommand(['query', outputs.parquet, asked], {}, { cwd: folder })
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' })
+    expect(stderr).toMatch(/^USAGE: .+\nfix: .+/s)
+    expect(existsSync(join(folder, 'stolen.csv'))).toBe(false)
+    expect(outputBytes(outputs.parquet)).toEqual(before)
+  })
+
+  test('says that a file is damaged, and which', async () => {
+    const damaged = join(folder, 'damaged')
+    await exportDemo(damaged, { format: 'parquet', compression: 'zstd', tables: ['ledger'] })
+    const [file = ''] = execFileSync('find', [damaged, '-name', '*.parquet']).toString().split('\n')
+    writeFileSync(file, 'no parquet')
+    const { exit, stderr } = await runCommand(['query', damaged, 'select * from ledger'])
+    expect(exit).toBe(10)
+    expect(stderr).toMatch(/^VERIFY_FAILED: .*ledger.*\.parquet/s)
+  })
+})

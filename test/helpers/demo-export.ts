@@ -1,0 +1,19 @@
+import { expect } from 'vitest'
+import type { Job } from '../../src/core/model.ts'
+import { run } from '../../src/run/run.ts'
+import { testJob } from './jobs.ts'
+import { truth, truthWallets } from './truth.ts'
+
+/** Exports the 53 wallets of the demo chain into a folder. */
+export async function exportDemo(output: string, given: Partial<Omit<Job, 'wallets'>> = {}): Promise<void> {
+  const { code } = await run([testJob({ addresses: truthWallets, nativeSymbol: 'AVAX', output, ...given })])
+  expect(code).toBeUndefined()
+}
+
+/** What the node says that each account had before the first block, as a file for `--opening`. */
+export function genesisCsv(): string {
+  const lines = Object.entries(truth.nativeByBlock).map(
+    ([wallet, balances]) => `${wallet},native,,,${balances[0]?.[1] ?? '0'}`,
+  )
+  return ['wallet_address,asset_type,asset_address,token_id,value', ...lines, ''].join('\n')
+}
