@@ -63,6 +63,9 @@ export {
   type ServiceClient,
   type ServiceClientOptions,
 } from './client/service-client.ts'
+export { type Converted, convert } from './convert/convert.ts'
+export type { ConvertOptions } from './convert/options.ts'
+export { PRESET_NAMES } from './convert/writers.ts'
 export {
   ExportError,
   type ExportErrorOptions,

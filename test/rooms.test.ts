@@ -8,7 +8,7 @@ const SRC = join(import.meta.dirname, '..', 'src')
 const FLOORS = [
   ['bin', 'index'],
   ['cli'],
-  ['audit', 'balances', 'compact', 'load', 'reindex', 'run', 'verify', 'watch'],
+  ['audit', 'balances', 'compact', 'convert', 'load', 'reindex', 'run', 'verify', 'watch'],
   ['assemble', 'crawl'],
   ['client', 'flatten', 'job', 'merge', 'notify', 'read', 'report', 'service', 'spool', 'sql', 'write'],
   ['core'],

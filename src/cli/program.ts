@@ -17,6 +17,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   status: async () => (await import('./status.ts')).statusCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   balances: async () => (await import('./balances.ts')).balancesCommand,
+  convert: async () => (await import('./convert.ts')).convertCommand,
   query: async () => (await import('./query.ts')).queryCommand,
   compact: async () => (await import('./compact.ts')).compactCommand,
   load: async () => (await import('./load.ts')).loadCommand,

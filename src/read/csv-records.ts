@@ -20,19 +20,32 @@ export async function readRecords(
   needed: readonly string[],
   take: (record: CsvRecord) => void,
 ): Promise<void> {
-  const parser = parse({ bom: true, skip_empty_lines: true, info: true })
   let header: readonly string[] | undefined
+  await csvRows(file, ({ line, cells }) => {
+    if (header === undefined) header = requireColumns(cells, { file, needed })
+    else if (cells.length === header.length) take({ line, cells: named(header, cells) })
+    else
+      throw recordFault(
+        { file, line },
+        { found: `${cells.length} cells`, expected: `${header.length} as in the header` },
+      )
+  })
+  requireColumns(header ?? [], { file, needed })
+}
+
+/** Reads the rows of a CSV file, the header among them, whatever their number of cells; throws as `readRecords` does. */
+export async function csvRows(
+  file: string,
+  take: (row: { line: number; cells: readonly string[] }) => void,
+): Promise<void> {
+  const parser = parse({ bom: true, skip_empty_lines: true, info: true, relax_column_count: true })
   try {
     await pipeline(createReadStream(file), parser, async (records: AsyncIterable<Parsed>) => {
-      for await (const { record, info } of records) {
-        if (header !== undefined) take({ line: info.lines, cells: named(header, record) })
-        else header = requireColumns(record, { file, needed })
-      }
+      for await (const { record, info } of records) take({ line: info.lines, cells: record })
     })
   } catch (thrown) {
     throw thrown instanceof ExportError ? thrown : unreadable(file, thrown)
   }
-  requireColumns(header ?? [], { file, needed })
 }
 
 type Parsed = { record: string[]; info: { lines: number } }

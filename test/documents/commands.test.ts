@@ -6,6 +6,7 @@ const PAGES = [
   ...[
     'README.md',
     'jobs/README.md',
+    'jobs/ACCOUNTING.md',
     'jobs/schedule/README.md',
     'jobs/schedule/install.md',
     'output/README.md',

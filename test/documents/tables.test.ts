@@ -1,6 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { JOURNALS } from '../../src/convert/journal.ts'
+import { PRESETS } from '../../src/convert/presets/index.ts'
 import { type Column, PREFIX } from '../../src/core/table/column.ts'
 import { TABLES } from '../../src/core/table/index.ts'
 import { OPERATIONS } from '../../src/service/operations.ts'
@@ -124,6 +126,15 @@ test('test/bench/README.md has every benchmark', () => {
   const [, names = ''] = /const BENCHES = \{([^}]*)\}/.exec(pageAt('test/bench/bench.js')) ?? []
   const benches = [...names.matchAll(/^ {2}(\w+):/gm)].map(([, name = '']) => name)
   expect(rowsOf(pageAt('test/bench/README.md')).map(([name]) => codeIn(name)[0])).toEqual(benches)
+})
+
+test('jobs/ACCOUNTING.md has every format, as the converter knows it', () => {
+  const told = rowsOf(sectionOf(pageAt('jobs/ACCOUNTING.md'), '## All formats'))
+  const known = [...PRESETS, ...JOURNALS].map((preset) => {
+    const { name, title, source, rulesOf } = preset
+    return [`\`${name}\``, title, source, rulesOf, ('unverified' in preset && preset.unverified) || '–']
+  })
+  expect(told).toEqual(known)
 })
 
 test('CHANGELOG.md has the version of the package and what comes next', () => {

@@ -1,0 +1,104 @@
+import { type Command, Option } from 'commander'
+import { checkFile } from '../convert/check-file.ts'
+import { type Converted, convert } from '../convert/convert.ts'
+import { PRESET_NAMES } from '../convert/writers.ts'
+import { ExportError } from '../core/errors.ts'
+import { say } from '../report/say.ts'
+import { counted } from '../report/words.ts'
+import { answerSink } from './answer-sink.ts'
+import { addExamples } from './examples.ts'
+import { openLog } from './log.ts'
+import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
+
+type ConvertArguments = {
+  to: string
+  out?: string
+  perWallet?: boolean
+  from?: string
+  until?: string
+  chainName?: string
+  swaps?: 'pair' | 'off'
+  labels?: string
+  map?: string
+  strict?: boolean
+  check?: string
+}
+
+export function convertCommand(program: Command): void {
+  const command = program
+    .command('convert')
+    .summary('a file for an accounting program')
+    .description(
+      'Converts the ledger for an accounting program. Amounts are exact; what a format cannot hold is left out, counted and listed.',
+    )
+    .argument('[output]', OUTPUT_OR_JOB)
+    .addOption(new Option('--to <preset>', 'the program').choices(PRESET_NAMES).makeOptionMandatory())
+    .option('--out <path>', 'a file, or a folder with --per-wallet (default: stdout)')
+    .option('--per-wallet', 'a file for each wallet')
+    .option('--from <date>', 'from this UTC day or instant on')
+    .option('--until <date>', 'to the end of this UTC day, or up to this instant')
+    .option('--chain-name <name>', 'what the program calls the chain')
+    .addOption(
+      new Option('--swaps <how>', 'one line for what a wallet swapped, or all lines apart').choices([
+        'pair',
+        'off',
+      ]),
+    )
+    .option('--labels <file>', "CSV with match,type: the program's own types by hash, address or method")
+    .option('--map <file>', 'keeps the numbers of unknown assets (default: OUT.assets.csv)')
+    .option('--check <file>', "hold a file against the program's rules instead; exit 10")
+    .option('--strict', 'exit 6 where something was left out')
+    .action(convertOutput)
+  addExamples(
+    command,
+    ['convert output/mine --to cointracking --out cointracking.csv', 'one file of all wallets'],
+    [
+      'convert output/mine --to hledger --from 2024-01-01 --until 2024-12-31',
+      'a year, as a journal on stdout',
+    ],
+  )
+}
+
+async function convertOutput(
+  word: string | undefined,
+  { strict = false, check, ...options }: ConvertArguments,
+): Promise<void> {
+  if (check !== undefined) return tellMistakes(check, options.to)
+  if (word === undefined)
+    throw new ExportError('USAGE', 'there is no output to convert', {
+      fix: 'Name the output folder of a finished export, or a file to look at with --check.',
+    })
+  const { output } = await outputOf(word)
+  const { write } = answerSink()
+  const converted = await convert(output, { ...options, write })
+  const log = openLog({})
+  log.info(tell(converted, options))
+  for (const [reason, count] of Object.entries(converted.omitted))
+    log.warn(`${counted(count, 'movement')} left out: ${reason}`)
+  if (converted.omittedFile !== undefined) log.warn(`they are listed in ${converted.omittedFile}`)
+  if (strict && Object.keys(converted.omitted).length > 0)
+    throw new ExportError('RECORDS_REJECTED', `the file does not hold all of ${output}`, {
+      fix: 'See above what was left out, and why; without --strict this is no failure.',
+    })
+}
+
+/** Mistakes that are told one by one. */
+const TOLD = 100
+
+async function tellMistakes(file: string, to: string): Promise<void> {
+  let mistakes = 0
+  const rows = await checkFile(file, to, ({ line, what }) => {
+    mistakes += 1
+    if (mistakes <= TOLD) say(`${file}:${line}: ${what}`)
+  })
+  if (mistakes === 0) return say(`${file}: good for ${to} (${counted(rows, 'line')})`)
+  if (mistakes > TOLD) say(`and ${counted(mistakes - TOLD, 'mistake')} more`)
+  throw new ExportError('VERIFY_FAILED', `${file}: ${counted(mistakes, 'mistake')} for ${to}`, {
+    fix: 'Correct the lines named above, or convert the export again.',
+  })
+}
+
+function tell({ movements, lines, files }: Converted, { to }: ConvertArguments): string {
+  const what = `${counted(movements, 'movement')} became ${counted(lines, 'line')} for ${to}`
+  return files.length === 0 ? what : `${what}: ${files.join(', ')}`
+}

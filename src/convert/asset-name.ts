@@ -1,0 +1,39 @@
+import { type Asset, isNft } from './movement.ts'
+
+/** Strangers' text without what a terminal, a spreadsheet or another program could take for more than text. */
+export function safeText(text: string): string {
+  return text
+    .normalize('NFKC')
+    .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '')
+    .replace(/["'`\\;|<>{}]/g, '')
+    .replace(/\s+/g, ' ')
+    .replace(/^[\s=+\-@]+/, '')
+    .trim()
+}
+
+/** A symbol as a ticker: letters, digits, dots and lines, up to 12 of them. */
+function ticker(symbol: string | null): string {
+  const safe = safeText(symbol ?? '').replace(/[^\p{L}\p{N}._-]/gu, '')
+  return [...safe].slice(0, 12).join('')
+}
+
+/** The eight hex digits of its contract that tell a token from others of its symbol. */
+const suffixOf = (address: string) => address.slice(2, 10)
+
+/**
+ * A name that does not depend on what else is in the export: the coin by its symbol, a token by its symbol and eight digits
+ * of its contract, an NFT with its id too.
+ */
+export function tickerName(asset: Asset): string {
+  const { address, symbol, tokenId, type } = asset
+  if (address === null) return ticker(symbol) || 'COIN'
+  const name = `${ticker(symbol) || (isNft(asset) ? 'NFT' : 'TOKEN')}-${suffixOf(address)}`
+  return type === 'erc721' || type === 'erc1155' ? `${name}#${tokenId}` : name
+}
+
+/** The name of CAIP-19, for programs that know tokens by their contract. */
+export function caipName({ type, address, symbol, tokenId }: Asset, chain: string): string {
+  if (address === null) return ticker(symbol) || 'COIN'
+  const token = `eip155:${chain}/${type}:${address}`
+  return type === 'erc20' ? token : `${token}/${tokenId}`
+}

@@ -1,0 +1,163 @@
+import { readInstant } from './instant.ts'
+import { knownTypes } from './labels.ts'
+import type { Preset, Role } from './preset.ts'
+
+/** Something in a file that its program would refuse, or take for something else. */
+export type Mistake = { line: number; what: string }
+
+type Row = { line: number; cells: readonly string[] }
+
+/** Holds the records of a CSV file, one after the other, against the rules of a preset. */
+export function createCsvChecker(preset: Preset): { check(row: Row): Mistake[] } {
+  let isBegun = false
+  const seen: Seen = { lines: new Map(), ids: new Map(), names: new Map() }
+  return {
+    check: (row) => {
+      if (isBegun) return checkRow(row, preset, seen)
+      isBegun = true
+      return checkHeader(row, preset)
+    },
+  }
+}
+
+function checkHeader({ line, cells }: Row, { columns }: Preset): Mistake[] {
+  const headers = columns.map(([header]) => header)
+  const wrong = headers.flatMap((header, at) =>
+    cells[at] === header
+      ? []
+      : [{ line, what: `column ${at + 1} is ${shown(cells[at])}, expected ${shown(header)}` }],
+  )
+  const more = cells
+    .slice(headers.length)
+    .map((name) => ({ line, what: `there is no column ${shown(name)} in this format` }))
+  return [...wrong, ...more]
+}
+
+/** What earlier rows had, each with its line. */
+type Seen = {
+  lines: Map<string, number>
+  ids: Map<string, number>
+  names: Map<string, { name: string; line: number }>
+}
+
+function checkRow({ line, cells }: Row, preset: Preset, seen: Seen): Mistake[] {
+  if (cells.length !== preset.columns.length)
+    return [{ line, what: `${cells.length} cells, expected ${preset.columns.length}` }]
+  const cell = (role: Role) => {
+    const at = preset.columns.findIndex(([, one]) => one === role)
+    return at === -1 ? undefined : (cells[at] ?? '')
+  }
+  const problems = [
+    ...checkDate(cell('date'), preset),
+    ...checkType(cell('type'), preset),
+    ...PAIRS.flatMap(([amount, asset]) => checkPair(cell(amount), cell(asset), preset)),
+    ...checkSides(cell, preset),
+    ...checkText(cells),
+    ...(tellsApart(preset) ? checkTwice({ line, cells }, cell('id'), seen) : []),
+    ...NAMES.flatMap((role) => checkName({ name: cell(role), line }, preset, seen)),
+  ]
+  return problems.map((what) => ({ line, what }))
+}
+
+/** Without a hash, an id or a note equal lines may well stand for two movements. */
+const tellsApart = ({ columns }: Preset) => columns.some(([, role]) => ['hash', 'id', 'note'].includes(role))
+
+const shown = (text: string | undefined) =>
+  text === undefined ? 'absent' : JSON.stringify(text.slice(0, 60))
+
+function checkDate(date: string | undefined, { date: form }: Preset): string[] {
+  if (date === undefined || readInstant(date, form) !== undefined) return []
+  return [`date ${shown(date)}, expected ${form}${form === 'milliseconds' ? ' since 1970' : ', UTC'}`]
+}
+
+function checkType(type: string | undefined, preset: Preset): string[] {
+  const known = knownTypes(preset)
+  if (type === undefined || known === undefined || known.has(type)) return []
+  return [`type ${shown(type)} is none of this format`]
+}
+
+const PAIRS: readonly (readonly [amount: Role, asset: Role])[] = [
+  ['amount', 'asset'],
+  ['quoteAmount', 'quoteAsset'],
+  ['inAmount', 'inAsset'],
+  ['outAmount', 'outAsset'],
+  ['feeAmount', 'feeAsset'],
+]
+const NAMES = PAIRS.map(([, asset]) => asset)
+
+function checkPair(amount: string | undefined, asset: string | undefined, { numbers }: Preset): string[] {
+  if (amount === undefined || asset === undefined || (amount === '' && asset === '')) return []
+  if (amount === '') return [`${shown(asset)} without an amount`]
+  if (asset === '') return [`amount ${amount} without an asset`]
+  if (!/^\d+(\.\d+)?$/.test(amount))
+    return [`amount ${shown(amount)}, expected plain digits with a point, no sign, no exponent`]
+  const [whole = '', fraction = ''] = amount.split('.')
+  const problems: string[] = []
+  const { maxDecimals, maxDigits, needsPoint } = numbers
+  if (needsPoint && !amount.includes('.'))
+    problems.push(`amount ${amount}, expected a decimal point: ${amount}.0`)
+  if (maxDecimals !== undefined && fraction.length > maxDecimals)
+    problems.push(`amount ${amount} has ${fraction.length} decimals, at most ${maxDecimals} are taken`)
+  const digits = `${whole}${fraction}`.replace(/^0+/, '').length
+  if (maxDigits !== undefined && digits > maxDigits)
+    problems.push(`amount ${amount} has ${digits} digits, more than ${maxDigits} are rounded`)
+  return problems
+}
+
+/** What came in and what went out has to fit the type. */
+function checkSides(cell: (role: Role) => string | undefined, { types, fee }: Preset): string[] {
+  const type = cell('type')
+  const isSet = (role: Role) => (cell(role) ?? '') !== ''
+  if (!PAIRS.some(([amount]) => isSet(amount))) return ['no amount']
+  if (PAIRS.every(([amount]) => !/[1-9]/.test(cell(amount) ?? ''))) return ['all amounts are zero']
+  if (cell('amount') !== undefined) return isSet('amount') ? [] : ['no amount']
+  const [hasIn, hasOut] = [isSet('inAmount'), isSet('outAmount')]
+  if (types.in === types.out || type === undefined) return []
+  if (type === types.in && (!hasIn || hasOut))
+    return [`${type} has to have what came in, and nothing that went out`]
+  if ((type === types.out || (type === types.fee && fee === 'as what went out')) && (!hasOut || hasIn))
+    return [`${type} has to have what went out, and nothing that came in`]
+  if (type === types.swap && !(hasIn && hasOut))
+    return [`${type} has to have both what came in and what went out`]
+  return []
+}
+
+function checkText(cells: readonly string[]): string[] {
+  const bad = cells.find((text) => /[\p{Cc}\p{Cf}]/u.test(text))
+  const formula = cells.find((text) => /^[=+@]|^-(?![\d.])/.test(text))
+  return [
+    ...(bad === undefined ? [] : [`invisible characters in ${shown(bad)}`]),
+    ...(formula === undefined ? [] : [`${shown(formula)} is a formula for a spreadsheet`]),
+  ]
+}
+
+function checkTwice({ line, cells }: Row, id: string | undefined, { lines, ids }: Seen): string[] {
+  const whole = JSON.stringify(cells)
+  const same = lines.get(whole)
+  lines.set(whole, same ?? line)
+  if (same !== undefined) return [`the same as line ${same}: it would count twice, or not at all`]
+  const before = id === undefined || id === '' ? undefined : ids.get(id)
+  if (id !== undefined) ids.set(id, before ?? line)
+  return before === undefined ? [] : [`the id of line ${before}: the program takes it for the same`]
+}
+
+/** Names that only differ in their letters' case are one asset for most programs. */
+function checkName(
+  { name, line }: { name: string | undefined; line: number },
+  { naming }: Preset,
+  seen: Seen,
+): string[] {
+  if (name === undefined || name === '') return []
+  const known = seen.names.get(name.toLowerCase())
+  if (known === undefined) seen.names.set(name.toLowerCase(), { name, line })
+  if (known !== undefined && known.name !== name && naming !== 'caip')
+    return [`asset ${shown(name)} and ${shown(known.name)} of line ${known.line} are one for the program`]
+  if (
+    naming === 'caip' &&
+    !/^([A-Za-z0-9.]{1,12}|eip155:\d+\/erc(20|721|1155):0x[0-9a-fA-F]{40}(\/\d+)?)$/.test(name)
+  )
+    return [`asset ${shown(name)}, expected a coin or eip155:<chain>/erc20:<contract>`]
+  if (naming === 'placeholder' && /^(NULL|NFT)0?$/i.test(name))
+    return [`placeholder ${shown(name)} without its number`]
+  return []
+}

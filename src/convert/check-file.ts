@@ -1,0 +1,60 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { ExportError } from '../core/errors.ts'
+import { csvRows } from '../read/csv-records.ts'
+import { createCsvChecker, type Mistake } from './check-csv.ts'
+import { createJournalChecker } from './check-journal.ts'
+import { JOURNALS } from './journal.ts'
+import { PRESETS } from './presets/index.ts'
+
+/**
+ * Holds a file, whoever made it, against the rules of a format, and tells each mistake with its line. Resolves with the lines
+ * that were looked at. Throws USAGE where there is no such format, or the file cannot be read.
+ */
+export async function checkFile(
+  file: string,
+  to: string,
+  onMistake: (mistake: Mistake) => void,
+): Promise<number> {
+  const preset = PRESETS.find(({ name }) => name === to)
+  if (preset !== undefined) return checkCsv(file, createCsvChecker(preset), onMistake)
+  if (!JOURNALS.some(({ name }) => name === to)) throw new ExportError('USAGE', `there is no format ${to}`)
+  return checkJournal(file, createJournalChecker(to), onMistake)
+}
+
+async function checkCsv(
+  file: string,
+  { check }: ReturnType<typeof createCsvChecker>,
+  onMistake: (mistake: Mistake) => void,
+): Promise<number> {
+  let rows = 0
+  await csvRows(file, (row) => {
+    rows += 1
+    for (const mistake of check(row)) onMistake(mistake)
+  })
+  if (rows === 0) onMistake({ line: 1, what: 'the file is empty' })
+  return rows
+}
+
+async function checkJournal(
+  file: string,
+  { check, end }: ReturnType<typeof createJournalChecker>,
+  onMistake: (mistake: Mistake) => void,
+): Promise<number> {
+  let line = 0
+  try {
+    for await (const text of createInterface({
+      input: createReadStream(file),
+      crlfDelay: Number.POSITIVE_INFINITY,
+    })) {
+      line += 1
+      for (const mistake of check(text, line)) onMistake(mistake)
+    }
+  } catch (cause) {
+    const what = `cannot read ${file}: ${(cause as Error).message}`
+    throw new ExportError('USAGE', what, { cause, fix: 'Name a journal.' })
+  }
+  for (const mistake of end()) onMistake(mistake)
+  if (line === 0) onMistake({ line: 1, what: 'the file is empty' })
+  return line
+}

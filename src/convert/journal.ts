@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto'
+import { safeText, tickerName } from './asset-name.ts'
+import type { Omitted } from './line-writer.ts'
+import type { Line } from './lines.ts'
+import { type Asset, isNft, type Movement } from './movement.ts'
+import { writeAmount } from './plain-number.ts'
+
+/** A plain text accounting program's journal. */
+export type JournalForm = {
+  name: string
+  title: string
+  /** Accounts by what a movement is. */
+  accounts: Accounts
+  accountOf(movement: Movement): string
+  commodityOf(asset: Asset): string
+  /** What stands before the first use of an account, and of a commodity. */
+  declareAccount(account: string): string
+  declareCommodity(commodity: string, asset: Asset): string
+  head(movement: Movement): string
+  posting(posting: Posting): string
+  /** Characters of a number, at most. */
+  longestNumber: number
+  source: string
+  rulesOf: string
+}
+
+type Accounts = Record<'fee' | 'mint' | 'burn' | 'own' | 'in' | 'out', string>
+
+type Posting = { account: string; amount: string; commodity: string; movement: Movement; note: boolean }
+
+export type JournalOptions = {
+  form: JournalForm
+  /** Assets that the program cannot hold exactly, with the reason. */
+  refuses: (asset: Asset) => string | undefined
+  onOmitted: (omitted: Omitted) => void
+}
+
+/** Writes one entry a transaction; each movement balances by itself, so that no choice of wallets or days breaks one. */
+export function createJournalWriter({ form, refuses, onOmitted }: JournalOptions) {
+  const declared = new Set<string>()
+  const declareOnce = (name: string, text: () => string) => {
+    if (declared.has(name)) return ''
+    declared.add(name)
+    return text()
+  }
+  return {
+    /** The text of one transaction's lines; empty where nothing of it can be written. */
+    write(lines: readonly Line[]): string {
+      const head: string[] = []
+      const postings: string[] = []
+      for (const { movements, label } of lines) {
+        for (const movement of movements) {
+          const written = writeMovement(movement, { form, refuses, label })
+          if ('reason' in written) {
+            const value = movement.isOut ? -movement.value : movement.value
+            onOmitted({ movement, value, reason: written.reason })
+            continue
+          }
+          const { commodity, accounts, text } = written
+          head.push(...accounts.map((account) => declareOnce(account, () => form.declareAccount(account))))
+          head.push(declareOnce(`"${commodity}"`, () => form.declareCommodity(commodity, movement.asset)))
+          postings.push(text)
+        }
+      }
+      const first = lines[0]?.movements[0]
+      if (first === undefined || postings.length === 0) return head.join('')
+      return `${head.join('')}${form.head(first)}\n${postings.join('')}\n`
+    },
+  }
+}
+
+type Writing = Pick<JournalOptions, 'form' | 'refuses'> & { label: string | undefined }
+
+function writeMovement(movement: Movement, { form, refuses, label }: Writing) {
+  const { asset, value, isOut } = movement
+  const refused = refuses(asset)
+  if (refused !== undefined) return { reason: refused }
+  const amount = writeAmount(value, asset.decimals, {})?.text
+  if (amount === undefined) return { reason: 'the decimals of the token are unknown' }
+  if (amount.length > form.longestNumber)
+    return { reason: `a number of more than ${form.longestNumber} characters` }
+  const commodity = form.commodityOf(asset)
+  const accounts = [form.accountOf(movement), label ?? form.accounts[counterOf(movement)]] as const
+  const [own, counter] = isOut ? [`-${amount}`, amount] : [amount, `-${amount}`]
+  const text = [
+    form.posting({ account: accounts[0], amount: own, commodity, movement, note: true }),
+    form.posting({ account: accounts[1], amount: counter, commodity, movement, note: false }),
+  ].join('')
+  return { commodity, accounts, text }
+}
+
+function counterOf({ type, isOwn, isOut }: Movement): keyof Accounts {
+  if (type === 'fee' || type === 'mint' || type === 'burn') return type
+  if (isOwn || type === 'self') return 'own'
+  return isOut ? 'out' : 'in'
+}
+
+const timeOf = ({ time }: Movement) => time.slice(11, 19)
+const payeeOf = ({ method, type }: Movement) => safeText(method ?? '').slice(0, 60) || type
+const walletName = ({ wallet, label }: Movement) =>
+  `${safeText(label ?? '').replace(/[:()[\]]/g, '')} ${wallet.slice(2, 10)}`.trim()
+
+const ACCOUNTS: Accounts = {
+  fee: 'expenses:gas',
+  mint: 'equity:mint',
+  burn: 'equity:burn',
+  own: 'equity:own transfers',
+  in: 'equity:external:in',
+  out: 'equity:external:out',
+}
+
+/** Longer ids stand as a hash, and in full in a comment. */
+const LONGEST_ID = 20
+const hasLongId = ({ tokenId }: Asset) => (tokenId?.length ?? 0) > LONGEST_ID
+
+function quotedName(asset: Asset): string {
+  if (!hasLongId(asset)) return `"${tickerName(asset)}"`
+  const hash = createHash('sha256').update(String(asset.tokenId)).digest('hex').slice(0, 12)
+  return `"${tickerName({ ...asset, tokenId: `x${hash}` })}"`
+}
+
+const plainForm = {
+  accounts: ACCOUNTS,
+  accountOf: (movement: Movement) => `assets:crypto:${walletName(movement)}`,
+  commodityOf: quotedName,
+  declareAccount: (account: string) => `account ${account}\n`,
+  head: (movement: Movement) =>
+    `${movement.time.slice(0, 10)} (${movement.transaction}) ${payeeOf(movement)}  ; time:${timeOf(movement)}`,
+  posting: ({ account, amount, commodity, movement, note }: Posting) => {
+    const id = hasLongId(movement.asset) ? `, id:${movement.asset.tokenId}` : ''
+    const other = movement.counterparty === null ? '' : `, cp:${movement.counterparty}`
+    const comment = note ? `  ; entry:${movement.entry}${other}${id}` : ''
+    return `    ${account}  ${amount} ${commodity}${comment}\n`
+  },
+}
+
+const BEANCOUNT_ACCOUNTS: Accounts = {
+  fee: 'Expenses:Gas',
+  mint: 'Equity:Mint',
+  burn: 'Equity:Burn',
+  own: 'Equity:Own-Transfers',
+  in: 'Equity:External:In',
+  out: 'Equity:External:Out',
+}
+
+/** Capitals and digits, up to ten, then eight digits of the contract; all NFTs of a collection are one commodity. */
+function beancountName({ address, symbol }: Asset): string {
+  const letters = (symbol ?? '')
+    .toUpperCase()
+    .replace(/[^A-Z0-9]/g, '')
+    .slice(0, 10)
+  const name = /^[A-Z]/.test(letters) ? letters : `X${letters}`.slice(0, 10)
+  if (address === null)
+    return name.length < 2 || ['TRUE', 'NULL', 'FALSE'].includes(name) ? `${name}-COIN` : name
+  return `${name}-${address.slice(2, 10).toUpperCase()}`
+}
+
+const beanText = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
+
+/** All journals, in the order of the help. */
+export const JOURNALS: readonly JournalForm[] = [
+  {
+    ...plainForm,
+    name: 'hledger',
+    title: 'hledger',
+    declareCommodity: (commodity, { decimals }) =>
+      `commodity 1000.${'0'.repeat(decimals ?? 0)} ${commodity}\n`,
+    longestNumber: 600,
+    source: 'hledger 1.25, tried',
+    rulesOf: '2026-08-21',
+  },
+  {
+    ...plainForm,
+    name: 'ledger',
+    title: 'ledger',
+    declareCommodity: (commodity) => `commodity ${commodity}\n`,
+    longestNumber: 250,
+    source: 'ledger 3.3.0, tried',
+    rulesOf: '2026-08-21',
+  },
+  {
+    name: 'beancount',
+    title: 'beancount 2 and 3',
+    accounts: BEANCOUNT_ACCOUNTS,
+    accountOf: (movement) => {
+      const name = walletName(movement).replace(/[^A-Za-z0-9]+/g, '-')
+      return `Assets:Crypto:${name.charAt(0).toUpperCase()}${name.slice(1)}`
+    },
+    commodityOf: beancountName,
+    declareAccount: (account) => `1970-01-01 open ${account}\n`,
+    declareCommodity: (commodity, { address, symbol, decimals }) =>
+      [
+        `1970-01-01 commodity ${commodity}\n`,
+        ...(address === null ? [] : [`  contract: ${beanText(address)}\n`]),
+        ...(symbol === null ? [] : [`  symbol: ${beanText(safeText(symbol))}\n`]),
+        ...(decimals === null ? [] : [`  decimals: ${decimals}\n`]),
+      ].join(''),
+    head: (movement) =>
+      `${movement.time.slice(0, 10)} * ${beanText(payeeOf(movement))} ^${movement.transaction}\n  time: ${beanText(timeOf(movement))}`,
+    posting: ({ account, amount, commodity, movement, note }) => {
+      const id = isNft(movement.asset) ? `    id: ${beanText(String(movement.asset.tokenId))}\n` : ''
+      return `  ${account}  ${amount} ${commodity}\n${note ? `    entry: ${beanText(movement.entry)}\n${id}` : ''}`
+    },
+    longestNumber: 250,
+    source: 'beancount 2.3.5, tried',
+    rulesOf: '2026-08-21',
+  },
+]

@@ -1,0 +1,77 @@
+import { type Asset, assetKey, isNft, type Movement } from './movement.ts'
+
+/** An amount of an asset, in its smallest unit, above zero. */
+export type Side = { asset: Asset; value: bigint }
+
+/**
+ * What becomes one line of a file: something that came in or went out, a fee, or a swap of one asset for another. Sides are
+ * exact; `movements` are the rows of the ledger that it stands for.
+ */
+export type Line = {
+  kind: 'in' | 'out' | 'fee' | 'swap'
+  /** The other party is a wallet of the job too. */
+  isOwn: boolean
+  in: Side | undefined
+  out: Side | undefined
+  movements: readonly [Movement, ...Movement[]]
+  /** The preset's own type, where the user has named one. */
+  label: string | undefined
+}
+
+export type Labels = (movement: Movement) => string | undefined
+
+export type LineOptions = {
+  /** Makes one line of what a wallet swapped in a transaction. */
+  pairsSwaps: boolean
+  labelOf: Labels
+}
+
+/** The lines of what one wallet did in one transaction, in the order of the ledger. */
+export function linesOf(movements: readonly Movement[], { pairsSwaps, labelOf }: LineOptions): Line[] {
+  const swap = pairsSwaps ? swapIn(movements) : undefined
+  const apart = swap === undefined ? movements : movements.filter(({ type }) => type === 'fee')
+  const lines = apart.map((movement) => lineOf(movement, labelOf(movement)))
+  return swap === undefined ? lines : [...lines, { ...swap, label: labelOf(swap.movements[0]) }]
+}
+
+function lineOf(movement: Movement, label: string | undefined): Line {
+  const { type, isOut, isOwn, asset, value } = movement
+  const side = { asset, value }
+  return {
+    kind: type === 'fee' ? 'fee' : isOut ? 'out' : 'in',
+    isOwn: isOwn || type === 'self',
+    in: isOut ? undefined : side,
+    out: isOut ? side : undefined,
+    movements: [movement],
+    label,
+  }
+}
+
+/**
+ * A swap: net and without the fee exactly one asset went out and one came in, both fungible, neither minted to nor burned by
+ * the wallet (that is a receipt, a wrapped coin or a share of a pool), and nothing of it between own wallets.
+ */
+function swapIn(movements: readonly Movement[]): Omit<Line, 'label'> | undefined {
+  const moved = movements.filter(({ type }) => type !== 'fee')
+  const [first, ...others] = moved
+  if (first === undefined || moved.some(breaksSwap)) return undefined
+  const nets = new Map<string, { asset: Asset; value: bigint }>()
+  for (const { asset, value, isOut } of moved) {
+    const key = assetKey(asset)
+    nets.set(key, { asset, value: (nets.get(key)?.value ?? 0n) + (isOut ? -value : value) })
+  }
+  const sides = [...nets.values()].filter(({ value }) => value !== 0n)
+  const [gone, came] = [sides.find(({ value }) => value < 0n), sides.find(({ value }) => value > 0n)]
+  if (sides.length !== 2 || gone === undefined || came === undefined) return undefined
+  return {
+    kind: 'swap',
+    isOwn: false,
+    in: came,
+    out: { asset: gone.asset, value: -gone.value },
+    movements: [first, ...others],
+  }
+}
+
+function breaksSwap({ asset, type, isOwn }: Movement): boolean {
+  return isNft(asset) || isOwn || type === 'mint' || type === 'burn' || type === 'self'
+}

@@ -1,0 +1,83 @@
+import type { TextRow } from '../read/rows.ts'
+
+/** A row of the ledger as conversions see it: one asset that a wallet got or gave. */
+export type Movement = {
+  /** Time of the block, as the tables write it: 2023-11-14T22:46:40.000Z. */
+  time: string
+  transaction: string
+  chain: string
+  entry: string
+  wallet: string
+  label: string | null
+  type: 'transfer' | 'mint' | 'burn' | 'fee' | 'self'
+  isOut: boolean
+  counterparty: string | null
+  /** The other party is a wallet of the job too. */
+  isOwn: boolean
+  asset: Asset
+  /** In the asset's smallest unit, not negative. */
+  value: bigint
+  method: string | null
+}
+
+export type Asset = {
+  type: 'native' | 'erc20' | 'erc721' | 'erc1155'
+  /** null for the chain's coin. */
+  address: string | null
+  symbol: string | null
+  /** null where unknown. */
+  decimals: number | null
+  tokenId: string | null
+}
+
+/** Columns of the ledger, in the order in which `movementOf` takes their cells. */
+export const MOVEMENT_COLUMNS = [
+  ...['block_timestamp', 'transaction_hash', 'chain_id', 'entry_id', 'wallet_address', 'wallet_label'],
+  ...[
+    'entry_type',
+    'direction',
+    'counterparty_address',
+    'counterparty_is_own',
+    'asset_type',
+    'asset_address',
+  ],
+  ...['asset_symbol', 'asset_decimals', 'token_id', 'value', 'method_name'],
+] as const
+
+export function movementOf(row: TextRow): Movement {
+  const [time, transaction, chain, entry, wallet, label, type, direction, counterparty, isOwn, ...rest] = row
+  const [assetType, address, symbol, decimals, tokenId, value, method] = rest
+  const kind = assetType as Asset['type']
+  return {
+    time: time as string,
+    transaction: transaction as string,
+    chain: chain as string,
+    entry: entry as string,
+    wallet: wallet as string,
+    label: label ?? null,
+    type: type as Movement['type'],
+    isOut: direction === 'out',
+    counterparty: counterparty ?? null,
+    isOwn: isOwn === 'true',
+    asset: {
+      type: kind,
+      address: address ?? null,
+      symbol: symbol ?? null,
+      decimals: decimalsOf(kind, decimals),
+      tokenId: tokenId ?? null,
+    },
+    value: BigInt((value as string).replace('-', '')),
+    method: method ?? null,
+  }
+}
+
+/** ERC-1155 tokens are counted whole unless their metadata says otherwise. */
+function decimalsOf(type: Asset['type'], decimals: string | null | undefined): number | null {
+  if (decimals != null) return Number(decimals)
+  return type === 'erc1155' ? 0 : null
+}
+
+export const isNft = ({ type }: Asset): boolean => type === 'erc721' || type === 'erc1155'
+
+/** What tells an asset from all others of its chain. */
+export const assetKey = ({ type, address, tokenId }: Asset): string => `${type}|${address}|${tokenId}`

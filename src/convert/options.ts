@@ -1,0 +1,22 @@
+/** What is converted, to what, and where to. */
+export type ConvertOptions = {
+  /** A preset's name: one of `PRESET_NAMES`. */
+  to: string
+  /** A file, or with `perWallet` a folder. @default `write` takes the text */
+  out?: string | undefined
+  /** Takes the text where there is no `out`. */
+  write?: (text: string) => Promise<void> | void
+  /** A file for each wallet. @default false */
+  perWallet?: boolean
+  /** UTC days or instants: from the first on, up to the second; a day counts whole. @default all of it */
+  from?: string | undefined
+  until?: string | undefined
+  /** What the program calls the chain. */
+  chainName?: string | undefined
+  /** Whether what a wallet swapped becomes one line. @default 'pair' where the preset has such lines */
+  swaps?: 'pair' | 'off' | undefined
+  /** CSV with the columns match and type: the preset's own types by transaction hash, counterparty or method. */
+  labels?: string | undefined
+  /** File that keeps the numbers of placeholders, for presets that have them. @default `out` and `.assets.csv` */
+  map?: string | undefined
+}

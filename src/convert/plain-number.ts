@@ -1,0 +1,32 @@
+import { shiftDecimal } from '../flatten/decimal.ts'
+
+/** What a format can hold of a number. */
+export type NumberRules = {
+  /** Digits after the point, at most; what is beyond is cut off and listed. */
+  maxDecimals?: number
+  /** Digits in all, from the first that is not zero, at most; an amount with more is left out and listed. */
+  maxDigits?: number
+  /** Every number has a point: 5.0. */
+  needsPoint?: boolean
+}
+
+export type Written = {
+  /** Plain digits with a point, never an exponent, not negative. */
+  text: string
+  /** What was cut off, in the asset's smallest unit. */
+  cut: bigint
+}
+
+/** An amount as a format takes it; undefined where it cannot: unknown decimals, or too many digits. */
+export function writeAmount(value: bigint, decimals: number | null, rules: NumberRules): Written | undefined {
+  if (decimals === null || decimals > 255) return undefined
+  const { maxDecimals = 255, maxDigits = Number.POSITIVE_INFINITY, needsPoint = false } = rules
+  const unit = decimals > maxDecimals ? 10n ** BigInt(decimals - maxDecimals) : 1n
+  const cut = value % unit
+  const text = shiftDecimal(String(value - cut), decimals)
+  if (text === null || significant(text) > maxDigits) return undefined
+  return { text: needsPoint && !text.includes('.') ? `${text}.0` : text, cut }
+}
+
+/** Digits from the first that is not zero. */
+const significant = (text: string) => text.replace('.', '').replace(/^0+/, '').length

@@ -1,0 +1,78 @@
+import type { NumberRules } from './plain-number.ts'
+
+/** What a cell of a line holds. */
+export type Role =
+  | 'date'
+  | 'type'
+  /** Of what came in or went out, or of what a swap gave. */
+  | 'amount'
+  | 'asset'
+  /** Of what a swap took. */
+  | 'quoteAmount'
+  | 'quoteAsset'
+  | 'inAmount'
+  | 'inAsset'
+  | 'outAmount'
+  | 'outAsset'
+  | 'feeAmount'
+  | 'feeAsset'
+  | 'inContract'
+  | 'outContract'
+  | 'from'
+  | 'to'
+  | 'wallet'
+  | 'chain'
+  | 'hash'
+  | 'id'
+  | 'note'
+  | 'empty'
+
+/** How instants are written, all of them in UTC. */
+export type DateForm =
+  | 'YYYY-MM-DD HH:mm:ss'
+  | 'YYYY-MM-DD HH:mm:ss UTC'
+  | 'YYYY-MM-DDTHH:mm:ssZ'
+  | 'MM/DD/YYYY HH:mm:ss'
+  | 'DD.MM.YYYY HH:mm:ss'
+  | 'milliseconds'
+
+/** Types that lines get; `own` ones where the other party is a wallet of the job too. */
+type Types = {
+  in: string
+  out: string
+  ownIn?: string
+  ownOut?: string
+  fee: string
+  swap: string
+}
+
+/** Where the amount of a fee goes: it is a line of its own, so that the sums of the file are those of the ledger. */
+type FeeForm = 'as what went out' | 'in the fee columns, nothing sold'
+
+/** How assets are called. */
+type Naming = 'ticker' | 'caip' | 'placeholder'
+
+/** One format: the converter, the checker and the pages derive from it. */
+export type Preset = {
+  name: string
+  /** The program it is for. */
+  title: string
+  columns: readonly (readonly [header: string, role: Role])[]
+  date: DateForm
+  types: Types
+  /** Types that labels may name, beside those above; undefined: any text. */
+  otherTypes?: readonly string[]
+  fee: FeeForm
+  naming: Naming
+  numbers: NumberRules
+  /** Whether NFTs have lines, and swaps lines of their own. */
+  holdsNfts: boolean
+  holdsSwaps: boolean
+  /** Names of chains by their id, where the program has its own; `other` is that of all others. */
+  chainNames?: Readonly<Record<string, string>> & { readonly other: string }
+  /** Where the rules come from, and as of when. */
+  source: string
+  rulesOf: string
+  /** What could not be read in the vendor's own words. */
+  unverified?: string
+}

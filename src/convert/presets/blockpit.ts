@@ -1,0 +1,31 @@
+import type { Preset } from '../preset.ts'
+import { TRANSFERS } from './transfers.ts'
+
+export const blockpit: Preset = {
+  name: 'blockpit',
+  title: 'Blockpit',
+  columns: [
+    ['Date (UTC)', 'date'],
+    ['Integration Name', 'wallet'],
+    ['Label', 'type'],
+    ['Outgoing Asset', 'outAsset'],
+    ['Outgoing Amount', 'outAmount'],
+    ['Incoming Asset', 'inAsset'],
+    ['Incoming Amount', 'inAmount'],
+    ['Fee Asset (optional)', 'empty'],
+    ['Fee Amount (optional)', 'empty'],
+    ['Comment (optional)', 'note'],
+    ['Trx. ID (optional)', 'hash'],
+  ],
+  date: 'DD.MM.YYYY HH:mm:ss',
+  types: { ...TRANSFERS, fee: 'Fee' },
+  otherTypes: ['Airdrop', 'Bounties', 'Lending', 'Staking', 'Margin_trading_profit', 'Margin_trading_loss'],
+  fee: 'as what went out',
+  naming: 'ticker',
+  numbers: {},
+  holdsNfts: false,
+  holdsSwaps: true,
+  source: "Blockpit's page 11453835867292; columns of staketaxcsv 87547d5, labels of BittyTax 287c4b4",
+  rulesOf: '2026-07-17',
+  unverified: 'whether its XLSX template is taken as CSV: save it as XLSX where it is not',
+}

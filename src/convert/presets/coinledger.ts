@@ -1,0 +1,31 @@
+import type { Preset } from '../preset.ts'
+import { TRANSFERS } from './transfers.ts'
+
+export const coinledger: Preset = {
+  name: 'coinledger',
+  title: 'CoinLedger',
+  columns: [
+    ['Date (UTC)', 'date'],
+    ['Platform (Optional)', 'wallet'],
+    ['Asset Sent', 'outAsset'],
+    ['Amount Sent', 'outAmount'],
+    ['Asset Received', 'inAsset'],
+    ['Amount Received', 'inAmount'],
+    ['Fee Currency (Optional)', 'empty'],
+    ['Fee Amount (Optional)', 'empty'],
+    ['Type', 'type'],
+    ['Description (Optional)', 'note'],
+    ['TxHash (Optional)', 'hash'],
+  ],
+  date: 'MM/DD/YYYY HH:mm:ss',
+  types: { ...TRANSFERS, fee: 'Withdrawal' },
+  otherTypes: ['Airdrop', 'Staking', 'Income', 'Gift Sent', 'Merchant Payment', 'Mining', 'Network Fee'],
+  fee: 'as what went out',
+  naming: 'ticker',
+  numbers: {},
+  holdsNfts: false,
+  holdsSwaps: true,
+  source: "CoinLedger's page 6028758; dates of staketaxcsv 87547d5",
+  rulesOf: '2025-12-17',
+  unverified: 'a type for fees alone: Network Fee was seen in its own export only',
+}

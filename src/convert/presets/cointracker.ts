@@ -1,0 +1,30 @@
+import type { Preset } from '../preset.ts'
+
+export const cointracker: Preset = {
+  name: 'cointracker',
+  title: 'CoinTracker',
+  columns: [
+    ['Date', 'date'],
+    ['Received Quantity', 'inAmount'],
+    ['Received Currency', 'inAsset'],
+    ['Sent Quantity', 'outAmount'],
+    ['Sent Currency', 'outAsset'],
+    ['Fee Amount', 'empty'],
+    ['Fee Currency', 'empty'],
+    ['Tag', 'type'],
+  ],
+  date: 'MM/DD/YYYY HH:mm:ss',
+  types: { in: '', out: '', fee: '', swap: '' },
+  otherTypes: [
+    ...['gift', 'lost', 'donation', 'fork', 'airdrop', 'mined', 'payment', 'staked', 'staking', 'stake'],
+    ...['unstake', 'margin', 'margin fee', 'margin gain', 'margin loss'],
+  ],
+  fee: 'as what went out',
+  naming: 'ticker',
+  numbers: { maxDecimals: 8 },
+  holdsNfts: false,
+  holdsSwaps: true,
+  source: "CoinTracker's rules as quoted in bryanlabs/cosmos-tax-cli#232; its tag page",
+  rulesOf: '2026-07-17',
+  unverified: 'whether more than eight decimals are refused today',
+}

@@ -1,0 +1,40 @@
+import type { Preset } from '../preset.ts'
+import { TRANSFERS } from './transfers.ts'
+
+export const cointracking: Preset = {
+  name: 'cointracking',
+  title: 'CoinTracking',
+  columns: [
+    ['Type', 'type'],
+    ['Buy Amount', 'inAmount'],
+    ['Buy Currency', 'inAsset'],
+    ['Sell Amount', 'outAmount'],
+    ['Sell Currency', 'outAsset'],
+    ['Fee', 'empty'],
+    ['Fee Currency', 'empty'],
+    ['Exchange', 'wallet'],
+    ['Trade-Group', 'empty'],
+    ['Comment', 'note'],
+    ['Date', 'date'],
+    ['Tx-ID', 'id'],
+    ['Buy Value in Account Currency', 'empty'],
+    ['Sell Value in Account Currency', 'empty'],
+    ['Liquidity pool', 'empty'],
+  ],
+  date: 'YYYY-MM-DD HH:mm:ss',
+  types: { ...TRANSFERS, fee: 'Other Fee' },
+  otherTypes: [
+    ...['Income', 'Income (non taxable)', 'Spend', 'Expense (non taxable)', 'Swap (non taxable)', 'Minting'],
+    ...['Staking', 'Airdrop', 'Airdrop (non taxable)', 'Interest Income', 'Lending Income', 'Other Income'],
+    ...['Dividends Income', 'Mining', 'Masternode', 'Reward / Bonus', 'Gift / Tip', 'Gift', 'Donation'],
+    ...['Stolen / Hacked / Fraud', 'Lost', 'Borrowing Fee', 'Other Expense', 'Provide Liquidity'],
+    ...['Receive LP Token', 'Remove Liquidity', 'Return LP Token'],
+  ],
+  fee: 'as what went out',
+  naming: 'ticker',
+  numbers: {},
+  holdsNfts: false,
+  holdsSwaps: true,
+  source: "CoinTracking's pages 29000007202 and 29000042783; its CSV import page as cited by staketaxcsv",
+  rulesOf: '2025-12-17',
+}

@@ -1,0 +1,32 @@
+import type { Preset } from '../preset.ts'
+
+export const generic: Preset = {
+  name: 'generic',
+  title: 'any program: every movement with everything that is known of it',
+  columns: [
+    ['date', 'date'],
+    ['type', 'type'],
+    ['received_amount', 'inAmount'],
+    ['received_asset', 'inAsset'],
+    ['received_contract', 'inContract'],
+    ['sent_amount', 'outAmount'],
+    ['sent_asset', 'outAsset'],
+    ['sent_contract', 'outContract'],
+    ['wallet', 'wallet'],
+    ['from_address', 'from'],
+    ['to_address', 'to'],
+    ['chain', 'chain'],
+    ['transaction_hash', 'hash'],
+    ['entry_id', 'id'],
+    ['note', 'note'],
+  ],
+  date: 'YYYY-MM-DDTHH:mm:ssZ',
+  types: { in: 'in', out: 'out', ownIn: 'own in', ownOut: 'own out', fee: 'fee', swap: 'swap' },
+  fee: 'as what went out',
+  naming: 'ticker',
+  numbers: {},
+  holdsNfts: true,
+  holdsSwaps: true,
+  source: 'walletlake',
+  rulesOf: '2026-11-23',
+}

@@ -1,0 +1,33 @@
+import type { Preset } from '../preset.ts'
+import { bittytax } from './bittytax.ts'
+import { blockpit } from './blockpit.ts'
+import { coinledger } from './coinledger.ts'
+import { coinpanda } from './coinpanda.ts'
+import { cointracker } from './cointracker.ts'
+import { cointracking } from './cointracking.ts'
+import { cryptotaxcalculator } from './cryptotaxcalculator.ts'
+import { generic } from './generic.ts'
+import { koinly } from './koinly.ts'
+import { kryptos } from './kryptos.ts'
+import { rotki } from './rotki.ts'
+import { taxbit } from './taxbit.ts'
+import { tokentax } from './tokentax.ts'
+import { zenledger } from './zenledger.ts'
+
+/** All formats of CSV, in the order of the help. */
+export const PRESETS: readonly Preset[] = [
+  koinly,
+  cointracker,
+  cointracking,
+  cryptotaxcalculator,
+  zenledger,
+  tokentax,
+  coinledger,
+  taxbit,
+  blockpit,
+  coinpanda,
+  rotki,
+  bittytax,
+  kryptos,
+  generic,
+]

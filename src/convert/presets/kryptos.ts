@@ -1,0 +1,37 @@
+import type { Preset } from '../preset.ts'
+import { TRANSFERS } from './transfers.ts'
+
+export const kryptos: Preset = {
+  name: 'kryptos',
+  title: 'Kryptos',
+  columns: [
+    ['Date-Time', 'date'],
+    ['Type', 'type'],
+    ['Received Asset', 'inAsset'],
+    ['Received Amount', 'inAmount'],
+    ['Sent Asset', 'outAsset'],
+    ['Sent Amount', 'outAmount'],
+    ['Net Worth', 'empty'],
+    ['Base Currency', 'empty'],
+    ['Fee Asset', 'empty'],
+    ['Fee Amount', 'empty'],
+    ['Fee Net Worth', 'empty'],
+    ['Description', 'note'],
+    ['Tx Hash', 'hash'],
+    ['Sent Asset Contract Address', 'outContract'],
+    ['Received Asset Contract Address', 'inContract'],
+    ['From Address', 'from'],
+    ['To Address', 'to'],
+    ['Comment', 'empty'],
+  ],
+  date: 'YYYY-MM-DD HH:mm:ss',
+  types: { ...TRANSFERS, fee: 'Withdrawal' },
+  fee: 'as what went out',
+  naming: 'ticker',
+  numbers: {},
+  holdsNfts: false,
+  holdsSwaps: true,
+  source: 'columns of staketaxcsv 87547d5',
+  rulesOf: '2025-12-17',
+  unverified: 'types and dates; whether its XLSX template is taken as CSV',
+}

@@ -1,0 +1,37 @@
+import type { Preset } from '../preset.ts'
+
+export const rotki: Preset = {
+  name: 'rotki',
+  title: 'rotki, generic events',
+  columns: [
+    ['Type', 'type'],
+    ['Location', 'chain'],
+    ['Currency', 'asset'],
+    ['Amount', 'amount'],
+    ['Fee', 'empty'],
+    ['Fee Currency', 'empty'],
+    ['Description', 'note'],
+    ['Timestamp', 'date'],
+  ],
+  date: 'milliseconds',
+  types: { in: 'Deposit', out: 'Withdrawal', fee: 'Spend', swap: '' },
+  otherTypes: ['Income', 'Loss', 'Spend', 'Staking'],
+  fee: 'as what went out',
+  naming: 'caip',
+  numbers: {},
+  holdsNfts: true,
+  holdsSwaps: false,
+  chainNames: {
+    '1': 'ethereum',
+    '10': 'optimism',
+    '56': 'binance sc',
+    '100': 'gnosis',
+    '137': 'polygon pos',
+    '8453': 'base',
+    '42161': 'arbitrum one',
+    '43114': 'avalanche',
+    other: 'external',
+  },
+  source: 'rotki ef14aad, data_import/importers/rotki_events.py',
+  rulesOf: '2026-08-21',
+}

@@ -1,0 +1,31 @@
+import type { Preset } from '../preset.ts'
+
+export const taxbit: Preset = {
+  name: 'taxbit',
+  title: 'TaxBit',
+  columns: [
+    ['Date and Time', 'date'],
+    ['Transaction Type', 'type'],
+    ['Sent Quantity', 'outAmount'],
+    ['Sent Currency', 'outAsset'],
+    ['Sending Source', 'from'],
+    ['Received Quantity', 'inAmount'],
+    ['Received Currency', 'inAsset'],
+    ['Receiving Destination', 'to'],
+    ['Fee', 'empty'],
+    ['Fee Currency', 'empty'],
+    ['Exchange Transaction ID', 'id'],
+    ['Blockchain Transaction Hash', 'hash'],
+  ],
+  date: 'YYYY-MM-DDTHH:mm:ssZ',
+  types: { in: 'Transfer In', out: 'Transfer Out', fee: 'Expense', swap: 'Trade' },
+  otherTypes: ['Buy', 'Sell', 'Income', 'Gift Received', 'Gift Sent', 'Expense'],
+  fee: 'as what went out',
+  naming: 'ticker',
+  numbers: {},
+  holdsNfts: false,
+  holdsSwaps: true,
+  source: "TaxBit's page 360047756913; dates of staketaxcsv 87547d5",
+  rulesOf: '2025-12-17',
+  unverified: 'the list of types',
+}

@@ -1,0 +1,30 @@
+import type { Preset } from '../preset.ts'
+import { TRANSFERS } from './transfers.ts'
+
+export const tokentax: Preset = {
+  name: 'tokentax',
+  title: 'TokenTax',
+  columns: [
+    ['Type', 'type'],
+    ['BuyAmount', 'inAmount'],
+    ['BuyCurrency', 'inAsset'],
+    ['SellAmount', 'outAmount'],
+    ['SellCurrency', 'outAsset'],
+    ['FeeAmount', 'empty'],
+    ['FeeCurrency', 'empty'],
+    ['Exchange', 'wallet'],
+    ['Group', 'empty'],
+    ['Comment', 'note'],
+    ['Date', 'date'],
+  ],
+  date: 'MM/DD/YYYY HH:mm:ss',
+  types: { ...TRANSFERS, fee: 'Spend' },
+  otherTypes: ['Income', 'Lost', 'Stolen', 'Mining', 'Gift', 'Staking', 'Airdrop'],
+  fee: 'as what went out',
+  naming: 'ticker',
+  numbers: {},
+  holdsNfts: false,
+  holdsSwaps: true,
+  source: "TokenTax's page 1707630; dates of staketaxcsv 87547d5",
+  rulesOf: '2025-12-17',
+}

@@ -1,0 +1,32 @@
+import type { Preset } from '../preset.ts'
+
+export const zenledger: Preset = {
+  name: 'zenledger',
+  title: 'ZenLedger',
+  columns: [
+    ['Timestamp', 'date'],
+    ['Type', 'type'],
+    ['IN Amount', 'inAmount'],
+    ['IN Currency', 'inAsset'],
+    ['Out Amount', 'outAmount'],
+    ['Out Currency', 'outAsset'],
+    ['Fee Amount', 'empty'],
+    ['Fee Currency', 'empty'],
+    ['Exchange(optional)', 'wallet'],
+    ['US Based', 'empty'],
+  ],
+  date: 'YYYY-MM-DD HH:mm:ss',
+  types: { in: 'Receive', out: 'Send', fee: 'Send', swap: 'Trade' },
+  otherTypes: [
+    ...['Buy', 'Sell', 'Initial Coin Offering', 'Margin Trade', 'Fork', 'Airdrop', 'Payment', 'Purchase'],
+    ...['staking reward', 'misc reward'],
+  ],
+  fee: 'as what went out',
+  naming: 'ticker',
+  numbers: {},
+  holdsNfts: false,
+  holdsSwaps: true,
+  source: "ZenLedger's pages 7972857 and 14319005; columns of staketaxcsv 87547d5",
+  rulesOf: '2025-12-17',
+  unverified: 'a type for fees alone: they are sent',
+}

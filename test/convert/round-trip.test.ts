@@ -1,0 +1,166 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { checkFile } from '../../src/convert/check-file.ts'
+import { convert } from '../../src/convert/convert.ts'
+import { PRESET_NAMES } from '../../src/convert/writers.ts'
+import { exportDemo } from '../helpers/demo-export.ts'
+import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+
+const folder = suiteFolder()
+const outputs = { csv: join(folder, 'csv'), parquet: join(folder, 'parquet') }
+let ledger: TextRow[] = []
+
+beforeAll(async () => {
+  await exportDemo(outputs.csv)
+  await exportDemo(outputs.parquet, { format: 'parquet', compression: 'zstd' })
+  ledger = await readCsvTable(outputs.csv, 'ledger')
+})
+
+/** By preset, the columns of what came in and what went out, as its program reads them. */
+const COLUMNS: Record<string, { in: [string, string]; out: [string, string]; fee?: [string, string] }> = {
+  koinly: { in: ['Received Amount', 'Received Currency'], out: ['Sent Amount', 'Sent Currency'] },
+  cointracker: { in: ['Received Quantity', 'Received Currency'], out: ['Sent Quantity', 'Sent Currency'] },
+  cointracking: { in: ['Buy Amount', 'Buy Currency'], out: ['Sell Amount', 'Sell Currency'] },
+  zenledger: { in: ['IN Amount', 'IN Currency'], out: ['Out Amount', 'Out Currency'] },
+  tokentax: { in: ['BuyAmount', 'BuyCurrency'], out: ['SellAmount', 'SellCurrency'] },
+  coinledger: { in: ['Amount Received', 'Asset Received'], out: ['Amount Sent', 'Asset Sent'] },
+  taxbit: { in: ['Received Quantity', 'Received Currency'], out: ['Sent Quantity', 'Sent Currency'] },
+  blockpit: { in: ['Incoming Amount', 'Incoming Asset'], out: ['Outgoing Amount', 'Outgoing Asset'] },
+  coinpanda: { in: ['Received Amount', 'Received Currency'], out: ['Sent Amount', 'Sent Currency'] },
+  bittytax: {
+    in: ['Buy Quantity', 'Buy Asset'],
+    out: ['Sell Quantity', 'Sell Asset'],
+    fee: ['Fee Quantity', 'Fee Asset'],
+  },
+  kryptos: { in: ['Received Amount', 'Received Asset'], out: ['Sent Amount', 'Sent Asset'] },
+  generic: { in: ['received_amount', 'received_asset'], out: ['sent_amount', 'sent_asset'] },
+}
+
+type Fraction = { value: bigint; decimals: number }
+
+function add(sums: Map<string, Fraction>, asset: string, text: string, isOut: boolean): void {
+  if (text === '') return
+  const [whole = '', fraction = ''] = text.split('.')
+  const known = sums.get(asset) ?? { value: 0n, decimals: 0 }
+  const decimals = Math.max(known.decimals, fraction.length)
+  const value = BigInt(whole + fraction) * 10n ** BigInt(decimals - fraction.length)
+  const before = known.value * 10n ** BigInt(decimals - known.decimals)
+  sums.set(asset, { value: before + (isOut ? -value : value), decimals })
+}
+
+/** In the smallest unit of the asset, by the first digits of its contract and the id. */
+function inUnits(sums: ReadonlyMap<string, Fraction>): Map<string, bigint> {
+  return new Map(
+    [...sums].map(([asset, { value, decimals }]) => {
+      const unit = unitsOf.get(asset) ?? 0
+      return [
+        asset,
+        decimals > unit ? value / 10n ** BigInt(decimals - unit) : value * 10n ** BigInt(unit - decimals),
+      ]
+    }),
+  )
+}
+
+const keyOf = (address: string, id: string) =>
+  address === '' ? 'coin' : `${address.slice(2, 10)}${id && `#${id}`}`
+const unitsOf = new Map<string, number>()
+
+function ledgerSums(rows: readonly TextRow[]): Map<string, bigint> {
+  const sums = new Map<string, bigint>()
+  for (const { asset_address, token_id, value, asset_decimals } of rows) {
+    const key = keyOf(asset_address ?? '', token_id ?? '')
+    unitsOf.set(key, Number(asset_decimals ?? 0))
+    sums.set(key, (sums.get(key) ?? 0n) + BigInt(value ?? ''))
+  }
+  return sums
+}
+
+const notZero = (sums: ReadonlyMap<string, bigint>) => [...sums].filter(([, value]) => value !== 0n).sort()
+
+function recordsOf(path: string): Record<string, string>[] {
+  return parse(readFileSync(path), { columns: true, bom: false })
+}
+
+/** The asset that a name of a file stands for. */
+function assetOf(name: string, placeholders: ReadonlyMap<string, string>): string {
+  const placeholder = placeholders.get(name)
+  if (placeholder !== undefined) return placeholder
+  const [, contract = '', id = ''] = /\/erc\d+:0x([0-9a-f]{8})[0-9a-f]{32}(?:\/(\d+))?$/.exec(name) ?? []
+  if (contract !== '') return `${contract}${id && `#${id}`}`
+  const [, suffix, token = ''] = /-([0-9a-f]{8})(?:#(\d+))?$/.exec(name) ?? []
+  return suffix === undefined ? 'coin' : `${suffix}${token && `#${token}`}`
+}
+
+async function converted(to: string, output = outputs.csv) {
+  const out = join(folder, `${to}-${output.endsWith('csv') ? 'csv' : 'parquet'}`)
+  const result = await convert(output, { to, out, swaps: to === 'rotki' ? undefined : 'off' })
+  return { out, ...result }
+}
+
+describe.for(
+  PRESET_NAMES.filter(
+    (name) => COLUMNS[name] !== undefined || name === 'rotki' || name === 'cryptotaxcalculator',
+  ),
+)('a file for %s', (to) => {
+  test('has with what is listed as left out the very sums of the ledger', async () => {
+    const { out, omittedFile } = await converted(to)
+    const expected = ledgerSums(ledger)
+    const map = to === 'koinly' ? recordsOf(`${out}.assets.csv`) : []
+    const placeholders = new Map(
+      map.map((row) => [row.placeholder ?? '', keyOf(row.asset_address ?? '', row.token_id ?? '')]),
+    )
+    const sums = new Map<string, Fraction>()
+    const columns = COLUMNS[to]
+    for (const row of recordsOf(out)) {
+      if (columns === undefined) {
+        const isOut = /^(Withdrawal|Spend|send|fee)$/.test(row.Type ?? '')
+        const [amount, name] = [row.Amount ?? row['Base Amount'], row.Currency ?? row['Base Currency']]
+        add(sums, assetOf(name ?? '', placeholders), amount ?? '', isOut)
+        continue
+      }
+      for (const way of ['in', 'out', 'fee'] as const) {
+        const [amount = '', asset = ''] = columns[way] ?? []
+        add(sums, assetOf(row[asset] ?? '', placeholders), row[amount] ?? '', way !== 'in')
+      }
+    }
+    const found = inUnits(sums)
+    for (const { asset_address, token_id, value } of omittedFile === undefined
+      ? []
+      : recordsOf(omittedFile)) {
+      const key = keyOf(asset_address ?? '', token_id ?? '')
+      found.set(key, (found.get(key) ?? 0n) + BigInt(value ?? ''))
+    }
+    expect(notZero(found)).toEqual(notZero(expected))
+    expect(found.size).toBeGreaterThan(20)
+  })
+
+  test('has a line for every row of the ledger that it does not list, in its order', async () => {
+    const { out, movements, lines, omittedFile } = await converted(to)
+    expect(movements).toBe(ledger.length)
+    const left = omittedFile === undefined ? [] : recordsOf(omittedFile)
+    const whole = left.filter(({ reason }) => !/cut off/.test(reason ?? ''))
+    expect(lines + whole.length).toBe(ledger.length)
+    const rows = recordsOf(out)
+    expect(rows).toHaveLength(lines)
+  })
+})
+
+describe.for(PRESET_NAMES)('a file for %s', (to) => {
+  test('is found good by its own rules, and the same from CSV and Parquet', async () => {
+    const [csv, parquet] = [await converted(to), await converted(to, outputs.parquet)]
+    const mistakes: unknown[] = []
+    const looked = await checkFile(csv.out, to, (mistake) => mistakes.push(mistake))
+    expect(mistakes).toEqual([])
+    expect(looked).toBeGreaterThan(5_000)
+    expect(readFileSync(csv.out, 'utf8')).toBe(readFileSync(parquet.out, 'utf8'))
+  })
+
+  test('holds no number as an exponent and no invisible character', async () => {
+    const text = readFileSync((await converted(to)).out, 'utf8')
+    expect(text).not.toMatch(/(^|[,\s])-?\d+(\.\d+)?e[+-]?\d+([,\s]|$)/im)
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  })
+})

@@ -1,0 +1,146 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { PRESET_NAMES } from '../../src/convert/writers.ts'
+import { runCommand } from '../helpers/command.ts'
+import { exportDemo } from '../helpers/demo-export.ts'
+import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+
+const folder = suiteFolder()
+const output = join(folder, 'out')
+let ledger: TextRow[] = []
+
+beforeAll(async () => {
+  await exportDemo(output)
+  ledger = await readCsvTable(output, 'ledger')
+})
+
+const convert = (...words: string[]) => runCommand(['convert', output, ...words])
+const at = (name: string) => join(folder, name)
+
+describe('walletlake convert', () => {
+  test('writes to stdout, and says on stderr what it did', async () => {
+    const { exit, stdout, stderr } = await convert('--to', 'generic')
+    expect(exit).toBe(0)
+    expect(stdout.split('\n')).toHaveLength(ledger.length + 2)
+    expect(stderr).toMatch(/movements became [\d,]+ lines for generic\n/)
+  })
+
+  test('writes a file and what it left out, and with --strict ends with 6', async () => {
+    const lax = await convert('--to', 'tokentax', '--out', at('t.csv'))
+    expect(lax).toMatchObject({
+      exit: 0,
+      stderr: expect.stringContaining('movements left out: the format has no NFTs'),
+    })
+    const listed = readFileSync(at('t.csv.omitted.csv'), 'utf8').split('\n')
+    expect(listed[0]).toBe(
+      'reason,block_timestamp,transaction_hash,entry_id,wallet_address,wallet_label,asset_type,asset_address,asset_symbol,token_id,value',
+    )
+    const nfts = ledger.filter(({ asset_type }) => /erc721|erc1155/.test(asset_type ?? ''))
+    expect(listed).toHaveLength(nfts.length + 2)
+    const strict = await convert('--to', 'tokentax', '--out', at('t.csv'), '--strict')
+    expect(strict).toMatchObject({ exit: 6, stderr: expect.stringContaining('RECORDS_REJECTED') })
+    expect((await runCommand(['convert', '--check', at('t.csv'), '--to', 'tokentax'])).exit).toBe(0)
+  })
+
+  test('finds mistakes in a file with their lines, exit 10', async () => {
+    writeFileSync(at('bad.csv'), 'Type,Location\nDeposit,ethereum\n')
+    const { exit, stdout, stderr } = await runCommand(['convert', '--check', at('bad.csv'), '--to', 'rotki'])
+    expect(exit).toBe(10)
+    expect(stdout).toContain(`${at('bad.csv')}:1: column 3 is absent, expected "Currency"`)
+    expect(stderr).toMatch(/^VERIFY_FAILED: .*mistakes for rotki\nfix: /)
+  })
+
+  test('writes a file for each wallet, which together are the one file', async () => {
+    await convert('--to', 'generic', '--out', at('all.csv'))
+    await convert('--to', 'generic', '--per-wallet', '--out', at('each'))
+    const lines = readdirSync(at('each')).flatMap((name) =>
+      readFileSync(join(at('each'), name), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .slice(1),
+    )
+    const all = readFileSync(at('all.csv'), 'utf8').trimEnd().split('\n').slice(1)
+    expect(lines.sort()).toEqual(all.sort())
+    expect(readdirSync(at('each')).length).toBe(
+      new Set(ledger.map(({ wallet_address }) => wallet_address)).size,
+    )
+  })
+
+  test('takes the days from one to another, both whole', async () => {
+    const days = [...new Set(ledger.map(({ block_timestamp }) => `${block_timestamp}`.slice(0, 10)))]
+    const [day = ''] = days
+    const { stdout } = await convert('--to', 'generic', '--from', day, '--until', day)
+    const there = ledger.filter(({ block_timestamp }) => block_timestamp?.startsWith(day))
+    expect(stdout.trimEnd().split('\n')).toHaveLength(there.length + 1)
+    expect(
+      (await convert('--to', 'generic', '--from', '2030-01-01')).stdout.trimEnd().split('\n'),
+    ).toHaveLength(1)
+  })
+
+  test('keeps the numbers of unknown assets, whatever is converted first', async () => {
+    const days = [...new Set(ledger.map(({ block_timestamp }) => `${block_timestamp}`.slice(0, 13)))]
+    const late = `${days.at(-1)}:00:00Z`
+    const words = ['--to', 'koinly', '--map', at('koinly-assets.csv')]
+    const first = await convert(...words, '--from', late)
+    const kept = readFileSync(at('koinly-assets.csv'), 'utf8')
+    const whole = await convert(...words)
+    expect(readFileSync(at('koinly-assets.csv'), 'utf8').startsWith(kept)).toBe(true)
+    const lines = first.stdout.trimEnd().split('\n')
+    expect(
+      whole.stdout
+        .trimEnd()
+        .split('\n')
+        .slice(1 - lines.length),
+    ).toEqual(lines.slice(1))
+    expect(first.stdout).toMatch(/NULL1\b/)
+  })
+
+  test('gives transactions the types that the user names', async () => {
+    const row = ledger.find(({ entry_type }) => entry_type === 'transfer')
+    writeFileSync(at('labels.csv'), `match,type\n${row?.transaction_hash},Gambling\n`)
+    const { exit, stdout } = await convert(
+      '--to',
+      'cointracking',
+      '--swaps',
+      'off',
+      '--labels',
+      at('labels.csv'),
+    )
+    expect(exit).toBe(2)
+    writeFileSync(at('labels.csv'), `match,type\n${row?.transaction_hash},Gift\n`)
+    const good = await convert('--to', 'cointracking', '--swaps', 'off', '--labels', at('labels.csv'))
+    const gifts = good.stdout.split('\n').filter((line) => line.startsWith('Gift,'))
+    expect(stdout).toBe('')
+    expect(gifts.length).toBeGreaterThan(0)
+    expect(gifts.every((line) => line.includes(`${row?.transaction_hash}`))).toBe(true)
+  })
+
+  test('leaves no half of a file where it cannot be written', async () => {
+    const { exit, stderr } = await convert('--to', 'generic', '--out', at('no/such/folder.csv'))
+    expect({ exit, stderr }).toMatchObject({ exit: 7, stderr: expect.stringContaining('OUTPUT_FAILED') })
+    expect(existsSync(at('no'))).toBe(false)
+    expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
+  })
+
+  test.for([
+    { words: ['--to', 'excel'], says: 'Allowed choices are' },
+    { words: [], says: "'--to <preset>'" },
+    { words: ['--to', 'koinly'], says: 'must be kept in a file' },
+    { words: ['--to', 'generic', '--per-wallet'], says: 'writes several files' },
+    { words: ['--to', 'rotki', '--swaps', 'pair'], says: 'no lines of two assets' },
+    { words: ['--to', 'generic', '--from', '14.11.2023'], says: '--from: found 14.11.2023' },
+    { words: ['--to', 'tokentax', '--labels', 'no/such.csv'], says: 'cannot read no/such.csv' },
+  ])('$words ends with 2 and what to do', async ({ words, says }) => {
+    const { exit, stdout, stderr } = await convert(...words)
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' })
+    expect(stderr).toContain(says)
+    expect(stderr).toContain('\nfix: ')
+  })
+
+  test('names every format in its help', async () => {
+    const { stdout } = await runCommand(['convert', '--help'])
+    expect(PRESET_NAMES.filter((name) => !stdout.includes(name))).toEqual([])
+  })
+})
