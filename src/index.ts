@@ -6,8 +6,10 @@ export {
   type BalancesOptions,
   type BelowZero,
   balances,
+  type FlaggedToken,
 } from './balances/balances.ts'
 export { compareExpected, type Difference } from './balances/expect.ts'
+export type { Flag } from './balances/flags.ts'
 export { createGate, type Gate, type GatePass } from './client/gate/gate.ts'
 export type { GateOutcome } from './client/gate/pace.ts'
 export type { CallOptions, Paging } from './client/operations/call.ts'

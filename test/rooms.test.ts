@@ -13,8 +13,12 @@ const FLOORS = [
   ['client', 'flatten', 'job', 'merge', 'notify', 'read', 'report', 'service', 'spool', 'sql', 'write'],
   ['core'],
 ]
-/** A watch starts runs; a client starts the embedded service for jobs that name it. */
-const NEIGHBOURS: Record<string, readonly string[]> = { watch: ['run'], client: ['service'] }
+/** A watch starts runs; a conversion leaves out what balances call spam; a client starts the embedded service for jobs that name it. */
+const NEIGHBOURS: Record<string, readonly string[]> = {
+  watch: ['run'],
+  convert: ['balances'],
+  client: ['service'],
+}
 /** The embedded service is a program of its own. */
 const LONERS = ['service']
 /**

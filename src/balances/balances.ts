@@ -2,6 +2,7 @@ import { ExportError } from '../core/errors.ts'
 import type { Manifest } from '../core/manifest.ts'
 import { shiftDecimal } from '../flatten/decimal.ts'
 import { openExport } from '../read/open-export.ts'
+import { type Flag, flagsOf, LIES } from './flags.ts'
 import { counts, momentOf } from './moment.ts'
 import { readAmounts } from './read-amounts.ts'
 import { SUMMED_COLUMNS, type Sum, Sums } from './sums.ts'
@@ -44,11 +45,21 @@ export type BelowZero = Balance & {
   reason: string
 }
 
+/** A token that is probably not what it looks like. */
+export type FlaggedToken = {
+  asset_type: string
+  asset_address: string
+  asset_symbol: string | null
+  flags: Flag[]
+}
+
 /** What wallets hold, and what cannot be right. */
 export type Balances = {
   /** By wallet, coin first, then by contract and id. */
   balances: Balance[]
   belowZero: BelowZero[]
+  /** By contract. */
+  flagged: FlaggedToken[]
 }
 
 /**
@@ -118,15 +129,22 @@ function toBalances(sums: Sums, { labels, manifest, all }: Naming): Balances {
   const ended = sums.end().sort(compareSums)
   const toBalance = (sum: Sum) => balanceOf(sum, labels.get(sum.wallet) ?? null)
   const from = new Map(manifest.coverage.map(({ address, fromBlock }) => [address, fromBlock]))
+  const belowZero = ended.flatMap((sum) => {
+    const { below } = sum
+    if (below === undefined) return []
+    const { transaction, block, value } = below
+    const reason = reasonOf(sum, { fromBlock: from.get(sum.wallet) ?? 0, wraps: sums.wraps(sum.address) })
+    const then = { transaction_hash: transaction, block_number: block, value_then: value }
+    return [{ ...toBalance(sum), ...then, reason }]
+  })
   return {
     balances: ended.filter(({ value }) => all || value !== 0n).map(toBalance),
-    belowZero: ended.flatMap((sum) => {
-      const { below } = sum
-      if (below === undefined) return []
-      const { transaction, block, value } = below
-      const reason = reasonOf(sum, { fromBlock: from.get(sum.wallet) ?? 0, wraps: sums.wraps(sum.address) })
-      const then = { transaction_hash: transaction, block_number: block, value_then: value }
-      return [{ ...toBalance(sum), ...then, reason }]
+    belowZero,
+    flagged: flaggedIn(ended, {
+      nativeSymbol: manifest.job.nativeSymbol ?? null,
+      lies: new Set(
+        belowZero.flatMap(({ reason, asset_address }) => (reason === LYING ? (asset_address ?? []) : [])),
+      ),
     }),
   }
 }
@@ -169,5 +187,22 @@ function reasonOf({ type }: Sum, { fromBlock, wraps }: { fromBlock: number; wrap
     return `it had some before block ${fromBlock}, where the export begins: give it with --opening`
   if (type === 'native')
     return 'it had coins at genesis, which are in no transaction: give them with --opening'
-  return "the token's Transfer events do not match its balances: its sums say nothing"
+  return LYING
+}
+
+const LYING = "the token's Transfer events do not match its balances: its sums say nothing"
+
+/** Tokens that a rule names, by contract; their symbols are those of any wallet. */
+function flaggedIn(
+  sums: readonly Sum[],
+  { nativeSymbol, lies }: { nativeSymbol: string | null; lies: ReadonlySet<string> },
+): FlaggedToken[] {
+  const flagged = new Map<string, FlaggedToken>()
+  for (const { type, address, symbol } of sums) {
+    if (address === null) continue
+    const flags = [...flagsOf(symbol, nativeSymbol), ...(lies.has(address) ? [LIES] : [])]
+    if (flags.length > (flagged.get(address)?.flags.length ?? 0))
+      flagged.set(address, { asset_type: type, asset_address: address, asset_symbol: symbol, flags })
+  }
+  return [...flagged.values()].sort((a, b) => compareTexts(a.asset_address, b.asset_address))
 }

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { type Balance, type BelowZero, balances } from '../balances/balances.ts'
+import { type Balance, type BelowZero, balances, type FlaggedToken } from '../balances/balances.ts'
 import { compareExpected, type Difference } from '../balances/expect.ts'
 import { ExportError } from '../core/errors.ts'
 import { counted } from '../report/words.ts'
@@ -16,6 +16,7 @@ type BalancesArguments = {
   opening?: string
   expect?: string
   all?: boolean
+  flags?: boolean
   format: AnswerFormat
 }
 
@@ -31,6 +32,7 @@ export function balancesCommand(program: Command): void {
     .option('--wallet <address>', 'only this wallet, by address or label (repeatable)', collect)
     .option('--opening <file>', 'CSV of what wallets had before the first row')
     .option('--expect <file>', 'CSV of balances to compare with; exit 10 on a difference')
+    .option('--flags', 'say which tokens are probably not what they look like, and why')
     .option('--all', 'list balances of zero, too')
     .addOption(
       new Option('--format <format>', 'how they are written').choices(ANSWER_FORMATS).default('table'),
@@ -49,7 +51,7 @@ const TOLD = 20
 
 async function tellBalances(word: string, args: BalancesArguments): Promise<void> {
   const { output } = await outputOf(word)
-  const { at, wallet: wallets = [], opening, expect, all = false, format } = args
+  const { at, wallet: wallets = [], opening, expect, all = false, flags = false, format } = args
   const found = await balances(output, { at, wallets, opening, all: all || expect !== undefined })
   const shown = found.balances.filter(({ value }) => all || value !== 0n)
   const compared = expect === undefined ? undefined : await compareExpected(found.balances, expect)
@@ -59,6 +61,7 @@ async function tellBalances(word: string, args: BalancesArguments): Promise<void
   for (const below of found.belowZero.slice(0, TOLD)) log.warn(belowLine(below))
   if (found.belowZero.length > TOLD)
     log.warn(`and ${counted(found.belowZero.length - TOLD, 'balance')} more were below zero`)
+  if (flags) for (const token of found.flagged) log.warn(flagLine(token))
   if (compared === undefined) return
   const { differences } = compared
   if (differences.length === 0)
@@ -134,6 +137,11 @@ function belowLine(below: BelowZero): string {
   const { wallet_label, wallet_address, value_then, block_number, transaction_hash, reason } = below
   const where = `after transaction ${transaction_hash} in block ${block_number}`
   return `${wallet_label ?? wallet_address}: ${nameOf(below)} was below zero (${value_then}) ${where}: ${reason}`
+}
+
+function flagLine({ asset_address, asset_symbol, flags }: FlaggedToken): string {
+  const whys = flags.map(({ rule, why }) => `${rule} (${why})`).join(', ')
+  return `${asset_symbol ?? 'a token'} ${asset_address}: ${whys}`
 }
 
 function differenceLine({ line, expected, found, ...balance }: Difference, file: string): string {

@@ -19,6 +19,7 @@ type ConvertArguments = {
   chainName?: string
   swaps?: 'pair' | 'off'
   labels?: string
+  excludeSpam?: boolean
   map?: string
   strict?: boolean
   check?: string
@@ -45,6 +46,7 @@ export function convertCommand(program: Command): void {
       ]),
     )
     .option('--labels <file>', "CSV with match,type: the program's own types by hash, address or method")
+    .option('--exclude-spam', 'leave out tokens that `balances --flags` names')
     .option('--map <file>', 'keeps the numbers of unknown assets (default: OUT.assets.csv)')
     .option('--check <file>', "hold a file against the program's rules instead; exit 10")
     .option('--strict', 'exit 6 where something was left out')

@@ -1,7 +1,9 @@
 import { type Asset, isNft } from './movement.ts'
 
 /** Strangers' text without what a terminal, a spreadsheet or another program could take for more than text. */
-export function safeText(text: string): string {
+export const safeText = remembered(madeSafe)
+
+function madeSafe(text: string): string {
   return text
     .normalize('NFKC')
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '')
@@ -11,9 +13,26 @@ export function safeText(text: string): string {
     .trim()
 }
 
+/** The same text comes again and again; so many different ones are kept. */
+const REMEMBERED = 10_000
+
+function remembered(make: (text: string) => string): (text: string) => string {
+  const made = new Map<string, string>()
+  return (text) => {
+    const known = made.get(text)
+    if (known !== undefined) return known
+    if (made.size === REMEMBERED) made.clear()
+    const fresh = make(text)
+    made.set(text, fresh)
+    return fresh
+  }
+}
+
 /** A symbol as a ticker: letters, digits, dots and lines, up to 12 of them. */
-function ticker(symbol: string | null): string {
-  const safe = safeText(symbol ?? '').replace(/[^\p{L}\p{N}._-]/gu, '')
+const ticker = remembered(shortened)
+
+function shortened(symbol: string): string {
+  const safe = safeText(symbol).replace(/[^\p{L}\p{N}._-]/gu, '')
   return [...safe].slice(0, 12).join('')
 }
 
@@ -26,14 +45,14 @@ const suffixOf = (address: string) => address.slice(2, 10)
  */
 export function tickerName(asset: Asset): string {
   const { address, symbol, tokenId, type } = asset
-  if (address === null) return ticker(symbol) || 'COIN'
-  const name = `${ticker(symbol) || (isNft(asset) ? 'NFT' : 'TOKEN')}-${suffixOf(address)}`
+  if (address === null) return ticker(symbol ?? '') || 'COIN'
+  const name = `${ticker(symbol ?? '') || (isNft(asset) ? 'NFT' : 'TOKEN')}-${suffixOf(address)}`
   return type === 'erc721' || type === 'erc1155' ? `${name}#${tokenId}` : name
 }
 
 /** The name of CAIP-19, for programs that know tokens by their contract. */
 export function caipName({ type, address, symbol, tokenId }: Asset, chain: string): string {
-  if (address === null) return ticker(symbol) || 'COIN'
+  if (address === null) return ticker(symbol ?? '') || 'COIN'
   const token = `eip155:${chain}/${type}:${address}`
   return type === 'erc20' ? token : `${token}/${tokenId}`
 }

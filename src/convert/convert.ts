@@ -1,5 +1,8 @@
+import { balances } from '../balances/balances.ts'
 import { ExportError } from '../core/errors.ts'
 import { openExport } from '../read/open-export.ts'
+import type { Omitted } from './line-writer.ts'
+import type { Movement } from './movement.ts'
 import { openOmissions } from './omissions.ts'
 import type { ConvertOptions } from './options.ts'
 import { periodOf } from './period.ts'
@@ -36,8 +39,10 @@ export async function convert(output: string, options: ConvertOptions): Promise<
     const omissions = openOmissions(options.out, files)
     const writer = await openWriter({ options, opened, period, onOmitted: omissions.note })
     const converted = { movements: 0, lines: 0 }
+    const spam = options.excludeSpam ? await spamIn(output) : NO_SPAM
     for await (const movements of transactionsOf(opened, period)) {
-      for (const { wallet, text, lines } of writer.write(movements)) {
+      const wanted = movements.filter((movement) => !isSpam(movement, { spam, onOmitted: omissions.note }))
+      for (const { wallet, text, lines } of writer.write(wanted)) {
         converted.lines += lines
         await target.write(text, { movement: wallet, head: writer.head })
       }
@@ -54,6 +59,28 @@ export async function convert(output: string, options: ConvertOptions): Promise<
   } finally {
     await opened.close()
   }
+}
+
+const NO_SPAM: ReadonlyMap<string, string> = new Map()
+
+/** By contract, why its movements are left out. */
+async function spamIn(output: string): Promise<ReadonlyMap<string, string>> {
+  const { flagged } = await balances(output)
+  return new Map(
+    flagged.map(({ asset_address, flags }) => [
+      asset_address,
+      `spam: ${flags.map(({ rule }) => rule).join(', ')}`,
+    ]),
+  )
+}
+
+type Spam = { spam: ReadonlyMap<string, string>; onOmitted: (omitted: Omitted) => void }
+
+function isSpam(movement: Movement, { spam, onOmitted }: Spam): boolean {
+  const reason = spam.get(movement.asset.address ?? '')
+  if (reason !== undefined)
+    onOmitted({ movement, value: movement.isOut ? -movement.value : movement.value, reason })
+  return reason !== undefined
 }
 
 function noLedger(output: string): ExportError {

@@ -1,7 +1,17 @@
 import type { DateForm } from './preset.ts'
 
-/** An instant as a format writes it; `time` is as the tables have it, 2023-11-14T22:46:40.000Z. */
-export function writeInstant(time: string, form: DateForm): string {
+/** Writes instants as a format has them; `time` is as the tables have it, 2023-11-14T22:46:40.000Z. */
+export function instantWriter(form: DateForm): (time: string) => string {
+  let [last, written] = ['', '']
+  return (time) => {
+    // All rows of a block have one.
+    if (time !== last) written = writeInstant(time, form)
+    last = time
+    return written
+  }
+}
+
+function writeInstant(time: string, form: DateForm): string {
   const [date = '', clock = ''] = [time.slice(0, 10), time.slice(11, 19)]
   const [year, month, day] = date.split('-')
   switch (form) {

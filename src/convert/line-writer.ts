@@ -1,6 +1,6 @@
 import { csvLine } from '../core/csv-text.ts'
 import { caipName, safeText, tickerName } from './asset-name.ts'
-import { writeInstant } from './instant.ts'
+import { instantWriter } from './instant.ts'
 import type { Line, Side } from './lines.ts'
 import { type Asset, isNft, type Movement } from './movement.ts'
 import { type Written, writeAmount } from './plain-number.ts'
@@ -30,18 +30,26 @@ export type WriterOptions = {
 }
 
 /** Turns lines into CSV as a preset has it. */
-export function createLineWriter(options: WriterOptions): LineWriter {
-  const { preset } = options
+export function createLineWriter(given: WriterOptions): LineWriter {
+  const { preset } = given
+  const options = { ...given, instant: instantWriter(preset.date) }
   return {
     header: csvLine(preset.columns.map(([header]) => header)),
     write: (line) => {
       const sides = writeSides(line, options)
       if (sides === undefined) return undefined
-      const cells = preset.columns.map(([, role]) => CELLS[role](line, sides, options))
-      return `${cells.map(plainField).join(',')}\n`
+      let text = ''
+      for (const [at, [, role]] of preset.columns.entries()) {
+        const cell = CELLS[role](line, sides, options)
+        text += `${at === 0 ? '' : ','}${FREE_TEXT.has(role) ? plainField(cell) : cell}`
+      }
+      return `${text}\n`
     },
   }
 }
+
+/** Cells that may have commas in them. */
+const FREE_TEXT: ReadonlySet<Role> = new Set(['type', 'wallet', 'chain', 'note'])
 
 /** Importers would take a `'` before a formula for text: what could be one was taken out of strangers' text before. */
 const plainField = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
@@ -86,7 +94,8 @@ function reasonOf({ asset }: Side, { numbers }: Preset): string {
   return `more than ${numbers.maxDigits} digits`
 }
 
-type CellOf = (line: Line, amounts: Amounts, options: WriterOptions) => string
+type Writing = WriterOptions & { instant: (time: string) => string }
+type CellOf = (line: Line, amounts: Amounts, options: Writing) => string
 
 /** A fee stands in columns of its own in some formats: then nothing was sold of it. */
 const isFeeApart = ({ kind }: Line, { preset }: WriterOptions) =>
@@ -94,7 +103,7 @@ const isFeeApart = ({ kind }: Line, { preset }: WriterOptions) =>
 
 const CELLS: Readonly<Record<Role, CellOf>> = {
   empty: () => '',
-  date: ({ movements: [{ time }] }, _, { preset }) => writeInstant(time, preset.date),
+  date: ({ movements: [{ time }] }, _, { instant }) => instant(time),
   type: typeOf,
   amount: (_, amounts) => amounts.in || amounts.out,
   asset: (line, _, options) => nameOf(line.in ?? line.out, line, options),
@@ -143,18 +152,13 @@ function partiesOf({ wallet, counterparty, isOut }: Movement): { from: string; t
 /** What the other columns do not say: contracts, the other party, the method, the entry of the ledger. */
 function noteOf({ kind, isOwn, movements, in: came, out: gone }: Line): string {
   const [movement] = movements
-  const { type, counterparty, method, entry, transaction } = movement
-  const contracts = [...new Set([gone, came].flatMap((side) => side?.asset.address ?? []))]
-  const parts = [
-    kind === 'swap' ? 'swap' : type,
-    ...(isOwn ? ['between own wallets'] : []),
-    ...contracts.map((address) => `contract ${address}`),
-    ...(counterparty === null || kind === 'swap'
-      ? []
-      : [`${movement.isOut ? 'to' : 'from'} ${counterparty}`]),
-    ...(method === null ? [] : [`method ${safeText(method).slice(0, 60)}`]),
-    `tx ${transaction}`,
-    `entry ${entry}`,
-  ]
-  return parts.join(' / ')
+  const { type, counterparty, method, entry, transaction, isOut } = movement
+  let note: string = kind === 'swap' ? 'swap' : type
+  if (isOwn) note += ' / between own wallets'
+  const [sent, got] = [gone?.asset.address ?? null, came?.asset.address ?? null]
+  if (sent !== null) note += ` / contract ${sent}`
+  if (got !== null && got !== sent) note += ` / contract ${got}`
+  if (counterparty !== null && kind !== 'swap') note += ` / ${isOut ? 'to' : 'from'} ${counterparty}`
+  if (method !== null) note += ` / method ${safeText(method).slice(0, 60)}`
+  return `${note} / tx ${transaction} / entry ${entry}`
 }

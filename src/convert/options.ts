@@ -8,6 +8,8 @@ export type ConvertOptions = {
   write?: (text: string) => Promise<void> | void
   /** A file for each wallet. @default false */
   perWallet?: boolean
+  /** Leaves out, and lists, movements of tokens that are probably not what they look like. @default false */
+  excludeSpam?: boolean
   /** UTC days or instants: from the first on, up to the second; a day counts whole. @default all of it */
   from?: string | undefined
   until?: string | undefined

@@ -21,10 +21,9 @@ export type Written = {
 export function writeAmount(value: bigint, decimals: number | null, rules: NumberRules): Written | undefined {
   if (decimals === null || decimals > 255) return undefined
   const { maxDecimals = 255, maxDigits = Number.POSITIVE_INFINITY, needsPoint = false } = rules
-  const unit = decimals > maxDecimals ? 10n ** BigInt(decimals - maxDecimals) : 1n
-  const cut = value % unit
+  const cut = decimals > maxDecimals ? value % 10n ** BigInt(decimals - maxDecimals) : 0n
   const text = shiftDecimal(String(value - cut), decimals)
-  if (text === null || significant(text) > maxDigits) return undefined
+  if (text === null || (text.length > maxDigits && significant(text) > maxDigits)) return undefined
   return { text: needsPoint && !text.includes('.') ? `${text}.0` : text, cut }
 }
 

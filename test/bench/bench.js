@@ -1,5 +1,6 @@
 // npm run bench -- <name> [arguments]: runs one benchmark, or all. Those of throughput, memory, paging and profile take a
 // world, dense or thin; without one they go through both.
+import { benchBooks } from './books.js'
 import { benchMemory } from './memory.js'
 import { benchNightly } from './nightly.js'
 import { benchPaging } from './paging.js'
@@ -16,6 +17,7 @@ const BENCHES = {
   parquet: benchParquet,
   nightly: benchNightly,
   quota: benchQuota,
+  books: benchBooks,
 }
 const [name, ...args] = process.argv.slice(2)
 const chosen = name === undefined ? Object.values(BENCHES) : [BENCHES[name]]

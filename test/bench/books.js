@@ -1,0 +1,31 @@
+// What becomes of a large ledger: balances, and files for accounting programs; whole processes, their peak memory and rows a
+// second. Usage: npm run bench -- books [transactions, default 200000]
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runMeasured } from './run-measured.js'
+import { walletsOf, withService } from './with-service.js'
+
+const PRESETS = ['cointracking', 'koinly', 'rotki', 'bittytax', 'hledger', 'ledger', 'beancount']
+
+export function benchBooks(transactions = 200_000) {
+  return withService({ world: 'dense', transactions: Number(transactions) }, ({ folder, url }) => {
+    const [job, output] = [join(folder, 'bench.json'), join(folder, 'out')]
+    const fields = {
+      chain: '43114',
+      endBlock: Number(transactions),
+      addresses: walletsOf(1),
+      tables: ['ledger'],
+    }
+    writeFileSync(job, JSON.stringify(fields))
+    runMeasured(['run', job, '--base-url', url, '--output', output, '--quiet'])
+    const { rows } = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8')).tables.ledger
+    const measured = (what, args) => {
+      const { seconds, cpuSeconds, peakMB } = runMeasured(args)
+      return { what, rows, seconds, cpuSeconds, rowsASecond: Math.round(rows / seconds), peakMB }
+    }
+    console.table([
+      measured('balances', ['balances', output, '--format', 'csv']),
+      ...PRESETS.map((to) => measured(to, ['convert', output, '--to', to, '--out', join(folder, to)])),
+    ])
+  })
+}
