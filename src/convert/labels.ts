@@ -6,15 +6,16 @@ import type { Preset } from './preset.ts'
 /**
  * Reads the types that a user gives to transactions (by hash), counterparties (by address) or methods: CSV with the columns
  * `match` and `type`. The first of hash, counterparty and method that the file names counts; fees keep their own type.
- * Throws USAGE for a type that the preset does not have.
+ * Throws USAGE for a type that is not among the known ones.
  */
-export async function readLabels(file: string, preset: Preset): Promise<Labels> {
+export async function readLabels(file: string, known?: ReadonlySet<string>): Promise<Labels> {
   const types = new Map<string, string>()
-  const known = knownTypes(preset)
   await readRecords(file, ['match', 'type'], ({ line, cells }) => {
     const { match = '', type = '' } = cells
     if (match === '')
       throw recordFault({ file, line }, { found: 'no match', expected: 'a hash, address or method' })
+    if (known === undefined && type === '')
+      throw recordFault({ file, line }, { found: 'no type', expected: 'a type or an account' })
     if (known !== undefined && !known.has(type))
       throw recordFault(
         { file, line },

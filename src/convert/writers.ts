@@ -2,7 +2,7 @@ import { ExportError } from '../core/errors.ts'
 import type { OpenedExport } from '../read/open-export.ts'
 import { assetsBeyond } from './beyond-digits.ts'
 import { createJournalWriter, JOURNALS } from './journal.ts'
-import { readLabels } from './labels.ts'
+import { knownTypes, readLabels } from './labels.ts'
 import { createLineWriter, type Omitted } from './line-writer.ts'
 import { type Labels, linesOf } from './lines.ts'
 import { assetKey, type Movement } from './movement.ts'
@@ -52,7 +52,7 @@ async function openCsvWriter(preset: Preset, { options, onOmitted }: Opening): P
       fix: 'Leave --swaps out, or say --swaps off.',
     })
   const pairsSwaps = swaps !== 'off' && preset.holdsSwaps
-  const labelOf = labels === undefined ? NO_LABELS : await readLabels(labels, preset)
+  const labelOf = labels === undefined ? NO_LABELS : await readLabels(labels, knownTypes(preset))
   const placeholders = await placeholdersFor(preset, options)
   const writer = createLineWriter({ preset, chainName, placeholderOf: placeholders.nameOf, onOmitted })
   return {
@@ -85,7 +85,8 @@ async function openJournal(
   form: (typeof JOURNALS)[number],
   { options, opened, period, onOmitted }: Opening,
 ): Promise<Writer> {
-  const labelOf = options.labels === undefined ? NO_LABELS : await readLabels(options.labels, ANY_ACCOUNT)
+  // Of a journal, labels are accounts.
+  const labelOf = options.labels === undefined ? NO_LABELS : await readLabels(options.labels)
   const beyond =
     form.name === 'beancount' ? await assetsBeyond(28, transactionsOf(opened, period)) : new Set<string>()
   const refuses: Parameters<typeof createJournalWriter>[0]['refuses'] = (asset) =>
@@ -112,9 +113,6 @@ async function openJournal(
     save: async () => {},
   }
 }
-
-/** Of a journal, labels are accounts. */
-const ANY_ACCOUNT = { types: {}, otherTypes: undefined } as unknown as Preset
 
 function byWallet(movements: readonly Movement[]): [Movement, ...Movement[]][] {
   const parts: [Movement, ...Movement[]][] = []

@@ -117,6 +117,20 @@ describe('walletlake convert', () => {
     expect(gifts.every((line) => line.includes(`${row?.transaction_hash}`))).toBe(true)
   })
 
+  test('names the account of a journal that stands against the wallet', async () => {
+    const row = ledger.find(({ entry_type }) => entry_type === 'transfer')
+    writeFileSync(at('accounts.csv'), `match,type\n${row?.counterparty_address},expenses:rent\n`)
+    const good = await convert('--to', 'hledger', '--labels', at('accounts.csv'), '--out', at('rent.journal'))
+    expect(good.exit).toBe(0)
+    expect(readFileSync(at('rent.journal'), 'utf8')).toMatch(
+      /^account expenses:rent\n[^]*\n {4}expenses:rent {2}-?[\d.]+ "/m,
+    )
+    expect((await runCommand(['convert', '--check', at('rent.journal'), '--to', 'hledger'])).exit).toBe(0)
+    writeFileSync(at('accounts.csv'), `match,type\n${row?.counterparty_address},\n`)
+    const bad = await convert('--to', 'hledger', '--labels', at('accounts.csv'))
+    expect(bad).toMatchObject({ exit: 2, stderr: expect.stringContaining('accounts.csv:2: found no type') })
+  })
+
   test('leaves no half of a file where it cannot be written', async () => {
     const { exit, stderr } = await convert('--to', 'generic', '--out', at('no/such/folder.csv'))
     expect({ exit, stderr }).toMatchObject({ exit: 7, stderr: expect.stringContaining('OUTPUT_FAILED') })

@@ -22,7 +22,7 @@ const LARGE = 10_000_000
 const END = 40
 const MANY = 100
 
-const most = Math.max(1, Math.min(4, availableParallelism() - 1))
+const most = Math.min(4, availableParallelism())
 let threads: Worker[] = []
 const note = (worker: Worker) => threads.push(worker)
 beforeEach(() => {
