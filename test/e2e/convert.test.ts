@@ -123,7 +123,7 @@ describe('walletlake convert', () => {
     const good = await convert('--to', 'hledger', '--labels', at('accounts.csv'), '--out', at('rent.journal'))
     expect(good.exit).toBe(0)
     expect(readFileSync(at('rent.journal'), 'utf8')).toMatch(
-      /^account expenses:rent\n[^]*\n {4}expenses:rent {2}-?[\d.]+ "/m,
+      /^account expenses:rent\n[\s\S]*\n {4}expenses:rent {2}-?[\d.]+ "/m,
     )
     expect((await runCommand(['convert', '--check', at('rent.journal'), '--to', 'hledger'])).exit).toBe(0)
     writeFileSync(at('accounts.csv'), `match,type\n${row?.counterparty_address},\n`)
