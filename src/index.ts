@@ -67,6 +67,7 @@ export {
 } from './client/service-client.ts'
 export { type Converted, convert } from './convert/convert.ts'
 export type { ConvertOptions } from './convert/options.ts'
+export { type PriceNeeded, pricesNeeded } from './convert/prices-needed.ts'
 export { PRESET_NAMES } from './convert/writers.ts'
 export {
   ExportError,

@@ -1,4 +1,5 @@
 import { ExportError } from '../core/errors.ts'
+import { DAY_MS, isDay, readUtc } from '../core/utc.ts'
 
 /** Up to where rows count. */
 export type Moment = {
@@ -17,13 +18,12 @@ const ALWAYS: Moment = { block: Number.POSITIVE_INFINITY, time: '9999' }
 export function momentOf(text: string | undefined): Moment {
   if (text === undefined) return ALWAYS
   if (/^\d{1,15}$/.test(text)) return { ...ALWAYS, block: Number(text) }
-  const isDay = /^\d{4}-\d\d-\d\d$/.test(text)
-  const time = new Date(isDay ? `${text}T23:59:59.999Z` : text)
-  const isWhole = isDay || /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/.test(text)
-  if (!isWhole || Number.isNaN(time.getTime()) || !time.toISOString().startsWith(text.slice(0, 10)))
+  const instant = readUtc(text)
+  if (instant === undefined)
     throw new ExportError('USAGE', `--at: found ${text}, expected a block, a day or an instant of UTC`, {
       fix: 'Write it as 123456, 2024-03-31 (to the end of that day) or 2024-03-31T12:00:00Z.',
     })
+  const time = new Date(isDay(text) ? instant + DAY_MS - 1 : instant)
   return { ...ALWAYS, time: time.toISOString() }
 }
 

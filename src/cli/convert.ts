@@ -1,7 +1,11 @@
+import { writeFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { checkFile } from '../convert/check-file.ts'
 import { type Converted, convert } from '../convert/convert.ts'
+import { pricesNeeded } from '../convert/prices-needed.ts'
 import { PRESET_NAMES } from '../convert/writers.ts'
+import { csvLine } from '../core/csv-text.ts'
+import { diskError } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { say } from '../report/say.ts'
 import { counted } from '../report/words.ts'
@@ -11,7 +15,7 @@ import { openLog } from './log.ts'
 import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 
 type ConvertArguments = {
-  to: string
+  to?: string
   out?: string
   perWallet?: boolean
   from?: string
@@ -23,6 +27,8 @@ type ConvertArguments = {
   map?: string
   strict?: boolean
   check?: string
+  prices?: string
+  pricesNeeded?: boolean
 }
 
 export function convertCommand(program: Command): void {
@@ -33,8 +39,8 @@ export function convertCommand(program: Command): void {
       'Converts the ledger for an accounting program. Amounts are exact; what a format cannot hold is left out, counted and listed.',
     )
     .argument('[output]', OUTPUT_OR_JOB)
-    .addOption(new Option('--to <preset>', 'the program').choices(PRESET_NAMES).makeOptionMandatory())
-    .option('--out <path>', 'a file, or a folder with --per-wallet (default: stdout)')
+    .addOption(new Option('--to <preset>', 'the program').choices(PRESET_NAMES))
+    .option('--out <path>', 'a file, or a folder for several (default: stdout)')
     .option('--per-wallet', 'a file for each wallet')
     .option('--from <date>', 'from this UTC day or instant on')
     .option('--until <date>', 'to the end of this UTC day, or up to this instant')
@@ -46,6 +52,8 @@ export function convertCommand(program: Command): void {
       ]),
     )
     .option('--labels <file>', "CSV with match,type: the program's own types by hash, address or method")
+    .option('--prices <file>', 'CSV with date,asset,currency,price: what movements were worth')
+    .option('--prices-needed', 'list the days and assets to fill in for --prices instead')
     .option('--exclude-spam', 'leave out tokens that `balances --flags` names')
     .option('--map <file>', 'keeps the numbers of unknown assets (default: OUT.assets.csv)')
     .option('--check <file>', "hold a file against the program's rules instead; exit 10")
@@ -63,25 +71,55 @@ export function convertCommand(program: Command): void {
 
 async function convertOutput(
   word: string | undefined,
-  { strict = false, check, ...options }: ConvertArguments,
+  { strict = false, check, pricesNeeded: listsPrices = false, to, ...rest }: ConvertArguments,
 ): Promise<void> {
-  if (check !== undefined) return tellMistakes(check, options.to)
+  if (check !== undefined) return tellMistakes(check, requirePreset(to))
   if (word === undefined)
     throw new ExportError('USAGE', 'there is no output to convert', {
       fix: 'Name the output folder of a finished export, or a file to look at with --check.',
     })
+  if (listsPrices) return listPrices(word, rest)
+  const options = { ...rest, to: requirePreset(to) }
   const { output } = await outputOf(word)
   const { write } = answerSink()
   const converted = await convert(output, { ...options, write })
   const log = openLog({})
   log.info(tell(converted, options))
   for (const [reason, count] of Object.entries(converted.omitted))
-    log.warn(`${counted(count, 'movement')} left out: ${reason}`)
+    log.warn(`${counted(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`)
   if (converted.omittedFile !== undefined) log.warn(`they are listed in ${converted.omittedFile}`)
+  const unpriced = Object.entries(converted.unpriced)
+  for (const [asset, count] of unpriced.slice(0, UNPRICED_TOLD))
+    log.warn(`${counted(count, 'amount')} of ${asset} without a price`)
+  if (unpriced.length > UNPRICED_TOLD)
+    log.warn(`and of ${counted(unpriced.length - UNPRICED_TOLD, 'further asset')}: see --prices-needed`)
   if (strict && Object.keys(converted.omitted).length > 0)
     throw new ExportError('RECORDS_REJECTED', `the file does not hold all of ${output}`, {
       fix: 'See above what was left out, and why; without --strict this is no failure.',
     })
+}
+
+/** Assets without a price that are told one by one. */
+const UNPRICED_TOLD = 5
+
+function requirePreset(to: string | undefined): string {
+  if (to !== undefined) return to
+  throw new ExportError('USAGE', '--to is missing: the program that the file is for', {
+    fix: `Name one of ${PRESET_NAMES.join(', ')}.`,
+  })
+}
+
+/** Writes what `--prices` reads, with the prices left to fill in. */
+async function listPrices(word: string, options: Omit<ConvertArguments, 'to'>): Promise<void> {
+  const { output } = await outputOf(word)
+  const needed = await pricesNeeded(output, options)
+  const lines = needed.map(({ date, asset, symbol }) => csvLine([date, asset, null, null, symbol]))
+  const text = [csvLine(['date', 'asset', 'currency', 'price', 'symbol']), ...lines].join('')
+  if (options.out === undefined) return answerSink().write(text)
+  await writeFile(options.out, text).catch((cause: unknown) => {
+    throw diskError(`cannot write ${options.out}`, cause)
+  })
+  openLog({}).info(`${counted(needed.length, 'price')} to fill in: ${options.out}`)
 }
 
 /** Mistakes that are told one by one. */
@@ -100,7 +138,11 @@ async function tellMistakes(file: string, to: string): Promise<void> {
   })
 }
 
-function tell({ movements, lines, files }: Converted, { to }: ConvertArguments): string {
+/** Files that are named one by one. */
+const NAMED = 5
+
+function tell({ movements, lines, files }: Converted, { to, out }: { to: string; out?: string }): string {
   const what = `${counted(movements, 'movement')} became ${counted(lines, 'line')} for ${to}`
-  return files.length === 0 ? what : `${what}: ${files.join(', ')}`
+  if (files.length === 0) return what
+  return files.length > NAMED ? `${what}: ${files.length} files in ${out}` : `${what}: ${files.join(', ')}`
 }

@@ -46,8 +46,14 @@ const suffixOf = (address: string) => address.slice(2, 10)
 export function tickerName(asset: Asset): string {
   const { address, symbol, tokenId, type } = asset
   if (address === null) return ticker(symbol ?? '') || 'COIN'
-  const name = `${ticker(symbol ?? '') || (isNft(asset) ? 'NFT' : 'TOKEN')}-${suffixOf(address)}`
+  const name = collectionName(asset)
   return type === 'erc721' || type === 'erc1155' ? `${name}#${tokenId}` : name
+}
+
+/** The name of a contract's tokens, without the id of an NFT; empty for the coin. */
+export function collectionName(asset: Asset | undefined): string {
+  if (asset === undefined || asset.address === null) return ''
+  return `${ticker(asset.symbol ?? '') || (isNft(asset) ? 'NFT' : 'TOKEN')}-${suffixOf(asset.address)}`
 }
 
 /** The name of CAIP-19, for programs that know tokens by their contract. */

@@ -1,3 +1,4 @@
+import { isHeader } from './headers.ts'
 import { readInstant } from './instant.ts'
 import { knownTypes } from './labels.ts'
 import type { Preset, Role } from './preset.ts'
@@ -21,14 +22,13 @@ export function createCsvChecker(preset: Preset): { check(row: Row): Mistake[] }
 }
 
 function checkHeader({ line, cells }: Row, { columns }: Preset): Mistake[] {
-  const headers = columns.map(([header]) => header)
-  const wrong = headers.flatMap((header, at) =>
-    cells[at] === header
+  const wrong = columns.flatMap(([header], at) =>
+    isHeader(cells[at], header)
       ? []
       : [{ line, what: `column ${at + 1} is ${shown(cells[at])}, expected ${shown(header)}` }],
   )
   const more = cells
-    .slice(headers.length)
+    .slice(columns.length)
     .map((name) => ({ line, what: `there is no column ${shown(name)} in this format` }))
   return [...wrong, ...more]
 }
@@ -50,7 +50,12 @@ function checkRow({ line, cells }: Row, preset: Preset, seen: Seen): Mistake[] {
   const problems = [
     ...checkDate(cell('date'), preset),
     ...checkType(cell('type'), preset),
-    ...PAIRS.flatMap(([amount, asset]) => checkPair(cell(amount), cell(asset), preset)),
+    ...PAIRS.flatMap(([amount, asset]) => checkPair(cell(amount), cell(asset))),
+    ...AMOUNTS.flatMap((amount) => checkNumber(cell(amount), preset)),
+    ...OR_ZERO.flatMap((amount) => (cell(amount) === '' ? ['no amount, expected 0'] : [])),
+    ...ROLE_CHECKS.flatMap(([role, form, expected]) => checkForm(cell(role), form, expected)),
+    ...checkClock(cell('unixTime'), cell('date'), preset),
+    ...checkPrice(cell('price'), preset),
     ...checkSides(cell, preset),
     ...checkText(cells),
     ...(tellsApart(preset) ? checkTwice({ line, cells }, cell('id'), seen) : []),
@@ -60,7 +65,8 @@ function checkRow({ line, cells }: Row, preset: Preset, seen: Seen): Mistake[] {
 }
 
 /** Without a hash, an id or a note equal lines may well stand for two movements. */
-const tellsApart = ({ columns }: Preset) => columns.some(([, role]) => ['hash', 'id', 'note'].includes(role))
+const tellsApart = ({ columns, repeatsLines }: Preset) =>
+  !repeatsLines && columns.some(([, role]) => ['hash', 'id', 'note'].includes(role))
 
 const shown = (text: string | undefined) =>
   text === undefined ? 'absent' : JSON.stringify(text.slice(0, 60))
@@ -82,13 +88,20 @@ const PAIRS: readonly (readonly [amount: Role, asset: Role])[] = [
   ['inAmount', 'inAsset'],
   ['outAmount', 'outAsset'],
   ['feeAmount', 'feeAsset'],
+  ['outAmountOrZero', 'asset'],
 ]
-const NAMES = PAIRS.map(([, asset]) => asset)
+const NAMES = [...new Set(PAIRS.map(([, asset]) => asset))]
+const OR_ZERO: readonly Role[] = ['inAmountOrZero', 'outAmountOrZero', 'feeAmountOrZero']
+const AMOUNTS: readonly Role[] = [...new Set([...PAIRS.map(([amount]) => amount), ...OR_ZERO])]
 
-function checkPair(amount: string | undefined, asset: string | undefined, { numbers }: Preset): string[] {
+function checkPair(amount: string | undefined, asset: string | undefined): string[] {
   if (amount === undefined || asset === undefined || (amount === '' && asset === '')) return []
   if (amount === '') return [`${shown(asset)} without an amount`]
-  if (asset === '') return [`amount ${amount} without an asset`]
+  return asset === '' ? [`amount ${amount} without an asset`] : []
+}
+
+function checkNumber(amount: string | undefined, { numbers }: Preset): string[] {
+  if (amount === undefined || amount === '') return []
   if (!/^\d+(\.\d+)?$/.test(amount))
     return [`amount ${shown(amount)}, expected plain digits with a point, no sign, no exponent`]
   const [whole = '', fraction = ''] = amount.split('.')
@@ -104,12 +117,47 @@ function checkPair(amount: string | undefined, asset: string | undefined, { numb
   return problems
 }
 
+const MONEY = /^(\d+(\.\d+)?)?$/
+const ADDRESS = /^(0x[0-9a-fA-F]{40})?$/
+
+/** What cells of some roles look like. */
+const ROLE_CHECKS: readonly (readonly [role: Role, form: RegExp, expected: string])[] = [
+  ...(['worth', 'inWorth', 'outWorth', 'feeWorth', 'price', 'coins'] as const).map(
+    (role) => [role, MONEY, 'plain digits with a point'] as const,
+  ),
+  ['block', /^\d+$/, 'the number of a block'],
+  ['tokenId', /^\d+$/, 'the id of a token'],
+  ['tokenType', /^(721|1155)$/, '721 or 1155'],
+  ['contract', ADDRESS, 'a contract'],
+  ['sender', ADDRESS, 'an address'],
+  ['receiver', ADDRESS, 'an address'],
+  ['zero', /^0$/, '0'],
+  ['holder', /./, 'whose it is'],
+  ['fromWallet', /./, 'where it came from'],
+  ['toWallet', /./, 'where it went'],
+]
+
+function checkForm(cell: string | undefined, form: RegExp, expected: string): string[] {
+  return cell === undefined || form.test(cell) ? [] : [`${shown(cell)}, expected ${expected}`]
+}
+
+function checkClock(seconds: string | undefined, date: string | undefined, preset: Preset): string[] {
+  const instant = readInstant(date ?? '', preset.date)
+  if (seconds === undefined || instant === undefined || Number(seconds) * 1_000 === instant) return []
+  return [`${shown(seconds)} seconds are not ${date}`]
+}
+
+function checkPrice(price: string | undefined, { needsPrices }: Preset): string[] {
+  return needsPrices && !/[1-9]/.test(price ?? '') ? ['there is no price'] : []
+}
+
 /** What came in and what went out has to fit the type. */
 function checkSides(cell: (role: Role) => string | undefined, { types, fee }: Preset): string[] {
   const type = cell('type')
   const isSet = (role: Role) => (cell(role) ?? '') !== ''
-  if (!PAIRS.some(([amount]) => isSet(amount))) return ['no amount']
-  if (PAIRS.every(([amount]) => !/[1-9]/.test(cell(amount) ?? ''))) return ['all amounts are zero']
+  if (!AMOUNTS.some(isSet)) return ['no amount']
+  if (AMOUNTS.every((amount) => !/[1-9]/.test(cell(amount) ?? ''))) return ['all amounts are zero']
+  if (cell('outAmountOrZero') !== undefined) return checkFee(cell, type === types.fee)
   if (cell('amount') !== undefined) return isSet('amount') ? [] : ['no amount']
   const [hasIn, hasOut] = [isSet('inAmount'), isSet('outAmount')]
   if (types.in === types.out || type === undefined) return []
@@ -120,6 +168,15 @@ function checkSides(cell: (role: Role) => string | undefined, { types, fee }: Pr
   if (type === types.swap && !(hasIn && hasOut))
     return [`${type} has to have both what came in and what went out`]
   return []
+}
+
+/** Where amounts that are not there are zeros: of a fee nothing went out, of all else something did or came. */
+function checkFee(cell: (role: Role) => string | undefined, isFee: boolean): string[] {
+  const [came, gone, fee] = OR_ZERO.map((role) => /[1-9]/.test(cell(role) ?? ''))
+  if (came && gone) return ['coins came in and went out in one line']
+  if (cell('type') === undefined) return []
+  if (isFee) return gone || !fee ? [`${cell('type')} has to have a fee, and nothing that went out`] : []
+  return gone ? [] : [`${cell('type')} has to have what went out`]
 }
 
 function checkText(cells: readonly string[]): string[] {

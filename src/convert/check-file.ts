@@ -4,8 +4,11 @@ import { ExportError } from '../core/errors.ts'
 import { csvRows } from '../read/csv-records.ts'
 import { createCsvChecker, type Mistake } from './check-csv.ts'
 import { createJournalChecker } from './check-journal.ts'
+import type { FileSet } from './file-set.ts'
+import { isHeader } from './headers.ts'
 import { JOURNALS } from './journal.ts'
-import { PRESETS } from './presets/index.ts'
+import type { Preset } from './preset.ts'
+import { FILE_SETS, PRESETS } from './presets/index.ts'
 
 /**
  * Holds a file, whoever made it, against the rules of a format, and tells each mistake with its line. Resolves with the lines
@@ -18,8 +21,28 @@ export async function checkFile(
 ): Promise<number> {
   const preset = PRESETS.find(({ name }) => name === to)
   if (preset !== undefined) return checkCsv(file, createCsvChecker(preset), onMistake)
+  const set = FILE_SETS.find(({ name }) => name === to)
+  if (set !== undefined) return checkCsv(file, createSetChecker(set), onMistake)
   if (!JOURNALS.some(({ name }) => name === to)) throw new ExportError('USAGE', `there is no format ${to}`)
   return checkJournal(file, createJournalChecker(to), onMistake)
+}
+
+/** Which of a program's files it is, the header says. */
+function createSetChecker({ files }: FileSet): ReturnType<typeof createCsvChecker> {
+  let checker: ReturnType<typeof createCsvChecker> | undefined
+  return {
+    check: (row) => {
+      checker ??= createCsvChecker(likest(files, row.cells))
+      return checker.check(row)
+    },
+  }
+}
+
+function likest(files: readonly Preset[], cells: readonly string[]): Preset {
+  const alike = ({ columns }: Preset) =>
+    columns.filter(([header], at) => isHeader(cells[at], header)).length -
+    Math.abs(columns.length - cells.length)
+  return files.reduce((best, form) => (alike(form) > alike(best) ? form : best))
 }
 
 async function checkCsv(

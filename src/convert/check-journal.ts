@@ -1,3 +1,4 @@
+import { readUtc } from '../core/utc.ts'
 import type { Mistake } from './check-csv.ts'
 
 type Entry = { line: number; sums: Map<string, { value: bigint; decimals: number }>; postings: number }
@@ -18,7 +19,7 @@ export function createJournalChecker(program: string): {
   const begin = (date: string, line: number): Mistake[] => {
     const mistakes = end()
     entry = { line, sums: new Map(), postings: 0 }
-    if (!isDay(date)) return [...mistakes, { line, what: `there is no day ${date}` }]
+    if (readUtc(date) === undefined) return [...mistakes, { line, what: `there is no day ${date}` }]
     const isEarlier = date < day
     day = date
     return isEarlier ? [...mistakes, { line, what: `${date} stands after a later day` }] : mistakes
@@ -31,6 +32,7 @@ export function createJournalChecker(program: string): {
         declared.add(directive.trim())
         return end()
       }
+      if (isPrice(text)) return end()
       const date = /^(\d{4}-\d\d-\d\d)\s/.exec(text)?.[1]
       if (date !== undefined) return begin(date, line)
       return /^\s/.test(text)
@@ -49,10 +51,12 @@ const DIRECTIVES = [
   /^\d{4}-\d\d-\d\d commodity (\S+)\s*$/,
 ]
 
-function isDay(date: string): boolean {
-  const ms = Date.parse(`${date}T00:00:00Z`)
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date)
-}
+/** P 2024-03-31 AVAX 18.34 USD, or as beancount has it. */
+const isPrice = (text: string) => PRICES.some((form) => readUtc(form.exec(text)?.[1] ?? '') !== undefined)
+const PRICES = [
+  /^P (\d{4}-\d\d-\d\d) (?:"[^"]+"|[^\s;]+) \d+(?:\.\d+)? [A-Za-z]+\s*$/,
+  /^(\d{4}-\d\d-\d\d) price [A-Z][A-Z0-9'._-]* \d+(?:\.\d+)? [A-Z]+\s*$/,
+]
 
 const POSTING = /^\s+(\S+(?: \S+)*) {2,}(-?)(\d+)(?:\.(\d+))? ("[^"]+"|[^\s;]+)\s*(?:;.*)?$/
 

@@ -1,13 +1,16 @@
 import { balances } from '../balances/balances.ts'
 import { ExportError } from '../core/errors.ts'
-import { openExport } from '../read/open-export.ts'
+import { type OpenedExport, openExport } from '../read/open-export.ts'
+import { tickerName } from './asset-name.ts'
+import { fungibleAssets } from './export-assets.ts'
 import type { Omitted } from './line-writer.ts'
-import type { Movement } from './movement.ts'
+import type { Asset, Movement } from './movement.ts'
 import { openOmissions } from './omissions.ts'
 import type { ConvertOptions } from './options.ts'
 import { periodOf } from './period.ts'
+import { readPrices } from './prices.ts'
 import { openTarget } from './target.ts'
-import { openTextFiles } from './text-files.ts'
+import { openTextFiles, type TextFiles } from './text-files.ts'
 import { transactionsOf } from './transactions.ts'
 import { openWriter } from './writers.ts'
 
@@ -22,43 +25,65 @@ export type Converted = {
   omitted: Record<string, number>
   /** Where they are listed; undefined where there is none, or the text went to `write`. */
   omittedFile: string | undefined
+  /** By asset, how many amounts have no value in money for want of a price, where prices were given. */
+  unpriced: Record<string, number>
 }
 
 /**
  * Converts the ledger of an export for an accounting program, row by row: amounts are exact, and what a format cannot hold is
  * left out, counted and listed. Memory does not grow with the rows. Throws USAGE for options that do not fit, an export
- * without ledger, or a mistake in a file of labels; OUTPUT_FAILED where files cannot be written.
+ * without ledger, or a mistake in a file of labels or prices; OUTPUT_FAILED where files cannot be written.
  */
 export async function convert(output: string, options: ConvertOptions): Promise<Converted> {
-  const period = periodOf(options.from, options.until)
   const opened = await openExport(output)
   const files = openTextFiles()
   try {
-    if (opened.manifest.tables.ledger === undefined) throw noLedger(output)
-    const target = await openTarget(options, files)
-    const omissions = openOmissions(options.out, files)
-    const writer = await openWriter({ options, opened, period, onOmitted: omissions.note })
-    const converted = { movements: 0, lines: 0 }
-    const spam = options.excludeSpam ? await spamIn(output) : NO_SPAM
-    for await (const movements of transactionsOf(opened, period)) {
-      const wanted = movements.filter((movement) => !isSpam(movement, { spam, onOmitted: omissions.note }))
-      for (const { wallet, text, lines } of writer.write(wanted)) {
-        converted.lines += lines
-        await target.write(text, { movement: wallet, head: writer.head })
-      }
-      converted.movements += movements.length
-      await omissions.flush()
-    }
-    await target.end(writer.head)
-    await writer.save()
-    const written = await files.finish()
-    return { ...converted, files: written, ...omissions.told() }
+    requireLedger(opened, output)
+    return await convertOpened({ output, opened, files }, options)
   } catch (thrown) {
     await files.giveUp()
     throw thrown
   } finally {
     await opened.close()
   }
+}
+
+type Source = { output: string; opened: OpenedExport; files: TextFiles }
+
+async function convertOpened({ output, opened, files }: Source, options: ConvertOptions): Promise<Converted> {
+  const period = periodOf(options.from, options.until)
+  const assets = options.prices === undefined ? [] : await fungibleAssets(opened)
+  const prices = options.prices === undefined ? undefined : await readPrices(options.prices, assets)
+  const omissions = openOmissions(options.out, files)
+  const unpriced = new Map<string, number>()
+  const writer = await openWriter({
+    ...{ output, options, opened, period, prices, assets, onOmitted: omissions.note },
+    onUnpriced: (asset) => countUp(unpriced, asset),
+  })
+  const target = await openTarget(options, writer, files)
+  const converted = { movements: 0, lines: 0 }
+  const spam = options.excludeSpam ? await spamIn(output) : NO_SPAM
+  try {
+    for await (const movements of transactionsOf(opened, period)) {
+      const wanted = movements.filter((movement) => !isSpam(movement, { spam, onOmitted: omissions.note }))
+      for (const piece of await writer.write(wanted)) {
+        converted.lines += piece.lines
+        await target.write(piece)
+      }
+      converted.movements += movements.length
+      await omissions.flush()
+    }
+    await target.end()
+  } finally {
+    await writer.end()
+  }
+  const written = await files.finish()
+  return { ...converted, files: written, ...omissions.told(), unpriced: Object.fromEntries(unpriced) }
+}
+
+function countUp(counts: Map<string, number>, asset: Asset): void {
+  const name = tickerName(asset)
+  counts.set(name, (counts.get(name) ?? 0) + 1)
 }
 
 const NO_SPAM: ReadonlyMap<string, string> = new Map()
@@ -83,8 +108,10 @@ function isSpam(movement: Movement, { spam, onOmitted }: Spam): boolean {
   return reason !== undefined
 }
 
-function noLedger(output: string): ExportError {
-  return new ExportError('USAGE', `${output} holds no ledger, which conversions are made of`, {
+/** Throws USAGE where an export has no ledger, which conversions are made of. */
+export function requireLedger({ manifest }: OpenedExport, output: string): void {
+  if (manifest.tables.ledger !== undefined) return
+  throw new ExportError('USAGE', `${output} holds no ledger, which conversions are made of`, {
     fix: 'Export it: add ledger to the tables of the job, or leave tables out, which means all of them.',
   })
 }

@@ -19,6 +19,8 @@ function writeInstant(time: string, form: DateForm): string {
       return `${date} ${clock}`
     case 'YYYY-MM-DD HH:mm:ss UTC':
       return `${date} ${clock} UTC`
+    case 'YYYY-MM-DD HH:mm:ss+00:00':
+      return `${date} ${clock}+00:00`
     case 'YYYY-MM-DDTHH:mm:ssZ':
       return `${date}T${clock}Z`
     case 'MM/DD/YYYY HH:mm:ss':
@@ -46,6 +48,7 @@ const YMD = String.raw`(?<y>20\d\d)-(?<m>\d\d)-(?<d>\d\d)`
 const FORMS: Readonly<Record<DateForm, RegExp>> = {
   'YYYY-MM-DD HH:mm:ss': new RegExp(`^${YMD} ${CLOCK}$`),
   'YYYY-MM-DD HH:mm:ss UTC': new RegExp(`^${YMD} ${CLOCK} UTC$`),
+  'YYYY-MM-DD HH:mm:ss+00:00': new RegExp(String.raw`^${YMD} ${CLOCK}\+00:00$`),
   'YYYY-MM-DDTHH:mm:ssZ': new RegExp(`^${YMD}T${CLOCK}Z$`),
   'MM/DD/YYYY HH:mm:ss': new RegExp(String.raw`^(?<m>\d\d)/(?<d>\d\d)/(?<y>20\d\d) ${CLOCK}$`),
   'DD.MM.YYYY HH:mm:ss': new RegExp(String.raw`^(?<d>\d\d)\.(?<m>\d\d)\.(?<y>20\d\d) ${CLOCK}$`),

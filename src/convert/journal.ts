@@ -18,6 +18,8 @@ export type JournalForm = {
   declareCommodity(commodity: string, asset: Asset): string
   head(movement: Movement): string
   posting(posting: Posting): string
+  /** A line that says what one unit was worth on a day. */
+  price(price: DayPrice): string
   /** Characters of a number, at most. */
   longestNumber: number
   source: string
@@ -27,6 +29,8 @@ export type JournalForm = {
 type Accounts = Record<'fee' | 'mint' | 'burn' | 'own' | 'in' | 'out', string>
 
 type Posting = { account: string; amount: string; commodity: string; movement: Movement; note: boolean }
+
+type DayPrice = { day: string; commodity: string; price: string; currency: string }
 
 export type JournalOptions = {
   form: JournalForm
@@ -132,6 +136,7 @@ const plainForm = {
     const comment = note ? `  ; entry:${movement.entry}${other}${id}` : ''
     return `    ${account}  ${amount} ${commodity}${comment}\n`
   },
+  price: ({ day, commodity, price, currency }: DayPrice) => `P ${day} ${commodity} ${price} ${currency}\n`,
 }
 
 const BEANCOUNT_ACCOUNTS: Accounts = {
@@ -201,6 +206,7 @@ export const JOURNALS: readonly JournalForm[] = [
       const id = isNft(movement.asset) ? `    id: ${beanText(String(movement.asset.tokenId))}\n` : ''
       return `  ${account}  ${amount} ${commodity}\n${note ? `    entry: ${beanText(movement.entry)}\n${id}` : ''}`
     },
+    price: ({ day, commodity, price, currency }) => `${day} price ${commodity} ${price} ${currency}\n`,
     longestNumber: 250,
     source: 'beancount 2.3.5, tried',
     rulesOf: '2026-08-21',

@@ -1,10 +1,11 @@
 import { csvLine } from '../core/csv-text.ts'
-import { caipName, safeText, tickerName } from './asset-name.ts'
+import { type Amounts, CELLS, type CellContext } from './cells.ts'
+import { type HeaderWords, headersOf } from './headers.ts'
 import { instantWriter } from './instant.ts'
 import type { Line, Side } from './lines.ts'
 import { type Asset, isNft, type Movement } from './movement.ts'
 import { type Written, writeAmount } from './plain-number.ts'
-import type { Preset, Role } from './preset.ts'
+import type { Role } from './preset.ts'
 
 /** A movement, or a part of one, that a file does not hold. */
 export type Omitted = {
@@ -20,27 +21,26 @@ export type LineWriter = {
   write(line: Line): string | undefined
 }
 
-export type WriterOptions = {
-  preset: Preset
-  /** What the chain is called, where the user says so. */
-  chainName: string | undefined
-  /** Names that are kept in a file, for programs that number unknown assets. */
-  placeholderOf: (asset: Asset) => string
-  onOmitted: (omitted: Omitted) => void
-}
+export type WriterOptions = Omit<CellContext, 'instant'> &
+  Pick<HeaderWords, 'coin'> & {
+    onOmitted: (omitted: Omitted) => void
+    /** Told of each side of a line that would have its price in the file, and has none. */
+    onUnpriced: (asset: Asset) => void
+  }
 
 /** Turns lines into CSV as a preset has it. */
-export function createLineWriter(given: WriterOptions): LineWriter {
-  const { preset } = given
-  const options = { ...given, instant: instantWriter(preset.date) }
+export function createLineWriter(options: WriterOptions): LineWriter {
+  const { preset, prices, coin } = options
+  const context = { ...options, instant: instantWriter(preset.date) }
+  const writing = { ...options, priceOf: priceReader(options) }
   return {
-    header: csvLine(preset.columns.map(([header]) => header)),
+    header: csvLine(headersOf(preset, { currency: prices?.currency, coin })),
     write: (line) => {
-      const sides = writeSides(line, options)
-      if (sides === undefined) return undefined
+      const amounts = writeAmounts(line, writing)
+      if (amounts === undefined) return undefined
       let text = ''
       for (const [at, [, role]] of preset.columns.entries()) {
-        const cell = CELLS[role](line, sides, options)
+        const cell = CELLS[role](line, amounts, context)
         text += `${at === 0 ? '' : ','}${FREE_TEXT.has(role) ? plainField(cell) : cell}`
       }
       return `${text}\n`
@@ -49,116 +49,70 @@ export function createLineWriter(given: WriterOptions): LineWriter {
 }
 
 /** Cells that may have commas in them. */
-const FREE_TEXT: ReadonlySet<Role> = new Set(['type', 'wallet', 'chain', 'note'])
+const FREE_TEXT: ReadonlySet<Role> = new Set([
+  ...(['type', 'wallet', 'fromWallet', 'toWallet', 'chain', 'note', 'symbol', 'method'] as const),
+])
 
 /** Importers would take a `'` before a formula for text: what could be one was taken out of strangers' text before. */
 const plainField = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
-type Amounts = { in: string; out: string }
+const PRICED: ReadonlySet<Role> = new Set(['worth', 'inWorth', 'outWorth', 'feeWorth', 'price'])
+
+/** The price of a side, where the format has a column for it and the user has given prices. */
+function priceReader({ preset, prices, onUnpriced }: WriterOptions) {
+  if (prices === undefined || !preset.columns.some(([, role]) => PRICED.has(role))) return () => undefined
+  return ({ asset }: Side, { time }: Movement) => {
+    const price = prices.at(asset, time)
+    if (price === undefined && !isNft(asset)) onUnpriced(asset)
+    return price
+  }
+}
+
+type Writing = WriterOptions & { priceOf: (side: Side, movement: Movement) => string | undefined }
 
 /** The amounts of a line; undefined, and told, where one of them cannot be written. What is cut off is told too. */
-function writeSides(line: Line, { preset, onOmitted }: WriterOptions): Amounts | undefined {
-  const omit = (reason: string): undefined => {
-    for (const movement of line.movements)
-      onOmitted({ movement, value: movement.isOut ? -movement.value : movement.value, reason })
-  }
-  const amounts = { in: '', out: '' }
+function writeAmounts(line: Line, writing: Writing): Amounts | undefined {
+  const amounts: Amounts = { in: '', out: '', fee: '', inPrice: undefined, outPrice: undefined }
   const cuts: Omitted[] = []
-  for (const way of ['in', 'out'] as const) {
+  for (const way of ['in', 'out', 'fee'] as const) {
     const side = line[way]
     if (side === undefined) continue
-    if (isNft(side.asset) && !preset.holdsNfts) return omit('the format has no NFTs')
-    const written = writeAmount(side.value, side.asset.decimals, preset.numbers)
-    if (written === undefined) return omit(reasonOf(side, preset))
-    if (written.text === '0' || written.text === '0.0')
-      return omit('nothing is left of it within the decimals')
+    const written = writeSide(side, writing)
+    if (typeof written === 'string') return omitLine(line, written, writing)
     amounts[way] = written.text
-    cuts.push(...cutOff(line, { side, written, isOut: way === 'out' }))
+    cuts.push(...cutOff(line, { side, written, isOut: way !== 'in' }))
+    if (way !== 'fee') amounts[`${way}Price`] = writing.priceOf(side, line.movements[0])
   }
-  for (const cut of cuts) onOmitted(cut)
+  if (writing.preset.needsPrices && !isPriced(line, amounts))
+    return omitLine(line, 'there is no price', writing)
+  for (const cut of cuts) writing.onOmitted(cut)
   return amounts
 }
 
-function cutOff(
-  { movements }: Line,
-  { side, written, isOut }: { side: Side; written: Written; isOut: boolean },
-) {
-  if (written.cut === 0n) return []
-  const of = movements.find(({ asset }) => asset.address === side.asset.address) ?? movements[0]
-  return [{ movement: of, value: isOut ? -written.cut : written.cut, reason: 'cut off beyond the decimals' }]
+const isPriced = (line: Line, { inPrice, outPrice }: Amounts) =>
+  /[1-9]/.test((line.in === undefined ? outPrice : inPrice) ?? '')
+
+function omitLine({ movements }: Line, reason: string, { onOmitted }: WriterOptions): undefined {
+  for (const movement of movements)
+    onOmitted({ movement, value: movement.isOut ? -movement.value : movement.value, reason })
 }
 
-function reasonOf({ asset }: Side, { numbers }: Preset): string {
+/** An amount as the format has it, or why it has none. */
+function writeSide({ asset, value }: Side, { preset: { holdsNfts, numbers } }: Writing): Written | string {
+  if (isNft(asset) && !holdsNfts) return 'the format has no NFTs'
+  const written = writeAmount(value, asset.decimals, numbers)
+  if (written !== undefined)
+    return /[1-9]/.test(written.text) ? written : 'nothing is left of it within the decimals'
   if (asset.decimals === null) return 'the decimals of the token are unknown'
   if (asset.decimals > 255) return 'the token has more than 255 decimals'
   return `more than ${numbers.maxDigits} digits`
 }
 
-type Writing = WriterOptions & { instant: (time: string) => string }
-type CellOf = (line: Line, amounts: Amounts, options: Writing) => string
-
-/** A fee stands in columns of its own in some formats: then nothing was sold of it. */
-const isFeeApart = ({ kind }: Line, { preset }: WriterOptions) =>
-  kind === 'fee' && preset.fee === 'in the fee columns, nothing sold'
-
-const CELLS: Readonly<Record<Role, CellOf>> = {
-  empty: () => '',
-  date: ({ movements: [{ time }] }, _, { instant }) => instant(time),
-  type: typeOf,
-  amount: (_, amounts) => amounts.in || amounts.out,
-  asset: (line, _, options) => nameOf(line.in ?? line.out, line, options),
-  quoteAmount: ({ kind }, { out }) => (kind === 'swap' ? out : ''),
-  quoteAsset: (line, _, options) => (line.kind === 'swap' ? nameOf(line.out, line, options) : ''),
-  inAmount: (_, amounts) => amounts.in,
-  inAsset: (line, _, options) => nameOf(line.in, line, options),
-  outAmount: (line, { out }, options) => (isFeeApart(line, options) ? '0' : out),
-  outAsset: (line, _, options) => nameOf(line.out, line, options),
-  feeAmount: (line, { out }, options) => (isFeeApart(line, options) ? out : ''),
-  feeAsset: (line, _, options) => (isFeeApart(line, options) ? nameOf(line.out, line, options) : ''),
-  inContract: (line) => line.in?.asset.address ?? '',
-  outContract: (line) => line.out?.asset.address ?? '',
-  from: ({ kind, movements: [movement] }) => (kind === 'swap' ? movement.wallet : partiesOf(movement).from),
-  to: ({ kind, movements: [movement] }) => (kind === 'swap' ? movement.wallet : partiesOf(movement).to),
-  wallet: ({ movements: [{ wallet, label }] }) => safeText(label ?? '') || wallet,
-  chain: ({ movements: [{ chain }] }, _, { preset, chainName }) =>
-    chainName ?? preset.chainNames?.[chain] ?? preset.chainNames?.other ?? chain,
-  hash: ({ movements: [{ transaction }] }) => transaction,
-  id: ({ movements: [{ entry }] }) => entry,
-  note: noteOf,
-}
-
-function typeOf({ kind, isOwn, label }: Line, _: Amounts, { preset: { types } }: WriterOptions): string {
-  if (label !== undefined) return label
-  if (isOwn && kind === 'in') return types.ownIn ?? types.in
-  if (isOwn && kind === 'out') return types.ownOut ?? types.out
-  return types[kind]
-}
-
-function nameOf(
-  side: Side | undefined,
+function cutOff(
   { movements }: Line,
-  { preset, placeholderOf }: WriterOptions,
-): string {
-  if (side === undefined) return ''
-  if (preset.naming === 'caip') return caipName(side.asset, movements[0].chain)
-  return preset.naming === 'placeholder' ? placeholderOf(side.asset) : tickerName(side.asset)
-}
-
-function partiesOf({ wallet, counterparty, isOut }: Movement): { from: string; to: string } {
-  const other = counterparty ?? ''
-  return isOut ? { from: wallet, to: other } : { from: other, to: wallet }
-}
-
-/** What the other columns do not say: contracts, the other party, the method, the entry of the ledger. */
-function noteOf({ kind, isOwn, movements, in: came, out: gone }: Line): string {
-  const [movement] = movements
-  const { type, counterparty, method, entry, transaction, isOut } = movement
-  let note: string = kind === 'swap' ? 'swap' : type
-  if (isOwn) note += ' / between own wallets'
-  const [sent, got] = [gone?.asset.address ?? null, came?.asset.address ?? null]
-  if (sent !== null) note += ` / contract ${sent}`
-  if (got !== null && got !== sent) note += ` / contract ${got}`
-  if (counterparty !== null && kind !== 'swap') note += ` / ${isOut ? 'to' : 'from'} ${counterparty}`
-  if (method !== null) note += ` / method ${safeText(method).slice(0, 60)}`
-  return `${note} / tx ${transaction} / entry ${entry}`
+  { side, written, isOut }: { side: Side; written: Written; isOut: boolean },
+): Omitted[] {
+  if (written.cut === 0n) return []
+  const of = movements.find(({ asset }) => asset.address === side.asset.address) ?? movements[0]
+  return [{ movement: of, value: isOut ? -written.cut : written.cut, reason: 'cut off beyond the decimals' }]
 }

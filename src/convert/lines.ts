@@ -16,6 +16,18 @@ export type Line = {
   movements: readonly [Movement, ...Movement[]]
   /** The preset's own type, where the user has named one. */
   label: string | undefined
+  /** For explorers' files: what stands in the same line as fee, and the transaction itself. */
+  fee?: Side | undefined
+  transaction?: TransactionFacts | undefined
+}
+
+/** What the table of transactions says of one. */
+export type TransactionFacts = {
+  sender: string | null
+  receiver: string | null
+  /** Coins that it moved, in the smallest unit. */
+  value: bigint
+  isFailed: boolean
 }
 
 export type Labels = (movement: Movement) => string | undefined
@@ -34,7 +46,8 @@ export function linesOf(movements: readonly Movement[], { pairsSwaps, labelOf }:
   return swap === undefined ? lines : [...lines, { ...swap, label: labelOf(swap.movements[0]) }]
 }
 
-function lineOf(movement: Movement, label: string | undefined): Line {
+/** The line of one movement. */
+export function lineOf(movement: Movement, label: string | undefined): Line {
   const { type, isOut, isOwn, asset, value } = movement
   const side = { asset, value }
   return {

@@ -18,6 +18,9 @@ export type Movement = {
   /** In the asset's smallest unit, not negative. */
   value: bigint
   method: string | null
+  block: string
+  /** The table of facts that the row came from. */
+  source: string
 }
 
 export type Asset = {
@@ -41,12 +44,12 @@ export const MOVEMENT_COLUMNS = [
     'asset_type',
     'asset_address',
   ],
-  ...['asset_symbol', 'asset_decimals', 'token_id', 'value', 'method_name'],
+  ...['asset_symbol', 'asset_decimals', 'token_id', 'value', 'method_name', 'block_number', 'source'],
 ] as const
 
 export function movementOf(row: TextRow): Movement {
   const [time, transaction, chain, entry, wallet, label, type, direction, counterparty, isOwn, ...rest] = row
-  const [assetType, address, symbol, decimals, tokenId, value, method] = rest
+  const [assetType, address, symbol, decimals, tokenId, value, method, block, source] = rest
   const kind = assetType as Asset['type']
   return {
     time: time as string,
@@ -68,6 +71,8 @@ export function movementOf(row: TextRow): Movement {
     },
     value: BigInt((value as string).replace('-', '')),
     method: method ?? null,
+    block: block as string,
+    source: source as string,
   }
 }
 

@@ -2,7 +2,7 @@
 export type ConvertOptions = {
   /** A preset's name: one of `PRESET_NAMES`. */
   to: string
-  /** A file, or with `perWallet` a folder. @default `write` takes the text */
+  /** A file; a folder with `perWallet`, or where the program takes several files. @default `write` takes the text */
   out?: string | undefined
   /** Takes the text where there is no `out`. */
   write?: (text: string) => Promise<void> | void
@@ -19,6 +19,11 @@ export type ConvertOptions = {
   swaps?: 'pair' | 'off' | undefined
   /** CSV with the columns match and type: the preset's own types by transaction hash, counterparty or method. */
   labels?: string | undefined
+  /**
+   * CSV with the columns date, asset, currency and price. What moved is worth the newest price at or before it, at most 36
+   * hours old. @default no values in money
+   */
+  prices?: string | undefined
   /** File that keeps the numbers of placeholders, for presets that have them. @default `out` and `.assets.csv` */
   map?: string | undefined
 }

@@ -20,11 +20,16 @@ export type Written = {
 /** An amount as a format takes it; undefined where it cannot: unknown decimals, or too many digits. */
 export function writeAmount(value: bigint, decimals: number | null, rules: NumberRules): Written | undefined {
   if (decimals === null || decimals > 255) return undefined
-  const { maxDecimals = 255, maxDigits = Number.POSITIVE_INFINITY, needsPoint = false } = rules
+  const { maxDecimals = 255, maxDigits = Number.POSITIVE_INFINITY } = rules
   const cut = decimals > maxDecimals ? value % 10n ** BigInt(decimals - maxDecimals) : 0n
   const text = shiftDecimal(String(value - cut), decimals)
   if (text === null || (text.length > maxDigits && significant(text) > maxDigits)) return undefined
-  return { text: needsPoint && !text.includes('.') ? `${text}.0` : text, cut }
+  return { text: withPoint(text, rules), cut }
+}
+
+/** A number as a format has it that wants a point in each. */
+export function withPoint(text: string, { needsPoint = false }: NumberRules): string {
+  return needsPoint && !text.includes('.') ? `${text}.0` : text
 }
 
 /** Digits from the first that is not zero. */

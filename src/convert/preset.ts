@@ -26,11 +26,43 @@ export type Role =
   | 'id'
   | 'note'
   | 'empty'
+  /** In money, by the prices that the user gives: of a line (what came in, or else what went out), or of one side of it. */
+  | 'worth'
+  | 'worthCurrency'
+  | 'inWorth'
+  | 'outWorth'
+  | 'feeWorth'
+  /** Of one whole unit. */
+  | 'price'
+  | 'priceCurrency'
+  /** 0 where nothing came in, went out or was paid. */
+  | 'inAmountOrZero'
+  | 'outAmountOrZero'
+  | 'feeAmountOrZero'
+  | 'holder'
+  /** Names of the wallets between which something was moved. */
+  | 'fromWallet'
+  | 'toWallet'
+  | 'block'
+  | 'unixTime'
+  /** Of the transaction: its sender, receiver, coins, and whether it failed. */
+  | 'sender'
+  | 'receiver'
+  | 'coins'
+  | 'failure'
+  | 'method'
+  | 'zero'
+  | 'contract'
+  | 'collection'
+  | 'symbol'
+  | 'tokenId'
+  | 'tokenType'
 
 /** How instants are written, all of them in UTC. */
 export type DateForm =
   | 'YYYY-MM-DD HH:mm:ss'
   | 'YYYY-MM-DD HH:mm:ss UTC'
+  | 'YYYY-MM-DD HH:mm:ss+00:00'
   | 'YYYY-MM-DDTHH:mm:ssZ'
   | 'MM/DD/YYYY HH:mm:ss'
   | 'DD.MM.YYYY HH:mm:ss'
@@ -57,6 +89,7 @@ export type Preset = {
   name: string
   /** The program it is for. */
   title: string
+  /** Headers with the role of what stands below them; `{currency}` and `{coin}` stand for the user's. */
   columns: readonly (readonly [header: string, role: Role])[]
   date: DateForm
   types: Types
@@ -68,6 +101,10 @@ export type Preset = {
   /** Whether NFTs have lines, and swaps lines of their own. */
   holdsNfts: boolean
   holdsSwaps: boolean
+  /** Whether no line goes without the price of its asset. */
+  needsPrices?: boolean
+  /** Whether two equal lines may stand for two movements. */
+  repeatsLines?: boolean
   /** Names of chains by their id, where the program has its own; `other` is that of all others. */
   chainNames?: Readonly<Record<string, string>> & { readonly other: string }
   /** Where the rules come from, and as of when. */

@@ -1,44 +1,70 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { diskError } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { safeText } from './asset-name.ts'
 import { JOURNALS } from './journal.ts'
 import type { Movement } from './movement.ts'
 import type { ConvertOptions } from './options.ts'
 import type { TextFiles } from './text-files.ts'
+import type { Part, Piece, TextWriter } from './text-writer.ts'
 
 /** Where the text of a conversion goes. */
 export type Target = {
-  write(text: string, of: { movement: Movement; head: string }): Promise<void>
-  /** A file that nothing was written to has its header. */
-  end(head: string): Promise<void>
+  write(piece: Piece): Promise<void>
+  /** Files that nothing was written to have their heads. */
+  end(): Promise<void>
 }
 
-/** Opens it. Throws USAGE where several files have no folder. */
+type Heads = Pick<TextWriter, 'head' | 'parts'>
+
+/** Opens it. Throws USAGE where several files have no folder, OUTPUT_FAILED where a folder cannot be made. */
 export async function openTarget(
-  { out, perWallet = false, write, to }: ConvertOptions,
+  options: ConvertOptions,
+  { head, parts }: Heads,
   files: TextFiles,
 ): Promise<Target> {
-  if (out === undefined) {
-    if (perWallet)
-      throw new ExportError('USAGE', '--per-wallet writes several files', {
-        fix: 'Name a folder with --out.',
-      })
-    let isBegun = false
-    const put = async (head: string, text: string) => {
-      if (!isBegun) await write?.(head)
-      isBegun = true
-      if (text !== '') await write?.(text)
-    }
-    return { write: (text, { head }) => put(head, text), end: (head) => put(head, '') }
-  }
-  if (!perWallet)
-    return { write: (text, { head }) => files.add(out, text, head), end: (head) => files.add(out, '', head) }
-  await mkdir(out, { recursive: true })
+  const { out, perWallet = false, to } = options
+  if (out === undefined) return openStream(options, head)
+  const addPart = ({ file, head: begins }: Part, text: string) => files.add(join(out, file), text, begins)
   const ending = JOURNALS.some(({ name }) => name === to) ? to : 'csv'
-  const pathOf = ({ wallet, label }: Movement) => {
-    const name = safeText(label ?? '').replace(/[^\p{L}\p{N}._ -]/gu, '')
-    return join(out, `${name === '' ? '' : `${name}-`}${wallet}.${ending}`)
+  const plainPath = (movement: Movement) => (perWallet ? join(out, walletFile(movement, ending)) : out)
+  let isFolder = false
+  const makeFolder = async () => {
+    if (isFolder) return
+    isFolder = true
+    await mkdir(out, { recursive: true }).catch((cause: unknown) => {
+      throw diskError(`cannot make ${out}`, cause)
+    })
   }
-  return { write: (text, { movement, head }) => files.add(pathOf(movement), text, head), end: async () => {} }
+  return {
+    write: async ({ text, wallet, part }) => {
+      if (perWallet || part !== undefined) await makeFolder()
+      return part === undefined ? files.add(plainPath(wallet), text, head) : addPart(part, text)
+    },
+    end: async () => {
+      if (parts.length > 0) await makeFolder()
+      for (const part of parts) await addPart(part, '')
+      if (parts.length === 0 && !perWallet && !isFolder) await files.add(out, '', head)
+    },
+  }
+}
+
+function openStream({ perWallet, write }: ConvertOptions, head: string): Target {
+  if (perWallet)
+    throw new ExportError('USAGE', '--per-wallet writes several files', {
+      fix: 'Name a folder with --out.',
+    })
+  let isBegun = false
+  const put = async (text: string) => {
+    if (!isBegun) await write?.(head)
+    isBegun = true
+    if (text !== '') await write?.(text)
+  }
+  return { write: ({ text }) => put(text), end: () => put('') }
+}
+
+function walletFile({ wallet, label }: Movement, ending: string): string {
+  const name = safeText(label ?? '').replace(/[^\p{L}\p{N}._ -]/gu, '')
+  return `${name === '' ? '' : `${name}-`}${wallet}.${ending}`
 }

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
 import { parse } from 'csv-parse'
 import { ExportError } from '../core/errors.ts'
 
@@ -38,13 +37,18 @@ export async function csvRows(
   file: string,
   take: (row: { line: number; cells: readonly string[] }) => void,
 ): Promise<void> {
-  const parser = parse({ bom: true, skip_empty_lines: true, info: true, relax_column_count: true })
+  const source = createReadStream(file)
+  const parser = source.pipe(
+    parse({ bom: true, skip_empty_lines: true, info: true, relax_column_count: true }),
+  )
+  source.on('error', (cause) => parser.destroy(cause))
   try {
-    await pipeline(createReadStream(file), parser, async (records: AsyncIterable<Parsed>) => {
-      for await (const { record, info } of records) take({ line: info.lines, cells: record })
-    })
+    for await (const { record, info } of parser as AsyncIterable<Parsed>)
+      take({ line: info.lines, cells: record })
   } catch (thrown) {
     throw thrown instanceof ExportError ? thrown : unreadable(file, thrown)
+  } finally {
+    source.destroy()
   }
 }
 

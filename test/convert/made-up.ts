@@ -32,6 +32,8 @@ export function movement(given: Partial<Movement> & { asset: Asset; value: bigin
     counterparty: `0x${'b'.repeat(40)}`,
     isOwn: false,
     method: 'swapExactTokensForTokens(uint256,uint256,address[],address,uint256)',
+    block: '41000000',
+    source: 'erc20_transfers',
     ...given,
   }
 }

@@ -12,6 +12,8 @@ export const generic: Preset = {
     ['sent_amount', 'outAmount'],
     ['sent_asset', 'outAsset'],
     ['sent_contract', 'outContract'],
+    ['worth', 'worth'],
+    ['worth_currency', 'worthCurrency'],
     ['wallet', 'wallet'],
     ['from_address', 'from'],
     ['to_address', 'to'],

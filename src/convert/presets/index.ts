@@ -1,3 +1,4 @@
+import type { FileSet } from '../file-set.ts'
 import type { Preset } from '../preset.ts'
 import { bittytax } from './bittytax.ts'
 import { blockpit } from './blockpit.ts'
@@ -6,15 +7,17 @@ import { coinpanda } from './coinpanda.ts'
 import { cointracker } from './cointracker.ts'
 import { cointracking } from './cointracking.ts'
 import { cryptotaxcalculator } from './cryptotaxcalculator.ts'
+import { etherscan } from './etherscan.ts'
 import { generic } from './generic.ts'
 import { koinly } from './koinly.ts'
 import { kryptos } from './kryptos.ts'
 import { rotki } from './rotki.ts'
+import { rp2 } from './rp2.ts'
 import { taxbit } from './taxbit.ts'
 import { tokentax } from './tokentax.ts'
 import { zenledger } from './zenledger.ts'
 
-/** All formats of CSV, in the order of the help. */
+/** All formats of one CSV file, in the order of the help. */
 export const PRESETS: readonly Preset[] = [
   koinly,
   cointracker,
@@ -31,3 +34,6 @@ export const PRESETS: readonly Preset[] = [
   kryptos,
   generic,
 ]
+
+/** Those of several files. */
+export const FILE_SETS: readonly FileSet[] = [rp2, etherscan]

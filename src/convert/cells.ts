@@ -1,0 +1,138 @@
+import { shiftDecimal } from '../flatten/decimal.ts'
+import { caipName, collectionName, safeText, tickerName } from './asset-name.ts'
+import type { Line, Side } from './lines.ts'
+import type { Asset, Movement } from './movement.ts'
+import { withPoint } from './plain-number.ts'
+import type { Preset, Role } from './preset.ts'
+import type { Prices } from './prices.ts'
+import { worthOf } from './worth.ts'
+
+/** What cells are made with, beside the line. */
+export type CellContext = {
+  preset: Preset
+  /** What the chain is called, where the user says so. */
+  chainName: string | undefined
+  /** Names that are kept in a file, for programs that number unknown assets. */
+  placeholderOf: (asset: Asset) => string
+  /** Labels of the wallets of the job by their address. */
+  labels: ReadonlyMap<string, string>
+  prices: Prices | undefined
+  instant: (time: string) => string
+}
+
+/** The amounts of a line as its format has them, and the prices of one whole unit, where they are known and wanted. */
+export type Amounts = {
+  in: string
+  out: string
+  fee: string
+  inPrice: string | undefined
+  outPrice: string | undefined
+}
+
+type CellOf = (line: Line, amounts: Amounts, context: CellContext) => string
+
+/** A fee stands in columns of its own in some formats: then nothing was sold of it. */
+const isFeeApart = ({ kind }: Line, { preset }: CellContext) =>
+  kind === 'fee' && preset.fee === 'in the fee columns, nothing sold'
+
+/** What stands in a cell of each role. */
+export const CELLS: Readonly<Record<Role, CellOf>> = {
+  empty: () => '',
+  zero: () => '0',
+  date: ({ movements: [{ time }] }, _, { instant }) => instant(time),
+  unixTime: ({ movements: [{ time }] }) => String(Math.floor(Date.parse(time) / 1_000)),
+  block: ({ movements: [{ block }] }) => block,
+  type: typeOf,
+  amount: (_, amounts) => amounts.in || amounts.out,
+  asset: (line, _, context) => nameOf(line.in ?? line.out, line, context),
+  quoteAmount: ({ kind }, { out }) => (kind === 'swap' ? out : ''),
+  quoteAsset: (line, _, context) => (line.kind === 'swap' ? nameOf(line.out, line, context) : ''),
+  inAmount: (_, amounts) => amounts.in,
+  inAsset: (line, _, context) => nameOf(line.in, line, context),
+  outAmount: (line, { out }, context) => (isFeeApart(line, context) ? '0' : out),
+  outAsset: (line, _, context) => nameOf(line.out, line, context),
+  feeAmount: (line, { out, fee }, context) => (isFeeApart(line, context) ? out : fee),
+  feeAsset: (line, _, context) => (isFeeApart(line, context) ? nameOf(line.out, line, context) : ''),
+  inAmountOrZero: (_, amounts) => amounts.in || '0',
+  outAmountOrZero: (line, { out }, context) => (isFeeApart(line, context) ? '0' : out || '0'),
+  feeAmountOrZero: (line, { out, fee }, context) => (isFeeApart(line, context) ? out : fee || '0'),
+  worth: (line, amounts, context) => worthOfLine(line, amounts, context),
+  worthCurrency: (line, amounts, context) =>
+    worthOfLine(line, amounts, context) === '' ? '' : (context.prices?.currency ?? ''),
+  inWorth: ({ in: came }, { inPrice }, context) => worthOfSide(came, inPrice, context),
+  outWorth: (line, { outPrice }, context) =>
+    isFeeApart(line, context) ? '' : worthOfSide(line.out, outPrice, context),
+  feeWorth: (line, { outPrice }, context) =>
+    isFeeApart(line, context) ? worthOfSide(line.out, outPrice, context) : '',
+  price: ({ in: came }, { inPrice, outPrice }) => (came === undefined ? outPrice : inPrice) ?? '',
+  priceCurrency: ({ in: came }, { inPrice, outPrice }, { prices }) =>
+    (came === undefined ? outPrice : inPrice) === undefined ? '' : (prices?.currency ?? ''),
+  contract: ({ in: came, out: gone }) => (came ?? gone)?.asset.address ?? '',
+  inContract: (line) => line.in?.asset.address ?? '',
+  outContract: (line) => line.out?.asset.address ?? '',
+  collection: ({ in: came, out: gone }) => collectionName((came ?? gone)?.asset),
+  symbol: ({ in: came, out: gone }) => safeText((came ?? gone)?.asset.symbol ?? ''),
+  tokenId: ({ in: came, out: gone }) => (came ?? gone)?.asset.tokenId ?? '',
+  tokenType: ({ in: came, out: gone }) => ((came ?? gone)?.asset.type === 'erc721' ? '721' : '1155'),
+  from: ({ kind, movements: [movement] }) => (kind === 'swap' ? movement.wallet : partiesOf(movement).from),
+  to: ({ kind, movements: [movement] }) => (kind === 'swap' ? movement.wallet : partiesOf(movement).to),
+  fromWallet: ({ movements: [movement] }, _, { labels }) => walletName(partiesOf(movement).from, labels),
+  toWallet: ({ movements: [movement] }, _, { labels }) => walletName(partiesOf(movement).to, labels),
+  wallet: ({ movements: [{ wallet, label }] }) => safeText(label ?? '') || wallet,
+  holder: () => 'me',
+  chain: ({ movements: [{ chain }] }, _, { preset, chainName }) =>
+    chainName ?? preset.chainNames?.[chain] ?? preset.chainNames?.other ?? chain,
+  hash: ({ movements: [{ transaction }] }) => transaction,
+  id: ({ movements: [{ entry }] }) => entry,
+  sender: ({ transaction }) => transaction?.sender ?? '',
+  receiver: ({ transaction }) => transaction?.receiver ?? '',
+  coins: ({ transaction }) => shiftDecimal(String(transaction?.value ?? 0n), 18) ?? '',
+  failure: ({ transaction }) => (transaction?.isFailed === true ? 'Error(0)' : ''),
+  method: ({ movements: [{ method }] }) => safeText(method ?? '').replace(/\(.*/, ''),
+  note: noteOf,
+}
+
+function typeOf({ kind, isOwn, label }: Line, _: Amounts, { preset: { types } }: CellContext): string {
+  if (label !== undefined) return label
+  if (isOwn && kind === 'in') return types.ownIn ?? types.in
+  if (isOwn && kind === 'out') return types.ownOut ?? types.out
+  return types[kind]
+}
+
+function nameOf(side: Side | undefined, { movements }: Line, { preset, placeholderOf }: CellContext): string {
+  if (side === undefined) return ''
+  if (preset.naming === 'caip') return caipName(side.asset, movements[0].chain)
+  return preset.naming === 'placeholder' ? placeholderOf(side.asset) : tickerName(side.asset)
+}
+
+/** What came in is worth what the line is worth; where it has no price, what went out for it. */
+function worthOfLine(line: Line, { inPrice, outPrice }: Amounts, context: CellContext): string {
+  return worthOfSide(line.in, inPrice, context) || worthOfSide(line.out, outPrice, context)
+}
+
+function worthOfSide(side: Side | undefined, price: string | undefined, { preset }: CellContext): string {
+  if (side === undefined || price === undefined || side.asset.decimals === null) return ''
+  return withPoint(worthOf(side.value, side.asset.decimals, price), preset.numbers)
+}
+
+const walletName = (address: string, labels: ReadonlyMap<string, string>) =>
+  safeText(labels.get(address) ?? '') || address
+
+function partiesOf({ wallet, counterparty, isOut }: Movement): { from: string; to: string } {
+  const other = counterparty ?? ''
+  return isOut ? { from: wallet, to: other } : { from: other, to: wallet }
+}
+
+/** What the other columns do not say: contracts, the other party, the method, the entry of the ledger. */
+function noteOf({ kind, isOwn, movements, in: came, out: gone }: Line): string {
+  const [movement] = movements
+  const { type, counterparty, method, entry, transaction, isOut } = movement
+  let note: string = kind === 'swap' ? 'swap' : type
+  if (isOwn) note += ' / between own wallets'
+  const [sent, got] = [gone?.asset.address ?? null, came?.asset.address ?? null]
+  if (sent !== null) note += ` / contract ${sent}`
+  if (got !== null && got !== sent) note += ` / contract ${got}`
+  if (counterparty !== null && kind !== 'swap') note += ` / ${isOut ? 'to' : 'from'} ${counterparty}`
+  if (method !== null) note += ` / method ${safeText(method).slice(0, 60)}`
+  return `${note} / tx ${transaction} / entry ${entry}`
+}

@@ -1,0 +1,54 @@
+import { assetsBeyond } from './beyond-digits.ts'
+import { createJournalWriter, type JournalForm } from './journal.ts'
+import { readLabels } from './labels.ts'
+import { type Labels, linesOf } from './lines.ts'
+import { assetKey, type Movement } from './movement.ts'
+import { byWallet, type Opening, type TextWriter } from './text-writer.ts'
+import { transactionsOf } from './transactions.ts'
+
+const NO_LABELS: Labels = () => undefined
+
+/** Opens the writer of a journal, of one for each wallet if wanted: each declares what it uses. */
+export async function openJournalWriter(form: JournalForm, opening: Opening): Promise<TextWriter> {
+  const { options, opened, period, onOmitted } = opening
+  // Of a journal, labels are accounts.
+  const labelOf = options.labels === undefined ? NO_LABELS : await readLabels(options.labels)
+  const beyond =
+    form.name === 'beancount' ? await assetsBeyond(28, transactionsOf(opened, period)) : new Set<string>()
+  const refuses: Parameters<typeof createJournalWriter>[0]['refuses'] = (asset) =>
+    beyond.has(assetKey({ ...asset, tokenId: null }))
+      ? 'more than 28 digits, which beancount rounds'
+      : undefined
+  const writers = new Map<string, ReturnType<typeof createJournalWriter>>()
+  const writerOf = (file: string) => {
+    const writer = writers.get(file) ?? createJournalWriter({ form, refuses, onOmitted })
+    writers.set(file, writer)
+    return writer
+  }
+  return {
+    head: pricesHead(form, opening),
+    parts: [],
+    write: (movements) => {
+      const parts = options.perWallet ? byWallet(movements) : [movements as [Movement, ...Movement[]]]
+      return parts.map((part) => {
+        const lines = linesOf(part, { pairsSwaps: false, labelOf })
+        const text = writerOf(options.perWallet ? part[0].wallet : '').write(lines)
+        return { wallet: part[0], text, lines: text === '' ? 0 : 1 }
+      })
+    },
+    end: async () => {},
+  }
+}
+
+/** The user's prices of what the export has: the newest of each day counts there. */
+function pricesHead(form: JournalForm, { prices, assets }: Opening): string {
+  if (prices === undefined) return ''
+  const lines = new Set<string>()
+  for (const asset of assets) {
+    for (const { from, price } of prices.all(asset)) {
+      const day = new Date(from).toISOString().slice(0, 10)
+      lines.add(form.price({ day, commodity: form.commodityOf(asset), price, currency: prices.currency }))
+    }
+  }
+  return lines.size === 0 ? '' : `${[...lines].join('')}\n`
+}

@@ -1,0 +1,156 @@
+import type { FileForm, FileSet, Place } from '../file-set.ts'
+import type { Line, TransactionFacts } from '../lines.ts'
+import { lineOf } from '../lines.ts'
+import type { Movement } from '../movement.ts'
+import type { Role } from '../preset.ts'
+
+const COMMON = {
+  name: 'etherscan',
+  title: "an Etherscan-like explorer's four files a wallet, as BittyTax reads them",
+  date: 'YYYY-MM-DD HH:mm:ss',
+  types: { in: '', out: '', fee: '', swap: '' },
+  fee: 'in the fee columns, nothing sold',
+  naming: 'ticker',
+  numbers: {},
+  holdsNfts: true,
+  holdsSwaps: false,
+  source: 'BittyTax 287c4b4, conv/parsers/etherscan.py',
+  rulesOf: '2026-07-17',
+  unverified: "explorers' own headers have changed often: these are the newest that BittyTax knew then",
+} as const
+
+const HEAD: readonly (readonly [string, Role])[] = [
+  ['Transaction Hash', 'hash'],
+  ['Blockno', 'block'],
+  ['UnixTimestamp', 'unixTime'],
+  ['DateTime (UTC)', 'date'],
+]
+
+const TRANSACTIONS: FileForm = {
+  ...COMMON,
+  file: 'export-{wallet}.csv',
+  columns: [
+    ...HEAD,
+    ['From', 'sender'],
+    ['To', 'receiver'],
+    ['ContractAddress', 'empty'],
+    ['Value_IN({coin})', 'inAmountOrZero'],
+    ['Value_OUT({coin})', 'outAmountOrZero'],
+    ['CurrentValue/{coin}', 'empty'],
+    ['TxnFee({coin})', 'feeAmountOrZero'],
+    ['TxnFee(USD)', 'empty'],
+    ['Historical $Price/{coin}', 'empty'],
+    ['Status', 'failure'],
+    ['ErrCode', 'empty'],
+    ['Method', 'method'],
+  ],
+}
+
+const INTERNAL: FileForm = {
+  ...COMMON,
+  file: 'export-internal-{wallet}.csv',
+  repeatsLines: true,
+  columns: [
+    ...HEAD,
+    ['ParentTxFrom', 'sender'],
+    ['ParentTxTo', 'receiver'],
+    ['ParentTx{coin}_Value', 'coins'],
+    ['From', 'from'],
+    ['TxTo', 'to'],
+    ['ContractAddress', 'empty'],
+    ['Value_IN({coin})', 'inAmountOrZero'],
+    ['Value_OUT({coin})', 'outAmountOrZero'],
+    ['CurrentValue/{coin}', 'empty'],
+    ['Historical $Price/{coin}', 'empty'],
+    ['Status', 'zero'],
+    ['ErrCode', 'empty'],
+    ['Type', 'empty'],
+  ],
+}
+
+const TOKENS: FileForm = {
+  ...COMMON,
+  file: 'export-token-{wallet}.csv',
+  repeatsLines: true,
+  columns: [
+    ...HEAD,
+    ['From', 'from'],
+    ['To', 'to'],
+    ['TokenValue', 'amount'],
+    ['USDValueDayOfTx', 'empty'],
+    ['ContractAddress', 'contract'],
+    ['TokenName', 'symbol'],
+    ['TokenSymbol', 'asset'],
+  ],
+}
+
+const NFTS: FileForm = {
+  ...COMMON,
+  file: 'export-nft-{wallet}.csv',
+  repeatsLines: true,
+  columns: [
+    ...HEAD,
+    ['From', 'from'],
+    ['To', 'to'],
+    ['ContractAddress', 'contract'],
+    ['TokenName', 'collection'],
+    ['TokenSymbol', 'symbol'],
+    ['Token ID', 'tokenId'],
+    ['Type', 'tokenType'],
+    ['Quantity', 'amount'],
+  ],
+}
+
+/** Transactions with their fees, internal ones, ERC-20 tokens and NFTs, each in its file, for every wallet. */
+export const etherscan: FileSet = {
+  name: COMMON.name,
+  title: COMMON.title,
+  files: [TRANSACTIONS, INTERNAL, TOKENS, NFTS],
+  isPerWallet: true,
+  needsTransactions: true,
+  placesOf: (movements, { facts }) => {
+    const moved = movements.filter(({ type }) => type !== 'self')
+    const selves = movements.filter(({ type }) => type === 'self')
+    return [
+      ...wholeTransactions(moved.filter(isWhole), facts),
+      ...moved
+        .filter((movement) => !isWhole(movement))
+        .map((movement) => ({
+          line: { ...lineOf(movement, undefined), transaction: facts },
+          form: FORMS[movement.source] ?? TOKENS,
+        })),
+      ...selves.map((movement) => ({
+        line: lineOf(movement, undefined),
+        reason: 'a transfer to oneself, which explorers show once',
+      })),
+    ]
+  },
+  source: COMMON.source,
+  rulesOf: COMMON.rulesOf,
+  unverified: COMMON.unverified,
+}
+
+const isWhole = ({ source }: Movement) => source === 'transactions'
+
+const FORMS: Readonly<Record<string, FileForm>> = {
+  internal_transactions: INTERNAL,
+  erc20_transfers: TOKENS,
+  erc721_transfers: NFTS,
+  erc1155_transfers: NFTS,
+}
+
+/** One line of a wallet for the fee of a transaction and the coins that it moved. */
+function wholeTransactions(movements: readonly Movement[], transaction: TransactionFacts | undefined) {
+  const lines = new Map<string, Line>()
+  for (const movement of movements) {
+    const line = { ...lineOf(movement, undefined), transaction }
+    const before = lines.get(movement.wallet)
+    lines.set(movement.wallet, before === undefined ? line : joined(before, line))
+  }
+  return [...lines.values()].map((line): Place => ({ line, form: TRANSACTIONS }))
+}
+
+/** A fee and what was sent in the same transaction: the fee comes first in the ledger. */
+function joined(fee: Line, line: Line): Line {
+  return { ...line, fee: fee.out, movements: [...line.movements, ...fee.movements] }
+}

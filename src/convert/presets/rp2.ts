@@ -1,0 +1,127 @@
+import type { FileForm, FileSet, Place } from '../file-set.ts'
+import { type Line, linesOf } from '../lines.ts'
+import { assetKey, type Movement } from '../movement.ts'
+
+const COMMON = {
+  name: 'rp2',
+  title: "rp2, by dali's manual plugin",
+  date: 'YYYY-MM-DD HH:mm:ss+00:00',
+  fee: 'in the fee columns, nothing sold',
+  naming: 'ticker',
+  numbers: { maxDecimals: 13, maxDigits: 31 },
+  holdsNfts: false,
+  holdsSwaps: false,
+  needsPrices: true,
+  source: 'rp2 eb2a368, rp2_decimal.py, out_transaction.py; dali-rp2 a17f269, plugin/input/csv/manual.py',
+  rulesOf: '2026-02-12',
+  unverified: 'tried with neither program',
+} as const
+
+const TYPES = { in: 'BUY', out: 'SELL', fee: 'FEE', swap: '' }
+
+const IN: FileForm = {
+  ...COMMON,
+  file: 'in.csv',
+  columns: [
+    ['unique_id', 'id'],
+    ['timestamp', 'date'],
+    ['asset', 'asset'],
+    ['exchange', 'wallet'],
+    ['holder', 'holder'],
+    ['transaction_type', 'type'],
+    ['spot_price', 'price'],
+    ['crypto_in', 'amount'],
+    ['crypto_fee', 'empty'],
+    ['fiat_in_no_fee', 'empty'],
+    ['fiat_in_with_fee', 'empty'],
+    ['fiat_fee', 'empty'],
+    ['notes', 'note'],
+  ],
+  types: { ...TYPES, out: 'BUY', fee: 'BUY', swap: 'BUY' },
+  otherTypes: [
+    ...['AIRDROP', 'DONATE', 'GIFT', 'HARDFORK', 'INCOME', 'INTEREST', 'MINING', 'STAKING', 'WAGES'],
+  ],
+}
+
+const OUT: FileForm = {
+  ...COMMON,
+  file: 'out.csv',
+  columns: [
+    ['unique_id', 'id'],
+    ['timestamp', 'date'],
+    ['asset', 'asset'],
+    ['exchange', 'wallet'],
+    ['holder', 'holder'],
+    ['transaction_type', 'type'],
+    ['spot_price', 'price'],
+    ['crypto_out_no_fee', 'outAmountOrZero'],
+    ['crypto_fee', 'feeAmountOrZero'],
+    ['crypto_out_with_fee', 'empty'],
+    ['fiat_out_no_fee', 'empty'],
+    ['fiat_fee', 'empty'],
+    ['notes', 'note'],
+  ],
+  types: { ...TYPES, in: 'SELL', swap: 'SELL' },
+  otherTypes: ['DONATE', 'GIFT', 'LOST', 'STAKING'],
+}
+
+const INTRA: FileForm = {
+  ...COMMON,
+  file: 'intra.csv',
+  columns: [
+    ['unique_id', 'id'],
+    ['timestamp', 'date'],
+    ['asset', 'asset'],
+    ['from_exchange', 'fromWallet'],
+    ['from_holder', 'holder'],
+    ['to_exchange', 'toWallet'],
+    ['to_holder', 'holder'],
+    ['spot_price', 'price'],
+    ['crypto_sent', 'amount'],
+    ['crypto_received', 'amount'],
+    ['notes', 'note'],
+  ],
+  types: { in: '', out: '', fee: '', swap: '' },
+}
+
+/** What comes in, what goes out, and what moves between own wallets, each in its file. */
+export const rp2: FileSet = {
+  name: COMMON.name,
+  title: COMMON.title,
+  files: [IN, OUT, INTRA],
+  isPerWallet: false,
+  needsTransactions: false,
+  placesOf: (movements, { labelOf }) => {
+    const lines = linesOf(movements, { pairsSwaps: false, labelOf })
+    const sent = new Map<string, number>()
+    for (const { isOwn, movements: of } of lines)
+      if (isOwn && of[0].isOut) sent.set(transferKey(of[0]), (sent.get(transferKey(of[0])) ?? 0) + 1)
+    return lines.map((line) => placeOf(line, sent))
+  },
+  source: COMMON.source,
+  rulesOf: COMMON.rulesOf,
+  unverified: COMMON.unverified,
+}
+
+function placeOf(line: Line, sent: Map<string, number>): Place {
+  const [movement] = line.movements
+  if (movement.type === 'self') return { line, reason: 'a transfer to oneself, which changes nothing' }
+  if (!line.isOwn) return { line: withOwnType(line), form: line.kind === 'in' ? IN : OUT }
+  const key = transferKey(movement)
+  const waiting = movement.isOut ? 0 : (sent.get(key) ?? 0)
+  if (waiting > 0) sent.set(key, waiting - 1)
+  return { line, form: INTRA, isTold: waiting > 0 }
+}
+
+/** The user's type counts where the file has it. */
+function withOwnType(line: Line): Line {
+  const { types, otherTypes = [] } = line.kind === 'in' ? IN : OUT
+  const isKnown = [...otherTypes, types.in].includes(line.label ?? '')
+  return isKnown ? line : { ...line, label: undefined }
+}
+
+/** What both sides of a transfer between own wallets have in common. */
+function transferKey({ wallet, counterparty, isOut, asset, value, source }: Movement): string {
+  const [from, to] = isOut ? [wallet, counterparty] : [counterparty, wallet]
+  return [from, to, assetKey(asset), value, source].join('|')
+}

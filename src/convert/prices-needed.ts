@@ -1,0 +1,47 @@
+import { openExport } from '../read/open-export.ts'
+import { requireLedger } from './convert.ts'
+import { fungibleAssets } from './export-assets.ts'
+import { isNft } from './movement.ts'
+import type { ConvertOptions } from './options.ts'
+import { periodOf } from './period.ts'
+import { NATIVE, readPrices } from './prices.ts'
+import { transactionsOf } from './transactions.ts'
+
+/** A day and an asset, the coin or an ERC-20 token, that conversions have no price for. */
+export type PriceNeeded = {
+  /** Of UTC. */
+  date: string
+  /** A contract, or `native`. */
+  asset: string
+  symbol: string | null
+}
+
+/**
+ * Lists the prices that conversions of an export would use and `prices` does not have, by day and asset. Throws USAGE as
+ * `convert` does.
+ */
+export async function pricesNeeded(
+  output: string,
+  options: Pick<ConvertOptions, 'from' | 'until' | 'prices'> = {},
+): Promise<PriceNeeded[]> {
+  const period = periodOf(options.from, options.until)
+  const opened = await openExport(output)
+  try {
+    requireLedger(opened, output)
+    const prices =
+      options.prices === undefined
+        ? undefined
+        : await readPrices(options.prices, await fungibleAssets(opened))
+    const needed = new Map<string, PriceNeeded>()
+    for await (const movements of transactionsOf(opened, period)) {
+      for (const { asset, time } of movements) {
+        if (isNft(asset) || prices?.at(asset, time) !== undefined) continue
+        const one = { date: time.slice(0, 10), asset: asset.address ?? NATIVE, symbol: asset.symbol }
+        needed.set(`${one.date} ${one.asset}`, one)
+      }
+    }
+    return [...needed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
+  } finally {
+    await opened.close()
+  }
+}

@@ -1,0 +1,97 @@
+import { ExportError } from '../core/errors.ts'
+import { openExport } from '../read/open-export.ts'
+import type { FileForm, FileSet, Place } from './file-set.ts'
+import { knownTypes, readLabels } from './labels.ts'
+import { createLineWriter } from './line-writer.ts'
+import type { Movement } from './movement.ts'
+import type { Opening, Part, Piece, TextWriter } from './text-writer.ts'
+import { openFacts } from './transaction-facts.ts'
+import { labelsOf } from './wallet-labels.ts'
+
+/** Opens the writer of a program that takes several files at once. Throws USAGE where options do not fit it. */
+export async function openSetWriter(set: FileSet, opening: Opening): Promise<TextWriter> {
+  const { options, opened, prices, onOmitted, onUnpriced, output } = opening
+  refuseMisfits(set, opening)
+  const labelOf =
+    options.labels === undefined ? () => undefined : await readLabels(options.labels, typesOf(set))
+  const facts = set.needsTransactions ? openFacts(await openExport(output)) : undefined
+  const writers = new Map(
+    set.files.map((preset) => [
+      preset,
+      createLineWriter({
+        ...{ preset, prices, onOmitted, onUnpriced, chainName: options.chainName },
+        ...{ placeholderOf: () => '', labels: labelsOf(opened) },
+        coin: opened.manifest.job.nativeSymbol ?? undefined,
+      }),
+    ]),
+  )
+  const partOf = (form: FileForm, wallet: string): Part => ({
+    file: form.file.replace('{wallet}', wallet),
+    head: writers.get(form)?.header ?? '',
+  })
+  const pieceOf = (place: Place): Piece[] => {
+    const [wallet] = place.line.movements
+    if ('reason' in place) {
+      for (const movement of place.line.movements)
+        onOmitted({
+          movement,
+          value: movement.isOut ? -movement.value : movement.value,
+          reason: place.reason,
+        })
+      return []
+    }
+    const text = writers.get(place.form)?.write(place.line)
+    if (text === undefined || place.isTold) return []
+    return [{ wallet, text, lines: 1, part: partOf(place.form, wallet.wallet) }]
+  }
+  const filesOf = firstFiles(set, partOf)
+  return {
+    head: '',
+    parts: set.isPerWallet ? [] : set.files.map((form) => partOf(form, '')),
+    write: async (movements) => {
+      const known = await facts?.of(movements[0]?.transaction ?? '')
+      return [...filesOf(movements), ...set.placesOf(movements, { labelOf, facts: known }).flatMap(pieceOf)]
+    },
+    end: async () => facts?.close(),
+  }
+}
+
+/** A wallet that is met for the first time has all its files. */
+function firstFiles(
+  { files, isPerWallet }: FileSet,
+  partOf: (form: FileForm, wallet: string) => Part,
+): (movements: readonly Movement[]) => Piece[] {
+  const begun = new Set<string>()
+  return (movements) =>
+    movements.flatMap((movement) => {
+      if (!isPerWallet || begun.has(movement.wallet)) return []
+      begun.add(movement.wallet)
+      return files.map((form) => ({
+        ...{ wallet: movement, text: '', lines: 0, part: partOf(form, movement.wallet) },
+      }))
+    })
+}
+
+function refuseMisfits(set: FileSet, { options, prices, opened }: Opening): void {
+  const { out, perWallet, labels } = options
+  const refuse = (what: string, fix: string) => new ExportError('USAGE', `${set.name}: ${what}`, { fix })
+  if (out === undefined) throw refuse('it takes several files', 'Name a folder for them with --out.')
+  if (perWallet && !set.isPerWallet)
+    throw refuse('its files are of all wallets together', 'Leave --per-wallet out.')
+  if (set.files.some(({ needsPrices }) => needsPrices) && prices === undefined)
+    throw refuse(
+      'it takes no line without a price',
+      'List what is needed with --prices-needed, fill in the column price, and name the file with --prices.',
+    )
+  if (labels !== undefined && set.files.every(({ columns }) => columns.every(([, role]) => role !== 'type')))
+    throw refuse('its lines have no type', 'Leave --labels out.')
+  if (set.needsTransactions && opened.manifest.tables.transactions === undefined)
+    throw refuse(
+      'it needs the table of transactions, which this export does not have',
+      'Add transactions to the tables of the job, and run it again.',
+    )
+}
+
+function typesOf({ files }: FileSet): ReadonlySet<string> {
+  return new Set(files.flatMap((form) => [...(knownTypes(form) ?? [])]).filter((type) => type !== ''))
+}

@@ -1,0 +1,54 @@
+import type { OpenedExport } from '../read/open-export.ts'
+import type { Omitted } from './line-writer.ts'
+import type { Asset, Movement } from './movement.ts'
+import type { ConvertOptions } from './options.ts'
+import type { Period } from './period.ts'
+import type { Prices } from './prices.ts'
+
+/** Text of a transaction, and the file that it belongs to. */
+export type Piece = {
+  /** A movement of the wallet that the text is about. */
+  wallet: Movement
+  text: string
+  /** Lines, or entries of a journal. */
+  lines: number
+  /** Which of a program's files, and what that one begins with; undefined where there is one alone. */
+  part?: Part
+}
+
+export type Part = { file: string; head: string }
+
+/** Makes the text of a format out of transactions. */
+export type TextWriter = {
+  /** What a file begins with. */
+  head: string
+  /** Files that a program takes even where nothing stands in them. */
+  parts: readonly Part[]
+  write(movements: readonly Movement[]): Piece[] | Promise<Piece[]>
+  /** Ends with the files. Throws OUTPUT_FAILED. */
+  end(): Promise<void>
+}
+
+/** What a writer is opened with. */
+export type Opening = {
+  output: string
+  options: ConvertOptions
+  opened: OpenedExport
+  period: Period
+  /** The user's, if there are any, and the assets that they may be of. */
+  prices: Prices | undefined
+  assets: readonly Asset[]
+  onOmitted: (omitted: Omitted) => void
+  onUnpriced: (asset: Asset) => void
+}
+
+/** The movements of each wallet in turn. */
+export function byWallet(movements: readonly Movement[]): [Movement, ...Movement[]][] {
+  const parts: [Movement, ...Movement[]][] = []
+  for (const movement of movements) {
+    const last = parts.at(-1)
+    if (last?.[0].wallet === movement.wallet) last.push(movement)
+    else parts.push([movement])
+  }
+  return parts
+}

@@ -1,0 +1,15 @@
+/** Whether a text is written as a day: 2024-03-31. */
+export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text)
+
+/**
+ * Milliseconds since 1970 of a day of UTC (its first) or an instant, 2024-03-31 or 2024-03-31T12:00:00Z with seconds and
+ * milliseconds or without; undefined where the text is neither, or names no day of the calendar.
+ */
+export function readUtc(text: string): number | undefined {
+  if (!isDay(text) && !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/.test(text)) return undefined
+  const ms = Date.parse(isDay(text) ? `${text}T00:00:00Z` : text)
+  const isThere = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 10))
+  return isThere ? ms : undefined
+}
+
+export const DAY_MS = 86_400_000
