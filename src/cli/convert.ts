@@ -113,7 +113,7 @@ function requirePreset(to: string | undefined): string {
 async function listPrices(word: string, options: Omit<ConvertArguments, 'to'>): Promise<void> {
   const { output } = await outputOf(word)
   const needed = await pricesNeeded(output, options)
-  const lines = needed.map(({ date, asset, symbol }) => csvLine([date, asset, null, null, symbol]))
+  const lines = needed.map(({ date, asset, symbol }) => csvLine([date, asset, null, null, symbol || null]))
   const text = [csvLine(['date', 'asset', 'currency', 'price', 'symbol']), ...lines].join('')
   if (options.out === undefined) return answerSink().write(text)
   await writeFile(options.out, text).catch((cause: unknown) => {

@@ -1,4 +1,5 @@
 import { openExport } from '../read/open-export.ts'
+import { safeText } from './asset-name.ts'
 import { requireLedger } from './convert.ts'
 import { fungibleAssets } from './export-assets.ts'
 import { isNft } from './movement.ts'
@@ -13,7 +14,8 @@ export type PriceNeeded = {
   date: string
   /** A contract, or `native`. */
   asset: string
-  symbol: string | null
+  /** Without what hides or turns text; empty where there is none. */
+  symbol: string
 }
 
 /**
@@ -36,7 +38,11 @@ export async function pricesNeeded(
     for await (const movements of transactionsOf(opened, period)) {
       for (const { asset, time } of movements) {
         if (isNft(asset) || prices?.at(asset, time) !== undefined) continue
-        const one = { date: time.slice(0, 10), asset: asset.address ?? NATIVE, symbol: asset.symbol }
+        const one = {
+          date: time.slice(0, 10),
+          asset: asset.address ?? NATIVE,
+          symbol: safeText(asset.symbol ?? ''),
+        }
         needed.set(`${one.date} ${one.asset}`, one)
       }
     }

@@ -131,6 +131,33 @@ describe('walletlake convert', () => {
     expect(bad).toMatchObject({ exit: 2, stderr: expect.stringContaining('accounts.csv:2: found no type') })
   })
 
+  test('lists the prices that it needs, and gives what they make of them', async () => {
+    const list = await convert('--prices-needed')
+    expect(list).toMatchObject({ exit: 0, stderr: '' })
+    const [header, ...lines] = list.stdout.trimEnd().split('\n')
+    expect(header).toBe('date,asset,currency,price,symbol')
+    const pairs = ledger
+      .filter(({ asset_type }) => asset_type === 'native' || asset_type === 'erc20')
+      .map((row) => `${row.block_timestamp?.slice(0, 10)},${row.asset_address || 'native'}`)
+    expect(lines.map((line) => line.split(',').slice(0, 2).join(','))).toEqual([...new Set(pairs)].sort())
+    const filled = lines.map((line) => line.replace(/^([^,]+,native),,,/, '$1,USD,13.5,'))
+    writeFileSync(at('prices.csv'), [header, ...filled, ''].join('\n'))
+    const left = await convert('--prices-needed', '--prices', at('prices.csv'), '--out', at('left.csv'))
+    expect(left).toMatchObject({ exit: 0, stderr: expect.stringContaining('prices to fill in') })
+    expect(readFileSync(at('left.csv'), 'utf8')).not.toContain('native')
+    const words = ['--prices', at('prices.csv'), '--out']
+    const koinly = await convert('--to', 'koinly', ...words, at('worth.csv'))
+    expect(koinly.stderr).toMatch(/\d+ amounts of \S+-[0-9a-f]{8} without a price\n/)
+    expect(koinly.stderr).toMatch(/and of \d+ further assets: see --prices-needed/)
+    expect(readFileSync(at('worth.csv'), 'utf8')).toMatch(/,0\.015206048,AVAX,,,,,0\.20528165,USD,cost,/)
+    expect((await runCommand(['convert', '--check', at('worth.csv'), '--to', 'koinly'])).exit).toBe(0)
+    const bittytax = await convert('--to', 'bittytax', ...words, at('b.csv'))
+    expect(bittytax.exit).toBe(0)
+    expect(readFileSync(at('b.csv'), 'utf8')).toMatch(
+      /^Type,Buy Quantity,Buy Asset,Buy Value in USD,[^\n]*\nSpend,,,,0,AVAX,,0\.015206048,AVAX,0\.20528165,/,
+    )
+  })
+
   test('leaves no half of a file where it cannot be written', async () => {
     const { exit, stderr } = await convert('--to', 'generic', '--out', at('no/such/folder.csv'))
     expect({ exit, stderr }).toMatchObject({ exit: 7, stderr: expect.stringContaining('OUTPUT_FAILED') })
@@ -140,7 +167,9 @@ describe('walletlake convert', () => {
 
   test.for([
     { words: ['--to', 'excel'], says: 'Allowed choices are' },
-    { words: [], says: "'--to <preset>'" },
+    { words: [], says: '--to is missing' },
+    { words: ['--to', 'rp2'], says: 'Name a folder' },
+    { words: ['--to', 'koinly', '--prices', 'no/such.csv'], says: 'cannot read no/such.csv' },
     { words: ['--to', 'koinly'], says: 'must be kept in a file' },
     { words: ['--to', 'generic', '--per-wallet'], says: 'writes several files' },
     { words: ['--to', 'rotki', '--swaps', 'pair'], says: 'no lines of two assets' },

@@ -68,6 +68,8 @@ const OUT: FileForm = {
 const INTRA: FileForm = {
   ...COMMON,
   file: 'intra.csv',
+  // A move without a fee needs none.
+  needsPrices: false,
   columns: [
     ['unique_id', 'id'],
     ['timestamp', 'date'],
