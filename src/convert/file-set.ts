@@ -21,7 +21,7 @@ export type FileSet = {
 /** One of the files; `{wallet}` in its name stands for the address. */
 export type FileForm = Preset & { file: string }
 
-export type PlacingOptions = { labelOf: Labels; facts: TransactionFacts | undefined }
+type PlacingOptions = { labelOf: Labels; facts: TransactionFacts | undefined }
 
 /** Where a line stands; `reason` is why it stands nowhere, `isTold` says that another line tells of it already. */
 export type Place = { line: Line } & ({ form: FileForm; isTold?: boolean } | { reason: string })

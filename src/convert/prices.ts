@@ -4,7 +4,7 @@ import { readRecords, recordFault } from '../read/csv-records.ts'
 import { type Asset, isNft } from './movement.ts'
 
 /** A price of one whole unit, plain digits, from an instant (milliseconds since 1970) on. */
-export type Quote = { from: number; price: string }
+type Quote = { from: number; price: string }
 
 /** Prices that a user gives, all in one currency. */
 export type Prices = {

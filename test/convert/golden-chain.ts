@@ -4,15 +4,15 @@ const address = (digit: string) => `0x${digit.repeat(40)}`
 const hash = (n: number, kind: string) => `0x${kind}${String(n).padStart(63, '0')}`
 
 /** Two wallets of one owner, with labels that would break careless writers. */
-export const ANN = address('a')
-export const BEN = address('b')
+const ANN = address('a')
+const BEN = address('b')
 export const WALLETS = [
   { address: ANN, label: 'Ann, main' },
   { address: BEN, label: 'Büro "2"' },
 ]
 
 const [ROUTER, VAULT, FRIEND, ZERO] = [address('1'), address('2'), address('3'), address('0')]
-export const USDC = { address: address('c'), name: 'USD Coin', symbol: 'USDC', decimals: 6 }
+const USDC = { address: address('c'), name: 'USD Coin', symbol: 'USDC', decimals: 6 }
 const WETH = { address: address('d'), name: 'Wrapped Ether', symbol: 'WETH.e', decimals: 18 }
 const SHARE = { address: address('e'), name: 'Vault share', symbol: 'vUSDC', decimals: 6 }
 const SPAM = { address: address('4'), name: 'Visit freeth.io to claim', symbol: 'USD\u0422' }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { JOURNALS } from '../../src/convert/journal.ts'
-import { PRESETS } from '../../src/convert/presets/index.ts'
+import { FILE_SETS, PRESETS } from '../../src/convert/presets/index.ts'
 import { type Column, PREFIX } from '../../src/core/table/column.ts'
 import { TABLES } from '../../src/core/table/index.ts'
 import { OPERATIONS } from '../../src/service/operations.ts'
@@ -130,7 +130,7 @@ test('test/bench/README.md has every benchmark', () => {
 
 test('jobs/ACCOUNTING.md has every format, as the converter knows it', () => {
   const told = rowsOf(sectionOf(pageAt('jobs/ACCOUNTING.md'), '## All formats'))
-  const known = [...PRESETS, ...JOURNALS].map((preset) => {
+  const known = [...PRESETS, ...FILE_SETS, ...JOURNALS].map((preset) => {
     const { name, title, source, rulesOf } = preset
     return [`\`${name}\``, title, source, rulesOf, ('unverified' in preset && preset.unverified) || '–']
   })

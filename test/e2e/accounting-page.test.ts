@@ -1,0 +1,65 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { pageAt, ROOT } from '../documents/pages.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+
+const folder = suiteFolder()
+const at = (name: string) => join(folder, name)
+
+/** The commands of the page in the order in which a reader meets them, without what is said beside them. */
+const COMMANDS = [
+  ...pageAt('jobs/ACCOUNTING.md').matchAll(/^(?:\d\. `|`)?((?:walletlake|hledger) -?[^`#\n]*)/gm),
+]
+  .map(([, command = '']) => command.trim())
+  .filter((command) => command.split(' ').length > 2)
+
+const hasHledger = spawnSync('sh', ['-c', 'command -v hledger']).status === 0
+
+/** Whoever follows the page has a job of their own, and fills in prices when these are listed. */
+function prepare(): void {
+  mkdirSync(at('jobs'), { recursive: true })
+  if (!existsSync(at('jobs/mine.yaml')))
+    writeFileSync(at('jobs/mine.yaml'), readFileSync(join(ROOT, 'jobs/demo.yaml')))
+  if (!existsSync(at('prices.csv'))) return
+  const text = readFileSync(at('prices.csv'), 'utf8')
+  writeFileSync(at('prices.csv'), text.replace(/^([^,]+,[^,]+),,,/gm, '$1,USD,17.25,'))
+}
+
+describe('jobs/ACCOUNTING.md, followed word by word', () => {
+  test('has a way to each program that it names, and to the others', () => {
+    const programs = COMMANDS.flatMap((command) => / --to (\w+)/.exec(command)?.[1] ?? [])
+    expect(new Set(programs)).toEqual(
+      new Set(['cointracking', 'koinly', 'rotki', 'hledger', 'rp2', 'etherscan']),
+    )
+    expect(COMMANDS.length).toBeGreaterThan(12)
+  })
+
+  test.for(COMMANDS)('%s', (command) => {
+    prepare()
+    const [program = '', ...args] = command.split(' ')
+    if (program === 'hledger' && !hasHledger) return
+    const words = program === 'walletlake' ? ['node', join(ROOT, 'dist/bin.js')] : [program]
+    const line = [...words, ...args]
+    const { status, stderr } = spawnSync(line[0] ?? '', line.slice(1), { cwd: folder, encoding: 'utf8' })
+    expect({ command, status, stderr: status === 0 ? '' : stderr }).toEqual({
+      command,
+      status: 0,
+      stderr: '',
+    })
+  })
+
+  test('ends with files that are good for their programs', () => {
+    const check = (file: string, to: string) =>
+      execFileSync('node', [join(ROOT, 'dist/bin.js'), 'convert', '--check', file, '--to', to], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+    for (const to of ['koinly', 'cointracking', 'rotki'])
+      expect(check(`${to}.csv`, to)).toContain(`good for ${to}`)
+    for (const file of ['in', 'out', 'intra'])
+      expect(check(`rp2/${file}.csv`, 'rp2')).toContain('good for rp2')
+    expect(check('mine.journal', 'hledger')).toContain('good for hledger')
+  })
+})
