@@ -35,6 +35,8 @@ type CellOf = (line: Line, amounts: Amounts, context: CellContext) => string
 const isFeeApart = ({ kind }: Line, { preset }: CellContext) =>
   kind === 'fee' && preset.fee === 'in the fee columns, nothing sold'
 
+const WAYS = { in: 'Receive', out: 'Send', fee: 'Send', swap: 'Trade' } as const
+
 /** What stands in a cell of each role. */
 export const CELLS: Readonly<Record<Role, CellOf>> = {
   empty: () => '',
@@ -43,6 +45,7 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
   unixTime: ({ movements: [{ time }] }) => String(Math.floor(Date.parse(time) / 1_000)),
   block: ({ movements: [{ block }] }) => block,
   type: typeOf,
+  way: ({ kind }) => WAYS[kind],
   amount: (_, amounts) => amounts.in || amounts.out,
   asset: (line, _, context) => nameOf(line.in ?? line.out, line, context),
   quoteAmount: ({ kind }, { out }) => (kind === 'swap' ? out : ''),

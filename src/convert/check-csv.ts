@@ -125,6 +125,7 @@ const ROLE_CHECKS: readonly (readonly [role: Role, form: RegExp, expected: strin
   ...(['worth', 'inWorth', 'outWorth', 'feeWorth', 'price', 'coins'] as const).map(
     (role) => [role, MONEY, 'plain digits with a point'] as const,
   ),
+  ['way', /^(Send|Receive|Trade)$/, 'Send, Receive or Trade'],
   ['block', /^\d+$/, 'the number of a block'],
   ['tokenId', /^\d+$/, 'the id of a token'],
   ['tokenType', /^(721|1155)$/, '721 or 1155'],
@@ -160,6 +161,8 @@ function checkSides(cell: (role: Role) => string | undefined, { types, fee }: Pr
   if (cell('outAmountOrZero') !== undefined) return checkFee(cell, type === types.fee)
   if (cell('amount') !== undefined) return isSet('amount') ? [] : ['no amount']
   const [hasIn, hasOut] = [isSet('inAmount'), isSet('outAmount')]
+  const way = hasIn && hasOut ? 'Trade' : hasIn ? 'Receive' : 'Send'
+  if (cell('way') !== undefined && cell('way') !== way) return [`${cell('way')}, but this is ${way}`]
   if (types.in === types.out || type === undefined) return []
   if (type === types.in && (!hasIn || hasOut))
     return [`${type} has to have what came in, and nothing that went out`]

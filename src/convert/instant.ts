@@ -23,6 +23,8 @@ function writeInstant(time: string, form: DateForm): string {
       return `${date} ${clock}+00:00`
     case 'YYYY-MM-DDTHH:mm:ssZ':
       return `${date}T${clock}Z`
+    case 'YYYY-MM-DDTHH:mm:ss.000Z':
+      return `${date}T${clock}.000Z`
     case 'MM/DD/YYYY HH:mm:ss':
       return `${month}/${day}/${year} ${clock}`
     case 'DD.MM.YYYY HH:mm:ss':
@@ -50,6 +52,7 @@ const FORMS: Readonly<Record<DateForm, RegExp>> = {
   'YYYY-MM-DD HH:mm:ss UTC': new RegExp(`^${YMD} ${CLOCK} UTC$`),
   'YYYY-MM-DD HH:mm:ss+00:00': new RegExp(String.raw`^${YMD} ${CLOCK}\+00:00$`),
   'YYYY-MM-DDTHH:mm:ssZ': new RegExp(`^${YMD}T${CLOCK}Z$`),
+  'YYYY-MM-DDTHH:mm:ss.000Z': new RegExp(`^${YMD}T${CLOCK}\\.000Z$`),
   'MM/DD/YYYY HH:mm:ss': new RegExp(String.raw`^(?<m>\d\d)/(?<d>\d\d)/(?<y>20\d\d) ${CLOCK}$`),
   'DD.MM.YYYY HH:mm:ss': new RegExp(String.raw`^(?<d>\d\d)\.(?<m>\d\d)\.(?<y>20\d\d) ${CLOCK}$`),
   // Seconds would be taken for days of 1970.

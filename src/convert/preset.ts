@@ -4,6 +4,8 @@ import type { NumberRules } from './plain-number.ts'
 export type Role =
   | 'date'
   | 'type'
+  /** Send, Receive or Trade, whatever the type. */
+  | 'way'
   /** Of what came in or went out, or of what a swap gave. */
   | 'amount'
   | 'asset'
@@ -64,6 +66,7 @@ export type DateForm =
   | 'YYYY-MM-DD HH:mm:ss UTC'
   | 'YYYY-MM-DD HH:mm:ss+00:00'
   | 'YYYY-MM-DDTHH:mm:ssZ'
+  | 'YYYY-MM-DDTHH:mm:ss.000Z'
   | 'MM/DD/YYYY HH:mm:ss'
   | 'DD.MM.YYYY HH:mm:ss'
   | 'milliseconds'

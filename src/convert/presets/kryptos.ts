@@ -1,5 +1,4 @@
 import type { Preset } from '../preset.ts'
-import { TRANSFERS } from './transfers.ts'
 
 export const kryptos: Preset = {
   name: 'kryptos',
@@ -24,14 +23,15 @@ export const kryptos: Preset = {
     ['To Address', 'to'],
     ['Comment', 'empty'],
   ],
-  date: 'YYYY-MM-DD HH:mm:ss',
-  types: { ...TRANSFERS, fee: 'Withdrawal' },
+  date: 'YYYY-MM-DDTHH:mm:ss.000Z',
+  types: { in: 'deposit', out: 'withdrawal', fee: 'withdrawal', swap: 'trade' },
+  otherTypes: ['transfer'],
   fee: 'as what went out',
   naming: 'ticker',
   numbers: {},
   holdsNfts: false,
   holdsSwaps: true,
-  source: 'columns of staketaxcsv 87547d5',
+  source: 'columns, types and dates of staketaxcsv 87547d5',
   rulesOf: '2025-12-17',
-  unverified: 'types and dates; whether its XLSX template is taken as CSV',
+  unverified: "every rule in the vendor's own words; whether its XLSX template is taken as CSV",
 }
