@@ -1,3 +1,4 @@
+import { needsQuotes, quoteCsv } from '../core/csv-text.ts'
 import { shiftDecimal } from '../flatten/decimal.ts'
 import { caipName, collectionName, safeText, tickerName } from './asset-name.ts'
 import type { Line, Side } from './lines.ts'
@@ -37,7 +38,13 @@ const isFeeApart = ({ kind }: Line, { preset }: CellContext) =>
 
 const WAYS = { in: 'Receive', out: 'Send', fee: 'Send', swap: 'Trade' } as const
 
-/** What stands in a cell of each role. */
+/**
+ * Free text as a field of CSV. Importers would take a `'` before a formula for text: what could be one was taken out of
+ * strangers' text before.
+ */
+const field = (text: string) => (needsQuotes(text) ? quoteCsv(text) : text)
+
+/** What stands in a cell of each role, as a field of CSV. */
 export const CELLS: Readonly<Record<Role, CellOf>> = {
   empty: () => '',
   zero: () => '0',
@@ -74,29 +81,30 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
   inContract: (line) => line.in?.asset.address ?? '',
   outContract: (line) => line.out?.asset.address ?? '',
   collection: ({ in: came, out: gone }) => collectionName((came ?? gone)?.asset),
-  symbol: ({ in: came, out: gone }) => safeText((came ?? gone)?.asset.symbol ?? ''),
+  symbol: ({ in: came, out: gone }) => field(safeText((came ?? gone)?.asset.symbol ?? '')),
   tokenId: ({ in: came, out: gone }) => (came ?? gone)?.asset.tokenId ?? '',
   tokenType: ({ in: came, out: gone }) => ((came ?? gone)?.asset.type === 'erc721' ? '721' : '1155'),
   from: ({ kind, movements: [movement] }) => (kind === 'swap' ? movement.wallet : partiesOf(movement).from),
   to: ({ kind, movements: [movement] }) => (kind === 'swap' ? movement.wallet : partiesOf(movement).to),
   fromWallet: ({ movements: [movement] }, _, { labels }) => walletName(partiesOf(movement).from, labels),
   toWallet: ({ movements: [movement] }, _, { labels }) => walletName(partiesOf(movement).to, labels),
-  wallet: ({ movements: [{ wallet, label }] }) => safeText(label ?? '') || wallet,
+  wallet: ({ movements: [{ wallet, label }] }) =>
+    label === null ? wallet : field(safeText(label)) || wallet,
   holder: () => 'me',
   chain: ({ movements: [{ chain }] }, _, { preset, chainName }) =>
-    chainName ?? preset.chainNames?.[chain] ?? preset.chainNames?.other ?? chain,
+    field(chainName ?? preset.chainNames?.[chain] ?? preset.chainNames?.other ?? chain),
   hash: ({ movements: [{ transaction }] }) => transaction,
   id: ({ movements: [{ entry }] }) => entry,
   sender: ({ transaction }) => transaction?.sender ?? '',
   receiver: ({ transaction }) => transaction?.receiver ?? '',
   coins: ({ transaction }) => shiftDecimal(String(transaction?.value ?? 0n), 18) ?? '',
   failure: ({ transaction }) => (transaction?.isFailed === true ? 'Error(0)' : ''),
-  method: ({ movements: [{ method }] }) => safeText(method ?? '').replace(/\(.*/, ''),
+  method: ({ movements: [{ method }] }) => field(safeText(method ?? '').replace(/\(.*/, '')),
   note: noteOf,
 }
 
 function typeOf({ kind, isOwn, label }: Line, _: Amounts, { preset: { types } }: CellContext): string {
-  if (label !== undefined) return label
+  if (label !== undefined) return field(label)
   if (isOwn && kind === 'in') return types.ownIn ?? types.in
   if (isOwn && kind === 'out') return types.ownOut ?? types.out
   return types[kind]
@@ -119,7 +127,7 @@ function worthOfSide(side: Side | undefined, price: string | undefined, { preset
 }
 
 const walletName = (address: string, labels: ReadonlyMap<string, string>) =>
-  safeText(labels.get(address) ?? '') || address
+  field(safeText(labels.get(address) ?? '')) || address
 
 function partiesOf({ wallet, counterparty, isOut }: Movement): { from: string; to: string } {
   const other = counterparty ?? ''
@@ -136,6 +144,9 @@ function noteOf({ kind, isOwn, movements, in: came, out: gone }: Line): string {
   if (sent !== null) note += ` / contract ${sent}`
   if (got !== null && got !== sent) note += ` / contract ${got}`
   if (counterparty !== null && kind !== 'swap') note += ` / ${isOut ? 'to' : 'from'} ${counterparty}`
-  if (method !== null) note += ` / method ${safeText(method).slice(0, 60)}`
-  return `${note} / tx ${transaction} / entry ${entry}`
+  if (method === null) return `${note} / tx ${transaction} / entry ${entry}`
+  const name = safeText(method).slice(0, 60)
+  const text = `${note} / method ${name} / tx ${transaction} / entry ${entry}`
+  // All else has nothing that wants quotes.
+  return needsQuotes(name) ? quoteCsv(text) : text
 }

@@ -33,28 +33,19 @@ export function createLineWriter(options: WriterOptions): LineWriter {
   const { preset, prices, coin } = options
   const context = { ...options, instant: instantWriter(preset.date) }
   const writing = { ...options, priceOf: priceReader(options) }
+  const cells = preset.columns.map(([, role]) => CELLS[role])
   return {
     header: csvLine(headersOf(preset, { currency: prices?.currency, coin })),
     write: (line) => {
       const amounts = writeAmounts(line, writing)
       if (amounts === undefined) return undefined
       let text = ''
-      for (const [at, [, role]] of preset.columns.entries()) {
-        const cell = CELLS[role](line, amounts, context)
-        text += `${at === 0 ? '' : ','}${FREE_TEXT.has(role) ? plainField(cell) : cell}`
-      }
+      for (let at = 0; at < cells.length; at += 1)
+        text += (at === 0 ? '' : ',') + cells[at]?.(line, amounts, context)
       return `${text}\n`
     },
   }
 }
-
-/** Cells that may have commas in them. */
-const FREE_TEXT: ReadonlySet<Role> = new Set([
-  ...(['type', 'wallet', 'fromWallet', 'toWallet', 'chain', 'note', 'symbol', 'method'] as const),
-])
-
-/** Importers would take a `'` before a formula for text: what could be one was taken out of strangers' text before. */
-const plainField = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
 
 const PRICED: ReadonlySet<Role> = new Set(['worth', 'inWorth', 'outWorth', 'feeWorth', 'price'])
 

@@ -65,11 +65,11 @@ export function lineOf(movement: Movement, label: string | undefined): Line {
  * the wallet (that is a receipt, a wrapped coin or a share of a pool), and nothing of it between own wallets.
  */
 function swapIn(movements: readonly Movement[]): Omit<Line, 'label'> | undefined {
-  const moved = movements.filter(({ type }) => type !== 'fee')
-  const [first, ...others] = moved
-  if (first === undefined || moved.some(breaksSwap)) return undefined
+  if (movements.length < 2 || movements.some(breaksSwap)) return undefined
+  const [first, ...others] = movements.filter(({ type }) => type !== 'fee')
+  if (first === undefined) return undefined
   const nets = new Map<string, { asset: Asset; value: bigint }>()
-  for (const { asset, value, isOut } of moved) {
+  for (const { asset, value, isOut } of [first, ...others]) {
     const key = assetKey(asset)
     nets.set(key, { asset, value: (nets.get(key)?.value ?? 0n) + (isOut ? -value : value) })
   }

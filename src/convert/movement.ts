@@ -48,31 +48,30 @@ export const MOVEMENT_COLUMNS = [
 ] as const
 
 export function movementOf(row: TextRow): Movement {
-  const [time, transaction, chain, entry, wallet, label, type, direction, counterparty, isOwn, ...rest] = row
-  const [assetType, address, symbol, decimals, tokenId, value, method, block, source] = rest
-  const kind = assetType as Asset['type']
+  const kind = row[10] as Asset['type']
+  const value = row[15] as string
   return {
-    time: time as string,
-    transaction: transaction as string,
-    chain: chain as string,
-    entry: entry as string,
-    wallet: wallet as string,
-    label: label ?? null,
-    type: type as Movement['type'],
-    isOut: direction === 'out',
-    counterparty: counterparty ?? null,
-    isOwn: isOwn === 'true',
+    time: row[0] as string,
+    transaction: row[1] as string,
+    chain: row[2] as string,
+    entry: row[3] as string,
+    wallet: row[4] as string,
+    label: row[5] ?? null,
+    type: row[6] as Movement['type'],
+    isOut: row[7] === 'out',
+    counterparty: row[8] ?? null,
+    isOwn: row[9] === 'true',
     asset: {
       type: kind,
-      address: address ?? null,
-      symbol: symbol ?? null,
-      decimals: decimalsOf(kind, decimals),
-      tokenId: tokenId ?? null,
+      address: row[11] ?? null,
+      symbol: row[12] ?? null,
+      decimals: decimalsOf(kind, row[13]),
+      tokenId: row[14] ?? null,
     },
-    value: BigInt((value as string).replace('-', '')),
-    method: method ?? null,
-    block: block as string,
-    source: source as string,
+    value: BigInt(value.startsWith('-') ? value.slice(1) : value),
+    method: row[16] ?? null,
+    block: row[17] as string,
+    source: row[18] as string,
   }
 }
 

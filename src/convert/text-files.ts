@@ -14,8 +14,7 @@ export type TextFiles = {
 const FLUSH_CHARS = 1 << 18
 
 export function openTextFiles(): TextFiles {
-  const waiting = new Map<string, string[]>()
-  const sizes = new Map<string, number>()
+  const waiting = new Map<string, string>()
   const partOf = (path: string) => `${path}.part`
   const guarded = async (path: string, work: () => Promise<void>) => {
     await work().catch((cause: unknown) => {
@@ -23,21 +22,16 @@ export function openTextFiles(): TextFiles {
     })
   }
   const flush = async (path: string) => {
-    const texts = waiting.get(path) ?? []
-    waiting.set(path, [])
-    sizes.set(path, 0)
-    if (texts.length > 0) await guarded(path, () => appendFile(partOf(path), texts.join('')))
+    const text = waiting.get(path) ?? ''
+    waiting.set(path, '')
+    if (text !== '') await guarded(path, () => appendFile(partOf(path), text))
   }
   return {
     add: async (path, text, head = '') => {
-      if (!waiting.has(path)) {
-        await guarded(path, () => writeFile(partOf(path), head))
-        waiting.set(path, [])
-      }
-      waiting.get(path)?.push(text)
-      const size = (sizes.get(path) ?? 0) + text.length
-      sizes.set(path, size)
-      if (size > FLUSH_CHARS) await flush(path)
+      if (!waiting.has(path)) await guarded(path, () => writeFile(partOf(path), head))
+      const all = (waiting.get(path) ?? '') + text
+      waiting.set(path, all)
+      if (all.length > FLUSH_CHARS) await flush(path)
     },
     finish: async () => {
       const paths = [...waiting.keys()]

@@ -9,7 +9,7 @@ import { openPlaceholders, type Placeholders } from './placeholders.ts'
 import type { Preset } from './preset.ts'
 import { FILE_SETS, PRESETS } from './presets/index.ts'
 import { openSetWriter } from './set-writer.ts'
-import { byWallet, type Opening, type TextWriter } from './text-writer.ts'
+import { byWallet, type Opening, type Piece, type TextWriter } from './text-writer.ts'
 import { labelsOf } from './wallet-labels.ts'
 
 /** The names of all formats, as `to` takes them. */
@@ -47,11 +47,15 @@ async function openCsvWriter(preset: Preset, opening: Opening): Promise<TextWrit
     head: writer.header,
     parts: [],
     write: (movements) =>
-      byWallet(movements).map(([first, ...others]) => {
-        const texts = linesOf([first, ...others], { pairsSwaps, labelOf }).flatMap(
-          (line) => writer.write(line) ?? [],
-        )
-        return { wallet: first, text: texts.join(''), lines: texts.length }
+      byWallet(movements).map((part) => {
+        const piece: Piece = { wallet: part[0], text: '', lines: 0 }
+        for (const line of linesOf(part, { pairsSwaps, labelOf })) {
+          const text = writer.write(line)
+          if (text === undefined) continue
+          piece.text += text
+          piece.lines += 1
+        }
+        return piece
       }),
     end: () => placeholders.save(),
   }

@@ -4,7 +4,8 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { makeScratch } from '../core/scratch-folder.ts'
 
 /** Memory that the engine may take before it moves its work to the disk. */
-const MEMORY = '256MB'
+const MEMORY = 256_000_000
+const memorySql = (bytes: number) => `SET memory_limit = '${bytes}B'`
 
 export type Found = Record<string, string | number | bigint | boolean | null>
 
@@ -20,6 +21,8 @@ export type Rows = {
   run(sql: string): Promise<void>
   /** All rows of an answer, as objects; only for answers that are short. */
   all(sql: string): Promise<Found[]>
+  /** Lets the engine have so much memory from now on; all that it may have where nothing is said. */
+  limitMemory(bytes?: number): Promise<void>
   /** Rows of an answer in batches; `cells` are expressions of text, `from` is the rest of the statement. */
   stream(cells: readonly string[], from: string): AsyncGenerator<TextRow[], void, void>
   /** Of the engine itself. */
@@ -45,6 +48,7 @@ export async function openRows(output: string): Promise<Rows> {
       ...{ folder, scratch },
       run: async (sql) => void (await connection.run(sql)),
       all: async (sql) => (await connection.runAndReadAll(sql)).getRowObjectsJS() as Found[],
+      limitMemory: async (bytes = MEMORY) => void (await connection.run(memorySql(bytes))),
       stream: (cells, from) => streamRows(connection, cells, from),
       connection,
       close: async () => {
@@ -66,13 +70,17 @@ async function* streamRows(
   from: string,
 ): AsyncGenerator<TextRow[], void, void> {
   const answer = await connection.stream(`SELECT json_array(${cells.join(', ')}) ${from}`)
-  for await (const rows of answer.yieldRowsJs()) yield rows.map(([row]) => JSON.parse(String(row)) as TextRow)
+  for (;;) {
+    const chunk = await answer.fetchChunk()
+    if (chunk === null || chunk.rowCount === 0) return
+    yield chunk.getColumnValues(0).map((row) => JSON.parse(String(row)) as TextRow)
+  }
 }
 
 function settings(scratch: string): Record<string, string> {
   return {
     threads: '1',
-    memory_limit: MEMORY,
+    memory_limit: `${MEMORY}B`,
     temp_directory: join(scratch, 'spill'),
     preserve_insertion_order: 'true',
     autoinstall_known_extensions: 'false',

@@ -20,6 +20,8 @@ export type DataFile = {
   close(): Promise<void>
 }
 
+/** Bytes that rows may always have: less spares no memory. */
+const LEAST_ROW = 1024 * 1024
 /** Bytes that a row may have without a look at the file. */
 const USUAL_ROW = 16 * 1024 * 1024
 /** Bytes of 2,048 rows that DuckDB holds at once within the least memory that it is given. */
@@ -36,7 +38,8 @@ export async function openDataFile(path: string, format: Format, scratch: string
   const { isPacked } = whole
   const measure = await measureWhereLarge(path, isPacked).catch(() => undefined)
   if (measure === undefined) return whole
-  if (measure.longest <= USUAL_ROW && measure.heaviest <= USUAL_ROWS) return whole
+  if (measure.longest <= USUAL_ROW && measure.heaviest <= USUAL_ROWS)
+    return { ...whole, longest: Math.max(LEAST_ROW, measure.longest) }
   const folder = await mkdtemp(join(scratch, 'pieces-'))
   const close = () => rm(folder, { recursive: true, force: true })
   try {

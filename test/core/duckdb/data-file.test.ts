@@ -21,8 +21,13 @@ async function open(rows: readonly string[], name = 'a.csv') {
 describe('a CSV file', () => {
   test.for(['a.csv', 'a.csv.gz'])('of usual rows is read where it lies: %s', async (name) => {
     const { folder, file } = await open(Array<string>(2_000).fill(rowOf(10_000)), name)
-    expect(file).toMatchObject({ paths: [join(folder, name)], isPacked: name !== 'a.csv', longest: 16 * MIB })
+    expect(file).toMatchObject({ paths: [join(folder, name)], isPacked: name !== 'a.csv', longest: MIB })
     expect(readdirSync(folder)).toEqual([name])
+  })
+
+  test('is known by its longest row, so that no more memory is taken', async () => {
+    const rows = [rowOf(10), rowOf(3 * MIB), ...Array<string>(1_500).fill(rowOf(10_000))]
+    expect((await open(rows, 'a.csv')).file.longest).toBe(rows[1]?.length)
   })
 
   test.for(['a.csv', 'a.csv.gz'])('with rows of 20 MiB is cut between them: %s', async (name) => {
