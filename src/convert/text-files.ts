@@ -11,31 +11,40 @@ export type TextFiles = {
   giveUp(): Promise<void>
 }
 
-const FLUSH_CHARS = 1 << 18
+/** Bytes that wait for the disk, of all files together: fewer make more calls, more take more memory. */
+const MOST_WAITING = 1 << 20
 
 export function openTextFiles(): TextFiles {
-  const waiting = new Map<string, string>()
+  const waiting = new Map<string, Uint8Array[]>()
+  let bytes = 0
   const partOf = (path: string) => `${path}.part`
   const guarded = async (path: string, work: () => Promise<void>) => {
     await work().catch((cause: unknown) => {
       throw diskError(`cannot write ${path}`, cause)
     })
   }
-  const flush = async (path: string) => {
-    const text = waiting.get(path) ?? ''
-    waiting.set(path, '')
-    if (text !== '') await guarded(path, () => appendFile(partOf(path), text))
+  const flush = async () => {
+    bytes = 0
+    for (const [path, pieces] of waiting) {
+      if (pieces.length === 0) continue
+      waiting.set(path, [])
+      await guarded(path, () => appendFile(partOf(path), Buffer.concat(pieces)))
+    }
   }
   return {
     add: async (path, text, head = '') => {
-      if (!waiting.has(path)) await guarded(path, () => writeFile(partOf(path), head))
-      const all = (waiting.get(path) ?? '') + text
-      waiting.set(path, all)
-      if (all.length > FLUSH_CHARS) await flush(path)
+      if (!waiting.has(path)) {
+        await guarded(path, () => writeFile(partOf(path), head))
+        waiting.set(path, [])
+      }
+      const piece = Buffer.from(text)
+      waiting.get(path)?.push(piece)
+      bytes += piece.length
+      if (bytes > MOST_WAITING) await flush()
     },
     finish: async () => {
       const paths = [...waiting.keys()]
-      for (const path of paths) await flush(path)
+      await flush()
       for (const path of paths) await guarded(path, () => rename(partOf(path), path))
       return paths
     },

@@ -1,5 +1,5 @@
 // What becomes of a large ledger: balances, and files for accounting programs; whole processes, their peak memory and rows a
-// second. Usage: npm run bench -- books [transactions, default 200000]
+// second. Usage: npm run bench -- books [transactions, default 200000] [csv|parquet] [balances, or a format, default all]
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runMeasured } from './run-measured.js'
@@ -7,7 +7,7 @@ import { walletsOf, withService } from './with-service.js'
 
 const PRESETS = ['cointracking', 'koinly', 'rotki', 'bittytax', 'hledger', 'ledger', 'beancount']
 
-export function benchBooks(transactions = 200_000) {
+export function benchBooks(transactions = 200_000, format = 'csv', only = undefined) {
   return withService({ world: 'dense', transactions: Number(transactions) }, ({ folder, url }) => {
     const [job, output] = [join(folder, 'bench.json'), join(folder, 'out')]
     const fields = {
@@ -15,6 +15,7 @@ export function benchBooks(transactions = 200_000) {
       endBlock: Number(transactions),
       addresses: walletsOf(1),
       tables: ['ledger'],
+      format,
     }
     writeFileSync(job, JSON.stringify(fields))
     runMeasured(['run', job, '--base-url', url, '--output', output, '--quiet'])
@@ -23,9 +24,9 @@ export function benchBooks(transactions = 200_000) {
       const { seconds, cpuSeconds, peakMB } = runMeasured(args)
       return { what, rows, seconds, cpuSeconds, rowsASecond: Math.round(rows / seconds), peakMB }
     }
-    console.table([
-      measured('balances', ['balances', output, '--format', 'csv']),
-      ...PRESETS.map((to) => measured(to, ['convert', output, '--to', to, '--out', join(folder, to)])),
-    ])
+    const balances = () => measured('balances', ['balances', output, '--format', 'csv'])
+    const converted = (to) => measured(to, ['convert', output, '--to', to, '--out', join(folder, to)])
+    const asked = ['balances', ...PRESETS].filter((what) => only === undefined || what === only)
+    console.table(asked.map((what) => (what === 'balances' ? balances() : converted(what))))
   })
 }
