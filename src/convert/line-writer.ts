@@ -64,19 +64,19 @@ type Writing = WriterOptions & { priceOf: (side: Side, movement: Movement) => st
 /** The amounts of a line; undefined, and told, where one of them cannot be written. What is cut off is told too. */
 function writeAmounts(line: Line, writing: Writing): Amounts | undefined {
   const amounts: Amounts = { in: '', out: '', fee: '', inPrice: undefined, outPrice: undefined }
-  const cuts: Omitted[] = []
+  let cuts: Omitted[] | undefined
   for (const way of ['in', 'out', 'fee'] as const) {
     const side = line[way]
     if (side === undefined) continue
     const written = writeSide(side, writing)
     if (typeof written === 'string') return omitLine(line, written, writing)
     amounts[way] = written.text
-    cuts.push(...cutOff(line, { side, written, isOut: way !== 'in' }))
+    if (written.cut !== 0n) cuts = [...(cuts ?? []), cutOff(line, { side, written, isOut: way !== 'in' })]
     if (way !== 'fee') amounts[`${way}Price`] = writing.priceOf(side, line.movements[0])
   }
   if (writing.preset.needsPrices && !isPriced(line, amounts))
     return omitLine(line, 'there is no price', writing)
-  for (const cut of cuts) writing.onOmitted(cut)
+  for (const cut of cuts ?? []) writing.onOmitted(cut)
   return amounts
 }
 
@@ -102,8 +102,7 @@ function writeSide({ asset, value }: Side, { preset: { holdsNfts, numbers } }: W
 function cutOff(
   { movements }: Line,
   { side, written, isOut }: { side: Side; written: Written; isOut: boolean },
-): Omitted[] {
-  if (written.cut === 0n) return []
+): Omitted {
   const of = movements.find(({ asset }) => asset.address === side.asset.address) ?? movements[0]
-  return [{ movement: of, value: isOut ? -written.cut : written.cut, reason: 'cut off beyond the decimals' }]
+  return { movement: of, value: isOut ? -written.cut : written.cut, reason: 'cut off beyond the decimals' }
 }

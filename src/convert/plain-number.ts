@@ -22,7 +22,7 @@ export function writeAmount(value: bigint, decimals: number | null, rules: Numbe
   if (decimals === null || decimals > 255) return undefined
   const { maxDecimals = 255, maxDigits = Number.POSITIVE_INFINITY } = rules
   const cut = decimals > maxDecimals ? value % 10n ** BigInt(decimals - maxDecimals) : 0n
-  const text = shiftDecimal(String(value - cut), decimals)
+  const text = shiftDecimal(String(cut === 0n ? value : value - cut), decimals)
   if (text === null || (text.length > maxDigits && significant(text) > maxDigits)) return undefined
   return { text: withPoint(text, rules), cut }
 }

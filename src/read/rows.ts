@@ -70,10 +70,17 @@ async function* streamRows(
   from: string,
 ): AsyncGenerator<TextRow[], void, void> {
   const answer = await connection.stream(`SELECT json_array(${cells.join(', ')}) ${from}`)
-  for (;;) {
-    const chunk = await answer.fetchChunk()
-    if (chunk === null || chunk.rowCount === 0) return
-    yield chunk.getColumnValues(0).map((row) => JSON.parse(String(row)) as TextRow)
+  // The engine makes the next rows meanwhile.
+  let next = answer.fetchChunk()
+  try {
+    for (;;) {
+      const chunk = await next
+      if (chunk === null || chunk.rowCount === 0) return
+      next = answer.fetchChunk()
+      yield chunk.getColumnValues(0).map((row) => JSON.parse(String(row)) as TextRow)
+    }
+  } finally {
+    await next.catch(() => {})
   }
 }
 
