@@ -27,6 +27,19 @@ const { metafile } = await build({
   logLevel: 'warning',
 })
 
+/** The script of a report's page, which browsers run. */
+await build({
+  entryPoints: { 'report-page': 'src/reports/page/main.ts' },
+  outdir: 'dist',
+  bundle: true,
+  minify: true,
+  format: 'iife',
+  platform: 'browser',
+  target: 'es2023',
+  charset: 'ascii',
+  logLevel: 'warning',
+})
+
 const PACKAGE = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+\//
 const folders = new Set(Object.keys(metafile.inputs).flatMap((path) => PACKAGE.exec(path)?.[0] ?? []))
 writeFileSync('dist/LICENSES.txt', [...folders].sort().map(licenceOf).join('\n'))

@@ -8,15 +8,16 @@ const SRC = join(import.meta.dirname, '..', 'src')
 const FLOORS = [
   ['bin', 'index'],
   ['cli'],
-  ['audit', 'balances', 'compact', 'convert', 'load', 'reindex', 'run', 'verify', 'watch'],
+  ['audit', 'balances', 'compact', 'convert', 'load', 'reindex', 'reports', 'run', 'verify', 'watch'],
   ['assemble', 'crawl'],
   ['client', 'flatten', 'job', 'merge', 'notify', 'read', 'report', 'service', 'spool', 'sql', 'write'],
   ['core'],
 ]
-/** A watch starts runs; a conversion leaves out what balances call spam; a client starts the embedded service for jobs that name it. */
+/** A watch starts runs; a conversion leaves out what balances call spam, a report shows it; a client starts the embedded service for jobs that name it. */
 const NEIGHBOURS: Record<string, readonly string[]> = {
   watch: ['run'],
   convert: ['balances'],
+  reports: ['balances'],
   client: ['service'],
 }
 /** The embedded service is a program of its own. */

@@ -18,6 +18,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   verify: async () => (await import('./verify.ts')).verifyCommand,
   balances: async () => (await import('./balances.ts')).balancesCommand,
   convert: async () => (await import('./convert.ts')).convertCommand,
+  report: async () => (await import('./report.ts')).reportCommand,
   query: async () => (await import('./query.ts')).queryCommand,
   compact: async () => (await import('./compact.ts')).compactCommand,
   load: async () => (await import('./load.ts')).loadCommand,

@@ -1,0 +1,47 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { counted, sized } from '../report/words.ts'
+import { REPORT_DEFAULTS, report } from '../reports/report.ts'
+import { addExamples } from './examples.ts'
+import { openLog } from './log.ts'
+import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
+
+type ReportArguments = {
+  out?: string
+  title?: string
+  labels?: string
+  opening?: string
+  maxRows: number
+}
+
+export function reportCommand(program: Command): void {
+  const command = program
+    .command('report')
+    .summary('a page that one looks at')
+    .description(
+      'Writes one page, for people: what the wallets did, whether the export is complete, and what looks wrong. It needs no network; strangers cannot run anything in it.',
+    )
+    .argument('<output...>', `${OUTPUT_OR_JOB}; several make one page`)
+    .option('--out <file>', 'the page (default: report.html in the output)')
+    .option('--title <text>', 'what the page is called (default: the name of the job)')
+    .option('--labels <file>', 'CSV with address,label: what wallets and others are called')
+    .option('--opening <file>', 'CSV of what wallets had before the first row')
+    .option('--max-rows <count>', 'rows that the page holds, the newest', rowCount, REPORT_DEFAULTS.maxRows)
+    .action(writeReport)
+  addExamples(
+    command,
+    ['report output/mine', 'writes output/mine/report.html'],
+    ['report output/a output/b --out both.html', 'two exports on one page'],
+  )
+}
+
+function rowCount(text: string): number {
+  if (/^\d{1,7}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('a whole number up to 9,999,999 is expected.')
+}
+
+async function writeReport(words: string[], options: ReportArguments): Promise<void> {
+  const outputs: string[] = []
+  for (const word of words) outputs.push((await outputOf(word)).output)
+  const { file, bytes, rows } = await report(outputs as [string, ...string[]], options)
+  openLog({}).info(`wrote ${file} (${sized(bytes)}, ${counted(rows, 'row')}): open it in a browser`)
+}

@@ -1,0 +1,85 @@
+import { type Balances, balances } from '../balances/balances.ts'
+import type { Manifest } from '../core/manifest.ts'
+import { readRecords, recordFault } from '../read/csv-records.ts'
+import { type OpenedExport, openExport } from '../read/open-export.ts'
+import { type FeeFigures, readFees } from './fees.ts'
+import { followedAssets, type Party, readParties } from './parties.ts'
+import { type Reading, readReading } from './reading.ts'
+import { openRecentRows, type PackedRows } from './recent-rows.ts'
+import { TALLIED_COLUMNS, Tally } from './tally.ts'
+
+/** All that a report says of one export. */
+export type Figures = {
+  manifest: Manifest
+  tally: Tally
+  /** Labels of the wallets of the job by address, silent ones too. */
+  labels: ReadonlyMap<string, string>
+  balances: Balances
+  /** The other parties with most transfers, and how many parties there are. */
+  parties: { most: readonly Party[]; count: number }
+  fees: FeeFigures | undefined
+  reading: Reading
+  rows: PackedRows
+}
+
+export type FigureOptions = {
+  /** CSV of what wallets had before the first row. */
+  opening?: string | undefined
+  /** CSV with `address` and `label`: what wallets and other parties are called. */
+  names?: string | undefined
+  /** Rows that the page holds, the newest. */
+  maxRows: number
+}
+
+/** Reads an export once, its ledger twice. Throws USAGE where there is no ledger, and what `balances` throws. */
+export async function figuresOf(
+  output: string,
+  { opening, names, maxRows }: FigureOptions,
+): Promise<Figures> {
+  const sums = await balances(output, { opening, all: true })
+  const given = names === undefined ? new Map<string, string>() : await readNames(names)
+  const opened = await openExport(output)
+  try {
+    const { manifest } = opened
+    const tally = new Tally(await followedAssets(opened))
+    const rows = openRecentRows(manifest, maxRows)
+    await addRows(opened, tally, rows.add)
+    return {
+      ...{ manifest, tally, labels: new Map([...given, ...labelsOf(manifest, tally)]), balances: sums },
+      parties: await readParties(opened),
+      fees: await readFees(opened),
+      reading: await readReading(output, manifest),
+      rows: rows.packed(),
+    }
+  } finally {
+    await opened.close()
+  }
+}
+
+async function addRows(
+  opened: OpenedExport,
+  tally: Tally,
+  take: ReturnType<typeof openRecentRows>['add'],
+): Promise<void> {
+  for await (const rows of opened.stream('ledger', TALLIED_COLUMNS)) {
+    for (const row of rows) {
+      tally.add(row)
+      take(row)
+    }
+  }
+}
+
+function labelsOf({ coverage }: Manifest, { wallets }: Tally): ReadonlyMap<string, string> {
+  const told = coverage.map(({ address, label }) => [address, label ?? wallets.get(address)?.label] as const)
+  return new Map(told.flatMap(([address, label]) => (label == null ? [] : [[address, label] as const])))
+}
+
+async function readNames(file: string): Promise<Map<string, string>> {
+  const names = new Map<string, string>()
+  await readRecords(file, ['address', 'label'], ({ line, cells: { address = '', label = '' } }) => {
+    if (!/^0x[0-9a-fA-F]{40}$/.test(address))
+      throw recordFault({ file, line }, { found: `address ${address}`, expected: '0x and 40 hex digits' })
+    if (label !== '') names.set(address.toLowerCase(), label)
+  })
+  return names
+}

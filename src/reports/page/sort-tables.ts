@@ -1,0 +1,33 @@
+/** Lets the heads of tables sort them; a second press turns the order round. */
+export function sortTables(page: Document): void {
+  for (const table of page.querySelectorAll<HTMLTableElement>('table.sortable')) {
+    const heads = [...table.querySelectorAll('thead th')]
+    for (const [at, head] of heads.entries())
+      head.querySelector('button')?.addEventListener('click', () => sortBy(table, heads, at))
+  }
+}
+
+function sortBy(table: HTMLTableElement, heads: readonly Element[], at: number): void {
+  const isRising = heads[at]?.getAttribute('aria-sort') === 'descending'
+  for (const head of heads) head.removeAttribute('aria-sort')
+  heads[at]?.setAttribute('aria-sort', isRising ? 'ascending' : 'descending')
+  const body = table.tBodies[0]
+  if (body === undefined) return
+  const rows = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[at]) }))
+  const sign = isRising ? 1 : -1
+  rows.sort((a, b) => sign * compare(a.key, b.key))
+  body.append(...rows.map(({ row }) => row))
+}
+
+function keyOf(cell: HTMLTableCellElement | undefined): number | string {
+  const text = cell?.dataset.v ?? cell?.textContent ?? ''
+  const number = Number(text)
+  return text === '' || Number.isNaN(number) ? text.toLowerCase() : number
+}
+
+function compare(a: number | string, b: number | string): number {
+  if (typeof a === 'number' && typeof b === 'number') return a - b
+  // What is no number counts less than any.
+  if (typeof a !== typeof b) return typeof a === 'number' ? 1 : -1
+  return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0
+}

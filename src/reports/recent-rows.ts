@@ -1,0 +1,71 @@
+import { deflateRawSync } from 'node:zlib'
+import type { Manifest } from '../core/manifest.ts'
+import { shiftDecimal } from '../flatten/decimal.ts'
+import type { TextRow } from '../read/rows.ts'
+
+/** Rows as the page unpacks them. */
+export type PackedRows = {
+  /** JSON of columns, each `{ texts, places }`: deflated, in base64. */
+  packed: string
+  /** Rows that it holds, and that there are. */
+  held: number
+  all: number
+}
+
+/** Columns of the page's list of rows. */
+export const ROW_COLUMNS = [
+  'time',
+  'wallet',
+  'kind',
+  'way',
+  'amount',
+  'asset',
+  'counterparty',
+  'transaction',
+] as const
+
+/** A column whose texts come again and again: each once, and which of them stands in which row. */
+class TextColumn {
+  readonly texts: string[] = []
+  readonly places: number[] = []
+  readonly #known = new Map<string, number>()
+
+  add(text: string): void {
+    let place = this.#known.get(text)
+    if (place === undefined) {
+      place = this.texts.push(text) - 1
+      this.#known.set(text, place)
+    }
+    this.places.push(place)
+  }
+}
+
+/** Takes rows, as `Tally.add` does, and keeps the newest of them. */
+export function openRecentRows({ tables }: Manifest, most: number) {
+  const all = tables.ledger?.rows ?? 0
+  let seen = 0
+  const columns = ROW_COLUMNS.map(() => new TextColumn())
+  return {
+    add: (row: TextRow): void => {
+      seen += 1
+      if (seen <= all - most) return
+      for (const [at, text] of cellsOf(row).entries()) columns[at]?.add(text)
+    },
+    packed: (): PackedRows => {
+      const json = JSON.stringify(columns.map(({ texts, places }) => ({ texts, places })))
+      return { packed: deflateRawSync(json).toString('base64'), held: Math.min(all, most), all }
+    },
+  }
+}
+
+function cellsOf(row: TextRow): string[] {
+  const [time, hash, wallet, , type, direction, party, , assetType, address, symbol, decimals, value, id] =
+    row
+  const amount = shiftDecimal(value ?? '0', decimals == null ? null : Number(decimals))
+  const name =
+    address == null ? (symbol ?? 'coin') : `${symbol ?? assetType} ${address}${id == null ? '' : ` #${id}`}`
+  return [
+    ...[`${time?.slice(0, 10)} ${time?.slice(11, 19)}`, wallet ?? '', type ?? '', direction ?? ''],
+    ...[amount ?? `${value} (smallest unit)`, name, party ?? '', hash ?? ''],
+  ]
+}

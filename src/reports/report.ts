@@ -1,0 +1,63 @@
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { diskError } from '../core/disk.ts'
+import { figuresOf } from './figures.ts'
+import { pageOf, type Shown } from './page.ts'
+
+export type ReportOptions = {
+  /** The file to write. @default report.html in the (first) output */
+  out?: string | undefined
+  /** What the page is called. @default the name of the job */
+  title?: string | undefined
+  /** CSV of what wallets had before the first row, as `balances` takes it. */
+  opening?: string | undefined
+  /** CSV with `address` and `label`: what wallets and other parties are called. */
+  labels?: string | undefined
+  /** Rows that the page holds, the newest. @default 100000 */
+  maxRows?: number
+}
+
+export const REPORT_DEFAULTS = { maxRows: 100_000 } as const satisfies Partial<Required<ReportOptions>>
+
+/** The page's name within an output; it is no part of the export. */
+export const REPORT_FILE = 'report.html'
+
+/** What a report wrote. */
+export type Reported = { file: string; bytes: number; rows: number }
+
+/**
+ * Writes one page over one export or several: self-contained, for people, the same bytes for the same export. Memory does
+ * not grow with the rows beyond those that the page holds. Throws USAGE where there is no export or no ledger in one,
+ * OUTPUT_FAILED where the file cannot be written.
+ */
+export async function report(
+  outputs: readonly [string, ...string[]],
+  options: ReportOptions = {},
+): Promise<Reported> {
+  const { opening, labels: names, maxRows = REPORT_DEFAULTS.maxRows } = options
+  const shown: Shown[] = []
+  for (const output of outputs) {
+    const figures = await figuresOf(output, { opening, names, maxRows })
+    const title = outputs.length === 1 ? options.title : undefined
+    shown.push({ title: title ?? figures.manifest.job.name, figures })
+  }
+  const [first, ...others] = shown as [Shown, ...Shown[]]
+  const page = pageOf([first, ...others], options.title ?? shown.map(({ title }) => title).join(', '))
+  const file = options.out ?? join(outputs[0], REPORT_FILE)
+  await writeWhole(file, page)
+  return {
+    ...{ file, bytes: Buffer.byteLength(page) },
+    rows: shown.reduce((sum, { figures }) => sum + figures.rows.held, 0),
+  }
+}
+
+async function writeWhole(file: string, text: string): Promise<void> {
+  const part = `${file}.part`
+  try {
+    await writeFile(part, text)
+    await rename(part, file)
+  } catch (cause) {
+    await rm(part, { force: true }).catch(() => {})
+    throw diskError(`cannot write ${file}`, cause)
+  }
+}

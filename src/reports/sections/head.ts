@@ -1,0 +1,88 @@
+import { CHAIN_NAMES } from '../chain-names.ts'
+import type { Figures } from '../figures.ts'
+import { amountHtml, counted, grouped, type Html, html, minuteOf, percent } from '../html.ts'
+import { coinOf, walletHtml } from '../view.ts'
+
+/** What a stranger has to know in a minute: whose, when, whether complete, and the figures that matter. */
+export function headSection(figures: Figures, title: string): Html {
+  const { manifest, tally } = figures
+  const { job, coverage, blocks } = manifest
+  const from = Math.min(...coverage.map(({ fromBlock }) => fromBlock), blocks?.fromBlock ?? Infinity)
+  const to = Math.max(...coverage.map(({ toBlock }) => toBlock), blocks?.toBlock ?? 0)
+  const chain = CHAIN_NAMES[job.chain]
+  const span =
+    tally.first === '' ? html`no transactions` : html`${minuteOf(tally.first)} to ${minuteOf(tally.last)}`
+  return html`<header>
+<h1><bdi>${title}</bdi></h1>
+<p class="facts">${counted(coverage.length, 'wallet')} on ${chain === undefined ? '' : `${chain}, `}chain ${job.chain} · blocks ${grouped(from)} to ${grouped(to - 1)} · ${span}</p>
+${stampOf(figures)}
+</header>
+<p class="words">${wordsOf(figures)}</p>
+${tilesOf(figures)}`
+}
+
+/** Whether all was read, in one line. */
+function stampOf({ manifest, reading }: Figures): Html {
+  const missing = manifest.blocks?.missing.length ?? 0
+  if (manifest.rejects === 0 && missing === 0)
+    return html`<p class="stamp good">✓ Complete: every page was read, no record was rejected</p>`
+  const rejects = manifest.rejects === 0 ? '' : `${counted(manifest.rejects, 'record')} could not be read`
+  const gaps = missing === 0 ? '' : `${counted(missing, 'range')} of blocks missing`
+  const reason = reading.rejects[0]?.[0]
+  return html`<p class="stamp bad">! ${[rejects, gaps].filter((text) => text !== '').join(' · ')}${reason === undefined ? '' : `: ${reason}`}</p>`
+}
+
+function wordsOf(figures: Figures): Html {
+  const { tally, balances, manifest, labels } = figures
+  const wallets = [...tally.wallets.values()].sort((a, b) => b.movements - a.movements)
+  const [busiest] = wallets
+  if (busiest === undefined) return html`None of the wallets took part in any transaction in these blocks.`
+  const silent = manifest.coverage.filter(({ address }) => !tally.wallets.has(address))
+  const fees = wallets.reduce((sum, one) => sum + one.fees, 0n)
+  const names = silent.slice(0, 5).map(({ address }) => html` ${walletHtml({ ...figures, labels }, address)}`)
+  return html`${counted(tally.transactions, 'transaction')} moved assets ${grouped(tally.movements)} times, on ${counted(tally.days.active, 'day')}.
+${walletHtml(figures, busiest.address)} dominates with ${percent(busiest.movements, tally.movements)} of all movements.
+The wallets paid ${amountHtml(fees, 18)} ${coinOf(figures)} in fees.
+${silent.length === 0 ? 'Every wallet was active.' : html`${counted(silent.length, 'wallet')} showed nothing:${names}${silent.length > 5 ? ' …' : ''}.`}
+${suspicionOf(balances.flagged.length, balances.belowZero.length)}`
+}
+
+function suspicionOf(flagged: number, below: number): Html {
+  if (flagged === 0 && below === 0) return html`Nothing looks suspicious.`
+  const tokens =
+    flagged === 0
+      ? ''
+      : `${counted(flagged, 'token')} ${flagged === 1 ? 'is' : 'are'} probably not what ${flagged === 1 ? 'it looks' : 'they look'} like`
+  const balances = below === 0 ? '' : `${counted(below, 'balance')} once fell below zero`
+  return html`${[tokens, balances].filter((text) => text !== '').join('; ')}: see <a href="#assets">assets</a>.`
+}
+
+function tilesOf(figures: Figures): Html {
+  const { tally, balances, manifest, parties, fees } = figures
+  const paid = [...tally.wallets.values()].reduce((sum, one) => sum + one.fees, 0n)
+  const tiles: readonly (readonly [Html, string, Html])[] = [
+    [
+      html`${grouped(tally.transactions)}`,
+      'transactions',
+      html`${fees === undefined ? '' : `${grouped(fees.failed)} failed`}`,
+    ],
+    [html`${grouped(tally.movements)}`, 'movements', html`of ${counted(tally.assets.size, 'asset')}`],
+    [
+      html`${grouped(tally.wallets.size)} of ${grouped(manifest.coverage.length)}`,
+      'wallets active',
+      html`on ${counted(tally.days.active, 'day')}, ${grouped(tally.days.longest)} in a row`,
+    ],
+    [
+      html`${amountHtml(paid, 18)}`,
+      `${coinOf(figures)} in fees`,
+      html`${fees === undefined ? '' : html`${amountHtml(fees.lost, 18)} of it for failures`}`,
+    ],
+    [html`${grouped(parties.count)}`, 'counterparties', html`outside these wallets`],
+    [
+      html`${grouped(balances.flagged.length)} of ${grouped(tally.assets.size)}`,
+      'assets flagged',
+      html`${counted(balances.belowZero.length, 'balance')} below zero once`,
+    ],
+  ]
+  return html`<ul class="tiles">${tiles.map(([figure, name, more]) => html`<li><b>${figure}</b><span>${name}</span><small>${more}</small></li>`)}</ul>`
+}

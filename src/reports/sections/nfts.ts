@@ -1,0 +1,45 @@
+import type { Balance } from '../../balances/balances.ts'
+import type { Figures } from '../figures.ts'
+import { countCell, counted, type Html, html, tableHtml } from '../html.ts'
+import { assetHtml } from '../view.ts'
+
+/** Ids of one collection that a page shows. */
+const MOST_IDS = 30
+
+/** NFTs by collection: what came, what went, what is held. No pictures: nothing may be loaded. */
+export function nftsSection(figures: Figures): Html {
+  const { tally, balances } = figures
+  const collections = [...tally.assets.values()]
+    .filter(({ type }) => type === 'erc721' || type === 'erc1155')
+    .sort((a, b) => b.movements - a.movements || ((a.address ?? '') < (b.address ?? '') ? -1 : 1))
+  if (collections.length === 0) return html``
+  const held = new Map<string, Balance[]>()
+  for (const one of balances.balances)
+    if (one.token_id !== null && one.value > 0n)
+      held.set(one.asset_address ?? '', [...(held.get(one.asset_address ?? '') ?? []), one])
+  const rows = collections.slice(0, 200).map((asset) => {
+    const ids = held.get(asset.address ?? '') ?? []
+    return [
+      { html: assetHtml(figures, asset), sort: asset.symbol ?? '' },
+      ...[
+        countCell(asset.movements),
+        countCell(asset.minted),
+        countCell(asset.burned),
+        countCell(ids.length),
+      ],
+      { html: chips(ids), sort: ids.length },
+    ]
+  })
+  return html`<section id="nfts"><h2>NFTs</h2>
+${tableHtml('Collections', ['collection', 'movements', 'minted', 'burned', 'ids held', 'held now'], rows)}
+</section>`
+}
+
+function chips(ids: readonly Balance[]): Html {
+  const shown = ids.slice(0, MOST_IDS).map(({ token_id, value }) => {
+    const id = token_id ?? ''
+    const short = id.length > 12 ? `${id.slice(0, 5)}…${id.slice(-4)}` : id
+    return html`<span class="chip" title="${id}">#${short}${value > 1n ? ` × ${value}` : ''}</span> `
+  })
+  return html`${shown}${ids.length > MOST_IDS ? html`<small>and ${counted(ids.length - MOST_IDS, 'id')} more</small>` : ''}`
+}

@@ -1,0 +1,69 @@
+import type { Figures } from '../figures.ts'
+import { amountCell, countCell, counted, grouped, type Html, html, tableHtml, textCell } from '../html.ts'
+import { coinOf, walletHtml, walletText } from '../view.ts'
+
+/** What was paid, and what of it for nothing. */
+export function feesSection(figures: Figures): Html {
+  const { tally, fees } = figures
+  const paid = [...tally.wallets.values()]
+    .filter((one) => one.fees > 0n)
+    .sort((a, b) => (b.fees > a.fees ? 1 : -1))
+  if (paid.length === 0) return html``
+  const rows = paid
+    .slice(0, 200)
+    .map((one) => [
+      { html: walletHtml(figures, one.address), sort: walletText(figures, one.address) },
+      amountCell(one.fees, 18),
+    ])
+  return html`<section id="fees"><h2>Fees</h2>
+${fees === undefined ? '' : html`<p>${counted(fees.sent, 'transaction')} were sent by these wallets; ${grouped(fees.failed)} of them failed, and their fees were paid for nothing.</p>`}
+${tableHtml(`Fees in ${coinOf(figures)}`, ['wallet', 'fees'], rows)}
+</section>`
+}
+
+/** How the export was read, and what it could not read. */
+export function readingSection({ reading, manifest }: Figures): Html {
+  const heads = ['run', 'ended', 'seconds', 'requests', '429s', 'retries', 'MB', 'rejects', 'missing blocks']
+  const rows = reading.runs.map((run) => [
+    textCell(`${run.startedAt.slice(0, 19).replace('T', ' ')} UTC`),
+    textCell(run.state),
+    ...[run.seconds, run.requests, run.rateLimited, run.retries].map(countCell),
+    ...[Math.round(run.bytes / 100_000) / 10, run.rejects, run.missingBlocks].map(countCell),
+  ])
+  const missing = manifest.blocks?.missing ?? []
+  return html`<section id="reading"><h2>How it was read</h2>
+${rows.length === 0 ? html`<p>No figures of runs were kept.</p>` : tableHtml('Runs, the newest first', heads, rows)}
+${reading.olderRuns === 0 ? '' : html`<p class="note">And ${counted(reading.olderRuns, 'older run')}.</p>`}
+${
+  reading.rejects.length === 0
+    ? ''
+    : tableHtml(
+        'Records that could not be read',
+        ['reason', 'records'],
+        reading.rejects.map(([reason, count]) => [textCell(reason), countCell(count)]),
+      )
+}
+${
+  missing.length === 0
+    ? ''
+    : html`<p>Blocks that the service did not have: ${missing
+        .slice(0, 20)
+        .map(({ fromBlock, toBlock }) =>
+          toBlock - fromBlock === 1 ? `${fromBlock}` : `${fromBlock} to ${toBlock - 1}`,
+        )
+        .join(', ')}${missing.length > 20 ? ' …' : ''}.</p>`
+}
+</section>`
+}
+
+/** What a reader must not take these figures for. */
+export function limitsSection(): Html {
+  return html`<section id="limits"><h2>What these figures do not say</h2>
+<ul>
+<li>Coins and tokens that a wallet had before the first block of this export are in no row: a balance is what these rows add up to.</li>
+<li>A coin that is wrapped moves without a transfer of the token that it becomes: such a token can look as if more of it was spent than came.</li>
+<li>A token's name and symbol are what its maker wrote. Only its contract tells it from others.</li>
+<li>Nothing here has a price: amounts of different assets are never added.</li>
+<li>What a payment was for, nobody can read from a chain: income, gifts and loans look alike.</li>
+</ul></section>`
+}

@@ -1,0 +1,109 @@
+import type { Coverage } from '../../core/manifest.ts'
+import type { Figures } from '../figures.ts'
+import {
+  addressHtml,
+  amountCell,
+  asTable,
+  type Cell,
+  countCell,
+  counted,
+  type Html,
+  html,
+  minuteOf,
+  tableHtml,
+  textCell,
+} from '../html.ts'
+import { coverageBar, heatMap, sparkline } from '../pictures.ts'
+import { bucketsOf, coinOf, walletHtml, walletText } from '../view.ts'
+
+/** Wallets that a page lists, the busiest. */
+const MOST_WALLETS = 200
+/** Wallets and buckets that a heat map shows. */
+const MOST_ROWS = 40
+const MOST_COLUMNS = 60
+
+/** Each wallet: what it did, when, and whether it was read to the end. */
+export function walletsSection(figures: Figures): Html {
+  const { manifest, tally } = figures
+  const movements = (address: string) => tally.wallets.get(address)?.movements ?? 0
+  const known = [...manifest.coverage].sort(
+    (a, b) => movements(b.address) - movements(a.address) || (a.address < b.address ? -1 : 1),
+  )
+  const shown = known.slice(0, MOST_WALLETS)
+  const coin = coinOf(figures)
+  const heads = [
+    ...[
+      'wallet',
+      'address',
+      'activity',
+      'transactions',
+      'movements',
+      `${coin} in`,
+      `${coin} out`,
+      'fees',
+      'assets',
+    ],
+    ...['first seen', 'last active', 'first funded by', 'read'],
+  ]
+  const rows = shown.map((coverage) => walletRow(figures, coverage))
+  return html`<section id="wallets"><h2>Wallets</h2>
+${tableHtml('What each wallet did', heads, rows)}
+${known.length > shown.length ? html`<p class="note">And ${counted(known.length - shown.length, 'wallet')} more, which did less.</p>` : ''}
+${heatOf(
+  figures,
+  shown.filter(({ address }) => tally.wallets.has(address)),
+)}
+</section>`
+}
+
+function walletRow(figures: Figures, { address, fromBlock, toBlock }: Coverage): Cell[] {
+  const { tally, manifest } = figures
+  const { startBlock, endBlock } = manifest.job
+  const range = { from: startBlock, to: endBlock ?? Math.max(...manifest.coverage.map((one) => one.toBlock)) }
+  const wallet = tally.wallets.get(address)
+  const counts = bucketsOf(figures).map(({ bucket }) => wallet?.series.get(bucket) ?? 0)
+  const read = { html: coverageBar(range, { from: fromBlock, to: toBlock }), sort: toBlock }
+  const name = { html: walletHtml(figures, address), sort: walletText(figures, address) }
+  const short = { html: addressHtml(address), sort: address }
+  if (wallet === undefined)
+    return [...[name, short, textCell('silent')], ...Array.from({ length: 9 }, () => textCell('–')), read]
+  return [
+    ...[
+      name,
+      short,
+      { html: sparkline(counts, `activity of ${walletText(figures, address)}`), sort: wallet.movements },
+    ],
+    ...[countCell(wallet.transactions), countCell(wallet.movements)],
+    ...[amountCell(wallet.coinIn, 18), amountCell(wallet.coinOut, 18), amountCell(wallet.fees, 18)],
+    countCell(wallet.assets.size),
+    ...[textCell(minuteOf(wallet.first)), textCell(minuteOf(wallet.last))],
+    wallet.funder === null
+      ? textCell('–')
+      : { html: walletHtml(figures, wallet.funder), sort: wallet.funder },
+    read,
+  ]
+}
+
+/** Wallet by time; buckets in which nothing happened are left out where there are few others. */
+function heatOf(figures: Figures, wallets: readonly Coverage[]): Html {
+  const { tally } = figures
+  const busy = bucketsOf(figures).filter(({ bucket }) => tally.timeline.has(bucket))
+  const factor = Math.ceil(busy.length / MOST_COLUMNS)
+  const columns = busy.filter((_, at) => at % factor === 0)
+  if (wallets.length === 0 || columns.length < 2) return html``
+  const rows = wallets.slice(0, MOST_ROWS).map(({ address }) => ({
+    name: walletText(figures, address),
+    counts: columns.map((_, at) =>
+      busy
+        .slice(at * factor, (at + 1) * factor)
+        .reduce((sum, { bucket }) => sum + (tally.wallets.get(address)?.series.get(bucket) ?? 0), 0),
+    ),
+  }))
+  const names = columns.map(({ name }) => name)
+  const sentence = `Movements of ${counted(rows.length, 'wallet')} over time`
+  const cells = rows.map(({ name, counts }) => [textCell(name), ...counts.map(countCell)])
+  return html`<h3>Who was active when</h3>
+<div class="picture">${heatMap(rows, names, sentence)}</div>
+<p class="note">From ${names[0]} to ${names.at(-1)} UTC, left to right; times in which nothing happened are left out.</p>
+${asTable(tableHtml(sentence, ['wallet', ...names], cells))}`
+}

@@ -1,0 +1,216 @@
+import type { TextRow } from '../read/rows.ts'
+import { Buckets, type Series } from './buckets.ts'
+
+/** What a movement was, seen from its wallet. */
+export const KINDS = ['received', 'sent', 'own', 'minted', 'burned', 'fee'] as const
+export type Kind = (typeof KINDS)[number]
+export type Counts = Record<Kind, number>
+
+/** Columns of the ledger, in the order in which `add` takes their cells. */
+export const TALLIED_COLUMNS = [
+  ...['block_timestamp', 'transaction_hash', 'wallet_address', 'wallet_label', 'entry_type', 'direction'],
+  ...['counterparty_address', 'counterparty_is_own', 'asset_type', 'asset_address', 'asset_symbol'],
+  ...['asset_decimals', 'value', 'token_id'],
+] as const
+
+export type WalletTally = {
+  address: string
+  label: string | null
+  transactions: number
+  movements: number
+  /** Of the chain's coin, in its smallest unit, the fees apart. */
+  coinIn: bigint
+  coinOut: bigint
+  fees: bigint
+  assets: Set<string>
+  /** As the tables write it. */
+  first: string
+  last: string
+  /** Who sent the first coins that came in. */
+  funder: string | null
+  series: Series<number>
+  lastTransaction: string
+}
+
+export type AssetTally = {
+  /** null for the chain's coin; NFTs of a contract are one. */
+  address: string | null
+  type: string
+  symbol: string | null
+  decimals: number | null
+  movements: number
+  in: bigint
+  out: bigint
+  minted: number
+  burned: number
+}
+
+/** What one wallet had of an asset at the end of each bucket in which it changed. */
+export type BalanceSeries = { wallet: string; asset: string; series: Series<bigint>; value: bigint }
+
+/** Adds up the rows of a ledger, in the order of the chain, into what a report shows. */
+export class Tally {
+  readonly buckets = new Buckets()
+  readonly timeline: Series<Counts> = this.buckets.series(addCounts)
+  readonly totals: Counts = noCounts()
+  readonly wallets = new Map<string, WalletTally>()
+  readonly assets = new Map<string, AssetTally>()
+  readonly balances = new Map<string, BalanceSeries>()
+  /** Transfers from one own wallet to another. */
+  readonly between = new Map<string, number>()
+  readonly days = { active: 0, streak: 0, longest: 0, last: '' }
+  transactions = 0
+  movements = 0
+  first = ''
+  last = ''
+  #transaction = ''
+  readonly #followed: ReadonlySet<string>
+
+  /** `followed` are the assets whose balances are kept over time, as `assetKey` names them. */
+  constructor(followed: ReadonlySet<string>) {
+    this.#followed = followed
+  }
+
+  add(row: TextRow): void {
+    const [time, hash, address, label, type, direction, party, isOwn, assetType] = row as string[]
+    const value = BigInt(row[12] as string)
+    const bucket = this.buckets.of(Date.parse(time as string))
+    const kind = kindOf({ type, isOut: direction === 'out', isOwn: isOwn === 'true' })
+    this.#count(kind, bucket)
+    this.#clock(time as string, hash as string)
+    const wallet = this.#walletOf(address as string, label ?? null, time as string)
+    countIn(wallet, { hash: hash as string, time: time as string, bucket })
+    const asset = this.#assetOf(row)
+    const key = assetKey(assetType as string, asset.address)
+    wallet.assets.add(key)
+    if (asset.address === null) countCoin(wallet, { kind, value, party: party ?? null })
+    countAsset(asset, kind, value)
+    if (kind === 'own' && value < 0n && party !== address)
+      this.#countBetween(address as string, party as string)
+    if (this.#followed.has(key)) this.#follow({ wallet: address as string, asset: key, bucket, value })
+  }
+
+  #count(kind: Kind, bucket: number): void {
+    const counts = this.timeline.get(bucket) ?? noCounts()
+    counts[kind] += 1
+    this.timeline.set(bucket, counts)
+    this.totals[kind] += 1
+    this.movements += 1
+  }
+
+  #clock(time: string, hash: string): void {
+    if (this.first === '') this.first = time
+    this.last = time
+    if (hash !== this.#transaction) this.transactions += 1
+    this.#transaction = hash
+    const day = time.slice(0, 10)
+    const { days } = this
+    if (day === days.last) return
+    const isNext = Date.parse(day) - Date.parse(days.last || day) === 86_400_000
+    days.streak = isNext ? days.streak + 1 : 1
+    days.longest = Math.max(days.longest, days.streak)
+    days.active += 1
+    days.last = day
+  }
+
+  #walletOf(address: string, label: string | null, time: string): WalletTally {
+    const known = this.wallets.get(address)
+    if (known !== undefined) return known
+    const wallet = newWallet({ address, label, time, series: this.buckets.series<number>((a, b) => a + b) })
+    this.wallets.set(address, wallet)
+    return wallet
+  }
+
+  #assetOf(row: TextRow): AssetTally {
+    const [type, address] = [row[8] as string, row[9] ?? null]
+    const key = assetKey(type, address)
+    let asset = this.assets.get(key)
+    if (asset === undefined) {
+      const fresh = { address, type, symbol: null, decimals: null, movements: 0, in: 0n, out: 0n }
+      asset = { ...fresh, minted: 0, burned: 0 }
+      this.assets.set(key, asset)
+    }
+    asset.symbol = row[10] ?? null
+    asset.decimals = row[11] == null ? null : Number(row[11])
+    return asset
+  }
+
+  #countBetween(from: string, to: string): void {
+    const key = `${from} ${to}`
+    this.between.set(key, (this.between.get(key) ?? 0) + 1)
+  }
+
+  #follow({
+    wallet,
+    asset,
+    bucket,
+    value,
+  }: {
+    wallet: string
+    asset: string
+    bucket: number
+    value: bigint
+  }) {
+    const key = `${wallet} ${asset}`
+    let balance = this.balances.get(key)
+    if (balance === undefined) {
+      balance = { wallet, asset, series: this.buckets.series<bigint>((_, later) => later), value: 0n }
+      this.balances.set(key, balance)
+    }
+    balance.value += value
+    balance.series.set(bucket, balance.value)
+  }
+}
+
+/** The coin, a token or a collection. */
+export const assetKey = (type: string, address: string | null): string => (address === null ? type : address)
+
+const noCounts = (): Counts => ({ received: 0, sent: 0, own: 0, minted: 0, burned: 0, fee: 0 })
+
+function addCounts(earlier: Counts, later: Counts): Counts {
+  return Object.fromEntries(KINDS.map((kind) => [kind, earlier[kind] + later[kind]])) as Counts
+}
+
+function kindOf(entry: { type: string | undefined; isOut: boolean; isOwn: boolean }): Kind {
+  const { type, isOut, isOwn } = entry
+  if (type === 'fee') return 'fee'
+  if (type === 'mint') return 'minted'
+  if (type === 'burn') return 'burned'
+  if (isOwn || type === 'self') return 'own'
+  return isOut ? 'sent' : 'received'
+}
+
+function newWallet(given: { address: string; label: string | null; time: string; series: Series<number> }) {
+  const { address, label, time, series } = given
+  return {
+    ...{ address, label, transactions: 0, movements: 0, coinIn: 0n, coinOut: 0n, fees: 0n },
+    ...{ assets: new Set<string>(), first: time, last: time, funder: null, series, lastTransaction: '' },
+  }
+}
+
+function countIn(wallet: WalletTally, at: { hash: string; time: string; bucket: number }): void {
+  wallet.movements += 1
+  wallet.last = at.time
+  wallet.series.set(at.bucket, (wallet.series.get(at.bucket) ?? 0) + 1)
+  if (wallet.lastTransaction !== at.hash) wallet.transactions += 1
+  wallet.lastTransaction = at.hash
+}
+
+type Coins = { kind: Kind; value: bigint; party: string | null }
+
+function countCoin(wallet: WalletTally, { kind, value, party }: Coins): void {
+  if (kind === 'fee') wallet.fees -= value
+  else if (value < 0n) wallet.coinOut -= value
+  else {
+    wallet.coinIn += value
+    wallet.funder ??= party
+  }
+}
+
+function countAsset(asset: AssetTally, kind: Kind, value: bigint): void {
+  asset.movements += 1
+  if (value < 0n) asset.out -= value
+  else asset.in += value
+  if (kind === 'minted') asset.minted += 1
+  if (kind === 'burned') asset.burned += 1
+}

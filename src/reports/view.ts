@@ -1,0 +1,62 @@
+import type { Figures } from './figures.ts'
+import { addressHtml, type Html, html, nameHtml } from './html.ts'
+import { KINDS, type Kind } from './tally.ts'
+
+/** What kinds of movement are called. */
+export const KIND_NAMES: Readonly<Record<Kind, string>> = {
+  received: 'received',
+  sent: 'sent',
+  own: 'between own wallets',
+  minted: 'minted',
+  burned: 'burned',
+  fee: 'fees',
+}
+export const KINDS_SHOWN = KINDS.map((kind) => ({ kind, name: KIND_NAMES[kind] }))
+
+/** Symbol of the chain's coin. */
+export const coinOf = ({ manifest, tally }: Figures): string =>
+  manifest.job.nativeSymbol ?? tally.assets.get('native')?.symbol ?? 'coin'
+
+/** A wallet of the job by its label, or its address shortened. */
+export function walletHtml({ labels }: Figures, address: string): Html {
+  const label = labels.get(address)
+  return label === undefined ? addressHtml(address) : html`<span title="${address}">${nameHtml(label)}</span>`
+}
+
+export function walletText({ labels }: Figures, address: string): string {
+  const label = labels.get(address)
+  return label === undefined ? `${address.slice(0, 6)}…${address.slice(-4)}` : label.slice(0, 22)
+}
+
+/** An asset by its symbol and its contract; strangers choose symbols. */
+export function assetHtml(figures: Figures, asset: { address: string | null; symbol: string | null }): Html {
+  if (asset.address === null) return html`<strong>${coinOf(figures)}</strong>`
+  const symbol =
+    asset.symbol === null || asset.symbol === '' ? html`<em>no symbol</em>` : nameHtml(asset.symbol)
+  return html`${symbol} ${addressHtml(asset.address)}`
+}
+
+/** Buckets from the first to the last, empty ones too: when each begins (ms) and what it is called. */
+export function bucketsOf({ tally }: Figures): { bucket: number; name: string; day: string }[] {
+  const busy = [...tally.timeline.keys()]
+  if (busy.length === 0) return []
+  const [first, last] = [Math.min(...busy), Math.max(...busy)]
+  const { sizeMs } = tally.buckets
+  return Array.from({ length: last - first + 1 }, (_, at) => {
+    const iso = new Date((first + at) * sizeMs).toISOString()
+    const day = iso.slice(0, 10)
+    return {
+      bucket: first + at,
+      day,
+      name: sizeMs < 86_400_000 ? `${day.slice(5)} ${iso.slice(11, 16)}` : day,
+    }
+  })
+}
+
+/** How long a bucket is, in words. */
+export function bucketWords(sizeMs: number): string {
+  const [minutes, hours, days] = [sizeMs / 60_000, sizeMs / 3_600_000, sizeMs / 86_400_000]
+  if (days >= 1) return days === 1 ? 'day' : `${days} days`
+  if (hours >= 1) return hours === 1 ? 'hour' : `${hours} hours`
+  return minutes === 1 ? 'minute' : `${minutes} minutes`
+}

@@ -1,0 +1,143 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { report } from '../../src/reports/report.ts'
+import { run } from '../../src/run/run.ts'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { listen } from '../../src/service/listen.ts'
+import { GOLDEN_CHAIN, WALLETS } from '../convert/golden-chain.ts'
+import { exportDemo } from '../helpers/demo-export.ts'
+import { HOSTILE_TEXTS } from '../helpers/hostile.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+
+/** Debian's; `.ci/run` installs it. */
+const CHROMIUM = '/usr/bin/chromium'
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+const folder = suiteFolder()
+const WORLDS = ['demo', 'mainnet', 'empty', 'hostile'] as const
+const fileOf = (world: string) => join(folder, world, 'report.html')
+let browser: Browser
+
+beforeAll(async () => {
+  if (!existsSync(CHROMIUM)) return
+  await exportDemo(join(folder, 'demo'))
+  const mainnet = { chain: '1', startBlock: 17_173_049, endBlock: 17_173_051, nativeSymbol: 'ETH' }
+  const addresses = [
+    '0x6b75d8af000000e20b7a7ddf000ba900b4009a80',
+    '0xae2fc483527b8ef99eb5d9b44875f005ba1fae13',
+  ]
+  await exported(testJob({ addresses, ...mainnet, output: join(folder, 'mainnet') }))
+  await exported(testJob({ addresses: [`0x${'9'.repeat(40)}`], output: join(folder, 'empty') }))
+  await exportHostile(join(folder, 'hostile'))
+  for (const world of WORLDS) await report([join(folder, world)])
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+})
+
+afterAll(() => browser?.close())
+
+/** The made-up chain with the worst names that strangers can think of. */
+async function exportHostile(output: string): Promise<void> {
+  const texts = [...HOSTILE_TEXTS, '<img src=x onerror=alert(1)>', '</script><script>alert(1)</script>']
+  let at = 0
+  const poison = (key: string, value: unknown) => {
+    if (!/^(name|symbol|methodName)$/.test(key)) return value
+    at += 1
+    return texts[at % texts.length]
+  }
+  const chain = JSON.parse(JSON.stringify(GOLDEN_CHAIN), poison) as typeof GOLDEN_CHAIN
+  const made = await listen(createDataService({ chains: { made: chain } }))
+  const service = { baseUrl: made.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+  const job = testJob({ addresses: [], chain: 'made', endBlock: 200, output, service })
+  await exported({ ...job, wallets: [{ address: WALLETS[0]?.address ?? '', label: '<b>"&\u202e' }] })
+  await made.close()
+}
+
+async function exported(job: Parameters<typeof run>[0][number]): Promise<void> {
+  expect((await run([job])).code).toBeUndefined()
+}
+
+type Seen = { page: Page; requests: string[]; complaints: string[] }
+
+/** Opens a page, and hears all that it asks for and complains of. */
+async function open(world: string, options: { width?: number; dark?: boolean } = {}): Promise<Seen> {
+  const { width = 1280, dark = false } = options
+  const context = await browser.newContext({
+    viewport: { width, height: 900 },
+    colorScheme: dark ? 'dark' : 'light',
+  })
+  const page = await context.newPage()
+  const seen: Seen = { page, requests: [], complaints: [] }
+  const own = pathToFileURL(fileOf(world)).href
+  page.on('request', (request) => request.url() !== own && seen.requests.push(request.url()))
+  page.on('console', (message) => message.type() === 'error' && seen.complaints.push(message.text()))
+  page.on('pageerror', (error) => seen.complaints.push(error.message))
+  page.on('dialog', (dialog) => {
+    seen.complaints.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  await page.goto(own)
+  await ready(page)
+  return seen
+}
+
+/** The list of rows says how many it has. */
+async function ready(page: Page): Promise<void> {
+  await expect.poll(() => page.locator('output').first().textContent()).toMatch(/rows$/)
+}
+
+describe.skipIf(!existsSync(CHROMIUM))('a report in a browser', () => {
+  test.for(WORLDS)('of the export %s asks nobody for anything and complains of nothing', async (world) => {
+    for (const dark of [false, true]) {
+      const { page, requests, complaints } = await open(world, { dark })
+      expect({ requests, complaints }).toEqual({ requests: [], complaints: [] })
+      await page.context().close()
+    }
+  })
+
+  test.for(WORLDS)('of the export %s has no fault that axe finds, light or dark', async (world) => {
+    for (const dark of [false, true]) {
+      const { page } = await open(world, { dark })
+      await page.evaluate(AXE)
+      const violations = await page.evaluate(async () => {
+        const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }
+        type Violation = { id: string; nodes: { html: string }[] }
+        const { violations: found } = await axe.run()
+        return found.map(({ id, nodes }) => [id, nodes[0]?.html.slice(0, 200)])
+      })
+      expect({ dark, violations }).toEqual({ dark, violations: [] })
+      await page.context().close()
+    }
+  })
+
+  test.for(WORLDS)('of the export %s fits a phone without scrolling sideways', async (world) => {
+    const { page } = await open(world, { width: 360 })
+    const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')
+    expect(widths).toEqual([360, 360])
+    await page.context().close()
+  })
+
+  test('finds rows as one types, moves by keys, and sorts tables', async () => {
+    const { page } = await open('demo')
+    await page.locator('input[type=search]').fill('burn')
+    await expect.poll(() => page.locator('output').textContent()).toMatch(/^\d+ rows$/)
+    const kinds = await page.locator('.space .row span:nth-child(3)').allTextContents()
+    expect(kinds.length).toBeGreaterThan(3)
+    await page.locator('input[type=search]').fill('')
+    await page.locator('.list').focus()
+    await page.keyboard.press('End')
+    await expect
+      .poll(() => page.locator('.space .row.current').getAttribute('aria-rowindex'))
+      .toBe(String(Number(await page.locator('.list').getAttribute('aria-rowcount'))))
+    const movements = page.locator('#wallets table').first()
+    await movements.locator('thead button', { hasText: 'movements' }).click()
+    const cells = await movements.locator('tbody tr td:nth-child(5)').allTextContents()
+    const numbers = cells.map((text) => Number(text.replaceAll('\u2009', '').replace('–', '0')))
+    expect(numbers).toEqual([...numbers].sort((a, b) => b - a))
+    await page.context().close()
+  })
+})
