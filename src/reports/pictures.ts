@@ -1,4 +1,4 @@
-import { Html, html } from './html.ts'
+import { type Html, html } from './html.ts'
 
 const round = (n: number) => Math.round(n * 100) / 100
 
@@ -105,5 +105,3 @@ export function heatMap(
   })
   return pictureHtml({ width, height: rows.length * tall }, sentence, html`${marks}`)
 }
-
-export const NO_HTML = new Html('')

@@ -14,7 +14,7 @@ export type Reading = {
   rejects: [reason: string, count: number][]
 }
 
-export type RunFigures = {
+type RunFigures = {
   startedAt: string
   state: string
   seconds: number

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { report } from '../../src/reports/report.ts'
@@ -16,7 +16,6 @@ import { suiteFolder } from '../helpers/temp-folder.ts'
 
 /** Debian's; `.ci/run` installs it. */
 const CHROMIUM = '/usr/bin/chromium'
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const folder = suiteFolder()
 const WORLDS = ['demo', 'mainnet', 'empty', 'hostile'] as const
@@ -102,11 +101,13 @@ describe.skipIf(!existsSync(CHROMIUM))('a report in a browser', () => {
   test.for(WORLDS)('of the export %s has no fault that axe finds, light or dark', async (world) => {
     for (const dark of [false, true]) {
       const { page } = await open(world, { dark })
-      await page.evaluate(AXE)
+      await page.evaluate(axe.source)
       const violations = await page.evaluate(async () => {
-        const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }
+        const { axe: looker } = globalThis as unknown as {
+          axe: { run(): Promise<{ violations: Violation[] }> }
+        }
         type Violation = { id: string; nodes: { html: string }[] }
-        const { violations: found } = await axe.run()
+        const { violations: found } = await looker.run()
         return found.map(({ id, nodes }) => [id, nodes[0]?.html.slice(0, 200)])
       })
       expect({ dark, violations }).toEqual({ dark, violations: [] })
