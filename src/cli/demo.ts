@@ -15,7 +15,7 @@ export function demoCommand(program: Command, finish: Finish): void {
   hideOptions(overrideOptions(command))
     .option('--json', 'one JSON summary on stdout at the end')
     .action(async (args: RunArguments & Overrides) =>
-      finish(await runJobs(() => readJobs([demoFile()], args), args)),
+      finish(await runJobs(() => readJobs([demoFile()], args), { ...args, report: true })),
     )
   logOptions(command)
 }

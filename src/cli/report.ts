@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { say } from '../report/say.ts'
 import { counted, sized } from '../report/words.ts'
 import { REPORT_DEFAULTS, report } from '../reports/report.ts'
+import { serveReport } from '../reports/serve-report.ts'
 import { addExamples } from './examples.ts'
 import { openLog } from './log.ts'
 import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
@@ -11,6 +13,7 @@ type ReportArguments = {
   labels?: string
   opening?: string
   maxRows: number
+  serve?: boolean
 }
 
 export function reportCommand(program: Command): void {
@@ -26,11 +29,13 @@ export function reportCommand(program: Command): void {
     .option('--labels <file>', 'CSV with address,label: what wallets and others are called')
     .option('--opening <file>', 'CSV of what wallets had before the first row')
     .option('--max-rows <count>', 'rows that the page holds, the newest', rowCount, REPORT_DEFAULTS.maxRows)
+    .option('--serve', 'show it on this machine instead, anew whenever the export changes')
     .action(writeReport)
   addExamples(
     command,
     ['report output/mine', 'writes output/mine/report.html'],
     ['report output/a output/b --out both.html', 'two exports on one page'],
+    ['report output/mine --serve', 'beside a nightly run or a watch'],
   )
 }
 
@@ -42,6 +47,18 @@ function rowCount(text: string): number {
 async function writeReport(words: string[], options: ReportArguments): Promise<void> {
   const outputs: string[] = []
   for (const word of words) outputs.push((await outputOf(word)).output)
-  const { file, bytes, rows } = await report(outputs as [string, ...string[]], options)
+  const named = outputs as [string, ...string[]]
+  if (options.serve) return showReport(named, options)
+  const { file, bytes, rows } = await report(named, options)
   openLog({}).info(`wrote ${file} (${sized(bytes)}, ${counted(rows, 'row')}): open it in a browser`)
+}
+
+async function showReport(outputs: readonly [string, ...string[]], options: ReportArguments): Promise<void> {
+  const served = await serveReport(outputs, options)
+  say(`report on ${served.url} (nobody else finds it there); stop it with Ctrl-C`)
+  await new Promise<void>((resolve) => {
+    process.once('SIGINT', resolve)
+    process.once('SIGTERM', resolve)
+  })
+  await served.close()
 }

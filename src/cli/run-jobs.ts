@@ -16,7 +16,7 @@ import { onSignals } from './signals.ts'
 
 export type RunArguments = NotifyArguments &
   BoundArguments &
-  LogArguments & { fresh?: boolean; reread?: string; json?: boolean }
+  LogArguments & { fresh?: boolean; reread?: string; json?: boolean; report?: boolean }
 
 /** Exports jobs, shows how it goes, tells monitoring, and says at the end what was done. Gives the exit code. */
 export async function runJobs(read: () => Promise<Job[]>, args: RunArguments): Promise<number> {
@@ -29,7 +29,9 @@ export async function runJobs(read: () => Promise<Job[]>, args: RunArguments): P
     live.stop()
     const jobs = result.jobs.map((job) => ({ ...job, exit: exitCodeOf(job) }))
     await notifier.end({ exit: exitOf(result), jobs })
-    return conclude(result, { args, log: live.log })
+    const exit = conclude(result, { args, log: live.log })
+    if (args.report) await writeReports(result, { args, log: live.log })
+    return exit
   } catch (thrown) {
     live.stop()
     await notifier.end({ exit: toExportError(thrown).failure.exit, jobs: undefined })
@@ -62,6 +64,25 @@ function conclude(result: RunResult, { args, log }: { args: RunArguments; log: L
   else if (!args.quiet) say(summaryText(jobs, { now: Date.now(), program: programName() }))
   for (const job of jobs) for (const failure of failuresOf(job)) log.failure(failure)
   return exitOf(result)
+}
+
+/** A page for each job that was exported; a job without a ledger has none. */
+async function writeReports(
+  { jobs }: RunResult,
+  { args, log }: { args: RunArguments; log: Log },
+): Promise<void> {
+  const { report } = await import('../reports/report.ts')
+  for (const { job, error } of jobs) {
+    if (error !== undefined) continue
+    if (!job.tables.includes('ledger')) {
+      log.warn(`${job.name}: no report, since its tables have no ledger`)
+      continue
+    }
+    const { file } = await report([job.output])
+    const line = `Report: ${file}`
+    if (args.json || args.quiet) log.info(line)
+    else say(line)
+  }
 }
 
 /** What a job's run ended with; where it failed, what is lacking in its files is not worth a word. */

@@ -1,6 +1,5 @@
-import { writeFile } from 'node:fs/promises'
 import { csvLine } from '../core/csv-text.ts'
-import { readTextIfAny } from '../core/disk.ts'
+import { readTextIfAny, writeAtomically } from '../core/disk.ts'
 import { readRecords, recordFault } from '../read/csv-records.ts'
 import { tickerName } from './asset-name.ts'
 import { type Asset, assetKey, isNft } from './movement.ts'
@@ -49,7 +48,7 @@ export async function openPlaceholders(file: string): Promise<Placeholders> {
       return placeholder
     },
     save: async () => {
-      if (isChanged) await writeFile(file, csvLine(COLUMNS) + lines.join(''))
+      if (isChanged) await writeAtomically(file, csvLine(COLUMNS) + lines.join(''))
     },
   }
 }

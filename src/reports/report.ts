@@ -1,6 +1,5 @@
-import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { diskError } from '../core/disk.ts'
+import { writeAtomically } from '../core/disk.ts'
 import { figuresOf } from './figures.ts'
 import { pageOf, type Shown } from './page.ts'
 
@@ -34,6 +33,17 @@ export async function report(
   outputs: readonly [string, ...string[]],
   options: ReportOptions = {},
 ): Promise<Reported> {
+  const { page, rows } = await renderReport(outputs, options)
+  const file = options.out ?? join(outputs[0], REPORT_FILE)
+  await writeAtomically(file, page)
+  return { file, bytes: Buffer.byteLength(page), rows }
+}
+
+/** The page itself, and how many rows it holds. Throws as `report` does. */
+export async function renderReport(
+  outputs: readonly [string, ...string[]],
+  options: Omit<ReportOptions, 'out'>,
+): Promise<{ page: string; rows: number }> {
   const { opening, labels: names, maxRows = REPORT_DEFAULTS.maxRows } = options
   const shown: Shown[] = []
   for (const output of outputs) {
@@ -41,23 +51,9 @@ export async function report(
     const title = outputs.length === 1 ? options.title : undefined
     shown.push({ title: title ?? figures.manifest.job.name, figures })
   }
-  const [first, ...others] = shown as [Shown, ...Shown[]]
-  const page = pageOf([first, ...others], options.title ?? shown.map(({ title }) => title).join(', '))
-  const file = options.out ?? join(outputs[0], REPORT_FILE)
-  await writeWhole(file, page)
+  const title = options.title ?? shown.map((one) => one.title).join(', ')
   return {
-    ...{ file, bytes: Buffer.byteLength(page) },
+    page: pageOf(shown as [Shown, ...Shown[]], title),
     rows: shown.reduce((sum, { figures }) => sum + figures.rows.held, 0),
-  }
-}
-
-async function writeWhole(file: string, text: string): Promise<void> {
-  const part = `${file}.part`
-  try {
-    await writeFile(part, text)
-    await rename(part, file)
-  } catch (cause) {
-    await rm(part, { force: true }).catch(() => {})
-    throw diskError(`cannot write ${file}`, cause)
   }
 }

@@ -16,9 +16,27 @@ test('demo exports the demo wallets from any folder', async () => {
   const { exit, stdout } = await runCommand(['demo'], {}, { cwd })
   expect(exit).toBe(0)
   expect(stdout).toContain('  7 CSV files in output/demo\n')
+  expect(stdout.trimEnd().split('\n').at(-1)).toBe('Report: output/demo/report.html')
+  expect(existsSync(join(cwd, 'output/demo/report.html'))).toBe(true)
   expect((await runCommand(['verify', 'output/demo'], {}, { cwd })).exit).toBe(0)
   expect(readManifest(join(cwd, 'output', 'demo')).coverage).toHaveLength(12)
   expect((await runCommand(['demo'], {}, { cwd })).stdout).toContain('demo: already complete')
+})
+
+test('run --report writes a page beside each export, and says why where it cannot', async () => {
+  const cwd = tempFolder()
+  const words = ['run', '--chain', '43114', '--address', A, '--base-url', 'demo', '--end-block', '421']
+  const { exit, stdout } = await runCommand([...words, '--report', '--output', 'mine'], {}, { cwd })
+  expect({ exit, last: stdout.trimEnd().split('\n').at(-1) }).toEqual({
+    exit: 0,
+    last: 'Report: mine/report.html',
+  })
+  const bare = [...words, '--report', '--output', 'bare', '--tables', 'transactions', '--json']
+  const { exit: end, stderr } = await runCommand(bare, {}, { cwd })
+  expect({ end, stderr }).toEqual({
+    end: 0,
+    stderr: expect.stringContaining('no report, since its tables have no ledger'),
+  })
 })
 
 test('init writes a job that runs as it is', async () => {
