@@ -28,9 +28,12 @@ export function stackedBars(bars: readonly Bar[], sentence: string): Html {
     return html`<g><title>${title}</title>${boxes}</g>`
   })
   const every = Math.max(1, Math.ceil(bars.length / 8))
-  const ticks = bars.map(({ name }, at) =>
-    at % every === 0 ? html`<text x="${round(left + at * step)}" y="${height - 6}">${name}</text>` : html``,
-  )
+  const ticks = bars.map(({ name }, at) => {
+    const x = round(left + at * step)
+    // The last name would be cut off at the margin.
+    if (at % every !== 0 || x > width - 80) return html``
+    return html`<text x="${x}" y="${height - 6}">${name}</text>`
+  })
   const levels = [0, 0.5, 1].map((share) => {
     const y = round(height - bottom - share * room)
     return html`<line x1="${left}" x2="${width}" y1="${y}" y2="${y}" class="grid"/><text x="${left - 6}" y="${y + 4}" class="end">${Math.round(most * share)}</text>`

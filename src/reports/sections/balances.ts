@@ -47,7 +47,7 @@ function assetOf(figures: Figures, key: string, isOpen: boolean): Html {
   const pictures = all.slice(0, MOST_PICTURES).map(
     (
       one,
-    ) => html`<li><h3>${walletHtml(figures, one.wallet)}</h3>${stepLine(pointsOf(figures, one, decimals), `balance of ${walletText(figures, one.wallet)}`)}
+    ) => html`<li><h3>${walletHtml(figures, one.wallet)}</h3>${stepLine(pointsOf(figures, { ...one, before: endOf(one) - one.value }, decimals), `balance of ${walletText(figures, one.wallet)}`)}
 <p>${amountHtml(endOf(one), decimals)}${below.has(one.wallet) ? html` <small>spent more than was seen coming in</small>` : ''}</p></li>`,
   )
   const rows = all.map((one) => [
@@ -59,14 +59,21 @@ function assetOf(figures: Figures, key: string, isOpen: boolean): Html {
 ${asTable(tableHtml('Balances at the end', ['wallet', 'balance'], rows))}</details>`
 }
 
+/** `before` is what the wallet had before the first row, where the user gave it. */
+type Drawn = BalanceSeries & { before: bigint }
+
 /** For drawing alone: what is too large or too small for a double is drawn as the nearest that fits. */
-function pointsOf({ tally }: Figures, { series }: BalanceSeries, decimals: number | null) {
+function pointsOf({ tally }: Figures, { series, before }: Drawn, decimals: number | null) {
   const points = [...series].sort(([a], [b]) => a - b)
   const first = points[0]?.[0] ?? 0
   const end = Math.max(...tally.timeline.keys())
   const numberOf = (value: bigint) => clamp(Number(shiftDecimal(String(value), decimals) ?? String(value)))
-  const drawn = points.map(([bucket, value]) => [bucket, numberOf(value)] as const)
-  return [[first - 1, 0] as const, ...drawn, [end, drawn.at(-1)?.[1] ?? 0] as const]
+  const drawn = points.map(([bucket, value]) => [bucket, numberOf(before + value)] as const)
+  return [
+    [first - 1, numberOf(before)] as const,
+    ...drawn,
+    [end, drawn.at(-1)?.[1] ?? numberOf(before)] as const,
+  ]
 }
 
 const clamp = (value: number) => Math.min(1e300, Math.max(-1e300, value))
