@@ -6,6 +6,7 @@ import type { Figures } from './figures.ts'
 import { type Html, html } from './html.ts'
 import { assetsSection } from './sections/assets.ts'
 import { balancesSection } from './sections/balances.ts'
+import { comparedOf, compareSection } from './sections/compare.ts'
 import { headSection } from './sections/head.ts'
 import { nftsSection } from './sections/nfts.ts'
 import { partiesSection } from './sections/parties.ts'
@@ -33,7 +34,8 @@ export function pageOf(shown: readonly [Shown, ...Shown[]], title: string): stri
   ].join('; ')
   const packed = shown.map(
     ({ figures }, at) =>
-      `<script type="application/octet-stream" id="rows-${at}">${figures.rows.packed}</script>\n`,
+      `<script type="application/octet-stream" id="rows-${at}">${figures.rows.packed}</script>\n` +
+      `<script type="application/json" id="compare-${at}">${jsonInHtml(comparedOf(figures))}</script>\n`,
   )
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}">
@@ -58,6 +60,7 @@ function contents(shown: readonly Shown[], title: string): Html {
 function bodyOf({ title, figures }: Shown, at: number): string {
   const sections = [
     ...[headSection(figures, title), timeSection(figures), walletsSection(figures), balancesSection(figures)],
+    compareSection(figures, at),
     ...[assetsSection(figures), partiesSection(figures), nftsSection(figures), feesSection(figures)],
     ...[readingSection(figures), rowsSection(figures, at)],
   ]
@@ -65,6 +68,13 @@ function bodyOf({ title, figures }: Shown, at: number): string {
   const own = at === 0 ? text : text.replace(/(<section id="|href="#)([a-z]+")/g, `$1${at}-$2`)
   return `<article id="export-${at}">${own}</article>\n`
 }
+
+/** JSON that ends no script, whatever strangers wrote. */
+const jsonInHtml = (value: unknown) =>
+  JSON.stringify(value).replace(
+    /[<\u2028\u2029]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64')
 

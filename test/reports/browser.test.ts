@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { balances } from '../../src/balances/balances.ts'
 import { report } from '../../src/reports/report.ts'
 import { run } from '../../src/run/run.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
@@ -119,6 +120,23 @@ describe.skipIf(!existsSync(CHROMIUM))('a report in a browser', () => {
     const { page } = await open(world, { width: 360 })
     const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')
     expect(widths).toEqual([360, 360])
+    await page.context().close()
+  })
+
+  test('compares two dates, to the last digit', async () => {
+    const { page } = await open('demo')
+    const rows = () => page.locator('.compare tbody tr').allTextContents()
+    const whole = (await balances(join(folder, 'demo'), { all: true })).balances
+      .filter(({ asset_type }) => asset_type === 'native')
+      .map(({ amount }) => (amount ?? '').replace('-', '−'))
+    const later = await page.locator('.compare tbody td:nth-child(3)').allTextContents()
+    expect(later.sort()).toEqual(whole.sort())
+    const before = await rows()
+    await page.locator('.compare select[data-pick=to]').selectOption('0')
+    const changes = await page.locator('.compare tbody td:nth-child(4)').allTextContents()
+    expect([...new Set(changes)]).toEqual(['0'])
+    await page.locator('.compare select[data-pick=asset]').selectOption('1')
+    expect(await rows()).not.toEqual(before)
     await page.context().close()
   })
 

@@ -1,0 +1,73 @@
+type Wallet = { name: string; before: string; points: (number | string)[] }
+type Compared = {
+  times: { bucket: number; name: string }[]
+  assets: { name: string; decimals: number | null; wallets: Wallet[] }[]
+}
+
+/** Fills the comparison of two dates, anew whenever another asset or date is picked. */
+export function compareDates(section: HTMLElement): void {
+  const text = document.getElementById(section.dataset.compare ?? '')?.textContent ?? ''
+  const { times, assets } = JSON.parse(text) as Compared
+  const [asset, from, to] = ['asset', 'from', 'to'].map((name) =>
+    section.querySelector(`[data-pick=${name}]`),
+  ) as [HTMLSelectElement, HTMLSelectElement, HTMLSelectElement]
+  offer(
+    asset,
+    assets.map(({ name }) => name),
+  )
+  for (const pick of [from, to])
+    offer(
+      pick,
+      times.map(({ name }) => name),
+    )
+  to.selectedIndex = times.length - 1
+  const show = () => {
+    const picked = assets[asset.selectedIndex]
+    const buckets = [from, to].map((pick) => times[pick.selectedIndex]?.bucket ?? 0)
+    const rows = (picked?.wallets ?? []).map((wallet) => {
+      const [then = 0n, later = 0n] = buckets.map((bucket) => valueAt(wallet, bucket))
+      return rowOf(
+        wallet.name,
+        [then, later, later - then].map((value) => plain(value, picked?.decimals ?? 0)),
+      )
+    })
+    section.querySelector('tbody')?.replaceChildren(...rows)
+  }
+  for (const pick of [asset, from, to]) pick.addEventListener('change', show)
+  show()
+}
+
+function offer(select: HTMLSelectElement, names: readonly string[]): void {
+  select.append(...names.map((name, at) => new Option(shown(name), String(at))))
+}
+
+const shown = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '␣').slice(0, 80)
+
+/** The last value that is not after the bucket. */
+function valueAt({ before, points }: Wallet, bucket: number): bigint {
+  let value = before
+  for (let at = 0; at < points.length && Number(points[at]) <= bucket; at += 2) value = String(points[at + 1])
+  return BigInt(value)
+}
+
+function rowOf(name: string, cells: readonly string[]): HTMLTableRowElement {
+  const row = document.createElement('tr')
+  const head = document.createElement('th')
+  head.scope = 'row'
+  head.textContent = shown(name)
+  row.append(head)
+  for (const text of cells) {
+    const cell = row.insertCell()
+    cell.className = 'number'
+    cell.textContent = text
+  }
+  return row
+}
+
+/** Exact plain digits, however many. */
+function plain(value: bigint, decimals: number): string {
+  const digits = String(value < 0n ? -value : value).padStart(decimals + 1, '0')
+  const whole = digits.slice(0, digits.length - decimals)
+  const fraction = decimals === 0 ? '' : digits.slice(-decimals).replace(/0+$/, '')
+  return `${value < 0n ? '−' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
+}
