@@ -3,6 +3,7 @@
 import { benchBooks } from './books.js'
 import { benchMemory } from './memory.js'
 import { benchNightly } from './nightly.js'
+import { benchPage } from './page.js'
 import { benchPaging } from './paging.js'
 import { benchParquet } from './parquet.js'
 import { benchProfile } from './profile.js'
@@ -18,6 +19,7 @@ const BENCHES = {
   nightly: benchNightly,
   quota: benchQuota,
   books: benchBooks,
+  page: benchPage,
 }
 const [name, ...args] = process.argv.slice(2)
 const chosen = name === undefined ? Object.values(BENCHES) : [BENCHES[name]]

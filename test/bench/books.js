@@ -1,5 +1,5 @@
 // What becomes of a large ledger: balances, and files for accounting programs; whole processes, their peak memory and rows a
-// second. Usage: npm run bench -- books [transactions, default 200000] [csv|parquet] [balances, or a format, default all]
+// second. Usage: npm run bench -- books [transactions, default 200000] [csv|parquet] [balances, report or a format, default all]
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runMeasured } from './run-measured.js'
@@ -26,7 +26,9 @@ export function benchBooks(transactions = 200_000, format = 'csv', only = undefi
     }
     const balances = () => measured('balances', ['balances', output, '--format', 'csv'])
     const converted = (to) => measured(to, ['convert', output, '--to', to, '--out', join(folder, to)])
-    const asked = ['balances', ...PRESETS].filter((what) => only === undefined || what === only)
-    console.table(asked.map((what) => (what === 'balances' ? balances() : converted(what))))
+    const reported = () => measured('report', ['report', output, '--out', join(folder, 'report.html')])
+    const asked = ['balances', 'report', ...PRESETS].filter((what) => only === undefined || what === only)
+    const made = { balances, report: reported }
+    console.table(asked.map((what) => (made[what] ?? (() => converted(what)))()))
   })
 }

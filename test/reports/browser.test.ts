@@ -123,6 +123,24 @@ describe.skipIf(!existsSync(CHROMIUM))('a report in a browser', () => {
     await page.context().close()
   })
 
+  test('is printed dark on white from a dark screen, nothing cut on A4', async () => {
+    // A4 across, less margins of 12 mm, at 96 dots an inch.
+    const { page } = await open('demo', { width: 1031, dark: true })
+    await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+    const found = await page.evaluate(`(() => {
+      const { color, backgroundColor } = getComputedStyle(document.body)
+      const cut = [...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth)
+      return { color, backgroundColor, wide: document.documentElement.scrollWidth, cut: cut.length }
+    })()`)
+    expect(found).toEqual({
+      color: 'rgb(27, 31, 36)',
+      backgroundColor: 'rgb(255, 255, 255)',
+      wide: 1031,
+      cut: 0,
+    })
+    await page.context().close()
+  })
+
   test('compares two dates, to the last digit', async () => {
     const { page } = await open('demo')
     const rows = () => page.locator('.compare tbody tr').allTextContents()

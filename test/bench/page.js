@@ -1,0 +1,66 @@
+// How soon a report's page is ready in a browser, and how long a search takes; Debian's Chromium.
+// Usage: npm run bench -- page [transactions, default 32000, which are some 104,000 rows of ledger]
+import { statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { chromium } from 'playwright-core'
+import { runMeasured } from './run-measured.js'
+import { walletsOf, withService } from './with-service.js'
+
+const TIMES = 5
+const SEARCHED = ['0xaaaa', 'burn', 'usdc', 'nothing has this']
+
+export function benchPage(transactions = 32_000) {
+  return withService({ world: 'dense', transactions: Number(transactions) }, async ({ folder, url }) => {
+    const [job, output] = [join(folder, 'bench.json'), join(folder, 'out')]
+    const fields = {
+      chain: '43114',
+      endBlock: Number(transactions),
+      addresses: walletsOf(1),
+      tables: ['ledger'],
+    }
+    writeFileSync(job, JSON.stringify(fields))
+    runMeasured(['run', job, '--base-url', url, '--output', output, '--quiet'])
+    const made = runMeasured(['report', output])
+    const file = join(output, 'report.html')
+    const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+    try {
+      const found = []
+      for (let time = 0; time < TIMES; time += 1) found.push(await measurePage(browser, file))
+      const worst = (name) => Math.max(...found.map((one) => one[name]))
+      console.table([
+        {
+          pageMB: Math.round(statSync(file).size / 1e5) / 10,
+          madeInSeconds: Math.round(made.seconds * 10) / 10,
+          peakMB: made.peakMB,
+          readyMs: worst('readyMs'),
+          searchMs: worst('searchMs'),
+        },
+      ])
+    } finally {
+      await browser.close()
+    }
+  })
+}
+
+async function measurePage(browser, file) {
+  const page = await browser.newPage()
+  const start = performance.now()
+  await page.goto(pathToFileURL(file).href)
+  while (!/rows$/.test((await page.locator('output').textContent()) ?? '')) await page.waitForTimeout(5)
+  const readyMs = Math.round(performance.now() - start)
+  const times = []
+  for (const text of SEARCHED)
+    times.push(
+      await page.evaluate((wanted) => {
+        const input = document.querySelector('input[type=search]')
+        input.value = wanted
+        const before = performance.now()
+        input.dispatchEvent(new Event('input'))
+        document.body.getBoundingClientRect()
+        return performance.now() - before
+      }, text),
+    )
+  await page.close()
+  return { readyMs, searchMs: Math.round(Math.max(...times)) }
+}
