@@ -5,6 +5,7 @@ import { REPORT_DEFAULTS, report } from '../reports/report.ts'
 import { serveReport } from '../reports/serve-report.ts'
 import { addExamples } from './examples.ts'
 import { openLog } from './log.ts'
+import { openPage } from './open-page.ts'
 import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 
 type ReportArguments = {
@@ -14,6 +15,7 @@ type ReportArguments = {
   opening?: string
   maxRows: number
   serve?: boolean
+  open?: boolean
 }
 
 export function reportCommand(program: Command): void {
@@ -29,6 +31,7 @@ export function reportCommand(program: Command): void {
     .option('--labels <file>', 'CSV with address,label: what wallets and others are called')
     .option('--opening <file>', 'CSV of what wallets had before the first row')
     .option('--max-rows <count>', 'rows that the page holds, the newest', rowCount, REPORT_DEFAULTS.maxRows)
+    .option('--open', 'open it in the browser')
     .option('--serve', 'show it on this machine instead, anew whenever the export changes')
     .action(writeReport)
   addExamples(
@@ -50,7 +53,9 @@ async function writeReport(words: string[], options: ReportArguments): Promise<v
   const named = outputs as [string, ...string[]]
   if (options.serve) return showReport(named, options)
   const { file, bytes, rows } = await report(named, options)
-  openLog({}).info(`wrote ${file} (${sized(bytes)}, ${counted(rows, 'row')}): open it in a browser`)
+  const log = openLog({})
+  log.info(`wrote ${file} (${sized(bytes)}, ${counted(rows, 'row')}): open it in a browser`)
+  if (options.open && !(await openPage(file))) log.warn('no browser was found to open it with')
 }
 
 async function showReport(outputs: readonly [string, ...string[]], options: ReportArguments): Promise<void> {

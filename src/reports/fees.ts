@@ -9,12 +9,16 @@ export type FeeFigures = {
   lost: bigint
 }
 
+/** Addresses of one statement: text of 50 KB. */
+const ADDRESSES_AT_ONCE = 1_000
+
 /** Adds them up; undefined where the export has no table of transactions. */
 export async function readFees({ eachFile, rows, manifest }: OpenedExport): Promise<FeeFigures | undefined> {
   if (manifest.tables.transactions === undefined) return undefined
   await rows.run('CREATE TABLE wallets (wallet VARCHAR)')
-  for (const { address } of manifest.coverage)
-    await rows.run(`INSERT INTO wallets VALUES (${literal(address)})`)
+  const addresses = manifest.coverage.map(({ address }) => `(${literal(address)})`)
+  for (let at = 0; at < addresses.length; at += ADDRESSES_AT_ONCE)
+    await rows.run(`INSERT INTO wallets VALUES ${addresses.slice(at, at + ADDRESSES_AT_ONCE).join()}`)
   await rows.run('CREATE TABLE costs (failed BOOLEAN, n BIGINT, fees HUGEINT)')
   await eachFile(
     'transactions',

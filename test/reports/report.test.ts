@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -179,6 +179,21 @@ describe('walletlake report', () => {
     expect(page).toContain('<title>Mine &amp; yours</title>')
     expect(page).toContain('The &lt;first&gt;')
   })
+
+  test.skipIf(process.platform !== 'linux')(
+    'opens the page with what the desktop has, if it has something',
+    async () => {
+      const [bin, opened] = [join(folder, 'bin'), join(folder, 'opened')]
+      mkdirSync(bin)
+      writeFileSync(join(bin, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 })
+      const out = join(folder, 'open.html')
+      const words = ['report', outputs.csv, '--out', out, '--max-rows', '5', '--open']
+      expect((await runCommand(words, { PATH: `${bin}:/bin:/usr/bin` })).exit).toBe(0)
+      await expect.poll(() => existsSync(opened) && readFileSync(opened, 'utf8')).toBe(`${out}\n`)
+      const { exit, stderr } = await runCommand(words, { PATH: join(folder, 'nothing') })
+      expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringContaining('no browser was found') })
+    },
+  )
 
   test.for([
     { words: ['no/such/output'], says: 'there is no output folder' },
