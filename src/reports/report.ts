@@ -3,6 +3,7 @@ import { writeAtomically } from '../core/disk.ts'
 import { figuresOf } from './figures.ts'
 import { pageOf, type Shown } from './page.ts'
 
+/** What a report is called, what it holds, and where it goes. */
 export type ReportOptions = {
   /** The file to write. @default report.html in the (first) output */
   out?: string | undefined
