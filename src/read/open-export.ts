@@ -50,10 +50,12 @@ export async function openExport(folder: string): Promise<OpenedExport> {
       for (const listed of filesOf(table)) {
         const file = await open(listed)
         try {
+          if (file.longest <= SHORT_ROW) await rows.limitMemory(STATEMENT_MEMORY)
           await rows.run(statement(sourceSql(file, textColumns(tableOf(table).columns))))
         } catch (thrown) {
           throw await faultOf(listed, thrown)
         } finally {
+          await rows.limitMemory()
           await file.close()
         }
       }
@@ -82,7 +84,9 @@ export async function openExport(folder: string): Promise<OpenedExport> {
 /** Bytes of a row with which a stream of rows keeps to little memory. */
 const SHORT_ROW = 1024 * 1024
 /** Of 328,000 rows 290 MB are the peak of the process with it, 416 MB with all that the engine may have. */
-const STREAM_MEMORY = 64_000_000
+const STREAM_MEMORY = 48_000_000
+/** What statements over such rows may have: more groups than it holds go to the disk. */
+const STATEMENT_MEMORY = 96_000_000
 
 function columnOf(columns: readonly Column[], name: string): Column {
   const column = columns.find((one) => one.name === name)
