@@ -1,23 +1,32 @@
-import { assetKey, type Movement } from './movement.ts'
+import type { OpenedExport } from '../read/open-export.ts'
+import { assetKey } from './movement.ts'
 
 /**
  * Assets whose amounts, added up in any way, may have more digits than a program's numbers: by key, those of a collection
- * together.
+ * together. All of the export counts, so that each year's journal has the same assets.
  */
 export async function assetsBeyond(
   digits: number,
-  transactions: AsyncIterable<readonly Movement[]>,
+  { eachFile, rows }: OpenedExport,
 ): Promise<ReadonlySet<string>> {
-  const moved = new Map<string, { sum: bigint; zeros: number }>()
-  for await (const movements of transactions) {
-    for (const { asset, value } of movements) {
-      const key = assetKey({ ...asset, tokenId: null })
-      const known = moved.get(key) ?? { sum: 0n, zeros: Number.POSITIVE_INFINITY }
-      moved.set(key, { sum: known.sum + value, zeros: Math.min(known.zeros, trailingZeros(String(value))) })
-    }
-  }
-  const isBeyond = ({ sum, zeros }: { sum: bigint; zeros: number }) => String(sum).length - zeros > digits
-  return new Set([...moved].filter(([, all]) => isBeyond(all)).map(([key]) => key))
+  await rows.run('CREATE TABLE digits (type VARCHAR, address VARCHAR, sum BIGNUM, zeros BIGINT)')
+  await eachFile(
+    'ledger',
+    (source) =>
+      `INSERT INTO digits SELECT asset_type, asset_address, sum(ltrim(value, '-')::BIGNUM), ` +
+      `min(length(value) - length(rtrim(value, '0'))) FROM ${source} GROUP BY ALL`,
+  )
+  const found = await rows.all(
+    'SELECT type, address, sum(sum)::VARCHAR AS sum, min(zeros)::INTEGER AS zeros FROM digits GROUP BY ALL',
+  )
+  const isBeyond = ({ sum, zeros }: (typeof found)[number]) => String(sum).length - Number(zeros) > digits
+  return new Set(
+    found.filter(isBeyond).map(({ type, address }) =>
+      assetKey({
+        type: type as 'native',
+        address: address as string | null,
+        ...{ symbol: null, decimals: null, tokenId: null },
+      }),
+    ),
+  )
 }
-
-const trailingZeros = (text: string) => text.length - text.replace(/0+$/, '').length

@@ -4,17 +4,15 @@ import { readLabels } from './labels.ts'
 import { type Labels, linesOf } from './lines.ts'
 import { assetKey, type Movement } from './movement.ts'
 import { byWallet, type Opening, type TextWriter } from './text-writer.ts'
-import { transactionsOf } from './transactions.ts'
 
 const NO_LABELS: Labels = () => undefined
 
 /** Opens the writer of a journal, of one for each wallet if wanted: each declares what it uses. */
 export async function openJournalWriter(form: JournalForm, opening: Opening): Promise<TextWriter> {
-  const { options, opened, period, onOmitted } = opening
+  const { options, opened, onOmitted } = opening
   // Of a journal, labels are accounts.
   const labelOf = options.labels === undefined ? NO_LABELS : await readLabels(options.labels)
-  const beyond =
-    form.name === 'beancount' ? await assetsBeyond(28, transactionsOf(opened, period)) : new Set<string>()
+  const beyond = form.name === 'beancount' ? await assetsBeyond(28, opened) : new Set<string>()
   const refuses: Parameters<typeof createJournalWriter>[0]['refuses'] = (asset) =>
     beyond.has(assetKey({ ...asset, tokenId: null }))
       ? 'more than 28 digits, which beancount rounds'
