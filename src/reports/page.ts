@@ -65,9 +65,15 @@ function bodyOf({ title, figures }: Shown, at: number): string {
     ...[readingSection(figures), rowsSection(figures, at)],
   ]
   const text = sections.map((section) => section.text).join('\n')
-  const own = at === 0 ? text : text.replace(/(<section id="|href="#)([a-z]+")/g, `$1${at}-$2`)
+  const own = at === 0 ? text : toldApart(text, at)
   return `<article id="export-${at}">${own}</article>\n`
 }
+
+/** Ids and names of regions, which may stand once in a page. */
+const toldApart = (text: string, at: number) =>
+  text
+    .replace(/(<section id="|href="#)([a-z]+")/g, `$1${at}-$2`)
+    .replace(/(role="(?:region|table)" aria-label="[^"]*)/g, `$1, export ${at + 1}`)
 
 /** JSON that ends no script, whatever strangers wrote. */
 const jsonInHtml = (value: unknown) =>

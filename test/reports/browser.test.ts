@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import axe from 'axe-core'
@@ -19,7 +19,7 @@ import { suiteFolder } from '../helpers/temp-folder.ts'
 const CHROMIUM = '/usr/bin/chromium'
 
 const folder = suiteFolder()
-const WORLDS = ['demo', 'mainnet', 'empty', 'hostile'] as const
+const WORLDS = ['demo', 'mainnet', 'empty', 'hostile', 'two'] as const
 const fileOf = (world: string) => join(folder, world, 'report.html')
 let browser: Browser
 
@@ -34,7 +34,9 @@ beforeAll(async () => {
   await exported(testJob({ addresses, ...mainnet, output: join(folder, 'mainnet') }))
   await exported(testJob({ addresses: [`0x${'9'.repeat(40)}`], output: join(folder, 'empty') }))
   await exportHostile(join(folder, 'hostile'))
-  for (const world of WORLDS) await report([join(folder, world)])
+  mkdirSync(join(folder, 'two'))
+  await report([join(folder, 'demo'), join(folder, 'mainnet')], { out: fileOf('two') })
+  for (const world of WORLDS.slice(0, -1)) await report([join(folder, world)])
   browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
 })
 

@@ -32,6 +32,7 @@ function assetOf(figures: Figures, key: string, isOpen: boolean): Html {
     key === 'native'
       ? coinOf(figures)
       : assetHtml(figures, { address: asset?.address ?? null, symbol: asset?.symbol ?? null })
+  const plainName = key === 'native' ? coinOf(figures) : `${asset?.symbol ?? ''} ${key.slice(0, 10)}`.trim()
   const exact = new Map(
     balances.balances
       .filter(({ asset_type, asset_address }) => (asset_address ?? asset_type) === key)
@@ -56,7 +57,7 @@ function assetOf(figures: Figures, key: string, isOpen: boolean): Html {
   ])
   return html`<details${isOpen ? html` open` : ''}><summary>${name}, ${counted(all.length, 'wallet')}</summary>
 <ul class="multiples">${pictures}</ul>
-${asTable(tableHtml('Balances at the end', ['wallet', 'balance'], rows))}</details>`
+${asTable(tableHtml(`Balances at the end: ${plainName}`, ['wallet', 'balance'], rows))}</details>`
 }
 
 /** `before` is what the wallet had before the first row, where the user gave it. */
