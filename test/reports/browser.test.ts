@@ -19,7 +19,7 @@ import { suiteFolder } from '../helpers/temp-folder.ts'
 const CHROMIUM = '/usr/bin/chromium'
 
 const folder = suiteFolder()
-const WORLDS = ['demo', 'mainnet', 'empty', 'hostile', 'two'] as const
+const WORLDS = ['demo', 'mainnet', 'empty', 'hostile', 'rejects', 'two'] as const
 const fileOf = (world: string) => join(folder, world, 'report.html')
 let browser: Browser
 
@@ -33,7 +33,8 @@ beforeAll(async () => {
   ]
   await exported(testJob({ addresses, ...mainnet, output: join(folder, 'mainnet') }))
   await exported(testJob({ addresses: [`0x${'9'.repeat(40)}`], output: join(folder, 'empty') }))
-  await exportHostile(join(folder, 'hostile'))
+  await exportMadeUp(join(folder, 'hostile'), hostileChain())
+  await exportMadeUp(join(folder, 'rejects'), spoiltChain())
   mkdirSync(join(folder, 'two'))
   await report([join(folder, 'demo'), join(folder, 'mainnet')], { out: fileOf('two') })
   for (const world of WORLDS.slice(0, -1)) await report([join(folder, world)])
@@ -43,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close())
 
 /** The made-up chain with the worst names that strangers can think of. */
-async function exportHostile(output: string): Promise<void> {
+function hostileChain(): typeof GOLDEN_CHAIN {
   const texts = [...HOSTILE_TEXTS, '<img src=x onerror=alert(1)>', '</script><script>alert(1)</script>']
   let at = 0
   const poison = (key: string, value: unknown) => {
@@ -51,11 +52,20 @@ async function exportHostile(output: string): Promise<void> {
     at += 1
     return texts[at % texts.length]
   }
-  const chain = JSON.parse(JSON.stringify(GOLDEN_CHAIN), poison) as typeof GOLDEN_CHAIN
+  return JSON.parse(JSON.stringify(GOLDEN_CHAIN), poison) as typeof GOLDEN_CHAIN
+}
+
+/** The made-up chain with amounts that are none. */
+function spoiltChain(): typeof GOLDEN_CHAIN {
+  const spoil = (key: string, value: unknown) => (key === 'value' && value === '500000000' ? 'lots' : value)
+  return JSON.parse(JSON.stringify(GOLDEN_CHAIN), spoil) as typeof GOLDEN_CHAIN
+}
+
+async function exportMadeUp(output: string, chain: typeof GOLDEN_CHAIN): Promise<void> {
   const made = await listen(createDataService({ chains: { made: chain } }))
   const service = { baseUrl: made.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
   const job = testJob({ addresses: [], chain: 'made', endBlock: 200, output, service })
-  await exported({ ...job, wallets: [{ address: WALLETS[0]?.address ?? '', label: '<b>"&\u202e' }] })
+  await run([{ ...job, wallets: [{ address: WALLETS[0]?.address ?? '', label: '<b>"&\u202e' }] }])
   await made.close()
 }
 
@@ -123,6 +133,17 @@ describe.skipIf(!existsSync(CHROMIUM))('a report in a browser', () => {
     const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')
     expect(widths).toEqual([360, 360])
     await page.context().close()
+  })
+
+  test('says first whether the export is complete, and what was rejected', async () => {
+    const stamps = []
+    for (const world of ['demo', 'rejects']) {
+      const { page } = await open(world)
+      stamps.push(await page.locator('.stamp').textContent())
+      await page.context().close()
+    }
+    expect(stamps[0]).toBe('✓ Complete: every page was read, no record was rejected')
+    expect(stamps[1]).toMatch(/^! 1 record could not be read: /)
   })
 
   test('is printed dark on white from a dark screen, nothing cut on A4', async () => {
