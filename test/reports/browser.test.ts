@@ -111,22 +111,25 @@ describe.skipIf(!existsSync(CHROMIUM))('a report in a browser', () => {
     }
   })
 
-  test.for(WORLDS)('of the export %s has no fault that axe finds, light or dark', async (world) => {
-    for (const dark of [false, true]) {
-      const { page } = await open(world, { dark })
-      await page.evaluate(axe.source)
-      const violations = await page.evaluate(async () => {
-        const { axe: looker } = globalThis as unknown as {
-          axe: { run(): Promise<{ violations: Violation[] }> }
-        }
-        type Violation = { id: string; nodes: { html: string }[] }
-        const { violations: found } = await looker.run()
-        return found.map(({ id, nodes }) => [id, nodes[0]?.html.slice(0, 200)])
-      })
-      expect({ dark, violations }).toEqual({ dark, violations: [] })
-      await page.context().close()
-    }
-  })
+  test.for(WORLDS)(
+    'of the export %s has no fault that axe finds, light or dark, wide or narrow',
+    async (world) => {
+      for (const dark of [false, true]) {
+        const { page } = await open(world, { dark, width: dark ? 360 : 1280 })
+        await page.evaluate(axe.source)
+        const violations = await page.evaluate(async () => {
+          const { axe: looker } = globalThis as unknown as {
+            axe: { run(): Promise<{ violations: Violation[] }> }
+          }
+          type Violation = { id: string; nodes: { html: string }[] }
+          const { violations: found } = await looker.run()
+          return found.map(({ id, nodes }) => [id, nodes[0]?.html.slice(0, 200)])
+        })
+        expect({ dark, violations }).toEqual({ dark, violations: [] })
+        await page.context().close()
+      }
+    },
+  )
 
   test.for(WORLDS)('of the export %s fits a phone without scrolling sideways', async (world) => {
     const { page } = await open(world, { width: 360 })

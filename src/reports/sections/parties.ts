@@ -84,7 +84,7 @@ function pictureOf(figures: Figures): Html {
       (party) =>
         html`<li><span><bdi>${nameOf(party)}</bdi></span><meter min="0" max="${(most[0]?.received ?? 0) + (most[0]?.sent ?? 0)}" value="${party.received + party.sent}">${party.received + party.sent}</meter> ${party.received + party.sent}</li>`,
     )
-  return html`<div class="picture wide">${flowPicture(into, out, sentence)}</div>
+  return html`<div class="picture wide" tabindex="0" role="group" aria-label="Picture">${flowPicture(into, out, sentence)}</div>
 <ol class="ranked">${bars}</ol>
 <p class="note">Left: who sent; middle: the wallets; right: who received. A ribbon is as wide as its number of transfers.</p>`
 }

@@ -32,7 +32,7 @@ export function timeSection(figures: Figures): Html {
     .map(({ name, parts }) => [textCell(name), ...parts.map(({ count }) => countCell(count))])
   return html`<section id="when"><h2>What happened when</h2>
 <ul class="legend">${legend}</ul>
-<div class="picture">${stackedBars(bars, sentence)}</div>
+<div class="picture" tabindex="0" role="group" aria-label="Picture">${stackedBars(bars, sentence)}</div>
 <p class="note">A bar is ${/^\d/.test(size) ? size : `a ${size}`.replace('a hour', 'an hour')}; times are UTC.</p>
 ${asTable(tableHtml(sentence, ['from', ...KINDS_SHOWN.map(({ name }) => name)], rows))}
 </section>`

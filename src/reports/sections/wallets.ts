@@ -103,7 +103,7 @@ function heatOf(figures: Figures, wallets: readonly Coverage[]): Html {
   const sentence = `Movements of ${counted(rows.length, 'wallet')} over time`
   const cells = rows.map(({ name, counts }) => [textCell(name), ...counts.map(countCell)])
   return html`<h3>Who was active when</h3>
-<div class="picture">${heatMap(rows, names, sentence)}</div>
+<div class="picture" tabindex="0" role="group" aria-label="Picture">${heatMap(rows, names, sentence)}</div>
 <p class="note">From ${names[0]} to ${names.at(-1)} UTC, left to right; times in which nothing happened are left out.</p>
 ${asTable(tableHtml(sentence, ['wallet', ...names], cells))}`
 }
