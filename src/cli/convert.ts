@@ -1,11 +1,10 @@
-import { writeFile } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { checkFile } from '../convert/check-file.ts'
 import { type Converted, convert } from '../convert/convert.ts'
 import { pricesNeeded } from '../convert/prices-needed.ts'
 import { PRESET_NAMES } from '../convert/writers.ts'
 import { csvLine } from '../core/csv-text.ts'
-import { diskError } from '../core/disk.ts'
+import { writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { say } from '../report/say.ts'
 import { counted } from '../report/words.ts'
@@ -116,9 +115,7 @@ async function listPrices(word: string, options: Omit<ConvertArguments, 'to'>): 
   const lines = needed.map(({ date, asset, symbol }) => csvLine([date, asset, null, null, symbol || null]))
   const text = [csvLine(['date', 'asset', 'currency', 'price', 'symbol']), ...lines].join('')
   if (options.out === undefined) return answerSink().write(text)
-  await writeFile(options.out, text).catch((cause: unknown) => {
-    throw diskError(`cannot write ${options.out}`, cause)
-  })
+  await writeAtomically(options.out, text)
   openLog({}).info(`${counted(needed.length, 'price')} to fill in: ${options.out}`)
 }
 

@@ -7,6 +7,7 @@ import { addExamples } from './examples.ts'
 import { openLog } from './log.ts'
 import { openPage } from './open-page.ts'
 import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
+import { stopAsked } from './signals.ts'
 
 type ReportArguments = {
   out?: string
@@ -61,9 +62,6 @@ async function writeReport(words: string[], options: ReportArguments): Promise<v
 async function showReport(outputs: readonly [string, ...string[]], options: ReportArguments): Promise<void> {
   const served = await serveReport(outputs, options)
   say(`report on ${served.url} (nobody else finds it there); stop it with Ctrl-C`)
-  await new Promise<void>((resolve) => {
-    process.once('SIGINT', resolve)
-    process.once('SIGTERM', resolve)
-  })
+  await stopAsked()
   await served.close()
 }

@@ -6,6 +6,7 @@ import type { DataServiceOptions } from '../service/data-service.ts'
 import { listen } from '../service/listen.ts'
 import { readCount, readNumber } from './amounts.ts'
 import { collect } from './collect.ts'
+import { stopAsked } from './signals.ts'
 
 type ServeArguments = {
   port: string
@@ -46,10 +47,7 @@ async function serve(given: ServeArguments): Promise<void> {
   const service = createDataService(optionsOf(given))
   const listening = await listen(service, { host: given.host, port })
   say(`data service on ${listening.url} (demo chain 43114); stop it with Ctrl-C`)
-  await new Promise<void>((resolve) => {
-    process.once('SIGINT', resolve)
-    process.once('SIGTERM', resolve)
-  })
+  await stopAsked()
   await listening.close()
 }
 

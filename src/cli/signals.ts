@@ -4,6 +4,14 @@ import type { Log } from '../report/log.ts'
 /** How long an interrupted run may take to put its state in order, in milliseconds. */
 const GRACE_MS = 4_000
 
+/** Resolves when the user wants what is served to end. */
+export function stopAsked(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', resolve)
+    process.once('SIGTERM', resolve)
+  })
+}
+
 /**
  * Turns SIGINT and SIGTERM into an abort; a second one, or a run that does not end in time, ends the process at once.
  * `outcome` says what becomes of the work.

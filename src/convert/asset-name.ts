@@ -44,10 +44,10 @@ const suffixOf = (address: string) => address.slice(2, 10)
  * of its contract, an NFT with its id too.
  */
 export function tickerName(asset: Asset): string {
-  const { address, symbol, tokenId, type } = asset
+  const { address, symbol, tokenId } = asset
   if (address === null) return ticker(symbol ?? '') || 'COIN'
   const name = collectionName(asset)
-  return type === 'erc721' || type === 'erc1155' ? `${name}#${tokenId}` : name
+  return isNft(asset) ? `${name}#${tokenId}` : name
 }
 
 /** The name of a contract's tokens, without the id of an NFT; empty for the coin. */

@@ -3,7 +3,7 @@ import { ExportError } from '../core/errors.ts'
 import { type OpenedExport, openExport } from '../read/open-export.ts'
 import { tickerName } from './asset-name.ts'
 import { fungibleAssets } from './export-assets.ts'
-import type { Omitted } from './line-writer.ts'
+import { type Omitted, omitted } from './line-writer.ts'
 import type { Asset, Movement } from './movement.ts'
 import { openOmissions } from './omissions.ts'
 import type { ConvertOptions } from './options.ts'
@@ -60,10 +60,10 @@ async function convertOpened({ output, opened, files }: Source, options: Convert
     ...{ output, options, opened, period, prices, assets, onOmitted: omissions.note },
     onUnpriced: (asset) => countUp(unpriced, asset),
   })
-  const target = await openTarget(options, writer, files)
   const converted = { movements: 0, lines: 0 }
-  const spam = options.excludeSpam ? await spamIn(output) : NO_SPAM
   try {
+    const target = await openTarget(options, writer, files)
+    const spam = options.excludeSpam ? await spamIn(output) : NO_SPAM
     for await (const movements of transactionsOf(opened, period)) {
       const wanted = movements.filter((movement) => !isSpam(movement, { spam, onOmitted: omissions.note }))
       for (const piece of await writer.write(wanted)) {
@@ -74,8 +74,9 @@ async function convertOpened({ output, opened, files }: Source, options: Convert
       await omissions.flush()
     }
     await target.end()
+    await writer.save()
   } finally {
-    await writer.end()
+    await writer.close()
   }
   const written = await files.finish()
   return { ...converted, files: written, ...omissions.told(), unpriced: Object.fromEntries(unpriced) }
@@ -103,8 +104,7 @@ type Spam = { spam: ReadonlyMap<string, string>; onOmitted: (omitted: Omitted) =
 
 function isSpam(movement: Movement, { spam, onOmitted }: Spam): boolean {
   const reason = spam.get(movement.asset.address ?? '')
-  if (reason !== undefined)
-    onOmitted({ movement, value: movement.isOut ? -movement.value : movement.value, reason })
+  if (reason !== undefined) onOmitted(omitted(movement, reason))
   return reason !== undefined
 }
 

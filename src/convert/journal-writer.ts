@@ -1,17 +1,15 @@
 import { assetsBeyond } from './beyond-digits.ts'
 import { createJournalWriter, type JournalForm } from './journal.ts'
 import { readLabels } from './labels.ts'
-import { type Labels, linesOf } from './lines.ts'
+import { linesOf } from './lines.ts'
 import { assetKey, type Movement } from './movement.ts'
 import { byWallet, type Opening, type TextWriter } from './text-writer.ts'
-
-const NO_LABELS: Labels = () => undefined
 
 /** Opens the writer of a journal, of one for each wallet if wanted: each declares what it uses. */
 export async function openJournalWriter(form: JournalForm, opening: Opening): Promise<TextWriter> {
   const { options, opened, onOmitted } = opening
   // Of a journal, labels are accounts.
-  const labelOf = options.labels === undefined ? NO_LABELS : await readLabels(options.labels)
+  const labelOf = await readLabels(options.labels)
   const beyond = form.name === 'beancount' ? await assetsBeyond(28, opened) : new Set<string>()
   const refuses: Parameters<typeof createJournalWriter>[0]['refuses'] = (asset) =>
     beyond.has(assetKey({ ...asset, tokenId: null }))
@@ -34,7 +32,8 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
         return { wallet: part[0], text, lines: text === '' ? 0 : 1 }
       })
     },
-    end: async () => {},
+    save: async () => {},
+    close: async () => {},
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { safeText, tickerName } from './asset-name.ts'
-import type { Omitted } from './line-writer.ts'
+import { type Omitted, omitted } from './line-writer.ts'
 import type { Line } from './lines.ts'
 import { type Asset, isNft, type Movement } from './movement.ts'
 import { writeAmount } from './plain-number.ts'
@@ -56,8 +56,7 @@ export function createJournalWriter({ form, refuses, onOmitted }: JournalOptions
         for (const movement of movements) {
           const written = writeMovement(movement, { form, refuses, label })
           if ('reason' in written) {
-            const value = movement.isOut ? -movement.value : movement.value
-            onOmitted({ movement, value, reason: written.reason })
+            onOmitted(omitted(movement, written.reason))
             continue
           }
           const { commodity, accounts, text } = written

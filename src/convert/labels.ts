@@ -6,9 +6,10 @@ import type { Preset } from './preset.ts'
 /**
  * Reads the types that a user gives to transactions (by hash), counterparties (by address) or methods: CSV with the columns
  * `match` and `type`. The first of hash, counterparty and method that the file names counts; fees keep their own type.
- * Throws USAGE for a type that is not among the known ones.
+ * Without a file nothing has a label. Throws USAGE for a type that is not among the known ones.
  */
-export async function readLabels(file: string, known?: ReadonlySet<string>): Promise<Labels> {
+export async function readLabels(file: string | undefined, known?: ReadonlySet<string>): Promise<Labels> {
+  if (file === undefined) return () => undefined
   const types = new Map<string, string>()
   await readRecords(file, ['match', 'type'], ({ line, cells }) => {
     const { match = '', type = '' } = cells

@@ -15,6 +15,11 @@ export type Omitted = {
   reason: string
 }
 
+/** A movement that is left out whole. */
+export function omitted(movement: Movement, reason: string): Omitted {
+  return { movement, value: movement.isOut ? -movement.value : movement.value, reason }
+}
+
 export type LineWriter = {
   header: string
   /** The text of a line with its end; undefined where the format cannot hold it. */
@@ -84,8 +89,7 @@ const isPriced = (line: Line, { inPrice, outPrice }: Amounts) =>
   /[1-9]/.test((line.in === undefined ? outPrice : inPrice) ?? '')
 
 function omitLine({ movements }: Line, reason: string, { onOmitted }: WriterOptions): undefined {
-  for (const movement of movements)
-    onOmitted({ movement, value: movement.isOut ? -movement.value : movement.value, reason })
+  for (const movement of movements) onOmitted(omitted(movement, reason))
 }
 
 /** An amount as the format has it, or why it has none. */

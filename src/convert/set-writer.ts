@@ -2,29 +2,18 @@ import { ExportError } from '../core/errors.ts'
 import { openExport } from '../read/open-export.ts'
 import type { FileForm, FileSet, Place } from './file-set.ts'
 import { knownTypes, readLabels } from './labels.ts'
-import { createLineWriter } from './line-writer.ts'
+import { omitted } from './line-writer.ts'
 import type { Movement } from './movement.ts'
-import type { Opening, Part, Piece, TextWriter } from './text-writer.ts'
+import { lineWriterFor, type Opening, type Part, type Piece, type TextWriter } from './text-writer.ts'
 import { openFacts } from './transaction-facts.ts'
-import { labelsOf } from './wallet-labels.ts'
 
 /** Opens the writer of a program that takes several files at once. Throws USAGE where options do not fit it. */
 export async function openSetWriter(set: FileSet, opening: Opening): Promise<TextWriter> {
-  const { options, opened, prices, onOmitted, onUnpriced, output } = opening
+  const { options, onOmitted, output } = opening
   refuseMisfits(set, opening)
-  const labelOf =
-    options.labels === undefined ? () => undefined : await readLabels(options.labels, typesOf(set))
+  const labelOf = await readLabels(options.labels, typesOf(set))
   const facts = set.needsTransactions ? openFacts(await openExport(output)) : undefined
-  const writers = new Map(
-    set.files.map((preset) => [
-      preset,
-      createLineWriter({
-        ...{ preset, prices, onOmitted, onUnpriced, chainName: options.chainName },
-        ...{ placeholderOf: () => '', labels: labelsOf(opened) },
-        coin: opened.manifest.job.nativeSymbol ?? undefined,
-      }),
-    ]),
-  )
+  const writers = new Map(set.files.map((preset) => [preset, lineWriterFor(preset, opening)]))
   const partOf = (form: FileForm, wallet: string): Part => ({
     file: form.file.replace('{wallet}', wallet),
     head: writers.get(form)?.header ?? '',
@@ -32,12 +21,7 @@ export async function openSetWriter(set: FileSet, opening: Opening): Promise<Tex
   const pieceOf = (place: Place): Piece[] => {
     const [wallet] = place.line.movements
     if ('reason' in place) {
-      for (const movement of place.line.movements)
-        onOmitted({
-          movement,
-          value: movement.isOut ? -movement.value : movement.value,
-          reason: place.reason,
-        })
+      for (const movement of place.line.movements) onOmitted(omitted(movement, place.reason))
       return []
     }
     const text = writers.get(place.form)?.write(place.line)
@@ -52,7 +36,8 @@ export async function openSetWriter(set: FileSet, opening: Opening): Promise<Tex
       const known = await facts?.of(movements[0]?.transaction ?? '')
       return [...filesOf(movements), ...set.placesOf(movements, { labelOf, facts: known }).flatMap(pieceOf)]
     },
-    end: async () => facts?.close(),
+    save: async () => {},
+    close: async () => facts?.close(),
   }
 }
 

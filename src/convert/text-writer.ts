@@ -1,8 +1,9 @@
 import type { OpenedExport } from '../read/open-export.ts'
-import type { Omitted } from './line-writer.ts'
+import { createLineWriter, type LineWriter, type Omitted } from './line-writer.ts'
 import type { Asset, Movement } from './movement.ts'
 import type { ConvertOptions } from './options.ts'
 import type { Period } from './period.ts'
+import type { Preset } from './preset.ts'
 import type { Prices } from './prices.ts'
 
 /** Text of a transaction, and the file that it belongs to. */
@@ -25,8 +26,10 @@ export type TextWriter = {
   /** Files that a program takes even where nothing stands in them. */
   parts: readonly Part[]
   write(movements: readonly Movement[]): Piece[] | Promise<Piece[]>
-  /** Ends with the files. Throws OUTPUT_FAILED. */
-  end(): Promise<void>
+  /** Writes what the next conversion has to find, once all is written. Throws OUTPUT_FAILED. */
+  save(): Promise<void>
+  /** Ends, whatever became of it. */
+  close(): Promise<void>
 }
 
 /** What a writer is opened with. */
@@ -51,4 +54,20 @@ export function byWallet(movements: readonly Movement[]): [Movement, ...Movement
     else parts.push([movement])
   }
   return parts
+}
+
+/** The writer of a file's lines; `placeholderOf` names assets where the program numbers those that it does not know. */
+export function lineWriterFor(
+  preset: Preset,
+  { options, opened, prices, onOmitted, onUnpriced }: Opening,
+  placeholderOf: (asset: Asset) => string = () => '',
+): LineWriter {
+  const { coverage, job } = opened.manifest
+  const labelled = coverage.flatMap(({ address, label }) =>
+    label == null ? [] : [[address, label] as const],
+  )
+  return createLineWriter({
+    ...{ preset, prices, placeholderOf, onOmitted, onUnpriced, chainName: options.chainName },
+    ...{ labels: new Map(labelled), coin: job.nativeSymbol ?? undefined },
+  })
 }

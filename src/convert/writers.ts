@@ -2,15 +2,13 @@ import { ExportError } from '../core/errors.ts'
 import { JOURNALS } from './journal.ts'
 import { openJournalWriter } from './journal-writer.ts'
 import { knownTypes, readLabels } from './labels.ts'
-import { createLineWriter } from './line-writer.ts'
-import { type Labels, linesOf } from './lines.ts'
+import { linesOf } from './lines.ts'
 import type { ConvertOptions } from './options.ts'
 import { openPlaceholders, type Placeholders } from './placeholders.ts'
 import type { Preset } from './preset.ts'
 import { FILE_SETS, PRESETS } from './presets/index.ts'
 import { openSetWriter } from './set-writer.ts'
-import { byWallet, type Opening, type Piece, type TextWriter } from './text-writer.ts'
-import { labelsOf } from './wallet-labels.ts'
+import { byWallet, lineWriterFor, type Opening, type Piece, type TextWriter } from './text-writer.ts'
 
 /** The names of all formats, as `to` takes them. */
 export const PRESET_NAMES: readonly string[] = [...PRESETS, ...FILE_SETS, ...JOURNALS].map(({ name }) => name)
@@ -31,18 +29,13 @@ export async function openWriter(opening: Opening): Promise<TextWriter> {
   throw new ExportError('USAGE', `--to: found ${to}, expected ${PRESET_NAMES.join(', ')}`)
 }
 
-const NO_LABELS: Labels = () => undefined
-
 async function openCsvWriter(preset: Preset, opening: Opening): Promise<TextWriter> {
-  const { options, opened, prices, onOmitted, onUnpriced } = opening
-  const { swaps, labels, chainName } = options
+  const { options } = opening
+  const { swaps, labels } = options
   const pairsSwaps = swaps !== 'off' && preset.holdsSwaps
-  const labelOf = labels === undefined ? NO_LABELS : await readLabels(labels, knownTypes(preset))
+  const labelOf = await readLabels(labels, knownTypes(preset))
   const placeholders = await placeholdersFor(preset, options)
-  const writer = createLineWriter({
-    ...{ preset, chainName, placeholderOf: placeholders.nameOf, labels: labelsOf(opened), prices },
-    ...{ coin: opened.manifest.job.nativeSymbol ?? undefined, onOmitted, onUnpriced },
-  })
+  const writer = lineWriterFor(preset, opening, placeholders.nameOf)
   return {
     head: writer.header,
     parts: [],
@@ -57,7 +50,8 @@ async function openCsvWriter(preset: Preset, opening: Opening): Promise<TextWrit
         }
         return piece
       }),
-    end: () => placeholders.save(),
+    save: () => placeholders.save(),
+    close: async () => {},
   }
 }
 

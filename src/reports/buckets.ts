@@ -1,7 +1,8 @@
+import { DAY_MS } from '../core/utc.ts'
+
 /** Lengths of a bucket in milliseconds; each is a multiple of the one before, so that buckets can be joined. */
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
 const SIZES = [
   ...[MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 3 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS, DAY_MS],
   ...[7 * DAY_MS, 28 * DAY_MS, 84 * DAY_MS, 336 * DAY_MS],

@@ -31,7 +31,10 @@ export type FigureOptions = {
   maxRows: number
 }
 
-/** Reads an export once, its ledger twice. Throws USAGE where there is no ledger, and what `balances` throws. */
+/**
+ * Reads an export. Its ledger is read four times: for exact balances, for the tokens that moved most, for what the page shows,
+ * and for the other parties, whom only the disk has room for. Throws USAGE where there is no ledger, and what `balances` throws.
+ */
 export async function figuresOf(
   output: string,
   { opening, names, maxRows }: FigureOptions,

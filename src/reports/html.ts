@@ -1,4 +1,5 @@
 import { shiftDecimal } from '../flatten/decimal.ts'
+import { shownText } from './shown-text.ts'
 
 /** Text of HTML in which strangers' text is text; nothing else may be put into a page. */
 export class Html {
@@ -36,9 +37,6 @@ const escaped = (text: string) => text.replace(/[&<>"']/g, (letter) => ESCAPES[l
 /** Characters of text that a name may have on a page. */
 const LONGEST_NAME = 60
 
-/** Text with what hides, rings or turns it shown as ␣. */
-export const shownText = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '␣')
-
 /** A name that a stranger chose, cut where it is long, apart from the text around it. */
 export function nameHtml(name: string): Html {
   const letters = [...name.slice(0, 4 * LONGEST_NAME)]
@@ -46,9 +44,12 @@ export function nameHtml(name: string): Html {
   return html`<bdi>${short}</bdi>`
 }
 
+/** An address as people tell it from others. */
+export const shortAddress = (address: string): string => `${address.slice(0, 6)}…${address.slice(-4)}`
+
 /** An address, shortened, whole in its title. */
 export const addressHtml = (address: string): Html =>
-  html`<span class="address" title="${address}">${address.slice(0, 6)}…${address.slice(-4)}</span>`
+  html`<span class="address" title="${address}">${shortAddress(address)}</span>`
 
 const THIN_SPACE = '\u2009'
 export const grouped = (digits: string | number): string =>

@@ -2,10 +2,11 @@ import { deflateRawSync } from 'node:zlib'
 import type { Manifest } from '../core/manifest.ts'
 import { shiftDecimal } from '../flatten/decimal.ts'
 import type { TextRow } from '../read/rows.ts'
+import type { PackedColumn } from './packed.ts'
 
 /** Rows as the page unpacks them. */
 export type PackedRows = {
-  /** JSON of columns, each `{ texts, places }`: deflated, in base64. */
+  /** JSON of columns, each a `PackedColumn`: deflated, in base64. */
   packed: string
   /** Rows that it holds, and that there are. */
   held: number
@@ -24,8 +25,7 @@ export const ROW_COLUMNS = [
   'transaction',
 ] as const
 
-/** A column whose texts come again and again: each once, and which of them stands in which row. */
-class TextColumn {
+class TextColumn implements PackedColumn {
   readonly texts: string[] = []
   readonly places: number[] = []
   readonly #known = new Map<string, number>()

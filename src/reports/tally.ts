@@ -1,3 +1,4 @@
+import { DAY_MS } from '../core/utc.ts'
 import type { TextRow } from '../read/rows.ts'
 import { Buckets, type Series } from './buckets.ts'
 
@@ -71,6 +72,11 @@ export class Tally {
     this.#followed = followed
   }
 
+  /** Of all wallets, in the coin's smallest unit. */
+  get fees(): bigint {
+    return [...this.wallets.values()].reduce((sum, { fees }) => sum + fees, 0n)
+  }
+
   add(row: TextRow): void {
     const [time, hash, address, label, type, direction, party, isOwn, assetType] = row as string[]
     const value = BigInt(row[12] as string)
@@ -106,7 +112,7 @@ export class Tally {
     const day = time.slice(0, 10)
     const { days } = this
     if (day === days.last) return
-    const isNext = Date.parse(day) - Date.parse(days.last || day) === 86_400_000
+    const isNext = Date.parse(day) - Date.parse(days.last || day) === DAY_MS
     days.streak = isNext ? days.streak + 1 : 1
     days.longest = Math.max(days.longest, days.streak)
     days.active += 1

@@ -1,5 +1,6 @@
+import { DAY_MS } from '../core/utc.ts'
 import type { Figures } from './figures.ts'
-import { addressHtml, type Html, html, nameHtml } from './html.ts'
+import { addressHtml, type Html, html, nameHtml, shortAddress } from './html.ts'
 import { KINDS, type Kind } from './tally.ts'
 
 /** What kinds of movement are called. */
@@ -25,7 +26,7 @@ export function walletHtml({ labels }: Figures, address: string): Html {
 
 export function walletText({ labels }: Figures, address: string): string {
   const label = labels.get(address)
-  return label === undefined ? `${address.slice(0, 6)}…${address.slice(-4)}` : label.slice(0, 22)
+  return label === undefined ? shortAddress(address) : label.slice(0, 22)
 }
 
 /** An asset by its symbol and its contract; strangers choose symbols. */
@@ -48,14 +49,14 @@ export function bucketsOf({ tally }: Figures): { bucket: number; name: string; d
     return {
       bucket: first + at,
       day,
-      name: sizeMs < 86_400_000 ? `${day.slice(5)} ${iso.slice(11, 16)}` : day,
+      name: sizeMs < DAY_MS ? `${day.slice(5)} ${iso.slice(11, 16)}` : day,
     }
   })
 }
 
 /** How long a bucket is, in words. */
 export function bucketWords(sizeMs: number): string {
-  const [minutes, hours, days] = [sizeMs / 60_000, sizeMs / 3_600_000, sizeMs / 86_400_000]
+  const [minutes, hours, days] = [sizeMs / 60_000, sizeMs / 3_600_000, sizeMs / DAY_MS]
   if (days >= 1) return days === 1 ? 'day' : `${days} days`
   if (hours >= 1) return hours === 1 ? 'hour' : `${hours} hours`
   return minutes === 1 ? 'minute' : `${minutes} minutes`

@@ -2,6 +2,7 @@ import type { ByteText } from '../core/byte-text.ts'
 import { isFormula, needsQuotes, quoteCsv } from '../core/csv-text.ts'
 import { type Cell, type Column, PREFIX } from '../core/table/column.ts'
 import type { Prefix } from '../core/table/row-types.ts'
+import { DAY_MS } from '../core/utc.ts'
 
 export type CsvOptions = {
   /** Put a `'` before text that a spreadsheet would run as a formula. */
@@ -123,8 +124,6 @@ function largerThan(room: Buffer<ArrayBuffer>, bytes: number): Buffer<ArrayBuffe
   room.copy(larger)
   return larger
 }
-
-const DAY_MS = 86_400_000
 
 /** ISO text of instants in milliseconds since 1970; of many in one day the date is worked out once. */
 function timeMaker(): MakeText {

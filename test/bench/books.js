@@ -1,24 +1,14 @@
 // What becomes of a large ledger: balances, and files for accounting programs; whole processes, their peak memory and rows a
 // second. Usage: npm run bench -- books [transactions, default 200000] [csv|parquet] [balances, report or a format, default all]
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runMeasured } from './run-measured.js'
-import { walletsOf, withService } from './with-service.js'
+import { withLedger } from './with-service.js'
 
 const PRESETS = ['cointracking', 'koinly', 'rotki', 'bittytax', 'hledger', 'ledger', 'beancount']
 
 export function benchBooks(transactions = 200_000, format = 'csv', only = undefined) {
-  return withService({ world: 'dense', transactions: Number(transactions) }, ({ folder, url }) => {
-    const [job, output] = [join(folder, 'bench.json'), join(folder, 'out')]
-    const fields = {
-      chain: '43114',
-      endBlock: Number(transactions),
-      addresses: walletsOf(1),
-      tables: ['ledger'],
-      format,
-    }
-    writeFileSync(job, JSON.stringify(fields))
-    runMeasured(['run', job, '--base-url', url, '--output', output, '--quiet'])
+  return withLedger({ transactions: Number(transactions), format }, ({ folder, output }) => {
     const { rows } = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8')).tables.ledger
     const measured = (what, args) => {
       const { seconds, cpuSeconds, peakMB } = runMeasured(args)

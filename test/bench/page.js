@@ -1,26 +1,17 @@
 // How soon a report's page is ready in a browser, and how long a search takes; Debian's Chromium.
 // Usage: npm run bench -- page [transactions, default 32000, which are some 104,000 rows of ledger]
-import { statSync, writeFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { chromium } from 'playwright-core'
 import { runMeasured } from './run-measured.js'
-import { walletsOf, withService } from './with-service.js'
+import { withLedger } from './with-service.js'
 
 const TIMES = 5
 const SEARCHED = ['0xaaaa', 'burn', 'usdc', 'nothing has this']
 
 export function benchPage(transactions = 32_000) {
-  return withService({ world: 'dense', transactions: Number(transactions) }, async ({ folder, url }) => {
-    const [job, output] = [join(folder, 'bench.json'), join(folder, 'out')]
-    const fields = {
-      chain: '43114',
-      endBlock: Number(transactions),
-      addresses: walletsOf(1),
-      tables: ['ledger'],
-    }
-    writeFileSync(job, JSON.stringify(fields))
-    runMeasured(['run', job, '--base-url', url, '--output', output, '--quiet'])
+  return withLedger({ transactions: Number(transactions), format: 'csv' }, async ({ output }) => {
     const made = runMeasured(['report', output])
     const file = join(output, 'report.html')
     const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runMeasured } from './run-measured.js'
 
 const SERVICE = new URL('./synthetic-service.js', import.meta.url).pathname
 
@@ -17,6 +18,23 @@ export async function withService(options, measure) {
     service.kill()
     rmSync(folder, { recursive: true })
   }
+}
+
+/** Measures what is made of one busy wallet's ledger, which is exported before; `output` is the export. */
+export function withLedger({ transactions, format }, measure) {
+  return withService({ world: 'dense', transactions }, ({ folder, url }) => {
+    const [job, output] = [join(folder, 'bench.json'), join(folder, 'out')]
+    const fields = {
+      chain: '43114',
+      endBlock: transactions,
+      addresses: walletsOf(1),
+      tables: ['ledger'],
+      format,
+    }
+    writeFileSync(job, JSON.stringify(fields))
+    runMeasured(['run', job, '--base-url', url, '--output', output, '--quiet'])
+    return measure({ folder, output })
+  })
 }
 
 /** The addresses of the service's first wallets. */

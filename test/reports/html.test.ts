@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { html, nameHtml, percent, shortNumber, shownText } from '../../src/reports/html.ts'
+import { html, nameHtml, percent, shortNumber } from '../../src/reports/html.ts'
+import { shownText } from '../../src/reports/shown-text.ts'
 
 describe('numbers for people', () => {
   test.for([

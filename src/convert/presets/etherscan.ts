@@ -2,7 +2,7 @@ import type { FileForm, FileSet, Place } from '../file-set.ts'
 import type { Line, TransactionFacts } from '../lines.ts'
 import { lineOf } from '../lines.ts'
 import type { Movement } from '../movement.ts'
-import type { Role } from '../preset.ts'
+import type { Preset } from '../preset.ts'
 
 const COMMON = {
   name: 'etherscan',
@@ -19,7 +19,7 @@ const COMMON = {
   unverified: "explorers' own headers have changed often: these are the newest that BittyTax knew then",
 } as const
 
-const HEAD: readonly (readonly [string, Role])[] = [
+const HEAD: Preset['columns'] = [
   ['Transaction Hash', 'hash'],
   ['Blockno', 'block'],
   ['UnixTimestamp', 'unixTime'],

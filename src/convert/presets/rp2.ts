@@ -1,6 +1,7 @@
 import type { FileForm, FileSet, Place } from '../file-set.ts'
 import { type Line, linesOf } from '../lines.ts'
 import { assetKey, type Movement } from '../movement.ts'
+import type { Preset } from '../preset.ts'
 
 const COMMON = {
   name: 'rp2',
@@ -19,17 +20,22 @@ const COMMON = {
 
 const TYPES = { in: 'BUY', out: 'SELL', fee: 'FEE', swap: '' }
 
+/** How both what came in and what went out begin. */
+const HEAD: Preset['columns'] = [
+  ['unique_id', 'id'],
+  ['timestamp', 'date'],
+  ['asset', 'asset'],
+  ['exchange', 'wallet'],
+  ['holder', 'holder'],
+  ['transaction_type', 'type'],
+  ['spot_price', 'price'],
+]
+
 const IN: FileForm = {
   ...COMMON,
   file: 'in.csv',
   columns: [
-    ['unique_id', 'id'],
-    ['timestamp', 'date'],
-    ['asset', 'asset'],
-    ['exchange', 'wallet'],
-    ['holder', 'holder'],
-    ['transaction_type', 'type'],
-    ['spot_price', 'price'],
+    ...HEAD,
     ['crypto_in', 'amount'],
     ['crypto_fee', 'empty'],
     ['fiat_in_no_fee', 'empty'],
@@ -47,13 +53,7 @@ const OUT: FileForm = {
   ...COMMON,
   file: 'out.csv',
   columns: [
-    ['unique_id', 'id'],
-    ['timestamp', 'date'],
-    ['asset', 'asset'],
-    ['exchange', 'wallet'],
-    ['holder', 'holder'],
-    ['transaction_type', 'type'],
-    ['spot_price', 'price'],
+    ...HEAD,
     ['crypto_out_no_fee', 'outAmountOrZero'],
     ['crypto_fee', 'feeAmountOrZero'],
     ['crypto_out_with_fee', 'empty'],

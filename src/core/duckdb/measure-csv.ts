@@ -30,18 +30,11 @@ type Place = { offset: number; isQuoted: boolean }
 /** Tells of each row that ends in these bytes; resolves with the place after them. */
 function findRows(bytes: Uint8Array, { offset, isQuoted }: Place, onEnd: (end: number) => void): Place {
   let isInside = isQuoted
-  let at = 0
-  let [quote, end] = [bytes.indexOf(QUOTE), bytes.indexOf(LINE_FEED)]
-  while (quote !== -1 || (end !== -1 && !isInside)) {
-    if (!isInside && end !== -1 && (quote === -1 || end < quote)) {
-      onEnd(offset + end + 1)
-      at = end + 1
-    } else {
-      isInside = !isInside
-      at = quote + 1
-      quote = bytes.indexOf(QUOTE, at)
-    }
-    if (end !== -1 && end < at && !isInside) end = bytes.indexOf(LINE_FEED, at)
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number
+    if (byte > QUOTE) continue
+    if (byte === QUOTE) isInside = !isInside
+    else if (byte === LINE_FEED && !isInside) onEnd(offset + at + 1)
   }
   return { offset: offset + bytes.length, isQuoted: isInside }
 }

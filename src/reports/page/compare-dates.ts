@@ -1,8 +1,5 @@
-type Wallet = { name: string; before: string; points: (number | string)[] }
-type Compared = {
-  times: { bucket: number; name: string }[]
-  assets: { name: string; decimals: number | null; wallets: Wallet[] }[]
-}
+import type { Compared, ComparedWallet } from '../packed.ts'
+import { shownText } from '../shown-text.ts'
 
 /** Fills the comparison of two dates, anew whenever another asset or date is picked. */
 export function compareDates(section: HTMLElement): void {
@@ -38,13 +35,14 @@ export function compareDates(section: HTMLElement): void {
 }
 
 function offer(select: HTMLSelectElement, names: readonly string[]): void {
-  select.append(...names.map((name, at) => new Option(shown(name), String(at))))
+  select.append(...names.map((name, at) => new Option(shortName(name), String(at))))
 }
 
-const shown = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '␣').slice(0, 80)
+/** A name that fits into a list. */
+const shortName = (name: string) => shownText(name).slice(0, 80)
 
 /** The last value that is not after the bucket. */
-function valueAt({ before, points }: Wallet, bucket: number): bigint {
+function valueAt({ before, points }: ComparedWallet, bucket: number): bigint {
   let value = before
   for (let at = 0; at < points.length && Number(points[at]) <= bucket; at += 2) value = String(points[at + 1])
   return BigInt(value)
@@ -54,7 +52,7 @@ function rowOf(name: string, cells: readonly string[]): HTMLTableRowElement {
   const row = document.createElement('tr')
   const head = document.createElement('th')
   head.scope = 'row'
-  head.textContent = shown(name)
+  head.textContent = shortName(name)
   row.append(head)
   for (const text of cells) {
     const cell = row.insertCell()

@@ -1,4 +1,6 @@
-type Column = { texts: string[]; places: number[] }
+import { csvLine } from '../../core/csv-text.ts'
+import type { PackedColumn } from '../packed.ts'
+import { shownText } from '../shown-text.ts'
 
 /** Height of a row, as the style has it. */
 const ROW_PIXELS = 26
@@ -8,7 +10,7 @@ const MOST_PIXELS = 12_000_000
 /** Opens the list of rows of a section: unpacks them, and shows those that are in sight. */
 export async function openRowList(section: HTMLElement): Promise<void> {
   const packed = document.getElementById(section.dataset.rows ?? '')?.textContent ?? ''
-  const columns = JSON.parse(await inflate(packed)) as Column[]
+  const columns = JSON.parse(await inflate(packed)) as PackedColumn[]
   new RowList(section, columns).show()
 }
 
@@ -19,7 +21,7 @@ async function inflate(base64: string): Promise<string> {
 }
 
 class RowList {
-  readonly #columns: readonly Column[]
+  readonly #columns: readonly PackedColumn[]
   readonly #list: HTMLElement
   readonly #space: HTMLElement
   readonly #told: HTMLOutputElement | null
@@ -27,7 +29,7 @@ class RowList {
   #found: Int32Array
   #current = 0
 
-  constructor(section: HTMLElement, columns: readonly Column[]) {
+  constructor(section: HTMLElement, columns: readonly PackedColumn[]) {
     this.#columns = columns
     this.#list = section.querySelector('.list') as HTMLElement
     this.#space = section.querySelector('.space') as HTMLElement
@@ -72,8 +74,8 @@ class RowList {
     for (const text of this.#cells(row)) {
       const cell = document.createElement('span')
       cell.setAttribute('role', 'cell')
-      cell.textContent = shown(text)
-      cell.title = shown(text)
+      cell.textContent = shownText(text)
+      cell.title = shownText(text)
       line.append(cell)
     }
     return line
@@ -115,9 +117,9 @@ class RowList {
   }
 
   #csv(): string {
-    const heads = ['time', 'wallet', 'kind', 'way', 'amount', 'asset', 'counterparty', 'transaction']
-    const lines = [...this.#found].map((row) => this.#cells(row).map(field).join(','))
-    return [heads.join(','), ...lines, ''].join('\n')
+    const heads = [...this.#list.querySelectorAll('[role=columnheader]')].map((head) => head.textContent)
+    const lines = [...this.#found].map((row) => csvLine(this.#cells(row).map((text) => text || null)))
+    return csvLine(heads) + lines.join('')
   }
 
   async #copy(): Promise<void> {
@@ -138,12 +140,4 @@ class RowList {
   #say(what: string): void {
     if (this.#told !== null) this.#told.textContent = what
   }
-}
-
-const shown = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '␣')
-
-/** A field of CSV; a `'` stands before what a spreadsheet would run. */
-function field(text: string): string {
-  const safe = /^'*[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

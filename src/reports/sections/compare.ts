@@ -1,16 +1,8 @@
 import type { Figures } from '../figures.ts'
+import { followedBalances } from '../followed.ts'
 import { type Html, html } from '../html.ts'
-import { bucketsOf, coinOf, walletText } from '../view.ts'
-
-/** What a wallet had of an asset at the end of each bucket in which it changed: bucket and exact value, in turn. */
-type ComparedWallet = { name: string; before: string; points: (number | string)[] }
-
-/** What the page's script compares dates with. */
-export type Compared = {
-  /** When each bucket that had rows ended, and what that is called. */
-  times: { bucket: number; name: string }[]
-  assets: { name: string; decimals: number | null; wallets: ComparedWallet[] }[]
-}
+import type { Compared } from '../packed.ts'
+import { bucketsOf, walletText } from '../view.ts'
 
 /** Wallets of an asset that can be compared, those that moved it most. */
 const MOST_WALLETS = 100
@@ -30,39 +22,19 @@ export function compareSection(figures: Figures, at: number): Html {
 
 /** The values that it compares, exact. */
 export function comparedOf(figures: Figures): Compared {
-  const { tally, balances } = figures
-  const keys = [...new Set([...tally.balances.values()].map(({ asset }) => asset))]
-  const movements = (key: string) =>
-    key === 'native' ? Number.POSITIVE_INFINITY : (tally.assets.get(key)?.movements ?? 0)
-  keys.sort((a, b) => movements(b) - movements(a) || (a < b ? -1 : 1))
-  const ends = new Map(
-    balances.balances
-      .filter(({ token_id }) => token_id === null)
-      .map((one) => [`${one.wallet_address} ${one.asset_address ?? 'native'}`, one.value]),
-  )
   return {
     times: bucketsOf(figures)
-      .filter(({ bucket }) => tally.timeline.has(bucket))
+      .filter(({ bucket }) => figures.tally.timeline.has(bucket))
       .map(({ bucket, name }) => ({ bucket, name })),
-    assets: keys.map((key) => ({
-      name:
-        key === 'native'
-          ? coinOf(figures)
-          : `${tally.assets.get(key)?.symbol ?? ''} ${key.slice(0, 10)}`.trim(),
-      decimals: tally.assets.get(key)?.decimals ?? null,
-      wallets: [...tally.balances.values()]
-        .filter(({ asset }) => asset === key)
-        .sort((a, b) => b.series.size - a.series.size || (a.wallet < b.wallet ? -1 : 1))
-        .slice(0, MOST_WALLETS)
-        .map(({ wallet, series, value }) => {
-          const before = (ends.get(`${wallet} ${key}`) ?? value) - value
-          const points = [...series].sort(([a], [b]) => a - b)
-          return {
-            name: walletText(figures, wallet),
-            before: String(before),
-            points: points.flatMap(([bucket, sum]) => [bucket, String(before + sum)]),
-          }
-        }),
+    assets: followedBalances(figures).map(({ name, decimals, wallets }) => ({
+      ...{ name, decimals },
+      wallets: wallets.slice(0, MOST_WALLETS).map(({ wallet, series, before }) => ({
+        name: walletText(figures, wallet),
+        before: String(before),
+        points: [...series]
+          .sort(([a], [b]) => a - b)
+          .flatMap(([bucket, sum]) => [bucket, String(before + sum)]),
+      })),
     })),
   }
 }

@@ -6,9 +6,9 @@ import { coinOf, walletHtml } from '../view.ts'
 /** What a stranger has to know in a minute: whose, when, whether complete, and the figures that matter. */
 export function headSection(figures: Figures, title: string): Html {
   const { manifest, tally } = figures
-  const { job, coverage, blocks } = manifest
-  const from = Math.min(...coverage.map(({ fromBlock }) => fromBlock), blocks?.fromBlock ?? Infinity)
-  const to = Math.max(...coverage.map(({ toBlock }) => toBlock), blocks?.toBlock ?? 0)
+  const { job, coverage } = manifest
+  const from = coverage.reduce((least, { fromBlock }) => Math.min(least, fromBlock), Number.POSITIVE_INFINITY)
+  const to = coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
   const chain = CHAIN_NAMES[job.chain]
   const span =
     tally.first === '' ? html`no transactions` : html`${minuteOf(tally.first)} to ${minuteOf(tally.last)}`
@@ -33,16 +33,15 @@ function stampOf({ manifest, reading }: Figures): Html {
 }
 
 function wordsOf(figures: Figures): Html {
-  const { tally, balances, manifest, labels } = figures
+  const { tally, balances, manifest } = figures
   const wallets = [...tally.wallets.values()].sort((a, b) => b.movements - a.movements)
   const [busiest] = wallets
   if (busiest === undefined) return html`None of the wallets took part in any transaction in these blocks.`
   const silent = manifest.coverage.filter(({ address }) => !tally.wallets.has(address))
-  const fees = wallets.reduce((sum, one) => sum + one.fees, 0n)
-  const names = silent.slice(0, 5).map(({ address }) => html` ${walletHtml({ ...figures, labels }, address)}`)
+  const names = silent.slice(0, 5).map(({ address }) => html` ${walletHtml(figures, address)}`)
   return html`${counted(tally.transactions, 'transaction')} moved assets ${grouped(tally.movements)} times, on ${counted(tally.days.active, 'day')}.
 ${walletHtml(figures, busiest.address)} dominates with ${percent(busiest.movements, tally.movements)} of all movements.
-The wallets paid ${amountHtml(fees, 18)} ${coinOf(figures)} in fees.
+The wallets paid ${amountHtml(tally.fees, 18)} ${coinOf(figures)} in fees.
 ${silent.length === 0 ? 'Every wallet was active.' : html`${counted(silent.length, 'wallet')} showed nothing:${names}${silent.length > 5 ? ' …' : ''}.`}
 ${suspicionOf(balances.flagged.length, balances.belowZero.length)}`
 }
@@ -59,7 +58,6 @@ function suspicionOf(flagged: number, below: number): Html {
 
 function tilesOf(figures: Figures): Html {
   const { tally, balances, manifest, parties, fees } = figures
-  const paid = [...tally.wallets.values()].reduce((sum, one) => sum + one.fees, 0n)
   const tiles: readonly (readonly [Html, string, Html])[] = [
     [
       html`${grouped(tally.transactions)}`,
@@ -73,7 +71,7 @@ function tilesOf(figures: Figures): Html {
       html`on ${counted(tally.days.active, 'day')}, ${grouped(tally.days.longest)} in a row`,
     ],
     [
-      html`${amountHtml(paid, 18)}`,
+      html`${amountHtml(tally.fees, 18)}`,
       `${coinOf(figures)} in fees`,
       html`${fees === undefined ? '' : html`${amountHtml(fees.lost, 18)} of it for failures`}`,
     ],

@@ -9,6 +9,7 @@ import {
   type Html,
   html,
   nameHtml,
+  shortAddress,
   tableHtml,
   textCell,
 } from '../html.ts'
@@ -54,8 +55,7 @@ const nameCell = (name: string | null): Cell =>
 
 function pictureOf(figures: Figures): Html {
   const { most } = figures.parties
-  const nameOf = ({ name, address }: Party) =>
-    (name ?? `${address.slice(0, 6)}…${address.slice(-4)}`).slice(0, 22)
+  const nameOf = ({ name, address }: Party) => (name ?? shortAddress(address)).slice(0, 22)
   const flows = (way: 'received' | 'sent') =>
     [...most]
       .sort((a, b) => b[way] - a[way])

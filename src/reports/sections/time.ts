@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../core/utc.ts'
 import type { Figures } from '../figures.ts'
 import { asTable, countCell, grouped, type Html, html, tableHtml, textCell } from '../html.ts'
 import { stackedBars } from '../pictures.ts'
@@ -16,7 +17,7 @@ export function timeSection(figures: Figures): Html {
       .filter(({ count }) => count > 0)
       .map(({ kind, count }) => `${KIND_NAMES[kind]} ${count}`)
     return {
-      name: tally.buckets.sizeMs < 86_400_000 ? name : day,
+      name: tally.buckets.sizeMs < DAY_MS ? name : day,
       parts,
       title: `${name} UTC: ${told.join(', ') || 'nothing'}`,
     }

@@ -45,7 +45,10 @@ export function walletsSection(figures: Figures): Html {
     ],
     ...['first seen', 'last active', 'first funded by', 'read'],
   ]
-  const rows = shown.map((coverage) => walletRow(figures, coverage))
+  const { startBlock, endBlock } = manifest.job
+  const last = manifest.coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
+  const shared = { buckets: bucketsOf(figures), range: { from: startBlock, to: endBlock ?? last } }
+  const rows = shown.map((coverage) => walletRow(figures, coverage, shared))
   return html`<section id="wallets"><h2>Wallets</h2>
 ${tableHtml('What each wallet did', heads, rows)}
 ${known.length > shown.length ? html`<p class="note">And ${counted(known.length - shown.length, 'wallet')} more, which did less.</p>` : ''}
@@ -56,12 +59,16 @@ ${heatOf(
 </section>`
 }
 
-function walletRow(figures: Figures, { address, fromBlock, toBlock }: Coverage): Cell[] {
-  const { tally, manifest } = figures
-  const { startBlock, endBlock } = manifest.job
-  const range = { from: startBlock, to: endBlock ?? Math.max(...manifest.coverage.map((one) => one.toBlock)) }
-  const wallet = tally.wallets.get(address)
-  const counts = bucketsOf(figures).map(({ bucket }) => wallet?.series.get(bucket) ?? 0)
+/** What the rows of all wallets are drawn against. */
+type Shared = { buckets: ReturnType<typeof bucketsOf>; range: { from: number; to: number } }
+
+function walletRow(
+  figures: Figures,
+  { address, fromBlock, toBlock }: Coverage,
+  { buckets, range }: Shared,
+): Cell[] {
+  const wallet = figures.tally.wallets.get(address)
+  const counts = buckets.map(({ bucket }) => wallet?.series.get(bucket) ?? 0)
   const read = { html: coverageBar(range, { from: fromBlock, to: toBlock }), sort: toBlock }
   const name = { html: walletHtml(figures, address), sort: walletText(figures, address) }
   const short = { html: addressHtml(address), sort: address }
