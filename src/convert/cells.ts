@@ -147,6 +147,6 @@ function noteOf({ kind, isOwn, movements, in: came, out: gone }: Line): string {
   if (method === null) return `${note} / tx ${transaction} / entry ${entry}`
   const name = safeText(method).slice(0, 60)
   const text = `${note} / method ${name} / tx ${transaction} / entry ${entry}`
-  // All else has nothing that wants quotes.
-  return needsQuotes(name) ? quoteCsv(text) : text
+  // All else has nothing that wants quotes, and safe text has no quotes itself.
+  return needsQuotes(name) ? `"${text}"` : text
 }

@@ -67,7 +67,7 @@ export function lineOf(movement: Movement, label: string | undefined): Line {
 function swapIn(movements: readonly Movement[]): Omit<Line, 'label'> | undefined {
   if (movements.length < 2 || movements.some(breaksSwap)) return undefined
   const [first, ...others] = movements.filter(({ type }) => type !== 'fee')
-  if (first === undefined) return undefined
+  if (first === undefined || others.every(({ isOut }) => isOut === first.isOut)) return undefined
   const nets = new Map<string, { asset: Asset; value: bigint }>()
   for (const { asset, value, isOut } of [first, ...others]) {
     const key = assetKey(asset)

@@ -15,6 +15,7 @@ export function openOmissions(out: string | undefined, files: TextFiles) {
   return {
     note: ({ movement, value, reason }: Omitted) => {
       omitted[reason] = (omitted[reason] ?? 0) + 1
+      if (path === undefined) return
       const { time, transaction, entry, wallet, label, asset } = movement
       const of = [asset.type, asset.address, asset.symbol, asset.tokenId, String(value)]
       waiting.push(csvLine([reason, time, transaction, entry, wallet, label, ...of]))

@@ -2,11 +2,12 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readTextIfAny } from '../core/disk.ts'
 import { openDataFile } from '../core/duckdb/data-file.ts'
-import { isoTimeSql, sourceSql, textColumns, unescapedSql } from '../core/duckdb/source-sql.ts'
+import { isoTimeSql, parquetSource, sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
 import { ExportError } from '../core/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/manifest.ts'
 import { named } from '../core/sql.ts'
 import { type Column, TABLES, type TableName } from '../core/table/index.ts'
+import { readCsvRows } from './csv-rows.ts'
 import { openFindings } from './findings.ts'
 import { readManifest } from './read-manifest.ts'
 import { openRows, type Rows, type TextRow } from './rows.ts'
@@ -61,19 +62,17 @@ export async function openExport(folder: string): Promise<OpenedExport> {
       }
     },
     stream: async function* (table, names) {
+      const { format, escapeFormulas } = manifest.job
       const { columns } = tableOf(table)
-      const cells = names.map((name) => textSql(columnOf(columns, name), manifest))
+      const cells = names.map((name) => textSql(columnOf(columns, name)))
       for (const listed of filesOf(table)) {
-        const file = await open(listed)
+        const path = `${rows.folder}/${listed.path}`
         try {
-          // What is only passed on needs little, unless rows are long.
-          if (file.longest <= SHORT_ROW) await rows.limitMemory(STREAM_MEMORY)
-          yield* rows.stream(cells, `FROM ${sourceSql(file, textColumns(columns))}`)
+          yield* format === 'csv'
+            ? readCsvRows(path, { columns, names, isEscaped: escapeFormulas ?? true })
+            : rows.stream(cells, `FROM ${parquetSource([path])}`)
         } catch (thrown) {
           throw await faultOf(listed, thrown)
-        } finally {
-          await rows.limitMemory()
-          await file.close()
         }
       }
     },
@@ -83,8 +82,6 @@ export async function openExport(folder: string): Promise<OpenedExport> {
 
 /** Bytes of a row with which a stream of rows keeps to little memory. */
 const SHORT_ROW = 1024 * 1024
-/** Of 328,000 rows 290 MB are the peak of the process with it, 416 MB with all that the engine may have. */
-const STREAM_MEMORY = 48_000_000
 /** What statements over such rows may have: more groups than it holds go to the disk. */
 const STATEMENT_MEMORY = 96_000_000
 
@@ -94,11 +91,9 @@ function columnOf(columns: readonly Column[], name: string): Column {
   return column
 }
 
-/** A cell as text: CSV has it, Parquet has types. */
-function textSql({ name, type, isOurs }: Column, { job }: Manifest): string {
+/** A cell of Parquet, which has types, as text. */
+function textSql({ name, type }: Column): string {
   const cell = named(name)
-  if (job.format === 'csv')
-    return type === 'text' && !isOurs && (job.escapeFormulas ?? true) ? unescapedSql(cell) : cell
   return type === 'time' ? isoTimeSql(cell) : `${cell}::VARCHAR`
 }
 
