@@ -10,15 +10,29 @@ const FLOORS = [
   ['cli'],
   ['audit', 'balances', 'compact', 'convert', 'load', 'reindex', 'reports', 'run', 'verify', 'watch'],
   ['assemble', 'crawl'],
-  ['client', 'flatten', 'job', 'merge', 'notify', 'read', 'report', 'service', 'spool', 'sql', 'write'],
+  [
+    'client',
+    'flatten',
+    'job',
+    'merge',
+    'notify',
+    'prices',
+    'read',
+    'report',
+    'service',
+    'spool',
+    'sql',
+    'write',
+  ],
   ['core'],
 ]
-/** A watch starts runs; a conversion leaves out what balances call spam, a report shows it; a client starts the embedded service for jobs that name it. */
+/** A watch starts runs; a conversion leaves out what balances call spam, a report shows it; a client starts the embedded service for jobs that name it; prices read a user's file, and which assets an export has. */
 const NEIGHBOURS: Record<string, readonly string[]> = {
   watch: ['run'],
   convert: ['balances'],
   reports: ['balances'],
   client: ['service'],
+  prices: ['flatten', 'read'],
 }
 /** The embedded service is a program of its own. */
 const LONERS = ['service']

@@ -1,4 +1,5 @@
-import { type Asset, isNft } from './movement.ts'
+import { isNft } from '../prices/priced-asset.ts'
+import type { Asset } from './movement.ts'
 
 /** Strangers' text without what a terminal, a spreadsheet or another program could take for more than text. */
 export const safeText = remembered(madeSafe)

@@ -1,12 +1,12 @@
 import { needsQuotes, quoteCsv } from '../core/csv-text.ts'
 import { shiftDecimal } from '../flatten/decimal.ts'
+import type { Prices } from '../prices/prices.ts'
+import { worthOf } from '../prices/worth.ts'
 import { caipName, collectionName, safeText, tickerName } from './asset-name.ts'
 import type { Line, Side } from './lines.ts'
 import type { Asset, Movement } from './movement.ts'
 import { withPoint } from './plain-number.ts'
 import type { Preset, Role } from './preset.ts'
-import type { Prices } from './prices.ts'
-import { worthOf } from './worth.ts'
 
 /** What cells are made with, beside the line. */
 export type CellContext = {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
+import { isNft } from '../prices/priced-asset.ts'
 import { safeText, tickerName } from './asset-name.ts'
 import { type Omitted, omitted } from './line-writer.ts'
 import type { Line } from './lines.ts'
-import { type Asset, isNft, type Movement } from './movement.ts'
+import type { Asset, Movement } from './movement.ts'
 import { writeAmount } from './plain-number.ts'
 
 /** A plain text accounting program's journal. */

@@ -1,9 +1,10 @@
 import { csvLine } from '../core/csv-text.ts'
+import { isNft } from '../prices/priced-asset.ts'
 import { type Amounts, CELLS, type CellContext } from './cells.ts'
 import { type HeaderWords, headersOf } from './headers.ts'
 import { instantWriter } from './instant.ts'
 import type { Line, Side } from './lines.ts'
-import { type Asset, isNft, type Movement } from './movement.ts'
+import type { Asset, Movement } from './movement.ts'
 import { type Written, writeAmount } from './plain-number.ts'
 import type { Role } from './preset.ts'
 

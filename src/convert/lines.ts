@@ -1,4 +1,5 @@
-import { type Asset, assetKey, isNft, type Movement } from './movement.ts'
+import { isNft } from '../prices/priced-asset.ts'
+import { type Asset, assetKey, type Movement } from './movement.ts'
 
 /** An amount of an asset, in its smallest unit, above zero. */
 export type Side = { asset: Asset; value: bigint }

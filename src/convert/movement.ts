@@ -1,3 +1,4 @@
+import type { PricedAsset } from '../prices/priced-asset.ts'
 import type { TextRow } from '../read/rows.ts'
 
 /** A row of the ledger as conversions see it: one asset that a wallet got or gave. */
@@ -23,10 +24,7 @@ export type Movement = {
   source: string
 }
 
-export type Asset = {
-  type: 'native' | 'erc20' | 'erc721' | 'erc1155'
-  /** null for the chain's coin. */
-  address: string | null
+export type Asset = PricedAsset & {
   symbol: string | null
   /** null where unknown. */
   decimals: number | null
@@ -80,8 +78,6 @@ function decimalsOf(type: Asset['type'], decimals: string | null | undefined): n
   if (decimals != null) return Number(decimals)
   return type === 'erc1155' ? 0 : null
 }
-
-export const isNft = ({ type }: Asset): boolean => type === 'erc721' || type === 'erc1155'
 
 /** What tells an asset from all others of its chain. */
 export const assetKey = ({ type, address, tokenId }: Asset): string => `${type}|${address}|${tokenId}`

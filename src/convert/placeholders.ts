@@ -1,8 +1,9 @@
 import { csvLine } from '../core/csv-text.ts'
 import { readTextIfAny, writeAtomically } from '../core/disk.ts'
+import { isNft } from '../prices/priced-asset.ts'
 import { readRecords, recordFault } from '../read/csv-records.ts'
 import { tickerName } from './asset-name.ts'
-import { type Asset, assetKey, isNft } from './movement.ts'
+import { type Asset, assetKey } from './movement.ts'
 
 /** Numbered names for assets that a program does not know, `NULL1` or `NFT1`, kept in a file so that they keep their meaning. */
 export type Placeholders = {

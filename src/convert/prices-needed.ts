@@ -1,11 +1,11 @@
+import { fungibleAssets } from '../prices/fungible-assets.ts'
+import { isNft } from '../prices/priced-asset.ts'
+import { NATIVE, readPrices } from '../prices/prices.ts'
 import { openExport } from '../read/open-export.ts'
 import { safeText } from './asset-name.ts'
 import { requireLedger } from './convert.ts'
-import { fungibleAssets } from './export-assets.ts'
-import { isNft } from './movement.ts'
 import type { ConvertOptions } from './options.ts'
 import { periodOf } from './period.ts'
-import { NATIVE, readPrices } from './prices.ts'
 import { transactionsOf } from './transactions.ts'
 
 /** A day and an asset, the coin or an ERC-20 token, that conversions have no price for. */

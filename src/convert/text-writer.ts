@@ -1,10 +1,10 @@
+import type { Prices } from '../prices/prices.ts'
 import type { OpenedExport } from '../read/open-export.ts'
 import { createLineWriter, type LineWriter, type Omitted } from './line-writer.ts'
 import type { Asset, Movement } from './movement.ts'
 import type { ConvertOptions } from './options.ts'
 import type { Period } from './period.ts'
 import type { Preset } from './preset.ts'
-import type { Prices } from './prices.ts'
 
 /** Text of a transaction, and the file that it belongs to. */
 export type Piece = {

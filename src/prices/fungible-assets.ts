@@ -1,9 +1,9 @@
 import { named } from '../core/sql.ts'
 import type { OpenedExport } from '../read/open-export.ts'
-import type { Asset } from './movement.ts'
+import type { FungibleAsset } from './priced-asset.ts'
 
 /** The coin and the ERC-20 tokens that an export's ledger has, each symbol of a contract by itself, in a fixed order. */
-export async function fungibleAssets({ eachFile, rows }: OpenedExport): Promise<Asset[]> {
+export async function fungibleAssets({ eachFile, rows }: OpenedExport): Promise<FungibleAsset[]> {
   const columns = ['asset_address', 'asset_symbol', 'asset_decimals'].map(named).join(', ')
   await rows.run('CREATE OR REPLACE TABLE assets (address VARCHAR, symbol VARCHAR, decimals INTEGER)')
   await eachFile(

@@ -1,7 +1,7 @@
 import { ExportError } from '../core/errors.ts'
 import { readUtc } from '../core/utc.ts'
 import { readRecords, recordFault } from '../read/csv-records.ts'
-import { type Asset, isNft } from './movement.ts'
+import { type FungibleAsset, isNft, type PricedAsset } from './priced-asset.ts'
 
 /** A price of one whole unit, plain digits, from an instant (milliseconds since 1970) on. */
 type Quote = { from: number; price: string }
@@ -10,10 +10,12 @@ type Quote = { from: number; price: string }
 export type Prices = {
   currency: string
   /** The newest price at or before an instant (as the tables write it), at most 36 hours old; undefined where there is none. */
-  at(asset: Asset, time: string): string | undefined
+  at(asset: PricedAsset, time: string): string | undefined
   /** All prices of an asset, oldest first. */
-  all(asset: Asset): readonly Quote[]
+  all(asset: PricedAsset): readonly Quote[]
 }
+
+type NamedAsset = PricedAsset & Pick<FungibleAsset, 'symbol'>
 
 /** A price of a day, which stands for its first second, holds until noon of the next. */
 const MAX_AGE_MS = 36 * 3_600_000
@@ -25,7 +27,7 @@ const COLUMNS = ['date', 'asset', 'currency', 'price'] as const
  * asset alone has), `currency` and `price`; a record without a price is one that nobody has filled in. Throws USAGE for what
  * cannot be read, two prices of one instant, or two currencies.
  */
-export async function readPrices(file: string, assets: readonly Asset[]): Promise<Prices> {
+export async function readPrices(file: string, assets: readonly NamedAsset[]): Promise<Prices> {
   const quotes = new Map<string, Quote[]>()
   let currency: string | undefined
   await readRecords(file, COLUMNS, ({ line, cells }) => {
@@ -53,7 +55,7 @@ export async function readPrices(file: string, assets: readonly Asset[]): Promis
 const FILL_IN = 'Fill in the column price; `walletlake convert OUTPUT --prices-needed` lists what is needed.'
 
 function pricesFrom(quotes: ReadonlyMap<string, readonly Quote[]>, currency: string): Prices {
-  const all = (asset: Asset) => (isNft(asset) ? [] : (quotes.get(asset.address ?? NATIVE) ?? []))
+  const all = (asset: PricedAsset) => (isNft(asset) ? [] : (quotes.get(asset.address ?? NATIVE) ?? []))
   return {
     ...{ currency, all },
     at: (asset, time) => {
@@ -79,7 +81,7 @@ function newestAt(quotes: readonly Quote[], instant: number): Quote | undefined 
 export const NATIVE = 'native'
 
 /** A contract, `native`, or what a symbol stands for, if that is one asset. */
-function keyOf(name: string, assets: readonly Asset[]): { key: string | undefined; known: string[] } {
+function keyOf(name: string, assets: readonly NamedAsset[]): { key: string | undefined; known: string[] } {
   if (name === NATIVE || /^0x[0-9a-fA-F]{40}$/.test(name)) return { key: name.toLowerCase(), known: [] }
   const named = assets.filter(({ symbol }) => symbol === name).map(({ address }) => address ?? NATIVE)
   const known = [...new Set(named)].sort()

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readPrices } from '../../src/convert/prices.ts'
-import { worthOf } from '../../src/convert/worth.ts'
+import { readPrices } from '../../src/prices/prices.ts'
+import { worthOf } from '../../src/prices/worth.ts'
+import { COIN, nft, token } from '../convert/made-up.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
-import { COIN, nft, token } from './made-up.ts'
 
 const folder = suiteFolder()
 const USDC = token('USDC')
@@ -82,6 +82,9 @@ describe('what an amount is worth', () => {
     { value: 2n ** 256n - 1n, decimals: 0, price: '3', is: String((2n ** 256n - 1n) * 3n) },
     { value: 123n, decimals: 255, price: `1${'0'.repeat(50)}`, is: '0' },
     { value: 5n, decimals: 1, price: '3', is: '1.5' },
+    { value: -3n, decimals: 0, price: '0.000000005', is: '-0.00000002' },
+    { value: -5n, decimals: 9, price: '0.9', is: '0' },
+    { value: -7n, decimals: 9, price: '1', is: '-0.00000001' },
   ])(
     'is multiplied exactly: $value of $decimals decimals at $price is $is',
     ({ value, decimals, price, is }) => {
