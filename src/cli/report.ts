@@ -14,6 +14,7 @@ type ReportArguments = {
   title?: string
   labels?: string
   opening?: string
+  prices?: string
   maxRows: number
   serve?: boolean
   open?: boolean
@@ -31,6 +32,7 @@ export function reportCommand(program: Command): void {
     .option('--title <text>', 'what the page is called (default: the name of the job)')
     .option('--labels <file>', 'CSV with address,label: what wallets and others are called')
     .option('--opening <file>', 'CSV of what wallets had before the first row')
+    .option('--prices <file>', 'CSV with date,asset,currency,price: what balances and fees are worth')
     .option('--max-rows <count>', 'rows that the page holds, the newest', rowCount, REPORT_DEFAULTS.maxRows)
     .option('--open', 'open it in the browser')
     .option('--serve', 'show it on this machine instead, anew whenever the export changes')
@@ -39,6 +41,7 @@ export function reportCommand(program: Command): void {
     command,
     ['report output/mine', 'writes output/mine/report.html'],
     ['report output/a output/b --out both.html', 'two exports on one page'],
+    ['report output/mine --prices prices.csv', 'with what balances and fees are worth'],
     ['report output/mine --serve', 'beside a nightly run or a watch'],
   )
 }

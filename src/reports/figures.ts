@@ -1,12 +1,17 @@
 import { type Balances, balances } from '../balances/balances.ts'
 import type { Manifest } from '../core/manifest.ts'
+import { fungibleAssets } from '../prices/fungible-assets.ts'
+import { readPrices } from '../prices/prices.ts'
 import { readRecords, recordFault } from '../read/csv-records.ts'
 import { type OpenedExport, openExport } from '../read/open-export.ts'
+import type { TextRow } from '../read/rows.ts'
+import { openFeeWorth } from './fee-worth.ts'
 import { type FeeFigures, readFees } from './fees.ts'
 import { followedAssets, type Party, readParties } from './parties.ts'
 import { type Reading, readReading } from './reading.ts'
 import { openRecentRows, type PackedRows } from './recent-rows.ts'
 import { TALLIED_COLUMNS, Tally } from './tally.ts'
+import { type Worths, worthsOf } from './worths.ts'
 
 /** All that a report says of one export. */
 export type Figures = {
@@ -18,6 +23,8 @@ export type Figures = {
   /** The other parties with most transfers, and how many parties there are. */
   parties: { most: readonly Party[]; count: number }
   fees: FeeFigures | undefined
+  /** Where the user gave prices. */
+  worths: Worths | undefined
   reading: Reading
   rows: PackedRows
 }
@@ -27,6 +34,8 @@ export type FigureOptions = {
   opening?: string | undefined
   /** CSV with `address` and `label`: what wallets and other parties are called. */
   names?: string | undefined
+  /** CSV of prices, as conversions take it. */
+  prices?: string | undefined
   /** Rows that the page holds, the newest. */
   maxRows: number
 }
@@ -37,7 +46,7 @@ export type FigureOptions = {
  */
 export async function figuresOf(
   output: string,
-  { opening, names, maxRows }: FigureOptions,
+  { opening, names, prices: priceFile, maxRows }: FigureOptions,
 ): Promise<Figures> {
   const sums = await balances(output, { opening, all: true })
   const given = names === undefined ? new Map<string, string>() : await readNames(names)
@@ -46,11 +55,15 @@ export async function figuresOf(
     const { manifest } = opened
     const tally = new Tally(await followedAssets(opened))
     const rows = openRecentRows(manifest, maxRows)
-    await addRows(opened, tally, rows.add)
+    const prices =
+      priceFile === undefined ? undefined : await readPrices(priceFile, await fungibleAssets(opened))
+    const fees = prices && openFeeWorth(prices)
+    await addRows(opened, [(row) => tally.add(row), rows.add, ...(fees ? [fees.add] : [])])
     return {
       ...{ manifest, tally, labels: new Map([...given, ...labelsOf(manifest, tally)]), balances: sums },
       parties: await readParties(opened),
       fees: await readFees(opened),
+      worths: prices && fees && worthsOf(sums, tally, { prices, fees: fees.worth() }),
       reading: await readReading(output, manifest),
       rows: rows.packed(),
     }
@@ -59,17 +72,9 @@ export async function figuresOf(
   }
 }
 
-async function addRows(
-  opened: OpenedExport,
-  tally: Tally,
-  take: ReturnType<typeof openRecentRows>['add'],
-): Promise<void> {
-  for await (const rows of opened.stream('ledger', TALLIED_COLUMNS)) {
-    for (const row of rows) {
-      tally.add(row)
-      take(row)
-    }
-  }
+async function addRows(opened: OpenedExport, takers: readonly ((row: TextRow) => void)[]): Promise<void> {
+  for await (const rows of opened.stream('ledger', TALLIED_COLUMNS))
+    for (const row of rows) for (const take of takers) take(row)
 }
 
 function labelsOf({ coverage }: Manifest, { wallets }: Tally): ReadonlyMap<string, string> {

@@ -1,4 +1,5 @@
 import { shiftDecimal } from '../flatten/decimal.ts'
+import { WORTH_DECIMALS } from '../prices/worth.ts'
 import { shownText } from './shown-text.ts'
 
 /** Text of HTML in which strangers' text is text; nothing else may be put into a page. */
@@ -130,6 +131,10 @@ export function amountCell(value: bigint, decimals: number | null): Cell {
   const exact = shiftDecimal(String(value), decimals) ?? String(value)
   return { html: amountHtml(value, decimals), sort: Number(exact), isNumber: true }
 }
+
+/** Money in units of 10^-8; a dash where there is no price. */
+export const worthCell = (worth: bigint | undefined): Cell =>
+  worth === undefined ? { ...textCell('–'), isNumber: true } : amountCell(worth, WORTH_DECIMALS)
 
 /** The table that stands for a picture. */
 export const asTable = (table: Html): Html => html`<details><summary>As a table</summary>${table}</details>`

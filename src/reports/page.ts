@@ -43,7 +43,7 @@ export function pageOf(shown: readonly [Shown, ...Shown[]], title: string): stri
 <style>${STYLE}</style></head>
 <body>
 ${shown.length > 1 ? contents(shown, title).text : ''}<main>
-${shown.map(bodyOf).join('')}${limitsSection().text}</main>
+${shown.map(bodyOf).join('')}${limitsSection({ hasPrices: shown.some(({ figures }) => figures.worths !== undefined) }).text}</main>
 ${packed.join('')}<script>${script}</script></body></html>
 `
 }

@@ -1,5 +1,8 @@
 import { join } from 'node:path'
 import { writeAtomically } from '../core/disk.ts'
+import { ExportError } from '../core/errors.ts'
+import type { Manifest } from '../core/manifest.ts'
+import { requireManifest } from '../read/open-export.ts'
 import { figuresOf } from './figures.ts'
 import { pageOf, type Shown } from './page.ts'
 
@@ -13,6 +16,8 @@ export type ReportOptions = {
   opening?: string | undefined
   /** CSV with `address` and `label`: what wallets and other parties are called. */
   labels?: string | undefined
+  /** CSV with the columns date, asset, currency and price, as `convert` takes it: what balances and fees are worth. */
+  prices?: string | undefined
   /** Rows that the page holds, the newest. @default 100000 */
   maxRows?: number
 }
@@ -27,8 +32,8 @@ export type Reported = { file: string; bytes: number; rows: number }
 
 /**
  * Writes one page over one export or several: self-contained, for people, the same bytes for the same export. Memory does
- * not grow with the rows beyond those that the page holds. Throws USAGE where there is no export or no ledger in one,
- * OUTPUT_FAILED where the file cannot be written.
+ * not grow with the rows beyond those that the page holds. Throws USAGE where there is no export, no ledger in one,
+ * or a mistake in a file that the options name, OUTPUT_FAILED where the file cannot be written.
  */
 export async function report(
   outputs: readonly [string, ...string[]],
@@ -45,10 +50,11 @@ export async function renderReport(
   outputs: readonly [string, ...string[]],
   options: Omit<ReportOptions, 'out'>,
 ): Promise<{ page: string; rows: number }> {
-  const { opening, labels: names, maxRows = REPORT_DEFAULTS.maxRows } = options
+  const { opening, labels: names, prices, maxRows = REPORT_DEFAULTS.maxRows } = options
+  if (prices !== undefined) requireOneChain(await Promise.all(outputs.map(requireManifest)))
   const shown: Shown[] = []
   for (const output of outputs) {
-    const figures = await figuresOf(output, { opening, names, maxRows })
+    const figures = await figuresOf(output, { opening, names, prices, maxRows })
     const title = outputs.length === 1 ? options.title : undefined
     shown.push({ title: title ?? figures.manifest.job.name, figures })
   }
@@ -57,4 +63,17 @@ export async function renderReport(
     page: pageOf(shown as [Shown, ...Shown[]], title),
     rows: shown.reduce((sum, { figures }) => sum + figures.rows.held, 0),
   }
+}
+
+/** The coin is `native` in a file of prices, of whatever chain. */
+function requireOneChain(manifests: readonly Manifest[]): void {
+  const chains = [...new Set(manifests.map(({ job }) => job.chain))]
+  if (chains.length === 1) return
+  throw new ExportError(
+    'USAGE',
+    `prices are of one chain, and these exports are of chains ${chains.join(' and ')}`,
+    {
+      fix: 'Make a page for each chain, with the prices of its coin.',
+    },
+  )
 }

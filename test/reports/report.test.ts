@@ -8,6 +8,7 @@ import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
+import { cellText, tableOf } from './read-page.ts'
 
 const folder = suiteFolder()
 const outputs = { csv: join(folder, 'csv'), parquet: join(folder, 'parquet') }
@@ -23,34 +24,6 @@ beforeAll(async () => {
     pages[format] = readFileSync(file, 'utf8')
   }
 })
-
-/** The rows of the table under a caption, each as the exact texts of its cells. */
-function tableOf(page: string, caption: string): string[][] {
-  const [, after = ''] = page.split(`<caption>${caption}</caption>`)
-  const body = after.split('</table>')[0]?.split('<tbody>')[1] ?? ''
-  return body
-    .split('<tr>')
-    .slice(1)
-    .map((row) =>
-      row
-        .split(/<t[hd]/)
-        .slice(1)
-        .map(cellText),
-    )
-}
-
-/** An amount stands whole in its title. */
-function cellText(cell: string): string {
-  const exact = /<span class="amount" title="([^"]*)"/.exec(cell)?.[1]
-  return (
-    exact ??
-    cell
-      .replace(/^[^>]*>/, '')
-      .replace(/<[^>]*>/g, '')
-      .replaceAll('\u2009', '')
-      .trim()
-  )
-}
 
 function rowsIn(page: string): string[][] {
   const packed = /id="rows-0">([^<]*)</.exec(page)?.[1] ?? ''

@@ -2,6 +2,7 @@ import type { Figures } from '../figures.ts'
 import { amountCell, type Cell, countCell, counted, type Html, html, tableHtml, textCell } from '../html.ts'
 import { type AssetTally, assetKey } from '../tally.ts'
 import { assetHtml, walletText } from '../view.ts'
+import { worthColumns } from './worth.ts'
 
 /** Assets that a page lists of each sort, those that moved most. */
 const MOST_ASSETS = 200
@@ -14,13 +15,15 @@ export function assetsSection(figures: Figures): Html {
     (a, b) => b.movements - a.movements || ((a.address ?? '') < (b.address ?? '') ? -1 : 1),
   )
   const isFlagged = ({ address }: AssetTally) => flags.has(address ?? '')
-  const heads = ['asset', 'kind', 'movements', 'in', 'out', 'net', 'remarks']
+  const worth = worthColumns(figures, { 'worth at the end': ({ assets }) => assets })
+  const heads = ['asset', 'kind', 'movements', 'in', 'out', 'net', ...worth.heads, 'remarks']
   const row = (asset: AssetTally): Cell[] => [
     { html: assetHtml(figures, asset), sort: asset.symbol ?? '' },
     textCell(kindOf(asset)),
     countCell(asset.movements),
     ...(['in', 'out'] as const).map((way) => amountCell(asset[way], unitOf(asset))),
     amountCell(asset.in - asset.out, unitOf(asset)),
+    ...worth.cellsOf(assetKey(asset.type, asset.address)),
     textCell([...(flags.get(asset.address ?? '') ?? []), ...belowOf(figures, asset)].join('; ')),
   ]
   const [good, bad] = [all.filter((one) => !isFlagged(one)), all.filter(isFlagged)]

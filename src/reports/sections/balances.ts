@@ -4,6 +4,8 @@ import { type FollowedAsset, type FollowedBalance, followedBalances } from '../f
 import { amountCell, amountHtml, asTable, counted, type Html, html, tableHtml } from '../html.ts'
 import { stepLine } from '../pictures.ts'
 import { assetHtml, walletHtml, walletText } from '../view.ts'
+import { balanceKey } from '../worths.ts'
+import { worthColumns } from './worth.ts'
 
 /** Pictures of one asset, of the wallets that moved it most. */
 const MOST_PICTURES = 24
@@ -22,13 +24,15 @@ function assetOf(figures: Figures, asset: FollowedAsset, isOpen: boolean): Html 
   const { wallets, decimals, name } = asset
   const shown = asset.tally === undefined || asset.key === 'native' ? name : assetHtml(figures, asset.tally)
   const pictures = wallets.slice(0, MOST_PICTURES).map((one) => pictureOf(figures, one, decimals))
+  const worth = worthColumns(figures, { worth: ({ balances }) => balances })
   const rows = wallets.map(({ wallet, end }) => [
     { html: walletHtml(figures, wallet), sort: walletText(figures, wallet) },
     amountCell(end, decimals),
+    ...worth.cellsOf(balanceKey(wallet, asset.key)),
   ])
   return html`<details${isOpen ? html` open` : ''}><summary>${shown}, ${counted(wallets.length, 'wallet')}</summary>
 <ul class="multiples">${pictures}</ul>
-${asTable(tableHtml(`Balances at the end: ${name}`, ['wallet', 'balance'], rows))}</details>`
+${asTable(tableHtml(`Balances at the end: ${name}`, ['wallet', 'balance', ...worth.heads], rows))}</details>`
 }
 
 function pictureOf(figures: Figures, one: FollowedBalance, decimals: number | null): Html {

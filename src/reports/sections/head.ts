@@ -1,7 +1,9 @@
 import { CHAIN_NAMES } from '../chain-names.ts'
 import type { Figures } from '../figures.ts'
 import { amountHtml, counted, grouped, type Html, html, minuteOf, percent } from '../html.ts'
+import { COIN_DECIMALS } from '../tally.ts'
 import { coinOf, walletHtml } from '../view.ts'
+import { worthWords } from './worth.ts'
 
 /** What a stranger has to know in a minute: whose, when, whether complete, and the figures that matter. */
 export function headSection(figures: Figures, title: string): Html {
@@ -41,7 +43,7 @@ function wordsOf(figures: Figures): Html {
   const names = silent.slice(0, 5).map(({ address }) => html` ${walletHtml(figures, address)}`)
   return html`${counted(tally.transactions, 'transaction')} moved assets ${grouped(tally.movements)} times, on ${counted(tally.days.active, 'day')}.
 ${walletHtml(figures, busiest.address)} dominates with ${percent(busiest.movements, tally.movements)} of all movements.
-The wallets paid ${amountHtml(tally.fees, 18)} ${coinOf(figures)} in fees.
+The wallets paid ${amountHtml(tally.fees, COIN_DECIMALS)} ${coinOf(figures)} in fees. ${worthWords(figures)}
 ${silent.length === 0 ? 'Every wallet was active.' : html`${counted(silent.length, 'wallet')} showed nothing:${names}${silent.length > 5 ? ' …' : ''}.`}
 ${suspicionOf(balances.flagged.length, balances.belowZero.length)}`
 }
@@ -71,9 +73,9 @@ function tilesOf(figures: Figures): Html {
       html`on ${counted(tally.days.active, 'day')}, ${grouped(tally.days.longest)} in a row`,
     ],
     [
-      html`${amountHtml(tally.fees, 18)}`,
+      html`${amountHtml(tally.fees, COIN_DECIMALS)}`,
       `${coinOf(figures)} in fees`,
-      html`${fees === undefined ? '' : html`${amountHtml(fees.lost, 18)} of it for failures`}`,
+      html`${fees === undefined ? '' : html`${amountHtml(fees.lost, COIN_DECIMALS)} of it for failures`}`,
     ],
     [html`${grouped(parties.count)}`, 'counterparties', html`outside these wallets`],
     [

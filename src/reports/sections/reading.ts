@@ -1,6 +1,8 @@
 import type { Figures } from '../figures.ts'
 import { amountCell, countCell, counted, grouped, type Html, html, tableHtml, textCell } from '../html.ts'
+import { COIN_DECIMALS } from '../tally.ts'
 import { coinOf, walletHtml, walletText } from '../view.ts'
+import { worthColumns } from './worth.ts'
 
 /** What was paid, and what of it for nothing. */
 export function feesSection(figures: Figures): Html {
@@ -9,15 +11,17 @@ export function feesSection(figures: Figures): Html {
     .filter((one) => one.fees > 0n)
     .sort((a, b) => (b.fees > a.fees ? 1 : -1))
   if (paid.length === 0) return html``
+  const worth = worthColumns(figures, { 'when paid': ({ fees: { wallets } }) => wallets })
   const rows = paid
     .slice(0, 200)
     .map((one) => [
       { html: walletHtml(figures, one.address), sort: walletText(figures, one.address) },
-      amountCell(one.fees, 18),
+      amountCell(one.fees, COIN_DECIMALS),
+      ...worth.cellsOf(one.address),
     ])
   return html`<section id="fees"><h2>Fees</h2>
 ${fees === undefined ? '' : html`<p>${counted(fees.sent, 'transaction')} were sent by these wallets; ${grouped(fees.failed)} of them failed, and their fees were paid for nothing.</p>`}
-${tableHtml(`Fees in ${coinOf(figures)}`, ['wallet', 'fees'], rows)}
+${tableHtml(`Fees in ${coinOf(figures)}`, ['wallet', 'fees', ...worth.heads], rows)}
 </section>`
 }
 
@@ -56,14 +60,20 @@ ${
 </section>`
 }
 
+const PRICES_SAY = {
+  none: 'Nothing here has a price: amounts of different assets are never added.',
+  given:
+    'What anything is worth is what the file of prices says, as of the last movement; a price is not what somebody would pay for all of it.',
+}
+
 /** What a reader must not take these figures for. */
-export function limitsSection(): Html {
+export function limitsSection({ hasPrices }: { hasPrices: boolean }): Html {
   return html`<section id="limits"><h2>What these figures do not say</h2>
 <ul>
 <li>Coins and tokens that a wallet had before the first block of this export are in no row: a balance is what these rows add up to.</li>
 <li>A coin that is wrapped moves without a transfer of the token that it becomes: such a token can look as if more of it was spent than came.</li>
 <li>A token's name and symbol are what its maker wrote. Only its contract tells it from others.</li>
-<li>Nothing here has a price: amounts of different assets are never added.</li>
+<li>${PRICES_SAY[hasPrices ? 'given' : 'none']}</li>
 <li>What a payment was for, nobody can read from a chain: income, gifts and loans look alike.</li>
 </ul></section>`
 }

@@ -14,7 +14,9 @@ import {
   textCell,
 } from '../html.ts'
 import { coverageBar, heatMap, sparkline } from '../pictures.ts'
+import { COIN_DECIMALS } from '../tally.ts'
 import { bucketsOf, coinOf, walletHtml, walletText } from '../view.ts'
+import { worthColumns, worthNote } from './worth.ts'
 
 /** Wallets that a page lists, the busiest. */
 const MOST_WALLETS = 200
@@ -31,26 +33,27 @@ export function walletsSection(figures: Figures): Html {
   )
   const shown = known.slice(0, MOST_WALLETS)
   const coin = coinOf(figures)
+  const worth = worthColumns(figures, {
+    'worth at the end': ({ wallets }) => wallets,
+    'fees when paid': ({ fees }) => fees.wallets,
+  })
   const heads = [
-    ...[
-      'wallet',
-      'address',
-      'activity',
-      'transactions',
-      'movements',
-      `${coin} in`,
-      `${coin} out`,
-      'fees',
-      'assets',
-    ],
+    ...['wallet', 'address', 'activity', 'transactions', 'movements', `${coin} in`, `${coin} out`, 'fees'],
+    ...worth.heads,
+    'assets',
     ...['first seen', 'last active', 'first funded by', 'read'],
   ]
   const { startBlock, endBlock } = manifest.job
   const last = manifest.coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
-  const shared = { buckets: bucketsOf(figures), range: { from: startBlock, to: endBlock ?? last } }
+  const shared = {
+    worthOf: worth.cellsOf,
+    buckets: bucketsOf(figures),
+    range: { from: startBlock, to: endBlock ?? last },
+  }
   const rows = shown.map((coverage) => walletRow(figures, coverage, shared))
   return html`<section id="wallets"><h2>Wallets</h2>
 ${tableHtml('What each wallet did', heads, rows)}
+${worthNote(figures)}
 ${known.length > shown.length ? html`<p class="note">And ${counted(known.length - shown.length, 'wallet')} more, which did less.</p>` : ''}
 ${heatOf(
   figures,
@@ -60,12 +63,16 @@ ${heatOf(
 }
 
 /** What the rows of all wallets are drawn against. */
-type Shared = { buckets: ReturnType<typeof bucketsOf>; range: { from: number; to: number } }
+type Shared = {
+  worthOf: (wallet: string) => Cell[]
+  buckets: ReturnType<typeof bucketsOf>
+  range: { from: number; to: number }
+}
 
 function walletRow(
   figures: Figures,
   { address, fromBlock, toBlock }: Coverage,
-  { buckets, range }: Shared,
+  { worthOf, buckets, range }: Shared,
 ): Cell[] {
   const wallet = figures.tally.wallets.get(address)
   const counts = buckets.map(({ bucket }) => wallet?.series.get(bucket) ?? 0)
@@ -73,7 +80,7 @@ function walletRow(
   const name = { html: walletHtml(figures, address), sort: walletText(figures, address) }
   const short = { html: addressHtml(address), sort: address }
   if (wallet === undefined)
-    return [...[name, short, textCell('silent')], ...Array.from({ length: 9 }, () => textCell('–')), read]
+    return [...[name, short, textCell('silent'), ...dashes(5), ...worthOf(address), ...dashes(4)], read]
   return [
     ...[
       name,
@@ -81,7 +88,12 @@ function walletRow(
       { html: sparkline(counts, `activity of ${walletText(figures, address)}`), sort: wallet.movements },
     ],
     ...[countCell(wallet.transactions), countCell(wallet.movements)],
-    ...[amountCell(wallet.coinIn, 18), amountCell(wallet.coinOut, 18), amountCell(wallet.fees, 18)],
+    ...[
+      amountCell(wallet.coinIn, COIN_DECIMALS),
+      amountCell(wallet.coinOut, COIN_DECIMALS),
+      amountCell(wallet.fees, COIN_DECIMALS),
+    ],
+    ...worthOf(address),
     countCell(wallet.assets.size),
     ...[textCell(minuteOf(wallet.first)), textCell(minuteOf(wallet.last))],
     wallet.funder === null
@@ -90,6 +102,8 @@ function walletRow(
     read,
   ]
 }
+
+const dashes = (count: number): Cell[] => Array.from({ length: count }, () => textCell('–'))
 
 /** Wallet by time; buckets in which nothing happened are left out where there are few others. */
 function heatOf(figures: Figures, wallets: readonly Coverage[]): Html {
