@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { ExportError } from '../core/errors.ts'
 import type { ManifestFile } from '../core/manifest.ts'
+import { checkSize, mismatch } from '../read/check-size.ts'
 import { headerOf } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 
@@ -22,33 +21,6 @@ export async function checkFile(
   const header = await firstLine(path)
   if (header !== headerOf(table))
     throw mismatch(name, `expected the header ${headerOf(table)}, found ${header}`)
-}
-
-/** Throws VERIFY_FAILED where a file is not there or has another size. */
-export async function checkSize({
-  name,
-  path,
-  bytes,
-}: {
-  name: string
-  path: string
-  bytes: number
-}): Promise<void> {
-  const found = await sizeOf(path)
-  if (found === undefined) throw mismatch(name, 'it is not there')
-  if (found !== bytes) throw mismatch(name, `expected ${bytes} bytes, found ${found}`)
-}
-
-/** What is thrown where a file is not what its manifest says. */
-export function mismatch(name: string, what: string): ExportError {
-  return new ExportError('VERIFY_FAILED', `${name}: ${what}`, {
-    fix: 'Run walletlake verify on the output; copy it here again, or export it again with --fresh.',
-  })
-}
-
-async function sizeOf(path: string): Promise<number | undefined> {
-  const entry = await stat(path).catch(() => undefined)
-  return entry?.isFile() ? entry.size : undefined
 }
 
 async function hashOf(path: string): Promise<string> {

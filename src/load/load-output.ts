@@ -1,6 +1,6 @@
 import { ExportError } from '../core/errors.ts'
 import { TABLES, type Table, type TableName } from '../core/table/index.ts'
-import { mismatch } from './check-file.ts'
+import { mismatch } from '../read/check-size.ts'
 import type { Source } from './open-source.ts'
 import {
   identifyOutput,

@@ -1,5 +1,5 @@
 import type { ExportError } from '../core/errors.ts'
-import { mismatch } from './check-file.ts'
+import { mismatch } from '../read/check-size.ts'
 import { engineError } from './engine-error.ts'
 import type { LocalFile } from './target.ts'
 

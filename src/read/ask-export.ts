@@ -6,6 +6,7 @@ import type { Manifest } from '../core/manifest.ts'
 import { literal, named } from '../core/sql.ts'
 import { type Column, TABLES, type Table } from '../core/table/index.ts'
 import { type Answer, answerTo } from './answer.ts'
+import { checkSize } from './check-size.ts'
 import { requireManifest } from './open-export.ts'
 import { openRows, type Rows } from './rows.ts'
 import { amountSql } from './sql.ts'
@@ -16,7 +17,7 @@ import { amountSql } from './sql.ts'
  * it, and `units(value, decimals)` makes a plain decimal. Statements change nothing and reach no other file and no network.
  *
  * Throws USAGE where the folder holds no export and for what is no SQL or does more than read, VERIFY_FAILED where the
- * manifest is damaged or a file cannot be read.
+ * manifest is damaged, or a file cannot be read or is not of the size that is listed.
  */
 export async function* askExport(folder: string, sql: string): AsyncGenerator<Answer, void, void> {
   const { StatementType } = await import('@duckdb/node-api')
@@ -80,8 +81,11 @@ async function makeViews({ manifest, rows, opened, asked }: Viewing): Promise<vo
     // Only files that are asked for are worth a look at the length of their rows.
     const open = asked.has(table.name) ? openDataFile : wholeFile
     const files: DataFile[] = []
-    for (const { path } of listed.files)
-      files.push(await open(`${rows.folder}/${path}`, format, rows.scratch))
+    for (const { path: name, bytes } of listed.files) {
+      const path = `${rows.folder}/${name}`
+      await checkSize({ name, path, bytes })
+      files.push(await open(path, format, rows.scratch))
+    }
     opened.push(...files)
     await rows.run(`CREATE VIEW ${named(table.name)} AS ${viewSql(table, files, manifest)}`)
   }

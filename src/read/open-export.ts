@@ -1,12 +1,13 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readTextIfAny } from '../core/disk.ts'
-import { openDataFile } from '../core/duckdb/data-file.ts'
+import { type DataFile, openDataFile } from '../core/duckdb/data-file.ts'
 import { isoTimeSql, parquetSource, sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
 import { ExportError } from '../core/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/manifest.ts'
 import { named } from '../core/sql.ts'
 import { type Column, TABLES, type TableName } from '../core/table/index.ts'
+import { checkSize } from './check-size.ts'
 import { readCsvRows } from './csv-rows.ts'
 import { openFindings } from './findings.ts'
 import { readManifest } from './read-manifest.ts'
@@ -39,25 +40,30 @@ export async function openExport(folder: string): Promise<OpenedExport> {
   const manifest = await requireManifest(folder)
   const rows = await openRows(folder)
   const filesOf = (table: TableName) => manifest.tables[table]?.files ?? []
-  const open = ({ path }: ManifestFile) =>
-    openDataFile(`${rows.folder}/${path}`, manifest.job.format, rows.scratch)
+  const pathOf = async ({ path: name, bytes }: ManifestFile) => {
+    const path = `${rows.folder}/${name}`
+    await checkSize({ name, path, bytes })
+    return path
+  }
   const faultOf = async ({ path }: ManifestFile, thrown: unknown) => {
     if ((await readTextIfAny(join(folder, MANIFEST_FILE))) !== before) return replaced(folder)
+    if (thrown instanceof ExportError) return thrown
     return unreadable(path, (thrown as Error).message.replaceAll(`${rows.folder}/`, '').slice(0, 300))
   }
   return {
     ...{ manifest, rows },
     eachFile: async (table, statement) => {
       for (const listed of filesOf(table)) {
-        const file = await open(listed)
+        let file: DataFile | undefined
         try {
+          file = await openDataFile(await pathOf(listed), manifest.job.format, rows.scratch)
           if (file.longest <= SHORT_ROW) await rows.limitMemory(STATEMENT_MEMORY)
           await rows.run(statement(sourceSql(file, textColumns(tableOf(table).columns))))
         } catch (thrown) {
           throw await faultOf(listed, thrown)
         } finally {
           await rows.limitMemory()
-          await file.close()
+          await file?.close()
         }
       }
     },
@@ -66,8 +72,8 @@ export async function openExport(folder: string): Promise<OpenedExport> {
       const { columns } = tableOf(table)
       const cells = names.map((name) => textSql(columnOf(columns, name)))
       for (const listed of filesOf(table)) {
-        const path = `${rows.folder}/${listed.path}`
         try {
+          const path = await pathOf(listed)
           yield* format === 'csv'
             ? readCsvRows(path, { columns, names, isEscaped: escapeFormulas ?? true })
             : rows.stream(cells, `FROM ${parquetSource([path])}`)
