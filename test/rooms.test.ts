@@ -8,7 +8,19 @@ const SRC = join(import.meta.dirname, '..', 'src')
 const FLOORS = [
   ['bin', 'index'],
   ['cli'],
-  ['audit', 'balances', 'compact', 'convert', 'load', 'reindex', 'reports', 'run', 'verify', 'watch'],
+  [
+    'audit',
+    'balances',
+    'cluster',
+    'compact',
+    'convert',
+    'load',
+    'reindex',
+    'reports',
+    'run',
+    'verify',
+    'watch',
+  ],
   ['assemble', 'crawl'],
   [
     'client',
@@ -29,6 +41,7 @@ const FLOORS = [
 /** A watch starts runs; a conversion leaves out what balances call spam, a report shows it; a client starts the embedded service for jobs that name it; prices read a user's file, and which assets an export has. */
 const NEIGHBOURS: Record<string, readonly string[]> = {
   watch: ['run'],
+  cluster: ['run'],
   convert: ['balances'],
   reports: ['balances'],
   client: ['service'],

@@ -12,6 +12,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   demo: async () => (await import('./demo.ts')).demoCommand,
   init: async () => (await import('./init.ts')).initCommand,
   run: async () => (await import('./run.ts')).runCommand,
+  worker: async () => (await import('./worker.ts')).workerCommand,
   plan: async () => (await import('./plan.ts')).planCommand,
   validate: async () => (await import('./validate.ts')).validateCommand,
   status: async () => (await import('./status.ts')).statusCommand,

@@ -16,7 +16,7 @@ import { onSignals } from './signals.ts'
 
 export type RunArguments = NotifyArguments &
   BoundArguments &
-  LogArguments & { fresh?: boolean; reread?: string; json?: boolean; report?: boolean }
+  LogArguments & { fresh?: boolean; reread?: string; queue?: string; json?: boolean; report?: boolean }
 
 /** Exports jobs, shows how it goes, tells monitoring, and says at the end what was done. Gives the exit code. */
 export async function runJobs(read: () => Promise<Job[]>, args: RunArguments): Promise<number> {
@@ -43,7 +43,9 @@ export async function runJobs(read: () => Promise<Job[]>, args: RunArguments): P
 
 type Running = { args: RunArguments; live: Live; signal: AbortSignal }
 
-async function runWith(jobs: readonly Job[], { args, live, signal }: Running): Promise<RunResult> {
+async function runWith(jobs: readonly Job[], running: Running): Promise<RunResult> {
+  const { args, live, signal } = running
+  if (args.queue !== undefined) return runQueued(jobs, args.queue, running)
   return run(jobs, {
     apiKey: await readApiKey(process.env),
     fresh: args.fresh ?? false,
@@ -55,6 +57,31 @@ async function runWith(jobs: readonly Job[], { args, live, signal }: Running): P
     onNotice: live.log.info,
     onDetail: live.log.debug,
     onStart: live.start,
+  })
+}
+
+/** Has workers do it; what the queue cannot do is refused. */
+async function runQueued(
+  jobs: readonly Job[],
+  queue: string,
+  { args, live, signal }: Running,
+): Promise<RunResult> {
+  for (const name of ['reread', 'maxRequests'] as const) {
+    if (args[name] === undefined) continue
+    const option = name === 'reread' ? '--reread' : '--max-requests'
+    throw new ExportError('USAGE', `${option} cannot be given with --queue`, {
+      fix: `Leave ${option} out, or run without --queue.`,
+    })
+  }
+  const { runOverQueue } = await import('../cluster/run-over-queue.ts')
+  return runOverQueue(jobs, {
+    queue,
+    apiKey: await readApiKey(process.env),
+    fresh: args.fresh ?? false,
+    deadlineMs: readBounds(args).deadlineMs,
+    signal,
+    onNotice: live.log.info,
+    onStart: (started) => live.start(started, { pausedMs: () => 0 }),
   })
 }
 

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { countBlocks } from '../core/block-ranges.ts'
+import { ExportError } from '../core/errors.ts'
 import type { Job } from '../core/model.ts'
 import { say, sayJson } from '../report/say.ts'
 import { counted } from '../report/words.ts'
@@ -8,6 +9,7 @@ import type { JobState } from '../run/inspect-job.ts'
 import { inspectJobOutput, inspectOutput, type OutputStatus } from '../run/inspect-output.ts'
 import { addExamples } from './examples.ts'
 import { hideOptions, type Overrides, overrideOptions, readJobs } from './jobs.ts'
+import { queueLines } from './queue-lines.ts'
 import { statusLines } from './status-lines.ts'
 
 export function statusCommand(program: Command): void {
@@ -15,13 +17,22 @@ export function statusCommand(program: Command): void {
     .command('status')
     .summary('say what is done and what is left')
     .description('say what is done and what is left, without asking the service')
-    .argument('<what...>', 'job files, globs, or output folders')
-  hideOptions(overrideOptions(command)).option('--json', 'one JSON object on stdout')
+    .argument('[what...]', 'job files, globs, or output folders')
+  hideOptions(overrideOptions(command))
+    .option('--queue <url>', 'runs over a queue, workers and rate, instead')
+    .option('--json', 'one JSON object on stdout')
   addExamples(command, ['status jobs/mine.yaml', 'of a job'], ['status output/mine --json', 'of its output'])
   command.action(status)
 }
 
-async function status(words: string[], args: Overrides & { json?: boolean }): Promise<void> {
+type Arguments = Overrides & { queue?: string; json?: boolean }
+
+async function status(words: string[], args: Arguments): Promise<void> {
+  if (args.queue !== undefined) return queueStatus(args.queue, args)
+  if (words.length === 0)
+    throw new ExportError('USAGE', 'status was given no job file and no output folder', {
+      fix: 'Name one: status jobs/mine.yaml; or a queue: status --queue redis://host:6379.',
+    })
   const folders: string[] = []
   for (const word of words) if ((await stat(word).catch(() => undefined))?.isDirectory()) folders.push(word)
   const files = words.filter((word) => !folders.includes(word))
@@ -37,6 +48,14 @@ async function status(words: string[], args: Overrides & { json?: boolean }): Pr
     if (!args.json) say(statusLines(one).join('\n'))
   }
   if (args.json) sayJson({ outputs: statuses.map(asJson) })
+}
+
+async function queueStatus(url: string, { json }: Arguments): Promise<void> {
+  const { inspectQueue } = await import('../cluster/inspect-queue.ts')
+  const found = await inspectQueue(url)
+  if (json) return sayJson(found)
+  say(counted(found.workers, 'worker'))
+  for (const run of found.runs) say(queueLines(run).join('\n'))
 }
 
 function leftOf({ kind }: Job, { wallets, blocks }: JobState): string {

@@ -37,6 +37,16 @@ export const FAILURES = {
     retry: true,
     fix: 'Run the same command again later: it resumes where it stopped.',
   },
+  QUEUE_UNAVAILABLE: {
+    exit: 5,
+    retry: true,
+    fix: 'Check the address, and that the queue runs, then run the same command again: it resumes.',
+  },
+  UNITS_FAILED: {
+    exit: 5,
+    retry: false,
+    fix: 'Mend what the message names, then run the same command again: only what is missing is done.',
+  },
   RECORDS_REJECTED: {
     exit: 6,
     retry: false,

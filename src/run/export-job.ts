@@ -89,8 +89,7 @@ async function exportLocked(run: JobRun): Promise<JobResult['state']> {
   } finally {
     await spool.close()
   }
-  await writeAtomically(join(folder, DONE_FILE), `${JSON.stringify({ job: jobKey(job) })}\n`)
-  await removeSpool(folder)
+  await markDone(job)
   return 'complete'
 }
 
@@ -159,6 +158,13 @@ async function writeFrom(run: JobRun, { spool, earlier, border }: Writing): Prom
 }
 
 const DONE_FILE = 'done.json'
+
+/** Notes that this very job is exported, all of it; the pages are needed no more. */
+export async function markDone(job: Job): Promise<void> {
+  const folder = privateFolder(job)
+  await writeAtomically(join(folder, DONE_FILE), `${JSON.stringify({ job: jobKey(job) })}\n`)
+  await removeSpool(folder)
+}
 
 async function forget({ output }: Job, folder: string): Promise<void> {
   await forgetChanges(output)

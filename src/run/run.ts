@@ -133,7 +133,7 @@ async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, 
 }
 
 /** Of several failures the one with the lowest exit code above 0 speaks; what is lacking only where nothing failed. */
-function worstCode(results: readonly (JobResult & { figures: Figures })[]): FailureCode | undefined {
+export function worstCode(results: readonly (JobResult & { figures: Figures })[]): FailureCode | undefined {
   const codes = results.flatMap(({ error }) => (error === undefined ? [] : [error.code]))
   codes.sort((a, b) => FAILURES[a].exit - FAILURES[b].exit)
   return codes[0] ?? results.map(({ figures }) => lackOf(figures)).find((code) => code !== undefined)

@@ -1,6 +1,7 @@
 // npm run bench -- <name> [arguments]: runs one benchmark, or all. Those of throughput, memory, paging and profile take a
 // world, dense or thin; without one they go through both.
 import { benchBooks } from './books.js'
+import { benchMachines } from './machines.js'
 import { benchMemory } from './memory.js'
 import { benchNightly } from './nightly.js'
 import { benchPage } from './page.js'
@@ -14,6 +15,7 @@ const BENCHES = {
   throughput: benchThroughput,
   profile: benchProfile,
   paging: benchPaging,
+  machines: benchMachines,
   memory: benchMemory,
   parquet: benchParquet,
   nightly: benchNightly,

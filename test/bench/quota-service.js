@@ -1,7 +1,8 @@
 // A loopback service that answers an empty page within a quota; prints its base URL. The first part of the path says
 // how, as JSON: { perSecond, burst } is a token bucket, { limit, windowMs } a fixed window, neither no limit;
 // told: 'seconds', 'date' or 'nothing' is the form of Retry-After; delayMs: [least, most] before each answer;
-// says: true puts ratelimit headers on every answer; otherMs: another client uses half of the quota, on and off.
+// says: true puts ratelimit headers on every answer; otherMs: another client uses half of the quota, on and off;
+// otherShare: another client uses so much of it all the time.
 import { createServer } from 'node:http'
 
 const quotas = new Map()
@@ -14,6 +15,7 @@ function quotaOf(text) {
 function createQuota(options) {
   const take = options.perSecond ? bucket(options) : options.limit ? fixedWindow(options) : unlimited
   if (options.otherMs) shareWithOther(take, options)
+  if (options.otherShare) setInterval(take, 1000 / (options.perSecond * options.otherShare)).unref()
   return { options, take }
 }
 

@@ -42,7 +42,7 @@ export function createGate(clock: GateClock = systemClock): Gate {
   }
 }
 
-const systemClock: GateClock = {
+export const systemClock: GateClock = {
   now: () => performance.now(),
   dice: Math.random,
   after: (ms, call) => {

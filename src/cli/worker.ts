@@ -1,0 +1,44 @@
+import type { Command } from 'commander'
+import { readApiKey } from '../job/read-api-key.ts'
+import { readCount, readDuration } from './amounts.ts'
+import { addExamples } from './examples.ts'
+import { type LogArguments, logOptions, openLog } from './log.ts'
+
+type Arguments = LogArguments & { queue: string; concurrency: string; shutdownTimeout: string }
+
+export function workerCommand(program: Command): void {
+  const command = program
+    .command('worker')
+    .summary('do the work of runs over a queue')
+    .description('do the work of all runs over a queue, until it is stopped')
+    .requiredOption('--queue <url>', 'the Redis that all machines reach: redis://host:6379')
+    .option('--concurrency <n>', 'units that are read at once, 1 to 256', '16')
+    .option('--shutdown-timeout <duration>', 'once stopped, hand back what is not done by then', '30s')
+  logOptions(command)
+  addExamples(command, ['worker --queue redis://queue:6379', 'on any number of machines'])
+  command.addHelpText('after', EPILOGUE).action(worker)
+}
+
+const EPILOGUE = `
+A worker needs no job file: \`run --queue\` keeps the plan beside the output, in a
+folder that all machines see under the same path. It needs the same
+WALLETLAKE_API_KEY. SIGTERM ends it: units under way are finished or handed back.`
+
+async function worker(args: Arguments): Promise<void> {
+  const options = {
+    queue: args.queue,
+    concurrency: readCount('concurrency', args.concurrency, { most: 256 }) ?? 16,
+    shutdownMs: readDuration('shutdown-timeout', args.shutdownTimeout) ?? 30_000,
+    apiKey: await readApiKey(process.env),
+  }
+  const log = openLog(args)
+  const stop = new AbortController()
+  const end = (name: string) => {
+    if (!stop.signal.aborted) log.info(`${name}: no new units; those under way are finished or handed back`)
+    stop.abort()
+  }
+  process.on('SIGTERM', () => end('SIGTERM'))
+  process.on('SIGINT', () => end('SIGINT'))
+  const { work } = await import('../cluster/work.ts')
+  await work({ ...options, signal: stop.signal, onNotice: log.info })
+}

@@ -1,0 +1,156 @@
+/**
+ * The book of a quota, in Lua: a generic cell rate whose rate is learnt from refusals, for all processes together.
+ *
+ * The time between two pauses is a stretch. What was granted in one came from the service's store and from what came back
+ * meanwhile, so that its grants over length and pause are the least that the rate can be; it is more where that would need
+ * a bigger store than earlier stretches did (as in estimate.ts). After a pause requests leave at the rate that was learnt,
+ * which rises, flat at first and then ever steeper, until the next refusal (as in plan.ts).
+ *
+ * `take` gives slots, `hold` tells of a refusal or of a pause, `look` takes nothing. Numbers are passed as text.
+ */
+export const REDIS_PACE = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + time[2] / 1000
+local pace = cjson.decode(ARGV[1])
+local op = ARGV[2]
+local NAMES = {'base', 'doubling', 'risen', 'best', 'slot', 'pause', 'stretch', 'since', 'left', 'refused', 'last',
+  'lastAt', 'trip', 'rested', 'droughts', 'stride', 'isFull'}
+local stored = redis.call('HMGET', KEYS[1], unpack(NAMES))
+local s = {}
+for i, name in ipairs(NAMES) do s[name] = tonumber(stored[i] or '0') end
+if s.since == 0 then s.since = now; s.rested = pace.forgetMs; s.stride = 1; s.isFull = 1 end
+
+local function text(number) return string.format('%.6f', number) end
+
+local function save()
+  local fields = {}
+  for _, name in ipairs(NAMES) do
+    fields[#fields + 1] = name
+    fields[#fields + 1] = string.format('%.17g', s[name])
+  end
+  redis.call('HSET', KEYS[1], unpack(fields))
+  for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, pace.forgetMs) end
+end
+
+local function rate()
+  if s.base == 0 then return pace.firstPerMs * 2 ^ (s.risen / pace.firstDoublingMs) end
+  return s.base * (1 + (s.risen / s.doubling) ^ 3)
+end
+
+-- Every stride-th departure of the stretch, so that a long one takes no more room than a short one.
+local function mark(at)
+  if (s.left - 1) % s.stride == 0 then redis.call('RPUSH', KEYS[2], text(at)) end
+  if redis.call('LLEN', KEYS[2]) < pace.mostMarks then return end
+  local kept = {}
+  for i, one in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do if i % 2 == 1 then kept[#kept + 1] = one end end
+  redis.call('DEL', KEYS[2])
+  redis.call('RPUSH', KEYS[2], unpack(kept))
+  s.stride = s.stride * 2
+end
+
+-- How much the service must have had in store if it gives back so many requests a millisecond.
+local function drawn(one, perMs)
+  local most = 0
+  for i, at in ipairs(one.marks) do
+    if at <= one.last then
+      most = math.max(most, one.grants - (i - 1) * one.stride - perMs * (one.last - at))
+    end
+  end
+  return most
+end
+
+local function estimate(one, earlier, least)
+  local perMs, peak = least, rate()
+  local function smallest()
+    local store = math.huge
+    for _, other in ipairs(earlier) do store = math.min(store, drawn(other, perMs)) end
+    return store
+  end
+  while perMs < peak and drawn(one, perMs) > smallest() + 0.5 do perMs = perMs * 1.01 end
+  return perMs
+end
+
+-- The first, which began with a full store, and the newest two that did.
+local function remember(earlier, one)
+  earlier[#earlier + 1] = one
+  if #earlier > 3 then table.remove(earlier, 2) end
+  redis.call('HSET', KEYS[1], 'earlier', cjson.encode(earlier))
+end
+
+local function learn(grants)
+  local marks = {}
+  for i, at in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do marks[i] = tonumber(at) end
+  local one = {marks = marks, stride = s.stride, grants = grants, last = s.lastAt}
+  local length = math.max(s.lastAt - s.since, s.trip, 1)
+  local paused = math.max(now - s.lastAt, 1)
+  local least = grants / (length + math.min(s.rested, paused))
+  local earlier = cjson.decode(redis.call('HGET', KEYS[1], 'earlier') or '[]')
+  local isFirst = s.base == 0
+  local seen = isFirst and math.sqrt(least * grants / length) or estimate(one, earlier, least)
+  if s.isFull == 1 then remember(earlier, one) end
+  local weight = math.min(1, length / paused, 2 * paused / length)
+  local base = isFirst and seen or math.max(seen, pace.largestFall * rate() * weight)
+  s.best = isFirst and 0 or math.max(seen, s.best * pace.memory)
+  local sooner = s.best > 0 and math.min(1, base / s.best) ^ 3 or 1
+  local most = math.max(pace.probeMostPauses * paused, pace.probeMostRequests / base) * sooner
+  s.doubling = math.max(pace.probeLeastMs, 40 / base, math.min(pace.probeStretches * length, most))
+  if isFirst then s.doubling = math.min(pace.probeLeastMs, pace.probeStretches * length) end
+  s.isFull = (isFirst or base > least * 1.01) and 1 or 0
+  s.base, s.rested, s.droughts = base, paused, 0
+end
+
+-- Begins the stretch after a pause: by now the answers of all that left before it are known.
+local function resume()
+  local grants = s.last - s.refused
+  if grants > 0 then learn(grants)
+  else
+    s.base = rate() * pace.largestFall
+    s.doubling = math.max(pace.probeLeastMs, s.doubling)
+    s.rested = s.rested + now - s.since
+    s.droughts = s.droughts + 1
+  end
+  s.stretch = s.stretch + 1
+  s.risen, s.since, s.slot, s.left = 0, now, now, 0
+  s.refused, s.last, s.lastAt, s.trip, s.stride = 0, 0, 0, 0, 1
+  redis.call('DEL', KEYS[2])
+end
+
+if op == 'look' then return {text(s.left == 0 and s.base == 0 and 0 or rate()), text(math.max(0, s.pause - now))} end
+
+if op == 'hold' then
+  local stretch, nth, at, wait = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+  if stretch == s.stretch then
+    if s.refused == 0 then s.trip = math.max(1, now - at) end
+    s.refused = s.refused + 1
+    s.last = math.max(s.last, nth)
+    s.lastAt = math.max(s.lastAt, at)
+    if wait < 0 and s.refused == 1 then wait = math.min(pace.longestHoldMs, pace.firstHoldMs * 2 ^ s.droughts) end
+  end
+  s.pause = math.max(s.pause, now + math.max(0, wait))
+  save()
+  return {}
+end
+
+if s.pause > now then return {text(s.pause - now), text(s.pause - now), text(s.stretch)} end
+if s.refused > 0 then resume() end
+local answer = {}
+local most = tonumber(ARGV[3])
+local earliest = now - pace.catchUpMs
+-- A lull is lost, so that no herd leaves after it; nor does the rate rise in it.
+local isLull = s.slot < earliest
+s.slot = math.max(s.slot, earliest, s.pause)
+while #answer < 3 * most and s.slot - now <= pace.lookAheadMs do
+  local interval = 1 / rate()
+  s.left = s.left + 1
+  local delay = math.max(0, s.slot - now)
+  answer[#answer + 1] = text(delay)
+  answer[#answer + 1] = text(s.left)
+  answer[#answer + 1] = text(now + delay)
+  mark(now + delay)
+  if not isLull then s.risen = s.risen + interval end
+  isLull = false
+  s.slot = s.slot + interval
+end
+save()
+return {text(0), text(math.max(0, s.slot - now - pace.lookAheadMs)), text(s.stretch), unpack(answer)}
+`

@@ -1,0 +1,49 @@
+/**
+ * The quota of one key, shared by processes: a server that all of them reach keeps the book, by its own clock. Times are
+ * milliseconds.
+ */
+export type SharedQuota = {
+  /** Asks for up to so many slots. */
+  take(most: number): Promise<Slots>
+  /** Tells that a request was refused (`slot`: the one it left by), or that the service asked for a pause of everybody. */
+  hold(hold: { slot: Slot | undefined; waitMs: number | undefined }): Promise<void>
+}
+
+export type Slots = {
+  /** When each may leave from now on: at most the look-ahead away. */
+  slots: readonly Slot[]
+  /** When it makes sense to ask again. */
+  againMs: number
+  /** How long everybody is held back; 0 where nobody is. */
+  pausedMs: number
+}
+
+/** `stretch`: the time between two pauses that it belongs to; `nth`: its place there; `at`: when it leaves, by the server's clock. */
+export type Slot = { delayMs: number; stretch: number; nth: number; at: number }
+
+/** How a rate is learnt from refusals. Milliseconds, and requests a millisecond. */
+export const SHARED_PACE = {
+  /** Slots are given out so long ahead: what has one still leaves when another process is refused. */
+  lookAheadMs: 30,
+  /** Slots missed in so long are made up for: late timers cost no quota. */
+  catchUpMs: 25,
+  /** The rate of a key of which nothing is known, and how long it takes to double until the first refusal. */
+  firstPerMs: 0.02,
+  firstDoublingMs: 300,
+  /** A refusal without Retry-After holds everybody back so long, twice as long each time nothing was granted. */
+  firstHoldMs: 250,
+  longestHoldMs: 30_000,
+  /** A short stretch could mean a rate or a store: so much of the rate stays. */
+  largestFall: 0.75,
+  /** A learnt rate doubles in so many times the last stretch, in no less than this, and in no more pauses or requests. */
+  probeStretches: 12,
+  probeLeastMs: 7_000,
+  probeMostPauses: 400,
+  probeMostRequests: 1_000,
+  /** Departures of a stretch that are kept. */
+  mostMarks: 512,
+  /** With each refusal so much of the memory of the best rate stays; below the best, probing is quicker. */
+  memory: 0.95,
+  /** A book that nobody asked for so long is forgotten. */
+  forgetMs: 86_400_000,
+} as const

@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
+import { type Bounds, startBounds } from '../client/bounds.ts'
+import { quotaName } from '../client/gate/redis-quota.ts'
+import { requireService } from '../client/open-requester.ts'
+import { toExportError } from '../core/errors.ts'
+import { type Figures, newFigures } from '../core/figures.ts'
+import { lockOutput } from '../core/lock/lock.ts'
+import type { Job } from '../core/model.ts'
+import { writeRunReport } from '../report/run-report.ts'
+import { isDone, type JobResult, markDone } from '../run/export-job.ts'
+import { privateFolder } from '../run/private-folder.ts'
+import { type RunResult, worstCode } from '../run/run.ts'
+import { coordinate } from './coordinate.ts'
+import { planRun } from './plan.ts'
+import { openQueue, type UnitQueue } from './queue.ts'
+import { keepPlan, recordOf, removeRecord } from './record.ts'
+import { forgetTally } from './tally.ts'
+
+/** How jobs are run by workers on many machines. */
+export type QueueRunOptions = Pick<Bounds, 'deadlineMs' | 'signal'> & {
+  /** Address of the Redis that all machines reach. */
+  queue: string
+  apiKey?: string | undefined
+  fresh?: boolean
+  onNotice?: (notice: string) => void
+  onStart?: (jobs: readonly { job: Job; figures: Figures }[]) => void
+}
+
+/** Plans jobs, has workers do their units, and publishes the exports. Throws USAGE for what a queue run does not take. */
+export async function runOverQueue(jobs: readonly Job[], options: QueueRunOptions): Promise<RunResult> {
+  for (const job of jobs) requireService(job)
+  const planned = jobs.map((job) => {
+    return { job, plan: planRun(job), figures: newFigures(job.wallets.length, Date.now()) }
+  })
+  const queue = await openQueue(options.queue)
+  const bounds = startBounds(options, 'the run was aborted')
+  const id = `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
+  options.onStart?.(planned)
+  try {
+    const running = { queue, options, signal: bounds.signal, id }
+    const results = await Promise.all(planned.map((one) => runPlan(one, running)))
+    return { id, jobs: results, code: worstCode(results) }
+  } finally {
+    bounds.end()
+    await queue.close()
+  }
+}
+
+type Planned = { job: Job; plan: ReturnType<typeof planRun>; figures: Figures }
+type Running = { queue: UnitQueue; options: QueueRunOptions; signal: AbortSignal; id: string }
+
+async function runPlan(planned: Planned, running: Running): Promise<JobResult & { figures: Figures }> {
+  const { job, figures } = planned
+  const result = await runLocked(planned, running).catch((thrown: unknown): JobResult => {
+    return { job, state: 'failed', error: toExportError(thrown) }
+  })
+  Object.assign(figures, { phase: 'done', endedMs: Date.now() })
+  await writeRunReport({ id: running.id, ...result, figures }).catch(() =>
+    running.options.onNotice?.(`${job.name}: the run's report could not be written`),
+  )
+  return { ...result, figures }
+}
+
+async function runLocked({ job, plan, figures }: Planned, running: Running): Promise<JobResult> {
+  const { queue, options, signal } = running
+  const record = recordOf(resolve(job.output))
+  const release = await lockOutput(privateFolder(job))
+  try {
+    if (options.fresh) await removeRecord(record)
+    else if (await isDone(job)) return { job, state: 'unchanged', error: undefined }
+    await keepPlan(record, plan)
+    await queue.clear(plan.id)
+    const { service, name, output } = job
+    const quota = quotaName({ baseUrl: service.baseUrl ?? '', apiKey: options.apiKey })
+    const run = { id: plan.id, name, output: resolve(output), quota }
+    const onNotice = options.onNotice ?? (() => {})
+    await coordinate({ plan, record, queue, run, figures, signal, onNotice })
+    await markDone(job)
+    await removeRecord(record)
+    return { job, state: 'complete', error: undefined }
+  } finally {
+    await leave(running, plan.id)
+    await release()
+  }
+}
+
+/** Workers leave the run alone; where the queue is away, they do so once nothing is there to do. */
+async function leave({ queue }: Running, id: string): Promise<void> {
+  const gone = queue.withdraw(id).then(() => Promise.all([queue.clear(id), forgetTally(queue.redis, id)]))
+  const late = new Promise((done) => setTimeout(done, LEAVE_MS).unref())
+  await Promise.race([gone.catch(() => undefined), late])
+}
+
+const LEAVE_MS = 5_000

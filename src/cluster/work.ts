@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { quotaName, redisQuota } from '../client/gate/redis-quota.ts'
+import { createSharedGate } from '../client/gate/shared-gate.ts'
+import { openRequester } from '../client/open-requester.ts'
+import { ExportError } from '../core/errors.ts'
+import { newFigures } from '../core/figures.ts'
+import { limitConcurrency } from '../core/limit.ts'
+import type { Plan } from './plan.ts'
+import { type Kind, type OpenRun, openQueue, type UnitQueue, type UnitWorker } from './queue.ts'
+import { readUnit } from './read-unit.ts'
+import { readPlan, recordOf } from './record.ts'
+import { addToTally, type Telling } from './tally.ts'
+import type { Unit } from './unit.ts'
+import { writeUnit } from './write-unit.ts'
+
+/** How a worker works. */
+export type WorkOptions = {
+  queue: string
+  apiKey?: string | undefined
+  /** Units that are read at once, all runs together. */
+  concurrency: number
+  /** How long units under way may take once the worker is to end, in milliseconds; then they are handed back. */
+  shutdownMs: number
+  /** Ends the worker. */
+  signal: AbortSignal
+  onNotice: (notice: string) => void
+}
+
+/** Between two looks at which runs there are. */
+const LOOK_MS = 500
+/** Partitions made at once: each takes a core and memory. */
+const PARTITIONS_AT_ONCE = 2
+const ALIVE_SECONDS = 5
+
+type Serving = Telling & { run: OpenRun; workers: UnitWorker[]; close(): Promise<void> }
+type Worker = {
+  options: WorkOptions
+  queue: UnitQueue
+  id: string
+  serving: Map<string, Serving>
+  /** Runs that were said not to be served. */
+  refused: Set<string>
+  stop: AbortSignal
+}
+
+/** Does units of all runs that there are until it is told to end; every run gets the same share. */
+export async function work(options: WorkOptions): Promise<void> {
+  const queue = await openQueue(options.queue)
+  const stop = new AbortController()
+  const id = `${process.pid}-${randomBytes(4).toString('hex')}`
+  const worker: Worker = { options, queue, id, serving: new Map(), refused: new Set(), stop: stop.signal }
+  try {
+    while (!options.signal.aborted) {
+      await look(worker)
+      await wait(LOOK_MS, undefined, { signal: options.signal }).catch(() => undefined)
+    }
+    const late = setTimeout(() => stop.abort(handedBack()), options.shutdownMs)
+    await Promise.all([...worker.serving.values()].map((one) => one.close()))
+    clearTimeout(late)
+  } finally {
+    await queue.redis.del(aliveKey(id)).catch(() => undefined)
+    await queue.close()
+  }
+}
+
+const handedBack = () => new ExportError('INTERRUPTED', 'the unit was handed back')
+const aliveKey = (id: string) => `walletlake:worker:${id}`
+
+/** Takes up runs that are new, lets go of those that are over, and shares the places among them. */
+async function look(worker: Worker): Promise<void> {
+  const { queue, serving, options, id } = worker
+  await queue.redis.set(aliveKey(id), String(serving.size), 'EX', ALIVE_SECONDS)
+  const runs = new Map((await queue.runs()).map((run) => [run.id, run]))
+  for (const [run, one] of serving) {
+    await addToTally(queue.redis, run, one)
+    if (runs.has(run)) continue
+    serving.delete(run)
+    void one.close()
+  }
+  for (const run of runs.values()) {
+    if (serving.has(run.id)) continue
+    const one = await serve(worker, run)
+    if (one !== undefined) serving.set(run.id, one)
+  }
+  const share = Math.max(1, Math.floor(options.concurrency / Math.max(1, serving.size)))
+  for (const { workers } of serving.values()) workers[0]?.setConcurrency(share)
+}
+
+/** Workers that are alive, in number. */
+export async function countWorkers({ redis }: UnitQueue): Promise<number> {
+  let [count, cursor] = [0, '0']
+  do {
+    const [next, keys] = await redis.scan(cursor, 'MATCH', aliveKey('*'), 'COUNT', 1_000)
+    count += keys.length
+    cursor = next
+  } while (cursor !== '0')
+  return count
+}
+
+/** Begins to work for a run; undefined where its record cannot be seen from here. */
+async function serve(worker: Worker, run: OpenRun): Promise<Serving | undefined> {
+  const { options, queue, stop } = worker
+  const record = recordOf(run.output)
+  const plan = await readPlan(record)
+  if (plan === undefined || plan.id !== run.id)
+    return refuse(worker, run, `no plan in ${run.output}: all machines must see this folder`)
+  // Who has no key cannot name a service that this one's key is then sent to.
+  const { baseUrl = '' } = plan.job.service
+  if (quotaName({ baseUrl, apiKey: options.apiKey }) !== run.quota)
+    return refuse(worker, run, 'it was begun with another key than WALLETLAKE_API_KEY here')
+  const figures = newFigures(plan.job.wallets.length, Date.now())
+  const { requester, close } = openRequesterOf(worker, { plan, run, figures })
+  const working = { plan, record, requester, figures }
+  const telling: Telling = { figures, told: {} }
+  const act = async (unit: Unit) => {
+    if (unit.kind === 'write') await writeUnit(working, unit)
+    else await queue.add(run.id, await readUnit(working, unit))
+    await addToTally(queue.redis, run.id, telling)
+  }
+  const begin = (kind: Kind, concurrency: number) =>
+    queue.work({ id: run.id, kind, concurrency, act, isFinal, isHandedBack: () => stop.aborted })
+  const workers = [await begin('read', options.concurrency), await begin('write', PARTITIONS_AT_ONCE)]
+  options.onNotice(`${run.name}: working for ${run.id}`)
+  const closeAll = async () => {
+    await Promise.all(workers.map((one) => one.close()))
+    await close()
+  }
+  return { ...telling, run, workers, close: closeAll }
+}
+
+/** Says once why this worker does nothing for a run. */
+function refuse({ refused, options }: Worker, { id, name }: OpenRun, why: string): undefined {
+  if (!refused.has(id)) options.onNotice(`${name}: not served: ${why}`)
+  refused.add(id)
+}
+
+type Served = { plan: Plan; run: OpenRun; figures: ReturnType<typeof newFigures> }
+
+function openRequesterOf({ options, queue, stop }: Worker, { plan, run, figures }: Served) {
+  const { apiKey, concurrency, onNotice } = options
+  return openRequester(plan.job, {
+    apiKey,
+    demoUrl: undefined,
+    gate: createSharedGate(redisQuota(queue.redis, run.quota)),
+    limit: limitConcurrency(concurrency),
+    signal: stop,
+    figures,
+    spend: () => {},
+    onDetail: () => {},
+    onNotice,
+  })
+}
+
+/** What a unit fails with for good: another try would be answered the same. */
+const isFinal = (thrown: unknown) =>
+  thrown instanceof ExportError && !thrown.failure.retry && thrown.code !== 'BUG'

@@ -1,0 +1,111 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { planReads, planRest, planWrites } from '../../src/cluster/plan-units.ts'
+import { type Covered, nameCovered, parseCovered, type ReadUnit } from '../../src/cluster/unit.ts'
+
+type Holdings = Map<number, Set<number>>
+
+/** Every block of every wallet that the names cover. */
+function blocksIn(covered: readonly Covered[]): Holdings {
+  const held: Holdings = new Map()
+  for (const { first, end, from, to, reached } of covered)
+    for (let wallet = first; wallet < end; wallet += 1) {
+      const blocks = held.get(wallet) ?? new Set()
+      for (let block = from; block < (wallet === end - 1 ? reached : to); block += 1) blocks.add(block)
+      held.set(wallet, blocks)
+    }
+  return held
+}
+
+const asCovered = (unit: ReadUnit): Covered => ({ ...unit, reached: unit.to })
+
+describe('the plan of what is to be read', () => {
+  test('holds every block of every wallet exactly once', () => {
+    const range = { from: 3, to: 20 }
+    const units = planReads({ wallets: 60, range }, [])
+    const held = blocksIn(units.map(asCovered))
+    expect(held.size).toBe(60)
+    for (const blocks of held.values()) expect(blocks.size).toBe(17)
+    expect(units.reduce((sum, { first, end }) => sum + (end - first) * 17, 0)).toBe(60 * 17)
+  })
+
+  test('groups many small wallets and gives few a unit each', () => {
+    const range = { from: 0, to: 9 }
+    expect(planReads({ wallets: 12, range }, [])).toHaveLength(12)
+    expect(planReads({ wallets: 100_000, range }, [])).toHaveLength(4_000)
+  })
+
+  test('is empty only where nothing is missing, whatever stopped, was split or was lost', () => {
+    const runs = fc.array(
+      fc.record({
+        pick: fc.nat(),
+        stop: fc.nat(),
+        pages: fc.integer({ min: 1, max: 400 }),
+        isLost: fc.boolean(),
+      }),
+      { maxLength: 60 },
+    )
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 240 }),
+        fc.integer({ min: 1, max: 30 }),
+        runs,
+        (wallets, blocks, steps) => {
+          const whole = { wallets, range: { from: 5, to: 5 + blocks } }
+          const record: Covered[] = []
+          let queue = planReads(whole, record)
+          for (const { pick, stop, pages, isLost } of steps) {
+            const [unit] = queue.splice(pick % Math.max(1, queue.length), 1)
+            if (unit === undefined) break
+            const end = unit.first + 1 + (stop % (unit.end - unit.first))
+            const reached = unit.from + 1 + (stop % (unit.to - unit.from))
+            const covered = { ...unit, end, reached: end === unit.end ? reached : unit.to }
+            record.push(parseCovered(nameCovered(covered)) as Covered)
+            if (!isLost) queue.push(...planRest(unit, covered, pages))
+          }
+          queue = planReads(whole, record)
+          const held = blocksIn([...record, ...queue.map(asCovered)])
+          expect(held.size).toBe(wallets)
+          for (const set of held.values()) expect(set.size).toBe(blocks)
+          const left = queue.reduce((sum, { first, end, from, to }) => sum + (end - first) * (to - from), 0)
+          const had = [...blocksIn(record).values()].reduce((sum, { size }) => sum + size, 0)
+          expect(left).toBe(wallets * blocks - had)
+        },
+      ),
+    )
+  })
+})
+
+describe('what a unit leaves when it stops early', () => {
+  const unit: ReadUnit = { kind: 'read', first: 4, end: 8, from: 100, to: 1_100 }
+
+  test('is the rest of its last wallet, in stretches, and the wallets after it', () => {
+    const rest = planRest(unit, { ...unit, end: 6, reached: 300 }, 50)
+    expect(rest.at(-1)).toEqual({ ...unit, first: 6 })
+    const own = rest.slice(0, -1)
+    expect(own).toHaveLength(4)
+    expect(own[0]).toMatchObject({ first: 5, end: 6, from: 300 })
+    expect(own.at(-1)).toMatchObject({ to: 1_100 })
+  })
+
+  test('is nothing where all of it was read', () => {
+    expect(planRest(unit, { ...unit, reached: 1_100 }, 50)).toEqual([])
+  })
+})
+
+describe('the partitions of a range', () => {
+  test('are counted from block 0 and cut where the range ends', () => {
+    expect(planWrites({ from: 150, to: 320 }, 100)).toEqual([
+      { kind: 'write', from: 150, to: 200 },
+      { kind: 'write', from: 200, to: 300 },
+      { kind: 'write', from: 300, to: 320 },
+    ])
+  })
+})
+
+test.for(['', 'x.pages', '1-1-0-5-5.pages', '0-1-5-9-5.pages', '0-1-5-9-10.pages', '0-1-0-9-9.pages.part'])(
+  'a name that covers nothing is none of the record: %j',
+  (name) => {
+    expect(parseCovered(name)).toBeUndefined()
+  },
+)

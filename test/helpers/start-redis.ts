@@ -1,0 +1,63 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export type TestRedis = {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+function hasRedis(): boolean {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'pipe' })
+    return true
+  } catch {
+    if (process.env.CI === undefined)
+      process.stderr.write('redis-server is not installed: its tests are skipped\n')
+    return false
+  }
+}
+
+/** True where tests of a queue have to be left out: Redis is missing, and this is nobody's CI. */
+export const noRedis = !hasRedis() && process.env.CI === undefined
+
+/** A server of the test's own, with a log of what was written, in a temporary folder, on a free port of 127.0.0.1. */
+export async function startRedis(): Promise<TestRedis> {
+  const folder = mkdtempSync(join(tmpdir(), 'walletlake-redis-'))
+  const port = await freePort()
+  const settings = {
+    port,
+    bind: '127.0.0.1',
+    dir: folder,
+    appendonly: 'yes',
+    'maxmemory-policy': 'noeviction',
+  }
+  const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
+  const server = spawn('redis-server', [...flags, '--save', ''], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const killed = () => server.kill('SIGKILL')
+  process.once('exit', killed)
+  for await (const chunk of server.stdout) if (String(chunk).includes('Ready to accept')) break
+  server.stdout.resume()
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    stop: async () => {
+      process.off('exit', killed)
+      const ended = once(server, 'exit')
+      server.kill('SIGKILL')
+      await ended
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
