@@ -8,6 +8,7 @@ import type { Kind, OpenRun, UnitQueue } from './queue.ts'
 import { listPages, listPartitions, type Record } from './record.ts'
 import { readTally } from './tally.ts'
 import { describeUnit, type Unit } from './unit.ts'
+import { listWorkers } from './workers.ts'
 
 export type Coordinating = {
   plan: Plan
@@ -56,8 +57,10 @@ async function finishUnits(going: Coordinating, { kind, missing }: Phase): Promi
     going.signal.throwIfAborted()
     await queue.announce(run)
     const { left, failed } = await queue.counts(plan.id, kind)
+    const alive = await listWorkers(queue.redis)
+    const lost = await queue.reclaim({ id: plan.id, kind, isAlive: (worker) => alive.has(worker) })
     await noteProgress(going)
-    empty = left === 0 ? empty + 1 : 0
+    empty = left <= lost ? empty + 1 : 0
     if (empty >= EMPTY_LOOKS) {
       const units = await missing()
       if (units.length === 0) return

@@ -2,7 +2,7 @@ import { type QuotaState, readQuota } from '../client/gate/redis-quota.ts'
 import { openQueue, type UnitCounts, type UnitQueue } from './queue.ts'
 import { listPages, listPartitions, recordOf } from './record.ts'
 import { readTally } from './tally.ts'
-import { countWorkers } from './work.ts'
+import { listWorkers } from './workers.ts'
 
 /** A run over a queue: its units by what has become of them, its requests, and the rate of its quota. */
 export type QueuedRun = {
@@ -22,7 +22,7 @@ export async function inspectQueue(url: string): Promise<{ workers: number; runs
   try {
     const runs = await queue.runs()
     const inspected = await Promise.all(runs.map((run) => inspectRun(queue, run)))
-    return { workers: await countWorkers(queue), runs: inspected }
+    return { workers: (await listWorkers(queue.redis)).size, runs: inspected }
   } finally {
     await queue.close()
   }

@@ -22,16 +22,22 @@ export type UnitQueue = {
   runs(): Promise<OpenRun[]>
   add(id: string, units: readonly Unit[]): Promise<void>
   counts(id: string, kind: Kind): Promise<UnitCounts>
+  /** Has others do what workers have under way that are not alive; resolves with how many units these have. */
+  reclaim(reclaiming: Reclaiming): Promise<number>
   /** Units that were given up, with why. */
   failed(id: string, kind: Kind): Promise<{ unit: Unit; why: string }[]>
   /** Forgets all units of a run. */
   clear(id: string): Promise<void>
-  work(work: Work): Promise<UnitWorker>
+  work(work: Work): UnitWorker
   close(): Promise<void>
 }
 
-export type Work = {
+type Reclaiming = { id: string; kind: Kind; isAlive: (worker: string) => boolean }
+
+type Work = {
   id: string
+  /** The worker, as `isAlive` is asked of it. */
+  worker: string
   kind: Kind
   concurrency: number
   /** Does a unit. What it throws is tried again, but for `final`; `handBack` leaves it to others. */
@@ -53,18 +59,16 @@ const RUNS = 'walletlake:runs'
 /** Units that are added at once: one big request would hold everybody up. */
 const BULK = 1_000
 
-/** Opens the queue at a Redis server. Throws USAGE for another kind of address, SERVICE_UNAVAILABLE where nothing answers. */
+/** Opens the queue at a Redis server. Throws USAGE for another kind of address, QUEUE_UNAVAILABLE where nothing answers. */
 export async function openQueue(url: string): Promise<UnitQueue> {
   const redis = await openRedis(url)
   const queues = new Map<string, Queue>()
-  const placeOf = (id: string, kind: Kind) => ({ name: kind, prefix: `walletlake-${id}` })
-  const queueOf = (id: string, kind: Kind): Queue => {
-    const { name, prefix } = placeOf(id, kind)
-    const known = queues.get(`${prefix}/${name}`)
+  const queueOf: QueueOf = (id, kind) => {
+    const known = queues.get(`${id}/${kind}`)
     if (known !== undefined) return known
-    const queue = new Queue(name, { prefix, connection: redis })
+    const queue = new Queue(kind, { prefix: prefixOf(id), connection: redis })
     queue.on('error', () => undefined)
-    queues.set(`${prefix}/${name}`, queue)
+    queues.set(`${id}/${kind}`, queue)
     return queue
   }
   return {
@@ -74,29 +78,20 @@ export async function openQueue(url: string): Promise<UnitQueue> {
       await redis.hdel(RUNS, id)
     },
     runs: async () => Object.values(await redis.hgetall(RUNS)).map((text) => JSON.parse(text) as OpenRun),
-    add: async (id, units) => {
-      for (let at = 0; at < units.length; at += BULK) {
-        const jobs = units.slice(at, at + BULK).map((unit) => {
-          return { name: unit.kind, data: unit, opts: { ...UNIT_OPTIONS, jobId: nameUnit(unit) } }
-        })
-        for (const kind of ['read', 'write'] as const) {
-          const ours = jobs.filter(({ name }) => name === kind)
-          if (ours.length > 0) await queueOf(id, kind).addBulk(ours)
-        }
-      }
-    },
+    add: (id, units) => addUnits(queueOf, id, units),
     counts: async (id, kind) => {
       const { failed = 0, ...open } = await queueOf(id, kind).getJobCounts(...OPEN, 'failed')
       return { failed, left: Object.values(open).reduce((sum, count) => sum + count, 0) }
     },
+    reclaim: (reclaiming) => reclaim(queueOf, reclaiming),
     failed: async (id, kind) =>
       (await queueOf(id, kind).getFailed(0, 99)).map(({ data, failedReason = '' }) => {
         return { unit: data as Unit, why: failedReason }
       }),
     clear: async (id) => {
-      for (const kind of ['read', 'write'] as const) await queueOf(id, kind).obliterate({ force: true })
+      for (const kind of KINDS) await queueOf(id, kind).obliterate({ force: true })
     },
-    work: async (work) => startWorker({ ...work, ...placeOf(work.id, work.kind) }, redis),
+    work: (work) => startWorker(work, redis),
     close: async () => {
       await Promise.all([...queues.values()].map((queue) => queue.close()))
       redis.disconnect()
@@ -104,12 +99,39 @@ export async function openQueue(url: string): Promise<UnitQueue> {
   }
 }
 
+type QueueOf = (id: string, kind: Kind) => Queue
+
+const KINDS = ['read', 'write'] as const
 const OPEN = ['waiting', 'active', 'delayed', 'prioritized'] as const
+/** One prefix a run: what a queue remembers of one run never meets another. */
+const prefixOf = (id: string) => `walletlake-${id}`
 
-type Placed = Work & { name: string; prefix: string }
+async function addUnits(queueOf: QueueOf, id: string, units: readonly Unit[]): Promise<void> {
+  for (let at = 0; at < units.length; at += BULK) {
+    const jobs = units.slice(at, at + BULK).map((unit) => {
+      return { name: unit.kind, data: unit, opts: { ...UNIT_OPTIONS, jobId: nameUnit(unit) } }
+    })
+    for (const kind of KINDS) {
+      const ours = jobs.filter(({ name }) => name === kind)
+      if (ours.length > 0) await queueOf(id, kind).addBulk(ours)
+    }
+  }
+}
 
-async function startWorker(work: Placed, redis: Redis): Promise<UnitWorker> {
-  const { name, prefix, concurrency } = work
+async function reclaim(queueOf: QueueOf, { id, kind, isAlive }: Reclaiming): Promise<number> {
+  const active = await queueOf(id, kind).getActive()
+  const lost = active.filter(({ processedBy }) => processedBy !== undefined && !isAlive(processedBy))
+  // A unit that is there already is not added again: the name says which try was lost.
+  const again = lost.map(({ id: name = '', data, attemptsStarted }) => {
+    const opts = { ...UNIT_OPTIONS, jobId: `${name}-again${attemptsStarted}` }
+    return { name: kind, data: data as Unit, opts }
+  })
+  if (again.length > 0) await queueOf(id, kind).addBulk(again)
+  return lost.length
+}
+
+function startWorker(work: Work, redis: Redis): UnitWorker {
+  const { id, kind, concurrency } = work
   const act = async (
     job: { data: unknown; moveToWait(token?: string): Promise<unknown> },
     token?: string,
@@ -125,7 +147,13 @@ async function startWorker(work: Placed, redis: Redis): Promise<UnitWorker> {
       throw work.isFinal(thrown) ? new UnrecoverableError(what) : new Error(what)
     }
   }
-  const worker = new Worker(name, act, { ...LOCKING, prefix, concurrency, connection: redis })
+  const worker = new Worker(kind, act, {
+    ...LOCKING,
+    prefix: prefixOf(id),
+    concurrency,
+    name: work.worker,
+    connection: redis,
+  })
   worker.on('error', () => undefined)
   return {
     setConcurrency: (most) => {

@@ -12,6 +12,7 @@ import { readUnit } from './read-unit.ts'
 import { readPlan, recordOf } from './record.ts'
 import { addToTally, type Telling } from './tally.ts'
 import type { Unit } from './unit.ts'
+import { sayAlive, sayGone } from './workers.ts'
 import { writeUnit } from './write-unit.ts'
 
 /** How a worker works. */
@@ -31,7 +32,6 @@ export type WorkOptions = {
 const LOOK_MS = 500
 /** Partitions made at once: each takes a core and memory. */
 const PARTITIONS_AT_ONCE = 2
-const ALIVE_SECONDS = 5
 
 type Serving = Telling & { run: OpenRun; workers: UnitWorker[]; close(): Promise<void> }
 type Worker = {
@@ -59,18 +59,17 @@ export async function work(options: WorkOptions): Promise<void> {
     await Promise.all([...worker.serving.values()].map((one) => one.close()))
     clearTimeout(late)
   } finally {
-    await queue.redis.del(aliveKey(id)).catch(() => undefined)
+    await sayGone(queue.redis, id).catch(() => undefined)
     await queue.close()
   }
 }
 
 const handedBack = () => new ExportError('INTERRUPTED', 'the unit was handed back')
-const aliveKey = (id: string) => `walletlake:worker:${id}`
 
 /** Takes up runs that are new, lets go of those that are over, and shares the places among them. */
 async function look(worker: Worker): Promise<void> {
   const { queue, serving, options, id } = worker
-  await queue.redis.set(aliveKey(id), String(serving.size), 'EX', ALIVE_SECONDS)
+  await sayAlive(queue.redis, id)
   const runs = new Map((await queue.runs()).map((run) => [run.id, run]))
   for (const [run, one] of serving) {
     await addToTally(queue.redis, run, one)
@@ -85,17 +84,6 @@ async function look(worker: Worker): Promise<void> {
   }
   const share = Math.max(1, Math.floor(options.concurrency / Math.max(1, serving.size)))
   for (const { workers } of serving.values()) workers[0]?.setConcurrency(share)
-}
-
-/** Workers that are alive, in number. */
-export async function countWorkers({ redis }: UnitQueue): Promise<number> {
-  let [count, cursor] = [0, '0']
-  do {
-    const [next, keys] = await redis.scan(cursor, 'MATCH', aliveKey('*'), 'COUNT', 1_000)
-    count += keys.length
-    cursor = next
-  } while (cursor !== '0')
-  return count
 }
 
 /** Begins to work for a run; undefined where its record cannot be seen from here. */
@@ -119,8 +107,16 @@ async function serve(worker: Worker, run: OpenRun): Promise<Serving | undefined>
     await addToTally(queue.redis, run.id, telling)
   }
   const begin = (kind: Kind, concurrency: number) =>
-    queue.work({ id: run.id, kind, concurrency, act, isFinal, isHandedBack: () => stop.aborted })
-  const workers = [await begin('read', options.concurrency), await begin('write', PARTITIONS_AT_ONCE)]
+    queue.work({
+      id: run.id,
+      worker: worker.id,
+      kind,
+      concurrency,
+      act,
+      isFinal,
+      isHandedBack: () => stop.aborted,
+    })
+  const workers = [begin('read', options.concurrency), begin('write', PARTITIONS_AT_ONCE)]
   options.onNotice(`${run.name}: working for ${run.id}`)
   const closeAll = async () => {
     await Promise.all(workers.map((one) => one.close()))

@@ -9,6 +9,7 @@ const PAGES = [
     'jobs/ACCOUNTING.md',
     'jobs/schedule/README.md',
     'jobs/schedule/install.md',
+    'jobs/schedule/CLUSTER.md',
     'output/README.md',
   ],
   ...['src/README.md', 'src/service/README.md', 'CONTRIBUTING.md'],

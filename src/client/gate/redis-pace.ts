@@ -70,6 +70,16 @@ local function estimate(one, earlier, least)
   return perMs
 end
 
+-- What was granted for long is no accident of a store: a little less is sure to be possible.
+local function sustained(one)
+  local from = math.max(s.since, one.last - pace.sustainedMs)
+  local length = one.last - from
+  if length < pace.sustainedMs / 4 then return 0 end
+  local left = 0
+  for _, at in ipairs(one.marks) do if at > from and at <= one.last then left = left + one.stride end end
+  return pace.keptShare * (left - s.refused) / length
+end
+
 -- The first, which began with a full store, and the newest two that did.
 local function remember(earlier, one)
   earlier[#earlier + 1] = one
@@ -87,6 +97,7 @@ local function learn(grants)
   local earlier = cjson.decode(redis.call('HGET', KEYS[1], 'earlier') or '[]')
   local isFirst = s.base == 0
   local seen = isFirst and math.sqrt(least * grants / length) or estimate(one, earlier, least)
+  seen = math.max(seen, sustained(one))
   if s.isFull == 1 then remember(earlier, one) end
   local weight = math.min(1, length / paused, 2 * paused / length)
   local base = isFirst and seen or math.max(seen, pace.largestFall * rate() * weight)

@@ -9,7 +9,7 @@ export type SharedQuota = {
   hold(hold: { slot: Slot | undefined; waitMs: number | undefined }): Promise<void>
 }
 
-export type Slots = {
+type Slots = {
   /** When each may leave from now on: at most the look-ahead away. */
   slots: readonly Slot[]
   /** When it makes sense to ask again. */
@@ -26,13 +26,16 @@ export const SHARED_PACE = {
   /** Slots are given out so long ahead: what has one still leaves when another process is refused. */
   lookAheadMs: 30,
   /** Slots missed in so long are made up for: late timers cost no quota. */
-  catchUpMs: 25,
+  catchUpMs: 60,
   /** The rate of a key of which nothing is known, and how long it takes to double until the first refusal. */
   firstPerMs: 0.02,
   firstDoublingMs: 300,
   /** A refusal without Retry-After holds everybody back so long, twice as long each time nothing was granted. */
   firstHoldMs: 250,
   longestHoldMs: 30_000,
+  /** What was granted in so long before a refusal is a rate, not a store, and so much of it is kept. */
+  sustainedMs: 20_000,
+  keptShare: 0.98,
   /** A short stretch could mean a rate or a store: so much of the rate stays. */
   largestFall: 0.75,
   /** A learnt rate doubles in so many times the last stretch, in no less than this, and in no more pauses or requests. */
