@@ -1,13 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { ExportError } from '../core/errors.ts'
 import type { Figures } from '../core/figures.ts'
+import { joinStarts } from './partition-starts.ts'
 import type { Plan } from './plan.ts'
-import { planReads, planWrites } from './plan-units.ts'
+import { planReads, planWrites, planWritesAt } from './plan-units.ts'
 import { publishRun } from './publish-run.ts'
 import type { Kind, OpenRun, UnitQueue } from './queue.ts'
-import { listPages, listPartitions, type Record } from './record.ts'
+import { listPages, listPartitions, listStarts, type Record } from './record.ts'
 import { readTally } from './tally.ts'
-import { describeUnit, type Unit } from './unit.ts'
+import { describeUnit, type Unit, type WriteUnit } from './unit.ts'
 import { listWorkers } from './workers.ts'
 
 export type Coordinating = {
@@ -45,7 +46,14 @@ async function missingReads({ plan, record }: Coordinating): Promise<Unit[]> {
 
 async function missingWrites({ plan, record }: Coordinating): Promise<Unit[]> {
   const made = new Set((await listPartitions(record)).map(({ from, to }) => `${from}-${to}`))
-  return planWrites(plan.range, plan.partitionBlocks).filter(({ from, to }) => !made.has(`${from}-${to}`))
+  return (await planPartitions(plan, record)).filter(({ from, to }) => !made.has(`${from}-${to}`))
+}
+
+/** All partitions: where those by time begin is known once all is read. */
+async function planPartitions({ range, partitionBy }: Plan, record: Record): Promise<WriteUnit[]> {
+  const [, blocks] = /^blocks:(\d+)$/.exec(partitionBy) ?? []
+  if (blocks !== undefined) return planWrites(range, Number(blocks))
+  return planWritesAt(range, joinStarts(await listStarts(record)))
 }
 
 type Phase = { kind: Kind; missing: () => Promise<Unit[]> }

@@ -67,11 +67,14 @@ export function planRest(unit: ReadUnit, { end, reached }: Covered, pages: numbe
 
 /** The partitions of so many blocks, counted from block 0, that a range lies in; the first and the last may be cut. */
 export function planWrites({ from, to }: BlockRange, size: number): WriteUnit[] {
-  const units: WriteUnit[] = []
-  for (let at = from; at < to; ) {
-    const next = Math.min(to, (Math.floor(at / size) + 1) * size)
-    units.push({ kind: 'write', from: at, to: next })
-    at = next
-  }
-  return units
+  const starts: number[] = []
+  for (let at = (Math.floor(from / size) + 1) * size; at < to; at += size) starts.push(at)
+  return planWritesAt({ from, to }, starts)
+}
+
+/** The partitions that begin at these blocks, as days do; what lies before the first of them belongs to it. */
+export function planWritesAt({ from, to }: BlockRange, starts: readonly number[]): WriteUnit[] {
+  const inside = [...new Set(starts)].filter((start) => start > from && start < to).sort((a, b) => a - b)
+  const cuts = [from, ...inside]
+  return cuts.map((start, at) => ({ kind: 'write', from: start, to: cuts[at + 1] ?? to }))
 }

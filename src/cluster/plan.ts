@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ExportError } from '../core/errors.ts'
-import type { BlockRange, Job } from '../core/model.ts'
+import type { BlockRange, Job, PartitionBy } from '../core/model.ts'
 import { GENERATOR } from '../core/version.ts'
 
 /** What all units of a run have in common; it lies beside the pages, so that a worker needs nothing else. */
@@ -10,8 +10,8 @@ export type Plan = {
   job: Job
   /** The blocks of the run; the end is pinned. */
   range: BlockRange
-  /** Blocks of a partition, counted from block 0. */
-  partitionBlocks: number
+  /** How its files are parted; a partition is the least that can be written by itself. */
+  partitionBy: PartitionBy
 }
 
 /** Plans the run of a job. Throws USAGE where a queue run does not take the job, with what to change. */
@@ -23,16 +23,16 @@ export function planRun(job: Job): Plan {
   if (kind !== 'wallets') refuse('jobs of whole blocks', 'Run it without --queue.')
   if (endBlock === undefined)
     return refuse('jobs without endBlock', 'Set endBlock, or run it without --queue.')
-  if (partitionBy === undefined || !partitionBy.startsWith('blocks:'))
+  if (partitionBy === undefined)
     return refuse(
-      `${partitionBy === undefined ? 'jobs without partitionBy' : `partitionBy ${partitionBy}`}`,
-      'Set partitionBy: blocks:<n> (or --partition-by), with some ten to a hundred partitions in all.',
+      'jobs without partitionBy',
+      'Set partitionBy (or --partition-by): day, month or blocks:<n>, with some ten to a hundred partitions.',
     )
   if (keepRaw) refuse('keepRaw', 'Set keepRaw: false, or run it without --queue.')
   if (service.baseUrl === 'demo')
     refuse('the embedded service', 'Start walletlake serve, and name its address by --base-url.')
   const range = { from: startBlock, to: endBlock }
-  return { id: nameRun(job), job, range, partitionBlocks: Number(partitionBy.slice('blocks:'.length)) }
+  return { id: nameRun(job), job, range, partitionBy }
 }
 
 /** The job's name and a hash of it, without what may differ between machines. */

@@ -5,9 +5,10 @@ import type { Figures } from '../core/figures.ts'
 import type { BlockRange } from '../core/model.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
+import { noteStarts, type PartitionStarts } from './partition-starts.ts'
 import type { Plan } from './plan.ts'
 import { planRest, UNIT_PAGES } from './plan-units.ts'
-import { keepPages, type Record } from './record.ts'
+import { keepPages, keepStarts, type Record } from './record.ts'
 import type { Covered, ReadUnit } from './unit.ts'
 
 export type Working = { plan: Plan; record: Record; requester: Requester; figures: Figures }
@@ -22,7 +23,9 @@ export async function readUnit(working: Working, unit: ReadUnit): Promise<ReadUn
     const { chain } = working.plan.job
     const identity = { chain, startBlock: unit.from, endBlock: unit.to, finalityMs: 0 }
     const spool = await openSpool({ folder, identity, now: Date.now(), onDamage: () => {} })
-    const read = await readWallets({ ...working, spool }, unit).finally(spool.close)
+    const starts: PartitionStarts = {}
+    const read = await readWallets({ ...working, spool, starts }, unit).finally(spool.close)
+    if (Object.keys(starts).length > 0) await keepStarts(working.record, read.covered, starts)
     await keepPages(working.record, read.covered, spool.path)
     return planRest(unit, read.covered, read.lastPages)
   } finally {
@@ -30,7 +33,7 @@ export async function readUnit(working: Working, unit: ReadUnit): Promise<ReadUn
   }
 }
 
-type Reading = Working & { spool: Spool }
+type Reading = Working & { spool: Spool; starts: PartitionStarts }
 
 /** Reads wallet after wallet until all are read, or enough pages; gives what they cover, and the pages of the last. */
 async function readWallets(
@@ -51,7 +54,8 @@ async function readWallets(
 type One = { unit: ReadUnit; wallet: number; mostPages: number }
 
 /** Reads a wallet from the lowest block up; stops where a block has ended and pages are enough. */
-async function readWallet({ plan, requester, figures, spool }: Reading, { unit, wallet, mostPages }: One) {
+async function readWallet(reading: Reading, { unit, wallet, mostPages }: One) {
+  const { plan, requester, figures, spool, starts } = reading
   const { chain, wallets } = plan.job
   const address = wallets[wallet]?.address ?? ''
   let [asked, pages] = [0, 0]
@@ -64,6 +68,7 @@ async function readWallet({ plan, requester, figures, spool }: Reading, { unit, 
   const ask = { chain, address, range, order: 'asc' as const, cutMs: Number.POSITIVE_INFINITY, advance }
   for await (const page of readRange(requester, ask)) {
     await spool.addPage(address, page)
+    noteStarts(starts, page.keys, plan.partitionBy)
     pages += 1
     figures.pages += 1
     figures.items += page.items

@@ -1,9 +1,10 @@
-import { copyFile, link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, link, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskError, makeFolder, publishFile, readTextIfAny, writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
+import type { PartitionStarts } from './partition-starts.ts'
 import type { Plan } from './plan.ts'
 import { type Covered, nameCovered, parseCovered } from './unit.ts'
 
@@ -13,6 +14,7 @@ import { type Covered, nameCovered, parseCovered } from './unit.ts'
  *
  *     plan.json                       the job, its wallets, the pinned end
  *     pages/<wallets>-<blocks>.pages  pages of wallets, as in a checkpoint
+ *     starts/<the same>.json          where partitions by time begin, as far as these pages show
  *     partitions/<from>-<to>/         the export of one partition, whole with its manifest
  */
 export type Record = { folder: string }
@@ -56,6 +58,26 @@ export async function keepPages(record: Record, covered: Covered, from: string):
   } catch (cause) {
     throw diskError(`cannot keep pages in ${to}`, cause)
   }
+}
+
+const startsPath = ({ folder }: Record, covered: Covered) =>
+  join(folder, 'starts', `${nameCovered(covered)}.json`)
+
+/** Keeps where partitions begin, before the pages that show it count. */
+export async function keepStarts(record: Record, covered: Covered, starts: PartitionStarts): Promise<void> {
+  await makeFolder(join(record.folder, 'starts'))
+  const beside = unfinishedFolder(record, `${process.pid}-${nameCovered(covered)}.json`)
+  await makeFolder(join(record.folder, 'unfinished'))
+  await writeFile(beside, JSON.stringify(starts))
+  await publishFile(beside, startsPath(record, covered))
+}
+
+/** Where partitions begin, by what all pages show. */
+export async function listStarts(record: Record): Promise<PartitionStarts[]> {
+  const texts: PartitionStarts[] = []
+  for (const covered of await listPages(record))
+    texts.push(JSON.parse((await readTextIfAny(startsPath(record, covered))) ?? '{}') as PartitionStarts)
+  return texts
 }
 
 /** Partitions whose files are made. */

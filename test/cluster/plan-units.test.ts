@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { planReads, planRest, planWrites } from '../../src/cluster/plan-units.ts'
+import { joinStarts, noteStarts, type PartitionStarts } from '../../src/cluster/partition-starts.ts'
+import { planReads, planRest, planWrites, planWritesAt } from '../../src/cluster/plan-units.ts'
 import { type Covered, nameCovered, parseCovered, type ReadUnit } from '../../src/cluster/unit.ts'
 
 type Holdings = Map<number, Set<number>>
@@ -100,6 +101,26 @@ describe('the partitions of a range', () => {
       { kind: 'write', from: 200, to: 300 },
       { kind: 'write', from: 300, to: 320 },
     ])
+  })
+})
+
+describe('partitions by time', () => {
+  const at = (block: number, day: string) => ({ block, timeMs: Date.parse(`${day}T12:00:00Z`) })
+
+  test('begin at the first block that any page shows of them', () => {
+    const [one, other]: [PartitionStarts, PartitionStarts] = [{}, {}]
+    noteStarts(one, [at(10, '2024-01-01'), at(30, '2024-01-02'), at(50, '2024-02-01')], 'day')
+    noteStarts(other, [at(25, '2024-01-02'), at(55, '2024-02-01')], 'day')
+    expect(joinStarts([one, other])).toEqual([25, 50])
+    expect(planWritesAt({ from: 0, to: 60 }, [25, 50]).map(({ from, to }) => [from, to])).toEqual([
+      [0, 25],
+      [25, 50],
+      [50, 60],
+    ])
+  })
+
+  test('are one where no page shows anything', () => {
+    expect(planWritesAt({ from: 5, to: 60 }, joinStarts([{}]))).toEqual([{ kind: 'write', from: 5, to: 60 }])
   })
 })
 

@@ -70,6 +70,15 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     expect(Object.keys(bytesOf(at, 'many')).length).toBeGreaterThan(20)
   })
 
+  test('cuts months where one machine cuts them', async () => {
+    const at = await place()
+    writeJob(at.folder, 'endBlock: 421\npartitionBy: month\nformat: parquet\nmaxRowsPerFile: 200\n')
+    startWorker(at)
+    expect((await runQueued(at, 'many')).exit).toBe(0)
+    expect((await runAlone(at)).exit).toBe(0)
+    expect(bytesOf(at, 'many')).toEqual(bytesOf(at, 'alone'))
+  })
+
   test('plans again what an emptied queue lost, and asks nothing twice that is stored', async () => {
     const at = await place(({ count }) => (count === 20 ? afterwards(() => admin.flushall()) : undefined))
     startWorker(at)
@@ -154,7 +163,6 @@ describe('what a run over a queue does not take', () => {
   test.for([
     { more: 'partitionBy: blocks:100\n', what: 'jobs without endBlock' },
     { more: 'endBlock: 421\n', what: 'jobs without partitionBy' },
-    { more: 'endBlock: 421\npartitionBy: day\n', what: 'partitionBy day' },
     { more: 'endBlock: 421\npartitionBy: blocks:9\nkeepRaw: true\n', what: 'keepRaw' },
     {
       more: 'endBlock: 421\npartitionBy: blocks:9\nservice: { baseUrl: demo }\n',

@@ -2,9 +2,11 @@
 // starts them again until they are done, and compares every byte.
 // npm run soak -- scenarios [number, default 2000] [seed] [path]: random jobs over random nights, each row held against a world
 // that separate code made; a failure prints its seed and path, which play it again.
+import { soakMachines } from './machines.js'
 import { runSoak } from './run-soak.js'
 import { playScenarios } from './scenarios.js'
 
 const [what = '1000', ...rest] = process.argv.slice(2)
 if (what === 'scenarios') await playScenarios(rest)
+else if (what === 'machines') await soakMachines(rest)
 else await runSoak('test/soak/crash.soak.ts', { SOAK_KILLS: what, SOAK_SEED: rest[0] ?? '1' })

@@ -14,7 +14,7 @@ local now = time[1] * 1000 + time[2] / 1000
 local pace = cjson.decode(ARGV[1])
 local op = ARGV[2]
 local NAMES = {'base', 'doubling', 'risen', 'best', 'slot', 'pause', 'stretch', 'since', 'left', 'refused', 'last',
-  'lastAt', 'trip', 'rested', 'droughts', 'stride', 'isFull'}
+  'lastAt', 'trip', 'rested', 'droughts', 'stride', 'isFull', 'newest'}
 local stored = redis.call('HMGET', KEYS[1], unpack(NAMES))
 local s = {}
 for i, name in ipairs(NAMES) do s[name] = tonumber(stored[i] or '0') end
@@ -70,14 +70,14 @@ local function estimate(one, earlier, least)
   return perMs
 end
 
--- What was granted for long is no accident of a store: a little less is sure to be possible.
+-- What was granted for long is no accident of a store.
 local function sustained(one)
   local from = math.max(s.since, one.last - pace.sustainedMs)
   local length = one.last - from
   if length < pace.sustainedMs / 4 then return 0 end
   local left = 0
   for _, at in ipairs(one.marks) do if at > from and at <= one.last then left = left + one.stride end end
-  return pace.keptShare * (left - s.refused) / length
+  return (left - s.refused) / length
 end
 
 -- The first, which began with a full store, and the newest two that did.
@@ -97,7 +97,7 @@ local function learn(grants)
   local earlier = cjson.decode(redis.call('HGET', KEYS[1], 'earlier') or '[]')
   local isFirst = s.base == 0
   local seen = isFirst and math.sqrt(least * grants / length) or estimate(one, earlier, least)
-  seen = math.max(seen, sustained(one))
+  if not isFirst then seen = pace.keptShare * math.max(seen, sustained(one)) end
   if s.isFull == 1 then remember(earlier, one) end
   local weight = math.min(1, length / paused, 2 * paused / length)
   local base = isFirst and seen or math.max(seen, pace.largestFall * rate() * weight)
@@ -121,7 +121,7 @@ local function resume()
     s.droughts = s.droughts + 1
   end
   s.stretch = s.stretch + 1
-  s.risen, s.since, s.slot, s.left = 0, now, now, 0
+  s.risen, s.since, s.slot, s.left, s.newest = 0, now, now, 0, 0
   s.refused, s.last, s.lastAt, s.trip, s.stride = 0, 0, 0, 0, 1
   redis.call('DEL', KEYS[2])
 end
@@ -152,8 +152,11 @@ local isLull = s.slot < earliest
 s.slot = math.max(s.slot, earliest, s.pause)
 while #answer < 3 * most and s.slot - now <= pace.lookAheadMs do
   local interval = 1 / rate()
+  -- Who is late catches up step by step, no herd.
+  local delay = math.max(0, s.slot - now, s.newest + interval * pace.closest - now)
+  if delay > pace.lookAheadMs then break end
   s.left = s.left + 1
-  local delay = math.max(0, s.slot - now)
+  s.newest = now + delay
   answer[#answer + 1] = text(delay)
   answer[#answer + 1] = text(s.left)
   answer[#answer + 1] = text(now + delay)
@@ -163,5 +166,5 @@ while #answer < 3 * most and s.slot - now <= pace.lookAheadMs do
   s.slot = s.slot + interval
 end
 save()
-return {text(0), text(math.max(0, s.slot - now - pace.lookAheadMs)), text(s.stretch), unpack(answer)}
+return {text(0), text(math.max(0, math.max(s.slot, s.newest) - now - pace.lookAheadMs)), text(s.stretch), unpack(answer)}
 `

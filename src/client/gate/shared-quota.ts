@@ -26,16 +26,19 @@ export const SHARED_PACE = {
   /** Slots are given out so long ahead: what has one still leaves when another process is refused. */
   lookAheadMs: 30,
   /** Slots missed in so long are made up for: late timers cost no quota. */
-  catchUpMs: 60,
+  catchUpMs: 100,
+  /** Then requests leave closer together than the rate has them, down to so much of the interval. */
+  closest: 0.6,
   /** The rate of a key of which nothing is known, and how long it takes to double until the first refusal. */
   firstPerMs: 0.02,
   firstDoublingMs: 300,
   /** A refusal without Retry-After holds everybody back so long, twice as long each time nothing was granted. */
   firstHoldMs: 250,
   longestHoldMs: 30_000,
-  /** What was granted in so long before a refusal is a rate, not a store, and so much of it is kept. */
+  /** What was granted in so long before a refusal is a rate, not a store. */
   sustainedMs: 20_000,
-  keptShare: 0.98,
+  /** A little less than the rate that was seen is long without refusals: each costs a pause. */
+  keptShare: 0.985,
   /** A short stretch could mean a rate or a store: so much of the rate stays. */
   largestFall: 0.75,
   /** A learnt rate doubles in so many times the last stretch, in no less than this, and in no more pauses or requests. */

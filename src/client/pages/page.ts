@@ -51,7 +51,7 @@ export function readPage(body: Buffer, { range, cutMs, order, toItem }: PageLimi
   }
 }
 
-type Key = Pick<ItemKey, 'block' | 'hash' | 'lastMs' | 'second'>
+type Key = Pick<ItemKey, 'block' | 'hash' | 'timeMs' | 'lastMs' | 'second'>
 type Span = { min: number; max: number }
 
 /** The lowest and the highest block; undefined where there is no key. */
