@@ -147,6 +147,8 @@ function cutSlices(range: BlockRange, places: readonly SourcePlace[]): Slice[] {
   const cuts = [range.from]
   let bytes = 0
   for (const start of starts) {
+    // Sorted runs hold all of their pages, what lies beyond the range too.
+    if (start.block >= range.to) break
     if (bytes >= target && start.block > (cuts.at(-1) ?? range.from)) {
       cuts.push(start.block)
       bytes = 0

@@ -210,3 +210,20 @@ test.for([
   const { early } = await sliced({ received: [...later, { ...first, bytes: 3_000_000 }, ...later] })
   expect(early > 0).toBe(begin)
 })
+
+test('slices end with the range, though sorted runs hold what lies beyond it', async () => {
+  const runs = every(20).map((block) => ({
+    ...{ wallet: null, offset: block, bytes: 1_000_000 },
+    span: { first: { block, index: 0, hash: '' }, last: { block: block + 20, index: 0, hash: '' } },
+  }))
+  const { slices } = await sliced({
+    received: pagesOf('0x1', { edges: [], bytes: 3_000_000 }),
+    end: END / 2,
+    sortExternally: async () => runs,
+  })
+  expect(slices.length).toBeGreaterThan(2)
+  for (const [at, { range }] of slices.entries()) {
+    expect(range.from).toBe(slices[at - 1]?.range.to ?? 0)
+    expect(range.to).toBeLessThanOrEqual(END / 2)
+  }
+})
