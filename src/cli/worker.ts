@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { FAILURES } from '../core/errors.ts'
 import { readApiKey } from '../job/read-api-key.ts'
 import { readCount, readDuration } from './amounts.ts'
 import { addExamples } from './examples.ts'
@@ -24,6 +25,9 @@ A worker needs no job file: \`run --queue\` keeps the plan beside the output, in
 folder that all machines see under the same path. It needs the same
 WALLETLAKE_API_KEY. SIGTERM ends it: units under way are finished or handed back.`
 
+/** After the time for shutdown, where Redis is away. */
+const LATE_MS = 5_000
+
 async function worker(args: Arguments): Promise<void> {
   const options = {
     queue: args.queue,
@@ -36,6 +40,7 @@ async function worker(args: Arguments): Promise<void> {
   const end = (name: string) => {
     if (!stop.signal.aborted) log.info(`${name}: no new units; those under way are finished or handed back`)
     stop.abort()
+    setTimeout(() => process.exit(FAILURES.TERMINATED.exit), options.shutdownMs + LATE_MS).unref()
   }
   process.on('SIGTERM', () => end('SIGTERM'))
   process.on('SIGINT', () => end('SIGINT'))

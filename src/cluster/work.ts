@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { quotaName, redisQuota } from '../client/gate/redis-quota.ts'
 import { createSharedGate } from '../client/gate/shared-gate.ts'
 import { openRequester } from '../client/open-requester.ts'
-import { ExportError } from '../core/errors.ts'
+import { ExportError, toExportError } from '../core/errors.ts'
 import { newFigures } from '../core/figures.ts'
+import { orAborted } from '../core/follow-signal.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import type { Plan } from './plan.ts'
 import { type Kind, type OpenRun, openQueue, type UnitQueue, type UnitWorker } from './queue.ts'
@@ -48,11 +50,14 @@ type Worker = {
 export async function work(options: WorkOptions): Promise<void> {
   const queue = await openQueue(options.queue)
   const stop = new AbortController()
+  // Every request listens to it: many listeners are no leak here.
+  setMaxListeners(0, stop.signal)
   const id = `${process.pid}-${randomBytes(4).toString('hex')}`
   const worker: Worker = { options, queue, id, serving: new Map(), refused: new Set(), stop: stop.signal }
   try {
     while (!options.signal.aborted) {
-      await look(worker)
+      // A Redis that is away holds nobody who is to end.
+      await orAborted(look(worker), options.signal).catch(passAbort(options.signal))
       await wait(LOOK_MS, undefined, { signal: options.signal }).catch(() => undefined)
     }
     const late = setTimeout(() => stop.abort(handedBack()), options.shutdownMs)
@@ -62,6 +67,10 @@ export async function work(options: WorkOptions): Promise<void> {
     await sayGone(queue.redis, id).catch(() => undefined)
     await queue.close()
   }
+}
+
+const passAbort = (signal: AbortSignal) => (thrown: unknown) => {
+  if (!signal.aborted) throw thrown
 }
 
 const handedBack = () => new ExportError('INTERRUPTED', 'the unit was handed back')
@@ -75,11 +84,13 @@ async function look(worker: Worker): Promise<void> {
     await addToTally(queue.redis, run, one)
     if (runs.has(run)) continue
     serving.delete(run)
-    void one.close()
+    void one.close().catch(() => undefined)
   }
   for (const run of runs.values()) {
     if (serving.has(run.id)) continue
-    const one = await serve(worker, run)
+    const one = await serve(worker, run).catch((thrown: unknown) =>
+      refuse(worker, run, toExportError(thrown).message),
+    )
     if (one !== undefined) serving.set(run.id, one)
   }
   const share = Math.max(1, Math.floor(options.concurrency / Math.max(1, serving.size)))

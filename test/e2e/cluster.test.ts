@@ -140,6 +140,23 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     expect((await worker.ended).exit).toBe(0)
   })
 
+  test('hands units back that a stopped worker does not finish in time', async () => {
+    const [isReached, reached] = signalled()
+    const at = await place(({ count }) => (count === 6 ? () => reached() : undefined))
+    const worker = startCommand(['worker', '--queue', redis.url, '--shutdown-timeout', '200ms'], at.env, {
+      cwd: at.folder,
+    })
+    const run = runQueued(at, 'many')
+    await isReached
+    worker.kill('SIGTERM')
+    const { exit, stderr } = await worker.ended
+    expect([exit, stderr]).toEqual([0, expect.stringContaining('finished or handed back')])
+    startWorker(at)
+    expect((await run).exit).toBe(0)
+    expect((await runAlone(at)).exit).toBe(0)
+    expect(bytesOf(at, 'many')).toEqual(bytesOf(at, 'alone'))
+  })
+
   test('keeps a worker with another key from serving it', async () => {
     const at = await place()
     const stranger = startCommand(['worker', '--queue', redis.url], { WALLETLAKE_API_KEY: 'another' })

@@ -105,7 +105,7 @@ local function learn(grants)
   local sooner = s.best > 0 and math.min(1, base / s.best) ^ 3 or 1
   local most = math.max(pace.probeMostPauses * paused, pace.probeMostRequests / base) * sooner
   s.doubling = math.max(pace.probeLeastMs, 40 / base, math.min(pace.probeStretches * length, most))
-  if isFirst then s.doubling = math.min(pace.probeLeastMs, pace.probeStretches * length) end
+  if isFirst then s.doubling = math.min(pace.probeFirstMs, pace.probeStretches * length) end
   s.isFull = (isFirst or base > least * 1.01) and 1 or 0
   s.base, s.rested, s.droughts = base, paused, 0
 end

@@ -38,12 +38,14 @@ export const SHARED_PACE = {
   /** What was granted in so long before a refusal is a rate, not a store. */
   sustainedMs: 20_000,
   /** A little less than the rate that was seen is long without refusals: each costs a pause. */
-  keptShare: 0.985,
+  keptShare: 0.99,
   /** A short stretch could mean a rate or a store: so much of the rate stays. */
   largestFall: 0.75,
   /** A learnt rate doubles in so many times the last stretch, in no less than this, and in no more pauses or requests. */
   probeStretches: 12,
   probeLeastMs: 7_000,
+  /** The very first rate is half guessed: it doubles sooner. */
+  probeFirstMs: 3_000,
   probeMostPauses: 400,
   probeMostRequests: 1_000,
   /** Departures of a stretch that are kept. */
