@@ -38,7 +38,7 @@ export const SHARED_PACE = {
   /** What was granted in so long before a refusal is a rate, not a store. */
   sustainedMs: 20_000,
   /** A little less than the rate that was seen is long without refusals: each costs a pause. */
-  keptShare: 0.99,
+  keptShare: 0.985,
   /** A short stretch could mean a rate or a store: so much of the rate stays. */
   largestFall: 0.75,
   /** A learnt rate doubles in so many times the last stretch, in no less than this, and in no more pauses or requests. */
