@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 /** Native, with files of their own, or loaded by few runs. */
-const APART = ['@duckdb/node-api', '@clickhouse/client', 'node-sqlite3-wasm', 'pg', 'pg-copy-streams']
+const APART = [
+  ...['@duckdb/node-api', '@clickhouse/client', 'node-sqlite3-wasm', 'pg', 'pg-copy-streams'],
+  ...['@aws-sdk/client-s3', '@aws-sdk/lib-storage'],
+]
 
 const { metafile } = await build({
   entryPoints: ['dist/bin.js', 'dist/assemble/threads/worker.js'],

@@ -36,6 +36,7 @@ const FLOORS = [
     'sql',
     'write',
   ],
+  ['store'],
   ['core'],
 ]
 /** A watch starts runs; a conversion leaves out what balances call spam, a report shows it; a client starts the embedded service for jobs that name it; prices read a user's file, and which assets an export has. */

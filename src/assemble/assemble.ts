@@ -13,6 +13,7 @@ import { overlapTooMuch } from '../merge/external-sort.ts'
 import { openSource } from '../merge/source-place.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Written } from '../spool/state.ts'
+import type { Store } from '../store/store.ts'
 import { assembleTable, type Part } from '../write/assemble-table.ts'
 import { buildManifest, type Kept } from '../write/build-manifest.ts'
 import { sumOf } from '../write/chunk.ts'
@@ -30,6 +31,7 @@ import { type SliceContext, type SliceRows, seenIn, timesIn } from './write-slic
 
 export type Output = {
   job: Job
+  store: Store
   spool: Spool
   figures: Figures
   signal: AbortSignal
@@ -154,7 +156,7 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
   figures.written = { ...range, times: timesIn(slices) }
   const covered = manifest.coverage.map(({ address }) => address)
   const raw = new Set(job.keepRaw ? [...names, ...covered] : [])
-  await publish({ folder: job.output, manifest, parts: [...parts.values()].flat(), rejects, raw })
+  await publish({ store: finishing.store, manifest, parts: [...parts.values()].flat(), rejects, raw })
   const files = Object.values(manifest.tables).reduce((sum, table) => sum + table.files.length, 0)
   figures.totalRows = Object.fromEntries(
     Object.entries(manifest.tables).map(([table, { rows }]) => [table, rows]),
@@ -184,13 +186,15 @@ async function settledSlices(finishing: Finishing, range: BlockRange): Promise<r
 
 /** What the parts change in blocks that were exported before; a run that is resumed may have listed it already. */
 async function findChanges(
-  { job, spool, earlier, signal }: Finishing,
+  { job, store, spool, earlier, signal }: Finishing,
   parts: ReadonlyMap<TableName, readonly Part[]>,
 ): Promise<Changes | undefined> {
   const { before, from } = earlier
   const place = { output: job.output, run: spool.begunMs }
   const to = before === undefined ? from : endOfExport(before)
   if (before === undefined || from >= to || !earlier.isComparable) return recallChanges(place)
+  const listed = Object.values(before.tables).flatMap(({ files }) => files)
+  await store.bring(listed.filter(({ toBlock }) => toBlock > from))
   return listChanges({ ...place, before, parts, range: { from, to }, folder: partsFolder(job), signal })
 }
 

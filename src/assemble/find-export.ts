@@ -1,8 +1,8 @@
-import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
 import { ExportError } from '../core/errors.ts'
 import type { Manifest } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
+import { nameOfOutput } from '../store/place.ts'
+import type { Store } from '../store/store.ts'
 import { readManifestIfAny, readManifestSetAside } from '../write/publish.ts'
 
 /** An export that lies in a job's output, and that the job goes on with. */
@@ -15,14 +15,14 @@ export type FoundExport = {
 }
 
 /** The export in a job's output; undefined where there is none. Throws OUTPUT_CHANGED where it is another job's. */
-export async function findExport(job: Job): Promise<FoundExport | undefined> {
+export async function findExport(job: Job, store: Store): Promise<FoundExport | undefined> {
   const present = await readManifestIfAny(job.output)
   const manifest = present ?? (await readManifestSetAside(job.output))
   if (manifest === undefined) return undefined
   requireSameJob(job, manifest)
   return {
     manifest,
-    intactTo: await firstDamagedBlock(job.output, manifest),
+    intactTo: await firstDamagedBlock(store, manifest),
     isSetAside: present === undefined,
   }
 }
@@ -40,7 +40,7 @@ function requireSameJob(job: Job, { job: before, tables }: Manifest): void {
   if (changes.length === 0) return
   throw new ExportError(
     'OUTPUT_CHANGED',
-    `${job.output} holds an export of another job: ${changes.join(', ')}`,
+    `${nameOfOutput(job)} holds an export of another job: ${changes.join(', ')}`,
     {
       fix: 'Name another --output, or export anew with --fresh.',
     },
@@ -55,17 +55,16 @@ const ABSENT = {
 }
 
 /** True where every listed file is there with its size. */
-export async function areFilesInPlace(output: string, manifest: Manifest): Promise<boolean> {
-  return (await firstDamagedBlock(output, manifest)) === Number.POSITIVE_INFINITY
+export async function areFilesInPlace(store: Sizes, manifest: Manifest): Promise<boolean> {
+  return (await firstDamagedBlock(store, manifest)) === Number.POSITIVE_INFINITY
 }
 
-async function firstDamagedBlock(output: string, { tables }: Manifest): Promise<number> {
+/** What tells the bytes of published files. */
+export type Sizes = Pick<Store, 'size'>
+
+async function firstDamagedBlock(store: Sizes, { tables }: Manifest): Promise<number> {
   const files = Object.values(tables).flatMap(({ files }) => files)
-  const sizes = await Promise.all(files.map(({ path }) => sizeOf(join(output, path))))
+  const sizes = await Promise.all(files.map(({ path }) => store.size(path)))
   const damaged = files.filter(({ bytes }, at) => bytes !== sizes[at])
   return damaged.reduce((first, { fromBlock }) => Math.min(first, fromBlock), Number.POSITIVE_INFINITY)
-}
-
-export async function sizeOf(path: string): Promise<number | undefined> {
-  return (await stat(path).catch(() => undefined))?.size
 }

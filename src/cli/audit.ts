@@ -37,17 +37,17 @@ export function auditCommand(program: Command, finish: Finish): void {
 async function audit(word: string, args: AuditArguments): Promise<number> {
   const blocks = chooseBlocks(args)
   const named = await outputOf(word)
-  const { output } = named
+  const { output, name } = named
   return withSignals(args, async ({ log, signal }) => {
     const access = await accessOfOutput(named, { args, env: process.env, onNotice: log.info })
     const service = { ...access, signal, onDetail: log.debug }
     const result = await auditOutput(output, { service, blocks, onProgress: progressOn(log) })
     const seed = blocks === 'all' ? null : blocks.seed
-    if (args.json) sayJson({ output, seed, ...result })
-    else if (!args.quiet) say(verdictText(result, { output, seed }))
+    if (args.json) sayJson({ output: name, seed, ...result })
+    else if (!args.quiet) say(verdictText(result, { output: name, seed }))
     if (result.ok) return 0
     const wrong = result.missing + result.surplus + result.differing
-    const what = `${output}: ${counted(wrong, 'transaction')} not as the block listing has it`
+    const what = `${name}: ${counted(wrong, 'transaction')} not as the block listing has it`
     const error = new ExportError('VERIFY_FAILED', what)
     log.failure(error)
     return error.failure.exit

@@ -50,7 +50,7 @@ export function balancesCommand(program: Command): void {
 const TOLD = 20
 
 async function tellBalances(word: string, args: BalancesArguments): Promise<void> {
-  const { output } = await outputOf(word)
+  const { output } = await outputOf(word, ['ledger'])
   const { at, wallet: wallets = [], opening, expect, all = false, flags = false, format } = args
   const found = await balances(output, { at, wallets, opening, all: all || expect !== undefined })
   const shown = found.balances.filter(({ value }) => all || value !== 0n)

@@ -2,8 +2,9 @@ import type { Command } from 'commander'
 import { type Compacted, compactOutput } from '../compact/compact.ts'
 import { say } from '../report/say.ts'
 import { counted } from '../report/words.ts'
+import { nameOfOutput } from '../store/place.ts'
 import { readCount } from './amounts.ts'
-import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
+import { OUTPUT_OR_JOB, placeOf } from './output-of.ts'
 
 export function compactCommand(program: Command): void {
   program
@@ -17,8 +18,8 @@ export function compactCommand(program: Command): void {
 async function compact(word: string, args: { maxRowsPerFile?: string }): Promise<void> {
   const maxRowsPerFile = readCount('max-rows-per-file', args.maxRowsPerFile)
   const options = maxRowsPerFile === undefined ? {} : { maxRowsPerFile }
-  const { output } = await outputOf(word)
-  say(`${output}: ${tell(await compactOutput(output, options))}`)
+  const place = await placeOf(word)
+  say(`${nameOfOutput(place)}: ${tell(await compactOutput(place, options))}`)
 }
 
 function tell({ before, after, changed, strays }: Compacted): string {

@@ -79,7 +79,7 @@ async function convertOutput(
     })
   if (listsPrices) return listPrices(word, rest)
   const options = { ...rest, to: requirePreset(to) }
-  const { output } = await outputOf(word)
+  const { output } = await outputOf(word, ['ledger', 'transactions'])
   const { write } = answerSink()
   const converted = await convert(output, { ...options, write })
   const log = openLog({})
@@ -110,7 +110,7 @@ function requirePreset(to: string | undefined): string {
 
 /** Writes what `--prices` reads, with the prices left to fill in. */
 async function listPrices(word: string, options: Omit<ConvertArguments, 'to'>): Promise<void> {
-  const { output } = await outputOf(word)
+  const { output } = await outputOf(word, ['ledger', 'transactions'])
   const needed = await pricesNeeded(output, options)
   const lines = needed.map(({ date, asset, symbol }) => csvLine([date, asset, null, null, symbol || null]))
   const text = [csvLine(['date', 'asset', 'currency', 'price', 'symbol']), ...lines].join('')

@@ -20,7 +20,8 @@ export function jobOptions(command: Command): Command {
 export function overrideOptions(command: Command): Command {
   return command
     .option('--base-url <url>', 'address of the service, or demo')
-    .option('--output <folder>', 'output folder (one job only)')
+    .option('--output <place>', 'a folder or s3://bucket/prefix (one job only)')
+    .option('--state-dir <folder>', 'checkpoints of outputs in object stores')
     .option('--format <format>', 'csv or parquet')
     .option('--compression <name>', 'csv: none, gzip; parquet: zstd, snappy, gzip, none')
     .option('--partition-by <what>', 'folders inside tables: none, day, month, blocks:<n>')
@@ -40,6 +41,7 @@ export function hideOptions(command: Command): Command {
 export type Overrides = {
   baseUrl?: string
   output?: string
+  stateDir?: string
   format?: string
   compression?: string
   partitionBy?: string

@@ -8,6 +8,7 @@ import { parseTargetUrl } from '../load/target-url.ts'
 import type { LogFormat } from '../report/log.ts'
 import { say, sayJson } from '../report/say.ts'
 import { counted } from '../report/words.ts'
+import { isPlace } from '../store/place.ts'
 import { collect } from './collect.ts'
 import { addExamples } from './examples.ts'
 import { logFormatOption, openLog } from './log.ts'
@@ -98,7 +99,7 @@ async function load(output: string | undefined, args: LoadArguments): Promise<vo
 async function sourceOf(output: string | undefined, manifest: string | undefined): Promise<string> {
   if (manifest !== undefined && output === undefined) return manifest
   if (output !== undefined && manifest === undefined)
-    return IS_ADDRESS.test(output) ? output : (await outputOf(output)).output
+    return IS_ADDRESS.test(output) && !isPlace(output) ? output : (await outputOf(output)).output
   const found = output === undefined ? 'neither an output nor a manifest' : 'both an output and a manifest'
   throw new ExportError('USAGE', `${found} was named`, {
     fix: 'Name an output folder, or a manifest with --from-manifest.',

@@ -1,27 +1,69 @@
+import { rmSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, dirname, extname } from 'node:path'
 import { ExportError } from '../core/errors.ts'
 import { MANIFEST_FILE } from '../core/manifest.ts'
-import type { Job } from '../core/model.ts'
+import type { BucketPlace, Job } from '../core/model.ts'
+import { makeScratch } from '../core/scratch-folder.ts'
+import type { TableName } from '../core/table/index.ts'
 import { readJob } from '../job/read-job.ts'
+import { stateFolderOf } from '../job/settle-output.ts'
+import { fetchExport } from '../store/fetch-export.ts'
+import { isPlace, nameOfPlace, parsePlace, workFolder } from '../store/place.ts'
 
-/** What a command's word names: an output folder, and the job where the word is a job file. */
-export type NamedOutput = { readonly output: string; readonly job: Job | undefined }
+/** What a command's word names, and the job where the word is a job file. */
+export type NamedOutput = {
+  /** A folder with the export: the output itself, or a copy of what an object store has, which goes when the process ends. */
+  readonly output: string
+  /** The output as users name it. */
+  readonly name: string
+  /** The place in an object store, if that is the output. */
+  readonly store: BucketPlace | undefined
+  readonly job: Job | undefined
+}
 
 /** For the help of commands that take either. */
-export const OUTPUT_OR_JOB = 'the output folder, or the job file that writes it'
+export const OUTPUT_OR_JOB = 'the output (a folder or s3://bucket/prefix), or its job file'
 
 /**
- * Takes an output folder (or the `manifest.json` in it) or a job file; of a job file the output is the one that the job
- * writes to. Throws JOB_INVALID for a job file with mistakes, and USAGE where there is neither a folder nor a file.
+ * Takes an output folder (or the `manifest.json` in it), a place in an object store, or a job file; of a job file the output is the
+ * one that the job writes to. Of an object store the files of these tables are fetched, of all where none is named. Throws
+ * JOB_INVALID for a job file with mistakes, USAGE where there is neither a folder nor a file, and what fetching throws.
  */
-export async function outputOf(word: string): Promise<NamedOutput> {
+export async function outputOf(word: string, tables?: readonly TableName[]): Promise<NamedOutput> {
+  return readable(await placeOf(word), tables)
+}
+
+/** The same of a place that is known. */
+export async function readable(
+  { output, store, job }: Omit<NamedOutput, 'name'>,
+  tables?: readonly TableName[],
+): Promise<NamedOutput> {
+  if (store === undefined) return { output, name: output, store, job }
+  const copy = await makeScratch('fetched')
+  process.once('exit', () => rmSync(copy, { recursive: true, force: true }))
+  await fetchExport(store, copy, tables)
+  return { output: copy, name: nameOfPlace(store), store, job }
+}
+
+/** The same without fetching: of an object store, `output` is the folder of this machine for what is private. */
+export async function placeOf(word: string): Promise<Omit<NamedOutput, 'name'>> {
+  if (isPlace(word)) return placeNamed(word)
   const entry = await stat(word).catch(() => undefined)
-  if (entry?.isDirectory()) return { output: word, job: undefined }
-  if (basename(word) === MANIFEST_FILE) return { output: dirname(word), job: undefined }
+  if (entry?.isDirectory()) return { output: word, store: undefined, job: undefined }
+  if (basename(word) === MANIFEST_FILE) return { output: dirname(word), store: undefined, job: undefined }
   if (entry === undefined && !JOB_ENDINGS.includes(extname(word))) throw nothingThere(word)
   const job = await readJob(word, { overrides: {}, env: process.env })
-  return { output: job.output, job }
+  return { output: job.output, store: job.store, job }
+}
+
+function placeNamed(word: string): Omit<NamedOutput, 'name'> {
+  const store = parsePlace(word.replace(/\/manifest\.json$/, ''))
+  if (store === undefined)
+    throw new ExportError('USAGE', `${word} is no place in an object store`, {
+      fix: 'Name it as s3://bucket/prefix; AWS_ENDPOINT_URL_S3 says where the store is, if it is not AWS.',
+    })
+  return { output: workFolder(store, stateFolderOf(undefined, process.env)), store, job: undefined }
 }
 
 const JOB_ENDINGS = ['.yaml', '.yml', '.json']

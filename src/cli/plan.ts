@@ -6,6 +6,7 @@ import { say } from '../report/say.ts'
 import { counted, grouped, lasting, listedRanges, sized } from '../report/words.ts'
 import { type Estimate, estimateRun } from '../run/estimate.ts'
 import { inspectJob } from '../run/inspect-job.ts'
+import { nameOfOutput } from '../store/place.ts'
 import { addExamples } from './examples.ts'
 import { type FilelessArguments, filelessOptions, readJobsOrOptions } from './fileless.ts'
 import { JOB_FILES, type Overrides, overrideOptions } from './jobs.ts'
@@ -29,7 +30,7 @@ async function plan(files: string[], args: Overrides & FilelessArguments): Promi
       job.kind === 'blocks'
         ? leftOfBlocks(job, blocks)
         : `${counted(open.length, 'wallet')} of ${wallets.length}`
-    say(`${job.name}: ${state.state}, ${left} to ask (chain ${job.chain}, output ${job.output})`)
+    say(`${job.name}: ${state.state}, ${left} to ask (chain ${job.chain}, output ${nameOfOutput(job)})`)
     const estimate = estimateRun(job, state, await readPastRuns(job.output))
     if (estimate.least > 0) say(estimateLines(estimate, job).join('\n'))
     if (blocks.length > 0) say(`  blocks ${listedRanges(blocks)}`)

@@ -33,7 +33,7 @@ async function reindex(word: string, args: ReindexArguments): Promise<number> {
   const olderThanMs = readDuration('older-than', args.olderThan)
   const bounds = readBounds(args)
   const named = await outputOf(word)
-  const { output } = named
+  const { output, name } = named
   return withSignals(args, async ({ log, signal }) => {
     const onNotice = dryRun ? log.debug : log.info
     const access = await accessOfOutput(named, { args, env: process.env, onNotice })
@@ -45,10 +45,10 @@ async function reindex(word: string, args: ReindexArguments): Promise<number> {
       },
     })
     const exit = error?.failure.exit ?? 0
-    if (json) sayJson({ output, exit, dryRun, ...result })
-    else if (!quiet) say(summaryText(result, { output, dryRun }))
+    if (json) sayJson({ output: name, exit, dryRun, ...result })
+    else if (!quiet) say(summaryText(result, { output: name, dryRun }))
     if (error !== undefined)
-      log.failure(new ExportError(error.code, `${output}: ${error.message}`, { fix: error.fix }))
+      log.failure(new ExportError(error.code, `${name}: ${error.message}`, { fix: error.fix }))
     return exit
   })
 }

@@ -1,12 +1,13 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { say } from '../report/say.ts'
 import { counted, sized } from '../report/words.ts'
-import { REPORT_DEFAULTS, report } from '../reports/report.ts'
+import { REPORT_DEFAULTS, REPORT_FILE, report } from '../reports/report.ts'
 import { serveReport } from '../reports/serve-report.ts'
+import { putBeside } from '../store/put-beside.ts'
 import { addExamples } from './examples.ts'
 import { openLog } from './log.ts'
 import { openPage } from './open-page.ts'
-import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
+import { type NamedOutput, OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 import { stopAsked } from './signals.ts'
 
 type ReportArguments = {
@@ -52,13 +53,18 @@ function rowCount(text: string): number {
 }
 
 async function writeReport(words: string[], options: ReportArguments): Promise<void> {
-  const outputs: string[] = []
-  for (const word of words) outputs.push((await outputOf(word)).output)
-  const named = outputs as [string, ...string[]]
+  const outputs: NamedOutput[] = []
+  for (const word of words) outputs.push(await outputOf(word))
+  const named = outputs.map(({ output }) => output) as [string, ...string[]]
   if (options.serve) return showReport(named, options)
   const { file, bytes, rows } = await report(named, options)
+  const first = outputs[0]
+  const isBeside = options.out === undefined && first?.store !== undefined
+  if (isBeside) await putBeside(first, REPORT_FILE)
   const log = openLog({})
-  log.info(`wrote ${file} (${sized(bytes)}, ${counted(rows, 'row')}): open it in a browser`)
+  log.info(
+    `wrote ${isBeside ? `${first.name}/${REPORT_FILE}` : file} (${sized(bytes)}, ${counted(rows, 'row')}): open it in a browser`,
+  )
   if (options.open && !(await openPage(file))) log.warn('no browser was found to open it with')
 }
 

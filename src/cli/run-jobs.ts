@@ -7,10 +7,12 @@ import { say, sayJson } from '../report/say.ts'
 import { summaryText } from '../report/summary.ts'
 import { missingWords } from '../report/words.ts'
 import { type RunResult, run } from '../run/run.ts'
+import { putBeside } from '../store/put-beside.ts'
 import { type BoundArguments, readBounds, readCount } from './amounts.ts'
 import { type Live, openLive } from './live.ts'
 import type { LogArguments } from './log.ts'
 import { type NotifyArguments, openNotifier } from './notifier.ts'
+import { readable } from './output-of.ts'
 import { programName } from './program-name.ts'
 import { onSignals } from './signals.ts'
 
@@ -98,18 +100,26 @@ async function writeReports(
   { jobs }: RunResult,
   { args, log }: { args: RunArguments; log: Log },
 ): Promise<void> {
-  const { report } = await import('../reports/report.ts')
   for (const { job, error } of jobs) {
     if (error !== undefined) continue
     if (!job.tables.includes('ledger')) {
       log.warn(`${job.name}: no report, since its tables have no ledger`)
       continue
     }
-    const { file } = await report([job.output])
-    const line = `Report: ${file}`
+    const line = `Report: ${await reportOn(job)}`
     if (args.json || args.quiet) log.info(line)
     else say(line)
   }
+}
+
+/** Writes the page beside the export; resolves with its name. */
+async function reportOn(job: Job): Promise<string> {
+  const { report, REPORT_FILE } = await import('../reports/report.ts')
+  if (job.store === undefined) return (await report([job.output])).file
+  const fetched = await readable({ output: job.output, store: job.store, job })
+  await report([fetched.output])
+  await putBeside({ output: fetched.output, store: job.store }, REPORT_FILE)
+  return `${fetched.name}/${REPORT_FILE}`
 }
 
 /** What a job's run ended with; where it failed, what is lacking in its files is not worth a word. */

@@ -7,8 +7,11 @@ import { say, sayJson } from '../report/say.ts'
 import { counted } from '../report/words.ts'
 import type { JobState } from '../run/inspect-job.ts'
 import { inspectJobOutput, inspectOutput, type OutputStatus } from '../run/inspect-output.ts'
+import { lookAtStore } from '../store/look.ts'
+import { isPlace, nameOfOutput } from '../store/place.ts'
 import { addExamples } from './examples.ts'
 import { hideOptions, type Overrides, overrideOptions, readJobs } from './jobs.ts'
+import { placeOf } from './output-of.ts'
 import { queueLines } from './queue-lines.ts'
 import { statusLines } from './status-lines.ts'
 
@@ -17,7 +20,7 @@ export function statusCommand(program: Command): void {
     .command('status')
     .summary('say what is done and what is left')
     .description('say what is done and what is left, without asking the service')
-    .argument('[what...]', 'job files, globs, or output folders')
+    .argument('[what...]', 'job files, globs, or outputs (folders or s3://…)')
   hideOptions(overrideOptions(command))
     .option('--queue <url>', 'runs over a queue, workers and rate, instead')
     .option('--json', 'one JSON object on stdout')
@@ -33,17 +36,19 @@ async function status(words: string[], args: Arguments): Promise<void> {
     throw new ExportError('USAGE', 'status was given no job file and no output folder', {
       fix: 'Name one: status jobs/mine.yaml; or a queue: status --queue redis://host:6379.',
     })
-  const folders: string[] = []
-  for (const word of words) if ((await stat(word).catch(() => undefined))?.isDirectory()) folders.push(word)
-  const files = words.filter((word) => !folders.includes(word))
+  const outputs: string[] = []
+  for (const word of words) if (await isOutput(word)) outputs.push(word)
+  const files = words.filter((word) => !outputs.includes(word))
   const statuses: OutputStatus[] = []
   for (const job of files.length === 0 ? [] : await readJobs(files, args)) {
     const { inspected, ...one } = await inspectJobOutput(job)
     statuses.push(one)
     if (!args.json) say(statusLines(one, { job, left: leftOf(job, inspected) }).join('\n'))
   }
-  for (const folder of folders) {
-    const one = await inspectOutput(folder)
+  for (const word of outputs) {
+    const place = await placeOf(word)
+    await lookAtStore(place)
+    const one = { ...(await inspectOutput(place.output)), output: nameOfOutput(place) }
     statuses.push(one)
     if (!args.json) say(statusLines(one).join('\n'))
   }
@@ -57,6 +62,9 @@ async function queueStatus(url: string, { json }: Arguments): Promise<void> {
   say(counted(found.workers, 'worker'))
   for (const run of found.runs) say(queueLines(run).join('\n'))
 }
+
+const isOutput = async (word: string) =>
+  isPlace(word) || ((await stat(word).catch(() => undefined))?.isDirectory() ?? false)
 
 function leftOf({ kind }: Job, { wallets, blocks }: JobState): string {
   if (kind === 'blocks') return `${counted(countBlocks(blocks), 'block')} left to ask`

@@ -20,12 +20,12 @@ export function verifyCommand(program: Command, finish: Finish): void {
 }
 
 async function verify(word: string, { json = false }: { json?: boolean }): Promise<number> {
-  const { output } = await outputOf(word)
+  const { output, name } = await outputOf(word)
   const verdict = await verifyOutput(output)
-  const error = verdict.ok ? undefined : failureOf(output, verdict)
+  const error = verdict.ok ? undefined : failureOf(name, verdict)
   const exit = error?.failure.exit ?? 0
-  if (json) sayJson(asJson(verdict, { output, exit }))
-  else for (const line of verdictLines(output, verdict)) say(line)
+  if (json) sayJson(asJson(verdict, { output: name, exit }))
+  else for (const line of verdictLines(name, verdict)) say(line)
   if (error !== undefined) openLog({}).failure(error)
   return exit
 }

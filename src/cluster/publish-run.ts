@@ -6,6 +6,7 @@ import { type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
 import { emptyWalletsIn } from '../core/named-wallets.ts'
 import type { TableName } from '../core/table/index.ts'
+import { folderStore } from '../store/store.ts'
 import type { Part } from '../write/assemble-table.ts'
 import { buildManifest } from '../write/build-manifest.ts'
 import { partitionOfPath, partPath } from '../write/part-path.ts'
@@ -32,7 +33,7 @@ export async function publishRun(
     await linkFile(part.staged, to)
     staged.push({ ...part, staged: to })
   }
-  await publish({ folder: job.output, manifest, parts: staged, rejects, raw: new Set() })
+  await publish({ store: folderStore(job.output), manifest, parts: staged, rejects, raw: new Set() })
   await rm(staging, { recursive: true, force: true })
   noteFigures(figures, manifest)
 }

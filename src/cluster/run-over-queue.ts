@@ -11,6 +11,7 @@ import { writeRunReport } from '../report/run-report.ts'
 import { isDone, type JobResult, markDone } from '../run/export-job.ts'
 import { privateFolder } from '../run/private-folder.ts'
 import { type RunResult, worstCode } from '../run/run.ts'
+import { folderStore } from '../store/store.ts'
 import { coordinate } from './coordinate.ts'
 import { planRun } from './plan.ts'
 import { openQueue, type UnitQueue } from './queue.ts'
@@ -68,7 +69,7 @@ async function runLocked({ job, plan, figures }: Planned, running: Running): Pro
   const release = await lockOutput(privateFolder(job))
   try {
     if (options.fresh) await removeRecord(record)
-    else if (await isDone(job)) return { job, state: 'unchanged', error: undefined }
+    else if (await isDone(job, folderStore(job.output))) return { job, state: 'unchanged', error: undefined }
     await keepPlan(record, plan)
     await queue.clear(plan.id)
     const { service, name, output } = job

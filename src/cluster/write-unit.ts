@@ -8,6 +8,7 @@ import type { BlockRange, Job } from '../core/model.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
 import { eachPage } from '../spool/pages.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
+import { folderStore } from '../store/store.ts'
 import type { Working } from './read-unit.ts'
 import { keepPartition, listPages, pagesPath, type Record, unfinishedFolder } from './record.ts'
 import { nameUnit, type WriteUnit } from './unit.ts'
@@ -37,7 +38,14 @@ export async function writeUnit({ plan, record, requester }: Working, unit: Writ
 
 async function writePartition(job: Job, spool: Spool, signal: AbortSignal): Promise<void> {
   const figures = newFigures(job.wallets.length, Date.now())
-  const output = await openOutput({ job, spool, figures, signal, earlier: nothingEarlier(job) })
+  const output = await openOutput({
+    job,
+    store: folderStore(job.output),
+    spool,
+    figures,
+    signal,
+    earlier: nothingEarlier(job),
+  })
   try {
     await output.finish(job.endBlock ?? job.startBlock)
   } finally {

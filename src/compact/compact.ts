@@ -4,8 +4,12 @@ import { makeFolder } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import { type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
+import type { Job } from '../core/model.ts'
 import { TABLES } from '../core/table/index.ts'
 import { firstSpooledBlock } from '../spool/inspect.ts'
+import { lookAtStore } from '../store/look.ts'
+import { openStore } from '../store/open-store.ts'
+import type { Store } from '../store/store.ts'
 import { publish, readManifestIfAny, removeStrays } from '../write/publish.ts'
 import { compactTable } from './compact-table.ts'
 
@@ -13,6 +17,9 @@ export type CompactOptions = {
   /** Rows in a file, at most. @default 1000000 */
   maxRowsPerFile?: number
 }
+
+/** An output folder, or a place in an object store with the folder of this machine that is its. */
+export type OutputPlace = Pick<Job, 'output' | 'store'>
 
 export type Compacted = {
   /** Files that the manifest listed and those that it lists now; the same number where there was nothing to do. */
@@ -30,11 +37,21 @@ export type Compacted = {
  * Throws USAGE where there is no export, OUTPUT_LOCKED, VERIFY_FAILED where a file is not what the manifest says, and
  * OUTPUT_FAILED.
  */
-export async function compactOutput(output: string, options: CompactOptions = {}): Promise<Compacted> {
-  await requireManifest(output)
-  const release = await lockOutput(join(output, PRIVATE_FOLDER))
+export async function compactOutput(
+  where: string | OutputPlace,
+  options: CompactOptions = {},
+): Promise<Compacted> {
+  const place = typeof where === 'string' ? { output: where } : where
+  await lookAtStore(place)
+  await requireManifest(place.output)
+  const release = await lockOutput(join(place.output, PRIVATE_FOLDER))
   try {
-    return await compactLocked(output, options.maxRowsPerFile ?? 1_000_000)
+    const store = await openStore(place)
+    try {
+      return await compactLocked(store, options.maxRowsPerFile ?? 1_000_000)
+    } finally {
+      await store.close()
+    }
   } finally {
     await release()
   }
@@ -48,14 +65,15 @@ async function requireManifest(output: string): Promise<Manifest> {
   })
 }
 
-async function compactLocked(output: string, maxRows: number): Promise<Compacted> {
+async function compactLocked(store: Store, maxRows: number): Promise<Compacted> {
+  const output = store.folder
   const manifest = await requireManifest(output)
   const privateFolder = join(output, PRIVATE_FOLDER)
   const folder = join(privateFolder, 'parts')
   // A run can read pages again from here on only: files that begin here are a place to go on from.
   const border = await firstSpooledBlock(privateFolder)
   const listed = Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path))
-  const strays = await removeStrays(output, new Set(listed))
+  const strays = await removeStrays(store, new Set(listed))
   const tables: Manifest['tables'] = {}
   const parts = []
   await rm(folder, { recursive: true, force: true })
@@ -64,6 +82,7 @@ async function compactLocked(output: string, maxRows: number): Promise<Compacted
     for (const table of TABLES) {
       const listed = manifest.tables[table.name]
       if (listed === undefined) continue
+      await store.bring(listed.files)
       const { format, compression } = manifest.job
       const source = { output, folder, table, files: listed.files, format, compression }
       const compact = await compactTable({ ...source, maxRows, border })
@@ -71,7 +90,7 @@ async function compactLocked(output: string, maxRows: number): Promise<Compacted
       parts.push(...compact.parts)
     }
     if (parts.length > 0)
-      await publish({ folder: output, manifest: { ...manifest, tables }, parts, rejects: undefined })
+      await publish({ store, manifest: { ...manifest, tables }, parts, rejects: undefined })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -21,6 +21,9 @@ export async function makeFolder(path: string): Promise<void> {
   if (fault !== undefined) throw fault
 }
 
+/** Makes the folder that a file is to lie in. */
+export const makeFolderOf = (path: string): Promise<void> => makeFolder(dirname(path))
+
 /** Forces a folder's names to the disk: after this, a rename or removal in it survives a power cut. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')

@@ -20,6 +20,18 @@ export type PartitionBy = 'day' | 'month' | `blocks:${number}`
 /** What is exported: the histories of wallets, or whole blocks whoever took part in them. */
 export type JobKind = 'wallets' | 'blocks'
 
+/** A place in an object store that speaks S3. */
+export type BucketPlace = {
+  readonly bucket: string
+  /** What the names of all objects begin with, without a slash at its end; empty: nothing. */
+  readonly prefix: string
+  /** Where the store is; undefined: AWS, or what its own environment says. */
+  readonly endpoint?: string | undefined
+  readonly region?: string | undefined
+  /** The bucket stands in the path of requests, not in the host. @default true with an endpoint */
+  readonly pathStyle?: boolean | undefined
+}
+
 /** A job file after its checks: nothing optional but what may really be absent, units in the names. */
 export type Job = {
   readonly name: string
@@ -37,6 +49,8 @@ export type Job = {
   readonly compression: Compression
   /** Folder, relative to the working directory or absolute. */
   readonly output: string
+  /** The object store that the export is published to; `output` then holds what is private and what is staged. */
+  readonly store?: BucketPlace | undefined
   readonly maxRowsPerFile: number
   /** undefined: all files of a table lie in its folder. */
   readonly partitionBy?: PartitionBy | undefined

@@ -27,6 +27,7 @@ export type JobFields = {
   finality?: string
   nativeSymbol?: string
   keepRaw?: boolean
+  store?: { endpoint?: string; region?: string; pathStyle?: boolean }
   service?: { baseUrl?: string; apiKeyHeader?: string; timeout?: string }
 }
 

@@ -104,8 +104,9 @@ export const FIELDS = {
   },
   output: {
     ...freeText(4096),
-    about: 'Folder for the files, relative to the working directory. Without it, output/ and the name.',
-    examples: ['output/treasury'],
+    about:
+      'Folder for the files, relative to the working directory, or s3://bucket/prefix. Without it, output/ and the name.',
+    examples: ['output/treasury', 's3://lake/treasury'],
   },
   maxRowsPerFile: {
     ...wholeNumber(1, Number.MAX_SAFE_INTEGER),
@@ -167,6 +168,25 @@ export const FIELDS = {
     about: 'Time for one request, its body included.',
     default: '30s',
     examples: ['1m', '500ms'],
+  },
+  'store.endpoint': {
+    ...matching(
+      /^https?:\/\/[^\s?#@\\/]+\/?$/i,
+      'an http or https URL of a host, without path, user and password',
+    ),
+    about: 'Where the object store of output is. Without it AWS, or AWS_ENDPOINT_URL_S3.',
+    examples: ['https://minio.example.com:9000'],
+  },
+  'store.region': {
+    ...matching(/^[a-z0-9-]{1,63}$/, 'a region such as eu-central-1'),
+    about: 'Region of the bucket. Without it, AWS_REGION.',
+    examples: ['eu-central-1'],
+  },
+  'store.pathStyle': {
+    ...trueOrFalse(),
+    about:
+      'The bucket stands in the path of requests, not in the host. Without it, true where endpoint is given.',
+    examples: [true],
   },
 } as const satisfies Record<string, Field<unknown>>
 

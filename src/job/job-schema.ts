@@ -28,19 +28,19 @@ const OF_BLOCKS = {
 }
 
 function topLevel(): SchemaPart {
-  const service = section(fieldsUnder(SERVICE), [])
+  const service = section(fieldsUnder('service.'), [])
+  const store = section(fieldsUnder('store.'), [])
   return {
     $schema: { type: 'string', description: 'Where editors find this schema; not read.' },
     ...fieldsUnder(''),
     service: { description: 'The service that the histories are read from.', ...service },
+    store: { description: 'The object store of an output such as s3://bucket/prefix.', ...store },
   }
 }
 
 function section(properties: SchemaPart, required: readonly string[]): SchemaPart {
   return { type: 'object', properties, required, additionalProperties: false }
 }
-
-const SERVICE = 'service.'
 
 /** The fields with that prefix, by their names without it. */
 function fieldsUnder(prefix: string): SchemaPart {

@@ -1,8 +1,8 @@
 import { against, type Complain } from './complaints.ts'
 import { FIELD_PATHS, FIELDS, type FieldPath, type FieldValue } from './fields.ts'
 import type { Given } from './given.ts'
-import { complainOfKeys } from './keys.ts'
-import { FIELD_SYNONYMS, SERVICE_SYNONYMS } from './synonyms.ts'
+import { complainOfKeys, type Keys } from './keys.ts'
+import { FIELD_SYNONYMS, SERVICE_SYNONYMS, type Synonyms } from './synonyms.ts'
 
 /** What one source gives for the fields: command line, environment or job file. */
 export type Layer = ReadonlyMap<FieldPath, Given>
@@ -20,26 +20,39 @@ export function parseLayers(layers: readonly Layer[], complain: Complain): Value
   return Object.fromEntries(counting)
 }
 
-/** The job file's layer: its top-level fields and those of its section `service`. */
+/** The job file's layer: its top-level fields and those of its sections. */
 export function layerOfJob(root: Given, complain: Complain): Layer {
   const top = entriesOf(root, 'a mapping of fields, each a line "name: value"', complain)
   const meant = complainOfKeys(top, TOP_KEYS, complain)
-  const service = top.get('service')
-  const isBelow = service?.value === null && [...meant].some((path) => path.startsWith(SERVICE))
-  const nested = service === undefined || isBelow ? NOTHING : entriesOf(service, SERVICE_EXPECTED, complain)
-  const meantNested = complainOfKeys(nested, SERVICE_KEYS, complain)
+  const nested = new Map(
+    SECTIONS.map((section) => [section.name, fieldsOfSection(section, { top, meant }, complain)]),
+  )
   return new Map(
     FIELD_PATHS.flatMap((path) => {
-      const leaf = path.startsWith(SERVICE) ? path.slice(SERVICE.length) : undefined
-      const given = leaf === undefined ? top.get(path) : nested.get(leaf)
+      const { section, leaf } = splitPath(path)
+      const below = nested.get(section ?? '')
+      const given = section === undefined ? top.get(path) : below?.entries.get(leaf)
       if (given !== undefined) return [[path, given]]
-      return meant.has(path) || meantNested.has(leaf ?? '') ? [[path, { ...root, isRefused: true }]] : []
+      return meant.has(path) || below?.meant.has(leaf) ? [[path, { ...root, isRefused: true }]] : []
     }),
   )
 }
 
-const SERVICE_EXPECTED =
-  'a mapping of baseUrl, apiKeyHeader, timeout: below it, two spaces further in, each "name: value"'
+type Top = { top: ReadonlyMap<string, Given>; meant: ReadonlySet<string> }
+
+/** What stands below a section; nothing is complained of where its fields were put beside it by mistake. */
+function fieldsOfSection({ name, keys, expected }: Section, { top, meant }: Top, complain: Complain) {
+  const given = top.get(name)
+  const isBeside = given?.value === null && [...meant].some((path) => path.startsWith(`${name}.`))
+  const entries = given === undefined || isBeside ? NOTHING : entriesOf(given, expected, complain)
+  return { entries, meant: complainOfKeys(entries, keys, complain) }
+}
+
+/** The section of a field, if it stands in one, and its name there. */
+function splitPath(path: string): { section: string | undefined; leaf: string } {
+  const [first = '', leaf] = path.split('.')
+  return leaf === undefined ? { section: undefined, leaf: first } : { section: first, leaf }
+}
 
 function parseField<P extends FieldPath>(given: Given | undefined, path: P, complain: Complain) {
   if (given === undefined) return []
@@ -56,15 +69,27 @@ function entriesOf(given: Given, expected: string, complain: Complain): Readonly
   return NOTHING
 }
 
-const SERVICE = 'service.'
+type Section = { name: string; keys: Keys; expected: string }
+
 const NOTHING: ReadonlyMap<string, Given> = new Map()
-const SERVICE_PATHS = FIELD_PATHS.filter((path) => path.startsWith(SERVICE))
-const SERVICE_NAMES = SERVICE_PATHS.map((path) => path.slice(SERVICE.length))
-const TOP_NAMES = FIELD_PATHS.filter((path) => !path.startsWith(SERVICE))
+
+function sectionOf(name: string, synonyms: Synonyms): Section {
+  const names = FIELD_PATHS.map(splitPath)
+    .filter(({ section }) => section === name)
+    .map(({ leaf }) => leaf)
+  return {
+    name,
+    keys: { known: names, meant: names, synonyms },
+    expected: `a mapping of ${names.join(', ')}: below it, two spaces further in, each "name: value"`,
+  }
+}
+
+const SECTIONS = [sectionOf('service', SERVICE_SYNONYMS), sectionOf('store', new Map())]
+const SECTION_NAMES = SECTIONS.map(({ name }) => name)
+const TOP_NAMES = FIELD_PATHS.filter((path) => splitPath(path).section === undefined)
 /** Editors find the schema by `$schema` in JSON jobs. */
 const TOP_KEYS = {
-  known: [...TOP_NAMES, 'service', '$schema'],
-  meant: [...FIELD_PATHS, 'service'],
+  known: [...TOP_NAMES, ...SECTION_NAMES, '$schema'],
+  meant: [...FIELD_PATHS, ...SECTION_NAMES],
   synonyms: FIELD_SYNONYMS,
 }
-const SERVICE_KEYS = { known: SERVICE_NAMES, meant: SERVICE_NAMES, synonyms: SERVICE_SYNONYMS }

@@ -16,8 +16,10 @@ export type JobOverrides = {
   readonly endBlock?: number | string | undefined
   /** Where the service is: an http(s) URL or `demo`. */
   readonly baseUrl?: string | undefined
-  /** Folder for the files. */
+  /** Folder for the files, or `s3://bucket/prefix`. */
   readonly output?: string | undefined
+  /** Folder of this machine for checkpoints of outputs in object stores. @default .walletlake-state */
+  readonly stateDir?: string | undefined
   /** `csv` or `parquet`. */
   readonly format?: string | undefined
   /** One that the format has. */
@@ -37,7 +39,15 @@ export type JobOverrides = {
 /** All of them. */
 export const OVERRIDE_NAMES = Object.keys({
   ...{ name: 0, chain: 0, address: 0, startBlock: 0, endBlock: 0, baseUrl: 0, output: 0, format: 0 },
-  ...{ compression: 0, partitionBy: 0, targetFileSize: 0, concurrency: 0, tables: 0, escapeFormulas: 0 },
+  ...{
+    stateDir: 0,
+    compression: 0,
+    partitionBy: 0,
+    targetFileSize: 0,
+    concurrency: 0,
+    tables: 0,
+    escapeFormulas: 0,
+  },
 } satisfies Record<keyof JobOverrides, 0>)
 
 /** The layer of the command line. */

@@ -8,6 +8,7 @@ import { type JobOverrides, layerOfEnv, layerOfOverrides, OVERRIDE_NAMES } from 
 import { parseYaml } from './parse-yaml.ts'
 import { readJobText } from './read-text.ts'
 import { settle, settleWallets } from './settle.ts'
+import { settleStore, stateFolderOf } from './settle-output.ts'
 import { missing } from './settling.ts'
 
 export type { JobOverrides } from './overrides.ts'
@@ -78,7 +79,8 @@ export async function settleRoot(root: Given, { file, complaints, ...options }: 
   const layers = [layerOfOverrides(options.overrides), layerOfEnv(options.env), layerOfJob(root, complain)]
   const values: Values = parseLayers(layers, complain)
   const settling = { file, root, complain }
-  const job = settle(values, settling)
+  const stateFolder = stateFolderOf(options.overrides.stateDir, options.env)
+  const job = settleStore(settle(values, settling), values, { stateFolder, complain })
   if (options.needsService && values['service.baseUrl'] === undefined)
     missing('service.baseUrl', SERVICE_EXPECTED, settling)
   const wallets = await settleWallets(values, settling, (given, path) =>

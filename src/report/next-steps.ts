@@ -1,9 +1,11 @@
 import type { Job } from '../core/model.ts'
+import { nameOfOutput } from '../store/place.ts'
 import { shellWord } from './shell-word.ts'
 
 /** What to do with an export, as lines to copy; none of them asks the service again. `program` is how it was started. */
-export function nextSteps({ output, service, tables }: Job, program: string): string[] {
-  const folder = shellWord(output)
+export function nextSteps(job: Job, program: string): string[] {
+  const { service, tables } = job
+  const folder = shellWord(nameOfOutput(job))
   const lines = [
     `${program} verify ${folder}`,
     `${program} load ${folder} --to duckdb:${DATABASE}`,

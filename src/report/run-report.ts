@@ -5,6 +5,8 @@ import { makeFolder, writeAtomically } from '../core/disk.ts'
 import { type ExportError, FAILURES, type FailureCode } from '../core/errors.ts'
 import { type Figures, lackOf } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
+import { nameOfOutput } from '../store/place.ts'
+import { putBeside } from '../store/put-beside.ts'
 
 export type RunReport = {
   id: string
@@ -14,12 +16,16 @@ export type RunReport = {
   figures: Figures
 }
 
+const RUNS_FOLDER = 'runs'
+
 /** Keeps one run's figures in `runs/<run id>.json` of its output. */
 export async function writeRunReport(report: RunReport): Promise<void> {
   if (report.error?.code === 'OUTPUT_LOCKED') return
-  const folder = join(report.job.output, 'runs')
+  const folder = join(report.job.output, RUNS_FOLDER)
   await makeFolder(folder)
-  await writeAtomically(join(folder, `${report.id}.json`), `${JSON.stringify(summarize(report), null, 2)}\n`)
+  const file = `${report.id}.json`
+  await writeAtomically(join(folder, file), `${JSON.stringify(summarize(report), null, 2)}\n`)
+  await putBeside(report.job, `${RUNS_FOLDER}/${file}`)
   await sweepUnfinished(folder)
 }
 
@@ -70,7 +76,7 @@ function summarize({ id, job, state, error, figures }: RunReport) {
   return {
     run: id,
     job: job.name,
-    output: job.output,
+    output: nameOfOutput(job),
     state,
     exit: exitCodeOf({ error, figures }),
     error:

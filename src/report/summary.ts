@@ -2,6 +2,7 @@ import { countBlocks } from '../core/block-ranges.ts'
 import type { ExportError } from '../core/errors.ts'
 import type { Figures } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
+import { nameOfOutput } from '../store/place.ts'
 import { nextSteps } from './next-steps.ts'
 import { emptyWalletLines, labelsOf } from './wallet-lines.ts'
 import {
@@ -43,9 +44,9 @@ function jobLines({ job, state, error, figures }: Outcome, now: number): string[
     ...writtenLine(figures),
     ...readToLine(job, figures),
     ...job.tables.map((table) => `  ${grouped(figures.rows[table] ?? 0).padStart(12)}  ${table}`),
-    `  ${counted(figures.files, job.format === 'csv' ? 'CSV file' : 'Parquet file')} in ${job.output}`,
+    `  ${counted(figures.files, job.format === 'csv' ? 'CSV file' : 'Parquet file')} in ${nameOfOutput(job)}`,
     ...(figures.rejects > 0
-      ? [`  ${counted(figures.rejects, 'record')} set aside in ${job.output}/rejects.ndjson`]
+      ? [`  ${counted(figures.rejects, 'record')} set aside in ${nameOfOutput(job)}/rejects.ndjson`]
       : []),
     ...changeLines(figures, job),
     ...(figures.missing.length > 0 ? [`  ${missingWords(figures.missing)}`] : []),
@@ -69,7 +70,8 @@ function readToLine({ kind, endBlock }: Job, { endBlock: end }: Figures): string
 
 /** A job without `endBlock` asks every time; one with it is over once it is complete. */
 function unchangedLines(job: Job, figures: Figures): string[] {
-  const { name, output } = job
+  const { name } = job
+  const output = nameOfOutput(job)
   const { requests, endBlock = 0, emptyWallets } = figures
   const empty = emptyWalletLines(emptyWallets, labelsOf(job.wallets))
   if (requests === 0)
@@ -86,8 +88,9 @@ function unchangedLines(job: Job, figures: Figures): string[] {
 }
 
 /** What changed in blocks that were exported before. */
-function changeLines({ changes }: Figures, { tables, output }: Job): string[] {
+function changeLines({ changes }: Figures, job: Job): string[] {
   if (changes === undefined) return []
+  const { tables } = job
   const { range, removed, added, file } = changes
   const wordsOf = (less = 0, more = 0) => `${counted(less, 'row')} removed, ${grouped(more)} added`
   const [less, more] = [removed, added].map((counts) => Object.values(counts).reduce((sum, n) => sum + n, 0))
@@ -95,7 +98,7 @@ function changeLines({ changes }: Figures, { tables, output }: Job): string[] {
   return [
     `  in blocks ${listedRanges([range])}, exported before: ${wordsOf(less, more)}`,
     ...changed.map((table) => `    ${table}: ${wordsOf(removed[table], added[table])}`),
-    ...(file === undefined ? [] : [`    listed in ${output}/${file}`]),
+    ...(file === undefined ? [] : [`    listed in ${nameOfOutput(job)}/${file}`]),
   ]
 }
 

@@ -25,7 +25,7 @@ export type ReportOptions = {
 export const REPORT_DEFAULTS = { maxRows: 100_000 } as const satisfies Partial<Required<ReportOptions>>
 
 /** The page's name within an output; it is no part of the export. */
-const REPORT_FILE = 'report.html'
+export const REPORT_FILE = 'report.html'
 
 /** What a report wrote. */
 export type Reported = { file: string; bytes: number; rows: number }

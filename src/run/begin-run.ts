@@ -10,10 +10,12 @@ import {
 import { type FoundExport, findExport } from '../assemble/find-export.ts'
 import type { Job } from '../core/model.ts'
 import { openCheckpoint, removeSpool, type Spool } from '../spool/spool.ts'
+import type { Store } from '../store/store.ts'
 import { privateFolder, spoolIdentity } from './private-folder.ts'
 
 type Beginning = {
   job: Job
+  store: Store
   fresh: boolean
   rereadBlocks: number | undefined
   onNotice: (notice: string) => void
@@ -34,12 +36,12 @@ const BORDER_BLOCKS = 32
 
 /** The checkpoint that a run goes on with, and the export that it continues. Throws OUTPUT_CHANGED. */
 export async function beginRun(beginning: Beginning): Promise<Begun> {
-  const { job, fresh, rereadBlocks = BORDER_BLOCKS, onNotice } = beginning
+  const { job, store, fresh, rereadBlocks = BORDER_BLOCKS, onNotice } = beginning
   const options = optionsOf(beginning)
   const checkpoint = await openCheckpoint(options)
   try {
     const isFresh = fresh || checkpoint.isFresh
-    const found = isFresh ? undefined : await findExport(job)
+    const found = isFresh ? undefined : await findExport(job, store)
     const before = found && job.endBlock === undefined ? writtenBefore(job, found.manifest) : undefined
     const wanted = Math.max(job.startBlock, checkpoint.end - rereadBlocks)
     const spool = await checkpoint.begin({ before, from: wanted, isFresh })

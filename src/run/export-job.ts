@@ -10,7 +10,7 @@ import {
   listingsToRead,
   namesWalletsOf,
 } from '../assemble/earlier-export.ts'
-import { areFilesInPlace, sizeOf } from '../assemble/find-export.ts'
+import { areFilesInPlace, type Sizes } from '../assemble/find-export.ts'
 import type { Requester } from '../client/request.ts'
 import { readTextIfAny, writeAtomically } from '../core/disk.ts'
 import { type ExportError, toExportError } from '../core/errors.ts'
@@ -22,7 +22,9 @@ import { emptyWalletsIn } from '../core/named-wallets.ts'
 import { GENERATOR } from '../core/version.ts'
 import { crawlJob } from '../crawl/crawl.ts'
 import { removeSpool, type Spool } from '../spool/spool.ts'
-import { forgetManifestSetAside, readManifestIfAny } from '../write/publish.ts'
+import { openStore } from '../store/open-store.ts'
+import type { Store } from '../store/store.ts'
+import { readManifestIfAny } from '../write/publish.ts'
 import { forgetChanges, recallChanges } from '../write/publish-changes.ts'
 import { type Begun, beginRun } from './begin-run.ts'
 import { privateFolder } from './private-folder.ts'
@@ -51,7 +53,7 @@ export async function exportJob(run: JobRun): Promise<JobResult> {
   try {
     const release = await lockOutput(privateFolder(job))
     try {
-      return { job, state: await exportLocked(run), error: undefined }
+      return { job, state: await exportLeased(run), error: undefined }
     } finally {
       await release()
     }
@@ -63,13 +65,25 @@ export async function exportJob(run: JobRun): Promise<JobResult> {
   }
 }
 
-async function exportLocked(run: JobRun): Promise<JobResult['state']> {
-  const { job, figures, fresh } = run
+async function exportLeased(run: JobRun): Promise<JobResult['state']> {
+  const store = await openStore(run.job)
+  try {
+    return await exportLocked({ ...run, store })
+  } finally {
+    await store.close()
+  }
+}
+
+/** A run whose output is this process's. */
+type StoreRun = JobRun & { store: Store }
+
+async function exportLocked(run: StoreRun): Promise<JobResult['state']> {
+  const { job, store, figures, fresh } = run
   const folder = privateFolder(job)
   if ((run.rereadBlocks ?? 0) > 0 && job.endBlock !== undefined)
     run.onNotice(`${job.name}: blocks are read again only in jobs without endBlock; --fresh reads all`)
-  if (fresh) await forget(job, folder)
-  else if (await isDone(job)) {
+  if (fresh) await forget(store, folder)
+  else if (await isDone(job, store)) {
     await removeSpool(folder)
     await recallFigures(job, figures)
     figures.endBlock = job.endBlock
@@ -110,7 +124,7 @@ function noticeLeft({ job, onNotice }: JobRun, earlier: Earlier): void {
  * Reads what is missing and writes it. Where the last blocks of the export are only compared, the new ones are written while
  * they come, as if nothing had changed; if something has, these rows are given up and the border is written again too.
  */
-async function readAndWrite(run: JobRun, { spool, earlier, unchanged }: Begun): Promise<WriteState> {
+async function readAndWrite(run: StoreRun, { spool, earlier, unchanged }: Begun): Promise<WriteState> {
   const border = unchanged && { from: spool.from, to: unchanged.from }
   const state = await writeFrom(run, { spool, earlier: unchanged ?? earlier, border })
   return state ?? readAndWrite(run, { spool, earlier })
@@ -127,9 +141,12 @@ type Writing = {
 }
 
 /** Reads, and writes what is new; undefined, with nothing written, where the border has changed. */
-async function writeFrom(run: JobRun, { spool, earlier, border }: Writing): Promise<WriteState | undefined> {
-  const { job, requester, figures, onNotice } = run
-  const output = await openOutput({ job, spool, figures, signal: requester.signal, earlier })
+async function writeFrom(
+  run: StoreRun,
+  { spool, earlier, border }: Writing,
+): Promise<WriteState | undefined> {
+  const { job, store, requester, figures, onNotice } = run
+  const output = await openOutput({ job, store, spool, figures, signal: requester.signal, earlier })
   try {
     figures.phase = 'reading'
     const listings = listingsToRead(job, earlier)
@@ -166,23 +183,23 @@ export async function markDone(job: Job): Promise<void> {
   await removeSpool(folder)
 }
 
-async function forget({ output }: Job, folder: string): Promise<void> {
-  await forgetChanges(output)
-  await forgetManifestSetAside(output)
+async function forget(store: Store, folder: string): Promise<void> {
+  await forgetChanges(store.folder)
+  await store.forgetManifestSetAside()
   await removeSpool(folder)
   await rm(join(folder, DONE_FILE), { force: true })
 }
 
 /** True where this very job, with a fixed end, has been exported here and every listed file is in place. */
-export async function isDone(job: Job): Promise<boolean> {
+export async function isDone(job: Job, store: Sizes): Promise<boolean> {
   if (job.endBlock === undefined) return false
   const done = await readTextIfAny(join(privateFolder(job), DONE_FILE))
   const manifest = await readManifestIfAny(job.output)
   if (done === undefined || manifest === undefined || done.trim() !== JSON.stringify({ job: jobKey(job) }))
     return false
   const beside = [...(manifest.rejects > 0 ? [REJECTS_FILE] : []), ...(job.keepRaw ? ['raw'] : [])]
-  const sizes = await Promise.all(beside.map((path) => sizeOf(join(job.output, path))))
-  return sizes.every((size) => size !== undefined) && (await areFilesInPlace(job.output, manifest))
+  const sizes = await Promise.all(beside.map((path) => store.size(path)))
+  return sizes.every((size) => size !== undefined) && (await areFilesInPlace(store, manifest))
 }
 
 /** What an earlier run wrote, for the summary and the exit code of this one. */
@@ -198,7 +215,14 @@ async function recallFigures(job: Job, figures: Figures): Promise<void> {
 
 /** A hash of everything that decides the bytes of an output. */
 function jobKey(job: Job): string {
-  const { file: _file, output: _output, concurrency: _concurrency, service: _service, ...deciding } = job
+  const {
+    file: _file,
+    output: _output,
+    store: _store,
+    concurrency: _concurrency,
+    service: _service,
+    ...deciding
+  } = job
   return createHash('sha256')
     .update(JSON.stringify([GENERATOR, deciding]))
     .digest('hex')

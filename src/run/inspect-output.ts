@@ -5,6 +5,7 @@ import type { BlockRange, Job } from '../core/model.ts'
 import { emptyWalletsIn, type NamedWallets, removedWalletsIn } from '../core/named-wallets.ts'
 import { type PastRun, readPastRuns } from '../report/past-runs.ts'
 import { inspectAnySpool } from '../spool/inspect.ts'
+import { nameOfOutput } from '../store/place.ts'
 import { readManifestIfAny } from '../write/publish.ts'
 import { inspectJob, type JobState } from './inspect-job.ts'
 
@@ -42,7 +43,14 @@ export type OutputStatus = {
 export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspected: JobState }> {
   const inspected = await inspectJob(job)
   const status = await describe({ output: job.output, ...inspected })
-  return { ...status, job: job.name, chain: job.chain, wallets: job.wallets.length, inspected }
+  return {
+    ...status,
+    output: nameOfOutput(job),
+    job: job.name,
+    chain: job.chain,
+    wallets: job.wallets.length,
+    inspected,
+  }
 }
 
 /** The status of an output folder, without its job. Throws USAGE where it is none. */

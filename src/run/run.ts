@@ -12,6 +12,7 @@ import { type Figures, lackOf, newFigures } from '../core/figures.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import type { Job } from '../core/model.ts'
 import { writeRunReport } from '../report/run-report.ts'
+import { nameOfOutput } from '../store/place.ts'
 import { requireJob, SHARED_OPTIONS } from './check-call.ts'
 import { exportJob, type JobResult } from './export-job.ts'
 
@@ -87,9 +88,13 @@ function requireDistinctOutputs(jobs: readonly Job[]): void {
     const output = resolve(job.output)
     const other = seen.get(output)
     if (other !== undefined) {
-      throw new ExportError('USAGE', `${job.file} and ${other.file} write to the same output ${job.output}`, {
-        fix: 'Give each job its own name or output.',
-      })
+      throw new ExportError(
+        'USAGE',
+        `${job.file} and ${other.file} write to the same output ${nameOfOutput(job)}`,
+        {
+          fix: 'Give each job its own name or output.',
+        },
+      )
     }
     seen.set(output, job)
   }

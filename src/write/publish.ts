@@ -1,22 +1,14 @@
-import { readdir, rename, rm, rmdir } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
-import {
-  diskError,
-  makeFolder,
-  publishFile,
-  readTextIfAny,
-  syncFolder,
-  temporaryOf,
-  writeAtomically,
-} from '../core/disk.ts'
-import { MANIFEST_FILE, type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/manifest.ts'
+import { readdir, rm, rmdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { diskError, readTextIfAny } from '../core/disk.ts'
+import { MANIFEST_FILE, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import { isManifest } from '../core/manifest-schema.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
+import { type Store, setAside } from '../store/store.ts'
 import type { Part } from './assemble-table.ts'
 
 export type Publication = {
-  /** The output folder. */
-  folder: string
+  store: Store
   manifest: Manifest
   parts: readonly Part[]
   /** Lines of `rejects.ndjson`, in their order; undefined: the file stays as it is. */
@@ -28,23 +20,23 @@ export type Publication = {
 /**
  * Makes an export visible: parts under their final names, then the manifest that lists them, then every part that it
  * does not list is removed, whatever run left it. An earlier manifest goes first where a name would change its content,
- * so that no manifest ever lists bytes that are not there. Throws OUTPUT_FAILED.
+ * so that no manifest ever lists bytes that are not there. Throws OUTPUT_FAILED, and OUTPUT_LOCKED as the store does.
  */
-export async function publish({ folder, manifest, parts, rejects, raw }: Publication): Promise<void> {
+export async function publish({ store, manifest, parts, rejects, raw }: Publication): Promise<void> {
   const listed = new Set(Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path)))
   const visible = parts.filter(({ path }) => listed.has(path))
   try {
-    const earlier = await readManifestIfAny(folder)
-    if (earlier === undefined) await removeManifest(folder)
-    else if (breaksPromise(earlier, { parts: visible, rejects })) await setManifestAside(folder)
-    for (const { staged, path } of visible) await publishFile(staged, join(folder, path))
-    if (rejects !== undefined) await publishRejects(folder, rejects)
-    await writeAtomically(join(folder, MANIFEST_FILE), `${JSON.stringify(manifest, null, 2)}\n`)
-    await forgetManifestSetAside(folder)
-    await removeStrays(folder, listed)
-    await removeStrayRaw(join(folder, 'raw'), raw)
+    const earlier = await readManifestIfAny(store.folder)
+    if (earlier === undefined) await store.removeManifest()
+    else if (breaksPromise(earlier, { parts: visible, rejects })) await store.setManifestAside()
+    await store.putFiles(visible)
+    if (rejects !== undefined) await publishRejects(store, rejects)
+    await store.putManifest(`${JSON.stringify(manifest, null, 2)}\n`)
+    await store.forgetManifestSetAside()
+    await removeStrays(store, listed)
+    await removeStrayRaw(join(store.folder, 'raw'), raw)
   } catch (cause) {
-    throw diskError(`cannot publish the export in ${folder}`, cause)
+    throw diskError(`cannot publish the export in ${store.name}`, cause)
   }
 }
 
@@ -58,37 +50,14 @@ function breaksPromise(earlier: Manifest, { parts, rejects }: Contents): boolean
   return changed || earlier.rejects > (rejects?.length ?? earlier.rejects)
 }
 
-/** Nothing lists the files any more; what was listed is kept for a run that is cut short, and goes on from there. */
-async function setManifestAside(folder: string): Promise<void> {
-  await makeFolder(join(folder, PRIVATE_FOLDER))
-  await rename(join(folder, MANIFEST_FILE), setAside(folder))
-  await syncFolder(join(folder, PRIVATE_FOLDER))
-  await syncFolder(folder)
-}
-
-async function removeManifest(folder: string): Promise<void> {
-  await makeFolder(folder)
-  await rm(join(folder, MANIFEST_FILE), { force: true })
-  await syncFolder(folder)
-}
-
-const setAside = (folder: string) => join(folder, PRIVATE_FOLDER, 'replaced.json')
-
 /** The manifest of an export of which a run was replacing files when it was cut short; undefined where there is none. */
 export function readManifestSetAside(folder: string): Promise<Manifest | undefined> {
   return readManifestAt(setAside(folder))
 }
 
-/** Forgets an export that was being replaced. */
-export async function forgetManifestSetAside(folder: string): Promise<void> {
-  await rm(setAside(folder), { force: true })
-}
-
-async function publishRejects(folder: string, lines: readonly string[]): Promise<void> {
-  await makeFolder(folder)
-  const path = join(folder, REJECTS_FILE)
-  if (lines.length === 0) for (const left of [temporaryOf(path), path]) await rm(left, { force: true })
-  else await writeAtomically(path, `${lines.join('\n')}\n`)
+async function publishRejects(store: Store, lines: readonly string[]): Promise<void> {
+  if (lines.length === 0) await store.remove(REJECTS_FILE)
+  else await store.putText(REJECTS_FILE, `${lines.join('\n')}\n`)
 }
 
 /** The manifest of an output; undefined where there is none or it is not one. */
@@ -109,7 +78,7 @@ async function readManifestAt(path: string): Promise<Manifest | undefined> {
 
 /** Removes unfinished raw files, and those of listings that the export does not keep; the folder with its last file. */
 async function removeStrayRaw(folder: string, kept: ReadonlySet<string> | undefined): Promise<void> {
-  for (const name of await filesUnder(folder)) {
+  for (const name of await readdir(folder).catch(() => [])) {
     const [, listing, unfinished] = RAW_NAME.exec(name) ?? []
     if (listing === undefined || (unfinished === undefined && kept?.has(listing) !== false)) continue
     await rm(join(folder, name), { force: true })
@@ -120,33 +89,19 @@ async function removeStrayRaw(folder: string, kept: ReadonlySet<string> | undefi
 const RAW_NAME = /^(0x[\da-f]+|blocks)\.ndjson\.gz(\.part)?$/
 
 /** Removes unlisted parts, only names of our own shape, so that nothing else goes; tells how many there were. */
-export async function removeStrays(folder: string, listed: ReadonlySet<string>): Promise<number> {
-  let strays = 0
-  for (const table of TABLE_NAMES) {
-    for (const name of await filesUnder(join(folder, table))) {
-      const isPart = OUR_NAME.exec(name)?.[1] === table
-      if (!isPart || listed.has(`${table}/${name}`)) continue
-      await rm(join(folder, table, name), { force: true })
-      strays += 1
-    }
-    await removeEmptyPartitions(join(folder, table))
-  }
-  return strays
+export async function removeStrays(store: Store, listed: ReadonlySet<string>): Promise<number> {
+  const found = await Promise.all(TABLE_NAMES.map((table) => store.pathsBelow(table)))
+  const strays = found.flat().filter((path) => isPart(path) && !listed.has(path))
+  for (const path of strays) await store.remove(path)
+  for (const table of TABLE_NAMES) await store.removeEmptyPartitions(table)
+  return strays.length
 }
 
-/** A partition goes with its last file, whoever removed that. */
-async function removeEmptyPartitions(folder: string): Promise<void> {
-  for (const name of await readdir(folder).catch(() => []))
-    if (OUR_PARTITION.test(name)) await rmdir(join(folder, name)).catch(() => undefined)
+/** A file of a table, by its own name or in a partition's folder. */
+function isPart(path: string): boolean {
+  const [table, ...rest] = path.split('/')
+  return OUR_NAME.exec(rest.join('/'))?.[1] === table
 }
 
-/** Files of a folder and of those in it, relative to it, with forward slashes. */
-async function filesUnder(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => [])
-  const files = entries.filter((entry) => entry.isFile())
-  return files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)).split(sep).join('/'))
-}
-
-const OUR_PARTITION = /^(?:day|month|blocks)=[0-9-]+$/
 const OUR_NAME =
   /^(?:(?:day|month|blocks)=[0-9-]+\/)?([a-z0-9_]+)-\d{12,}-\d{12,}-\d{4,}\.(?:csv|csv\.gz|parquet)$/

@@ -7,6 +7,7 @@ import { nothingEarlier } from '../../src/assemble/earlier-export.ts'
 import { newFigures } from '../../src/core/figures.ts'
 import type { Job } from '../../src/core/model.ts'
 import { openSpool, type Spool } from '../../src/spool/spool.ts'
+import { folderStore } from '../../src/store/store.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable, readManifest } from '../helpers/read-output.ts'
@@ -59,7 +60,13 @@ async function write({ isTold = true, onPage, signal, job: given }: Written = {}
   const folder = join(output, '.walletlake')
   const spool = await openSpool({ folder, identity, now: 0, onDamage: () => {} })
   const figures = newFigures(2, 0)
-  const opening = { job, spool, figures, signal: signal ?? new AbortController().signal }
+  const opening = {
+    job,
+    store: folderStore(output),
+    spool,
+    figures,
+    signal: signal ?? new AbortController().signal,
+  }
   const writer = await openOutput({ ...opening, earlier: nothingEarlier(job) })
   try {
     await addPages(spool, async (count) => {

@@ -16,6 +16,7 @@ import { mergeItems } from '../../src/merge/merge-items.ts'
 import { isDone } from '../../src/run/export-job.ts'
 import { inspectJob } from '../../src/run/inspect-job.ts'
 import { openSpool } from '../../src/spool/spool.ts'
+import { folderStore } from '../../src/store/store.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
 import { readManifestIfAny } from '../../src/write/publish.ts'
 import { parsedListing } from '../client/pages/parsed-listing.ts'
@@ -248,7 +249,7 @@ function outputTargets({ manifest, log, output }: Samples): Target[] {
         mkdirSync(join(folder, '.walletlake'), { recursive: true })
         writeFileSync(join(folder, 'manifest.json'), text as string)
         await readManifestIfAny(folder)
-        await isDone(jobIn(folder))
+        await isDone(jobIn(folder), folderStore(folder))
         await inspectJob({ ...jobIn(folder), endBlock: undefined })
       },
       cost: 4,

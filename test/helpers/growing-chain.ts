@@ -1,8 +1,9 @@
 import { expect } from 'vitest'
-import type { Job } from '../../src/core/model.ts'
+import type { BucketPlace, Job } from '../../src/core/model.ts'
 import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
 import { type RunOptions, run } from '../../src/run/run.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
+import { fetchExport } from '../../src/store/fetch-export.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
 import { changed, type Listing } from './faults.ts'
 import { testJob } from './jobs.ts'
@@ -66,14 +67,19 @@ export function headJob(url: string, given: Given = {}): Job {
   const { count = 6, ...fields } = given
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
   const addresses = truthWallets.slice(0, count)
-  return testJob({ addresses, endBlock: undefined, output: tempFolder(), service, ...fields })
+  const job = testJob({ addresses, endBlock: undefined, output: tempFolder(), service, ...fields })
+  return fields.output === undefined && places.next !== undefined ? { ...job, store: places.next() } : job
 }
+
+/** Where jobs are exported to: a place in an object store for each, or their folders. */
+export const places: { next: (() => BucketPlace) | undefined } = { next: undefined }
 
 /** Runs the job; a failure of it is thrown. */
 export async function runOnce(job: Job, options: RunOptions = {}) {
   const result = await run([job], options)
   const error = result.jobs[0]?.error
   if (error !== undefined) throw error
+  await show(job)
   return result.jobs[0]
 }
 
@@ -85,10 +91,22 @@ export async function rowsIn(output: string) {
   return rows
 }
 
+/** Shows in the job's folder what readers see of an object store, until the next run. */
+async function show({ store, output }: Job): Promise<void> {
+  if (store !== undefined) await fetchExport(store, output)
+}
+
 /** The output has the rows and the coverage of a first run to CSV now, and is found good. */
 export async function expectSameAsFresh(job: Job): Promise<void> {
-  const fresh = { ...job, output: tempFolder(), format: 'csv' as const, compression: 'none' as const }
+  const fresh = {
+    ...job,
+    store: undefined,
+    output: tempFolder(),
+    format: 'csv' as const,
+    compression: 'none' as const,
+  }
   await runOnce(fresh)
+  await show(job)
   expect(await rowsIn(job.output)).toEqual(await rowsIn(fresh.output))
   expect(readManifest(job.output).coverage).toEqual(readManifest(fresh.output).coverage)
   expect((await verifyOutput(job.output)).problems).toEqual([])

@@ -66,9 +66,10 @@ function jobWith(path: FieldPath, value: unknown) {
   const least = { chain: 1, ...(path === 'addressesFile' ? {} : { addresses: [A] }) }
   const format = value === 'zstd' ? { format: 'parquet' } : {}
   const [section, name] = path.split('.')
+  const output = section === 'store' ? { output: 's3://lake/treasury' } : {}
   return {
     ...least,
-    ...format,
+    ...{ ...format, ...output },
     ...(name === undefined ? { [path]: value } : { [String(section)]: { [name]: value } }),
   }
 }

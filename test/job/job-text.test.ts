@@ -45,8 +45,9 @@ test('a label of any characters is read back as it is', async () => {
 
 test('a new job has a word for every field that a job of wallets often has', () => {
   const rare = ['kind', 'maxRowsPerFile', 'partitionBy', 'targetFileSize', 'nativeSymbol', 'keepRaw']
-  const wanted = FIELD_PATHS.map((path) => path.replace('service.', ''))
+  const wanted = FIELD_PATHS.map((path) => path.replace(/^(service|store)\./, ''))
   const text = jobText(NEW)
   const unnamed = wanted.filter((field) => !new RegExp(`\\b${field}:`).test(text))
-  expect(unnamed.sort()).toEqual([...rare, 'apiKeyHeader'].sort())
+  const ofStores = ['endpoint', 'region', 'pathStyle']
+  expect(unnamed.sort()).toEqual([...rare, 'apiKeyHeader', ...ofStores].sort())
 })

@@ -41,7 +41,7 @@ test('lists the fields once, below all complaints', async () => {
     'job.yaml:4:9: format',
     'job.yaml:5:1: wut',
     'job.yaml:6:12: service.wet',
-    expect.stringMatching(/^The fields are name, kind, chain, .* service\.$/),
+    expect.stringMatching(/^The fields are name, kind, chain, .* service, store\.$/),
   ])
   expect(lines[3]).toContain('expected one of baseUrl, apiKeyHeader, timeout')
 })

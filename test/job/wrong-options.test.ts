@@ -56,6 +56,6 @@ test('lists all complaints at once in order of their places', async () => {
     'job.yaml:3:1: wat',
     'job.yaml:4:13: addresses[0]',
     'job.yaml:5:11: endBlock',
-    expect.stringMatching(/^The fields are name, kind, chain, .*, service\.$/),
+    expect.stringMatching(/^The fields are name, kind, chain, .*, service, store\.$/),
   ])
 })

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Manifest, ManifestFile } from '../../src/core/manifest.ts'
+import { folderStore } from '../../src/store/store.ts'
 import { publish, readManifestIfAny } from '../../src/write/publish.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -27,7 +28,12 @@ async function publishTexts(folder: string, texts: Record<string, string>, rejec
     writeFileSync(staged, text)
     return { staged, path, rows: 1, bytes: text.length, sha256: sha256(text), fromBlock: 0, toBlock: 9 }
   })
-  await publish({ folder, manifest: { ...manifestOf(parts), rejects: rejects.length }, parts, rejects })
+  await publish({
+    store: folderStore(folder),
+    manifest: { ...manifestOf(parts), rejects: rejects.length },
+    parts,
+    rejects,
+  })
 }
 
 test('parts get their final names and the manifest lists them', async () => {
@@ -59,7 +65,7 @@ test.for([
   mkdirSync(join(folder, 'raw'))
   for (const name of ['0xa.ndjson.gz', '0xb.ndjson.gz', 'mine.gz'])
     writeFileSync(join(folder, 'raw', name), '')
-  await publish({ folder, manifest: manifestOf([]), parts: [], rejects: [], raw })
+  await publish({ store: folderStore(folder), manifest: manifestOf([]), parts: [], rejects: [], raw })
   expect(readdirSync(join(folder, 'raw')).sort()).toEqual(left)
 })
 
@@ -131,7 +137,12 @@ test('no manifest stays that lists bytes which are not there', async () => {
   await publishTexts(folder, { [NAME(0)]: 'zero' })
   const part = { path: NAME(0), rows: 1, bytes: 3, sha256: sha256('new'), fromBlock: 0, toBlock: 9 }
   const missing = { ...part, staged: join(folder, 'never-staged') }
-  const publishing = publish({ folder, manifest: manifestOf([missing]), parts: [missing], rejects: [] })
+  const publishing = publish({
+    store: folderStore(folder),
+    manifest: manifestOf([missing]),
+    parts: [missing],
+    rejects: [],
+  })
   await expect(publishing).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
   expect(await readManifestIfAny(folder)).toBeUndefined()
 })

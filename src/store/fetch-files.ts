@@ -1,0 +1,28 @@
+import { join } from 'node:path'
+import { ExportError } from '../core/errors.ts'
+import { limitConcurrency } from '../core/limit.ts'
+import type { ManifestFile } from '../core/manifest.ts'
+import type { Bucket } from './bucket.ts'
+
+/** Files that are fetched at once. */
+const AT_ONCE = 4
+
+/** Fetches files of an export into a folder. Throws VERIFY_FAILED where one is not what the manifest says. */
+export async function fetchFiles(
+  bucket: Bucket,
+  files: readonly ManifestFile[],
+  folder: string,
+): Promise<void> {
+  const limit = limitConcurrency(AT_ONCE)
+  await Promise.all(
+    files.map(({ path, sha256 }) =>
+      limit(async () => {
+        const found = await bucket.fetch(path, join(folder, path))
+        if (found === sha256) return
+        const what =
+          found === undefined ? 'it is not there' : `expected the SHA-256 ${sha256}, found ${found}`
+        throw new ExportError('VERIFY_FAILED', `${bucket.name}/${path}: ${what}`)
+      }),
+    ),
+  )
+}

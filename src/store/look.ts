@@ -1,0 +1,31 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Job } from '../core/model.ts'
+import { openBucket } from './bucket.ts'
+import { copyManifest } from './bucket-store.ts'
+import { folderStore, type Store } from './store.ts'
+
+const RUNS = 'runs/'
+
+/**
+ * Looks at what is published, whoever is writing it: of a place in an object store the manifest, the rejects and the reports of
+ * runs are copied to the folder first. Throws OUTPUT_FAILED.
+ */
+export async function lookAtStore({
+  output,
+  store,
+}: Pick<Job, 'output' | 'store'>): Promise<Pick<Store, 'size'>> {
+  if (store === undefined) return folderStore(output)
+  const bucket = await openBucket(store)
+  try {
+    const sizes = await bucket.sizes('')
+    await copyManifest({ bucket, folder: output, sizes })
+    for (const path of sizes.keys()) {
+      const isHere = await stat(join(output, path)).catch(() => undefined)
+      if (path.startsWith(RUNS) && !isHere) await bucket.fetch(path, join(output, path))
+    }
+    return { size: async (path) => sizes.get(path) }
+  } finally {
+    bucket.close()
+  }
+}

@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { expectRefusal, jobOf, LEAST } from './helpers.ts'
+
+const STORED = `${LEAST}output: s3://lake/a/b\n`
+
+test('an output in an object store has a folder of its own for what is private', async () => {
+  const store = { bucket: 'lake', prefix: 'a/b' }
+  expect(await jobOf(STORED)).toMatchObject({ store, output: join('.walletlake-state', 'lake', 'a', 'b') })
+  const env = { WALLETLAKE_STATE_DIR: '/var/state' }
+  expect(await jobOf(STORED, { env })).toMatchObject({ output: '/var/state/lake/a/b' })
+  const overrides = { stateDir: 'mine' }
+  expect(await jobOf(STORED, { env, overrides })).toMatchObject({ output: join('mine', 'lake', 'a', 'b') })
+})
+
+test('a job says which store, and the command line which place', async () => {
+  const text = `${LEAST}store: { endpoint: "http://h:1", region: eu-1, pathStyle: false }\n`
+  const job = await jobOf(text, { overrides: { output: 's3://lake' } })
+  const place = { bucket: 'lake', prefix: '', endpoint: 'http://h:1', region: 'eu-1', pathStyle: false }
+  expect(job.store).toEqual(place)
+})
+
+test.for([
+  {
+    when: 'a place is misspelt',
+    text: `${LEAST}output: s3:/lake/a\n`,
+    says: 'output: found "s3:/lake/a", expected a folder, or s3://bucket/prefix',
+  },
+  {
+    when: 'another kind of store is named',
+    text: `${LEAST}output: gs://lake/a\n`,
+    says: 'output: found "gs://lake/a", expected a folder, or s3://bucket/prefix',
+  },
+  {
+    when: 'a bucket has no such name',
+    text: `${LEAST}output: s3://Lake_1/a\n`,
+    says: 'output: found "s3://Lake_1/a", expected s3://bucket/prefix, the bucket of 3 to 63',
+  },
+  {
+    when: 'a store stands beside a folder',
+    text: `${LEAST}store: { region: eu-1 }\n`,
+    says: 'store.region: found "eu-1", expected output: s3://bucket/prefix beside it',
+  },
+  {
+    when: 'an endpoint has credentials',
+    text: `${STORED}store: { endpoint: "http://me:secret@h" }\n`,
+    says: 'store.endpoint: found',
+  },
+  {
+    when: 'a field is misspelt',
+    text: `${STORED}store: { endpont: "http://h" }\n`,
+    says: 'expected one of endpoint, region, pathStyle (did you mean "endpoint"?)',
+  },
+  {
+    when: 'raw pages are kept',
+    text: `${STORED}keepRaw: true\n`,
+    says: 'keepRaw: found true, expected no raw pages where output is an object store',
+  },
+])('is refused where $when', expectRefusal)
