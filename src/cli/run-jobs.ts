@@ -95,17 +95,13 @@ function conclude(result: RunResult, { args, log }: { args: RunArguments; log: L
   return exitOf(result)
 }
 
-/** A page for each job that was exported; a job without a ledger has none. */
+/** A page for each job that was exported. */
 async function writeReports(
   { jobs }: RunResult,
   { args, log }: { args: RunArguments; log: Log },
 ): Promise<void> {
   for (const { job, error } of jobs) {
     if (error !== undefined) continue
-    if (!job.tables.includes('ledger')) {
-      log.warn(`${job.name}: no report, since its tables have no ledger`)
-      continue
-    }
     const line = `Report: ${await reportOn(job)}`
     if (args.json || args.quiet) log.info(line)
     else say(line)

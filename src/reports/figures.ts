@@ -2,11 +2,11 @@ import { type Balances, balances } from '../balances/balances.ts'
 import type { Manifest } from '../core/manifest.ts'
 import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { readPrices } from '../prices/prices.ts'
-import { readRecords, recordFault } from '../read/csv-records.ts'
 import { type OpenedExport, openExport } from '../read/open-export.ts'
 import type { TextRow } from '../read/rows.ts'
 import { openFeeWorth } from './fee-worth.ts'
 import { type FeeFigures, readFees } from './fees.ts'
+import { readNames } from './names.ts'
 import { followedAssets, type Party, readParties } from './parties.ts'
 import { type Reading, readReading } from './reading.ts'
 import { openRecentRows, type PackedRows } from './recent-rows.ts'
@@ -49,7 +49,7 @@ export async function figuresOf(
   { opening, names, prices: priceFile, maxRows }: FigureOptions,
 ): Promise<Figures> {
   const sums = await balances(output, { opening, all: true })
-  const given = names === undefined ? new Map<string, string>() : await readNames(names)
+  const given = await readNames(names)
   const opened = await openExport(output)
   try {
     const { manifest } = opened
@@ -80,14 +80,4 @@ async function addRows(opened: OpenedExport, takers: readonly ((row: TextRow) =>
 function labelsOf({ coverage }: Manifest, { wallets }: Tally): ReadonlyMap<string, string> {
   const told = coverage.map(({ address, label }) => [address, label ?? wallets.get(address)?.label] as const)
   return new Map(told.flatMap(([address, label]) => (label == null ? [] : [[address, label] as const])))
-}
-
-async function readNames(file: string): Promise<Map<string, string>> {
-  const names = new Map<string, string>()
-  await readRecords(file, ['address', 'label'], ({ line, cells: { address = '', label = '' } }) => {
-    if (!/^0x[0-9a-fA-F]{40}$/.test(address))
-      throw recordFault({ file, line }, { found: `address ${address}`, expected: '0x and 40 hex digits' })
-    if (label !== '') names.set(address.toLowerCase(), label)
-  })
-  return names
 }

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { countBlocks } from '../core/block-ranges.ts'
 import { type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import { readReports } from '../report/past-runs.ts'
 
@@ -25,6 +26,10 @@ type RunFigures = {
   rejects: number
   missingBlocks: number
 }
+
+/** How many blocks the service did not have. */
+export const missingBlocks = ({ blocks }: Manifest): number =>
+  countBlocks((blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({ from: fromBlock, to: toBlock })))
 
 /** Runs that a page lists, the newest. */
 const MOST_RUNS = 30

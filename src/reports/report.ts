@@ -3,8 +3,12 @@ import { writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import type { Manifest } from '../core/manifest.ts'
 import { requireManifest } from '../read/open-export.ts'
+import type { Article } from './article.ts'
+import { factsOf } from './facts.ts'
+import { factsArticle } from './facts-article.ts'
 import { figuresOf } from './figures.ts'
-import { pageOf, type Shown } from './page.ts'
+import { ledgerArticle } from './ledger-article.ts'
+import { pageOf } from './page.ts'
 
 /** What a report is called, what it holds, and where it goes. */
 export type ReportOptions = {
@@ -32,7 +36,7 @@ export type Reported = { file: string; bytes: number; rows: number }
 
 /**
  * Writes one page over one export or several: self-contained, for people, the same bytes for the same export. Memory does
- * not grow with the rows beyond those that the page holds. Throws USAGE where there is no export, no ledger in one,
+ * not grow with the rows beyond those that the page holds. Throws USAGE where there is no export
  * or a mistake in a file that the options name, OUTPUT_FAILED where the file cannot be written.
  */
 export async function report(
@@ -50,19 +54,41 @@ export async function renderReport(
   outputs: readonly [string, ...string[]],
   options: Omit<ReportOptions, 'out'>,
 ): Promise<{ page: string; rows: number }> {
-  const { opening, labels: names, prices, maxRows = REPORT_DEFAULTS.maxRows } = options
-  if (prices !== undefined) requireOneChain(await Promise.all(outputs.map(requireManifest)))
-  const shown: Shown[] = []
-  for (const output of outputs) {
-    const figures = await figuresOf(output, { opening, names, prices, maxRows })
-    const title = outputs.length === 1 ? options.title : undefined
-    shown.push({ title: title ?? figures.manifest.job.name, figures })
+  const manifests = await Promise.all(outputs.map(requireManifest))
+  if (options.prices !== undefined) requireOneChain(manifests)
+  const articles: Article[] = []
+  for (const [at, output] of outputs.entries()) {
+    const { job, tables } = manifests[at] as Manifest
+    const title = (outputs.length === 1 ? options.title : undefined) ?? job.name
+    const hasLedger = tables.ledger !== undefined
+    articles.push(
+      hasLedger ? await ledgerOf(output, title, options) : await factsOnly(output, title, options),
+    )
   }
-  const title = options.title ?? shown.map((one) => one.title).join(', ')
+  const title = options.title ?? articles.map((one) => one.title).join(', ')
   return {
-    page: pageOf(shown as [Shown, ...Shown[]], title),
-    rows: shown.reduce((sum, { figures }) => sum + figures.rows.held, 0),
+    page: pageOf(articles as [Article, ...Article[]], title),
+    rows: articles.reduce((sum, { rows }) => sum + rows, 0),
   }
+}
+
+type FilesGiven = Omit<ReportOptions, 'out'>
+
+async function ledgerOf(output: string, title: string, options: FilesGiven): Promise<Article> {
+  const { opening, labels: names, prices, maxRows = REPORT_DEFAULTS.maxRows } = options
+  return ledgerArticle(await figuresOf(output, { opening, names, prices, maxRows }), title)
+}
+
+async function factsOnly(
+  output: string,
+  title: string,
+  { opening, prices, labels }: FilesGiven,
+): Promise<Article> {
+  if (opening !== undefined || prices !== undefined)
+    throw new ExportError('USAGE', `${output} holds no ledger, which opening balances and prices are for`, {
+      fix: 'Leave --opening and --prices out, or add ledger to the tables of the job.',
+    })
+  return factsArticle(await factsOf(output, labels), title)
 }
 
 /** The coin is `native` in a file of prices, of whatever chain. */

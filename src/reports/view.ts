@@ -19,7 +19,10 @@ export const coinOf = ({ manifest, tally }: Figures): string =>
   manifest.job.nativeSymbol ?? tally.assets.get('native')?.symbol ?? 'coin'
 
 /** A wallet of the job by its label, or its address shortened. */
-export function walletHtml({ labels }: Figures, address: string): Html {
+export const walletHtml = ({ labels }: Figures, address: string): Html => labelHtml(labels, address)
+
+/** An address by its label, or shortened. */
+export function labelHtml(labels: ReadonlyMap<string, string>, address: string): Html {
   const label = labels.get(address)
   return label === undefined ? addressHtml(address) : html`<span title="${address}">${nameHtml(label)}</span>`
 }

@@ -13,13 +13,16 @@ import { GOLDEN_CHAIN, WALLETS } from '../convert/golden-chain.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
 import { HOSTILE_TEXTS } from '../helpers/hostile.ts'
 import { testJob } from '../helpers/jobs.ts'
+import { exportWithMissingBlocks } from '../helpers/missing-blocks.ts'
+import { priceAll } from '../helpers/prices.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
 /** Debian's; `.ci/run` installs it. */
 const CHROMIUM = '/usr/bin/chromium'
 
 const folder = suiteFolder()
-const WORLDS = ['demo', 'mainnet', 'empty', 'hostile', 'rejects', 'two'] as const
+const SINGLE = ['demo', 'mainnet', 'empty', 'hostile', 'rejects', 'blocks'] as const
+const WORLDS = [...SINGLE, 'two', 'lacking', 'priced'] as const
 const fileOf = (world: string) => join(folder, world, 'report.html')
 let browser: Browser
 
@@ -35,9 +38,13 @@ beforeAll(async () => {
   await exported(testJob({ addresses: [`0x${'9'.repeat(40)}`], output: join(folder, 'empty') }))
   await exportMadeUp(join(folder, 'hostile'), hostileChain())
   await exportMadeUp(join(folder, 'rejects'), spoiltChain())
-  mkdirSync(join(folder, 'two'))
+  await exportWithMissingBlocks(join(folder, 'blocks'))
+  for (const several of ['two', 'lacking', 'priced']) mkdirSync(join(folder, several))
   await report([join(folder, 'demo'), join(folder, 'mainnet')], { out: fileOf('two') })
-  for (const world of WORLDS.slice(0, -1)) await report([join(folder, world)])
+  await report([join(folder, 'rejects'), join(folder, 'blocks')], { out: fileOf('lacking') })
+  const prices = await priceAll(join(folder, 'demo'), join(folder, 'prices.csv'))
+  await report([join(folder, 'demo')], { out: fileOf('priced'), prices })
+  for (const world of SINGLE) await report([join(folder, world)])
   browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
 })
 
@@ -97,8 +104,9 @@ async function open(world: string, options: { width?: number; dark?: boolean } =
   return seen
 }
 
-/** The list of rows says how many it has. */
+/** The list of rows, where there is one, says how many it has. */
 async function ready(page: Page): Promise<void> {
+  if ((await page.locator('output').count()) === 0) return
   await expect.poll(() => page.locator('output').first().textContent()).toMatch(/rows$/)
 }
 
@@ -140,32 +148,37 @@ describe.skipIf(!existsSync(CHROMIUM))('a report in a browser', () => {
 
   test('says first whether the export is complete, and what was rejected', async () => {
     const stamps = []
-    for (const world of ['demo', 'rejects']) {
+    for (const world of ['demo', 'rejects', 'blocks', 'lacking']) {
       const { page } = await open(world)
-      stamps.push(await page.locator('.stamp').textContent())
+      stamps.push((await page.locator('.stamp').allTextContents()).join('\n'))
       await page.context().close()
     }
     expect(stamps[0]).toBe('✓ Complete: every page was read, no record was rejected')
     expect(stamps[1]).toMatch(/^! 1 record could not be read: /)
+    expect(stamps[2]).toBe('! 20 blocks could not be had from the service')
+    expect(stamps[3]).toBe(`${stamps[1]}\n${stamps[2]}`)
   })
 
-  test('is printed dark on white from a dark screen, nothing cut on A4', async () => {
-    // A4 across, less margins of 12 mm, at 96 dots an inch.
-    const { page } = await open('demo', { width: 1031, dark: true })
-    await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
-    const found = await page.evaluate(`(() => {
+  test.for(['demo', 'priced'])(
+    'of the export %s is printed dark on white, nothing cut on A4',
+    async (world) => {
+      // A4 across, less margins of 12 mm, at 96 dots an inch.
+      const { page } = await open(world, { width: 1031, dark: true })
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+      const found = await page.evaluate(`(() => {
       const { color, backgroundColor } = getComputedStyle(document.body)
       const cut = [...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth)
       return { color, backgroundColor, wide: document.documentElement.scrollWidth, cut: cut.length }
     })()`)
-    expect(found).toEqual({
-      color: 'rgb(27, 31, 36)',
-      backgroundColor: 'rgb(255, 255, 255)',
-      wide: 1031,
-      cut: 0,
-    })
-    await page.context().close()
-  })
+      expect(found).toEqual({
+        color: 'rgb(27, 31, 36)',
+        backgroundColor: 'rgb(255, 255, 255)',
+        wide: 1031,
+        cut: 0,
+      })
+      await page.context().close()
+    },
+  )
 
   test('compares two dates, to the last digit', async () => {
     const { page } = await open('demo')
@@ -203,4 +216,53 @@ describe.skipIf(!existsSync(CHROMIUM))('a report in a browser', () => {
     expect(numbers).toEqual([...numbers].sort((a, b) => b - a))
     await page.context().close()
   })
+
+  test.for(['demo', 'two'])('of the export %s has a name and a table for every picture', async (world) => {
+    const { page } = await open(world)
+    const pictures = (await accessibilityTree(page)).filter(({ role }) => /^(image|img)$/.test(role))
+    expect(pictures.length).toBeGreaterThan(100)
+    expect(pictures.filter(({ name }) => name.length < 10)).toEqual([])
+    const bare = await page.evaluate(
+      `[...document.querySelectorAll('svg[role=img]')].filter((one) => one.closest('section').querySelector('table') === null).length`,
+    )
+    expect(bare).toBe(0)
+    await page.context().close()
+  })
+
+  test('tells a screen reader how many rows there are, and which one the keys are at', async () => {
+    const { page } = await open('demo')
+    const list = page.getByRole('grid', { name: 'Rows' })
+    await list.focus()
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowUp']) await page.keyboard.press(key)
+    const at = await list.getAttribute('aria-activedescendant')
+    const current = page.locator(`[id="${at}"]`)
+    expect(await current.getAttribute('aria-rowindex')).toBe('3')
+    expect(await current.getByRole('gridcell').count()).toBe(8)
+    const tree = await accessibilityTree(page)
+    expect(tree.filter(({ role }) => role === 'grid')).toEqual([
+      { role: 'grid', name: 'Rows', focused: true },
+    ])
+    expect(await list.getByRole('columnheader').allTextContents()).toEqual([
+      ...['time', 'wallet', 'kind', 'way', 'amount', 'asset', 'counterparty', 'transaction'],
+    ])
+    expect(tree.filter(({ role }) => role === 'status').length).toBeGreaterThan(0)
+    await list.evaluate((one) => one.scrollTo(0, 50_000))
+    await expect.poll(() => list.getAttribute('aria-activedescendant')).toBeNull()
+    await page.context().close()
+  })
 })
+
+type Told = { role: string; name: string; focused: boolean }
+
+/** What Chromium tells screen readers. */
+async function accessibilityTree(page: Page): Promise<Told[]> {
+  const session = await page.context().newCDPSession(page)
+  const { nodes } = await session.send('Accessibility.getFullAXTree')
+  return nodes
+    .filter(({ ignored }) => !ignored)
+    .map(({ role, name, properties = [] }) => ({
+      role: String(role?.value),
+      name: String(name?.value ?? ''),
+      focused: properties.some((one) => one.name === 'focused' && one.value.value === true),
+    }))
+}

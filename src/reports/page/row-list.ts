@@ -22,6 +22,7 @@ async function inflate(base64: string): Promise<string> {
 
 class RowList {
   readonly #columns: readonly PackedColumn[]
+  readonly #name: string
   readonly #list: HTMLElement
   readonly #space: HTMLElement
   readonly #told: HTMLOutputElement | null
@@ -31,6 +32,7 @@ class RowList {
 
   constructor(section: HTMLElement, columns: readonly PackedColumn[]) {
     this.#columns = columns
+    this.#name = section.dataset.rows ?? ''
     this.#list = section.querySelector('.list') as HTMLElement
     this.#space = section.querySelector('.space') as HTMLElement
     this.#told = section.querySelector('output')
@@ -62,23 +64,36 @@ class RowList {
     const top = Math.min(this.#list.scrollTop, Math.max(0, whole - inSight * ROW_PIXELS))
     for (const [at, row] of rows.entries()) row.style.transform = `translateY(${top + at * ROW_PIXELS}px)`
     this.#space.replaceChildren(...rows)
+    this.#tellCurrent()
     if (this.#told !== null)
       this.#told.textContent = `${length.toLocaleString('en').replaceAll(',', '\u2009')} rows`
   }
 
   #rowOf(row: number, at: number): HTMLElement {
     const line = document.createElement('div')
+    line.id = this.#idOf(at)
     line.className = at === this.#current ? 'row current' : 'row'
     line.setAttribute('role', 'row')
     line.setAttribute('aria-rowindex', String(at + 2))
     for (const text of this.#cells(row)) {
       const cell = document.createElement('span')
-      cell.setAttribute('role', 'cell')
+      cell.setAttribute('role', 'gridcell')
       cell.textContent = shownText(text)
       cell.title = shownText(text)
       line.append(cell)
     }
     return line
+  }
+
+  /** Names the current row to screen readers, while it is in the page: the list keeps the focus. */
+  #tellCurrent(): void {
+    const id = this.#idOf(this.#current)
+    if (document.getElementById(id) === null) this.#list.removeAttribute('aria-activedescendant')
+    else this.#list.setAttribute('aria-activedescendant', id)
+  }
+
+  #idOf(at: number): string {
+    return `${this.#name}-${at}`
   }
 
   #cells(row: number): string[] {

@@ -1,37 +1,18 @@
-import { CHAIN_NAMES } from '../chain-names.ts'
 import type { Figures } from '../figures.ts'
 import { amountHtml, counted, grouped, type Html, html, minuteOf, percent } from '../html.ts'
 import { COIN_DECIMALS } from '../tally.ts'
 import { coinOf, walletHtml } from '../view.ts'
+import { headerHtml } from './header.ts'
+import { type Tile, tilesHtml } from './tiles.ts'
 import { worthWords } from './worth.ts'
 
 /** What a stranger has to know in a minute: whose, when, whether complete, and the figures that matter. */
 export function headSection(figures: Figures, title: string): Html {
-  const { manifest, tally } = figures
-  const { job, coverage } = manifest
-  const from = coverage.reduce((least, { fromBlock }) => Math.min(least, fromBlock), Number.POSITIVE_INFINITY)
-  const to = coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
-  const chain = CHAIN_NAMES[job.chain]
-  const span =
-    tally.first === '' ? html`no transactions` : html`${minuteOf(tally.first)} to ${minuteOf(tally.last)}`
-  return html`<header>
-<h1><bdi>${title}</bdi></h1>
-<p class="facts">${counted(coverage.length, 'wallet')} on ${chain === undefined ? '' : `${chain}, `}chain ${job.chain} · blocks ${grouped(from)} to ${grouped(to - 1)} · ${span}</p>
-${stampOf(figures)}
-</header>
+  const { first, last } = figures.tally
+  const span = first === '' ? 'no transactions' : `${minuteOf(first)} to ${minuteOf(last)}`
+  return html`${headerHtml(figures, { title, span })}
 <p class="words">${wordsOf(figures)}</p>
-${tilesOf(figures)}`
-}
-
-/** Whether all was read, in one line. */
-function stampOf({ manifest, reading }: Figures): Html {
-  const missing = manifest.blocks?.missing.length ?? 0
-  if (manifest.rejects === 0 && missing === 0)
-    return html`<p class="stamp good">✓ Complete: every page was read, no record was rejected</p>`
-  const rejects = manifest.rejects === 0 ? '' : `${counted(manifest.rejects, 'record')} could not be read`
-  const gaps = missing === 0 ? '' : `${counted(missing, 'range')} of blocks missing`
-  const reason = reading.rejects[0]?.[0]
-  return html`<p class="stamp bad">! ${[rejects, gaps].filter((text) => text !== '').join(' · ')}${reason === undefined ? '' : `: ${reason}`}</p>`
+${tilesHtml(tilesOf(figures))}`
 }
 
 function wordsOf(figures: Figures): Html {
@@ -58,9 +39,9 @@ function suspicionOf(flagged: number, below: number): Html {
   return html`${[tokens, balances].filter((text) => text !== '').join('; ')}: see <a href="#assets">assets</a>.`
 }
 
-function tilesOf(figures: Figures): Html {
+function tilesOf(figures: Figures): Tile[] {
   const { tally, balances, manifest, parties, fees } = figures
-  const tiles: readonly (readonly [Html, string, Html])[] = [
+  return [
     [
       html`${grouped(tally.transactions)}`,
       'transactions',
@@ -84,5 +65,4 @@ function tilesOf(figures: Figures): Html {
       html`${counted(balances.belowZero.length, 'balance')} below zero once`,
     ],
   ]
-  return html`<ul class="tiles">${tiles.map(([figure, name, more]) => html`<li><b>${figure}</b><span>${name}</span><small>${more}</small></li>`)}</ul>`
 }

@@ -26,7 +26,7 @@ ${tableHtml(`Fees in ${coinOf(figures)}`, ['wallet', 'fees', ...worth.heads], ro
 }
 
 /** How the export was read, and what it could not read. */
-export function readingSection({ reading, manifest }: Figures): Html {
+export function readingSection({ reading, manifest }: Pick<Figures, 'reading' | 'manifest'>): Html {
   const heads = ['run', 'ended', 'seconds', 'requests', '429s', 'retries', 'MB', 'rejects', 'missing blocks']
   const rows = reading.runs.map((run) => [
     textCell(`${run.startedAt.slice(0, 19).replace('T', ' ')} UTC`),
@@ -58,22 +58,4 @@ ${
         .join(', ')}${missing.length > 20 ? ' …' : ''}.</p>`
 }
 </section>`
-}
-
-const PRICES_SAY = {
-  none: 'Nothing here has a price: amounts of different assets are never added.',
-  given:
-    'What anything is worth is what the file of prices says, as of the last movement; a price is not what somebody would pay for all of it.',
-}
-
-/** What a reader must not take these figures for. */
-export function limitsSection({ hasPrices }: { hasPrices: boolean }): Html {
-  return html`<section id="limits"><h2>What these figures do not say</h2>
-<ul>
-<li>Coins and tokens that a wallet had before the first block of this export are in no row: a balance is what these rows add up to.</li>
-<li>A coin that is wrapped moves without a transfer of the token that it becomes: such a token can look as if more of it was spent than came.</li>
-<li>A token's name and symbol are what its maker wrote. Only its contract tells it from others.</li>
-<li>${PRICES_SAY[hasPrices ? 'given' : 'none']}</li>
-<li>What a payment was for, nobody can read from a chain: income, gifts and loans look alike.</li>
-</ul></section>`
 }

@@ -12,7 +12,7 @@ export function rowsSection({ rows }: Figures, at: number): Html {
 <div class="tools"><label>Search <input type="search" autocomplete="off" spellcheck="false"></label>
 <button type="button" data-do="copy">Copy what is shown</button> <button type="button" data-do="save">Save it as CSV</button>
 <output></output></div>
-<div class="list" role="table" aria-label="Rows" aria-colcount="${ROW_COLUMNS.length}" tabindex="0">
+<div class="list" role="grid" aria-readonly="true" aria-label="Rows" aria-colcount="${ROW_COLUMNS.length}" tabindex="0">
 <div role="rowgroup"><div role="row" class="row heads" aria-rowindex="1">${ROW_COLUMNS.map((name) => html`<span role="columnheader">${name}</span>`)}</div></div>
 <div role="rowgroup" class="space"></div></div>
 </section>`
