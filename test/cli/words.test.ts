@@ -14,10 +14,10 @@ test.for([
   { args: ['run', 'jobs/demo.yaml', '--ouput', 'x'], says: "'--ouput' (Did you mean --output?)" },
   { args: ['statsu', 'jobs/demo.yaml'], says: "unknown command 'statsu' (Did you mean status?)" },
   { args: ['serve', 'here'], says: "too many arguments for 'serve'" },
-  { args: ['run', 'jobs/demo.yaml', '--output'], says: "'--output <folder>' argument missing" },
+  { args: ['run', 'jobs/demo.yaml', '--output'], says: "'--output <place>' argument missing" },
   {
     args: ['run', '--output', '--format', 'csv', 'jobs/demo.yaml'],
-    says: "'--output <folder>' has no value before --format",
+    says: "'--output <place>' has no value before --format",
   },
   { args: ['serve', '--quota', 'many'], says: '--quota: found many, expected a number' },
   { args: ['serve', '--replay-from', '4'], says: '--replay-from needs --replay' },

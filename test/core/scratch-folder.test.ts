@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeScratch } from '../../src/core/scratch-folder.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -9,56 +9,46 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 /** The number of a process that has ended. */
 const deadPid = () => spawnSync(process.execPath, ['-e', '']).pid
 
-function leave(under: string, name: string, holder: object | undefined): string {
-  const folder = join(under, name)
+/** A folder as a process of that number would have left it. */
+function leave(under: string, { use = 'load', host = hostname(), pid = deadPid(), ticks = '0' }): string {
+  const folder = join(under, `walletlake-${use}-${encodeURIComponent(host)}-${pid}-${ticks}-aB3xYz`)
   mkdirSync(join(folder, 'spill'), { recursive: true })
-  if (holder !== undefined) writeFileSync(join(folder, 'holder'), JSON.stringify(holder))
   return folder
 }
 
-const holderOf = (pid: number, host = hostname()) => ({
-  pid,
-  host,
-  startedAt: '2026-01-01T00:00:00Z',
-  ticks: null,
-})
-
 test('the folder of a killed process goes when the next one is made', async () => {
   const under = tempFolder()
-  const left = leave(under, 'walletlake-load-dead', holderOf(deadPid()))
+  leave(under, {})
+  leave(under, { pid: process.pid, ticks: '1' })
   const made = await makeScratch('load', under)
-  expect(existsSync(left)).toBe(false)
-  expect(readdirSync(under)).toEqual([made.slice(under.length + 1)])
+  expect(readdirSync(under)).toEqual([basename(made)])
 })
 
 test.for([
-  { whose: 'a living process', name: 'walletlake-load-alive', holder: holderOf(process.pid) },
-  { whose: 'a process of another host', name: 'walletlake-load-far', holder: holderOf(1, 'elsewhere') },
-  { whose: 'nobody that is known', name: 'walletlake-load-old', holder: undefined },
-  { whose: 'another use', name: 'walletlake-verify-dead', holder: holderOf(2 ** 22 - 3) },
-])('the folder of $whose stays', async ({ name, holder }) => {
+  { whose: 'a living process', left: { pid: process.pid } },
+  { whose: 'a process of another host', left: { host: 'else-where/1' } },
+  { whose: 'another use', left: { use: 'verify' } },
+])('the folder of $whose stays', async ({ left }) => {
   const under = tempFolder()
-  const left = leave(under, name, holder)
+  const folder = leave(under, left)
   await makeScratch('load', under)
-  expect(existsSync(join(left, 'spill'))).toBe(true)
+  expect(existsSync(join(folder, 'spill'))).toBe(true)
 })
 
-test('two of one process stand side by side', async () => {
-  const under = tempFolder()
-  const made = [await makeScratch('load', under), await makeScratch('load', under)]
-  expect(made.map((folder) => existsSync(folder))).toEqual([true, true])
-})
+test.for(['walletlake-load-mine', 'walletlake-load-a-b-c-d', 'walletlake-load-1-0-aB3xYz'])(
+  'a folder %s that no process made stays',
+  async (name) => {
+    const under = tempFolder()
+    mkdirSync(join(under, name))
+    await makeScratch('load', under)
+    expect(existsSync(join(under, name))).toBe(true)
+  },
+)
 
-test('a folder whose process was killed before it could say so goes', async () => {
-  const under = tempFolder()
-  mkdirSync(join(under, 'walletlake-load-empty'))
-  const made = await makeScratch('load', under)
-  expect(readdirSync(under)).toEqual([made.slice(under.length + 1)])
-})
-
-test('many that are made at once all have a folder', async () => {
+test('many that are made at once all have a folder, which outlives the next', async () => {
   const under = tempFolder()
   const made = await Promise.all(Array.from({ length: 50 }, () => makeScratch('load', under)))
   expect(new Set(made).size).toBe(50)
-  expect(made.every((folder) => existsSync(join(folder, 'holder')))).toBe(true)
+  await makeScratch('load', under)
+  expect(made.every((folder) => existsSync(folder))).toBe(true)
 })

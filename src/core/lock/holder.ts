@@ -30,7 +30,11 @@ export function parseHolder(content: string): Holder | undefined {
 }
 
 /** A holder on another host cannot be asked, so it counts as alive; a zombie does not. */
-export async function isAlive({ pid, host, ticks }: Holder): Promise<boolean> {
+export async function isAlive({
+  pid,
+  host,
+  ticks,
+}: Pick<Holder, 'pid' | 'host' | 'ticks'>): Promise<boolean> {
   if (host !== hostname()) return true
   if (!isThere(pid)) return false
   const status = await statusOf(pid)
