@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { ExportError } from '../core/errors.ts'
 import type { Figures } from '../core/figures.ts'
+import type { Store } from '../store/store.ts'
 import { joinStarts } from './partition-starts.ts'
 import type { Plan } from './plan.ts'
 import { planReads, planWrites, planWritesAt } from './plan-units.ts'
@@ -14,6 +15,7 @@ import { listWorkers } from './workers.ts'
 export type Coordinating = {
   plan: Plan
   record: Record
+  store: Store
   queue: UnitQueue
   run: OpenRun
   figures: Figures
@@ -31,12 +33,12 @@ const EMPTY_LOOKS = 2
  * a queue that is empty before all is done has lost its units, which are planned again.
  */
 export async function coordinate(going: Coordinating): Promise<void> {
-  const { figures, plan, record } = going
+  const { figures, plan, record, store } = going
   figures.phase = 'reading'
   await finishUnits(going, { kind: 'read', missing: () => missingReads(going) })
   figures.phase = 'writing'
   await finishUnits(going, { kind: 'write', missing: () => missingWrites(going) })
-  await publishRun({ plan, record, figures }, await listPartitions(record))
+  await publishRun({ plan, record, store, figures }, await listPartitions(record))
 }
 
 async function missingReads({ plan, record }: Coordinating): Promise<Unit[]> {

@@ -1,6 +1,6 @@
 import { type QuotaState, readQuota } from '../client/gate/redis-quota.ts'
 import { openQueue, type UnitCounts, type UnitQueue } from './queue.ts'
-import { listPages, listPartitions, recordOf } from './record.ts'
+import { listPages, listPartitions, openRecord } from './record.ts'
 import { readTally } from './tally.ts'
 import { listWorkers } from './workers.ts'
 
@@ -30,9 +30,13 @@ export async function inspectQueue(url: string): Promise<{ workers: number; runs
 
 async function inspectRun(queue: UnitQueue, run: Awaited<ReturnType<UnitQueue['runs']>>[number]) {
   const { id, name, output, quota } = run
-  const record = recordOf(output)
-  const read = { done: (await listPages(record)).length, ...(await queue.counts(id, 'read')) }
-  const write = { done: (await listPartitions(record)).length, ...(await queue.counts(id, 'write')) }
-  const { requests } = await readTally(queue.redis, id)
-  return { id, name, output, units: { read, write }, requests, quota: await readQuota(queue.redis, quota) }
+  const record = await openRecord(run)
+  try {
+    const read = { done: (await listPages(record)).length, ...(await queue.counts(id, 'read')) }
+    const write = { done: (await listPartitions(record)).length, ...(await queue.counts(id, 'write')) }
+    const { requests } = await readTally(queue.redis, id)
+    return { id, name, output, units: { read, write }, requests, quota: await readQuota(queue.redis, quota) }
+  } finally {
+    await record.close()
+  }
 }

@@ -16,13 +16,11 @@ export type Plan = {
 
 /** Plans the run of a job. Throws USAGE where a queue run does not take the job, with what to change. */
 export function planRun(job: Job): Plan {
-  const { file, kind, endBlock, partitionBy, startBlock, keepRaw, service, store } = job
+  const { file, kind, endBlock, partitionBy, startBlock, keepRaw, service } = job
   const refuse = (what: string, fix: string) => {
     throw new ExportError('USAGE', `${file}: a run over a queue does not take ${what} yet`, { fix })
   }
   if (kind !== 'wallets') refuse('jobs of whole blocks', 'Run it without --queue.')
-  if (store !== undefined)
-    refuse('outputs in object stores', 'Name a folder that all machines share, or run it without --queue.')
   if (endBlock === undefined)
     return refuse('jobs without endBlock', 'Set endBlock, or run it without --queue.')
   if (partitionBy === undefined)

@@ -1,69 +1,60 @@
-import { readFile, rm } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { dirname } from 'node:path'
 import { ExportError } from '../core/errors.ts'
 import type { Figures } from '../core/figures.ts'
-import { type Manifest, REJECTS_FILE } from '../core/manifest.ts'
+import { MANIFEST_FILE, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
 import { emptyWalletsIn } from '../core/named-wallets.ts'
 import type { TableName } from '../core/table/index.ts'
-import { folderStore } from '../store/store.ts'
-import type { Part } from '../write/assemble-table.ts'
+import type { Store } from '../store/store.ts'
 import { buildManifest } from '../write/build-manifest.ts'
 import { partitionOfPath, partPath } from '../write/part-path.ts'
-import { publish, readManifestIfAny } from '../write/publish.ts'
+import { type PublishedPart, publish, readManifestIfAny } from '../write/publish.ts'
 import type { Plan } from './plan.ts'
-import { linkFile, partitionFolder, type Record, unfinishedFolder } from './record.ts'
+import { partitionPath, RECORD_FOLDER, type Record } from './record.ts'
 
 /** Makes one export of the partitions' exports, which lie side by side without a gap: the same as one machine makes. */
 export async function publishRun(
-  { plan, record, figures }: { plan: Plan; record: Record; figures: Figures },
+  { plan, record, store, figures }: { plan: Plan; record: Record; store: Store; figures: Figures },
   partitions: readonly BlockRange[],
 ): Promise<void> {
   const { job, range } = plan
   const sorted = [...partitions].sort((a, b) => a.from - b.from)
-  const made = await Promise.all(sorted.map((one) => readPartition(partitionFolder(record, one))))
+  const made: Made[] = []
+  for (const one of sorted) made.push(await readPartition(record, one))
   const rejects = [...new Set(made.flatMap((one) => one.rejects))].sort()
   const parts = new Map(job.tables.map((table) => [table, partsOf({ plan, table, made })]))
   const seen = countSeen(made.map(({ manifest }) => manifest))
   const manifest = buildManifest({ job, range, parts, seen, missing: [], rejects: rejects.length })
-  const staging = unfinishedFolder(record, 'publishing')
-  const staged: Part[] = []
-  for (const part of [...parts.values()].flat()) {
-    const to = join(staging, basename(part.path))
-    await linkFile(part.staged, to)
-    staged.push({ ...part, staged: to })
-  }
-  await publish({ store: folderStore(job.output), manifest, parts: staged, rejects, raw: new Set() })
-  await rm(staging, { recursive: true, force: true })
+  await publish({ store, manifest, parts: [...parts.values()].flat(), rejects, raw: new Set() })
   noteFigures(figures, manifest)
 }
 
-type Made = { folder: string; manifest: Manifest; rejects: string[] }
+type Made = { range: BlockRange; manifest: Manifest; rejects: string[] }
 
-async function readPartition(folder: string): Promise<Made> {
-  const manifest = await readManifestIfAny(folder)
-  if (manifest === undefined)
-    throw new ExportError('OUTPUT_FAILED', `the partition in ${folder} has no manifest`)
-  const text = manifest.rejects === 0 ? '' : await readFile(join(folder, REJECTS_FILE), 'utf8')
-  return { folder, manifest, rejects: text.split('\n').filter((line) => line !== '') }
+async function readPartition(record: Record, range: BlockRange): Promise<Made> {
+  const path = await record.localPath(partitionPath(range, MANIFEST_FILE))
+  const manifest = await readManifestIfAny(dirname(path))
+  if (manifest === undefined) throw new ExportError('OUTPUT_FAILED', `${path} is no manifest`)
+  const text = manifest.rejects === 0 ? '' : await record.readText(partitionPath(range, REJECTS_FILE))
+  return { range, manifest, rejects: (text ?? '').split('\n').filter((line) => line !== '') }
 }
 
 type Joining = { plan: Plan; table: TableName; made: readonly Made[] }
 
 /** The files of a table one after the other, numbered through; a table without rows keeps the one file that says so. */
-function partsOf({ plan: { job, range }, table, made }: Joining): Part[] {
-  const all = made.flatMap(({ folder, manifest }) =>
-    (manifest.tables[table]?.files ?? []).map((file) => ({ ...file, staged: join(folder, file.path) })),
+function partsOf({ plan: { job, range }, table, made }: Joining): PublishedPart[] {
+  const all = made.flatMap(({ range: own, manifest }) =>
+    (manifest.tables[table]?.files ?? []).map((file) => {
+      return { ...file, kept: `${RECORD_FOLDER}/${partitionPath(own, file.path)}` }
+    }),
   )
   const filled = all.filter(({ rows }) => rows > 0)
-  return (filled.length > 0 ? filled : all.slice(0, 1)).map(
-    ({ staged, path, rows, bytes, sha256 }, number) => {
-      const { format, compression } = job
-      const partition = partitionOfPath(path)
-      const name = partPath({ table, partition, range, number, format, compression })
-      return { staged, path: name, rows, bytes, sha256, fromBlock: range.from, toBlock: range.to }
-    },
-  )
+  return (filled.length > 0 ? filled : all.slice(0, 1)).map(({ kept, path, rows, bytes, sha256 }, number) => {
+    const { format, compression } = job
+    const partition = partitionOfPath(path)
+    const name = partPath({ table, partition, range, number, format, compression })
+    return { kept, path: name, rows, bytes, sha256, fromBlock: range.from, toBlock: range.to }
+  })
 }
 
 function countSeen(manifests: readonly Manifest[]): Map<string, number> {

@@ -1,11 +1,20 @@
 import { type JobsOptions, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq'
 import type { Redis } from 'ioredis'
 import { ExportError } from '../core/errors.ts'
+import type { BucketPlace } from '../core/model.ts'
 import { openRedis } from './open-redis.ts'
 import { nameUnit, type Unit } from './unit.ts'
 
 /** A run that is under way: where its record lies, and whom its requests count for. */
-export type OpenRun = { id: string; name: string; output: string; quota: string }
+export type OpenRun = {
+  id: string
+  name: string
+  /** As users name it; a folder in full. */
+  output: string
+  /** The object store that the record lies in, if it lies in one. */
+  store?: BucketPlace | undefined
+  quota: string
+}
 
 /** Units of a run by what has become of them; those that are done leave no trace but their objects. */
 export type UnitCounts = { left: number; failed: number }

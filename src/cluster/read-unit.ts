@@ -8,7 +8,7 @@ import { openSpool, type Spool } from '../spool/spool.ts'
 import { noteStarts, type PartitionStarts } from './partition-starts.ts'
 import type { Plan } from './plan.ts'
 import { planRest, UNIT_PAGES } from './plan-units.ts'
-import { keepPages, keepStarts, type Record } from './record.ts'
+import { keepStarts, pagesPath, type Record } from './record.ts'
 import type { Covered, ReadUnit } from './unit.ts'
 
 export type Working = { plan: Plan; record: Record; requester: Requester; figures: Figures }
@@ -26,7 +26,7 @@ export async function readUnit(working: Working, unit: ReadUnit): Promise<ReadUn
     const starts: PartitionStarts = {}
     const read = await readWallets({ ...working, spool, starts }, unit).finally(spool.close)
     if (Object.keys(starts).length > 0) await keepStarts(working.record, read.covered, starts)
-    await keepPages(working.record, read.covered, spool.path)
+    await working.record.putFile(pagesPath(read.covered), spool.path)
     return planRest(unit, read.covered, read.lastPages)
   } finally {
     await rm(folder, { recursive: true, force: true })

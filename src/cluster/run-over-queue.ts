@@ -11,11 +11,13 @@ import { writeRunReport } from '../report/run-report.ts'
 import { isDone, type JobResult, markDone } from '../run/export-job.ts'
 import { privateFolder } from '../run/private-folder.ts'
 import { type RunResult, worstCode } from '../run/run.ts'
-import { folderStore } from '../store/store.ts'
+import { openStore } from '../store/open-store.ts'
+import { nameOfOutput } from '../store/place.ts'
+import type { Store } from '../store/store.ts'
 import { coordinate } from './coordinate.ts'
 import { planRun } from './plan.ts'
 import { openQueue, type UnitQueue } from './queue.ts'
-import { keepPlan, recordOf, removeRecord } from './record.ts'
+import { keepPlan, openRecord, type Record } from './record.ts'
 import { forgetTally } from './tally.ts'
 
 /** How jobs are run by workers on many machines. */
@@ -63,27 +65,41 @@ async function runPlan(planned: Planned, running: Running): Promise<JobResult & 
   return { ...result, figures }
 }
 
-async function runLocked({ job, plan, figures }: Planned, running: Running): Promise<JobResult> {
-  const { queue, options, signal } = running
-  const record = recordOf(resolve(job.output))
+async function runLocked(planned: Planned, running: Running): Promise<JobResult> {
+  const { job, plan } = planned
   const release = await lockOutput(privateFolder(job))
   try {
-    if (options.fresh) await removeRecord(record)
-    else if (await isDone(job, folderStore(job.output))) return { job, state: 'unchanged', error: undefined }
-    await keepPlan(record, plan)
-    await queue.clear(plan.id)
-    const { service, name, output } = job
-    const quota = quotaName({ baseUrl: service.baseUrl ?? '', apiKey: options.apiKey })
-    const run = { id: plan.id, name, output: resolve(output), quota }
-    const onNotice = options.onNotice ?? (() => {})
-    await coordinate({ plan, record, queue, run, figures, signal, onNotice })
-    await markDone(job)
-    await removeRecord(record)
-    return { job, state: 'complete', error: undefined }
+    const store = await openStore(job)
+    const record = await openRecord(job)
+    try {
+      return { job, state: await runOpened(planned, { ...running, store, record }), error: undefined }
+    } finally {
+      await leave(running, plan.id)
+      await record.close()
+      await store.close()
+    }
   } finally {
-    await leave(running, plan.id)
     await release()
   }
+}
+
+async function runOpened(
+  { job, plan, figures }: Planned,
+  { queue, options, signal, store, record }: Running & { store: Store; record: Record },
+): Promise<JobResult['state']> {
+  if (options.fresh) await record.clear()
+  else if (await isDone(job, store)) return 'unchanged'
+  await keepPlan(record, plan)
+  await queue.clear(plan.id)
+  const { service, name } = job
+  const quota = quotaName({ baseUrl: service.baseUrl ?? '', apiKey: options.apiKey })
+  const output = job.store === undefined ? resolve(job.output) : nameOfOutput(job)
+  const run = { id: plan.id, name, output, store: job.store, quota }
+  const onNotice = options.onNotice ?? (() => {})
+  await coordinate({ plan, record, store, queue, run, figures, signal, onNotice })
+  await markDone(job)
+  await record.clear()
+  return 'complete'
 }
 
 /** Workers leave the run alone; where the queue is away, they do so once nothing is there to do. */

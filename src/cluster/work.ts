@@ -11,7 +11,7 @@ import { limitConcurrency } from '../core/limit.ts'
 import type { Plan } from './plan.ts'
 import { type Kind, type OpenRun, openQueue, type UnitQueue, type UnitWorker } from './queue.ts'
 import { readUnit } from './read-unit.ts'
-import { readPlan, recordOf } from './record.ts'
+import { openRecord, type Record, readPlan } from './record.ts'
 import { addToTally, type Telling } from './tally.ts'
 import type { Unit } from './unit.ts'
 import { sayAlive, sayGone } from './workers.ts'
@@ -88,9 +88,7 @@ async function look(worker: Worker): Promise<void> {
   }
   for (const run of runs.values()) {
     if (serving.has(run.id)) continue
-    const one = await serve(worker, run).catch((thrown: unknown) =>
-      refuse(worker, run, toExportError(thrown).message),
-    )
+    const one = await serve(worker, run)
     if (one !== undefined) serving.set(run.id, one)
   }
   const share = Math.max(1, Math.floor(options.concurrency / Math.max(1, serving.size)))
@@ -99,11 +97,19 @@ async function look(worker: Worker): Promise<void> {
 
 /** Begins to work for a run; undefined where its record cannot be seen from here. */
 async function serve(worker: Worker, run: OpenRun): Promise<Serving | undefined> {
+  const record = await openRecord(run)
+  const one = await serveBy(worker, run, record).catch((thrown: unknown) =>
+    refuse(worker, run, toExportError(thrown).message),
+  )
+  if (one === undefined) await record.close()
+  return one
+}
+
+async function serveBy(worker: Worker, run: OpenRun, record: Record): Promise<Serving | undefined> {
   const { options, queue, stop } = worker
-  const record = recordOf(run.output)
   const plan = await readPlan(record)
   if (plan === undefined || plan.id !== run.id)
-    return refuse(worker, run, `no plan in ${run.output}: all machines must see this folder`)
+    return refuse(worker, run, `no plan in ${run.output}: all machines must see this place`)
   // Who has no key cannot name a service that this one's key is then sent to.
   const { baseUrl = '' } = plan.job.service
   if (quotaName({ baseUrl, apiKey: options.apiKey }) !== run.quota)
@@ -132,6 +138,7 @@ async function serve(worker: Worker, run: OpenRun): Promise<Serving | undefined>
   const closeAll = async () => {
     await Promise.all(workers.map((one) => one.close()))
     await close()
+    await record.close()
   }
   return { ...telling, run, workers, close: closeAll }
 }

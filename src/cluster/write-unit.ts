@@ -1,17 +1,18 @@
-import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openOutput } from '../assemble/assemble.ts'
 import { nothingEarlier } from '../assemble/earlier-export.ts'
+import { ExportError } from '../core/errors.ts'
 import { newFigures } from '../core/figures.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
 import { eachPage } from '../spool/pages.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
 import { folderStore } from '../store/store.ts'
+import { readManifestIfAny } from '../write/publish.ts'
 import type { Working } from './read-unit.ts'
-import { keepPartition, listPages, pagesPath, type Record, unfinishedFolder } from './record.ts'
-import { nameUnit, type WriteUnit } from './unit.ts'
+import { keepPartition, listPages, pagesPath, type Record } from './record.ts'
+import type { WriteUnit } from './unit.ts'
 
 /**
  * Makes the export of one partition from the pages in the record: it needs nothing but these, so that its bytes are those
@@ -19,20 +20,21 @@ import { nameUnit, type WriteUnit } from './unit.ts'
  */
 export async function writeUnit({ plan, record, requester }: Working, unit: WriteUnit): Promise<void> {
   const scratch = await makeScratch('partition')
-  const token = randomBytes(6).toString('hex')
-  const folder = unfinishedFolder(record, `${nameUnit(unit)}-${token}`)
-  const job: Job = { ...plan.job, startBlock: unit.from, endBlock: unit.to, output: folder }
+  const folder = join(scratch, 'export')
+  const range = { startBlock: unit.from, endBlock: unit.to }
+  const job: Job = { ...plan.job, ...range, output: folder, store: undefined }
   try {
-    const spool = await gatherPages({ record, job, folder: scratch }, unit)
+    const spool = await gatherPages({ record, job, folder: join(scratch, 'pages') }, unit)
     try {
       await writePartition(job, spool, requester.signal)
     } finally {
       await spool.close()
     }
-    await keepPartition(record, unit, folder)
+    const manifest = await readManifestIfAny(folder)
+    if (manifest === undefined) throw new ExportError('BUG', 'a partition was made without a manifest')
+    await keepPartition(record, unit, { folder, manifest })
   } finally {
     await rm(scratch, { recursive: true, force: true })
-    await rm(folder, { recursive: true, force: true })
   }
 }
 
@@ -50,7 +52,6 @@ async function writePartition(job: Job, spool: Spool, signal: AbortSignal): Prom
     await output.finish(job.endBlock ?? job.startBlock)
   } finally {
     await output.close()
-    await rm(join(job.output, '.walletlake'), { recursive: true, force: true })
   }
 }
 
@@ -62,7 +63,7 @@ async function gatherPages({ record, job, folder }: Gathering, { from, to }: Blo
   const identity = { chain, startBlock, endBlock, finalityMs: 0 }
   const spool = await openSpool({ folder, identity, now: Date.now(), onDamage: () => {} })
   for (const covered of await listPages(record)) {
-    for await (const page of eachPage(pagesPath(record, covered))) {
+    for await (const page of eachPage(await record.localPath(pagesPath(covered)))) {
       const { blocks, bad, wallet } = page
       const isHere = blocks !== undefined && blocks.max >= from && blocks.min < to
       if (isHere || bad > 0) await spool.addPage(wallet, page)

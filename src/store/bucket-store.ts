@@ -15,7 +15,7 @@ import { TABLE_NAMES } from '../core/table/index.ts'
 import { type Bucket, openBucket } from './bucket.ts'
 import { fetchFiles } from './fetch-files.ts'
 import { type Lease, takeLease } from './lease.ts'
-import { folderStore, type Staged, type Store, setAside } from './store.ts'
+import { type Finished, folderStore, type Store, setAside } from './store.ts'
 
 /** Files that go up at once. */
 const AT_ONCE = 4
@@ -90,18 +90,28 @@ class BucketStore implements Store {
     return fetchFiles(this.#bucket, files, this.folder)
   }
 
-  async putFiles(files: readonly Staged[]): Promise<void> {
+  async putFiles(files: readonly Finished[]): Promise<void> {
     const limit = limitConcurrency(AT_ONCE)
     await Promise.all(
-      files.map(({ staged, path }) =>
+      files.map((file) =>
         limit(async () => {
           await this.#lease.require()
-          await this.#bucket.putFile(path, staged)
-          this.#sizes.set(path, (await stat(staged)).size)
-          await rm(staged)
+          this.#sizes.set(file.path, await this.#putFinished(file))
         }),
       ),
     )
+  }
+
+  /** Resolves with its bytes. */
+  async #putFinished({ path, ...file }: Finished): Promise<number> {
+    if (file.staged === undefined) {
+      await this.#bucket.copy(file.kept, path)
+      return file.bytes
+    }
+    await this.#bucket.putFile(path, file.staged)
+    const { size } = await stat(file.staged)
+    await rm(file.staged)
+    return size
   }
 
   async putText(path: string, text: string): Promise<void> {

@@ -3,10 +3,11 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3'
 import { makeFolderOf } from '../core/disk.ts'
 import type { BucketPlace } from '../core/model.ts'
+import { connectBucket, type OpenedBucket, TRIES } from './bucket-client.ts'
 import { isBrokenOff, isNotThere, isRefusedCondition, isTriedAgain, storeError } from './bucket-fault.ts'
+import { abortUploads } from './bucket-uploads.ts'
 import { nameOfPlace } from './place.ts'
 
 /** A small object, and which one it is: the version changes with every writing. */
@@ -24,6 +25,8 @@ export type Bucket = {
   putText(path: string, text: string, condition?: Condition): Promise<string | undefined>
   /** Writes a file, in parts where it is large; all of it is there, or nothing. */
   putFile(path: string, from: string): Promise<void>
+  /** Gives an object a second name, within the store. */
+  copy(from: string, to: string): Promise<void>
   /** Writes an object to a file; resolves with its SHA-256, or with undefined where there is none. */
   fetch(path: string, to: string): Promise<string | undefined>
   /** Bytes by path of the objects whose paths begin so. */
@@ -41,70 +44,29 @@ const PART_BYTES = 8 * 1024 * 1024
 const PARTS_AT_ONCE = 3
 /** Objects that one request removes, at most. */
 const REMOVED_AT_ONCE = 1_000
-/** Times that a writing is tried which met another one. */
-const TRIES = 5
 
 /** Opens a place in an object store; the client is loaded only now. Credentials are what the client's own chain finds. */
 export async function openBucket(place: BucketPlace): Promise<Bucket> {
-  // Who runs an old Node is told so by its own documents; here it would stand between the lines of every command.
-  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
-  const s3 = await import('@aws-sdk/client-s3')
-  const client = clientOf(place, s3)
-  const clock = { aheadMs: 0 }
-  followClock(client, clock)
-  const bucket = { s3, client, place, keyOf: keysUnder(place) }
+  const bucket = await connectBucket(place)
   return {
     name: nameOfPlace(place),
     readText: (path) => readText(bucket, path),
     putText: (path, text, condition) => putText(bucket, { path, text, condition }),
     putFile: (path, from) => putFile(bucket, path, from),
+    copy: (from, to) => copyObject(bucket, from, to),
     fetch: (path, to) => fetchObject(bucket, path, to),
     sizes: (start) => listSizes(bucket, start),
     remove: (paths) => removeObjects(bucket, paths),
     abortUploads: (isAbandoned) => abortUploads(bucket, isAbandoned),
-    now: () => Date.now() + clock.aheadMs,
-    close: () => client.destroy(),
+    now: () => Date.now() + bucket.clock.aheadMs,
+    close: () => bucket.client.destroy(),
   }
 }
 
-type Sdk = typeof import('@aws-sdk/client-s3')
-type Opened = { s3: Sdk; client: S3Client; place: BucketPlace; keyOf: (path: string) => string }
-
-function clientOf(place: BucketPlace, { S3Client }: Sdk): S3Client {
-  const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION } = process.env
-  const endpoint = place.endpoint ?? AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL
-  // Others than AWS take no newer checksums, and any region.
-  const isOther = endpoint !== undefined
-  const region = place.region ?? AWS_REGION ?? (isOther ? 'us-east-1' : undefined)
-  return new S3Client({
-    ...(isOther && { endpoint, requestChecksumCalculation: 'WHEN_REQUIRED' }),
-    ...(isOther && { responseChecksumValidation: 'WHEN_REQUIRED' }),
-    ...(region !== undefined && { region }),
-    forcePathStyle: place.pathStyle ?? isOther,
-    maxAttempts: TRIES,
-  })
-}
-
-const keysUnder = ({ prefix }: BucketPlace) => {
-  const start = prefix === '' ? '' : `${prefix}/`
-  return (path: string) => start + path
-}
-
-/** Notes by each answer how far the store's clock is ahead. */
-function followClock(client: S3Client, clock: { aheadMs: number }): void {
-  client.middlewareStack.add(
-    (next) => async (args) => {
-      const result = await next(args)
-      const { headers } = (result.response ?? {}) as { headers?: Record<string, string> }
-      const at = Date.parse(headers?.date ?? '')
-      if (!Number.isNaN(at)) clock.aheadMs = at - Date.now()
-      return result
-    },
-    { step: 'deserialize', name: 'followClock' },
-  )
-}
-
-async function readText({ s3, client, place, keyOf }: Opened, path: string): Promise<StoredText | undefined> {
+async function readText(
+  { s3, client, place, keyOf }: OpenedBucket,
+  path: string,
+): Promise<StoredText | undefined> {
   try {
     const found = await client.send(new s3.GetObjectCommand({ Bucket: place.bucket, Key: keyOf(path) }))
     const text = (await found.Body?.transformToString('utf8')) ?? ''
@@ -120,7 +82,10 @@ const versionOf = (etag: string | undefined) => (etag ?? '').replaceAll('"', '')
 
 type Putting = { path: string; text: string; condition?: Condition | undefined }
 
-async function putText(opened: Opened, { path, text, condition }: Putting): Promise<string | undefined> {
+async function putText(
+  opened: OpenedBucket,
+  { path, text, condition }: Putting,
+): Promise<string | undefined> {
   const { s3, client, place, keyOf } = opened
   for (let tries = 1; ; tries += 1) {
     try {
@@ -135,7 +100,11 @@ async function putText(opened: Opened, { path, text, condition }: Putting): Prom
 }
 
 /** A try whose answer was lost may have written it: then the next try is refused because of this one. */
-async function versionIfWritten(opened: Opened, path: string, text: string): Promise<string | undefined> {
+async function versionIfWritten(
+  opened: OpenedBucket,
+  path: string,
+  text: string,
+): Promise<string | undefined> {
   const found = await readText(opened, path)
   return found?.text === text ? found.version : undefined
 }
@@ -145,7 +114,7 @@ function conditionOf(condition: Condition | undefined) {
   return 'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: condition.ifVersion }
 }
 
-async function putFile({ client, place, keyOf }: Opened, path: string, from: string): Promise<void> {
+async function putFile({ client, place, keyOf }: OpenedBucket, path: string, from: string): Promise<void> {
   const { Upload } = await import('@aws-sdk/lib-storage')
   const body = createReadStream(from, { highWaterMark: 1 << 20 })
   try {
@@ -158,7 +127,22 @@ async function putFile({ client, place, keyOf }: Opened, path: string, from: str
   }
 }
 
-async function fetchObject(opened: Opened, path: string, to: string): Promise<string | undefined> {
+/** Within the store; no bytes pass this machine. */
+async function copyObject(
+  { s3, client, place, keyOf }: OpenedBucket,
+  from: string,
+  to: string,
+): Promise<void> {
+  const source = [place.bucket, ...keyOf(from).split('/')].map(encodeURIComponent).join('/')
+  try {
+    const copy = { Bucket: place.bucket, Key: keyOf(to), CopySource: source }
+    await client.send(new s3.CopyObjectCommand(copy))
+  } catch (cause) {
+    throw storeError(`cannot write ${nameOfPlace(place, to)}`, cause)
+  }
+}
+
+async function fetchObject(opened: OpenedBucket, path: string, to: string): Promise<string | undefined> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await download(opened, path, to)
@@ -171,7 +155,11 @@ async function fetchObject(opened: Opened, path: string, to: string): Promise<st
   }
 }
 
-async function download({ s3, client, place, keyOf }: Opened, path: string, to: string): Promise<string> {
+async function download(
+  { s3, client, place, keyOf }: OpenedBucket,
+  path: string,
+  to: string,
+): Promise<string> {
   const found = await client.send(new s3.GetObjectCommand({ Bucket: place.bucket, Key: keyOf(path) }))
   const hash = createHash('sha256')
   const measured = new Transform({
@@ -185,7 +173,10 @@ async function download({ s3, client, place, keyOf }: Opened, path: string, to: 
   return hash.digest('hex')
 }
 
-async function listSizes({ s3, client, place, keyOf }: Opened, start: string): Promise<Map<string, number>> {
+async function listSizes(
+  { s3, client, place, keyOf }: OpenedBucket,
+  start: string,
+): Promise<Map<string, number>> {
   const sizes = new Map<string, number>()
   const skipped = keyOf('').length
   try {
@@ -202,7 +193,10 @@ async function listSizes({ s3, client, place, keyOf }: Opened, start: string): P
   }
 }
 
-async function removeObjects({ s3, client, place, keyOf }: Opened, paths: readonly string[]): Promise<void> {
+async function removeObjects(
+  { s3, client, place, keyOf }: OpenedBucket,
+  paths: readonly string[],
+): Promise<void> {
   try {
     for (let at = 0; at < paths.length; at += REMOVED_AT_ONCE) {
       const Objects = paths.slice(at, at + REMOVED_AT_ONCE).map((path) => ({ Key: keyOf(path) }))
@@ -212,35 +206,5 @@ async function removeObjects({ s3, client, place, keyOf }: Opened, paths: readon
     }
   } catch (cause) {
     throw storeError(`cannot remove from ${nameOfPlace(place)}`, cause)
-  }
-}
-
-async function abortUploads(opened: Opened, isAbandoned: (path: string) => boolean): Promise<void> {
-  const { s3, client, place, keyOf } = opened
-  const asked = { Bucket: place.bucket, Prefix: keyOf('') }
-  const skipped = keyOf('').length
-  try {
-    let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {}
-    while (from !== undefined) {
-      const page: ListMultipartUploadsCommandOutput = await client.send(
-        new s3.ListMultipartUploadsCommand({ ...asked, ...from }),
-      )
-      for (const { Key = '', UploadId } of page.Uploads ?? [])
-        if (isAbandoned(Key.slice(skipped))) await abortUpload(opened, { Key, UploadId })
-      const next = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
-      from = page.IsTruncated ? next : undefined
-    }
-  } catch (cause) {
-    throw storeError(`cannot give up unfinished uploads to ${nameOfPlace(place)}`, cause)
-  }
-}
-
-type Begun = { Key: string; UploadId: string | undefined }
-
-async function abortUpload({ s3, client, place }: Opened, upload: Begun): Promise<void> {
-  try {
-    await client.send(new s3.AbortMultipartUploadCommand({ Bucket: place.bucket, ...upload }))
-  } catch (cause) {
-    if (!isNotThere(cause)) throw cause
   }
 }

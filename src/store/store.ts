@@ -1,5 +1,5 @@
-import { readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { copyFile, link, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
 import { makeFolder, publishFile, syncFolder, temporaryOf, writeAtomically } from '../core/disk.ts'
 import { MANIFEST_FILE, type ManifestFile, PRIVATE_FOLDER } from '../core/manifest.ts'
 
@@ -16,8 +16,8 @@ export type Store = {
   size(path: string): Promise<number | undefined>
   /** Makes sure that these files can be read in the folder. */
   bring(files: readonly ManifestFile[]): Promise<void>
-  /** Makes staged files visible, each all of it or nothing; the staged ones go. */
-  putFiles(files: readonly Staged[]): Promise<void>
+  /** Makes finished files visible, each all of it or nothing. */
+  putFiles(files: readonly Finished[]): Promise<void>
   putText(path: string, text: string): Promise<void>
   remove(path: string): Promise<void>
   /** Paths of the files below a folder. */
@@ -34,8 +34,14 @@ export type Store = {
   close(): Promise<void>
 }
 
-/** A finished file: where it lies, and what it will be called. */
-export type Staged = { staged: string; path: string }
+/**
+ * A finished file, and what it will be called: it lies on this machine, and goes from there (`staged`), or below the place
+ * itself, and stays (`kept`, a path relative to the place).
+ */
+export type Finished = { path: string } & (
+  | { staged: string; kept?: undefined }
+  | { kept: string; bytes: number; staged?: undefined }
+)
 
 /** Where the manifest of an export lies whose files are being replaced. */
 export const setAside = (folder: string): string => join(folder, PRIVATE_FOLDER, 'replaced.json')
@@ -49,7 +55,8 @@ export function folderStore(folder: string): Store {
     size: async (path) => (await stat(at(path)).catch(() => undefined))?.size,
     bring: async () => {},
     putFiles: async (files) => {
-      for (const { staged, path } of files) await publishFile(staged, at(path))
+      for (const { staged, kept, path } of files)
+        await publishFile(staged ?? (await secondName(at(kept), temporaryOf(at(path)))), at(path))
     },
     putText: async (path, text) => {
       await makeFolder(folder)
@@ -78,6 +85,14 @@ export function folderStore(folder: string): Store {
     forgetManifestSetAside: () => rm(setAside(folder), { force: true }),
     close: async () => {},
   }
+}
+
+/** Makes a file appear under a second name; where the file system has no links, it is copied. Resolves with the name. */
+async function secondName(from: string, to: string): Promise<string> {
+  await makeFolder(dirname(to))
+  await rm(to, { force: true })
+  await link(from, to).catch(() => copyFile(from, to))
+  return to
 }
 
 const OUR_PARTITION = /^(?:day|month|blocks)=[0-9-]+$/

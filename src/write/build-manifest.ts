@@ -8,7 +8,7 @@ import type { Part } from './assemble-table.ts'
 export type ManifestSource = {
   job: Job
   range: BlockRange
-  parts: ReadonlyMap<TableName, readonly Part[]>
+  parts: ReadonlyMap<TableName, readonly Omit<Part, 'staged'>[]>
   /** Transactions by wallet; a wallet without any is absent. */
   seen: ReadonlyMap<string, number>
   /** Blocks that the service did not have, of a job of blocks. */

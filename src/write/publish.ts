@@ -4,13 +4,16 @@ import { diskError, readTextIfAny } from '../core/disk.ts'
 import { MANIFEST_FILE, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import { isManifest } from '../core/manifest-schema.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
-import { type Store, setAside } from '../store/store.ts'
+import { type Finished, type Store, setAside } from '../store/store.ts'
 import type { Part } from './assemble-table.ts'
+
+/** A finished file of a table. */
+export type PublishedPart = Omit<Part, 'staged'> & Finished
 
 export type Publication = {
   store: Store
   manifest: Manifest
-  parts: readonly Part[]
+  parts: readonly PublishedPart[]
   /** Lines of `rejects.ndjson`, in their order; undefined: the file stays as it is. */
   rejects: readonly string[] | undefined
   /** Listings whose files in `raw/` belong to the export, others go; undefined: all stay as they are. */

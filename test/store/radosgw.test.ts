@@ -14,8 +14,10 @@ import { createDice } from '../helpers/dice.ts'
 import { expectSameAsFresh, growingChain, headJob, places, runOnce } from '../helpers/growing-chain.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
+import { noRedis } from '../helpers/start-redis.ts'
 import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
 import { truthWallets } from '../helpers/truth.ts'
+import { runOverQueue } from './over-a-queue.ts'
 import { noRadosgw, type Radosgw, startRadosgw } from './start-radosgw.ts'
 
 /** Kills of a run that publishes. */
@@ -44,20 +46,14 @@ async function withBucket<T>(place: BucketPlace, use: (bucket: Bucket) => Promis
 }
 
 /** A job of all demo wallets that is exported there, as a file; commands find the store by the environment. */
-function jobFile(place: BucketPlace, fields = ''): string {
+function jobFile(place: BucketPlace, more: object = { service: { baseUrl: 'demo' } }): string {
   const file = join(tempFolder(), 'test.yaml')
-  const wallets = truthWallets.map((address) => `  - "${address}"`)
-  const output = `output: ${nameOfPlace(place)}\nstore: { endpoint: "${place.endpoint}" }`
-  const text = [
-    'chain: 43114',
-    'endBlock: 421',
-    'addresses:',
-    ...wallets,
-    output,
-    'maxRowsPerFile: 1500',
-    fields,
-  ]
-  writeFileSync(file, `${text.join('\n')}\nservice: { baseUrl: demo }\n`)
+  const { bucket, prefix, endpoint } = place
+  const fields = {
+    ...{ chain: 43114, endBlock: 421, addresses: truthWallets, maxRowsPerFile: 1500 },
+    ...{ output: `s3://${bucket}/${prefix}`, store: { endpoint }, ...more },
+  }
+  writeFileSync(file, JSON.stringify(fields))
   return file
 }
 
@@ -175,6 +171,17 @@ describe.skipIf(noRadosgw)('an object store', async () => {
     const { stderr = '' } = runs.find(({ exit }) => exit === 8) ?? {}
     expect(stderr).toMatch(/OUTPUT_LOCKED: test: s3:\/\/lake\/.*: process \d+ on .* holds the output/)
     expect(await publishedBytes(place)).toEqual(outputBytes(whole))
+  })
+
+  test.skipIf(noRedis)('is all that machines share which do a run over a queue', async () => {
+    const place = radosgw.place()
+    const job = jobFile(place, { partitionBy: 'blocks:100', service: undefined })
+    expect(await runOverQueue(job, radosgw.endpoint)).toEqual({ exit: 0, isKilled: true })
+    const output = join(tempFolder(), 'alone')
+    await exportDemo(output, { maxRowsPerFile: 1_500, partitionBy: 'blocks:100' })
+    expect(await publishedBytes(place)).toEqual(outputBytes(output))
+    const paths = await withBucket(place, async (bucket) => [...(await bucket.sizes('')).keys()])
+    expect(paths.filter((path) => path.startsWith('.walletlake/'))).toEqual([])
   })
 
   test('keeps what another has published meanwhile', async () => {

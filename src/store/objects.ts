@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto'
+import { copyFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { basename, join, relative, sep } from 'node:path'
+import { diskError, makeFolder, publishFile, readTextIfAny } from '../core/disk.ts'
+import { ExportError } from '../core/errors.ts'
+import type { BucketPlace, Job } from '../core/model.ts'
+import { makeScratch } from '../core/scratch-folder.ts'
+import { openBucket } from './bucket.ts'
+
+/**
+ * Objects that many machines write and read at once, below a folder of an output. Each appears whole or not at all, and what is
+ * written twice is the same both times. Paths are relative, with forward slashes. Everything throws OUTPUT_FAILED.
+ */
+export type Objects = {
+  /** The text of a small object; undefined where there is none. */
+  readText(path: string): Promise<string | undefined>
+  putText(path: string, text: string): Promise<void>
+  /** Writes a local file, which stays. */
+  putFile(path: string, from: string): Promise<void>
+  /** Where this machine can read an object. */
+  localPath(path: string): Promise<string>
+  /** All whose paths begin so. */
+  paths(start: string): Promise<readonly string[]>
+  /** Removes all of them. */
+  clear(): Promise<void>
+  /** Ends the work on them; local copies go. */
+  close(): Promise<void>
+}
+
+/** Opens the objects below a folder of a job's output, which is a folder or a place in an object store. */
+export async function openObjects(
+  { output, store }: Pick<Job, 'output' | 'store'>,
+  below: string,
+): Promise<Objects> {
+  if (store === undefined) return folderObjects(join(output, below))
+  return bucketObjects({ ...store, prefix: [store.prefix, below].filter((part) => part !== '').join('/') })
+}
+
+const UNFINISHED = 'unfinished'
+
+function folderObjects(folder: string): Objects {
+  const at = (path: string) => join(folder, path)
+  /** Several processes may write the same object at once: each under a name of its own. */
+  const put = async (path: string, write: (beside: string) => Promise<void>) => {
+    const beside = join(folder, UNFINISHED, `${randomBytes(6).toString('hex')}-${basename(path)}`)
+    try {
+      await makeFolder(join(folder, UNFINISHED))
+      await write(beside)
+      await publishFile(beside, at(path))
+    } catch (cause) {
+      await rm(beside, { force: true }).catch(() => undefined)
+      throw diskError(`cannot write ${at(path)}`, cause)
+    }
+  }
+  return {
+    readText: (path) => readTextIfAny(at(path)),
+    putText: (path, text) => put(path, (beside) => writeFile(beside, text)),
+    putFile: (path, from) => put(path, (beside) => copyFile(from, beside)),
+    localPath: async (path) => at(path),
+    paths: async (start) => (await filesBelow(folder)).filter((path) => path.startsWith(start)),
+    clear: () => rm(folder, { recursive: true, force: true }),
+    close: async () => {},
+  }
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true, recursive: true })
+    const files = entries.filter((entry) => entry.isFile())
+    const paths = files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
+    return paths.map((path) => path.split(sep).join('/')).filter((path) => !path.startsWith(`${UNFINISHED}/`))
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw diskError(`cannot list ${folder}`, cause)
+  }
+}
+
+async function bucketObjects(place: BucketPlace): Promise<Objects> {
+  const bucket = await openBucket(place)
+  const copies = await makeScratch('objects')
+  const fetched = new Map<string, Promise<string>>()
+  const fetch = async (path: string) => {
+    const to = join(copies, path)
+    if ((await bucket.fetch(path, to)) !== undefined) return to
+    throw new ExportError('OUTPUT_FAILED', `${bucket.name}/${path}: it is not there`)
+  }
+  const paths = async (start: string) => [...(await bucket.sizes(start)).keys()]
+  return {
+    readText: async (path) => (await bucket.readText(path))?.text,
+    putText: async (path, text) => {
+      await bucket.putText(path, text)
+    },
+    putFile: (path, from) => bucket.putFile(path, from),
+    localPath: (path) => {
+      const known = fetched.get(path)
+      if (known !== undefined) return known
+      const copy = fetch(path).catch((thrown) => {
+        fetched.delete(path)
+        throw thrown
+      })
+      fetched.set(path, copy)
+      return copy
+    },
+    paths,
+    clear: async () => {
+      await bucket.remove(await paths(''))
+      await bucket.abortUploads(() => true)
+    },
+    close: async () => {
+      bucket.close()
+      await rm(copies, { recursive: true, force: true })
+    },
+  }
+}
