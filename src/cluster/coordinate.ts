@@ -6,11 +6,11 @@ import { joinStarts } from './partition-starts.ts'
 import type { Plan } from './plan.ts'
 import { planReads, planWrites, planWritesAt } from './plan-units.ts'
 import { publishRun } from './publish-run.ts'
-import type { Kind, OpenRun, UnitQueue } from './queue.ts'
+import type { UnitQueue } from './queue.ts'
 import { listPages, listPartitions, listStarts, type Record } from './record.ts'
+import type { Kind, OpenRun } from './server/shared-server.ts'
 import { readTally } from './tally.ts'
 import { describeUnit, type Unit, type WriteUnit } from './unit.ts'
-import { listWorkers } from './workers.ts'
 
 export type Coordinating = {
   plan: Plan
@@ -65,9 +65,9 @@ async function finishUnits(going: Coordinating, { kind, missing }: Phase): Promi
   let [empty, plannings] = [EMPTY_LOOKS, 0]
   for (;;) {
     going.signal.throwIfAborted()
-    await queue.announce(run)
+    await queue.server.announce(run)
     const { left, failed } = await queue.counts(plan.id, kind)
-    const alive = await listWorkers(queue.redis)
+    const alive = await queue.server.workers()
     const lost = await queue.reclaim({ id: plan.id, kind, isAlive: (worker) => alive.has(worker) })
     await noteProgress(going)
     empty = left <= lost ? empty + 1 : 0
@@ -102,5 +102,5 @@ const MOST_NAMED = 5
 
 /** What the workers count, for progress and summary. */
 async function noteProgress({ queue, plan, figures }: Coordinating): Promise<void> {
-  Object.assign(figures, await readTally(queue.redis, plan.id))
+  Object.assign(figures, await readTally(queue.server, plan.id))
 }

@@ -1,34 +1,23 @@
-import { type JobsOptions, Queue, UnrecoverableError, WaitingError, Worker } from 'bullmq'
-import type { Redis } from 'ioredis'
+import {
+  type BackendClasses,
+  type ConnectionOptions,
+  type IQueueBackend,
+  type JobsOptions,
+  UnrecoverableError,
+  WaitingError,
+  withBackend,
+} from 'bullmq'
 import { ExportError } from '../core/errors.ts'
-import type { BucketPlace } from '../core/model.ts'
-import { openRedis } from './open-redis.ts'
+import { openServer } from './server/open-server.ts'
+import type { Kind, SharedServer } from './server/shared-server.ts'
 import { nameUnit, type Unit } from './unit.ts'
-
-/** A run that is under way: where its record lies, and whom its requests count for. */
-export type OpenRun = {
-  id: string
-  name: string
-  /** As users name it; a folder in full. */
-  output: string
-  /** The object store that the record lies in, if it lies in one. */
-  store?: BucketPlace | undefined
-  quota: string
-}
 
 /** Units of a run by what has become of them; those that are done leave no trace but their objects. */
 export type UnitCounts = { left: number; failed: number }
 
-export type Kind = Unit['kind']
-
 /** The queue of units, by BullMQ: a means, never the record of what is done. */
 export type UnitQueue = {
-  redis: Redis
-  /** Lets workers know of a run; resolves with whether they knew it already. */
-  announce(run: OpenRun): Promise<boolean>
-  /** Has workers leave a run alone. */
-  withdraw(id: string): Promise<void>
-  runs(): Promise<OpenRun[]>
+  server: SharedServer
   add(id: string, units: readonly Unit[]): Promise<void>
   counts(id: string, kind: Kind): Promise<UnitCounts>
   /** Has others do what workers have under way that are not alive; resolves with how many units these have. */
@@ -64,29 +53,25 @@ const UNIT_OPTIONS: JobsOptions = {
   removeOnComplete: true,
 }
 const LOCKING = { lockDuration: 30_000, stalledInterval: 10_000, maxStalledCount: 5 }
-const RUNS = 'walletlake:runs'
 /** Units that are added at once: one big request would hold everybody up. */
 const BULK = 1_000
 
-/** Opens the queue at a Redis server. Throws USAGE for another kind of address, QUEUE_UNAVAILABLE where nothing answers. */
+/** Opens the queue at a server. Throws USAGE for another kind of address, QUEUE_UNAVAILABLE where nothing answers. */
 export async function openQueue(url: string): Promise<UnitQueue> {
-  const redis = await openRedis(url)
+  const server = await openServer(url)
+  const { Queue } = withBackend(server.backend)
   const queues = new Map<string, Queue>()
   const queueOf: QueueOf = (id, kind) => {
     const known = queues.get(`${id}/${kind}`)
     if (known !== undefined) return known
-    const queue = new Queue(kind, { prefix: prefixOf(id), connection: redis })
+    const { name, options } = server.placeOf(id, kind)
+    const queue = new Queue(name, options)
     queue.on('error', () => undefined)
     queues.set(`${id}/${kind}`, queue)
     return queue
   }
   return {
-    redis,
-    announce: async (run) => (await redis.hset(RUNS, run.id, JSON.stringify(run))) === 0,
-    withdraw: async (id) => {
-      await redis.hdel(RUNS, id)
-    },
-    runs: async () => Object.values(await redis.hgetall(RUNS)).map((text) => JSON.parse(text) as OpenRun),
+    server,
     add: (id, units) => addUnits(queueOf, id, units),
     counts: async (id, kind) => {
       const { failed = 0, ...open } = await queueOf(id, kind).getJobCounts(...OPEN, 'failed')
@@ -100,20 +85,19 @@ export async function openQueue(url: string): Promise<UnitQueue> {
     clear: async (id) => {
       for (const kind of KINDS) await queueOf(id, kind).obliterate({ force: true })
     },
-    work: (work) => startWorker(work, redis),
+    work: (work) => startWorker(work, server),
     close: async () => {
       await Promise.all([...queues.values()].map((queue) => queue.close()))
-      redis.disconnect()
+      await server.close()
     },
   }
 }
 
+type Queue = InstanceType<BackendClasses<IQueueBackend, ConnectionOptions>['Queue']>
 type QueueOf = (id: string, kind: Kind) => Queue
 
 const KINDS = ['read', 'write'] as const
 const OPEN = ['waiting', 'active', 'delayed', 'prioritized'] as const
-/** One prefix a run: what a queue remembers of one run never meets another. */
-const prefixOf = (id: string) => `walletlake-${id}`
 
 async function addUnits(queueOf: QueueOf, id: string, units: readonly Unit[]): Promise<void> {
   for (let at = 0; at < units.length; at += BULK) {
@@ -139,7 +123,7 @@ async function reclaim(queueOf: QueueOf, { id, kind, isAlive }: Reclaiming): Pro
   return lost.length
 }
 
-function startWorker(work: Work, redis: Redis): UnitWorker {
+function startWorker(work: Work, server: SharedServer): UnitWorker {
   const { id, kind, concurrency } = work
   const act = async (
     job: { data: unknown; moveToWait(token?: string): Promise<unknown> },
@@ -156,13 +140,9 @@ function startWorker(work: Work, redis: Redis): UnitWorker {
       throw work.isFinal(thrown) ? new UnrecoverableError(what) : new Error(what)
     }
   }
-  const worker = new Worker(kind, act, {
-    ...LOCKING,
-    prefix: prefixOf(id),
-    concurrency,
-    name: work.worker,
-    connection: redis,
-  })
+  const { Worker } = withBackend(server.backend)
+  const { name, options } = server.placeOf(id, kind)
+  const worker = new Worker(name, act, { ...options, ...LOCKING, concurrency, name: work.worker })
   worker.on('error', () => undefined)
   return {
     setConcurrency: (most) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { type Bounds, startBounds } from '../client/bounds.ts'
-import { quotaName } from '../client/gate/redis-quota.ts'
+import { quotaName } from '../client/gate/quota-book.ts'
 import { requireService } from '../client/open-requester.ts'
 import { toExportError } from '../core/errors.ts'
 import { type Figures, newFigures } from '../core/figures.ts'
@@ -18,11 +18,10 @@ import { coordinate } from './coordinate.ts'
 import { planRun } from './plan.ts'
 import { openQueue, type UnitQueue } from './queue.ts'
 import { keepPlan, openRecord, type Record } from './record.ts'
-import { forgetTally } from './tally.ts'
 
 /** How jobs are run by workers on many machines. */
 export type QueueRunOptions = Pick<Bounds, 'deadlineMs' | 'signal'> & {
-  /** Address of the Redis that all machines reach. */
+  /** Address of the Redis or PostgreSQL that all machines reach. */
   queue: string
   apiKey?: string | undefined
   fresh?: boolean
@@ -104,7 +103,7 @@ async function runOpened(
 
 /** Workers leave the run alone; where the queue is away, they do so once nothing is there to do. */
 async function leave({ queue }: Running, id: string): Promise<void> {
-  const gone = queue.withdraw(id).then(() => Promise.all([queue.clear(id), forgetTally(queue.redis, id)]))
+  const gone = queue.server.withdraw(id).then(() => queue.clear(id))
   const late = new Promise((done) => setTimeout(done, LEAVE_MS).unref())
   await Promise.race([gone.catch(() => undefined), late])
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
-import { quotaName, redisQuota } from '../client/gate/redis-quota.ts'
+import { bookedQuota, quotaName } from '../client/gate/quota-book.ts'
 import { createSharedGate } from '../client/gate/shared-gate.ts'
 import { openRequester } from '../client/open-requester.ts'
 import { ExportError, toExportError } from '../core/errors.ts'
@@ -9,12 +9,12 @@ import { newFigures } from '../core/figures.ts'
 import { orAborted } from '../core/follow-signal.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import type { Plan } from './plan.ts'
-import { type Kind, type OpenRun, openQueue, type UnitQueue, type UnitWorker } from './queue.ts'
+import { openQueue, type UnitQueue, type UnitWorker } from './queue.ts'
 import { readUnit } from './read-unit.ts'
 import { openRecord, type Record, readPlan } from './record.ts'
+import type { Kind, OpenRun } from './server/shared-server.ts'
 import { addToTally, type Telling } from './tally.ts'
 import type { Unit } from './unit.ts'
-import { sayAlive, sayGone } from './workers.ts'
 import { writeUnit } from './write-unit.ts'
 
 /** How a worker works. */
@@ -56,7 +56,7 @@ export async function work(options: WorkOptions): Promise<void> {
   const worker: Worker = { options, queue, id, serving: new Map(), refused: new Set(), stop: stop.signal }
   try {
     while (!options.signal.aborted) {
-      // A Redis that is away holds nobody who is to end.
+      // A server that is away holds nobody who is to end.
       await orAborted(look(worker), options.signal).catch(passAbort(options.signal))
       await wait(LOOK_MS, undefined, { signal: options.signal }).catch(() => undefined)
     }
@@ -64,7 +64,7 @@ export async function work(options: WorkOptions): Promise<void> {
     await Promise.all([...worker.serving.values()].map((one) => one.close()))
     clearTimeout(late)
   } finally {
-    await sayGone(queue.redis, id).catch(() => undefined)
+    await queue.server.sayGone(id).catch(() => undefined)
     await queue.close()
   }
 }
@@ -78,10 +78,10 @@ const handedBack = () => new ExportError('INTERRUPTED', 'the unit was handed bac
 /** Takes up runs that are new, lets go of those that are over, and shares the places among them. */
 async function look(worker: Worker): Promise<void> {
   const { queue, serving, options, id } = worker
-  await sayAlive(queue.redis, id)
-  const runs = new Map((await queue.runs()).map((run) => [run.id, run]))
+  await queue.server.sayAlive(id)
+  const runs = new Map((await queue.server.runs()).map((run) => [run.id, run]))
   for (const [run, one] of serving) {
-    await addToTally(queue.redis, run, one)
+    await addToTally(queue.server, run, one)
     if (runs.has(run)) continue
     serving.delete(run)
     void one.close().catch(() => undefined)
@@ -93,6 +93,13 @@ async function look(worker: Worker): Promise<void> {
   }
   const share = Math.max(1, Math.floor(options.concurrency / Math.max(1, serving.size)))
   for (const { workers } of serving.values()) workers[0]?.setConcurrency(share)
+}
+
+/** Has others do what is left of a unit; units of a run that is over would lie about. */
+async function addRest({ server, add }: UnitQueue, id: string, rest: readonly Unit[]): Promise<void> {
+  if (rest.length === 0) return
+  const open = await server.runs()
+  if (open.some((run) => run.id === id)) await add(id, rest)
 }
 
 /** Begins to work for a run; undefined where its record cannot be seen from here. */
@@ -120,8 +127,8 @@ async function serveBy(worker: Worker, run: OpenRun, record: Record): Promise<Se
   const telling: Telling = { figures, told: {} }
   const act = async (unit: Unit) => {
     if (unit.kind === 'write') await writeUnit(working, unit)
-    else await queue.add(run.id, await readUnit(working, unit))
-    await addToTally(queue.redis, run.id, telling)
+    else await addRest(queue, run.id, await readUnit(working, unit))
+    await addToTally(queue.server, run.id, telling)
   }
   const begin = (kind: Kind, concurrency: number) =>
     queue.work({
@@ -156,7 +163,7 @@ function openRequesterOf({ options, queue, stop }: Worker, { plan, run, figures 
   return openRequester(plan.job, {
     apiKey,
     demoUrl: undefined,
-    gate: createSharedGate(redisQuota(queue.redis, run.quota)),
+    gate: createSharedGate(bookedQuota(queue.server.book(run.quota))),
     limit: limitConcurrency(concurrency),
     signal: stop,
     figures,

@@ -1,107 +1,105 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createDataService } from '../../src/service/create-data-service.ts'
-import { DEMO_WALLETS } from '../../src/service/demo-wallets.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
-import { type Fault, type Loopback, send, startLoopback } from '../helpers/loopback.ts'
-import { outputBytes } from '../helpers/output-bytes.ts'
-import { noRedis, startRedis, type TestRedis } from '../helpers/start-redis.ts'
+import { type Fault, type Loopback, send } from '../helpers/loopback.ts'
+import { ADDRESSES, place, writeJob } from '../helpers/queued-runs.ts'
+import { SHARED_SERVERS, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-const addresses = DEMO_WALLETS.slice(0, 16).map((address) => address.toLowerCase())
-
-/** A job of some wallets in partitions, in a folder that all workers see. */
-function writeJob(folder: string, more = 'endBlock: 421\npartitionBy: blocks:100\n'): string {
-  const file = join(folder, 'many.yaml')
-  const list = addresses.map((address) => `  - { address: "${address}" }`).join('\n')
-  writeFileSync(file, `chain: 43114\naddresses:\n${list}\n${more}`)
-  return file
-}
-
-describe.skipIf(noRedis)('a run over a queue', () => {
-  let redis: TestRedis
-  let admin: Redis
+describe.for(SHARED_SERVERS)('a run over a queue on $kind', ({ isMissing, start }) => {
+  const onServer = test.skipIf(isMissing)
+  let server: TestServer
   beforeAll(async () => {
-    redis = await startRedis()
-    admin = new Redis(redis.url)
+    if (!isMissing) server = await start()
   })
   afterAll(async () => {
-    admin.disconnect()
-    await redis.stop()
+    if (!isMissing) await server.stop()
   })
 
-  type Place = { folder: string; job: string; env: NodeJS.ProcessEnv; service: Loopback }
-
-  async function place(fault?: Fault): Promise<Place> {
-    await admin.flushall()
-    const folder = tempFolder()
-    const service = await startLoopback(createDataService(), fault)
-    return { folder, job: writeJob(folder), service, env: { WALLETLAKE_BASE_URL: service.url } }
-  }
-
-  function startWorker({ env, folder }: Place) {
-    const worker = startCommand(['worker', '--queue', redis.url, '--concurrency', '3'], env, { cwd: folder })
-    onTestFinished(() => {
-      worker.kill('SIGKILL')
-    })
-    return worker
-  }
-
-  const runQueued = ({ job, env, folder }: Place, output: string) =>
-    runCommand(['run', job, '--output', output, '--queue', redis.url], env, { cwd: folder })
-
-  const runAlone = ({ job, env, folder }: Place) =>
-    runCommand(['run', job, '--output', 'alone'], env, { cwd: folder })
-
-  const bytesOf = ({ folder }: Place, output: string) => outputBytes(join(folder, output))
-
-  test('writes the bytes of one machine though a worker is killed', async () => {
+  onServer('writes the bytes of one machine though a worker is killed', async () => {
     let kill = () => {}
-    const at = await place(({ count }) => (count === 12 ? afterwards(() => kill()) : undefined))
-    const [first] = [startWorker(at), startWorker(at), startWorker(at)]
+    const at = await place(server, ({ count }) => (count === 12 ? afterwards(() => kill()) : undefined))
+    const [first] = [at.startWorker(), at.startWorker(), at.startWorker()]
     kill = () => first.kill('SIGKILL')
-    const { exit, stderr } = await runQueued(at, 'many')
+    const { exit, stderr } = await at.runQueued()
     expect([exit, stderr.match(/^[A-Z_]+:.*/m)?.[0]]).toEqual([0, undefined])
     expect(first.killed).toBe(true)
-    expect((await runAlone(at)).exit).toBe(0)
-    expect(bytesOf(at, 'many')).toEqual(bytesOf(at, 'alone'))
-    expect(Object.keys(bytesOf(at, 'many')).length).toBeGreaterThan(20)
+    expect(await server.leftovers()).toEqual([])
+    expect((await at.runAlone()).exit).toBe(0)
+    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
+    expect(Object.keys(at.bytesOf('many')).length).toBeGreaterThan(20)
   })
 
-  test('cuts months where one machine cuts them', async () => {
-    const at = await place()
-    writeJob(at.folder, 'endBlock: 421\npartitionBy: month\nformat: parquet\nmaxRowsPerFile: 200\n')
-    startWorker(at)
-    expect((await runQueued(at, 'many')).exit).toBe(0)
-    expect((await runAlone(at)).exit).toBe(0)
-    expect(bytesOf(at, 'many')).toEqual(bytesOf(at, 'alone'))
-  })
-
-  test('plans again what an emptied queue lost, and asks nothing twice that is stored', async () => {
-    const at = await place(({ count }) => (count === 20 ? afterwards(() => admin.flushall()) : undefined))
-    startWorker(at)
-    const { exit, stderr } = await runQueued(at, 'many')
+  onServer('plans again what an emptied queue lost, and asks nothing twice that is stored', async () => {
+    const at = await place(server, ({ count }) =>
+      count === 20 ? afterwards(() => server.empty()) : undefined,
+    )
+    at.startWorker()
+    const { exit, stderr } = await at.runQueued()
     expect(exit).toBe(0)
     expect(stderr).toMatch(/the queue lost units; \d+ units? (is|are) planned again/)
+    const together = [...at.service.asked]
+    expect((await at.runAlone()).exit).toBe(0)
+    const twice = ADDRESSES.filter(
+      (one) => asksOf(together, one) > asksOf(at.service.asked.slice(together.length), one),
+    )
     const underWay = 3
-    const asked = at.service.asked.length
-    expect((await runAlone(at)).exit).toBe(0)
-    expect(asked).toBeLessThanOrEqual(at.service.asked.length - asked + underWay)
-    expect(bytesOf(at, 'many')).toEqual(bytesOf(at, 'alone'))
+    expect(twice.length).toBeLessThanOrEqual(underWay)
+    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
+  })
+
+  onServer('shows runs, units and workers, and a worker that is stopped ends well', async () => {
+    const [held, answer] = signalled()
+    const [isReached, reached] = signalled()
+    const reach = () => {
+      reached()
+      return held
+    }
+    const at = await place(server, ({ count }) => (count === 20 ? afterwards(() => reach()) : undefined))
+    const worker = at.startWorker()
+    const run = at.runQueued()
+    await isReached
+    const shown = await runCommand(['status', '--queue', server.url, '--json'])
+    expect(JSON.parse(shown.stdout)).toMatchObject({
+      workers: 1,
+      runs: [{ name: 'many', units: { write: { done: 0, left: 0, failed: 0 } } }],
+    })
+    const words = await runCommand(['status', '--queue', server.url])
+    expect(words.stdout).toMatch(/^1 worker\nmany: in .*\n {2}reading: \d+ done, \d+ left, 0 failed\n/)
+    answer()
+    expect((await run).exit).toBe(0)
+    worker.kill('SIGTERM')
+    expect((await worker.ended).exit).toBe(0)
+  })
+})
+
+const [{ isMissing, start }] = SHARED_SERVERS
+
+describe.skipIf(isMissing)('a run over a queue', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await start()
+  })
+  afterAll(() => server.stop())
+
+  test('cuts months where one machine cuts them', async () => {
+    const at = await place(server)
+    at.writeJob('endBlock: 421\npartitionBy: month\nformat: parquet\nmaxRowsPerFile: 200\n')
+    at.startWorker()
+    expect((await at.runQueued()).exit).toBe(0)
+    expect((await at.runAlone()).exit).toBe(0)
+    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
   })
 
   test('names a unit that fails for good, and later does only what is missing', async () => {
-    const refused = addresses[3] ?? ''
+    const refused = ADDRESSES[3] ?? ''
     let isRefusing = true
-    const at = await place(({ path }) =>
+    const at = await place(server, ({ path }) =>
       isRefusing && path.toLowerCase().includes(refused)
         ? (response) => void response.writeHead(403).end('{"message":"no"}')
         : undefined,
     )
-    startWorker(at)
-    const failed = await runQueued(at, 'many')
+    at.startWorker()
+    const failed = await at.runQueued()
     expect(failed.exit).toBe(5)
     expect(failed.stderr).toMatch(
       /^UNITS_FAILED: many: 1 unit failed for good: wallet \d+ in blocks 0 to 420/m,
@@ -109,57 +107,33 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     expect(failed.stderr).toMatch(/KEY_REFUSED.*\nfix: /)
     isRefusing = false
     const before = at.service.asked.length
-    expect((await runQueued(at, 'many')).exit).toBe(0)
+    expect((await at.runQueued()).exit).toBe(0)
     const later = at.service.asked.slice(before).map(({ path }) => path.toLowerCase().includes(refused))
     expect(later.every(Boolean)).toBe(true)
-    expect((await runAlone(at)).exit).toBe(0)
-    expect(bytesOf(at, 'many')).toEqual(bytesOf(at, 'alone'))
-  })
-
-  test('shows runs, units and workers, and a worker that is stopped ends well', async () => {
-    const [held, answer] = signalled()
-    const [isReached, reached] = signalled()
-    const reach = () => {
-      reached()
-      return held
-    }
-    const at = await place(({ count }) => (count === 20 ? afterwards(() => reach()) : undefined))
-    const worker = startWorker(at)
-    const run = runQueued(at, 'many')
-    await isReached
-    const shown = await runCommand(['status', '--queue', redis.url, '--json'])
-    expect(JSON.parse(shown.stdout)).toMatchObject({
-      workers: 1,
-      runs: [{ name: 'many', units: { write: { done: 0, left: 0, failed: 0 } } }],
-    })
-    const words = await runCommand(['status', '--queue', redis.url])
-    expect(words.stdout).toMatch(/^1 worker\nmany: in .*\n {2}reading: \d+ done, \d+ left, 0 failed\n/)
-    answer()
-    expect((await run).exit).toBe(0)
-    worker.kill('SIGTERM')
-    expect((await worker.ended).exit).toBe(0)
+    expect((await at.runAlone()).exit).toBe(0)
+    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
   })
 
   test('hands units back that a stopped worker does not finish in time', async () => {
     const [isReached, reached] = signalled()
-    const at = await place(({ count }) => (count === 6 ? () => reached() : undefined))
-    const worker = startCommand(['worker', '--queue', redis.url, '--shutdown-timeout', '200ms'], at.env, {
+    const at = await place(server, ({ count }) => (count === 6 ? () => reached() : undefined))
+    const worker = startCommand(['worker', '--queue', server.url, '--shutdown-timeout', '200ms'], at.env, {
       cwd: at.folder,
     })
-    const run = runQueued(at, 'many')
+    const run = at.runQueued()
     await isReached
     worker.kill('SIGTERM')
     const { exit, stderr } = await worker.ended
     expect([exit, stderr]).toEqual([0, expect.stringContaining('finished or handed back')])
-    startWorker(at)
+    at.startWorker()
     expect((await run).exit).toBe(0)
-    expect((await runAlone(at)).exit).toBe(0)
-    expect(bytesOf(at, 'many')).toEqual(bytesOf(at, 'alone'))
+    expect((await at.runAlone()).exit).toBe(0)
+    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
   })
 
   test('keeps a worker with another key from serving it', async () => {
-    const at = await place()
-    const stranger = startCommand(['worker', '--queue', redis.url], { WALLETLAKE_API_KEY: 'another' })
+    const at = await place(server)
+    const stranger = startCommand(['worker', '--queue', server.url], { WALLETLAKE_API_KEY: 'another' })
     onTestFinished(() => {
       stranger.kill('SIGKILL')
     })
@@ -168,10 +142,10 @@ describe.skipIf(noRedis)('a run over a queue', () => {
         if (String(chunk).includes('begun with another key')) resolve()
       })
     })
-    const run = runQueued(at, 'many')
+    const run = at.runQueued()
     await said
     expect(at.service.asked).toEqual([])
-    startWorker(at)
+    at.startWorker()
     expect((await run).exit).toBe(0)
   })
 })
@@ -193,12 +167,11 @@ describe('what a run over a queue does not take', () => {
     expect(stderr).toContain(`a run over a queue does not take ${what} yet\nfix: `)
   })
 
-  test.for([
-    { url: 'postgres://host/db', says: 'a queue in PostgreSQL is not supported' },
-    { url: 'nonsense', says: '--queue takes an address of Redis' },
-  ])('is said of the address $url', async ({ url, says }) => {
+  test.for(['mysql://host/db', 'nonsense'])('is said of the address %s', async (url) => {
     const { exit, stderr } = await runCommand(['worker', '--queue', url])
+    const says = '--queue takes an address of Redis or PostgreSQL'
     expect([exit, stderr]).toEqual([2, expect.stringContaining(`${says}\nfix: Give --queue redis://`)])
+    expect(stderr).toContain('postgres://')
   })
 })
 
@@ -209,6 +182,11 @@ function signalled(): [Promise<void>, () => void] {
     fulfil = resolve
   })
   return [promise, fulfil]
+}
+
+/** How often a wallet was asked for. */
+function asksOf(asked: Loopback['asked'], address: string): number {
+  return asked.filter(({ path }) => path.toLowerCase().includes(address)).length
 }
 
 /** Does something before the right answer is sent. */

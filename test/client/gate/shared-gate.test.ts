@@ -1,9 +1,8 @@
-import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { quotaName, readQuota, redisQuota } from '../../../src/client/gate/redis-quota.ts'
+import { bookedQuota, quotaName, readQuota } from '../../../src/client/gate/quota-book.ts'
 import { createSharedGate } from '../../../src/client/gate/shared-gate.ts'
 import type { SharedQuota, Slot } from '../../../src/client/gate/shared-quota.ts'
-import { noRedis, startRedis, type TestRedis } from '../../helpers/start-redis.ts'
+import { SHARED_SERVERS, type TestServer } from '../../helpers/shared-servers.ts'
 
 const granted = { kind: 'granted', remaining: undefined, resetMs: undefined } as const
 
@@ -78,28 +77,26 @@ test('the name of a quota differs by service and key, and holds neither', () => 
   expect(name).not.toBe(quotaName({ baseUrl: 'https://a.example', apiKey: 'other' }))
 })
 
-describe.skipIf(noRedis)('the book of a quota on Redis', () => {
-  let server: TestRedis
-  let redis: Redis
+describe.for(SHARED_SERVERS)('the book of a quota on $kind', ({ isMissing, start }) => {
+  let server: TestServer
   beforeAll(async () => {
-    server = await startRedis()
-    redis = new Redis(server.url)
+    if (!isMissing) server = await start()
   })
   afterAll(async () => {
-    redis.disconnect()
-    await server.stop()
+    if (!isMissing) await server.stop()
   })
+  const quotaOf = (name: string) => bookedQuota(server.book(name))
 
-  test('gives each slot to one process only', async () => {
-    const [one, other] = [redisQuota(redis, 'both'), redisQuota(redis, 'both')]
+  test.skipIf(isMissing)('gives each slot to one process only', async () => {
+    const [one, other] = [quotaOf('both'), quotaOf('both')]
     const taken = await Promise.all([one, other, one, other].map((quota) => quota.take(5)))
-    const numbers = taken.flatMap(({ slots }) => slots.map(({ nth }) => nth))
+    const numbers = taken.flatMap(({ slots }) => slots.map(({ nth }) => nth)).sort((a, b) => a - b)
     expect(numbers).toEqual(numbers.map((_, at) => at + 1))
     expect(taken.flatMap(({ slots }) => slots).every(({ delayMs }) => delayMs <= 100)).toBe(true)
   })
 
-  test('holds every process back for as long as the service asked one', async () => {
-    const [one, other] = [redisQuota(redis, 'held'), redisQuota(redis, 'held')]
+  test.skipIf(isMissing)('holds every process back for as long as the service asked one', async () => {
+    const [one, other] = [quotaOf('held'), quotaOf('held')]
     const { slots } = await one.take(1)
     await one.hold({ slot: slots[0], waitMs: 60_000 })
     const { slots: none, pausedMs } = await other.take(5)
@@ -107,18 +104,18 @@ describe.skipIf(noRedis)('the book of a quota on Redis', () => {
     expect(pausedMs).toBeGreaterThan(50_000)
   })
 
-  test('learns a rate from a refusal and keeps it for all', async () => {
-    const quota = redisQuota(redis, 'learnt')
-    expect(await readQuota(redis, 'learnt')).toEqual({ perSecond: undefined, pausedMs: 0 })
+  test.skipIf(isMissing)('learns a rate from a refusal and keeps it for all', async () => {
+    const quota = quotaOf('learnt')
+    expect(await readQuota(server.book('learnt'))).toEqual({ perSecond: undefined, pausedMs: 0 })
     const { slots } = await quota.take(3)
     await quota.hold({ slot: slots.at(-1), waitMs: 0 })
-    const after = await redisQuota(redis, 'learnt').take(1)
+    const after = await quotaOf('learnt').take(1)
     expect(after.slots[0]?.stretch).toBe(1)
-    expect((await readQuota(redis, 'learnt')).perSecond).toBeGreaterThan(0)
+    expect((await readQuota(server.book('learnt'))).perSecond).toBeGreaterThan(0)
   })
 
-  test('counts the refusals of one herd as one', async () => {
-    const quota = redisQuota(redis, 'herd')
+  test.skipIf(isMissing)('counts the refusals of one herd as one', async () => {
+    const quota = quotaOf('herd')
     const { slots } = await quota.take(3)
     for (const slot of slots) await quota.hold({ slot, waitMs: 0 })
     const first = (await quota.take(1)).slots[0]

@@ -1,3 +1,26 @@
+import type { Book } from './quota-book.ts'
+import { SHARED_PACE } from './shared-quota.ts'
+
+/** What is needed of a Redis client; it waits for a server that is away. */
+export type RedisScripts = {
+  eval(script: string, keys: number, ...args: (string | number)[]): Promise<unknown>
+}
+
+/** The book of a quota on Redis: one script, by the clock of the server unless a test has its own. */
+export function redisBook(redis: RedisScripts, quota: string, clock?: () => number): Book {
+  // The book, and when requests left lately; in one slot of a cluster.
+  const keys = [`{${quota}}`, `{${quota}}:departures`]
+  return async (op, ...args) =>
+    (await redis.eval(
+      SCRIPT,
+      2,
+      ...keys,
+      JSON.stringify({ ...SHARED_PACE, now: clock?.() }),
+      op,
+      ...args,
+    )) as string[]
+}
+
 /**
  * The book of a quota, in Lua: a generic cell rate whose rate is learnt from refusals, for all processes together.
  *
@@ -8,10 +31,10 @@
  *
  * `take` gives slots, `hold` tells of a refusal or of a pause, `look` takes nothing. Numbers are passed as text.
  */
-export const REDIS_PACE = `
+const SCRIPT = `
 local time = redis.call('TIME')
-local now = time[1] * 1000 + time[2] / 1000
 local pace = cjson.decode(ARGV[1])
+local now = pace.now or time[1] * 1000 + time[2] / 1000
 local op = ARGV[2]
 local NAMES = {'base', 'doubling', 'risen', 'best', 'slot', 'pause', 'stretch', 'since', 'left', 'refused', 'last',
   'lastAt', 'trip', 'rested', 'droughts', 'stride', 'isFull', 'newest'}
@@ -72,7 +95,7 @@ end
 
 -- What was granted for long is no accident of a store.
 local function sustained(one)
-  local from = math.max(s.since, one.last - pace.sustainedMs)
+  local from = math.max(0, one.last - pace.sustainedMs)
   local length = one.last - from
   if length < pace.sustainedMs / 4 then return 0 end
   local left = 0
@@ -89,8 +112,9 @@ end
 
 local function learn(grants)
   local marks = {}
-  for i, at in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do marks[i] = tonumber(at) end
-  local one = {marks = marks, stride = s.stride, grants = grants, last = s.lastAt}
+  -- Counted from the begin of the stretch: JSON has no room for more digits.
+  for i, at in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do marks[i] = tonumber(at) - s.since end
+  local one = {marks = marks, stride = s.stride, grants = grants, last = s.lastAt - s.since}
   local length = math.max(s.lastAt - s.since, s.trip, 1)
   local paused = math.max(now - s.lastAt, 1)
   local least = grants / (length + math.min(s.rested, paused))

@@ -1,0 +1,64 @@
+import { createRedisBackend } from 'bullmq'
+import { Redis } from 'ioredis'
+import { redisBook } from '../../client/gate/redis-book.ts'
+import {
+  ALIVE_SECONDS,
+  type Connecting,
+  FORGET_SECONDS,
+  type OpenRun,
+  type SharedServer,
+} from './shared-server.ts'
+
+const RUNS = 'walletlake:runs'
+const workerKey = (id: string) => `walletlake:worker:${id}`
+/** One prefix a run: what a queue remembers of one run never meets another. */
+const prefixOf = (id: string) => `walletlake-${id}`
+const tallyKey = (id: string) => `${prefixOf(id)}:tally`
+
+/** Connects to a Redis; its commands wait for one that is away. */
+export function connectRedis(url: string): Connecting {
+  let trouble: string | undefined
+  const redis = new Redis(url, {
+    maxRetriesPerRequest: null,
+    retryStrategy: (times) => Math.min(1_000, 50 * times),
+  })
+  redis.on('error', (error: Error) => {
+    trouble = error.message
+  })
+  return { server: serverOn(redis), ready: redis.ping(), trouble: () => trouble }
+}
+
+function serverOn(redis: Redis): SharedServer {
+  return {
+    announce: async (run) => void (await redis.hset(RUNS, run.id, JSON.stringify(run))),
+    withdraw: async (id) => void (await redis.multi().hdel(RUNS, id).del(tallyKey(id)).exec()),
+    runs: async () => Object.values(await redis.hgetall(RUNS)).map((text) => JSON.parse(text) as OpenRun),
+    sayAlive: async (id) => void (await redis.set(workerKey(id), '1', 'EX', ALIVE_SECONDS)),
+    sayGone: async (id) => void (await redis.del(workerKey(id))),
+    workers: () => listWorkers(redis),
+    count: async (id, more) => {
+      const batch = redis.pipeline()
+      for (const [name, count] of Object.entries(more)) batch.hincrby(tallyKey(id), name, count)
+      await batch.expire(tallyKey(id), FORGET_SECONDS).exec()
+    },
+    counted: async (id) => {
+      const counts = await redis.hgetall(tallyKey(id))
+      return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, Number(count)]))
+    },
+    book: (quota) => redisBook(redis, quota),
+    backend: createRedisBackend,
+    placeOf: (id, kind) => ({ name: kind, options: { prefix: prefixOf(id), connection: redis } }),
+    close: async () => redis.disconnect(),
+  }
+}
+
+async function listWorkers(redis: Redis): Promise<Set<string>> {
+  const workers = new Set<string>()
+  let cursor = '0'
+  do {
+    const [next, keys] = await redis.scan(cursor, 'MATCH', workerKey('*'), 'COUNT', 1_000)
+    for (const key of keys) workers.add(key.slice(workerKey('').length))
+    cursor = next
+  } while (cursor !== '0')
+  return workers
+}
