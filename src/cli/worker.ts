@@ -12,7 +12,7 @@ export function workerCommand(program: Command): void {
     .command('worker')
     .summary('do the work of runs over a queue')
     .description('do the work of all runs over a queue, until it is stopped')
-    .requiredOption('--queue <url>', 'the Redis that all machines reach: redis://host:6379')
+    .requiredOption('--queue <url>', 'what all machines reach: redis://host:6379 or postgres://…')
     .option('--concurrency <n>', 'units that are read at once, 1 to 256', '16')
     .option('--shutdown-timeout <duration>', 'once stopped, hand back what is not done by then', '30s')
   logOptions(command)
@@ -25,7 +25,7 @@ A worker needs no job file: \`run --queue\` keeps the plan beside the output, in
 object store or a folder that all machines see under the same path. It needs the
 same WALLETLAKE_API_KEY. SIGTERM ends it: units under way are finished or handed back.`
 
-/** After the time for shutdown, where Redis is away. */
+/** After the time for shutdown, where the queue is away. */
 const LATE_MS = 5_000
 
 async function worker(args: Arguments): Promise<void> {

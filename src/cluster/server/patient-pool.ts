@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, ClientBase } from 'pg'
 import { isAway, isEmptied } from './postgres-fault.ts'
 
-export type Rows = { rows: unknown[] }
+type Rows = { rows: unknown[] }
 
 /** A client that is held for long; whoever has it releases it. */
-export type HeldClient = Client & { release(): void }
+type HeldClient = Client & { release(): void }
 
 /** Connections to a PostgreSQL whose queries wait for one that is away, and put back what it lost. */
 export type PatientPool = {
