@@ -19,7 +19,6 @@ export function writeJob(folder: string, more = 'endBlock: 421\npartitionBy: blo
   return file
 }
 
-
 /** An emptied server, a service, and a folder that all workers see. */
 export async function place(server: TestServer, fault?: Fault) {
   await server.empty()
