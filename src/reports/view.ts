@@ -27,10 +27,19 @@ export function labelHtml(labels: ReadonlyMap<string, string>, address: string):
   return label === undefined ? addressHtml(address) : html`<span title="${address}">${nameHtml(label)}</span>`
 }
 
+/** The same as text, for a place of little width. */
 export function walletText({ labels }: Figures, address: string): string {
   const label = labels.get(address)
-  return label === undefined ? shortAddress(address) : label.slice(0, 22)
+  return label === undefined ? shortAddress(address) : shortName(label)
 }
+
+/** As much of a name as a picture has room for. */
+export function shortName(name: string): string {
+  const letters = [...name]
+  return letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS - 1).join('')}…` : name
+}
+
+const MOST_LETTERS = 22
 
 /** An asset by its symbol and its contract; strangers choose symbols. */
 export function assetHtml(figures: Figures, asset: { address: string | null; symbol: string | null }): Html {

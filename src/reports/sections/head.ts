@@ -17,13 +17,14 @@ ${tilesHtml(tilesOf(figures))}`
 
 function wordsOf(figures: Figures): Html {
   const { tally, balances, manifest } = figures
+  const named = (address: string) => html`<b>${walletHtml(figures, address)}</b>`
   const wallets = [...tally.wallets.values()].sort((a, b) => b.movements - a.movements)
   const [busiest] = wallets
   if (busiest === undefined) return html`None of the wallets took part in any transaction in these blocks.`
   const silent = manifest.coverage.filter(({ address }) => !tally.wallets.has(address))
-  const names = silent.slice(0, 5).map(({ address }) => html` ${walletHtml(figures, address)}`)
+  const names = silent.slice(0, 5).map(({ address }, at) => html`${at === 0 ? ' ' : ', '}${named(address)}`)
   return html`${counted(tally.transactions, 'transaction')} moved assets ${grouped(tally.movements)} times, on ${counted(tally.days.active, 'day')}.
-${walletHtml(figures, busiest.address)} dominates with ${percent(busiest.movements, tally.movements)} of all movements.
+${named(busiest.address)} dominates with ${percent(busiest.movements, tally.movements)} of all movements.
 The wallets paid ${amountHtml(tally.fees, COIN_DECIMALS)} ${coinOf(figures)} in fees. ${worthWords(figures)}
 ${silent.length === 0 ? 'Every wallet was active.' : html`${counted(silent.length, 'wallet')} showed nothing:${names}${silent.length > 5 ? ' …' : ''}.`}
 ${suspicionOf(balances.flagged.length, balances.belowZero.length)}`

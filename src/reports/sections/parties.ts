@@ -14,7 +14,7 @@ import {
   textCell,
 } from '../html.ts'
 import type { Party } from '../parties.ts'
-import { walletHtml, walletText } from '../view.ts'
+import { shortName, walletHtml, walletText } from '../view.ts'
 
 /** Parties that the picture shows on either side. */
 const MOST_SHOWN = 12
@@ -55,7 +55,7 @@ const nameCell = (name: string | null): Cell =>
 
 function pictureOf(figures: Figures): Html {
   const { most } = figures.parties
-  const nameOf = ({ name, address }: Party) => (name ?? shortAddress(address)).slice(0, 22)
+  const nameOf = ({ name, address }: Party) => (name === null ? shortAddress(address) : shortName(name))
   const flows = (way: 'received' | 'sent') =>
     [...most]
       .sort((a, b) => b[way] - a[way])
