@@ -6,7 +6,7 @@ import { balances } from '../../src/balances/balances.ts'
 import { report } from '../../src/reports/report.ts'
 import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
-import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
+import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { cellText, tableOf } from './read-page.ts'
 
@@ -43,6 +43,21 @@ describe('a report', () => {
     expect(readFileSync(file, 'utf8')).toBe(pages.csv)
     const parts = (page: string) => page.replace(/<section id="reading">[\s\S]*?<\/section>/, '')
     expect(parts(pages.parquet)).toBe(parts(pages.csv))
+  })
+
+  test('says first who dominates, and who showed nothing', () => {
+    const [, words = ''] = /<p class="words">([\s\S]*?)<\/p>/.exec(pages.csv) ?? []
+    const counts = new Map<string, number>()
+    for (const { wallet_address } of ledger)
+      counts.set(wallet_address ?? '', (counts.get(wallet_address ?? '') ?? 0) + 1)
+    const [busiest, most] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? ['', 0]
+    const silent = readManifest(outputs.csv).coverage.filter(({ address }) => !counts.has(address))
+    const addressOf = (html = '') => /title="(0x[0-9a-f]{40})"/.exec(html)?.[1]
+    const [, before, share] = /([\s\S]*) dominates with (\d+) %/.exec(words) ?? []
+    expect([addressOf(before), share]).toEqual([busiest, String(Math.round((100 * most) / ledger.length))])
+    const [, count, shown = ''] = /(\d+) wallets? showed nothing: ([\s\S]*?)\./.exec(words) ?? []
+    expect(count).toBe(String(silent.length))
+    expect(shown.split(', ').map(addressOf)).toEqual(silent.slice(0, 5).map(({ address }) => address))
   })
 
   test('has the counts of the tables', async () => {
