@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type Break, breakWhere, changed, type Listing, says } from '../helpers/faults.ts'
-import { addresses, calmRun, faultyRun } from '../helpers/faulty-run.ts'
+import { addresses, calmRun, faultyRun, withWhale } from '../helpers/faulty-run.ts'
 import type { Asked, Fault } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { reask } from '../helpers/reask.ts'
@@ -116,10 +116,13 @@ test.for<{ what: string; broken: Break }>([
     },
   },
 ])('ends as malformed and stays resumable when $what', async ({ broken }) => {
-  const calm = await calmRun()
-  const { code, output, message } = await faultyRun(breakWhere(() => true, broken))
+  const wallets = withWhale
+  const { code, output, message } = await faultyRun(
+    breakWhere(() => true, broken),
+    { wallets },
+  )
   expect(code).toBe('PAGE_MALFORMED')
   expect(message).not.toContain('pageToken')
-  await faultyRun(undefined, { output })
-  expect(outputBytes(output)).toEqual(calm.bytes)
+  await faultyRun(undefined, { output, wallets })
+  expect(outputBytes(output)).toEqual(outputBytes((await faultyRun(undefined, { wallets })).output))
 })

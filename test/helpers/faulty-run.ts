@@ -9,10 +9,15 @@ import { truth } from './truth.ts'
 export const service = createDataService()
 
 const bySize = Object.entries(truth.membership).sort(([, a], [, b]) => b.items - a.items)
-/** The whale, a wallet of two or three pages and one of a single page. */
-export const addresses = [0, 2, -1].map((at) => (bySize.at(at)?.[0] ?? '').toLowerCase())
+/** A wallet of some nine pages, one of three, and one of a single page. */
+export const addresses = [1, 2, -1].map((at) => (bySize.at(at)?.[0] ?? '').toLowerCase())
+
+/** The whale with the last of these: some block of it needs two pages. */
+export const withWhale = [0, -1].map((at) => (bySize.at(at)?.[0] ?? '').toLowerCase())
 
 export type FaultyRun = {
+  /** Wallets; the usual ones where they are absent. */
+  wallets?: readonly string[]
   /** An output to go on in; a new one where it is absent. */
   output?: string
   concurrency?: number
@@ -27,12 +32,12 @@ export type FaultyResult = Awaited<ReturnType<typeof run>> & {
   message: string
 }
 
-/** Runs one job of three wallets against a loopback server with a fault; waits between tries are of a millisecond. */
+/** Runs one job against a loopback server with a fault; waits between tries are of a millisecond. */
 export async function faultyRun(fault?: Fault, given: FaultyRun = {}): Promise<FaultyResult> {
-  const { output = tempFolder(), concurrency = 4, timeoutMs = 5_000, options } = given
+  const { output = tempFolder(), concurrency = 4, timeoutMs = 5_000, options, wallets = addresses } = given
   const { url, asked } = await startLoopback(service, fault)
   const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs }
-  const job = testJob({ addresses, output, concurrency, service: endpoint })
+  const job = testJob({ addresses: wallets, output, concurrency, service: endpoint })
   const result = await run([job], { retry: { firstDelayMs: 1, maxDelayMs: 2 }, ...options })
   return { ...result, output, asked, message: result.jobs[0]?.error?.message ?? '' }
 }

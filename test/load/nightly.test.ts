@@ -31,7 +31,7 @@ beforeAll(() => Promise.all(engines.map((engine) => engine.start())))
 afterAll(() => Promise.all(engines.map((engine) => engine.stop())))
 
 test.for(CASES)(
-  '$nights nights of $format with late and reorganised blocks, loaded each night, equal one run at the end',
+  '$nights nights of $format with late and reorganised blocks, loaded night by night, equal one run at the end',
   { timeout: 600_000 },
   async ({ format, nights, blocksANight }) => {
     const chain = await growingChain(blocksANight)
@@ -48,8 +48,11 @@ test.for(CASES)(
       const [late, replaced] = [lacking(young(), young()), forked(young(), young())]
       chain.shown.as = night === nights ? asIs : (items) => late(replaced(items))
       await runOnce(job, night === 1 ? {} : { rereadBlocks: unsettled })
-      for (const { place } of targets) await loadInto(job.output, place.to)
-      if (night % (nights / 3) === 0) {
+      const isLooked = night % (nights / 3) === 0
+      // A night costs each engine a load: the others take what three nights changed at once.
+      for (const { name, place } of targets)
+        if (isLooked || name === 'duckdb' || night % 3 === 0) await loadInto(job.output, place.to)
+      if (isLooked) {
         await expectSameAsFresh(job)
         await expectLoaded(targets, await rowsIn(job.output))
       }

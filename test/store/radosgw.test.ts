@@ -21,7 +21,7 @@ import { runOverQueue } from './over-a-queue.ts'
 import { noRadosgw, type Radosgw, startRadosgw } from './start-radosgw.ts'
 
 /** Kills of a run that publishes. */
-const KILLS = Number(process.env.WALLETLAKE_UPLOAD_KILLS ?? 5)
+const KILLS = Number(process.env.WALLETLAKE_UPLOAD_KILLS ?? 3)
 
 let radosgw: Radosgw
 const folder = suiteFolder()
@@ -229,9 +229,5 @@ describe.skipIf(noRadosgw)('an object store', async () => {
     expect(exit).toBe(7)
     expect(stderr).toContain(`OUTPUT_FAILED: cannot read ${place}/manifest.json: `)
     expect(stderr).toContain(`fix: ${says}`)
-  })
-
-  describe('as a folder:', async () => {
-    await import('../e2e/border.test.ts')
   })
 })

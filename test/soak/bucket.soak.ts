@@ -1,0 +1,33 @@
+import { afterAll, beforeAll, describe } from 'vitest'
+import { places } from '../helpers/growing-chain.ts'
+import { type Radosgw, startRadosgw } from '../store/start-radosgw.ts'
+
+/** Tests of exports that grow, are merged and loaded: what holds in a folder holds in an object store. */
+const FILES = {
+  'e2e/border': () => import('../e2e/border.test.ts'),
+  'e2e/nightly': () => import('../e2e/nightly.test.ts'),
+  'e2e/moved': () => import('../e2e/moved.test.ts'),
+  'e2e/partitions': () => import('../e2e/partitions.test.ts'),
+  'e2e/compact': () => import('../e2e/compact.test.ts'),
+  'e2e/changes': () => import('../e2e/changes.test.ts'),
+  'e2e/left-wallets': () => import('../e2e/left-wallets.test.ts'),
+  'e2e/another-job': () => import('../e2e/another-job.test.ts'),
+  'e2e/settings': () => import('../e2e/settings.test.ts'),
+  'e2e/mixed-compression': () => import('../e2e/mixed-compression.test.ts'),
+  'load/chain-ids': () => import('../load/chain-ids.test.ts'),
+  'load/nightly': () => import('../load/nightly.test.ts'),
+}
+
+let radosgw: Radosgw
+
+beforeAll(async () => {
+  radosgw = await startRadosgw()
+  places.next = radosgw.place
+})
+
+afterAll(() => radosgw.stop())
+
+for (const [file, load] of Object.entries(FILES))
+  describe(`in an object store: ${file}`, async () => {
+    await load()
+  })
