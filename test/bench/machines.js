@@ -1,8 +1,16 @@
-// Many machines and one quota. Usage: npm run bench -- machines [seconds of the measured quota, default 200] [wallets, 10000]
+// Many machines and one quota. Usage: npm run bench -- machines [server: redis or postgres, default redis] [seconds of the
+// measured quota, default 200] [wallets, 10000]
+import { startQueueServer } from '../helpers/queue-server.js'
 import { measureManyWallets } from './machines/many-wallets.js'
 import { measureSharedQuota } from './machines/shared-quota.js'
 
-export async function benchMachines(seconds = 200, wallets = 10_000) {
-  await measureManyWallets(wallets)
-  if (seconds > 0) await measureSharedQuota(seconds)
+export async function benchMachines(...args) {
+  const [seconds = 200, wallets = 10_000] = args.filter((arg) => typeof arg === 'number')
+  const server = await startQueueServer(args.find((arg) => typeof arg === 'string'))
+  try {
+    await measureManyWallets(wallets, server.url)
+    if (seconds > 0) await measureSharedQuota(seconds, server.url)
+  } finally {
+    await server.stop()
+  }
 }

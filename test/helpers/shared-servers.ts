@@ -17,6 +17,8 @@ export type TestServer = {
   empty(): Promise<void>
   /** What the server still holds of runs; workers and quotas are none of theirs. */
   leftovers(): Promise<string[]>
+  /** Ends as in a crash, and is there again. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -31,6 +33,7 @@ async function onRedis(): Promise<TestServer> {
   const redis = new Redis(server.url)
   return {
     url: server.url,
+    restart: server.restart,
     book: (quota, clock) => redisBook(redis, quota, clock),
     empty: async () => void (await redis.flushall()),
     leftovers: async () =>
@@ -43,11 +46,12 @@ async function onRedis(): Promise<TestServer> {
 }
 
 async function onPostgres(): Promise<TestServer> {
-  const { url, stop } = await startPostgres()
+  const { url, restart, stop } = await startPostgres()
   const pool = await openPatientPool({ url, schema: SCHEMA, prepare: makeTables })
   const admin = new pg.Pool({ connectionString: url, max: 1 })
+  admin.on('error', () => undefined)
   return {
-    url,
+    ...{ url, restart },
     book: (quota, clock) => postgresBook(pool, quota, clock),
     empty: async () => void (await admin.query(`DROP SCHEMA IF EXISTS ${SCHEMA} CASCADE`)),
     leftovers: () => filledTables(admin),

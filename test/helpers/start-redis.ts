@@ -7,6 +7,8 @@ import { freePort } from './free-port.ts'
 
 export type TestRedis = {
   readonly url: string
+  /** Ends it as a crash does, and starts it again where it was. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -36,19 +38,32 @@ export async function startRedis(): Promise<TestRedis> {
     'maxmemory-policy': 'noeviction',
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])
-  const server = spawn('redis-server', [...flags, '--save', ''], { stdio: ['ignore', 'pipe', 'ignore'] })
+  let server = await launch(flags)
   const killed = () => server.kill('SIGKILL')
   process.once('exit', killed)
-  for await (const chunk of server.stdout) if (String(chunk).includes('Ready to accept')) break
-  server.stdout.resume()
+  const crash = async () => {
+    const ended = once(server, 'exit')
+    killed()
+    await ended
+  }
   return {
     url: `redis://127.0.0.1:${port}`,
+    restart: async () => {
+      await crash()
+      server = await launch(flags)
+    },
     stop: async () => {
       process.off('exit', killed)
-      const ended = once(server, 'exit')
-      server.kill('SIGKILL')
-      await ended
+      await crash()
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+async function launch(flags: string[]) {
+  const server = spawn('redis-server', [...flags, '--save', ''], { stdio: ['ignore', 'pipe', 'ignore'] })
+  for await (const chunk of server.stdout.iterator({ destroyOnReturn: false }))
+    if (String(chunk).includes('Ready to accept')) break
+  server.stdout.resume()
+  return server
 }

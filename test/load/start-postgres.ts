@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { freePort } from '../helpers/free-port.ts'
 
 export type Postgres = {
   /** Address with the password in it. */
@@ -12,6 +12,8 @@ export type Postgres = {
   readonly port: number
   readonly user: string
   readonly password: string
+  /** Ends it as a crash does, and starts it again where it was. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -64,8 +66,9 @@ export async function startPostgres(): Promise<Postgres> {
   )
   for (let turn = 1; ; turn += 1) {
     const port = await freePort()
-    const server = await startServer(programs, { folder, port, owner })
-    if (server !== undefined) return running(server, { folder, port })
+    const start = () => startServer(programs, { folder, port, owner })
+    const server = await start()
+    if (server !== undefined) return running(server, { folder, port, start })
     if (turn === 5) throw new Error('PostgreSQL does not start')
   }
 }
@@ -86,15 +89,6 @@ function ownerOf(folder: string): { uid?: number; gid?: number } {
   return { uid: user }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
-
 type Starting = { folder: string; port: number; owner: { uid?: number } }
 
 async function startServer(
@@ -106,7 +100,7 @@ async function startServer(
     ...{
       fsync: 'off',
       full_page_writes: 'off',
-      max_connections: 20,
+      max_connections: 60,
       shared_buffers: '16MB',
       max_wal_senders: 0,
     },
@@ -127,14 +121,25 @@ async function startServer(
   return undefined
 }
 
-function running(server: ChildProcess, { folder, port }: { folder: string; port: number }): Postgres {
+type Running = { folder: string; port: number; start: () => Promise<ChildProcess | undefined> }
+
+function running(first: ChildProcess, { folder, port, start }: Running): Postgres {
+  let server: ChildProcess | undefined = first
+  const crash = async () => {
+    const ended = server && once(server, 'exit')
+    server?.kill('SIGQUIT')
+    await ended
+  }
   return {
     url: `postgres://lake:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`,
     ...{ port, user: 'lake', password: PASSWORD },
+    restart: async () => {
+      await crash()
+      server = await start()
+      if (server === undefined) throw new Error('PostgreSQL does not start again')
+    },
     stop: async () => {
-      const ended = once(server, 'exit')
-      server.kill('SIGQUIT')
-      await ended
+      await crash()
       rmSync(folder, { recursive: true, force: true })
     },
   }

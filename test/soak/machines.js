@@ -1,5 +1,5 @@
-// npm run soak -- machines [kills, default 100] [runs, default 20] [seed]: runs over a queue whose workers, coordinator and
-// Redis are killed at random; every run's bytes are held against those of one machine.
+// npm run soak -- machines [server: redis or postgres, default redis] [kills, default 100] [runs, default 20] [seed]: runs over
+// a queue whose workers, coordinator and server are killed at random; every run's bytes are held against those of one machine.
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -8,16 +8,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { startQueueServer } from '../helpers/queue-server.js'
 
 const ROOT = new URL('../../', import.meta.url).pathname
 const BIN = join(ROOT, 'dist/bin.js')
 const WORKERS = 3
 const WALLETS = /0x[\da-fA-F]{40}/g
 
-export async function soakMachines([kills = '100', runs = '20', seed = '1']) {
+export async function soakMachines(args) {
+  const [kills = '100', runs = '20', seed = '1'] = args.filter((arg) => /^\d+$/.test(arg))
   const folder = mkdtempSync(join(tmpdir(), 'walletlake-soak-'))
   const dice = random(Number(seed))
-  const redis = await startRedis(folder, await portOf())
+  const server = await startQueueServer(args.find((arg) => !/^\d+$/.test(arg)))
   const service = spawn(process.execPath, [BIN, 'serve', '--port', '0', '--quota', '60'])
   try {
     const url = /http:\S+/.exec(String((await once(service.stdout, 'data'))[0]))[0]
@@ -34,26 +36,26 @@ export async function soakMachines([kills = '100', runs = '20', seed = '1']) {
     const each = Math.ceil(Number(kills) / Number(runs))
     for (let run = 0; run < Number(runs); run += 1) {
       const output = join(folder, `run-${run}`)
-      const told = await runKilled({ folder, job, output, redis, dice, kills: each })
+      const told = await runKilled({ job, output, server, dice, kills: each })
       if (bytesOf(output) !== calm) throw new Error(`run ${run} of seed ${seed} wrote other bytes: ${output}`)
       console.log(`run ${run}: ${told}, same bytes`)
       rmSync(output, { recursive: true })
     }
   } finally {
     service.kill()
-    redis.process.kill('SIGKILL')
+    await server.stop()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
 /** One run, with so many kills; who is killed is started again at once, as an operator's machines do. */
-async function runKilled({ folder, job, output, redis, dice, kills }) {
+async function runKilled({ job, output, server, dice, kills }) {
   const startWorker = () =>
-    spawn(process.execPath, [BIN, 'worker', '--queue', redis.url, '--quiet', '--concurrency', '4'], {
+    spawn(process.execPath, [BIN, 'worker', '--queue', server.url, '--quiet', '--concurrency', '4'], {
       stdio: 'ignore',
     })
   const startRun = () =>
-    spawn(process.execPath, [BIN, 'run', job, '--output', output, '--queue', redis.url, '--quiet'])
+    spawn(process.execPath, [BIN, 'run', job, '--output', output, '--queue', server.url, '--quiet'])
   const workers = Array.from({ length: WORKERS }, startWorker)
   let run = startRun()
   const told = []
@@ -71,9 +73,8 @@ async function runKilled({ folder, job, output, redis, dice, kills }) {
         run = startRun()
         told.push('run')
       } else {
-        await end(redis.process)
-        redis.process = (await startRedis(folder, redis.port)).process
-        told.push('Redis')
+        await server.restart()
+        told.push('server')
       }
     }
     const [exit] = run.exitCode === null ? await once(run, 'exit') : [run.exitCode]
@@ -98,23 +99,6 @@ function writeJob(folder, url) {
   const path = join(folder, 'soak.json')
   writeFileSync(path, JSON.stringify({ ...job, service: { baseUrl: url } }))
   return path
-}
-
-async function startRedis(folder, port) {
-  const flags = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes', '--save', '']
-  const server = spawn('redis-server', flags.map(String), { stdio: ['ignore', 'pipe', 'inherit'] })
-  while (!String((await once(server.stdout, 'data'))[0]).includes('Ready to accept'));
-  server.stdout.resume()
-  return { process: server, port, url: `redis://127.0.0.1:${port}` }
-}
-
-async function portOf() {
-  const { createServer } = await import('node:net')
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  return port
 }
 
 function bytesOf(folder) {

@@ -1,15 +1,15 @@
 // One process of several that share a quota: eight readers ask for a page again and again; prints what came of it.
-// Usage: node ask-within-quota.js REDIS_URL SERVICE_URL SECONDS
+// Usage: node ask-within-quota.js QUEUE_URL SERVICE_URL SECONDS
 import { setMaxListeners } from 'node:events'
-import { Redis } from 'ioredis'
 import { createClient } from '../../../dist/client/client.js'
-import { quotaName, redisQuota } from '../../../dist/client/gate/redis-quota.js'
+import { bookedQuota, quotaName } from '../../../dist/client/gate/quota-book.js'
 import { createSharedGate } from '../../../dist/client/gate/shared-gate.js'
 import { request } from '../../../dist/client/request.js'
+import { openServer } from '../../../dist/cluster/server/open-server.js'
 
 const READERS = 8
-const [redisUrl, baseUrl, seconds] = process.argv.slice(2)
-const redis = new Redis(redisUrl)
+const [queue, baseUrl, seconds] = process.argv.slice(2)
+const server = await openServer(queue)
 const client = createClient({
   baseUrl,
   apiKey: undefined,
@@ -24,7 +24,7 @@ const trace = process.env.TRACE !== undefined
 const began = performance.now()
 const requester = {
   client,
-  gate: createSharedGate(redisQuota(redis, quotaName({ baseUrl, apiKey: undefined }))),
+  gate: createSharedGate(bookedQuota(server.book(quotaName({ baseUrl, apiKey: undefined })))),
   limit: (task) => task(),
   signal,
   onEvent: ({ kind }) => {
@@ -43,5 +43,5 @@ const reader = async () => {
 }
 await Promise.all(Array.from({ length: READERS }, reader))
 await client.close()
-redis.disconnect()
+await server.close()
 console.log(JSON.stringify(counts))

@@ -1,5 +1,5 @@
 // 10,000 wallets over four workers against the same job on one machine: rows and bytes, seconds. Then what it takes to plan
-// 100,000 wallets: seconds, memory of the run, memory of Redis.
+// 100,000 wallets: seconds, memory of the run, what the server holds.
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -7,34 +7,27 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { walletsOf, withService } from '../with-service.js'
-import { startRedis } from './start-redis.js'
+import { sizeOfQueue } from './size-of-queue.js'
 
 const BIN = new URL('../../../dist/bin.js', import.meta.url).pathname
 const WORKERS = 4
 const EACH = 20
 
-export async function measureManyWallets(wallets) {
+export async function measureManyWallets(wallets, queue) {
   await withService({ world: 'thin', transactions: EACH, delayMs: [20, 40] }, async ({ folder, url }) => {
-    const redis = await startRedis()
-    try {
-      const job = writeJob({ folder, url, wallets })
-      const together = await runTogether({ folder, job, redis })
-      const alone = await seconds(() =>
-        walletlake(['run', job, '--output', join(folder, 'alone'), '--quiet']),
-      )
-      requireSame(join(folder, 'many'), join(folder, 'alone'))
-      console.table([
-        {
-          wallets,
-          transactions: wallets * EACH,
-          'seconds, 4 workers': together,
-          'seconds, one machine': alone,
-        },
-      ])
-      console.table([await measurePlanning({ folder, url, redis, wallets: 10 * wallets })])
-    } finally {
-      await redis.stop()
-    }
+    const job = writeJob({ folder, url, wallets })
+    const together = await runTogether({ folder, job, queue })
+    const alone = await seconds(() => walletlake(['run', job, '--output', join(folder, 'alone'), '--quiet']))
+    requireSame(join(folder, 'many'), join(folder, 'alone'))
+    console.table([
+      {
+        wallets,
+        transactions: wallets * EACH,
+        'seconds, 4 workers': together,
+        'seconds, one machine': alone,
+      },
+    ])
+    console.table([await measurePlanning({ folder, url, queue, wallets: 10 * wallets })])
   })
 }
 
@@ -59,10 +52,10 @@ async function seconds(act) {
   return ((performance.now() - began) / 1000).toFixed(1)
 }
 
-async function runTogether({ folder, job, redis }) {
-  const work = [BIN, 'worker', '--queue', redis.url, '--quiet']
+async function runTogether({ folder, job, queue }) {
+  const work = [BIN, 'worker', '--queue', queue, '--quiet']
   const workers = Array.from({ length: WORKERS }, () => spawn(process.execPath, work, { stdio: 'inherit' }))
-  const run = ['run', job, '--output', join(folder, 'many'), '--queue', redis.url, '--quiet']
+  const run = ['run', job, '--output', join(folder, 'many'), '--queue', queue, '--quiet']
   const took = await seconds(() => walletlake(run))
   for (const worker of workers) worker.kill()
   await Promise.all(workers.map((worker) => once(worker, 'close')))
@@ -85,20 +78,19 @@ function bytesOf(folder) {
 }
 
 /** A run without any worker: what it takes until all units are in the queue. */
-async function measurePlanning({ folder, url, redis, wallets }) {
+async function measurePlanning({ folder, url, queue, wallets }) {
   const job = writeJob({ folder, url, wallets })
   const began = performance.now()
-  const args = [BIN, 'run', job, '--output', join(folder, 'planned'), '--queue', redis.url, '--quiet']
+  const args = [BIN, 'run', job, '--output', join(folder, 'planned'), '--queue', queue, '--quiet']
   const run = spawn(process.execPath, args, { stdio: 'ignore' })
   let units = 0
   while (units < wallets / 25) {
-    const { stdout } = await walletlake(['status', '--queue', redis.url, '--json'])
+    const { stdout } = await walletlake(['status', '--queue', queue, '--json'])
     units = JSON.parse(stdout).runs[0]?.units.read.left ?? 0
   }
   const took = ((performance.now() - began) / 1000).toFixed(1)
   const [, peakKB] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${run.pid}/status`, 'utf8')) ?? []
-  const { stdout } = await promisify(execFile)('redis-cli', ['-u', redis.url, 'info', 'memory'])
-  const [, bytes] = /used_memory_peak:(\d+)/.exec(stdout) ?? []
+  const bytes = await sizeOfQueue(queue)
   run.kill()
   await once(run, 'close')
   return {
@@ -106,6 +98,6 @@ async function measurePlanning({ folder, url, redis, wallets }) {
     units,
     seconds: took,
     'run, MB': Math.round(peakKB / 1024),
-    'Redis, MB': Math.round(bytes / 2 ** 20),
+    'server, MB': Math.round(bytes / 2 ** 20),
   }
 }

@@ -2,7 +2,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
-import { startRedis } from './start-redis.js'
 
 const SERVICE = new URL('../quota-service.js', import.meta.url).pathname
 const PROCESS = new URL('./ask-within-quota.js', import.meta.url).pathname
@@ -14,23 +13,21 @@ const CASES = {
   '50/s, burst 5, an outsider takes a fifth': { ...quota, otherShare: 0.2 },
 }
 
-export async function measureSharedQuota(seconds) {
-  const redis = await startRedis()
+export async function measureSharedQuota(seconds, queue) {
   const service = spawn(process.execPath, [SERVICE])
   try {
     const [line] = await once(service.stdout, 'data')
     const url = String(line).trim()
-    const rows = await Promise.all(Object.entries(CASES).map((one) => measure(one, { redis, url, seconds })))
+    const rows = await Promise.all(Object.entries(CASES).map((one) => measure(one, { queue, url, seconds })))
     console.table(Object.fromEntries(rows))
   } finally {
     service.kill()
-    await redis.stop()
   }
 }
 
-async function measure([name, options], { redis, url, seconds }) {
+async function measure([name, options], { queue, url, seconds }) {
   const baseUrl = `${url}/${encodeURIComponent(JSON.stringify(options))}`
-  const args = [PROCESS, redis.url, baseUrl, String(seconds)]
+  const args = [PROCESS, queue, baseUrl, String(seconds)]
   const run = () => promisify(execFile)(process.execPath, args)
   const began = performance.now()
   const ended = await Promise.all(Array.from({ length: PROCESSES }, run))
