@@ -1,4 +1,5 @@
 import { ExportError } from '../../core/errors.ts'
+import { wordsOf } from './fault.ts'
 import type { Connecting, SharedServer } from './shared-server.ts'
 
 /** A server that does not answer within this is not there. */
@@ -44,6 +45,6 @@ export async function openServer(text: string): Promise<SharedServer> {
 
 /** Names the host only: user and password are never shown. */
 function unavailable(host: string, cause: unknown): ExportError {
-  const what = cause instanceof Error ? cause.message.replace(/\s+/g, ' ') : 'no answer'
+  const what = wordsOf(cause).replace(/\s+/g, ' ')
   return new ExportError('QUEUE_UNAVAILABLE', `the queue at ${host} cannot be used: ${what}`, { cause })
 }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, ClientBase } from 'pg'
-import { isAway, isEmptied } from './postgres-fault.ts'
+import { isAway, isEmptied, wordsOf } from './fault.ts'
 
 type Rows = { rows: unknown[] }
 
@@ -105,7 +105,7 @@ function bePatient(preparing: Once, signal: AbortSignal) {
         await preparing.done()
         return await act()
       } catch (thrown) {
-        trouble = thrown instanceof Error ? thrown.message : String(thrown)
+        trouble = wordsOf(thrown)
         const isLost = isEmptied(thrown) && lost < MOST_PREPARATIONS
         if (signal.aborted || !(isLost || isAway(thrown))) throw thrown
         if (isLost) {

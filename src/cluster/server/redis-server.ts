@@ -1,6 +1,7 @@
 import { createRedisBackend } from 'bullmq'
 import { Redis } from 'ioredis'
 import { redisBook } from '../../client/gate/redis-book.ts'
+import { wordsOf } from './fault.ts'
 import {
   ALIVE_SECONDS,
   type Connecting,
@@ -23,7 +24,7 @@ export function connectRedis(url: string): Connecting {
     retryStrategy: (times) => Math.min(1_000, 50 * times),
   })
   redis.on('error', (error: Error) => {
-    trouble = error.message
+    trouble = wordsOf(error)
   })
   return { server: serverOn(redis), ready: redis.ping(), trouble: () => trouble }
 }

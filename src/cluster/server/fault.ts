@@ -17,3 +17,9 @@ export function isEmptied(thrown: unknown): boolean {
   const { code } = (thrown ?? {}) as { code?: unknown }
   return typeof code === 'string' && MISSING.test(code)
 }
+
+/** What an error says; one of several addresses says nothing itself. */
+export function wordsOf(thrown: unknown): string {
+  if (thrown instanceof AggregateError && thrown.message === '') return thrown.errors.map(wordsOf).join(', ')
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}
