@@ -6,6 +6,7 @@ import type { Log } from '../report/log.ts'
 import { counted, lasting } from '../report/words.ts'
 import { type WatchOptions, watchJob } from '../watch/watch.ts'
 import { readCount, readDuration } from './amounts.ts'
+import { readEndpoint } from './endpoint.ts'
 import { addExamples } from './examples.ts'
 import { type Overrides, overrideOptions, readJobs } from './jobs.ts'
 import { type LogArguments, logOptions, withSignals } from './log.ts'
@@ -60,7 +61,10 @@ async function watch(file: string, args: WatchArguments): Promise<void> {
   if (job === undefined) throw new ExportError('USAGE', `no job ${file}`)
   const given = {
     receiverUrl: readReceiverUrl('receiver-url', args.receiverUrl),
-    listen: readListen(args.listen),
+    listen: readEndpoint('listen', args.listen, {
+      example: '127.0.0.1:8788',
+      fix: 'Give the address and port that your --receiver-url leads to.',
+    }),
     addressesPerWebhook: readCount('addresses-per-webhook', args.addressesPerWebhook, { most: 100_000 }) ?? 5,
     catchUpMs: readDuration('catch-up', args.catchUp) ?? 600_000,
     rereadBlocks: readCount('reread', args.reread, { least: 0 }) ?? 100,
@@ -85,14 +89,4 @@ function tellRun({ why, result }: Parameters<NonNullable<WatchOptions['onRun']>>
     const aside = rejects > 0 ? `, ${counted(rejects, 'record')} set aside` : ''
     if (state !== 'failed') log.info(`${job.name}: ${state} after ${why} (${about}${aside}, ${took})`)
   }
-}
-
-/** `host:port`, `[::1]:port` or a port alone. */
-function readListen(text: string): WatchOptions['listen'] {
-  const [, bracketed, plain, digits = ''] = /^(?:(?:\[([^\]]+)\]|([^:[\]\s]+)):)?(\d{1,5})$/.exec(text) ?? []
-  const port = Number(digits)
-  if (digits !== '' && port <= 65_535) return { host: bracketed ?? plain ?? '127.0.0.1', port }
-  throw new ExportError('USAGE', `--listen: found ${text}, expected an address and a port: 127.0.0.1:8788`, {
-    fix: 'Give the address and port that your --receiver-url leads to.',
-  })
 }

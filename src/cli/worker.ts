@@ -2,10 +2,16 @@ import type { Command } from 'commander'
 import { FAILURES } from '../core/errors.ts'
 import { readApiKey } from '../job/read-api-key.ts'
 import { readCount, readDuration } from './amounts.ts'
+import { readEndpoint } from './endpoint.ts'
 import { addExamples } from './examples.ts'
 import { type LogArguments, logOptions, openLog } from './log.ts'
 
-type Arguments = LogArguments & { queue: string; concurrency: string; shutdownTimeout: string }
+type Arguments = LogArguments & {
+  queue: string
+  concurrency: string
+  shutdownTimeout: string
+  metrics?: string
+}
 
 export function workerCommand(program: Command): void {
   const command = program
@@ -15,6 +21,7 @@ export function workerCommand(program: Command): void {
     .requiredOption('--queue <url>', 'what all machines reach: redis://host:6379 or postgres://…')
     .option('--concurrency <n>', 'units that are read at once, 1 to 256', '16')
     .option('--shutdown-timeout <duration>', 'once stopped, hand back what is not done by then', '30s')
+    .option('--metrics <address>', 'answer Prometheus there at /metrics: 0.0.0.0:9464')
   logOptions(command)
   addExamples(command, ['worker --queue redis://queue:6379', 'on any number of machines'])
   command.addHelpText('after', EPILOGUE).action(worker)
@@ -45,5 +52,22 @@ async function worker(args: Arguments): Promise<void> {
   process.on('SIGTERM', () => end('SIGTERM'))
   process.on('SIGINT', () => end('SIGINT'))
   const { work } = await import('../cluster/work.ts')
-  await work({ ...options, signal: stop.signal, onNotice: log.info })
+  const metrics = await openMetrics(args, log)
+  try {
+    await work({ ...options, signal: stop.signal, onNotice: log.info })
+  } finally {
+    await metrics?.close()
+  }
+}
+
+async function openMetrics({ queue, metrics }: Arguments, log: Pick<ReturnType<typeof openLog>, 'info'>) {
+  if (metrics === undefined) return undefined
+  const at = readEndpoint('metrics', metrics, {
+    example: '0.0.0.0:9464',
+    fix: 'Give the address and port that Prometheus asks.',
+  })
+  const { serveMetrics } = await import('../cluster/metrics.ts')
+  const served = await serveMetrics(queue, at)
+  log.info(`metrics on ${served.url}`)
+  return served
 }

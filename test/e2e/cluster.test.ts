@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { runCommand, startCommand } from '../helpers/command.ts'
+import { freePort } from '../helpers/free-port.ts'
 import { type Fault, type Loopback, send } from '../helpers/loopback.ts'
 import { ADDRESSES, place, writeJob } from '../helpers/queued-runs.ts'
 import { SHARED_SERVERS, type TestServer } from '../helpers/shared-servers.ts'
@@ -55,7 +56,8 @@ describe.for(SHARED_SERVERS)('a run over a queue on $kind', ({ isMissing, start 
       return held
     }
     const at = await place(server, ({ count }) => (count === 20 ? afterwards(() => reach()) : undefined))
-    const worker = at.startWorker()
+    const metrics = `127.0.0.1:${await freePort()}`
+    const worker = at.startWorker('--metrics', metrics)
     const run = at.runQueued()
     await isReached
     const shown = await runCommand(['status', '--queue', server.url, '--json'])
@@ -65,6 +67,9 @@ describe.for(SHARED_SERVERS)('a run over a queue on $kind', ({ isMissing, start 
     })
     const words = await runCommand(['status', '--queue', server.url])
     expect(words.stdout).toMatch(/^1 worker\nmany: in .*\n {2}reading: \d+ done, \d+ left, 0 failed\n/)
+    const told = await (await fetch(`http://${metrics}/metrics`)).text()
+    expect(told).toContain('\nwalletlake_workers 1\n')
+    expect(told).toMatch(/^walletlake_units\{run="many-\w+",job="many",kind="read",state="left"\} [1-9]/m)
     answer()
     expect((await run).exit).toBe(0)
     worker.kill('SIGTERM')

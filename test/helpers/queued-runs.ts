@@ -29,8 +29,8 @@ export async function place(server: TestServer, fault?: Fault) {
   return {
     ...{ folder, job, service, env },
     writeJob: (more: string) => writeJob(folder, more),
-    startWorker: () => {
-      const args = ['worker', '--queue', server.url, '--concurrency', '3']
+    startWorker: (...more: string[]) => {
+      const args = ['worker', '--queue', server.url, '--concurrency', '3', ...more]
       const worker = startCommand(args, env, { cwd: folder })
       onTestFinished(() => void worker.kill('SIGKILL'))
       return worker

@@ -1,0 +1,68 @@
+import { createServer } from 'node:http'
+import { toExportError } from '../core/errors.ts'
+import { bindServer, closeServer, type Endpoint } from '../core/http-server.ts'
+import { inspectQueue, type QueuedRun } from './inspect-queue.ts'
+
+type Queued = Awaited<ReturnType<typeof inspectQueue>>
+type Sample = { labels?: Record<string, string>; value: number }
+
+/** Answers `GET /metrics` with what goes on over a queue, for Prometheus. Throws USAGE where the port cannot be had. */
+export async function serveMetrics(
+  queue: string,
+  at: Endpoint,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer(async (request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end()
+    try {
+      const text = metricsText(await inspectQueue(queue))
+      response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text)
+    } catch (thrown) {
+      response.writeHead(503).end(`${toExportError(thrown).message}\n`)
+    }
+  })
+  const { url } = await bindServer(server, at, 'Give another --metrics, such as 0.0.0.0:9464.')
+  return { url: `${url}/metrics`, close: () => closeServer(server) }
+}
+
+/** Prometheus' text format, version 0.0.4. */
+export function metricsText({ workers, runs }: Queued): string {
+  const units = runs.flatMap((run) =>
+    (['read', 'write'] as const).flatMap((kind) =>
+      (['done', 'left', 'failed'] as const).map((state) => {
+        return { labels: { ...labelsOf(run), kind, state }, value: run.units[kind][state] }
+      }),
+    ),
+  )
+  const left = units
+    .filter(({ labels }) => labels.state === 'left')
+    .reduce((sum, { value }) => sum + value, 0)
+  const rates = runs.flatMap((run) => {
+    const { perSecond } = run.quota
+    return perSecond === undefined ? [] : [{ labels: labelsOf(run), value: perSecond }]
+  })
+  return [
+    metric('walletlake_workers', 'Workers that are alive.', [{ value: workers }]),
+    metric('walletlake_units_left', 'Units of all runs that wait or are under way.', [{ value: left }]),
+    metric('walletlake_units', 'Units of a run by what has become of them.', units),
+    metric(
+      'walletlake_requests_total',
+      'Requests that workers of a run have sent.',
+      runs.map((run) => ({ labels: labelsOf(run), value: run.requests })),
+    ),
+    metric('walletlake_quota_rate', 'Requests a second that the quota of a run allows.', rates),
+  ].join('')
+}
+
+const labelsOf = ({ id, name }: QueuedRun) => ({ run: id, job: name })
+
+/** A name that ends in `_total` is a counter's, as is the custom. */
+function metric(name: string, help: string, samples: readonly Sample[]): string {
+  const type = name.endsWith('_total') ? 'counter' : 'gauge'
+  const lines = samples.map(({ labels = {}, value }) => {
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
+    return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}\n`
+  })
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`
+}
+
+const escaped = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { metricsText } from '../../src/cluster/metrics.ts'
+
+const run = {
+  id: 'many-1f',
+  name: 'ma"ny',
+  output: '/lake/many',
+  units: { read: { done: 3, left: 5, failed: 0 }, write: { done: 0, left: 2, failed: 1 } },
+  requests: 40,
+  quota: { perSecond: 12.5, pausedMs: 0 },
+}
+
+test('metrics of a queue are Prometheus text, whose labels break nothing', () => {
+  const text = metricsText({ workers: 4, runs: [run] })
+  expect(text).toContain('# TYPE walletlake_workers gauge\nwalletlake_workers 4\n')
+  expect(text).toContain('\nwalletlake_units_left 7\n')
+  expect(text).toContain('walletlake_units{run="many-1f",job="ma\\"ny",kind="write",state="failed"} 1\n')
+  expect(text).toContain('\nwalletlake_requests_total{run="many-1f",job="ma\\"ny"} 40\n')
+  expect(text).toContain('\nwalletlake_quota_rate{run="many-1f",job="ma\\"ny"} 12.5\n')
+  const line = /^(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="([^"\\\n]|\\.)*",?)+\})? [\d.]+)$/
+  expect(
+    text
+      .trimEnd()
+      .split('\n')
+      .filter((one) => !line.test(one)),
+  ).toEqual([])
+})
+
+test('a rate that is not known yet is no zero', () => {
+  const unknown = { ...run, quota: { perSecond: undefined, pausedMs: 0 } }
+  expect(metricsText({ workers: 0, runs: [unknown] })).toContain('# TYPE walletlake_quota_rate gauge\n')
+  expect(metricsText({ workers: 0, runs: [unknown] })).not.toMatch(/^walletlake_quota_rate/m)
+  expect(metricsText({ workers: 0, runs: [] })).toContain('\nwalletlake_units_left 0\n')
+})
