@@ -3,6 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setTimeout as wait } from 'node:timers/promises'
 import { makeFolderOf } from '../core/disk.ts'
 import type { BucketPlace } from '../core/model.ts'
 import { connectBucket, type OpenedBucket, TRIES } from './bucket-client.ts'
@@ -42,6 +43,8 @@ export type Bucket = {
 /** Bytes of a part of a large upload, and how many are under way at once: so much memory an upload takes. */
 const PART_BYTES = 8 * 1024 * 1024
 const PARTS_AT_ONCE = 3
+/** A writing that met another one is tried again after so long, and longer each time. */
+const AGAIN_MS = 100
 /** Objects that one request removes, at most. */
 const REMOVED_AT_ONCE = 1_000
 
@@ -95,6 +98,8 @@ async function putText(
       if (isRefusedCondition(cause)) return await versionIfWritten(opened, path, text)
       if (!isTriedAgain(cause) || tries === TRIES)
         throw storeError(`cannot write ${nameOfPlace(place, path)}`, cause)
+      // It met another writing, which has to end first.
+      await wait(AGAIN_MS * tries)
     }
   }
 }

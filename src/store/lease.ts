@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ExportError } from '../core/errors.ts'
-import { describeSelf, isAlive, parseHolder } from '../core/lock/holder.ts'
+import { describeSelf, type Holder, isAlive, nameMachine, parseHolder } from '../core/lock/holder.ts'
 import type { Bucket } from './bucket.ts'
 
 /** Who holds a place in an object store, as long as the object says so and is renewed. */
@@ -19,10 +19,11 @@ const RENEW_MS = EXPIRES_MS / 3
 
 /** Takes the place for this process. Throws OUTPUT_LOCKED where another run holds it, and says who. */
 export async function takeLease(bucket: Bucket): Promise<Lease> {
-  const holder = { ...(await describeSelf()), lease: randomUUID() }
+  const machine = await nameMachine()
+  const holder = { ...(await describeSelf()), machine, lease: randomUUID() }
   const text = () => JSON.stringify({ ...holder, renewedAt: new Date().toISOString() })
   let renewedMs = bucket.now()
-  let version = await takeVersion(bucket, text)
+  let version = await takeVersion(bucket, { text, machine })
   const lost = new AbortController()
   const renew = oneAtATime(async () => {
     const begunMs = bucket.now()
@@ -59,27 +60,35 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   }
 }
 
+type Taking = { text: () => string; machine: string | undefined }
+
 /** The version of the lease that was written. */
-async function takeVersion(bucket: Bucket, text: () => string): Promise<string> {
+async function takeVersion(bucket: Bucket, { text, machine }: Taking): Promise<string> {
   for (;;) {
     const version = await bucket.putText(LEASE_FILE, text(), { ifAbsent: true })
     if (version !== undefined) return version
     const found = await bucket.readText(LEASE_FILE)
     if (found === undefined) continue
-    const holder = parseHolder(found.text)
+    const holder = parseLease(found.text)
     const isOld = bucket.now() - found.writtenMs > EXPIRES_MS
-    if (holder !== undefined && !isOld && (await isAlive(holder))) throw taken(bucket, holder)
+    // Of a process of this machine one knows whether it lives; another machine may bear the same name.
+    const isHere = machine !== undefined && holder?.machine === machine
+    if (holder !== undefined && !isOld && (!isHere || (await isAlive(holder)))) throw taken(bucket, holder)
     const takenOver = await bucket.putText(LEASE_FILE, text(), { ifVersion: found.version })
     if (takenOver !== undefined) return takenOver
   }
 }
 
-type Found = { pid: number; host: string; startedAt: string; lease?: unknown }
+type Found = Holder & { machine?: unknown; lease?: unknown }
+
+function parseLease(text: string): Found | undefined {
+  const holder = parseHolder(text)
+  return holder && { ...(JSON.parse(text) as Found), ...holder }
+}
 
 async function holderOf(bucket: Bucket): Promise<Found | undefined> {
-  const text = (await bucket.readText(LEASE_FILE))?.text
-  const holder = text === undefined ? undefined : parseHolder(text)
-  return holder && { ...holder, lease: (JSON.parse(text ?? '{}') as Found).lease }
+  const found = await bucket.readText(LEASE_FILE)
+  return found && parseLease(found.text)
 }
 
 function taken({ name }: Bucket, holder: Found | undefined): ExportError {

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { compactOutput } from '../../src/compact/compact.ts'
 import type { Job } from '../../src/core/model.ts'
 import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
 import { loadInto } from '../../src/load/load.ts'
@@ -9,7 +8,16 @@ import { summarizeRun } from '../../src/report/run-report.ts'
 import { summaryText } from '../../src/report/summary.ts'
 import { type RunOptions, run } from '../../src/run/run.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
-import { asIs, forked, growingChain, headJob, type Item, lacking, rowsIn } from '../helpers/growing-chain.ts'
+import {
+  asIs,
+  forked,
+  growingChain,
+  headJob,
+  type Item,
+  lacking,
+  mergeFiles,
+  rowsIn,
+} from '../helpers/growing-chain.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import type { TextRow } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -260,7 +268,7 @@ test('merging and loading an export do not mind its lists', async () => {
   const { summary } = await ended(job, { rereadBlocks: 80 })
   await ended(job)
   const list = outputBytes(job.output)[summary.changesFile ?? '']
-  expect((await compactOutput(job.output)).strays).toBe(0)
+  expect((await mergeFiles(job)).strays).toBe(0)
   expect(outputBytes(job.output)[summary.changesFile ?? '']).toBe(list)
   await loadInto(job.output, place.to)
   const csv = await rowsIn(job.output)

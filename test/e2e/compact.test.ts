@@ -7,7 +7,14 @@ import { lockOutput } from '../../src/core/lock/lock.ts'
 import type { Job } from '../../src/core/model.ts'
 import { TABLE_NAMES } from '../../src/core/table/index.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
-import { expectSameAsFresh, growingChain, headJob, rowsIn, runOnce } from '../helpers/growing-chain.ts'
+import {
+  expectSameAsFresh,
+  growingChain,
+  headJob,
+  mergeFiles,
+  rowsIn,
+  runOnce,
+} from '../helpers/growing-chain.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
 
@@ -32,9 +39,9 @@ const forget = (output: string) => rmSync(join(output, '.walletlake'), { recursi
 test.for(['none', 'gzip'] as const)(
   'CSV of %s compression is merged with every row in place',
   async (compression) => {
-    const { chain, output } = await threeNights({ compression })
+    const { chain, job, output } = await threeNights({ compression })
     const [rows, before] = [await rowsIn(output), readManifest(output)]
-    expect(await compactOutput(output)).toMatchObject({ after: 7, changed: true, strays: 0 })
+    expect(await mergeFiles(job)).toMatchObject({ after: 7, changed: true, strays: 0 })
     expect(await rowsIn(output)).toEqual(rows)
     const { tables, ...others } = readManifest(output)
     expect(filesOf(output)).toEqual([1, 1, 1, 1, 1, 1, 1])
@@ -61,14 +68,14 @@ async function parquetRows(output: string) {
 }
 
 test('Parquet is merged with the same rows, types and order', async () => {
-  const { chain, output } = await threeNights({ format: 'parquet', compression: 'zstd' })
+  const { chain, job, output } = await threeNights({ format: 'parquet', compression: 'zstd' })
   const rows = await parquetRows(output)
-  await compactOutput(output, { maxRowsPerFile: 700 })
+  await mergeFiles(job, { maxRowsPerFile: 700 })
   expect(await parquetRows(output)).toEqual(rows)
   const { files = [] } = readManifest(output).tables.ledger ?? {}
   expect(files.length).toBeGreaterThan(2)
   expect(new Set(files.slice(0, -1).map((file) => file.rows))).toEqual(new Set([700]))
-  await compactOutput(output)
+  await mergeFiles(job)
   expect(await parquetRows(output)).toEqual(rows)
   expect((await verifyOutput(output)).problems).toEqual([])
   await chain.end()
@@ -77,7 +84,7 @@ test('Parquet is merged with the same rows, types and order', async () => {
 test('one file made of Parquet files has the bytes of a first run', async () => {
   const { chain, job, output } = await threeNights({ format: 'parquet', compression: 'zstd' })
   await runOnce(job)
-  await compactOutput(output)
+  await mergeFiles(job)
   const fresh = headJob(chain.url, { format: 'parquet', compression: 'zstd' })
   await runOnce(fresh)
   const hashes = (folder: string) =>
@@ -87,21 +94,21 @@ test('one file made of Parquet files has the bytes of a first run', async () => 
 })
 
 test('a second time there is nothing to do and nothing changes', async () => {
-  const { chain, output } = await threeNights()
-  await compactOutput(output, { maxRowsPerFile: 500 })
+  const { chain, job, output } = await threeNights()
+  await mergeFiles(job, { maxRowsPerFile: 500 })
   const bytes = outputBytes(output)
-  expect(await compactOutput(output, { maxRowsPerFile: 500 })).toMatchObject({ changed: false, strays: 0 })
+  expect(await mergeFiles(job, { maxRowsPerFile: 500 })).toMatchObject({ changed: false, strays: 0 })
   expect(outputBytes(output)).toEqual(bytes)
   await chain.end()
 })
 
 test('full files stay as they are when later nights are merged', async () => {
   const { chain, job, output } = await threeNights()
-  await compactOutput(output, { maxRowsPerFile: 500 })
+  await mergeFiles(job, { maxRowsPerFile: 500 })
   const full = readManifest(output).tables.ledger?.files.filter(({ rows }) => rows === 500) ?? []
   expect(full.length).toBeGreaterThan(1)
   await runOnce(job)
-  await compactOutput(output, { maxRowsPerFile: 500 })
+  await mergeFiles(job, { maxRowsPerFile: 500 })
   expect(readManifest(output).tables.ledger?.files.slice(0, full.length)).toEqual(full)
   await expectSameAsFresh(job)
   await chain.end()
@@ -110,7 +117,7 @@ test('full files stay as they are when later nights are merged', async () => {
 test('nightly runs go on from a merged export, again and again', async () => {
   const { chain, job, output } = await threeNights()
   for (let night = 0; night < 3; night += 1) {
-    await compactOutput(output)
+    await mergeFiles(job)
     const asked = chain.asked.length
     await runOnce(job)
     expect(chain.asked.length - asked).toBeLessThanOrEqual(12)
@@ -127,7 +134,7 @@ test.for([
   { what: 'without its checkpoint', lose: forget },
 ])('blocks read again after a merge $what give the right rows', async ({ lose }) => {
   const { chain, job, output } = await threeNights()
-  await compactOutput(output)
+  await mergeFiles(job)
   lose(output)
   await runOnce(job, { rereadBlocks: 70 })
   await expectSameAsFresh(job)
@@ -141,7 +148,7 @@ test.for([
   { what: 'without its checkpoint', lose: forget },
 ])('a wallet added after a merge $what is read back', async ({ lose }) => {
   const { chain, job, output } = await threeNights()
-  await compactOutput(output)
+  await mergeFiles(job)
   lose(output)
   const more = headJob(chain.url, { output, count: 8 })
   expect(more.wallets.length).toBeGreaterThan(job.wallets.length)
@@ -157,7 +164,7 @@ test('a merge keeps the place from which lost pages need not be read again', asy
     await runOnce(job)
     await chain.advance(40)
   }
-  await compactOutput(output)
+  await mergeFiles(job)
   expect(Math.max(...filesOf(output))).toBe(2)
   const asked = chain.asked.length
   await runOnce(job, { rereadBlocks: 50 })
@@ -167,9 +174,9 @@ test('a merge keeps the place from which lost pages need not be read again', asy
 })
 
 test('a run that was cut short goes on after a merge', async () => {
-  const { chain, job, output } = await threeNights()
+  const { chain, job } = await threeNights()
   await runOnce(job, { maxRequests: 3, rereadBlocks: 30 }).catch(() => undefined)
-  await compactOutput(output)
+  await mergeFiles(job)
   await runOnce(job)
   await expectSameAsFresh(job)
   await chain.end()

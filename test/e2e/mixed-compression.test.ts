@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { auditOutput } from '../../src/audit/audit.ts'
-import { compactOutput } from '../../src/compact/compact.ts'
 import type { Compression, Format } from '../../src/core/model.ts'
 import { loadInto } from '../../src/load/load.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
-import { expectSameAsFresh, growingChain, headJob, runOnce } from '../helpers/growing-chain.ts'
+import { expectSameAsFresh, growingChain, headJob, mergeFiles, runOnce } from '../helpers/growing-chain.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { duckdb, sqlite } from '../load/engines.ts'
 
@@ -37,7 +36,7 @@ test.for(CASES)(
       ok: true,
       differing: 0,
     })
-    await compactOutput(job.output)
+    await mergeFiles(job)
     expect((await verifyOutput(job.output)).problems).toEqual([])
     await chain.advance(60)
     await runOnce({ ...job, compression: nights[1] ?? 'none' }, { rereadBlocks: 100 })

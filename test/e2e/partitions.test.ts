@@ -2,12 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from 'vitest'
-import { compactOutput } from '../../src/compact/compact.ts'
 import type { Job, PartitionBy } from '../../src/core/model.ts'
 import { TABLE_NAMES } from '../../src/core/table/index.ts'
 import { run } from '../../src/run/run.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
-import { expectSameAsFresh, growingChain, headJob, rowsIn, runOnce } from '../helpers/growing-chain.ts'
+import {
+  expectSameAsFresh,
+  growingChain,
+  headJob,
+  mergeFiles,
+  rowsIn,
+  runOnce,
+} from '../helpers/growing-chain.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest, type TextRow } from '../helpers/read-output.ts'
@@ -87,7 +93,7 @@ test('later runs add files inside partitions, and merging makes them one', async
   }
   await runOnce(job)
   expect(pathsOf(job.output).length).toBeGreaterThan(4)
-  await compactOutput(job.output)
+  await mergeFiles(job)
   const folders = pathsOf(job.output).map((path) => path.split('/')[1])
   expect(new Set(folders).size).toBe(folders.length)
   expect(readdirSync(join(job.output, 'ledger')).sort()).toEqual(folders)

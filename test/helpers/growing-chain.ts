@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { type CompactOptions, compactOutput } from '../../src/compact/compact.ts'
 import type { BucketPlace, Job } from '../../src/core/model.ts'
 import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
 import { type RunOptions, run } from '../../src/run/run.ts'
@@ -81,6 +82,13 @@ export async function runOnce(job: Job, options: RunOptions = {}) {
   if (error !== undefined) throw error
   await show(job)
   return result.jobs[0]
+}
+
+/** Merges the files of a job's export. */
+export async function mergeFiles(job: Job, options: CompactOptions = {}) {
+  const merged = await compactOutput({ output: job.output, store: job.store }, options)
+  await show(job)
+  return merged
 }
 
 /** Every table's rows of an output by an independent reader, in file order. */

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
+import { nameMachine } from '../../src/core/lock/holder.ts'
 import type { Bucket } from '../../src/store/bucket.ts'
 import { LEASE_FILE, takeLease } from '../../src/store/lease.ts'
 
@@ -48,9 +49,15 @@ test('a place is held by one, and free again after', async () => {
   await (await takeLease(bucket)).release()
 })
 
-test('a machine that cannot be asked holds it while its lease is young', async () => {
+test.for([
+  { what: 'of another name', text: holder({}) },
+  {
+    what: 'of the same name, where no such process is here,',
+    text: holder({ host: hostname(), pid: 2 ** 22 + 1, machine: 'another kernel' }),
+  },
+])('a machine $what holds it while its lease is young', async ({ text }) => {
   const { bucket } = memoryBucket()
-  await bucket.putText(LEASE_FILE, holder({}))
+  await bucket.putText(LEASE_FILE, text)
   await expect(takeLease(bucket)).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
 })
 
@@ -58,7 +65,7 @@ test.for([
   { what: 'of another machine that nobody has renewed', text: holder({}), aheadMs: 61_000 },
   {
     what: 'of a dead process of this machine',
-    text: holder({ host: hostname(), pid: 2 ** 22 + 1 }),
+    text: holder({ host: hostname(), pid: 2 ** 22 + 1, machine: await nameMachine() }),
     aheadMs: 0,
   },
   { what: 'that is none', text: 'rubbish', aheadMs: 0 },

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, readlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 
 /** Who holds an output. */
@@ -15,6 +15,19 @@ export async function describeSelf(): Promise<Holder> {
   const startedAt = new Date().toISOString()
   const ticks = (await statusOf(process.pid))?.ticks ?? null
   return { pid: process.pid, host: hostname(), startedAt, ticks }
+}
+
+/**
+ * What tells this machine from others that bear its name, as containers do: the start of its kernel, and whose process numbers
+ * it sees. Undefined where the system does not tell.
+ */
+export async function nameMachine(): Promise<string | undefined> {
+  try {
+    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8')
+    return `${boot.trim()} ${await readlink('/proc/self/ns/pid')}`
+  } catch {
+    return undefined
+  }
 }
 
 /** What a lock's text says of its holder; undefined where it is none. */
