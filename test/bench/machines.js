@@ -1,6 +1,7 @@
 // Many machines and one quota. Usage: npm run bench -- machines [server: redis or postgres, default redis] [seconds of the
 // measured quota, default 200] [wallets, 10000]
 import { startQueueServer } from '../helpers/queue-server.js'
+import { measureHandover } from './machines/handover.js'
 import { measureManyWallets } from './machines/many-wallets.js'
 import { measureSharedQuota } from './machines/shared-quota.js'
 
@@ -8,6 +9,7 @@ export async function benchMachines(...args) {
   const [seconds = 200, wallets = 10_000] = args.filter((arg) => typeof arg === 'number')
   const server = await startQueueServer(args.find((arg) => typeof arg === 'string'))
   try {
+    await measureHandover(server.url)
     await measureManyWallets(wallets, server.url)
     if (seconds > 0) await measureSharedQuota(seconds, server.url)
   } finally {

@@ -1,0 +1,60 @@
+// How long it takes until another worker does what a killed one had under way: seconds, several times.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+
+const BIN = new URL('../../../dist/bin.js', import.meta.url).pathname
+const WALLET = `0x${'11'.repeat(20)}`
+/** A worker that is alive says so within this. */
+const JOINED_MS = 3_000
+
+export async function measureHandover(queue, times = 3) {
+  const seconds = []
+  for (let nth = 0; nth < times; nth += 1) seconds.push(await handOver(queue, nth))
+  console.table([{ 'a killed worker, then its unit elsewhere, seconds': seconds.join(', ') }])
+}
+
+async function handOver(queue, nth) {
+  const folder = mkdtempSync(join(tmpdir(), 'walletlake-handover-'))
+  const [service, asked] = await silentService()
+  const job = join(folder, 'job.json')
+  const fields = { chain: '43114', endBlock: 10 + nth, partitionBy: 'blocks:5', addresses: [WALLET] }
+  const baseUrl = `http://127.0.0.1:${service.address().port}`
+  writeFileSync(job, JSON.stringify({ ...fields, service: { baseUrl, timeout: '120s' } }))
+  const start = (...args) => spawn(process.execPath, [BIN, ...args, '--queue', queue, '--quiet'], { stdio: 'inherit' })
+  const processes = [start('worker'), start('run', job, '--output', join(folder, 'out'))]
+  try {
+    await asked()
+    processes.push(start('worker'))
+    await wait(JOINED_MS)
+    const began = performance.now()
+    processes[0].kill('SIGKILL')
+    await asked()
+    return ((performance.now() - began) / 1_000).toFixed(1)
+  } finally {
+    for (const one of processes) one.kill('SIGKILL')
+    await Promise.all(processes.map((one) => one.exitCode ?? one.signalCode ?? once(one, 'close')))
+    service.closeAllConnections()
+    service.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A service that answers nobody, and what tells of its next request. */
+async function silentService() {
+  let told = () => {}
+  const service = createServer(() => told())
+  service.listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  return [
+    service,
+    () =>
+      new Promise((resolve) => {
+        told = resolve
+      }),
+  ]
+}
