@@ -81,10 +81,12 @@ async function look(worker: Worker): Promise<void> {
   await queue.server.sayAlive(id)
   const runs = new Map((await queue.server.runs()).map((run) => [run.id, run]))
   for (const [run, one] of serving) {
-    await addToTally(queue.server, run, one)
-    if (runs.has(run)) continue
+    if (runs.has(run)) {
+      await addToTally(queue.server, run, one)
+      continue
+    }
     serving.delete(run)
-    void one.close().catch(() => undefined)
+    void letGo(queue, run, one).catch(() => undefined)
   }
   for (const run of runs.values()) {
     if (serving.has(run.id)) continue
@@ -93,6 +95,14 @@ async function look(worker: Worker): Promise<void> {
   }
   const share = Math.max(1, Math.floor(options.concurrency / Math.max(1, serving.size)))
   for (const { workers } of serving.values()) workers[0]?.setConcurrency(share)
+}
+
+/** Ends the work for a run that is over; what this worker has still told the queue goes too, unless the run has begun again. */
+async function letGo({ server, clear }: UnitQueue, id: string, { close }: Serving): Promise<void> {
+  await close()
+  if ((await server.runs()).some((run) => run.id === id)) return
+  await server.withdraw(id)
+  await clear(id)
 }
 
 /** Has others do what is left of a unit; units of a run that is over would lie about. */

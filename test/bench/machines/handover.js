@@ -25,7 +25,8 @@ async function handOver(queue, nth) {
   const fields = { chain: '43114', endBlock: 10 + nth, partitionBy: 'blocks:5', addresses: [WALLET] }
   const baseUrl = `http://127.0.0.1:${service.address().port}`
   writeFileSync(job, JSON.stringify({ ...fields, service: { baseUrl, timeout: '120s' } }))
-  const start = (...args) => spawn(process.execPath, [BIN, ...args, '--queue', queue, '--quiet'], { stdio: 'inherit' })
+  const start = (...args) =>
+    spawn(process.execPath, [BIN, ...args, '--queue', queue, '--quiet'], { stdio: 'inherit' })
   const processes = [start('worker'), start('run', job, '--output', join(folder, 'out'))]
   try {
     await asked()
