@@ -4,8 +4,10 @@ import { run } from '../../src/run/run.ts'
 import { testJob } from './jobs.ts'
 import { truth, truthWallets } from './truth.ts'
 
-/** Exports the 53 wallets of the demo chain into a folder. */
-export async function exportDemo(output: string, given: Partial<Omit<Job, 'wallets'>> = {}): Promise<void> {
+type Given = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[] }
+
+/** Exports wallets of the demo chain into a folder: all 53, unless others are given. */
+export async function exportDemo(output: string, given: Given = {}): Promise<void> {
   const { code } = await run([testJob({ addresses: truthWallets, nativeSymbol: 'AVAX', output, ...given })])
   expect(code).toBeUndefined()
 }
