@@ -14,8 +14,8 @@ const outputs = { csv: join(folder, 'csv'), parquet: join(folder, 'parquet') }
 let ledger: TextRow[] = []
 
 beforeAll(async () => {
-  await exportDemo(outputs.csv)
-  await exportDemo(outputs.parquet, { format: 'parquet', compression: 'zstd' })
+  await exportDemo(outputs.csv, { endBlock: 160 })
+  await exportDemo(outputs.parquet, { endBlock: 160, format: 'parquet', compression: 'zstd' })
   ledger = await readCsvTable(outputs.csv, 'ledger')
 })
 
