@@ -1,7 +1,28 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Where a machine-readable report goes besides the terminal, if anywhere. */
 const report = process.env.WALLETLAKE_TEST_REPORT
+
+/** Short files whose tests take minutes: begun last, one of them would run alone in the end. */
+const LONG = [
+  'e2e/scenarios',
+  'survive/crash',
+  'load/nightly',
+  'survive/changes',
+  'survive/faults',
+  'load/chain-ids',
+]
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = LONG.findIndex((name) => moduleId.endsWith(`${name}.test.ts`))
+      return at < 0 ? LONG.length : at
+    }
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
+  }
+}
 
 export default defineConfig({
   test: {
@@ -10,6 +31,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Much of the time goes to programs that tests start and to answers they wait for.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
   },
 })
