@@ -190,7 +190,7 @@ async function findChanges(
   parts: ReadonlyMap<TableName, readonly Part[]>,
 ): Promise<Changes | undefined> {
   const { before, from } = earlier
-  const place = { output: job.output, run: spool.begunMs }
+  const place = { store, run: spool.begunMs }
   const to = before === undefined ? from : endOfExport(before)
   if (before === undefined || from >= to || !earlier.isComparable) return recallChanges(place)
   const listed = Object.values(before.tables).flatMap(({ files }) => files)

@@ -163,7 +163,7 @@ async function writeFrom(
     const isNew = before === undefined || end > from || from < leastEnd || !namesWalletsOf(job, before)
     if (!isNew) {
       await recallFigures(job, figures)
-      figures.changes = await recallChanges({ output: job.output, run: spool.begunMs })
+      figures.changes = await recallChanges({ store, run: spool.begunMs })
     }
     const written = isNew ? await output.finish(end) : { from: end, to: end, seen: {} }
     if (job.endBlock === undefined) await spool.finish(written)
@@ -184,7 +184,7 @@ export async function markDone(job: Job): Promise<void> {
 }
 
 async function forget(store: Store, folder: string): Promise<void> {
-  await forgetChanges(store.folder)
+  await forgetChanges(store)
   await store.forgetManifestSetAside()
   await removeSpool(folder)
   await rm(join(folder, DONE_FILE), { force: true })

@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder, writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
@@ -136,7 +136,6 @@ class BucketStore implements Store {
 
   async putManifest(text: string): Promise<void> {
     await this.#lease.require()
-    await this.#putChanges()
     const condition = this.#version === undefined ? { ifAbsent: true as const } : { ifVersion: this.#version }
     const written = await this.#bucket.putText(MANIFEST_FILE, text, condition)
     if (written === undefined) throw overtaken(this.#bucket)
@@ -171,15 +170,6 @@ class BucketStore implements Store {
     await removeBrought(this.folder)
     await this.#lease.release()
     this.#bucket.close()
-  }
-
-  /** Lists of changes, which are written in the folder, before the manifest that has them. */
-  async #putChanges(): Promise<void> {
-    const names = await readdir(join(this.folder, CHANGES_FOLDER)).catch(() => [])
-    for (const name of names.filter((one) => !one.startsWith('.'))) {
-      const path = `${CHANGES_FOLDER}/${name}`
-      if (!this.#sizes.has(path)) await this.#bucket.putFile(path, join(this.folder, path))
-    }
   }
 }
 

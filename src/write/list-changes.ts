@@ -66,12 +66,12 @@ function linesOf({ name }: Table, change: 'removed' | 'added', rows: readonly st
 }
 
 /** Compares a table's files; those that were there before, to the byte, need no look. */
-async function* compareFiles(table: Table, { before, output, parts, ...rest }: Rewriting) {
+async function* compareFiles(table: Table, { before, store, parts, ...rest }: Rewriting) {
   const { range } = rest
   const listed = before.tables[table.name]?.files.filter(({ toBlock }) => toBlock > range.from) ?? []
   const made = parts.get(table.name) ?? []
   if (before.tables[table.name] === undefined || made.length === 0) return
-  const old = withoutSame(listed, made).map(({ path }) => join(output, path))
+  const old = withoutSame(listed, made).map(({ path }) => join(store.folder, path))
   const fresh = withoutSame(made, listed).map(({ staged }) => staged)
   if (old.length + fresh.length === 0) return
   yield* compareTable({ ...rest, table, format: before.job.format, before: old, after: fresh })

@@ -1,36 +1,38 @@
 import { createHash } from 'node:crypto'
-import { readdir, rm, rmdir } from 'node:fs/promises'
+import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { publishFile, readTextIfAny, syncFolder, writeAtomically } from '../core/disk.ts'
+import { readTextIfAny, syncFolder, writeAtomically } from '../core/disk.ts'
 import type { Changes } from '../core/figures.ts'
 import { CHANGES_FOLDER, MANIFEST_FILE, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
+import type { Store } from '../store/store.ts'
 
-/** A run in its output. */
+/** A run in the place that it publishes to. */
 export type RunPlace = {
-  output: string
+  store: ListStore
   /** What a run and its resumes have in common, and no other run. */
   run: number
 }
 
+type ListStore = Pick<Store, 'folder' | 'putFiles' | 'remove' | 'pathsBelow'>
 type Publishing = RunPlace & { changes: Changes }
 
 /**
  * Puts a list in its place and notes whose it is. Its name has its number among all of the output, so that lists in the
  * order of their names are the history; a list that never came true gives its number to the next.
  */
-export async function publishChanges(staged: string, { output, run, changes }: Publishing): Promise<Changes> {
-  const noted = await readNote(output)
-  const manifest = await hashManifest(output)
+export async function publishChanges(staged: string, { store, run, changes }: Publishing): Promise<Changes> {
+  const noted = await readNote(store.folder)
+  const manifest = await hashManifest(store.folder)
   // Where nothing was replaced since, a run was cut short: what it has listed counts no more.
   const superseded = noted?.manifest === manifest ? noted : undefined
-  const number = superseded?.number ?? Math.max(noted?.number ?? 0, await lastNumber(output)) + 1
+  const number = superseded?.number ?? Math.max(noted?.number ?? 0, await lastNumber(store)) + 1
   const listed: Listed = { ...changes, file: listPath(number, changes.range) }
   const note: Note = { run, manifest, number, changes: listed }
-  await writeAtomically(join(output, PRIVATE_FOLDER, NOTE_FILE), `${JSON.stringify(note)}\n`)
-  await publishFile(staged, join(output, listed.file))
+  await writeAtomically(join(store.folder, PRIVATE_FOLDER, NOTE_FILE), `${JSON.stringify(note)}\n`)
+  await store.putFiles([{ path: listed.file, staged }])
   const stale = superseded?.changes.file ?? listed.file
-  if (stale !== listed.file) await rm(join(output, stale), { force: true })
+  if (stale !== listed.file) await store.remove(stale)
   return listed
 }
 
@@ -38,25 +40,26 @@ export async function publishChanges(staged: string, { output, run, changes }: P
  * What this very run has listed before it was cut short; undefined where it has not. A list of a run that was cut short
  * before it replaced anything, and that did not go on, is removed: it never came true.
  */
-export async function recallChanges({ output, run }: RunPlace): Promise<Changes | undefined> {
-  const noted = await readNote(output)
+export async function recallChanges({ store, run }: RunPlace): Promise<Changes | undefined> {
+  const noted = await readNote(store.folder)
   if (noted === undefined) return undefined
-  if (noted.manifest !== (await hashManifest(output))) return noted.run === run ? noted.changes : undefined
-  await removeList(output, noted)
+  if (noted.manifest !== (await hashManifest(store.folder)))
+    return noted.run === run ? noted.changes : undefined
+  await removeList(store, noted)
   return undefined
 }
 
 /** Leaves no memory of lists but the lists themselves, so that an export can begin anew. */
-export async function forgetChanges(output: string): Promise<void> {
-  await recallChanges({ output, run: Number.NaN })
-  await rm(join(output, PRIVATE_FOLDER, NOTE_FILE), { force: true })
+export async function forgetChanges(store: ListStore): Promise<void> {
+  await recallChanges({ store, run: Number.NaN })
+  await rm(join(store.folder, PRIVATE_FOLDER, NOTE_FILE), { force: true })
 }
 
-async function removeList(output: string, { changes }: Note): Promise<void> {
-  const folder = join(output, CHANGES_FOLDER)
-  await rm(join(output, changes.file), { force: true })
+async function removeList(store: ListStore, { changes }: Note): Promise<void> {
+  const folder = join(store.folder, CHANGES_FOLDER)
+  await store.remove(changes.file)
   await rmdir(folder).catch(() => syncFolder(folder).catch(() => undefined))
-  await rm(join(output, PRIVATE_FOLDER, NOTE_FILE), { force: true })
+  await rm(join(store.folder, PRIVATE_FOLDER, NOTE_FILE), { force: true })
 }
 
 async function hashManifest(output: string): Promise<string> {
@@ -71,9 +74,9 @@ function listPath(number: number, { from, to }: BlockRange): string {
   return `${CHANGES_FOLDER}/${String(number).padStart(6, '0')}-${first}-${last}.ndjson`
 }
 
-async function lastNumber(output: string): Promise<number> {
-  const names = await readdir(join(output, CHANGES_FOLDER)).catch(() => [])
-  const numbers = names.map((name) => Number(LIST_PATH.exec(`${CHANGES_FOLDER}/${name}`)?.[1] ?? 0))
+async function lastNumber(store: ListStore): Promise<number> {
+  const paths = await store.pathsBelow(CHANGES_FOLDER)
+  const numbers = paths.map((path) => Number(LIST_PATH.exec(path)?.[1] ?? 0))
   return Math.max(0, ...numbers)
 }
 

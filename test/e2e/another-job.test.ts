@@ -3,7 +3,16 @@ import type { Job } from '../../src/core/model.ts'
 import { run } from '../../src/run/run.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
-import { expectSameAsFresh, growingChain, headJob, rowsIn, runOnce } from '../helpers/growing-chain.ts'
+import {
+  expectSameAsFresh,
+  freshOf,
+  growingChain,
+  headJob,
+  placed,
+  rowsIn,
+  runOnce,
+  show,
+} from '../helpers/growing-chain.ts'
 import { blocksJob, testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
@@ -17,7 +26,7 @@ async function exported(given: Partial<Job> & { count?: number } = {}) {
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
   const { count = 4, ...fields } = given
   const addresses = truthWallets.slice(0, count)
-  const job = testJob({ addresses, endBlock: 200, output: tempFolder(), service, ...fields })
+  const job = placed(testJob({ addresses, endBlock: 200, output: tempFolder(), service, ...fields }))
   await runOnce(job)
   return { job, withWallets: (first: number, end: number) => walletsOf(job, first, end) }
 }
@@ -43,6 +52,7 @@ test.for([
     message: expect.stringContaining(what),
     fix: 'Name another --output, or export anew with --fresh.',
   })
+  await show(job)
   expect(outputBytes(job.output)).toEqual(bytes)
   const [fresh] = (await run([{ ...job, ...given }], { fresh: true })).jobs
   if (given !== undefined && !('chain' in given)) expect(fresh?.error).toBeUndefined()
@@ -50,8 +60,8 @@ test.for([
 
 test('a job of blocks does not replace an export of wallets', async () => {
   const { job } = await exported()
-  const { service, output } = job
-  const [result] = (await run([blocksJob({ endBlock: 200, service, output })])).jobs
+  const { service, output, store } = job
+  const [result] = (await run([{ ...blocksJob({ endBlock: 200, service, output }), store }])).jobs
   expect(result?.error?.message).toContain('kind was wallets and is blocks')
 })
 
@@ -59,7 +69,7 @@ test('a job that gained and lost wallets goes on with an export that has an end'
   const { job, withWallets } = await exported()
   const more = withWallets(1, 6)
   await runOnce(more)
-  const all = walletsOf({ ...job, output: tempFolder() }, 0, 6)
+  const all = walletsOf(freshOf(job), 0, 6)
   await runOnce(all)
   expect(await rowsIn(job.output)).toEqual(await rowsIn(all.output))
   const left = readManifest(job.output).coverage.filter(({ removed }) => removed)
@@ -73,7 +83,7 @@ test('a run cut short after --fresh goes on without it', async () => {
   const other: Job = { ...job, tables: ['ledger'], partitionBy: 'blocks:50' }
   expect((await run([other], { fresh: true, maxRequests: 3 })).code).toBe('BUDGET_REACHED')
   await runOnce(other)
-  const fresh = { ...other, output: tempFolder() }
+  const fresh = freshOf(other)
   await runOnce(fresh)
   expect(outputBytes(other.output)).toEqual(outputBytes(fresh.output))
 })

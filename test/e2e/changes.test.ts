@@ -7,6 +7,7 @@ import { loadInto } from '../../src/load/load.ts'
 import { summarizeRun } from '../../src/report/run-report.ts'
 import { summaryText } from '../../src/report/summary.ts'
 import { type RunOptions, run } from '../../src/run/run.ts'
+import { nameOfOutput } from '../../src/store/place.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
 import {
   asIs,
@@ -16,7 +17,9 @@ import {
   type Item,
   lacking,
   mergeFiles,
+  places,
   rowsIn,
+  show,
 } from '../helpers/growing-chain.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import type { TextRow } from '../helpers/read-output.ts'
@@ -38,6 +41,7 @@ async function ended(job: Job, options: RunOptions = {}) {
   const result = await run([job], options)
   const [ended] = result.jobs
   if (ended === undefined || ended.error !== undefined) throw ended?.error
+  await show(job)
   const [summary] = summarizeRun(result).jobs
   if (summary === undefined) throw new Error('no summary')
   return { summary, text: summaryText(result.jobs, { now: 0, program: 'walletlake' }) }
@@ -124,7 +128,7 @@ test.for(CASES)('$what is listed row by row and counted', async ({ first, later,
   const [less, more] = ['removed', 'added'].map((kind) => list.filter(({ change }) => change === kind).length)
   expect(text).toContain(`in blocks [0, 121), exported before: ${less} row`)
   expect(text).toContain(`removed, ${more} added`)
-  expect(text).toContain(`listed in ${job.output}/${summary.changesFile}`)
+  expect(text).toContain(`listed in ${nameOfOutput(job)}/${summary.changesFile}`)
   expect((await verifyOutput(job.output)).problems).toEqual([])
   await chain.end()
 })
@@ -220,7 +224,8 @@ test('a wallet read back lists its rows of blocks exported before', async () => 
   await chain.end()
 })
 
-test('lists are numbered in the order of runs, also where some were removed', async () => {
+test('lists are numbered in the order of runs, also where some were removed', async ({ skip }) => {
+  skip(places.next !== undefined, 'lists are removed from a folder')
   const chain = await growingChain(120)
   const job = headJob(chain.url)
   await ended(job)

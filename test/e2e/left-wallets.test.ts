@@ -5,9 +5,8 @@ import type { Job, Wallet } from '../../src/core/model.ts'
 import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
 import { run } from '../../src/run/run.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
-import { asIs, forked, growingChain, headJob, rowsIn, runOnce } from '../helpers/growing-chain.ts'
+import { asIs, forked, freshOf, growingChain, headJob, rowsIn, runOnce } from '../helpers/growing-chain.ts'
 import { readManifest, type TextRow } from '../helpers/read-output.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
 import { truthWallets } from '../helpers/truth.ts'
 
 const [FIRST_NIGHT, A_NIGHT] = [120, 60]
@@ -34,9 +33,9 @@ const byAddress = (a: Wallet, b: Wallet) => (a.address < b.address ? -1 : 1)
 /** The rows are those of all wallets up to the block where one left, and of the others from there on. */
 async function expectHistoryStays(job: Job, { left, end }: { left: Wallet; end: number }): Promise<void> {
   const fresh = async (wallets: readonly Wallet[]) => {
-    const output = tempFolder()
-    await runOnce({ ...job, wallets, output })
-    return rowsIn(output)
+    const first = freshOf({ ...job, wallets })
+    await runOnce(first)
+    return rowsIn(first.output)
   }
   const [before, after] = [await fresh([left, ...job.wallets].sort(byAddress)), await fresh(job.wallets)]
   const at = ({ block_number: block }: TextRow) => Number(block)
@@ -118,7 +117,7 @@ test('a wallet that leaves an interrupted run keeps what was read before it', as
   await runOnce({ ...whole, wallets })
   await expectHistoryStays({ ...whole, wallets }, { left, end: FIRST_NIGHT + 1 })
   await runOnce(whole)
-  const fresh = { ...whole, output: tempFolder() }
+  const fresh = freshOf(whole)
   await runOnce(fresh)
   expect(await rowsIn(whole.output)).toEqual(await rowsIn(fresh.output))
   await chain.end()

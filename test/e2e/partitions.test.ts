@@ -11,6 +11,7 @@ import {
   growingChain,
   headJob,
   mergeFiles,
+  placed,
   rowsIn,
   runOnce,
 } from '../helpers/growing-chain.ts'
@@ -21,7 +22,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 import { truthWallets } from '../helpers/truth.ts'
 
 const addresses = truthWallets.slice(0, 6)
-const jobOf = (given: Partial<Job> = {}) => testJob({ addresses, output: tempFolder(), ...given })
+const jobOf = (given: Partial<Job> = {}) => placed(testJob({ addresses, output: tempFolder(), ...given }))
 const pathsOf = (output: string, table: (typeof TABLE_NAMES)[number] = 'ledger') =>
   (readManifest(output).tables[table]?.files ?? []).map(({ path }) => path)
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import type { Manifest } from '../../src/core/manifest.ts'
 import type { Job } from '../../src/core/model.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
-import { expectSameAsFresh, growingChain, headJob, runOnce } from '../helpers/growing-chain.ts'
+import { expectSameAsFresh, growingChain, headJob, places, runOnce } from '../helpers/growing-chain.ts'
 import { readManifest } from '../helpers/read-output.ts'
 
 const forget = ({ output }: Job) => rmSync(join(output, '.walletlake'), { recursive: true })
@@ -66,7 +66,8 @@ test('a wallet that left keeps its label, whatever is written again', async () =
   await chain.end()
 })
 
-test('where an older manifest says nothing of its rows they stay', async () => {
+test('where an older manifest says nothing of its rows they stay', async ({ skip }) => {
+  skip(places.next !== undefined, 'the manifest of a folder is changed')
   const chain = await growingChain(100)
   const job = headJob(chain.url, { count: 3 })
   await runOnce(job)

@@ -1,9 +1,11 @@
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { type CompactOptions, compactOutput } from '../../src/compact/compact.ts'
 import type { BucketPlace, Job } from '../../src/core/model.ts'
 import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
 import { type RunOptions, run } from '../../src/run/run.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
+import { openBucket } from '../../src/store/bucket.ts'
 import { fetchExport } from '../../src/store/fetch-export.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
 import { changed, type Listing } from './faults.ts'
@@ -69,11 +71,17 @@ export function headJob(url: string, given: Given = {}): Job {
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
   const addresses = truthWallets.slice(0, count)
   const job = testJob({ addresses, endBlock: undefined, output: tempFolder(), service, ...fields })
-  return fields.output === undefined && places.next !== undefined ? { ...job, store: places.next() } : job
+  return fields.output === undefined ? placed(job) : job
 }
 
 /** Where jobs are exported to: a place in an object store for each, or their folders. */
 export const places: { next: (() => BucketPlace) | undefined } = { next: undefined }
+
+/** The job with its place in an object store, where jobs have one. */
+export const placed = (job: Job): Job => (places.next === undefined ? job : { ...job, store: places.next() })
+
+/** The job in a folder of its own, as for the first time. */
+export const freshOf = (job: Job): Job => ({ ...job, store: undefined, output: tempFolder() })
 
 /** Runs the job; a failure of it is thrown. */
 export async function runOnce(job: Job, options: RunOptions = {}) {
@@ -100,19 +108,17 @@ export async function rowsIn(output: string) {
 }
 
 /** Shows in the job's folder what readers see of an object store, until the next run. */
-async function show({ store, output }: Job): Promise<void> {
-  if (store !== undefined) await fetchExport(store, output)
+export async function show({ store, output }: Job): Promise<void> {
+  if (store === undefined) return
+  await fetchExport(store, output)
+  const bucket = await openBucket(store)
+  for (const path of (await bucket.sizes('changes/')).keys()) await bucket.fetch(path, join(output, path))
+  bucket.close()
 }
 
 /** The output has the rows and the coverage of a first run to CSV now, and is found good. */
 export async function expectSameAsFresh(job: Job): Promise<void> {
-  const fresh = {
-    ...job,
-    store: undefined,
-    output: tempFolder(),
-    format: 'csv' as const,
-    compression: 'none' as const,
-  }
+  const fresh = { ...freshOf(job), format: 'csv' as const, compression: 'none' as const }
   await runOnce(fresh)
   await show(job)
   expect(await rowsIn(job.output)).toEqual(await rowsIn(fresh.output))
