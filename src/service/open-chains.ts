@@ -17,7 +17,7 @@ export type Chains = {
 export function openChains({ chains = {} }: DataServiceOptions, headOf: (id: string) => number): Chains {
   const opened = new Map<string, Chain>()
   const open = (id: string, loaded: LoadedChain) => opened.set(id, { head: () => headOf(id), ...loaded })
-  for (const shipped of SHIPPED) open(shipped.id, shipped.open(shipped.id))
+  for (const shipped of SHIPPED) open(shipped.id, shipped)
   for (const [id, items] of Object.entries(chains))
     open(
       id,
@@ -40,17 +40,6 @@ export function openChains({ chains = {} }: DataServiceOptions, headOf: (id: str
 
 type LoadedChain = Omit<Chain, 'head'>
 
-/** Chains under `chains/`. The first has a list of its blocks, empty ones too; the second one's blocks are derived. */
-const SHIPPED = [
-  { id: '43114', open: openLab },
-  { id: '1', open: (id: string) => openItems(id, () => readTransactions(id)) },
-]
-
-function openLab(id: string): LoadedChain {
-  const items = lazy(async () => indexItems(await readTransactions(id), { dropsEmptyInOddBlocks: true }))
-  return openBlocks(id, { items, blocks: lazy(() => readBlocks(id)) })
-}
-
 /** A chain that consists of nothing but transactions: a block without any is unknown. */
 function openItems(id: string, read: () => Promise<readonly JsonObject[]>): LoadedChain {
   const items = lazy(async () => indexItems(await read(), { dropsEmptyInOddBlocks: false }))
@@ -68,3 +57,15 @@ function openBlocks(id: string, { items, blocks }: Parts): LoadedChain {
     last: async () => (await blocks()).at(-1)?.number ?? -1,
   }
 }
+
+/**
+ * Chains under `chains/`, read once a process, however many services there are. The first has a list of its blocks, empty
+ * ones too; the second one's blocks are derived.
+ */
+const SHIPPED: readonly LoadedChain[] = [
+  openBlocks('43114', {
+    items: lazy(async () => indexItems(await readTransactions('43114'), { dropsEmptyInOddBlocks: true })),
+    blocks: lazy(() => readBlocks('43114')),
+  }),
+  openItems('1', () => readTransactions('1')),
+]
