@@ -15,7 +15,7 @@ export type ParquetFile = {
   compression: Compression
   /** Rows, and about how many bytes they all have as lines. */
   size: { rows: number; bytes: number }
-  /** Breaks the copy off: a thread that ends while DuckDB is at work takes the whole process with it. */
+  /** Breaks the copy off, which then throws its reason: a thread that ends while DuckDB is at work takes the whole process with it. */
   signal?: AbortSignal | undefined
 }
 
@@ -64,6 +64,7 @@ async function copyWithin(memory: Memory, file: ParquetFile, select: string): Pr
     const { rowsChanged } = await connection.run(copyStatement(file, select))
     return rowsChanged
   } catch (cause) {
+    file.signal?.throwIfAborted()
     const message = cause instanceof Error ? cause.message : String(cause)
     if (message.startsWith('Out of Memory')) return undefined
     throw new ExportError(

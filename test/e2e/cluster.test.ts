@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { DEMO_WALLETS } from '../../src/service/demo-wallets.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { type Fault, type Loopback, send } from '../helpers/loopback.ts'
@@ -135,6 +138,26 @@ describe.skipIf(isMissing)('a run over a queue', () => {
     expect((await run).exit).toBe(0)
     expect((await at.runAlone()).exit).toBe(0)
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
+  })
+
+  test('does a small run while a big one takes all the places that it is given', async () => {
+    const [isReached, reached] = signalled()
+    const [held, answer] = signalled()
+    const isBig = (path: string) => ADDRESSES.some((address) => path.toLowerCase().includes(address))
+    const at = await place(server, ({ path, count }) => {
+      if (count === 3) reached()
+      return isBig(path) ? afterwards(() => held) : undefined
+    })
+    const [small] = DEMO_WALLETS.slice(ADDRESSES.length)
+    const job = `chain: 43114\naddresses: ["${small}"]\nendBlock: 421\npartitionBy: blocks:100\n`
+    writeFileSync(join(at.folder, 'small.yaml'), job)
+    at.startWorker()
+    const big = at.runQueued()
+    await isReached
+    const args = ['run', 'small.yaml', '--output', 'small', '--queue', server.url]
+    expect((await runCommand(args, at.env, { cwd: at.folder })).exit).toBe(0)
+    answer()
+    expect((await big).exit).toBe(0)
   })
 
   test('keeps a worker with another key from serving it', async () => {

@@ -62,7 +62,7 @@ test('an output without partitions says nothing of them', async () => {
 })
 
 test.for([
-  { partitionBy: 'blocks:7', targetFileBytes: 20_000 },
+  { partitionBy: 'blocks:30', targetFileBytes: 20_000 },
   { partitionBy: 'blocks:100', format: 'parquet', compression: 'zstd' },
 ] as const)('the same bytes come whatever the concurrency, by $partitionBy', async (given) => {
   const [one, many] = [jobOf({ ...given, concurrency: 1 }), jobOf({ ...given, concurrency: 32 })]

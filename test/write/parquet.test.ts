@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { DuckDBConnection } from '@duckdb/node-api'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Compression } from '../../src/core/model.ts'
 import { TABLES, type Table } from '../../src/core/table/index.ts'
 import { csvHeader } from '../../src/write/csv.ts'
@@ -206,4 +207,18 @@ test('a file that lacks a row that was staged is told of', async () => {
   const size = { rows: 2, bytes: 9, longest: 9 }
   const copying = copyToParquet({ staged, path, table: SAMPLE, compression: 'zstd', size })
   await expect(copying).rejects.toThrow(`${path} has 1 rows of 2: nothing is published`)
+})
+
+test('a copy that is broken off at work throws the reason of its signal', async () => {
+  const staged = join(tempFolder(), 'staged.csv')
+  writeFileSync(staged, `${csvHeader(SAMPLE.columns)}\n`)
+  const [end, reason] = [new AbortController(), new Error('stopped')]
+  const working = vi.spyOn(DuckDBConnection.prototype, 'run').mockImplementation(() => {
+    end.abort(reason)
+    return Promise.reject(new Error('INTERRUPT Error: Interrupted!'))
+  })
+  onTestFinished(() => working.mockRestore())
+  const size = { rows: 1, bytes: 1, longest: 1 }
+  const copy = { path: `${staged}.parquet`, table: SAMPLE, compression: 'zstd' as const, staged, size }
+  await expect(copyToParquet({ ...copy, signal: end.signal })).rejects.toBe(reason)
 })
