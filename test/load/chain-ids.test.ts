@@ -33,10 +33,10 @@ const CASES = [
 
 for (const engine of engines)
   test.for(CASES)(`rows whose items carry $what are replaced in ${engine.name}`, async ({ silent }) => {
-    const chain = await growingChain(60, { alias: BLOCKCHAIN_ID })
+    const chain = await growingChain(70, { alias: BLOCKCHAIN_ID })
     const job = headJob(chain.url, { chain: BLOCKCHAIN_ID, escapeFormulas: false })
     const place = await engine.place()
-    const shown = [lacking(40), lacking(45, 80), forked(50, 90, 100), lacking(55, 110)]
+    const shown = [lacking(40), lacking(45, 80), forked(50, 90, 100)]
     for (const [night, index] of shown.entries()) {
       chain.shown.as = (items) => silent(index(items))
       if (night > 0) await chain.advance(30)

@@ -35,7 +35,7 @@ test.for(CASES)(
   { timeout: 600_000 },
   async ({ format, nights, blocksANight }) => {
     const chain = await growingChain(blocksANight)
-    const job = headJob(chain.url, { count: 12, format, escapeFormulas: false })
+    const job = headJob(chain.url, { count: 6, format, escapeFormulas: false })
     const dice = createDice(nights)
     const targets = await Promise.all(
       engines.map(async ({ name, place }) => ({ name, place: await place() })),

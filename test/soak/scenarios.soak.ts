@@ -9,6 +9,7 @@ test('exports of random jobs hold the rows of a random world, night by night', {
   playMany({
     scenarios: Number(SOAK_SCENARIOS),
     seed: Number(SOAK_SEED),
+    nights: 4,
     path: SOAK_PATH === '' ? undefined : SOAK_PATH,
     onPlayed: (count) => count % 100 === 0 && console.log(`${count} scenarios of seed ${SOAK_SEED}`),
   }),

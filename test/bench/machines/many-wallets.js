@@ -86,7 +86,8 @@ async function measurePlanning({ folder, url, queue, wallets }) {
   let units = 0
   while (units < wallets / 25) {
     const { stdout } = await walletlake(['status', '--queue', queue, '--json'])
-    units = JSON.parse(stdout).runs[0]?.units.read.left ?? 0
+    const planned = JSON.parse(stdout).runs.find(({ output }) => output === join(folder, 'planned'))
+    units = planned?.units.read.left ?? 0
   }
   const took = ((performance.now() - began) / 1000).toFixed(1)
   const [, peakKB] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${run.pid}/status`, 'utf8')) ?? []

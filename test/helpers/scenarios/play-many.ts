@@ -3,13 +3,15 @@ import { afterAll, beforeAll } from 'vitest'
 import { duckdb, postgres, sqlite } from '../../load/engines.ts'
 import { tempFolder } from '../temp-folder.ts'
 import { play } from './play.ts'
-import { SCENARIO } from './scenario.ts'
+import { scenariosOf } from './scenario.ts'
 
 const engines = { duckdb, sqlite, postgres: postgres.skipped ? sqlite : postgres }
 
 export type Playing = {
   scenarios: number
   seed: number
+  /** The most that one has. */
+  nights: number
   /** Of a scenario that failed before: it alone is played, as it was shrunk. */
   path?: string | undefined
   onPlayed?: (count: number) => void
@@ -24,9 +26,15 @@ export function withEngines(): void {
 }
 
 /** Plays random scenarios; fails with the seed, the path and the shrunk form of the first that is not as expected. */
-export async function playMany({ scenarios, seed, path, onPlayed = () => {} }: Playing): Promise<void> {
+export async function playMany({
+  scenarios,
+  seed,
+  nights,
+  path,
+  onPlayed = () => {},
+}: Playing): Promise<void> {
   let played = 0
-  const property = fc.asyncProperty(SCENARIO, async (scenario) => {
+  const property = fc.asyncProperty(scenariosOf(nights), async (scenario) => {
     await play(scenario, { folder: tempFolder(), place: await engines[scenario.target].place() })
     played += 1
     onPlayed(played)

@@ -26,7 +26,7 @@ const NIGHT = fc.record({
 })
 
 /** A job, its nights, and the service that it meets. */
-export const SCENARIO = fc.record({
+const ANY = {
   seed: fc.nat(),
   wallets: fc.oneof(
     { weight: 30, arbitrary: fc.integer({ min: 1, max: 6 }) },
@@ -65,8 +65,11 @@ export const SCENARIO = fc.record({
   }),
   /** Where the export is loaded after each night. */
   target: fc.constantFrom('sqlite' as const, 'duckdb' as const, 'postgres' as const),
-  nights: fc.array(NIGHT, { minLength: 1, maxLength: 4 }),
-})
+}
 
-export type Scenario = typeof SCENARIO extends fc.Arbitrary<infer S> ? S : never
+/** Scenarios of up to so many nights. */
+export const scenariosOf = (nights: number) =>
+  fc.record({ ...ANY, nights: fc.array(NIGHT, { minLength: 1, maxLength: nights }) })
+
+export type Scenario = ReturnType<typeof scenariosOf> extends fc.Arbitrary<infer S> ? S : never
 export type Night = Scenario['nights'][number]
