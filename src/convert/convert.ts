@@ -52,12 +52,12 @@ type Source = { output: string; opened: OpenedExport; files: TextFiles }
 
 async function convertOpened({ output, opened, files }: Source, options: ConvertOptions): Promise<Converted> {
   const period = periodOf(options.from, options.until)
-  const assets = options.prices === undefined ? [] : await fungibleAssets(opened)
-  const prices = options.prices === undefined ? undefined : await readPrices(options.prices, assets)
+  const assetsOf = () => fungibleAssets(opened)
+  const prices = options.prices === undefined ? undefined : await readPrices(options.prices, assetsOf)
   const omissions = openOmissions(options.out, files)
   const unpriced = new Map<string, number>()
   const writer = await openWriter({
-    ...{ output, options, opened, period, prices, assets, onOmitted: omissions.note },
+    ...{ output, options, opened, period, prices, onOmitted: omissions.note },
     onUnpriced: (asset) => countUp(unpriced, asset),
   })
   const converted = { movements: 0, lines: 0 }
@@ -66,7 +66,7 @@ async function convertOpened({ output, opened, files }: Source, options: Convert
     const spam = options.excludeSpam ? await spamIn(output) : NO_SPAM
     for await (const movements of transactionsOf(opened, period)) {
       const wanted = movements.filter((movement) => !isSpam(movement, { spam, onOmitted: omissions.note }))
-      for (const piece of await writer.write(wanted)) {
+      for (const piece of wanted.length === 0 ? [] : await writer.write(wanted)) {
         converted.lines += piece.lines
         await target.write(piece)
       }

@@ -1,3 +1,4 @@
+import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { assetsBeyond } from './beyond-digits.ts'
 import { createJournalWriter, type JournalForm } from './journal.ts'
 import { readLabels } from './labels.ts'
@@ -22,7 +23,7 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
     return writer
   }
   return {
-    head: pricesHead(form, opening),
+    head: await pricesHead(form, opening),
     parts: [],
     write: (movements) => {
       const parts = options.perWallet ? byWallet(movements) : [movements as [Movement, ...Movement[]]]
@@ -38,10 +39,10 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
 }
 
 /** The user's prices of what the export has: the newest of each day counts there. */
-function pricesHead(form: JournalForm, { prices, assets }: Opening): string {
+async function pricesHead(form: JournalForm, { prices, opened }: Opening): Promise<string> {
   if (prices === undefined) return ''
   const lines = new Set<string>()
-  for (const asset of assets) {
+  for (const asset of await fungibleAssets(opened)) {
     for (const { from, price } of prices.all(asset)) {
       const day = new Date(from).toISOString().slice(0, 10)
       lines.add(form.price({ day, commodity: form.commodityOf(asset), price, currency: prices.currency }))

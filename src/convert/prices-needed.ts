@@ -33,7 +33,7 @@ export async function pricesNeeded(
     const prices =
       options.prices === undefined
         ? undefined
-        : await readPrices(options.prices, await fungibleAssets(opened))
+        : await readPrices(options.prices, () => fungibleAssets(opened))
     const needed = new Map<string, PriceNeeded>()
     for await (const movements of transactionsOf(opened, period)) {
       for (const { asset, time } of movements) {

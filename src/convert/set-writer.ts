@@ -14,10 +14,16 @@ export async function openSetWriter(set: FileSet, opening: Opening): Promise<Tex
   const labelOf = await readLabels(options.labels, typesOf(set))
   const facts = set.needsTransactions ? openFacts(await openExport(output)) : undefined
   const writers = new Map(set.files.map((preset) => [preset, lineWriterFor(preset, opening)]))
-  const partOf = (form: FileForm, wallet: string): Part => ({
-    file: form.file.replace('{wallet}', wallet),
-    head: writers.get(form)?.header ?? '',
-  })
+  const parts = new Map<string, Part>()
+  const partOf = (form: FileForm, wallet: string): Part => {
+    const key = form.file + wallet
+    const part = parts.get(key) ?? {
+      file: form.file.replace('{wallet}', wallet),
+      head: writers.get(form)?.header ?? '',
+    }
+    parts.set(key, part)
+    return part
+  }
   const pieceOf = (place: Place): Piece[] => {
     const [wallet] = place.line.movements
     if ('reason' in place) {

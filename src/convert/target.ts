@@ -26,7 +26,12 @@ export async function openTarget(
 ): Promise<Target> {
   const { out, perWallet = false, to } = options
   if (out === undefined) return openStream(options, head)
-  const addPart = ({ file, head: begins }: Part, text: string) => files.add(join(out, file), text, begins)
+  const paths = new Map<string, string>()
+  const addPart = ({ file, head: begins }: Part, text: string) => {
+    const path = paths.get(file) ?? join(out, file)
+    paths.set(file, path)
+    return files.add(path, text, begins)
+  }
   const ending = JOURNALS.some(({ name }) => name === to) ? to : 'csv'
   const plainPath = (movement: Movement) => (perWallet ? join(out, walletFile(movement, ending)) : out)
   let isFolder = false

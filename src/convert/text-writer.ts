@@ -38,9 +38,8 @@ export type Opening = {
   options: ConvertOptions
   opened: OpenedExport
   period: Period
-  /** The user's, if there are any, and the assets that they may be of. */
+  /** The user's, if there are any. */
   prices: Prices | undefined
-  assets: readonly Asset[]
   onOmitted: (omitted: Omitted) => void
   onUnpriced: (asset: Asset) => void
 }

@@ -9,30 +9,32 @@ const COLUMNS = ['transaction_hash', 'from_address', 'to_address', 'value', 'suc
  * each at most once, in order. Closes the export in the end.
  */
 export function openFacts(opened: OpenedExport) {
-  const rows = rowsOf(opened)
+  const batches = opened.stream('transactions', COLUMNS)
+  let [rows, at]: [readonly TextRow[], number] = [[], 0]
   return {
     async of(transaction: string): Promise<TransactionFacts | undefined> {
       for (;;) {
-        const { value: row, done } = await rows.next()
-        if (done) return undefined
-        const [hash, sender, receiver, value, success] = row
-        if (hash !== transaction) continue
-        return {
-          sender: sender ?? null,
-          receiver: receiver ?? null,
-          value: BigInt(value ?? '0'),
-          isFailed: success === 'false',
+        while (at < rows.length) {
+          const row = rows[at++]
+          if (row?.[0] === transaction) return factsOf(row)
         }
+        const { value, done } = await batches.next()
+        if (done) return undefined
+        ;[rows, at] = [value, 0]
       }
     },
     close: async () => {
-      await rows.return(undefined)
+      await batches.return()
       await opened.close()
     },
   }
 }
 
-async function* rowsOf(opened: OpenedExport): AsyncGenerator<TextRow, undefined, void> {
-  for await (const rows of opened.stream('transactions', COLUMNS)) yield* rows
-  return undefined
+function factsOf([, sender, receiver, value, success]: TextRow): TransactionFacts {
+  return {
+    sender: sender ?? null,
+    receiver: receiver ?? null,
+    value: BigInt(value ?? '0'),
+    isFailed: success === 'false',
+  }
 }

@@ -1,6 +1,6 @@
 import { ExportError } from '../core/errors.ts'
 import { readUtc } from '../core/utc.ts'
-import { readRecords, recordFault } from '../read/csv-records.ts'
+import { type CsvRecord, readRecords, recordFault } from '../read/csv-records.ts'
 import { type FungibleAsset, isNft, type PricedAsset } from './priced-asset.ts'
 
 /** A price of one whole unit, plain digits, from an instant (milliseconds since 1970) on. */
@@ -25,14 +25,23 @@ const COLUMNS = ['date', 'asset', 'currency', 'price'] as const
 /**
  * Reads prices from CSV with the columns `date` (a UTC day or instant), `asset` (a contract, `native`, or a symbol that one
  * asset alone has), `currency` and `price`; a record without a price is one that nobody has filled in. Throws USAGE for what
- * cannot be read, two prices of one instant, or two currencies.
+ * cannot be read, two prices of one instant, or two currencies. `assetsOf` gives what symbols may stand for; it is asked only
+ * where the file has one.
  */
-export async function readPrices(file: string, assets: readonly NamedAsset[]): Promise<Prices> {
+export async function readPrices(
+  file: string,
+  assetsOf: () => Promise<readonly NamedAsset[]>,
+): Promise<Prices> {
   const quotes = new Map<string, Quote[]>()
   let currency: string | undefined
-  await readRecords(file, COLUMNS, ({ line, cells }) => {
+  const filled: CsvRecord[] = []
+  await readRecords(file, COLUMNS, (record) => {
+    if (record.cells.price !== '') filled.push(record)
+  })
+  const hasSymbols = filled.some(({ cells }) => !isPlain(cells.asset ?? ''))
+  const assets = hasSymbols ? await assetsOf() : []
+  for (const { line, cells } of filled) {
     const { date = '', asset = '', price = '' } = cells
-    if (price === '') return
     const fault = (found: string, expected: string) => recordFault({ file, line }, { found, expected })
     const from = readUtc(date)
     if (from === undefined) throw fault(`date ${date}`, '2024-03-31 or 2024-03-31T12:00:00Z, of UTC')
@@ -46,7 +55,7 @@ export async function readPrices(file: string, assets: readonly NamedAsset[]): P
     const list = quotes.get(key) ?? []
     if (list.some((quote) => quote.from === from)) throw fault(`a second price of ${asset}`, 'one an instant')
     quotes.set(key, [...list, { from, price }])
-  })
+  }
   if (currency === undefined) throw new ExportError('USAGE', `${file} holds no price`, { fix: FILL_IN })
   for (const list of quotes.values()) list.sort((a, b) => a.from - b.from)
   return pricesFrom(quotes, currency)
@@ -80,9 +89,12 @@ function newestAt(quotes: readonly Quote[], instant: number): Quote | undefined 
 /** What a price file calls the chain's coin. */
 export const NATIVE = 'native'
 
+/** Whether an asset is named by its contract, or as the coin. */
+const isPlain = (name: string) => name === NATIVE || /^0x[0-9a-fA-F]{40}$/.test(name)
+
 /** A contract, `native`, or what a symbol stands for, if that is one asset. */
 function keyOf(name: string, assets: readonly NamedAsset[]): { key: string | undefined; known: string[] } {
-  if (name === NATIVE || /^0x[0-9a-fA-F]{40}$/.test(name)) return { key: name.toLowerCase(), known: [] }
+  if (isPlain(name)) return { key: name.toLowerCase(), known: [] }
   const named = assets.filter(({ symbol }) => symbol === name).map(({ address }) => address ?? NATIVE)
   const known = [...new Set(named)].sort()
   // A symbol that the export does not have prices nothing.

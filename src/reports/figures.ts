@@ -56,7 +56,7 @@ export async function figuresOf(
     const tally = new Tally(await followedAssets(opened))
     const rows = openRecentRows(manifest, maxRows)
     const prices =
-      priceFile === undefined ? undefined : await readPrices(priceFile, await fungibleAssets(opened))
+      priceFile === undefined ? undefined : await readPrices(priceFile, () => fungibleAssets(opened))
     const fees = prices && openFeeWorth(prices)
     await addRows(opened, [(row) => tally.add(row), rows.add, ...(fees ? [fees.add] : [])])
     return {

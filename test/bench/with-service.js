@@ -21,14 +21,14 @@ export async function withService(options, measure) {
 }
 
 /** Measures what is made of one busy wallet's ledger, which is exported before; `output` is the export. */
-export function withLedger({ transactions, format }, measure) {
+export function withLedger({ transactions, format, tables = ['ledger'] }, measure) {
   return withService({ world: 'dense', transactions }, ({ folder, url }) => {
     const [job, output] = [join(folder, 'bench.json'), join(folder, 'out')]
     const fields = {
       chain: '43114',
       endBlock: transactions,
       addresses: walletsOf(1),
-      tables: ['ledger'],
+      tables,
       format,
     }
     writeFileSync(job, JSON.stringify(fields))

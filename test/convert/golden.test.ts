@@ -97,3 +97,15 @@ function nativePrices(world: string): string {
   )
   return file
 }
+
+test('leaving out spam changes no other line of what explorers show, also after a transaction of nothing but spam', async () => {
+  const [all, less] = ['all', 'less'].map((name) => join(folder, name)) as [string, string]
+  await convert(outputs['made-up'], { to: 'etherscan', out: all })
+  const { omitted } = await convert(outputs['made-up'], { to: 'etherscan', out: less, excludeSpam: true })
+  expect(Object.keys(omitted).join()).toContain('spam: ')
+  for (const name of readdirSync(all)) {
+    const [before, after] = [all, less].map((place) => readFileSync(join(place, name), 'utf8').split('\n'))
+    expect(after?.filter((line) => !before?.includes(line))).toEqual([])
+    if (name.startsWith('export-0x')) expect(after).toEqual(before)
+  }
+})

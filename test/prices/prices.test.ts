@@ -14,7 +14,7 @@ const assets = [COIN, USDC, one, other]
 function read(...lines: string[]) {
   const file = join(folder, 'prices.csv')
   writeFileSync(file, ['date,asset,currency,price', ...lines, ''].join('\n'))
-  return readPrices(file, assets)
+  return readPrices(file, async () => assets)
 }
 
 describe('prices that a user gives', () => {
