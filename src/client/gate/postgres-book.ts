@@ -23,7 +23,7 @@ CREATE TABLE quota (
   stretch float8 NOT NULL DEFAULT 0, since float8 NOT NULL, departed float8 NOT NULL DEFAULT 0,
   refused float8 NOT NULL DEFAULT 0, last_nth float8 NOT NULL DEFAULT 0, last_at float8 NOT NULL DEFAULT 0,
   trip float8 NOT NULL DEFAULT 0, rested float8 NOT NULL, droughts float8 NOT NULL DEFAULT 0,
-  stride float8 NOT NULL DEFAULT 1, is_full boolean NOT NULL DEFAULT true, newest float8 NOT NULL DEFAULT 0,
+  stride float8 NOT NULL DEFAULT 1, is_full boolean NOT NULL DEFAULT true, newest float8 NOT NULL DEFAULT 0, first_at float8 NOT NULL DEFAULT 0,
   marks float8[] NOT NULL DEFAULT '{}', earlier quota_stretch[] NOT NULL DEFAULT '{}', touched float8 NOT NULL
 );`
 
@@ -58,6 +58,19 @@ BEGIN
   RETURN per_ms;
 END $$;
 
+-- The rate of the very first stretch: the one at which requests were still granted after the first that was refused, or
+-- halfway between what it may be where too few had left.
+CREATE FUNCTION quota_first(s quota, one quota_stretch, pace jsonb, lowest float8, highest float8) RETURNS float8
+LANGUAGE plpgsql AS $$
+DECLARE
+  kept float8;
+BEGIN
+  SELECT count(*) * one.stride INTO kept FROM unnest(one.marks) AS at WHERE at >= s.first_at - s.since;
+  IF kept < (pace->>'overflowLeast')::float8 THEN RETURN sqrt(lowest * highest); END IF;
+  kept := (pace->>'overflowShare')::float8 * (kept - s.refused) / greatest(1, s.newest - s.first_at);
+  RETURN greatest(lowest, least(highest, kept));
+END $$;
+
 -- What was granted for long is no accident of a store.
 CREATE FUNCTION quota_sustained(s quota, one quota_stretch, pace jsonb) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
@@ -83,7 +96,7 @@ DECLARE
   was float8 := quota_rate(s, pace);
   seen float8; base float8; sooner float8; most float8;
 BEGIN
-  IF is_first THEN seen := sqrt(lowest * grants / length);
+  IF is_first THEN seen := quota_first(s, one, pace, lowest, grants / length);
   ELSE
     seen := greatest(quota_estimate(one, s.earlier, lowest, was), quota_sustained(s, one, pace));
     seen := (pace->>'keptShare')::float8 * seen;
@@ -99,7 +112,8 @@ BEGIN
     base := greatest(seen, most);
   END IF;
   s.best := CASE WHEN is_first THEN 0 ELSE greatest(seen, s.best * (pace->>'memory')::float8) END;
-  sooner := CASE WHEN s.best > 0 THEN power(least(1, base / s.best), 3::float8) ELSE 1 END;
+  sooner := CASE WHEN s.best > 0 THEN greatest((pace->>'soonestShare')::float8,
+    power(least(1, base / s.best), (pace->>'soonerPower')::float8)) ELSE 1 END;
   most := greatest((pace->>'probeMostPauses')::float8 * paused, (pace->>'probeMostRequests')::float8 / base) * sooner;
   s.doubling := greatest(
     (pace->>'probeLeastMs')::float8, 40 / base, least((pace->>'probeStretches')::float8 * length, most));
@@ -123,7 +137,7 @@ BEGIN
   END IF;
   s.stretch := s.stretch + 1;
   s.risen := 0; s.since := now; s.slot := now; s.departed := 0; s.newest := 0;
-  s.refused := 0; s.last_nth := 0; s.last_at := 0; s.trip := 0; s.stride := 1;
+  s.refused := 0; s.last_nth := 0; s.last_at := 0; s.trip := 0; s.stride := 1; s.first_at := 0;
   s.marks := '{}';
   RETURN s;
 END $$;`
@@ -135,6 +149,7 @@ DECLARE
 BEGIN
   IF told[1] = s.stretch THEN
     IF s.refused = 0 THEN s.trip := greatest(1, now - told[3]); END IF;
+    s.first_at := CASE WHEN s.refused = 0 THEN told[3] ELSE least(s.first_at, told[3]) END;
     s.refused := s.refused + 1;
     s.last_nth := greatest(s.last_nth, told[2]);
     s.last_at := greatest(s.last_at, told[3]);
@@ -202,9 +217,9 @@ BEGIN
   s.touched := now;
   UPDATE quota AS q SET
     (base, doubling, risen, best, slot, pause, stretch, since, departed, refused, last_nth, last_at, trip, rested,
-      droughts, stride, is_full, newest, marks, earlier, touched) =
+      droughts, stride, is_full, newest, first_at, marks, earlier, touched) =
     (s.base, s.doubling, s.risen, s.best, s.slot, s.pause, s.stretch, s.since, s.departed, s.refused, s.last_nth,
-      s.last_at, s.trip, s.rested, s.droughts, s.stride, s.is_full, s.newest, s.marks, s.earlier, s.touched)
+      s.last_at, s.trip, s.rested, s.droughts, s.stride, s.is_full, s.newest, s.first_at, s.marks, s.earlier, s.touched)
     WHERE q.name = s.name;
   RETURN answer;
 END $$;`

@@ -37,7 +37,7 @@ local pace = cjson.decode(ARGV[1])
 local now = pace.now or time[1] * 1000 + time[2] / 1000
 local op = ARGV[2]
 local NAMES = {'base', 'doubling', 'risen', 'best', 'slot', 'pause', 'stretch', 'since', 'left', 'refused', 'last',
-  'lastAt', 'trip', 'rested', 'droughts', 'stride', 'isFull', 'newest'}
+  'lastAt', 'trip', 'rested', 'droughts', 'stride', 'isFull', 'newest', 'firstAt'}
 local stored = redis.call('HMGET', KEYS[1], unpack(NAMES))
 local s = {}
 for i, name in ipairs(NAMES) do s[name] = tonumber(stored[i] or '0') end
@@ -82,6 +82,20 @@ local function drawn(one, perMs)
   return most
 end
 
+-- The rate at which requests were still granted after the first that was refused; nothing where too few had left.
+local function overflow(one)
+  local from, left = s.firstAt - s.since, 0
+  for _, at in ipairs(one.marks) do if at >= from then left = left + one.stride end end
+  if left < pace.overflowLeast then return nil end
+  return pace.overflowShare * (left - s.refused) / math.max(1, s.newest - s.firstAt)
+end
+
+local function first(one, length, least)
+  local most = one.grants / length
+  local measured = overflow(one)
+  return measured and math.max(least, math.min(most, measured)) or math.sqrt(least * most)
+end
+
 local function estimate(one, earlier, least)
   local perMs, peak = least, rate()
   local function smallest()
@@ -120,13 +134,13 @@ local function learn(grants)
   local least = grants / (length + math.min(s.rested, paused))
   local earlier = cjson.decode(redis.call('HGET', KEYS[1], 'earlier') or '[]')
   local isFirst = s.base == 0
-  local seen = isFirst and math.sqrt(least * grants / length) or estimate(one, earlier, least)
+  local seen = isFirst and first(one, length, least) or estimate(one, earlier, least)
   if not isFirst then seen = pace.keptShare * math.max(seen, sustained(one)) end
   if s.isFull == 1 then remember(earlier, one) end
   local weight = math.min(1, length / paused, 2 * paused / length)
   local base = isFirst and seen or math.max(seen, pace.largestFall * rate() * weight)
   s.best = isFirst and 0 or math.max(seen, s.best * pace.memory)
-  local sooner = s.best > 0 and math.min(1, base / s.best) ^ 3 or 1
+  local sooner = s.best > 0 and math.max(pace.soonestShare, math.min(1, base / s.best) ^ pace.soonerPower) or 1
   local most = math.max(pace.probeMostPauses * paused, pace.probeMostRequests / base) * sooner
   s.doubling = math.max(pace.probeLeastMs, 40 / base, math.min(pace.probeStretches * length, most))
   if isFirst then s.doubling = math.min(pace.probeFirstMs, pace.probeStretches * length) end
@@ -146,7 +160,7 @@ local function resume()
   end
   s.stretch = s.stretch + 1
   s.risen, s.since, s.slot, s.left, s.newest = 0, now, now, 0, 0
-  s.refused, s.last, s.lastAt, s.trip, s.stride = 0, 0, 0, 0, 1
+  s.refused, s.last, s.lastAt, s.trip, s.stride, s.firstAt = 0, 0, 0, 0, 1, 0
   redis.call('DEL', KEYS[2])
 end
 
@@ -156,6 +170,7 @@ if op == 'hold' then
   local stretch, nth, at, wait = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
   if stretch == s.stretch then
     if s.refused == 0 then s.trip = math.max(1, now - at) end
+    s.firstAt = s.refused == 0 and at or math.min(s.firstAt, at)
     s.refused = s.refused + 1
     s.last = math.max(s.last, nth)
     s.lastAt = math.max(s.lastAt, at)

@@ -37,20 +37,29 @@ export const SHARED_PACE = {
   longestHoldMs: 30_000,
   /** What was granted in so long before a refusal is a rate, not a store. */
   sustainedMs: 20_000,
+  /**
+   * The first refusal finds many requests on their way: what was still granted of them is what came back meanwhile, a
+   * rate without a store. So many at least must have left, and so much of that rate is believed.
+   */
+  overflowLeast: 6,
+  overflowShare: 0.95,
   /** A little less than the rate that was seen is long without refusals: each costs a pause. */
-  keptShare: 0.985,
+  keptShare: 0.99,
   /** A short stretch could mean a rate or a store: so much of the rate stays. */
   largestFall: 0.75,
   /** A learnt rate doubles in so many times the last stretch, in no less than this, and in no more pauses or requests. */
-  probeStretches: 12,
+  probeStretches: 20,
   probeLeastMs: 7_000,
   /** The very first rate is half guessed: it doubles sooner. */
-  probeFirstMs: 3_000,
-  probeMostPauses: 400,
+  probeFirstMs: 6_000,
+  probeMostPauses: 600,
   probeMostRequests: 1_000,
+  /** Below the best rate that is remembered a rate doubles sooner, by its share of the best to this power, but not below. */
+  soonerPower: 20,
+  soonestShare: 0.1,
   /** Departures of a stretch that are kept. */
   mostMarks: 512,
-  /** With each refusal so much of the memory of the best rate stays; below the best, probing is quicker. */
+  /** With each refusal so much of the memory of the best rate stays. */
   memory: 0.95,
   /** A book that nobody asked for so long is forgotten. */
   forgetMs: 86_400_000,
