@@ -1,5 +1,6 @@
 // One process of several that share a quota: eight readers ask for a page again and again; prints what came of it.
 // Usage: node ask-within-quota.js QUEUE_URL SERVICE_URL SECONDS
+// began, ended: the first request and the last answer, in milliseconds since 1970.
 import { setMaxListeners } from 'node:events'
 import { createClient } from '../../../dist/client/client.js'
 import { bookedQuota, quotaName } from '../../../dist/client/gate/quota-book.js'
@@ -19,7 +20,7 @@ const client = createClient({
 })
 const { signal } = new AbortController()
 setMaxListeners(0, signal)
-const counts = { answered: 0, refused: 0 }
+const counts = { answered: 0, refused: 0, began: Date.now(), ended: 0 }
 const trace = process.env.TRACE !== undefined
 const began = performance.now()
 const requester = {
@@ -42,6 +43,7 @@ const reader = async () => {
   }
 }
 await Promise.all(Array.from({ length: READERS }, reader))
+counts.ended = Date.now()
 await client.close()
 await server.close()
 console.log(JSON.stringify(counts))
