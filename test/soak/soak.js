@@ -2,7 +2,7 @@
 // starts them again until they are done, and compares every byte.
 // npm run soak -- scenarios [number, default 2000] [seed] [path]: random jobs over random nights, each row held against a world
 // that separate code made; a failure prints its seed and path, which play it again.
-// npm run soak -- bucket: tests of exports that grow, are merged and loaded, with an object store instead of folders.
+// npm run soak -- bucket: tests of exports, of their growth, merging and loading, with an object store instead of folders.
 import { soakMachines } from './machines.js'
 import { runSoak } from './run-soak.js'
 import { playScenarios } from './scenarios.js'
@@ -10,5 +10,5 @@ import { playScenarios } from './scenarios.js'
 const [what = '1000', ...rest] = process.argv.slice(2)
 if (what === 'scenarios') await playScenarios(rest)
 else if (what === 'machines') await soakMachines(rest)
-else if (what === 'bucket') await runSoak('test/soak/bucket.soak.ts', {})
+else if (what === 'bucket') await runSoak('test/soak/bucket*.soak.ts', {})
 else await runSoak('test/soak/crash.soak.ts', { SOAK_KILLS: what, SOAK_SEED: rest[0] ?? '1' })

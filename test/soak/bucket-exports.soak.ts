@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { ExportError } from '../../src/core/errors.ts'
+import { MANIFEST_FILE } from '../../src/core/manifest.ts'
+import type { BucketPlace, Job } from '../../src/core/model.ts'
+import { openBucket } from '../../src/store/bucket.ts'
+import { fetchExport } from '../../src/store/fetch-export.ts'
+import { show } from '../helpers/growing-chain.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { type Radosgw, startRadosgw } from '../store/start-radosgw.ts'
+
+/** Tests that export into folders: here every one of these is a place in an object store. */
+const FILES = {
+  'e2e/books': () => import('../e2e/books.test.ts'),
+  'e2e/formats': () => import('../e2e/formats.test.ts'),
+  'e2e/mainnet': () => import('../e2e/mainnet.test.ts'),
+  'e2e/same-bytes': () => import('../e2e/same-bytes.test.ts'),
+  'e2e/requests': () => import('../e2e/requests.test.ts'),
+  'e2e/tied-seconds': () => import('../e2e/tied-seconds.test.ts'),
+  'e2e/deep-json': () => import('../e2e/deep-json.test.ts'),
+  'e2e/quota': () => import('../e2e/quota.test.ts'),
+  'e2e/refused': () => import('../e2e/refused.test.ts'),
+  'e2e/bad-pages': () => import('../e2e/bad-pages.test.ts'),
+  'e2e/bad-tokens': () => import('../e2e/bad-tokens.test.ts'),
+  'e2e/bad-entries': () => import('../e2e/bad-entries.test.ts'),
+  'e2e/bad-items': () => import('../e2e/bad-items.test.ts'),
+  'e2e/blocks': () => import('../e2e/blocks.test.ts'),
+  'e2e/blocks-resumed': () => import('../e2e/blocks-resumed.test.ts'),
+  'e2e/blocks-rows': () => import('../e2e/blocks-rows.test.ts'),
+  'e2e/bad-blocks': () => import('../e2e/bad-blocks.test.ts'),
+  'e2e/missing-blocks': () => import('../e2e/missing-blocks.test.ts'),
+}
+
+let radosgw: Radosgw
+/** Of each output folder, the place that stands for it. */
+const places = new Map<string, BucketPlace>()
+
+vi.mock('../../src/run/run.ts', async (load) => {
+  const module = await load<typeof import('../../src/run/run.ts')>()
+  const run: typeof module.run = async (jobs, options) => {
+    const placed = jobs.map(inBucket)
+    const result = await module.run(placed, options)
+    for (const job of placed) await show(job).catch(unlessNothingThere)
+    return result
+  }
+  return { ...module, run }
+})
+
+vi.mock('../../src/verify/verify-output.ts', async (load) => {
+  const module = await load<typeof import('../../src/verify/verify-output.ts')>()
+  const verifyOutput: typeof module.verifyOutput = async (output, options) => {
+    const place = places.get(output)
+    const folder = place === undefined ? output : tempFolder()
+    if (place !== undefined) await fetchExport(place, folder)
+    return module.verifyOutput(folder, options)
+  }
+  return { ...module, verifyOutput }
+})
+
+beforeAll(async () => {
+  radosgw = await startRadosgw()
+})
+
+afterAll(() => radosgw.stop())
+
+for (const [file, load] of Object.entries(FILES))
+  describe(`in an object store: ${file}`, async () => {
+    await load()
+  })
+
+it('had them all in the object store', async () => {
+  const published = await Promise.all([...places.values()].map(isPublished))
+  expect(published.filter(Boolean).length).toBeGreaterThan(Object.keys(FILES).length)
+})
+
+async function isPublished(place: BucketPlace): Promise<boolean> {
+  const bucket = await openBucket(place)
+  const manifest = await bucket.readText(MANIFEST_FILE)
+  bucket.close()
+  return manifest !== undefined
+}
+
+/** The job with a place instead of its folder; pages as they were received are kept in folders alone. */
+function inBucket(job: Job): Job {
+  if (job.keepRaw) return job
+  const store = places.get(job.output) ?? radosgw.place()
+  places.set(job.output, store)
+  return { ...job, store }
+}
+
+/** A run that published nothing has nothing to show. */
+function unlessNothingThere(thrown: unknown): void {
+  if (!(thrown instanceof ExportError) || thrown.code !== 'USAGE') throw thrown
+}
