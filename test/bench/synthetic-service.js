@@ -13,8 +13,6 @@ import { thinItem } from './thin-items.js'
 const { world, transactions, spread, skew, bursty = false, delayMs = [0, 0] } = JSON.parse(process.argv[2])
 const PAGE = 100
 const makeItem = { dense: denseItem, thin: thinItem }[world]
-/** More than any item has, on average. */
-const ITEM_BYTES = { dense: 2400, thin: 1300 }[world]
 
 function random(seed) {
   let state = seed
@@ -92,12 +90,10 @@ function textsOf(blocks) {
   const known = texts.get(historyKey(blocks))
   if (known !== undefined) return known
   const all = bursty ? blocks : blocksOf(transactions)
-  const kept = { offsets: new Float64Array(all.length + 1), bytes: Buffer.alloc(all.length * ITEM_BYTES) }
-  let end = 0
-  for (let n = 0; n < all.length; n += 1) {
-    end += kept.bytes.write(`${item(ANY.wallet, n, all)},`, end)
-    kept.offsets[n + 1] = end
-  }
+  const items = Array.from(all, (_, n) => Buffer.from(`${item(ANY.wallet, n, all)},`))
+  const offsets = new Float64Array(items.length + 1)
+  for (const [n, { length }] of items.entries()) offsets[n + 1] = offsets[n] + length
+  const kept = { offsets, bytes: Buffer.concat(items) }
   texts.set(historyKey(blocks), kept)
   return kept
 }
