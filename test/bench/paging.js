@@ -1,8 +1,10 @@
-// How well a run keeps its readers busy, against a loopback service with delays; nothing is written but transactions.
+// How well a run keeps its readers busy, against a loopback service with delays; the table of transactions is
+// written, in the last two rows all seven.
 // 1: one wallet read by 16 readers at once, against one page after the other: the same program with one reader.
 // 2: 200 wallets with 32 readers, against the ideal (requests x mean delay / 32).
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { TABLE_NAMES } from '../../dist/core/table/index.js'
 import { run } from '../../dist/run/run.js'
 import { walletsOf, withService } from './with-service.js'
 import { chooseWorlds } from './worlds.js'
@@ -24,15 +26,18 @@ async function pageWorld(world) {
     await measure('the same, bursty, 16 readers', { ...one, bursty: true }),
     await measure('200 wallets, 1 to 20,000 transactions', many),
     await measure('200 wallets, 1 to 20,000, bursty', { ...many, bursty: true }),
+    await measure('one wallet, 16 readers, seven tables', { ...one, tables: TABLE_NAMES }),
+    await measure('200 wallets, 1 to 20,000, seven tables', { ...many, tables: TABLE_NAMES }),
   ]
-  for (const row of rows.slice(1, 3)) row.timesOneReader = (base.seconds / row.seconds).toFixed(1)
+  for (const row of [rows[1], rows[2], rows[5]]) row.timesOneReader = (base.seconds / row.seconds).toFixed(1)
   console.table(rows)
 }
 
-function measure(label, { world, transactions, wallets, concurrency, spread, bursty = false }) {
+function measure(label, { world, transactions, spread, bursty = false, ...asked }) {
+  const { wallets, concurrency } = asked
   const options = { world, transactions, spread, bursty, delayMs: DELAY_MS }
   return withService(options, async ({ folder, url }) => {
-    const { pagingMs, received } = await page(jobFor({ wallets, concurrency, folder, url }))
+    const { pagingMs, wholeMs, received } = await page(jobFor({ ...asked, folder, url }))
     const { requests, most } = await (await fetch(`${url}/figures`)).json()
     const sizes = Array.from({ length: wallets }, (_, at) =>
       spread === undefined ? transactions : Math.max(1, Math.round((transactions * at) / (spread - 1))),
@@ -47,11 +52,12 @@ function measure(label, { world, transactions, wallets, concurrency, spread, bur
       ofIdeal: `${(((requests * MEAN_MS) / concurrency / pagingMs) * 100).toFixed(1)} %`,
       extraRequests: `${((requests / pages - 1) * 100).toFixed(2)} %`,
       inFlight: most,
+      endsLater: `${((wholeMs / pagingMs - 1) * 100).toFixed(1)} %`,
     }
   })
 }
 
-/** Runs the job; milliseconds from the first request to the last page. */
+/** Runs the job; milliseconds from the first request to the last page, and to the end. */
 async function page(job) {
   const started = performance.now()
   let pagingMs = 0
@@ -67,11 +73,12 @@ async function page(job) {
       })
     },
   })
+  const wholeMs = performance.now() - started
   const { tables } = JSON.parse(readFileSync(join(job.output, 'manifest.json'), 'utf8'))
-  return { pagingMs, received: tables.transactions.rows }
+  return { pagingMs, wholeMs, received: tables.transactions.rows }
 }
 
-function jobFor({ wallets, concurrency, folder, url }) {
+function jobFor({ wallets, concurrency, tables = ['transactions'], folder, url }) {
   const addresses = walletsOf(wallets)
   return {
     name: 'bench',
@@ -80,7 +87,7 @@ function jobFor({ wallets, concurrency, folder, url }) {
     wallets: addresses.map((address) => ({ address, label: null })),
     startBlock: 0,
     endBlock: 10_000_000,
-    tables: ['transactions'],
+    tables,
     format: 'csv',
     compression: 'none',
     output: join(folder, 'out'),
