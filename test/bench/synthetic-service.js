@@ -43,7 +43,10 @@ const histories = new Map()
 
 function historyOf(wallet) {
   const number = Number.parseInt(wallet.slice(-8), 16) - 4096
-  const total = OWN.includes(wallet) ? 0 : totalOf(number)
+  return historyWith(OWN.includes(wallet) ? 0 : totalOf(number))
+}
+
+function historyWith(total) {
   if (!histories.has(total)) histories.set(total, blocksOf(total))
   return histories.get(total)
 }
@@ -71,40 +74,34 @@ function placeOf(blocks, block) {
   return low
 }
 
-/** Histories of the same places: all of them, unless bursts lie elsewhere in each. */
-const historyKey = (blocks) => (bursty ? blocks.length : 'even')
+/** Bytes that stand for the digits by which wallets differ, in texts that serve all of them; no text has such a one. */
+const ANY_DIGIT = '\x01'
+const ANY_WALLET = `0x${'0'.repeat(32)}${ANY_DIGIT.repeat(8)}`
+
 const MOST_KEPT = 150_000
-const isKept = (bursty ? spread === undefined && !skew : true) && transactions <= MOST_KEPT
-
-/** The digits that tell wallets apart; in texts that are kept bytes stand for them that no text has. */
-const digitsOf = (wallet) => wallet.slice(-8)
-const ANY = { wallet: `0x${'0'.repeat(32)}${'\x01'.repeat(8)}`, byte: 1 }
-
+/** Where bursts lie depends on how many items a wallet has: then texts of one wallet do not serve the others. */
+const isKept = transactions <= MOST_KEPT && (!bursty || (spread === undefined && !skew))
 /**
- * Items of any wallet as text, made once, so that the answers of a benchmark cost the machine little: a real service works on
- * machines of its own.
+ * All items as text, made once, so that the answers of a benchmark cost the machine little: a real service works on machines
+ * of its own.
  */
-const texts = new Map()
+const kept = isKept ? textsOf(historyWith(transactions)) : undefined
 
 function textsOf(blocks) {
-  const known = texts.get(historyKey(blocks))
-  if (known !== undefined) return known
-  const all = bursty ? blocks : blocksOf(transactions)
-  const items = Array.from(all, (_, n) => Buffer.from(`${item(ANY.wallet, n, all)},`))
+  const items = Array.from(blocks, (_, n) => Buffer.from(`${item(ANY_WALLET, n, blocks)},`))
   const offsets = new Float64Array(items.length + 1)
   for (const [n, { length }] of items.entries()) offsets[n + 1] = offsets[n] + length
-  const kept = { offsets, bytes: Buffer.concat(items) }
-  texts.set(historyKey(blocks), kept)
-  return kept
+  return { offsets, bytes: Buffer.concat(items) }
 }
 
-/** Items of a wallet by their numbers, a comma after each. */
-function keptItems(wallet, numbers, { offsets, bytes }) {
+/** Items of a wallet by their numbers, a comma between. */
+function keptItems(wallet, numbers) {
+  const { offsets, bytes } = kept
   const items = Buffer.concat(numbers.map((n) => bytes.subarray(offsets[n], offsets[n + 1])))
-  const digits = Buffer.from(digitsOf(wallet))
-  for (let at = items.indexOf(ANY.byte); at >= 0; at = items.indexOf(ANY.byte, at))
+  const digits = Buffer.from(wallet.slice(-8))
+  for (let at = items.indexOf(ANY_DIGIT); at >= 0; at = items.indexOf(ANY_DIGIT, at))
     at += digits.copy(items, at)
-  return items
+  return items.subarray(0, -1)
 }
 
 function page(url) {
@@ -121,12 +118,10 @@ function page(url) {
     isDown ? to - 1 - offset - at : from + offset + at,
   )
   const items = isKept
-    ? keptItems(wallet, numbers, textsOf(blocks)).subarray(0, -1)
+    ? keptItems(wallet, numbers)
     : Buffer.from(numbers.map((n) => item(wallet, n, blocks)).join(','))
   return Buffer.concat([Buffer.from(`{${next}"transactions":[`), items, Buffer.from(']}')])
 }
-
-if (isKept) textsOf(historyOf('0x0000000000000000000000000000000000001000'))
 
 const figures = { requests: 0, most: 0 }
 let inFlight = 0

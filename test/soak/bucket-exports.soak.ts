@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { ExportError } from '../../src/core/errors.ts'
 import { MANIFEST_FILE } from '../../src/core/manifest.ts'
 import type { BucketPlace, Job } from '../../src/core/model.ts'
@@ -6,7 +6,8 @@ import { openBucket } from '../../src/store/bucket.ts'
 import { fetchExport } from '../../src/store/fetch-export.ts'
 import { show } from '../helpers/growing-chain.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { type Radosgw, startRadosgw } from '../store/start-radosgw.ts'
+import type { Radosgw } from '../store/start-radosgw.ts'
+import { testInObjectStore } from './in-object-store.ts'
 
 /** Tests that export into folders: here every one of these is a place in an object store. */
 const FILES = {
@@ -56,16 +57,9 @@ vi.mock('../../src/verify/verify-output.ts', async (load) => {
   return { ...module, verifyOutput }
 })
 
-beforeAll(async () => {
-  radosgw = await startRadosgw()
+testInObjectStore(FILES, (started) => {
+  radosgw = started
 })
-
-afterAll(() => radosgw.stop())
-
-for (const [file, load] of Object.entries(FILES))
-  describe(`in an object store: ${file}`, async () => {
-    await load()
-  })
 
 it('had them all in the object store', async () => {
   const published = await Promise.all([...places.values()].map(isPublished))

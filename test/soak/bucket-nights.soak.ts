@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe } from 'vitest'
 import { places } from '../helpers/growing-chain.ts'
-import { type Radosgw, startRadosgw } from '../store/start-radosgw.ts'
+import { testInObjectStore } from './in-object-store.ts'
 
 /** Tests of exports that grow, are merged and loaded: what holds in a folder holds in an object store. */
 const FILES = {
@@ -18,16 +17,6 @@ const FILES = {
   'load/nightly': () => import('../load/nightly.test.ts'),
 }
 
-let radosgw: Radosgw
-
-beforeAll(async () => {
-  radosgw = await startRadosgw()
+testInObjectStore(FILES, (radosgw) => {
   places.next = radosgw.place
 })
-
-afterAll(() => radosgw.stop())
-
-for (const [file, load] of Object.entries(FILES))
-  describe(`in an object store: ${file}`, async () => {
-    await load()
-  })

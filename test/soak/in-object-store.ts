@@ -1,0 +1,19 @@
+import { afterAll, beforeAll, describe } from 'vitest'
+import { type Radosgw, startRadosgw } from '../store/start-radosgw.ts'
+
+/** Registers the tests of these files, by name, with a server of objects that begins before the first and ends after the last. */
+export function testInObjectStore(
+  files: Readonly<Record<string, () => Promise<unknown>>>,
+  onStart: (radosgw: Radosgw) => void,
+): void {
+  let radosgw: Radosgw
+  beforeAll(async () => {
+    radosgw = await startRadosgw()
+    onStart(radosgw)
+  })
+  afterAll(() => radosgw.stop())
+  for (const [file, load] of Object.entries(files))
+    describe(`in an object store: ${file}`, async () => {
+      await load()
+    })
+}
