@@ -1,11 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { BucketPlace } from '../../src/core/model.ts'
+import { freePort } from '../helpers/free-port.ts'
 
 /** Debian's packages radosgw, ceph-mon, ceph-mgr and ceph-osd. */
 const PROGRAMS = ['radosgw', 'ceph-mon', 'ceph-mgr', 'ceph-osd', 'radosgw-admin', 'ceph', 'monmaptool']
@@ -141,13 +141,4 @@ async function makeBucket(endpoint: string): Promise<void> {
   const client = new S3Client({ endpoint, region: 'us-east-1', forcePathStyle: true })
   await client.send(new CreateBucketCommand({ Bucket: BUCKET }))
   client.destroy()
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
