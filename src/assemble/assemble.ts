@@ -5,12 +5,10 @@ import type { Changes, Figures } from '../core/figures.ts'
 import { orAborted } from '../core/follow-signal.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import type { Listings } from '../core/listings.ts'
-import { type Coverage, type ManifestFile, PRIVATE_FOLDER } from '../core/manifest.ts'
+import { type ManifestFile, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { emptyWalletsIn } from '../core/named-wallets.ts'
 import { type TableName, tableNamed } from '../core/table/index.ts'
-import { overlapTooMuch } from '../merge/external-sort.ts'
-import { openSource } from '../merge/source-place.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Written } from '../spool/state.ts'
 import type { Store } from '../store/store.ts'
@@ -22,12 +20,15 @@ import { publish } from '../write/publish.ts'
 import { recallChanges } from '../write/publish-changes.ts'
 import { type Earlier, endOfExport, leftWallets, listingsToRead } from './earlier-export.ts'
 import { keepRaw } from './keep-raw.ts'
-import { openPlaces, type Places } from './open-places.ts'
 import { rejectLines } from './rejects.ts'
 import { settleMoved } from './settle-moved.ts'
-import { bytesOf, createSlicer, placesIn, type Slicer, type Slicing } from './slicer.ts'
+import { bytesOf, cutSlices } from './slices.ts'
+import type { StagedPage } from './staged/stage-page.ts'
+import { createStaging, type Staging } from './staging.ts'
 import { openWritePool, type WritePool } from './threads/pool.ts'
-import { type SliceContext, type SliceRows, seenIn, timesIn } from './write-slice.ts'
+import type { WriteContext } from './threads/task.ts'
+import { writeContext } from './write-context.ts'
+import { type Slice, type SliceRows, seenIn, timesIn } from './write-slice.ts'
 
 export type Output = {
   job: Job
@@ -40,9 +41,7 @@ export type Output = {
 }
 
 /** The writing of one job: rows are made while pages arrive, files once all of them are there. */
-export type OutputWriter = {
-  /** A page is on disk, with a body of so many bytes. */
-  pageArrived(bytes: number): void
+export type OutputWriter = Pick<Staging, 'readPage' | 'pageArrived'> & {
   /** Makes the files of the blocks up to the end and publishes them. Throws OUTPUT_FAILED. */
   finish(end: number): Promise<Written>
   /** Gives up what is under way and removes what was staged. */
@@ -54,28 +53,19 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   const folder = partsFolder(output.job)
   await rm(folder, { recursive: true, force: true })
   await makeFolder(folder)
-  const listings = listingsToRead(output.job, output.earlier)
-  const context = sliceContext({ ...output, listings }, folder)
+  const { spool, earlier, figures } = output
+  const listings = listingsToRead(output.job, earlier)
+  const wallets = [...output.job.wallets, ...leftWallets(output.job, earlier)]
+  const context = writeContext({ ...output, listings, wallets, from: earlier.from, folder })
   const pool = openWritePool(context)
-  const pages = openPlaces(context)
-  const sortExternally: Slicing['sortExternally'] = async (places) => {
-    if (!overlapTooMuch(places)) return places
-    return pool.run({ kind: 'sort', places }, bytesOf(places))
-  }
-  const slicer = createSlicer({
-    spool: output.spool,
-    listings,
-    from: output.earlier.from,
-    pool,
-    sortExternally,
-    onRows: (rows) => noteRows(output.figures, rows),
-  })
+  const onStaged = (page: StagedPage) => noteStaged(figures, page)
+  const staging = createStaging({ spool, listings, from: earlier.from, pool, onStaged })
   return {
-    pageArrived: (bytes) => slicer.pageArrived(bytes),
-    finish: (end) => finish({ ...output, listings, context, slicer, pool, pages, sortExternally }, end),
+    readPage: staging.readPage,
+    pageArrived: staging.pageArrived,
+    finish: (end) => finish({ ...output, listings, context, staging, pool }, end),
     close: async () => {
       await pool.close()
-      pages.close()
       await rm(folder, { recursive: true, force: true })
     },
   }
@@ -86,46 +76,30 @@ function partsFolder({ output }: Job): string {
   return join(output, PRIVATE_FOLDER, 'parts')
 }
 
-function sliceContext(
-  { job, spool, earlier, listings }: Output & { listings: Listings },
-  folder: string,
-): SliceContext {
-  const { chain, nativeSymbol, tables, format, compression, escapeFormulas, maxRowsPerFile } = job
-  const { partitionBy, targetFileBytes } = job
-  return {
-    ...{ chain, nativeSymbol, tables, format, compression, escapeFormulas, maxRowsPerFile, folder },
-    ...{ partitionBy, targetFileBytes },
-    addresses: [...listings.keys()],
-    ends: endsOf(listings),
-    labels: labelsOf([...job.wallets, ...leftWallets(job, earlier)]),
-    cutMs: spool.cutMs,
-    pagesFile: spool.path,
-    runsFile: join(folder, 'sorted-runs'),
-  }
+/** Counts the rows that pages have; of a transaction that several wallets see they are counted anew in the end. */
+function noteStaged(figures: Figures, { transactions, rows }: StagedPage): void {
+  figures.transactions += transactions
+  addRows(figures.rows, rows)
 }
 
-function labelsOf(wallets: readonly Pick<Coverage, 'address' | 'label'>[]): Map<string, string> {
-  return new Map(wallets.flatMap(({ address, label }) => (label == null ? [] : [[address, label]])))
+type RowCounts = Figures['rows']
+
+function addRows(sum: RowCounts, rows: RowCounts): void {
+  for (const table of Object.keys(rows) as TableName[]) sum[table] = (sum[table] ?? 0) + (rows[table] ?? 0)
 }
 
-/** Where listings end that do not count everywhere. */
-function endsOf(listings: Listings): Map<string, number> {
-  const bounded = [...listings].filter(([, { to }]) => to !== Number.POSITIVE_INFINITY)
-  return new Map(bounded.map(([address, { to }]) => [address, to]))
-}
-
-function noteRows(figures: Figures, { transactions, chunks }: SliceRows, times: 1 | -1 = 1): void {
-  figures.transactions += times * transactions
-  for (const [table, { rows }] of chunks) figures.rows[table] = (figures.rows[table] ?? 0) + times * rows
+function countRows(slices: readonly SliceRows[]): Pick<Figures, 'transactions' | 'rows'> {
+  const rows: RowCounts = {}
+  for (const { chunks } of slices)
+    addRows(rows, Object.fromEntries([...chunks].map(([table, all]) => [table, sumOf(all).rows])))
+  return { transactions: slices.reduce((sum, slice) => sum + slice.transactions, 0), rows }
 }
 
 type Finishing = Output & {
   listings: Listings
-  context: SliceContext
-  slicer: Slicer
+  context: WriteContext
+  staging: Staging
   pool: WritePool
-  pages: Places
-  sortExternally: Slicing['sortExternally']
 }
 
 async function finish(finishing: Finishing, to: number): Promise<Written> {
@@ -133,6 +107,7 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
   const range = { from: earlier.from, to }
   // What is under way at an abort is given up when the output is closed.
   const slices = await orAborted(settledSlices(finishing, range), signal)
+  Object.assign(figures, countRows(slices))
   // The memory of its threads goes before tables ask for some.
   await pool.close()
   const parts = await assembleTables(finishing, slices, range)
@@ -167,21 +142,14 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
 }
 
 /** The slices of the range, every transaction in one of them. */
-async function settledSlices(finishing: Finishing, range: BlockRange): Promise<readonly SliceRows[]> {
-  const { spool, figures, slicer, pool, pages, sortExternally } = finishing
-  const cut = await Promise.all(await slicer.finish(range))
-  const frames = spool.frames(finishing.listings)
-  return settleMoved(cut, {
-    placesIn: (blocks) => placesIn(frames, blocks),
-    open: (place) => openSource(place, { read: pages.read, range, cutMs: spool.cutMs }),
-    sortExternally,
-    rewrite: async (before, slice) => {
-      const rows = await pool.run({ kind: 'slice', slice }, 0)
-      noteRows(figures, before, -1)
-      noteRows(figures, rows)
-      return rows
-    },
-  })
+async function settledSlices(
+  { staging, pool, context }: Finishing,
+  range: BlockRange,
+): Promise<readonly SliceRows[]> {
+  const places = await staging.finish(range)
+  const write = (slice: Slice) => pool.run({ kind: 'slice', slice }, bytesOf(slice.places))
+  const slices = await Promise.all(cutSlices(range, places).map(write))
+  return settleMoved(slices, { ...context, places, rewrite: write })
 }
 
 /** What the parts change in blocks that were exported before; a run that is resumed may have listed it already. */
@@ -213,12 +181,14 @@ function keptOf(earlier: Earlier, job: Job): Kept | undefined {
 const limitTables = limitConcurrency(2)
 
 async function assembleTables(
-  { context, signal }: Finishing,
+  { job, context: { folder, tables: names }, signal }: Finishing,
   slices: readonly SliceRows[],
   range: BlockRange,
 ): Promise<Map<TableName, Part[]>> {
-  const tables = context.tables.map((name) => {
-    const chunks = slices.flatMap((slice) => slice.chunks.get(name) ?? []).filter(({ rows }) => rows > 0)
+  const { compression, escapeFormulas, maxRowsPerFile, targetFileBytes } = job
+  const format = { format: job.format, compression, escapeFormulas, maxRowsPerFile, targetFileBytes, folder }
+  const tables = names.map((name) => {
+    const chunks = slices.flatMap((slice) => slice.chunks.get(name) ?? [])
     return { name, chunks, bytes: sumOf(chunks).bytes }
   })
   // The largest first: it takes longest, and others can be made meanwhile.
@@ -228,12 +198,12 @@ async function assembleTables(
       signal.throwIfAborted()
       return [
         name,
-        await assembleTable({ ...context, table: tableNamed(name), chunks, range, signal }),
+        await assembleTable({ ...format, table: tableNamed(name), chunks, range, signal }),
       ] as const
     }),
   )
   const made = new Map(await allOf(work))
-  return new Map(context.tables.map((name) => [name, made.get(name) ?? []]))
+  return new Map(names.map((name) => [name, made.get(name) ?? []]))
 }
 
 /** Waits for all of them to end, then rejects with the first failure. */

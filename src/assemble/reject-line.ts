@@ -16,3 +16,9 @@ export function rejectLine(chain: string, { wallet, transactionHash, list, reaso
     record,
   })
 }
+
+/** What a line of `rejects.ndjson` tells. */
+export function parseReject(line: string): Reject {
+  const { wallet_address, transaction_hash, list, reason, record } = JSON.parse(line)
+  return { wallet: wallet_address ?? BLOCKS, transactionHash: transaction_hash, list, reason, record }
+}

@@ -1,7 +1,7 @@
 import type { Listings } from '../core/listings.ts'
 import type { Job } from '../core/model.ts'
 import type { BadItem } from '../merge/frame-items.ts'
-import { badItemsOfPage } from '../merge/source-place.ts'
+import { badItemsOfPage } from '../merge/page-source.ts'
 import type { Frame } from '../spool/listing.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Earlier } from './earlier-export.ts'

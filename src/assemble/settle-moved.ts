@@ -1,18 +1,20 @@
-import { compareKeys, type ItemKey } from '../core/item-key.ts'
+import { compareKeys } from '../core/item-key.ts'
 import type { BlockRange } from '../core/model.ts'
 import { findRepeated, fingerprint, readFingerprints } from '../merge/fingerprints.ts'
-import type { ItemSource } from '../merge/frame-items.ts'
-import type { MovedTransaction, SourcePlace } from '../merge/source-place.ts'
+import type { Place } from '../merge/frame-items.ts'
+import type { MovedTransaction } from '../merge/page-source.ts'
+import { mayHold } from './slices.ts'
+import { openIndexes } from './staged/read-staged.ts'
+import { openStaged, type StagedContext, type StagedPlace } from './staged/staged-source.ts'
 import type { Slice, SliceRows } from './write-slice.ts'
 
 export type Settling = {
-  /** The pages that may hold items of these blocks, in the order of receipt. */
-  placesIn: (range: BlockRange) => readonly SourcePlace[]
-  open: (place: SourcePlace) => ItemSource
-  /** Sorts pages into runs where too many of them overlap. */
-  sortExternally: (places: readonly SourcePlace[]) => Promise<readonly SourcePlace[]>
-  /** Makes a slice again, in place of the one before. */
-  rewrite: (before: SliceRows, slice: Slice) => Promise<SliceRows>
+  /** All pages, in the order of receipt. */
+  places: readonly StagedPlace[]
+  /** Where their lines are staged. */
+  folder: string
+  /** Makes a slice again. */
+  rewrite: (slice: Slice) => Promise<SliceRows>
 }
 
 /**
@@ -37,9 +39,11 @@ export async function settleMoved(
   for (const slice of slices) {
     if (!holds(slice, wanted)) settled.push(slice)
     else {
-      const others = settling.placesIn(slice.range).filter(({ offset }) => !pages.has(offset))
-      const places = [...(await settling.sortExternally(others)), ...pages.values()]
-      settled.push(await settling.rewrite(slice, { range: slice.range, places, moved }))
+      const { range } = slice
+      const places = settling.places.flatMap(
+        (place) => pages.get(place.offset) ?? (mayHold(place, range) ? place : []),
+      )
+      settled.push(await settling.rewrite({ range, places, moved }))
     }
   }
   return settled
@@ -48,24 +52,43 @@ export async function settleMoved(
 type Moved = {
   moved: Map<string, MovedTransaction>
   /** The pages that hold it, by offset; their items may belong outside of what the pages span. */
-  pages: Map<number, SourcePlace>
+  pages: Map<number, StagedPlace>
 }
 
-type Finding = Pick<Settling, 'placesIn' | 'open'> & { repeated: ReadonlySet<number> }
+type Finding = Pick<Settling, 'places' | 'folder'> & { repeated: ReadonlySet<number> }
 
-function findMoved(ranges: readonly BlockRange[], { placesIn, open, repeated }: Finding): Moved {
-  const places = new Map(ranges.flatMap((range) => placesIn(range).map((place) => [place.offset, place])))
+function findMoved(ranges: readonly BlockRange[], finding: Finding): Moved {
+  const indexes = openIndexes(finding.folder)
+  try {
+    return movedOf(viewsOf(ranges, finding, indexes.readIndex))
+  } finally {
+    indexes.close()
+  }
+}
+
+/** By hash, the views of transactions that may stand in several places. */
+function viewsOf(
+  ranges: readonly BlockRange[],
+  { places, repeated }: Finding,
+  readIndex: StagedContext['readIndex'],
+): Map<string, View[]> {
+  const range = { from: ranges[0]?.from ?? 0, to: ranges.at(-1)?.to ?? 0 }
+  const touching = places.filter((place) => ranges.some((one) => mayHold(place, one)))
   const views = new Map<string, View[]>()
-  for (const place of [...places.values()].sort((a, b) => a.offset - b.offset)) {
-    for (const { wallet, key } of open(place).load()) {
+  for (const place of touching.sort((a, b) => a.offset - b.offset)) {
+    for (const { wallet, key } of openStaged(place, { readIndex, range }).load()) {
       if (!repeated.has(fingerprint(key.hash))) continue
       const known = views.get(key.hash)
       if (known === undefined) views.set(key.hash, [{ wallet, key, place }])
       else known.push({ wallet, key, place })
     }
   }
+  return views
+}
+
+function movedOf(views: ReadonlyMap<string, readonly View[]>): Moved {
   const moved = new Map<string, MovedTransaction>()
-  const pages = new Map<number, SourcePlace>()
+  const pages = new Map<number, StagedPlace>()
   for (const [hash, all] of views) {
     if (all.every(({ key }) => compareKeys(key, all[0]?.key ?? key) === 0)) continue
     moved.set(hash, settle(all))
@@ -74,11 +97,11 @@ function findMoved(ranges: readonly BlockRange[], { placesIn, open, repeated }: 
   return { moved, pages }
 }
 
-type View = { wallet: string; key: ItemKey; place: SourcePlace }
+type View = { wallet: string; key: Place; place: StagedPlace }
 
 function settle(views: readonly View[]): MovedTransaction {
   const rising = [...views].sort((a, b) => compareKeys(a.key, b.key))
   const last = new Map(rising.map(({ wallet, key }) => [wallet, key]))
   const [lowest = ''] = [...last.keys()].sort()
-  return { key: last.get(lowest) as ItemKey, last }
+  return { key: last.get(lowest) as Place, last }
 }

@@ -54,12 +54,15 @@ export type Ask = ClientRequest & {
   ownLimit?: boolean
 }
 
+/** What is made of an answer's body. Throws PAGE_MALFORMED where it is not what was asked for. */
+export type ReadBody<T> = (body: Buffer) => T | Promise<T>
+
 /**
  * Asks until a whole, well-formed answer is there and gives what `read` makes of its body. 429 is waited out for as
  * long as it takes; faults and malformed bodies are tried again a bounded number of times; 400, 401, 403, 404 throw
  * at once. Before the first good answer, what no try can heal ends after three. The error of a request that changes something says whether any try may have been carried out.
  */
-export async function request<T>(requester: Requester, ask: Ask, read: (body: Buffer) => T): Promise<T> {
+export async function request<T>(requester: Requester, ask: Ask, read: ReadBody<T>): Promise<T> {
   const limits = { ...RETRY_DEFAULTS, ...requester.retry }
   let failures = 0
   let mayHaveActed = false
@@ -112,7 +115,7 @@ function isInDoubt(error: Error): boolean {
 }
 
 /** Asks until the quota lets the request in. */
-async function untilAdmitted<T>(requester: Requester, ask: Ask, read: (body: Buffer) => T): Promise<T> {
+async function untilAdmitted<T>(requester: Requester, ask: Ask, read: ReadBody<T>): Promise<T> {
   for (;;) {
     const admitted = await requester.limit(() => tryOnce(requester, ask, read))
     if (admitted !== undefined) return admitted.value
@@ -123,7 +126,7 @@ async function untilAdmitted<T>(requester: Requester, ask: Ask, read: (body: Buf
 async function tryOnce<T>(
   requester: Requester,
   ask: Ask,
-  read: (body: Buffer) => T,
+  read: ReadBody<T>,
 ): Promise<{ value: T } | undefined> {
   const settle = await requester.gate.take(requester.signal)
   const answer = await send(requester, ask).catch((thrown: unknown) => {
@@ -138,19 +141,20 @@ async function tryOnce<T>(
   }
   const asked = { baseUrl: requester.client.baseUrl, path: ask.pathAndQuery.replace(/\?.*$/s, '') }
   if (answer.status < 200 || answer.status > 299) throw refusal(answer, requester, asked)
-  const value = readAnswer(answer, asked, read)
+  const value = await readAnswer(answer, asked, read)
   if (requester.standing !== undefined)
     Object.assign(requester.standing, { hasAnswered: true, trouble: undefined })
   return { value }
 }
 
 /** What `read` makes of a good answer; a web page in its place is named as such. */
-function readAnswer<T>(answer: Answer, { baseUrl, path }: Asked, read: (body: Buffer) => T): T {
+async function readAnswer<T>(answer: Answer, { baseUrl, path }: Asked, read: ReadBody<T>): Promise<T> {
+  // Whoever reads the body may hand it to another thread: then it is gone here.
+  const isWeb = isWebPage(answer)
   try {
-    return read(answer.body)
+    return await read(answer.body)
   } catch (thrown) {
-    if (!(thrown instanceof ExportError) || thrown.code !== 'PAGE_MALFORMED' || !isWebPage(answer))
-      throw thrown
+    if (!(thrown instanceof ExportError) || thrown.code !== 'PAGE_MALFORMED' || !isWeb) throw thrown
     const what = `a web page answers at ${baseUrl}${path}`
     throw new ExportError('PAGE_MALFORMED', what, { fix: WEB_PAGE_FIX, isPermanent: true })
   }

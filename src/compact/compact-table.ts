@@ -76,9 +76,7 @@ async function mergeCsv(step: Merge, compaction: TableCompaction): Promise<Part[
   const chunks = []
   for (const [at, { path, rows }] of step.files.entries()) {
     const lines = await unpackLines(join(output, path), join(folder, `${table.name}-${at}.lines`), table)
-    const { partition } = step
-    const stretches = partition === undefined ? undefined : [{ partition, rows, bytes: lines.bytes }]
-    chunks.push({ ...lines, rows, longest: 0, stretches })
+    chunks.push({ ...lines, rows, longest: 0, partition: step.partition })
   }
   const { range, firstNumber } = step
   return assembleTable({

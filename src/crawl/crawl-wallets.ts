@@ -1,4 +1,4 @@
-import type { Page } from '../client/pages/page.ts'
+import { type Page, type PageLimits, readPage } from '../client/pages/page.ts'
 import { readRange } from '../client/pages/read-range.ts'
 import type { Requester } from '../client/request.ts'
 import type { Figures } from '../core/figures.ts'
@@ -8,6 +8,9 @@ import type { Spool } from '../spool/spool.ts'
 import { type Claim, createReadPlan, type Piece } from './read-plan.ts'
 import { type Reading, runReaders } from './run-readers.ts'
 
+/** A page that is on disk: the body that was received, and where it begins there. */
+export type KeptPage = { body: Buffer; offset: number }
+
 export type Crawl = {
   job: Job
   listings: Listings
@@ -16,8 +19,10 @@ export type Crawl = {
   requester: Requester
   spool: Spool
   figures: Figures
-  /** Called as each page is on disk, with the bytes of its body. */
-  onPage: (bytes: number) => void
+  /** Reads the body of a wallet's page; another thread may do it. @default it is done here, and nothing else */
+  readPage?: (wallet: string, body: Buffer, limits: PageLimits) => Page | Promise<Page>
+  /** Called as each page is on disk, with its body and where that lies. */
+  onPage: (page: KeptPage) => void
   /** Told what is worth knowing while it goes on. */
   onNotice: (notice: string) => void
 }
@@ -88,20 +93,20 @@ function createBell(signal: AbortSignal): { wait: () => Promise<void>; ring: () 
   }
 }
 
-async function readClaim(
-  { job, requester, spool, figures, onPage, onProgress }: Crawl & { onProgress: () => void },
-  claim: Claim,
-): Promise<void> {
+async function readClaim(context: Crawl & { onProgress: () => void }, claim: Claim): Promise<void> {
+  const { job, requester, spool, figures, onPage, onProgress } = context
   const { address, range, order } = claim
   const advance = (rest: BlockRange, page: Page) => {
     const wanted = claim.advance(rest, page)
     onProgress()
     return wanted
   }
-  const ask = { chain: job.chain, address, range, order, cutMs: spool.cutMs, advance }
+  const read = (body: Buffer, limits: PageLimits) =>
+    context.readPage === undefined ? readPage(body, limits) : context.readPage(address, body, limits)
+  const ask = { chain: job.chain, address, range, order, cutMs: spool.cutMs, advance, read }
   for await (const page of readRange(requester, ask)) {
-    await spool.addPage(address, page)
-    onPage(page.body.length)
+    const { offset } = await spool.addPage(address, page)
+    onPage({ body: page.body, offset })
     figures.pages += 1
     figures.items += page.items
     figures.share = shareSettled(figures.share, { job, covered: page.covered, head: spool.head() })

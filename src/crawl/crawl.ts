@@ -3,7 +3,7 @@ import { countBlocks } from '../core/block-ranges.ts'
 import { ExportError } from '../core/errors.ts'
 import { BLOCKS } from '../core/listings.ts'
 import type { BlockRange } from '../core/model.ts'
-import { type Crawl, crawl } from './crawl-wallets.ts'
+import { type Crawl, crawl, type KeptPage } from './crawl-wallets.ts'
 import { type Reading, runReaders } from './run-readers.ts'
 
 /** Asks the service for all that the job exports and the spool does not hold yet; resolves with the end, exclusive. */
@@ -78,12 +78,11 @@ async function keepBlock(reader: Reader, block: number): Promise<void> {
   figures.share = Math.min(1, figures.share + 1 / blocksIn(job))
 }
 
-/** Resolves with the bytes of all the block's pages. */
-async function readWhole({ job, requester, spool, figures }: Reader, block: number): Promise<number> {
+async function readWhole({ job, requester, spool, figures }: Reader, block: number): Promise<KeptPage> {
   const begun = await spool.begun(block)
   const onStop = (pages: BegunBlock) => spool.addBegun(block, pages)
   const whole = await readBlock(requester, { chain: job.chain, block, begun, onStop })
-  await spool.addPage(BLOCKS, {
+  const { offset } = await spool.addPage(BLOCKS, {
     ...whole,
     body: whole.items === 0 ? Buffer.alloc(0) : whole.body,
     blocks: { min: block, max: block },
@@ -92,7 +91,7 @@ async function readWhole({ job, requester, spool, figures }: Reader, block: numb
   })
   figures.pages += whole.pages - (begun?.pages ?? 0)
   figures.items += whole.items - (begun?.items ?? 0)
-  return whole.body.length
+  return { body: whole.body, offset }
 }
 
 function noticeOf({ name, endBlock }: Crawl['job'], block: number): string {

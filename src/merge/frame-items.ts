@@ -1,38 +1,53 @@
 import { parseBytes } from '../core/byte-text.ts'
 import { compareKeys, type ItemKey, itemOfNative, keyOfItem } from '../core/item-key.ts'
 
-/** One wallet's listing item with its place. */
-export type WalletItem = {
-  key: ItemKey
-  wallet: string
-  /** Its strings are bytes. */
-  item: unknown
-  /** Place of its page in the order of receipt; absent where the place of the source says it. */
-  received?: number
-}
-
-/** What a merge reads: frames of pages (one wallet) or of sorted runs (many). */
-export type ItemSource = {
-  /** Bytes of the body, for the memory budget. */
-  bytes: number
-  /** Places that its items lie between; null where no item has a place. */
-  span: { first: Place; last: Place } | null
-  /** Its items, sorted by place, then wallet; to be gone through once. */
-  load(): Iterable<WalletItem>
-}
-
 /** A place in the chain, or a border before or after the items of a block. */
 export type Place = Pick<ItemKey, 'block' | 'index' | 'hash'>
 
+/** What one wallet's listing has at a place in the chain. */
+export type Viewed = { key: Place; wallet: string }
+
+/** One wallet's listing item with its place. */
+export type WalletItem = Viewed & {
+  key: ItemKey
+  /** Its strings are bytes. */
+  item: unknown
+  /** Its place in the page's list, from 0. */
+  listed: number
+}
+
+/** What a merge reads: the items of one page. */
+export type ItemSource<T extends Viewed = WalletItem> = {
+  /** Places that its items lie between; null where no item has a place. */
+  span: { first: Place; last: Place } | null
+  /** Its items, sorted by place, then wallet. */
+  load(): readonly T[]
+}
+
 export type BadItem = { wallet: string; reason: string; item: unknown }
 
-/** The items of one page body in chain order; those without a place are left out. */
-export function itemsOfPage({ wallet, body }: { wallet: string; body: Buffer }): WalletItem[] {
+/** A page's items in chain order, and how many its list has, those without a place too. */
+export type PageItems = { items: WalletItem[]; entries: number }
+
+/** The items of one page body; those without a place are left out. */
+export function itemsOfPage({ wallet, body }: { wallet: string; body: Buffer }): PageItems {
+  const listed = transactionsIn(parseBytes(body))
+  return { items: itemsOf({ wallet, listed, keys: listed.map(keyOfItem) }), entries: listed.length }
+}
+
+export type KeyedItems = {
+  wallet: string
+  /** Items in the order of their page. */
+  listed: readonly unknown[]
+  /** The place of each, or the reason why it has none. */
+  keys: readonly (ItemKey | string)[]
+}
+
+/** Items in chain order; those without a place are left out. */
+export function itemsOf({ wallet, listed, keys }: KeyedItems): WalletItem[] {
   const items: WalletItem[] = []
-  for (const item of transactionsIn(parseBytes(body))) {
-    const key = keyOfItem(item)
-    if (typeof key !== 'string') items.push({ key, wallet, item })
-  }
+  for (const [at, key] of keys.entries())
+    if (typeof key !== 'string') items.push({ key, wallet, item: listed[at], listed: at })
   return sortItems(items)
 }
 
@@ -45,11 +60,11 @@ export function transactionsIn(parsed: unknown): unknown[] {
 }
 
 /** Sorts in place: by block, position and hash, then by wallet; equals keep their order. */
-export function sortItems(items: WalletItem[]): WalletItem[] {
+export function sortItems<T extends Viewed>(items: T[]): T[] {
   return items.sort(compareItems)
 }
 
-export function compareItems(a: WalletItem, b: WalletItem): number {
+export function compareItems(a: Viewed, b: Viewed): number {
   return compareKeys(a.key, b.key) || (a.wallet < b.wallet ? -1 : a.wallet > b.wallet ? 1 : 0)
 }
 

@@ -1,41 +1,43 @@
 import TinyQueue from 'tinyqueue'
 import { compareKeys } from '../core/item-key.ts'
-import { compareFirst, compareItems, type ItemSource, type Place, type WalletItem } from './frame-items.ts'
+import { compareFirst, compareItems, type ItemSource, type Place, type Viewed } from './frame-items.ts'
 
 /** All views of one transaction, by wallet address, each wallet once. */
-export type TransactionViews = readonly [WalletItem, ...WalletItem[]]
+export type TransactionViews<T extends Viewed> = readonly [T, ...T[]]
 
-type Cursor = { item: WalletItem; rest: Iterator<WalletItem>; order: number }
+type Cursor<T> = { item: T; items: readonly T[]; at: number; order: number }
 
 /**
  * Every transaction of the sources with all its views, in chain order. A source is loaded when the merge reaches its
  * first block and let go after its last item, so memory holds only sources that overlap. A wallet's item that was
  * received twice (page borders, resumed ranges) counts once, as it was received last.
  */
-export function* mergeItems(sources: readonly ItemSource[]): Generator<TransactionViews, void, void> {
+export function* mergeItems<T extends Viewed>(
+  sources: readonly ItemSource<T>[],
+): Generator<TransactionViews<T>, void, void> {
   const next = inOrder(sources)
-  let views: WalletItem[] = []
+  let views: T[] = []
   for (let item = next(); item !== undefined; item = next()) {
     const last = views.at(-1)
     if (last !== undefined && compareKeys(last.key, item.key) !== 0) {
-      yield views as unknown as TransactionViews
+      yield views as unknown as TransactionViews<T>
       views = [item]
     } else if (last?.wallet === item.wallet) views[views.length - 1] = item
     else views.push(item)
   }
-  if (views.length > 0) yield views as unknown as TransactionViews
+  if (views.length > 0) yield views as unknown as TransactionViews<T>
 }
 
 /** Gives one item after the other, undefined after the last. */
-function inOrder(sources: readonly ItemSource[]): () => WalletItem | undefined {
+function inOrder<T extends Viewed>(sources: readonly ItemSource<T>[]): () => T | undefined {
   const waiting = sources.map((source, order) => ({ source, order }))
   waiting.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
-  const heap = new TinyQueue<Cursor>([], (a, b) => compareItems(a.item, b.item) || received(a) - received(b))
+  const heap = new TinyQueue<Cursor<T>>([], (a, b) => compareItems(a.item, b.item) || a.order - b.order)
   let opened = 0
   const open = ({ source, order }: (typeof waiting)[number]) => {
-    const rest = source.load()[Symbol.iterator]()
-    const first = rest.next()
-    if (!first.done) heap.push({ item: first.value, rest, order })
+    const items = source.load()
+    const [item] = items
+    if (item !== undefined) heap.push({ item, items, at: 0, order })
   }
   return () => {
     for (let source = waiting[opened]; source !== undefined; source = waiting[opened]) {
@@ -47,9 +49,10 @@ function inOrder(sources: readonly ItemSource[]): () => WalletItem | undefined {
     const front = heap.pop()
     if (front === undefined) return undefined
     const { item } = front
-    const following = front.rest.next()
-    if (!following.done) {
-      front.item = following.value
+    front.at += 1
+    const following = front.items[front.at]
+    if (following !== undefined) {
+      front.item = following
       heap.push(front)
     }
     return item
@@ -57,8 +60,6 @@ function inOrder(sources: readonly ItemSource[]): () => WalletItem | undefined {
 }
 
 /** True where the source may hold an item at or before that place. */
-function reaches({ span }: ItemSource, place: Place): boolean {
+function reaches({ span }: Pick<ItemSource, 'span'>, place: Place): boolean {
   return span === null || compareKeys(span.first, place) <= 0
 }
-
-const received = ({ item, order }: Cursor) => item.received ?? order

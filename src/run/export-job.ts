@@ -152,8 +152,8 @@ async function writeFrom(
     const listings = listingsToRead(job, earlier)
     const { before, from } = earlier
     const leastEnd = before === undefined ? 0 : endOfExport(before)
-    const onPage = output.pageArrived
-    const end = await crawlJob({ job, listings, leastEnd, requester, spool, figures, onNotice, onPage })
+    const arriving = { readPage: output.readPage, onPage: output.pageArrived }
+    const end = await crawlJob({ job, listings, leastEnd, requester, spool, figures, onNotice, ...arriving })
     if (border !== undefined && (await hasBorderChanged(spool, listings, border))) {
       Object.assign(figures, { rows: {}, transactions: 0 })
       return undefined

@@ -1,12 +1,14 @@
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { openPlaces } from '../assemble/open-places.ts'
-import { placesIn } from '../assemble/slicer.ts'
+import { setImmediate } from 'node:timers/promises'
+import { parseReject } from '../assemble/reject-line.ts'
+import { cutSlices, placesIn } from '../assemble/slices.ts'
+import type { StagedPlace } from '../assemble/staged/staged-source.ts'
+import { openWriteTasks, type WriteTasks } from '../assemble/threads/task.ts'
+import { writeContext } from '../assemble/write-context.ts'
 import { createGate } from '../client/gate/gate.ts'
 import { openDemo } from '../client/open-demo.ts'
 import { openRequester, requireService } from '../client/open-requester.ts'
 import type { RetryOptions } from '../client/retry.ts'
-import { type ByteText, toBytes, toText } from '../core/byte-text.ts'
 import { checkCallOptions, OPTION, type OptionCheck } from '../core/call-options.ts'
 import { ExportError, toExportError } from '../core/errors.ts'
 import { type Figures, newFigures } from '../core/figures.ts'
@@ -15,15 +17,23 @@ import { limitConcurrency } from '../core/limit.ts'
 import { listingsOf } from '../core/listings.ts'
 import type { Job } from '../core/model.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
-import { type Cell, type TableName, type TableRows, tableNamed } from '../core/table/index.ts'
+import {
+  type Column,
+  type ColumnType,
+  type TableName,
+  type TableRows,
+  tableNamed,
+} from '../core/table/index.ts'
 import { tablesNamed } from '../core/table/tables-named.ts'
 import { crawlJob } from '../crawl/crawl.ts'
-import { flattenTransaction, type Reject } from '../flatten/flatten-transaction.ts'
-import { sortExternally } from '../merge/external-sort.ts'
-import { mergeItems } from '../merge/merge-items.ts'
-import { openSource, type SourcePlace } from '../merge/source-place.ts'
+import type { Reject } from '../flatten/flatten-transaction.ts'
+import type { PagePlace } from '../merge/page-source.ts'
+import { rowsOf } from '../read/csv-rows.ts'
+import type { TextRow } from '../read/rows.ts'
 import { missingWords } from '../report/words.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
+import { type Chunk, readLines } from '../write/chunk.ts'
+import { csvHeader } from '../write/csv.ts'
 import { requireJob, SHARED_OPTIONS } from './check-call.ts'
 import { spoolIdentity } from './private-folder.ts'
 
@@ -89,7 +99,7 @@ async function* readTable<T extends TableName>(
       const end = await crawlJob({ job, listings, requester, spool, figures, onPage: none, onNotice: none })
       for await (const row of readRows({ job, spool, folder, end, table, onReject: options.onReject })) {
         stop.signal.throwIfAborted()
-        yield toObject(table, row)
+        yield row
       }
       requireAllBlocks(figures)
     } finally {
@@ -126,47 +136,73 @@ function requireAllBlocks({ missing }: Figures): void {
   })
 }
 
-type Reading = {
+type Reading<T extends TableName> = {
   job: Job
   spool: Spool
   folder: string
   /** Exclusive. */
   end: number
-  table: TableName
+  table: T
   onReject: RowsOptions['onReject']
 }
 
-/** A row's cells by column; text is bytes. */
-type Row = Readonly<Record<string, Cell>>
-
-async function* readRows({ job, spool, folder, end, table, onReject }: Reading): AsyncGenerator<Row> {
-  const wallets = new Map(job.wallets.map(({ address, label }) => [address, label && toBytes(label)]))
-  const range = { from: job.startBlock, to: end }
-  const runsFile = join(folder, 'sorted-runs')
-  const { read, close } = openPlaces({ pagesFile: spool.path, runsFile })
-  const open = (place: SourcePlace) => openSource(place, { read, range, cutMs: spool.cutMs })
-  const [chain, nativeSymbol] = [toBytes(job.chain), job.nativeSymbol && toBytes(job.nativeSymbol)]
-  const context = { chain, nativeSymbol, wallets, tables: new Set([table]), onReject: onReject ?? (() => {}) }
+async function* readRows<T extends TableName>(reading: Reading<T>): AsyncGenerator<TableRows[T]> {
+  const { job, spool, end, table, onReject = () => {} } = reading
+  const listings = listingsOf(job)
+  // Empty text is told from null in the lines that Parquet is made of.
+  const asked = { ...job, tables: [table], format: 'parquet' as const, partitionBy: undefined }
+  const from = job.startBlock
+  const tasks = openWriteTasks(writeContext({ ...reading, job: asked, listings, wallets: job.wallets, from }))
   try {
-    const frames = spool.frames(listingsOf(job))
-    const sources = await sortExternally(placesIn(frames, range), { file: runsFile, open })
-    for (const views of mergeItems(sources.map(open))) {
-      const flat = flattenTransaction(views, context)
-      for (const cells of flat?.rows[table] ?? []) yield { ...flat?.prefix, ...cells }
+    const places = placesIn(spool.frames(listings), { from, to: end })
+    for (const slice of cutSlices({ from, to: end }, await stageAll(tasks, places))) {
+      const { chunks, rejects } = tasks.run({ kind: 'slice', slice })
+      for (const line of rejects) onReject(parseReject(line))
+      yield* rowsIn(table, chunks.get(table) ?? [])
     }
   } finally {
-    close()
+    tasks.close()
   }
 }
 
-function toObject<T extends TableName>(table: T, row: Row): TableRows[T] {
-  const cells = tableNamed(table).columns.map(({ name, type }) => {
-    const cell = row[name] ?? null
-    if (cell === null || type === 'bool') return [name, cell]
-    if (type === 'text') return [name, toText(cell as ByteText)]
-    if (type === 'int64') return [name, BigInt(cell)]
-    if (type === 'time') return [name, new Date(Number(cell))]
-    return [name, type === 'int32' ? Number(cell) : String(cell)]
+/** Makes the rows of all pages; others have their turn between two. */
+async function stageAll(tasks: WriteTasks, places: readonly PagePlace[]): Promise<StagedPlace[]> {
+  const staged: StagedPlace[] = []
+  for (const place of places) {
+    const pages = tasks.run({ kind: 'stage', places: [place] })
+    for (const { index } of pages) staged.push({ ...place, index })
+    await setImmediate()
+  }
+  return staged
+}
+
+async function* rowsIn<T extends TableName>(
+  table: T,
+  chunks: readonly Chunk[],
+): AsyncGenerator<TableRows[T]> {
+  const { columns } = tableNamed(table)
+  const names = columns.map(({ name }) => name)
+  for await (const rows of rowsOf(withHeader(columns, chunks), { columns, names, isEscaped: false }))
+    for (const row of rows) yield toObject(columns, row)
+}
+
+async function* withHeader(columns: readonly Column[], chunks: readonly Chunk[]): AsyncGenerator<Buffer> {
+  yield Buffer.from(csvHeader(columns))
+  // What is left of a block is kept until the next, for which its room is used again.
+  for (const block of readLines(chunks)) yield Buffer.from(block)
+}
+
+function toObject<T extends TableName>(columns: readonly Column[], row: TextRow): TableRows[T] {
+  const cells = columns.map(({ name, type }, at) => {
+    const text = row[at] ?? null
+    return [name, text === null ? null : cellOf(type, text)]
   })
   return Object.fromEntries(cells) as TableRows[T]
+}
+
+function cellOf(type: ColumnType, text: string) {
+  if (type === 'bool') return text === 'true'
+  if (type === 'int64') return BigInt(text)
+  if (type === 'int32') return Number(text)
+  return type === 'time' ? new Date(text) : text
 }

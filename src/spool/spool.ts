@@ -20,7 +20,6 @@ import {
   requireSameIdentity,
   type SpoolIdentity,
   type SpoolState,
-  settledBy,
   type Written,
 } from './state.ts'
 import { bodiesIn } from './stretch.ts'
@@ -47,10 +46,8 @@ export type Spool = BlockSpool & {
   resumed: boolean
   /** Block ranges of a listing that no page has settled yet, of those in which it counts. @default all of them */
   remaining(listing: string, counted?: BlockRange): readonly BlockRange[]
-  /** Keeps a page; resolves when it is on disk. */
-  addPage(wallet: string, page: SpooledPage): Promise<void>
-  /** Blocks that no listing has anything left to ask in, and that stay so. */
-  settled(listings: Listings): BlockRange[]
+  /** Keeps a page; resolves when it is on disk, with where its body lies. */
+  addPage(wallet: string, page: SpooledPage): Promise<FramePlace>
   /** The pages of each listing, in the order of receipt. */
   frames(listings: Listings): Frame[]
   /** The highest block seen that is old enough; undefined where there was none. */
@@ -195,9 +192,9 @@ function spoolOn({ path, log, state, resumed }: OpenedSpool): Spool {
       const fields = { items, bad, blocks: blocks ?? null, head: head ?? null, covered }
       const place = await log.append({ kind: 'page', wallet, ...fields }, body)
       notePage(state, { wallet, ...fields }, place)
+      return place
     },
     ...blockSpoolOn(log, { blocks: state.blocks, listing: () => listingOf(state, BLOCKS) }),
-    settled: (listings) => settledBy(state, listings),
     frames: (listings) =>
       [...listings].flatMap(([name, counted]) => countedFrames(listingOf(state, name), counted)),
     readAgain: (listing) => readAgainOf(listingOf(state, listing), state),

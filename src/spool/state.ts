@@ -1,10 +1,9 @@
-import { rangesBetween, uniteRanges } from '../core/block-ranges.ts'
 import { ExportError } from '../core/errors.ts'
-import { BLOCKS, type Listings } from '../core/listings.ts'
+import { BLOCKS } from '../core/listings.ts'
 import { type BlockRange, NO_END } from '../core/model.ts'
 import { type BlockState, replayBlocks } from './blocks.ts'
 import { isFrameHead } from './frame-head.ts'
-import { addFrame, beginReading, type ListingState, openBlocks, settleBlocks } from './listing.ts'
+import { addFrame, beginReading, type ListingState, settleBlocks } from './listing.ts'
 import type { WholePlace } from './log.ts'
 
 /** What pages in a spool have in common; a spool of another identity cannot be continued. */
@@ -204,20 +203,6 @@ export function listingOf(state: SpoolState, name: string): ListingState {
   }
   state.listings.set(name, fresh)
   return fresh
-}
-
-/**
- * Blocks that no listing has anything left to ask in. None while settling the end may open blocks again, which only a
- * run without endBlock that was interrupted does.
- */
-export function settledBy(state: SpoolState, listings: Listings): BlockRange[] {
-  const { startBlock, endBlock } = state.identity
-  if (endBlock === null && state.end === undefined && state.session > 1) return []
-  const unsettled: BlockRange[] = []
-  for (const [name, counted] of listings)
-    unsettled.push(...openBlocks(listingOf(state, name), state, counted))
-  const whole = { from: startBlock, to: endBlock ?? state.end ?? NO_END }
-  return rangesBetween(uniteRanges(unsettled), whole)
 }
 
 /** One past the highest block that any wallet showed; never before the end of an earlier run. */

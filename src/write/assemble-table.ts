@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { diskError } from '../core/disk.ts'
 import type { BlockRange, Compression, Format } from '../core/model.ts'
 import type { Table } from '../core/table/index.ts'
-import { type Chunk, readLines, type StoredLines, sumOf } from './chunk.ts'
+import { type Chunk, readLines, sumOf } from './chunk.ts'
 import { type Csv, createCsv, csvHeader } from './csv.ts'
 import { dealChunks } from './deal-chunks.ts'
 import { copyToParquet } from './parquet.ts'
@@ -60,7 +60,7 @@ export async function assembleTable(files: TableFiles): Promise<Part[]> {
   const { chunks, table, folder, range, firstNumber = 0 } = files
   const bounds = { maxRows: files.maxRowsPerFile, maxBytes: files.targetFileBytes }
   const parts: Part[] = []
-  for (const alike of byPartition(chunks.flatMap(byStretch))) {
+  for (const alike of byPartition(chunks)) {
     const partition = alike[0]?.partition
     for (const pieces of await dealChunks(alike, bounds)) {
       const number = firstNumber + parts.length
@@ -86,32 +86,20 @@ async function removeChunks(chunks: readonly Chunk[]): Promise<void> {
   await Promise.all([...new Set(chunks.map(({ path }) => path))].map((path) => rm(path, { force: true })))
 }
 
-type Placed = StoredLines & { partition: string | undefined }
-
-function byStretch({ stretches, ...chunk }: Chunk): Placed[] {
-  if (stretches === undefined) return [{ ...chunk, partition: undefined }]
-  let { start = 0 } = chunk
-  return stretches.map(({ partition, rows, bytes }) => {
-    const stretch = { path: chunk.path, longest: chunk.longest, start, rows, bytes, partition }
-    start += bytes
-    return stretch
-  })
-}
-
 /** What follows each other in one partition; without any chunk one group of none, for the table's header. */
-function byPartition(stretches: readonly Placed[]): Placed[][] {
-  const groups: Placed[][] = []
-  for (const stretch of stretches) {
+function byPartition(chunks: readonly Chunk[]): Chunk[][] {
+  const groups: Chunk[][] = []
+  for (const chunk of chunks) {
     const last = groups.at(-1)
-    if (last?.[0] !== undefined && last[0].partition === stretch.partition) last.push(stretch)
-    else groups.push([stretch])
+    if (last?.[0] !== undefined && last[0].partition === chunk.partition) last.push(chunk)
+    else groups.push([chunk])
   }
   return groups.length > 0 ? groups : [[]]
 }
 
 async function writePart(
   path: string,
-  pieces: readonly StoredLines[],
+  pieces: readonly Chunk[],
   { table, format, compression, signal }: TableFiles,
 ): Promise<{ bytes: number; sha256: string }> {
   const lines = { header: csvHeader(table.columns), pieces, signal }
@@ -126,7 +114,7 @@ async function writePart(
   return measured
 }
 
-type Lines = { header: string; pieces: readonly StoredLines[]; signal: AbortSignal | undefined }
+type Lines = { header: string; pieces: readonly Chunk[]; signal: AbortSignal | undefined }
 
 /** Writes the header and all pieces, and finishes the file. */
 async function concatenate<T>(

@@ -2,24 +2,18 @@ import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { diskError } from '../core/disk.ts'
 import type { Lines } from './csv.ts'
 
-/** Lines of one table on disk, in their final order; a part file is made of one chunk after the other. */
+/** Whole lines of one table on disk that follow each other; a part file is made of one chunk after the other. */
 export type Chunk = {
   path: string
   /** The byte of the file that it begins with. @default 0 */
   start?: number
   rows: number
   bytes: number
-  /** Bytes of the longest line. */
+  /** Bytes of the longest line, at least. */
   longest: number
-  /** Its lines by partition, in order; undefined: none of them has one. */
-  stretches?: readonly Stretch[] | undefined
+  /** The folder of the table into which it belongs, such as `day=2023-11-14`. @default none */
+  partition?: string | undefined
 }
-
-/** Lines that follow each other and belong into one folder of the table, such as `day=2023-11-14`. */
-type Stretch = { partition: string; rows: number; bytes: number }
-
-/** Whole lines on disk that follow each other: a chunk, or a part of one. */
-export type StoredLines = Pick<Chunk, 'path' | 'start' | 'rows' | 'bytes' | 'longest'>
 
 /** Rows and bytes of all of them, and the longest line of any. */
 export function sumOf(
@@ -39,66 +33,67 @@ const COPY_BYTES = 1 << 20
 
 /** The bytes of all of them, block by block, each in the same room: it is good until the next. */
 export function* readLines(
-  all: readonly StoredLines[],
+  all: readonly Pick<Chunk, 'path' | 'start' | 'bytes'>[],
   room = Buffer.allocUnsafeSlow(COPY_BYTES),
 ): Generator<Buffer, void, void> {
   const files = new Map<string, number>()
+  let filled = 0
   try {
     for (const { path, start = 0, bytes } of all) {
-      // They lie in one file a thread, and were written a moment ago.
+      // They lie in few files, and were written a moment ago.
       const file = files.get(path) ?? openSync(path, 'r')
       files.set(path, file)
       const end = start + bytes
       for (let at = start; at < end; ) {
-        const bytesRead = readSync(file, room, 0, Math.min(room.length, end - at), at)
+        const bytesRead = readSync(file, room, filled, Math.min(room.length - filled, end - at), at)
         if (bytesRead === 0) throw new Error(`${path} ends too early`)
-        yield room.subarray(0, bytesRead)
         at += bytesRead
+        filled += bytesRead
+        if (filled < room.length) continue
+        yield room
+        filled = 0
       }
     }
+    if (filled > 0) yield room.subarray(0, filled)
   } finally {
     for (const file of files.values()) closeSync(file)
   }
 }
 
-/** A file for one chunk after the other. */
-export type ChunkFile = {
-  /** Begins a chunk; the one before is finished or given up. */
-  open(): ChunkWriter
-  /** A chunk that is begun later goes on behind those that are there. */
+/** A file to which bytes are appended, by blocking calls: the thread that makes them has nothing else to do. */
+export type AppendedFile = {
+  readonly path: string
+  /** Its bytes. */
+  readonly end: number
+  /** Throws OUTPUT_FAILED. */
+  append(bytes: Uint8Array): void
+  /** What is appended later goes on behind what is there. */
   close(): void
 }
 
-export type ChunkWriter = {
-  /** What is written from here on belongs into this partition. */
-  begin(partition: string): void
-  write(lines: Lines): void
-  finish(): Chunk
-}
-
-/**
- * A file at `path`, which comes to be with the first rows. It is written by blocking calls, for the thread that makes rows
- * has nothing else to do. Throws OUTPUT_FAILED.
- */
-export function chunkFile(path: string): ChunkFile {
+/** A file at `path`, which comes to be with its first bytes. */
+export function appendedFile(path: string): AppendedFile {
   let file: number | undefined
   let end = 0
-  const append = (bytes: Uint8Array) => {
-    if (bytes.length === 0) return
-    try {
-      file ??= openSync(path, 'a')
-      // A full disk takes a part of the bytes before it refuses the rest.
-      for (let at = 0; at < bytes.length; ) {
-        const written = writeSync(file, bytes, at)
-        at += written
-        end += written
-      }
-    } catch (cause) {
-      throw diskError(`cannot stage rows in ${path}`, cause)
-    }
-  }
   return {
-    open: () => writeChunk({ path, start: end }, append),
+    path,
+    get end() {
+      return end
+    },
+    append: (bytes) => {
+      if (bytes.length === 0) return
+      try {
+        file ??= openSync(path, 'a')
+        // A full disk takes a part of the bytes before it refuses the rest.
+        for (let at = 0; at < bytes.length; ) {
+          const written = writeSync(file, bytes, at)
+          at += written
+          end += written
+        }
+      } catch (cause) {
+        throw diskError(`cannot stage rows in ${path}`, cause)
+      }
+    },
     close: () => {
       if (file !== undefined) closeSync(file)
       file = undefined
@@ -106,28 +101,9 @@ export function chunkFile(path: string): ChunkFile {
   }
 }
 
-function writeChunk(at: { path: string; start: number }, append: (bytes: Uint8Array) => void): ChunkWriter {
-  const chunk = { ...at, rows: 0, bytes: 0, longest: 0 }
-  const begun: { partition: string; rows: number; bytes: number }[] = []
-  return {
-    begin: (partition) => {
-      begun.push({ partition, rows: chunk.rows, bytes: chunk.bytes })
-    },
-    write: ({ bytes, rows, longest }) => {
-      append(bytes)
-      chunk.rows += rows
-      chunk.bytes += bytes.length
-      chunk.longest = Math.max(chunk.longest, longest)
-    },
-    finish: () => (begun.length === 0 ? chunk : { ...chunk, stretches: stretchesOf(begun, chunk) }),
-  }
-}
-
-/** From where each stretch began, how long it is; one without rows is none. */
-function stretchesOf(begun: readonly Stretch[], { rows, bytes }: Chunk): Stretch[] {
-  const lengths = begun.map(({ partition, ...start }, at) => {
-    const end = begun[at + 1] ?? { rows, bytes }
-    return { partition, rows: end.rows - start.rows, bytes: end.bytes - start.bytes }
-  })
-  return lengths.filter((stretch) => stretch.rows > 0)
+/** Appends lines; gives where they lie. */
+export function appendLines(file: AppendedFile, { bytes, rows, longest }: Lines): Chunk {
+  const start = file.end
+  file.append(bytes)
+  return { path: file.path, start, rows, bytes: bytes.length, longest }
 }

@@ -21,8 +21,10 @@ export type Csv = {
 
 /** Lines of one table, waiting to be written. */
 export type CsvLines = {
-  /** `cells` by column, text as bytes; `prefix` stands for the columns that all tables have. */
-  add(cells: CellsByColumn, prefix?: ByteText): void
+  /** `cells` by column, text as bytes; `prefix` stands for the columns that all tables have. Gives the line's bytes. */
+  add(cells: CellsByColumn, prefix?: ByteText): number
+  /** Takes over lines that are made already. */
+  copy(lines: Lines): void
   /** Bytes that wait. */
   size(): number
   /** Hands out what waits; the bytes are good until the next row. */
@@ -94,16 +96,28 @@ const FIRST_BYTES = 1 << 18
 function linesOf(makers: readonly CellMaker[]): CsvLines {
   let room = Buffer.allocUnsafeSlow(FIRST_BYTES)
   let [end, rows, longest] = [0, 0, 0]
+  /** Takes room for so many bytes; gives where it begins. */
+  const take = (bytes: number) => {
+    if (end + bytes > room.length) room = largerThan(room, end + bytes)
+    end += bytes
+    return end - bytes
+  }
   return {
     add: (cells, prefix) => {
       const line = joinCells(cells, makers, prefix === undefined ? [] : [prefix])
       const bytes = line.length + 1
-      if (end + bytes > room.length) room = largerThan(room, end + bytes)
-      room.write(line, end, 'latin1')
-      end += bytes
+      const at = take(bytes)
+      room.write(line, at, 'latin1')
       room[end - 1] = LINE_FEED
       rows += 1
       if (bytes > longest) longest = bytes
+      return bytes
+    },
+    copy: (lines) => {
+      const at = take(lines.bytes.length)
+      room.set(lines.bytes, at)
+      rows += lines.rows
+      longest = Math.max(longest, lines.longest)
     },
     size: () => end,
     take: () => {

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import type { StoredLines } from './chunk.ts'
+import type { Chunk } from './chunk.ts'
 
 export type FileBounds = {
   /** Rows in a file, at most. */
@@ -11,12 +11,9 @@ export type FileBounds = {
 /**
  * Deals chunks out to files within bounds, in order. A chunk is read for its line ends only where a file ends inside it.
  */
-export async function dealChunks(
-  chunks: readonly StoredLines[],
-  bounds: FileBounds,
-): Promise<StoredLines[][]> {
+export async function dealChunks(chunks: readonly Chunk[], bounds: FileBounds): Promise<Chunk[][]> {
   const { maxRows, maxBytes = Number.POSITIVE_INFINITY } = bounds
-  const files: StoredLines[][] = [[]]
+  const files: Chunk[][] = [[]]
   let [rowRoom, byteRoom] = [maxRows, maxBytes]
   for (const { path, rows, bytes, longest, start = 0 } of chunks) {
     const end = start + bytes

@@ -31,16 +31,18 @@ function pageOf(at: number) {
   return { body, items: transactions.length, bad: bad.length, blocks, head: undefined, covered }
 }
 
-async function addPages(spool: Spool, onPage: (count: number) => Promise<void>): Promise<void> {
+type Kept = { body: Buffer; offset: number }
+
+async function addPages(spool: Spool, onPage: (count: number, page: Kept) => Promise<void>): Promise<void> {
   const transactions = [itemAt(0), itemAt(END - 1), null]
   const body = Buffer.from(JSON.stringify({ transactions }))
   const covered = { from: 0, to: END }
   const blocks = { min: 0, max: END - 1 }
-  await spool.addPage(B, { body, items: 3, bad: 1, blocks, head: undefined, covered })
-  await onPage(0)
+  const page = { body, items: 3, bad: 1, blocks, head: undefined, covered }
+  await onPage(0, { body, ...(await spool.addPage(B, page)) })
   for (let at = 0; at < PAGES; at += 1) {
-    await spool.addPage(A, pageOf(at))
-    await onPage(at + 1)
+    const next = pageOf(at)
+    await onPage(at + 1, { body: next.body, ...(await spool.addPage(A, next)) })
   }
 }
 
@@ -69,8 +71,8 @@ async function write({ isTold = true, onPage, signal, job: given }: Written = {}
   }
   const writer = await openOutput({ ...opening, earlier: nothingEarlier(job) })
   try {
-    await addPages(spool, async (count) => {
-      if (isTold) writer.pageArrived(0)
+    await addPages(spool, async (count, page) => {
+      if (isTold) writer.pageArrived(page)
       await onPage?.(count, spool)
     })
     await writer.finish(END)

@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Slice, SliceContext } from '../../src/assemble/write-slice.ts'
+import type { StagedPlace } from '../../src/assemble/staged/staged-source.ts'
+import { openWriteTasks, type WriteContext, type WriteTasks } from '../../src/assemble/threads/task.ts'
+import type { Slice } from '../../src/assemble/write-slice.ts'
 import { TABLE_NAMES } from '../../src/core/table/index.ts'
-import type { SourcePlace } from '../../src/merge/source-place.ts'
+import type { PagePlace } from '../../src/merge/page-source.ts'
 import type { Chunk } from '../../src/write/chunk.ts'
 import { erc20, type Item, item } from '../flatten/items.ts'
 
@@ -20,7 +22,7 @@ export function itemAt(block: number, { index = 0, ...changes }: Record<string, 
 }
 
 /** Writes pages one after the other as `pages` in the folder; resolves with their places, in that order. */
-export function storePages(folder: string, pages: readonly StoredPage[]): SourcePlace[] {
+export function storePages(folder: string, pages: readonly StoredPage[]): PagePlace[] {
   const bodies = pages.map(({ transactions }) => Buffer.from(JSON.stringify({ transactions })))
   writeFileSync(join(folder, 'pages'), Buffer.concat(bodies))
   let end = 0
@@ -33,7 +35,7 @@ export function storePages(folder: string, pages: readonly StoredPage[]): Source
 }
 
 /** From border to border of the blocks that a page holds. */
-function spanOf(transactions: readonly unknown[]): SourcePlace['span'] {
+function spanOf(transactions: readonly unknown[]): PagePlace['span'] {
   const blocks = transactions
     .map((of) => Number((of as Item | null)?.nativeTransaction?.blockNumber))
     .filter((block) => Number.isSafeInteger(block))
@@ -44,18 +46,35 @@ function spanOf(transactions: readonly unknown[]): SourcePlace['span'] {
   }
 }
 
+/** Has the rows made of pages, each in a task of its own. */
+function stage(tasks: WriteTasks, places: readonly PagePlace[]): StagedPlace[] {
+  return places.flatMap((place) =>
+    tasks.run({ kind: 'stage', places: [place] }).map(({ index }) => ({ ...place, index })),
+  )
+}
+
+/** Writes pages into a folder and has their rows made in it. */
+export function stagePages(folder: string, pages: readonly StoredPage[], context = writeContext(folder)) {
+  const tasks = openWriteTasks(context)
+  const places = stage(tasks, storePages(folder, pages))
+  return { tasks, places }
+}
+
 /** Cuts blocks [0, `end`) where it is said; each slice has the pages that touch it. */
-export function slicesAt(cuts: readonly number[], { places, end }: { places: SourcePlace[]; end: number }) {
+export function slicesAt(
+  cuts: readonly number[],
+  { places, end }: { places: readonly StagedPlace[]; end: number },
+) {
   const edges = [...new Set([0, ...cuts, end])].sort((a, b) => a - b)
   return edges.slice(1).map((to, at): Slice => {
     const range = { from: edges[at] ?? 0, to }
-    const touches = ({ span }: SourcePlace) =>
+    const touches = ({ span }: PagePlace) =>
       span !== null && span.first.block < range.to && span.last.block >= range.from
     return { range, places: places.filter(touches) }
   })
 }
 
-export function sliceContext(folder: string, given: Partial<SliceContext> = {}): SliceContext {
+export function writeContext(folder: string, given: Partial<WriteContext> = {}): WriteContext {
   return {
     ...{
       chain: '43114',
@@ -65,18 +84,16 @@ export function sliceContext(folder: string, given: Partial<SliceContext> = {}):
       ends: new Map(),
       tables: TABLE_NAMES,
     },
-    ...{ format: 'csv', compression: 'none', escapeFormulas: true, maxRowsPerFile: 1_000_000 },
-    cutMs: Number.POSITIVE_INFINITY,
+    ...{ format: 'csv', escapeFormulas: true, from: 0, cutMs: Number.POSITIVE_INFINITY },
     folder,
     pagesFile: join(folder, 'pages'),
-    runsFile: join(folder, 'runs'),
     ...given,
   }
 }
 
-/** The lines of a chunk. */
-export function textOf(
-  { path, start = 0, rows, bytes }: Chunk = { path: '', rows: 0, bytes: 0, longest: 0 },
-): string {
-  return rows === 0 ? '' : readFileSync(path).toString('utf8', start, start + bytes)
+/** The lines of chunks. */
+export function textOf(chunks: readonly Chunk[] = []): string {
+  return chunks
+    .map(({ path, start = 0, bytes }) => readFileSync(path).toString('utf8', start, start + bytes))
+    .join('')
 }

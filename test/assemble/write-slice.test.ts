@@ -1,29 +1,36 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { openWriteTasks } from '../../src/assemble/threads/task.ts'
-import {
-  createSliceWriter,
-  type SliceContext,
-  type SliceRows,
-  seenIn,
-} from '../../src/assemble/write-slice.ts'
+import { openWriteTasks, type WriteContext } from '../../src/assemble/threads/task.ts'
+import { type SliceRows, seenIn } from '../../src/assemble/write-slice.ts'
 import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
+import { sumOf } from '../../src/write/chunk.ts'
+import { erc20 } from '../flatten/items.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { A, B, itemAt, type StoredPage, sliceContext, slicesAt, storePages, textOf } from './pages-file.ts'
+import {
+  A,
+  B,
+  itemAt,
+  type StoredPage,
+  slicesAt,
+  stagePages,
+  storePages,
+  textOf,
+  writeContext,
+} from './pages-file.ts'
 
 const END = 12
 
-type Cut = { cuts?: readonly number[]; given?: Partial<SliceContext> }
+type Cut = { cuts?: readonly number[]; given?: Partial<WriteContext> }
 
 /** Writes pages in slices; tells what all slices together hold. */
 async function write(pages: readonly StoredPage[], { cuts = [], given = {} }: Cut = {}) {
   const folder = mkdtempSync(join(tempFolder(), 'slices-'))
-  const slices = slicesAt(cuts, { places: storePages(folder, pages), end: END })
-  const written: SliceRows[] = []
-  const writer = createSliceWriter(sliceContext(folder, given))
-  for (const slice of slices) written.push(writer.write(slice))
+  const { tasks, places } = stagePages(folder, pages, writeContext(folder, given))
+  tasks.run({ kind: 'flush' })
+  const written = slicesAt(cuts, { places, end: END }).map((slice) => tasks.run({ kind: 'slice', slice }))
+  tasks.close()
   return together(written)
 }
 
@@ -41,7 +48,7 @@ function together(written: readonly SliceRows[]) {
 
 function linesOf(written: readonly SliceRows[], name: TableName): string {
   const texts = written.map(({ chunks }) => {
-    const { rows = 0, bytes = 0 } = chunks.get(name) ?? {}
+    const { rows, bytes } = sumOf(chunks.get(name) ?? [])
     const text = textOf(chunks.get(name))
     expect([Buffer.byteLength(text), text.split('\n').length - 1]).toEqual([bytes, rows])
     return text
@@ -118,23 +125,159 @@ test('a record that cannot be normalized is told with its wallet', async () => {
   expect(rejects.map((line) => JSON.parse(line))).toMatchObject([told])
 })
 
-test('pages that are not there fail as output', async () => {
+test('pages that are not there fail as output', () => {
   const folder = tempFolder()
   const places = storePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
-  const context = sliceContext(folder, { pagesFile: join(folder, 'missing') })
-  const slice = { range: { from: 0, to: END }, places }
-  await expect(openWriteTasks(context).run({ kind: 'slice', slice })).rejects.toMatchObject({
-    code: 'OUTPUT_FAILED',
-  })
+  const tasks = openWriteTasks(writeContext(folder, { pagesFile: join(folder, 'missing') }))
+  expect(() => tasks.run({ kind: 'stage', places })).toThrow(
+    expect.objectContaining({ code: 'OUTPUT_FAILED' }),
+  )
 })
 
-test('pages that end too early fail as output', async () => {
+test('pages that end too early fail as output', () => {
   const folder = tempFolder()
-  const places = storePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
-  const longer = places.map((place) => ({ ...place, bytes: place.bytes + 1 }))
-  const slice = { range: { from: 0, to: END }, places: longer }
-  await expect(openWriteTasks(sliceContext(folder)).run({ kind: 'slice', slice })).rejects.toMatchObject({
-    code: 'OUTPUT_FAILED',
-    message: expect.stringContaining('it ends too early'),
-  })
+  const stored = storePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
+  const places = stored.map((place) => ({ ...place, bytes: place.bytes + 1 }))
+  expect(() => openWriteTasks(writeContext(folder)).run({ kind: 'stage', places })).toThrow(
+    expect.objectContaining({
+      code: 'OUTPUT_FAILED',
+      message: expect.stringContaining('it ends too early'),
+    }),
+  )
+})
+
+test('staged lines that are gone fail as output', () => {
+  const folder = tempFolder()
+  const { tasks, places } = stagePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
+  tasks.close()
+  rmSync(join(folder, 'ledger-0.lines'))
+  rmSync(join(folder, 'indexes-0.lines'))
+  const slice = { range: { from: 0, to: END }, places }
+  expect(() => tasks.run({ kind: 'slice', slice })).toThrow(
+    expect.objectContaining({ code: 'OUTPUT_FAILED' }),
+  )
+})
+
+/** A transaction whose transfer of so many bytes of name is seen by its wallet. */
+const longItem = (block: number, bytes: number) =>
+  itemAt(block, { to: { address: A, name: 'n'.repeat(bytes) } })
+
+test('long stretches of a page stay where they were staged, short ones are copied together', () => {
+  const folder = tempFolder()
+  const pages = [
+    { wallet: A, transactions: [1, 2, 3].map((block) => longItem(block, 8_000)) },
+    { wallet: A, transactions: [4, 5].map((block) => longItem(block, 10)) },
+    { wallet: A, transactions: [6, 7].map((block) => longItem(block, 10)) },
+  ]
+  const { tasks, places } = stagePages(folder, pages)
+  tasks.run({ kind: 'flush' })
+  const { chunks } = tasks.run({ kind: 'slice', slice: { range: { from: 0, to: END }, places } })
+  const [stays, copied, ...others] = chunks.get('transactions') ?? []
+  expect(others).toEqual([])
+  expect(stays).toMatchObject({ start: 0, rows: 3 })
+  expect(copied).toMatchObject({ rows: 4 })
+  expect(copied?.start).toBeGreaterThan(stays?.bytes ?? 0)
+})
+
+test('a transaction that several wallets see is read from the pages of all of them', async () => {
+  const log = (logIndex: number) => ({ ...erc20(), logIndex })
+  const seenAs = (logs: readonly number[]) => ({ ...itemAt(5), erc20Transfers: logs.map(log) })
+  const pages = [
+    { wallet: A, transactions: [itemAt(4), null, seenAs([1, 3]), itemAt(6)] },
+    { wallet: B, transactions: [seenAs([2]), 'x', itemAt(7)] },
+  ]
+  const { lines, transactions } = await write(pages)
+  const logs = lines.erc20_transfers?.trimEnd().split('\n')
+  expect(logs?.filter((line) => line.startsWith('43114,5,')).map((line) => line.split(',')[6])).toEqual([
+    '1',
+    '2',
+    '3',
+  ])
+  expect(transactions).toBe(4)
+})
+
+test('pages that are opened together are read ahead little by little, and give the same', async () => {
+  const wallets = Array.from({ length: 60 }, (_, at) => `0x${at.toString(16).padStart(40, '0')}`)
+  const pages = wallets.map((wallet, at) => ({
+    wallet,
+    transactions: [1, 5, 9].map((block) => itemAt(block, { index: at })),
+  }))
+  const { lines, transactions } = await write(pages, { given: { addresses: wallets } })
+  expect(transactions).toBe(180)
+  const places = lines.transactions
+    ?.trimEnd()
+    .split('\n')
+    .map((line) => line.split(','))
+    .map((cells) => Number(cells[1]) * 100 + Number(cells[5]))
+  expect(places).toEqual([1, 5, 9].flatMap((block) => wallets.map((_, at) => block * 100 + at)))
+})
+
+test('rows of a page follow each other in the folders of their partitions', async () => {
+  const folder = tempFolder()
+  const context = writeContext(folder, { partitionBy: 'blocks:4' })
+  const { tasks, places } = stagePages(
+    folder,
+    [
+      { wallet: A, transactions: [1, 3, 4, 9].map((block) => itemAt(block)) },
+      { wallet: B, transactions: [3, 5].map((block) => itemAt(block)) },
+    ],
+    context,
+  )
+  tasks.run({ kind: 'flush' })
+  const { chunks } = tasks.run({ kind: 'slice', slice: { range: { from: 0, to: END }, places } })
+  const rows = (chunks.get('transactions') ?? []).map((chunk) => [chunk.partition, chunk.rows])
+  expect(rows).toEqual([
+    ['blocks=000000000000-000000000004', 2],
+    ['blocks=000000000004-000000000008', 2],
+    ['blocks=000000000008-000000000012', 1],
+  ])
+})
+
+test('a page that lists a transaction twice gives it once, as it is listed last', async () => {
+  const { lines } = await write([
+    { wallet: A, transactions: [itemAt(1), itemAt(2, { value: '7' }), itemAt(2, { value: '8' }), itemAt(3)] },
+  ])
+  const values = lines.transactions
+    ?.trimEnd()
+    .split('\n')
+    .map((line) => line.split(',')[14])
+  expect(values).toEqual(['1', '8', '3'])
+})
+
+test('lines that are made anew do not wait until the slice ends', () => {
+  const folder = tempFolder()
+  const transactions = [1, 2, 3, 4].map((block) => longItem(block, 200_000))
+  const { tasks, places } = stagePages(folder, [
+    { wallet: A, transactions },
+    { wallet: B, transactions },
+  ])
+  tasks.run({ kind: 'flush' })
+  const { chunks } = tasks.run({ kind: 'slice', slice: { range: { from: 0, to: END }, places } })
+  expect((chunks.get('transactions') ?? []).map(({ rows }) => rows)).toEqual([2, 2])
+})
+
+test('a page whose list takes a parser to find is read whole for what several wallets see', async () => {
+  const folder = tempFolder()
+  const pages = [
+    { wallet: A, transactions: [itemAt(1), itemAt(2)] },
+    { wallet: B, transactions: [itemAt(2), itemAt(3)] },
+  ]
+  const plain = storePages(folder, pages)
+  const bodies = pages.map(({ transactions }) =>
+    Buffer.from(`{"transactions":[null],"transactions":${JSON.stringify(transactions)}}`),
+  )
+  writeFileSync(join(folder, 'pages'), Buffer.concat(bodies))
+  const places = plain.map((place, at) => ({
+    ...place,
+    ...{ offset: at * (bodies[0]?.length ?? 0), bytes: bodies[at]?.length ?? 0 },
+  }))
+  const tasks = openWriteTasks(writeContext(folder))
+  const staged = tasks.run({ kind: 'stage', places })
+  tasks.run({ kind: 'flush' })
+  const all = places.map((place, at) => ({
+    ...place,
+    index: staged[at]?.index ?? { thread: 0, offset: 0, bytes: 0 },
+  }))
+  const rows = tasks.run({ kind: 'slice', slice: { range: { from: 0, to: END }, places: all } })
+  expect(together([rows])).toEqual(await write(pages))
 })

@@ -7,7 +7,7 @@ import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
 import parquetjs from 'parquetjs-lite'
 import { tableNamed } from '../../dist/core/table/index.js'
 import { assembleTable, lineMaker } from '../../dist/write/assemble-table.js'
-import { chunkFile } from '../../dist/write/chunk.js'
+import { appendedFile, appendLines } from '../../dist/write/chunk.js'
 
 const table = tableNamed('erc20_transfers')
 
@@ -59,13 +59,15 @@ function rowAt(n) {
 async function writeOurs(folder, count) {
   const how = { format: 'parquet', compression: 'snappy', escapeFormulas: false, maxRowsPerFile: count }
   const lines = lineMaker(how)(table)
-  const chunk = chunkFile(join(folder, 'staged')).open()
+  const file = appendedFile(join(folder, 'staged'))
+  const chunks = []
   for (let n = 0; n < count; n += 1) {
     lines.add(rowAt(n))
-    if (lines.size() > 1 << 18) chunk.write(lines.take())
+    if (lines.size() > 1 << 18) chunks.push(appendLines(file, lines.take()))
   }
-  chunk.write(lines.take())
-  const files = { ...how, table, folder, chunks: [chunk.finish()], range: { from: 0, to: count } }
+  chunks.push(appendLines(file, lines.take()))
+  file.close()
+  const files = { ...how, table, folder, chunks, range: { from: 0, to: count } }
   const [part] = await assembleTable(files)
   return part.staged
 }

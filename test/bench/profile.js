@@ -12,9 +12,9 @@ const BIN = new URL('../../dist/bin.js', import.meta.url).pathname
 /** The first that fits a sample's function or file names its stage. */
 const STAGES = {
   'garbage collection': /\(garbage collector\)/,
-  'parsing pages (JSON.parse)': /^(parseListing|parseBytes|transactionsIn) |^(slice|latin1Slice) /,
+  'parsing pages (JSON.parse)': /^(parsePage|parseBytes|transactionsIn) |^(slice|latin1Slice) /,
   'checking and flattening': /dist\/(flatten|merge|core\/(item-key|byte-text)|client\/pages)|crypto\/hash/,
-  'making lines': /dist\/(write\/csv|assemble\/write-slice)|^(latin1Write|utf8Write) |^RegExp: \[",/,
+  'making lines': /dist\/(write\/csv|assemble\/(staged|write-slice))|^(latin1Write|utf8Write) |^RegExp: \[",/,
   'asking: HTTP, sockets, retries, gate, plan':
     /undici|llhttp|wasm|dist\/(client|crawl)|p-retry|p-limit|writeLatin1String|node:(net|internal\/(streams|abort_controller|event_target|timers|url|stream_base))|node:timers/,
   'files: checkpoint, chunks, parts':

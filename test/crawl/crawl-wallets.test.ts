@@ -61,11 +61,12 @@ function watched(spool: Spool, { world }: Run, shown: Map<string, Set<string>>):
       const hashes = shown.get(wallet) ?? new Set()
       shown.set(wallet, hashes)
       for (const hash of hashesIn(page.body)) hashes.add(hash)
-      await spool.addPage(wallet, page)
+      const place = await spool.addPage(wallet, page)
       const { from, to } = page.covered
       const isLost = (item: Tied) =>
         world.old(item) && item.block >= from && item.block < to && !hashes.has(item.hash)
       expect(world.histories.get(wallet)?.filter(isLost)).toEqual([])
+      return place
     },
   }
 }

@@ -6,13 +6,15 @@ import fc from 'fast-check'
 import { readPage } from '../../src/client/pages/page.ts'
 import { type Requester, request } from '../../src/client/request.ts'
 import { readRetryAfter } from '../../src/client/retry.ts'
+import { parseBytes } from '../../src/core/byte-text.ts'
 import { ExportError } from '../../src/core/errors.ts'
 import { parseHolder } from '../../src/core/lock/holder.ts'
 import { TABLE_NAMES, TABLES } from '../../src/core/table/index.ts'
 import { flattenTransaction, type Reject } from '../../src/flatten/flatten-transaction.ts'
 import { readJob } from '../../src/job/read-job.ts'
-import { itemsOfPage } from '../../src/merge/frame-items.ts'
+import { itemsOfPage, type WalletItem } from '../../src/merge/frame-items.ts'
 import { mergeItems } from '../../src/merge/merge-items.ts'
+import { type ByteRange, splitPage } from '../../src/merge/split-page.ts'
 import { isDone } from '../../src/run/export-job.ts'
 import { inspectJob } from '../../src/run/inspect-job.ts'
 import { openSpool } from '../../src/spool/spool.ts'
@@ -121,10 +123,13 @@ async function exportPage(body: Buffer): Promise<void> {
     wallets: new Map([[WALLET, null]]),
     onReject: (reject: Reject) => rejected.push(reject),
   }
-  const found = itemsOfPage({ wallet: WALLET, body })
+  const { items: found, entries } = itemsOfPage({ wallet: WALLET, body })
   if (blocks !== undefined && found.some(({ key }) => key.block < blocks.min || key.block > blocks.max))
     throw new Error('an item lies outside the blocks of its page')
-  const source = { bytes: body.length, span: null, load: () => found }
+  const parts = splitPage(body) ?? []
+  if (parts.length === entries && found.some((item) => !isFoundIn(body, item, parts)))
+    throw new Error('an item lies elsewhere in its page')
+  const source = { span: null, load: () => found }
   let count = 0
   for (const views of mergeItems([source])) {
     const flat = flattenTransaction(views, context)
@@ -139,6 +144,11 @@ async function exportPage(body: Buffer): Promise<void> {
   if (items < found.length || (items > 0 && found.length > 0 && count === 0 && rejected.length === 0))
     throw new Error('items are gone')
   for (const reject of rejected) JSON.stringify(reject)
+}
+
+function isFoundIn(body: Buffer, { item, listed }: WalletItem, parts: readonly ByteRange[]): boolean {
+  const [from, to] = parts[listed] ?? [0, 0]
+  return isDeepStrictEqual(parseBytes(body.subarray(from, to)), item)
 }
 
 type Answer = { status: number; headers: Record<string, string>; body: Buffer }
@@ -220,7 +230,7 @@ function outputTargets({ manifest, log, output }: Samples): Target[] {
     const spool = await openSpool({ folder: place, identity, now: 1, onDamage: () => {} })
     try {
       const wallets = listed(WALLET)
-      for (const { from, to } of [...spool.remaining(WALLET), ...spool.settled(wallets)])
+      for (const { from, to } of spool.remaining(WALLET))
         if (!(from <= to)) throw new Error('a range that is none')
       for (const { place } of spool.frames(wallets)) JSON.parse((await spool.read(place)).toString())
       await spool.settleEnd()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { itemsOfPage } from '../../src/merge/frame-items.ts'
 import { bodyOf, item } from './pages.ts'
 
-const read = (transactions: unknown[]) => itemsOfPage({ wallet: '0xa', body: bodyOf(transactions) })
+const read = (transactions: unknown[]) => itemsOfPage({ wallet: '0xa', body: bodyOf(transactions) }).items
 
 test('items come in chain order whatever the order of the page', () => {
   const items = read([item('7'), item('3', { index: 2 }), item('3', { index: 1 })])
@@ -11,9 +11,18 @@ test('items come in chain order whatever the order of the page', () => {
     [3, 2, '0xab32'],
     [7, 0, '0xab70'],
   ])
-  expect(items.map(({ wallet }) => wallet)).toEqual(['0xa', '0xa', '0xa'])
+  expect(items.map(({ wallet, listed }) => [wallet, listed])).toEqual([
+    ['0xa', 2],
+    ['0xa', 1],
+    ['0xa', 0],
+  ])
 })
 
 test('items without a place are left out and the rest is kept', () => {
   expect(read([item('x'), null, {}, item('3')]).map(({ key }) => key.block)).toEqual([3])
+})
+
+test('entries without a place are counted', () => {
+  const body = bodyOf([item('x'), null, {}, item('3')])
+  expect(itemsOfPage({ wallet: '0xa', body })).toMatchObject({ entries: 4, items: [{ listed: 3 }] })
 })

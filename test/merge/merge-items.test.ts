@@ -6,7 +6,7 @@ import { merged, pages, plainlySorted, sourceOf, walletItem } from './sources.ts
 test('overlapping pages merge to what a plain sort gives', () => {
   fc.assert(
     fc.property(pages, (received) => {
-      expect(merged(received.map((page) => sourceOf(page)))).toEqual(plainlySorted(received))
+      expect(merged(received.map(sourceOf))).toEqual(plainlySorted(received))
     }),
     { numRuns: 300 },
   )

@@ -1,41 +1,22 @@
 import fc from 'fast-check'
-import type { ExternalSort } from '../../src/merge/external-sort.ts'
 import type { ItemSource, WalletItem } from '../../src/merge/frame-items.ts'
 import { sortItems } from '../../src/merge/frame-items.ts'
 import { mergeItems } from '../../src/merge/merge-items.ts'
-import type { SourcePlace } from '../../src/merge/source-place.ts'
 
 export function walletItem(wallet: string, { block = 1, index = 0, mark = 0 } = {}): WalletItem {
   const times = { timeMs: block, lastMs: block, second: 0 }
-  return { wallet, key: { block, index, hash: `0x${block}-${index}`, ...times }, item: { mark } }
+  return { wallet, key: { block, index, hash: `0x${block}-${index}`, ...times }, item: { mark }, listed: 0 }
 }
 
 /** A page's source: like a checkpoint it knows blocks only, so its span runs from border to border. */
-export function sourceOf(items: WalletItem[], bytes = 100): ItemSource {
+export function sourceOf(items: WalletItem[]): ItemSource {
   const blocks = items.map(({ key }) => key.block)
   const first = { block: Math.min(...blocks), index: -1, hash: '' }
   const last = { block: Math.max(...blocks), index: Number.MAX_SAFE_INTEGER, hash: '' }
   return {
-    bytes,
     span: items.length === 0 ? null : { first, last },
     load: () => sortItems([...items]),
   }
-}
-
-/** Places of pages that lie in memory, at their number in the order of receipt, and what opens them. */
-export function placesOf(
-  pages: readonly WalletItem[][],
-  bytes = 100,
-): { places: SourcePlace[]; open: ExternalSort['open'] } {
-  const places = pages.map((page, offset) => ({
-    ...{ wallet: page[0]?.wallet ?? '0xa', offset, bytes },
-    span: sourceOf(page).span,
-  }))
-  const open = ({ wallet, offset }: SourcePlace) => {
-    if (wallet === null) throw new Error('a sorted run is no page')
-    return sourceOf(pages[offset] ?? [], bytes)
-  }
-  return { places, open }
 }
 
 /** What a merge gives, in words: `block.index wallet=mark wallet=mark`. */

@@ -4,7 +4,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { planCompaction } from '../../src/compact/plan-compaction.ts'
 import type { ManifestFile } from '../../src/core/manifest.ts'
-import { chunkFile } from '../../src/write/chunk.ts'
 import { dealChunks } from '../../src/write/deal-chunks.ts'
 import { partitioner } from '../../src/write/partition.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -17,23 +16,6 @@ test.for([
   { by: 'blocks:100', at: '2024-02-29T12:00:00.000Z', folder: 'blocks=000000000200-000000000300' },
 ] as const)('block 299 of $at is in $folder', ({ by, at, folder }) => {
   expect(partitioner(by)(299, Date.parse(at))).toBe(folder)
-})
-
-test('a chunk knows which of its lines are of which partition', () => {
-  const path = join(tempFolder(), 'chunk')
-  const chunk = chunkFile(path).open()
-  for (const [partition, text] of [
-    ['day=1', 'a\n'],
-    ['day=2', ''],
-    ['day=3', 'é\nc\n'],
-  ] as const) {
-    chunk.begin(partition)
-    chunk.write({ bytes: Buffer.from(text), rows: text.split('\n').length - 1, longest: 1 })
-  }
-  expect(chunk.finish().stretches).toEqual([
-    { partition: 'day=1', rows: 1, bytes: 2 },
-    { partition: 'day=3', rows: 2, bytes: 5 },
-  ])
 })
 
 /** The same files, worked out line by line. */

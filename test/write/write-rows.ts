@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { assembleTable, lineMaker, type Part, type TableFiles } from '../../src/write/assemble-table.ts'
-import { type Chunk, chunkFile } from '../../src/write/chunk.ts'
+import { appendedFile, appendLines, type Chunk } from '../../src/write/chunk.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { inBytes, type Row, SAMPLE } from './tables.ts'
 
@@ -29,13 +29,12 @@ function stageRows(
   rows: readonly Row[],
   files: Pick<TableFiles, 'table' | 'folder' | 'format' | 'escapeFormulas'>,
 ): Chunk {
-  const file = chunkFile(join(files.folder, name))
-  const chunk = file.open()
+  const file = appendedFile(join(files.folder, name))
   const lines = lineMaker(files).linesOf(files.table.columns)
   for (const row of rows) lines.add(inBytes(row))
-  chunk.write(lines.take())
+  const chunk = appendLines(file, lines.take())
   file.close()
-  return chunk.finish()
+  return chunk
 }
 
 /** The same rows in chunks that end after the given places. */

@@ -1,23 +1,38 @@
 import { Worker } from 'node:worker_threads'
+import type { Page } from '../../client/pages/page.ts'
 import { ExportError, toExportError } from '../../core/errors.ts'
 import { PACKAGE } from '../../core/version.ts'
-import type { SliceContext } from '../write-slice.ts'
-import type { WriteTask } from './task.ts'
+import type { PageTask, WriteContext, WriteTask } from './task.ts'
 
-/** What a thread answers to a task. */
-export type WorkerAnswer =
-  | { result: unknown }
-  | { error: Pick<ExportError, 'code' | 'message' | 'fix'> & { stack: string | undefined } }
+/** What a thread does. */
+type ThreadTask = WriteTask | ({ kind: 'read' } & PageTask)
+
+/** A task as a thread is given it: its answers have its number. */
+export type GivenTask = { id: number; task: ThreadTask }
+
+/**
+ * What a thread says: that it has started; and what it answers: of a page first what was read, and then, as to every other
+ * task, what came of it.
+ */
+export type WorkerAnswer = { isReady: true } | ReadAnswer | LastAnswer
+
+type ReadAnswer = { id: number; page: Page }
+type Fault = Pick<ExportError, 'code' | 'message' | 'fix'> & { stack: string | undefined }
+type LastAnswer = { id: number } & ({ result: unknown } | { error: Fault })
 
 /** A task, and whom its result is for. */
 export type Waiting = {
-  task: WriteTask
+  task: ThreadTask
+  /** Called with a page before its rows are made. */
+  onPage?: (page: Page) => void
   resolve: (result: unknown) => void
   reject: (error: unknown) => void
 }
 
-/** A thread that does one task of the writing after the other. */
+/** A thread that does tasks of the writing, in their order; but it reads pages before it makes the rows of others. */
 export type WriteThread = {
+  /** It has started: what it is given now is begun at once. */
+  readonly isReady: boolean
   /** Tasks that it has and has not answered. */
   readonly tasks: number
   give(one: Waiting): void
@@ -36,34 +51,46 @@ const WORKER = new URL('dist/assemble/threads/worker.js', PACKAGE)
 /** Threads need the built program. */
 export const CAN_THREAD = import.meta.url.endsWith('.js')
 
-export function openWriteThread(context: SliceContext, { onAnswer, onBreak }: ThreadEvents): WriteThread {
-  /** In the order in which they will be answered. */
-  const given: Waiting[] = []
+export function openWriteThread(context: WriteContext, { onAnswer, onBreak }: ThreadEvents): WriteThread {
+  /** By their numbers, those that are not answered. */
+  const given = new Map<number, Waiting>()
   const worker = new Worker(WORKER, { workerData: context })
-  let isClosed = false
+  let [isReady, isClosed, count] = [false, false, 0]
   const giveUp = (why: ExportError) => {
-    for (const { reject } of given.splice(0)) reject(why)
+    for (const { reject } of given.values()) reject(why)
+    given.clear()
   }
   const breakDown = (why: ExportError) => {
     giveUp(why)
     if (!isClosed) onBreak(why)
     isClosed = true
   }
-  worker.on('message', (answer: WorkerAnswer) => {
-    const one = given.shift()
+  const settle = (answer: LastAnswer) => {
+    const one = given.get(answer.id)
+    given.delete(answer.id)
     if ('error' in answer) one?.reject(revive(answer.error))
     else one?.resolve(answer.result)
     onAnswer()
+  }
+  worker.on('message', (answer: WorkerAnswer) => {
+    if ('isReady' in answer) isReady = true
+    else if ('page' in answer) given.get(answer.id)?.onPage?.(withBuffer(answer.page))
+    else settle(answer)
   })
   worker.on('error', (fault) => breakDown(toExportError(fault)))
   worker.on('exit', () => breakDown(new ExportError('BUG', 'a writing thread ended early')))
   return {
+    get isReady() {
+      return isReady
+    },
     get tasks() {
-      return given.length
+      return given.size
     },
     give: (one) => {
-      given.push(one)
-      worker.postMessage(one.task)
+      const { task } = one
+      count += 1
+      given.set(count, one)
+      worker.postMessage({ id: count, task }, task.kind === 'read' ? ownMemory(task.body) : [])
     },
     close: async (why) => {
       isClosed = true
@@ -73,12 +100,18 @@ export function openWriteThread(context: SliceContext, { onAnswer, onBreak }: Th
   }
 }
 
-function revive({
-  code,
-  message,
-  fix,
-  stack,
-}: Extract<WorkerAnswer, { error: unknown }>['error']): ExportError {
+/** The memory of bytes that share it with nobody: it goes to another thread as it is, without a copy. */
+export function ownMemory({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : []
+}
+
+/** On their way bytes lose that they are a Buffer. */
+export function withBuffer<T extends { body: Uint8Array }>(message: T): T & { body: Buffer } {
+  const { buffer, byteOffset, byteLength } = message.body
+  return { ...message, body: Buffer.from(buffer, byteOffset, byteLength) }
+}
+
+function revive({ code, message, fix, stack }: Fault): ExportError {
   const error = new ExportError(code, message, { fix })
   if (stack !== undefined) error.stack = stack
   return error

@@ -33,17 +33,32 @@ export type PageLimits = {
  * that the interface promises (section 4.3), holds an item outside the asked range, or has more pages after it and runs
  * against the asked order: its blocks would count as settled. A single bad item is no reason.
  */
-export function readPage(body: Buffer, { range, cutMs, order, toItem }: PageLimits): Page {
-  if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
-  const { items, keys, next } = parseListing(body, toItem)
+export function readPage(body: Buffer, limits: PageLimits): Page {
+  return checkPage(parsePage(body, limits), limits)
+}
+
+/** A page as it was parsed: what is made of its items needs no second parsing. */
+export type ParsedPage = {
+  body: Buffer
+  /** Its items; strings are bytes. */
+  listed: readonly unknown[]
+  /** The place of each, or the reason why it has none. */
+  keys: readonly (ItemKey | string)[]
+  next: string | undefined
+}
+
+/** Checks what a page holds against what was asked; throws as `readPage` does. */
+export function checkPage(page: ParsedPage, { range, cutMs, order }: PageLimits): Page {
+  const { body, listed, next } = page
+  const keys = page.keys.filter((key) => typeof key !== 'string')
   for (const { block } of keys) if (block < range.from || block >= range.to) throw outside(block, range)
   if (next !== undefined && runsAgainst(keys, order))
     throw new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`)
   const old = keys.filter((key) => !isYounger(key, cutMs))
   return {
     body,
-    items,
-    bad: items - keys.length,
+    items: listed.length,
+    bad: listed.length - keys.length,
     blocks: spanOf(keys),
     keys,
     head: spanOf(old)?.max,
@@ -76,9 +91,9 @@ function outside(block: number, range: BlockRange): ExportError {
   )
 }
 
-type Listing = { items: number; keys: Key[]; next: string | undefined }
-
-function parseListing(body: Buffer, toItem: PageLimits['toItem']): Listing {
+/** Parses a body and finds the places of its items; throws PAGE_MALFORMED where it has not the shape of a page. */
+export function parsePage(body: Buffer, { toItem }: Pick<PageLimits, 'toItem'>): ParsedPage {
+  if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
   let answer: unknown
   try {
     answer = parseBytes(body)
@@ -91,10 +106,6 @@ function parseListing(body: Buffer, toItem: PageLimits['toItem']): Listing {
   if (next !== null && typeof next !== 'string') {
     throw new ExportError('PAGE_MALFORMED', `the page's nextPageToken is of type ${typeof next}`)
   }
-  const keys: Key[] = []
-  for (const entry of transactions) {
-    const key = keyOfItem(toItem === undefined ? entry : toItem(entry))
-    if (typeof key !== 'string') keys.push(key)
-  }
-  return { items: transactions.length, keys, next: next ? toText(next) : undefined }
+  const keys = transactions.map((entry) => keyOfItem(toItem === undefined ? entry : toItem(entry)))
+  return { body, listed: transactions, keys, next: next ? toText(next) : undefined }
 }

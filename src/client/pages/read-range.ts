@@ -1,7 +1,7 @@
 import { ExportError } from '../../core/errors.ts'
 import { type BlockRange, NO_END } from '../../core/model.ts'
 import { type Ask, type Requester, request } from '../request.ts'
-import { type Page, readPage } from './page.ts'
+import { type Page, type PageLimits, readPage } from './page.ts'
 import { createShownItems } from './shown-items.ts'
 
 export type RangeAsk = {
@@ -17,6 +17,8 @@ export type RangeAsk = {
    * wanted of that, undefined for nothing: other readers may have taken some. Absent: all of it is.
    */
   advance?: (rest: BlockRange, page: Page) => BlockRange | undefined
+  /** Reads a body as `readPage` does, which is the default: another thread may do it. */
+  read?: (body: Buffer, limits: PageLimits) => Page | Promise<Page>
 }
 
 /** A page, what is left of the asked range after it (undefined: nothing), and the blocks that it settles. */
@@ -131,7 +133,8 @@ async function askPage(
   token: string | undefined,
 ): Promise<Page | undefined> {
   try {
-    return await request(requester, pageAsk(ask, token), (body) => readPage(body, ask))
+    const { range, cutMs, order, read = readPage } = ask
+    return await request(requester, pageAsk(ask, token), (body) => read(body, { range, cutMs, order }))
   } catch (thrown) {
     const refused = thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED'
     if (refused && token !== undefined) return undefined

@@ -4,15 +4,18 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { threadId, type Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openWritePool as openHere } from '../../../src/assemble/threads/pool.ts'
-import type { WriteTask } from '../../../src/assemble/threads/task.ts'
-import type { Slice, SliceContext, SliceRows } from '../../../src/assemble/write-slice.ts'
+import type { StagedPlace } from '../../../src/assemble/staged/staged-source.ts'
+import { openWritePool as openHere, type WritePool } from '../../../src/assemble/threads/pool.ts'
+import type { WriteContext, WriteTask } from '../../../src/assemble/threads/task.ts'
+import type { SliceRows } from '../../../src/assemble/write-slice.ts'
+import { readPage } from '../../../src/client/pages/page.ts'
 import type { Format } from '../../../src/core/model.ts'
 import { tableNamed } from '../../../src/core/table/index.ts'
 import { readFingerprints } from '../../../src/merge/fingerprints.ts'
-import { assembleTable } from '../../../src/write/assemble-table.ts'
+import type { PagePlace } from '../../../src/merge/page-source.ts'
+import { assembleTable, type FileFormat } from '../../../src/write/assemble-table.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
-import { A, B, itemAt, sliceContext, slicesAt, storePages, textOf } from '../pages-file.ts'
+import { A, B, itemAt, slicesAt, storePages, textOf, writeContext } from '../pages-file.ts'
 
 /** Threads need the built program. */
 const built = new URL('../../../dist/assemble/threads/pool.js', import.meta.url).href
@@ -36,37 +39,49 @@ afterEach(() => {
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const left = () => threads.filter(({ threadId }) => threadId !== -1)
 
-/** A folder with pages of two wallets, cut into slices. */
-function slicesIn(
-  given: Partial<SliceContext> = {},
-  cuts = [10, 20, 30],
-  end = END,
-): { slices: Slice[]; context: SliceContext } {
+type Pages = { places: PagePlace[]; context: WriteContext; end: number }
+
+/** A folder with as many pages of each of two wallets, over the same blocks. */
+function pagesIn(given: Partial<WriteContext> = {}, pages = 4, end = END): Pages {
   const folder = tempFolder()
   const blocks = Array.from({ length: end }, (_, block) => block)
-  const pages = [A, B].map((wallet) => ({ wallet, transactions: blocks.map((block) => itemAt(block)) }))
-  const slices = slicesAt(cuts, { places: storePages(folder, pages), end })
-  return { slices, context: sliceContext(folder, given) }
+  const each = end / pages
+  const stored = [A, B].flatMap((wallet) =>
+    Array.from({ length: pages }, (_, at) => ({
+      wallet,
+      transactions: blocks.slice(at * each, (at + 1) * each).map((block) => itemAt(block)),
+    })),
+  )
+  return { places: storePages(folder, stored), context: writeContext(folder, given), end }
 }
 
-/** As many slices, of a block each. */
-function slicesOfOne(many: number, format: Format = 'csv') {
-  const cuts = Array.from({ length: many - 1 }, (_, at) => at + 1)
-  return slicesIn({ format }, cuts, many)
+const task = (place: PagePlace): WriteTask & { kind: 'stage' } => ({ kind: 'stage', places: [place] })
+
+/** Has the rows of all pages made, each in a task of its own. */
+const stageAll = async (pool: WritePool, places: readonly PagePlace[], bytes = LARGE) => {
+  const staged = await Promise.all(places.map((place) => pool.run(task(place), bytes)))
+  return places.map((place, at): StagedPlace => ({ ...place, index: staged[at]?.[0]?.index as never }))
 }
 
-const task = (slice: Slice): WriteTask & { kind: 'slice' } => ({ kind: 'slice', slice })
+/** Has the rows of pages made and put in order, in as many slices. */
+async function export_(pool: WritePool, { places, end }: Pages, { slices = 4, bytes = LARGE } = {}) {
+  const staged = await stageAll(pool, places, bytes)
+  await pool.flush()
+  const cuts = Array.from({ length: slices - 1 }, (_, at) => ((at + 1) * end) / slices)
+  const tasks = slicesAt(cuts, { places: staged, end }).map((slice) => ({ kind: 'slice' as const, slice }))
+  return Promise.all(tasks.map((one) => pool.run(one, bytes)))
+}
 
 /** What a slice holds, without where. */
 function contentOf({ chunks, ...rest }: SliceRows) {
-  const texts = [...chunks].map(([name, chunk]) => [name, textOf(chunk)])
+  const texts = [...chunks].map(([name, all]) => [name, textOf(all)])
   return { ...rest, hashes: [...readFingerprints(rest.hashes)], texts }
 }
 
 test('small tasks are done here and start no thread', async () => {
-  const { slices, context } = slicesIn()
-  const pool = openWritePool(context)
-  const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), 200_000)))
+  const pages = pagesIn()
+  const pool = openWritePool(pages.context)
+  const rows = await export_(pool, pages, { bytes: 10_000 })
   expect(rows.map(({ transactions }) => transactions)).toEqual([10, 10, 10, 10])
   await pool.close()
   await nextTurn()
@@ -77,7 +92,7 @@ test.for([
   { bytes: 999_999, started: 0 },
   { bytes: 1_000_000, started: 1 },
 ])('$bytes bytes of pages start $started threads', async ({ bytes, started }) => {
-  const pool = openWritePool(slicesIn().context)
+  const pool = openWritePool(pagesIn().context)
   pool.expect(bytes)
   await nextTurn()
   expect(threads).toHaveLength(started)
@@ -85,11 +100,9 @@ test.for([
 })
 
 test('threads give the same slices as this one, and end at the close', async () => {
-  const { slices, context } = slicesIn()
-  const other = slicesIn()
-  const [pool, here] = [openWritePool(context), openHere(other.context)]
-  const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), LARGE)))
-  const expected = await Promise.all(other.slices.map((slice) => here.run(task(slice), LARGE)))
+  const [pages, other] = [pagesIn(), pagesIn()]
+  const [pool, here] = [openWritePool(pages.context), openHere(other.context)]
+  const [rows, expected] = [await export_(pool, pages), await export_(here, other)]
   expect(rows.map(contentOf)).toEqual(expected.map(contentOf))
   expect(threads.length).toBeGreaterThan(0)
   await pool.close()
@@ -97,23 +110,24 @@ test('threads give the same slices as this one, and end at the close', async () 
 })
 
 test.for([1, 10, MANY].flatMap((many) => (['csv', 'parquet'] as const).map((format) => ({ many, format }))))(
-  '$many slices for $format are the same from threads as from here',
+  '$many pages and slices for $format are the same from threads as from here',
   async ({ many, format }) => {
-    const [{ slices, context }, other] = [slicesOfOne(many, format), slicesOfOne(many, format)]
-    const [pool, here] = [openWritePool(context), openHere(other.context)]
+    const make = (given: { format: Format }) => pagesIn(given, many, many)
+    const [pages, other] = [make({ format }), make({ format })]
+    const [pool, here] = [openWritePool(pages.context), openHere(other.context)]
     pool.expect(LARGE)
-    const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), LARGE)))
-    const expected = await Promise.all(other.slices.map((slice) => here.run(task(slice), 1)))
+    const rows = await export_(pool, pages, { slices: many })
+    const expected = await export_(here, other, { slices: many, bytes: 1 })
     expect(rows.map(contentOf)).toEqual(expected.map(contentOf))
-    const files = new Set(rows.map(({ chunks }) => chunks.get('ledger')?.path))
-    expect(files.has(join(context.folder, `ledger-${threadId}.lines`))).toBe(false)
-    expect(files.size).toBe(Math.min(most, Math.ceil(many / 2)))
+    const files = new Set(rows.flatMap(({ chunks }) => chunks.get('ledger')?.map(({ path }) => path) ?? []))
+    expect(files.has(join(pages.context.folder, `ledger-${threadId}.lines`))).toBe(false)
+    expect(files.size).toBeLessThanOrEqual(most)
     await pool.close()
   },
 )
 
 test('what pages are expected to ask for starts a thread before it is asked for', async () => {
-  const { context } = slicesIn()
+  const { context } = pagesIn()
   const pool = openWritePool(context)
   pool.expect(LARGE / 100)
   await nextTurn()
@@ -125,22 +139,19 @@ test('what pages are expected to ask for starts a thread before it is asked for'
   expect(left()).toEqual([])
 })
 
-test('slices are made from the lowest blocks on', async () => {
-  const { slices, context } = slicesOfOne(10)
+test('tasks are done here in the order in which they were asked for', async () => {
+  const { places, context } = pagesIn({}, 10)
   const pool = openHere(context)
   const made: number[] = []
-  const running = slices
-    .toReversed()
-    .map((slice) => pool.run(task(slice), 1).then(({ range }) => made.push(range.from)))
-  await Promise.all(running)
-  expect(made).toEqual(slices.map(({ range }) => range.from))
+  await Promise.all(places.map((place, at) => pool.run(task(place), 1).then(() => made.push(at))))
+  expect(made).toEqual(places.map((_, at) => at))
   await pool.close()
 })
 
 test('closing gives up what nobody has begun', async () => {
-  const { slices, context } = slicesOfOne(MANY)
+  const { places, context } = pagesIn({}, MANY, MANY)
   const pool = openWritePool(context)
-  const running = Promise.allSettled(slices.map((slice) => pool.run(task(slice), LARGE)))
+  const running = Promise.allSettled(places.map((place) => pool.run(task(place), LARGE)))
   await nextTurn()
   await pool.close()
   const ended = (await running).map(({ status }) => status)
@@ -148,49 +159,34 @@ test('closing gives up what nobody has begun', async () => {
   expect(left()).toEqual([])
 })
 
-test('a thread sorts pages, and makes slices afterwards', async () => {
-  const { slices, context } = slicesIn()
-  const pool = openWritePool(context)
-  const places = slices.flatMap((slice) => slice.places)
-  expect(await pool.run({ kind: 'sort', places }, LARGE)).toEqual(places)
-  const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), LARGE)))
-  expect(rows.map(({ transactions }) => transactions)).toEqual([10, 10, 10, 10])
-  expect(threads.length).toBeLessThanOrEqual(most)
-  await pool.close()
-})
-
 test('what threads have staged makes the same CSV files', async () => {
-  const given = { format: 'csv', compression: 'gzip', maxRowsPerFile: 15 } as const
-  const [{ slices, context }, other] = [slicesIn(given), slicesIn(given)]
-  const [pool, here] = [openWritePool(context), openHere(other.context)]
+  const files: FileFormat = { format: 'csv', compression: 'gzip', maxRowsPerFile: 15, escapeFormulas: true }
+  const [pages, other] = [pagesIn(), pagesIn()]
+  const [pool, here] = [openWritePool(pages.context), openHere(other.context)]
   const table = tableNamed('transactions')
-  const assemble = async (rows: readonly SliceRows[], files: SliceContext) => {
+  const assemble = async (rows: readonly SliceRows[], { folder }: WriteContext) => {
     const chunks = rows.flatMap((slice) => slice.chunks.get('transactions') ?? [])
-    const parts = await assembleTable({ ...files, table, range: { from: 0, to: END }, chunks })
+    const parts = await assembleTable({ ...files, folder, table, range: { from: 0, to: END }, chunks })
     return parts.map(({ staged: _staged, ...part }) => part)
   }
-  const rows = await Promise.all(slices.map((slice) => pool.run(task(slice), LARGE)))
-  const expected = await Promise.all(other.slices.map((slice) => here.run(task(slice), 1)))
+  const rows = await export_(pool, pages)
+  const expected = await export_(here, other, { bytes: 1 })
   await Promise.all([pool.close(), here.close()])
-  const parts = await assemble(rows, context)
+  const parts = await assemble(rows, pages.context)
   expect(parts.map((part) => part.rows)).toEqual([15, 15, 10])
   expect(parts).toEqual(await assemble(expected, other.context))
   expect(threads.length).toBeGreaterThan(0)
 })
 
 test('many jobs share few threads; those without one are done here, or take one that is free again', async () => {
-  const jobs = Array.from({ length: most + 2 }, () => slicesIn())
+  const jobs = Array.from({ length: most + 2 }, () => pagesIn())
   const pools = jobs.map(({ context }) => openWritePool(context))
-  const runAll = () =>
-    Promise.all(
-      jobs.map(({ slices }, at) => Promise.all(slices.map((slice) => pools[at]?.run(task(slice), LARGE)))),
-    )
-  const rows = await runAll()
-  expect(rows.flat().map((slice) => slice?.transactions)).toEqual(jobs.flatMap(() => [10, 10, 10, 10]))
+  const rows = await Promise.all(jobs.map((pages, at) => export_(pools[at] as WritePool, pages)))
+  expect(rows.flat().map((slice) => slice.transactions)).toEqual(jobs.flatMap(() => [10, 10, 10, 10]))
   expect(threads).toHaveLength(most)
   await pools[0]?.close()
-  const last = jobs.at(-1)?.slices[0] as Slice
-  expect(await pools.at(-1)?.run(task(last), LARGE)).toMatchObject({ transactions: 10 })
+  const last = jobs.at(-1)?.places[0] as PagePlace
+  expect(await pools.at(-1)?.run(task(last), LARGE)).toMatchObject([{ transactions: 10 }])
   expect(threads).toHaveLength(most + 1)
   await Promise.all(pools.map((pool) => pool.close()))
   expect(left()).toEqual([])
@@ -200,9 +196,9 @@ test.for([
   { where: 'here', bytes: 1 },
   { where: 'in a thread', bytes: LARGE },
 ])('a task that fails $where rejects with its own code', async ({ bytes }) => {
-  const { slices, context } = slicesIn()
+  const { places, context } = pagesIn()
   const pool = openWritePool({ ...context, pagesFile: join(context.folder, 'missing') })
-  const failing = pool.run(task(slices[0] as Slice), bytes)
+  const failing = pool.run(task(places[0] as PagePlace), bytes)
   await expect(failing).rejects.toMatchObject({
     ...{ name: 'ExportError', code: 'OUTPUT_FAILED', failure: { exit: 7 } },
     message: expect.stringContaining('missing'),
@@ -213,11 +209,11 @@ test.for([
 })
 
 test('a thread whose task failed takes the next', async () => {
-  const { slices, context } = slicesIn()
+  const { places, context } = pagesIn()
   const pool = openWritePool(context)
-  const missing = { ...(slices[0] as Slice), places: [{ wallet: null, offset: 0, bytes: 1, span: null }] }
+  const missing = { ...(places[0] as PagePlace), offset: LARGE }
   const ended = await Promise.allSettled(
-    [missing, missing, missing, ...slices].map((slice) => pool.run(task(slice), LARGE)),
+    [missing, missing, missing, ...places.slice(0, 4)].map((place) => pool.run(task(place), LARGE)),
   )
   expect(ended.map(({ status }) => status)).toEqual([
     ...['rejected', 'rejected', 'rejected'],
@@ -227,9 +223,9 @@ test('a thread whose task failed takes the next', async () => {
 })
 
 test('closing while tasks are under way rejects them and leaves no thread', async () => {
-  const { slices, context } = slicesIn()
+  const { places, context } = pagesIn()
   const pool = openWritePool(context)
-  const running = Promise.allSettled(slices.map((slice) => pool.run(task(slice), LARGE)))
+  const running = Promise.allSettled(places.map((place) => pool.run(task(place), LARGE)))
   await pool.close()
   for (const ended of await running)
     expect(ended).toMatchObject({ status: 'rejected', reason: { message: 'the writing was given up' } })
@@ -240,34 +236,121 @@ test('closing while tasks are under way rejects them and leaves no thread', asyn
 test.for([{ bytes: 1 }, { bytes: LARGE }])(
   'a closed pool takes no task of $bytes bytes',
   async ({ bytes }) => {
-    const { slices, context } = slicesIn()
+    const { places, context } = pagesIn()
     const pool = openWritePool(context)
     await pool.close()
-    await expect(pool.run(task(slices[0] as Slice), bytes)).rejects.toThrow('the writing was given up')
+    await expect(pool.run(task(places[0] as PagePlace), bytes)).rejects.toThrow('the writing was given up')
     expect(threads).toEqual([])
   },
 )
 
 test('closing waits for what is under way in this thread', async () => {
-  const { slices, context } = slicesIn()
+  const { places, context } = pagesIn()
   const pool = openWritePool(context)
-  const running = pool.run(task(slices[0] as Slice), 1)
+  const running = pool.run(task(places[0] as PagePlace), 1)
   await nextTurn()
   await pool.close()
   expect(readdirSync(context.folder)).toContain(`ledger-${threadId}.lines`)
-  expect(await running).toMatchObject({ transactions: 10 })
+  expect(await running).toMatchObject([{ transactions: 10 }])
 })
 
 test('a thread that breaks rejects every task instead of hanging', async () => {
-  const { slices, context } = slicesIn()
+  const { places, context } = pagesIn()
   const pool = openWritePool(context)
   const starting = once(process, 'worker') as Promise<[Worker]>
-  const running = Promise.allSettled([...slices, ...slices].map((slice) => pool.run(task(slice), LARGE)))
+  const running = Promise.allSettled([...places, ...places].map((place) => pool.run(task(place), LARGE)))
   const [broken] = await starting
   await broken.terminate()
   const messages = (await running).map((ended) => (ended.status === 'rejected' ? ended.reason.message : ''))
   expect(messages).toContain('a writing thread ended early')
-  await expect(pool.run(task(slices[0] as Slice), 1)).rejects.toMatchObject({ code: 'BUG' })
+  await expect(pool.run(task(places[0] as PagePlace), 1)).rejects.toMatchObject({ code: 'BUG' })
+  await expect(pool.flush()).rejects.toMatchObject({ code: 'BUG' })
+  expect(() => pool.readPage(pageTask())).toThrow('a writing thread ended early')
   await pool.close()
+  expect(left()).toEqual([])
+})
+
+const LIMITS = { range: { from: 0, to: END }, cutMs: Number.POSITIVE_INFINITY, order: 'asc' } as const
+
+const pageTask = (transactions: readonly unknown[] = [itemAt(1), itemAt(2)]) => ({
+  wallet: A,
+  body: Buffer.from(JSON.stringify({ nextPageToken: 'é', transactions, padding: 'x'.repeat(10_000) })),
+  limits: LIMITS,
+})
+
+/** Opens a pool with a thread that has started. */
+async function withThread(context: WriteContext) {
+  const pool = openWritePool(context)
+  pool.expect(LARGE)
+  await pool.run({ kind: 'flush' }, LARGE)
+  return pool
+}
+
+test('there is no thread to read a page before one has started', async () => {
+  const pool = openWritePool(pagesIn().context)
+  expect(pool.readPage(pageTask())).toBeUndefined()
+  pool.expect(LARGE)
+  expect(pool.readPage(pageTask())).toBeUndefined()
+  await pool.close()
+})
+
+test('a page that a thread reads is what reading it here gives, and its rows are those of its place', async () => {
+  const [pages, other] = [pagesIn(), pagesIn()]
+  const pool = await withThread(pages.context)
+  const { body, ...asked } = pageTask([itemAt(7), itemAt(9), null])
+  const expected = readPage(Buffer.from(body), LIMITS)
+  const reading = pool.readPage({ ...asked, body: Buffer.from(body) })
+  expect(await reading?.page).toEqual(expected)
+  const { index, ...counted } = (await reading?.staged) ?? { index: undefined }
+  expect(counted).toMatchObject({ transactions: 2, rows: { transactions: 2, erc20_transfers: 2 } })
+  await pool.flush()
+  const [place] = storePages(pages.context.folder, [
+    { wallet: A, transactions: [itemAt(7), itemAt(9), null] },
+  ])
+  const slice = { range: { from: 0, to: END }, places: [{ ...(place as PagePlace), index: index as never }] }
+  const rows = await pool.run({ kind: 'slice', slice }, 1)
+  const [stored] = storePages(other.context.folder, [
+    { wallet: A, transactions: [itemAt(7), itemAt(9), null] },
+  ])
+  const here = openHere(other.context)
+  const [expectedRows] = await export_(here, { ...other, places: [stored as PagePlace] }, { slices: 1 })
+  expect(contentOf(rows)).toEqual(contentOf(expectedRows as SliceRows))
+  await Promise.all([pool.close(), here.close()])
+})
+
+test.for([
+  { what: 'no JSON', body: '{"transactions":[', message: 'the page is not JSON' },
+  {
+    what: 'outside what was asked',
+    body: JSON.stringify({ transactions: [itemAt(99)] }),
+    message: 'outside',
+  },
+])('a page that is $what is refused by a thread as here, and the next is read', async ({ body, message }) => {
+  const pool = await withThread(pagesIn().context)
+  const refused = pool.readPage({ ...pageTask(), body: Buffer.from(body) })
+  refused?.staged.catch(() => undefined)
+  await expect(refused?.page).rejects.toMatchObject({
+    code: 'PAGE_MALFORMED',
+    message: expect.stringContaining(message),
+  })
+  expect((await pool.readPage(pageTask())?.page)?.items).toBe(2)
+  await pool.close()
+})
+
+test('many pages at once are shared among the threads that there may be', async () => {
+  const pool = await withThread(pagesIn().context)
+  const read = () => Promise.all(Array.from({ length: 20 }, () => pool.readPage(pageTask())?.page))
+  expect((await read()).map((page) => page?.items)).toEqual(Array.from({ length: 20 }, () => 2))
+  expect(threads.length).toBe(Math.min(2, most))
+  await pool.close()
+  expect(left()).toEqual([])
+})
+
+test('closing rejects pages that are being read', async () => {
+  const pool = await withThread(pagesIn().context)
+  const readings = Array.from({ length: 20 }, () => pool.readPage(pageTask()))
+  const ended = Promise.allSettled(readings.flatMap((one) => [one?.page, one?.staged]))
+  await pool.close()
+  expect((await ended).map(({ status }) => status)).toContain('rejected')
   expect(left()).toEqual([])
 })

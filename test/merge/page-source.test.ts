@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { badItemsOfPage, openSource, type SourceContext } from '../../src/merge/source-place.ts'
+import { badItemsOfPage, countedItems, openSource, type SourceContext } from '../../src/merge/page-source.ts'
 import { bodyOf, item } from './pages.ts'
 
 /** The blocks that a source of one page gives. */
@@ -11,7 +11,7 @@ function blocksOf(transactions: unknown[], context: Partial<SourceContext> = {})
   }
   const range = { from: 0, to: 1_000 }
   const source = openSource(place, { read, range, cutMs: Number.POSITIVE_INFINITY, ...context })
-  expect(source).toMatchObject({ bytes: 9, span: null })
+  expect(source).toMatchObject({ span: null })
   return [...source.load()].map(({ key }) => key.block)
 }
 
@@ -32,16 +32,22 @@ test('a time in milliseconds is younger than a cut before it alone', () => {
   expect(blocksOf(page, { cutMs: 10_400 })).toEqual([1])
 })
 
-test('items of a sorted run keep wallet and place of receipt', () => {
-  const times = { timeMs: 1, lastMs: 1, second: 0 }
-  const run = [
-    { received: 4, wallet: '0xb', key: { block: 3, index: 0, hash: '0x3', ...times }, item: { n: 1 } },
-    { received: 2, wallet: '0xa', key: { block: 8, index: 0, hash: '0x8', ...times }, item: { n: 2 } },
-  ]
-  const read = () => Buffer.from(run.map((one) => `${JSON.stringify(one)}\n`).join(''))
-  const place = { wallet: null, offset: 0, bytes: 1, span: null }
-  const source = openSource(place, { read, range: { from: 0, to: 8 }, cutMs: 1 })
-  expect([...source.load()]).toEqual(run.slice(0, 1))
+test('items that were read again since do not count', () => {
+  const items = [1, 2, 3].map((block) => ({ wallet: '0xa', key: { block, index: 0, hash: `0x${block}` } }))
+  const blocks = countedItems(items, { range: { from: 0, to: 9 }, until: 3 }).map(({ key }) => key.block)
+  expect(blocks).toEqual([1, 2])
+})
+
+test('a transaction that moved stands where it belongs, and where its listing has it last alone', () => {
+  const at = (block: number, hash: string) => ({ wallet: '0xa', key: { block, index: 0, hash } })
+  const [before, last, to] = [at(1, '0xm').key, at(4, '0xm').key, at(7, '0xm').key]
+  const moved = new Map([['0xm', { key: to, last: new Map([['0xa', last]]) }]])
+  const items = [{ ...at(1, '0xm'), key: before }, at(2, '0x2'), { ...at(4, '0xm'), key: last }, at(9, '0x9')]
+  const counted = (range: { from: number; to: number }) =>
+    countedItems(items, { range, moved }).map(({ key }) => `${key.block} ${key.hash}`)
+  expect(counted({ from: 0, to: 10 })).toEqual(['2 0x2', '7 0xm', '9 0x9'])
+  expect(counted({ from: 0, to: 7 })).toEqual(['2 0x2'])
+  expect(counted({ from: 7, to: 8 })).toEqual(['7 0xm'])
 })
 
 test('items without a place are told with their reason', () => {

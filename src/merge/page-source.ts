@@ -1,0 +1,89 @@
+import { compareKeys, isYounger, keyOfItem } from '../core/item-key.ts'
+import type { BlockRange } from '../core/model.ts'
+import {
+  type BadItem,
+  type ItemSource,
+  itemsOfPage,
+  type Place,
+  sortItems,
+  transactionsIn,
+  type Viewed,
+  type WalletItem,
+} from './frame-items.ts'
+
+/** Where a page's body lies in the checkpoint; plain values, so that it can be handed to another thread. */
+export type PagePlace = {
+  /** Whose page it is. */
+  wallet: string
+  offset: number
+  bytes: number
+  span: ItemSource['span']
+  /** Items from this block on do not count: they were read again since. Absent: all count. */
+  until?: number | undefined
+}
+
+export type SourceContext = {
+  /** Reads a page. */
+  read: (place: PagePlace) => Buffer
+  /** Half-open; items outside are left out. */
+  range: BlockRange
+  /** Items that may be younger than this, in milliseconds since 1970, are left out. */
+  cutMs: number
+}
+
+/** Makes a page a source: its items are read, parsed and sorted when the merge asks for them. */
+export function openSource(place: PagePlace, { read, range, cutMs }: SourceContext): ItemSource {
+  const { wallet, span, until } = place
+  return {
+    span,
+    load: () => {
+      const { items } = itemsOfPage({ wallet, body: read(place) })
+      return countedItems(old(items, cutMs), { range, until })
+    },
+  }
+}
+
+/** Items that are surely not younger than `cutMs`, in milliseconds since 1970. */
+export const old = (items: readonly WalletItem[], cutMs: number): WalletItem[] =>
+  items.filter(({ key }) => !isYounger(key, cutMs))
+
+export type MovedTransaction = {
+  /** Where it belongs. */
+  key: Place
+  /** Where each wallet's listing has it last: what stands elsewhere in that listing does not count. */
+  last: ReadonlyMap<string, Place>
+}
+
+export type Counting = {
+  /** Half-open; items outside are left out. */
+  range: BlockRange
+  until?: number | undefined
+  /** By hash, transactions that stand in several places. @default none does */
+  moved?: ReadonlyMap<string, MovedTransaction> | undefined
+}
+
+/** Those of a page's items that count in a range, each where it belongs, in chain order. */
+export function countedItems<T extends Viewed>(
+  items: readonly T[],
+  { range, until = Number.POSITIVE_INFINITY, moved }: Counting,
+): readonly T[] {
+  const isInside = ({ key }: Viewed) => key.block >= range.from && key.block < range.to
+  if (moved === undefined) return items.filter((item) => isInside(item) && item.key.block < until)
+  const inPlace = items.filter(({ key }) => key.block < until).flatMap((item) => settled(item, moved))
+  return sortItems(inPlace.filter(isInside))
+}
+
+function settled<T extends Viewed>(item: T, moved: ReadonlyMap<string, MovedTransaction>): T[] {
+  const to = moved.get(item.key.hash)
+  if (to === undefined) return [item]
+  const last = to.last.get(item.wallet) ?? item.key
+  return compareKeys(last, item.key) === 0 ? [{ ...item, key: to.key }] : []
+}
+
+/** The items of a page that have no place in the chain, as JSON has them, with the reason. */
+export function badItemsOfPage({ wallet, body }: { wallet: string; body: Buffer }): BadItem[] {
+  return transactionsIn(JSON.parse(body.toString('utf8'))).flatMap((item) => {
+    const key = keyOfItem(item)
+    return typeof key === 'string' ? [{ wallet, reason: key, item }] : []
+  })
+}
