@@ -281,3 +281,27 @@ test('a page whose list takes a parser to find is read whole for what several wa
   const rows = tasks.run({ kind: 'slice', slice: { range: { from: 0, to: END }, places: all } })
   expect(together([rows])).toEqual(await write(pages))
 })
+
+test('short stretches before and after a long one keep their places', () => {
+  const folder = tempFolder()
+  const { tasks, places } = stagePages(folder, [
+    { wallet: A, transactions: [1, 2].map((block) => longItem(block, 10)) },
+    { wallet: A, transactions: [3, 4, 5].map((block) => longItem(block, 8_000)) },
+    { wallet: A, transactions: [6].map((block) => longItem(block, 10)) },
+  ])
+  tasks.run({ kind: 'flush' })
+  const { chunks } = tasks.run({ kind: 'slice', slice: { range: { from: 0, to: END }, places } })
+  expect(chunks.get('transactions')).toHaveLength(3)
+  const blocks = textOf(chunks.get('transactions'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => Number(line.split(',')[1]))
+  expect(blocks).toEqual([1, 2, 3, 4, 5, 6])
+})
+
+test('rows of blocks that were written before are not made', () => {
+  const folder = tempFolder()
+  const places = storePages(folder, [{ wallet: A, transactions: [1, 2, 3].map((block) => itemAt(block)) }])
+  const [page] = openWriteTasks(writeContext(folder, { from: 2 })).run({ kind: 'stage', places })
+  expect(page).toMatchObject({ transactions: 2, rows: { transactions: 2 } })
+})
