@@ -4,21 +4,18 @@ import { ExportError, toExportError } from '../../core/errors.ts'
 import { PACKAGE } from '../../core/version.ts'
 import type { PageTask, WriteContext, WriteTask } from './task.ts'
 
-/** What a thread does. */
-type ThreadTask = WriteTask | ({ kind: 'read' } & PageTask)
-
-/** A task as a thread is given it: its answers have its number. */
-export type GivenTask = { id: number; task: ThreadTask }
+/** A task as a thread is given it. */
+export type ThreadTask = WriteTask | ({ kind: 'read' } & PageTask)
 
 /**
  * What a thread says: that it has started; and what it answers: of a page first what was read, and then, as to every other
  * task, what came of it.
  */
-export type WorkerAnswer = { isReady: true } | ReadAnswer | LastAnswer
-
-type ReadAnswer = { id: number; page: Page }
-type Fault = Pick<ExportError, 'code' | 'message' | 'fix'> & { stack: string | undefined }
-type LastAnswer = { id: number } & ({ result: unknown } | { error: Fault })
+export type WorkerAnswer =
+  | { isReady: true }
+  | { page: Page }
+  | { result: unknown }
+  | { error: Pick<ExportError, 'code' | 'message' | 'fix'> & { stack: string | undefined } }
 
 /** A task, and whom its result is for. */
 export type Waiting = {
@@ -29,7 +26,7 @@ export type Waiting = {
   reject: (error: unknown) => void
 }
 
-/** A thread that does tasks of the writing, in their order; but it reads pages before it makes the rows of others. */
+/** A thread that does one task of the writing after the other. */
 export type WriteThread = {
   /** It has started: what it is given now is begun at once. */
   readonly isReady: boolean
@@ -52,29 +49,27 @@ const WORKER = new URL('dist/assemble/threads/worker.js', PACKAGE)
 export const CAN_THREAD = import.meta.url.endsWith('.js')
 
 export function openWriteThread(context: WriteContext, { onAnswer, onBreak }: ThreadEvents): WriteThread {
-  /** By their numbers, those that are not answered. */
-  const given = new Map<number, Waiting>()
+  /** In the order in which they will be answered. */
+  const given: Waiting[] = []
   const worker = new Worker(WORKER, { workerData: context })
-  let [isReady, isClosed, count] = [false, false, 0]
+  let [isReady, isClosed] = [false, false]
   const giveUp = (why: ExportError) => {
-    for (const { reject } of given.values()) reject(why)
-    given.clear()
+    for (const { reject } of given.splice(0)) reject(why)
   }
   const breakDown = (why: ExportError) => {
     giveUp(why)
     if (!isClosed) onBreak(why)
     isClosed = true
   }
-  const settle = (answer: LastAnswer) => {
-    const one = given.get(answer.id)
-    given.delete(answer.id)
+  const settle = (answer: Exclude<WorkerAnswer, { isReady: true } | { page: Page }>) => {
+    const one = given.shift()
     if ('error' in answer) one?.reject(revive(answer.error))
     else one?.resolve(answer.result)
     onAnswer()
   }
   worker.on('message', (answer: WorkerAnswer) => {
     if ('isReady' in answer) isReady = true
-    else if ('page' in answer) given.get(answer.id)?.onPage?.(withBuffer(answer.page))
+    else if ('page' in answer) given[0]?.onPage?.(withBuffer(answer.page))
     else settle(answer)
   })
   worker.on('error', (fault) => breakDown(toExportError(fault)))
@@ -84,13 +79,11 @@ export function openWriteThread(context: WriteContext, { onAnswer, onBreak }: Th
       return isReady
     },
     get tasks() {
-      return given.size
+      return given.length
     },
     give: (one) => {
-      const { task } = one
-      count += 1
-      given.set(count, one)
-      worker.postMessage({ id: count, task }, task.kind === 'read' ? ownMemory(task.body) : [])
+      given.push(one)
+      worker.postMessage(one.task, one.task.kind === 'read' ? ownMemory(one.task.body) : [])
     },
     close: async (why) => {
       isClosed = true
@@ -111,7 +104,12 @@ export function withBuffer<T extends { body: Uint8Array }>(message: T): T & { bo
   return { ...message, body: Buffer.from(buffer, byteOffset, byteLength) }
 }
 
-function revive({ code, message, fix, stack }: Fault): ExportError {
+function revive({
+  code,
+  message,
+  fix,
+  stack,
+}: Extract<WorkerAnswer, { error: unknown }>['error']): ExportError {
   const error = new ExportError(code, message, { fix })
   if (stack !== undefined) error.stack = stack
   return error
