@@ -1,9 +1,8 @@
-import { closeSync, openSync, readSync } from 'node:fs'
 import { parseBytes } from '../../core/byte-text.ts'
-import { diskError } from '../../core/disk.ts'
 import { transactionsIn } from '../../merge/frame-items.ts'
 import type { PagePlace } from '../../merge/page-source.ts'
 import { splitPage } from '../../merge/split-page.ts'
+import { type OpenFiles, openFiles } from '../open-files.ts'
 import type { Places } from '../open-places.ts'
 import type { IndexPlace, LineStretch, PageIndex } from './page-index.ts'
 import { linesPath } from './stage-files.ts'
@@ -46,10 +45,8 @@ export function openIndexes(folder: string): Pick<StagedReader, 'readIndex' | 'c
   return { readIndex: (place) => readIndexIn(files, { ...place, folder }), close: files.close }
 }
 
-type Files = ReturnType<typeof openFiles>
-
 function readIndexIn(
-  files: Files,
+  files: OpenFiles,
   { folder, thread, offset, bytes }: IndexPlace & { folder: string },
 ): PageIndex {
   const read = files.read(linesPath(folder, 'indexes', thread), offset, Buffer.allocUnsafe(bytes))
@@ -90,23 +87,6 @@ export function openStagedReader({ folder, tables, pages, overlap }: Reading): S
       return parseBytes(pages.read({ ...place, offset: place.offset + from, bytes: to - from }))
     },
     close: files.close,
-  }
-}
-
-function openFiles() {
-  const files = new Map<string, number>()
-  return {
-    read: (path: string, offset: number, room: Buffer) => {
-      const file = files.get(path) ?? openSync(path, 'r')
-      files.set(path, file)
-      if (readSync(file, room, 0, room.length, offset) < room.length)
-        throw diskError(`cannot read ${path}`, new Error('it ends too early'))
-      return room
-    },
-    close: () => {
-      for (const file of files.values()) closeSync(file)
-      files.clear()
-    },
   }
 }
 
