@@ -68,10 +68,10 @@ async function convertOpened({ output, opened, files }: Source, options: Convert
       const wanted = movements.filter((movement) => !isSpam(movement, { spam, onOmitted: omissions.note }))
       for (const piece of wanted.length === 0 ? [] : await writer.write(wanted)) {
         converted.lines += piece.lines
-        await target.write(piece)
+        target.write(piece)
       }
       converted.movements += movements.length
-      await omissions.flush()
+      await target.flush()
     }
     await target.end()
     await writer.save()

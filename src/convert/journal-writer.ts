@@ -24,7 +24,7 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
   }
   return {
     head: await pricesHead(form, opening),
-    parts: [],
+    parts: undefined,
     write: (movements) => {
       const parts = options.perWallet ? byWallet(movements) : [movements as [Movement, ...Movement[]]]
       return parts.map((part) => {

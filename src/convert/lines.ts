@@ -47,8 +47,12 @@ export function linesOf(movements: readonly Movement[], { pairsSwaps, labelOf }:
   return swap === undefined ? lines : [...lines, { ...swap, label: labelOf(swap.movements[0]) }]
 }
 
-/** The line of one movement. */
-export function lineOf(movement: Movement, label: string | undefined): Line {
+/** The line of one movement; `transaction` is for explorers' files. */
+export function lineOf(
+  movement: Movement,
+  label: string | undefined,
+  transaction?: TransactionFacts | undefined,
+): Line {
   const { type, isOut, isOwn, asset, value } = movement
   const side = { asset, value }
   return {
@@ -58,6 +62,8 @@ export function lineOf(movement: Movement, label: string | undefined): Line {
     out: isOut ? side : undefined,
     movements: [movement],
     label,
+    fee: undefined,
+    transaction,
   }
 }
 

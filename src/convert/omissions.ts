@@ -7,23 +7,19 @@ const OMITTED_COLUMNS = [
   ...['asset_type', 'asset_address', 'asset_symbol', 'token_id', 'value'],
 ]
 
+const HEAD = csvLine(OMITTED_COLUMNS)
+
 /** Counts what was left out, and lists it beside the file. */
 export function openOmissions(out: string | undefined, files: TextFiles) {
   const omitted: Record<string, number> = {}
   const path = out === undefined ? undefined : `${out.replace(/[\\/]+$/, '')}.omitted.csv`
-  let waiting: string[] = []
   return {
     note: ({ movement, value, reason }: Omitted) => {
       omitted[reason] = (omitted[reason] ?? 0) + 1
       if (path === undefined) return
       const { time, transaction, entry, wallet, label, asset } = movement
       const of = [asset.type, asset.address, asset.symbol, asset.tokenId, String(value)]
-      waiting.push(csvLine([reason, time, transaction, entry, wallet, label, ...of]))
-    },
-    flush: async () => {
-      if (waiting.length === 0 || path === undefined) return
-      await files.add(path, waiting.join(''), csvLine(OMITTED_COLUMNS))
-      waiting = []
+      files.add(path, csvLine([reason, time, transaction, entry, wallet, label, ...of]), HEAD)
     },
     told: () => ({ omitted, omittedFile: Object.keys(omitted).length > 0 ? path : undefined }),
   }

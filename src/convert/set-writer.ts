@@ -14,25 +14,26 @@ export async function openSetWriter(set: FileSet, opening: Opening): Promise<Tex
   const labelOf = await readLabels(options.labels, typesOf(set))
   const facts = set.needsTransactions ? openFacts(await openExport(output)) : undefined
   const writers = new Map(set.files.map((preset) => [preset, lineWriterFor(preset, opening)]))
-  const parts = new Map<string, Part>()
+  const partsOf = new Map(set.files.map((form) => [form, new Map<string, Part>()]))
   const partOf = (form: FileForm, wallet: string): Part => {
-    const key = form.file + wallet
-    const part = parts.get(key) ?? {
+    const known = partsOf.get(form)?.get(wallet)
+    if (known !== undefined) return known
+    const part = {
       file: form.file.replace('{wallet}', wallet),
       head: writers.get(form)?.header ?? '',
     }
-    parts.set(key, part)
+    partsOf.get(form)?.set(wallet, part)
     return part
   }
-  const pieceOf = (place: Place): Piece[] => {
+  const pieceOf = (place: Place): Piece | undefined => {
     const [wallet] = place.line.movements
     if ('reason' in place) {
       for (const movement of place.line.movements) onOmitted(omitted(movement, place.reason))
-      return []
+      return undefined
     }
     const text = writers.get(place.form)?.write(place.line)
-    if (text === undefined || place.isTold) return []
-    return [{ wallet, text, lines: 1, part: partOf(place.form, wallet.wallet) }]
+    if (text === undefined || place.isTold) return undefined
+    return { wallet, text, lines: 1, part: partOf(place.form, wallet.wallet) }
   }
   const filesOf = firstFiles(set, partOf)
   return {
@@ -40,7 +41,12 @@ export async function openSetWriter(set: FileSet, opening: Opening): Promise<Tex
     parts: set.isPerWallet ? [] : set.files.map((form) => partOf(form, '')),
     write: async (movements) => {
       const known = await facts?.of(movements[0]?.transaction ?? '')
-      return [...filesOf(movements), ...set.placesOf(movements, { labelOf, facts: known }).flatMap(pieceOf)]
+      const pieces = filesOf(movements)
+      for (const place of set.placesOf(movements, { labelOf, facts: known })) {
+        const piece = pieceOf(place)
+        if (piece !== undefined) pieces.push(piece)
+      }
+      return pieces
     },
     save: async () => {},
     close: async () => facts?.close(),

@@ -11,7 +11,9 @@ import type { Part, Piece, TextWriter } from './text-writer.ts'
 
 /** Where the text of a conversion goes. */
 export type Target = {
-  write(piece: Piece): Promise<void>
+  write(piece: Piece): void
+  /** Hands on what was written, once it is enough. Throws OUTPUT_FAILED. */
+  flush(): Promise<void>
   /** Files that nothing was written to have their heads. */
   end(): Promise<void>
 }
@@ -26,47 +28,53 @@ export async function openTarget(
 ): Promise<Target> {
   const { out, perWallet = false, to } = options
   if (out === undefined) return openStream(options, head)
+  const isFolder = perWallet || parts !== undefined
+  if (isFolder)
+    await mkdir(out, { recursive: true }).catch((cause: unknown) => {
+      throw diskError(`cannot make ${out}`, cause)
+    })
   const paths = new Map<string, string>()
   const addPart = ({ file, head: begins }: Part, text: string) => {
     const path = paths.get(file) ?? join(out, file)
     paths.set(file, path)
-    return files.add(path, text, begins)
+    files.add(path, text, begins)
   }
   const ending = JOURNALS.some(({ name }) => name === to) ? to : 'csv'
   const plainPath = (movement: Movement) => (perWallet ? join(out, walletFile(movement, ending)) : out)
-  let isFolder = false
-  const makeFolder = async () => {
-    if (isFolder) return
-    isFolder = true
-    await mkdir(out, { recursive: true }).catch((cause: unknown) => {
-      throw diskError(`cannot make ${out}`, cause)
-    })
-  }
   return {
-    write: async ({ text, wallet, part }) => {
-      if (perWallet || part !== undefined) await makeFolder()
-      return part === undefined ? files.add(plainPath(wallet), text, head) : addPart(part, text)
-    },
+    write: ({ text, wallet, part }) =>
+      part === undefined ? files.add(plainPath(wallet), text, head) : addPart(part, text),
+    flush: () => files.flush(),
     end: async () => {
-      if (parts.length > 0) await makeFolder()
-      for (const part of parts) await addPart(part, '')
-      if (parts.length === 0 && !perWallet && !isFolder) await files.add(out, '', head)
+      for (const part of parts ?? []) addPart(part, '')
+      if (!isFolder) files.add(out, '', head)
     },
   }
 }
+
+/** Letters that are handed on at once: fewer make more calls. */
+const STREAM_LETTERS = 64 * 1024
 
 function openStream({ perWallet, write }: ConvertOptions, head: string): Target {
   if (perWallet)
     throw new ExportError('USAGE', '--per-wallet writes several files', {
       fix: 'Name a folder with --out.',
     })
-  let isBegun = false
-  const put = async (text: string) => {
-    if (!isBegun) await write?.(head)
-    isBegun = true
-    if (text !== '') await write?.(text)
+  let waiting = head
+  const handOn = async () => {
+    const text = waiting
+    waiting = ''
+    await write?.(text)
   }
-  return { write: ({ text }) => put(text), end: () => put('') }
+  return {
+    write: ({ text }) => {
+      waiting += text
+    },
+    flush: async () => {
+      if (waiting.length > STREAM_LETTERS) await handOn()
+    },
+    end: handOn,
+  }
 }
 
 function walletFile({ wallet, label }: Movement, ending: string): string {

@@ -23,8 +23,8 @@ export type Part = { file: string; head: string }
 export type TextWriter = {
   /** What a file begins with. */
   head: string
-  /** Files that a program takes even where nothing stands in them. */
-  parts: readonly Part[]
+  /** Files that a program takes even where nothing stands in them; undefined where it takes one file. */
+  parts: readonly Part[] | undefined
   write(movements: readonly Movement[]): Piece[] | Promise<Piece[]>
   /** Writes what the next conversion has to find, once all is written. Throws OUTPUT_FAILED. */
   save(): Promise<void>

@@ -38,7 +38,7 @@ async function openCsvWriter(preset: Preset, opening: Opening): Promise<TextWrit
   const writer = lineWriterFor(preset, opening, placeholders.nameOf)
   return {
     head: writer.header,
-    parts: [],
+    parts: undefined,
     write: (movements) =>
       byWallet(movements).map((part) => {
         const piece: Piece = { wallet: part[0], text: '', lines: 0 }

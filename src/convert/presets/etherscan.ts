@@ -1,7 +1,6 @@
 import type { FileForm, FileSet, Place } from '../file-set.ts'
-import type { Line, TransactionFacts } from '../lines.ts'
+import type { Line } from '../lines.ts'
 import { lineOf } from '../lines.ts'
-import type { Movement } from '../movement.ts'
 import type { Preset } from '../preset.ts'
 
 const COMMON = {
@@ -109,28 +108,27 @@ export const etherscan: FileSet = {
   isPerWallet: true,
   needsTransactions: true,
   placesOf: (movements, { facts }) => {
-    const moved = movements.filter(({ type }) => type !== 'self')
-    const selves = movements.filter(({ type }) => type === 'self')
-    return [
-      ...wholeTransactions(moved.filter(isWhole), facts),
-      ...moved
-        .filter((movement) => !isWhole(movement))
-        .map((movement) => ({
-          line: { ...lineOf(movement, undefined), transaction: facts },
-          form: FORMS[movement.source] ?? TOKENS,
-        })),
-      ...selves.map((movement) => ({
-        line: lineOf(movement, undefined),
-        reason: 'a transfer to oneself, which explorers show once',
-      })),
-    ]
+    const places: Place[] = []
+    const whole = new Map<string, { line: Line; form: FileForm }>()
+    for (const movement of movements) {
+      const { type, source, wallet } = movement
+      const line = lineOf(movement, undefined, facts)
+      const before = whole.get(wallet)
+      if (type === 'self') places.push({ line, reason: 'a transfer to oneself, which explorers show once' })
+      else if (source !== 'transactions') places.push({ line, form: FORMS[source] ?? TOKENS })
+      else if (before !== undefined) before.line = joined(before.line, line)
+      else {
+        const place = { line, form: TRANSACTIONS }
+        whole.set(wallet, place)
+        places.push(place)
+      }
+    }
+    return places
   },
   source: COMMON.source,
   rulesOf: COMMON.rulesOf,
   unverified: COMMON.unverified,
 }
-
-const isWhole = ({ source }: Movement) => source === 'transactions'
 
 const FORMS: Readonly<Record<string, FileForm>> = {
   internal_transactions: INTERNAL,
@@ -139,18 +137,7 @@ const FORMS: Readonly<Record<string, FileForm>> = {
   erc1155_transfers: NFTS,
 }
 
-/** One line of a wallet for the fee of a transaction and the coins that it moved. */
-function wholeTransactions(movements: readonly Movement[], transaction: TransactionFacts | undefined) {
-  const lines = new Map<string, Line>()
-  for (const movement of movements) {
-    const line = { ...lineOf(movement, undefined), transaction }
-    const before = lines.get(movement.wallet)
-    lines.set(movement.wallet, before === undefined ? line : joined(before, line))
-  }
-  return [...lines.values()].map((line): Place => ({ line, form: TRANSACTIONS }))
-}
-
-/** A fee and what was sent in the same transaction: the fee comes first in the ledger. */
+/** The line of a wallet for the fee of a transaction and the coins that it moved: the fee comes first in the ledger. */
 function joined(fee: Line, line: Line): Line {
   return { ...line, fee: fee.out, movements: [...line.movements, ...fee.movements] }
 }
