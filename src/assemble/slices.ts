@@ -35,7 +35,7 @@ export function cutSlices<T extends PagePlace>(
   range: BlockRange,
   places: readonly T[],
 ): { range: BlockRange; places: T[] }[] {
-  const target = Math.max(SLICE_BYTES, 3 * mostOverlap(places, ({ bytes }) => bytes))
+  const target = Math.max(SLICE_BYTES, 3 * mostOverlapping(places))
   const starts = places.map(({ span, bytes }) => ({ block: span?.first.block ?? range.from, bytes }))
   starts.sort((a, b) => a.block - b.block)
   const cuts = [range.from]
@@ -58,24 +58,19 @@ export function mayHold({ span }: PagePlace, { from, to }: BlockRange): boolean 
   return span !== null && span.first.block < to && span.last.block >= from
 }
 
-/** How many pages a merge has open at once, at most. */
-export const mostOverlapping = (places: readonly PagePlace[]) => mostOverlap(places, () => 1)
-
-/** The most that pages which overlap weigh together. */
-function mostOverlap<T extends PagePlace>(places: readonly T[], weigh: (place: T) => number): number {
-  const edges = places.flatMap((place) => {
-    const weight = weigh(place)
-    return place.span === null
-      ? []
-      : [
-          { at: place.span.first, weight },
-          { at: place.span.last, weight: -weight },
-        ]
+/** The most bytes of pages that overlap: a merge has them open at once. */
+export function mostOverlapping(places: readonly PagePlace[]): number {
+  const edges = places.flatMap(({ span, bytes }) => {
+    if (span === null) return []
+    return [
+      { at: span.first, bytes },
+      { at: span.last, bytes: -bytes },
+    ]
   })
-  edges.sort((a, b) => compareKeys(a.at, b.at) || b.weight - a.weight)
+  edges.sort((a, b) => compareKeys(a.at, b.at) || b.bytes - a.bytes)
   let [held, most] = [0, 0]
-  for (const { weight } of edges) {
-    held += weight
+  for (const { bytes } of edges) {
+    held += bytes
     most = Math.max(most, held)
   }
   return most

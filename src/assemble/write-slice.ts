@@ -8,7 +8,6 @@ import { appendLines, type Chunk } from '../write/chunk.ts'
 import { partitioner } from '../write/partition.ts'
 import type { Flatten } from './flatten-views.ts'
 import type { Places } from './open-places.ts'
-import { mostOverlapping } from './slices.ts'
 import { openStagedReader, type StagedReader } from './staged/read-staged.ts'
 import { SliceChunks } from './staged/slice-chunks.ts'
 import type { StageFiles } from './staged/stage-files.ts'
@@ -55,7 +54,7 @@ export type SliceWriting = {
  * of them. The same for the same items, however pages and slices are cut. Throws OUTPUT_FAILED.
  */
 export function writeSlice({ range, places, moved }: Slice, writing: SliceWriting): SliceRows {
-  const reader = openStagedReader({ ...writing, overlap: mostOverlapping(places) })
+  const reader = openStagedReader(writing)
   const ordering = new Ordering(writing, reader)
   try {
     const context = { readIndex: reader.readIndex, range, moved }

@@ -23,8 +23,8 @@ export type Csv = {
 export type CsvLines = {
   /** `cells` by column, text as bytes; `prefix` stands for the columns that all tables have. Gives the line's bytes. */
   add(cells: CellsByColumn, prefix?: ByteText): number
-  /** Takes over lines that are made already. */
-  copy(lines: Lines): void
+  /** Makes room for lines that are made already, and has it filled with them. */
+  fill(lines: Omit<Lines, 'bytes'> & { bytes: number }, fillRoom: (room: Buffer) => void): void
   /** Bytes that wait. */
   size(): number
   /** Hands out what waits; the bytes are good until the next row. */
@@ -113,9 +113,9 @@ function linesOf(makers: readonly CellMaker[]): CsvLines {
       if (bytes > longest) longest = bytes
       return bytes
     },
-    copy: (lines) => {
-      const at = take(lines.bytes.length)
-      room.set(lines.bytes, at)
+    fill: (lines, fillRoom) => {
+      const at = take(lines.bytes)
+      fillRoom(room.subarray(at, end))
       rows += lines.rows
       longest = Math.max(longest, lines.longest)
     },

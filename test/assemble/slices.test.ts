@@ -105,10 +105,14 @@ test('a range without pages is one slice without places', () => {
 test('pages that touch the same block overlap, those that follow each other do not', () => {
   expect(mostOverlapping([])).toBe(0)
   const all = [
-    { min: 0, max: 5 },
-    { min: 6, max: 9 },
+    { min: 0, max: 5, bytes: 100 },
+    { min: 6, max: 9, bytes: 70 },
   ]
-  expect(mostOverlapping(placesOf(all))).toBe(1)
-  expect(mostOverlapping(placesOf([...all, { min: 5, max: 6 }]))).toBe(2)
-  expect(mostOverlapping(placesOf([...all, { min: 0, max: 9 }, { min: 9, max: 9 }]))).toBe(3)
+  expect(mostOverlapping(placesOf(all))).toBe(100)
+  expect(mostOverlapping(placesOf([...all, { min: 5, max: 6, bytes: 5 }]))).toBe(105)
+  const wide = [
+    { min: 0, max: 9, bytes: 20 },
+    { min: 9, max: 9, bytes: 50 },
+  ]
+  expect(mostOverlapping(placesOf([...all, ...wide]))).toBe(140)
 })

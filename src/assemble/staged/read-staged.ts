@@ -4,15 +4,15 @@ import type { PagePlace } from '../../merge/page-source.ts'
 import { splitPage } from '../../merge/split-page.ts'
 import { type OpenFiles, openFiles } from '../open-files.ts'
 import type { Places } from '../open-places.ts'
-import type { IndexPlace, LineStretch, PageIndex } from './page-index.ts'
+import type { IndexPlace, PageIndex } from './page-index.ts'
 import { linesPath } from './stage-files.ts'
 import type { OpenedPage, StagedItem } from './staged-source.ts'
 
 /** Reads what threads have staged, by blocking calls; files stay open until `close`. Throws OUTPUT_FAILED. */
 export type StagedReader = {
   readIndex(place: IndexPlace): PageIndex
-  /** A page's lines of a table; good until its next are read. */
-  readLines(page: OpenedPage, table: number, stretch: LineStretch): Buffer
+  /** Fills the room with a page's lines of a table, from the byte `start` of their file on. */
+  readLines(lines: { page: OpenedPage; table: number; start: number }, room: Buffer): void
   /** The item as the page has it, parsed; its strings are bytes. */
   readItem(item: StagedItem): unknown
   close(): void
@@ -24,19 +24,6 @@ export type Reading = {
   /** Names of the job's tables. */
   tables: readonly string[]
   pages: Places
-  /** Pages that are open at once, at most. */
-  overlap: number
-}
-
-/** Lines are read ahead, of all tables of all open pages together so many bytes. */
-const AHEAD_BYTES = 16_000_000
-/** Less than this is not worth a buffer of its own. */
-const LEAST_AHEAD_BYTES = 4_096
-
-/** Bytes that are read ahead of a table's lines in one page; 0: none, as so many pages are open at once. */
-export function bytesAhead({ overlap, tables }: { overlap: number; tables: number }): number {
-  const share = Math.ceil(AHEAD_BYTES / (Math.max(1, overlap) * tables))
-  return share < LEAST_AHEAD_BYTES ? 0 : share
 }
 
 /** Reads indexes of staged pages alone. */
@@ -53,28 +40,13 @@ function readIndexIn(
   return JSON.parse(read.toString()) as PageIndex
 }
 
-export function openStagedReader({ folder, tables, pages, overlap }: Reading): StagedReader {
+export function openStagedReader({ folder, tables, pages }: Reading): StagedReader {
   const files = openFiles()
-  const aheadBytes = bytesAhead({ overlap, tables: tables.length })
-  const windows = new WeakMap<OpenedPage, Window[]>()
-  let room = Buffer.alloc(0)
-  const roomFor = (bytes: number) => {
-    if (room.length < bytes) room = Buffer.allocUnsafeSlow(2 * bytes)
-    return room.subarray(0, bytes)
-  }
   const entries = new Map<number, Entries>()
   return {
     readIndex: (place) => readIndexIn(files, { ...place, folder }),
-    readLines: (page, table, stretch) => {
-      const path = linesPath(folder, tables[table] ?? '', page.place.index.thread)
-      if (aheadBytes === 0) return files.read(path, stretch.start, roomFor(stretch.bytes))
-      const ofPage = windows.get(page) ?? []
-      windows.set(page, ofPage)
-      ofPage[table] ??= { start: 0, bytes: Buffer.alloc(0) }
-      const end = endOf(page, table)
-      const read = (start: number, bytes: number) =>
-        files.read(path, start, Buffer.allocUnsafeSlow(Math.max(bytes, Math.min(aheadBytes, end - start))))
-      return linesIn(ofPage[table], stretch, read)
+    readLines: ({ page, table, start }, room) => {
+      files.read(linesPath(folder, tables[table] ?? '', page.place.index.thread), start, room)
     },
     readItem: ({ page, at }) => {
       const { place, index } = page
@@ -88,28 +60,6 @@ export function openStagedReader({ folder, tables, pages, overlap }: Reading): S
     },
     close: files.close,
   }
-}
-
-/** Lines of a page that were read ahead, and the byte of their file that they begin with. */
-type Window = { start: number; bytes: Buffer }
-
-function linesIn(
-  window: Window,
-  { start, bytes }: LineStretch,
-  read: (start: number, bytes: number) => Buffer,
-): Buffer {
-  if (start < window.start || start + bytes > window.start + window.bytes.length) {
-    window.bytes = read(start, bytes)
-    window.start = start
-  }
-  const from = start - window.start
-  return window.bytes.subarray(from, from + bytes)
-}
-
-/** Where a page's lines of a table end in their file. */
-function endOf({ index }: OpenedPage, table: number): number {
-  const { start = 0, ends = [] } = index.lines[table] ?? {}
-  return start + (ends.at(-1) ?? 0)
 }
 
 /** Of each entry of a page where it begins and ends in the body; null where it takes a parser to tell. */

@@ -86,7 +86,7 @@ export class SliceChunks {
     if (stretch.bytes >= STAYS_BYTES) {
       this.#flushTable(table)
       this.#add(table, { path: linesPath(folder, stage.name, page.place.index.thread), ...stretch })
-    } else stage.lines.copy({ ...stretch, bytes: reader.readLines(page, table, stretch) })
+    } else stage.lines.fill(stretch, (room) => reader.readLines({ page, table, start: stretch.start }, room))
   }
 
   #flushIfFull(): void {
