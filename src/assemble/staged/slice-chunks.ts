@@ -15,8 +15,9 @@ export type ChunksFrom = {
 }
 
 /**
- * Longer stretches of a page's lines stay where they are, and files are made of them there. Shorter ones are copied together:
- * of many wallets over the same blocks there are more of them than memory has room for.
+ * Longer stretches of a page's lines stay where they are, and files are made of them there: a large wallet's lines need their
+ * room on the disk once. Shorter ones are copied together: of many wallets over the same blocks there are more of them than
+ * memory has room for.
  */
 const STAYS_BYTES = 16_000
 
