@@ -92,7 +92,7 @@ function scanRows(bytes: Buffer, fields: Fields, read: number): { rows: TextRow[
       const shift = start - (starts[place] as number)
       let same = at
       while (same >= start && bytes[same] === bytes[same - shift]) same -= 1
-      if (before !== undefined && same < start) row[place] = before[place] as string
+      if (before !== undefined && same < start) row[place] = before[place] ?? null
       else if (at > start)
         row[place] = isTheirs[field] ? textOf(bytes, start, at) : bytes.toString('latin1', start, at)
       starts[place] = start
