@@ -13,15 +13,31 @@ const items = new Map(
 const pages = [...items.values()].reduce((sum, count) => sum + Math.max(1, Math.ceil(count / 100)), 0)
 const at = (baseUrl: string) => ({ baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 })
 
-test.for([421, undefined])('asks no more requests than pages, with %s as endBlock', async (endBlock) => {
+const ends = [421, undefined]
+
+test.for(ends)('one reader asks no more requests than pages, with %s as endBlock', async (endBlock) => {
+  const { url, asked } = await startLoopback(createDataService())
+  const output = tempFolder()
+  await run([testJob({ addresses: truthWallets, output, endBlock, concurrency: 1, service: at(url) })])
+  expect(asked).toHaveLength(pages)
+  expectAllRead(output)
+})
+
+// Which readers come free first depends on the machine: a wallet that they share ends in one more page that is not full.
+test.for(ends)('many readers ask at most 5 % more requests, with %s as endBlock', async (endBlock) => {
   const { url, asked } = await startLoopback(createDataService())
   const output = tempFolder()
   await run([testJob({ addresses: truthWallets, output, endBlock, service: at(url) })])
-  expect(asked).toHaveLength(pages)
+  expect(asked.length).toBeGreaterThanOrEqual(pages)
+  expect(asked.length).toBeLessThanOrEqual(pages * 1.05)
+  expectAllRead(output)
+})
+
+function expectAllRead(output: string): void {
   const { coverage } = readManifest(output)
   expect(coverage.map(({ address, transactions }) => [address, transactions])).toEqual([...items].sort())
   expect(new Set(coverage.map(({ toBlock }) => toBlock))).toEqual(new Set([421]))
-})
+}
 
 test('asks every page with an explicit order, size and range', async () => {
   const { url, asked } = await startLoopback(createDataService())
