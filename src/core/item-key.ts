@@ -34,7 +34,8 @@ export function keyOfItem(item: unknown): ItemKey | string {
     ms: blockTimestampMilliseconds == null ? null : wholeNumber(blockTimestampMilliseconds),
   })
   if (times === undefined) return `blockTimestamp is not a time: ${show(blockTimestamp)}`
-  return { block, index, hash: lowerCase(txHash), ...times }
+  const { timeMs, lastMs, second } = times
+  return { block, index, hash: lowerCase(txHash), timeMs, lastMs, second }
 }
 
 /** A block's time as both of its fields give it; undefined where that is none. `ms` is null where it is absent. */

@@ -50,7 +50,8 @@ function rowOf(
   { prefix, methodName, wallets }: LedgerContext,
 ): Cells<'ledger'> {
   const { asset, source, parties, value, amount } = movement
-  const [type, direction] = [entryType(movement), isOut ? 'out' : 'in']
+  const type = entryType(movement)
+  const direction = isOut ? 'out' : 'in'
   const counterparty = isOut ? parties.to_address : parties.from_address
   const { chain_id, transaction_hash } = prefix
   const content = `${chain_id}|${transaction_hash}|${wallet}|${source}|${movement.index}|${type}|${direction}`

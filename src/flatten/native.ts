@@ -28,8 +28,10 @@ export function readNative(native: Fields, chain: string): Native {
   const status = textAt(native, 'txStatus')
   const gas = { used: int64At(native, 'gasUsed'), price: u256At(native, 'gasPrice') }
   const prefix = readPrefix(native, key, chain)
-  const [type, nonce] = [int32At(native, 'txType'), int64At(native, 'nonce')]
-  const [from, to] = [partyAt(native, 'from'), partyAt(native, 'to')]
+  const type = int32At(native, 'txType')
+  const nonce = int64At(native, 'nonce')
+  const from = partyAt(native, 'from')
+  const to = partyAt(native, 'to')
   const row: Cells<'transactions'> = {
     transaction_type: type,
     status,

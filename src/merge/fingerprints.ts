@@ -2,7 +2,8 @@ import { closeSync, openSync, readSync } from 'node:fs'
 
 /** A transaction's hash as a number of 52 bits: the same for the same text, and as good as never for two. */
 export function fingerprint(hash: string): number {
-  let [high, low] = [0x811c9dc5, 0x9e3779b9]
+  let high = 0x811c9dc5
+  let low = 0x9e3779b9
   for (let at = 0; at < hash.length; at += 1) {
     const code = hash.charCodeAt(at)
     high = Math.imul(high ^ code, 0x01000193)

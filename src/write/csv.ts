@@ -95,7 +95,9 @@ const FIRST_BYTES = 1 << 18
 
 function linesOf(makers: readonly CellMaker[]): CsvLines {
   let room = Buffer.allocUnsafeSlow(FIRST_BYTES)
-  let [end, rows, longest] = [0, 0, 0]
+  let end = 0
+  let rows = 0
+  let longest = 0
   /** Takes room for so many bytes; gives where it begins. */
   const take = (bytes: number) => {
     if (end + bytes > room.length) room = largerThan(room, end + bytes)
@@ -148,7 +150,8 @@ function timeMaker(): MakeText {
     const today = Math.floor(ms / DAY_MS)
     if (today !== day) date = new Date(today * DAY_MS).toISOString().slice(0, 11)
     day = today
-    const [second, rest] = [Math.floor((ms - day * DAY_MS) / 1000), ms % 1000]
+    const second = Math.floor((ms - day * DAY_MS) / 1000)
+    const rest = ms % 1000
     const clock = `${two(Math.floor(second / 3600))}:${two(Math.floor(second / 60) % 60)}:${two(second % 60)}`
     return `${date}${clock}.${String(rest).padStart(3, '0')}Z`
   }

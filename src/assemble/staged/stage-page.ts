@@ -1,5 +1,5 @@
 import { threadId } from 'node:worker_threads'
-import type { TableName } from '../../core/table/index.ts'
+import type { Cells, TableName } from '../../core/table/index.ts'
 import type { FlatTransaction } from '../../flatten/flatten-transaction.ts'
 import type { PageItems } from '../../merge/frame-items.ts'
 import type { Flatten } from '../flatten-views.ts'
@@ -20,7 +20,8 @@ export type StagedPage = {
  */
 export function stagePage({ items, entries }: PageItems, files: StageFiles, flatten: Flatten): StagedPage {
   const index = emptyIndex(files, entries)
-  for (const [at, item] of items.entries()) {
+  for (const item of items) {
+    const at = index.block.length
     const flat = flatten([item], (line) => index.rejects.push([at, line]))
     index.block.push(item.key.block)
     index.index.push(item.key.index)
@@ -44,9 +45,18 @@ export function stagePage({ items, entries }: PageItems, files: StageFiles, flat
 }
 
 function emptyIndex({ tables }: StageFiles, entries: number): PageIndex {
-  const fields = { block: [], index: [], hash: [], timeMs: [], listed: [], isKept: [], rejects: [] }
   const lines = tables.map((table) => ({ start: table.position(), ends: [], rows: [], longest: 0 }))
-  return { ...fields, entries, lines }
+  return {
+    block: [],
+    index: [],
+    hash: [],
+    timeMs: [],
+    listed: [],
+    isKept: [],
+    lines,
+    rejects: [],
+    entries,
+  }
 }
 
 function addLines(index: PageIndex, { csv, tables }: StageFiles, flat: FlatTransaction | undefined): void {
@@ -55,15 +65,13 @@ function addLines(index: PageIndex, { csv, tables }: StageFiles, flat: FlatTrans
     const { name, lines } = tables[table] as TableStage
     const staged = index.lines[table] as TableLines
     const rows = flat === undefined ? NONE : flat.rows[name]
-    let [bytes, longest] = [0, staged.longest]
-    for (const row of rows) {
-      const added = lines.add(row, prefix)
-      bytes += added
-      if (added > longest) longest = added
+    const before = lines.size()
+    for (let at = 0; at < rows.length; at += 1) {
+      const added = lines.add(rows[at] as Cells<TableName>, prefix)
+      if (added > staged.longest) staged.longest = added
     }
-    staged.longest = longest
     staged.rows.push((staged.rows.at(-1) ?? 0) + rows.length)
-    staged.ends.push((staged.ends.at(-1) ?? 0) + bytes)
+    staged.ends.push((staged.ends.at(-1) ?? 0) + lines.size() - before)
   }
 }
 
