@@ -65,10 +65,16 @@ function walletOf(answer: string): string {
 function openQuestions(terminal: Terminal): { ask: Ask; close: () => void } {
   const lines = createInterface(terminal)
   lines.on('SIGINT', () => lines.close())
+  let isClosed = false
+  lines.on('close', () => {
+    isClosed = true
+  })
   const answers = lines[Symbol.asyncIterator]()
   const ask: Ask = async ({ question, fallback, as }) => {
     lines.setPrompt(`${question} `)
-    lines.prompt()
+    // Answers that came all at once are read when it is closed already: from Node 24 on it would not prompt any more.
+    if (isClosed) terminal.output.write(lines.getPrompt())
+    else lines.prompt()
     const { value, done } = await answers.next()
     if (done) {
       terminal.output.write('\n')
