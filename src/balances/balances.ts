@@ -99,7 +99,7 @@ export async function balances(output: string, options: BalancesOptions = {}): P
 function requireLedger({ tables }: Manifest, output: string): void {
   if (tables.ledger !== undefined) return
   throw new ExportError('USAGE', `${output} holds no ledger, which balances are summed from`, {
-    fix: 'Export it: add ledger to the tables of the job, or leave tables out, which means all of them.',
+    fix: 'Add ledger to the tables of the job (without tables it has all of them), and run it again with --fresh.',
   })
 }
 

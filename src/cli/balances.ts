@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { type Balance, type BelowZero, balances, type FlaggedToken } from '../balances/balances.ts'
 import { compareExpected, type Difference } from '../balances/expect.ts'
 import { ExportError } from '../core/errors.ts'
+import { oneLine } from '../report/log.ts'
 import { counted } from '../report/words.ts'
 import { ANSWER_FORMATS, type Answer, type AnswerFormat, writeAnswer } from '../report/write-answer.ts'
 import { answerSink } from './answer-sink.ts'
@@ -130,7 +131,7 @@ function roundedOff(amount: string): string {
 function nameOf({ asset_symbol, asset_type, asset_address, token_id }: Balance): string {
   const id = token_id === null ? '' : ` #${token_id}`
   const contract = asset_address === null ? '' : ` (${asset_address})`
-  return `${asset_symbol ?? asset_type}${id}${contract}`
+  return `${oneLine(asset_symbol ?? asset_type)}${id}${contract}`
 }
 
 function belowLine(below: BelowZero): string {
@@ -141,7 +142,7 @@ function belowLine(below: BelowZero): string {
 
 function flagLine({ asset_address, asset_symbol, flags }: FlaggedToken): string {
   const whys = flags.map(({ rule, why }) => `${rule} (${why})`).join(', ')
-  return `${asset_symbol ?? 'a token'} ${asset_address}: ${whys}`
+  return `${oneLine(asset_symbol ?? 'a token')} ${asset_address}: ${oneLine(whys)}`
 }
 
 function differenceLine({ line, expected, found, ...balance }: Difference, file: string): string {

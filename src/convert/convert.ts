@@ -112,6 +112,6 @@ function isSpam(movement: Movement, { spam, onOmitted }: Spam): boolean {
 export function requireLedger({ manifest }: OpenedExport, output: string): void {
   if (manifest.tables.ledger !== undefined) return
   throw new ExportError('USAGE', `${output} holds no ledger, which conversions are made of`, {
-    fix: 'Export it: add ledger to the tables of the job, or leave tables out, which means all of them.',
+    fix: 'Add ledger to the tables of the job (without tables it has all of them), and run it again with --fresh.',
   })
 }

@@ -85,7 +85,7 @@ function refuseMisfits(set: FileSet, { options, prices, opened }: Opening): void
   if (set.needsTransactions && opened.manifest.tables.transactions === undefined)
     throw refuse(
       'it needs the table of transactions, which this export does not have',
-      'Add transactions to the tables of the job, and run it again.',
+      'Add transactions to the tables of the job, and run it again with --fresh.',
     )
 }
 

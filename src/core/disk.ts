@@ -88,5 +88,21 @@ export async function readTextIfAny(path: string): Promise<string | undefined> {
 export function diskError(what: string, cause: unknown): ExportError {
   if (cause instanceof ExportError) return cause
   const { code, message } = cause as NodeJS.ErrnoException
-  return new ExportError('OUTPUT_FAILED', `${what}: ${code ?? message}`, { cause })
+  const fix = FIXES[code ?? '']
+  return new ExportError('OUTPUT_FAILED', `${what}: ${code ?? message}`, {
+    cause,
+    ...(fix === undefined ? {} : { fix }),
+  })
+}
+
+const NOT_THERE = 'Check the path: a folder of it is not there, or is a file.'
+export const NO_PERMISSION = 'Check who may read and write there, then run again.'
+/** By the system's word for a fault, what to do where the failure's usual fix is not it. */
+const FIXES: Readonly<Record<string, string>> = {
+  ENOENT: NOT_THERE,
+  ENOTDIR: NOT_THERE,
+  EISDIR: 'Name a file: this is a folder.',
+  EACCES: NO_PERMISSION,
+  EPERM: NO_PERMISSION,
+  EROFS: NO_PERMISSION,
 }

@@ -7,7 +7,7 @@ import { literal, named } from '../core/sql.ts'
 import { type Column, TABLES, type Table } from '../core/table/index.ts'
 import { type Answer, answerTo } from './answer.ts'
 import { checkSize } from './check-size.ts'
-import { requireManifest } from './open-export.ts'
+import { requireManifest, unreadable } from './open-export.ts'
 import { openRows, type Rows } from './rows.ts'
 import { amountSql } from './sql.ts'
 
@@ -56,8 +56,7 @@ function refused(thrown: unknown, folder: string): never {
     .replace(/^Failed to extract statements: /, '')
     .replaceAll(`${folder}/`, '')
     .trim()
-  if (/^(IO|Invalid Input|Invalid) Error: /.test(what))
-    throw new ExportError('VERIFY_FAILED', `the export cannot be read: ${what}`, { cause: thrown })
+  if (/^(IO|Invalid Input|Invalid) Error: /.test(what)) throw unreadable(folder, what)
   throw new ExportError('USAGE', what, { cause: thrown, fix: FIX })
 }
 

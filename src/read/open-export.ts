@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readTextIfAny } from '../core/disk.ts'
+import { NO_PERMISSION, readTextIfAny } from '../core/disk.ts'
 import { type DataFile, openDataFile } from '../core/duckdb/data-file.ts'
 import { isoTimeSql, parquetSource, sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
 import { ExportError } from '../core/errors.ts'
@@ -123,8 +123,12 @@ function tableOf(name: TableName) {
   return table
 }
 
-function unreadable(path: string, why: string): ExportError {
-  return new ExportError('VERIFY_FAILED', `${path}: cannot be read: ${why}`)
+/** What may not be read is not damaged. */
+export function unreadable(path: string, why: string): ExportError {
+  const what = `${path}: cannot be read: ${why}`
+  if (/permission denied|EACCES|EPERM/i.test(why))
+    return new ExportError('OUTPUT_FAILED', what, { fix: NO_PERMISSION })
+  return new ExportError('VERIFY_FAILED', what)
 }
 
 function replaced(folder: string): ExportError {

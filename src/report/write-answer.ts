@@ -1,5 +1,5 @@
 import { csvLine } from '../core/csv-text.ts'
-import { printable } from './log.ts'
+import { oneLine } from './log.ts'
 
 export const ANSWER_FORMATS = ['table', 'csv', 'json'] as const
 export type AnswerFormat = (typeof ANSWER_FORMATS)[number]
@@ -75,8 +75,6 @@ async function writeTable({ columns, batches }: Answer, sink: AnswerSink): Promi
   await sink.write(print(waiting))
   return rows
 }
-
-const oneLine = (text: string) => printable(text).replaceAll('\n', '\ufffd')
 
 /** Lines of columns; where these are wider than the terminal, each row becomes lines of `name  value`. */
 function tablePrinter(

@@ -86,7 +86,7 @@ async function factsOnly(
 ): Promise<Article> {
   if (opening !== undefined || prices !== undefined)
     throw new ExportError('USAGE', `${output} holds no ledger, which opening balances and prices are for`, {
-      fix: 'Leave --opening and --prices out, or add ledger to the tables of the job.',
+      fix: 'Leave --opening and --prices out, or add ledger to the tables of the job and run it again with --fresh.',
     })
   return factsArticle(await factsOf(output, labels), title)
 }

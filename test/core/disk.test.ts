@@ -1,7 +1,8 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { makeFolder } from '../../src/core/disk.ts'
+import { diskError, makeFolder, NO_PERMISSION, writeAtomically } from '../../src/core/disk.ts'
+import { FAILURES } from '../../src/core/errors.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 test('many make their folders in one that none has made yet', async () => {
@@ -19,4 +20,23 @@ test('a folder that is there is made, one below a file is not', async () => {
   writeFileSync(join(folder, 'file'), '')
   await expect(makeFolder(join(folder, 'file'))).rejects.toMatchObject({ code: 'EEXIST' })
   await expect(makeFolder(join(folder, 'file', 'a', 'b'))).rejects.toMatchObject({ code: 'ENOTDIR' })
+})
+
+test('a file that cannot be written says what to do about it', async () => {
+  const folder = tempFolder()
+  writeFileSync(join(folder, 'file'), '')
+  const written = (...names: string[]) => writeAtomically(join(folder, ...names), 'text')
+  const fault = { code: 'OUTPUT_FAILED', fix: 'Check the path: a folder of it is not there, or is a file.' }
+  await expect(written('no', 'such')).rejects.toMatchObject(fault)
+  await expect(written('file', 'in')).rejects.toMatchObject(fault)
+  await expect(written('.')).rejects.toMatchObject({ fix: 'Name a file: this is a folder.' })
+})
+
+test.for(['EACCES', 'EPERM', 'EROFS'])('%s is a matter of permissions', (code) => {
+  expect(diskError('cannot read x', Object.assign(new Error(), { code })).fix).toBe(NO_PERMISSION)
+})
+
+test('a full disk has the usual fix', () => {
+  const full = diskError('cannot write x', Object.assign(new Error(), { code: 'ENOSPC' }))
+  expect(full.fix).toBe(FAILURES.OUTPUT_FAILED.fix)
 })

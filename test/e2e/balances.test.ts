@@ -62,6 +62,14 @@ describe('walletlake balances', () => {
     expect(lines.length).toBeGreaterThan(500)
   })
 
+  test('tells why a token is flagged in one line, whatever its symbol holds', async () => {
+    const { stderr } = await runCommand(['balances', output, '--flags'])
+    const flags = stderr.split('\n').filter((line) => line.includes(': invisible ('))
+    expect(flags.length).toBeGreaterThan(0)
+    for (const line of flags) expect(line).toMatch(/^\S.* 0x[0-9a-f]{40}: /)
+    expect(stderr).toMatch(/^,";\ufffd.* 0x[0-9a-f]{40}: /m)
+  })
+
   test('a reader that has seen enough is no failure', async () => {
     const { stderr } = await runCommand(
       ['balances', output, '--format', 'json'],
