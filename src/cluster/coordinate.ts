@@ -25,6 +25,8 @@ export type Coordinating = {
 
 /** Between two looks at the queue. */
 const LOOK_MS = 300
+/** Looks without any worker after which that is said. */
+const LONELY_LOOKS = 10
 /** Looks at an empty queue after which what the record lacks is planned again: an ending unit may just be adding others. */
 const EMPTY_LOOKS = 2
 
@@ -62,12 +64,14 @@ type Phase = { kind: Kind; missing: () => Promise<Unit[]> }
 
 async function finishUnits(going: Coordinating, { kind, missing }: Phase): Promise<void> {
   const { queue, run, plan } = going
-  let [empty, plannings] = [EMPTY_LOOKS, 0]
+  let [empty, plannings, lonely] = [EMPTY_LOOKS, 0, 0]
   for (;;) {
     going.signal.throwIfAborted()
     await queue.server.announce(run)
     const { left, failed } = await queue.counts(plan.id, kind)
     const alive = await queue.server.workers()
+    lonely = alive.size === 0 ? lonely + 1 : 0
+    if (lonely === LONELY_LOOKS) sayLonely(going)
     const lost = await queue.reclaim({ id: plan.id, kind, isAlive: (worker) => alive.has(worker) })
     await noteProgress(going)
     empty = left <= lost ? empty + 1 : 0
@@ -82,6 +86,10 @@ async function finishUnits(going: Coordinating, { kind, missing }: Phase): Promi
     }
     await wait(LOOK_MS, undefined, { signal: going.signal }).catch(() => going.signal.throwIfAborted())
   }
+}
+
+function sayLonely({ plan, onNotice }: Coordinating): void {
+  onNotice(`${plan.job.name}: no worker is there; start one with walletlake worker and the same --queue`)
 }
 
 function sayAgain({ plan, onNotice }: Coordinating, units: readonly Unit[]): void {

@@ -34,6 +34,20 @@ describe.for(SHARED_SERVERS)('a run over a queue on $kind', ({ isMissing, start 
     expect(Object.keys(at.bytesOf('many')).length).toBeGreaterThan(20)
   })
 
+  onServer('says that no worker is there, and goes on once there is one', async () => {
+    const at = await place(server)
+    const run = startCommand(['run', at.job, '--output', 'many', '--queue', server.url], at.env, {
+      cwd: at.folder,
+    })
+    await new Promise<void>((resolve) => {
+      run.stderr?.on('data', (chunk) => {
+        if (String(chunk).includes('no worker is there; start one')) resolve()
+      })
+    })
+    at.startWorker()
+    expect(await run.ended).toMatchObject({ exit: 0 })
+  })
+
   onServer('plans again what an emptied queue lost, and asks nothing twice that is stored', async () => {
     const at = await place(server, ({ count }) =>
       count === 20 ? afterwards(() => server.empty()) : undefined,
