@@ -63,7 +63,10 @@ class ThreadPool implements WritePool {
 
   expect(bytes: number): void {
     this.#expected += bytes
-    if (this.#threads.length === 0 && this.#ended === undefined && this.#mayOpen()) this.#openThread()
+    if (this.#threads.length > 0 || this.#ended !== undefined || !this.#mayOpen()) return
+    this.#openThread()
+    // What waits to be done in this thread is that one's from now on.
+    this.#deal()
   }
 
   readPage(task: PageTask): ReadingPage | undefined {

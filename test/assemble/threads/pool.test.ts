@@ -192,6 +192,23 @@ test('many jobs share few threads; those without one are done here, or take one 
   expect(left()).toEqual([])
 })
 
+test('what waits to be done here goes on in a thread that becomes free meanwhile', async () => {
+  const busy = Array.from({ length: most }, () => openWritePool(pagesIn().context))
+  for (const pool of busy) pool.expect(LARGE)
+  await nextTurn()
+  expect(threads).toHaveLength(most)
+  const { places, context } = pagesIn()
+  const pool = openWritePool(context)
+  const many = Array.from({ length: 200 }, () => places).flat()
+  const staged = Promise.all(many.map((place) => pool.run(task(place), LARGE)))
+  await Promise.all(busy.map((one) => one.close()))
+  pool.expect(LARGE)
+  await nextTurn()
+  expect(threads.length).toBeGreaterThan(most)
+  expect(await staged).toHaveLength(many.length)
+  await pool.close()
+})
+
 test.for([
   { where: 'here', bytes: 1 },
   { where: 'in a thread', bytes: LARGE },
