@@ -20,7 +20,7 @@ import { publish } from '../write/publish.ts'
 import { recallChanges } from '../write/publish-changes.ts'
 import { type Earlier, endOfExport, leftWallets, listingsToRead } from './earlier-export.ts'
 import { keepRaw } from './keep-raw.ts'
-import { rejectLines } from './rejects.ts'
+import { rejectLines, stayingRejects } from './rejects.ts'
 import { settleMoved } from './settle-moved.ts'
 import { bytesOf, cutSlices } from './slices.ts'
 import type { StagedPage } from './staged/stage-page.ts'
@@ -113,7 +113,7 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
   const parts = await assembleTables(finishing, slices, range)
   if (job.keepRaw) await keepRaw({ ...finishing, to })
   const rejected = await rejectLines(finishing, slices)
-  const rejects = [...new Set([...earlier.rejects, ...rejected])].sort()
+  const rejects = [...new Set([...stayingRejects(earlier, slices), ...rejected])].sort()
   const names = [...finishing.listings.keys()]
   const seen = countSeen(slices.map((slice) => seenIn(slice, names)))
   const everSeen = countSeen([...earlier.written.map((one) => new Map(Object.entries(one.seen))), seen])

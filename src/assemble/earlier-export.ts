@@ -15,7 +15,7 @@ export type Earlier = {
   before: Manifest | undefined
   /** What stays, with the transactions in it by wallet. */
   written: readonly Written[]
-  /** Lines of `rejects.ndjson` that stay. */
+  /** Lines of `rejects.ndjson`; those of blocks from `from` on do not stay. */
   rejects: readonly string[]
   /** The files of `before` are as it lists them, so that what changes in them can be told. */
   isComparable: boolean

@@ -1,11 +1,13 @@
+import { keyOfItem } from '../core/item-key.ts'
 import type { Listings } from '../core/listings.ts'
 import type { Job } from '../core/model.ts'
+import { fingerprint, readFingerprints } from '../merge/fingerprints.ts'
 import type { BadItem } from '../merge/frame-items.ts'
 import { badItemsOfPage } from '../merge/page-source.ts'
 import type { Frame } from '../spool/listing.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Earlier } from './earlier-export.ts'
-import { rejectLine } from './reject-line.ts'
+import { parseReject, rejectLine } from './reject-line.ts'
 import type { SliceRows } from './write-slice.ts'
 
 /** What this run rejects, each line once: records that slices could not normalize, and items without a place. */
@@ -20,6 +22,25 @@ export async function rejectLines(
   for (const { item, ...rest } of await badItems(spool.frames(listings).filter(isOurs), spool))
     lines.add(rejectLine(job.chain, { ...rest, transactionHash: null, list: null, record: item }))
   return lines
+}
+
+/** Earlier lines that stay: what stands in blocks that were written again was told again if it is still bad. */
+export function stayingRejects(
+  { rejects, from }: Pick<Earlier, 'rejects' | 'from'>,
+  slices: readonly Pick<SliceRows, 'hashes'>[],
+): string[] {
+  const told = rejects.map((line) => ({ line, ...parseReject(line) }))
+  const asked = new Set(told.map(({ transactionHash }) => fingerprint(transactionHash ?? '')))
+  const again = new Set<number>()
+  if (told.length > 0)
+    for (const { hashes } of slices)
+      for (const one of readFingerprints(hashes)) if (asked.has(one)) again.add(one)
+  const stays = ({ list, record, transactionHash: hash }: (typeof told)[number]) => {
+    const key = list === null ? keyOfItem(record) : ''
+    if (typeof key !== 'string') return key.block < from
+    return hash === null || !again.has(fingerprint(hash))
+  }
+  return told.filter(stays).map(({ line }) => line)
 }
 
 /** Items of these pages that have no place in the chain. */

@@ -76,11 +76,12 @@ function viewsOf(
   const touching = places.filter((place) => ranges.some((one) => mayHold(place, one)))
   const views = new Map<string, View[]>()
   for (const place of touching.sort((a, b) => a.offset - b.offset)) {
-    for (const { wallet, key } of openStaged(place, { readIndex, range }).load()) {
+    for (const { wallet, key, page, at } of openStaged(place, { readIndex, range }).load()) {
       if (!repeated.has(fingerprint(key.hash))) continue
+      const view = { wallet, key, place, isKept: page.index.isKept[at] === true }
       const known = views.get(key.hash)
-      if (known === undefined) views.set(key.hash, [{ wallet, key, place }])
-      else known.push({ wallet, key, place })
+      if (known === undefined) views.set(key.hash, [view])
+      else known.push(view)
     }
   }
   return views
@@ -97,11 +98,14 @@ function movedOf(views: ReadonlyMap<string, readonly View[]>): Moved {
   return { moved, pages }
 }
 
-type View = { wallet: string; key: Place; place: StagedPlace }
+/** `isKept`: it could be normalized. */
+type View = { wallet: string; key: Place; place: StagedPlace; isKept: boolean }
 
+/** A view that could not be normalized has no rows, and gives those of others no place. */
 function settle(views: readonly View[]): MovedTransaction {
   const rising = [...views].sort((a, b) => compareKeys(a.key, b.key))
-  const last = new Map(rising.map(({ wallet, key }) => [wallet, key]))
-  const [lowest = ''] = [...last.keys()].sort()
-  return { key: last.get(lowest) as Place, last }
+  const last = new Map(rising.map((view) => [view.wallet, view]))
+  const byWallet = [...last.values()].sort((a, b) => (a.wallet < b.wallet ? -1 : 1))
+  const { key } = byWallet.find(({ isKept }) => isKept) ?? (byWallet[0] as View)
+  return { key, last: new Map(byWallet.map((view) => [view.wallet, view.key])) }
 }

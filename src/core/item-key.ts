@@ -31,12 +31,15 @@ export function keyOfItem(item: unknown): ItemKey | string {
   if (typeof txHash !== 'string' || txHash === '') return `txHash is missing: ${show(txHash)}`
   const times = timesOf({
     seconds: wholeNumber(blockTimestamp),
-    ms: blockTimestampMilliseconds == null ? null : wholeNumber(blockTimestampMilliseconds),
+    ms: isAbsent(blockTimestampMilliseconds) ? null : wholeNumber(blockTimestampMilliseconds),
   })
   if (times === undefined) return `blockTimestamp is not a time: ${show(blockTimestamp)}`
   const { timeMs, lastMs, second } = times
   return { block, index, hash: lowerCase(txHash), timeMs, lastMs, second }
 }
+
+/** Empty text of an optional field is none (CONTRACT section 2). */
+const isAbsent = (value: unknown) => value === undefined || value === null || value === ''
 
 /** A block's time as both of its fields give it; undefined where that is none. `ms` is null where it is absent. */
 function timesOf({
