@@ -33,7 +33,7 @@ export function startBounds({ maxRequests, deadlineMs, signal }: Bounds, words: 
   return {
     signal: stop.signal,
     spend: () => {
-      if (sent === maxRequests) throw reached(`budget of ${maxRequests} requests`)
+      if (sent === maxRequests) throw reached(`budget of ${maxRequests} request${sent === 1 ? '' : 's'}`)
       sent += 1
     },
     end: () => {
