@@ -1,4 +1,4 @@
-import type { Figures } from '../core/figures.ts'
+import { type Figures, hasEnded } from '../core/figures.ts'
 import type { Log } from '../report/log.ts'
 import { counted, grouped } from '../report/words.ts'
 import type { RunOptions } from '../run/run.ts'
@@ -42,7 +42,7 @@ export async function openLive(args: LogArguments): Promise<Live> {
 
 function plainProgress(watched: readonly { name: string; figures: Figures }[]): string {
   return watched
-    .filter(({ figures }) => figures.phase !== 'done')
+    .filter(({ figures }) => !hasEnded(figures))
     .map(({ name, figures }) => `${name}: ${plainWords(figures)}`)
     .join('; ')
 }

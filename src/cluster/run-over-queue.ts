@@ -4,7 +4,7 @@ import { type Bounds, startBounds } from '../client/bounds.ts'
 import { quotaName } from '../client/gate/quota-book.ts'
 import { requireService } from '../client/open-requester.ts'
 import { toExportError } from '../core/errors.ts'
-import { type Figures, newFigures } from '../core/figures.ts'
+import { endFigures, type Figures, newFigures } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import type { Job } from '../core/model.ts'
 import { writeRunReport } from '../report/run-report.ts'
@@ -57,7 +57,7 @@ async function runPlan(planned: Planned, running: Running): Promise<JobResult & 
   const result = await runLocked(planned, running).catch((thrown: unknown): JobResult => {
     return { job, state: 'failed', error: toExportError(thrown) }
   })
-  Object.assign(figures, { phase: 'done', endedMs: Date.now() })
+  endFigures(figures, result.error)
   await writeRunReport({ id: running.id, ...result, figures }).catch(() =>
     running.options.onNotice?.(`${job.name}: the run's report could not be written`),
   )

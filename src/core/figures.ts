@@ -1,11 +1,12 @@
-import type { FailureCode } from './errors.ts'
+import type { ExportError, FailureCode } from './errors.ts'
 import type { BlockRange } from './model.ts'
 import type { NamedWallets } from './named-wallets.ts'
 import type { TableName } from './table/index.ts'
 
 /** What one job has done so far; updated in place, read by progress, summary and the run's report. */
 export type Figures = {
-  phase: 'waiting' | 'reading' | 'writing' | 'done'
+  /** `stopped`: before its end, by a signal, a deadline or a budget; `failed`: by anything else. */
+  phase: 'waiting' | 'reading' | 'writing' | 'done' | 'stopped' | 'failed'
   /** Whether the service ever gave a good answer in this run, and why the newest tries failed where they did. */
   service: { hasAnswered: boolean; trouble: string | undefined }
   startedMs: number
@@ -95,6 +96,21 @@ export function newFigures(wallets: number, now: number): Figures {
     ...unknown,
   }
 }
+
+/** Notes that a job has ended, and how: with this error, if any. */
+export function endFigures(figures: Figures, error: ExportError | undefined): void {
+  figures.phase = error === undefined ? 'done' : STOPS.has(error.code) ? 'stopped' : 'failed'
+  figures.endedMs = Date.now()
+}
+
+/** True once nothing more becomes of a job. */
+export function hasEnded({ phase }: Pick<Figures, 'phase'>): boolean {
+  return ENDS.includes(phase)
+}
+
+const ENDS: readonly Figures['phase'][] = ['done', 'stopped', 'failed']
+/** Ends that somebody wanted. */
+const STOPS: ReadonlySet<FailureCode> = new Set(['INTERRUPTED', 'TERMINATED', 'BUDGET_REACHED'])
 
 /** What is lacking in an export that did not fail. */
 export function lackOf({ rejects, missing }: Figures): FailureCode | undefined {

@@ -1,5 +1,5 @@
 import { createLogUpdate } from 'log-update'
-import type { Figures } from '../core/figures.ts'
+import { type Figures, hasEnded } from '../core/figures.ts'
 import { counted, grouped, lasting } from './words.ts'
 
 type Watched = { name: string; figures: Figures }
@@ -36,18 +36,27 @@ export type ProgressState = { jobs: readonly Watched[]; pausedMs: number; now: n
 
 /** The display's text: a line a job, none wider than the terminal. */
 export function progressLines({ jobs, pausedMs, now, columns = 80 }: ProgressState): string {
-  const busy = jobs.filter(({ figures }) => figures.phase !== 'done')
+  const busy = jobs.filter(({ figures }) => !hasEnded(figures))
   const shown = jobs.length <= MOST_JOBS ? jobs : busy.slice(0, MOST_JOBS)
   const width = Math.min(20, Math.max(4, ...shown.map(({ name }) => name.length)))
   const lines = shown.flatMap((job) => [jobLine(job, { width, now }), ...troubleLine(job)])
-  if (shown.length < jobs.length) lines.push(`… ${jobs.length - busy.length} of ${jobs.length} jobs done`)
+  if (shown.length < jobs.length) lines.push(endedLine(jobs))
   if (pausedMs > 0) lines.push(`waiting ${lasting(pausedMs)}: the service asked for a pause (429)`)
   return lines.map((line) => line.slice(0, Math.max(20, columns - 1))).join('\n')
 }
 
+/** How many jobs have ended, and how. */
+function endedLine(jobs: readonly Watched[]): string {
+  const count = (phase: Figures['phase']) => jobs.filter(({ figures }) => figures.phase === phase).length
+  const others = (['stopped', 'failed'] as const).filter((phase) => count(phase) > 0)
+  const words = others.map((phase) => `, ${grouped(count(phase))} ${phase}`)
+  return `… ${grouped(count('done'))} of ${counted(jobs.length, 'job')} done${words.join('')}`
+}
+
 /** Why a job does not get on, below its line. */
-function troubleLine({ figures: { phase, service } }: Watched): string[] {
-  return phase === 'done' || service.trouble === undefined ? [] : [`  asking again: ${service.trouble}`]
+function troubleLine({ figures }: Watched): string[] {
+  const { service } = figures
+  return hasEnded(figures) || service.trouble === undefined ? [] : [`  asking again: ${service.trouble}`]
 }
 
 function jobLine({ name, figures }: Watched, { width, now }: { width: number; now: number }): string {
@@ -59,8 +68,10 @@ function jobLine({ name, figures }: Watched, { width, now }: { width: number; no
   const rate = `${((figures.requests * 1000) / elapsed).toFixed(1)} req/s`
   const refused = figures.refusals > 0 ? [`${grouped(figures.refusals)} 429s`] : []
   const parts = [counted(figures.pages, 'page'), `${grouped(figures.items)} txs`, rate, ...refused]
-  if (figures.phase === 'done')
-    return `${label}  done  ${[counted(figures.pages, 'page'), counted(rows, 'row'), rate, ...refused].join(', ')}`
+  if (hasEnded(figures)) {
+    const told = [counted(figures.pages, 'page'), counted(rows, 'row'), rate, ...refused]
+    return `${label}  ${figures.phase}  ${told.join(', ')}`
+  }
   return `${label} ${bar(figures.share)} ${parts.join(' ')}${timeLeft(figures, now)}`
 }
 

@@ -14,7 +14,7 @@ import { areFilesInPlace, type Sizes } from '../assemble/find-export.ts'
 import type { Requester } from '../client/request.ts'
 import { readTextIfAny, writeAtomically } from '../core/disk.ts'
 import { type ExportError, toExportError } from '../core/errors.ts'
-import type { Figures } from '../core/figures.ts'
+import { endFigures, type Figures } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import { REJECTS_FILE } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
@@ -49,6 +49,12 @@ export type JobResult = {
 
 /** Runs one job to its end. Never throws: a failure is part of the result, and what was received stays for a resume. */
 export async function exportJob(run: JobRun): Promise<JobResult> {
+  const result = await exportOrFail(run)
+  endFigures(run.figures, result.error)
+  return result
+}
+
+async function exportOrFail(run: JobRun): Promise<JobResult> {
   const { job } = run
   try {
     const release = await lockOutput(privateFolder(job))
@@ -59,9 +65,6 @@ export async function exportJob(run: JobRun): Promise<JobResult> {
     }
   } catch (thrown) {
     return { job, state: 'failed', error: toExportError(thrown) }
-  } finally {
-    run.figures.phase = 'done'
-    run.figures.endedMs = Date.now()
   }
 }
 

@@ -28,6 +28,12 @@ test('says nothing of refusals where there were none, nor slows down once a job 
   expect(text).toBe('night  done  1,234 pages, 0 rows, 80.0 req/s')
 })
 
+test.for(['stopped', 'failed'] as const)('does not call a job done that %s', (phase) => {
+  const ended = { ...reading, phase, endedMs: 5_000 }
+  const text = progressLines(state({ jobs: [{ name: 'night', figures: ended }], now: 60_000 }))
+  expect(text).toBe(`night  ${phase}  1,234 pages, 0 rows, 80.0 req/s`)
+})
+
 test('keeps every line within the terminal and says why it waits', () => {
   const jobs = Array.from({ length: 3 }, (_, at) => ({
     name: `a-very-long-job-name-number-${at}`,
@@ -57,6 +63,13 @@ test('sums up jobs that do not fit on a screen', () => {
   const lines = progressLines(state({ jobs })).split('\n')
   expect(lines).toHaveLength(13)
   expect(lines.at(-1)).toBe('… 5 of 30 jobs done')
+  const ends = ['done', 'stopped', 'failed', 'failed'] as const
+  const ended = jobs.map((job, at) => ({ ...job, figures: { ...reading, phase: ends[at] ?? reading.phase } }))
+  expect(
+    progressLines(state({ jobs: ended }))
+      .split('\n')
+      .at(-1),
+  ).toBe('… 1 of 30 jobs done, 1 stopped, 2 failed')
 })
 
 test('lets no control character of a stranger reach a terminal', () => {

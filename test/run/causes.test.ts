@@ -49,9 +49,16 @@ test('ends with exit 5 and what to change at a web page', async () => {
 
 test('ends with exit 4 and the address that was asked at a first 404', async () => {
   const { url } = await startServer(() => ({ status: 404, body: '' }))
-  const { code, error } = await runAt(`${url}/other`)
+  const { code, error, figures } = await runAt(`${url}/other`)
   expect(FAILURES[code ?? 'BUG'].exit).toBe(4)
+  expect(figures?.phase).toBe('failed')
   expect(error?.fix).toContain(`Asked was ${url}/other/v1/chains/43114/addresses/${WALLET}/transactions.`)
+})
+
+test('tells a run that was stopped from one that failed', async () => {
+  const { url } = await startServer(() => ({ body: { transactions: [] } }))
+  expect((await runAt(url, { maxRequests: 0 })).figures?.phase).toBe('stopped')
+  expect((await runAt(url)).figures?.phase).toBe('done')
 })
 
 test('says nothing of a moment of trouble once the service has answered', async () => {
