@@ -63,14 +63,21 @@ function writtenLine({ written }: Figures): string[] {
 }
 
 /** Where the next run goes on: no wallet has a block that another lacks. */
-function readToLine({ kind, endBlock }: Job, { endBlock: end }: Figures): string[] {
+function readToLine({ kind, startBlock, endBlock }: Job, { endBlock: end }: Figures): string[] {
   if (kind === 'blocks' || endBlock !== undefined || end === undefined) return []
+  if (end <= startBlock) return [nothingYetLine(startBlock)]
   return [`  each wallet was read to block ${end - 1}; the next run looks at the last blocks again`]
+}
+
+/** Where no block was read to name: no wallet of the job has shown a transaction so far. */
+function nothingYetLine(startBlock: number): string {
+  const where = startBlock === 0 ? '' : ` from block ${startBlock} on`
+  return `  no transactions yet${where}; the next run looks again`
 }
 
 /** A job without `endBlock` asks every time; one with it is over once it is complete. */
 function unchangedLines(job: Job, figures: Figures): string[] {
-  const { name } = job
+  const { name, startBlock } = job
   const output = nameOfOutput(job)
   const { requests, endBlock = 0, emptyWallets } = figures
   const empty = emptyWalletLines(emptyWallets, labelsOf(job.wallets))
@@ -82,7 +89,9 @@ function unchangedLines(job: Job, figures: Figures): string[] {
     ]
   return [
     `${name}: nothing new (${counted(requests, 'request')})`,
-    `  ${output} goes up to block ${endBlock - 1} for each wallet`,
+    endBlock <= startBlock
+      ? nothingYetLine(startBlock)
+      : `  ${output} goes up to block ${endBlock - 1} for each wallet`,
     ...empty,
   ]
 }

@@ -184,3 +184,17 @@ test('names the block that each wallet was read to, where a later run goes on', 
   expect(told({ endBlock: undefined }).split('\n')).toContain(line)
   expect(told({ endBlock: 421 })).not.toContain('was read to')
 })
+
+test.for([
+  { startBlock: 0, line: '  no transactions yet; the next run looks again' },
+  { startBlock: 1000, line: '  no transactions yet from block 1000 on; the next run looks again' },
+])('names no block where nothing was found from block $startBlock on', ({ startBlock, line }) => {
+  for (const state of ['complete', 'unchanged']) {
+    const text = summaryOf(
+      { endBlock: startBlock, written: undefined },
+      { state, job: { ...job, startBlock, endBlock: undefined } },
+    )
+    expect(text.split('\n')).toContain(line)
+    expect(text).not.toMatch(/to block/)
+  }
+})
