@@ -25,7 +25,7 @@ export type PastRun = {
 export async function readPastRuns(output: string): Promise<PastRun[]> {
   const runs: PastRun[] = []
   for await (const report of readReports(output)) if (isPastRun(report)) runs.push(report)
-  return runs
+  return runs.sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt))
 }
 
 /** What stands in `runs/` of an output, the newest first; what is no report is passed over. */

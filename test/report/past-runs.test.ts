@@ -17,6 +17,18 @@ test('gives the runs of an output, the newest first', async () => {
   expect((await readPastRuns(output)).map(({ run }) => run)).toEqual(['03', '02', '01'])
 })
 
+test('gives runs that began in one second by the milliseconds of their reports', async () => {
+  const output = tempFolder()
+  mkdirSync(join(output, 'runs'))
+  const begun = { aaaaaa: '.300Z', bbbbbb: '.100Z', cccccc: '.200Z' }
+  for (const [run, ms] of Object.entries(begun))
+    writeFileSync(
+      join(output, 'runs', `20250101T000000Z-${run}.json`),
+      JSON.stringify({ ...RUN, run, startedAt: `2025-01-01T00:00:00${ms}` }),
+    )
+  expect((await readPastRuns(output)).map(({ run }) => run)).toEqual(['aaaaaa', 'cccccc', 'bbbbbb'])
+})
+
 test.for([
   '',
   '{',
