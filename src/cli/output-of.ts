@@ -28,7 +28,7 @@ export const OUTPUT_OR_JOB = 'the output (a folder or s3://bucket/prefix), or it
 /**
  * Takes an output folder (or the `manifest.json` in it), a place in an object store, or a job file; of a job file the output is the
  * one that the job writes to. Of an object store the files of these tables are fetched, of all where none is named. Throws
- * JOB_INVALID for a job file with mistakes, USAGE where there is neither a folder nor a file, and what fetching throws.
+ * JOB_INVALID for a job file with mistakes, USAGE where the folder or file is not there, and what fetching throws.
  */
 export async function outputOf(word: string, tables?: readonly TableName[]): Promise<NamedOutput> {
   return readable(await placeOf(word), tables)
@@ -54,6 +54,7 @@ export async function placeOf(word: string): Promise<Omit<NamedOutput, 'name'>> 
   if (basename(word) === MANIFEST_FILE) return { output: dirname(word), store: undefined, job: undefined }
   if (entry === undefined && !JOB_ENDINGS.includes(extname(word))) throw nothingThere(word)
   const job = await readJob(word, { overrides: {}, env: process.env })
+  if (job.store === undefined) await requireFolderOf(job)
   return { output: job.output, store: job.store, job }
 }
 
@@ -64,6 +65,14 @@ function placeNamed(word: string): Omit<NamedOutput, 'name'> {
       fix: 'Name it as s3://bucket/prefix; AWS_ENDPOINT_URL_S3 says where the store is, if it is not AWS.',
     })
   return { output: workFolder(store, stateFolderOf(undefined, process.env)), store, job: undefined }
+}
+
+async function requireFolderOf({ file, output }: Job): Promise<void> {
+  const entry = await stat(output).catch(() => undefined)
+  if (entry?.isDirectory()) return
+  throw new ExportError('USAGE', `there is no output folder ${output} of the job ${file}`, {
+    fix: "Start this in the folder where the job was run: a job's output counts from the working folder.",
+  })
 }
 
 const JOB_ENDINGS = ['.yaml', '.yml', '.json']

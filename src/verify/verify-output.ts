@@ -1,9 +1,9 @@
-import { stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExportError } from '../core/errors.ts'
-import { MANIFEST_FILE, type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
+import { MANIFEST_FILE, type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
-import { TABLES } from '../core/table/index.ts'
+import { TABLE_NAMES, TABLES } from '../core/table/index.ts'
 import { type Findings, openFindings } from '../read/findings.ts'
 import { readManifest } from '../read/read-manifest.ts'
 import { openRows } from '../read/rows.ts'
@@ -46,11 +46,13 @@ export type VerifyOptions = {
  * Re-hashes every file of an output, re-reads every row and checks keys, order, counts, coverage and ledger
  * arithmetic (CONTRACT section 4). Memory is bounded; scratch space is taken under the system's temporary folder.
  *
- * @throws ExportError USAGE where the folder does not exist. What is wrong inside it is a problem, not a throw.
+ * @throws ExportError USAGE where the folder does not exist or never held an export. What is wrong with one is a problem,
+ * not a throw.
  */
 export async function verifyOutput(folder: string, options: VerifyOptions = {}): Promise<Verdict> {
   const entry = await stat(folder).catch(() => undefined)
   if (!entry?.isDirectory()) throw new ExportError('USAGE', `there is no output folder ${folder}`)
+  await requireTraces(folder)
   const findings = openFindings()
   const isFinished = !(await isUnderWay(folder))
   const manifest = await readManifest(folder, findings)
@@ -70,6 +72,17 @@ export async function verifyOutput(folder: string, options: VerifyOptions = {}):
     problems: findings.told(),
   }
 }
+
+/** Without its manifest, an export is still known by what else a run leaves: that is damage, and no wrong folder. */
+async function requireTraces(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => TRACES)
+  if (names.some((name) => TRACES.includes(name))) return
+  throw new ExportError('USAGE', `${folder} holds no finished export (no ${MANIFEST_FILE})`, {
+    fix: 'Name the output folder of a run, such as output/mine, or its job file.',
+  })
+}
+
+const TRACES: readonly string[] = [MANIFEST_FILE, PRIVATE_FOLDER, REJECTS_FILE, 'runs', ...TABLE_NAMES]
 
 async function isUnderWay(folder: string): Promise<boolean> {
   const there = (name: string) =>

@@ -106,6 +106,29 @@ test('refuses a folder that does not exist as wrong usage', async () => {
   await expect(verifyOutput(join(folder, 'nowhere'))).rejects.toMatchObject({ code: 'USAGE' })
 })
 
+test.for([
+  { what: 'an empty folder', holds: [] },
+  { what: 'a folder of other things', holds: ['notes', 'photos'] },
+])('refuses $what as wrong usage, and not as damage', async ({ holds }) => {
+  for (const name of holds) await mkdir(join(folder, name))
+  await expect(verifyOutput(folder)).rejects.toMatchObject({
+    code: 'USAGE',
+    message: `${folder} holds no finished export (no manifest.json)`,
+  })
+})
+
+test.for(['.walletlake', 'runs', 'rejects.ndjson', ...TABLE_NAMES])(
+  'finds damage where a folder with %s has no manifest',
+  async (name) => {
+    await mkdir(join(folder, name))
+    const { ok, problems } = await verifyOutput(folder)
+    expect({ ok, problems }).toEqual({
+      ok: false,
+      problems: ['manifest.json: cannot be read (ENOENT)'],
+    })
+  },
+)
+
 test('tells at most fifty problems and counts the others', async () => {
   const manifest = await writeLake(folder, goodLake())
   const [wallet] = manifest.coverage
