@@ -10,12 +10,19 @@ export async function main(argv: readonly string[]): Promise<number> {
     const program = await buildProgram(argv, (code) => {
       exit = code
     })
-    await program.parseAsync(argv.length === 0 ? ['--help'] : [...argv], { from: 'user' })
+    await program.parseAsync(wordsOf(argv), { from: 'user' })
     return exit
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
     return reportFailure(thrown, argv)
   }
+}
+
+/** What the program is to read: `help` of a word that is no command is as wrong as the word alone. */
+function wordsOf(argv: readonly string[]): string[] {
+  const [first, ...rest] = argv
+  if (first === undefined) return ['--help']
+  return first === 'help' && rest[0] !== undefined && commandOf(argv) === undefined ? rest : [...argv]
 }
 
 /** Says on stderr what ended a command line, and gives its exit code. */

@@ -13,6 +13,8 @@ test.for([
   { args: ['--bogus', 'run', 'jobs/demo.yaml'], says: "unknown option '--bogus'" },
   { args: ['run', 'jobs/demo.yaml', '--ouput', 'x'], says: "'--ouput' (Did you mean --output?)" },
   { args: ['statsu', 'jobs/demo.yaml'], says: "unknown command 'statsu' (Did you mean status?)" },
+  { args: ['help', 'rn'], says: "unknown command 'rn' (Did you mean run?)" },
+  { args: ['help', 'foo'], says: "unknown command 'foo'" },
   { args: ['serve', 'here'], says: "too many arguments for 'serve'" },
   { args: ['run', 'jobs/demo.yaml', '--output'], says: "'--output <place>' argument missing" },
   {
@@ -27,6 +29,16 @@ test.for([
   expect(stderr).toMatch(/^USAGE: .+\nfix: .+\n$/)
   expect(stderr).toContain(says)
   expect(exit).toBe(2)
+})
+
+test('help gives the help of a command', async () => {
+  const { exit, stdout, stderr } = await runInProcess(['help', 'run'])
+  expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
+  expect(stdout).toBe((await runInProcess(['run', '--help'])).stdout)
+})
+
+test('help of an unknown word prints no help before it complains', async () => {
+  expect((await runInProcess(['help', 'rn'])).stdout).toBe('')
 })
 
 test('suggests nothing for a word that is near to none', async () => {
