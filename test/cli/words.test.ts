@@ -24,6 +24,14 @@ test.for([
   { args: ['serve', '--quota', 'many'], says: '--quota: found many, expected a number' },
   { args: ['serve', '--replay-from', '4'], says: '--replay-from needs --replay' },
   { args: ['load', 'x', '--commit', 'never'], says: 'Allowed choices are load, file' },
+  { args: ['convert', 'x', '--to', 'konly'], says: "'konly' is invalid. Did you mean koinly? Allowed" },
+  { args: ['convert', 'x', '--to', 'Koinly'], says: 'Did you mean koinly?' },
+  { args: ['convert', 'x', '--to', 'koinly', '--swaps', 'pairs'], says: 'Did you mean pair?' },
+  { args: ['query', 'x', 'y', '--format', 'jsn'], says: 'Did you mean json?' },
+  {
+    args: ['webhooks', 'remov', 'x'],
+    says: "'remov' is invalid for argument 'action'. Did you mean remove?",
+  },
 ])('tells what is wrong with $args', async ({ args, says }) => {
   const { exit, stderr } = await runInProcess(args)
   expect(stderr).toMatch(/^USAGE: .+\nfix: .+\n$/)
