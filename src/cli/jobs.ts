@@ -73,7 +73,9 @@ export async function readJobs(
   if (foreign !== undefined) throw foreign
   if (failures.length > 0) {
     const messages = failures.map((reason) => (reason as ExportError).message)
-    throw new ExportError('JOB_INVALID', uniteComplaints(messages))
+    const [fix, ...others] = new Set(failures.map((reason) => (reason as ExportError).fix))
+    const isCommon = fix !== undefined && others.length === 0
+    throw new ExportError('JOB_INVALID', uniteComplaints(messages), isCommon ? { fix } : {})
   }
   return read.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 }

@@ -29,7 +29,8 @@ export function openComplaints(): Complaints {
   return {
     complain: (complaint) => complaints.push(complaint),
     throwIfAny: () => {
-      if (complaints.length > 0) throw new ExportError('JOB_INVALID', listComplaints(complaints))
+      if (complaints.length === 0) return
+      throw new ExportError('JOB_INVALID', listComplaints(complaints), fixOf(complaints))
     },
   }
 }
@@ -43,6 +44,18 @@ export function against(given: Given, expected: string, didYouMean?: string): Co
 export function uniteComplaints(messages: readonly string[]): string {
   return [...new Set(messages.flatMap((message) => message.split(/\n(?! )/)))].join('\n')
 }
+
+/** Where no line of a file is wrong, the advice is of options and variables; else that of the table of failures. */
+function fixOf(complaints: readonly Complaint[]): { fix?: string } {
+  const names = complaints.map(({ place }) => ('option' in place ? place.option : undefined))
+  if (names.includes(undefined)) return {}
+  const isOption = (name: string | undefined) => name?.startsWith('--') ?? false
+  if (names.every(isOption)) return { fix: `Correct the options named above. ${OPTIONS_HELP}` }
+  if (names.some(isOption)) return { fix: `Correct the options and variables named above. ${OPTIONS_HELP}` }
+  return { fix: 'Correct the environment variables named above.' }
+}
+
+const OPTIONS_HELP = '`walletlake run --help` describes the options.'
 
 const SHOWN_COMPLAINTS = 1_000
 

@@ -42,3 +42,32 @@ test.for(['run', 'init'])('holds a wallet given to %s to its checksum', async (c
   expect(stderr).toContain(`JOB_INVALID: --address: found "${wrong}",`)
   expect(stderr).toContain('by its checksum (EIP-55)')
 })
+
+const OF_OPTIONS = 'fix: Correct the options named above. `walletlake run --help` describes the options.\n'
+
+test.for([
+  { words: ['--address', '0x12'] },
+  { words: ['--address', A, '--tables', 'nothing'] },
+  { words: ['--address', A, '--concurrency', '0'] },
+])('advises to correct the options where no file was given: $words', async ({ words }) => {
+  const { stderr } = await runInProcess(['plan', '--chain', '1', '--base-url', 'demo', ...words])
+  expect(plainName(stderr)).toContain(OF_OPTIONS)
+})
+
+test('advises to correct what is wrong: options, variables or lines of the file', async () => {
+  const folder = await folderWith({ 'good.yaml': LEAST, 'bad.yaml': `${LEAST}format: xml\n` })
+  const [good, bad] = [join(folder, 'good.yaml'), join(folder, 'bad.yaml')]
+  const fixOf = async (args: string[], env: Record<string, string> = {}) =>
+    plainName(/fix: .*\n/.exec((await runInProcess(['validate', ...args], env)).stderr)?.[0] ?? '')
+  const [option, variable] = [['--concurrency', '0'], { WALLETLAKE_BASE_URL: 'nowhere' }]
+  expect(await fixOf([good, '--base-url', 'demo', ...option])).toBe(OF_OPTIONS)
+  expect(await fixOf([good], variable)).toBe('fix: Correct the environment variables named above.\n')
+  expect(await fixOf([good, ...option], variable)).toContain('Correct the options and variables named above.')
+  expect(await fixOf([bad, '--base-url', 'demo', ...option])).toContain('Correct the lines named above.')
+  expect(await fixOf([good, bad, '--base-url', 'demo', ...option])).toContain(
+    'Correct the lines named above.',
+  )
+})
+
+/** The program by its own name, however this process was started. */
+const plainName = (text: string) => text.replace(/`\S.* (run|schema)/, '`walletlake $1')
