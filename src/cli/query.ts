@@ -23,8 +23,8 @@ export function queryCommand(program: Command): void {
   addExamples(
     command,
     [
-      `query output/demo "select wallet_label, sum(value) from ledger where asset_type = 'native' group by all"`,
-      'what each wallet gained or spent, in wei',
+      'query output/demo "select sum(value) from transactions"',
+      'what all transactions carried, in wei, to the last digit',
     ],
     [
       'query output/demo < balances.sql --format csv > balances.csv',

@@ -28,9 +28,10 @@ export function workerCommand(program: Command): void {
 }
 
 const EPILOGUE = `
-A worker needs no job file: \`run --queue\` keeps the plan beside the output, in an
-object store or a folder that all machines see under the same path. It needs the
-same WALLETLAKE_API_KEY. SIGTERM ends it: units under way are finished or handed back.`
+A worker needs no job file: \`run --queue\` keeps the plan beside the output, in
+an object store or a folder that all machines see under the same path. It needs
+the same WALLETLAKE_API_KEY. SIGTERM ends it: units under way are finished or
+handed back.`
 
 /** After the time for shutdown, where the queue is away. */
 const LATE_MS = 5_000

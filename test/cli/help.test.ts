@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'vitest'
+import { programName } from '../../src/cli/program-name.ts'
+import { runInProcess } from '../helpers/in-process.ts'
+
+const COMMANDS = [
+  ...['demo', 'init', 'run', 'worker', 'plan', 'validate', 'status', 'verify', 'balances', 'convert'],
+  ...['report', 'query', 'compact', 'load', 'audit', 'reindex', 'watch', 'webhooks', 'schema', 'serve'],
+]
+
+/** The help as users of an installed program see it. */
+const helpOf = async (...args: string[]) =>
+  (await runInProcess([...args, '--help'])).stdout.replaceAll(programName(), 'walletlake')
+
+test('the help names these commands and no other', async () => {
+  const [, list = ''] = (await helpOf()).split('Commands:\n')
+  const named = [...list.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)
+  expect(named.filter((name) => name !== 'help' && name !== 'walletlake')).toEqual(COMMANDS)
+})
+
+describe('no line of the help is wider than 80 columns', () => {
+  test.for([[], ...COMMANDS.map((name) => [name])])('of %j', async (words) => {
+    const lines = (await helpOf(...words)).split('\n')
+    expect(lines.length).toBeGreaterThan(5)
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+  })
+})
