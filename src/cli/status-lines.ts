@@ -21,6 +21,7 @@ export function statusLines(status: OutputStatus, known?: Known): string[] {
   const labels = labelsOf(known?.job.wallets ?? [])
   return [
     job === null ? `${output}: ${state}` : `${job}: ${state} (${output})`,
+    ...inUseLine(status),
     ...unfinishedLine(status, known),
     ...contentLines(status),
     ...lastRunLine(status),
@@ -28,6 +29,11 @@ export function statusLines(status: OutputStatus, known?: Known): string[] {
     ...emptyWalletLines(emptyWallets, labels),
     ...removedWalletLines(removedWallets, labels),
   ]
+}
+
+function inUseLine({ inUseSince }: OutputStatus): string[] {
+  const since = Date.parse(inUseSince ?? '')
+  return Number.isNaN(since) ? [] : [`  a run is in progress since ${minuteOf(since)}`]
 }
 
 function unfinishedLine({ unfinished }: OutputStatus, known: Known | undefined): string[] {

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { ExportError } from '../core/errors.ts'
+import { holderOf } from '../core/lock/lock.ts'
 import { type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { emptyWalletsIn, type NamedWallets, removedWalletsIn } from '../core/named-wallets.ts'
@@ -15,6 +16,8 @@ export type OutputStatus = {
   job: string | null
   output: string
   state: JobState['state']
+  /** Since when a run, or another command that changes the output, is at it (ISO time); null where none is. */
+  inUseSince: string | null
   chain: string | null
   /** Blocks of the export, the end exclusive; null where nothing is exported. */
   blocks: BlockRange | null
@@ -77,6 +80,7 @@ async function describe({ output, state, pages, items, manifest }: Inspected): P
     job: manifest?.job.name ?? null,
     output,
     state,
+    inUseSince: (await holderOf(join(output, PRIVATE_FOLDER)))?.startedAt ?? null,
     chain: manifest?.job.chain ?? null,
     blocks,
     ...timesOf(runs, { blocks, chain: manifest?.job.chain }),

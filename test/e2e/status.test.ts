@@ -1,6 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { lockOutput } from '../../src/core/lock/lock.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
 import { runCommand } from '../helpers/command.ts'
 import { startLoopback } from '../helpers/loopback.ts'
@@ -55,6 +57,20 @@ describe('walletlake status', () => {
     const tables = Object.values(outputs[0].tables as Record<string, { rows: number; bytes: number }>)
     expect(tables.reduce((sum, { rows }) => sum + rows, 0)).toBe(outputs[0].rows)
     expect(tables.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(outputs[0].bytes)
+  })
+
+  test('says that a run is in progress, and nothing of a lock that a dead process left', async () => {
+    const { job, output } = writeJob()
+    expect(await run(job)).toBe(0)
+    const idle = (await runCommand(['status', job])).stdout
+    const release = await lockOutput(join(output, '.walletlake'))
+    const line = /\n {2}a run is in progress since \d{4}-\d\d-\d\d \d\d:\d\d UTC\n/
+    expect((await runCommand(['status', job])).stdout).toMatch(line)
+    expect((await runCommand(['status', output])).stdout).toMatch(line)
+    await release()
+    const dead = { pid: 2 ** 31 - 1, host: hostname(), startedAt: '2025-01-01T00:00:00.000Z', ticks: null }
+    writeFileSync(join(output, '.walletlake', 'lock'), JSON.stringify(dead))
+    expect((await runCommand(['status', job])).stdout).toBe(idle)
   })
 
   test('of an unfinished run says what is kept, with and without its job', async () => {

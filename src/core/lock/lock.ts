@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { diskError, makeFolder, readTextIfAny } from '../disk.ts'
 import { ExportError } from '../errors.ts'
-import { describeSelf, isAlive, isThere, parseHolder } from './holder.ts'
+import { describeSelf, type Holder, isAlive, isThere, parseHolder } from './holder.ts'
 
 /**
  * Takes the output for this process; resolves with what gives it back. A lock left by a dead process is taken over.
@@ -29,6 +29,12 @@ export async function lockOutput(folder: string, doing = 'exporting'): Promise<(
     throw diskError(`cannot lock the output ${folder}`, cause)
   }
   throw new ExportError('OUTPUT_LOCKED', `another run keeps taking the lock ${path}`)
+}
+
+/** Who holds an output now; undefined where nobody does, or a dead process left its lock. */
+export async function holderOf(folder: string): Promise<Holder | undefined> {
+  const holder = parseHolder((await readTextIfAny(join(folder, 'lock'))) ?? '')
+  return holder !== undefined && (await isAlive(holder)) ? holder : undefined
 }
 
 /** How often, and how far apart, a lock is tried that others are just taking over. */
