@@ -41,7 +41,8 @@ export function progressLines({ jobs, pausedMs, now, columns = 80 }: ProgressSta
   const width = Math.min(20, Math.max(4, ...shown.map(({ name }) => name.length)))
   const lines = shown.flatMap((job) => [jobLine(job, { width, now }), ...troubleLine(job)])
   if (shown.length < jobs.length) lines.push(endedLine(jobs))
-  if (pausedMs > 0) lines.push(`waiting ${lasting(pausedMs)}: the service asked for a pause (429)`)
+  if (pausedMs > 0 && busy.length > 0)
+    lines.push(`waiting ${lasting(pausedMs)}: the service asked for a pause (429)`)
   return lines.map((line) => line.slice(0, Math.max(20, columns - 1))).join('\n')
 }
 

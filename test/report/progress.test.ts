@@ -45,6 +45,11 @@ test('keeps every line within the terminal and says why it waits', () => {
   expect(lines[3]).toContain('waiting 7.0 s')
 })
 
+test('waits for nothing any more once all jobs have ended', () => {
+  const ended = { ...reading, phase: 'stopped' as const }
+  expect(progressLines(state({ jobs: [{ name: 'a', figures: ended }], pausedMs: 400 }))).not.toContain('wait')
+})
+
 test('says below a job why it does not get on', () => {
   const service = { hasAnswered: false, trouble: 'nothing listens at http://127.0.0.1:8787 (ECONNREFUSED)' }
   const trouble = state({ jobs: [{ name: 'a', figures: { ...reading, service } }] })
