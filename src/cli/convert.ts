@@ -1,11 +1,13 @@
 import { type Command, Option } from 'commander'
 import { checkFile } from '../convert/check-file.ts'
 import { type Converted, convert } from '../convert/convert.ts'
+import { TO_STDOUT } from '../convert/options.ts'
 import { pricesNeeded } from '../convert/prices-needed.ts'
 import { PRESET_NAMES } from '../convert/writers.ts'
 import { csvLine } from '../core/csv-text.ts'
 import { writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
+import { placeToWrite } from '../core/named-file.ts'
 import { say } from '../report/say.ts'
 import { counted } from '../report/words.ts'
 import { answerSink } from './answer-sink.ts'
@@ -111,11 +113,12 @@ function requirePreset(to: string | undefined): string {
 /** Writes what `--prices` reads, with the prices left to fill in. */
 async function listPrices(word: string, options: Omit<ConvertArguments, 'to'>): Promise<void> {
   const { output } = await outputOf(word, ['ledger', 'transactions'])
+  const place = options.out === undefined ? undefined : await placeToWrite(options.out, TO_STDOUT)
   const needed = await pricesNeeded(output, options)
   const lines = needed.map(({ date, asset, symbol }) => csvLine([date, asset, null, null, symbol || null]))
   const text = [csvLine(['date', 'asset', 'currency', 'price', 'symbol']), ...lines].join('')
-  if (options.out === undefined) return answerSink().write(text)
-  await writeAtomically(options.out, text)
+  if (place === undefined) return answerSink().write(text)
+  await writeAtomically(place, text)
   openLog({}).info(`${counted(needed.length, 'price')} to fill in: ${options.out}`)
 }
 

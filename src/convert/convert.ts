@@ -1,5 +1,6 @@
 import { balances } from '../balances/balances.ts'
 import { ExportError } from '../core/errors.ts'
+import { placeToWrite } from '../core/named-file.ts'
 import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { readPrices } from '../prices/prices.ts'
 import { type OpenedExport, openExport } from '../read/open-export.ts'
@@ -7,7 +8,7 @@ import { tickerName } from './asset-name.ts'
 import { type Omitted, omitted } from './line-writer.ts'
 import type { Asset, Movement } from './movement.ts'
 import { openOmissions } from './omissions.ts'
-import type { ConvertOptions } from './options.ts'
+import { type ConvertOptions, TO_STDOUT } from './options.ts'
 import { periodOf } from './period.ts'
 import { openTarget } from './target.ts'
 import { openTextFiles, type TextFiles } from './text-files.ts'
@@ -36,9 +37,11 @@ export type Converted = {
  */
 export async function convert(output: string, options: ConvertOptions): Promise<Converted> {
   const opened = await openExport(output)
-  const files = openTextFiles()
+  const placeOf = (path: string) => placeToWrite(path, TO_STDOUT)
+  const files = openTextFiles(placeOf)
   try {
     requireLedger(opened, output)
+    if (options.out !== undefined) await placeOf(options.out)
     return await convertOpened({ output, opened, files }, options)
   } catch (thrown) {
     await files.giveUp()

@@ -27,3 +27,6 @@ export type ConvertOptions = {
   /** File that keeps the numbers of placeholders, for presets that have them. @default `out` and `.assets.csv` */
   map?: string | undefined
 }
+
+/** What to do where `out` is no file. */
+export const TO_STDOUT = 'Name a file, or leave --out away: it goes to stdout.'

@@ -1,5 +1,6 @@
 import { csvLine } from '../core/csv-text.ts'
 import { readTextIfAny, writeAtomically } from '../core/disk.ts'
+import { placeToWrite } from '../core/named-file.ts'
 import { isNft } from '../prices/priced-asset.ts'
 import { readRecords, recordFault } from '../read/csv-records.ts'
 import { tickerName } from './asset-name.ts'
@@ -14,12 +15,13 @@ export type Placeholders = {
 
 const COLUMNS = ['placeholder', 'asset_type', 'asset_address', 'token_id', 'name'] as const
 
-/** Opens the file that keeps them, if it is there. Throws USAGE where it holds something else. */
+/** Opens the file that keeps them, if it is there. Throws USAGE where it holds something else, or is no file. */
 export async function openPlaceholders(file: string): Promise<Placeholders> {
+  const place = await placeToWrite(file, 'Name a file with --map.')
   const lines: string[] = []
   const names = new Map<string, string>()
   const counts = { NULL: 0, NFT: 0 }
-  if ((await readTextIfAny(file)) !== undefined) {
+  if ((await readTextIfAny(place)) !== undefined) {
     await readRecords(file, COLUMNS, ({ line, cells }) => {
       const { placeholder = '', asset_type = '', asset_address = '', token_id = '', name = '' } = cells
       const [, kind, number] = /^(NULL|NFT)([1-9]\d{0,6})$/.exec(placeholder) ?? []
@@ -49,7 +51,7 @@ export async function openPlaceholders(file: string): Promise<Placeholders> {
       return placeholder
     },
     save: async () => {
-      if (isChanged) await writeAtomically(file, csvLine(COLUMNS) + lines.join(''))
+      if (isChanged) await writeAtomically(place, csvLine(COLUMNS) + lines.join(''))
     },
   }
 }

@@ -1,21 +1,25 @@
 import { appendFile, rename, rm, writeFile } from 'node:fs/promises'
 import { diskError } from '../core/disk.ts'
+import { placeToWrite } from '../core/named-file.ts'
 
 /** Files that are written piece by piece and appear all at once, in the end. */
 export type TextFiles = {
   /** Adds to a file, which begins with `head`. */
   add(path: string, text: string, head?: string): void
-  /** Writes what was added, once it is enough. Throws OUTPUT_FAILED. */
+  /** Writes what was added, once it is enough. Throws OUTPUT_FAILED, and USAGE where a path is no file's. */
   flush(): Promise<void>
-  /** Gives the files their names; resolves with them. Throws OUTPUT_FAILED. */
+  /** Gives the files their names; resolves with them. Throws as `flush` does. */
   finish(): Promise<string[]>
   /** Removes what was written. */
   giveUp(): Promise<void>
 }
 
-type TextFile = { path: string; pieces: Piece[]; isBegun: boolean }
+/** `place` is where the path leads, known once the file is begun. */
+type TextFile = { path: string; pieces: Piece[]; place: string | undefined }
 
-export function openTextFiles(): TextFiles {
+type PlaceOf = (path: string) => Promise<string>
+
+export function openTextFiles(placeOf: PlaceOf = placeToWrite): TextFiles {
   const files = new Map<string, TextFile>()
   const buffer = openPieceBuffer()
   let writing = Promise.resolve()
@@ -24,12 +28,12 @@ export function openTextFiles(): TextFiles {
       file.pieces.length === 0 ? [] : [{ file, bytes: joined(file.pieces.splice(0)) }],
     )
     buffer.reset()
-    for (const { file, bytes } of waiting) await writePart(file, bytes)
+    for (const { file, bytes } of waiting) await writePart(file, bytes, placeOf)
   }
   return {
     add: (path, text, head = '') => {
       const known = files.get(path)
-      const file = known ?? { path, pieces: [], isBegun: false }
+      const file = known ?? { path, pieces: [], place: undefined }
       if (known === undefined) {
         files.set(path, file)
         buffer.put(head, file.pieces)
@@ -46,22 +50,25 @@ export function openTextFiles(): TextFiles {
     finish: async () => {
       await writing
       await writeAll()
-      for (const path of files.keys()) await guarded(path, () => rename(partOf(path), path))
+      for (const { path, place = path } of files.values())
+        await guarded(path, () => rename(partOf(place), place))
       return [...files.keys()]
     },
     giveUp: async () => {
       await writing.catch(() => {})
-      for (const path of files.keys()) await rm(partOf(path), { force: true })
+      for (const { place } of files.values())
+        if (place !== undefined) await rm(partOf(place), { force: true })
     },
   }
 }
 
 const partOf = (path: string) => `${path}.part`
 
-async function writePart(file: TextFile, bytes: Buffer): Promise<void> {
-  const write = file.isBegun ? appendFile : writeFile
-  file.isBegun = true
-  await guarded(file.path, () => write(partOf(file.path), bytes))
+async function writePart(file: TextFile, bytes: Buffer, placeOf: PlaceOf): Promise<void> {
+  const write = file.place === undefined ? writeFile : appendFile
+  const place = file.place ?? (await placeOf(file.path))
+  file.place = place
+  await guarded(file.path, () => write(partOf(place), bytes))
 }
 
 async function guarded(path: string, work: () => Promise<void>): Promise<void> {

@@ -1,13 +1,14 @@
 import { readTextIfAny, writeAtomically } from '../core/disk.ts'
+import { placeToWrite } from '../core/named-file.ts'
 import type { Metric, Sample } from './metrics.ts'
 
 /**
  * Gauges of an earlier textfile; none where there is no file. Lines that this program does not write are skipped.
- * Throws OUTPUT_FAILED.
+ * Throws OUTPUT_FAILED, and USAGE where it is no file.
  */
 export async function readTextfile(path: string): Promise<Metric[]> {
   const metrics = new Map<string, Sample[]>()
-  for (const line of ((await readTextIfAny(path)) ?? '').split('\n')) {
+  for (const line of ((await readTextIfAny(await placeToWrite(path))) ?? '').split('\n')) {
     const [, name, labels = '', value] = LINE.exec(line) ?? []
     if (name === undefined || value === undefined) continue
     metrics.set(name, [...(metrics.get(name) ?? []), { labels: readLabels(labels), value: Number(value) }])
@@ -26,9 +27,9 @@ function unescapeLabel(value = ''): string {
   return value.replace(/\\(.)/gs, (_, char: string) => (char === 'n' ? '\n' : char))
 }
 
-/** Replaces the textfile of node_exporter's collector as a whole. Throws OUTPUT_FAILED. */
+/** Replaces the textfile of node_exporter's collector as a whole. Throws as `readTextfile` does. */
 export async function writeTextfile(path: string, metrics: readonly Metric[]): Promise<void> {
-  await writeAtomically(path, textfileText(metrics))
+  await writeAtomically(await placeToWrite(path), textfileText(metrics))
 }
 
 /** Gauges in Prometheus's text format. */

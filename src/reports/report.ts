@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import type { Manifest } from '../core/manifest.ts'
+import { placeToWrite } from '../core/named-file.ts'
 import { requireManifest } from '../read/open-export.ts'
 import type { Article } from './article.ts'
 import { factsOf } from './facts.ts'
@@ -37,15 +38,16 @@ export type Reported = { file: string; bytes: number; rows: number }
 /**
  * Writes one page over one export or several: self-contained, for people, the same bytes for the same export. Memory does
  * not grow with the rows beyond those that the page holds. Throws USAGE where there is no export
- * or a mistake in a file that the options name, OUTPUT_FAILED where the file cannot be written.
+ * or a mistake in a file that the options name, or `out` is no file, OUTPUT_FAILED where the file cannot be written.
  */
 export async function report(
   outputs: readonly [string, ...string[]],
   options: ReportOptions = {},
 ): Promise<Reported> {
-  const { page, rows } = await renderReport(outputs, options)
   const file = options.out ?? join(outputs[0], REPORT_FILE)
-  await writeAtomically(file, page)
+  const place = await placeToWrite(file, 'Name a file, or leave --out away: the page is then in the output.')
+  const { page, rows } = await renderReport(outputs, options)
+  await writeAtomically(place, page)
   return { file, bytes: Buffer.byteLength(page), rows }
 }
 

@@ -1,8 +1,9 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { lstat, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openTextFiles } from '../../src/convert/text-files.ts'
+import { makePipe } from '../helpers/pipe.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -50,4 +51,28 @@ test('a file to which nothing was added has its head, also one without', async (
   await files.finish()
   expect(await readFile(join(folder, 'a.csv'), 'utf8')).toBe('head\n')
   expect(await readFile(join(folder, 'b.csv'), 'utf8')).toBe('')
+})
+
+test('a link stays, and the file that it leads to is replaced', async () => {
+  await writeFile(join(folder, 'a.csv'), 'old')
+  await symlink('a.csv', join(folder, 'link.csv'))
+  const files = openTextFiles()
+  files.add(join(folder, 'link.csv'), 'new')
+  await files.finish()
+  expect((await lstat(join(folder, 'link.csv'))).isSymbolicLink()).toBe(true)
+  expect(await readFile(join(folder, 'a.csv'), 'utf8')).toBe('new')
+  expect((await readdir(folder)).sort()).toEqual(['a.csv', 'link.csv'])
+})
+
+test('a pipe stays, and no other file is replaced either', async () => {
+  await writeFile(join(folder, 'a.csv'), 'old')
+  makePipe(join(folder, 'pipe'))
+  const files = openTextFiles()
+  files.add(join(folder, 'a.csv'), 'new')
+  files.add(join(folder, 'pipe'), 'new')
+  await expect(files.finish()).rejects.toMatchObject({ code: 'USAGE' })
+  await files.giveUp()
+  expect((await lstat(join(folder, 'pipe'))).isFIFO()).toBe(true)
+  expect(await readFile(join(folder, 'a.csv'), 'utf8')).toBe('old')
+  expect((await readdir(folder)).sort()).toEqual(['a.csv', 'pipe'])
 })

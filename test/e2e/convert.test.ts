@@ -1,9 +1,10 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { PRESET_NAMES } from '../../src/convert/writers.ts'
 import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
+import { makePipe } from '../helpers/pipe.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
@@ -180,6 +181,19 @@ describe('walletlake convert', () => {
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' })
     expect(stderr).toContain(says)
     expect(stderr).toContain('\nfix: ')
+  })
+
+  test.for([
+    { words: ['--to', 'generic', '--out'] },
+    { words: ['--to', 'generic', '--per-wallet', '--out'] },
+    { words: ['--prices-needed', '--out'] },
+    { words: ['--to', 'koinly', '--map'] },
+  ])('$words leaves a pipe as it is', async ({ words }) => {
+    if (!existsSync(at('pipe'))) makePipe(at('pipe'))
+    const { exit, stdout, stderr } = await convert(...words, at('pipe'))
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' })
+    expect(stderr).toMatch(/^USAGE: .*pipe is no file: .*\nfix: Name a file/)
+    expect(lstatSync(at('pipe')).isFIFO()).toBe(true)
   })
 
   test('names every format in its help', async () => {

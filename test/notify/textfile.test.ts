@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { measureRun, type RunOutcome } from '../../src/notify/metrics.ts'
 import { readTextfile, textfileText, writeTextfile } from '../../src/notify/textfile.ts'
+import { makePipe } from '../helpers/pipe.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { outcomeOf } from './outcomes.ts'
 import { parseTextfile } from './parse-textfile.ts'
@@ -113,4 +114,12 @@ test('the manual names every gauge and no other', () => {
   const job = outcomeOf('a', 0, { ...busy, totalRows: { ledger: 1 } })
   const made = measureRun({ exit: 0, now: 20_000, jobs: [job] }).map(({ name }) => name)
   expect(named.sort()).toEqual(made.sort())
+})
+
+test('leaves a pipe as it is', async () => {
+  const pipe = join(tempFolder(), 'pipe')
+  makePipe(pipe)
+  await expect(readTextfile(pipe)).rejects.toMatchObject({ code: 'USAGE' })
+  await expect(writeTextfile(pipe, [])).rejects.toMatchObject({ code: 'USAGE' })
+  expect(lstatSync(pipe).isFIFO()).toBe(true)
 })

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -6,6 +6,7 @@ import { balances } from '../../src/balances/balances.ts'
 import { report } from '../../src/reports/report.ts'
 import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
+import { makePipe } from '../helpers/pipe.ts'
 import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { cellText, tableOf } from './read-page.ts'
@@ -181,6 +182,14 @@ describe('walletlake report', () => {
       expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringContaining('no browser was found') })
     },
   )
+
+  test('leaves a pipe as it is', async () => {
+    const pipe = join(folder, 'pipe')
+    makePipe(pipe)
+    const { exit, stderr } = await runCommand(['report', outputs.csv, '--out', pipe])
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringMatching(/ is no file: .*\nfix: /) })
+    expect(lstatSync(pipe).isFIFO()).toBe(true)
+  })
 
   test.for([
     { words: ['no/such/output'], says: 'there is no output folder' },

@@ -1,0 +1,38 @@
+import { mkdirSync, openSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { placeToWrite } from '../../src/core/named-file.ts'
+import { makePipe } from '../helpers/pipe.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const refusal = { code: 'USAGE', message: expect.stringContaining(' is no file: '), fix: 'Name a file.' }
+
+test('a file is written where its links lead, one that is not there yet too', async () => {
+  const folder = realpathSync(tempFolder())
+  mkdirSync(join(folder, 'far', 'in'), { recursive: true })
+  writeFileSync(join(folder, 'far', 'a.csv'), '')
+  symlinkSync(join('far', 'a.csv'), join(folder, 'link.csv'))
+  symlinkSync(join('far', 'in'), join(folder, 'linked'))
+  expect(await placeToWrite(join(folder, 'link.csv'))).toBe(join(folder, 'far', 'a.csv'))
+  expect(await placeToWrite(join(folder, 'linked', 'new.csv'))).toBe(join(folder, 'far', 'in', 'new.csv'))
+  expect(await placeToWrite(`${folder}/linked/../new.csv`)).toBe(join(folder, 'far', 'new.csv'))
+  expect(await placeToWrite(join(folder, 'no', 'such', 'new.csv'))).toBe(
+    join(folder, 'no', 'such', 'new.csv'),
+  )
+})
+
+test('what is neither a file nor a folder is refused, through a link too', async () => {
+  const folder = tempFolder()
+  makePipe(join(folder, 'pipe'))
+  symlinkSync('pipe', join(folder, 'to-pipe'))
+  symlinkSync('nothing', join(folder, 'to-nothing'))
+  symlinkSync('to-itself', join(folder, 'to-itself'))
+  for (const name of ['pipe', 'to-pipe', 'to-nothing', 'to-itself'])
+    await expect(placeToWrite(join(folder, name)), name).rejects.toMatchObject(refusal)
+})
+
+test('a stream of the process is refused, a file behind it too', async () => {
+  const opened = openSync(join(tempFolder(), 'all.csv'), 'a')
+  for (const path of [`/dev/fd/${opened}`, '/dev/stdout', '/dev/../dev/stderr', '/dev/null'])
+    await expect(placeToWrite(path), path).rejects.toMatchObject(refusal)
+})
