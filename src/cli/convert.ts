@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { checkFile } from '../convert/check-file.ts'
 import { type Converted, convert } from '../convert/convert.ts'
@@ -9,6 +10,7 @@ import { writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { placeToWrite } from '../core/named-file.ts'
 import { say } from '../report/say.ts'
+import { shellWord } from '../report/shell-word.ts'
 import { counted } from '../report/words.ts'
 import { answerSink } from './answer-sink.ts'
 import { addExamples } from './examples.ts'
@@ -113,13 +115,22 @@ function requirePreset(to: string | undefined): string {
 /** Writes what `--prices` reads, with the prices left to fill in. */
 async function listPrices(word: string, options: Omit<ConvertArguments, 'to'>): Promise<void> {
   const { output } = await outputOf(word, ['ledger', 'transactions'])
-  const place = options.out === undefined ? undefined : await placeToWrite(options.out, TO_STDOUT)
+  const place = options.out === undefined ? undefined : await newPlace(options.out)
   const needed = await pricesNeeded(output, options)
   const lines = needed.map(({ date, asset, symbol }) => csvLine([date, asset, null, null, symbol || null]))
   const text = [csvLine(['date', 'asset', 'currency', 'price', 'symbol']), ...lines].join('')
   if (place === undefined) return answerSink().write(text)
   await writeAtomically(place, text)
   openLog({}).info(`${counted(needed.length, 'price')} to fill in: ${options.out}`)
+}
+
+/** Where a list of prices is written. Throws USAGE where a file is there: somebody may have filled it in. */
+async function newPlace(out: string): Promise<string> {
+  const place = await placeToWrite(out, TO_STDOUT)
+  if ((await stat(place).catch(() => undefined)) === undefined) return place
+  throw new ExportError('USAGE', `${out} is there already, and prices may be filled in there`, {
+    fix: `Name another file with --out; with --prices ${shellWord(out)} it lists only what is missing there.`,
+  })
 }
 
 /** Mistakes that are told one by one. */

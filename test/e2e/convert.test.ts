@@ -146,6 +146,10 @@ describe('walletlake convert', () => {
     const left = await convert('--prices-needed', '--prices', at('prices.csv'), '--out', at('left.csv'))
     expect(left).toMatchObject({ exit: 0, stderr: expect.stringContaining('prices to fill in') })
     expect(readFileSync(at('left.csv'), 'utf8')).not.toContain('native')
+    const again = await convert('--prices-needed', '--prices', at('prices.csv'), '--out', at('prices.csv'))
+    expect(again).toMatchObject({ exit: 2, stderr: expect.stringContaining('prices.csv is there already') })
+    expect(again.stderr).toMatch(/\nfix: Name another file with --out; with --prices \S*prices.csv it lists/)
+    expect(readFileSync(at('prices.csv'), 'utf8')).toContain('native,USD,13.5,')
     const words = ['--prices', at('prices.csv'), '--out']
     const koinly = await convert('--to', 'koinly', ...words, at('worth.csv'))
     expect(koinly.stderr).toMatch(/\d+ amounts of \S+-[0-9a-f]{8} without a price\n/)
