@@ -4,11 +4,17 @@ import { DAY_MS, isDay, readUtc } from '../core/utc.ts'
 /** Instants that count, as the tables write them: `from` does, `to` does not. */
 export type Period = { from: string; to: string }
 
-/** The period between two UTC days or instants; a day as its end counts whole. Throws USAGE. */
+/** The period between two UTC days or instants; a day as its end counts whole. Throws USAGE, also where it holds no instant. */
 export function periodOf(from: string | undefined, until: string | undefined): Period {
+  const first = from === undefined ? undefined : instantOf('from', from)
+  const end = until === undefined ? undefined : endOf(until)
+  if (first !== undefined && end !== undefined && first >= end)
+    throw new ExportError('USAGE', `--from ${from} is not before --until ${until}`, {
+      fix: 'Give the earlier one as --from; one day alone is --from and --until of that day.',
+    })
   return {
-    from: from === undefined ? '' : new Date(instantOf('from', from)).toISOString(),
-    to: until === undefined ? '9999' : new Date(endOf(until)).toISOString(),
+    from: first === undefined ? '' : new Date(first).toISOString(),
+    to: end === undefined ? '9999' : new Date(end).toISOString(),
   }
 }
 

@@ -179,6 +179,7 @@ describe('walletlake convert', () => {
     { words: ['--to', 'generic', '--per-wallet'], says: 'writes several files' },
     { words: ['--to', 'rotki', '--swaps', 'pair'], says: 'no lines of two assets' },
     { words: ['--to', 'generic', '--from', '14.11.2023'], says: '--from: found 14.11.2023' },
+    { words: ['--prices-needed', '--from', '2024-01-01', '--until', '2023-01-01'], says: 'is not before' },
     { words: ['--to', 'tokentax', '--labels', 'no/such.csv'], says: 'cannot read no/such.csv' },
   ])('$words ends with 2 and what to do', async ({ words, says }) => {
     const { exit, stdout, stderr } = await convert(...words)
