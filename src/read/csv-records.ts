@@ -12,7 +12,7 @@ export type CsvRecord = {
 /**
  * Reads a CSV file that somebody wrote (RFC 4180, UTF-8, a byte order mark or not), record by record, columns by name in any
  * order. Empty lines do not count; a record with fewer or more cells than the header is refused. Throws USAGE with the line
- * where it is no CSV, lacks one of the `needed` columns, or cannot be read.
+ * where it is no CSV, has semicolons for commas, lacks one of the `needed` columns, or cannot be read.
  */
 export async function readRecords(
   file: string,
@@ -65,19 +65,32 @@ function requireColumns(
   const names = header.map((name) => name.trim())
   const missing = needed.filter((name) => !names.includes(name))
   if (missing.length === 0) return names
+  if (names.some((name) => name.includes(';'))) throw semicolonFault({ file, line: 1 })
   const found = names.length === 0 ? 'nothing' : `no column ${missing.join(', ')}`
   throw recordFault({ file, line: 1 }, { found, expected: `a header with ${needed.join(', ')}` })
 }
 
+type Place = { file: string; line: number }
+
+/** Some spreadsheets, a German Excel among them, save CSV so. */
+function semicolonFault({ file, line }: Place): ExportError {
+  return new ExportError('USAGE', `${file}:${line}: found semicolons between the cells, expected commas`, {
+    fix: 'Save the file with commas between its cells, numbers with a point, then run the same command again.',
+  })
+}
+
 /** What is wrong with a record of a file. */
 export function recordFault(
-  { file, line }: { file: string; line: number },
+  { file, line }: Place,
   { found, expected }: { found: string; expected: string },
 ): ExportError {
   return new ExportError('USAGE', `${file}:${line}: found ${found}, expected ${expected}`, {
     fix: 'Correct the line, then run the same command again.',
   })
 }
+
+/** How csv-parse says that a semicolon follows a cell in quotes. */
+const AFTER_QUOTE = /^Invalid Closing Quote: got ";"/
 
 function unreadable(file: string, thrown: unknown): ExportError {
   const { message, lines } = thrown as Error & { lines?: number }
@@ -86,6 +99,7 @@ function unreadable(file: string, thrown: unknown): ExportError {
       fix: 'Name a CSV file.',
       cause: thrown,
     })
+  if (AFTER_QUOTE.test(message)) return semicolonFault({ file, line: lines })
   const why = message.charAt(0).toLowerCase() + message.slice(1)
   return recordFault(
     { file, line: lines },

@@ -49,6 +49,25 @@ describe('records of a CSV file that somebody wrote', () => {
     })
   })
 
+  test.for(['a;b\n1;2\n', '\ufeff"a";"b"\r\n"1";"2"\r\n', 'a;b\n"1";2\n', 'sep=;\na;b\n1,5;2\n'])(
+    'are refused where semicolons divide the cells: %j',
+    async (text) => {
+      await expect(recordsOf(text)).rejects.toMatchObject({
+        code: 'USAGE',
+        message: expect.stringMatching(
+          /given\.csv:[12]: found semicolons between the cells, expected commas$/,
+        ),
+        fix: expect.stringMatching(/^Save the file with commas between its cells/),
+      })
+    },
+  )
+
+  test('have semicolons where they please', async () => {
+    expect(await recordsOf('a,b,;\n";",1;2,3\n', ['a', 'b'])).toEqual([
+      { line: 2, cells: { a: ';', b: '1;2', ';': '3' } },
+    ])
+  })
+
   test('of a file that is not there are said to be so', async () => {
     await expect(csvRows(join(folder, 'none.csv'), () => {})).rejects.toMatchObject({
       code: 'USAGE',
