@@ -2,13 +2,12 @@ import { stat } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { checkFile } from '../convert/check-file.ts'
 import { type Converted, convert } from '../convert/convert.ts'
-import { TO_STDOUT } from '../convert/options.ts'
+import { placeOfFile } from '../convert/options.ts'
 import { pricesNeeded } from '../convert/prices-needed.ts'
 import { PRESET_NAMES } from '../convert/writers.ts'
 import { csvLine } from '../core/csv-text.ts'
 import { writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
-import { placeToWrite } from '../core/named-file.ts'
 import { say } from '../report/say.ts'
 import { shellWord } from '../report/shell-word.ts'
 import { counted } from '../report/words.ts'
@@ -115,7 +114,7 @@ function requirePreset(to: string | undefined): string {
 /** Writes what `--prices` reads, with the prices left to fill in. */
 async function listPrices(word: string, options: Omit<ConvertArguments, 'to'>): Promise<void> {
   const { output } = await outputOf(word, ['ledger', 'transactions'])
-  const place = options.out === undefined ? undefined : await newPlace(options.out)
+  const place = options.out === undefined ? undefined : await newPlace(options.out, output)
   const needed = await pricesNeeded(output, options)
   const lines = needed.map(({ date, asset, symbol }) => csvLine([date, asset, null, null, symbol || null]))
   const text = [csvLine(['date', 'asset', 'currency', 'price', 'symbol']), ...lines].join('')
@@ -125,8 +124,9 @@ async function listPrices(word: string, options: Omit<ConvertArguments, 'to'>): 
 }
 
 /** Where a list of prices is written. Throws USAGE where a file is there: somebody may have filled it in. */
-async function newPlace(out: string): Promise<string> {
-  const place = await placeToWrite(out, TO_STDOUT)
+async function newPlace(out: string, output: string): Promise<string> {
+  // Whatever else is there is refused, a file of the options too.
+  const place = await placeOfFile(out, output, {})
   if ((await stat(place).catch(() => undefined)) === undefined) return place
   throw new ExportError('USAGE', `${out} is there already, and prices may be filled in there`, {
     fix: `Name another file with --out; with --prices ${shellWord(out)} it lists only what is missing there.`,

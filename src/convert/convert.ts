@@ -1,6 +1,5 @@
 import { balances } from '../balances/balances.ts'
 import { ExportError } from '../core/errors.ts'
-import { placeToWrite } from '../core/named-file.ts'
 import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { readPrices } from '../prices/prices.ts'
 import { type OpenedExport, openExport } from '../read/open-export.ts'
@@ -8,7 +7,7 @@ import { tickerName } from './asset-name.ts'
 import { type Omitted, omitted } from './line-writer.ts'
 import type { Asset, Movement } from './movement.ts'
 import { openOmissions } from './omissions.ts'
-import { type ConvertOptions, TO_STDOUT } from './options.ts'
+import { type ConvertOptions, placeOfFile } from './options.ts'
 import { periodOf } from './period.ts'
 import { openTarget } from './target.ts'
 import { openTextFiles, type TextFiles } from './text-files.ts'
@@ -37,7 +36,7 @@ export type Converted = {
  */
 export async function convert(output: string, options: ConvertOptions): Promise<Converted> {
   const opened = await openExport(output)
-  const placeOf = (path: string) => placeToWrite(path, TO_STDOUT)
+  const placeOf = (path: string) => placeOfFile(path, output, options)
   const files = openTextFiles(placeOf)
   try {
     requireLedger(opened, output)

@@ -1,3 +1,5 @@
+import { placeApart } from '../core/named-file.ts'
+
 /** What is converted, to what, and where to. */
 export type ConvertOptions = {
   /** A preset's name: one of `PRESET_NAMES`. */
@@ -28,5 +30,17 @@ export type ConvertOptions = {
   map?: string | undefined
 }
 
-/** What to do where `out` is no file. */
-export const TO_STDOUT = 'Name a file, or leave --out away: it goes to stdout.'
+type Named = Pick<ConvertOptions, 'labels' | 'prices' | 'map'>
+
+/**
+ * Where a file of a conversion is written. Throws USAGE where something else than a file stands there, where it is one that the
+ * options name, or where it lies in the export itself.
+ */
+export function placeOfFile(path: string, output: string, { labels, prices, map }: Named): Promise<string> {
+  const inputs = { '--prices': prices, '--labels': labels, '--map': map }
+  return placeApart(
+    path,
+    { inputs, exports: [output] },
+    'Name a file, or leave --out away: it goes to stdout.',
+  )
+}

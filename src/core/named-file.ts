@@ -1,5 +1,5 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { diskError } from './disk.ts'
 import { ExportError } from './errors.ts'
 
@@ -25,6 +25,30 @@ export async function placeToWrite(path: string, fix = 'Name a file.'): Promise<
   })
 }
 
+/** What a command must not write over. */
+export type Kept = {
+  /** Files that it reads, by the options that name them. */
+  inputs: Readonly<Record<string, string | undefined>>
+  /** Folders with an export each; nothing is written into them. */
+  exports: readonly string[]
+}
+
+/** The same of a file that `--out` names. Throws USAGE, too, where the command would write over what it reads. */
+export async function placeApart(path: string, { inputs, exports }: Kept, fix?: string): Promise<string> {
+  const place = await placeToWrite(path, fix)
+  for (const [option, input] of Object.entries(inputs))
+    if (input !== undefined && (await realPathOf(input)) === place)
+      throw new ExportError('USAGE', `${path} is the file that ${option} names`, {
+        fix: 'Name another file with --out.',
+      })
+  for (const folder of exports)
+    if (`${place}${sep}`.startsWith(`${await realPathOf(folder)}${sep}`))
+      throw new ExportError('USAGE', `${path} lies in the export ${folder}, and is not part of it`, {
+        fix: 'Name a place outside of that folder with --out.',
+      })
+  return place
+}
+
 /** What a process has open. Even where that is a file, as after `>> all.csv`, its earlier lines would be lost. */
 const STREAMS = /^\/(dev\/(std(in|out|err)$|fd\/)|proc\/)/
 
@@ -41,7 +65,7 @@ async function realPathOf(path: string): Promise<string> {
   } catch (cause) {
     const { code = '' } = cause as NodeJS.ErrnoException
     const above = dirname(path)
-    if (!ABSENT.has(code) || above === path) throw diskError(`cannot write ${path}`, cause)
+    if (!ABSENT.has(code) || above === path) throw diskError(`cannot reach ${path}`, cause)
     return join(await realPathOf(above), basename(path))
   }
 }

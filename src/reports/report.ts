@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import type { Manifest } from '../core/manifest.ts'
-import { placeToWrite } from '../core/named-file.ts'
+import { placeApart, placeToWrite } from '../core/named-file.ts'
 import { requireManifest } from '../read/open-export.ts'
 import type { Article } from './article.ts'
 import { factsOf } from './facts.ts'
@@ -38,17 +38,31 @@ export type Reported = { file: string; bytes: number; rows: number }
 /**
  * Writes one page over one export or several: self-contained, for people, the same bytes for the same export. Memory does
  * not grow with the rows beyond those that the page holds. Throws USAGE where there is no export
- * or a mistake in a file that the options name, or `out` is no file, OUTPUT_FAILED where the file cannot be written.
+ * or a mistake in a file that the options name, or for an `out` that is no file or that is
+ * read here, OUTPUT_FAILED where the file cannot be written.
  */
 export async function report(
   outputs: readonly [string, ...string[]],
   options: ReportOptions = {},
 ): Promise<Reported> {
   const file = options.out ?? join(outputs[0], REPORT_FILE)
-  const place = await placeToWrite(file, 'Name a file, or leave --out away: the page is then in the output.')
+  const place = await placeOfPage(file, outputs, options)
   const { page, rows } = await renderReport(outputs, options)
   await writeAtomically(place, page)
   return { file, bytes: Buffer.byteLength(page), rows }
+}
+
+/** An export's own page lies in its folder, and no other: what else is there is the export. */
+async function placeOfPage(
+  file: string,
+  outputs: readonly string[],
+  { prices, labels, opening }: ReportOptions,
+): Promise<string> {
+  const fix = 'Name a file, or leave --out away: the page is then in the output.'
+  const place = await placeToWrite(file, fix)
+  const own = await Promise.all(outputs.map((output) => placeToWrite(join(output, REPORT_FILE), fix)))
+  const inputs = { '--prices': prices, '--labels': labels, '--opening': opening }
+  return placeApart(file, { inputs, exports: own.includes(place) ? [] : outputs }, fix)
 }
 
 /** The page itself, and how many rows it holds. Throws as `report` does. */

@@ -1,7 +1,7 @@
 import { mkdirSync, openSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { placeToWrite } from '../../src/core/named-file.ts'
+import { placeApart, placeToWrite } from '../../src/core/named-file.ts'
 import { makePipe } from '../helpers/pipe.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -35,4 +35,33 @@ test('a stream of the process is refused, a file behind it too', async () => {
   const opened = openSync(join(tempFolder(), 'all.csv'), 'a')
   for (const path of [`/dev/fd/${opened}`, '/dev/stdout', '/dev/../dev/stderr', '/dev/null'])
     await expect(placeToWrite(path), path).rejects.toMatchObject(refusal)
+})
+
+test('a file that a command reads is not written over, whatever way it is named', async () => {
+  const folder = realpathSync(tempFolder())
+  mkdirSync(join(folder, 'in'))
+  writeFileSync(join(folder, 'prices.csv'), '')
+  symlinkSync('prices.csv', join(folder, 'link.csv'))
+  const kept = { inputs: { '--labels': undefined, '--prices': `${folder}/in/../prices.csv` }, exports: [] }
+  for (const name of ['prices.csv', 'link.csv'])
+    await expect(placeApart(join(folder, name), kept), name).rejects.toMatchObject({
+      code: 'USAGE',
+      message: `${join(folder, name)} is the file that --prices names`,
+      fix: 'Name another file with --out.',
+    })
+  expect(await placeApart(join(folder, 'a.csv'), kept)).toBe(join(folder, 'a.csv'))
+})
+
+test('nothing is written into an export, whatever way it is named', async () => {
+  const folder = realpathSync(tempFolder())
+  mkdirSync(join(folder, 'mine'))
+  symlinkSync('mine', join(folder, 'linked'))
+  const kept = { inputs: {}, exports: [join(folder, 'linked')] }
+  for (const name of ['mine', 'mine/manifest.json', 'linked/new/a.csv'])
+    await expect(placeApart(join(folder, name), kept), name).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining(`lies in the export ${join(folder, 'linked')}`),
+      fix: 'Name a place outside of that folder with --out.',
+    })
+  expect(await placeApart(join(folder, 'mine.csv'), kept)).toBe(join(folder, 'mine.csv'))
 })

@@ -201,6 +201,40 @@ describe('walletlake convert', () => {
     expect(lstatSync(at('pipe')).isFIFO()).toBe(true)
   })
 
+  test.for(['--prices', '--labels', '--map'])('does not write over what %s names', async (option) => {
+    const text = 'date,asset,currency,price,match,type\n2023-11-14,native,USD,1,claim(),deposit\n'
+    writeFileSync(at('pin.csv'), text)
+    const out = join(folder, 'out', '..', 'pin.csv')
+    const { exit, stderr } = await convert('--to', 'koinly', option, at('pin.csv'), '--out', out)
+    expect({ exit, stderr }).toEqual({
+      exit: 2,
+      stderr: expect.stringContaining(`is the file that ${option}`),
+    })
+    expect(stderr).toContain('\nfix: Name another file with --out.')
+    expect(readFileSync(at('pin.csv'), 'utf8')).toBe(text)
+  })
+
+  test.for([
+    { words: ['--to', 'generic'], out: 'manifest.json' },
+    { words: ['--to', 'etherscan'], out: 'explorer' },
+    { words: ['--prices-needed'], out: 'prices.csv' },
+  ])('writes nothing into the export: $words to $out', async ({ words, out }) => {
+    const before = readdirSync(output)
+    const manifest = readFileSync(join(output, 'manifest.json'), 'utf8')
+    const { exit, stderr } = await convert(...words, '--out', join(output, out))
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining('lies in the export') })
+    expect(readdirSync(output)).toEqual(before)
+    expect(readFileSync(join(output, 'manifest.json'), 'utf8')).toBe(manifest)
+  })
+
+  test('does not write the list of what it left out over a file of prices', async () => {
+    writeFileSync(at('o.csv.omitted.csv'), 'date,asset,currency,price\n2023-11-14,native,USD,1\n')
+    const words = ['--prices', at('o.csv.omitted.csv'), '--out', at('o.csv')]
+    expect((await convert('--to', 'tokentax', ...words)).exit).toBe(2)
+    expect(readFileSync(at('o.csv.omitted.csv'), 'utf8')).toContain('native,USD,1\n')
+    expect(existsSync(at('o.csv'))).toBe(false)
+  })
+
   test('names every format in its help', async () => {
     const { stdout } = await runCommand(['convert', '--help'])
     expect(PRESET_NAMES.filter((name) => !stdout.includes(name))).toEqual([])

@@ -191,6 +191,22 @@ describe('walletlake report', () => {
     expect(lstatSync(pipe).isFIFO()).toBe(true)
   })
 
+  test('does not write over what it reads, but over its own page', async () => {
+    const labels = join(folder, 'kept.csv')
+    writeFileSync(labels, 'address,label\n')
+    const manifest = join(outputs.csv, 'manifest.json')
+    const write = (out: string) => report([outputs.csv], { labels, out, maxRows: 5 })
+    await expect(write(labels)).rejects.toMatchObject({
+      ...{ code: 'USAGE', message: `${labels} is the file that --labels names` },
+      fix: 'Name another file with --out.',
+    })
+    await expect(write(manifest)).rejects.toMatchObject({
+      ...{ code: 'USAGE', message: expect.stringContaining(`${manifest} lies in the export`) },
+    })
+    expect(readFileSync(labels, 'utf8')).toBe('address,label\n')
+    expect((await write(join(outputs.csv, 'report.html'))).rows).toBe(5)
+  })
+
   test.for([
     { words: ['no/such/output'], says: 'there is no output folder' },
     { words: [], says: "missing required argument 'output'" },
