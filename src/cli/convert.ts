@@ -90,11 +90,7 @@ async function convertOutput(
   for (const [reason, count] of Object.entries(converted.omitted))
     log.warn(`${counted(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`)
   if (converted.omittedFile !== undefined) log.warn(`they are listed in ${converted.omittedFile}`)
-  const unpriced = Object.entries(converted.unpriced)
-  for (const [asset, count] of unpriced.slice(0, UNPRICED_TOLD))
-    log.warn(`${counted(count, 'amount')} of ${asset} without a price`)
-  if (unpriced.length > UNPRICED_TOLD)
-    log.warn(`and of ${counted(unpriced.length - UNPRICED_TOLD, 'further asset')}: see --prices-needed`)
+  for (const warning of [...unmatchedTold(converted, options), ...unpricedTold(converted)]) log.warn(warning)
   if (strict && Object.keys(converted.omitted).length > 0)
     throw new ExportError('RECORDS_REJECTED', `the file does not hold all of ${output}`, {
       fix: 'See above what was left out, and why; without --strict this is no failure.',
@@ -103,6 +99,24 @@ async function convertOutput(
 
 /** Assets without a price that are told one by one. */
 const UNPRICED_TOLD = 5
+
+function unpricedTold({ unpriced }: Converted): string[] {
+  const assets = Object.entries(unpriced)
+  const more = assets.length - UNPRICED_TOLD
+  return [
+    ...assets
+      .slice(0, UNPRICED_TOLD)
+      .map(([asset, count]) => `${counted(count, 'amount')} of ${asset} without a price`),
+    ...(more > 0 ? [`and of ${counted(more, 'further asset')}: see --prices-needed`] : []),
+  ]
+}
+
+function unmatchedTold({ unmatchedLabels }: Converted, { labels }: { labels?: string }): string[] {
+  if (unmatchedLabels === undefined) return []
+  const { count, first } = unmatchedLabels
+  const named = `${count === 1 ? '' : 'the first is '}${first.match} in line ${first.line}`
+  return [`${counted(count, 'line')} of ${labels} matched nothing: ${named} (fees keep their own type)`]
+}
 
 function requirePreset(to: string | undefined): string {
   if (to !== undefined) return to

@@ -4,6 +4,7 @@ import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { readPrices } from '../prices/prices.ts'
 import { type OpenedExport, openExport } from '../read/open-export.ts'
 import { tickerName } from './asset-name.ts'
+import type { UnmatchedLabels } from './labels.ts'
 import { type Omitted, omitted } from './line-writer.ts'
 import type { Asset, Movement } from './movement.ts'
 import { openOmissions } from './omissions.ts'
@@ -27,6 +28,8 @@ export type Converted = {
   omittedFile: string | undefined
   /** By asset, how many amounts have no value in money for want of a price, where prices were given. */
   unpriced: Record<string, number>
+  /** Lines of the file of labels that matched nothing, and the first of them; undefined where there is none. */
+  unmatchedLabels: UnmatchedLabels | undefined
 }
 
 /**
@@ -81,7 +84,9 @@ async function convertOpened({ output, opened, files }: Source, options: Convert
     await writer.close()
   }
   const written = await files.finish()
-  return { ...converted, files: written, ...omissions.told(), unpriced: Object.fromEntries(unpriced) }
+  const unmatchedLabels = writer.unmatchedLabels()
+  const told = { ...omissions.told(), unpriced: Object.fromEntries(unpriced), unmatchedLabels }
+  return { ...converted, files: written, ...told }
 }
 
 function countUp(counts: Map<string, number>, asset: Asset): void {

@@ -10,7 +10,7 @@ import { byWallet, type Opening, type TextWriter } from './text-writer.ts'
 export async function openJournalWriter(form: JournalForm, opening: Opening): Promise<TextWriter> {
   const { options, opened, onOmitted } = opening
   // Of a journal, labels are accounts.
-  const labelOf = await readLabels(options.labels)
+  const { labelOf, unmatched } = await readLabels(options.labels)
   const beyond = form.name === 'beancount' ? await assetsBeyond(28, opened) : new Set<string>()
   const refuses: Parameters<typeof createJournalWriter>[0]['refuses'] = (asset) =>
     beyond.has(assetKey({ ...asset, tokenId: null }))
@@ -33,6 +33,7 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
         return { wallet: part[0], text, lines: text === '' ? 0 : 1 }
       })
     },
+    unmatchedLabels: unmatched,
     save: async () => {},
     close: async () => {},
   }

@@ -3,14 +3,26 @@ import type { Labels } from './lines.ts'
 import type { Movement } from './movement.ts'
 import type { Preset } from './preset.ts'
 
+/** Lines of a file of labels that matched nothing. */
+export type UnmatchedLabels = { count: number; first: { line: number; match: string } }
+
+export type LabelFile = {
+  labelOf: Labels
+  /** What matched no movement that was asked for until now, fees apart; undefined where all matched. */
+  unmatched(): UnmatchedLabels | undefined
+}
+
+/** `match` is as the user wrote it. */
+type Label = { line: number; match: string; type: string; isMatched: boolean }
+
 /**
  * Reads the types that a user gives to transactions (by hash), counterparties (by address) or methods: CSV with the columns
  * `match` and `type`. The first of hash, counterparty and method that the file names counts; fees keep their own type.
  * Without a file nothing has a label. Throws USAGE for a type that is not among the known ones.
  */
-export async function readLabels(file: string | undefined, known?: ReadonlySet<string>): Promise<Labels> {
-  if (file === undefined) return () => undefined
-  const types = new Map<string, string>()
+export async function readLabels(file: string | undefined, known?: ReadonlySet<string>): Promise<LabelFile> {
+  if (file === undefined) return { labelOf: () => undefined, unmatched: () => undefined }
+  const labels = new Map<string, Label>()
   await readRecords(file, ['match', 'type'], ({ line, cells }) => {
     const { match = '', type = '' } = cells
     if (match === '')
@@ -22,17 +34,31 @@ export async function readLabels(file: string | undefined, known?: ReadonlySet<s
         { file, line },
         { found: `type ${type || 'empty'}`, expected: [...known].sort().join(', ') },
       )
-    types.set(match.toLowerCase(), type)
+    labels.set(match.toLowerCase(), { line, match, type, isMatched: false })
   })
-  return (movement) => (movement.type === 'fee' ? undefined : labelIn(types, movement))
+  return {
+    labelOf: (movement) => (movement.type === 'fee' ? undefined : labelIn(labels, movement)),
+    unmatched: () => unmatchedIn(labels),
+  }
 }
 
-function labelIn(types: ReadonlyMap<string, string>, { transaction, counterparty, method }: Movement) {
-  return (
-    types.get(transaction) ??
-    types.get(counterparty ?? transaction) ??
-    types.get((method ?? transaction).toLowerCase())
-  )
+function labelIn(labels: ReadonlyMap<string, Label>, { transaction, counterparty, method }: Movement) {
+  let type: string | undefined
+  for (const match of [transaction, counterparty, method?.toLowerCase()]) {
+    const label = labels.get(match ?? '')
+    if (label === undefined) continue
+    // What another line is preferred to matches all the same.
+    label.isMatched = true
+    type ??= label.type
+  }
+  return type
+}
+
+function unmatchedIn(labels: ReadonlyMap<string, Label>): UnmatchedLabels | undefined {
+  const [first, ...others] = [...labels.values()]
+    .filter(({ isMatched }) => !isMatched)
+    .sort((a, b) => a.line - b.line)
+  return first && { count: others.length + 1, first: { line: first.line, match: first.match } }
 }
 
 /** All types that a line of the preset may have; undefined where any text is one. */

@@ -11,7 +11,7 @@ import { openFacts } from './transaction-facts.ts'
 export async function openSetWriter(set: FileSet, opening: Opening): Promise<TextWriter> {
   const { options, onOmitted, output } = opening
   refuseMisfits(set, opening)
-  const labelOf = await readLabels(options.labels, typesOf(set))
+  const { labelOf, unmatched } = await readLabels(options.labels, typesOf(set))
   const facts = set.needsTransactions ? openFacts(await openExport(output)) : undefined
   const writers = new Map(set.files.map((preset) => [preset, lineWriterFor(preset, opening)]))
   const partsOf = new Map(set.files.map((form) => [form, new Map<string, Part>()]))
@@ -48,6 +48,7 @@ export async function openSetWriter(set: FileSet, opening: Opening): Promise<Tex
       }
       return pieces
     },
+    unmatchedLabels: unmatched,
     save: async () => {},
     close: async () => facts?.close(),
   }

@@ -1,5 +1,6 @@
 import type { Prices } from '../prices/prices.ts'
 import type { OpenedExport } from '../read/open-export.ts'
+import type { UnmatchedLabels } from './labels.ts'
 import { createLineWriter, type LineWriter, type Omitted } from './line-writer.ts'
 import type { Asset, Movement } from './movement.ts'
 import type { ConvertOptions } from './options.ts'
@@ -26,6 +27,8 @@ export type TextWriter = {
   /** Files that a program takes even where nothing stands in them; undefined where it takes one file. */
   parts: readonly Part[] | undefined
   write(movements: readonly Movement[]): Piece[] | Promise<Piece[]>
+  /** Lines of the user's labels that matched nothing until now; undefined where there is none. */
+  unmatchedLabels(): UnmatchedLabels | undefined
   /** Writes what the next conversion has to find, once all is written. Throws OUTPUT_FAILED. */
   save(): Promise<void>
   /** Ends, whatever became of it. */

@@ -33,7 +33,7 @@ async function openCsvWriter(preset: Preset, opening: Opening): Promise<TextWrit
   const { options } = opening
   const { swaps, labels } = options
   const pairsSwaps = swaps !== 'off' && preset.holdsSwaps
-  const labelOf = await readLabels(labels, knownTypes(preset))
+  const { labelOf, unmatched } = await readLabels(labels, knownTypes(preset))
   const placeholders = await placeholdersFor(preset, options)
   const writer = lineWriterFor(preset, opening, placeholders.nameOf)
   return {
@@ -50,6 +50,7 @@ async function openCsvWriter(preset: Preset, opening: Opening): Promise<TextWrit
         }
         return piece
       }),
+    unmatchedLabels: unmatched,
     save: () => placeholders.save(),
     close: async () => {},
   }

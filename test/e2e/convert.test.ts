@@ -115,7 +115,24 @@ describe('walletlake convert', () => {
     const gifts = good.stdout.split('\n').filter((line) => line.startsWith('Gift,'))
     expect(stdout).toBe('')
     expect(gifts.length).toBeGreaterThan(0)
+    expect(good.stderr).not.toContain('matched nothing')
     expect(gifts.every((line) => line.includes(`${row?.transaction_hash}`))).toBe(true)
+  })
+
+  test.for(['cointracking', 'hledger', 'rp2'])('says which lines of labels match nothing: %s', async (to) => {
+    const counterparty = ledger.find(({ entry_type }) => entry_type === 'transfer')?.counterparty_address
+    const type = to === 'rp2' ? 'DONATE' : 'Gift'
+    writeFileSync(at('off.csv'), `match,type\nnone(),${type}\n${counterparty},${type}\nnever(),${type}\n`)
+    const prices = 'date,asset,currency,price\n2023-11-14,native,USD,1\n'
+    writeFileSync(at('one-price.csv'), prices)
+    const words = ['--labels', at('off.csv'), '--prices', at('one-price.csv'), '--out', at(`off-${to}`)]
+    const { exit, stderr } = await convert('--to', to, ...words)
+    expect({ exit, stderr }).toEqual({
+      exit: 0,
+      stderr: expect.stringContaining(
+        `2 lines of ${at('off.csv')} matched nothing: the first is none() in line 2 (fees keep their own type)\n`,
+      ),
+    })
   })
 
   test('names the account of a journal that stands against the wallet', async () => {

@@ -1,0 +1,45 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readLabels } from '../../src/convert/labels.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { COIN, movement } from './made-up.ts'
+
+const HASH = `0x${'1'.repeat(64)}`
+const PARTY = `0x${'b'.repeat(40)}`
+const paid = movement({
+  ...{ asset: COIN, value: 1n, transaction: HASH, counterparty: PARTY, method: 'claim(uint256,address)' },
+})
+
+async function labelsOf(...lines: string[]) {
+  const file = join(tempFolder(), 'labels.csv')
+  writeFileSync(file, ['match,type', ...lines, ''].join('\n'))
+  return readLabels(file)
+}
+
+test('the hash counts before the other party, and that before the method; all of them matched', async () => {
+  const lines = ['"Claim(uint256,address)",Reward', `${PARTY},Staking`, `${HASH.toUpperCase()},Gift`]
+  for (const [rank, type] of ['Reward', 'Staking', 'Gift'].entries()) {
+    const { labelOf, unmatched } = await labelsOf(...lines.slice(0, rank + 1))
+    expect(labelOf(paid)).toBe(type)
+    expect(unmatched()).toBeUndefined()
+  }
+})
+
+test('lines that match nothing are counted, and the first is named', async () => {
+  const { labelOf, unmatched } = await labelsOf('Mint(),Reward', `${PARTY},Staking`, 'burn(),Loss')
+  expect(unmatched()).toEqual({ count: 3, first: { line: 2, match: 'Mint()' } })
+  expect(labelOf(paid)).toBe('Staking')
+  expect(unmatched()).toEqual({ count: 2, first: { line: 2, match: 'Mint()' } })
+})
+
+test('a fee keeps its own type, and matches nothing', async () => {
+  const { labelOf, unmatched } = await labelsOf(`${HASH},Gift`)
+  expect(labelOf({ ...paid, type: 'fee' })).toBeUndefined()
+  expect(unmatched()).toEqual({ count: 1, first: { line: 2, match: HASH } })
+})
+
+test('without a file nothing has a label, and no line matched nothing', async () => {
+  const { labelOf, unmatched } = await readLabels(undefined)
+  expect([labelOf(paid), unmatched()]).toEqual([undefined, undefined])
+})
