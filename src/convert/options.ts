@@ -34,7 +34,7 @@ type Named = Pick<ConvertOptions, 'labels' | 'prices' | 'map'>
 
 /**
  * Where a file of a conversion is written. Throws USAGE where something else than a file stands there, where it is one that the
- * options name, or where it lies in the export itself.
+ * options name, or where it is part of the export itself.
  */
 export function placeOfFile(path: string, output: string, { labels, prices, map }: Named): Promise<string> {
   const inputs = { '--prices': prices, '--labels': labels, '--map': map }

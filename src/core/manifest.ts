@@ -1,5 +1,5 @@
 import type { Compression, Format, PartitionBy } from './model.ts'
-import type { ColumnType, TableName } from './table/index.ts'
+import { type ColumnType, TABLE_NAMES, type TableName } from './table/index.ts'
 
 /** `manifest.json` (CONTRACT section 3): what is in an output. Readers trust only what it lists. */
 export type Manifest = {
@@ -80,3 +80,8 @@ export const REJECTS_FILE = 'rejects.ndjson'
 export const CHANGES_FOLDER = 'changes'
 /** The output's private folder: checkpoints, lock, unfinished parts. */
 export const PRIVATE_FOLDER = '.walletlake'
+/** What runs make in an output; what else lies in its folder is none of theirs. */
+export const EXPORT_ENTRIES: ReadonlySet<string> = new Set([
+  ...[MANIFEST_FILE, REJECTS_FILE, CHANGES_FOLDER, PRIVATE_FOLDER, 'runs', 'raw'],
+  ...TABLE_NAMES,
+])

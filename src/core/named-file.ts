@@ -1,7 +1,8 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
-import { basename, dirname, join, resolve, sep } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { diskError } from './disk.ts'
 import { ExportError } from './errors.ts'
+import { EXPORT_ENTRIES } from './manifest.ts'
 
 /**
  * Where a file that a user names is to be written: at the end of its links, which stay. Throws USAGE where a pipe, a device or
@@ -29,7 +30,7 @@ export async function placeToWrite(path: string, fix = 'Name a file.'): Promise<
 export type Kept = {
   /** Files that it reads, by the options that name them. */
   inputs: Readonly<Record<string, string | undefined>>
-  /** Folders with an export each; nothing is written into them. */
+  /** Folders with an export each; what runs make in them stays. */
   exports: readonly string[]
 }
 
@@ -41,11 +42,13 @@ export async function placeApart(path: string, { inputs, exports }: Kept, fix?: 
       throw new ExportError('USAGE', `${path} is the file that ${option} names`, {
         fix: 'Name another file with --out.',
       })
-  for (const folder of exports)
-    if (`${place}${sep}`.startsWith(`${await realPathOf(folder)}${sep}`))
-      throw new ExportError('USAGE', `${path} lies in the export ${folder}, and is not part of it`, {
-        fix: 'Name a place outside of that folder with --out.',
+  for (const folder of exports) {
+    const [entry = ''] = relative(await realPathOf(folder), place).split(sep)
+    if (entry === '' || EXPORT_ENTRIES.has(entry))
+      throw new ExportError('USAGE', `${path} is part of the export ${folder}`, {
+        fix: 'Name another place with --out.',
       })
+  }
   return place
 }
 

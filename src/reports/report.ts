@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import type { Manifest } from '../core/manifest.ts'
-import { placeApart, placeToWrite } from '../core/named-file.ts'
+import { placeApart } from '../core/named-file.ts'
 import { requireManifest } from '../read/open-export.ts'
 import type { Article } from './article.ts'
 import { factsOf } from './facts.ts'
@@ -46,24 +46,14 @@ export async function report(
   options: ReportOptions = {},
 ): Promise<Reported> {
   const file = options.out ?? join(outputs[0], REPORT_FILE)
-  const place = await placeOfPage(file, outputs, options)
+  const inputs = { '--prices': options.prices, '--labels': options.labels, '--opening': options.opening }
+  const place = await placeApart(file, { inputs, exports: outputs }, FIX)
   const { page, rows } = await renderReport(outputs, options)
   await writeAtomically(place, page)
   return { file, bytes: Buffer.byteLength(page), rows }
 }
 
-/** An export's own page lies in its folder, and no other: what else is there is the export. */
-async function placeOfPage(
-  file: string,
-  outputs: readonly string[],
-  { prices, labels, opening }: ReportOptions,
-): Promise<string> {
-  const fix = 'Name a file, or leave --out away: the page is then in the output.'
-  const place = await placeToWrite(file, fix)
-  const own = await Promise.all(outputs.map((output) => placeToWrite(join(output, REPORT_FILE), fix)))
-  const inputs = { '--prices': prices, '--labels': labels, '--opening': opening }
-  return placeApart(file, { inputs, exports: own.includes(place) ? [] : outputs }, fix)
-}
+const FIX = 'Name a file, or leave --out away: the page is then in the output.'
 
 /** The page itself, and how many rows it holds. Throws as `report` does. */
 export async function renderReport(

@@ -1,9 +1,9 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ExportError } from '../core/errors.ts'
-import { MANIFEST_FILE, type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/manifest.ts'
+import { EXPORT_ENTRIES, MANIFEST_FILE, type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
-import { TABLE_NAMES, TABLES } from '../core/table/index.ts'
+import { TABLES } from '../core/table/index.ts'
 import { type Findings, openFindings } from '../read/findings.ts'
 import { readManifest } from '../read/read-manifest.ts'
 import { openRows } from '../read/rows.ts'
@@ -75,14 +75,12 @@ export async function verifyOutput(folder: string, options: VerifyOptions = {}):
 
 /** Without its manifest, an export is still known by what else a run leaves: that is damage, and no wrong folder. */
 async function requireTraces(folder: string): Promise<void> {
-  const names = await readdir(folder).catch(() => TRACES)
-  if (names.some((name) => TRACES.includes(name))) return
+  const names = await readdir(folder).catch(() => [...EXPORT_ENTRIES])
+  if (names.some((name) => EXPORT_ENTRIES.has(name))) return
   throw new ExportError('USAGE', `${folder} holds no finished export (no ${MANIFEST_FILE})`, {
     fix: 'Name the output folder of a run, such as output/mine, or its job file.',
   })
 }
-
-const TRACES: readonly string[] = [MANIFEST_FILE, PRIVATE_FOLDER, REJECTS_FILE, 'runs', ...TABLE_NAMES]
 
 async function isUnderWay(folder: string): Promise<boolean> {
   const there = (name: string) =>

@@ -52,16 +52,17 @@ test('a file that a command reads is not written over, whatever way it is named'
   expect(await placeApart(join(folder, 'a.csv'), kept)).toBe(join(folder, 'a.csv'))
 })
 
-test('nothing is written into an export, whatever way it is named', async () => {
+test('no part of an export is written over, whatever way it is named', async () => {
   const folder = realpathSync(tempFolder())
   mkdirSync(join(folder, 'mine'))
   symlinkSync('mine', join(folder, 'linked'))
   const kept = { inputs: {}, exports: [join(folder, 'linked')] }
-  for (const name of ['mine', 'mine/manifest.json', 'linked/new/a.csv'])
+  for (const name of ['mine', 'mine/manifest.json', 'linked/ledger/a.csv'])
     await expect(placeApart(join(folder, name), kept), name).rejects.toMatchObject({
       code: 'USAGE',
-      message: expect.stringContaining(`lies in the export ${join(folder, 'linked')}`),
-      fix: 'Name a place outside of that folder with --out.',
+      message: expect.stringContaining(`is part of the export ${join(folder, 'linked')}`),
+      fix: 'Name another place with --out.',
     })
-  expect(await placeApart(join(folder, 'mine.csv'), kept)).toBe(join(folder, 'mine.csv'))
+  for (const name of ['mine.csv', 'mine/koinly.csv'])
+    expect(await placeApart(join(folder, name), kept)).toBe(join(folder, name))
 })

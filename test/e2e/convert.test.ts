@@ -233,13 +233,13 @@ describe('walletlake convert', () => {
 
   test.for([
     { words: ['--to', 'generic'], out: 'manifest.json' },
-    { words: ['--to', 'etherscan'], out: 'explorer' },
-    { words: ['--prices-needed'], out: 'prices.csv' },
-  ])('writes nothing into the export: $words to $out', async ({ words, out }) => {
+    { words: ['--to', 'etherscan'], out: 'ledger' },
+    { words: ['--prices-needed'], out: 'rejects.ndjson' },
+  ])('writes over no part of the export: $words to $out', async ({ words, out }) => {
     const before = readdirSync(output)
     const manifest = readFileSync(join(output, 'manifest.json'), 'utf8')
     const { exit, stderr } = await convert(...words, '--out', join(output, out))
-    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining('lies in the export') })
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining('is part of the export') })
     expect(readdirSync(output)).toEqual(before)
     expect(readFileSync(join(output, 'manifest.json'), 'utf8')).toBe(manifest)
   })

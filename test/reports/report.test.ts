@@ -201,7 +201,7 @@ describe('walletlake report', () => {
       fix: 'Name another file with --out.',
     })
     await expect(write(manifest)).rejects.toMatchObject({
-      ...{ code: 'USAGE', message: expect.stringContaining(`${manifest} lies in the export`) },
+      ...{ code: 'USAGE', message: expect.stringContaining(`${manifest} is part of the export`) },
     })
     expect(readFileSync(labels, 'utf8')).toBe('address,label\n')
     expect((await write(join(outputs.csv, 'report.html'))).rows).toBe(5)
