@@ -8,18 +8,11 @@ export function nextSteps(job: Job, program: string): string[] {
   const folder = shellWord(nameOfOutput(job))
   const lines = [
     `${program} verify ${folder}`,
-    `${program} load ${folder} --to duckdb:${DATABASE}`,
-    `duckdb ${DATABASE} "${queryOf(tables)}"`,
+    tables.includes('ledger')
+      ? `${program} balances ${folder}`
+      : `${program} query ${folder} "FROM ${tables[0]} LIMIT 10"`,
+    `${program} load ${folder} --to duckdb:lake.db`,
     ...(service.baseUrl === 'demo' ? [`${program} init    # a job of your own`] : []),
   ]
   return ['Next:', ...lines.map((line) => `  ${line}`)]
-}
-
-const DATABASE = 'lake.db'
-
-/** BIGNUM sums 256-bit numbers exactly. */
-function queryOf([first, ...more]: Job['tables']): string {
-  return [first, ...more].includes('ledger')
-    ? 'FROM ledger SELECT asset_symbol,sum(value::BIGNUM) GROUP BY 1'
-    : `FROM ${first} LIMIT 10`
 }

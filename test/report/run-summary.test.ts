@@ -151,12 +151,12 @@ test('the next steps never ask the service again', () => {
   const [, next = ''] = summaryOf({}, { job: { ...job, output: 'out/my wallets' } }).split('Next:\n')
   expect(next.split('\n')).toEqual([
     "  npx walletlake verify 'out/my wallets'",
+    "  npx walletlake balances 'out/my wallets'",
     "  npx walletlake load 'out/my wallets' --to duckdb:lake.db",
-    expect.stringMatching(/^ {2}duckdb lake\.db "FROM ledger SELECT /),
     '  npx walletlake init    # a job of your own',
   ])
   expect(summaryOf({}, { job: { ...job, tables: ['transactions'] } })).toContain(
-    '"FROM transactions LIMIT 10"',
+    'npx walletlake query output/test "FROM transactions LIMIT 10"',
   )
 })
 
