@@ -44,8 +44,6 @@ export type ThreadEvents = {
   onBreak: (why: ExportError) => void
 }
 
-/** A thread's room for new objects, half of what V8 takes by itself: those of a page are garbage once its rows are made. */
-const NURSERY_MB = 24
 const WORKER = new URL('dist/assemble/threads/worker.js', PACKAGE)
 /** Threads need the built program. */
 export const CAN_THREAD = import.meta.url.endsWith('.js')
@@ -53,10 +51,7 @@ export const CAN_THREAD = import.meta.url.endsWith('.js')
 export function openWriteThread(context: WriteContext, { onAnswer, onBreak }: ThreadEvents): WriteThread {
   /** In the order in which they will be answered. */
   const given: Waiting[] = []
-  const worker = new Worker(WORKER, {
-    workerData: context,
-    resourceLimits: { maxYoungGenerationSizeMb: NURSERY_MB },
-  })
+  const worker = new Worker(WORKER, { workerData: context })
   let [isReady, isClosed] = [false, false]
   const giveUp = (why: ExportError) => {
     for (const { reject } of given.splice(0)) reject(why)
