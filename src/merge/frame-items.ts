@@ -46,10 +46,8 @@ export type KeyedItems = {
 /** Items in chain order; those without a place are left out. */
 export function itemsOf({ wallet, listed, keys }: KeyedItems): WalletItem[] {
   const items: WalletItem[] = []
-  for (let at = 0; at < listed.length; at += 1) {
-    const key = keys[at] as ItemKey | string
+  for (const [at, key] of keys.entries())
     if (typeof key !== 'string') items.push({ key, wallet, item: listed[at], listed: at })
-  }
   return sortItems(items)
 }
 

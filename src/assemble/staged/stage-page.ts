@@ -1,5 +1,5 @@
 import { threadId } from 'node:worker_threads'
-import type { Cells, TableName } from '../../core/table/index.ts'
+import type { TableName } from '../../core/table/index.ts'
 import type { FlatTransaction } from '../../flatten/flatten-transaction.ts'
 import type { PageItems } from '../../merge/frame-items.ts'
 import type { Flatten } from '../flatten-views.ts'
@@ -20,8 +20,7 @@ export type StagedPage = {
  */
 export function stagePage({ items, entries }: PageItems, files: StageFiles, flatten: Flatten): StagedPage {
   const index = emptyIndex(files, entries)
-  for (const item of items) {
-    const at = index.block.length
+  for (const [at, item] of items.entries()) {
     const flat = flatten([item], (line) => index.rejects.push([at, line]))
     index.block.push(item.key.block)
     index.index.push(item.key.index)
@@ -66,8 +65,8 @@ function addLines(index: PageIndex, { csv, tables }: StageFiles, flat: FlatTrans
     const staged = index.lines[table] as TableLines
     const rows = flat === undefined ? NONE : flat.rows[name]
     const before = lines.size()
-    for (let at = 0; at < rows.length; at += 1) {
-      const added = lines.add(rows[at] as Cells<TableName>, prefix)
+    for (const row of rows) {
+      const added = lines.add(row, prefix)
       if (added > staged.longest) staged.longest = added
     }
     staged.rows.push((staged.rows.at(-1) ?? 0) + rows.length)
