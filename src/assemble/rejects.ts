@@ -29,12 +29,12 @@ export function stayingRejects(
   { rejects, from }: Pick<Earlier, 'rejects' | 'from'>,
   slices: readonly Pick<SliceRows, 'hashes'>[],
 ): string[] {
+  if (rejects.length === 0) return []
   const told = rejects.map((line) => ({ line, ...parseReject(line) }))
   const asked = new Set(told.map(({ transactionHash }) => fingerprint(transactionHash ?? '')))
   const again = new Set<number>()
-  if (told.length > 0)
-    for (const { hashes } of slices)
-      for (const one of readFingerprints(hashes)) if (asked.has(one)) again.add(one)
+  for (const { hashes } of slices)
+    for (const one of readFingerprints(hashes)) if (asked.has(one)) again.add(one)
   const stays = ({ list, record, transactionHash: hash }: (typeof told)[number]) => {
     const key = list === null ? keyOfItem(record) : ''
     if (typeof key !== 'string') return key.block < from

@@ -1,7 +1,7 @@
 import { ExportError } from '../core/errors.ts'
 import type { Manifest } from '../core/manifest.ts'
 import { shiftDecimal } from '../flatten/decimal.ts'
-import { openExport } from '../read/open-export.ts'
+import { openExport, requireLedger } from '../read/open-export.ts'
 import { type Flag, flagsOf, LIES } from './flags.ts'
 import { counts, momentOf } from './moment.ts'
 import { readAmounts } from './read-amounts.ts'
@@ -73,7 +73,7 @@ export async function balances(output: string, options: BalancesOptions = {}): P
   const opened = await openExport(output)
   try {
     const { manifest } = opened
-    requireLedger(manifest, output)
+    requireLedger(manifest, output, 'balances are summed from')
     const chosen = chooseWallets(manifest, options.wallets)
     const sums = new Sums()
     for (const { wallet, asset, value } of opening) if (chosen.has(wallet)) sums.open(wallet, asset, value)
@@ -94,13 +94,6 @@ export async function balances(output: string, options: BalancesOptions = {}): P
   } finally {
     await opened.close()
   }
-}
-
-function requireLedger({ tables }: Manifest, output: string): void {
-  if (tables.ledger !== undefined) return
-  throw new ExportError('USAGE', `${output} holds no ledger, which balances are summed from`, {
-    fix: 'Add ledger to the tables of the job (without tables it has all of them), and run it again with --fresh.',
-  })
 }
 
 /** The wallets that the words name. */

@@ -1,8 +1,7 @@
 import { balances } from '../balances/balances.ts'
-import { ExportError } from '../core/errors.ts'
 import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { readPrices } from '../prices/prices.ts'
-import { type OpenedExport, openExport } from '../read/open-export.ts'
+import { type OpenedExport, openExport, requireLedger } from '../read/open-export.ts'
 import { tickerName } from './asset-name.ts'
 import type { UnmatchedLabels } from './labels.ts'
 import { type Omitted, omitted } from './line-writer.ts'
@@ -42,7 +41,7 @@ export async function convert(output: string, options: ConvertOptions): Promise<
   const placeOf = (path: string) => placeOfFile(path, output, options)
   const files = openTextFiles(placeOf)
   try {
-    requireLedger(opened, output)
+    requireLedger(opened.manifest, output, 'conversions are made of')
     if (options.out !== undefined) await placeOf(options.out)
     return await convertOpened({ output, opened, files }, options)
   } catch (thrown) {
@@ -113,12 +112,4 @@ function isSpam(movement: Movement, { spam, onOmitted }: Spam): boolean {
   const reason = spam.get(movement.asset.address ?? '')
   if (reason !== undefined) onOmitted(omitted(movement, reason))
   return reason !== undefined
-}
-
-/** Throws USAGE where an export has no ledger, which conversions are made of. */
-export function requireLedger({ manifest }: OpenedExport, output: string): void {
-  if (manifest.tables.ledger !== undefined) return
-  throw new ExportError('USAGE', `${output} holds no ledger, which conversions are made of`, {
-    fix: 'Add ledger to the tables of the job (without tables it has all of them), and run it again with --fresh.',
-  })
 }

@@ -1,9 +1,8 @@
 import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { isNft } from '../prices/priced-asset.ts'
 import { NATIVE, readPrices } from '../prices/prices.ts'
-import { openExport } from '../read/open-export.ts'
+import { openExport, requireLedger } from '../read/open-export.ts'
 import { safeText } from './asset-name.ts'
-import { requireLedger } from './convert.ts'
 import type { ConvertOptions } from './options.ts'
 import { periodOf } from './period.ts'
 import { transactionsOf } from './transactions.ts'
@@ -29,7 +28,7 @@ export async function pricesNeeded(
   const period = periodOf(options.from, options.until)
   const opened = await openExport(output)
   try {
-    requireLedger(opened, output)
+    requireLedger(opened.manifest, output, 'conversions are made of')
     const prices =
       options.prices === undefined
         ? undefined

@@ -56,7 +56,7 @@ function refused(thrown: unknown, folder: string): never {
     .replace(/^Failed to extract statements: /, '')
     .replaceAll(`${folder}/`, '')
     .trim()
-  if (/^(IO|Invalid Input|Invalid) Error: /.test(what)) throw unreadable(folder, what)
+  if (/^(IO|Invalid Input|Invalid) Error: /.test(what)) throw unreadable(folder, what, thrown)
   throw new ExportError('USAGE', what, { cause: thrown, fix: FIX })
 }
 

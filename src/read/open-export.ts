@@ -48,7 +48,8 @@ export async function openExport(folder: string): Promise<OpenedExport> {
   const faultOf = async ({ path }: ManifestFile, thrown: unknown) => {
     if ((await readTextIfAny(join(folder, MANIFEST_FILE))) !== before) return replaced(folder)
     if (thrown instanceof ExportError) return thrown
-    return unreadable(path, (thrown as Error).message.replaceAll(`${rows.folder}/`, '').slice(0, 300))
+    const why = (thrown as Error).message.replaceAll(`${rows.folder}/`, '').slice(0, 300)
+    return unreadable(path, why, thrown)
   }
   return {
     ...{ manifest, rows },
@@ -117,6 +118,14 @@ export async function requireManifest(folder: string): Promise<Manifest> {
   return manifest
 }
 
+/** Throws USAGE where the export has no ledger; `use` says what it is for. */
+export function requireLedger({ tables }: Manifest, output: string, use: string): void {
+  if (tables.ledger !== undefined) return
+  throw new ExportError('USAGE', `${output} holds no ledger, which ${use}`, {
+    fix: 'Add ledger to the tables of the job (without tables it has all of them), and run it again with --fresh.',
+  })
+}
+
 function tableOf(name: TableName) {
   const table = TABLES.find((one) => one.name === name)
   if (table === undefined) throw new ExportError('BUG', `there is no table ${name}`)
@@ -124,11 +133,11 @@ function tableOf(name: TableName) {
 }
 
 /** What may not be read is not damaged. */
-export function unreadable(path: string, why: string): ExportError {
+export function unreadable(path: string, why: string, cause?: unknown): ExportError {
   const what = `${path}: cannot be read: ${why}`
   if (/permission denied|EACCES|EPERM/i.test(why))
-    return new ExportError('OUTPUT_FAILED', what, { fix: NO_PERMISSION })
-  return new ExportError('VERIFY_FAILED', what)
+    return new ExportError('OUTPUT_FAILED', what, { fix: NO_PERMISSION, cause })
+  return new ExportError('VERIFY_FAILED', what, { cause })
 }
 
 function replaced(folder: string): ExportError {

@@ -47,10 +47,10 @@ export function createLog({ format, level, write }: LogOptions): Log {
 
 const shown = (text: string) => printable(withoutSecrets(text))
 
-/** The same in one line: a stranger's line end begins none of ours. */
-export const oneLine = (text: string) => printable(text).replaceAll('\n', '\ufffd')
-
 /** Strangers' text without what moves a cursor, rings, hides or turns the direction of text. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, (char) => (char === '\n' ? char : '\ufffd'))
 }
+
+/** Printable text in one line: a stranger's line end begins none of ours. */
+export const oneLine = (text: string) => printable(text).replaceAll('\n', '\ufffd')
