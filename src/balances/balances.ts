@@ -60,6 +60,10 @@ export type Balances = {
   belowZero: BelowZero[]
   /** By contract. */
   flagged: FlaggedToken[]
+  /** The newest row that counts; undefined where none does. */
+  newest: { block: number; time: string } | undefined
+  /** The last block up to which every chosen wallet was read. */
+  lastBlock: number
 }
 
 /**
@@ -76,6 +80,7 @@ export async function balances(output: string, options: BalancesOptions = {}): P
     requireLedger(manifest, output, 'balances are summed from')
     const chosen = chooseWallets(manifest, options.wallets)
     const sums = new Sums()
+    let newest: Balances['newest']
     for (const { wallet, asset, value } of opening) if (chosen.has(wallet)) sums.open(wallet, asset, value)
     const labels = labelsOf(manifest)
     for await (const rows of opened.stream('ledger', [
@@ -85,12 +90,15 @@ export async function balances(output: string, options: BalancesOptions = {}): P
     ])) {
       for (const [label = null, time, ...row] of rows) {
         const [, block, wallet] = row as [string, string, string]
-        if (!chosen.has(wallet) || !counts(moment, { block: Number(block), time: time as string })) continue
+        const place = { block: Number(block), time: time as string }
+        if (!chosen.has(wallet) || !counts(moment, place)) continue
+        newest = place
         if (!labels.has(wallet)) labels.set(wallet, label)
         sums.add(row)
       }
     }
-    return toBalances(sums, { labels, manifest, all: options.all ?? false })
+    const found = toBalances(sums, { labels, manifest, all: options.all ?? false })
+    return { ...found, newest, lastBlock: lastBlockOf(manifest, chosen) }
   } finally {
     await opened.close()
   }
@@ -110,6 +118,14 @@ function walletsNamed(coverage: Manifest['coverage'], word: string): string[] {
   })
 }
 
+/** A wallet that left the job was read up to its end only: that says nothing of the others. */
+function lastBlockOf({ coverage }: Manifest, chosen: ReadonlySet<string>): number {
+  const wallets = coverage.filter(({ address }) => chosen.has(address))
+  const present = wallets.filter(({ removed }) => removed !== true)
+  const ends = (present.length > 0 ? present : wallets).map(({ toBlock }) => toBlock)
+  return ends.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY) - 1
+}
+
 function labelsOf({ coverage }: Manifest): Map<string, string | null> {
   return new Map(
     coverage.flatMap(({ address, label }) => (label === undefined ? [] : [[address, label] as const])),
@@ -118,7 +134,7 @@ function labelsOf({ coverage }: Manifest): Map<string, string | null> {
 
 type Naming = { labels: ReadonlyMap<string, string | null>; manifest: Manifest; all: boolean }
 
-function toBalances(sums: Sums, { labels, manifest, all }: Naming): Balances {
+function toBalances(sums: Sums, { labels, manifest, all }: Naming): Omit<Balances, 'newest' | 'lastBlock'> {
   const ended = sums.end().sort(compareSums)
   const toBalance = (sum: Sum) => balanceOf(sum, labels.get(sum.wallet) ?? null)
   const from = new Map(manifest.coverage.map(({ address, fromBlock }) => [address, fromBlock]))

@@ -1,5 +1,11 @@
 import { type Command, Option } from 'commander'
-import { type Balance, type BelowZero, balances, type FlaggedToken } from '../balances/balances.ts'
+import {
+  type Balance,
+  type Balances,
+  type BelowZero,
+  balances,
+  type FlaggedToken,
+} from '../balances/balances.ts'
 import { compareExpected, type Difference } from '../balances/expect.ts'
 import { ExportError } from '../core/errors.ts'
 import { oneLine } from '../report/log.ts'
@@ -59,6 +65,7 @@ async function tellBalances(word: string, args: BalancesArguments): Promise<void
   const answer = format === 'table' ? tableOf(shown) : columnsOf(shown)
   await writeAnswer(answer, format, answerSink())
   const log = openLog({})
+  if (at !== undefined) log.info(momentLine(at, found))
   for (const below of found.belowZero.slice(0, TOLD)) log.warn(belowLine(below))
   if (found.belowZero.length > TOLD)
     log.warn(`and ${counted(found.belowZero.length - TOLD, 'balance')} more were below zero`)
@@ -132,6 +139,13 @@ function nameOf({ asset_symbol, asset_type, asset_address, token_id }: Balance):
   const id = token_id === null ? '' : ` #${token_id}`
   const contract = asset_address === null ? '' : ` (${asset_address})`
   return `${oneLine(asset_symbol ?? asset_type)}${id}${contract}`
+}
+
+/** What `--at` came to: a moment after the end of the export has the balances of its end. */
+function momentLine(at: string, { newest, lastBlock }: Balances): string {
+  const what =
+    newest === undefined ? 'no row counts' : `rows count up to block ${newest.block} (${newest.time})`
+  return `--at ${at}: ${what}; the export ends with block ${lastBlock}`
 }
 
 function belowLine(below: BelowZero): string {

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { checkFile } from '../convert/check-file.ts'
 import { type Converted, convert } from '../convert/convert.ts'
+import { JOURNALS } from '../convert/journal.ts'
 import { placeOfFile } from '../convert/options.ts'
 import { pricesNeeded } from '../convert/prices-needed.ts'
 import { PRESET_NAMES } from '../convert/writers.ts'
@@ -167,7 +168,8 @@ async function tellMistakes(file: string, to: string): Promise<void> {
 const NAMED = 5
 
 function tell({ movements, lines, files }: Converted, { to, out }: { to: string; out?: string }): string {
-  const what = `${counted(movements, 'movement')} became ${counted(lines, 'line')} for ${to}`
+  const noun = JOURNALS.some(({ name }) => name === to) ? 'transaction' : 'line'
+  const what = `${counted(movements, 'movement')} became ${counted(lines, noun)} for ${to}`
   if (files.length === 0) return what
   return files.length > NAMED ? `${what}: ${files.length} files in ${out}` : `${what}: ${files.join(', ')}`
 }

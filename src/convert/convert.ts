@@ -18,7 +18,7 @@ import { openWriter } from './writers.ts'
 export type Converted = {
   /** Movements of the ledger that were converted, whole. */
   movements: number
-  /** Lines or journal entries that they became. */
+  /** Lines, or transactions of a journal, that they became. */
   lines: number
   files: string[]
   /** By reason, how many movements were left out, or cut off beyond what the format holds. */

@@ -47,6 +47,17 @@ describe('walletlake balances', () => {
     expect(all.length).toBeGreaterThan(some.length)
   })
 
+  test('says on stderr up to where rows count, and where the export ends', async () => {
+    const at = async (moment: string) => (await runCommand(['balances', output, '--at', moment])).stderr
+    expect(await at('999999999')).toMatch(
+      /--at 999999999: rows count up to block (\d+) \(\d{4}-.*Z\); the export ends with block \d{1,8}\n/,
+    )
+    expect(await at('2001-01-01')).toContain('--at 2001-01-01: no row counts; the export ends with block ')
+    const [, newest] = /up to block (\d+)/.exec(await at('20')) ?? []
+    expect(Number(newest)).toBeLessThanOrEqual(20)
+    expect((await runCommand(['balances', output])).stderr).not.toContain('the export ends')
+  })
+
   test('writes JSON with exact text for numbers', async () => {
     const { stdout } = await runCommand(['balances', output, '--format', 'json', '--opening', opening])
     const rows = JSON.parse(stdout) as Record<string, unknown>[]

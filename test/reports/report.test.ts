@@ -61,7 +61,8 @@ describe('a report', () => {
     expect(shown.split(', ').map(addressOf)).toEqual(silent.slice(0, 5).map(({ address }) => address))
   })
 
-  test('has the counts of the tables', async () => {
+  test('has the counts of the tables, and says what it counts', async () => {
+    expect(pages.csv).toContain('A transaction counts where it moved something of a wallet or cost it a fee')
     const hashes = new Set(ledger.map(({ transaction_hash }) => transaction_hash))
     const tiles = [...pages.csv.matchAll(/<li><b>(.*?)<\/b><span>(.*?)<\/span>/g)].map(
       ([, figure = '', name = '']) => [name, cellText(`>${figure}`)],

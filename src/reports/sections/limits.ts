@@ -7,6 +7,7 @@ const PURPOSE = 'What a payment was for, nobody can read from a chain: income, g
 /** What the figures of a ledger do not say. */
 export const ledgerLimits = ({ worths }: Figures): string[] => [
   'Coins and tokens that a wallet had before the first block of this export are in no row: a balance is what these rows add up to.',
+  'A transaction counts where it moved something of a wallet or cost it a fee; one that did neither is in the table of transactions alone.',
   'A coin that is wrapped moves without a transfer of the token that it becomes: such a token can look as if more of it was spent than came.',
   TOKENS,
   worths === undefined
