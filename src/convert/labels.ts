@@ -1,6 +1,5 @@
 import { readRecords, recordFault } from '../read/csv-records.ts'
 import type { Labels } from './lines.ts'
-import type { Movement } from './movement.ts'
 import type { Preset } from './preset.ts'
 
 /** Lines of a file of labels that matched nothing. */
@@ -37,14 +36,19 @@ export async function readLabels(file: string | undefined, known?: ReadonlySet<s
     labels.set(match.toLowerCase(), { line, match, type, isMatched: false })
   })
   return {
-    labelOf: (movement) => (movement.type === 'fee' ? undefined : labelIn(labels, movement)),
+    labelOf: (movements) => (movements[0].type === 'fee' ? undefined : labelIn(labels, movements)),
     unmatched: () => unmatchedIn(labels),
   }
 }
 
-function labelIn(labels: ReadonlyMap<string, Label>, { transaction, counterparty, method }: Movement) {
+function labelIn(labels: ReadonlyMap<string, Label>, movements: Parameters<Labels>[0]): string | undefined {
+  const [{ transaction, method }] = movements
   let type: string | undefined
-  for (const match of [transaction, counterparty, method?.toLowerCase()]) {
+  for (const match of [
+    transaction,
+    ...movements.map(({ counterparty }) => counterparty),
+    method?.toLowerCase(),
+  ]) {
     const label = labels.get(match ?? '')
     if (label === undefined) continue
     // What another line is preferred to matches all the same.

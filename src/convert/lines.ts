@@ -31,7 +31,8 @@ export type TransactionFacts = {
   isFailed: boolean
 }
 
-export type Labels = (movement: Movement) => string | undefined
+/** The label of what becomes one line. */
+export type Labels = (movements: readonly [Movement, ...Movement[]]) => string | undefined
 
 export type LineOptions = {
   /** Makes one line of what a wallet swapped in a transaction. */
@@ -43,8 +44,8 @@ export type LineOptions = {
 export function linesOf(movements: readonly Movement[], { pairsSwaps, labelOf }: LineOptions): Line[] {
   const swap = pairsSwaps ? swapIn(movements) : undefined
   const apart = swap === undefined ? movements : movements.filter(({ type }) => type === 'fee')
-  const lines = apart.map((movement) => lineOf(movement, labelOf(movement)))
-  return swap === undefined ? lines : [...lines, { ...swap, label: labelOf(swap.movements[0]) }]
+  const lines = apart.map((movement) => lineOf(movement, labelOf([movement])))
+  return swap === undefined ? lines : [...lines, { ...swap, label: labelOf(swap.movements) }]
 }
 
 /** The line of one movement; `transaction` is for explorers' files. */

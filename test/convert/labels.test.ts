@@ -21,25 +21,31 @@ test('the hash counts before the other party, and that before the method; all of
   const lines = ['"Claim(uint256,address)",Reward', `${PARTY},Staking`, `${HASH.toUpperCase()},Gift`]
   for (const [rank, type] of ['Reward', 'Staking', 'Gift'].entries()) {
     const { labelOf, unmatched } = await labelsOf(...lines.slice(0, rank + 1))
-    expect(labelOf(paid)).toBe(type)
+    expect(labelOf([paid])).toBe(type)
     expect(unmatched()).toBeUndefined()
   }
+})
+
+test('of a swap any other party counts, before the method', async () => {
+  const pool = `0x${'c'.repeat(40)}`
+  const { labelOf } = await labelsOf('"claim(uint256,address)",Reward', `${pool},Trade`)
+  expect(labelOf([paid, { ...paid, counterparty: pool }])).toBe('Trade')
 })
 
 test('lines that match nothing are counted, and the first is named', async () => {
   const { labelOf, unmatched } = await labelsOf('Mint(),Reward', `${PARTY},Staking`, 'burn(),Loss')
   expect(unmatched()).toEqual({ count: 3, first: { line: 2, match: 'Mint()' } })
-  expect(labelOf(paid)).toBe('Staking')
+  expect(labelOf([paid])).toBe('Staking')
   expect(unmatched()).toEqual({ count: 2, first: { line: 2, match: 'Mint()' } })
 })
 
 test('a fee keeps its own type, and matches nothing', async () => {
   const { labelOf, unmatched } = await labelsOf(`${HASH},Gift`)
-  expect(labelOf({ ...paid, type: 'fee' })).toBeUndefined()
+  expect(labelOf([{ ...paid, type: 'fee' }])).toBeUndefined()
   expect(unmatched()).toEqual({ count: 1, first: { line: 2, match: HASH } })
 })
 
 test('without a file nothing has a label, and no line matched nothing', async () => {
   const { labelOf, unmatched } = await readLabels(undefined)
-  expect([labelOf(paid), unmatched()]).toEqual([undefined, undefined])
+  expect([labelOf([paid]), unmatched()]).toEqual([undefined, undefined])
 })
