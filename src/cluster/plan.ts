@@ -37,7 +37,19 @@ export function planRun(job: Job): Plan {
 
 /** The job's name and a hash of it, without what may differ between machines. */
 function nameRun(job: Job): string {
-  const { file: _file, output: _output, concurrency: _concurrency, service, ...deciding } = job
-  const key = JSON.stringify([GENERATOR, deciding, service.baseUrl])
+  const { baseUrl, ...deciding } = decidingIn(job)
+  const key = JSON.stringify([GENERATOR, deciding, baseUrl])
   return `${job.name}-${createHash('sha256').update(key).digest('hex').slice(0, 12)}`
+}
+
+/** What of a job decides the bytes of its export. */
+function decidingIn({ file: _file, output: _output, concurrency: _concurrency, service, ...deciding }: Job) {
+  return { ...deciding, baseUrl: service.baseUrl }
+}
+
+/** What of two plans differs, by the names of the job's settings; none where another version made one of them. */
+export function differingSettings(one: Plan, other: Plan): string[] {
+  const [before, after] = [decidingIn(one.job), decidingIn(other.job)] as Record<string, unknown>[]
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
+  return [...names].filter((name) => JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]))
 }

@@ -3,7 +3,7 @@ import { MANIFEST_FILE, type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../c
 import type { BlockRange, Job } from '../core/model.ts'
 import { type Objects, openObjects } from '../store/objects.ts'
 import type { PartitionStarts } from './partition-starts.ts'
-import type { Plan } from './plan.ts'
+import { differingSettings, type Plan } from './plan.ts'
 import { type Covered, nameCovered, parseCovered } from './unit.ts'
 
 /**
@@ -35,8 +35,12 @@ export async function readPlan(record: Record): Promise<Plan | undefined> {
 /** Keeps the plan of a run. Throws OUTPUT_CHANGED where the record is of another job. */
 export async function keepPlan(record: Record, plan: Plan): Promise<void> {
   const before = await readPlan(record)
-  if (before !== undefined && before.id !== plan.id)
-    throw new ExportError('OUTPUT_CHANGED', `${plan.job.output} holds an unfinished queue run of another job`)
+  if (before !== undefined && before.id !== plan.id) {
+    const differing = differingSettings(before, plan)
+    const what =
+      differing.length > 0 ? `another job, which differs in ${differing.join(', ')}` : 'another version'
+    throw new ExportError('OUTPUT_CHANGED', `${plan.job.output} holds an unfinished queue run of ${what}`)
+  }
   await record.putText(PLAN, JSON.stringify(plan))
 }
 
