@@ -11,6 +11,15 @@ export function jsonText(value: unknown): string {
   }
 }
 
+/** The value that a text holds as JSON; undefined where it is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Writes a parsed JSON value of any depth without spaces, the names of each object in the order that `namesOf` gives. */
 export function writeJson(
   value: unknown,

@@ -1,5 +1,6 @@
 import { ExportError } from '../core/errors.ts'
 import { show } from '../core/item-key.ts'
+import { parseJson } from '../core/json-text.ts'
 import type { Manifest, ManifestTable } from '../core/manifest.ts'
 import { manifestProblems } from '../core/manifest-schema.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
@@ -9,20 +10,12 @@ import { TABLES, type Table } from '../core/table/index.ts'
  * inside the output. Throws VERIFY_FAILED; `where` names the manifest.
  */
 export function readManifest(text: string, where: string): Manifest {
-  const manifest = parse(text) as Partial<Manifest> | undefined
+  const manifest = parseJson(text) as Partial<Manifest> | undefined
   const problem = manifest === undefined ? 'it is not JSON' : problemOf(manifest as Manifest)
   if (problem === undefined) return manifest as Manifest
   throw new ExportError('VERIFY_FAILED', `${where}: ${problem}`, {
     fix: 'Load an output of this version of walletlake, whole and unchanged, or export it again.',
   })
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
 }
 
 function problemOf(manifest: Manifest): string | undefined {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseJson } from '../core/json-text.ts'
 import { MANIFEST_FILE, type Manifest } from '../core/manifest.ts'
 import { manifestProblems } from '../core/manifest-schema.ts'
 import { type Findings, shown } from './findings.ts'
@@ -9,7 +10,7 @@ export async function readManifest(folder: string, findings: Findings): Promise<
   const content = await readFile(join(folder, MANIFEST_FILE), 'utf8').catch(failureCode)
   if (!findings.expect(typeof content === 'string', () => `manifest.json: cannot be read (${content})`))
     return
-  const parsed = parse(content as string)
+  const parsed = parseJson(content as string)
   if (!findings.expect(parsed !== undefined, () => 'manifest.json: expected JSON, found something else'))
     return
   const problems = manifestProblems(parsed)
@@ -23,12 +24,4 @@ export async function readManifest(folder: string, findings: Findings): Promise<
 function failureCode(thrown: NodeJS.ErrnoException): { code: string; toString(): string } {
   const code = thrown.code ?? thrown.message
   return { code, toString: () => code }
-}
-
-function parse(content: string): unknown {
-  try {
-    return JSON.parse(content)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseJson } from '../core/json-text.ts'
 
 /** What the report of a run says, as far as it is read again; older reports lack what may be absent. */
 export type PastRun = {
@@ -43,14 +44,6 @@ export async function* readReports(output: string): AsyncGenerator<object, void,
 }
 
 const REPORT = /^\d{8}T\d{6}Z-[\w-]+\.json$/
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 function isPastRun(report: object): report is PastRun {
   const { run, state, startedAt, chain, ...counts } = report as PastRun

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
-import { MANIFEST_FILE, type Manifest, type ManifestFile, REJECTS_FILE } from '../core/manifest.ts'
+import { parseJson } from '../core/json-text.ts'
+import { MANIFEST_FILE, type ManifestFile, REJECTS_FILE } from '../core/manifest.ts'
 import { isManifest } from '../core/manifest-schema.ts'
 import type { BucketPlace } from '../core/model.ts'
 import type { TableName } from '../core/table/index.ts'
@@ -51,20 +52,12 @@ async function fetchOnce(bucket: Bucket, folder: string, tables: readonly TableN
 
 /** Files of a manifest; none of one that is damaged, which is told when it is read. */
 function filesOf(text: string, tables: readonly TableName[] | undefined): ManifestFile[] {
-  const manifest = parse(text)
+  const manifest = parseJson(text)
   if (!isManifest(manifest)) return []
-  const wanted = Object.entries((manifest as Manifest).tables).filter(
+  const wanted = Object.entries(manifest.tables).filter(
     ([name]) => tables === undefined || tables.some((table) => table === name),
   )
   return wanted.flatMap(([, { files }]) => files)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function nothingThere({ name }: Bucket): ExportError {

@@ -1,6 +1,7 @@
 import { readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskError, readTextIfAny } from '../core/disk.ts'
+import { parseJson } from '../core/json-text.ts'
 import { MANIFEST_FILE, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import { isManifest } from '../core/manifest-schema.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
@@ -71,12 +72,8 @@ export function readManifestIfAny(folder: string): Promise<Manifest | undefined>
 async function readManifestAt(path: string): Promise<Manifest | undefined> {
   const text = await readTextIfAny(path)
   if (text === undefined) return undefined
-  try {
-    const manifest: unknown = JSON.parse(text)
-    return isManifest(manifest) ? manifest : undefined
-  } catch {
-    return undefined
-  }
+  const manifest = parseJson(text)
+  return isManifest(manifest) ? manifest : undefined
 }
 
 /** Removes unfinished raw files, and those of listings that the export does not keep; the folder with its last file. */

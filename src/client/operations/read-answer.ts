@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { ExportError } from '../../core/errors.ts'
+import { parseJson } from '../../core/json-text.ts'
 import type { Paged } from '../resources/pages.ts'
 
 type JsonObject = Record<string, unknown>
@@ -34,11 +35,7 @@ export function malformed(what: string, body: Buffer): ExportError {
 
 /** What a JSON body holds; undefined where it is none. */
 export function parse(body: Buffer): unknown {
-  try {
-    return isUtf8(body) ? JSON.parse(body.toString('utf8')) : undefined
-  } catch {
-    return undefined
-  }
+  return isUtf8(body) ? parseJson(body.toString('utf8')) : undefined
 }
 
 function isObject(value: unknown): value is JsonObject {
