@@ -1,3 +1,4 @@
+import { PAGE_SIZE } from '../client/operations/call.ts'
 import type { BlockRange } from '../core/model.ts'
 import {
   estimateItems,
@@ -42,7 +43,6 @@ const PAGES_TO_JOIN = 2
 const PAGES_TO_CUT = 4
 /** The same where nobody has seen the other end yet: most of the blocks may be empty, and the request for nothing. */
 const PAGES_TO_SOUND = 20
-const PAGE_ITEMS = 100
 /** So many pages in all are too few to share: one request more would be felt. */
 const PAGES_ALONE = 100
 /** Requests that sharing may cost, as a share of the pages that are left and of those beyond the first ones. */
@@ -122,7 +122,7 @@ function advance(state: State, progress: Progress, page: SeenPage): BlockRange |
   const { span } = reader
   if (isRead(span)) return undefined
   const other = order === 'asc' ? span.high : span.low
-  if (other === undefined || (estimateItems(span) ?? 0) > PAGE_ITEMS) return { from: span.from, to: span.to }
+  if (other === undefined || (estimateItems(span) ?? 0) > PAGE_SIZE) return { from: span.from, to: span.to }
   // The page that the other has asked for is about to show the rest: to ask for it too would be for nothing.
   reader.handsOver = true
   vacate(span, order)
@@ -155,7 +155,7 @@ function leave(state: State, progress: Progress): void {
 function share(state: State): Claim | undefined {
   let [best, most, left] = [undefined as Span | undefined, 0, 0]
   for (const span of state.spans) {
-    const pages = (estimateItems(span) ?? 0) / PAGE_ITEMS
+    const pages = (estimateItems(span) ?? 0) / PAGE_SIZE
     left += pages
     const readers = span.low !== undefined && span.high !== undefined ? 2 : 1
     if (pages < pagesToShare(span, readers) || pages / readers <= most) continue

@@ -1,3 +1,4 @@
+import { PAGE_SIZE } from '../client/operations/call.ts'
 import { countBlocks } from '../core/block-ranges.ts'
 import type { Coverage } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
@@ -77,9 +78,6 @@ function nightOf({ wallets, manifest }: JobState, runs: readonly PastRun[]): Kno
     transactions: nightly * (night?.transactions ?? 0) + added * mean,
   }
 }
-
-/** Items of a page. */
-const PAGE_SIZE = 100
 
 /** The first run is none: it read what was there before. */
 function isNight({ state, fromBlock }: PastRun, startBlock: number): boolean {

@@ -20,4 +20,5 @@ export type Paging = {
   pageSize?: number | undefined
 }
 
+/** Items that a page is asked for: the most that it may have. */
 export const PAGE_SIZE = 100

@@ -1,5 +1,7 @@
 import { ExportError } from '../../core/errors.ts'
 import { itemOfNative } from '../../core/item-key.ts'
+import { PAGE_SIZE } from '../operations/call.ts'
+import { path, queryOf } from '../operations/path.ts'
 import { type Ask, type Requester, request } from '../request.ts'
 import { type Page, readPage } from './page.ts'
 
@@ -24,8 +26,6 @@ type BlockPages = {
 
 /** The first pages of a block, and the token of the next. */
 export type BegunBlock = BlockPages & { token: string }
-
-const PAGE_SIZE = 100
 
 /**
  * Reads all pages of one block's listing (interface section 4.1). A page token that is refused, repeated or forgotten
@@ -84,13 +84,10 @@ async function askPage(
 }
 
 function pageAsk({ chain, block }: BlockAsk, token: string | undefined): Ask {
-  const query = new URLSearchParams({
-    pageSize: String(PAGE_SIZE),
-    ...(token === undefined ? {} : { pageToken: token }),
-  })
+  const query = queryOf({ pageSize: PAGE_SIZE, pageToken: token })
   return {
     method: 'GET',
-    pathAndQuery: `/v1/chains/${encodeURIComponent(chain)}/blocks/${block}/transactions?${query}`,
+    pathAndQuery: path`/v1/chains/${chain}/blocks/${block}/transactions` + query,
     about: `block ${block}`,
   }
 }

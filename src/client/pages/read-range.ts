@@ -1,5 +1,7 @@
 import { ExportError } from '../../core/errors.ts'
 import { type BlockRange, NO_END } from '../../core/model.ts'
+import { PAGE_SIZE } from '../operations/call.ts'
+import { path, queryOf } from '../operations/path.ts'
 import { type Ask, type Requester, request } from '../request.ts'
 import { type Page, type PageLimits, readPage } from './page.ts'
 import { createShownItems } from './shown-items.ts'
@@ -23,8 +25,6 @@ export type RangeAsk = {
 
 /** A page, what is left of the asked range after it (undefined: nothing), and the blocks that it settles. */
 export type RangePage = Page & { rest: BlockRange | undefined; covered: BlockRange }
-
-const PAGE_SIZE = 100
 
 /**
  * Reads the pages of one wallet's block range, one after the other. Old page tokens are never needed: when the
@@ -145,16 +145,11 @@ async function askPage(
 const inWords = ({ from, to }: BlockRange) => (to === NO_END ? `from ${from} on` : `${from} to ${to}`)
 
 function pageAsk({ chain, address, range, order }: RangeAsk, token: string | undefined): Ask {
-  const query = new URLSearchParams({
-    pageSize: String(PAGE_SIZE),
-    sortOrder: order,
-    startBlock: String(range.from),
-    endBlock: String(range.to),
-    ...(token === undefined ? {} : { pageToken: token }),
-  })
+  const blocks = { startBlock: range.from, endBlock: range.to }
+  const query = queryOf({ pageSize: PAGE_SIZE, sortOrder: order, ...blocks, pageToken: token })
   return {
     method: 'GET',
-    pathAndQuery: `/v1/chains/${encodeURIComponent(chain)}/addresses/${address}/transactions?${query}`,
+    pathAndQuery: path`/v1/chains/${chain}/addresses/${address}/transactions` + query,
     about: `wallet ${address}, blocks ${inWords(range)}`,
   }
 }
