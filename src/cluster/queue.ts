@@ -38,13 +38,15 @@ type Work = {
   worker: string
   kind: Kind
   concurrency: number
-  /** Does a unit. What it throws is tried again, but for `final`; `handBack` leaves it to others. */
+  /** Does a unit; what it throws is tried again. */
   act: (unit: Unit) => Promise<void>
+  /** True where another try would throw the same. */
   isFinal: (thrown: unknown) => boolean
+  /** True once units that fail are left to other workers. */
   isHandedBack: () => boolean
 }
 
-export type UnitWorker = { setConcurrency(most: number): void; close(isForced?: boolean): Promise<void> }
+export type UnitWorker = { setConcurrency(most: number): void; close(): Promise<void> }
 
 /** A unit is tried so often; a lock that is not renewed in time makes it stalled, and another worker does it. */
 const UNIT_OPTIONS: JobsOptions = {

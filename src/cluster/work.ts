@@ -35,7 +35,7 @@ const LOOK_MS = 500
 /** Partitions made at once: each takes a core and memory. */
 const PARTITIONS_AT_ONCE = 2
 
-type Serving = Telling & { run: OpenRun; workers: UnitWorker[]; close(): Promise<void> }
+type Serving = Telling & { workers: UnitWorker[]; close(): Promise<void> }
 type Worker = {
   options: WorkOptions
   queue: UnitQueue
@@ -157,7 +157,7 @@ async function serveBy(worker: Worker, run: OpenRun, record: Record): Promise<Se
     await close()
     await record.close()
   }
-  return { ...telling, run, workers, close: closeAll }
+  return { ...telling, workers, close: closeAll }
 }
 
 /** Says once why this worker does nothing for a run. */
