@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { type Bounds, startBounds } from '../client/bounds.ts'
 import { quotaName } from '../client/gate/quota-book.ts'
@@ -10,7 +9,7 @@ import type { Job } from '../core/model.ts'
 import { writeRunReport } from '../report/run-report.ts'
 import { isDone, type JobResult, markDone } from '../run/export-job.ts'
 import { privateFolder } from '../run/private-folder.ts'
-import { type RunResult, worstCode } from '../run/run.ts'
+import { newRunId, type RunResult, worstCode } from '../run/run.ts'
 import { openStore } from '../store/open-store.ts'
 import { nameOfOutput } from '../store/place.ts'
 import type { Store } from '../store/store.ts'
@@ -37,7 +36,7 @@ export async function runOverQueue(jobs: readonly Job[], options: QueueRunOption
   })
   const queue = await openQueue(options.queue)
   const bounds = startBounds(options, 'the run was aborted')
-  const id = `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
+  const id = newRunId()
   options.onStart?.(planned)
   try {
     const running = { queue, options, signal: bounds.signal, id }

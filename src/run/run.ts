@@ -49,7 +49,7 @@ export async function run(jobs: readonly Job[], options: RunOptions = {}): Promi
   checkCall(jobs, options)
   requireDistinctOutputs(jobs)
   for (const job of jobs) requireService(job)
-  const id = `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
+  const id = newRunId()
   const entries = jobs.map((job) => ({ job, figures: newFigures(job.wallets.length, Date.now()) }))
   const shared = shareLimits(jobs, options)
   const demo = jobs.some(({ service }) => service.baseUrl === 'demo') ? await openDemo() : undefined
@@ -63,6 +63,11 @@ export async function run(jobs: readonly Job[], options: RunOptions = {}): Promi
     shared.end()
     await demo?.close()
   }
+}
+
+/** Names a run by when it began; what is random in it tells runs of one second apart. */
+export function newRunId(): string {
+  return `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(3).toString('hex')}`
 }
 
 const RUN_OPTIONS = {
