@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { ExportError } from '../core/errors.ts'
 import { followSignal } from '../core/follow-signal.ts'
+import { LONGEST_TIMER_MS } from '../core/longest-timer.ts'
 
 /** How far a command may go. */
 export type Bounds = {
@@ -28,7 +29,8 @@ export function startBounds({ maxRequests, deadlineMs, signal }: Bounds, words: 
   // Every request and every job listens to it: many listeners are no leak here.
   setMaxListeners(0, stop.signal)
   const atDeadline = () => stop.abort(reached('deadline'))
-  const timer = deadlineMs === undefined ? undefined : setTimeout(atDeadline, Math.min(deadlineMs, MOST_MS))
+  const timer =
+    deadlineMs === undefined ? undefined : setTimeout(atDeadline, Math.min(deadlineMs, LONGEST_TIMER_MS))
   let sent = 0
   return {
     signal: stop.signal,
@@ -42,9 +44,6 @@ export function startBounds({ maxRequests, deadlineMs, signal }: Bounds, words: 
     },
   }
 }
-
-/** The longest that a timer waits. */
-const MOST_MS = 2 ** 31 - 1
 
 function reached(bound: string): ExportError {
   return new ExportError('BUDGET_REACHED', `the ${bound} is reached`)

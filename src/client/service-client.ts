@@ -3,6 +3,7 @@ import { checkCallOptions, OPTION, type OptionCheck } from '../core/call-options
 import { ExportError } from '../core/errors.ts'
 import { orAborted } from '../core/follow-signal.ts'
 import { limitConcurrency } from '../core/limit.ts'
+import { LONGEST_TIMER_MS } from '../core/longest-timer.ts'
 import { checkAccess } from './check-access.ts'
 import { createClient } from './client.ts'
 import { createGate, type Gate } from './gate/gate.ts'
@@ -68,7 +69,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   checkCallOptions('createServiceClient', options, OPTIONS)
   const { apiKeyHeader, timeoutMs, concurrency } = withDefaults(options)
   const access = checkAccess({ ...options, apiKeyHeader })
-  checkWhole('timeoutMs', timeoutMs, 2 ** 31 - 1)
+  checkWhole('timeoutMs', timeoutMs, LONGEST_TIMER_MS)
   checkWhole('concurrency', concurrency, 256)
   const client = createClient({ ...access, timeoutMs, connections: concurrency })
   const closed = new AbortController()

@@ -71,7 +71,7 @@ export function compareKeys(a: Pick<ItemKey, 'block' | 'index' | 'hash'>, b: typ
 
 const INT32_MAX = 2 ** 31 - 1
 /** 9999-12-31T23:59:59.999Z: the last instant that four-digit years can write. */
-const TIME_MAX = 253_402_300_799_999
+export const TIME_MAX = 253_402_300_799_999
 
 function wholeNumber(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value

@@ -1,5 +1,5 @@
 import { type ByteText, lowerCase, toValue, wellFormed } from '../core/byte-text.ts'
-import { show } from '../core/item-key.ts'
+import { show, TIME_MAX } from '../core/item-key.ts'
 import { jsonText } from '../core/json-text.ts'
 
 /** Says which field of a record keeps it from being normalized; caught where the record is set aside. */
@@ -41,7 +41,7 @@ export function requiredLower(from: Fields, name: string): ByteText {
 /** `digits`: as many always fit. */
 const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n, digits: 9, words: 'an int32' }
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n, digits: 18, words: 'an int64' }
-const U256 = { min: 0n, max: 2n ** 256n - 1n, digits: 77, words: 'a whole number of at most 256 bits' }
+export const U256 = { min: 0n, max: 2n ** 256n - 1n, digits: 77, words: 'a whole number of at most 256 bits' }
 
 /** A whole number of 32 bits, null where absent. */
 export function int32At(from: Fields, name: string): number | null {
@@ -105,8 +105,6 @@ export function timeAt(from: Fields, name: string): number | null {
   if (ms < 0 || ms > TIME_MAX) throw unfit(name, from[name], 'a time before the year 10000')
   return ms
 }
-
-const TIME_MAX = 253_402_300_799_999
 
 /** The list at `name`, empty where it is absent or null. */
 export function listAt(from: Fields, name: string): readonly unknown[] {

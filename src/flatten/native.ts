@@ -10,6 +10,7 @@ import {
   requiredLower,
   requiredU256,
   textAt,
+  U256,
   u256At,
 } from './fields.ts'
 import { partyAt } from './party.ts'
@@ -65,14 +66,12 @@ function readPrefix(native: Fields, { block, timeMs, hash, index }: ItemKey, cha
   }
 }
 
-const MAX_U256 = 2n ** 256n - 1n
-
 /** gas used × gas price, exact digits; null where one of them is unknown. */
 function feeOf({ used, price }: { used: number | string | null; price: string | null }): string | null {
   if (used === null || price === null) return null
   const small = Number(used) * Number(price)
   if (small >= 0 && small <= Number.MAX_SAFE_INTEGER) return String(small)
   const fee = BigInt(used) * BigInt(price)
-  if (fee < 0n || fee > MAX_U256) throw new RejectError('gasUsed × gasPrice does not fit 256 bits')
+  if (fee < 0n || fee > U256.max) throw new RejectError('gasUsed × gasPrice does not fit 256 bits')
   return fee.toString()
 }

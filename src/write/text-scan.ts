@@ -1,5 +1,5 @@
 import type { DataFile } from '../core/duckdb/data-file.ts'
-import { sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
+import { isoTimeSql, sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
 import type { Column, Table } from '../core/table/index.ts'
 
 /** SQL of DuckDB for the rows of a table's files, in order, each cell as the text that CSV has for it. */
@@ -13,10 +13,7 @@ export function textScan(files: readonly DataFile[], { columns }: Table): string
 }
 
 function textOf({ name, type }: Column): string {
-  const isTime = type === 'time'
-  const text = isTime
-    ? `strftime(make_timestamp(epoch_us("${name}")), '%Y-%m-%dT%H:%M:%S.%gZ')`
-    : `"${name}"::varchar`
+  const text = type === 'time' ? isoTimeSql(`"${name}"`) : `"${name}"::varchar`
   return `${text} as "${name}"`
 }
 
