@@ -1,6 +1,7 @@
+import type { Webhook } from '../client/resources/webhook.ts'
 import { ExportError } from '../core/errors.ts'
 import type { Watching } from './plan-webhooks.ts'
-import type { SeenWebhook, WebhookService } from './webhook-service.ts'
+import type { WebhookService } from './webhook-service.ts'
 
 /** A webhook that can be named to the service. */
 export type FoundWebhook = Watching & {
@@ -20,7 +21,7 @@ export async function findWebhooks(
   isWanted: (webhook: Omit<FoundWebhook, 'addresses'>) => boolean,
   signal?: AbortSignal,
 ): Promise<FoundWebhook[] | undefined> {
-  const seen: SeenWebhook[] = []
+  const seen: Webhook[] = []
   try {
     for await (const { webhooks } of service.listWebhooks({}, { signal })) seen.push(...webhooks)
   } catch (thrown) {
@@ -44,7 +45,7 @@ export function isNotOffered(thrown: unknown): boolean {
   return thrown instanceof ExportError && [404, 405, 501].includes(thrown.status ?? 0)
 }
 
-function describe(webhook: SeenWebhook | null): Omit<FoundWebhook, 'addresses'> | undefined {
+function describe(webhook: Webhook | null): Omit<FoundWebhook, 'addresses'> | undefined {
   const { id, url, chainId, name, status, eventType } = webhook ?? {}
   if (typeof id !== 'string' || (eventType ?? 'address_activity') !== 'address_activity') return undefined
   return {

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
+import type { Webhook } from '../../src/client/resources/webhook.ts'
 import { findWebhooks } from '../../src/watch/find-webhooks.ts'
-import type { SeenWebhook, WebhookService } from '../../src/watch/webhook-service.ts'
+import type { WebhookService } from '../../src/watch/webhook-service.ts'
 import { DEEP } from '../helpers/deep-json.ts'
 
 test.for(DEEP)('a webhook of $what where text belongs is of no chain', async ({ text }) => {
   const deep: unknown = JSON.parse(text)
-  const webhook = { id: 'w1', chainId: deep, metadata: { addresses: [deep, '0xAB'] } } as SeenWebhook
+  const webhook = { id: 'w1', chainId: deep, metadata: { addresses: [deep, '0xAB'] } } as Webhook
   const service = {
     listWebhooks: async function* () {
       yield { webhooks: [webhook] }
