@@ -1,13 +1,12 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../core/disk.ts'
-import type { Changes, Figures } from '../core/figures.ts'
+import { type Changes, type Figures, noteExport } from '../core/figures.ts'
 import { orAborted } from '../core/follow-signal.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import type { Listings } from '../core/listings.ts'
 import { type ManifestFile, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
-import { emptyWalletsIn } from '../core/named-wallets.ts'
 import { type TableName, tableNamed } from '../core/table/index.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Written } from '../spool/state.ts'
@@ -132,12 +131,7 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
   const covered = manifest.coverage.map(({ address }) => address)
   const raw = new Set(job.keepRaw ? [...names, ...covered] : [])
   await publish({ store: finishing.store, manifest, parts: [...parts.values()].flat(), rejects, raw })
-  const files = Object.values(manifest.tables).reduce((sum, table) => sum + table.files.length, 0)
-  figures.totalRows = Object.fromEntries(
-    Object.entries(manifest.tables).map(([table, { rows }]) => [table, rows]),
-  )
-  Object.assign(figures, { files, rejects: rejects.length })
-  if (job.kind === 'wallets') figures.emptyWallets = emptyWalletsIn(manifest.coverage)
+  noteExport(figures, manifest)
   return { ...range, seen: Object.fromEntries(seen) }
 }
 

@@ -1,9 +1,8 @@
 import { dirname } from 'node:path'
 import { ExportError } from '../core/errors.ts'
-import type { Figures } from '../core/figures.ts'
+import { type Figures, noteExport } from '../core/figures.ts'
 import { MANIFEST_FILE, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
-import { emptyWalletsIn } from '../core/named-wallets.ts'
 import type { TableName } from '../core/table/index.ts'
 import type { Store } from '../store/store.ts'
 import { buildManifest } from '../write/build-manifest.ts'
@@ -26,7 +25,9 @@ export async function publishRun(
   const seen = countSeen(made.map(({ manifest }) => manifest))
   const manifest = buildManifest({ job, range, parts, seen, missing: [], rejects: rejects.length })
   await publish({ store, manifest, parts: [...parts.values()].flat(), rejects, raw: new Set() })
-  noteFigures(figures, manifest)
+  noteExport(figures, manifest)
+  figures.rows = figures.totalRows
+  figures.transactions = figures.rows.transactions ?? 0
 }
 
 type Made = { range: BlockRange; manifest: Manifest; rejects: string[] }
@@ -63,12 +64,4 @@ function countSeen(manifests: readonly Manifest[]): Map<string, number> {
     for (const { address, transactions } of coverage)
       seen.set(address, (seen.get(address) ?? 0) + transactions)
   return seen
-}
-
-function noteFigures(figures: Figures, { tables, coverage, rejects }: Manifest): void {
-  const rows = Object.fromEntries(Object.entries(tables).map(([table, one]) => [table, one.rows]))
-  const files = Object.values(tables).reduce((sum, one) => sum + one.files.length, 0)
-  const { transactions = 0 } = rows as Partial<{ [table: string]: number }>
-  Object.assign(figures, { rows, totalRows: rows, files, rejects, transactions })
-  figures.emptyWallets = emptyWalletsIn(coverage)
 }

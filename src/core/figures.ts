@@ -1,6 +1,7 @@
 import type { ExportError, FailureCode } from './errors.ts'
+import type { Manifest } from './manifest.ts'
 import type { BlockRange } from './model.ts'
-import type { NamedWallets } from './named-wallets.ts'
+import { emptyWalletsIn, type NamedWallets } from './named-wallets.ts'
 import type { TableName } from './table/index.ts'
 
 /** What one job has done so far; updated in place, read by progress, summary and the run's report. */
@@ -95,6 +96,15 @@ export function newFigures(wallets: number, now: number): Figures {
     shareAtStart: 0,
     ...unknown,
   }
+}
+
+/** Notes what the whole export holds, as its manifest says. */
+export function noteExport(figures: Figures, { job, tables, coverage, rejects }: Manifest): void {
+  const all = Object.entries(tables)
+  figures.totalRows = Object.fromEntries(all.map(([table, { rows }]) => [table, rows]))
+  figures.files = all.reduce((sum, [, { files }]) => sum + files.length, 0)
+  figures.rejects = rejects
+  if (job.kind !== 'blocks') figures.emptyWallets = emptyWalletsIn(coverage)
 }
 
 /** Notes that a job has ended, and how: with this error, if any. */

@@ -14,11 +14,10 @@ import { areFilesInPlace, type Sizes } from '../assemble/find-export.ts'
 import type { Requester } from '../client/request.ts'
 import { readTextIfAny, writeAtomically } from '../core/disk.ts'
 import { type ExportError, toExportError } from '../core/errors.ts'
-import { endFigures, type Figures } from '../core/figures.ts'
+import { endFigures, type Figures, noteExport } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import { REJECTS_FILE } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
-import { emptyWalletsIn } from '../core/named-wallets.ts'
 import { GENERATOR } from '../core/version.ts'
 import { crawlJob } from '../crawl/crawl.ts'
 import { removeSpool, type Spool } from '../spool/spool.ts'
@@ -208,12 +207,8 @@ export async function isDone(job: Job, store: Sizes): Promise<boolean> {
 /** What an earlier run wrote, for the summary and the exit code of this one. */
 async function recallFigures(job: Job, figures: Figures): Promise<void> {
   const manifest = await readManifestIfAny(job.output)
-  const tables = Object.entries(manifest?.tables ?? {})
-  figures.rows = Object.fromEntries(tables.map(([table, { rows }]) => [table, rows]))
-  figures.totalRows = figures.rows
-  figures.files = tables.reduce((sum, [, { files }]) => sum + files.length, 0)
-  figures.rejects = manifest?.rejects ?? 0
-  if (job.kind === 'wallets') figures.emptyWallets = emptyWalletsIn(manifest?.coverage ?? [])
+  if (manifest !== undefined) noteExport(figures, manifest)
+  figures.rows = figures.totalRows
 }
 
 /** A hash of everything that decides the bytes of an output. */
