@@ -13,6 +13,7 @@ import {
   type SpoolIdentity,
   type SpoolState,
   type Written,
+  writtenTo,
 } from './state.ts'
 
 /** What a run would still have to ask, wallet by wallet; changes nothing. */
@@ -35,8 +36,8 @@ export async function inspectSpool(folder: string, identity: SpoolIdentity): Pro
   const state = isUnbound(found) ? emptyState(identity, Date.now()) : found
   requireSameIdentity(state)
   const { isDone } = state
-  const [at, end] = [Date.now(), state.written.at(-1)?.to ?? state.base]
-  if (isDone) noteNext(state, { at, cutMs: at, from: end })
+  const at = Date.now()
+  if (isDone) noteNext(state, { at, cutMs: at, from: writtenTo(state) })
   return {
     begun: state.session > 0,
     isDone,

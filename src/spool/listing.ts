@@ -1,7 +1,7 @@
 import { subtractRange, uniteRanges } from '../core/block-ranges.ts'
 import { BLOCKS, EVERYWHERE } from '../core/listings.ts'
 import { type BlockRange, NO_END } from '../core/model.ts'
-import type { FramePlace } from './log.ts'
+import type { FramePlace, WholePlace } from './log.ts'
 import { addToStretch } from './stretch.ts'
 
 /** One page on disk, or a stretch of blocks. */
@@ -85,13 +85,13 @@ export function readAgainOf({ run, frames }: ListingState, runs: Runs): ReadAgai
   }
 }
 
-export function addFrame({ frames }: ListingState, frame: Omit<Frame, 'until'> & AddedPlace): void {
+export function addFrame({ frames }: ListingState, frame: AddedFrame): void {
   const added = { ...frame, until: Number.POSITIVE_INFINITY }
   if (frame.wallet === BLOCKS) addToStretch(frames, added)
   else frames.push(added)
 }
 
-type AddedPlace = { place: Parameters<typeof addToStretch<Frame>>[1]['place'] }
+type AddedFrame = Omit<Frame, 'until'> & { place: WholePlace }
 
 /** Takes note that a page has settled these blocks. */
 export function settleBlocks(at: ListingState, covered: BlockRange): void {

@@ -1,18 +1,10 @@
 import { diskError } from '../core/disk.ts'
-import type { BlockRange } from '../core/model.ts'
 import { openFrameLog, type WholePlace } from './log.ts'
+import type { SpooledPage } from './spool.ts'
 import type { PageFields } from './state.ts'
 
 /** A page of a log, as `addPage` of a checkpoint takes it. */
-export type LoggedPage = {
-  wallet: string
-  body: Buffer
-  items: number
-  bad: number
-  blocks: { min: number; max: number } | undefined
-  head: number | undefined
-  covered: BlockRange
-}
+export type LoggedPage = SpooledPage & { wallet: string }
 
 /** The pages of a whole log with items in them, in the order of receipt. Throws OUTPUT_FAILED where it is damaged. */
 export async function* eachPage(path: string): AsyncGenerator<LoggedPage, void, void> {

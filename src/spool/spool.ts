@@ -21,10 +21,12 @@ import {
   type SpoolIdentity,
   type SpoolState,
   type Written,
+  writtenTo,
 } from './state.ts'
 import { bodiesIn } from './stretch.ts'
 
-type SpooledPage = {
+/** A page as it came. */
+export type SpooledPage = {
   body: Buffer
   items: number
   blocks: { min: number; max: number } | undefined
@@ -113,7 +115,7 @@ export async function openCheckpoint(options: OpenCheckpoint): Promise<Checkpoin
   const { session, isDone, isFresh, base } = state
   return {
     isUnderWay: session > 0 && !isDone,
-    ...{ isFresh, base, end: state.written.at(-1)?.to ?? base },
+    ...{ isFresh, base, end: writtenTo(state) },
     begin: async (begin) =>
       spoolOn({ path, log, state, resumed: await beginSession(log, state, { ...begin, identity, now }) }),
     close: () => log.close(),
@@ -157,8 +159,8 @@ async function beginSession(log: FrameLog, state: SpoolState, beginning: Beginni
     return true
   }
   if (isDone) {
-    const end = state.written.at(-1)?.to ?? state.base
-    const next = { at, cutMs: at - identity.finalityMs, from: Math.max(state.base, from ?? end) }
+    const wanted = Math.max(state.base, from ?? writtenTo(state))
+    const next = { at, cutMs: at - identity.finalityMs, from: wanted }
     await log.append({ kind: 'next', ...next }, EMPTY)
     noteNext(state, next)
     return false

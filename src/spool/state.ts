@@ -205,6 +205,11 @@ export function listingOf(state: SpoolState, name: string): ListingState {
   return fresh
 }
 
+/** One past the last block that runs have written. */
+export function writtenTo({ written, base }: SpoolState): number {
+  return written.at(-1)?.to ?? base
+}
+
 /** One past the highest block that any wallet showed; never before the end of an earlier run. */
 export function endOf({ from, head, written }: SpoolState): number {
   return Math.max(from, head === undefined ? 0 : head + 1, written.at(-1)?.to ?? 0)
