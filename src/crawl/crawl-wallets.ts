@@ -34,7 +34,7 @@ export type Crawl = {
  * highest block of all first pages, not younger than the run's start less `finality`, is the head for all wallets.
  * Where the chain grew while a run was interrupted, wallets read before are asked for what they lack up to that end.
  */
-export async function crawl(context: Crawl): Promise<number> {
+export async function crawlWallets(context: Crawl): Promise<number> {
   await readPieces(context, openPieces(context))
   const end = await context.spool.settleEnd(context.leastEnd)
   await readPieces(context, openPieces(context))

@@ -3,12 +3,12 @@ import { countBlocks } from '../core/block-ranges.ts'
 import { ExportError } from '../core/errors.ts'
 import { BLOCKS } from '../core/listings.ts'
 import type { BlockRange } from '../core/model.ts'
-import { type Crawl, crawl, type KeptPage } from './crawl-wallets.ts'
+import { type Crawl, crawlWallets, type KeptPage } from './crawl-wallets.ts'
 import { type Reading, runReaders } from './run-readers.ts'
 
 /** Asks the service for all that the job exports and the spool does not hold yet; resolves with the end, exclusive. */
 export function crawlJob(context: Crawl): Promise<number> {
-  return context.job.kind === 'blocks' ? crawlBlocks(context) : crawl(context)
+  return context.job.kind === 'blocks' ? crawlBlocks(context) : crawlWallets(context)
 }
 
 /**

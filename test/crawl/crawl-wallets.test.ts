@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { newFigures } from '../../src/core/figures.ts'
 import { EVERYWHERE, listingsOf } from '../../src/core/listings.ts'
-import { crawl } from '../../src/crawl/crawl-wallets.ts'
+import { crawlWallets } from '../../src/crawl/crawl-wallets.ts'
 import { openSpool, type Spool } from '../../src/spool/spool.ts'
 import { fakeRequester, type Query, type Reply } from '../client/pages/fake-requester.ts'
 import { bodyOf, hashesIn, tiedItems } from '../client/pages/listing.ts'
@@ -98,10 +98,12 @@ async function crawlAll(run: Run): Promise<void> {
       onPage: () => {},
       onNotice: () => {},
     }
-    const end = await crawl({ ...context, spool: watched(spool, run, shown) }).catch((thrown: unknown) => {
-      if (!stop.signal.aborted) throw thrown
-      return undefined
-    })
+    const end = await crawlWallets({ ...context, spool: watched(spool, run, shown) }).catch(
+      (thrown: unknown) => {
+        if (!stop.signal.aborted) throw thrown
+        return undefined
+      },
+    )
     if (end !== undefined) await expectWhole(run, spool, end)
     await spool.close()
   }
