@@ -15,11 +15,10 @@ import { TABLE_NAMES } from '../core/table/index.ts'
 import { type Bucket, openBucket } from './bucket.ts'
 import { fetchFiles } from './fetch-files.ts'
 import { type Lease, takeLease } from './lease.ts'
-import { type Finished, folderStore, type Store, setAside } from './store.ts'
+import { type Finished, folderStore, SET_ASIDE, type Store, setAside } from './store.ts'
 
 /** Files that go up at once. */
 const AT_ONCE = 4
-const SET_ASIDE = `${PRIVATE_FOLDER}/replaced.json`
 
 /**
  * A place in an object store: files go up as they are finished, the manifest last, and only if nobody else has written one since.

@@ -5,8 +5,6 @@ import type { Bucket } from './bucket.ts'
 
 /** Who holds a place in an object store, as long as the object says so and is renewed. */
 export type Lease = {
-  /** Aborted where another run has taken the place meanwhile. */
-  readonly signal: AbortSignal
   /** Throws OUTPUT_LOCKED where it is lost; asks the store where it was not renewed in time (a suspended process). */
   require(): Promise<void>
   release(): Promise<void>
@@ -36,7 +34,6 @@ export async function takeLease(bucket: Bucket): Promise<Lease> {
   const timer = setInterval(() => void renew().catch(() => undefined), RENEW_MS)
   timer.unref()
   return {
-    signal: lost.signal,
     require: async () => {
       if (bucket.now() - renewedMs > 2 * RENEW_MS) await renew()
       lost.signal.throwIfAborted()

@@ -43,8 +43,11 @@ export type Finished = { path: string } & (
   | { kept: string; bytes: number; staged?: undefined }
 )
 
-/** Where the manifest of an export lies whose files are being replaced. */
-export const setAside = (folder: string): string => join(folder, PRIVATE_FOLDER, 'replaced.json')
+/** The manifest of an export whose files are being replaced. */
+export const SET_ASIDE = `${PRIVATE_FOLDER}/replaced.json`
+
+/** Where that lies in an output's folder. */
+export const setAside = (folder: string): string => join(folder, SET_ASIDE)
 
 /** A folder: readers see it as it is. */
 export function folderStore(folder: string): Store {
