@@ -1,8 +1,5 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { basename, join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { diskError } from '../core/disk.ts'
+import { diskError, hashFile } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import type { ManifestFile } from '../core/manifest.ts'
 import type { Compression, Format } from '../core/model.ts'
@@ -56,13 +53,10 @@ type Merge = Extract<CompactionStep, { kind: 'merge' }>
 
 /** A damaged file must not get a new hash that fits it. */
 async function requireUnchanged(output: string, { path, sha256 }: ManifestFile): Promise<void> {
-  const hash = createHash('sha256')
-  try {
-    await pipeline(createReadStream(join(output, path)), hash)
-  } catch (cause) {
+  const found = await hashFile(join(output, path)).catch((cause: unknown) => {
     throw diskError(`cannot read ${path}`, cause)
-  }
-  if (hash.digest('hex') !== sha256)
+  })
+  if (found !== sha256)
     throw new ExportError('VERIFY_FAILED', `${path} is not the file that the manifest lists`)
 }
 

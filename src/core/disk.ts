@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { ExportError } from './errors.ts'
 
 /** Makes a folder and what is missing above it. Node's own way goes on for ever below a folder that takes none (/proc). */
@@ -72,6 +75,13 @@ export async function writeAtomically(path: string, text: string): Promise<void>
     await rm(temporary, { force: true }).catch(() => undefined)
     throw diskError(`cannot write ${path}`, cause)
   }
+}
+
+/** The SHA-256 of a file's bytes, lower-case hex; however large it is, little of it is in memory. */
+export async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash)
+  return hash.digest('hex')
 }
 
 /** A small file's text, or undefined where there is none. */

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import { hashFile } from '../core/disk.ts'
 import type { ManifestFile } from '../core/manifest.ts'
 import { checkSize, mismatch } from '../read/check-size.ts'
 import { headerOf } from './scan-sql.ts'
@@ -15,18 +14,12 @@ export async function checkFile(
 ): Promise<void> {
   const { name, path, format, table } = local
   await checkSize({ name, path, bytes: listed.bytes })
-  const sha256 = await hashOf(path)
+  const sha256 = await hashFile(path)
   if (sha256 !== listed.sha256) throw mismatch(name, `expected the SHA-256 ${listed.sha256}, found ${sha256}`)
   if (format === 'parquet') return
   const header = await firstLine(path)
   if (header !== headerOf(table))
     throw mismatch(name, `expected the header ${headerOf(table)}, found ${header}`)
-}
-
-async function hashOf(path: string): Promise<string> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path, { highWaterMark: 1 << 20 }), hash)
-  return hash.digest('hex')
 }
 
 async function firstLine(path: string): Promise<string> {

@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { pipeline } from 'node:stream/promises'
+import { hashFile } from '../core/disk.ts'
 import { csvSource, typedColumns } from '../core/duckdb/source-sql.ts'
 import { ExportError } from '../core/errors.ts'
 import type { Compression } from '../core/model.ts'
@@ -103,7 +101,6 @@ function rowGroupRows({ rows, bytes }: ParquetFile['size']): number {
 const ROW_GROUP_BYTES = 90_000_000
 
 async function measureFile(path: string): Promise<{ bytes: number; sha256: string }> {
-  const hash = createHash('sha256')
-  await pipeline(createReadStream(path), hash)
-  return { bytes: (await stat(path)).size, sha256: hash.digest('hex') }
+  const sha256 = await hashFile(path)
+  return { bytes: (await stat(path)).size, sha256 }
 }
