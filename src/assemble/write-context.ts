@@ -1,6 +1,7 @@
 import type { Listings } from '../core/listings.ts'
 import type { Coverage } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
+import { labelsOf } from '../core/named-wallets.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { WriteContext } from './threads/task.ts'
 
@@ -23,7 +24,7 @@ export function writeContext({ job, spool, listings, wallets, from, folder }: Co
     ...{ chain, nativeSymbol, tables, format, escapeFormulas, partitionBy, from, folder },
     addresses: [...listings.keys()],
     ends: endsOf(listings),
-    labels: new Map(wallets.flatMap(({ address, label }) => (label == null ? [] : [[address, label]]))),
+    labels: labelsOf(wallets),
     cutMs: spool.cutMs,
     pagesFile: spool.path,
   }

@@ -1,5 +1,6 @@
 import type { Job } from '../core/model.ts'
-import { emptyWalletLines, labelsOf, removedWalletLines } from '../report/wallet-lines.ts'
+import { labelsOf } from '../core/named-wallets.ts'
+import { emptyWalletLines, removedWalletLines } from '../report/wallet-lines.ts'
 import {
   blocksBetween,
   counted,

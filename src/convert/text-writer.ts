@@ -1,3 +1,4 @@
+import { labelsOf } from '../core/named-wallets.ts'
 import type { Prices } from '../prices/prices.ts'
 import type { OpenedExport } from '../read/open-export.ts'
 import type { UnmatchedLabels } from './labels.ts'
@@ -65,11 +66,8 @@ export function lineWriterFor(
   placeholderOf: (asset: Asset) => string = () => '',
 ): LineWriter {
   const { coverage, job } = opened.manifest
-  const labelled = coverage.flatMap(({ address, label }) =>
-    label == null ? [] : [[address, label] as const],
-  )
   return createLineWriter({
     ...{ preset, prices, placeholderOf, onOmitted, onUnpriced, chainName: options.chainName },
-    ...{ labels: new Map(labelled), coin: job.nativeSymbol ?? undefined },
+    ...{ labels: labelsOf(coverage), coin: job.nativeSymbol ?? undefined },
   })
 }

@@ -3,6 +3,14 @@ import type { Coverage } from './manifest.ts'
 /** Wallets of which something is worth a word: all of them counted, the first few named, in order. */
 export type NamedWallets = { readonly count: number; readonly addresses: readonly string[] }
 
+/** A wallet, and what it is called if it has a name. */
+type Labelled = { readonly address: string; readonly label?: string | null | undefined }
+
+/** Labels by address, of wallets that have one. */
+export function labelsOf(wallets: readonly Labelled[]): Map<string, string> {
+  return new Map(wallets.flatMap(({ address, label }) => (label == null ? [] : [[address, label]])))
+}
+
 /** So many are named. */
 const NAMED = 5
 

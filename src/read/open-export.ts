@@ -6,7 +6,7 @@ import { isoTimeSql, parquetSource, sourceSql, textColumns } from '../core/duckd
 import { ExportError } from '../core/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/manifest.ts'
 import { named } from '../core/sql.ts'
-import { type Column, TABLES, type TableName } from '../core/table/index.ts'
+import { type Column, type TableName, tableNamed } from '../core/table/index.ts'
 import { checkSize } from './check-size.ts'
 import { readCsvRows } from './csv-rows.ts'
 import { openFindings } from './findings.ts'
@@ -59,7 +59,7 @@ export async function openExport(folder: string): Promise<OpenedExport> {
         try {
           file = await openDataFile(await pathOf(listed), manifest.job.format, rows.scratch)
           if (file.longest <= SHORT_ROW) await rows.limitMemory(STATEMENT_MEMORY)
-          await rows.run(statement(sourceSql(file, textColumns(tableOf(table).columns))))
+          await rows.run(statement(sourceSql(file, textColumns(tableNamed(table).columns))))
         } catch (thrown) {
           throw await faultOf(listed, thrown)
         } finally {
@@ -70,7 +70,7 @@ export async function openExport(folder: string): Promise<OpenedExport> {
     },
     stream: async function* (table, names) {
       const { format, escapeFormulas } = manifest.job
-      const { columns } = tableOf(table)
+      const { columns } = tableNamed(table)
       const cells = names.map((name) => textSql(columnOf(columns, name)))
       for (const listed of filesOf(table)) {
         try {
@@ -124,12 +124,6 @@ export function requireLedger({ tables }: Manifest, output: string, use: string)
   throw new ExportError('USAGE', `${output} holds no ledger, which ${use}`, {
     fix: 'Add ledger to the tables of the job (without tables it has all of them), and run it again with --fresh.',
   })
-}
-
-function tableOf(name: TableName) {
-  const table = TABLES.find((one) => one.name === name)
-  if (table === undefined) throw new ExportError('BUG', `there is no table ${name}`)
-  return table
 }
 
 /** What may not be read is not damaged. */

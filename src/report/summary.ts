@@ -2,9 +2,10 @@ import { countBlocks } from '../core/block-ranges.ts'
 import type { ExportError } from '../core/errors.ts'
 import type { Figures } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
+import { labelsOf } from '../core/named-wallets.ts'
 import { nameOfOutput } from '../store/place.ts'
 import { nextSteps } from './next-steps.ts'
-import { emptyWalletLines, labelsOf } from './wallet-lines.ts'
+import { emptyWalletLines } from './wallet-lines.ts'
 import {
   blocksBetween,
   counted,

@@ -1,13 +1,8 @@
-import type { Wallet } from '../core/model.ts'
 import type { NamedWallets } from '../core/named-wallets.ts'
 import { counted, grouped } from './words.ts'
 
 /** Labels by address, of wallets that have one. */
 type Labels = ReadonlyMap<string, string>
-
-export function labelsOf(wallets: readonly Wallet[]): Labels {
-  return new Map(wallets.flatMap(({ address, label }) => (label === null ? [] : [[address, label]])))
-}
 
 /** Names wallets that showed no transaction at all; nothing where all showed some. */
 export function emptyWalletLines(empty: NamedWallets | undefined, labels: Labels): string[] {

@@ -1,4 +1,5 @@
 import type { Manifest } from '../core/manifest.ts'
+import { labelsOf } from '../core/named-wallets.ts'
 import { type OpenedExport, openExport } from '../read/open-export.ts'
 import { readNames } from './names.ts'
 import { type Reading, readReading } from './reading.ts'
@@ -38,10 +39,7 @@ export async function factsOf(output: string, names: string | undefined): Promis
   try {
     const { manifest } = opened
     const given = await readNames(names)
-    const own = manifest.coverage.flatMap(({ address, label }) =>
-      label == null ? [] : [[address, label] as const],
-    )
-    const labels = new Map([...given, ...own])
+    const labels = new Map([...given, ...labelsOf(manifest.coverage)])
     const transactions = manifest.tables.transactions && (await readTransactions(opened))
     return { manifest, labels, transactions, reading: await readReading(output, manifest) }
   } finally {

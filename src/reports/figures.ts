@@ -1,5 +1,6 @@
 import { type Balances, balances } from '../balances/balances.ts'
 import type { Manifest } from '../core/manifest.ts'
+import { labelsOf } from '../core/named-wallets.ts'
 import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { readPrices } from '../prices/prices.ts'
 import { type OpenedExport, openExport } from '../read/open-export.ts'
@@ -60,7 +61,7 @@ export async function figuresOf(
     const fees = prices && openFeeWorth(prices)
     await addRows(opened, [(row) => tally.add(row), rows.add, ...(fees ? [fees.add] : [])])
     return {
-      ...{ manifest, tally, labels: new Map([...given, ...labelsOf(manifest, tally)]), balances: sums },
+      ...{ manifest, tally, labels: new Map([...given, ...namesOf(manifest, tally)]), balances: sums },
       parties: await readParties(opened),
       fees: await readFees(opened),
       worths: prices && fees && worthsOf(sums, tally, { prices, fees: fees.worth() }),
@@ -77,7 +78,8 @@ async function addRows(opened: OpenedExport, takers: readonly ((row: TextRow) =>
     for (const row of rows) for (const take of takers) take(row)
 }
 
-function labelsOf({ coverage }: Manifest, { wallets }: Tally): ReadonlyMap<string, string> {
-  const told = coverage.map(({ address, label }) => [address, label ?? wallets.get(address)?.label] as const)
-  return new Map(told.flatMap(([address, label]) => (label == null ? [] : [[address, label] as const])))
+function namesOf({ coverage }: Manifest, { wallets }: Tally): ReadonlyMap<string, string> {
+  return labelsOf(
+    coverage.map(({ address, label }) => ({ address, label: label ?? wallets.get(address)?.label })),
+  )
 }
