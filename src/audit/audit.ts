@@ -9,7 +9,7 @@ import type { Manifest } from '../core/manifest.ts'
 import { type OpenedExport, openExport } from '../read/open-export.ts'
 import { type AuditTools, auditBlocks } from './audit-blocks.ts'
 import { drawBlocks } from './draw-blocks.ts'
-import { drawExportedBlocks, type ExportSql, exportedIn, loadExported } from './exported-blocks.ts'
+import { drawExportedBlocks, exportedIn, loadExported } from './exported-blocks.ts'
 import type { AuditVerdict } from './verdict.ts'
 
 export type AuditOptions = {
@@ -64,17 +64,11 @@ type Auditing = { service: OpenedService; options: AuditOptions }
 async function audit(output: OpenedExport, { service, options }: Auditing): Promise<AuditVerdict> {
   const { manifest } = output
   const onProgress = options.onProgress ?? (() => {})
-  const sql: ExportSql = {
-    run: output.rows.run,
-    all: output.rows.all,
-    eachFile: output.eachFile,
-    has: (table) => manifest.tables[table] !== undefined,
-  }
   onProgress('reading the export')
-  const { blocks, count } = await chooseBlocks(sql, manifest, options.blocks)
+  const { blocks, count } = await chooseBlocks(output, options.blocks)
   const verdict = await auditBlocks(blocks, {
     listBlock: (block) => listBlock(service, manifest.job.chain, block),
-    exportedIn: (place) => exportedIn(sql, place),
+    exportedIn: (place) => exportedIn(output, place),
     isWallet: coverageOf(manifest),
     onProgress: (done) => onProgress(`${done} of ${count} blocks`),
   })
@@ -83,21 +77,22 @@ async function audit(output: OpenedExport, { service, options }: Auditing): Prom
 }
 
 /** The blocks to ask, rising, with their rows loaded. */
-async function chooseBlocks(sql: ExportSql, { coverage }: Manifest, wanted: AuditOptions['blocks']) {
+async function chooseBlocks(output: OpenedExport, wanted: AuditOptions['blocks']) {
+  const { coverage } = output.manifest
   const from = coverage.reduce((least, { fromBlock }) => Math.min(least, fromBlock), Number.POSITIVE_INFINITY)
   const to = coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
   const range = Math.max(0, to - from)
   if (wanted === 'all' || wanted.sample >= range) {
-    await loadExported(sql)
+    await loadExported(output)
     return { blocks: countUp(from, to), count: range }
   }
   const { sample: count, seed } = wanted
-  const sure = await drawExportedBlocks(sql, { wallets: coverage, count: Math.ceil(count / 2), seed })
+  const sure = await drawExportedBlocks(output, { wallets: coverage, count: Math.ceil(count / 2), seed })
   const blocks = drawBlocks({
     ...{ count, seed, from, to },
     sure: sure.filter((at) => at >= from && at < to),
   })
-  await loadExported(sql, blocks)
+  await loadExported(output, blocks)
   return { blocks, count }
 }
 

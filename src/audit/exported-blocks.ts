@@ -1,18 +1,7 @@
 import { literal } from '../core/sql.ts'
+import type { OpenedExport } from '../read/open-export.ts'
+import type { Rows } from '../read/rows.ts'
 import type { ExportedTransaction } from './compare-block.ts'
-
-/** What this room needs of an engine that reads an export; a cell is text, a number or nothing. */
-export type ExportSql = {
-  run(sql: string): Promise<void>
-  all(sql: string): Promise<Record<string, unknown>[]>
-  /** Runs a statement for each file of a table, with the source of its rows. */
-  eachFile(
-    table: 'transactions' | 'wallet_transactions',
-    statement: (source: string) => string,
-  ): Promise<void>
-  /** Whether the export has the table. */
-  has(table: 'transactions' | 'wallet_transactions'): boolean
-}
 
 type Wallet = { address: string; fromBlock: number; toBlock: number }
 
@@ -21,23 +10,23 @@ const BATCH = 5_000
 
 /** Block numbers in which the export has a native transaction from or to a wallet; at most `count`, drawn by seed. */
 export async function drawExportedBlocks(
-  sql: ExportSql,
+  { rows, eachFile }: OpenedExport,
   { wallets, count, seed }: { wallets: readonly Wallet[]; count: number; seed: number },
 ): Promise<number[]> {
-  await sql.run('CREATE TABLE wallets (address VARCHAR)')
+  await rows.run('CREATE TABLE wallets (address VARCHAR)')
   await insert(
-    sql,
+    rows,
     'wallets',
     wallets.map(({ address }) => literal(address)),
   )
-  await sql.run('CREATE TABLE active (block BIGINT)')
-  await sql.eachFile(
+  await rows.run('CREATE TABLE active (block BIGINT)')
+  await eachFile(
     'transactions',
     (source) =>
       `INSERT INTO active SELECT DISTINCT CAST(block_number AS BIGINT) FROM ${source}
        WHERE from_address IN (SELECT address FROM wallets) OR to_address IN (SELECT address FROM wallets)`,
   )
-  const drawn = await sql.all(
+  const drawn = await rows.all(
     `SELECT block FROM (SELECT DISTINCT block FROM active)
      ORDER BY md5(concat('${seed}-', block)), block LIMIT ${count}`,
   )
@@ -45,22 +34,25 @@ export async function drawExportedBlocks(
 }
 
 /** Loads the rows of these blocks, or of all where none are named, for `exportedIn`. */
-export async function loadExported(sql: ExportSql, blocks?: readonly number[]): Promise<void> {
-  await sql.run('CREATE TABLE chosen (block BIGINT)')
-  await insert(sql, 'chosen', (blocks ?? []).map(String))
+export async function loadExported(
+  { rows, eachFile }: OpenedExport,
+  blocks?: readonly number[],
+): Promise<void> {
+  await rows.run('CREATE TABLE chosen (block BIGINT)')
+  await insert(rows, 'chosen', (blocks ?? []).map(String))
   const number = 'CAST(block_number AS BIGINT)'
   const where = blocks === undefined ? '' : `WHERE ${number} IN (SELECT block FROM chosen)`
   const cells = 'transaction_hash, transaction_index, from_address, to_address, value, block_hash'
-  await sql.run(
+  await rows.run(
     `CREATE TABLE native (block BIGINT, hash VARCHAR, index VARCHAR, sender VARCHAR, receiver VARCHAR,
      value VARCHAR, block_hash VARCHAR)`,
   )
-  await sql.eachFile(
+  await eachFile(
     'transactions',
     (source) => `INSERT INTO native SELECT ${number}, ${cells} FROM ${source} ${where}`,
   )
-  await sql.run('CREATE TABLE seen (block BIGINT, hash VARCHAR, wallet VARCHAR)')
-  await sql.eachFile(
+  await rows.run('CREATE TABLE seen (block BIGINT, hash VARCHAR, wallet VARCHAR)')
+  await eachFile(
     'wallet_transactions',
     (source) => `INSERT INTO seen SELECT ${number}, transaction_hash, wallet_address FROM ${source} ${where}`,
   )
@@ -68,19 +60,20 @@ export async function loadExported(sql: ExportSql, blocks?: readonly number[]): 
 
 /** The exported transactions of the loaded blocks from `first` to `last`, by block. */
 export async function exportedIn(
-  sql: ExportSql,
+  output: OpenedExport,
   { first, last }: { first: number; last: number },
 ): Promise<Map<number, ExportedTransaction[]>> {
   const between = `WHERE block BETWEEN ${first} AND ${last}`
-  const found = await sql.all(
+  const found = await output.rows.all(
     `SELECT native.*, wallets FROM (SELECT * FROM native ${between}) AS native
      LEFT JOIN (SELECT hash, string_agg(wallet, ' ') AS wallets FROM seen ${between} GROUP BY hash) USING (hash)`,
   )
+  const knowsWallets = output.manifest.tables.wallet_transactions !== undefined
   const blocks = new Map<number, ExportedTransaction[]>()
   for (const row of found) {
     const block = Number(row.block)
     const rows = blocks.get(block) ?? []
-    rows.push(toExported(row, sql.has('wallet_transactions')))
+    rows.push(toExported(row, knowsWallets))
     blocks.set(block, rows)
   }
   return blocks
@@ -103,9 +96,9 @@ function textOrNull(cell: unknown): string | null {
   return typeof cell === 'string' ? cell : null
 }
 
-async function insert(sql: ExportSql, table: string, values: readonly string[]): Promise<void> {
+async function insert(rows: Rows, table: string, values: readonly string[]): Promise<void> {
   for (let at = 0; at < values.length; at += BATCH) {
     const batch = values.slice(at, at + BATCH).map((value) => `(${value})`)
-    await sql.run(`INSERT INTO ${table} VALUES ${batch.join(', ')}`)
+    await rows.run(`INSERT INTO ${table} VALUES ${batch.join(', ')}`)
   }
 }
