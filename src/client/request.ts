@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import pRetry from 'p-retry'
 import { ExportError, toExportError } from '../core/errors.ts'
 import { LONGEST_TIMER_MS } from '../core/longest-timer.ts'
@@ -227,14 +228,7 @@ function withPlace(error: ExportError, { about, mayHaveActed, hasAnswered, hideK
   })
 }
 
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, Math.min(ms, LONGEST_TIMER_MS))
-    signal.addEventListener('abort', done)
-  })
+/** Waits so long, or until the signal is aborted. */
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await wait(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal }).catch(() => undefined)
 }
