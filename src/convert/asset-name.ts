@@ -1,4 +1,5 @@
 import { isNft } from '../prices/priced-asset.ts'
+import { firstDigits } from './first-digits.ts'
 import type { Asset } from './movement.ts'
 
 /** Strangers' text without what a terminal, a spreadsheet or another program could take for more than text. */
@@ -37,12 +38,9 @@ function shortened(symbol: string): string {
   return [...safe].slice(0, 12).join('')
 }
 
-/** The eight hex digits of its contract that tell a token from others of its symbol. */
-const suffixOf = (address: string) => address.slice(2, 10)
-
 /**
- * A name that does not depend on what else is in the export: the coin by its symbol, a token by its symbol and eight digits
- * of its contract, an NFT with its id too.
+ * The coin by its symbol, a token by its symbol and eight digits of its contract, an NFT with its id too: a name that does not
+ * depend on what part of an export is converted.
  */
 export function tickerName(asset: Asset): string {
   const { address, symbol, tokenId } = asset
@@ -54,8 +52,12 @@ export function tickerName(asset: Asset): string {
 /** The name of a contract's tokens, without the id of an NFT; empty for the coin. */
 export function collectionName(asset: Asset | undefined): string {
   if (asset === undefined || asset.address === null) return ''
-  return `${ticker(asset.symbol ?? '') || (isNft(asset) ? 'NFT' : 'TOKEN')}-${suffixOf(asset.address)}`
+  return `${ticker(asset.symbol ?? '') || (isNft(asset) ? 'NFT' : 'TOKEN')}-${digitsOf(asset.address, asset)}`
 }
+
+/** What tells a contract from others in names. */
+export const digitsOf = (address: string, { digits }: Pick<Asset, 'digits'>): string =>
+  digits ?? firstDigits(address)
 
 /** The name of CAIP-19, for programs that know tokens by their contract. */
 export function caipName({ type, address, symbol, tokenId }: Asset, chain: string): string {

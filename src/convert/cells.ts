@@ -16,8 +16,8 @@ export type CellContext = {
   chainName: string | undefined
   /** Names that are kept in a file, for programs that number unknown assets. */
   placeholderOf: (asset: Asset) => string
-  /** Labels of the wallets of the job by their address. */
-  labels: ReadonlyMap<string, string>
+  /** What wallets of the job are called, by address; absent where they have no label. */
+  walletNames: ReadonlyMap<string, string>
   prices: Prices | undefined
   instant: (time: string) => string
 }
@@ -89,10 +89,11 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
   tokenType: ({ in: came, out: gone }) => ((came ?? gone)?.asset.type === 'erc721' ? '721' : '1155'),
   from: ({ kind, movements: [movement] }) => (kind === 'swap' ? movement.wallet : partiesOf(movement).from),
   to: ({ kind, movements: [movement] }) => (kind === 'swap' ? movement.wallet : partiesOf(movement).to),
-  fromWallet: ({ movements: [movement] }, _, { labels }) => walletName(partiesOf(movement).from, labels),
-  toWallet: ({ movements: [movement] }, _, { labels }) => walletName(partiesOf(movement).to, labels),
-  wallet: ({ movements: [{ wallet, label }] }) =>
-    label === null ? wallet : field(safeText(label)) || wallet,
+  fromWallet: ({ movements: [movement] }, _, context) => walletName(partiesOf(movement).from, context),
+  toWallet: ({ movements: [movement] }, _, context) => walletName(partiesOf(movement).to, context),
+  wallet: ({ movements: [{ wallet, label }] }, _, { walletNames }) =>
+    // Manifests of older versions have no labels.
+    field(walletNames.get(wallet) ?? (safeText(label ?? '') || wallet)),
   holder: () => 'me',
   chain: ({ movements: [{ chain }] }, _, { preset, chainName }) =>
     field(chainName ?? preset.chainNames?.[chain] ?? preset.chainNames?.other ?? chain),
@@ -129,8 +130,8 @@ function worthOfSide(side: Side | undefined, price: string | undefined, { preset
   return withPoint(worthOf(side.value, side.asset.decimals, price), preset.numbers)
 }
 
-const walletName = (address: string, labels: ReadonlyMap<string, string>) =>
-  field(safeText(labels.get(address) ?? '')) || address
+const walletName = (address: string, { walletNames }: CellContext) =>
+  field(walletNames.get(address) ?? address)
 
 function partiesOf({ wallet, counterparty, isOut }: Movement): { from: string; to: string } {
   const other = counterparty ?? ''

@@ -1,5 +1,6 @@
 import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { assetsBeyond } from './beyond-digits.ts'
+import { digitsApart } from './first-digits.ts'
 import { createJournalWriter, type JournalForm } from './journal.ts'
 import { readLabels } from './labels.ts'
 import { linesOf } from './lines.ts'
@@ -9,6 +10,7 @@ import { byWallet, type Opening, type TextWriter } from './text-writer.ts'
 /** Opens the writer of a journal, of one for each wallet if wanted: each declares what it uses. */
 export async function openJournalWriter(form: JournalForm, opening: Opening): Promise<TextWriter> {
   const { options, opened, onOmitted } = opening
+  const walletDigits = digitsApart(opened.manifest.coverage.map(({ address }) => address))
   // Of a journal, labels are accounts.
   const { labelOf, unmatched } = await readLabels(options.labels)
   const beyond = form.name === 'beancount' ? await assetsBeyond(28, opened) : new Set<string>()
@@ -18,7 +20,7 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
       : undefined
   const writers = new Map<string, ReturnType<typeof createJournalWriter>>()
   const writerOf = (file: string) => {
-    const writer = writers.get(file) ?? createJournalWriter({ form, refuses, onOmitted })
+    const writer = writers.get(file) ?? createJournalWriter({ form, walletDigits, refuses, onOmitted })
     writers.set(file, writer)
     return writer
   }
@@ -40,13 +42,20 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
 }
 
 /** The user's prices of what the export has: the newest of each day counts there. */
-async function pricesHead(form: JournalForm, { prices, opened }: Opening): Promise<string> {
+async function pricesHead(form: JournalForm, { prices, opened, names }: Opening): Promise<string> {
   if (prices === undefined) return ''
   const lines = new Set<string>()
   for (const asset of await fungibleAssets(opened)) {
     for (const { from, price } of prices.all(asset)) {
       const day = new Date(from).toISOString().slice(0, 10)
-      lines.add(form.price({ day, commodity: form.commodityOf(asset), price, currency: prices.currency }))
+      lines.add(
+        form.price({
+          day,
+          commodity: form.commodityOf({ ...asset, ...names.get(asset.address ?? '') }),
+          price,
+          currency: prices.currency,
+        }),
+      )
     }
   }
   return lines.size === 0 ? '' : `${[...lines].join('')}\n`

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { isNft } from '../prices/priced-asset.ts'
-import { safeText, tickerName } from './asset-name.ts'
+import { digitsOf, safeText, tickerName } from './asset-name.ts'
+import { firstDigits } from './first-digits.ts'
 import { type Omitted, omitted } from './line-writer.ts'
 import type { Line } from './lines.ts'
 import type { Asset, Movement } from './movement.ts'
@@ -12,7 +13,8 @@ export type JournalForm = {
   title: string
   /** Accounts by what a movement is. */
   accounts: Accounts
-  accountOf(movement: Movement): string
+  /** `digits` tell the wallet from others. */
+  accountOf(movement: Movement, digits: string): string
   commodityOf(asset: Asset): string
   /** What stands before the first use of an account, and of a commodity. */
   declareAccount(account: string): string
@@ -35,13 +37,16 @@ type DayPrice = { day: string; commodity: string; price: string; currency: strin
 
 export type JournalOptions = {
   form: JournalForm
+  /** What tells a wallet from others, by address. */
+  walletDigits: ReadonlyMap<string, string>
   /** Assets that the program cannot hold exactly, with the reason. */
   refuses: (asset: Asset) => string | undefined
   onOmitted: (omitted: Omitted) => void
 }
 
 /** Writes one entry a transaction; each movement balances by itself, so that no choice of wallets or days breaks one. */
-export function createJournalWriter({ form, refuses, onOmitted }: JournalOptions) {
+export function createJournalWriter({ onOmitted, ...options }: JournalOptions) {
+  const { form } = options
   const declared = new Set<string>()
   const declareOnce = (name: string, text: () => string) => {
     if (declared.has(name)) return ''
@@ -55,7 +60,7 @@ export function createJournalWriter({ form, refuses, onOmitted }: JournalOptions
       const postings: string[] = []
       for (const { movements, label } of lines) {
         for (const movement of movements) {
-          const written = writeMovement(movement, { form, refuses, label })
+          const written = writeMovement(movement, { ...options, label })
           if ('reason' in written) {
             onOmitted(omitted(movement, written.reason))
             continue
@@ -73,10 +78,11 @@ export function createJournalWriter({ form, refuses, onOmitted }: JournalOptions
   }
 }
 
-type Writing = Pick<JournalOptions, 'form' | 'refuses'> & { label: string | undefined }
+type Writing = Omit<JournalOptions, 'onOmitted'> & { label: string | undefined }
 
-function writeMovement(movement: Movement, { form, refuses, label }: Writing) {
-  const { asset, value, isOut } = movement
+function writeMovement(movement: Movement, { form, walletDigits, refuses, label }: Writing) {
+  const { asset, value, isOut, wallet } = movement
+  const digits = walletDigits.get(wallet) ?? firstDigits(wallet)
   const refused = refuses(asset)
   if (refused !== undefined) return { reason: refused }
   const amount = writeAmount(value, asset.decimals, {})?.text
@@ -84,7 +90,7 @@ function writeMovement(movement: Movement, { form, refuses, label }: Writing) {
   if (amount.length > form.longestNumber)
     return { reason: `a number of more than ${form.longestNumber} characters` }
   const commodity = form.commodityOf(asset)
-  const accounts = [form.accountOf(movement), label ?? form.accounts[counterOf(movement)]] as const
+  const accounts = [form.accountOf(movement, digits), label ?? form.accounts[counterOf(movement)]] as const
   const [own, counter] = isOut ? [`-${amount}`, amount] : [amount, `-${amount}`]
   const text = [
     form.posting({ account: accounts[0], amount: own, commodity, movement, note: true }),
@@ -101,8 +107,8 @@ function counterOf({ type, isOwn, isOut }: Movement): keyof Accounts {
 
 const timeOf = ({ time }: Movement) => time.slice(11, 19)
 const payeeOf = ({ method, type }: Movement) => safeText(method ?? '').slice(0, 60) || type
-const walletName = ({ wallet, label }: Movement) =>
-  `${safeText(label ?? '').replace(/[:()[\]]/g, '')} ${wallet.slice(2, 10)}`.trim()
+const walletName = ({ label }: Movement, digits: string) =>
+  `${safeText(label ?? '').replace(/[:()[\]]/g, '')} ${digits}`.trim()
 
 const ACCOUNTS: Accounts = {
   fee: 'expenses:gas',
@@ -125,7 +131,7 @@ function quotedName(asset: Asset): string {
 
 const plainForm = {
   accounts: ACCOUNTS,
-  accountOf: (movement: Movement) => `assets:crypto:${walletName(movement)}`,
+  accountOf: (movement: Movement, digits: string) => `assets:crypto:${walletName(movement, digits)}`,
   commodityOf: quotedName,
   declareAccount: (account: string) => `account ${account}\n`,
   head: (movement: Movement) =>
@@ -149,7 +155,7 @@ const BEANCOUNT_ACCOUNTS: Accounts = {
 }
 
 /** Capitals and digits, up to ten, then eight digits of the contract; all NFTs of a collection are one commodity. */
-function beancountName({ address, symbol }: Asset): string {
+function beancountName({ address, symbol, digits }: Asset): string {
   const letters = (symbol ?? '')
     .toUpperCase()
     .replace(/[^A-Z0-9]/g, '')
@@ -157,7 +163,7 @@ function beancountName({ address, symbol }: Asset): string {
   const name = /^[A-Z]/.test(letters) ? letters : `X${letters}`.slice(0, 10)
   if (address === null)
     return name.length < 2 || ['TRUE', 'NULL', 'FALSE'].includes(name) ? `${name}-COIN` : name
-  return `${name}-${address.slice(2, 10).toUpperCase()}`
+  return `${name}-${digitsOf(address, { digits }).toUpperCase()}`
 }
 
 const beanText = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
@@ -187,8 +193,8 @@ export const JOURNALS: readonly JournalForm[] = [
     name: 'beancount',
     title: 'beancount 2 and 3',
     accounts: BEANCOUNT_ACCOUNTS,
-    accountOf: (movement) => {
-      const name = walletName(movement).replace(/[^A-Za-z0-9]+/g, '-')
+    accountOf: (movement, digits) => {
+      const name = walletName(movement, digits).replace(/[^A-Za-z0-9]+/g, '-')
       return `Assets:Crypto:${name.charAt(0).toUpperCase()}${name.slice(1)}`
     },
     commodityOf: beancountName,

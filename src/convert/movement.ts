@@ -1,5 +1,6 @@
 import type { PricedAsset } from '../prices/priced-asset.ts'
 import type { TextRow } from '../read/rows.ts'
+import type { ContractNames } from './contract-names.ts'
 
 /** A row of the ledger as conversions see it: one asset that a wallet got or gave. */
 export type Movement = {
@@ -26,6 +27,8 @@ export type Movement = {
 
 export type Asset = PricedAsset & {
   symbol: string | null
+  /** What tells its contract from others in names. @default its first digits */
+  digits?: string | undefined
   /** null where unknown. */
   decimals: number | null
   tokenId: string | null
@@ -45,9 +48,12 @@ export const MOVEMENT_COLUMNS = [
   ...['asset_symbol', 'asset_decimals', 'token_id', 'value', 'method_name', 'block_number', 'source'],
 ] as const
 
-export function movementOf(row: TextRow): Movement {
+/** `names`: what the contracts of the export are called. */
+export function movementOf(row: TextRow, names: ContractNames): Movement {
   const kind = row[10] as Asset['type']
   const value = row[15] as string
+  const address = row[11] ?? null
+  const name = address === null ? undefined : names.get(address)
   return {
     time: row[0] as string,
     transaction: row[1] as string,
@@ -61,8 +67,9 @@ export function movementOf(row: TextRow): Movement {
     isOwn: row[9] === 'true',
     asset: {
       type: kind,
-      address: row[11] ?? null,
-      symbol: row[12] ?? null,
+      address,
+      symbol: name === undefined ? (row[12] ?? null) : name.symbol,
+      digits: name?.digits,
       decimals: decimalsOf(kind, row[13]),
       tokenId: row[14] ?? null,
     },

@@ -1,12 +1,13 @@
-import { labelsOf } from '../core/named-wallets.ts'
 import type { Prices } from '../prices/prices.ts'
 import type { OpenedExport } from '../read/open-export.ts'
+import type { ContractNames } from './contract-names.ts'
 import type { UnmatchedLabels } from './labels.ts'
 import { createLineWriter, type LineWriter, type Omitted } from './line-writer.ts'
 import type { Asset, Movement } from './movement.ts'
 import type { ConvertOptions } from './options.ts'
 import type { Period } from './period.ts'
 import type { Preset } from './preset.ts'
+import { walletNames } from './wallet-names.ts'
 
 /** Text of a transaction, and the file that it belongs to. */
 export type Piece = {
@@ -42,6 +43,8 @@ export type Opening = {
   options: ConvertOptions
   opened: OpenedExport
   period: Period
+  /** What the contracts of the export are called. */
+  names: ContractNames
   /** The user's, if there are any. */
   prices: Prices | undefined
   onOmitted: (omitted: Omitted) => void
@@ -68,6 +71,6 @@ export function lineWriterFor(
   const { coverage, job } = opened.manifest
   return createLineWriter({
     ...{ preset, prices, placeholderOf, onOmitted, onUnpriced, chainName: options.chainName },
-    ...{ labels: labelsOf(coverage), coin: job.nativeSymbol ?? undefined },
+    ...{ walletNames: walletNames(coverage), coin: job.nativeSymbol ?? undefined },
   })
 }

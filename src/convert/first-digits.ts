@@ -1,0 +1,17 @@
+/** So many digits of an address tell it from most others. */
+const DIGITS = 8
+
+export const firstDigits = (address: string): string => address.slice(2, 2 + DIGITS)
+
+/** The first digits of addresses, in their order; those that begin like an earlier one have a number behind them. */
+export function digitsApart(addresses: readonly string[]): ReadonlyMap<string, string> {
+  const counts = new Map<string, number>()
+  return new Map(
+    addresses.map((address) => {
+      const digits = firstDigits(address)
+      const count = (counts.get(digits) ?? 0) + 1
+      counts.set(digits, count)
+      return [address, count === 1 ? digits : `${digits}-${count}`]
+    }),
+  )
+}
