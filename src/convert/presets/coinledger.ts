@@ -18,8 +18,8 @@ export const coinledger: Preset = {
     ['TxHash (Optional)', 'hash'],
   ],
   date: 'MM/DD/YYYY HH:mm:ss',
-  types: { ...TRANSFERS, fee: 'Withdrawal' },
-  otherTypes: ['Airdrop', 'Staking', 'Income', 'Gift Sent', 'Merchant Payment', 'Mining', 'Network Fee'],
+  types: { ...TRANSFERS, fee: 'Network Fee' },
+  otherTypes: ['Airdrop', 'Staking', 'Income', 'Gift Sent', 'Merchant Payment', 'Mining'],
   fee: 'as what went out',
   naming: 'ticker',
   numbers: {},
@@ -27,5 +27,5 @@ export const coinledger: Preset = {
   holdsSwaps: true,
   source: "CoinLedger's page 6028758; dates of staketaxcsv 87547d5",
   rulesOf: '2025-12-17',
-  unverified: 'a type for fees alone: Network Fee was seen in its own export only',
+  unverified: 'the type of fees, Network Fee: seen in its own export only',
 }
