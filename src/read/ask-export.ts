@@ -9,12 +9,12 @@ import { type Answer, answerTo } from './answer.ts'
 import { checkSize } from './check-size.ts'
 import { requireManifest, unreadable } from './open-export.ts'
 import { openRows, type Rows } from './rows.ts'
-import { amountSql } from './sql.ts'
+import { NOT_WHOLE, unitsSql } from './sql.ts'
 
 /**
  * The answers of SQL statements over a finished export, one after the other. Each table is a view over exactly the files
  * that the manifest lists: whole numbers of 256 bits are BIGNUM, which sums exactly, times are UTC, text is as the chain has
- * it, and `units(value, decimals)` makes a plain decimal. Statements change nothing and reach no other file and no network.
+ * it, and `units(value, decimals)` makes a plain decimal of a whole number. Statements change nothing and reach no other file and no network.
  *
  * Throws USAGE where the folder holds no export and for what is no SQL or does more than read, VERIFY_FAILED where the
  * manifest is damaged, or a file cannot be read or is not of the size that is listed.
@@ -56,12 +56,16 @@ function refused(thrown: unknown, folder: string): never {
     .replace(/^Failed to extract statements: /, '')
     .replaceAll(`${folder}/`, '')
     .trim()
+  const notWhole = what.indexOf(NOT_WHOLE)
+  if (notWhole >= 0) throw new ExportError('USAGE', what.slice(notWhole), { cause: thrown, fix: UNITS_FIX })
   if (/^(IO|Invalid Input|Invalid) Error: /.test(what)) throw unreadable(folder, what, thrown)
   throw new ExportError('USAGE', what, { cause: thrown, fix: FIX })
 }
 
 const FIX =
   'Correct the statement (SQL of DuckDB). SHOW TABLES lists the tables, DESCRIBE ledger its columns.'
+
+const UNITS_FIX = 'Round and cast the value first, as in units(round(avg(value))::BIGNUM, 18).'
 
 function changing(): ExportError {
   return new ExportError('USAGE', 'a query only reads, and this statement does something else', {
@@ -90,7 +94,7 @@ async function makeViews({ manifest, rows, opened, asked }: Viewing): Promise<vo
   }
   const paths = opened.flatMap((file) => file.paths.map(literal))
   for (const setting of [
-    `CREATE MACRO units(value, decimals) AS ${amountSql('(value::VARCHAR)', 'decimals')}`,
+    `CREATE MACRO units(value, decimals) AS ${unitsSql('value', 'decimals')}`,
     "SET TimeZone = 'UTC'",
     `SET allowed_paths = [${paths.join(', ')}]`,
     'SET enable_external_access = false',

@@ -1,7 +1,27 @@
+import { literal } from '../core/sql.ts'
+
 /** The amount that belongs to a value: null where decimals are unknown or not in 0..255. */
 export function amountSql(value: string, decimals: string): string {
   return `CASE WHEN ${decimals} BETWEEN 0 AND 255 THEN ${scaledSql(value, decimals)} END`
 }
+
+/** What `unitsSql` says of anything else than a whole number; the value follows. */
+export const NOT_WHOLE = 'units: expected a whole number, found'
+
+/** The same of a value of any type, for people's statements: what is no whole number in plain digits fails. */
+export function unitsSql(value: string, decimals: string): string {
+  const digits = `(${value}::VARCHAR)`
+  // The type is known before any row is read, so that columns of whole numbers cost nothing more.
+  const isWhole = `typeof(${value}) IN (${WHOLE_TYPES}) OR regexp_full_match(${digits}, '0|-?[1-9][0-9]*')`
+  const fault = `error('${NOT_WHOLE} "' || left(${digits}, 60) || '"')`
+  return `CASE WHEN ${value} IS NULL THEN NULL WHEN ${isWhole} THEN ${amountSql(digits, decimals)} ELSE ${fault} END`
+}
+
+const WHOLE_TYPES = ['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT']
+  .flatMap((type) => [type, `U${type}`])
+  .concat('BIGNUM')
+  .map(literal)
+  .join(', ')
 
 /**
  * Product of a BIGINT from 0 and a whole number of up to 90 digits in text, as text, exact at any size.

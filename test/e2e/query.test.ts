@@ -60,6 +60,32 @@ describe('walletlake query', () => {
     expect(await ask(outputs.parquet, wrong)).toEqual([{ wrong: 0 }])
   })
 
+  test('makes plain decimals of whole numbers of any type, and nothing of NULL', async () => {
+    for (const whole of ['-1500::bignum', "'-1500'", '-1500::hugeint', '-1500::decimal(38, 0)', '-1500::int'])
+      expect(await ask(outputs.parquet, `select units(${whole}, 2) as amount`)).toEqual([{ amount: '-15' }])
+    const nothing = "select units(null, 2) as a, units(null::varchar, 2) as b, units('5', null) as c"
+    expect(await ask(outputs.parquet, nothing)).toEqual([{ a: null, b: null, c: null }])
+    const average = 'select units(round(avg(value))::bignum, 18) is not null as good from ledger'
+    expect(await ask(outputs.parquet, average)).toEqual([{ good: true }])
+  })
+
+  test.for([
+    { sql: 'select units(1.5, 2)', found: '1.5' },
+    { sql: "select units('abc', 2)", found: 'abc' },
+    { sql: "select units('', 2)", found: '"' },
+    { sql: "select units('007', 2)", found: '007' },
+    { sql: "select 'Invalid Input Error: a', units('1e3', 2)", found: '1e3' },
+    { sql: "select units(avg(value), 18) from ledger where asset_type = 'native'", found: '' },
+    { sql: 'select units(value::double, 18) from ledger', found: '' },
+  ])('makes no decimal of what is no whole number: $sql', async ({ sql, found }) => {
+    const { exit, stdout, stderr } = await runCommand(['query', outputs.csv, sql])
+    expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' })
+    expect(stderr).toContain(`USAGE: units: expected a whole number, found "${found}`)
+    expect(stderr).toContain(
+      'fix: Round and cast the value first, as in units(round(avg(value))::BIGNUM, 18).',
+    )
+  })
+
   test('writes CSV as our files are, and one answer after the other', async () => {
     const sql = "select 'a,b' as x, null as n, '' as e, '=1' as f, -5::bignum as v; show tables"
     const { stdout } = await runCommand(['query', outputs.csv, sql, '--format', 'csv'])
