@@ -1,5 +1,6 @@
 import { csvLine } from '../core/csv-text.ts'
 import type { Omitted } from './line-writer.ts'
+import { besideOut } from './options.ts'
 import type { TextFiles } from './text-files.ts'
 
 const OMITTED_COLUMNS = [
@@ -12,7 +13,7 @@ const HEAD = csvLine(OMITTED_COLUMNS)
 /** Counts what was left out, and lists it beside the file. */
 export function openOmissions(out: string | undefined, files: TextFiles) {
   const omitted: Record<string, number> = {}
-  const path = out === undefined ? undefined : `${out.replace(/[\\/]+$/, '')}.omitted.csv`
+  const path = out === undefined ? undefined : besideOut(out, 'omitted.csv')
   return {
     note: ({ movement, value, reason }: Omitted) => {
       omitted[reason] = (omitted[reason] ?? 0) + 1

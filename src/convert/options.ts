@@ -44,3 +44,6 @@ export function placeOfFile(path: string, output: string, { labels, prices, map 
     'Name a file, or leave --out away: it goes to stdout.',
   )
 }
+
+/** The name of a file that a conversion keeps beside `out`, which may be a folder with a slash behind it. */
+export const besideOut = (out: string, ending: string) => `${out.replace(/[\\/]+$/, '')}.${ending}`

@@ -3,7 +3,7 @@ import { JOURNALS } from './journal.ts'
 import { openJournalWriter } from './journal-writer.ts'
 import { knownTypes, readLabels } from './labels.ts'
 import { linesOf } from './lines.ts'
-import type { ConvertOptions } from './options.ts'
+import { besideOut, type ConvertOptions } from './options.ts'
 import { openPlaceholders, type Placeholders } from './placeholders.ts'
 import type { Preset } from './preset.ts'
 import { FILE_SETS, PRESETS } from './presets/index.ts'
@@ -57,7 +57,7 @@ async function openCsvWriter(preset: Preset, opening: Opening): Promise<TextWrit
 }
 
 async function placeholdersFor({ naming }: Preset, { map, out }: ConvertOptions): Promise<Placeholders> {
-  const file = map ?? (out === undefined ? undefined : `${out}.assets.csv`)
+  const file = map ?? (out === undefined ? undefined : besideOut(out, 'assets.csv'))
   if (naming !== 'placeholder') return { nameOf: () => '', save: async () => {} }
   if (file !== undefined) return openPlaceholders(file)
   throw new ExportError(

@@ -98,6 +98,16 @@ describe('walletlake convert', () => {
     expect(first.stdout).toMatch(/NULL1\b/)
   })
 
+  test('keeps the numbers of unknown assets beside a folder, with a slash behind its name or without', async () => {
+    const words = ['--to', 'koinly', '--per-wallet', '--out']
+    expect((await convert(...words, `${at('kp')}/`)).exit).toBe(0)
+    const kept = readFileSync(at('kp.assets.csv'), 'utf8')
+    expect(kept).toMatch(/^placeholder,.*\nNULL1,/)
+    expect(readdirSync(at('kp')).filter((name) => !name.endsWith('.csv') || name.startsWith('.'))).toEqual([])
+    expect((await convert(...words, at('kp'))).exit).toBe(0)
+    expect(readFileSync(at('kp.assets.csv'), 'utf8')).toBe(kept)
+  })
+
   test('gives transactions the types that the user names', async () => {
     const row = ledger.find(({ entry_type }) => entry_type === 'transfer')
     writeFileSync(at('labels.csv'), `match,type\n${row?.transaction_hash},Gambling\n`)
