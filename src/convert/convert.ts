@@ -85,6 +85,7 @@ async function convertOpened({ output, opened, files }: Source, options: Convert
     await writer.close()
   }
   const written = await files.finish()
+  await omissions.settle()
   const unmatchedLabels = writer.unmatchedLabels()
   const told = { ...omissions.told(), unpriced: Object.fromEntries(unpriced), unmatchedLabels }
   return { ...converted, files: written, ...told }

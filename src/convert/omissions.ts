@@ -1,4 +1,6 @@
+import { lstat, open, rm } from 'node:fs/promises'
 import { csvLine } from '../core/csv-text.ts'
+import { diskError } from '../core/disk.ts'
 import type { Omitted } from './line-writer.ts'
 import { besideOut } from './options.ts'
 import type { TextFiles } from './text-files.ts'
@@ -22,6 +24,27 @@ export function openOmissions(out: string | undefined, files: TextFiles) {
       const of = [asset.type, asset.address, asset.symbol, asset.tokenId, String(value)]
       files.add(path, csvLine([reason, time, transaction, entry, wallet, label, ...of]), HEAD)
     },
+    /** Removes the list of an earlier conversion, where this one ended well and left nothing out. Throws OUTPUT_FAILED. */
+    settle: async () => {
+      if (path === undefined || Object.keys(omitted).length > 0 || !(await isOurs(path))) return
+      await rm(path, { force: true }).catch((cause: unknown) => {
+        throw diskError(`cannot remove ${path}, the list of an earlier conversion`, cause)
+      })
+    },
     told: () => ({ omitted, omittedFile: Object.keys(omitted).length > 0 ? path : undefined }),
+  }
+}
+
+/** Whether a list that conversions made stands there: a file, no link, that begins as these do. */
+async function isOurs(path: string): Promise<boolean> {
+  const entry = await lstat(path).catch(() => undefined)
+  if (!entry?.isFile()) return false
+  const file = await open(path).catch(() => undefined)
+  try {
+    const wanted = Buffer.from(HEAD)
+    const found = await file?.read(Buffer.alloc(wanted.length), 0, wanted.length, 0)
+    return found?.buffer.equals(wanted) ?? false
+  } finally {
+    await file?.close()
   }
 }

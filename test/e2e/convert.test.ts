@@ -1,4 +1,12 @@
-import { existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { PRESET_NAMES } from '../../src/convert/writers.ts'
@@ -255,6 +263,36 @@ describe('walletlake convert', () => {
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringContaining('is part of the export') })
     expect(readdirSync(output)).toEqual(before)
     expect(readFileSync(join(output, 'manifest.json'), 'utf8')).toBe(manifest)
+  })
+
+  test('removes the list of an earlier conversion where nothing was left out, once it ended well', async () => {
+    const list = at('again.csv.omitted.csv')
+    expect((await convert('--to', 'tokentax', '--out', at('again.csv'))).exit).toBe(0)
+    expect(existsSync(list)).toBe(true)
+    expect((await convert('--to', 'generic', '--labels', 'no/such.csv', '--out', at('again.csv'))).exit).toBe(
+      2,
+    )
+    expect(existsSync(list)).toBe(true)
+    const good = await convert('--to', 'generic', '--from', '2030-01-01', '--out', at('again.csv'))
+    expect(good).toMatchObject({ exit: 0, stderr: expect.not.stringContaining('listed in') })
+    expect(existsSync(list)).toBe(false)
+  })
+
+  test('removes nothing else of that name: another file, a link, a folder', async () => {
+    const words = ['--to', 'generic', '--from', '2030-01-01', '--out']
+    await convert('--to', 'tokentax', '--out', at('linked.csv'))
+    const list = readFileSync(at('linked.csv.omitted.csv'), 'utf8')
+    const others = { file: list.replace('reason', 'reasons'), short: 'reason,block', empty: '' }
+    for (const [name, text] of Object.entries(others)) writeFileSync(at(`${name}.omitted.csv`), text)
+    symlinkSync('linked.csv.omitted.csv', at('link.omitted.csv'))
+    mkdirSync(at('folder.omitted.csv'))
+    for (const name of [...Object.keys(others), 'link', 'folder'])
+      expect(await convert(...words, at(name))).toMatchObject({ exit: 0 })
+    for (const [name, text] of Object.entries(others))
+      expect(readFileSync(at(`${name}.omitted.csv`), 'utf8')).toBe(text)
+    expect(lstatSync(at('link.omitted.csv')).isSymbolicLink()).toBe(true)
+    expect(readFileSync(at('linked.csv.omitted.csv'), 'utf8')).toBe(list)
+    expect(existsSync(at('folder.omitted.csv'))).toBe(true)
   })
 
   test('does not write the list of what it left out over a file of prices', async () => {
