@@ -12,7 +12,7 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
   const { options, opened, onOmitted } = opening
   const walletDigits = digitsApart(opened.manifest.coverage.map(({ address }) => address))
   // Of a journal, labels are accounts.
-  const { labelOf, unmatched } = await readLabels(options.labels)
+  const { labelOf, unmatched } = await readLabels(options.labels, form.accountRule)
   const beyond = form.name === 'beancount' ? await assetsBeyond(28, opened) : new Set<string>()
   const refuses: Parameters<typeof createJournalWriter>[0]['refuses'] = (asset) =>
     beyond.has(assetKey({ ...asset, tokenId: null }))

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { isNft } from '../prices/priced-asset.ts'
 import { digitsOf, safeText, tickerName } from './asset-name.ts'
 import { firstDigits } from './first-digits.ts'
+import type { AccountRule } from './labels.ts'
 import { type Omitted, omitted } from './line-writer.ts'
 import type { Line } from './lines.ts'
 import type { Asset, Movement } from './movement.ts'
@@ -15,6 +16,8 @@ export type JournalForm = {
   accounts: Accounts
   /** `digits` tell the wallet from others. */
   accountOf(movement: Movement, digits: string): string
+  /** Accounts that users may name. */
+  accountRule: AccountRule
   commodityOf(asset: Asset): string
   /** What stands before the first use of an account, and of a commodity. */
   declareAccount(account: string): string
@@ -129,8 +132,26 @@ function quotedName(asset: Asset): string {
   return `"${tickerName({ ...asset, tokenId: `x${hash}` })}"`
 }
 
+/** Visible characters with single blanks between them, one part of an account. */
+const PART = String.raw`[^\s:;\p{Cc}\p{Cf}]+( [^\s:;\p{Cc}\p{Cf}]+)*`
+
+/** What hledger and ledger both take: some signs in front would make it a note, a virtual posting, or one that is pending. */
+const PLAIN_ACCOUNT: AccountRule = {
+  form: new RegExp(`^(?![([<!*])${PART}(:${PART})*$`, 'u'),
+  expected:
+    'an account such as expenses:rent: parts with : between them, single blanks, no tab, no ;, none of ( [ < ! * in front',
+}
+
+/** As beancount's own reader has it, capitals of other languages among them. */
+const BEANCOUNT_ACCOUNT: AccountRule = {
+  form: /^(Assets|Liabilities|Equity|Income|Expenses)(:[\p{Lu}0-9][\p{L}0-9-]*)+$/u,
+  expected:
+    'an account such as Expenses:Rent: Assets, Liabilities, Equity, Income or Expenses, then parts of letters, digits and -, each with : before it and a capital or digit in front',
+}
+
 const plainForm = {
   accounts: ACCOUNTS,
+  accountRule: PLAIN_ACCOUNT,
   accountOf: (movement: Movement, digits: string) => `assets:crypto:${walletName(movement, digits)}`,
   commodityOf: quotedName,
   declareAccount: (account: string) => `account ${account}\n`,
@@ -193,6 +214,7 @@ export const JOURNALS: readonly JournalForm[] = [
     name: 'beancount',
     title: 'beancount 2 and 3',
     accounts: BEANCOUNT_ACCOUNTS,
+    accountRule: BEANCOUNT_ACCOUNT,
     accountOf: (movement, digits) => {
       const name = walletName(movement, digits).replace(/[^A-Za-z0-9]+/g, '-')
       return `Assets:Crypto:${name.charAt(0).toUpperCase()}${name.slice(1)}`

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { balances } from '../../src/balances/balances.ts'
@@ -58,6 +58,37 @@ function byWallet(lines: readonly (readonly [account: string, amount: string])[]
   }
   return found
 }
+
+/** A journal in which this account stands against all that a method moved. */
+async function journalWith(to: string, account: string): Promise<string> {
+  const [out, labels] = [join(folder, `account-${to}`), join(folder, `account-${to}.csv`)]
+  writeFileSync(labels, `match,type\n"transfer(address,uint256)","${account}"\n`)
+  const { unmatchedLabels } = await convert(output, { to, out, labels })
+  expect(unmatchedLabels).toBeUndefined()
+  return out
+}
+
+describe('accounts that users name are taken', () => {
+  const plain = ['expenses:my rent', 'Ausgaben:Gebühren (Krypto)', '4000', '=x', '🏠:a b', 'a@5:{6}']
+
+  test.skipIf(!has('hledger')).for(plain)('by hledger: %s', async (account) => {
+    const out = await journalWith('hledger', account)
+    run('hledger', '-f', out, 'check', '-s', 'accounts', 'commodities', 'ordereddates')
+    expect(run('hledger', '-f', out, 'accounts', '--used').split('\n')).toContain(account)
+  })
+
+  test.skipIf(!has('ledger')).for(plain)('by ledger: %s', async (account) => {
+    const out = await journalWith('ledger', account)
+    expect(run('ledger', '-f', out, '--pedantic', 'accounts').split('\n')).toContain(account)
+  })
+
+  const words = ['Expenses:Rent', 'Income:9-a:B', 'Expenses:Ämter']
+  test.skipIf(!has('bean-check')).for(words)('by beancount: %s', async (account) => {
+    const out = await journalWith('beancount', account)
+    run('bean-check', out)
+    expect(readFileSync(out, 'utf8')).toContain(`  ${account}  `)
+  })
+})
 
 describe.skipIf(!has('hledger'))('hledger', () => {
   test('accepts the journal, every name declared, and its balances are ours', async () => {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { JOURNALS } from '../../src/convert/journal.ts'
 import { readLabels } from '../../src/convert/labels.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { COIN, movement } from './made-up.ts'
@@ -11,11 +12,13 @@ const paid = movement({
   ...{ asset: COIN, value: 1n, transaction: HASH, counterparty: PARTY, method: 'claim(uint256,address)' },
 })
 
-async function labelsOf(...lines: string[]) {
+function fileOf(...lines: string[]): string {
   const file = join(tempFolder(), 'labels.csv')
   writeFileSync(file, ['match,type', ...lines, ''].join('\n'))
-  return readLabels(file)
+  return file
 }
+
+const labelsOf = (...lines: string[]) => readLabels(fileOf(...lines))
 
 test('the hash counts before the other party, and that before the method; all of them matched', async () => {
   const lines = ['"Claim(uint256,address)",Reward', `${PARTY},Staking`, `${HASH.toUpperCase()},Gift`]
@@ -48,4 +51,70 @@ test('a fee keeps its own type, and matches nothing', async () => {
 test('without a file nothing has a label, and no line matched nothing', async () => {
   const { labelOf, unmatched } = await readLabels(undefined)
   expect([labelOf([paid]), unmatched()]).toEqual([undefined, undefined])
+})
+
+const ruleOf = (journal: string) => JOURNALS.find(({ name }) => name === journal)?.accountRule
+
+test.for([
+  ...['rent', 'expenses:my rent', 'Ausgaben:Gebühren (Krypto)', '4000:rent', '🏠:rent'].flatMap((account) => [
+    { journal: 'hledger', account },
+    { journal: 'ledger', account },
+  ]),
+  ...['Expenses:Rent', 'Income:9-a:B', 'Expenses:Ämter'].map((account) => ({
+    journal: 'beancount',
+    account,
+  })),
+])('$journal takes the account $account', async ({ journal, account }) => {
+  const { labelOf } = await readLabels(fileOf(`${HASH},"${account}"`), ruleOf(journal))
+  expect(labelOf([paid])).toBe(account)
+})
+
+const REFUSED = {
+  hledger: [
+    ...[
+      'a  b',
+      'a\tb',
+      'a;b',
+      ' a',
+      'a ',
+      'a\nb',
+      'a\u00a0b',
+      'a\u0007',
+      'a\u200bb',
+      ':a',
+      'a:',
+      'a::b',
+      'a: b',
+    ],
+    ...['(a:b)', '[a:b]', '<a:b>', '! a', '*a'],
+  ],
+  beancount: [
+    ...[
+      'Expenses',
+      'expenses:rent',
+      'Expenses:rent',
+      'Expenses:A b',
+      'Expenses:A_b',
+      'Expenses:-A',
+      'Expenses:A:',
+    ],
+    ...['Ausgaben:Rent', 'Expenses:A;b', 'Expenses:家賃', 'Expenses:A\n', 'Expenses:éa'],
+  ],
+}
+
+test.for(
+  [
+    ...REFUSED.hledger.flatMap((account) => [
+      { journal: 'hledger', account },
+      { journal: 'ledger', account },
+    ]),
+    ...REFUSED.beancount.map((account) => ({ journal: 'beancount', account })),
+  ].map((one) => ({ ...one, shown: JSON.stringify(one.account) })),
+)('$journal refuses the account $shown with its line', async ({ journal, account, shown }) => {
+  const file = fileOf(`${HASH},"${account}"`)
+  const line = account.includes('\n') ? 3 : 2
+  await expect(readLabels(file, ruleOf(journal))).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining(`${file}:${line}: found account ${shown}, expected an account such as`),
+  })
 })
