@@ -91,9 +91,7 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
   to: ({ kind, movements: [movement] }) => (kind === 'swap' ? movement.wallet : partiesOf(movement).to),
   fromWallet: ({ movements: [movement] }, _, context) => walletName(partiesOf(movement).from, context),
   toWallet: ({ movements: [movement] }, _, context) => walletName(partiesOf(movement).to, context),
-  wallet: ({ movements: [{ wallet, label }] }, _, { walletNames }) =>
-    // Manifests of older versions have no labels.
-    field(walletNames.get(wallet) ?? (safeText(label ?? '') || wallet)),
+  wallet: walletOf,
   holder: () => 'me',
   chain: ({ movements: [{ chain }] }, _, { preset, chainName }) =>
     field(chainName ?? preset.chainNames?.[chain] ?? preset.chainNames?.other ?? chain),
@@ -112,6 +110,14 @@ function typeOf({ kind, isOwn, label }: Line, _: Amounts, { preset: { types } }:
   if (isOwn && kind === 'in') return types.ownIn ?? types.in
   if (isOwn && kind === 'out') return types.ownOut ?? types.out
   return types[kind]
+}
+
+function walletOf(line: Line, amounts: Amounts, context: CellContext): string {
+  const { walletOfType } = context.preset
+  const [{ wallet, label }] = line.movements
+  const demanded = walletOfType?.[typeOf(line, amounts, context)]
+  // Manifests of older versions have no labels.
+  return demanded ?? field(context.walletNames.get(wallet) ?? (safeText(label ?? '') || wallet))
 }
 
 function nameOf(side: Side | undefined, { movements }: Line, { preset, placeholderOf }: CellContext): string {

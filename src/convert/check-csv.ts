@@ -57,6 +57,7 @@ function checkRow({ line, cells }: Row, preset: Preset, seen: Seen): Mistake[] {
     ...checkClock(cell('unixTime'), cell('date'), preset),
     ...checkPrice(cell('price'), preset),
     ...checkSides(cell, preset),
+    ...checkWallet(cell('wallet'), cell('type'), preset),
     ...checkText(cells),
     ...(tellsApart(preset) ? checkTwice({ line, cells }, cell('id'), seen) : []),
     ...NAMES.flatMap((role) => checkName({ name: cell(role), line }, preset, seen)),
@@ -180,6 +181,13 @@ function checkFee(cell: (role: Role) => string | undefined, isFee: boolean): str
   if (cell('type') === undefined) return []
   if (isFee) return gone || !fee ? [`${cell('type')} has to have a fee, and nothing that went out`] : []
   return gone ? [] : [`${cell('type')} has to have what went out`]
+}
+
+function checkWallet(wallet: string | undefined, type = '', { walletOfType }: Preset): string[] {
+  const demanded = walletOfType?.[type]
+  return demanded === undefined || wallet === demanded
+    ? []
+    : [`wallet ${shown(wallet)}, expected ${demanded} for the type ${type}`]
 }
 
 function checkText(cells: readonly string[]): string[] {

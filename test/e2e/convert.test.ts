@@ -137,6 +137,27 @@ describe('walletlake convert', () => {
     expect(gifts.every((line) => line.includes(`${row?.transaction_hash}`))).toBe(true)
   })
 
+  test('TokenTax has Gift for the exchange of gifts, and the wallet for that of all else', async () => {
+    const row = ledger.find(
+      ({ entry_type, asset_type }) => entry_type === 'transfer' && asset_type === 'erc20',
+    )
+    writeFileSync(at('gifts.csv'), `match,type\n${row?.transaction_hash},Gift\n`)
+    const words = ['--to', 'tokentax', '--swaps', 'off', '--out', at('gifts')]
+    expect((await convert(...words, '--labels', at('gifts.csv'))).exit).toBe(0)
+    const text = readFileSync(at('gifts'), 'utf8')
+    const lines = text.trimEnd().split('\n').slice(1)
+    const [gifts, others] = [true, false].map((isGift) =>
+      lines.filter((line) => line.startsWith('Gift,') === isGift).map((line) => line.split(',')[7]),
+    )
+    expect(gifts?.length).toBeGreaterThan(0)
+    expect(new Set(gifts)).toEqual(new Set(['Gift']))
+    expect(others).not.toContain('Gift')
+    writeFileSync(at('gifts'), text.replace(/^(Gift,.*),Gift,/m, '$1,mine,'))
+    const { exit, stdout } = await runCommand(['convert', '--check', at('gifts'), '--to', 'tokentax'])
+    expect(exit).toBe(10)
+    expect(stdout).toContain('wallet "mine", expected Gift for the type Gift')
+  })
+
   test.for(['cointracking', 'hledger', 'rp2'])('says which lines of labels match nothing: %s', async (to) => {
     const counterparty = ledger.find(({ entry_type }) => entry_type === 'transfer')?.counterparty_address
     const type = to === 'rp2' ? 'DONATE' : 'Gift'

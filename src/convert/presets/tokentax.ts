@@ -20,6 +20,7 @@ export const tokentax: Preset = {
   date: 'MM/DD/YYYY HH:mm:ss',
   types: { ...TRANSFERS, fee: 'Spend' },
   otherTypes: ['Income', 'Lost', 'Stolen', 'Mining', 'Gift', 'Staking', 'Airdrop'],
+  walletOfType: { Gift: 'Gift' },
   fee: 'as what went out',
   naming: 'ticker',
   numbers: {},
