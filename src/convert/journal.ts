@@ -6,7 +6,7 @@ import type { AccountRule } from './labels.ts'
 import { type Omitted, omitted } from './line-writer.ts'
 import type { Line } from './lines.ts'
 import type { Asset, Movement } from './movement.ts'
-import { writeAmount } from './plain-number.ts'
+import { whyUnwritten, writeAmount } from './plain-number.ts'
 
 /** A plain text accounting program's journal. */
 export type JournalForm = {
@@ -89,7 +89,7 @@ function writeMovement(movement: Movement, { form, walletDigits, refuses, label 
   const refused = refuses(asset)
   if (refused !== undefined) return { reason: refused }
   const amount = writeAmount(value, asset.decimals, {})?.text
-  if (amount === undefined) return { reason: 'the decimals of the token are unknown' }
+  if (amount === undefined) return { reason: whyUnwritten(asset.decimals, {}) }
   if (amount.length > form.longestNumber)
     return { reason: `a number of more than ${form.longestNumber} characters` }
   const commodity = form.commodityOf(asset)

@@ -5,7 +5,7 @@ import { type HeaderWords, headersOf } from './headers.ts'
 import { instantWriter } from './instant.ts'
 import type { Line, Side } from './lines.ts'
 import type { Asset, Movement } from './movement.ts'
-import { type Written, writeAmount } from './plain-number.ts'
+import { type Written, whyUnwritten, writeAmount } from './plain-number.ts'
 import type { Role } from './preset.ts'
 
 /** A movement, or a part of one, that a file does not hold. */
@@ -99,9 +99,7 @@ function writeSide({ asset, value }: Side, { preset: { holdsNfts, numbers } }: W
   const written = writeAmount(value, asset.decimals, numbers)
   if (written !== undefined)
     return /[1-9]/.test(written.text) ? written : 'nothing is left of it within the decimals'
-  if (asset.decimals === null) return 'the decimals of the token are unknown'
-  if (asset.decimals > 255) return 'the token has more than 255 decimals'
-  return `more than ${numbers.maxDigits} digits`
+  return whyUnwritten(asset.decimals, numbers)
 }
 
 function cutOff(

@@ -27,6 +27,12 @@ export function writeAmount(value: bigint, decimals: number | null, rules: Numbe
   return { text: withPoint(text, rules), cut }
 }
 
+/** Why an amount has no text: what its decimals are, or else how many digits it has. */
+export function whyUnwritten(decimals: number | null, { maxDigits }: NumberRules): string {
+  if (decimals === null) return 'the decimals of the token are unknown'
+  return decimals > 255 ? 'the token has more than 255 decimals' : `more than ${maxDigits} digits`
+}
+
 /** A number as a format has it that wants a point in each. */
 export function withPoint(text: string, { needsPoint = false }: NumberRules): string {
   return needsPoint && !text.includes('.') ? `${text}.0` : text
