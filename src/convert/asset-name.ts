@@ -34,7 +34,9 @@ function remembered(make: (text: string) => string): (text: string) => string {
 const ticker = remembered(shortened)
 
 function shortened(symbol: string): string {
-  const safe = safeText(symbol).replace(/[^\p{L}\p{N}._-]/gu, '')
+  const kept = safeText(symbol).replace(/[^\p{L}\p{N}._-]/gu, '')
+  // What stood before a minus sign may be gone: a spreadsheet would run the rest.
+  const safe = kept.replace(/^-+/, '')
   return [...safe].slice(0, 12).join('')
 }
 

@@ -12,6 +12,11 @@ test.for([
   { symbol: '\u0000\n', name: /^TOKEN-[0-9a-f]{8}$/ },
   { symbol: '币🚀', name: /^币-[0-9a-f]{8}$/ },
   { symbol: 'a/b', name: /^ab-[0-9a-f]{8}$/ },
+  { symbol: '(-SUM', name: /^SUM-[0-9a-f]{8}$/ },
+  { symbol: '$(--5+5', name: /^55-[0-9a-f]{8}$/ },
+  { symbol: '🚀-', name: /^TOKEN-[0-9a-f]{8}$/ },
+  { symbol: '(.eth', name: /^\.eth-[0-9a-f]{8}$/ },
+  { symbol: '_a-b', name: /^_a-b-[0-9a-f]{8}$/ },
 ])('the symbol $symbol becomes a name that no program can mistake', ({ symbol, name }) => {
   expect(tickerName(token(symbol))).toMatch(name)
 })
