@@ -4,7 +4,7 @@ import { type DataFile, openDataFile } from '../core/duckdb/data-file.ts'
 import { ExportError } from '../core/errors.ts'
 import type { BlockRange, Format } from '../core/model.ts'
 import type { Column, Table } from '../core/table/index.ts'
-import { loadDuckDb } from './duckdb.ts'
+import { loadDuckDb, SETTINGS } from './duckdb.ts'
 import { textScan } from './text-scan.ts'
 
 export type Comparison = {
@@ -31,9 +31,8 @@ export type ChangedBlock = { removed: string[]; added: string[] }
 export async function* compareTable(comparison: Comparison): AsyncGenerator<ChangedBlock, void, void> {
   const { table, folder, signal } = comparison
   const { DuckDBInstance } = await loadDuckDb()
-  const settings = { threads: '1', preserve_insertion_order: 'true' }
   const temp_directory = join(folder, 'compare.tmp')
-  const instance = await DuckDBInstance.create(':memory:', { ...settings, temp_directory })
+  const instance = await DuckDBInstance.create(':memory:', { ...SETTINGS, temp_directory })
   const connection = await instance.connect()
   const breakOff = () => connection.interrupt()
   const opened: DataFile[] = []

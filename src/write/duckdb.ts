@@ -14,7 +14,7 @@ export const loadDuckDb = async () => require('@duckdb/node-api') as typeof impo
 export type Memory = 'shared' | '160MB' | '640MB' | '2400MB'
 
 /** One thread and kept insertion order: the same bytes on every run, whatever the memory. */
-const SETTINGS = { threads: '1', preserve_insertion_order: 'true' }
+export const SETTINGS = { threads: '1', preserve_insertion_order: 'true' }
 /** Of all that is shared. Nothing of it goes to disk: work that asks for more gets its own. */
 const SHARED = { memory_limit: '400MB', temp_directory: '' }
 
