@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import type { Readable } from 'node:stream'
-import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { makeFolderOf } from '../core/disk.ts'
+import { openHashStream } from '../core/hash-stream.ts'
 import type { BucketPlace } from '../core/model.ts'
 import { connectBucket, type OpenedBucket, TRIES } from './bucket-client.ts'
 import { isBrokenOff, isNotThere, isRefusedCondition, isTriedAgain, storeError } from './bucket-fault.ts'
@@ -166,16 +165,10 @@ async function download(
   to: string,
 ): Promise<string> {
   const found = await client.send(new s3.GetObjectCommand({ Bucket: place.bucket, Key: keyOf(path) }))
-  const hash = createHash('sha256')
-  const measured = new Transform({
-    transform: (chunk: Buffer, _encoding, done) => {
-      hash.update(chunk)
-      done(null, chunk)
-    },
-  })
+  const { stream, sha256 } = openHashStream()
   await makeFolderOf(to)
-  await pipeline(found.Body as Readable, measured, createWriteStream(to))
-  return hash.digest('hex')
+  await pipeline(found.Body as Readable, stream, createWriteStream(to))
+  return sha256()
 }
 
 async function listSizes(

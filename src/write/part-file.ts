@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { Transform } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { openHashStream } from '../core/hash-stream.ts'
 
 /** A file that is being written; `T` is what is told of it in the end. */
 export type OpenedFile<T> = {
@@ -50,16 +50,10 @@ export function openPlainFile(
 }
 
 function openPacked(path: string): HashedFile {
-  const hash = createHash('sha256')
   const packer = createGzip({ level: 6 })
   const file = createWriteStream(path)
-  const measured = new Transform({
-    transform: (chunk: Buffer, _encoding, done) => {
-      hash.update(chunk)
-      done(null, chunk)
-    },
-  })
-  const done = pipeline(packer, measured, file)
+  const { stream, sha256 } = openHashStream()
+  const done = pipeline(packer, stream, file)
   let fault: unknown
   done.catch((cause: unknown) => {
     fault = cause
@@ -73,7 +67,7 @@ function openPacked(path: string): HashedFile {
     finish: async () => {
       packer.end()
       await done
-      return { bytes: (await stat(path)).size, sha256: hash.digest('hex') }
+      return { bytes: (await stat(path)).size, sha256: sha256() }
     },
     abandon: async () => {
       packer.destroy()
