@@ -1,3 +1,4 @@
+import { ASSET_TYPES, COIN_DECIMALS } from '../core/asset.ts'
 import { ExportError } from '../core/errors.ts'
 import type { Manifest } from '../core/manifest.ts'
 import { shiftDecimal } from '../flatten/decimal.ts'
@@ -171,15 +172,10 @@ function balanceOf({ wallet, type, address, symbol, tokenId, value, decimals }: 
   }
 }
 
-/** Of the ledger's rows of any chain. */
-const COIN_DECIMALS = 18
-
-const TYPES = ['native', 'erc20', 'erc721', 'erc1155']
-
 function compareSums(a: Sum, b: Sum): number {
   return (
     compareTexts(a.wallet, b.wallet) ||
-    TYPES.indexOf(a.type) - TYPES.indexOf(b.type) ||
+    ASSET_TYPES.indexOf(a.type) - ASSET_TYPES.indexOf(b.type) ||
     compareTexts(a.address ?? '', b.address ?? '') ||
     compareIds(a.tokenId ?? '', b.tokenId ?? '')
   )

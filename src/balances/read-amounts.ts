@@ -1,3 +1,4 @@
+import { ASSET_TYPES, isNft } from '../core/asset.ts'
 import { type CsvRecord, readRecords, recordFault } from '../read/csv-records.ts'
 import type { Asset } from './sums.ts'
 
@@ -48,21 +49,19 @@ function amountOf({ line, cells }: CsvRecord, file: string): GivenAmount {
     const found = `${name} ${cell(name) || 'empty'}`
     if (!isGood) throw recordFault({ file, line }, { found, expected })
   }
-  const isNft = type === 'erc721' || type === 'erc1155'
   expect('wallet_address', ADDRESS.test(wallet), 'an address')
-  expect('asset_type', TYPES.includes(type), TYPES.join(', '))
+  expect('asset_type', ASSET_TYPES.includes(type), ASSET_TYPES.join(', '))
   expect(
     'asset_address',
     type === 'native' ? address === '' : address !== '',
     'the contract; nothing for native',
   )
-  expect('token_id', isNft ? DIGITS.test(id) : id === '', 'the id of an NFT, else nothing')
+  expect('token_id', isNft({ type }) ? DIGITS.test(id) : id === '', 'the id of an NFT, else nothing')
   expect('value', WHOLE.test(cell('value')), 'a whole number, in the smallest unit')
   const asset = { type, address: address || null, tokenId: id || null }
   return { line, wallet, asset, value: BigInt(cell('value')) }
 }
 
-const TYPES: readonly string[] = ['native', 'erc20', 'erc721', 'erc1155']
 const ADDRESS = /^0x[0-9a-f]{40}$/
 const DIGITS = /^\d{1,78}$/
 const WHOLE = /^-?\d{1,100}$/

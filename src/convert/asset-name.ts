@@ -1,4 +1,4 @@
-import { isNft } from '../prices/priced-asset.ts'
+import { isNft } from '../core/asset.ts'
 import { firstDigits } from './first-digits.ts'
 import type { Asset } from './movement.ts'
 

@@ -1,3 +1,4 @@
+import { COIN_DECIMALS } from '../core/asset.ts'
 import { needsQuotes, quoteCsv } from '../core/csv-text.ts'
 import { keepingLast } from '../core/keeping-last.ts'
 import { shiftDecimal } from '../flatten/decimal.ts'
@@ -99,7 +100,7 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
   id: ({ movements: [{ entry }] }) => entry,
   sender: ({ transaction }) => transaction?.sender ?? '',
   receiver: ({ transaction }) => transaction?.receiver ?? '',
-  coins: ({ transaction }) => shiftDecimal(String(transaction?.value ?? 0n), 18) ?? '',
+  coins: ({ transaction }) => shiftDecimal(String(transaction?.value ?? 0n), COIN_DECIMALS) ?? '',
   failure: ({ transaction }) => (transaction?.isFailed === true ? 'Error(0)' : ''),
   method: ({ movements: [{ method }] }) => field(safeText(method ?? '').replace(/\(.*/, '')),
   note: noteOf,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isNft } from '../prices/priced-asset.ts'
+import { isNft } from '../core/asset.ts'
 import { digitsOf, safeText, tickerName } from './asset-name.ts'
 import { firstDigits } from './first-digits.ts'
 import type { AccountRule } from './labels.ts'

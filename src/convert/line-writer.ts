@@ -1,5 +1,5 @@
+import { isNft } from '../core/asset.ts'
 import { csvLine } from '../core/csv-text.ts'
-import { isNft } from '../prices/priced-asset.ts'
 import { type Amounts, CELLS, type CellContext } from './cells.ts'
 import { type HeaderWords, headersOf } from './headers.ts'
 import { instantWriter } from './instant.ts'

@@ -1,4 +1,4 @@
-import { isNft } from '../prices/priced-asset.ts'
+import { isNft } from '../core/asset.ts'
 import { type Asset, assetKey, type Movement } from './movement.ts'
 
 /** An amount of an asset, in its smallest unit, above zero. */

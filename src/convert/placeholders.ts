@@ -1,7 +1,7 @@
+import { isNft } from '../core/asset.ts'
 import { csvLine } from '../core/csv-text.ts'
 import { readTextIfAny, writeAtomically } from '../core/disk.ts'
 import { placeToWrite } from '../core/named-file.ts'
-import { isNft } from '../prices/priced-asset.ts'
 import { readRecords, recordFault } from '../read/csv-records.ts'
 import { tickerName } from './asset-name.ts'
 import { type Asset, assetKey } from './movement.ts'

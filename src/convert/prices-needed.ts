@@ -1,5 +1,5 @@
+import { isNft } from '../core/asset.ts'
 import { fungibleAssets } from '../prices/fungible-assets.ts'
-import { isNft } from '../prices/priced-asset.ts'
 import { NATIVE, readPrices } from '../prices/prices.ts'
 import { openExport, requireLedger } from '../read/open-export.ts'
 import { safeText } from './asset-name.ts'

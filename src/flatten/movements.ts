@@ -1,3 +1,4 @@
+import { type AssetType, COIN_DECIMALS } from '../core/asset.ts'
 import type { Cells, TableName } from '../core/table/index.ts'
 import { shiftDecimal } from './decimal.ts'
 import type { View } from './view.ts'
@@ -20,7 +21,7 @@ export type Movement = {
 type Parties = Pick<Cells<'transactions'>, 'from_address' | 'from_name' | 'to_address' | 'to_name'>
 
 type Asset = {
-  type: 'native' | 'erc20' | 'erc721' | 'erc1155'
+  type: AssetType
   address: string | null
   symbol: string | null
   decimals: number | null
@@ -40,7 +41,13 @@ export function movementsOf(
   nativeSymbol: string | null,
 ): Movement[] {
   const { row } = native
-  const coin: Asset = { type: 'native', address: null, symbol: nativeSymbol, decimals: 18, tokenId: null }
+  const coin: Asset = {
+    type: 'native',
+    address: null,
+    symbol: nativeSymbol,
+    decimals: COIN_DECIMALS,
+    tokenId: null,
+  }
   const all: Movement[] = []
   const add = (movement: Movement) => {
     if (movement.value !== '0') all.push(movement)

@@ -1,6 +1,8 @@
+import type { AssetType } from '../core/asset.ts'
+
 /** What prices tell assets apart by. */
 export type PricedAsset = {
-  type: 'native' | 'erc20' | 'erc721' | 'erc1155'
+  type: AssetType
   /** null for the chain's coin. */
   address: string | null
 }
@@ -13,5 +15,3 @@ export type FungibleAsset = PricedAsset & {
   decimals: number | null
   tokenId: null
 }
-
-export const isNft = ({ type }: Pick<PricedAsset, 'type'>): boolean => type === 'erc721' || type === 'erc1155'

@@ -1,8 +1,9 @@
+import { isNft } from '../core/asset.ts'
 import { ExportError } from '../core/errors.ts'
 import { keepingLast } from '../core/keeping-last.ts'
 import { readUtc } from '../core/utc.ts'
 import { type CsvRecord, readRecords, recordFault } from '../read/csv-records.ts'
-import { type FungibleAsset, isNft, type PricedAsset } from './priced-asset.ts'
+import type { FungibleAsset, PricedAsset } from './priced-asset.ts'
 
 /** A price of one whole unit, plain digits, from an instant (milliseconds since 1970) on. */
 type Quote = { from: number; price: string }

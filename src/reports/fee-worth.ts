@@ -1,7 +1,7 @@
+import { COIN_DECIMALS } from '../core/asset.ts'
 import type { Prices } from '../prices/prices.ts'
 import { exactWorth } from '../prices/worth.ts'
 import type { TextRow } from '../read/rows.ts'
-import { COIN_DECIMALS } from './tally.ts'
 
 /** What fees were worth when they were paid, in 10^-8 of the currency. */
 export type FeeWorth = {

@@ -7,9 +7,6 @@ export const KINDS = ['received', 'sent', 'own', 'minted', 'burned', 'fee'] as c
 export type Kind = (typeof KINDS)[number]
 export type Counts = Record<Kind, number>
 
-/** Of the coin of any chain, as the ledger counts it. */
-export const COIN_DECIMALS = 18
-
 /** Columns of the ledger, in the order in which `add` takes their cells. */
 export const TALLIED_COLUMNS = [
   ...['block_timestamp', 'transaction_hash', 'wallet_address', 'wallet_label', 'entry_type', 'direction'],

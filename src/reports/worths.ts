@@ -1,10 +1,10 @@
 import type { Balance, Balances } from '../balances/balances.ts'
+import { COIN_DECIMALS, isNft } from '../core/asset.ts'
 import type { PricedAsset } from '../prices/priced-asset.ts'
-import { isNft } from '../prices/priced-asset.ts'
 import type { Prices } from '../prices/prices.ts'
 import { exactWorth } from '../prices/worth.ts'
 import type { FeeWorth } from './fee-worth.ts'
-import { assetKey, COIN_DECIMALS, type Tally } from './tally.ts'
+import { assetKey, type Tally } from './tally.ts'
 
 /** What balances and fees are worth by the user's prices, in 10^-8 of the currency. */
 export type Worths = {

@@ -1,3 +1,4 @@
+import { isNft } from '../../core/asset.ts'
 import type { Figures } from '../figures.ts'
 import { amountCell, type Cell, countCell, counted, type Html, html, tableHtml, textCell } from '../html.ts'
 import { type AssetTally, assetKey } from '../tally.ts'
@@ -44,8 +45,7 @@ function kindOf({ type }: AssetTally): string {
 }
 
 /** NFTs count whole. */
-const unitOf = ({ type, decimals }: AssetTally): number | null =>
-  type === 'erc721' || type === 'erc1155' ? 0 : decimals
+const unitOf = (asset: AssetTally): number | null => (isNft(asset) ? 0 : asset.decimals)
 
 function belowOf(figures: Figures, asset: AssetTally): string[] {
   const key = assetKey(asset.type, asset.address)

@@ -1,3 +1,4 @@
+import { COIN_DECIMALS } from '../../core/asset.ts'
 import type { Facts, Sender } from '../facts.ts'
 import {
   addressHtml,
@@ -11,7 +12,6 @@ import {
   textCell,
 } from '../html.ts'
 import { coverageBar } from '../pictures.ts'
-import { COIN_DECIMALS } from '../tally.ts'
 import { labelHtml } from '../view.ts'
 
 /** Wallets that a page lists. */

@@ -1,6 +1,6 @@
+import { COIN_DECIMALS } from '../../core/asset.ts'
 import type { Figures } from '../figures.ts'
 import { amountHtml, counted, grouped, type Html, html, minuteOf, percent } from '../html.ts'
-import { COIN_DECIMALS } from '../tally.ts'
 import { coinOf, walletHtml } from '../view.ts'
 import { headerHtml } from './header.ts'
 import { type Tile, tilesHtml } from './tiles.ts'

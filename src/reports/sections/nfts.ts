@@ -1,4 +1,5 @@
 import type { Balance } from '../../balances/balances.ts'
+import { isNft } from '../../core/asset.ts'
 import type { Figures } from '../figures.ts'
 import { countCell, counted, type Html, html, tableHtml } from '../html.ts'
 import { assetHtml } from '../view.ts'
@@ -10,7 +11,7 @@ const MOST_IDS = 30
 export function nftsSection(figures: Figures): Html {
   const { tally, balances } = figures
   const collections = [...tally.assets.values()]
-    .filter(({ type }) => type === 'erc721' || type === 'erc1155')
+    .filter(isNft)
     .sort((a, b) => b.movements - a.movements || ((a.address ?? '') < (b.address ?? '') ? -1 : 1))
   if (collections.length === 0) return html``
   const held = new Map<string, Balance[]>()

@@ -1,6 +1,6 @@
+import { COIN_DECIMALS } from '../../core/asset.ts'
 import type { Figures } from '../figures.ts'
 import { amountCell, countCell, counted, grouped, type Html, html, tableHtml, textCell } from '../html.ts'
-import { COIN_DECIMALS } from '../tally.ts'
 import { coinOf, walletHtml, walletText } from '../view.ts'
 import { worthColumns } from './worth.ts'
 

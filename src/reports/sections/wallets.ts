@@ -1,3 +1,4 @@
+import { COIN_DECIMALS } from '../../core/asset.ts'
 import type { Coverage } from '../../core/manifest.ts'
 import type { Figures } from '../figures.ts'
 import {
@@ -14,7 +15,6 @@ import {
   textCell,
 } from '../html.ts'
 import { coverageBar, heatMap, sparkline } from '../pictures.ts'
-import { COIN_DECIMALS } from '../tally.ts'
 import { bucketsOf, coinOf, walletHtml, walletText } from '../view.ts'
 import { worthColumns, worthNote } from './worth.ts'
 
