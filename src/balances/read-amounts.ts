@@ -1,3 +1,4 @@
+import { ADDRESS } from '../core/address.ts'
 import { ASSET_TYPES, isNft } from '../core/asset.ts'
 import { type CsvRecord, readRecords, recordFault } from '../read/csv-records.ts'
 import type { Asset } from './sums.ts'
@@ -62,6 +63,5 @@ function amountOf({ line, cells }: CsvRecord, file: string): GivenAmount {
   return { line, wallet, asset, value: BigInt(cell('value')) }
 }
 
-const ADDRESS = /^0x[0-9a-f]{40}$/
 const DIGITS = /^\d{1,78}$/
 const WHOLE = /^-?\d{1,100}$/

@@ -1,7 +1,7 @@
+import { ADDRESS } from '../core/address.ts'
 import { checksummed, failsChecksum } from './checksum.ts'
 import { quoted } from './given.ts'
 
-export const ADDRESS = /^0x[0-9a-fA-F]{40}$/
 export const ADDRESS_EXPECTED = '0x and 40 hexadecimal digits'
 
 /** What is wrong with an address, in a complaint's words. */

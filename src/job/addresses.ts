@@ -1,5 +1,6 @@
+import { ADDRESS } from '../core/address.ts'
 import type { Wallet } from '../core/model.ts'
-import { ADDRESS, ADDRESS_EXPECTED, faultOfAddress } from './address.ts'
+import { ADDRESS_EXPECTED, faultOfAddress } from './address.ts'
 import { against, type Complain } from './complaints.ts'
 import { type Given, textOf } from './given.ts'
 import { complainOfKeys } from './keys.ts'

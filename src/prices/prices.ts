@@ -1,3 +1,4 @@
+import { ADDRESS } from '../core/address.ts'
 import { isNft } from '../core/asset.ts'
 import { ExportError } from '../core/errors.ts'
 import { keepingLast } from '../core/keeping-last.ts'
@@ -93,7 +94,7 @@ function newestAt(quotes: readonly Quote[], instant: number): Quote | undefined 
 export const NATIVE = 'native'
 
 /** Whether an asset is named by its contract, or as the coin. */
-const isPlain = (name: string) => name === NATIVE || /^0x[0-9a-fA-F]{40}$/.test(name)
+const isPlain = (name: string) => name === NATIVE || ADDRESS.test(name)
 
 /** A contract, `native`, or what a symbol stands for, if that is one asset. */
 function keyOf(name: string, assets: readonly NamedAsset[]): { key: string | undefined; known: string[] } {

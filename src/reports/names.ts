@@ -1,3 +1,4 @@
+import { ADDRESS } from '../core/address.ts'
 import { readRecords, recordFault } from '../read/csv-records.ts'
 
 /** Reads CSV with `address` and `label`: none where no file is given. Throws USAGE for what cannot be read. */
@@ -5,7 +6,7 @@ export async function readNames(file: string | undefined): Promise<Map<string, s
   const names = new Map<string, string>()
   if (file === undefined) return names
   await readRecords(file, ['address', 'label'], ({ line, cells: { address = '', label = '' } }) => {
-    if (!/^0x[0-9a-fA-F]{40}$/.test(address))
+    if (!ADDRESS.test(address))
       throw recordFault({ file, line }, { found: `address ${address}`, expected: '0x and 40 hex digits' })
     if (label !== '') names.set(address.toLowerCase(), label)
   })
