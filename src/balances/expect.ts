@@ -1,5 +1,6 @@
 import type { Balance } from './balances.ts'
 import { readAmounts } from './read-amounts.ts'
+import { keyOf } from './sums.ts'
 
 /** An amount that is not as it was expected. */
 export type Difference = {
@@ -22,7 +23,12 @@ export async function compareExpected(
   balances: readonly Balance[],
   file: string,
 ): Promise<{ compared: number; differences: Difference[] }> {
-  const values = new Map(balances.map((balance) => [keyOf(balance), balance.value]))
+  const values = new Map(
+    balances.map(({ wallet_address, asset_type: type, asset_address: address, token_id: tokenId, value }) => [
+      keyOf(wallet_address, { type, address, tokenId }),
+      value,
+    ]),
+  )
   const expected = await readAmounts(file)
   const differences = expected.flatMap(({ line, wallet, asset, value }): Difference[] => {
     const named = {
@@ -31,13 +37,8 @@ export async function compareExpected(
       asset_address: asset.address,
       token_id: asset.tokenId,
     }
-    const found = values.get(keyOf(named)) ?? 0n
+    const found = values.get(keyOf(wallet, asset)) ?? 0n
     return found === value ? [] : [{ line, ...named, expected: value, found }]
   })
   return { compared: expected.length, differences }
 }
-
-type Key = Pick<Balance, 'wallet_address' | 'asset_type' | 'asset_address' | 'token_id'>
-
-const keyOf = ({ wallet_address, asset_type, asset_address, token_id }: Key) =>
-  `${wallet_address}|${asset_type}|${asset_address}|${token_id}`

@@ -1,7 +1,7 @@
 import { ADDRESS } from '../core/address.ts'
 import { ASSET_TYPES, isNft } from '../core/asset.ts'
 import { type CsvRecord, readRecords, recordFault } from '../read/csv-records.ts'
-import type { Asset } from './sums.ts'
+import { type Asset, keyOf } from './sums.ts'
 
 /** A line of a CSV file of amounts: a wallet, an asset, and how much of it. */
 export type GivenAmount = {
@@ -26,7 +26,7 @@ export async function readAmounts(file: string): Promise<GivenAmount[]> {
   await readRecords(file, NEEDED_COLUMNS, (record) => {
     const amount = amountOf(record, file)
     const { line, wallet, asset } = amount
-    const key = `${wallet}|${asset.type}|${asset.address}|${asset.tokenId}`
+    const key = keyOf(wallet, asset)
     const before = lines.get(key)
     if (before !== undefined) {
       const found = `the wallet and asset of line ${before}`

@@ -76,7 +76,7 @@ export class Sums {
   }
 
   #sumOf(wallet: string, asset: Asset): Sum {
-    const key = `${wallet}|${asset.type}|${asset.address}|${asset.tokenId}`
+    const key = keyOf(wallet, asset)
     let sum = this.#sums.get(key)
     if (sum === undefined) {
       sum = { ...asset, wallet, value: 0n, symbol: null, decimals: null, below: undefined }
@@ -84,6 +84,11 @@ export class Sums {
     }
     return sum
   }
+}
+
+/** Tells a wallet's balance of an asset from every other balance. */
+export function keyOf(wallet: string, { type, address, tokenId }: Asset): string {
+  return `${wallet}|${type}|${address}|${tokenId}`
 }
 
 /** Methods by which a coin becomes a token and back, as `method_name` has them. */
