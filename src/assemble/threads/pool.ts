@@ -49,7 +49,7 @@ export function openWritePool(context: WriteContext): WritePool {
 
 class ThreadPool implements WritePool {
   readonly #context: WriteContext
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: Waiting<WriteTask>[] = []
   readonly #threads: WriteThread[] = []
   readonly #here: Here
   #expected = 0
@@ -124,7 +124,7 @@ class ThreadPool implements WritePool {
     while (this.#waiting.length > 0) {
       const taker = this.#threadForTask()
       if (taker === undefined) break
-      taker.give(this.#waiting.shift() as Waiting)
+      taker.give(this.#waiting.shift() as Waiting<WriteTask>)
     }
     if (this.#threads.length === 0) this.#here.begin()
   }
@@ -154,7 +154,7 @@ const byTasks = (a: WriteThread, b: WriteThread) => a.tasks - b.tasks
 type Here = { begin(): void; stop(): Promise<void> }
 
 /** Does tasks in this thread, as long as there is a next; what else there is to do in it comes between. */
-function openHere(context: WriteContext, nextOne: () => Waiting | undefined): Here {
+function openHere(context: WriteContext, nextOne: () => Waiting<WriteTask> | undefined): Here {
   let tasks: WriteTasks | undefined
   let work: Promise<void> | undefined
   const goOn = async () => {
@@ -175,9 +175,9 @@ function openHere(context: WriteContext, nextOne: () => Waiting | undefined): He
   }
 }
 
-function doHere(tasks: WriteTasks, { task, resolve, reject }: Waiting): void {
+function doHere(tasks: WriteTasks, { task, resolve, reject }: Waiting<WriteTask>): void {
   try {
-    if (task.kind !== 'read') resolve(tasks.run(task))
+    resolve(tasks.run(task))
   } catch (thrown) {
     reject(thrown)
   } finally {

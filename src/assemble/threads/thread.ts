@@ -18,8 +18,8 @@ export type WorkerAnswer =
   | { error: Pick<ExportError, 'code' | 'message' | 'fix'> & { stack: string | undefined } }
 
 /** A task, and whom its result is for. */
-export type Waiting = {
-  task: ThreadTask
+export type Waiting<T extends ThreadTask = ThreadTask> = {
+  task: T
   /** Called with a page before its rows are made. */
   onPage?: (page: Page) => void
   resolve: (result: unknown) => void
