@@ -4,6 +4,7 @@ import { PAGE_SIZE } from '../operations/call.ts'
 import { path, queryOf } from '../operations/path.ts'
 import { type Ask, type Requester, request } from '../request.ts'
 import { type Page, readPage } from './page.ts'
+import { refusedToken } from './refused-token.ts'
 
 export type BlockAsk = {
   chain: string
@@ -74,13 +75,8 @@ async function askPage(
 ): Promise<Page | undefined> {
   const range = { from: ask.block, to: ask.block + 1 }
   const limits = { range, cutMs: Number.POSITIVE_INFINITY, order: 'asc', toItem: itemOfNative } as const
-  try {
-    return await request(requester, pageAsk(ask, token), (body) => readPage(body, limits))
-  } catch (thrown) {
-    const refused = thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED'
-    if (refused && token !== undefined) return undefined
-    throw thrown
-  }
+  const asking = request(requester, pageAsk(ask, token), (body) => readPage(body, limits))
+  return asking.catch(refusedToken(token))
 }
 
 function pageAsk({ chain, block }: BlockAsk, token: string | undefined): Ask {

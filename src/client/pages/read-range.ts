@@ -4,6 +4,7 @@ import { PAGE_SIZE } from '../operations/call.ts'
 import { path, queryOf } from '../operations/path.ts'
 import { type Ask, type Requester, request } from '../request.ts'
 import { type Page, type PageLimits, readPage } from './page.ts'
+import { refusedToken } from './refused-token.ts'
 import { createShownItems } from './shown-items.ts'
 
 export type RangeAsk = {
@@ -132,14 +133,9 @@ async function askPage(
   ask: RangeAsk,
   token: string | undefined,
 ): Promise<Page | undefined> {
-  try {
-    const { range, cutMs, order, read = readPage } = ask
-    return await request(requester, pageAsk(ask, token), (body) => read(body, { range, cutMs, order }))
-  } catch (thrown) {
-    const refused = thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED'
-    if (refused && token !== undefined) return undefined
-    throw thrown
-  }
+  const { range, cutMs, order, read = readPage } = ask
+  const asking = request(requester, pageAsk(ask, token), (body) => read(body, { range, cutMs, order }))
+  return asking.catch(refusedToken(token))
 }
 
 const inWords = ({ from, to }: BlockRange) => (to === NO_END ? `from ${from} on` : `${from} to ${to}`)
