@@ -7,6 +7,7 @@ import { limitConcurrency } from '../core/limit.ts'
 import type { Listings } from '../core/listings.ts'
 import { type ManifestFile, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
+import { sumCounts } from '../core/sum-counts.ts'
 import { type TableName, tableNamed } from '../core/table/index.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Written } from '../spool/state.ts'
@@ -114,8 +115,8 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
   const rejected = await rejectLines(finishing, slices)
   const rejects = [...new Set([...stayingRejects(earlier, slices), ...rejected])].sort()
   const names = [...finishing.listings.keys()]
-  const seen = countSeen(slices.map((slice) => seenIn(slice, names)))
-  const everSeen = countSeen([...earlier.written.map((one) => new Map(Object.entries(one.seen))), seen])
+  const seen = sumCounts(slices.map((slice) => seenIn(slice, names)))
+  const everSeen = sumCounts([...earlier.written.map((one) => Object.entries(one.seen)), seen])
   const source = {
     job,
     range,
@@ -204,11 +205,4 @@ async function assembleTables(
 async function allOf<T>(work: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(work)
   return Promise.all(work)
-}
-
-function countSeen(counts: readonly ReadonlyMap<string, number>[]): Map<string, number> {
-  const seen = new Map<string, number>()
-  for (const one of counts)
-    for (const [wallet, count] of one) seen.set(wallet, (seen.get(wallet) ?? 0) + count)
-  return seen
 }

@@ -3,6 +3,7 @@ import { ExportError } from '../core/errors.ts'
 import { type Figures, noteExport } from '../core/figures.ts'
 import { MANIFEST_FILE, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
+import { sumCounts } from '../core/sum-counts.ts'
 import type { TableName } from '../core/table/index.ts'
 import type { Store } from '../store/store.ts'
 import { buildManifest } from '../write/build-manifest.ts'
@@ -22,7 +23,11 @@ export async function publishRun(
   for (const one of sorted) made.push(await readPartition(record, one))
   const rejects = [...new Set(made.flatMap((one) => one.rejects))].sort()
   const parts = new Map(job.tables.map((table) => [table, partsOf({ plan, table, made })]))
-  const seen = countSeen(made.map(({ manifest }) => manifest))
+  const seen = sumCounts(
+    made.map(({ manifest }) =>
+      manifest.coverage.map(({ address, transactions }) => [address, transactions] as const),
+    ),
+  )
   const manifest = buildManifest({ job, range, parts, seen, missing: [], rejects: rejects.length })
   await publish({ store, manifest, parts: [...parts.values()].flat(), rejects, raw: new Set() })
   noteExport(figures, manifest)
@@ -56,12 +61,4 @@ function partsOf({ plan: { job, range }, table, made }: Joining): PublishedPart[
     const name = partPath({ table, partition, range, number, format, compression })
     return { kept, path: name, rows, bytes, sha256, fromBlock: range.from, toBlock: range.to }
   })
-}
-
-function countSeen(manifests: readonly Manifest[]): Map<string, number> {
-  const seen = new Map<string, number>()
-  for (const { coverage } of manifests)
-    for (const { address, transactions } of coverage)
-      seen.set(address, (seen.get(address) ?? 0) + transactions)
-  return seen
 }

@@ -1,0 +1,8 @@
+/** Adds up counts that have the same name, such as those of a wallet. */
+export function sumCounts(
+  counts: readonly Iterable<readonly [name: string, count: number]>[],
+): Map<string, number> {
+  const sums = new Map<string, number>()
+  for (const one of counts) for (const [name, count] of one) sums.set(name, (sums.get(name) ?? 0) + count)
+  return sums
+}
