@@ -18,14 +18,14 @@ export type RowContext = {
 }
 
 /** A wallet's item of a transaction, parsed. */
-type ItemView = Viewed & { item: unknown }
+type ParsedItem = Viewed & { item: unknown }
 
 /**
  * Makes the rows of a transaction from all its views; undefined where none of them can be normalized. `onReject` is told lines
  * of `rejects.ndjson`.
  */
 export type Flatten = (
-  views: readonly ItemView[],
+  views: readonly ParsedItem[],
   onReject: (line: string) => void,
 ) => FlatTransaction | undefined
 
