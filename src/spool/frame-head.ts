@@ -32,10 +32,9 @@ const isSeen: Test = (value) =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isCount)
 
 const isRange = fields({ from: isCount, to: isCount })
-const isRising: Test = (value) =>
-  isRange(value) && Number((value as Fields).from) <= Number((value as Fields).to)
-const WRITTEN = { from: isCount, to: isCount, seen: isSeen }
-const isWritten: Test = (value) => fields(WRITTEN)(value) && isRising(value)
+const hasWritten = fields({ from: isCount, to: isCount, seen: isSeen })
+const isWritten: Test = (value) =>
+  hasWritten(value) && Number((value as Fields).from) <= Number((value as Fields).to)
 
 const isBlocks: Test = (value) => value === 'blocks'
 const BEGUN = { block: isCount, token: isText, pages: isCount, items: isCount, bad: isCount }
