@@ -20,7 +20,7 @@ export type Asking = {
   /** Called before each request; what it throws ends the job. */
   spend: () => void
   /** One line about each retry and refusal. */
-  onDetail: (detail: string) => void
+  onDetail?: ((detail: string) => void) | undefined
   /** One line about what keeps the service from answering, once for each cause. */
   onNotice?: ((notice: string) => void) | undefined
 }
@@ -38,7 +38,7 @@ export function openRequester(
     count(figures, event, spend)
     noteTrouble(event)
     const detail = describeRequest(event)
-    if (detail !== undefined) onDetail(detail)
+    if (detail !== undefined) onDetail?.(detail)
   }
   const requester = {
     client,

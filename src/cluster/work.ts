@@ -178,7 +178,6 @@ function openRequesterOf({ options, queue, stop }: Worker, { plan, run, figures 
     signal: stop,
     figures,
     spend: () => {},
-    onDetail: () => {},
     onNotice,
   })
 }

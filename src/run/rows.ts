@@ -85,7 +85,7 @@ async function* readTable<T extends TableName>(
     const { requester, close } = openRequester(job, {
       ...options,
       ...{ demoUrl: demo?.url, gate: createGate(), limit: limitConcurrency(job.concurrency), figures },
-      ...{ signal: stop.signal, spend: () => {}, onDetail: options.onDetail ?? (() => {}) },
+      ...{ signal: stop.signal, spend: () => {} },
     })
     const spool = await openSpool({
       folder,
