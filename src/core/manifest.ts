@@ -78,10 +78,12 @@ export const MANIFEST_FILE = 'manifest.json'
 export const REJECTS_FILE = 'rejects.ndjson'
 /** Lists of rows that a run removed from, or added to, blocks that an earlier one had exported. */
 export const CHANGES_FOLDER = 'changes'
+/** What each run did: its figures, in a file of their own. */
+export const RUNS_FOLDER = 'runs'
 /** The output's private folder: checkpoints, lock, unfinished parts. */
 export const PRIVATE_FOLDER = '.walletlake'
 /** What runs make in an output; what else lies in its folder is none of theirs. */
 export const EXPORT_ENTRIES: ReadonlySet<string> = new Set([
-  ...[MANIFEST_FILE, REJECTS_FILE, CHANGES_FOLDER, PRIVATE_FOLDER, 'runs', 'raw'],
+  ...[MANIFEST_FILE, REJECTS_FILE, CHANGES_FOLDER, PRIVATE_FOLDER, RUNS_FOLDER, 'raw'],
   ...TABLE_NAMES,
 ])

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseJson } from '../core/json-text.ts'
+import { RUNS_FOLDER } from '../core/manifest.ts'
 
 /** What the report of a run says, as far as it is read again; older reports lack what may be absent. */
 export type PastRun = {
@@ -31,7 +32,7 @@ export async function readPastRuns(output: string): Promise<PastRun[]> {
 
 /** What stands in `runs/` of an output, the newest first; what is no report is passed over. */
 export async function* readReports(output: string): AsyncGenerator<object, void, void> {
-  const folder = join(output, 'runs')
+  const folder = join(output, RUNS_FOLDER)
   const names = await readdir(folder).catch(() => [])
   for (const name of names
     .filter((one) => REPORT.test(one))

@@ -4,6 +4,7 @@ import { countBlocks } from '../core/block-ranges.ts'
 import { makeFolder, writeAtomically } from '../core/disk.ts'
 import { type ExportError, FAILURES, type FailureCode } from '../core/errors.ts'
 import { type Figures, lackOf } from '../core/figures.ts'
+import { RUNS_FOLDER } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
 import { nameOfOutput } from '../store/place.ts'
 import { putBeside } from '../store/put-beside.ts'
@@ -15,8 +16,6 @@ export type RunReport = {
   error: ExportError | undefined
   figures: Figures
 }
-
-const RUNS_FOLDER = 'runs'
 
 /** Keeps one run's figures in `runs/<run id>.json` of its output. */
 export async function writeRunReport(report: RunReport): Promise<void> {

@@ -9,6 +9,7 @@ import {
   type ManifestFile,
   PRIVATE_FOLDER,
   REJECTS_FILE,
+  RUNS_FOLDER,
 } from '../core/manifest.ts'
 import type { BucketPlace } from '../core/model.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
@@ -47,7 +48,7 @@ function isOurs(path: string): boolean {
   return OUR_FOLDERS.some((folder) => path.startsWith(`${folder}/`))
 }
 
-const OUR_FOLDERS: readonly string[] = [...TABLE_NAMES, CHANGES_FOLDER, 'runs']
+const OUR_FOLDERS: readonly string[] = [...TABLE_NAMES, CHANGES_FOLDER, RUNS_FOLDER]
 
 type Opened = { bucket: Bucket; lease: Lease; folder: string }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { parseJson } from '../core/json-text.ts'
-import { MANIFEST_FILE, type ManifestFile, REJECTS_FILE } from '../core/manifest.ts'
+import { MANIFEST_FILE, type ManifestFile, REJECTS_FILE, RUNS_FOLDER } from '../core/manifest.ts'
 import { isManifest } from '../core/manifest-schema.ts'
 import type { BucketPlace } from '../core/model.ts'
 import type { TableName } from '../core/table/index.ts'
@@ -43,7 +43,8 @@ async function fetchOnce(bucket: Bucket, folder: string, tables: readonly TableN
   try {
     await fetchFiles(bucket, filesOf(found.text, tables), folder)
     await bucket.fetch(REJECTS_FILE, join(folder, REJECTS_FILE))
-    for (const path of (await bucket.sizes('runs/')).keys()) await bucket.fetch(path, join(folder, path))
+    for (const path of (await bucket.sizes(`${RUNS_FOLDER}/`)).keys())
+      await bucket.fetch(path, join(folder, path))
     return undefined
   } catch (fault) {
     return { version: found.version, fault }

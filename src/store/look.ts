@@ -1,11 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { RUNS_FOLDER } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
 import { openBucket } from './bucket.ts'
 import { copyManifest } from './bucket-store.ts'
 import { folderStore, type Store } from './store.ts'
-
-const RUNS = 'runs/'
 
 /**
  * Looks at what is published, whoever is writing it: of a place in an object store the manifest, the rejects and the reports of
@@ -22,7 +21,7 @@ export async function lookAtStore({
     await copyManifest({ bucket, folder: output, sizes })
     for (const path of sizes.keys()) {
       const isHere = await stat(join(output, path)).catch(() => undefined)
-      if (path.startsWith(RUNS) && !isHere) await bucket.fetch(path, join(output, path))
+      if (path.startsWith(`${RUNS_FOLDER}/`) && !isHere) await bucket.fetch(path, join(output, path))
     }
     return { size: async (path) => sizes.get(path) }
   } finally {
