@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { literal } from '../core/sql.ts'
+import { readChainIds } from './read-chain-ids.ts'
 import { readFault } from './read-fault.ts'
-import { chainIdsSql, type Forms, type ScanOptions, scanSql } from './scan-sql.ts'
+import { type Forms, type ScanOptions, scanSql } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 
 /** Reads files of any format for targets that cannot read them by themselves. */
@@ -58,12 +59,7 @@ export async function openReader({ scratch, memory, unescapeFormulas }: ReaderOp
         throw readFault(file, cause)
       }
     },
-    chainIds: async (file) => {
-      const read = await connection.runAndReadAll(chainIdsSql(file)).catch((cause: unknown) => {
-        throw readFault(file, cause)
-      })
-      return read.getRowsJS().map(([id]) => String(id))
-    },
+    chainIds: (file) => readChainIds(connection, file),
     close: async () => {
       connection.closeSync()
       instance.closeSync()

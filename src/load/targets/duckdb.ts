@@ -6,8 +6,9 @@ import { literal } from '../../core/sql.ts'
 import { checkColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
+import { readChainIds } from '../read-chain-ids.ts'
 import { readFault } from '../read-fault.ts'
-import { chainIdsSql, scanSql } from '../scan-sql.ts'
+import { scanSql } from '../scan-sql.ts'
 import type { LoadRecord, NamedTable, Statements, Target } from '../target.ts'
 
 export type DuckdbOptions = {
@@ -91,12 +92,7 @@ function loadRows(
       const where = `chain_id = ${literal(chainId)} AND block_number >= ${from} AND block_number < ${to}`
       await run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`)
     },
-    chainIds: async (from) => {
-      const read = await connection.runAndReadAll(chainIdsSql(from)).catch((cause: unknown) => {
-        throw readFault(from, cause)
-      })
-      return read.getRowsJS().map(([id]) => String(id))
-    },
+    chainIds: (from) => readChainIds(connection, from),
     insert: async (from, { append }) => {
       const source = scanSql(from, { unescapeFormulas })
       const table = sql.identifier(from.table.name)

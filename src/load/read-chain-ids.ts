@@ -1,0 +1,15 @@
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { readFault } from './read-fault.ts'
+import { chainIdsSql } from './scan-sql.ts'
+import type { LocalFile } from './target.ts'
+
+/** Chain ids that a file's rows carry. Throws VERIFY_FAILED where it cannot be read. */
+export async function readChainIds(
+  connection: DuckDBConnection,
+  file: LocalFile,
+): Promise<readonly string[]> {
+  const read = await connection.runAndReadAll(chainIdsSql(file)).catch((cause: unknown) => {
+    throw readFault(file, cause)
+  })
+  return read.getRowsJS().map(([id]) => String(id))
+}
