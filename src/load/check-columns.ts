@@ -1,5 +1,6 @@
 import { ExportError } from '../core/errors.ts'
-import type { NamedTable, Statements } from './target.ts'
+import type { NamedTable } from '../sql/create-table.ts'
+import type { Statements } from './target.ts'
 
 export type FoundColumn = { readonly name: string; readonly declared: string }
 

@@ -1,5 +1,6 @@
 import { type Column, col } from '../core/table/column.ts'
-import type { LoadRecord, NamedTable } from './target.ts'
+import type { NamedTable } from '../sql/create-table.ts'
+import type { LoadRecord } from './target.ts'
 
 const COLUMNS = {
   outputId: col('output_id text', 'Stable id of the output: from its name and chain.'),

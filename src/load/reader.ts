@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { literal } from '../core/sql.ts'
+import type { TextRow } from '../read/rows.ts'
 import { readChainIds } from './read-chain-ids.ts'
 import { readFault } from './read-fault.ts'
 import { type Forms, type ScanOptions, scanSql } from './scan-sql.ts'
@@ -18,8 +19,6 @@ export type Reader = {
   chainIds(file: LocalFile): Promise<readonly string[]>
   close(): Promise<void>
 }
-
-export type TextRow = readonly (string | null)[]
 
 export type ReaderOptions = Pick<ScanOptions, 'unescapeFormulas'> & {
   /** A folder for what does not fit into memory. */

@@ -2,6 +2,7 @@ import type { DataFile } from '../core/duckdb/data-file.ts'
 import type { Manifest } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
 import type { Table } from '../core/table/index.ts'
+import type { NamedTable } from '../sql/create-table.ts'
 
 /** One row of `walletlake_loads`: a file whose rows are in the target. */
 export type LoadRecord = {
@@ -78,5 +79,3 @@ export type Statements = {
   readonly schema: string | undefined
   readonly prefix: string
 }
-
-export type NamedTable = Omit<Table, 'name'> & { readonly name: string }

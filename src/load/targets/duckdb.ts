@@ -3,13 +3,14 @@ import { rm } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ExportError } from '../../core/errors.ts'
 import { literal } from '../../core/sql.ts'
+import type { NamedTable } from '../../sql/create-table.ts'
 import { checkColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
 import { readChainIds } from '../read-chain-ids.ts'
 import { readFault } from '../read-fault.ts'
 import { scanSql } from '../scan-sql.ts'
-import type { LoadRecord, NamedTable, Statements, Target } from '../target.ts'
+import type { LoadRecord, Statements, Target } from '../target.ts'
 
 export type DuckdbOptions = {
   readonly file: string

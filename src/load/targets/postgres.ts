@@ -4,11 +4,12 @@ import { pipeline } from 'node:stream/promises'
 import type { Client } from 'pg'
 import { ExportError } from '../../core/errors.ts'
 import type { Table } from '../../core/table/index.ts'
+import type { NamedTable } from '../../sql/create-table.ts'
 import { checkColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
 import type { Reader } from '../reader.ts'
-import type { LocalFile, NamedTable, Statements, Target } from '../target.ts'
+import type { LocalFile, Statements, Target } from '../target.ts'
 
 export type PostgresOptions = {
   readonly url: string

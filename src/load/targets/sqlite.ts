@@ -3,11 +3,13 @@ import { dirname, join } from 'node:path'
 import type { Database } from 'node-sqlite3-wasm'
 import { diskError, makeFolder, publishFile } from '../../core/disk.ts'
 import { ExportError } from '../../core/errors.ts'
+import type { TextRow } from '../../read/rows.ts'
+import type { NamedTable } from '../../sql/create-table.ts'
 import { checkColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
-import type { Reader, TextRow } from '../reader.ts'
-import type { LocalFile, NamedTable, Statements, Target } from '../target.ts'
+import type { Reader } from '../reader.ts'
+import type { LocalFile, Statements, Target } from '../target.ts'
 
 export type SqliteOptions = {
   readonly file: string
