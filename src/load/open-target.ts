@@ -1,4 +1,3 @@
-import { ExportError } from '../core/errors.ts'
 import { openReader, type Reader } from './reader.ts'
 import { refuseStranger } from './refuse-stranger.ts'
 import type { Statements, Target } from './target.ts'
@@ -44,8 +43,7 @@ function open(
 ): Promise<Target> {
   if (url.kind === 'sqlite') return openSqlite({ file: url.file, sql, reader, lock })
   if (url.kind === 'postgres') return openPostgres({ ...url, sql, reader })
-  if (url.kind === 'clickhouse') return openClickhouse({ ...url, sql, reader })
-  throw new ExportError('BUG', `no such target`)
+  return openClickhouse({ ...url, sql, reader })
 }
 
 function closingReader(target: Target, reader: Reader): Target {

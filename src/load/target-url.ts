@@ -2,7 +2,8 @@ import { ExportError } from '../core/errors.ts'
 
 /** Where rows go, from what `--to` says. `title` names it without credentials and query. */
 export type TargetUrl =
-  | { readonly kind: 'duckdb' | 'sqlite'; readonly title: string; readonly file: string }
+  | { readonly kind: 'duckdb'; readonly title: string; readonly file: string }
+  | { readonly kind: 'sqlite'; readonly title: string; readonly file: string }
   | {
       readonly kind: 'postgres'
       readonly title: string
