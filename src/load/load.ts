@@ -1,4 +1,3 @@
-import { lockOutput } from '../core/lock/lock.ts'
 import type { Manifest } from '../core/manifest.ts'
 import { bulkLoadText } from '../sql/bulk-load.ts'
 import { createTable } from '../sql/create-table.ts'
@@ -38,7 +37,7 @@ export async function loadInto(
   try {
     const { scratch, manifest } = source
     const { unescapeFormulas = isEscaped(manifest) } = given
-    const target = await openTarget(to, { sql, unescapeFormulas, memory, scratch, lock: lockOutput })
+    const target = await openTarget(to, { sql, unescapeFormulas, memory, scratch })
     try {
       return await loadOutput(source, target, { onNotice: nobody, onFile: nobody, ...given, signal })
     } finally {

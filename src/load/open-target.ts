@@ -17,31 +17,26 @@ export type OpenTargetOptions = {
   readonly memory: string
   /** Free space on the disk. */
   readonly scratch: string
-  /** Takes a folder for this process alone; resolves with what gives it back. */
-  readonly lock: (folder: string) => Promise<() => Promise<void>>
 }
 
 /** Connects to a target; `close` of what comes back ends everything. Throws LOAD_FAILED, OUTPUT_LOCKED. */
 export async function openTarget(url: LoadableUrl, options: OpenTargetOptions): Promise<Target> {
-  const { sql, lock } = options
+  const { sql } = options
   if (url.kind === 'duckdb' || url.kind === 'sqlite') await refuseStranger(url.kind, url.file)
   if (url.kind === 'duckdb') return openDuckdb({ ...options, file: url.file })
   const reader = await openReader(options)
   try {
-    return closingReader(await open(url, { sql, reader, lock }), reader)
+    return closingReader(await open(url, { sql, reader }), reader)
   } catch (thrown) {
     await reader.close()
     throw thrown
   }
 }
 
-type Opening = Pick<OpenTargetOptions, 'sql' | 'lock'> & { readonly reader: Reader }
+type Opening = Pick<OpenTargetOptions, 'sql'> & { readonly reader: Reader }
 
-function open(
-  url: Exclude<LoadableUrl, { kind: 'duckdb' }>,
-  { sql, reader, lock }: Opening,
-): Promise<Target> {
-  if (url.kind === 'sqlite') return openSqlite({ file: url.file, sql, reader, lock })
+function open(url: Exclude<LoadableUrl, { kind: 'duckdb' }>, { sql, reader }: Opening): Promise<Target> {
+  if (url.kind === 'sqlite') return openSqlite({ file: url.file, sql, reader })
   if (url.kind === 'postgres') return openPostgres({ ...url, sql, reader })
   return openClickhouse({ ...url, sql, reader })
 }

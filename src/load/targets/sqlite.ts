@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import type { Database } from 'node-sqlite3-wasm'
 import { diskError, makeFolder, publishFile } from '../../core/disk.ts'
 import { ExportError } from '../../core/errors.ts'
+import { lockOutput } from '../../core/lock/lock.ts'
 import type { TextRow } from '../../read/rows.ts'
 import type { NamedTable } from '../../sql/create-table.ts'
 import { checkColumns } from '../check-columns.ts'
@@ -15,8 +16,6 @@ export type SqliteOptions = {
   readonly file: string
   readonly sql: Statements
   readonly reader: Reader
-  /** Takes a folder for this process alone; resolves with what gives it back. Throws OUTPUT_LOCKED. */
-  readonly lock: (folder: string) => Promise<() => Promise<void>>
 }
 
 /** What this engine has no types for, or what its driver would cut. */
@@ -27,11 +26,11 @@ const FORMS = { replaceNul: true, timeAsText: true, boolAsNumber: true } as cons
  * copy in a folder beside the database, which takes the database's place at the end: others see the old file or the
  * new one, and a load that is stopped leaves nothing but that folder, which the next one clears.
  */
-export async function openSqlite({ file, sql, reader, lock }: SqliteOptions): Promise<Target> {
+export async function openSqlite({ file, sql, reader }: SqliteOptions): Promise<Target> {
   const { default: driver } = await importDriver('node-sqlite3-wasm', () => import('node-sqlite3-wasm'))
   const folder = `${file}.walletlake`
   await refuseWhereMissing(file)
-  const release = await lock(folder)
+  const release = await lockOutput(folder)
   const copy = join(folder, 'copy.db')
   const before = await stampOf(file)
   const db = await openCopy(file, { copy, open: () => new driver.Database(copy) }).catch(async (cause) => {
