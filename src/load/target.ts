@@ -42,8 +42,6 @@ export type LocalFile = {
 
 /** An engine that rows are loaded into. Every method throws ExportError; no message holds a password. */
 export type Target = {
-  /** As messages name it. */
-  readonly title: string
   /** Changes become visible together when `commit` is called, and not at all after `rollback`. */
   readonly transactions: 'many' | 'one' | 'none'
   begin(): Promise<void>

@@ -63,7 +63,7 @@ export function memoryTarget(transactions: Target['transactions']): MemoryTarget
     if (left < 0) throw new Error('broken')
   }
   const target: MemoryTarget = {
-    ...{ title: 'memory', transactions, source: undefined },
+    ...{ transactions, source: undefined },
     begin: async () => {
       before = { rows, records }
     },

@@ -48,7 +48,6 @@ export async function openClickhouse(options: ClickhouseOptions): Promise<Target
   const command = (query: string, values: Record<string, unknown> = {}) =>
     doing(client.command({ query, query_params: values }))
   return {
-    title,
     transactions: 'none',
     begin: async () => undefined,
     prepare: async (tables) => {

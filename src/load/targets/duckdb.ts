@@ -35,7 +35,6 @@ export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
   const all = async (query: string) => (await connection.runAndReadAll(query).catch(failed)).getRowObjectsJS()
   const asking = { sql, run, all }
   return {
-    title: `duckdb:${file}`,
     transactions: 'many',
     begin: async () => void (await run('BEGIN')),
     prepare: async (tables) => {

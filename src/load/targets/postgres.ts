@@ -34,7 +34,6 @@ export async function openPostgres(options: PostgresOptions): Promise<Target> {
     client.query(values === undefined ? { text } : { text, values }).catch((cause: unknown) => fail(cause))
   const loads = sql.identifier(LOADS_TABLE.name)
   return {
-    title,
     transactions: 'many',
     begin: async () => void (await run('BEGIN')),
     prepare: async (tables) => {

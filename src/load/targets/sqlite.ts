@@ -39,7 +39,6 @@ export async function openSqlite({ file, sql, reader }: SqliteOptions): Promise<
   })
   const attempt = attemptIn(`sqlite:${file}`)
   return {
-    title: `sqlite:${file}`,
     transactions: 'one',
     begin: async () => attempt(() => db.exec('BEGIN')),
     prepare: async (tables) => {
