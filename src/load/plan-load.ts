@@ -1,4 +1,4 @@
-import { subtractRange } from '../core/block-ranges.ts'
+import { subtractRange, uniteRanges } from '../core/block-ranges.ts'
 import type { Manifest, ManifestFile } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
@@ -88,7 +88,7 @@ function planTable({ table, files, identity, records }: TableInput): TablePlan {
   const mine = here.filter(({ outputId }) => outputId === identity.outputId)
   const recordFor = (file: ManifestFile) => mine.find((record) => isSame(record, file))
   const stale = mine.filter((record) => !files.some((file) => isSame(record, file)))
-  const gone = merge(stale.filter(hasRows).map(rangeOf))
+  const gone = uniteRanges(stale.filter(hasRows).map(rangeOf))
   // Whatever ids its rows have had: each file is recorded with its own.
   const chainIds = [...new Set([identity.chainId, ...mine.flatMap(chainIdsOf)])]
   const isOfTheseChains = (record: LoadRecord) => chainIdsOf(record).some((id) => chainIds.includes(id))
@@ -136,17 +136,6 @@ const rangeOf = ({ fromBlock, toBlock }: { fromBlock: number; toBlock: number })
 
 const overlaps = (ranges: readonly BlockRange[], { from, to }: BlockRange) =>
   ranges.some((range) => range.from < to && from < range.to)
-
-/** Sorted and disjoint. */
-function merge(ranges: readonly BlockRange[]): BlockRange[] {
-  const merged: BlockRange[] = []
-  for (const range of ranges.filter(({ from, to }) => from < to).sort((a, b) => a.from - b.from)) {
-    const last = merged.at(-1)
-    if (last === undefined || last.to < range.from) merged.push(range)
-    else merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, range.to) }
-  }
-  return merged
-}
 
 function sharedNotices(table: Table, gone: readonly BlockRange[], theirs: readonly LoadRecord[]): string[] {
   const jobs = new Set(theirs.filter((record) => overlaps(gone, rangeOf(record))).map(({ job }) => job))
