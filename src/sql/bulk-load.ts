@@ -73,7 +73,7 @@ function filesAtOf({ engine, filesAt, manifest, folder }: BulkLoadOptions): stri
   )
 }
 
-function describeTable(table: Table, { files, rows }: ManifestTable): BulkTable {
+function describeTable(table: Table, { files }: ManifestTable): BulkTable {
   const blocks: BlockRange[] = []
   const ranges = files.map(({ fromBlock, toBlock }) => ({ from: fromBlock, to: toBlock }))
   for (const range of ranges.sort((a, b) => a.from - b.from)) {
@@ -81,7 +81,7 @@ function describeTable(table: Table, { files, rows }: ManifestTable): BulkTable 
     if (last === undefined || last.to < range.from) blocks.push(range)
     else blocks[blocks.length - 1] = { from: last.from, to: Math.max(last.to, range.to) }
   }
-  return { table, files, blocks, rows }
+  return { table, files, blocks }
 }
 
 /** A stranger's text inside a comment: on one line. */

@@ -10,7 +10,6 @@ export type BulkTable = {
   readonly files: readonly ManifestFile[]
   /** Blocks that the files cover, sorted and disjoint. */
   readonly blocks: readonly BlockRange[]
-  readonly rows: number
 }
 
 export type BulkContext = {
