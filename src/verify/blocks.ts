@@ -1,7 +1,7 @@
 import type { Manifest, ManifestBlocks } from '../core/manifest.ts'
 import type { Findings } from '../read/findings.ts'
 import { differs } from './files.ts'
-import { expectNone, type Lake, placeOf } from './lake.ts'
+import { expectNone, fillTable, type Lake, placeOf } from './lake.ts'
 
 const PLACE = 'manifest.json: blocks'
 
@@ -49,10 +49,10 @@ export async function checkMissingBlocks(lake: Lake): Promise<void> {
   const missing = lake.manifest.blocks?.missing ?? []
   if (missing.length === 0 || !lake.whole.has('transactions')) return
   await lake.rows.run('CREATE TABLE missing (a BIGINT, b BIGINT)')
-  for (let at = 0; at < missing.length; at += BATCH) {
-    const values = missing.slice(at, at + BATCH).map(({ fromBlock, toBlock }) => `(${fromBlock}, ${toBlock})`)
-    await lake.rows.run(`INSERT INTO missing VALUES ${values.join(', ')}`)
-  }
+  await fillTable(lake.rows, 'missing', {
+    items: missing,
+    toValues: ({ fromBlock, toBlock }) => `(${fromBlock}, ${toBlock})`,
+  })
   await expectNone(lake, {
     sql: `SELECT f, r, block_number FROM (SELECT *, block_number::BIGINT AS block FROM transactions)
           ASOF JOIN missing ON block >= a WHERE block < b`,
@@ -62,6 +62,3 @@ export async function checkMissingBlocks(lake: Lake): Promise<void> {
     },
   })
 }
-
-/** Ranges in one SQL statement. */
-const BATCH = 5000

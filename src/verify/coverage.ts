@@ -4,10 +4,7 @@ import { literal } from '../core/sql.ts'
 import type { Findings } from '../read/findings.ts'
 import type { Found, Rows } from '../read/rows.ts'
 import { differs } from './files.ts'
-import { expectNone, type Lake, placeOf } from './lake.ts'
-
-/** Addresses in one SQL statement. */
-const BATCH = 5000
+import { expectNone, fillTable, type Lake, placeOf } from './lake.ts'
 
 /** Coverage by itself: each address once and in order, and the blocks of all that the job has those of the job. */
 export function checkCoverage({ job, coverage }: Manifest, findings: Findings): void {
@@ -53,12 +50,10 @@ export function checkCoverage({ job, coverage }: Manifest, findings: Findings): 
 /** Makes the scratch table `wallets` of the addresses that the job covers. */
 export async function createWallets(rows: Rows, coverage: readonly Coverage[]): Promise<void> {
   await rows.run('CREATE TABLE wallets (address VARCHAR, to_block BIGINT)')
-  for (let at = 0; at < coverage.length; at += BATCH) {
-    const values = coverage
-      .slice(at, at + BATCH)
-      .map(({ address, toBlock }) => `(${literal(address)}, ${toBlock})`)
-    await rows.run(`INSERT INTO wallets VALUES ${values.join(', ')}`)
-  }
+  await fillTable(rows, 'wallets', {
+    items: coverage,
+    toValues: ({ address, toBlock }) => `(${literal(address)}, ${toBlock})`,
+  })
 }
 
 /** Rows agree with coverage: no other wallets, as many transactions, none outside the covered blocks. */

@@ -33,6 +33,21 @@ export async function expectNone(
   findings.more(Number(total?.n) - SAMPLES)
 }
 
+/** Rows of values in one SQL statement. */
+const BATCH = 5000
+
+/** Fills a scratch table: of each item `toValues` makes a row, in SQL. */
+export async function fillTable<T>(
+  { run }: Pick<Rows, 'run'>,
+  table: string,
+  { items, toValues }: { items: readonly T[]; toValues: (item: T) => string },
+): Promise<void> {
+  for (let at = 0; at < items.length; at += BATCH) {
+    const values = items.slice(at, at + BATCH).map(toValues)
+    await run(`INSERT INTO ${table} VALUES ${values.join(', ')}`)
+  }
+}
+
 /** `<path> row <n>`, the first row after a header being 1. The row found must hold `f` and `r`. */
 export function placeOf({ manifest }: Lake, table: TableName, { f, r }: Found): string {
   return `${manifest.tables[table]?.files[Number(f)]?.path ?? table} row ${r}`

@@ -1,5 +1,5 @@
 import { literal } from '../core/sql.ts'
-import { expectNone, type Lake, placeOf } from './lake.ts'
+import { expectNone, fillTable, type Lake, placeOf } from './lake.ts'
 
 /** Labels and the coin's symbol stand in the rows as the manifest has them, where it says what rows were made with. */
 export async function checkMadeWith(lake: Lake): Promise<void> {
@@ -16,18 +16,13 @@ export async function checkMadeWith(lake: Lake): Promise<void> {
   })
 }
 
-/** Labels in one SQL statement. */
-const BATCH = 5000
-
 async function checkLabels(lake: Lake): Promise<void> {
   await lake.rows.run('CREATE TABLE labels (address VARCHAR, label VARCHAR)')
-  const known = lake.manifest.coverage.filter(({ label }) => label !== undefined)
-  for (let at = 0; at < known.length; at += BATCH) {
-    const values = known
-      .slice(at, at + BATCH)
-      .map(({ address, label }) => `(${literal(address)}, ${label ? literal(asCell(label, lake)) : 'NULL'})`)
-    await lake.rows.run(`INSERT INTO labels VALUES ${values.join(', ')}`)
-  }
+  await fillTable(lake.rows, 'labels', {
+    items: lake.manifest.coverage.filter(({ label }) => label !== undefined),
+    toValues: ({ address, label }) =>
+      `(${literal(address)}, ${label ? literal(asCell(label, lake)) : 'NULL'})`,
+  })
   for (const name of ['wallet_transactions', 'ledger'] as const) {
     if (!lake.whole.has(name)) continue
     await expectNone(lake, {
