@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { access, open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import type { Answer, Asked } from './token.ts'
+import { ANSWERS, type Asked } from './token.ts'
 
 /** Reads what was remembered, in the order it was; lines that are damaged or of another chain are passed over. */
 export async function* readMemory(
@@ -44,14 +44,14 @@ export function writeLine({ address, id, answer, atMs, untilMs }: Asked, chain: 
 export const LONGEST_WAIT_MS = 86_400_000
 
 const LONGEST = 2_000
-const ANSWERS: readonly string[] = ['accepted', 'limited', 'unknown', 'refused', 'asked', 'unsent']
 
 function parseLine(line: string, ofChain: string): Asked | undefined {
   try {
     const { chain, address, id, answer, atMs, untilMs } = JSON.parse(line) as Record<string, unknown>
     if (chain !== ofChain || typeof address !== 'string' || typeof id !== 'string') return undefined
-    if (!ANSWERS.includes(String(answer)) || !isTime(atMs) || !isTime(untilMs)) return undefined
-    return { address, id, answer: answer as Answer, atMs, untilMs }
+    const known = ANSWERS.find((one) => one === answer)
+    if (known === undefined || !isTime(atMs) || !isTime(untilMs)) return undefined
+    return { address, id, answer: known, atMs, untilMs }
   } catch {
     return undefined
   }

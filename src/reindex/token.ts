@@ -7,7 +7,8 @@ export type Token = {
 }
 
 /** What came of an order to read a token's metadata again. `asked`: it may have been sent. `unsent`: it was not. */
-export type Answer = 'accepted' | 'limited' | 'unknown' | 'refused' | 'asked' | 'unsent'
+export type Answer = (typeof ANSWERS)[number]
+export const ANSWERS = ['accepted', 'limited', 'unknown', 'refused', 'asked', 'unsent'] as const
 
 /** That a token was asked for, as it is remembered from one run to the next. */
 export type Asked = Token & {
