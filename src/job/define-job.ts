@@ -2,9 +2,7 @@ import { ExportError } from '../core/errors.ts'
 import type { Compression, Format, Job, JobKind, PartitionBy } from '../core/model.ts'
 import type { TableName } from '../core/table/index.ts'
 import { openComplaints } from './complaints.ts'
-import { layerOfJob } from './layers.ts'
-import { parseYaml } from './parse-yaml.ts'
-import { settleRoot } from './read-job.ts'
+import { parseRoot, settleRoot } from './read-job.ts'
 
 /** A job as a job file has it, as an object: the same names, values and defaults. */
 export type JobFields = {
@@ -37,12 +35,7 @@ export type JobFields = {
  */
 export async function defineJob(fields: JobFields): Promise<Job> {
   const complaints = openComplaints()
-  const root = parseYaml(toJson(fields), FILE, complaints.complain)
-  if (root === undefined || !(root.value instanceof Map)) {
-    if (root !== undefined) layerOfJob(root, complaints.complain)
-    complaints.throwIfAny()
-    throw new ExportError('JOB_INVALID', `${FILE}: it is not an object`)
-  }
+  const root = parseRoot(toJson(fields), FILE, complaints)
   return settleRoot(root, { file: FILE, overrides: {}, env: {}, complaints })
 }
 

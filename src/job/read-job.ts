@@ -93,10 +93,16 @@ export async function settleRoot(root: Given, { file, complaints, ...options }: 
 const SERVICE_EXPECTED =
   "the service's address: here, in WALLETLAKE_BASE_URL or as --base-url (demo: the embedded one)"
 
-/** The file's tree; a file that can not be read or parsed has nothing further to complain of. */
-async function readRoot(file: string, { complain, throwIfAny }: Complaints): Promise<Given> {
-  const text = await readJobText(file, complain)
-  const root = text === undefined ? undefined : parseYaml(text, file, complain)
+/** The file's tree; a file that can not be read has nothing further to complain of. */
+async function readRoot(file: string, complaints: Complaints): Promise<Given> {
+  const text = await readJobText(file, complaints.complain)
+  if (text === undefined) complaints.throwIfAny()
+  return parseRoot(text ?? '', file, complaints)
+}
+
+/** The tree of a job's text, a mapping. Throws JOB_INVALID for any other text: it has nothing further to complain of. */
+export function parseRoot(text: string, file: string, { complain, throwIfAny }: Complaints): Given {
+  const root = parseYaml(text, file, complain)
   if (root === undefined || !(root.value instanceof Map)) {
     if (root !== undefined) layerOfJob(root, complain)
     throwIfAny()
