@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { ExportError } from '../core/errors.ts'
 import type { Table } from '../core/table/index.ts'
 import { tablesNamed } from '../core/table/tables-named.ts'
+import { splitNames } from '../job/overrides.ts'
 import { loadInto, printLoad } from '../load/load.ts'
 import type { LoadResult } from '../load/load-output.ts'
 import { parseTargetUrl } from '../load/target-url.ts'
@@ -115,17 +116,13 @@ function targetOf({ to = process.env.WALLETLAKE_LOAD_TO }: LoadArguments): strin
   })
 }
 
-function memoryOf(size: string | undefined): string | undefined {
-  if (size === undefined || /^[1-9]\d{0,5}[MG]B$/.test(size)) return size
+function memoryOf(size: string): string {
+  if (/^[1-9]\d{0,5}[MG]B$/.test(size)) return size
   throw new ExportError('USAGE', `--memory: found ${size}, expected a size such as 256MB or 2GB`)
 }
 
 function tablesOf(lists: readonly string[] | undefined): Table[] | undefined {
-  if (lists === undefined) return undefined
-  return tablesNamed(
-    lists.flatMap((list) => list.split(',').map((name) => name.trim())),
-    { where: '--tables' },
-  )
+  return lists && tablesNamed(splitNames(lists), { where: '--tables' })
 }
 
 function summaryOf({ loaded, skipped, cleared }: LoadResult, title: string): string {

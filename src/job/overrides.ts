@@ -65,7 +65,7 @@ export function layerOfOverrides(overrides: JobOverrides): Layer {
     ['partitionBy', '--partition-by', overrides.partitionBy],
     ['targetFileSize', '--target-file-size', overrides.targetFileSize],
     ['concurrency', '--concurrency', numeric(overrides.concurrency)],
-    ['tables', '--tables', overrides.tables?.flatMap((names) => names.split(',').map((name) => name.trim()))],
+    ['tables', '--tables', overrides.tables && splitNames(overrides.tables)],
   ])
 }
 
@@ -94,6 +94,11 @@ function layerOf(settings: readonly Setting[]): Layer {
       return [[path, { ...at, value: items as GivenValue }] as const]
     }),
   )
+}
+
+/** The names in texts that may hold several, with commas between. */
+export function splitNames(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => text.split(',').map((name) => name.trim()))
 }
 
 /** The wallet of `--address`: `0x…` or `0x…=label`. */
