@@ -100,14 +100,14 @@ async function load(output: string | undefined, args: LoadArguments): Promise<vo
 async function sourceOf(output: string | undefined, manifest: string | undefined): Promise<string> {
   if (manifest !== undefined && output === undefined) return manifest
   if (output !== undefined && manifest === undefined)
-    return IS_ADDRESS.test(output) && !isPlace(output) ? output : (await outputOf(output)).output
+    return IS_URL.test(output) && !isPlace(output) ? output : (await outputOf(output)).output
   const found = output === undefined ? 'neither an output nor a manifest' : 'both an output and a manifest'
   throw new ExportError('USAGE', `${found} was named`, {
     fix: 'Name an output folder, or a manifest with --from-manifest.',
   })
 }
 
-const IS_ADDRESS = /^[a-z][a-z0-9+.-]*:\/\//i
+const IS_URL = /^[a-z][a-z0-9+.-]*:\/\//i
 
 function targetOf({ to = process.env.WALLETLAKE_LOAD_TO }: LoadArguments): string {
   if (to !== undefined && to !== '') return to

@@ -4,7 +4,7 @@ import { against } from './complaints.ts'
 import type { Values } from './layers.ts'
 import type { Settling } from './settling.ts'
 
-/** Where this machine keeps what is private to outputs in object stores. @default */
+/** Where this machine keeps what is private to outputs in object stores, unless it is told another place. */
 const STATE_FOLDER = '.walletlake-state'
 
 /** The folder of that: an option, the environment, or one in the working directory. */
@@ -21,7 +21,7 @@ export function settleStore<J extends Pick<Job, 'output' | 'keepRaw'>>(
   const { output, keepRaw } = values
   const given = [values['store.endpoint'], values['store.region'], values['store.pathStyle']]
   if (!isPlace(job.output)) {
-    if (output !== undefined && !output.given.isRefused && IS_ADDRESS.test(job.output))
+    if (output !== undefined && !output.given.isRefused && IS_URL.test(job.output))
       complain(against(output.given, 'a folder, or s3://bucket/prefix'))
     for (const one of given)
       if (one !== undefined && !one.given.isRefused)
@@ -40,8 +40,8 @@ export function settleStore<J extends Pick<Job, 'output' | 'keepRaw'>>(
   return { ...job, store, output: workFolder(store, stateFolder) }
 }
 
-/** What is meant as an address; a drive of Windows has one letter. */
-const IS_ADDRESS = /^[a-z][a-z0-9+.-]+:\//i
+/** What is meant as a URL; a drive of Windows has one letter. */
+const IS_URL = /^[a-z][a-z0-9+.-]+:\//i
 
 const PLACE_EXPECTED =
   's3://bucket/prefix, the bucket of 3 to 63 of a-z, 0-9, "." and "-", the prefix without empty parts, ? and #'
