@@ -1,5 +1,5 @@
 import type { ChainItems } from '../chain.ts'
-import { type JsonObject, objectOf } from '../json.ts'
+import { type JsonObject, listOf, objectOf } from '../json.ts'
 
 /** A token that a chain's transfers have moved. */
 export type NftToken = {
@@ -37,14 +37,11 @@ export function tokenKey(address: unknown, tokenId: unknown): string {
 }
 
 function tokensOf(item: JsonObject) {
-  const of = (standard: NftToken['standard']) => {
-    const transfers = item[`${standard}Transfers`]
-    if (!Array.isArray(transfers)) return []
-    return transfers.map((transfer) => ({
+  const of = (standard: NftToken['standard']) =>
+    listOf(item, `${standard}Transfers`).map((transfer) => ({
       standard,
-      token: objectOf(objectOf(transfer)[`${standard}Token`]),
+      token: objectOf(transfer[`${standard}Token`]),
     }))
-  }
   return [...of('erc721'), ...of('erc1155')]
 }
 

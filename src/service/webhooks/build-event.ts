@@ -1,5 +1,5 @@
 import type { ChainCard } from '../chain-card.ts'
-import { type JsonObject, objectOf } from '../json.ts'
+import { type JsonObject, listOf, objectOf } from '../json.ts'
 import { inputOf } from '../show-transaction.ts'
 import { buildLogs } from './build-logs.ts'
 import { formatUnits } from './format-units.ts'
@@ -122,11 +122,6 @@ function listInternals(item: JsonObject): JsonObject[] {
     gasLimit: entry.gasLimit,
     transactionHash: txHash,
   }))
-}
-
-function listOf(item: JsonObject, list: string): JsonObject[] {
-  const entries = item[list]
-  return Array.isArray(entries) ? entries.map(objectOf) : []
 }
 
 function addressOf(party: unknown): string {

@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf } from '../json.ts'
+import { type JsonObject, listOf, objectOf } from '../json.ts'
 
 /**
  * Rebuilds the logs of a transaction from its transfers, by log index; events that are no transfer are not known. The
@@ -8,9 +8,9 @@ import { type JsonObject, objectOf } from '../json.ts'
 export function buildLogs(item: JsonObject): JsonObject[] {
   const { from, blockIndex } = objectOf(item.nativeTransaction)
   const logs = [
-    ...entriesOf(item, 'erc20Transfers').map(logErc20),
-    ...entriesOf(item, 'erc721Transfers').map(logErc721),
-    ...groupByLog(entriesOf(item, 'erc1155Transfers')).map((entries) => logErc1155(entries, from)),
+    ...listOf(item, 'erc20Transfers').map(logErc20),
+    ...listOf(item, 'erc721Transfers').map(logErc721),
+    ...groupByLog(listOf(item, 'erc1155Transfers')).map((entries) => logErc1155(entries, from)),
   ]
   return logs
     .sort((a, b) => Number(a.logIndex) - Number(b.logIndex))
@@ -54,11 +54,6 @@ function groupByLog(entries: readonly JsonObject[]): JsonObject[][] {
   const groups = new Map<unknown, JsonObject[]>()
   for (const entry of entries) groups.set(entry.logIndex, [...(groups.get(entry.logIndex) ?? []), entry])
   return [...groups.values()]
-}
-
-function entriesOf(item: JsonObject, list: string): JsonObject[] {
-  const entries = item[list]
-  return Array.isArray(entries) ? entries.map(objectOf) : []
 }
 
 function topicOf(party: unknown): string {
