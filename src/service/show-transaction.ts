@@ -1,16 +1,10 @@
-import type { Chain } from './chain.ts'
 import { describeChain } from './chain-card.ts'
 import { type JsonObject, objectOf } from './json.ts'
+import type { ListingTools } from './list-wallet.ts'
 import { readHash } from './read-path.ts'
 import { Refusal } from './refusal.ts'
 import type { Call } from './route.ts'
 import { dropsEmptyAt, viewItem } from './wallet-view.ts'
-
-export type TransactionTools = {
-  readonly chain: Chain
-  /** Puts what is newly known of NFTs into an item. */
-  readonly freshen: (item: JsonObject) => JsonObject
-}
 
 /**
  * Answers one transaction with all entries of its lists, whoever their parties are, and the chain's coin. The call's
@@ -18,7 +12,7 @@ export type TransactionTools = {
  */
 export async function showTransaction(
   { path }: Call,
-  { chain, freshen }: TransactionTools,
+  { chain, freshen }: Pick<ListingTools, 'chain' | 'freshen'>,
 ): Promise<JsonObject> {
   const hash = readHash(path.txHash)
   const chainItems = await chain.items()
