@@ -171,6 +171,10 @@ export class Tally {
 /** The coin, a token or a collection. */
 export const assetKey = (type: string, address: string | null): string => (address === null ? type : address)
 
+/** What moved most comes first. */
+export const byMovements = (a: AssetTally, b: AssetTally): number =>
+  b.movements - a.movements || ((a.address ?? '') < (b.address ?? '') ? -1 : 1)
+
 const noCounts = (): Counts => ({ received: 0, sent: 0, own: 0, minted: 0, burned: 0, fee: 0 })
 
 function addCounts(earlier: Counts, later: Counts): Counts {

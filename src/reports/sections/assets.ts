@@ -1,7 +1,7 @@
 import { isNft } from '../../core/asset.ts'
 import type { Figures } from '../figures.ts'
 import { amountCell, type Cell, countCell, counted, type Html, html, tableHtml, textCell } from '../html.ts'
-import { type AssetTally, assetKey } from '../tally.ts'
+import { type AssetTally, assetKey, byMovements } from '../tally.ts'
 import { assetHtml, walletText } from '../view.ts'
 import { worthColumns } from './worth.ts'
 
@@ -12,9 +12,7 @@ const MOST_ASSETS = 200
 export function assetsSection(figures: Figures): Html {
   const { tally, balances } = figures
   const flags = new Map(balances.flagged.map((one) => [one.asset_address, one.flags.map(({ why }) => why)]))
-  const all = [...tally.assets.values()].sort(
-    (a, b) => b.movements - a.movements || ((a.address ?? '') < (b.address ?? '') ? -1 : 1),
-  )
+  const all = [...tally.assets.values()].sort(byMovements)
   const isFlagged = ({ address }: AssetTally) => flags.has(address ?? '')
   const worth = worthColumns(figures, { 'worth at the end': ({ assets }) => assets })
   const heads = ['asset', 'kind', 'movements', 'in', 'out', 'net', ...worth.heads, 'remarks']

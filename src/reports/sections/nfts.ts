@@ -2,6 +2,7 @@ import type { Balance } from '../../balances/balances.ts'
 import { isNft } from '../../core/asset.ts'
 import type { Figures } from '../figures.ts'
 import { countCell, counted, type Html, html, tableHtml } from '../html.ts'
+import { byMovements } from '../tally.ts'
 import { assetHtml } from '../view.ts'
 
 /** Ids of one collection that a page shows. */
@@ -10,9 +11,7 @@ const MOST_IDS = 30
 /** NFTs by collection: what came, what went, what is held. No pictures: nothing may be loaded. */
 export function nftsSection(figures: Figures): Html {
   const { tally, balances } = figures
-  const collections = [...tally.assets.values()]
-    .filter(isNft)
-    .sort((a, b) => b.movements - a.movements || ((a.address ?? '') < (b.address ?? '') ? -1 : 1))
+  const collections = [...tally.assets.values()].filter(isNft).sort(byMovements)
   if (collections.length === 0) return html``
   const held = new Map<string, Balance[]>()
   for (const one of balances.balances)
