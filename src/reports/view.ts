@@ -1,7 +1,7 @@
 import { DAY_MS } from '../core/utc.ts'
 import type { Figures } from './figures.ts'
 import { addressHtml, type Html, html, nameHtml, shortAddress } from './html.ts'
-import { KINDS, type Kind } from './tally.ts'
+import { KINDS, type Kind, type Tally } from './tally.ts'
 
 /** What kinds of movement are called. */
 export const KIND_NAMES: Readonly<Record<Kind, string>> = {
@@ -14,9 +14,9 @@ export const KIND_NAMES: Readonly<Record<Kind, string>> = {
 }
 export const KINDS_SHOWN = KINDS.map((kind) => ({ kind, name: KIND_NAMES[kind] }))
 
-/** Symbol of the chain's coin. */
-export const coinOf = ({ manifest, tally }: Figures): string =>
-  manifest.job.nativeSymbol ?? tally.assets.get('native')?.symbol ?? 'coin'
+/** Symbol of the chain's coin; older manifests have none, but the rows of a ledger do. */
+export const coinOf = ({ manifest, tally }: Pick<Figures, 'manifest'> & { tally?: Tally }): string =>
+  manifest.job.nativeSymbol ?? tally?.assets.get('native')?.symbol ?? 'coin'
 
 /** A wallet of the job by its label, or its address shortened. */
 export const walletHtml = ({ labels }: Figures, address: string): Html => labelHtml(labels, address)

@@ -3,7 +3,7 @@ import type { Manifest } from '../../core/manifest.ts'
 import type { Facts, TransactionFacts } from '../facts.ts'
 import { amountHtml, counted, grouped, type Html, html, minuteOf, percent } from '../html.ts'
 import { missingBlocks } from '../reading.ts'
-import { labelHtml } from '../view.ts'
+import { coinOf, labelHtml } from '../view.ts'
 import { headerHtml } from './header.ts'
 import { type Tile, tilesHtml } from './tiles.ts'
 
@@ -26,7 +26,7 @@ function wordsOf({ manifest, labels, transactions }: Facts): Html {
   if (transactions === undefined) return html`${why}`
   if (transactions.count === 0) return html`There is no transaction in these blocks. ${why}`
   const { count, failed, fees, lost } = transactions
-  return html`${counted(count, 'transaction')}, of which ${grouped(failed)} failed, cost their senders ${amountHtml(fees, COIN_DECIMALS)} ${coinOf(manifest)} in fees, ${amountHtml(lost, COIN_DECIMALS)} of it for failures.
+  return html`${counted(count, 'transaction')}, of which ${grouped(failed)} failed, cost their senders ${amountHtml(fees, COIN_DECIMALS)} ${coinOf({ manifest })} in fees, ${amountHtml(lost, COIN_DECIMALS)} of it for failures.
 ${busiestWords(transactions, labels)} ${why}`
 }
 
@@ -35,8 +35,6 @@ function busiestWords({ busiest, count }: TransactionFacts, labels: Facts['label
   if (first === undefined) return html``
   return html`${labelHtml(labels, first.address)} sent most, ${grouped(first.count)} or ${percent(first.count, count)} of them.`
 }
-
-const coinOf = ({ job }: Manifest): string => job.nativeSymbol ?? 'coin'
 
 function blocksTile(manifest: Manifest): Tile[] {
   const { blocks, coverage } = manifest
@@ -59,7 +57,7 @@ function transactionTiles({ manifest, transactions }: Facts): Tile[] {
     [html`${grouped(count)}`, 'transactions', html`${grouped(failed)} failed, ${percent(failed, count)}`],
     [
       html`${amountHtml(fees, COIN_DECIMALS)}`,
-      `${coinOf(manifest)} in fees`,
+      `${coinOf({ manifest })} in fees`,
       html`${amountHtml(lost, COIN_DECIMALS)} of it for failures`,
     ],
     [html`${grouped(senders)}`, 'senders', html`whoever they are`],

@@ -12,7 +12,7 @@ import {
   textCell,
 } from '../html.ts'
 import { coverageBar } from '../pictures.ts'
-import { labelHtml } from '../view.ts'
+import { coinOf, labelHtml } from '../view.ts'
 
 /** Wallets that a page lists. */
 const MOST_WALLETS = 200
@@ -52,13 +52,7 @@ ${coverage.length > MOST_WALLETS ? html`<p class="note">And ${counted(coverage.l
 export function sendersSection({ manifest, labels, transactions }: Facts): Html {
   if (transactions === undefined || transactions.count === 0) return html``
   const { busiest, senders } = transactions
-  const heads = [
-    'sender',
-    'address',
-    'transactions',
-    'failed',
-    `fees, ${manifest.job.nativeSymbol ?? 'coin'}`,
-  ]
+  const heads = ['sender', 'address', 'transactions', 'failed', `fees, ${coinOf({ manifest })}`]
   return html`<section id="senders"><h2>Who sent them</h2>
 ${tableHtml(
   'Those who sent most',
