@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { countBlocks } from '../core/block-ranges.ts'
 import { type Manifest, REJECTS_FILE } from '../core/manifest.ts'
+import type { BlockRange } from '../core/model.ts'
 import { readReports } from '../report/past-runs.ts'
 
 /** How an export was read. */
@@ -30,6 +31,12 @@ type RunFigures = {
 /** How many blocks the service did not have. */
 export const missingBlocks = ({ blocks }: Manifest): number =>
   countBlocks((blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({ from: fromBlock, to: toBlock })))
+
+/** The blocks of the job, up to where most was read of one that has no end. */
+export function rangeOfJob({ job, coverage }: Manifest): BlockRange {
+  const last = coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
+  return { from: job.startBlock, to: job.endBlock ?? last }
+}
 
 /** Runs that a page lists, the newest. */
 const MOST_RUNS = 30

@@ -12,6 +12,7 @@ import {
   textCell,
 } from '../html.ts'
 import { coverageBar } from '../pictures.ts'
+import { rangeOfJob } from '../reading.ts'
 import { coinOf, labelHtml } from '../view.ts'
 
 /** Wallets that a page lists. */
@@ -29,10 +30,10 @@ ${walletsOf(manifest, labels)}
 </section>`
 }
 
-function walletsOf({ coverage, job }: Facts['manifest'], labels: Facts['labels']): Html {
+function walletsOf(manifest: Facts['manifest'], labels: Facts['labels']): Html {
+  const { coverage } = manifest
   if (coverage.length === 0) return html``
-  const last = coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
-  const range = { from: job.startBlock, to: job.endBlock ?? last }
+  const range = rangeOfJob(manifest)
   const busiest = [...coverage].sort(
     (a, b) => b.transactions - a.transactions || (a.address < b.address ? -1 : 1),
   )

@@ -1,5 +1,6 @@
 import { COIN_DECIMALS } from '../../core/asset.ts'
 import type { Coverage } from '../../core/manifest.ts'
+import type { BlockRange } from '../../core/model.ts'
 import type { Figures } from '../figures.ts'
 import {
   addressHtml,
@@ -15,6 +16,7 @@ import {
   textCell,
 } from '../html.ts'
 import { coverageBar, heatMap, sparkline } from '../pictures.ts'
+import { rangeOfJob } from '../reading.ts'
 import { bucketsOf, coinOf, walletHtml, walletText } from '../view.ts'
 import { worthColumns, worthNote } from './worth.ts'
 
@@ -43,12 +45,10 @@ export function walletsSection(figures: Figures): Html {
     'assets',
     ...['first seen', 'last active', 'first funded by', 'read'],
   ]
-  const { startBlock, endBlock } = manifest.job
-  const last = manifest.coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
   const shared = {
     worthOf: worth.cellsOf,
     buckets: bucketsOf(figures),
-    range: { from: startBlock, to: endBlock ?? last },
+    range: rangeOfJob(manifest),
   }
   const rows = shown.map((coverage) => walletRow(figures, coverage, shared))
   return html`<section id="wallets"><h2>Wallets</h2>
@@ -66,7 +66,7 @@ ${heatOf(
 type Shared = {
   worthOf: (wallet: string) => Cell[]
   buckets: ReturnType<typeof bucketsOf>
-  range: { from: number; to: number }
+  range: BlockRange
 }
 
 function walletRow(
