@@ -27,6 +27,9 @@ export type ReportOptions = {
   maxRows?: number
 }
 
+/** The same of a page that goes into no file. */
+export type PageOptions = Omit<ReportOptions, 'out'>
+
 export const REPORT_DEFAULTS = { maxRows: 100_000 } as const satisfies Partial<Required<ReportOptions>>
 
 /** The page's name within an output; it is no part of the export. */
@@ -58,7 +61,7 @@ const FIX = 'Name a file, or leave --out away: the page is then in the output.'
 /** The page itself, and how many rows it holds. Throws as `report` does. */
 export async function renderReport(
   outputs: readonly [string, ...string[]],
-  options: Omit<ReportOptions, 'out'>,
+  options: PageOptions,
 ): Promise<{ page: string; rows: number }> {
   const manifests = await Promise.all(outputs.map(requireManifest))
   if (options.prices !== undefined) requireOneChain(manifests)
@@ -78,9 +81,7 @@ export async function renderReport(
   }
 }
 
-type FilesGiven = Omit<ReportOptions, 'out'>
-
-async function ledgerOf(output: string, title: string, options: FilesGiven): Promise<Article> {
+async function ledgerOf(output: string, title: string, options: PageOptions): Promise<Article> {
   const { opening, labels: names, prices, maxRows = REPORT_DEFAULTS.maxRows } = options
   return ledgerArticle(await figuresOf(output, { opening, names, prices, maxRows }), title)
 }
@@ -88,7 +89,7 @@ async function ledgerOf(output: string, title: string, options: FilesGiven): Pro
 async function factsOnly(
   output: string,
   title: string,
-  { opening, prices, labels }: FilesGiven,
+  { opening, prices, labels }: PageOptions,
 ): Promise<Article> {
   if (opening !== undefined || prices !== undefined)
     throw new ExportError('USAGE', `${output} holds no ledger, which opening balances and prices are for`, {

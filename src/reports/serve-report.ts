@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { toExportError } from '../core/errors.ts'
 import { bindServer, closeServer } from '../core/http-server.ts'
 import { MANIFEST_FILE } from '../core/manifest.ts'
-import { type ReportOptions, renderReport } from './report.ts'
+import { type PageOptions, renderReport } from './report.ts'
 
 /** A report that is shown on this machine; `url` has a path that nobody guesses. */
 export type ServedReport = { url: string; close(): Promise<void> }
@@ -18,7 +18,7 @@ const HOST = '127.0.0.1'
  */
 export async function serveReport(
   outputs: readonly [string, ...string[]],
-  options: Omit<ReportOptions, 'out'> = {},
+  options: PageOptions = {},
 ): Promise<ServedReport> {
   const path = `/${randomBytes(16).toString('hex')}/`
   const pages = remembered(outputs, options)
@@ -31,7 +31,7 @@ export async function serveReport(
 type Pages = () => Promise<string>
 
 /** Renders when a manifest is another one than before; two who ask at once wait for the same page. */
-function remembered(outputs: readonly [string, ...string[]], options: Omit<ReportOptions, 'out'>): Pages {
+function remembered(outputs: readonly [string, ...string[]], options: PageOptions): Pages {
   let made: { of: string; page: Promise<string> } | undefined
   return async () => {
     const of = (await Promise.all(outputs.map(stampOf))).join()
