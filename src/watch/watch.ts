@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { type OpenedService, openService } from '../client/open-service.ts'
 import type { RetryOptions } from '../client/retry.ts'
 import { ExportError, type FailureCode } from '../core/errors.ts'
+import { orAborted } from '../core/follow-signal.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import type { Job } from '../core/model.ts'
 import { counted } from '../report/words.ts'
@@ -106,7 +107,7 @@ async function watch(watched: Watch): Promise<never> {
   })
   try {
     options.onListening?.(receiver.url)
-    return await Promise.race([pacer.start(), aborted(options.signal)])
+    return await orAborted(pacer.start(), options.signal)
   } finally {
     await Promise.all([receiver.close(), pacer.stop()])
   }
@@ -160,13 +161,6 @@ function isPassing(thrown: unknown): thrown is ExportError {
 
 function notices({ job, options }: Watch): (notice: string) => void {
   return (notice) => options.onNotice?.(`${job.name}: ${notice}`)
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
 }
 
 const afterDelay: After = (delayMs, work) => {
