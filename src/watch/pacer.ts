@@ -1,4 +1,5 @@
 import { LONGEST_TIMER_MS } from '../core/longest-timer.ts'
+
 /** Runs something once after a delay in milliseconds, and gives what calls it off. */
 export type After = (delayMs: number, run: () => void) => () => void
 

@@ -152,7 +152,10 @@ async function runOnce(watched: Watch, why: Occasion): Promise<boolean> {
 
 /** What a later try may mend. */
 const PASSING: readonly FailureCode[] = [
-  ...(['SERVICE_UNAVAILABLE', 'PAGE_MALFORMED', 'RATE_LIMITED', 'OUTPUT_LOCKED'] as const),
+  'SERVICE_UNAVAILABLE',
+  'PAGE_MALFORMED',
+  'RATE_LIMITED',
+  'OUTPUT_LOCKED',
 ]
 
 function isPassing(thrown: unknown): thrown is ExportError {
