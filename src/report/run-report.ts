@@ -34,7 +34,8 @@ async function sweepUnfinished(folder: string): Promise<void> {
   for (const name of left) await rm(join(folder, name), { force: true })
 }
 
-type Ended = Omit<RunReport, 'id'>
+/** How one job of a run ended. */
+export type Ended = Omit<RunReport, 'id'>
 
 /** A whole run's outcome with stable field names, for `--json`. Its fields only ever grow. */
 export function summarizeRun({

@@ -1,10 +1,10 @@
 import { countBlocks } from '../core/block-ranges.ts'
-import type { ExportError } from '../core/errors.ts'
 import type { Figures } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
 import { labelsOf } from '../core/named-wallets.ts'
 import { nameOfOutput } from '../store/place.ts'
 import { nextSteps } from './next-steps.ts'
+import type { Ended } from './run-report.ts'
 import { emptyWalletLines } from './wallet-lines.ts'
 import {
   blocksBetween,
@@ -17,8 +17,6 @@ import {
   sized,
 } from './words.ts'
 
-export type Outcome = { job: Job; state: string; error: ExportError | undefined; figures: Figures }
-
 export type SummaryContext = {
   /** Milliseconds since 1970. */
   now: number
@@ -27,13 +25,13 @@ export type SummaryContext = {
 }
 
 /** What a run did, for people: what was written, where, and what to try next. Lines of at most 80 columns. */
-export function summaryText(outcomes: readonly Outcome[], { now, program }: SummaryContext): string {
+export function summaryText(outcomes: readonly Ended[], { now, program }: SummaryContext): string {
   const lines = outcomes.flatMap((outcome) => [...jobLines(outcome, now), ''])
   const done = outcomes.find(({ error }) => error === undefined)
   return [...lines, ...(done === undefined ? [] : nextSteps(done.job, program))].join('\n').trimEnd()
 }
 
-function jobLines({ job, state, error, figures }: Outcome, now: number): string[] {
+function jobLines({ job, state, error, figures }: Ended, now: number): string[] {
   if (error !== undefined) return [`${job.name}: not finished (${error.code})`, ...partialLines(figures)]
   if (state === 'unchanged') return unchangedLines(job, figures)
   const spent = `${counted(figures.requests, 'request')}, ${sized(figures.bytes)}`
