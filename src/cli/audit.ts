@@ -39,7 +39,7 @@ async function audit(word: string, args: AuditArguments): Promise<number> {
   const named = await outputOf(word)
   const { output, name } = named
   return withSignals(args, async ({ log, signal }) => {
-    const access = await accessOfOutput(named, { args, env: process.env, onNotice: log.info })
+    const access = await accessOfOutput(named, { args, onNotice: log.info })
     const service = { ...access, signal, onDetail: log.debug }
     const result = await auditOutput(output, { service, blocks, onProgress: progressOn(log) })
     const seed = blocks === 'all' ? null : blocks.seed

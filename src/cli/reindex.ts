@@ -36,7 +36,7 @@ async function reindex(word: string, args: ReindexArguments): Promise<number> {
   const { output, name } = named
   return withSignals(args, async ({ log, signal }) => {
     const onNotice = dryRun ? log.debug : log.info
-    const access = await accessOfOutput(named, { args, env: process.env, onNotice })
+    const access = await accessOfOutput(named, { args, onNotice })
     const { error, ...result } = await reindexOutput(output, {
       service: { ...access, ...bounds, signal, onDetail: log.debug },
       ...{ olderThanMs, dryRun },

@@ -21,9 +21,9 @@ type KnownService = Omit<Partial<ServiceAccess>, 'apiKey'>
 /** The service by options, then environment, then what is known; the key comes from the environment only. Throws USAGE. */
 export async function readAccess(
   { baseUrl, concurrency }: ServiceArguments,
-  env: NodeJS.ProcessEnv,
   known: KnownService = {},
 ): Promise<ServiceAccess> {
+  const { env } = process
   return {
     baseUrl: baseUrl ?? env.WALLETLAKE_BASE_URL ?? known.baseUrl,
     apiKey: await readApiKey(env),
@@ -33,7 +33,7 @@ export async function readAccess(
   }
 }
 
-type Telling = { args: ServiceArguments; env: NodeJS.ProcessEnv; onNotice: (message: string) => void }
+type Telling = { args: ServiceArguments; onNotice: (message: string) => void }
 
 /**
  * The service that an output came from: options and environment come first, then the job where one is named, then the
@@ -41,11 +41,11 @@ type Telling = { args: ServiceArguments; env: NodeJS.ProcessEnv; onNotice: (mess
  */
 export async function accessOfOutput(
   { output, job }: NamedOutput,
-  { args, env, onNotice }: Telling,
+  { args, onNotice }: Telling,
 ): Promise<ServiceAccess> {
-  if (job !== undefined) return readAccess(args, env, { ...job.service, concurrency: job.concurrency })
+  if (job !== undefined) return readAccess(args, { ...job.service, concurrency: job.concurrency })
   const last = await readLastService(output)
-  const isNamed = args.baseUrl !== undefined || env.WALLETLAKE_BASE_URL !== undefined
+  const isNamed = args.baseUrl !== undefined || process.env.WALLETLAKE_BASE_URL !== undefined
   if (last !== undefined && !isNamed) onNotice(`asking ${last.baseUrl}, the service of the last run`)
-  return readAccess(args, env, last)
+  return readAccess(args, last)
 }

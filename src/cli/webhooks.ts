@@ -56,7 +56,7 @@ async function choose(file: string | undefined, { allOfUrl, ...args }: WebhooksA
     const isBelow = (webhook: { url: string }) => webhook.url === url || webhook.url.startsWith(`${url}/`)
     const find = async ({ client, signal }: OpenedService) =>
       (await findWebhooks(client, isBelow, signal)) ?? cannotList()
-    return { access: await readAccess(args, process.env), find }
+    return { access: await readAccess(args), find }
   }
   const [job] = await readJobs([file], args)
   if (job === undefined) throw new ExportError('USAGE', `no job ${file}`)
