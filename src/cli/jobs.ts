@@ -80,6 +80,13 @@ export async function readJobs(
   return read.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 }
 
+/** Reads the job of a command that takes one alone. Throws as `readJobs` does. */
+export async function readOneJob(file: string, overrides: Overrides): Promise<Job> {
+  const [job] = await readJobs([file], overrides)
+  if (job === undefined) throw new ExportError('USAGE', `no job ${file}`)
+  return job
+}
+
 /** Of a command's options those that override a job. */
 function overridesAmong(options: Overrides): JobOverrides {
   return Object.fromEntries(Object.entries(options).filter(([name]) => OVERRIDE_NAMES.includes(name)))

@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander'
-import { ExportError } from '../core/errors.ts'
 import { readApiKey } from '../job/read-api-key.ts'
 import { readWebhookSecret } from '../job/read-webhook-secret.ts'
 import type { Log } from '../report/log.ts'
@@ -8,7 +7,7 @@ import { type WatchOptions, watchJob } from '../watch/watch.ts'
 import { readCount, readDuration } from './amounts.ts'
 import { readEndpoint } from './endpoint.ts'
 import { addExamples } from './examples.ts'
-import { type Overrides, overrideOptions, readJobs } from './jobs.ts'
+import { type Overrides, overrideOptions, readOneJob } from './jobs.ts'
 import { type LogArguments, logOptions, withSignals } from './log.ts'
 import { readReceiverUrl } from './receiver-url.ts'
 
@@ -57,8 +56,7 @@ WALLETLAKE_WEBHOOK_SECRET_FILE names, or else the service.
 \`webhooks remove <job>\` ends the webhooks.`
 
 async function watch(file: string, args: WatchArguments): Promise<void> {
-  const [job] = await readJobs([file], args)
-  if (job === undefined) throw new ExportError('USAGE', `no job ${file}`)
+  const job = await readOneJob(file, args)
   const given = {
     receiverUrl: readReceiverUrl('receiver-url', args.receiverUrl),
     listen: readEndpoint('listen', args.listen, {

@@ -7,7 +7,7 @@ import { counted } from '../report/words.ts'
 import { dropWebhook } from '../watch/drop-webhook.ts'
 import { type FoundWebhook, findWebhooks } from '../watch/find-webhooks.ts'
 import { rememberedWebhooks, webhooksOfJob } from '../watch/job-webhooks.ts'
-import { type Overrides, overrideOptions, readJobs } from './jobs.ts'
+import { type Overrides, overrideOptions, readOneJob } from './jobs.ts'
 import { type LogArguments, logOptions, withSignals } from './log.ts'
 import { readReceiverUrl } from './receiver-url.ts'
 import { readAccess } from './service.ts'
@@ -58,8 +58,7 @@ async function choose(file: string | undefined, { allOfUrl, ...args }: WebhooksA
       (await findWebhooks(client, isBelow, signal)) ?? cannotList()
     return { access: await readAccess(args), find }
   }
-  const [job] = await readJobs([file], args)
-  if (job === undefined) throw new ExportError('USAGE', `no job ${file}`)
+  const job = await readOneJob(file, args)
   const isOurs = await webhooksOfJob(job)
   const find = async ({ client, signal }: OpenedService) =>
     (await findWebhooks(client, isOurs, signal)) ?? (await rememberedWebhooks(job))
