@@ -23,7 +23,9 @@ export function omitted(movement: Movement, reason: string): Omitted {
 
 export type LineWriter = {
   header: string
-  /** The text of a line with its end; undefined where the format cannot hold it. */
+  /** Whether the format can hold a line; nothing is told of it. */
+  holds(line: Line): boolean
+  /** The text of a line with its end; undefined, and told, where the format cannot hold it. */
   write(line: Line): string | undefined
 }
 
@@ -42,9 +44,12 @@ export function createLineWriter(options: WriterOptions): LineWriter {
   const cells = preset.columns.map(([, role]) => CELLS[role])
   return {
     header: csvLine(headersOf(preset, { currency: prices?.currency, coin })),
+    holds: (line) => attempt(line, writing).reason === undefined,
     write: (line) => {
-      const amounts = writeAmounts(line, writing)
-      if (amounts === undefined) return undefined
+      const { amounts, reason, cuts, unpriced } = attempt(line, writing)
+      for (const asset of unpriced ?? []) options.onUnpriced(asset)
+      if (reason !== undefined) return omitLine(line, reason, options)
+      for (const cut of cuts ?? []) options.onOmitted(cut)
       let text = ''
       for (let at = 0; at < cells.length; at += 1)
         text += (at === 0 ? '' : ',') + cells[at]?.(line, amounts, context)
@@ -55,35 +60,44 @@ export function createLineWriter(options: WriterOptions): LineWriter {
 
 const PRICED: ReadonlySet<Role> = new Set(['worth', 'inWorth', 'outWorth', 'feeWorth', 'price'])
 
-/** The price of a side, where the format has a column for it and the user has given prices. */
-function priceReader({ preset, prices, onUnpriced }: WriterOptions) {
-  if (prices === undefined || !preset.columns.some(([, role]) => PRICED.has(role))) return () => undefined
-  return ({ asset }: Side, { time }: Movement) => {
-    const price = prices.at(asset, time)
-    if (price === undefined && !isNft(asset)) onUnpriced(asset)
-    return price
-  }
+/** Finds the price of a side; undefined where the format has no column for it, or the user has given no prices. */
+function priceReader({ preset, prices }: WriterOptions) {
+  if (prices === undefined || !preset.columns.some(([, role]) => PRICED.has(role))) return undefined
+  return ({ asset }: Side, { time }: Movement) => prices.at(asset, time)
 }
 
-type Writing = WriterOptions & { priceOf: (side: Side, movement: Movement) => string | undefined }
+type Writing = WriterOptions & { priceOf: ReturnType<typeof priceReader> }
 
-/** The amounts of a line; undefined, and told, where one of them cannot be written. What is cut off is told too. */
-function writeAmounts(line: Line, writing: Writing): Amounts | undefined {
+/** What became of the amounts of a line. */
+type Attempt = {
+  amounts: Amounts
+  /** Why one of them cannot be written; undefined where all can. */
+  reason: string | undefined
+  /** What is cut off. */
+  cuts: Omitted[] | undefined
+  /** Assets that would have their price in the file, and have none. */
+  unpriced: Asset[] | undefined
+}
+
+/** Writes the amounts of a line, up to the first that cannot be written; tells nobody. */
+function attempt(line: Line, writing: Writing): Attempt {
   const amounts: Amounts = { in: '', out: '', fee: '', inPrice: undefined, outPrice: undefined }
-  let cuts: Omitted[] | undefined
+  const done: Attempt = { amounts, reason: undefined, cuts: undefined, unpriced: undefined }
   for (const way of ['in', 'out', 'fee'] as const) {
     const side = line[way]
     if (side === undefined) continue
     const written = writeSide(side, writing)
-    if (typeof written === 'string') return omitLine(line, written, writing)
+    if (typeof written === 'string') return { ...done, reason: written }
     amounts[way] = written.text
-    if (written.cut !== 0n) cuts = [...(cuts ?? []), cutOff(line, { side, written, isOut: way !== 'in' })]
-    if (way !== 'fee') amounts[`${way}Price`] = writing.priceOf(side, line.movements[0])
+    if (written.cut !== 0n)
+      done.cuts = [...(done.cuts ?? []), cutOff(line, { side, written, isOut: way !== 'in' })]
+    if (way === 'fee' || writing.priceOf === undefined) continue
+    const price = writing.priceOf(side, line.movements[0])
+    amounts[`${way}Price`] = price
+    if (price === undefined && !isNft(side.asset)) done.unpriced = [...(done.unpriced ?? []), side.asset]
   }
-  if (writing.preset.needsPrices && !isPriced(line, amounts))
-    return omitLine(line, 'there is no price', writing)
-  for (const cut of cuts ?? []) writing.onOmitted(cut)
-  return amounts
+  if (writing.preset.needsPrices && !isPriced(line, amounts)) done.reason = 'there is no price'
+  return done
 }
 
 const isPriced = (line: Line, { inPrice, outPrice }: Amounts) =>

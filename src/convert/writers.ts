@@ -2,7 +2,9 @@ import { ExportError } from '../core/errors.ts'
 import { JOURNALS } from './journal.ts'
 import { openJournalWriter } from './journal-writer.ts'
 import { knownTypes, readLabels } from './labels.ts'
-import { linesOf } from './lines.ts'
+import type { LineWriter } from './line-writer.ts'
+import { type LineOptions, linesOf } from './lines.ts'
+import type { Movement } from './movement.ts'
 import { besideOut, type ConvertOptions } from './options.ts'
 import { openPlaceholders, type Placeholders } from './placeholders.ts'
 import type { Preset } from './preset.ts'
@@ -36,23 +38,33 @@ async function openCsvWriter(preset: Preset, opening: Opening): Promise<TextWrit
   const { labelOf, unmatched } = await readLabels(labels, knownTypes(preset))
   const placeholders = await placeholdersFor(preset, options)
   const writer = lineWriterFor(preset, opening, placeholders.nameOf)
+  const writePart = linesWriter(writer, { pairsSwaps, labelOf })
   return {
     head: writer.header,
     parts: undefined,
-    write: (movements) =>
-      byWallet(movements).map((part) => {
-        const piece: Piece = { wallet: part[0], text: '', lines: 0 }
-        for (const line of linesOf(part, { pairsSwaps, labelOf })) {
-          const text = writer.write(line)
-          if (text === undefined) continue
-          piece.text += text
-          piece.lines += 1
-        }
-        return piece
-      }),
+    write: (movements) => byWallet(movements).map(writePart),
     unmatchedLabels: unmatched,
     save: () => placeholders.save(),
     close: async () => {},
+  }
+}
+
+/** Writes what one wallet did in one transaction. Where the format cannot hold a swap, it may hold one side of it. */
+function linesWriter(writer: LineWriter, options: LineOptions) {
+  const linesIn = (part: readonly Movement[]) => {
+    const lines = linesOf(part, options)
+    const isHeld = lines.every((line) => line.kind !== 'swap' || writer.holds(line))
+    return isHeld ? lines : linesOf(part, { ...options, pairsSwaps: false })
+  }
+  return (part: [Movement, ...Movement[]]): Piece => {
+    const piece: Piece = { wallet: part[0], text: '', lines: 0 }
+    for (const line of linesIn(part)) {
+      const text = writer.write(line)
+      if (text === undefined) continue
+      piece.text += text
+      piece.lines += 1
+    }
+    return piece
   }
 }
 

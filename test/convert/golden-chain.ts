@@ -180,6 +180,43 @@ export const GOLDEN_CHAIN: readonly JsonObject[] = [
   ),
 ]
 
+/** Swaps of which one side or both fit some formats or none, and in the end one that fits all. */
+export const UNHELD_SWAPS: readonly JsonObject[] = [
+  transaction(
+    { at: '2024-01-01T00:00:00Z', parties: [FRIEND, ANN], value: 100n * ETHER },
+    { erc20: [erc20(USDC, [FRIEND, ANN], 5_000n * DOLLARS)] },
+  ),
+  transaction(
+    { at: '2024-01-02T00:00:00Z', parties: [ANN, ROUTER], value: 2n * ETHER, method: 'buy()' },
+    { erc20: [erc20(NAMELESS, [ROUTER, ANN], 12_345n)], internal: [coins([ROUTER, ANN], ETHER / 2n)] },
+  ),
+  transaction(
+    { at: '2024-01-03T00:00:00Z', parties: [ANN, ROUTER], method: 'sell()' },
+    { erc20: [erc20(NAMELESS, [ANN, ROUTER], 2_345n)], internal: [coins([ROUTER, ANN], ETHER)] },
+  ),
+  transaction(
+    { at: '2024-01-04T00:00:00Z', parties: [ANN, ROUTER], method: 'swapExactTokensForTokens(…)' },
+    {
+      erc20: [
+        erc20(NAMELESS, [ANN, ROUTER], 1_000n),
+        erc20({ address: address('9') }, [ROUTER, ANN], 1_000_000n),
+      ],
+    },
+  ),
+  transaction(
+    { at: '2024-01-05T00:00:00Z', parties: [ANN, ROUTER], value: ETHER, method: 'buy()' },
+    { erc20: [erc20(WETH, [ROUTER, ANN], 10n ** 73n + 1n)] },
+  ),
+  transaction(
+    { at: '2024-01-06T00:00:00Z', parties: [ANN, ROUTER], method: SWAP },
+    { erc20: [erc20(USDC, [ANN, ROUTER], 5n * DOLLARS), erc20(LONG, [ROUTER, ANN], 1n)] },
+  ),
+  transaction(
+    { at: '2024-01-07T00:00:00Z', parties: [ANN, ROUTER], value: ETHER, method: SWAP },
+    { erc20: [erc20(USDC, [ROUTER, ANN], 7n * DOLLARS)] },
+  ),
+]
+
 /** Prices of some days: none for WETH.e, and none that is young enough for the last days. */
 export const GOLDEN_PRICES = [
   ...[

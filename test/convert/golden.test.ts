@@ -4,14 +4,12 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/convert/check-file.ts'
 import { convert } from '../../src/convert/convert.ts'
 import { PRESET_NAMES } from '../../src/convert/writers.ts'
-import type { Job } from '../../src/core/model.ts'
 import { run } from '../../src/run/run.ts'
-import { createDataService } from '../../src/service/create-data-service.ts'
-import { listen } from '../../src/service/listen.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
-import { GOLDEN_CHAIN, GOLDEN_PRICES, WALLETS } from './golden-chain.ts'
+import { GOLDEN_CHAIN, GOLDEN_PRICES } from './golden-chain.ts'
+import { exportMadeUp } from './made-up-export.ts'
 
 /** Busy senders of the two mainnet blocks. */
 const MAINNET = [
@@ -31,34 +29,10 @@ const outputs = {
 beforeAll(async () => {
   writeFileSync(prices, GOLDEN_PRICES)
   await exportDemo(outputs.demo, { endBlock: 6 })
-  await exported({
-    ...testJob({ addresses: MAINNET, chain: '1', nativeSymbol: 'ETH', output: outputs.mainnet }),
-    ...{ startBlock: 17_173_049, endBlock: 17_173_051 },
-  })
-  await exportMadeUp(outputs['made-up'])
+  const mainnet = testJob({ addresses: MAINNET, chain: '1', nativeSymbol: 'ETH', output: outputs.mainnet })
+  expect((await run([{ ...mainnet, startBlock: 17_173_049, endBlock: 17_173_051 }])).code).toBeUndefined()
+  await exportMadeUp(outputs['made-up'], GOLDEN_CHAIN)
 })
-
-async function exported(job: Job): Promise<void> {
-  expect((await run([job])).code).toBeUndefined()
-}
-
-async function exportMadeUp(output: string): Promise<void> {
-  const made = await listen(createDataService({ chains: { made: GOLDEN_CHAIN } }), { port: 0 })
-  try {
-    const service = { baseUrl: made.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
-    const job = testJob({
-      addresses: [],
-      chain: 'made',
-      endBlock: 200,
-      nativeSymbol: 'AVAX',
-      output,
-      service,
-    })
-    await exported({ ...job, wallets: WALLETS })
-  } finally {
-    await made.close()
-  }
-}
 
 /** All that a conversion wrote, one file after the other. */
 function textOf(out: string): string {

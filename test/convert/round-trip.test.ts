@@ -1,21 +1,30 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/convert/check-file.ts'
 import { convert } from '../../src/convert/convert.ts'
+import { PRESETS } from '../../src/convert/presets/index.ts'
 import { PRESET_NAMES } from '../../src/convert/writers.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
+import { UNHELD_SWAPS } from './golden-chain.ts'
+import { exportMadeUp } from './made-up-export.ts'
 
 const folder = suiteFolder()
-const outputs = { csv: join(folder, 'csv'), parquet: join(folder, 'parquet') }
+const outputs = {
+  csv: join(folder, 'csv'),
+  parquet: join(folder, 'parquet'),
+  swaps: join(folder, 'swaps'),
+}
 let ledger: TextRow[] = []
 
 beforeAll(async () => {
   await exportDemo(outputs.csv, { endBlock: 160 })
   await exportDemo(outputs.parquet, { endBlock: 160, format: 'parquet', compression: 'zstd' })
+  await exportMadeUp(outputs.swaps, UNHELD_SWAPS)
   ledger = await readCsvTable(outputs.csv, 'ledger')
 })
 
@@ -95,10 +104,58 @@ function assetOf(name: string, placeholders: ReadonlyMap<string, string>): strin
 }
 
 async function converted(to: string, output = outputs.csv) {
-  const out = join(folder, `${to}-${output.endsWith('csv') ? 'csv' : 'parquet'}`)
-  const result = await convert(output, { to, out, swaps: to === 'rotki' ? undefined : 'off' })
+  const out = join(folder, `${to}-${basename(output)}`)
+  const swaps = to === 'rotki' || output === outputs.swaps ? undefined : 'off'
+  const result = await convert(output, { to, out, swaps })
   return { out, ...result }
 }
+
+type Conversion = Awaited<ReturnType<typeof converted>>
+
+/** Of the made-up swaps, what has no decimals, and what some formats cannot hold beside. */
+const NAMELESS = [
+  ['', '12345'],
+  ['', '-2345'],
+  ['', '-1000'],
+  ['', '1000000'],
+]
+const LEFT_OUT: Record<string, string[][]> = {
+  bittytax: [...NAMELESS, ['WETH.e', String(10n ** 73n + 1n)]],
+  cointracker: [...NAMELESS, ['LONG', '1']],
+}
+
+/** What a file and its list of what was left out come to, by asset, in its smallest unit. */
+function fileSums(to: string, { out, omittedFile }: Conversion): Map<string, bigint> {
+  const map = to === 'koinly' ? recordsOf(`${out}.assets.csv`) : []
+  const placeholders = new Map(
+    map.map((row) => [row.placeholder ?? '', keyOf(row.asset_address ?? '', row.token_id ?? '')]),
+  )
+  const sums = new Map<string, Fraction>()
+  const columns = COLUMNS[to]
+  for (const row of recordsOf(out)) {
+    if (columns === undefined) {
+      const isOut = /^(Withdrawal|Spend|send|fee)$/.test(row.Type ?? '')
+      const [amount, name] = [row.Amount ?? row['Base Amount'], row.Currency ?? row['Base Currency']]
+      add(sums, assetOf(name ?? '', placeholders), amount ?? '', isOut)
+      const [gone = '', paid = ''] = [row['Quote Amount (Optional)'], row['Quote Currency (Optional)']]
+      add(sums, assetOf(paid, placeholders), gone, true)
+      continue
+    }
+    for (const way of ['in', 'out', 'fee'] as const) {
+      const [amount = '', asset = ''] = columns[way] ?? []
+      add(sums, assetOf(row[asset] ?? '', placeholders), row[amount] ?? '', way !== 'in')
+    }
+  }
+  const found = inUnits(sums)
+  for (const { asset_address, token_id, value } of listedIn(omittedFile)) {
+    const key = keyOf(asset_address ?? '', token_id ?? '')
+    found.set(key, (found.get(key) ?? 0n) + BigInt(value ?? ''))
+  }
+  return found
+}
+
+const listedIn = (omittedFile: string | undefined) =>
+  omittedFile === undefined ? [] : recordsOf(omittedFile)
 
 describe.for(
   PRESET_NAMES.filter(
@@ -106,33 +163,8 @@ describe.for(
   ),
 )('a file for %s', (to) => {
   test('has with what is listed as left out the very sums of the ledger', async () => {
-    const { out, omittedFile } = await converted(to)
     const expected = ledgerSums(ledger)
-    const map = to === 'koinly' ? recordsOf(`${out}.assets.csv`) : []
-    const placeholders = new Map(
-      map.map((row) => [row.placeholder ?? '', keyOf(row.asset_address ?? '', row.token_id ?? '')]),
-    )
-    const sums = new Map<string, Fraction>()
-    const columns = COLUMNS[to]
-    for (const row of recordsOf(out)) {
-      if (columns === undefined) {
-        const isOut = /^(Withdrawal|Spend|send|fee)$/.test(row.Type ?? '')
-        const [amount, name] = [row.Amount ?? row['Base Amount'], row.Currency ?? row['Base Currency']]
-        add(sums, assetOf(name ?? '', placeholders), amount ?? '', isOut)
-        continue
-      }
-      for (const way of ['in', 'out', 'fee'] as const) {
-        const [amount = '', asset = ''] = columns[way] ?? []
-        add(sums, assetOf(row[asset] ?? '', placeholders), row[amount] ?? '', way !== 'in')
-      }
-    }
-    const found = inUnits(sums)
-    for (const { asset_address, token_id, value } of omittedFile === undefined
-      ? []
-      : recordsOf(omittedFile)) {
-      const key = keyOf(asset_address ?? '', token_id ?? '')
-      found.set(key, (found.get(key) ?? 0n) + BigInt(value ?? ''))
-    }
+    const found = fileSums(to, await converted(to))
     expect(notZero(found)).toEqual(notZero(expected))
     expect(found.size).toBeGreaterThan(20)
   })
@@ -140,12 +172,40 @@ describe.for(
   test('has a line for every row of the ledger that it does not list, in its order', async () => {
     const { out, movements, lines, omittedFile } = await converted(to)
     expect(movements).toBe(ledger.length)
-    const left = omittedFile === undefined ? [] : recordsOf(omittedFile)
-    const whole = left.filter(({ reason }) => !/cut off/.test(reason ?? ''))
+    const whole = listedIn(omittedFile).filter(({ reason }) => !/cut off/.test(reason ?? ''))
     expect(lines + whole.length).toBe(ledger.length)
     const rows = recordsOf(out)
     expect(rows).toHaveLength(lines)
   })
+})
+
+describe.for(PRESETS.filter(({ holdsSwaps }) => holdsSwaps))(
+  'swaps of what $name cannot hold',
+  ({ name: to }) => {
+    test('leave out the side that it cannot hold, and have the sums of the ledger', async () => {
+      const conversion = await converted(to, outputs.swaps)
+      const expected = ledgerSums(await readCsvTable(outputs.swaps, 'ledger'))
+      expect(notZero(fileSums(to, conversion))).toEqual(notZero(expected))
+      const left = listedIn(conversion.omittedFile).filter(({ reason }) => !/cut off/.test(reason ?? ''))
+      expect(left.map(({ asset_symbol, value }) => [asset_symbol, value])).toEqual(LEFT_OUT[to] ?? NAMELESS)
+    })
+  },
+)
+
+test('a swap that a format cannot hold has the lines and labels that it has with swaps off', async () => {
+  const labels = join(folder, 'labels.csv')
+  writeFileSync(labels, 'match,type\nbuy(),Gift-Sent\n')
+  const [paired = [], apart] = await Promise.all(
+    [undefined, 'off' as const].map(async (swaps) => {
+      const out = join(folder, `labelled-${swaps}`)
+      await convert(outputs.swaps, { to: 'bittytax', out, labels, swaps })
+      return recordsOf(out)
+    }),
+  )
+  const lines = paired.filter(({ Type }) => Type !== 'Trade')
+  expect(paired.length - lines.length).toBe(2)
+  expect(apart?.filter((line) => lines.some((one) => isDeepStrictEqual(one, line)))).toEqual(lines)
+  expect(lines.filter(({ Type }) => Type === 'Gift-Sent')).toHaveLength(3)
 })
 
 describe.for(PRESET_NAMES.filter((name) => name !== 'rp2' && name !== 'etherscan'))('a file for %s', (to) => {
