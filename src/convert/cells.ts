@@ -3,7 +3,7 @@ import { needsQuotes, quoteCsv } from '../core/csv-text.ts'
 import { keepingLast } from '../core/keeping-last.ts'
 import { shiftDecimal } from '../flatten/decimal.ts'
 import type { Prices } from '../prices/prices.ts'
-import { worthOf } from '../prices/worth.ts'
+import { priceOfGot, worthOf } from '../prices/worth.ts'
 import { caipName, collectionName, safeText, tickerName } from './asset-name.ts'
 import type { Line, Side } from './lines.ts'
 import type { Asset, Movement } from './movement.ts'
@@ -78,9 +78,9 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
     isFeeApart(line, context) ? '' : worthOfSide(line.out, outPrice, context),
   feeWorth: (line, { outPrice }, context) =>
     isFeeApart(line, context) ? worthOfSide(line.out, outPrice, context) : '',
-  price: ({ in: came }, { inPrice, outPrice }) => (came === undefined ? outPrice : inPrice) ?? '',
-  priceCurrency: ({ in: came }, { inPrice, outPrice }, { prices }) =>
-    (came === undefined ? outPrice : inPrice) === undefined ? '' : (prices?.currency ?? ''),
+  price: (line, amounts) => priceOfLine(line, amounts) ?? '',
+  priceCurrency: (line, amounts, { prices }) =>
+    priceOfLine(line, amounts) === undefined ? '' : (prices?.currency ?? ''),
   contract: ({ in: came, out: gone }) => (came ?? gone)?.asset.address ?? '',
   inContract: (line) => line.in?.asset.address ?? '',
   outContract: (line) => line.out?.asset.address ?? '',
@@ -135,6 +135,17 @@ function worthOfLine(line: Line, { inPrice, outPrice }: Amounts, context: CellCo
 function worthOfSide(side: Side | undefined, price: string | undefined, { preset }: CellContext): string {
   if (side === undefined || price === undefined || side.asset.decimals === null) return ''
   return withPoint(worthOf(side.value, side.asset.decimals, price), preset.numbers)
+}
+
+/** The price of what came in, or of what went out alone; where what came in has none, what went out for it makes one. */
+export function priceOfLine(
+  { in: came, out: gone }: Line,
+  { inPrice, outPrice }: Amounts,
+): string | undefined {
+  if (came === undefined || inPrice !== undefined) return came === undefined ? outPrice : inPrice
+  const [got, given] = [came.asset.decimals, gone?.asset.decimals ?? null]
+  if (gone === undefined || outPrice === undefined || got === null || given === null) return undefined
+  return priceOfGot({ value: came.value, decimals: got }, { value: gone.value, decimals: given }, outPrice)
 }
 
 const walletName = (address: string, { walletNames }: CellContext) =>

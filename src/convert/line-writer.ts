@@ -1,6 +1,6 @@
 import { isNft } from '../core/asset.ts'
 import { csvLine } from '../core/csv-text.ts'
-import { type Amounts, CELLS, type CellContext } from './cells.ts'
+import { type Amounts, CELLS, type CellContext, priceOfLine } from './cells.ts'
 import { type HeaderWords, headersOf } from './headers.ts'
 import { instantWriter } from './instant.ts'
 import type { Line, Side } from './lines.ts'
@@ -96,12 +96,10 @@ function attempt(line: Line, writing: Writing): Attempt {
     amounts[`${way}Price`] = price
     if (price === undefined && !isNft(side.asset)) done.unpriced = [...(done.unpriced ?? []), side.asset]
   }
-  if (writing.preset.needsPrices && !isPriced(line, amounts)) done.reason = 'there is no price'
+  if (writing.preset.needsPrices && !/[1-9]/.test(priceOfLine(line, amounts) ?? ''))
+    done.reason = 'there is no price'
   return done
 }
-
-const isPriced = (line: Line, { inPrice, outPrice }: Amounts) =>
-  /[1-9]/.test((line.in === undefined ? outPrice : inPrice) ?? '')
 
 function omitLine({ movements }: Line, reason: string, { onOmitted }: WriterOptions): undefined {
   for (const movement of movements) onOmitted(omitted(movement, reason))

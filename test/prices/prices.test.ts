@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readPrices } from '../../src/prices/prices.ts'
-import { worthOf } from '../../src/prices/worth.ts'
+import { priceOfGot, worthOf } from '../../src/prices/worth.ts'
 import { COIN, nft, token } from '../convert/made-up.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
@@ -91,4 +91,24 @@ describe('what an amount is worth', () => {
       expect(worthOf(value, decimals, price)).toBe(is)
     },
   )
+})
+
+describe('the price of what was got for something else', () => {
+  const whole = { value: 1n, decimals: 0 }
+  test.for([
+    { got: { value: 25n, decimals: 1 }, given: { value: 500n, decimals: 2 }, price: '1.5', is: '3' },
+    { got: { value: 3n, decimals: 0 }, given: whole, price: '2', is: '0.666666666666666667' },
+    { got: { value: 2n, decimals: 0 }, given: whole, price: `0.${'1'.padStart(18, '0')}`, is: undefined },
+    {
+      got: { value: 2n, decimals: 0 },
+      given: whole,
+      price: `0.${'3'.padStart(18, '0')}`,
+      is: `0.${'2'.padStart(18, '0')}`,
+    },
+    { got: whole, given: { value: 1n, decimals: 255 }, price: '1', is: undefined },
+    { got: { value: 1n, decimals: 255 }, given: whole, price: '7', is: `7${'0'.repeat(255)}` },
+    { got: whole, given: whole, price: '0', is: '0' },
+  ])('is divided exactly: $given.value at $price for $got.value is $is', ({ got, given, price, is }) => {
+    expect(priceOfGot(got, given, price)).toBe(is)
+  })
 })
