@@ -1,25 +1,51 @@
 import type { OpenedExport } from '../read/open-export.ts'
-import { assetKey } from './movement.ts'
+import { type Asset, assetKey } from './movement.ts'
+import type { NumberRules } from './plain-number.ts'
+
+/** Why a program cannot hold an asset, whatever the amount; undefined where it can. */
+export type Refuses = (asset: Asset) => string | undefined
+
+/**
+ * Refuses assets whose sums may have more digits than the program's numbers. Reads the whole ledger where the rules have such
+ * a number, and nothing where they do not.
+ */
+export async function refusalOfSums(
+  { name, numbers }: { name: string; numbers: NumberRules },
+  opened: OpenedExport,
+): Promise<Refuses> {
+  if (numbers.maxSumDigits === undefined) return () => undefined
+  const beyond = await assetsBeyond(numbers, opened)
+  const reason = `more than ${numbers.maxSumDigits} digits, which ${name} rounds`
+  return (asset) => (beyond.has(assetKey({ ...asset, tokenId: null })) ? reason : undefined)
+}
 
 /**
  * Assets whose amounts, added up in any way, may have more digits than a program's numbers: by key, those of a collection
- * together. All of the export counts, so that each year's journal has the same assets.
+ * together. All of the export counts, so that each year's file has the same assets.
  */
-export async function assetsBeyond(
-  digits: number,
+async function assetsBeyond(
+  { maxSumDigits = Number.POSITIVE_INFINITY, maxDecimals = 255 }: NumberRules,
   { eachFile, rows }: OpenedExport,
 ): Promise<ReadonlySet<string>> {
-  await rows.run('CREATE TABLE digits (type VARCHAR, address VARCHAR, sum BIGNUM, zeros BIGINT)')
+  await rows.run(
+    'CREATE OR REPLACE TABLE digits (type VARCHAR, address VARCHAR, decimals INTEGER, sum BIGNUM, zeros BIGINT)',
+  )
   await eachFile(
     'ledger',
     (source) =>
-      `INSERT INTO digits SELECT asset_type, asset_address, sum(ltrim(value, '-')::BIGNUM), ` +
-      `min(length(value) - length(rtrim(value, '0'))) FROM ${source} GROUP BY ALL`,
+      `INSERT INTO digits SELECT asset_type, asset_address, min(asset_decimals::INTEGER), ` +
+      `sum(ltrim(value, '-')::BIGNUM), min(length(value) - length(rtrim(value, '0'))) ` +
+      `FROM ${source} GROUP BY ALL`,
   )
   const found = await rows.all(
-    'SELECT type, address, sum(sum)::VARCHAR AS sum, min(zeros)::INTEGER AS zeros FROM digits GROUP BY ALL',
+    'SELECT type, address, coalesce(min(decimals), 0)::INTEGER AS decimals, sum(sum)::VARCHAR AS sum, ' +
+      'min(zeros)::INTEGER AS zeros FROM digits GROUP BY ALL',
   )
-  const isBeyond = ({ sum, zeros }: (typeof found)[number]) => String(sum).length - Number(zeros) > digits
+  const isBeyond = ({ sum, zeros, decimals }: (typeof found)[number]) => {
+    // What is cut off beyond the decimals leaves zeros.
+    const empty = Math.max(Number(zeros), Number(decimals) - maxDecimals)
+    return String(sum).length - empty > maxSumDigits
+  }
   return new Set(
     found.filter(isBeyond).map(({ type, address }) =>
       assetKey({

@@ -1,10 +1,10 @@
 import { fungibleAssets } from '../prices/fungible-assets.ts'
-import { assetsBeyond } from './beyond-digits.ts'
+import { refusalOfSums } from './beyond-digits.ts'
 import { digitsApart } from './first-digits.ts'
 import { createJournalWriter, type JournalForm } from './journal.ts'
 import { readLabels } from './labels.ts'
 import { linesOf } from './lines.ts'
-import { assetKey, type Movement } from './movement.ts'
+import type { Movement } from './movement.ts'
 import { byWallet, type Opening, type TextWriter } from './text-writer.ts'
 
 /** Opens the writer of a journal, of one for each wallet if wanted: each declares what it uses. */
@@ -13,11 +13,7 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
   const walletDigits = digitsApart(opened.manifest.coverage.map(({ address }) => address))
   // Of a journal, labels are accounts.
   const { labelOf, unmatched } = await readLabels(options.labels, form.accountRule)
-  const beyond = form.name === 'beancount' ? await assetsBeyond(28, opened) : new Set<string>()
-  const refuses: Parameters<typeof createJournalWriter>[0]['refuses'] = (asset) =>
-    beyond.has(assetKey({ ...asset, tokenId: null }))
-      ? 'more than 28 digits, which beancount rounds'
-      : undefined
+  const refuses = await refusalOfSums(form, opened)
   const writers = new Map<string, ReturnType<typeof createJournalWriter>>()
   const writerOf = (file: string) => {
     const writer = writers.get(file) ?? createJournalWriter({ form, walletDigits, refuses, onOmitted })

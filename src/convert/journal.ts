@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import { isNft } from '../core/asset.ts'
 import { digitsOf, safeText, tickerName } from './asset-name.ts'
+import type { Refuses } from './beyond-digits.ts'
 import { firstDigits } from './first-digits.ts'
 import type { AccountRule } from './labels.ts'
 import { type Omitted, omitted } from './line-writer.ts'
 import type { Line } from './lines.ts'
 import type { Asset, Movement } from './movement.ts'
-import { whyUnwritten, writeAmount } from './plain-number.ts'
+import { type NumberRules, whyUnwritten, writeAmount } from './plain-number.ts'
 
 /** A plain text accounting program's journal. */
 export type JournalForm = {
@@ -28,6 +29,7 @@ export type JournalForm = {
   price(price: DayPrice): string
   /** Characters of a number, at most. */
   longestNumber: number
+  numbers: NumberRules
   source: string
   rulesOf: string
 }
@@ -43,7 +45,7 @@ export type JournalOptions = {
   /** What tells a wallet from others, by address. */
   walletDigits: ReadonlyMap<string, string>
   /** Assets that the program cannot hold exactly, with the reason. */
-  refuses: (asset: Asset) => string | undefined
+  refuses: Refuses
   onOmitted: (omitted: Omitted) => void
 }
 
@@ -88,8 +90,8 @@ function writeMovement(movement: Movement, { form, walletDigits, refuses, label 
   const digits = walletDigits.get(wallet) ?? firstDigits(wallet)
   const refused = refuses(asset)
   if (refused !== undefined) return { reason: refused }
-  const amount = writeAmount(value, asset.decimals, {})?.text
-  if (amount === undefined) return { reason: whyUnwritten(asset.decimals, {}) }
+  const amount = writeAmount(value, asset.decimals, form.numbers)?.text
+  if (amount === undefined) return { reason: whyUnwritten(asset.decimals, form.numbers) }
   if (amount.length > form.longestNumber)
     return { reason: `a number of more than ${form.longestNumber} characters` }
   const commodity = form.commodityOf(asset)
@@ -198,6 +200,7 @@ export const JOURNALS: readonly JournalForm[] = [
     declareCommodity: (commodity, { decimals }) =>
       `commodity 1000.${'0'.repeat(decimals ?? 0)} ${commodity}\n`,
     longestNumber: 600,
+    numbers: {},
     source: 'hledger 1.25, tried',
     rulesOf: '2026-08-21',
   },
@@ -207,6 +210,7 @@ export const JOURNALS: readonly JournalForm[] = [
     title: 'ledger',
     declareCommodity: (commodity) => `commodity ${commodity}\n`,
     longestNumber: 250,
+    numbers: {},
     source: 'ledger 3.3.0, tried',
     rulesOf: '2026-08-21',
   },
@@ -236,6 +240,7 @@ export const JOURNALS: readonly JournalForm[] = [
     },
     price: ({ day, commodity, price, currency }) => `${day} price ${commodity} ${price} ${currency}\n`,
     longestNumber: 250,
+    numbers: { maxSumDigits: 28 },
     source: 'beancount 2.3.5, tried',
     rulesOf: '2026-08-21',
   },

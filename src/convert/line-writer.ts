@@ -1,5 +1,6 @@
 import { isNft } from '../core/asset.ts'
 import { csvLine } from '../core/csv-text.ts'
+import type { Refuses } from './beyond-digits.ts'
 import { type Amounts, CELLS, type CellContext, priceOfLine } from './cells.ts'
 import { type HeaderWords, headersOf } from './headers.ts'
 import { instantWriter } from './instant.ts'
@@ -31,6 +32,7 @@ export type LineWriter = {
 
 export type WriterOptions = Omit<CellContext, 'instant'> &
   Pick<HeaderWords, 'coin'> & {
+    refuses: Refuses
     onOmitted: (omitted: Omitted) => void
     /** Told of each side of a line that would have its price in the file, and has none. */
     onUnpriced: (asset: Asset) => void
@@ -106,8 +108,11 @@ function omitLine({ movements }: Line, reason: string, { onOmitted }: WriterOpti
 }
 
 /** An amount as the format has it, or why it has none. */
-function writeSide({ asset, value }: Side, { preset: { holdsNfts, numbers } }: Writing): Written | string {
+function writeSide({ asset, value }: Side, { preset, refuses }: Writing): Written | string {
+  const { holdsNfts, numbers } = preset
   if (isNft(asset) && !holdsNfts) return 'the format has no NFTs'
+  const refused = refuses(asset)
+  if (refused !== undefined) return refused
   const written = writeAmount(value, asset.decimals, numbers)
   if (written !== undefined)
     return /[1-9]/.test(written.text) ? written : 'nothing is left of it within the decimals'

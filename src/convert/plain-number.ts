@@ -6,6 +6,11 @@ export type NumberRules = {
   maxDecimals?: number
   /** Digits in all, from the first that is not zero, at most; an amount with more is left out and listed. */
   maxDigits?: number
+  /**
+   * Digits that the program adds up exactly, at most: an asset whose amounts may come to more is left out whole and listed, for
+   * which the ledger is read once more.
+   */
+  maxSumDigits?: number
   /** Every number has a point: 5.0. */
   needsPoint?: boolean
 }

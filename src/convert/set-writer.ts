@@ -1,9 +1,11 @@
 import { ExportError } from '../core/errors.ts'
 import { openExport } from '../read/open-export.ts'
+import { type Refuses, refusalOfSums } from './beyond-digits.ts'
 import type { FileForm, FileSet, Place } from './file-set.ts'
 import { knownTypes, readLabels } from './labels.ts'
-import { omitted } from './line-writer.ts'
+import { type LineWriter, omitted } from './line-writer.ts'
 import type { Movement } from './movement.ts'
+import type { NumberRules } from './plain-number.ts'
 import { lineWriterFor, type Opening, type Part, type Piece, type TextWriter } from './text-writer.ts'
 import { openFacts } from './transaction-facts.ts'
 
@@ -13,7 +15,7 @@ export async function openSetWriter(set: FileSet, opening: Opening): Promise<Tex
   refuseMisfits(set, opening)
   const { labelOf, unmatched } = await readLabels(options.labels, typesOf(set))
   const facts = set.needsTransactions ? openFacts(await openExport(output)) : undefined
-  const writers = new Map(set.files.map((preset) => [preset, lineWriterFor(preset, opening)]))
+  const writers = await writersFor(set, opening)
   const partsOf = new Map(set.files.map((form) => [form, new Map<string, Part>()]))
   const partOf = (form: FileForm, wallet: string): Part => {
     const known = partsOf.get(form)?.get(wallet)
@@ -52,6 +54,18 @@ export async function openSetWriter(set: FileSet, opening: Opening): Promise<Tex
     save: async () => {},
     close: async () => facts?.close(),
   }
+}
+
+/** The writers of all files; the ledger is read once more for those of the same rules together. */
+async function writersFor({ files }: FileSet, opening: Opening): Promise<Map<FileForm, LineWriter>> {
+  const refusals = new Map<NumberRules, Refuses>()
+  const writers = new Map<FileForm, LineWriter>()
+  for (const form of files) {
+    const refuses = refusals.get(form.numbers) ?? (await refusalOfSums(form, opening.opened))
+    refusals.set(form.numbers, refuses)
+    writers.set(form, lineWriterFor(form, opening, { refuses }))
+  }
+  return writers
 }
 
 /** A wallet that is met for the first time has all its files. */

@@ -1,5 +1,6 @@
 import type { Prices } from '../prices/prices.ts'
 import type { OpenedExport } from '../read/open-export.ts'
+import type { Refuses } from './beyond-digits.ts'
 import type { ContractNames } from './contract-names.ts'
 import type { UnmatchedLabels } from './labels.ts'
 import { createLineWriter, type LineWriter, type Omitted } from './line-writer.ts'
@@ -62,15 +63,22 @@ export function byWallet(movements: readonly Movement[]): [Movement, ...Movement
   return parts
 }
 
-/** The writer of a file's lines; `placeholderOf` names assets where the program numbers those that it does not know. */
+/** What the writer of a file's lines asks about assets. */
+type AboutAssets = {
+  /** Names assets where the program numbers those that it does not know. */
+  placeholderOf?: (asset: Asset) => string
+  refuses: Refuses
+}
+
+/** The writer of a file's lines. */
 export function lineWriterFor(
   preset: Preset,
   { options, opened, prices, onOmitted, onUnpriced }: Opening,
-  placeholderOf: (asset: Asset) => string = () => '',
+  { placeholderOf = () => '', refuses }: AboutAssets,
 ): LineWriter {
   const { coverage, job } = opened.manifest
   return createLineWriter({
-    ...{ preset, prices, placeholderOf, onOmitted, onUnpriced, chainName: options.chainName },
+    ...{ preset, prices, placeholderOf, refuses, onOmitted, onUnpriced, chainName: options.chainName },
     ...{ walletNames: walletNames(coverage), coin: job.nativeSymbol ?? undefined },
   })
 }

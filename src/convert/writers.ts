@@ -1,4 +1,5 @@
 import { ExportError } from '../core/errors.ts'
+import { refusalOfSums } from './beyond-digits.ts'
 import { JOURNALS } from './journal.ts'
 import { openJournalWriter } from './journal-writer.ts'
 import { knownTypes, readLabels } from './labels.ts'
@@ -37,7 +38,8 @@ async function openCsvWriter(preset: Preset, opening: Opening): Promise<TextWrit
   const pairsSwaps = swaps !== 'off' && preset.holdsSwaps
   const { labelOf, unmatched } = await readLabels(labels, knownTypes(preset))
   const placeholders = await placeholdersFor(preset, options)
-  const writer = lineWriterFor(preset, opening, placeholders.nameOf)
+  const refuses = await refusalOfSums(preset, opening.opened)
+  const writer = lineWriterFor(preset, opening, { placeholderOf: placeholders.nameOf, refuses })
   const writePart = linesWriter(writer, { pairsSwaps, labelOf })
   return {
     head: writer.header,

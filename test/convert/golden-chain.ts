@@ -217,6 +217,38 @@ export const UNHELD_SWAPS: readonly JsonObject[] = [
   ),
 ]
 
+const HEAP = { address: address('8'), name: 'Heap', symbol: 'HEAP', decimals: 6 }
+const FINE = { address: address('9'), name: 'Fine', symbol: 'FINE', decimals: 18 }
+
+/** Amounts that some programs hold one by one, but not their sums: of dollars they hold all. */
+export const LONG_SUMS: readonly JsonObject[] = [
+  transaction(
+    { at: '2024-01-01T00:00:00Z', parties: [FRIEND, ANN], value: 100n * ETHER },
+    {
+      erc20: [
+        erc20(USDC, [FRIEND, ANN], 5_000n * DOLLARS),
+        erc20(WETH, [FRIEND, ANN], 9n * 10n ** 27n + 1n),
+        erc20(HEAP, [FRIEND, ANN], 9n * 10n ** 30n + 1n),
+        erc20(FINE, [FRIEND, ANN], 9n * 10n ** 30n + 1n),
+      ],
+    },
+  ),
+  transaction(
+    { at: '2024-01-02T00:00:00Z', parties: [FRIEND, ROUTER], method: 'send()' },
+    {
+      erc20: [
+        erc20(WETH, [FRIEND, ANN], 2n * 10n ** 27n + 1n),
+        erc20(HEAP, [FRIEND, ANN], 2n * 10n ** 30n),
+        erc20(FINE, [FRIEND, ANN], 2n * 10n ** 30n),
+      ],
+    },
+  ),
+  transaction(
+    { at: '2024-01-03T00:00:00Z', parties: [ANN, ROUTER], method: SWAP },
+    { erc20: [erc20(USDC, [ANN, ROUTER], 5n * DOLLARS), erc20(WETH, [ROUTER, ANN], ETHER)] },
+  ),
+]
+
 /** Prices of some days: none for WETH.e, and none that is young enough for the last days. */
 export const GOLDEN_PRICES = [
   ...[

@@ -9,7 +9,7 @@ const COMMON = {
   date: 'YYYY-MM-DD HH:mm:ss+00:00',
   fee: 'in the fee columns, nothing sold',
   naming: 'ticker',
-  numbers: { maxDecimals: 13, maxDigits: 31 },
+  numbers: { maxDecimals: 13, maxDigits: 31, maxSumDigits: 31 },
   holdsNfts: false,
   holdsSwaps: false,
   needsPrices: true,

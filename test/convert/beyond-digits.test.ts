@@ -1,0 +1,62 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { beforeAll, expect, test } from 'vitest'
+import { convert } from '../../src/convert/convert.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+import { LONG_SUMS } from './golden-chain.ts'
+import { exportMadeUp } from './made-up-export.ts'
+
+const folder = suiteFolder()
+const [output, prices] = [join(folder, 'out'), join(folder, 'prices.csv')]
+
+beforeAll(async () => {
+  await exportMadeUp(output, LONG_SUMS)
+  const priced = ['native', 'USDC', 'WETH.e', 'HEAP', 'FINE'].flatMap((asset) =>
+    ['01', '02', '03'].map((day) => `2024-01-${day},${asset},USD,1`),
+  )
+  writeFileSync(prices, `date,asset,currency,price\n${priced.join('\n')}\n`)
+})
+
+/** The assets that are left out whole, with the movements of each. */
+async function leftOut(to: string, from?: string) {
+  const out = join(folder, `${to}-${from}`)
+  const { omittedFile } = await convert(output, { to, out, from, prices })
+  if (omittedFile === undefined) return []
+  const listed: Record<string, string>[] = parse(readFileSync(omittedFile), { columns: true })
+  const whole = listed.filter(({ reason }) => !reason?.startsWith('cut off'))
+  return whole.map(({ reason, asset_symbol }) => `${asset_symbol}: ${reason}`).sort()
+}
+
+const times = (count: number, text: string) => Array.from({ length: count }, () => text)
+
+test.for(['bittytax', 'beancount'])('%s holds no asset whose sums may have over 28 digits', async (to) => {
+  const reason = `more than 28 digits, which ${to} rounds`
+  expect(await leftOut(to)).toEqual([
+    ...times(2, `FINE: ${reason}`),
+    ...times(2, `HEAP: ${reason}`),
+    ...times(3, `WETH.e: ${reason}`),
+  ])
+})
+
+test('an asset is left out whole, whatever days are asked for', async () => {
+  expect(await leftOut('bittytax', '2024-01-03')).toEqual([
+    'WETH.e: more than 28 digits, which bittytax rounds',
+  ])
+})
+
+test('what is paid for such an asset is written', async () => {
+  await leftOut('bittytax')
+  const rows: Record<string, string>[] = parse(readFileSync(join(folder, 'bittytax-undefined')), {
+    columns: true,
+  })
+  expect(rows.at(-1)).toMatchObject({ Type: 'Withdrawal', 'Sell Quantity': '5', 'Buy Quantity': '' })
+})
+
+test('rp2 counts 31 digits of what is left within its 13 decimals', async () => {
+  expect(await leftOut('rp2')).toEqual(times(2, 'HEAP: more than 31 digits, which rp2 rounds'))
+})
+
+test('a program without such a number holds them all', async () => {
+  expect(await leftOut('cointracking')).toEqual([])
+})
