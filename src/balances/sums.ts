@@ -12,7 +12,7 @@ export type Asset = {
 export type Sum = Asset & {
   wallet: string
   value: bigint
-  /** As the newest row has them. */
+  /** As the wallet's newest row has them that has any, or else another wallet's. */
   symbol: string | null
   decimals: number | null
   /** The first transaction at whose end the sum was below zero. */
@@ -49,8 +49,8 @@ export class Sums {
     const asset = { type: type as string, address: address ?? null, tokenId: tokenId ?? null }
     const sum = this.#sumOf(wallet as string, asset)
     sum.value += BigInt(value as string)
-    sum.symbol = symbol ?? null
-    sum.decimals = decimals == null ? null : Number(decimals)
+    sum.symbol = symbol ?? sum.symbol
+    if (decimals != null) sum.decimals = Number(decimals)
     this.#touched.add(sum)
     if (type === 'native' && WRAPPING.has(method ?? '') && counterparty != null)
       this.#wrappers.add(counterparty)
@@ -59,7 +59,17 @@ export class Sums {
   /** All sums, once the last row was added. */
   end(): Sum[] {
     this.#endTransaction()
-    return [...this.#sums.values()]
+    const sums = [...this.#sums.values()]
+    const [symbols, decimals] = [new Map<string, string | null>(), new Map<string, number | null>()]
+    for (const sum of sums) {
+      if (sum.symbol !== null) symbols.set(keyOf('', sum), sum.symbol)
+      if (sum.decimals !== null) decimals.set(keyOf('', sum), sum.decimals)
+    }
+    for (const sum of sums) {
+      sum.symbol ??= symbols.get(keyOf('', sum)) ?? null
+      sum.decimals ??= decimals.get(keyOf('', sum)) ?? null
+    }
+    return sums
   }
 
   /** Whether a contract took or gave coins in calls that wrap them. */

@@ -3,7 +3,7 @@ import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { readPrices } from '../prices/prices.ts'
 import { type OpenedExport, openExport, requireLedger } from '../read/open-export.ts'
 import { tickerName } from './asset-name.ts'
-import { readContractNames } from './contract-names.ts'
+import { readContracts } from './contracts.ts'
 import type { UnmatchedLabels } from './labels.ts'
 import { type Omitted, omitted } from './line-writer.ts'
 import type { Asset, Movement } from './movement.ts'
@@ -59,18 +59,18 @@ async function convertOpened({ output, opened, files }: Source, options: Convert
   const period = periodOf(options.from, options.until)
   const assetsOf = () => fungibleAssets(opened)
   const prices = options.prices === undefined ? undefined : await readPrices(options.prices, assetsOf)
-  const names = await readContractNames(opened)
+  const contracts = await readContracts(opened)
   const omissions = openOmissions(options.out, files)
   const unpriced = new Map<string, number>()
   const writer = await openWriter({
-    ...{ output, options, opened, period, prices, names, onOmitted: omissions.note },
+    ...{ output, options, opened, period, prices, contracts, onOmitted: omissions.note },
     onUnpriced: (asset) => countUp(unpriced, asset),
   })
   const converted = { movements: 0, lines: 0 }
   try {
     const target = await openTarget(options, writer, files)
     const spam = options.excludeSpam ? await spamIn(output) : NO_SPAM
-    for await (const movements of transactionsOf(opened, { period, names })) {
+    for await (const movements of transactionsOf(opened, { period, contracts })) {
       const wanted = movements.filter((movement) => !isSpam(movement, { spam, onOmitted: omissions.note }))
       for (const piece of wanted.length === 0 ? [] : await writer.write(wanted)) {
         converted.lines += piece.lines

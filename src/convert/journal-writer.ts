@@ -1,5 +1,6 @@
 import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { refusalOfSums } from './beyond-digits.ts'
+import { ofContract } from './contracts.ts'
 import { digitsApart } from './first-digits.ts'
 import { createJournalWriter, type JournalForm } from './journal.ts'
 import { readLabels } from './labels.ts'
@@ -38,7 +39,7 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
 }
 
 /** The user's prices of what the export has: the newest of each day counts there. */
-async function pricesHead(form: JournalForm, { prices, opened, names }: Opening): Promise<string> {
+async function pricesHead(form: JournalForm, { prices, opened, contracts }: Opening): Promise<string> {
   if (prices === undefined) return ''
   const lines = new Set<string>()
   for (const asset of await fungibleAssets(opened)) {
@@ -47,7 +48,7 @@ async function pricesHead(form: JournalForm, { prices, opened, names }: Opening)
       lines.add(
         form.price({
           day,
-          commodity: form.commodityOf({ ...asset, ...names.get(asset.address ?? '') }),
+          commodity: form.commodityOf(ofContract(asset, contracts)),
           price,
           currency: prices.currency,
         }),

@@ -3,7 +3,7 @@ import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { NATIVE, readPrices } from '../prices/prices.ts'
 import { openExport, requireLedger } from '../read/open-export.ts'
 import { safeText } from './asset-name.ts'
-import { readContractNames } from './contract-names.ts'
+import { readContracts } from './contracts.ts'
 import type { ConvertOptions } from './options.ts'
 import { periodOf } from './period.ts'
 import { transactionsOf } from './transactions.ts'
@@ -34,9 +34,9 @@ export async function pricesNeeded(
       options.prices === undefined
         ? undefined
         : await readPrices(options.prices, () => fungibleAssets(opened))
-    const names = await readContractNames(opened)
+    const contracts = await readContracts(opened)
     const needed = new Map<string, PriceNeeded>()
-    for await (const movements of transactionsOf(opened, { period, names })) {
+    for await (const movements of transactionsOf(opened, { period, contracts })) {
       for (const { asset, time } of movements) {
         if (isNft(asset) || prices?.at(asset, time) !== undefined) continue
         const one = {

@@ -1,7 +1,7 @@
 import type { Prices } from '../prices/prices.ts'
 import type { OpenedExport } from '../read/open-export.ts'
 import type { Refuses } from './beyond-digits.ts'
-import type { ContractNames } from './contract-names.ts'
+import type { Contracts } from './contracts.ts'
 import type { UnmatchedLabels } from './labels.ts'
 import { createLineWriter, type LineWriter, type Omitted } from './line-writer.ts'
 import type { Asset, Movement } from './movement.ts'
@@ -44,8 +44,7 @@ export type Opening = {
   options: ConvertOptions
   opened: OpenedExport
   period: Period
-  /** What the contracts of the export are called. */
-  names: ContractNames
+  contracts: Contracts
   /** The user's, if there are any. */
   prices: Prices | undefined
   onOmitted: (omitted: Omitted) => void

@@ -136,8 +136,8 @@ export class Tally {
       asset = { ...fresh, minted: 0, burned: 0 }
       this.assets.set(key, asset)
     }
-    asset.symbol = row[10] ?? null
-    asset.decimals = row[11] == null ? null : Number(row[11])
+    asset.symbol = row[10] ?? asset.symbol
+    if (row[11] != null) asset.decimals = Number(row[11])
     return asset
   }
 

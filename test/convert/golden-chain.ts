@@ -249,6 +249,24 @@ export const LONG_SUMS: readonly JsonObject[] = [
   ),
 ]
 
+/** A token whose metadata comes with its first transfer alone. */
+export const LOST_METADATA: readonly JsonObject[] = [
+  transaction(
+    { at: '2024-01-01T00:00:00Z', parties: [FRIEND, ROUTER], method: 'send()' },
+    { erc20: [erc20(USDC, [FRIEND, ANN], 5n * DOLLARS)] },
+  ),
+  transaction(
+    { at: '2024-01-02T00:00:00Z', parties: [FRIEND, ROUTER], method: 'send()' },
+    {
+      erc20: [
+        erc20({ address: USDC.address }, [FRIEND, ANN], 7n * DOLLARS),
+        erc20({ address: USDC.address }, [FRIEND, BEN], 1n),
+        erc20(NAMELESS, [FRIEND, BEN], 1n),
+      ],
+    },
+  ),
+]
+
 /** Prices of some days: none for WETH.e, and none that is young enough for the last days. */
 export const GOLDEN_PRICES = [
   ...[
