@@ -43,10 +43,14 @@ function readIndexIn(
 export function openStagedReader({ folder, tables, pages }: Reading): StagedReader {
   const files = openFiles()
   const entries = new Map<number, Entries>()
+  // Worked out once a thread: there may be millions of stretches.
+  const paths: string[][] = []
+  const pathsOf = (thread: number) =>
+    (paths[thread] ??= tables.map((name) => linesPath(folder, name, thread)))
   return {
     readIndex: (place) => readIndexIn(files, { ...place, folder }),
     readLines: ({ page, table, start }, room) => {
-      files.read(linesPath(folder, tables[table] ?? '', page.place.index.thread), start, room)
+      files.read(pathsOf(page.place.index.thread)[table] ?? '', start, room)
     },
     readItem: ({ page, at }) => {
       const { place, index } = page
