@@ -6,7 +6,7 @@ import { createCsvChecker, type Mistake } from './check-csv.ts'
 import { createJournalChecker } from './check-journal.ts'
 import type { FileSet } from './file-set.ts'
 import { isHeader } from './headers.ts'
-import { JOURNALS } from './journal.ts'
+import { JOURNALS } from './journals/index.ts'
 import type { Preset } from './preset.ts'
 import { FILE_SETS, PRESETS } from './presets/index.ts'
 

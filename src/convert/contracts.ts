@@ -3,7 +3,7 @@ import { digitsApart } from './first-digits.ts'
 import type { Asset } from './movement.ts'
 
 /** What all of the export tells of a contract. */
-export type Contract = {
+type Contract = {
   /** Of its first row; null where that has none. */
   symbol: string | null
   /** Tells it from all other contracts of the export. */

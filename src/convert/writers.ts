@@ -1,7 +1,7 @@
 import { ExportError } from '../core/errors.ts'
 import { refusalOfSums } from './beyond-digits.ts'
-import { JOURNALS } from './journal.ts'
 import { openJournalWriter } from './journal-writer.ts'
+import { JOURNALS } from './journals/index.ts'
 import { knownTypes, readLabels } from './labels.ts'
 import type { LineWriter } from './line-writer.ts'
 import { type LineOptions, linesOf } from './lines.ts'

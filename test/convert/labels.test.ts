@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { JOURNALS } from '../../src/convert/journal.ts'
+import { JOURNALS } from '../../src/convert/journals/index.ts'
 import { readLabels } from '../../src/convert/labels.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { COIN, movement } from './made-up.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createJournalWriter, JOURNALS } from '../../src/convert/journal.ts'
+import { createJournalWriter } from '../../src/convert/journal.ts'
+import { JOURNALS } from '../../src/convert/journals/index.ts'
 import { lineOf } from '../../src/convert/lines.ts'
 import { movement, token } from './made-up.ts'
 

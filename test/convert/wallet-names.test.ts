@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { digitsApart } from '../../src/convert/first-digits.ts'
-import { createJournalWriter, JOURNALS } from '../../src/convert/journal.ts'
+import { createJournalWriter } from '../../src/convert/journal.ts'
+import { JOURNALS } from '../../src/convert/journals/index.ts'
 import { linesOf } from '../../src/convert/lines.ts'
 import { walletNames } from '../../src/convert/wallet-names.ts'
 import { COIN, movement } from './made-up.ts'

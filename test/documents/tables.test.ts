@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { JOURNALS } from '../../src/convert/journal.ts'
+import { JOURNALS } from '../../src/convert/journals/index.ts'
 import { FILE_SETS, PRESETS } from '../../src/convert/presets/index.ts'
 import { type Column, PREFIX } from '../../src/core/table/column.ts'
 import { TABLES } from '../../src/core/table/index.ts'
