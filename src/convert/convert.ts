@@ -26,7 +26,7 @@ export type Converted = {
   omitted: Record<string, number>
   /** Where they are listed; undefined where there is none, or the text went to `write`. */
   omittedFile: string | undefined
-  /** By asset, how many amounts have no value in money for want of a price, where prices were given. */
+  /** By asset, how many amounts have no price among those that were given. */
   unpriced: Record<string, number>
   /** Lines of the file of labels that matched nothing, and the first of them; undefined where there is none. */
   unmatchedLabels: UnmatchedLabels | undefined
