@@ -82,9 +82,12 @@ export async function readJobs(
 
 /** Reads the job of a command that takes one alone. Throws as `readJobs` does. */
 export async function readOneJob(file: string, overrides: Overrides): Promise<Job> {
-  const [job] = await readJobs([file], overrides)
+  const [job, ...others] = await readJobs([file], overrides)
   if (job === undefined) throw new ExportError('USAGE', `no job ${file}`)
-  return job
+  if (others.length === 0) return job
+  throw new ExportError('USAGE', `${file} names ${others.length + 1} jobs, and this command takes one`, {
+    fix: 'Name one job file.',
+  })
 }
 
 /** Of a command's options those that override a job. */

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { ExportError } from '../core/errors.ts'
+import { inputFault } from '../core/named-file.ts'
 import { csvRows } from '../read/csv-records.ts'
 import { createCsvChecker, type Mistake } from './check-csv.ts'
 import { createJournalChecker } from './check-journal.ts'
@@ -74,8 +75,7 @@ async function checkJournal(
       for (const mistake of check(text, line)) onMistake(mistake)
     }
   } catch (cause) {
-    const what = `cannot read ${file}: ${(cause as Error).message}`
-    throw new ExportError('USAGE', what, { cause, fix: 'Name a journal.' })
+    throw inputFault(file, cause, 'Name a journal.')
   }
   for (const mistake of end()) onMistake(mistake)
   if (line === 0) onMistake({ line: 1, what: 'the file is empty' })

@@ -26,6 +26,21 @@ export async function placeToWrite(path: string, fix = 'Name a file.'): Promise<
   })
 }
 
+/** A fault of reading a file that a user names, as USAGE with plain words. */
+export function inputFault(file: string, cause: unknown, fix: string): ExportError {
+  const { code = '', message } = cause as NodeJS.ErrnoException
+  return new ExportError('USAGE', `cannot read ${file}: ${WHY_UNREAD[code] ?? message}`, { fix, cause })
+}
+
+/** By the system's word for it. */
+const WHY_UNREAD: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'you have no permission',
+  EPERM: 'you have no permission',
+}
+
 /** What a command must not write over. */
 export type Kept = {
   /** Files that it reads, by the options that name them. */

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { parse } from 'csv-parse'
 import { ExportError } from '../core/errors.ts'
+import { inputFault } from '../core/named-file.ts'
 
 /** A record of a CSV file: its cells by the names in the header. */
 export type CsvRecord = {
@@ -94,11 +95,7 @@ const AFTER_QUOTE = /^Invalid Closing Quote: got ";"/
 
 function unreadable(file: string, thrown: unknown): ExportError {
   const { message, lines } = thrown as Error & { lines?: number }
-  if (lines === undefined)
-    return new ExportError('USAGE', `cannot read ${file}: ${message}`, {
-      fix: 'Name a CSV file.',
-      cause: thrown,
-    })
+  if (lines === undefined) return inputFault(file, thrown, 'Name a CSV file.')
   if (AFTER_QUOTE.test(message)) return semicolonFault({ file, line: lines })
   const why = message.charAt(0).toLowerCase() + message.slice(1)
   return recordFault(

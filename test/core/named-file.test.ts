@@ -1,7 +1,7 @@
 import { mkdirSync, openSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { placeApart, placeToWrite } from '../../src/core/named-file.ts'
+import { inputFault, placeApart, placeToWrite } from '../../src/core/named-file.ts'
 import { makePipe } from '../helpers/pipe.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -65,4 +65,18 @@ test('no part of an export is written over, whatever way it is named', async () 
     })
   for (const name of ['mine.csv', 'mine/koinly.csv'])
     expect(await placeApart(join(folder, name), kept)).toBe(join(folder, name))
+})
+
+test.for([
+  { code: 'ENOENT', why: 'there is no such file' },
+  { code: 'EISDIR', why: 'it is a folder' },
+  { code: 'EACCES', why: 'you have no permission' },
+  { code: 'EIO', why: 'i/o error' },
+])('a file that a user names and that cannot be read has plain words: $code', ({ code, why }) => {
+  const fault = inputFault('a.csv', Object.assign(new Error('i/o error'), { code }), 'Name a CSV file.')
+  expect(fault).toMatchObject({
+    code: 'USAGE',
+    message: `cannot read a.csv: ${why}`,
+    fix: 'Name a CSV file.',
+  })
 })

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { createDataService } from '../../src/service/create-data-service.ts'
 import type { DataServiceOptions } from '../../src/service/data-service.ts'
@@ -131,6 +131,8 @@ test.for([
   { args: ['watch', 'JOB', ...receiver, '--base-url', 'demo'], says: 'stands still' },
   { args: ['watch', 'JOB', ...receiver], says: 'no service is named' },
   { args: ['watch', 'no-such-job.yaml', ...receiver], says: 'no-such-job.yaml' },
+  { args: ['watch', 'JOBS', ...receiver], says: 'names 2 jobs' },
+  { args: ['webhooks', 'list', 'JOBS'], says: 'names 2 jobs' },
   { args: ['webhooks', 'JOB'], says: 'list' },
   { args: ['webhooks', 'list'], says: 'not clear' },
   { args: ['webhooks', 'list', 'JOB', '--all-of-url', PUBLIC], says: 'not clear' },
@@ -138,7 +140,9 @@ test.for([
   { args: ['webhooks', 'list', '--all-of-url', PUBLIC], says: 'no service is named' },
 ])('exits 2 with a fix and says: $says', async ({ args, says }) => {
   const { job } = writeJob()
-  const { exit, stderr } = await runInProcess(args.map((arg) => (arg === 'JOB' ? job : arg)))
+  copyFileSync(job, join(dirname(job), 'other.json'))
+  const words: Record<string, string> = { JOB: job, JOBS: join(dirname(job), '*.json') }
+  const { exit, stderr } = await runInProcess(args.map((arg) => words[arg] ?? arg))
   expect(exit).toBe(2)
   expect(stderr).toMatch(/^(USAGE|JOB_INVALID): (.+\n)+fix: .+\n$/)
   expect(stderr).toContain(says)

@@ -71,7 +71,7 @@ describe('records of a CSV file that somebody wrote', () => {
   test('of a file that is not there are said to be so', async () => {
     await expect(csvRows(join(folder, 'none.csv'), () => {})).rejects.toMatchObject({
       code: 'USAGE',
-      message: expect.stringMatching(/^cannot read .*none\.csv: ENOENT/),
+      message: expect.stringMatching(/^cannot read .*none\.csv: there is no such file$/),
     })
   })
 
