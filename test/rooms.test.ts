@@ -39,7 +39,10 @@ const FLOORS = [
   ['store'],
   ['core'],
 ]
-/** A watch starts runs; a conversion leaves out what balances call spam, a report shows it; a client starts the embedded service for jobs that name it; prices read a user's file, and which assets an export has. */
+/**
+ * A watch starts runs; a conversion leaves out what balances call spam, a report shows it; a client starts the embedded service
+ * for jobs that name it; prices read a user's file, and which assets an export has.
+ */
 const NEIGHBOURS: Record<string, readonly string[]> = {
   watch: ['run'],
   cluster: ['run'],

@@ -61,7 +61,8 @@ export type ReadBody<T> = (body: Buffer) => T | Promise<T>
 /**
  * Asks until a whole, well-formed answer is there and gives what `read` makes of its body. 429 is waited out for as
  * long as it takes; faults and malformed bodies are tried again a bounded number of times; 400, 401, 403, 404 throw
- * at once. Before the first good answer, what no try can heal ends after three. The error of a request that changes something says whether any try may have been carried out.
+ * at once. Before the first good answer, what no try can heal ends after three. The error of a request that changes something
+ * says whether any try may have been carried out.
  */
 export async function request<T>(requester: Requester, ask: Ask, read: ReadBody<T>): Promise<T> {
   const limits = { ...RETRY_DEFAULTS, ...requester.retry }

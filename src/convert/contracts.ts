@@ -51,6 +51,8 @@ export async function readContracts({ eachFile, rows }: OpenedExport): Promise<C
 export function ofContract(asset: Asset, contracts: Contracts): Asset {
   const contract = asset.address === null ? undefined : contracts.get(asset.address)
   if (contract === undefined) return asset
-  const { symbol, digits } = contract
-  return { ...asset, symbol, digits, decimals: asset.decimals ?? contract.decimals }
+  const { symbol, digits, decimals } = contract
+  const { type, address, tokenId } = asset
+  // Field by field: a spread for each row takes a seventh of a conversion's time.
+  return { type, address, symbol, digits, decimals: asset.decimals ?? decimals, tokenId }
 }

@@ -11,32 +11,16 @@ import { openFacts } from './transaction-facts.ts'
 
 /** Opens the writer of a program that takes several files at once. Throws USAGE where options do not fit it. */
 export async function openSetWriter(set: FileSet, opening: Opening): Promise<TextWriter> {
-  const { options, onOmitted, output } = opening
+  const { options, output } = opening
   refuseMisfits(set, opening)
   const { labelOf, unmatched } = await readLabels(options.labels, typesOf(set))
   const facts = set.needsTransactions ? openFacts(await openExport(output)) : undefined
   const writers = await writersFor(set, opening)
-  const partsOf = new Map(set.files.map((form) => [form, new Map<string, Part>()]))
-  const partOf = (form: FileForm, wallet: string): Part => {
-    const known = partsOf.get(form)?.get(wallet)
-    if (known !== undefined) return known
-    const part = {
-      file: form.file.replace('{wallet}', wallet),
-      head: writers.get(form)?.header ?? '',
-    }
-    partsOf.get(form)?.set(wallet, part)
-    return part
-  }
-  const pieceOf = (place: Place): Piece | undefined => {
-    const [wallet] = place.line.movements
-    if ('reason' in place) {
-      for (const movement of place.line.movements) onOmitted(omitted(movement, place.reason))
-      return undefined
-    }
-    const text = writers.get(place.form)?.write(place.line)
-    if (text === undefined || place.isTold) return undefined
-    return { wallet, text, lines: 1, part: partOf(place.form, wallet.wallet) }
-  }
+  const partOf = (form: FileForm, wallet: string) => ({
+    file: form.file.replace('{wallet}', wallet),
+    head: writers.get(form)?.header ?? '',
+  })
+  const pieceOf = pieceMaker({ ...opening, writers, partOf })
   const filesOf = firstFiles(set, partOf)
   return {
     head: '',
@@ -68,10 +52,33 @@ async function writersFor({ files }: FileSet, opening: Opening): Promise<Map<Fil
   return writers
 }
 
+/** The file of a wallet, and what it begins with. */
+type PartOf = (form: FileForm, wallet: string) => Part
+
+type PieceMaking = Pick<Opening, 'onOmitted'> & {
+  writers: ReadonlyMap<FileForm, LineWriter>
+  partOf: PartOf
+}
+
+/** Makes the text of a line where it stands; undefined where it stands nowhere, or another tells of it already. */
+function pieceMaker({ writers, partOf, onOmitted }: PieceMaking): (place: Place) => Piece | undefined {
+  return (place) => {
+    const { movements } = place.line
+    if ('reason' in place) {
+      for (const movement of movements) onOmitted(omitted(movement, place.reason))
+      return undefined
+    }
+    const text = writers.get(place.form)?.write(place.line)
+    if (text === undefined || place.isTold) return undefined
+    const [wallet] = movements
+    return { wallet, text, lines: 1, part: partOf(place.form, wallet.wallet) }
+  }
+}
+
 /** A wallet that is met for the first time has all its files. */
 function firstFiles(
   { files, isPerWallet }: FileSet,
-  partOf: (form: FileForm, wallet: string) => Part,
+  partOf: PartOf,
 ): (movements: readonly Movement[]) => Piece[] {
   const begun = new Set<string>()
   return (movements) =>

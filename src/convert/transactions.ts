@@ -45,6 +45,7 @@ function movementOf(row: TextRow, contracts: Contracts): Movement {
     type: kind,
     address: row[11] ?? null,
     symbol: row[12] ?? null,
+    digits: undefined,
     decimals: decimalsOf(kind, row[13]),
     tokenId: row[14] ?? null,
   }
