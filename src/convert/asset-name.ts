@@ -15,6 +15,11 @@ function madeSafe(text: string): string {
     .trim()
 }
 
+/** A method's name in notes and journals: safe, and so many characters at most, none of which is cut in two. */
+export const methodName = remembered((method) => [...safeText(method)].slice(0, METHOD_CHARACTERS).join(''))
+
+const METHOD_CHARACTERS = 60
+
 /** The same text comes again and again; so many different ones are kept. */
 const REMEMBERED = 10_000
 

@@ -4,7 +4,7 @@ import { keepingLast } from '../core/keeping-last.ts'
 import { shiftDecimal } from '../flatten/decimal.ts'
 import type { Prices } from '../prices/prices.ts'
 import { priceOfGot, worthOf } from '../prices/worth.ts'
-import { caipName, collectionName, safeText, tickerName } from './asset-name.ts'
+import { caipName, collectionName, methodName, safeText, tickerName } from './asset-name.ts'
 import type { Line, Side } from './lines.ts'
 import type { Asset, Movement } from './movement.ts'
 import { withPoint } from './plain-number.ts'
@@ -167,7 +167,7 @@ function noteOf({ kind, isOwn, movements, in: came, out: gone }: Line): string {
   if (got !== null && got !== sent) note += ` / contract ${got}`
   if (counterparty !== null && kind !== 'swap') note += ` / ${isOut ? 'to' : 'from'} ${counterparty}`
   if (method === null) return `${note} / tx ${transaction} / entry ${entry}`
-  const name = safeText(method).slice(0, 60)
+  const name = methodName(method)
   const text = `${note} / method ${name} / tx ${transaction} / entry ${entry}`
   // All else has nothing that wants quotes, and safe text has no quotes itself.
   return needsQuotes(name) ? `"${text}"` : text

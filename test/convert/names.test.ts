@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { caipName, safeText, tickerName } from '../../src/convert/asset-name.ts'
+import { caipName, methodName, safeText, tickerName } from '../../src/convert/asset-name.ts'
 import { writeAmount } from '../../src/convert/plain-number.ts'
 import { COIN, nft, token } from './made-up.ts'
 
@@ -32,6 +32,10 @@ test('two tokens of one symbol have two names, the coin its own, an NFT its id',
 
 test('text keeps nothing that moves, hides or runs', () => {
   expect(safeText('  =1+1;\u001b[2J\u200b"x"\n')).toBe('1+1[2Jx')
+})
+
+test('the name of a method is cut between characters, not within one', () => {
+  expect(methodName(`${'m'.repeat(59)}🚀🚀`)).toBe(`${'m'.repeat(59)}🚀`)
 })
 
 test.for([

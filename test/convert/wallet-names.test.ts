@@ -27,27 +27,39 @@ test('wallets are called by their label, and by the address too where two would 
   })
 })
 
+/** What a journal declares of a wallet's account. */
+function accountFinder(name: string) {
+  const form = JOURNALS.find((one) => one.name === name)
+  if (form === undefined) throw new Error(name)
+  const writer = createJournalWriter({
+    form,
+    walletDigits: digitsApart([ONE, TWO]),
+    refuses: () => undefined,
+    onOmitted: () => undefined,
+  })
+  return (wallet: string, label: string | null = null) => {
+    const moved = movement({ asset: COIN, value: 1n, wallet, label })
+    const text = writer.write(linesOf([moved], { pairsSwaps: false, labelOf: () => undefined }))
+    return /(?:account|open) (assets:crypto:.*)\n/i.exec(text)?.[1]
+  }
+}
+
 test.for(JOURNALS.map(({ name }) => name))(
   'two wallets whose addresses begin alike have two accounts: %s',
   (name) => {
-    const form = JOURNALS.find((one) => one.name === name)
-    if (form === undefined) throw new Error(name)
-    const writer = createJournalWriter({
-      form,
-      walletDigits: digitsApart([ONE, TWO]),
-      refuses: () => undefined,
-      onOmitted: () => undefined,
-    })
-    const accountOf = (wallet: string) =>
-      /(?:account|open) (assets:crypto:.*)\n/i.exec(
-        writer.write(
-          linesOf([movement({ asset: COIN, value: 1n, wallet })], {
-            pairsSwaps: false,
-            labelOf: () => undefined,
-          }),
-        ),
-      )?.[1]
+    const accountOf = accountFinder(name)
     expect(accountOf(ONE)).toMatch(/^assets:crypto:deadbeef$/i)
     expect(accountOf(TWO)).toMatch(/^assets:crypto:deadbeef-2$/i)
   },
 )
+
+test.for([
+  { label: 'a : b', plain: 'a b deadbeef', beancount: 'A-b-deadbeef' },
+  { label: '(=) [x]', plain: 'x deadbeef', beancount: 'X-deadbeef' },
+  { label: '日本 wallet', plain: '日本 wallet deadbeef', beancount: 'Wallet-deadbeef' },
+  { label: '(:)', plain: 'deadbeef', beancount: 'Deadbeef' },
+])('the label $label makes an account that journals take', ({ label, plain, beancount }) => {
+  for (const name of ['hledger', 'ledger'])
+    expect(accountFinder(name)(ONE, label)).toBe(`assets:crypto:${plain}`)
+  expect(accountFinder('beancount')(ONE, label)).toBe(`Assets:Crypto:${beancount}`)
+})

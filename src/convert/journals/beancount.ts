@@ -27,7 +27,9 @@ export const beancount: JournalForm = {
   accounts: ACCOUNTS,
   accountRule: ACCOUNT_RULE,
   accountOf: (movement, digits) => {
-    const name = walletName(movement, digits).replace(/[^A-Za-z0-9]+/g, '-')
+    const name = walletName(movement, digits)
+      .replace(/[^A-Za-z0-9]+/g, '-')
+      .replace(/^-/, '')
     return `Assets:Crypto:${name.charAt(0).toUpperCase()}${name.slice(1)}`
   },
   commodityOf: beancountName,

@@ -1,12 +1,15 @@
-import { safeText } from '../asset-name.ts'
+import { methodName, safeText } from '../asset-name.ts'
 import type { Movement } from '../movement.ts'
 
 /** Time of the day, to the second. */
 export const timeOf = ({ time }: Movement) => time.slice(11, 19)
 
 /** The method, as what an entry is about. */
-export const payeeOf = ({ method, type }: Movement) => safeText(method ?? '').slice(0, 60) || type
+export const payeeOf = ({ method, type }: Movement) => methodName(method ?? '') || type
 
-/** The label of a wallet, without what parts accounts, and the digits that tell it from others. */
+/**
+ * The label of a wallet, without what parts accounts, and the digits that tell it from others. Two blanks would end an account:
+ * what was around a sign that is taken out becomes one.
+ */
 export const walletName = ({ label }: Movement, digits: string) =>
-  `${safeText(label ?? '').replace(/[:()[\]]/g, '')} ${digits}`.trim()
+  `${safeText(safeText(label ?? '').replace(/[:()[\]]/g, ''))} ${digits}`.trim()
