@@ -77,7 +77,11 @@ function openStream({ perWallet, write }: ConvertOptions, head: string): Target 
   }
 }
 
+/** Disks take names of 255 bytes, of which a letter may have four. */
+const NAME_CHARACTERS = 45
+
 function walletFile({ wallet, label }: Movement, ending: string): string {
-  const name = safeText(label ?? '').replace(/[^\p{L}\p{N}._ -]/gu, '')
+  const kept = safeText(label ?? '').replace(/[^\p{L}\p{N}._ -]/gu, '')
+  const name = [...kept].slice(0, NAME_CHARACTERS).join('')
   return `${name === '' ? '' : `${name}-`}${wallet}.${ending}`
 }

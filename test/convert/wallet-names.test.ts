@@ -1,9 +1,13 @@
+import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { digitsApart } from '../../src/convert/first-digits.ts'
 import { createJournalWriter } from '../../src/convert/journal.ts'
 import { JOURNALS } from '../../src/convert/journals/index.ts'
 import { linesOf } from '../../src/convert/lines.ts'
+import { openTarget } from '../../src/convert/target.ts'
+import { openTextFiles } from '../../src/convert/text-files.ts'
 import { walletNames } from '../../src/convert/wallet-names.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
 import { COIN, movement } from './made-up.ts'
 
 const [ONE, TWO, THREE] = ['1', '2', '3'].map((end) => `0xdeadbeef${'0'.repeat(31)}${end}`) as [
@@ -62,4 +66,23 @@ test.for([
   for (const name of ['hledger', 'ledger'])
     expect(accountFinder(name)(ONE, label)).toBe(`assets:crypto:${plain}`)
   expect(accountFinder('beancount')(ONE, label)).toBe(`Assets:Crypto:${beancount}`)
+})
+
+test('the file of a wallet has a name that disks take, however long the label is', async () => {
+  const [out, files] = [tempFolder(), openTextFiles()]
+  const target = await openTarget(
+    { to: 'beancount', out, perWallet: true },
+    { head: '', parts: undefined },
+    files,
+  )
+  for (const [wallet, label] of [[ONE, '語'.repeat(256)] as const, [TWO, '𐐷'.repeat(256)] as const]) {
+    const moved = movement({ asset: COIN, value: 1n, wallet, label })
+    target.write({ wallet: moved, text: 'x', lines: 1 })
+  }
+  await target.end()
+  await files.finish()
+  expect(readdirSync(out).sort()).toEqual([
+    `${'語'.repeat(45)}-${ONE}.beancount`,
+    `${'𐐷'.repeat(45)}-${TWO}.beancount`,
+  ])
 })
