@@ -35,6 +35,7 @@ export function writeAmount(value: bigint, decimals: number | null, rules: Numbe
 /** Why an amount has no text: what its decimals are, or else how many digits it has. */
 export function whyUnwritten(decimals: number | null, { maxDigits }: NumberRules): string {
   if (decimals === null) return 'the decimals of the token are unknown'
+  if (decimals < 0) return 'the decimals of the token are below zero'
   return decimals > 255 ? 'the token has more than 255 decimals' : `more than ${maxDigits} digits`
 }
 

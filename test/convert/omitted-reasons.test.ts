@@ -7,6 +7,7 @@ import { movement, token } from './made-up.ts'
 test.for(
   JOURNALS.flatMap((form) => [
     { form, decimals: 256, reason: 'the token has more than 255 decimals' },
+    { form, decimals: -1, reason: 'the decimals of the token are below zero' },
     { form, decimals: null, reason: 'the decimals of the token are unknown' },
   ]),
 )('$form.name says of a token of $decimals decimals: $reason', ({ form, decimals, reason }) => {
