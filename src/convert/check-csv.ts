@@ -222,7 +222,9 @@ function checkName(
     return [`asset ${shown(name)} and ${shown(known.name)} of line ${known.line} are one for the program`]
   if (
     naming === 'caip' &&
-    !/^([A-Za-z0-9.]{1,12}|eip155:\d+\/erc(20|721|1155):0x[0-9a-fA-F]{40}(\/\d+)?)$/.test(name)
+    !/^((?!.*-[0-9a-f]{8})[\p{L}\p{N}._-]{1,12}|eip155:\d+\/erc(20|721|1155):0x[0-9a-fA-F]{40}(\/\d+)?)$/u.test(
+      name,
+    )
   )
     return [`asset ${shown(name)}, expected a coin or eip155:<chain>/erc20:<contract>`]
   if (naming === 'placeholder' && /^(NULL|NFT)0?$/i.test(name))

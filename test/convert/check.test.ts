@@ -213,3 +213,10 @@ test('a file that is not there, is empty, or is no CSV is refused with its place
   expect(await mistakesIn('', 'koinly')).toEqual([{ line: 1, what: 'the file is empty' }])
   expect((await mistakesIn('a,"b\n', 'koinly'))[0]?.line).toBeGreaterThan(0)
 })
+
+test("rotki's file may have a coin of any symbol, but no token by a ticker", async () => {
+  const text = await goodText('rotki')
+  for (const coin of ['B_C', 'Ä-1', 'x.y'])
+    expect(await mistakesIn(text.replaceAll(',AVAX,', `,${coin},`), 'rotki')).toEqual([])
+  expect(await mistakesIn(text.replace(',AVAX,', ',X-b97ef9ef,'), 'rotki')).toHaveLength(1)
+})
