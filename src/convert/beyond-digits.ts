@@ -1,9 +1,12 @@
 import type { OpenedExport } from '../read/open-export.ts'
+import { type Contracts, contractKey } from './contracts.ts'
 import { type Asset, assetKey } from './movement.ts'
 import type { NumberRules } from './plain-number.ts'
 
 /** Why a program cannot hold an asset, whatever the amount; undefined where it can. */
 export type Refuses = (asset: Asset) => string | undefined
+
+type Known = { opened: OpenedExport; contracts: Contracts }
 
 /**
  * Refuses assets whose sums may have more digits than the program's numbers. Reads the whole ledger where the rules have such
@@ -11,10 +14,10 @@ export type Refuses = (asset: Asset) => string | undefined
  */
 export async function refusalOfSums(
   { name, numbers }: { name: string; numbers: NumberRules },
-  opened: OpenedExport,
+  { opened, contracts }: Known,
 ): Promise<Refuses> {
   if (numbers.maxSumDigits === undefined) return () => undefined
-  const beyond = await assetsBeyond(numbers, opened)
+  const beyond = await assetsBeyond(numbers, { opened, contracts })
   const reason = `more than ${numbers.maxSumDigits} digits, which ${name} rounds`
   return (asset) => (beyond.has(assetKey({ ...asset, tokenId: null })) ? reason : undefined)
 }
@@ -25,7 +28,7 @@ export async function refusalOfSums(
  */
 async function assetsBeyond(
   { maxSumDigits = Number.POSITIVE_INFINITY, maxDecimals = 255 }: NumberRules,
-  { eachFile, rows }: OpenedExport,
+  { opened: { eachFile, rows }, contracts }: Known,
 ): Promise<ReadonlySet<string>> {
   await rows.run(
     'CREATE OR REPLACE TABLE digits (type VARCHAR, address VARCHAR, decimals INTEGER, sum BIGNUM, zeros BIGINT)',
@@ -41,9 +44,10 @@ async function assetsBeyond(
     'SELECT type, address, coalesce(min(decimals), 0)::INTEGER AS decimals, sum(sum)::VARCHAR AS sum, ' +
       'min(zeros)::INTEGER AS zeros FROM digits GROUP BY ALL',
   )
-  const isBeyond = ({ sum, zeros, decimals }: (typeof found)[number]) => {
+  const isBeyond = ({ type, address, sum, zeros, decimals }: (typeof found)[number]) => {
+    const key = contractKey({ type: type as Asset['type'], address: address as string | null })
     // What is cut off beyond the decimals leaves zeros.
-    const empty = Math.max(Number(zeros), Number(decimals) - maxDecimals)
+    const empty = Math.max(Number(zeros), (contracts.get(key)?.decimals ?? Number(decimals)) - maxDecimals)
     return String(sum).length - empty > maxSumDigits
   }
   return new Set(

@@ -1,58 +1,106 @@
 import type { OpenedExport } from '../read/open-export.ts'
-import { digitsApart } from './first-digits.ts'
+import { digitsInOrder } from './first-digits.ts'
 import type { Asset } from './movement.ts'
 
-/** What all of the export tells of a contract. */
+/** What all of the export tells of a contract's tokens of one type. */
 type Contract = {
-  /** Of its first row; null where that has none. */
+  /** Of the contract's first row; null where that has none. */
   symbol: string | null
-  /** Tells it from all other contracts of the export. */
+  /** Tells it from all others of the export. */
   digits: string
-  /** Of its first row of an ERC-20 token that has any; null where none has. */
+  /** Of the newest row of an ERC-20 token that has any, as balances have them; null where none has. */
   decimals: number | null
+  /** Of ERC-1155 tokens whose rows differ in them: by id, of the newest row that has some. */
+  decimalsOfIds?: ReadonlyMap<string, number> | undefined
 }
 
-/** By address. */
+/** By type and address: a contract may have tokens of several types. */
 export type Contracts = ReadonlyMap<string, Contract>
+
+export const contractKey = ({ type, address }: Pick<Asset, 'type' | 'address'>) => `${type}|${address}`
 
 /**
  * Reads what the ledger tells of each contract, in the order in which they come up: all of the export counts, whatever part
  * of it is converted, and what is added to its end changes no name. A token that is renamed keeps its first symbol, so that
- * it stays one asset; a contract that begins with the digits of an earlier one has a number behind them.
+ * it stays one asset; a contract that begins with the digits of an earlier one has a number behind them, and so have its own
+ * tokens of another type.
  */
-export async function readContracts({ eachFile, rows }: OpenedExport): Promise<Contracts> {
-  const place = 'block_number::HUGEINT * 4294967296 + transaction_index::HUGEINT'
+export async function readContracts(opened: OpenedExport): Promise<Contracts> {
+  const found = await contractsIn(opened)
+  const digits = digitsInOrder(found.map(({ address }) => address))
+  const symbols = new Map(found.toReversed().map(({ address, symbol }) => [address, symbol || null]))
+  const decimalsOfIds = found.some(({ most }) => (most ?? 0) > 0)
+    ? await differingDecimals(opened)
+    : undefined
+  return new Map(
+    found.map(({ decimals, ...contract }, at) => {
+      const key = contractKey(contract)
+      const named = { symbol: symbols.get(contract.address) ?? null, digits: digits[at] as string }
+      return [key, { ...named, decimals, decimalsOfIds: decimalsOfIds?.get(key) }]
+    }),
+  )
+}
+
+const PLACE = 'block_number::HUGEINT * 4294967296 + transaction_index::HUGEINT'
+
+/** `most` is the largest number of decimals of an ERC-1155 token. */
+type Found = Pick<Asset, 'type'> &
+  Pick<Contract, 'decimals'> & { address: string; symbol: string; most: number | null }
+
+async function contractsIn({ eachFile, rows, textSql }: OpenedExport): Promise<Found[]> {
   const decimals = `CASE asset_type WHEN 'erc20' THEN asset_decimals::INTEGER END`
+  const most = `max(CASE asset_type WHEN 'erc1155' THEN asset_decimals::INTEGER END)`
   await rows.run(
-    'CREATE OR REPLACE TABLE contracts (address VARCHAR, symbol VARCHAR, decimals INTEGER, place HUGEINT)',
+    'CREATE OR REPLACE TABLE contracts (type VARCHAR, address VARCHAR, symbol VARCHAR, place HUGEINT, ' +
+      'decimals INTEGER, newest HUGEINT, most INTEGER)',
   )
   await eachFile(
     'ledger',
     (source) =>
-      `INSERT INTO contracts SELECT asset_address, arg_min(coalesce(asset_symbol, ''), ${place}), ` +
-      `arg_min(${decimals}, ${place}), min(${place}) ` +
-      `FROM ${source} WHERE asset_address IS NOT NULL GROUP BY asset_address`,
+      `INSERT INTO contracts SELECT asset_type, asset_address, ` +
+      `arg_min(coalesce(${textSql('asset_symbol')}, ''), ${PLACE}), min(${PLACE}), arg_max(${decimals}, ${PLACE}), ` +
+      `max(${PLACE}) FILTER (WHERE asset_decimals IS NOT NULL), ${most} ` +
+      `FROM ${source} WHERE asset_address IS NOT NULL GROUP BY asset_type, asset_address`,
   )
-  const found = await rows.all(
-    'SELECT address, arg_min(symbol, place) AS symbol, arg_min(decimals, place) AS decimals ' +
-      'FROM contracts GROUP BY address ORDER BY min(place), address',
-  )
-  const contracts = found as { address: string; symbol: string; decimals: number | null }[]
-  const digits = digitsApart(contracts.map(({ address }) => address))
-  return new Map(
-    contracts.map(({ address, symbol, decimals }) => [
-      address,
-      { symbol: symbol || null, digits: digits.get(address) as string, decimals },
-    ]),
-  )
+  return (await rows.all(
+    'SELECT type, address, arg_min(symbol, place) AS symbol, arg_max(decimals, newest) AS decimals, ' +
+      'max(most) AS most FROM contracts GROUP BY type, address ORDER BY min(place), address, type',
+  )) as Found[]
 }
 
-/** An asset of a row, with what its contract is called, and with its decimals where the row alone does not have them. */
+/** What rows without metadata lack of ERC-1155 tokens: by contract and id, decimals of which some rows have others, or none. */
+async function differingDecimals({ eachFile, rows }: OpenedExport) {
+  const decimals = 'coalesce(asset_decimals::INTEGER, 0)'
+  await rows.run(
+    'CREATE OR REPLACE TABLE ids (address VARCHAR, id VARCHAR, decimals INTEGER, newest HUGEINT, least INTEGER, most INTEGER)',
+  )
+  await eachFile(
+    'ledger',
+    (source) =>
+      `INSERT INTO ids SELECT asset_address, token_id, arg_max(nullif(${decimals}, 0), ${PLACE}), ` +
+      `max(${PLACE}) FILTER (WHERE ${decimals} <> 0), min(${decimals}), max(${decimals}) ` +
+      `FROM ${source} WHERE asset_type = 'erc1155' GROUP BY asset_address, token_id`,
+  )
+  const found = await rows.all(
+    'SELECT address, id, arg_max(decimals, newest) AS decimals FROM ids GROUP BY address, id ' +
+      'HAVING min(least) <> max(most)',
+  )
+  const byContract = new Map<string, Map<string, number>>()
+  for (const { address, id, decimals } of found) {
+    const key = contractKey({ type: 'erc1155', address: address as string })
+    const ofIds = byContract.get(key) ?? new Map<string, number>()
+    byContract.set(key, ofIds.set(id as string, decimals as number))
+  }
+  return byContract
+}
+
+/** An asset of a row, with what its contract is called, and with the decimals that all its rows have in common. */
 export function ofContract(asset: Asset, contracts: Contracts): Asset {
-  const contract = asset.address === null ? undefined : contracts.get(asset.address)
+  const contract = asset.address === null ? undefined : contracts.get(contractKey(asset))
   if (contract === undefined) return asset
-  const { symbol, digits, decimals } = contract
+  const { symbol, digits, decimalsOfIds } = contract
   const { type, address, tokenId } = asset
+  const decimals = contract.decimals ?? decimalsOfIds?.get(tokenId ?? '') ?? asset.decimals
   // Field by field: a spread for each row takes a seventh of a conversion's time.
-  return { type, address, symbol, digits, decimals: asset.decimals ?? decimals, tokenId }
+  return { type, address, symbol, digits, decimals, tokenId }
 }

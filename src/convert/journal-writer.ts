@@ -15,7 +15,7 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
   const walletDigits = digitsApart(opened.manifest.coverage.map(({ address }) => address))
   // Of a journal, labels are accounts.
   const { labelOf, unmatched } = await readLabels(options.labels, form.accountRule)
-  const refuses = await refusalOfSums(form, opened)
+  const refuses = await refusalOfSums(form, opening)
   const writers = new Map<string, ReturnType<typeof createJournalWriter>>()
   const writerOf = (file: string) => {
     const writer = writers.get(file) ?? createJournalWriter({ form, walletDigits, refuses, onOmitted })

@@ -45,7 +45,7 @@ async function writersFor({ files }: FileSet, opening: Opening): Promise<Map<Fil
   const refusals = new Map<NumberRules, Refuses>()
   const writers = new Map<FileForm, LineWriter>()
   for (const form of files) {
-    const refuses = refusals.get(form.numbers) ?? (await refusalOfSums(form, opening.opened))
+    const refuses = refusals.get(form.numbers) ?? (await refusalOfSums(form, opening))
     refusals.set(form.numbers, refuses)
     writers.set(form, lineWriterFor(form, opening, { refuses }))
   }

@@ -38,7 +38,7 @@ async function openCsvWriter(preset: Preset, opening: Opening): Promise<TextWrit
   const pairsSwaps = swaps !== 'off' && preset.holdsSwaps
   const { labelOf, unmatched } = await readLabels(labels, knownTypes(preset))
   const placeholders = await placeholdersFor(preset, options)
-  const refuses = await refusalOfSums(preset, opening.opened)
+  const refuses = await refusalOfSums(preset, opening)
   const writer = lineWriterFor(preset, opening, { placeholderOf: placeholders.nameOf, refuses })
   const writePart = linesWriter(writer, { pairsSwaps, labelOf })
   return {

@@ -1,10 +1,9 @@
-import { named } from '../core/sql.ts'
 import type { OpenedExport } from '../read/open-export.ts'
 import type { FungibleAsset } from './priced-asset.ts'
 
 /** The coin and the ERC-20 tokens that an export's ledger has, each symbol of a contract by itself, in a fixed order. */
-export async function fungibleAssets({ eachFile, rows }: OpenedExport): Promise<FungibleAsset[]> {
-  const columns = ['asset_address', 'asset_symbol', 'asset_decimals'].map(named).join(', ')
+export async function fungibleAssets({ eachFile, rows, textSql }: OpenedExport): Promise<FungibleAsset[]> {
+  const columns = `asset_address, ${textSql('asset_symbol')}, asset_decimals`
   await rows.run('CREATE OR REPLACE TABLE assets (address VARCHAR, symbol VARCHAR, decimals INTEGER)')
   await eachFile(
     'ledger',

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NO_PERMISSION, readTextIfAny } from '../core/disk.ts'
 import { type DataFile, openDataFile } from '../core/duckdb/data-file.ts'
-import { isoTimeSql, parquetSource, sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
+import { isoTimeSql, parquetSource, sourceSql, textColumns, unescapedSql } from '../core/duckdb/source-sql.ts'
 import { ExportError } from '../core/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/manifest.ts'
 import { named } from '../core/sql.ts'
@@ -23,6 +23,8 @@ export type OpenedExport = {
    * where that is because another run has replaced the export meanwhile.
    */
   eachFile(table: TableName, statement: (source: string) => string): Promise<void>
+  /** The SQL of strangers' text as the chain has it: in CSV a `'` stands before what a spreadsheet would run. */
+  textSql(cell: string): string
   /**
    * These columns of a table's rows, in batches, in the order of the files, which is that of the chain. Cells are text as in
    * CSV, but strangers' text is as the chain has it. Throws as `eachFile` does.
@@ -51,8 +53,10 @@ export async function openExport(folder: string): Promise<OpenedExport> {
     const why = (thrown as Error).message.replaceAll(`${rows.folder}/`, '').slice(0, 300)
     return unreadable(path, why, thrown)
   }
+  const { format, escapeFormulas = true } = manifest.job
   return {
     ...{ manifest, rows },
+    textSql: (cell) => (format === 'csv' && escapeFormulas ? unescapedSql(cell) : cell),
     eachFile: async (table, statement) => {
       for (const listed of filesOf(table)) {
         let file: DataFile | undefined
@@ -69,14 +73,13 @@ export async function openExport(folder: string): Promise<OpenedExport> {
       }
     },
     stream: async function* (table, names) {
-      const { format, escapeFormulas } = manifest.job
       const { columns } = tableNamed(table)
-      const cells = names.map((name) => textSql(columnOf(columns, name)))
+      const cells = names.map((name) => cellSql(columnOf(columns, name)))
       for (const listed of filesOf(table)) {
         try {
           const path = await pathOf(listed)
           yield* format === 'csv'
-            ? readCsvRows(path, { columns, names, isEscaped: escapeFormulas ?? true })
+            ? readCsvRows(path, { columns, names, isEscaped: escapeFormulas })
             : rows.stream(cells, `FROM ${parquetSource([path])}`)
         } catch (thrown) {
           throw await faultOf(listed, thrown)
@@ -99,7 +102,7 @@ function columnOf(columns: readonly Column[], name: string): Column {
 }
 
 /** A cell of Parquet, which has types, as text. */
-function textSql({ name, type }: Column): string {
+function cellSql({ name, type }: Column): string {
   const cell = named(name)
   return type === 'time' ? isoTimeSql(cell) : `${cell}::VARCHAR`
 }

@@ -2,8 +2,10 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tickerName } from '../../src/convert/asset-name.ts'
-import { readContracts } from '../../src/convert/contracts.ts'
+import { ofContract, readContracts } from '../../src/convert/contracts.ts'
 import { JOURNALS } from '../../src/convert/journals/index.ts'
+import type { Asset } from '../../src/convert/movement.ts'
+import { unescapedSql } from '../../src/core/duckdb/source-sql.ts'
 import type { OpenedExport } from '../../src/read/open-export.ts'
 import { openRows, type Rows } from '../../src/read/rows.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
@@ -16,6 +18,7 @@ type LedgerRow = {
   symbol: string | null
   decimals?: string
   type?: string
+  id?: string
 }
 
 let rows: Rows
@@ -32,16 +35,17 @@ function contractsOf(...files: LedgerRow[][]) {
   const cell = (value: string | null) => (value === null ? 'NULL' : `'${value}'`)
   const sourceOf = (file: LedgerRow[]) => {
     const lines = file.map(
-      ({ block, index = 0, address, symbol, decimals = null, type = 'erc20' }) =>
-        `('${block}', '${index}', ${cell(address)}, ${cell(symbol)}, ${cell(decimals)}, '${type}')`,
+      ({ block, index = 0, address, symbol, decimals = null, type = 'erc20', id = null }) =>
+        `('${block}', '${index}', ${cell(address)}, ${cell(symbol)}, ${cell(decimals)}, '${type}', ${cell(id)})`,
     )
-    const columns = 'block_number, transaction_index, asset_address, asset_symbol, asset_decimals, asset_type'
+    const columns =
+      'block_number, transaction_index, asset_address, asset_symbol, asset_decimals, asset_type, token_id'
     return `(VALUES ${lines.join(', ')}) AS t(${columns})`
   }
   const eachFile: OpenedExport['eachFile'] = async (_, statement) => {
     for (const file of files) await rows.run(statement(sourceOf(file)))
   }
-  return readContracts({ rows, eachFile } as OpenedExport)
+  return readContracts({ rows, eachFile, textSql: unescapedSql } as OpenedExport)
 }
 
 const [FIRST, SECOND, THIRD] = ['1', '2', '3'].map((end) => `0x00000000${'f'.repeat(31)}${end}`) as [
@@ -50,6 +54,7 @@ const [FIRST, SECOND, THIRD] = ['1', '2', '3'].map((end) => `0x00000000${'f'.rep
   string,
 ]
 const OTHER = `0x${'9'.repeat(40)}`
+const erc20 = (address: string) => `erc20|${address}`
 
 describe('the names of contracts', () => {
   test('keep the first symbol of a token that is renamed, wherever its rows lie', async () => {
@@ -61,7 +66,7 @@ describe('the names of contracts', () => {
         { block: 3, address: null, symbol: 'AVAX' },
       ],
     )
-    expect([...contracts]).toEqual([[OTHER, { symbol: 'OLD', digits: '99999999', decimals: null }]])
+    expect([...contracts]).toEqual([[erc20(OTHER), { symbol: 'OLD', digits: '99999999', decimals: null }]])
   })
 
   test('tell contracts apart that begin alike, the earlier one without a number', async () => {
@@ -71,27 +76,38 @@ describe('the names of contracts', () => {
       { block: 5, address: FIRST, symbol: null },
     ])
     expect(Object.fromEntries(contracts)).toEqual({
-      [THIRD]: { symbol: 'DUP', digits: '00000000', decimals: null },
-      [FIRST]: { symbol: null, digits: '00000000-2', decimals: null },
-      [SECOND]: { symbol: 'DUP', digits: '00000000-3', decimals: null },
+      [erc20(THIRD)]: { symbol: 'DUP', digits: '00000000', decimals: null },
+      [erc20(FIRST)]: { symbol: null, digits: '00000000-2', decimals: null },
+      [erc20(SECOND)]: { symbol: 'DUP', digits: '00000000-3', decimals: null },
     })
     const later = await contractsOf(
       [{ block: 4, address: THIRD, symbol: 'DUP' }],
       [{ block: 6, address: SECOND, symbol: 'DUP' }],
     )
-    expect(later.get(THIRD)).toEqual(contracts.get(THIRD))
+    expect(later.get(erc20(THIRD))).toEqual(contracts.get(erc20(THIRD)))
   })
 
-  test('come with the first decimals that an ERC-20 token has', async () => {
-    const contracts = await contractsOf(
-      [
-        { block: 1, address: OTHER, symbol: 'OTHER' },
-        { block: 2, address: OTHER, symbol: 'OTHER', decimals: '3', type: 'erc1155' },
-        { block: 3, address: OTHER, symbol: 'OTHER', decimals: '6' },
-      ],
-      [{ block: 4, address: OTHER, symbol: 'OTHER', decimals: '18' }],
-    )
-    expect(contracts.get(OTHER)?.decimals).toBe(6)
+  test('tell apart tokens of several types of one contract', async () => {
+    const contracts = await contractsOf([
+      { block: 1, address: OTHER, symbol: 'BOTH' },
+      { block: 1, address: OTHER, symbol: 'BOTH', type: 'erc721', id: '7' },
+      { block: 2, address: OTHER, symbol: null, type: 'erc1155', id: '7' },
+    ])
+    const asset = { ...token('BOTH'), address: OTHER }
+    const assets = [
+      asset,
+      { ...asset, type: 'erc721', tokenId: '7' },
+      { ...asset, type: 'erc1155', tokenId: '7' },
+    ]
+    const named = assets.map((one) => ofContract(one as Asset, contracts))
+    expect(named.map(tickerName)).toEqual(['BOTH-99999999', 'BOTH-99999999-2#7', 'BOTH-99999999-3#7'])
+    const beancount = JOURNALS.find(({ name }) => name === 'beancount')
+    expect(new Set(named.map((one) => beancount?.commodityOf(one))).size).toBe(3)
+  })
+
+  test('have symbols as the chain has them, which CSV may have with a sign before it', async () => {
+    const contracts = await contractsOf([{ block: 1, address: OTHER, symbol: "''@x" }])
+    expect(contracts.get(erc20(OTHER))?.symbol).toBe('@x')
   })
 
   test('stand in every format', async () => {
@@ -102,5 +118,41 @@ describe('the names of contracts', () => {
       '"DUP-00000000-3"',
       'DUP-00000000-3',
     ])
+  })
+})
+
+describe('the decimals of tokens', () => {
+  test('are those of the newest row of an ERC-20 token that has any, in all its rows', async () => {
+    const contracts = await contractsOf(
+      [{ block: 5, address: OTHER, symbol: 'OTHER' }],
+      [
+        { block: 2, address: OTHER, symbol: 'OTHER', decimals: '3', type: 'erc1155' },
+        { block: 4, address: OTHER, symbol: 'OTHER', decimals: '18' },
+        { block: 3, address: OTHER, symbol: 'OTHER', decimals: '0' },
+      ],
+    )
+    expect(contracts.get(erc20(OTHER))?.decimals).toBe(18)
+    for (const decimals of [null, 0, 18])
+      expect(ofContract({ ...token('OTHER', decimals), address: OTHER }, contracts).decimals).toBe(18)
+  })
+
+  test('are those of the newest row of an ERC-1155 token that has some, where its rows differ', async () => {
+    const row = { address: OTHER, symbol: null, type: 'erc1155' }
+    const contracts = await contractsOf(
+      [
+        { ...row, block: 3, id: '1' },
+        { ...row, block: 2, id: '1', decimals: '6' },
+        { ...row, block: 1, id: '1', decimals: '2' },
+      ],
+      [
+        { ...row, block: 4, id: '2', decimals: '9' },
+        { ...row, block: 4, id: '3', decimals: '0' },
+      ],
+    )
+    const [one, two, three] = ['1', '2', '3'].map((tokenId) => {
+      const asset = { ...token('OTHER', tokenId === '2' ? 9 : 0), type: 'erc1155' as const, address: OTHER }
+      return ofContract({ ...asset, tokenId } as Asset, contracts).decimals
+    })
+    expect([one, two, three]).toEqual([6, 9, 0])
   })
 })
