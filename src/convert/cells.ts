@@ -5,6 +5,7 @@ import { shiftDecimal } from '../flatten/decimal.ts'
 import type { Prices } from '../prices/prices.ts'
 import { priceOfGot, worthOf } from '../prices/worth.ts'
 import { caipName, collectionName, methodName, safeText, tickerName } from './asset-name.ts'
+import { fitsWay } from './labels.ts'
 import type { Line, Side } from './lines.ts'
 import type { Asset, Movement } from './movement.ts'
 import { withPoint } from './plain-number.ts'
@@ -106,8 +107,10 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
   note: noteOf,
 }
 
-function typeOf({ kind, isOwn, label }: Line, _: Amounts, { preset: { types } }: CellContext): string {
-  if (label !== undefined) return field(label)
+function typeOf(line: Line, _: Amounts, { preset }: CellContext): string {
+  const { kind, isOwn, label } = line
+  const { types } = preset
+  if (label !== undefined && fitsWay(label, line, preset)) return field(label)
   if (isOwn && kind === 'in') return types.ownIn ?? types.in
   if (isOwn && kind === 'out') return types.ownOut ?? types.out
   return types[kind]

@@ -98,6 +98,8 @@ export type Preset = {
   types: Types
   /** Types that labels may name, beside those above; undefined: any text. */
   otherTypes?: readonly string[]
+  /** Types beside those above that say themselves which way something went; labels give them to nothing that went another. */
+  ways?: { readonly [way in 'in' | 'out' | 'swap']?: readonly string[] }
   /** What stands for the wallet in lines of a type, where the program demands it. */
   walletOfType?: Readonly<Record<string, string>>
   fee: FeeForm

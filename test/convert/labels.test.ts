@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { JOURNALS } from '../../src/convert/journals/index.ts'
-import { readLabels } from '../../src/convert/labels.ts'
+import { fitsWay, readLabels } from '../../src/convert/labels.ts'
+import { lineOf } from '../../src/convert/lines.ts'
+import { PRESETS } from '../../src/convert/presets/index.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { COIN, movement } from './made-up.ts'
 
@@ -51,6 +53,24 @@ test('a fee keeps its own type, and matches nothing', async () => {
 test('without a file nothing has a label, and no line matched nothing', async () => {
   const { labelOf, unmatched } = await readLabels(undefined)
   expect([labelOf([paid]), unmatched()]).toEqual([undefined, undefined])
+})
+
+test.for([
+  { to: 'rotki', type: 'Income', ways: ['in'] },
+  { to: 'rotki', type: 'Spend', ways: ['out'] },
+  { to: 'rotki', type: 'Deposit', ways: ['in'] },
+  { to: 'cryptotaxcalculator', type: 'staking', ways: ['in'] },
+  { to: 'cryptotaxcalculator', type: 'lost', ways: ['out'] },
+  { to: 'taxbit', type: 'Expense', ways: ['out'] },
+  { to: 'cointracking', type: 'Trade', ways: [] },
+  { to: 'cointracking', type: 'Gift', ways: ['in', 'out'] },
+  { to: 'generic', type: 'my own', ways: ['in', 'out'] },
+])('$type of $to is only given to what went $ways', ({ to, type, ways }) => {
+  const preset = PRESETS.find(({ name }) => name === to)
+  if (preset === undefined) throw new Error(to)
+  const line = (isOut: boolean) => lineOf({ ...paid, isOut }, type)
+  const fitting = [line(false), line(true)].filter((one) => fitsWay(type, one, preset))
+  expect(fitting.map(({ kind }) => kind)).toEqual(ways)
 })
 
 const ruleOf = (journal: string) => JOURNALS.find(({ name }) => name === journal)?.accountRule

@@ -30,6 +30,28 @@ export const cryptotaxcalculator: Preset = {
     ...['collateral-withdrawal', 'add-liquidity', 'receive-lp-token', 'remove-liquidity'],
     ...['return-lp-token', 'failed-in', 'failed-out', 'spam', 'swap-in', 'swap-out'],
   ],
+  ways: {
+    in: [
+      ...[
+        'buy',
+        'income',
+        'interest',
+        'mining',
+        'airdrop',
+        'staking',
+        'staking-withdrawal',
+        'rebate',
+        'royalty',
+      ],
+      ...['incoming-gift', 'borrow', 'bridge-in', 'bridge-trade-in', 'mint', 'collateral-withdrawal'],
+      ...['receive-lp-token', 'remove-liquidity', 'failed-in', 'swap-in', 'chain-split'],
+    ],
+    out: [
+      ...['sell', 'expense', 'stolen', 'lost', 'burn', 'staking-deposit', 'personal-use', 'outgoing-gift'],
+      ...['loan-repayment', 'bridge-out', 'bridge-trade-out', 'collateral-deposit', 'add-liquidity'],
+      ...['return-lp-token', 'failed-out', 'swap-out'],
+    ],
+  },
   fee: 'as what went out',
   naming: 'ticker',
   numbers: {},

@@ -16,6 +16,7 @@ export const rotki: Preset = {
   date: 'milliseconds',
   types: { in: 'Deposit', out: 'Withdrawal', fee: 'Spend', swap: '' },
   otherTypes: ['Income', 'Loss', 'Spend', 'Staking'],
+  ways: { in: ['Income', 'Staking'], out: ['Loss'] },
   fee: 'as what went out',
   naming: 'caip',
   numbers: {},
