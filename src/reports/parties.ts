@@ -22,6 +22,7 @@ const ROWS = ['counterparty_address', 'wallet_address', 'direction'].map(named).
 export async function readParties({
   eachFile,
   rows,
+  textSql,
 }: OpenedExport): Promise<{ most: Party[]; count: number }> {
   await rows.run(
     'CREATE TABLE parties (party VARCHAR, wallet VARCHAR, direction VARCHAR, name VARCHAR, n BIGINT)',
@@ -29,7 +30,7 @@ export async function readParties({
   await eachFile(
     'ledger',
     (source) =>
-      `INSERT INTO parties SELECT ${ROWS}, max(counterparty_name), count(*) FROM ${source} ` +
+      `INSERT INTO parties SELECT ${ROWS}, max(${textSql('counterparty_name')}), count(*) FROM ${source} ` +
       `WHERE counterparty_address IS NOT NULL AND counterparty_is_own::VARCHAR = 'false' ` +
       `AND entry_type = 'transfer' GROUP BY ALL`,
   )
