@@ -78,6 +78,5 @@ async function checkJournal(
     throw inputFault(file, cause, 'Name a journal.')
   }
   for (const mistake of end()) onMistake(mistake)
-  if (line === 0) onMistake({ line: 1, what: 'the file is empty' })
   return line
 }

@@ -99,6 +99,12 @@ describe.for(JOURNALS)('convert --check --to $name', ({ name }) => {
     expect(SPOILS).toHaveLength(30)
   })
 
+  test('takes the journal of a year without movements, which is empty', async () => {
+    const out = join(folder, `${name}-1999`)
+    await convert(output, { to: name, out, from: '1999-01-01', until: '1999-12-31' })
+    expect(await mistakesIn(readFileSync(out, 'utf8'), name)).toEqual([])
+  })
+
   test.for(SPOILS)('finds $what', async ({ spoil }) => {
     const out = join(folder, name)
     await convert(output, { to: name, out })
