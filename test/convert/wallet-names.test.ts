@@ -23,11 +23,14 @@ test('wallets are called by their label, and by the address too where two would 
     { address: THREE, label: 'main, A' },
     { address: `0x${'4'.repeat(40)}`, label: null },
     { address: `0x${'5'.repeat(40)}`, label: '\u200b' },
+    { address: `0x${'6'.repeat(40)}`, label: THREE.toUpperCase() },
+    { address: `0x${'7'.repeat(40)}`, label: `0x${'7'.repeat(40)}` },
   ])
   expect(Object.fromEntries(names)).toEqual({
     [ONE]: `savings ${ONE}`,
     [TWO]: `Savings ${TWO}`,
     [THREE]: 'main, A',
+    [`0x${'6'.repeat(40)}`]: `${THREE.toUpperCase()} 0x${'6'.repeat(40)}`,
   })
 })
 
