@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { ExportError } from '../core/errors.ts'
-import { type Figures, noteExport } from '../core/figures.ts'
+import { type Figures, noteWholeExport } from '../core/figures.ts'
 import { MANIFEST_FILE, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
 import { sumCounts } from '../core/sum-counts.ts'
@@ -30,8 +30,7 @@ export async function publishRun(
   )
   const manifest = buildManifest({ job, range, parts, seen, missing: [], rejects: rejects.length })
   await publish({ store, manifest, parts: [...parts.values()].flat(), rejects, raw: new Set() })
-  noteExport(figures, manifest)
-  figures.rows = figures.totalRows
+  noteWholeExport(figures, manifest)
   figures.transactions = figures.rows.transactions ?? 0
 }
 

@@ -107,6 +107,12 @@ export function noteExport(figures: Figures, { job, tables, coverage, rejects }:
   if (job.kind !== 'blocks') figures.emptyWallets = emptyWalletsIn(coverage)
 }
 
+/** The same where all rows of the export are this run's: it wrote them, or left them as they were. */
+export function noteWholeExport(figures: Figures, manifest: Manifest): void {
+  noteExport(figures, manifest)
+  figures.rows = figures.totalRows
+}
+
 /** Notes that a job has ended, and how: with this error, if any. */
 export function endFigures(figures: Figures, error: ExportError | undefined): void {
   figures.phase = error === undefined ? 'done' : STOPS.has(error.code) ? 'stopped' : 'failed'

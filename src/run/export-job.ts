@@ -14,7 +14,7 @@ import { areFilesInPlace, type Sizes } from '../assemble/find-export.ts'
 import type { Requester } from '../client/request.ts'
 import { readTextIfAny, writeAtomically } from '../core/disk.ts'
 import { type ExportError, toExportError } from '../core/errors.ts'
-import { endFigures, type Figures, noteExport } from '../core/figures.ts'
+import { endFigures, type Figures, noteWholeExport } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import { REJECTS_FILE } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
@@ -207,8 +207,7 @@ export async function isDone(job: Job, store: Sizes): Promise<boolean> {
 /** What an earlier run wrote, for the summary and the exit code of this one. */
 async function recallFigures(job: Job, figures: Figures): Promise<void> {
   const manifest = await readManifestIfAny(job.output)
-  if (manifest !== undefined) noteExport(figures, manifest)
-  figures.rows = figures.totalRows
+  if (manifest !== undefined) noteWholeExport(figures, manifest)
 }
 
 /** A hash of everything that decides the bytes of an output. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { ExportError } from '../../src/core/errors.ts'
-import { endFigures, hasEnded, newFigures } from '../../src/core/figures.ts'
+import { endFigures, hasEnded, newFigures, noteExport, noteWholeExport } from '../../src/core/figures.ts'
+import type { Manifest } from '../../src/core/manifest.ts'
 
 test.for([
   { code: undefined, phase: 'done' },
@@ -14,4 +15,16 @@ test.for([
   endFigures(figures, code === undefined ? undefined : new ExportError(code, 'x'))
   expect([figures.phase, hasEnded(figures)]).toEqual([phase, true])
   expect(figures.endedMs).toBeGreaterThan(0)
+})
+
+test('what a whole export holds counts as the rows of a run only where they are its own', () => {
+  const manifest = {
+    ...{ job: { kind: 'wallets' }, coverage: [], rejects: 2 },
+    tables: { ledger: { rows: 7, columns: [], files: [{}, {}] } },
+  } as unknown as Manifest
+  const [some, all] = [newFigures(1, 0), newFigures(1, 0)]
+  noteExport(some, manifest)
+  noteWholeExport(all, manifest)
+  expect(some).toMatchObject({ rows: {}, totalRows: { ledger: 7 }, files: 2, rejects: 2 })
+  expect(all).toMatchObject({ rows: { ledger: 7 }, totalRows: { ledger: 7 }, files: 2, rejects: 2 })
 })
