@@ -16,23 +16,16 @@ export async function openSetWriter(set: FileSet, opening: Opening): Promise<Tex
   const { labelOf, unmatched } = await readLabels(options.labels, typesOf(set))
   const facts = set.needsTransactions ? openFacts(await openExport(output)) : undefined
   const writers = await writersFor(set, opening)
-  const partOf = (form: FileForm, wallet: string) => ({
-    file: form.file.replace('{wallet}', wallet),
-    head: writers.get(form)?.header ?? '',
-  })
-  const pieceOf = pieceMaker({ ...opening, writers, partOf })
-  const filesOf = firstFiles(set, partOf)
+  const partOf = partNamer(writers)
+  const newFilesOf = firstFiles(set, partOf)
+  const piecesOf = pieceMaker({ ...opening, writers, partOf })
   return {
     head: '',
     parts: set.isPerWallet ? [] : set.files.map((form) => partOf(form, '')),
     write: async (movements) => {
       const known = await facts?.of(movements[0]?.transaction ?? '')
-      const pieces = filesOf(movements)
-      for (const place of set.placesOf(movements, { labelOf, facts: known })) {
-        const piece = pieceOf(place)
-        if (piece !== undefined) pieces.push(piece)
-      }
-      return pieces
+      const places = set.placesOf(movements, { labelOf, facts: known })
+      return [...newFilesOf(movements), ...places.flatMap(piecesOf)]
     },
     unmatchedLabels: unmatched,
     save: async () => {},
@@ -55,23 +48,30 @@ async function writersFor({ files }: FileSet, opening: Opening): Promise<Map<Fil
 /** The file of a wallet, and what it begins with. */
 type PartOf = (form: FileForm, wallet: string) => Part
 
+function partNamer(writers: ReadonlyMap<FileForm, LineWriter>): PartOf {
+  return (form, wallet) => ({
+    file: form.file.replace('{wallet}', wallet),
+    head: writers.get(form)?.header ?? '',
+  })
+}
+
 type PieceMaking = Pick<Opening, 'onOmitted'> & {
   writers: ReadonlyMap<FileForm, LineWriter>
   partOf: PartOf
 }
 
-/** Makes the text of a line where it stands; undefined where it stands nowhere, or another tells of it already. */
-function pieceMaker({ writers, partOf, onOmitted }: PieceMaking): (place: Place) => Piece | undefined {
+/** Makes the text of a line where it stands; none where it stands nowhere, or another tells of it already. */
+function pieceMaker({ writers, partOf, onOmitted }: PieceMaking): (place: Place) => Piece[] {
   return (place) => {
     const { movements } = place.line
     if ('reason' in place) {
       for (const movement of movements) onOmitted(omitted(movement, place.reason))
-      return undefined
+      return []
     }
     const text = writers.get(place.form)?.write(place.line)
-    if (text === undefined || place.isTold) return undefined
+    if (text === undefined || place.isTold) return []
     const [wallet] = movements
-    return { wallet, text, lines: 1, part: partOf(place.form, wallet.wallet) }
+    return [{ wallet, text, lines: 1, part: partOf(place.form, wallet.wallet) }]
   }
 }
 
