@@ -14,8 +14,8 @@ import { NOT_WHOLE, unitsSql } from './sql.ts'
 /**
  * The answers of SQL statements over a finished export, one after the other. Each table is a view over exactly the files
  * that the manifest lists: whole numbers of 256 bits are BIGNUM, which sums exactly, times are UTC, text is as the chain has
- * it, and `units(value, decimals)` makes a plain decimal of a whole number. Statements change nothing and reach no other file and
- * no network.
+ * it, and `units(value, decimals)` makes a plain decimal of a whole number. Statements change nothing, and reach no other
+ * file and no network.
  *
  * Throws USAGE where the folder holds no export and for what is no SQL or does more than read, VERIFY_FAILED where the
  * manifest is damaged, or a file cannot be read or is not of the size that is listed.
