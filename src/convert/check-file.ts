@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { ExportError } from '../core/errors.ts'
 import { inputFault } from '../core/named-file.ts'
@@ -20,12 +21,25 @@ export async function checkFile(
   to: string,
   onMistake: (mistake: Mistake) => void,
 ): Promise<number> {
+  const set = FILE_SETS.find(({ name }) => name === to)
+  await refuseFolder(file, set)
   const preset = PRESETS.find(({ name }) => name === to)
   if (preset !== undefined) return checkCsv(file, createCsvChecker(preset), onMistake)
-  const set = FILE_SETS.find(({ name }) => name === to)
   if (set !== undefined) return checkCsv(file, createSetChecker(set), onMistake)
   if (!JOURNALS.some(({ name }) => name === to)) throw new ExportError('USAGE', `there is no format ${to}`)
   return checkJournal(file, createJournalChecker(to), onMistake)
+}
+
+/** A folder of several files has one that may be meant. */
+async function refuseFolder(file: string, set: FileSet | undefined): Promise<void> {
+  const entry = await stat(file).catch(() => undefined)
+  if (!entry?.isDirectory()) return
+  const names = set?.files.map((form) => form.file.replace('{wallet}', '0x…'))
+  const fix =
+    names === undefined
+      ? 'Name the file itself.'
+      : `Name one of the files in it: ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`
+  throw new ExportError('USAGE', `${file} is a folder, and one file is checked at a time`, { fix })
 }
 
 /** Which of a program's files it is, the header says. */

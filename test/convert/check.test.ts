@@ -214,6 +214,16 @@ test('a file that is not there, is empty, or is no CSV is refused with its place
   expect((await mistakesIn('a,"b\n', 'koinly'))[0]?.line).toBeGreaterThan(0)
 })
 
+test.for([
+  { to: 'koinly', fix: 'Name the file itself.' },
+  { to: 'hledger', fix: 'Name the file itself.' },
+  { to: 'rp2', fix: 'Name one of the files in it: in.csv, out.csv or intra.csv.' },
+  { to: 'etherscan', fix: expect.stringMatching(/: export-0x….csv, .* or export-nft-0x….csv\.$/) },
+])('a folder is refused, and a file is asked for: $to', async ({ to, fix }) => {
+  const message = `${folder} is a folder, and one file is checked at a time`
+  await expect(checkFile(folder, to, () => {})).rejects.toMatchObject({ code: 'USAGE', message, fix })
+})
+
 test("rotki's file may have a coin of any symbol, but no token by a ticker", async () => {
   const text = await goodText('rotki')
   for (const coin of ['B_C', 'Ä-1', 'x.y'])
