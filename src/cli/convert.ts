@@ -7,8 +7,8 @@ import { placeOfFile } from '../convert/options.ts'
 import { pricesNeeded } from '../convert/prices-needed.ts'
 import { PRESET_NAMES } from '../convert/writers.ts'
 import { csvLine } from '../core/csv-text.ts'
-import { writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
+import { refuseFolder, writeNamedFile } from '../core/named-file.ts'
 import { say } from '../report/say.ts'
 import { shellWord } from '../report/shell-word.ts'
 import { counted } from '../report/words.ts'
@@ -134,7 +134,7 @@ async function listPrices(word: string, options: Omit<ConvertArguments, 'to'>): 
   const lines = needed.map(({ date, asset, symbol }) => csvLine([date, asset, null, null, symbol || null]))
   const text = [csvLine(['date', 'asset', 'currency', 'price', 'symbol']), ...lines].join('')
   if (place === undefined) return answerSink().write(text)
-  await writeAtomically(place, text)
+  await writeNamedFile(place, text)
   openLog({}).info(`${counted(needed.length, 'price')} to fill in: ${options.out}`)
 }
 
@@ -142,6 +142,7 @@ async function listPrices(word: string, options: Omit<ConvertArguments, 'to'>): 
 async function newPlace(out: string, output: string): Promise<string> {
   // Whatever else is there is refused, a file of the options too.
   const place = await placeOfFile(out, output, {})
+  await refuseFolder(out)
   if ((await stat(place).catch(() => undefined)) === undefined) return place
   throw new ExportError('USAGE', `${out} is there already, and prices may be filled in there`, {
     fix: `Name another file with --out; with --prices ${shellWord(out)} it lists only what is missing there.`,

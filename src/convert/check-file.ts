@@ -22,7 +22,7 @@ export async function checkFile(
   onMistake: (mistake: Mistake) => void,
 ): Promise<number> {
   const set = FILE_SETS.find(({ name }) => name === to)
-  await refuseFolder(file, set)
+  await requireOneFile(file, set)
   const preset = PRESETS.find(({ name }) => name === to)
   if (preset !== undefined) return checkCsv(file, createCsvChecker(preset), onMistake)
   if (set !== undefined) return checkCsv(file, createSetChecker(set), onMistake)
@@ -31,7 +31,7 @@ export async function checkFile(
 }
 
 /** A folder of several files has one that may be meant. */
-async function refuseFolder(file: string, set: FileSet | undefined): Promise<void> {
+async function requireOneFile(file: string, set: FileSet | undefined): Promise<void> {
   const entry = await stat(file).catch(() => undefined)
   if (!entry?.isDirectory()) return
   const names = set?.files.map((form) => form.file.replace('{wallet}', '0x…'))

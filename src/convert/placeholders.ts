@@ -1,7 +1,7 @@
 import { isNft } from '../core/asset.ts'
 import { csvLine } from '../core/csv-text.ts'
-import { readTextIfAny, writeAtomically } from '../core/disk.ts'
-import { placeToWrite } from '../core/named-file.ts'
+import { readTextIfAny } from '../core/disk.ts'
+import { placeToWrite, writeNamedFile } from '../core/named-file.ts'
 import { readRecords, recordFault } from '../read/csv-records.ts'
 import { tickerName } from './asset-name.ts'
 import { type Asset, assetKey } from './movement.ts'
@@ -51,7 +51,7 @@ export async function openPlaceholders(file: string): Promise<Placeholders> {
       return placeholder
     },
     save: async () => {
-      if (isChanged) await writeAtomically(place, csvLine(COLUMNS) + lines.join(''))
+      if (isChanged) await writeNamedFile(place, csvLine(COLUMNS) + lines.join(''))
     },
   }
 }

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskError } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
+import { refuseFolder } from '../core/named-file.ts'
 import { safeText } from './asset-name.ts'
 import { JOURNALS } from './journals/index.ts'
 import type { Movement } from './movement.ts'
@@ -20,7 +21,7 @@ export type Target = {
 
 type Heads = Pick<TextWriter, 'head' | 'parts'>
 
-/** Opens it. Throws USAGE where several files have no folder, OUTPUT_FAILED where a folder cannot be made. */
+/** Opens it. Throws USAGE where several files have no folder, OUTPUT_FAILED where that cannot be made, or a file is one. */
 export async function openTarget(
   options: ConvertOptions,
   { head, parts }: Heads,
@@ -29,7 +30,8 @@ export async function openTarget(
   const { out, perWallet = false, to } = options
   if (out === undefined) return openStream(options, head)
   const isFolder = perWallet || parts !== undefined
-  if (isFolder)
+  if (!isFolder) await refuseFolder(out)
+  else
     await mkdir(out, { recursive: true }).catch((cause: unknown) => {
       throw diskError(`cannot make ${out}`, cause)
     })

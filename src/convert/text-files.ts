@@ -1,5 +1,5 @@
 import { appendFile, rename, rm, writeFile } from 'node:fs/promises'
-import { diskError } from '../core/disk.ts'
+import { diskError, makeFolderOf } from '../core/disk.ts'
 import { placeToWrite } from '../core/named-file.ts'
 
 /** Files that are written piece by piece and appear all at once, in the end. */
@@ -67,6 +67,7 @@ const partOf = (path: string) => `${path}.part`
 async function writePart(file: TextFile, bytes: Buffer, placeOf: PlaceOf): Promise<void> {
   const write = file.place === undefined ? writeFile : appendFile
   const place = file.place ?? (await placeOf(file.path))
+  if (file.place === undefined) await guarded(file.path, () => makeFolderOf(place))
   file.place = place
   await guarded(file.path, () => write(partOf(place), bytes))
 }

@@ -111,6 +111,7 @@ export const NO_PERMISSION = 'Check who may read and write there, then run again
 const FIXES: Readonly<Record<string, string>> = {
   ENOENT: NOT_THERE,
   ENOTDIR: NOT_THERE,
+  EEXIST: NOT_THERE,
   EISDIR: 'Name a file: this is a folder.',
   EACCES: NO_PERMISSION,
   EPERM: NO_PERMISSION,

@@ -1,6 +1,6 @@
 import { lstat, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { diskError } from './disk.ts'
+import { diskError, makeFolderOf, writeAtomically } from './disk.ts'
 import { ExportError } from './errors.ts'
 import { EXPORT_ENTRIES } from './manifest.ts'
 
@@ -24,6 +24,21 @@ export async function placeToWrite(path: string, fix = 'Name a file.'): Promise<
   return realpath(path).catch(() => {
     throw refusal
   })
+}
+
+/** Throws OUTPUT_FAILED where a folder is there, or is meant by a slash in the end, and a file is to be written. */
+export async function refuseFolder(path: string): Promise<void> {
+  const entry = await stat(path).catch(() => undefined)
+  if (entry?.isDirectory() || /(^|[\\/])$/.test(path))
+    throw diskError(`cannot write ${path}`, Object.assign(new Error(), { code: 'EISDIR' }))
+}
+
+/** Writes a file where a user wants it, all or nothing, into a folder that need not be there. Throws OUTPUT_FAILED. */
+export async function writeNamedFile(place: string, text: string): Promise<void> {
+  await makeFolderOf(place).catch((cause: unknown) => {
+    throw diskError(`cannot write ${place}`, cause)
+  })
+  await writeAtomically(place, text)
 }
 
 /** A fault of reading a file that a user names, as USAGE with plain words. */

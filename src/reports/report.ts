@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import { writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import type { Manifest } from '../core/manifest.ts'
-import { placeApart } from '../core/named-file.ts'
+import { placeApart, refuseFolder, writeNamedFile } from '../core/named-file.ts'
 import { requireManifest } from '../read/open-export.ts'
 import type { Article } from './article.ts'
 import { factsOf } from './facts.ts'
@@ -51,8 +50,9 @@ export async function report(
   const file = options.out ?? join(outputs[0], REPORT_FILE)
   const inputs = { '--prices': options.prices, '--labels': options.labels, '--opening': options.opening }
   const place = await placeApart(file, { inputs, exports: outputs }, FIX)
+  await refuseFolder(file)
   const { page, rows } = await renderReport(outputs, options)
-  await writeAtomically(place, page)
+  await writeNamedFile(place, page)
   return { file, bytes: Buffer.byteLength(page), rows }
 }
 

@@ -32,7 +32,8 @@ test('text of several files, far more than is written at once, and some longer t
 
 test('a file that cannot be written is told by name, and nothing is left', async () => {
   const files = openTextFiles()
-  const path = join(folder, 'missing', 'a.csv')
+  const path = join(folder, 'file', 'a.csv')
+  await writeFile(join(folder, 'file'), '')
   files.add(path, 'x'.repeat(1_000_000))
   await files.flush()
   files.add(join(folder, 'b.csv'), 'x'.repeat(1_000_000))
@@ -41,7 +42,16 @@ test('a file that cannot be written is told by name, and nothing is left', async
     message: expect.stringContaining(path),
   })
   await files.giveUp()
+  expect(await readdir(folder)).toEqual(['file'])
+})
+
+test('a folder that is missing is made, once there is text', async () => {
+  const path = join(folder, 'no', 'such', 'a.csv')
+  const files = openTextFiles()
+  files.add(path, 'text', 'head\n')
   expect(await readdir(folder)).toEqual([])
+  await files.finish()
+  expect(await readFile(path, 'utf8')).toBe('head\ntext')
 })
 
 test('a file to which nothing was added has its head, also one without', async () => {

@@ -1,7 +1,13 @@
-import { mkdirSync, openSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, openSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { inputFault, placeApart, placeToWrite } from '../../src/core/named-file.ts'
+import {
+  inputFault,
+  placeApart,
+  placeToWrite,
+  refuseFolder,
+  writeNamedFile,
+} from '../../src/core/named-file.ts'
 import { makePipe } from '../helpers/pipe.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -65,6 +71,25 @@ test('no part of an export is written over, whatever way it is named', async () 
     })
   for (const name of ['mine.csv', 'mine/koinly.csv'])
     expect(await placeApart(join(folder, name), kept)).toBe(join(folder, name))
+})
+
+test('a folder is no file to write, whether it is there or only meant', async () => {
+  const folder = tempFolder()
+  const fault = { code: 'OUTPUT_FAILED', fix: 'Name a file: this is a folder.' }
+  for (const path of [folder, join(folder, 'new/'), ''])
+    await expect(refuseFolder(path), path).rejects.toMatchObject(fault)
+  await refuseFolder(join(folder, 'new'))
+})
+
+test('the folder of a named file is made, unless a file stands in its way', async () => {
+  const folder = tempFolder()
+  await writeNamedFile(join(folder, 'no', 'such', 'a.csv'), 'text')
+  expect(readFileSync(join(folder, 'no', 'such', 'a.csv'), 'utf8')).toBe('text')
+  writeFileSync(join(folder, 'file'), '')
+  await expect(writeNamedFile(join(folder, 'file', 'a.csv'), 'text')).rejects.toMatchObject({
+    code: 'OUTPUT_FAILED',
+    fix: 'Check the path: a folder of it is not there, or is a file.',
+  })
 })
 
 test.for([

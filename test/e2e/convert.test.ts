@@ -222,10 +222,23 @@ describe('walletlake convert', () => {
     )
   })
 
+  test('makes the folder of a file, and of a list of prices', async () => {
+    expect((await convert('--to', 'koinly', '--out', at('made/a/koinly.csv'))).exit).toBe(0)
+    expect(readdirSync(at('made/a'))).toEqual(['koinly.csv', 'koinly.csv.assets.csv'])
+    expect((await convert('--prices-needed', '--out', at('made/b/prices.csv'))).exit).toBe(0)
+    expect(readdirSync(at('made/b'))).toEqual(['prices.csv'])
+  })
+
   test('leaves no half of a file where it cannot be written', async () => {
-    const { exit, stderr } = await convert('--to', 'generic', '--out', at('no/such/folder.csv'))
+    writeFileSync(at('in-the-way'), '')
+    const { exit, stderr } = await convert('--to', 'generic', '--out', at('in-the-way/a.csv'))
     expect({ exit, stderr }).toMatchObject({ exit: 7, stderr: expect.stringContaining('OUTPUT_FAILED') })
-    expect(existsSync(at('no'))).toBe(false)
+    mkdirSync(at('a-folder'))
+    for (const out of [at('a-folder'), at('new/')]) {
+      const refused = await convert('--to', 'koinly', '--out', out)
+      expect(refused).toMatchObject({ exit: 7, stderr: expect.stringContaining('fix: Name a file') })
+    }
+    expect(readdirSync(folder).filter((name) => /^(a-folder|new)\b./.test(name))).toEqual([])
     expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
   })
 

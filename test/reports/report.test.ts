@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -206,6 +206,14 @@ describe('walletlake report', () => {
     })
     expect(readFileSync(labels, 'utf8')).toBe('address,label\n')
     expect((await write(join(outputs.csv, 'report.html'))).rows).toBe(5)
+  })
+
+  test('makes the folder of its page, and takes no folder for it', async () => {
+    const write = (out: string) => report([outputs.csv], { out, maxRows: 5 })
+    expect((await write(join(folder, 'made', 'a', 'page.html'))).rows).toBe(5)
+    expect(readdirSync(join(folder, 'made', 'a'))).toEqual(['page.html'])
+    for (const out of [join(folder, 'made'), join(folder, 'new/')])
+      await expect(write(out)).rejects.toMatchObject({ fix: 'Name a file: this is a folder.' })
   })
 
   test.for([
