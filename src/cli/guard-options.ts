@@ -1,10 +1,11 @@
 import { type Argument, type Command, InvalidArgumentError, type Option } from 'commander'
 import { ExportError } from '../core/errors.ts'
 import { nearest } from '../core/nearest.ts'
+import { collect } from './collect.ts'
 
 /**
- * Has a command refuse an option's name where a value belongs (`--output --format csv` names no folder), and suggest what was
- * meant where a value is none of the choices.
+ * Has a command refuse an option's name where a value belongs (`--output --format csv` names no folder), refuse two values where
+ * one would be lost, and suggest what was meant where a value is none of the choices.
  */
 export function guardOptions({ options, registeredArguments }: Command): void {
   for (const taker of [...options, ...registeredArguments]) suggestChoice(taker)
@@ -24,9 +25,16 @@ function suggestChoice(taker: Option | Argument): void {
 
 function guardValue(option: Option, names: readonly (string | undefined)[]): void {
   const { flags, parseArg } = option
+  let given: string | undefined
   option.argParser((value: string, previous: unknown) => {
     if (names.includes(value))
       throw new ExportError('USAGE', `option '${flags}' has no value before ${value}`)
+    // The values may be secrets.
+    if (parseArg !== collect && given !== undefined && given !== value)
+      throw new ExportError('USAGE', `option '${flags}' is given twice, with different values`, {
+        fix: 'Give it once.',
+      })
+    given = value
     return parseArg === undefined ? value : parseArg(value, previous)
   })
 }

@@ -21,6 +21,11 @@ test.for([
     args: ['run', '--output', '--format', 'csv', 'jobs/demo.yaml'],
     says: "'--output <place>' has no value before --format",
   },
+  {
+    args: ['convert', 'x', '--to', 'koinly', '--prices', 'a.csv', '--prices', 'b.csv'],
+    says: "'--prices <file>' is given twice, with different values",
+  },
+  { args: ['run', '--ping', 'http://secret', '--ping', 'http://other', 'x.yaml'], says: 'is given twice' },
   { args: ['serve', '--quota', 'many'], says: '--quota: found many, expected a number' },
   { args: ['serve', '--replay-from', '4'], says: '--replay-from needs --replay' },
   { args: ['load', 'x', '--commit', 'never'], says: 'Allowed choices are load, file' },
@@ -37,6 +42,12 @@ test.for([
   expect(stderr).toMatch(/^USAGE: .+\nfix: .+\n$/)
   expect(stderr).toContain(says)
   expect(exit).toBe(2)
+})
+
+test('takes an option twice where its values are the same, or both count', async () => {
+  const words = ['validate', 'jobs/demo.yaml', '--format', 'csv', '--format', 'csv']
+  const { exit, stderr } = await runInProcess([...words, '--tables', 'ledger', '--tables', 'transactions'])
+  expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
 })
 
 test('help gives the help of a command', async () => {
