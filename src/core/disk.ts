@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { ExportError } from './errors.ts'
+import { diskFix, ExportError } from './errors.ts'
 
 /** Makes a folder and what is missing above it. Node's own way goes on for ever below a folder that takes none (/proc). */
 export async function makeFolder(path: string): Promise<void> {
@@ -98,22 +98,5 @@ export async function readTextIfAny(path: string): Promise<string | undefined> {
 export function diskError(what: string, cause: unknown): ExportError {
   if (cause instanceof ExportError) return cause
   const { code, message } = cause as NodeJS.ErrnoException
-  const fix = FIXES[code ?? '']
-  return new ExportError('OUTPUT_FAILED', `${what}: ${code ?? message}`, {
-    cause,
-    ...(fix === undefined ? {} : { fix }),
-  })
-}
-
-const NOT_THERE = 'Check the path: a folder of it is not there, or is a file.'
-export const NO_PERMISSION = 'Check who may read and write there, then run again.'
-/** By the system's word for a fault, what to do where the failure's usual fix is not it. */
-const FIXES: Readonly<Record<string, string>> = {
-  ENOENT: NOT_THERE,
-  ENOTDIR: NOT_THERE,
-  EEXIST: NOT_THERE,
-  EISDIR: 'Name a file: this is a folder.',
-  EACCES: NO_PERMISSION,
-  EPERM: NO_PERMISSION,
-  EROFS: NO_PERMISSION,
+  return new ExportError('OUTPUT_FAILED', `${what}: ${code ?? message}`, { cause, ...diskFix(code) })
 }

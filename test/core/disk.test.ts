@@ -1,8 +1,8 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { diskError, makeFolder, NO_PERMISSION, writeAtomically } from '../../src/core/disk.ts'
-import { FAILURES } from '../../src/core/errors.ts'
+import { diskError, makeFolder, writeAtomically } from '../../src/core/disk.ts'
+import { FAILURES, NO_PERMISSION, toExportError } from '../../src/core/errors.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 test('many make their folders in one that none has made yet', async () => {
@@ -33,7 +33,17 @@ test('a file that cannot be written says what to do about it', async () => {
 })
 
 test.for(['EACCES', 'EPERM', 'EROFS'])('%s is a matter of permissions', (code) => {
-  expect(diskError('cannot read x', Object.assign(new Error(), { code })).fix).toBe(NO_PERMISSION)
+  const fault = Object.assign(new Error('no'), { code })
+  expect(diskError('cannot read x', fault).fix).toBe(NO_PERMISSION)
+  expect(toExportError(fault)).toMatchObject({ code: 'OUTPUT_FAILED', fix: NO_PERMISSION })
+})
+
+test.for([
+  { code: 'EEXIST', fix: 'Check the path: a folder of it is not there, or is a file.' },
+  { code: 'EISDIR', fix: 'Name a file: this is a folder.' },
+  { code: 'EMFILE', fix: FAILURES.OUTPUT_FAILED.fix },
+])('$code that nobody gave words to is told what to do', ({ code, fix }) => {
+  expect(toExportError(Object.assign(new Error('no'), { code })).fix).toBe(fix)
 })
 
 test('a full disk has the usual fix', () => {
