@@ -1,16 +1,16 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../core/disk.ts'
-import { ExportError } from '../core/errors.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import { type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
 import { TABLES } from '../core/table/index.ts'
+import { requireManifest } from '../read/open-export.ts'
 import { firstSpooledBlock } from '../spool/inspect.ts'
 import { lookAtStore } from '../store/look.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
-import { publish, readManifestIfAny, removeStrays } from '../write/publish.ts'
+import { publish, removeStrays } from '../write/publish.ts'
 import { compactTable } from './compact-table.ts'
 
 export type CompactOptions = {
@@ -34,8 +34,8 @@ export type Compacted = {
  * Merges the small files of an output, such as those that runs night after night have appended, into few. Rows, their
  * order, coverage and rejects stay. Where it is cut short the output is the earlier one or the new one, whole.
  *
- * Throws USAGE where there is no export, OUTPUT_LOCKED, VERIFY_FAILED where a file is not what the manifest says, and
- * OUTPUT_FAILED.
+ * Throws USAGE where there is no export, OUTPUT_LOCKED, VERIFY_FAILED where the manifest is damaged or a file is not what it
+ * says, and OUTPUT_FAILED.
  */
 export async function compactOutput(
   where: string | OutputPlace,
@@ -55,14 +55,6 @@ export async function compactOutput(
   } finally {
     await release()
   }
-}
-
-async function requireManifest(output: string): Promise<Manifest> {
-  const manifest = await readManifestIfAny(output)
-  if (manifest !== undefined) return manifest
-  throw new ExportError('USAGE', `there is no export in ${output}`, {
-    fix: 'Name a folder that has a manifest.json.',
-  })
 }
 
 async function compactLocked(store: Store, maxRows: number): Promise<Compacted> {

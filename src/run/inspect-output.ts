@@ -1,13 +1,14 @@
 import { join } from 'node:path'
+import { readTextIfAny } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { holderOf } from '../core/lock/lock.ts'
-import { type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
+import { MANIFEST_FILE, type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { emptyWalletsIn, type NamedWallets, removedWalletsIn } from '../core/named-wallets.ts'
+import { requireManifest } from '../read/open-export.ts'
 import { type PastRun, readPastRuns } from '../report/past-runs.ts'
 import { inspectAnySpool } from '../spool/inspect.ts'
 import { nameOfOutput } from '../store/place.ts'
-import { readManifestIfAny } from '../write/publish.ts'
 import { inspectJob, type JobState } from './inspect-job.ts'
 
 /** What is known of an output without reading its rows. */
@@ -56,9 +57,10 @@ export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspe
   }
 }
 
-/** The status of an output folder, without its job. Throws USAGE where it is none. */
+/** The status of an output folder, without its job. Throws USAGE where it is none, VERIFY_FAILED where its manifest is damaged. */
 export async function inspectOutput(output: string): Promise<OutputStatus> {
-  const manifest = await readManifestIfAny(output)
+  const text = await readTextIfAny(join(output, MANIFEST_FILE))
+  const manifest = text === undefined ? undefined : await requireManifest(output)
   const spool = await inspectAnySpool(join(output, PRIVATE_FOLDER))
   if (manifest === undefined && spool === undefined)
     throw new ExportError('USAGE', `${output} holds no export`, {

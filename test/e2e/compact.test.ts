@@ -17,6 +17,7 @@ import {
 } from '../helpers/growing-chain.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
 
 const BLOCKS = 60
 
@@ -209,6 +210,14 @@ test('a merge that fails leaves the earlier export whole', async () => {
   writeFileSync(path, content)
   expect((await verifyOutput(output)).problems).toEqual([])
   await chain.end()
+})
+
+test('a manifest that is cut off is no missing one', async () => {
+  const output = tempFolder()
+  const missing = { code: 'USAGE', message: `${output} holds no finished export (no manifest.json)` }
+  await expect(compactOutput(output)).rejects.toMatchObject(missing)
+  writeFileSync(join(output, 'manifest.json'), '{"manifestVersion":1,')
+  await expect(compactOutput(output)).rejects.toMatchObject({ code: 'VERIFY_FAILED' })
 })
 
 test('an output that a run holds is left alone', async () => {

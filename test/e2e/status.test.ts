@@ -114,6 +114,16 @@ describe('walletlake status', () => {
     const { exit, stderr } = await runCommand(['status', tempFolder()])
     expect([exit, stderr]).toEqual([2, expect.stringMatching(/^USAGE: .+ holds no export\nfix: .+\n$/)])
   })
+
+  test('of an export whose manifest is cut off says so', async () => {
+    const output = tempFolder()
+    writeFileSync(join(output, 'manifest.json'), '{"manifestVersion":1,')
+    const { exit, stderr } = await runCommand(['status', output])
+    expect([exit, stderr]).toEqual([
+      10,
+      expect.stringMatching(/^VERIFY_FAILED: .+ expected JSON, .+\nfix: .+\n$/),
+    ])
+  })
 })
 
 test('verify --json prints one verdict, good or bad, and keeps its exit code', async () => {
