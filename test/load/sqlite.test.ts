@@ -87,6 +87,7 @@ describe('a SQLite file', () => {
   test.for([
     { path: 'no/such/folder/a.db', says: 'there is no folder' },
     { path: 'text.db', says: 'not a database of SQLite' },
+    { path: '', says: 'it is a folder, and a file is needed' },
   ])('is named in the error where it cannot be opened: $says', async ({ path, says }) => {
     const { folder } = await written()
     const file = join(tempFolder(), path)
@@ -94,5 +95,6 @@ describe('a SQLite file', () => {
     const failure = await loadInto(folder, urlOf(`sqlite:${file}`)).catch((thrown) => thrown)
     expect(failure).toMatchObject({ code: 'LOAD_FAILED', message: expect.stringContaining(file) })
     expect(failure.message).toContain(says)
+    expect(existsSync(`${file}.walletlake`)).toBe(false)
   })
 })

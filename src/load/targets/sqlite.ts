@@ -29,11 +29,12 @@ const FORMS = { replaceNul: true, timeAsText: true, boolAsNumber: true } as cons
 export async function openSqlite({ file, sql, reader }: SqliteOptions): Promise<Target> {
   const { default: driver } = await importDriver('node-sqlite3-wasm', () => import('node-sqlite3-wasm'))
   const folder = `${file}.walletlake`
-  await refuseWhereMissing(file)
+  await refuseMisplaced(file)
   const release = await lockOutput(folder)
   const copy = join(folder, 'copy.db')
   const before = await stampOf(file)
   const db = await openCopy(file, { copy, open: () => new driver.Database(copy) }).catch(async (cause) => {
+    await rm(folder, { recursive: true, force: true })
     await release()
     throw cause
   })
@@ -123,12 +124,14 @@ function loadRows(
   }
 }
 
-async function refuseWhereMissing(file: string): Promise<void> {
-  const folder = await stat(dirname(file)).catch(() => undefined)
-  if (folder?.isDirectory()) return
-  throw new ExportError('LOAD_FAILED', `cannot open sqlite:${file}: there is no folder ${dirname(file)}`, {
-    fix: 'Check the path after sqlite: and that its folder is there and may be written.',
-  })
+async function refuseMisplaced(file: string): Promise<void> {
+  const isFolder = async (path: string) => (await stat(path).catch(() => undefined))?.isDirectory() ?? false
+  const refusal = (why: string) =>
+    new ExportError('LOAD_FAILED', `cannot open sqlite:${file}: ${why}`, {
+      fix: 'Check the path after sqlite: and that its folder is there and may be written.',
+    })
+  if (!(await isFolder(dirname(file)))) throw refusal(`there is no folder ${dirname(file)}`)
+  if (await isFolder(file)) throw refusal('it is a folder, and a file is needed')
 }
 
 /** Size and time of a file's last change; undefined where there is none. */
