@@ -118,7 +118,7 @@ test('ends with the signal, whatever it was waiting for', async () => {
 test('ends with the signal also while it waits for a connection, and is not sent then', async () => {
   const stop = new AbortController()
   const { url, asked } = await startServer(() => () => {})
-  const client = clientAt(url, { connections: 1, timeoutMs: 300 })
+  const client = clientAt(url, { connections: 1, timeoutMs: 2_000 })
   const first = failureOf(client.send(get, never))
   const second = failureOf(client.send(get, stop.signal))
   stop.abort(new Error('enough'))
