@@ -219,7 +219,7 @@ test.for([
   await expect(failing).rejects.toMatchObject({
     ...{ name: 'ExportError', code: 'OUTPUT_FAILED', failure: { exit: 7 } },
     message: expect.stringContaining('missing'),
-    fix: expect.stringContaining('free space'),
+    fix: expect.stringContaining('Check the path'),
   })
   expect(threads.length > 0).toBe(bytes === LARGE)
   await pool.close()
