@@ -1,6 +1,6 @@
 import type { OpenedExport } from '../read/open-export.ts'
 import { type Contracts, contractKey } from './contracts.ts'
-import { type Asset, assetKey } from './movement.ts'
+import type { Asset } from './movement.ts'
 import type { NumberRules } from './plain-number.ts'
 
 /** Why a program cannot hold an asset, whatever the amount; undefined where it can. */
@@ -19,7 +19,7 @@ export async function refusalOfSums(
   if (numbers.maxSumDigits === undefined) return () => undefined
   const beyond = await assetsBeyond(numbers, { opened, contracts })
   const reason = `more than ${numbers.maxSumDigits} digits, which ${name} rounds`
-  return (asset) => (beyond.has(assetKey({ ...asset, tokenId: null })) ? reason : undefined)
+  return (asset) => (beyond.has(contractKey(asset)) ? reason : undefined)
 }
 
 /**
@@ -44,19 +44,12 @@ async function assetsBeyond(
     'SELECT type, address, coalesce(min(decimals), 0)::INTEGER AS decimals, sum(sum)::VARCHAR AS sum, ' +
       'min(zeros)::INTEGER AS zeros FROM digits GROUP BY ALL',
   )
-  const isBeyond = ({ type, address, sum, zeros, decimals }: (typeof found)[number]) => {
+  const beyond = new Set<string>()
+  for (const { type, address, sum, zeros, decimals } of found) {
     const key = contractKey({ type: type as Asset['type'], address: address as string | null })
     // What is cut off beyond the decimals leaves zeros.
     const empty = Math.max(Number(zeros), (contracts.get(key)?.decimals ?? Number(decimals)) - maxDecimals)
-    return String(sum).length - empty > maxSumDigits
+    if (String(sum).length - empty > maxSumDigits) beyond.add(key)
   }
-  return new Set(
-    found.filter(isBeyond).map(({ type, address }) =>
-      assetKey({
-        type: type as 'native',
-        address: address as string | null,
-        ...{ symbol: null, decimals: null, tokenId: null },
-      }),
-    ),
-  )
+  return beyond
 }
