@@ -26,7 +26,7 @@ export async function* askExport(folder: string, sql: string): AsyncGenerator<An
   const rows = await openRows(folder)
   const opened: DataFile[] = []
   try {
-    const refuse = (thrown: unknown) => refused(thrown, rows.folder)
+    const refuse = (thrown: unknown) => refused(thrown, { folder, path: rows.folder })
     await makeViews({ manifest, rows, opened, asked: namesIn(rows.connection, sql) }).catch(refuse)
     const statements = await rows.connection.extractStatements(sql).catch(refuse)
     for (let at = 0; at < statements.count; at += 1) {
@@ -49,18 +49,29 @@ function namesIn(connection: DuckDBConnection, sql: string): ReadonlySet<string>
   }
 }
 
-/** What the engine refuses is the statement's fault, unless a file is. */
-function refused(thrown: unknown, folder: string): never {
+/** What the engine refuses is the statement's fault, unless a file is; `path` is how it reaches the folder. */
+function refused(thrown: unknown, { folder, path }: { folder: string; path: string }): never {
   if (thrown instanceof ExportError) throw thrown
   const { message } = thrown as Error
   const what = message
     .replace(/^Failed to extract statements: /, '')
-    .replaceAll(`${folder}/`, '')
+    .replaceAll(`${path}/`, '')
     .trim()
   const notWhole = what.indexOf(NOT_WHOLE)
   if (notWhole >= 0) throw new ExportError('USAGE', what.slice(notWhole), { cause: thrown, fix: UNITS_FIX })
+  const line = /^[\w ]+ Error: CSV Error on Line: (\d+)$/m.exec(what)?.[1]
+  if (line !== undefined)
+    throw unreadable(`${CSV_FILE.exec(what)?.[1] ?? folder}:${line}`, csvFault(what), thrown)
   if (/^(IO|Invalid Input|Invalid) Error: /.test(what)) throw unreadable(folder, what, thrown)
   throw new ExportError('USAGE', what, { cause: thrown, fix: FIX })
+}
+
+/** How the engine names the file of a row that is none, below much that is about options which nobody has. */
+const CSV_FILE = /^ *file = (.+)$/m
+
+/** What is wrong with the row: the line below the row itself. */
+function csvFault(what: string): string {
+  return /^Error when .*|^(Expected|Value|Found|Maximum) .*/m.exec(what)?.[0] ?? 'it is no row of the table'
 }
 
 const FIX =

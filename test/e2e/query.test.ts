@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
-import { readCsvTable } from '../helpers/read-output.ts'
+import { readCsvTable, readManifest } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
@@ -133,5 +133,23 @@ describe('walletlake query', () => {
     const { exit, stderr } = await runCommand(['query', damaged, 'select * from ledger'])
     expect(exit).toBe(10)
     expect(stderr).toMatch(/^VERIFY_FAILED: .*ledger.*\.parquet/s)
+  })
+
+  test('says of a CSV file that is damaged which row is none', async () => {
+    const damaged = join(folder, 'damaged-csv')
+    await exportDemo(damaged, { tables: ['ledger'] })
+    const path = readManifest(damaged).tables.ledger?.files[0]?.path ?? ''
+    const whole = readFileSync(join(damaged, path), 'utf8').split('\n')
+    const spoilt = [whole[2]?.replace(/,\d/, ',x'), whole[2]?.replaceAll(',', ';')]
+    for (const row of spoilt) {
+      writeFileSync(join(damaged, path), whole.with(2, row ?? '').join('\n'))
+      const { exit, stderr } = await runCommand(['query', damaged, 'select * from ledger'])
+      expect(exit).toBe(10)
+      expect(stderr.split('\n')).toEqual([
+        expect.stringMatching(/^VERIFY_FAILED: ledger\/.*\.csv:3: cannot be read: (Error when|Expected) /),
+        expect.stringMatching(/^fix: /),
+        '',
+      ])
+    }
   })
 })
