@@ -14,6 +14,8 @@ export type Complaint = {
   readonly more?: number
   /** What several complaints would repeat: it stands once below all of them. */
   readonly note?: string | undefined
+  /** True where the file itself can not be read: it has no line that could be corrected. */
+  readonly isUnread?: boolean
 }
 
 export type Complain = (complaint: Complaint) => void
@@ -47,6 +49,7 @@ export function uniteComplaints(messages: readonly string[]): string {
 
 /** Where no line of a file is wrong, the advice is of options and variables; else that of the table of failures. */
 function fixOf(complaints: readonly Complaint[]): { fix?: string } {
+  if (complaints.every(({ isUnread = false }) => isUnread)) return { fix: UNREAD }
   const names = complaints.map(({ place }) => ('option' in place ? place.option : undefined))
   if (names.includes(undefined)) return {}
   const isOption = (name: string | undefined) => name?.startsWith('--') ?? false
@@ -55,6 +58,7 @@ function fixOf(complaints: readonly Complaint[]): { fix?: string } {
   return { fix: 'Correct the environment variables named above.' }
 }
 
+const UNREAD = 'Name a job file that can be read; `walletlake init` writes one.'
 const OPTIONS_HELP = '`walletlake run --help` describes the options.'
 
 const SHOWN_COMPLAINTS = 1_000

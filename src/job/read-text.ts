@@ -13,7 +13,8 @@ export const JOB_FILE_BYTES = 8 * 1024 * 1024
 export async function readJobText(file: string, complain: Complain): Promise<string | undefined> {
   const refusal = await refuseFile(file, JOB_FILE_BYTES)
   const bytes = refusal === undefined ? await readFile(file).catch(refusalOf) : refusal
-  if (!(bytes instanceof Uint8Array)) return void complain({ place: { file, line: 1, column: 1 }, ...bytes })
+  if (!(bytes instanceof Uint8Array))
+    return void complain({ place: { file, line: 1, column: 1 }, ...bytes, isUnread: true })
   const decoded = decodeText(bytes)
   if ('text' in decoded) return decoded.text.replaceAll(/\r\n?/g, '\n')
   const place = { file, line: firstBrokenLine(bytes), column: 1 }

@@ -88,6 +88,10 @@ test('refuses a job file that is not there or a folder', async () => {
     /no\.yaml:1:1: found no such file,\s+expected a file that exists$/,
   )
   await expect(read('jobs.yaml')).rejects.toThrow(/jobs\.yaml:1:1: found a directory,\s+expected a file$/)
+  for (const name of ['no.yaml', 'jobs.yaml'])
+    await expect(read(name)).rejects.toMatchObject({
+      fix: 'Name a job file that can be read; `walletlake init` writes one.',
+    })
 })
 
 /** A job made of known fields with any values, so that checks behind the first are reached too. */
