@@ -1,13 +1,19 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { diskError } from '../core/disk.ts'
+import { NO_PERMISSION } from '../core/errors.ts'
 import { parseJson } from '../core/json-text.ts'
 import { MANIFEST_FILE, type Manifest } from '../core/manifest.ts'
 import { manifestProblems } from '../core/manifest-schema.ts'
 import { type Findings, shown } from './findings.ts'
 
-/** Reads and checks the manifest's shape; undefined where nothing else can be checked by it. */
+/**
+ * Reads and checks the manifest's shape; undefined where nothing else can be checked by it. Throws OUTPUT_FAILED where it may not
+ * be read: that is no damage.
+ */
 export async function readManifest(folder: string, findings: Findings): Promise<Manifest | undefined> {
-  const content = await readFile(join(folder, MANIFEST_FILE), 'utf8').catch(failureCode)
+  const path = join(folder, MANIFEST_FILE)
+  const content = await readFile(path, 'utf8').catch((thrown) => failureCode(path, thrown))
   if (!findings.expect(typeof content === 'string', () => `manifest.json: cannot be read (${content})`))
     return
   const parsed = parseJson(content as string)
@@ -21,7 +27,9 @@ export async function readManifest(folder: string, findings: Findings): Promise<
   return problems.length === 0 ? (parsed as Manifest) : undefined
 }
 
-function failureCode(thrown: NodeJS.ErrnoException): { code: string; toString(): string } {
+function failureCode(path: string, thrown: NodeJS.ErrnoException): { code: string; toString(): string } {
+  const fault = diskError(`cannot read ${path}`, thrown)
+  if (fault.fix === NO_PERMISSION) throw fault
   const code = thrown.code ?? thrown.message
   return { code, toString: () => code }
 }

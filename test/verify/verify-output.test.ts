@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -128,6 +128,15 @@ test.for(['.walletlake', 'runs', 'rejects.ndjson', ...TABLE_NAMES])(
     })
   },
 )
+
+test.skipIf(process.getuid?.() === 0)('a manifest that may not be read is no damage', async () => {
+  await writeLake(folder, goodLake())
+  await chmod(join(folder, 'manifest.json'), 0)
+  await expect(verifyOutput(folder)).rejects.toMatchObject({
+    code: 'OUTPUT_FAILED',
+    fix: 'Check who may read and write there, then run again.',
+  })
+})
 
 test('tells at most fifty problems and counts the others', async () => {
   const manifest = await writeLake(folder, goodLake())
