@@ -13,6 +13,7 @@ export function demoCommand(program: Command, finish: Finish): void {
     .summary('export twelve demo wallets; needs no account')
     .description('export twelve demo wallets into output/demo; needs no account and no network')
   hideOptions(overrideOptions(command))
+    .option('--fresh', 'forget what is there and start over')
     .option('--json', 'one JSON summary on stdout at the end')
     .action(async (args: RunArguments & Overrides) =>
       finish(await runJobs(() => readJobs([demoFile()], args), { ...args, report: true })),

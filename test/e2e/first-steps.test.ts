@@ -21,6 +21,9 @@ test('demo exports the demo wallets from any folder', async () => {
   expect((await runCommand(['verify', 'output/demo'], {}, { cwd })).exit).toBe(0)
   expect(readManifest(join(cwd, 'output', 'demo')).coverage).toHaveLength(12)
   expect((await runCommand(['demo'], {}, { cwd })).stdout).toContain('demo: already complete')
+  const other = ['demo', '--format', 'parquet', '--tables', 'ledger']
+  expect((await runCommand(other, {}, { cwd })).stderr).toContain('export anew with --fresh')
+  expect((await runCommand([...other, '--fresh'], {}, { cwd })).exit).toBe(0)
 })
 
 test('run --report writes a page beside each export, without a ledger too', async () => {
