@@ -28,7 +28,11 @@ export function auditCommand(program: Command, finish: Finish): void {
         'so many blocks, half of them with exported transactions (default: 100)',
       ).conflicts('blocks'),
     )
-    .option('--seed <n>', 'draw the same blocks again: the number that an audit printed')
+    .addOption(
+      new Option('--seed <n>', 'draw the same blocks again: the number that an audit printed').conflicts(
+        'blocks',
+      ),
+    )
   logOptions(command).option('--json', 'one JSON verdict on stdout')
   addExamples(command, ['audit output/mine --sample 500', 'by 500 blocks'])
   command.action(async (word: string, args: AuditArguments) => finish(await audit(word, args)))

@@ -210,6 +210,7 @@ describe('walletlake audit', () => {
     { args: [csv, '--base-url', 'demo', '--seed', 'x'], says: '--seed' },
     { args: [csv, '--base-url', 'demo', '--blocks', '7'], says: 'all' },
     { args: [csv, '--base-url', 'demo', '--blocks', 'all', '--sample', '7'], says: 'cannot be used with' },
+    { args: [csv, '--base-url', 'demo', '--blocks', 'all', '--seed', '7'], says: 'cannot be used with' },
     { args: [csv, '--base-url', 'demo', '--concurrency', '999'], says: '--concurrency' },
     { args: ['no-such-folder', '--base-url', 'demo'], says: 'no-such-folder' },
   ])('exits 2 with a fix and says: $says', async ({ args, says: words }) => {
