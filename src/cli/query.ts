@@ -5,6 +5,7 @@ import { askExport } from '../read/ask-export.ts'
 import { ANSWER_FORMATS, type AnswerFormat, writeAnswer } from '../report/write-answer.ts'
 import { answerSink } from './answer-sink.ts'
 import { addExamples } from './examples.ts'
+import { openLog } from './log.ts'
 import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 
 export function queryCommand(program: Command): void {
@@ -49,9 +50,16 @@ async function query(
 }
 
 async function statements(sql: string | undefined): Promise<string> {
-  const given = sql === undefined || sql === '-' ? await text(process.stdin) : sql
+  const given = sql === undefined || sql === '-' ? await typed() : sql
   if (given.trim() !== '') return given
   throw new ExportError('USAGE', 'there is no statement to ask', {
     fix: 'Give it in quotes after the output, such as "select count(*) from ledger", or on stdin.',
   })
+}
+
+/** All of stdin. Who sits before it is told that something is waited for. */
+function typed(): Promise<string> {
+  const { stdin } = process
+  if (stdin.isTTY) openLog({}).info('type statements, then Ctrl-D on a line of its own')
+  return text(stdin)
 }
