@@ -76,7 +76,11 @@ async function convertOutput(
   word: string | undefined,
   { strict = false, check, pricesNeeded: listsPrices = false, to, ...rest }: ConvertArguments,
 ): Promise<void> {
-  if (check !== undefined) return tellMistakes(check, requirePreset(to))
+  if (check !== undefined && word === undefined) return tellMistakes(check, requirePreset(to))
+  if (check !== undefined)
+    throw new ExportError('USAGE', `--check looks at ${check}, and not at ${word}`, {
+      fix: 'Leave the output out, or --check.',
+    })
   if (word === undefined)
     throw new ExportError('USAGE', 'there is no output to convert', {
       fix: 'Name the output folder of a finished export, or a file to look at with --check.',

@@ -81,6 +81,10 @@ async function load(output: string | undefined, args: LoadArguments): Promise<vo
     process.stdout.write(await printLoad(from, to, { ...args, tables }))
     return
   }
+  if (args.filesAt !== undefined)
+    throw new ExportError('USAGE', `--files-at is for bigquery and snowflake, and not for ${to.title}`, {
+      fix: 'Leave it out: this target is sent the rows themselves.',
+    })
   const stop = onSignals(log, 'what is not committed is undone')
   try {
     const { schema, prefix, source, commit, unescapeFormulas, memory } = args
@@ -101,8 +105,9 @@ async function sourceOf(output: string | undefined, manifest: string | undefined
   if (manifest !== undefined && output === undefined) return manifest
   if (output !== undefined && manifest === undefined)
     return IS_URL.test(output) && !isPlace(output) ? output : (await outputOf(output)).output
-  const found = output === undefined ? 'neither an output nor a manifest' : 'both an output and a manifest'
-  throw new ExportError('USAGE', `${found} was named`, {
+  const found =
+    output === undefined ? 'neither an output nor a manifest was' : 'both an output and a manifest were'
+  throw new ExportError('USAGE', `${found} named`, {
     fix: 'Name an output folder, or a manifest with --from-manifest.',
   })
 }

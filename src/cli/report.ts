@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { say } from '../report/say.ts'
 import { counted, sized } from '../report/words.ts'
 import { REPORT_DEFAULTS, REPORT_FILE, report } from '../reports/report.ts'
@@ -36,7 +36,12 @@ export function reportCommand(program: Command): void {
     .option('--prices <file>', 'CSV with date,asset,currency,price: what balances and fees are worth')
     .option('--max-rows <count>', 'rows that the page holds, the newest', rowCount, REPORT_DEFAULTS.maxRows)
     .option('--open', 'open it in the browser')
-    .option('--serve', 'show it on this machine instead, anew whenever the export changes')
+    .addOption(
+      new Option('--serve', 'show it on this machine instead, anew whenever the export changes').conflicts([
+        'out',
+        'open',
+      ]),
+    )
     .action(writeReport)
   addExamples(
     command,

@@ -25,6 +25,19 @@ test.for([
     args: ['convert', 'x', '--to', 'koinly', '--prices', 'a.csv', '--prices', 'b.csv'],
     says: "'--prices <file>' is given twice, with different values",
   },
+  {
+    args: ['report', 'x', '--serve', '--out', 'a.html'],
+    says: "'--serve' cannot be used with option '--out <file>'",
+  },
+  {
+    args: ['convert', 'x', '--check', 'a.csv', '--to', 'koinly'],
+    says: '--check looks at a.csv, and not at x',
+  },
+  {
+    args: ['load', '.', '--to', 'sqlite:a.db', '--files-at', 'gs://b'],
+    says: '--files-at is for bigquery and',
+  },
+  { args: ['load', 'x', '--from-manifest', 'y'], says: 'both an output and a manifest were named' },
   { args: ['run', '--ping', 'http://secret', '--ping', 'http://other', 'x.yaml'], says: 'is given twice' },
   { args: ['serve', '--quota', 'many'], says: '--quota: found many, expected a number' },
   { args: ['serve', '--replay-from', '4'], says: '--replay-from needs --replay' },
