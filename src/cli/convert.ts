@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
-import { checkFile } from '../convert/check-file.ts'
+import { checkFile } from '../convert/check/check-file.ts'
 import { type Converted, convert } from '../convert/convert.ts'
 import { JOURNALS } from '../convert/journals/index.ts'
 import { placeOfFile } from '../convert/options.ts'

@@ -1,6 +1,6 @@
 import type { OpenedExport } from '../read/open-export.ts'
-import { type Contracts, contractKey } from './contracts.ts'
 import type { Asset } from './movement.ts'
+import { type Contracts, contractKey } from './names/contracts.ts'
 import type { NumberRules } from './plain-number.ts'
 
 /** Why a program cannot hold an asset, whatever the amount; undefined where it can. */

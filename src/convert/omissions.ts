@@ -1,7 +1,7 @@
 import { lstat, open, rm } from 'node:fs/promises'
 import { csvLine } from '../core/csv-text.ts'
 import { diskError } from '../core/disk.ts'
-import type { Omitted } from './line-writer.ts'
+import type { Omitted } from './csv/line-writer.ts'
 import { besideOut } from './options.ts'
 import type { TextFiles } from './text-files.ts'
 

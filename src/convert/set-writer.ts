@@ -1,13 +1,14 @@
 import { ExportError } from '../core/errors.ts'
 import { openExport } from '../read/open-export.ts'
 import { type Refuses, refusalOfSums } from './beyond-digits.ts'
-import type { FileForm, FileSet, Place } from './file-set.ts'
-import { knownTypes, readLabels } from './labels.ts'
-import { type LineWriter, omitted } from './line-writer.ts'
+import type { FileForm, FileSet, Place } from './csv/file-set.ts'
+import { type LineWriter, omitted } from './csv/line-writer.ts'
+import { openFacts } from './csv/transaction-facts.ts'
+import { knownTypes } from './csv/types.ts'
+import { readLabels } from './labels.ts'
 import type { Movement } from './movement.ts'
 import type { NumberRules } from './plain-number.ts'
 import { lineWriterFor, type Opening, type Part, type Piece, type TextWriter } from './text-writer.ts'
-import { openFacts } from './transaction-facts.ts'
 
 /** Opens the writer of a program that takes several files at once. Throws USAGE where options do not fit it. */
 export async function openSetWriter(set: FileSet, opening: Opening): Promise<TextWriter> {

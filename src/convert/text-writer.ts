@@ -1,14 +1,14 @@
 import type { Prices } from '../prices/prices.ts'
 import type { OpenedExport } from '../read/open-export.ts'
 import type { Refuses } from './beyond-digits.ts'
-import type { Contracts } from './contracts.ts'
+import { createLineWriter, type LineWriter, type Omitted } from './csv/line-writer.ts'
+import type { Preset } from './csv/preset.ts'
 import type { UnmatchedLabels } from './labels.ts'
-import { createLineWriter, type LineWriter, type Omitted } from './line-writer.ts'
 import type { Asset, Movement } from './movement.ts'
+import type { Contracts } from './names/contracts.ts'
+import { walletNames } from './names/wallet-names.ts'
 import type { ConvertOptions } from './options.ts'
 import type { Period } from './period.ts'
-import type { Preset } from './preset.ts'
-import { walletNames } from './wallet-names.ts'
 
 /** Text of a transaction, and the file that it belongs to. */
 export type Piece = {

@@ -1,7 +1,7 @@
 import type { OpenedExport } from '../read/open-export.ts'
 import type { TextRow } from '../read/rows.ts'
-import { type Contracts, ofContract } from './contracts.ts'
 import type { Asset, Movement } from './movement.ts'
+import { type Contracts, ofContract } from './names/contracts.ts'
 import type { Period } from './period.ts'
 
 /** The movements of each transaction that counts, in the order of the chain. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { checkFile } from '../../src/convert/check-file.ts'
+import { checkFile } from '../../src/convert/check/check-file.ts'
 import { convert } from '../../src/convert/convert.ts'
 import { PRESET_NAMES } from '../../src/convert/writers.ts'
 import { run } from '../../src/run/run.ts'

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkFile } from '../../src/convert/check-file.ts'
+import { checkFile } from '../../src/convert/check/check-file.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
 /** Checks a text as a file of a format; what cannot be read at all is one mistake. */

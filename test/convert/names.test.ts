@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { caipName, methodName, safeText, tickerName } from '../../src/convert/asset-name.ts'
+import { caipName, methodName, safeText, tickerName } from '../../src/convert/names/asset-name.ts'
 import { writeAmount } from '../../src/convert/plain-number.ts'
 import { COIN, nft, token } from './made-up.ts'
 

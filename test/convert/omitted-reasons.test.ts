@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createJournalWriter } from '../../src/convert/journal.ts'
 import { JOURNALS } from '../../src/convert/journals/index.ts'
+import { createJournalWriter } from '../../src/convert/journals/journal.ts'
 import { lineOf } from '../../src/convert/lines.ts'
 import { movement, token } from './made-up.ts'
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
-import { readInstant } from '../../src/convert/instant.ts'
-import type { Preset } from '../../src/convert/preset.ts'
+import { readInstant } from '../../src/convert/csv/instant.ts'
+import type { Preset } from '../../src/convert/csv/preset.ts'
 import { FILE_SETS, PRESETS } from '../../src/convert/presets/index.ts'
 
 // Rules as they stand in the sources of the programs, each with its file and commit; facts only, nothing of their code.

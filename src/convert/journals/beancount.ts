@@ -1,8 +1,8 @@
 import { isNft } from '../../core/asset.ts'
-import { digitsOf, safeText } from '../asset-name.ts'
-import type { Accounts, JournalForm } from '../journal-form.ts'
 import type { AccountRule } from '../labels.ts'
 import type { Asset } from '../movement.ts'
+import { digitsOf, safeText } from '../names/asset-name.ts'
+import type { Accounts, JournalForm } from './journal-form.ts'
 import { payeeOf, timeOf, walletName } from './words.ts'
 
 const ACCOUNTS: Accounts = {

@@ -1,6 +1,6 @@
-import type { JournalForm } from '../journal-form.ts'
 import { beancount } from './beancount.ts'
 import { hledger } from './hledger.ts'
+import type { JournalForm } from './journal-form.ts'
 import { ledger } from './ledger.ts'
 
 /** All journals, in the order of the help. */

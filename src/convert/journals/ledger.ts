@@ -1,4 +1,4 @@
-import type { JournalForm } from '../journal-form.ts'
+import type { JournalForm } from './journal-form.ts'
 import { plainForm } from './plain.ts'
 
 export const ledger: JournalForm = {

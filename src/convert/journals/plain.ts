@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { tickerName } from '../asset-name.ts'
-import type { Accounts, DayPrice, Posting } from '../journal-form.ts'
 import type { AccountRule } from '../labels.ts'
 import type { Asset, Movement } from '../movement.ts'
+import { tickerName } from '../names/asset-name.ts'
+import type { Accounts, DayPrice, Posting } from './journal-form.ts'
 import { payeeOf, timeOf, walletName } from './words.ts'
 
 const ACCOUNTS: Accounts = {

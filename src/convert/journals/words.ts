@@ -1,5 +1,5 @@
-import { methodName, safeText } from '../asset-name.ts'
 import type { Movement } from '../movement.ts'
+import { methodName, safeText } from '../names/asset-name.ts'
 
 /** Time of the day, to the second. */
 export const timeOf = ({ time }: Movement) => time.slice(11, 19)

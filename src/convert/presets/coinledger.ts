@@ -1,4 +1,4 @@
-import type { Preset } from '../preset.ts'
+import type { Preset } from '../csv/preset.ts'
 import { TRANSFERS } from './transfers.ts'
 
 export const coinledger: Preset = {

@@ -1,7 +1,7 @@
-import type { FileForm, FileSet, Place } from '../file-set.ts'
+import type { FileForm, FileSet, Place } from '../csv/file-set.ts'
+import type { Preset } from '../csv/preset.ts'
 import type { Line } from '../lines.ts'
 import { lineOf } from '../lines.ts'
-import type { Preset } from '../preset.ts'
 
 const COMMON = {
   name: 'etherscan',

@@ -1,5 +1,5 @@
-import type { FileSet } from '../file-set.ts'
-import type { Preset } from '../preset.ts'
+import type { FileSet } from '../csv/file-set.ts'
+import type { Preset } from '../csv/preset.ts'
 import { bittytax } from './bittytax.ts'
 import { blockpit } from './blockpit.ts'
 import { coinledger } from './coinledger.ts'

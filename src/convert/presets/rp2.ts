@@ -1,7 +1,7 @@
-import type { FileForm, FileSet, Place } from '../file-set.ts'
+import type { FileForm, FileSet, Place } from '../csv/file-set.ts'
+import type { Preset } from '../csv/preset.ts'
 import { type Line, linesOf } from '../lines.ts'
 import { assetKey, type Movement } from '../movement.ts'
-import type { Preset } from '../preset.ts'
 
 const COMMON = {
   name: 'rp2',

@@ -1,12 +1,12 @@
-import { isNft } from '../core/asset.ts'
-import { csvLine } from '../core/csv-text.ts'
-import type { Refuses } from './beyond-digits.ts'
+import { isNft } from '../../core/asset.ts'
+import { csvLine } from '../../core/csv-text.ts'
+import type { Refuses } from '../beyond-digits.ts'
+import type { Line, Side } from '../lines.ts'
+import type { Asset, Movement } from '../movement.ts'
+import { type Written, whyUnwritten, writeAmount } from '../plain-number.ts'
 import { type Amounts, CELLS, type CellContext, priceOfLine } from './cells.ts'
 import { type HeaderWords, headersOf } from './headers.ts'
 import { instantWriter } from './instant.ts'
-import type { Line, Side } from './lines.ts'
-import type { Asset, Movement } from './movement.ts'
-import { type Written, whyUnwritten, writeAmount } from './plain-number.ts'
 import type { Role } from './preset.ts'
 
 /** A movement, or a part of one, that a file does not hold. */

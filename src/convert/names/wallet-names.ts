@@ -1,4 +1,4 @@
-import type { Coverage } from '../core/manifest.ts'
+import type { Coverage } from '../../core/manifest.ts'
 import { safeText } from './asset-name.ts'
 
 /**

@@ -1,13 +1,13 @@
-import { fungibleAssets } from '../prices/fungible-assets.ts'
-import { refusalOfSums } from './beyond-digits.ts'
-import { ofContract } from './contracts.ts'
-import { digitsApart } from './first-digits.ts'
+import { fungibleAssets } from '../../prices/fungible-assets.ts'
+import { refusalOfSums } from '../beyond-digits.ts'
+import { readLabels } from '../labels.ts'
+import { linesOf } from '../lines.ts'
+import type { Movement } from '../movement.ts'
+import { ofContract } from '../names/contracts.ts'
+import { digitsApart } from '../names/first-digits.ts'
+import { byWallet, type Opening, type TextWriter } from '../text-writer.ts'
 import { createJournalWriter } from './journal.ts'
 import type { JournalForm } from './journal-form.ts'
-import { readLabels } from './labels.ts'
-import { linesOf } from './lines.ts'
-import type { Movement } from './movement.ts'
-import { byWallet, type Opening, type TextWriter } from './text-writer.ts'
 
 /** Opens the writer of a journal, of one for each wallet if wanted: each declares what it uses. */
 export async function openJournalWriter(form: JournalForm, opening: Opening): Promise<TextWriter> {

@@ -1,6 +1,6 @@
-import type { AccountRule } from './labels.ts'
-import type { Asset, Movement } from './movement.ts'
-import type { NumberRules } from './plain-number.ts'
+import type { AccountRule } from '../labels.ts'
+import type { Asset, Movement } from '../movement.ts'
+import type { NumberRules } from '../plain-number.ts'
 
 /** A plain text accounting program's journal. */
 export type JournalForm = {

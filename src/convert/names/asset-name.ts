@@ -1,6 +1,6 @@
-import { isNft } from '../core/asset.ts'
+import { isNft } from '../../core/asset.ts'
+import type { Asset } from '../movement.ts'
 import { firstDigits } from './first-digits.ts'
-import type { Asset } from './movement.ts'
 
 /** Strangers' text without what a terminal, a spreadsheet or another program could take for more than text. */
 export const safeText = remembered(madeSafe)

@@ -1,10 +1,10 @@
-import { isNft } from '../core/asset.ts'
-import { csvLine } from '../core/csv-text.ts'
-import { readTextIfAny } from '../core/disk.ts'
-import { placeToWrite, writeNamedFile } from '../core/named-file.ts'
-import { readRecords, recordFault } from '../read/csv-records.ts'
+import { isNft } from '../../core/asset.ts'
+import { csvLine } from '../../core/csv-text.ts'
+import { readTextIfAny } from '../../core/disk.ts'
+import { placeToWrite, writeNamedFile } from '../../core/named-file.ts'
+import { readRecords, recordFault } from '../../read/csv-records.ts'
+import { type Asset, assetKey } from '../movement.ts'
 import { tickerName } from './asset-name.ts'
-import { type Asset, assetKey } from './movement.ts'
 
 /** Numbered names for assets that a program does not know, `NULL1` or `NFT1`, kept in a file so that they keep their meaning. */
 export type Placeholders = {

@@ -1,10 +1,10 @@
-import type { Refuses } from './beyond-digits.ts'
-import { firstDigits } from './first-digits.ts'
+import type { Refuses } from '../beyond-digits.ts'
+import { type Omitted, omitted } from '../csv/line-writer.ts'
+import type { Line } from '../lines.ts'
+import type { Movement } from '../movement.ts'
+import { firstDigits } from '../names/first-digits.ts'
+import { whyUnwritten, writeAmount } from '../plain-number.ts'
 import type { Accounts, JournalForm } from './journal-form.ts'
-import { type Omitted, omitted } from './line-writer.ts'
-import type { Line } from './lines.ts'
-import type { Movement } from './movement.ts'
-import { whyUnwritten, writeAmount } from './plain-number.ts'
 
 export type JournalOptions = {
   form: JournalForm

@@ -1,4 +1,4 @@
-import type { NumberRules } from './plain-number.ts'
+import type { NumberRules } from '../plain-number.ts'
 
 /** What a cell of a line holds. */
 export type Role =

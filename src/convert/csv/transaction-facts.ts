@@ -1,6 +1,6 @@
-import type { OpenedExport } from '../read/open-export.ts'
-import type { TextRow } from '../read/rows.ts'
-import type { TransactionFacts } from './lines.ts'
+import type { OpenedExport } from '../../read/open-export.ts'
+import type { TextRow } from '../../read/rows.ts'
+import type { TransactionFacts } from '../lines.ts'
 
 const COLUMNS = ['transaction_hash', 'from_address', 'to_address', 'value', 'success'] as const
 

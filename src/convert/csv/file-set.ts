@@ -1,5 +1,5 @@
-import type { Labels, Line, TransactionFacts } from './lines.ts'
-import type { Movement } from './movement.ts'
+import type { Labels, Line, TransactionFacts } from '../lines.ts'
+import type { Movement } from '../movement.ts'
 import type { Preset } from './preset.ts'
 
 /** A program that takes several files at once, each with columns of its own. */

@@ -1,7 +1,7 @@
-import { isHeader } from './headers.ts'
-import { readInstant } from './instant.ts'
-import { knownTypes } from './labels.ts'
-import type { Preset, Role } from './preset.ts'
+import { isHeader } from '../csv/headers.ts'
+import { readInstant } from '../csv/instant.ts'
+import type { Preset, Role } from '../csv/preset.ts'
+import { knownTypes } from '../csv/types.ts'
 
 /** Something in a file that its program would refuse, or take for something else. */
 export type Mistake = { line: number; what: string }

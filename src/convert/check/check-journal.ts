@@ -1,4 +1,4 @@
-import { readUtc } from '../core/utc.ts'
+import { readUtc } from '../../core/utc.ts'
 import type { Mistake } from './check-csv.ts'
 
 type Entry = { line: number; sums: Map<string, { value: bigint; decimals: number }>; postings: number }

@@ -1,6 +1,6 @@
-import type { OpenedExport } from '../read/open-export.ts'
+import type { OpenedExport } from '../../read/open-export.ts'
+import type { Asset } from '../movement.ts'
 import { digitsInOrder } from './first-digits.ts'
-import type { Asset } from './movement.ts'
 
 /** What all of the export tells of a contract's tokens of one type. */
 type Contract = {

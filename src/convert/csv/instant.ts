@@ -1,4 +1,4 @@
-import { keepingLast } from '../core/keeping-last.ts'
+import { keepingLast } from '../../core/keeping-last.ts'
 import type { DateForm } from './preset.ts'
 
 /** Writes instants as a format has them; `time` is as the tables have it, 2023-11-14T22:46:40.000Z. */
