@@ -1,4 +1,4 @@
-import { ExportError } from '../core/errors.ts'
+import { optionFault } from '../core/option-fault.ts'
 import { DAY_MS, isDay, readUtc } from '../core/utc.ts'
 
 /** Up to where rows count. */
@@ -20,7 +20,9 @@ export function momentOf(text: string | undefined): Moment {
   if (/^\d{1,15}$/.test(text)) return { ...ALWAYS, block: Number(text) }
   const instant = readUtc(text)
   if (instant === undefined)
-    throw new ExportError('USAGE', `--at: found ${text}, expected a block, a day or an instant of UTC`, {
+    throw optionFault('at', {
+      found: text,
+      expected: 'a block, a day or an instant of UTC',
       fix: 'Write it as 123456, 2024-03-31 (to the end of that day) or 2024-03-31T12:00:00Z.',
     })
   const time = new Date(isDay(text) ? instant + DAY_MS - 1 : instant)

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { ExportError } from '../core/errors.ts'
+import { optionFault } from '../core/option-fault.ts'
 import { durationMs } from '../job/duration.ts'
 
 type Bounds = { least?: number; most?: number }
@@ -13,21 +13,21 @@ export function readCount(
   if (text === undefined) return undefined
   if (/^(0|[1-9]\d{0,14})$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text)
   const range = most === 1e15 ? `from ${least}` : `from ${least} to ${most}`
-  throw new ExportError('USAGE', `--${option}: found ${text}, expected a whole number ${range}`)
+  throw optionFault(option, { found: text, expected: `a whole number ${range}` })
 }
 
 /** A number that an option was given; undefined where it was not. Throws USAGE. */
 export function readNumber(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (/^-?\d+(\.\d+)?$/.test(text)) return Number(text)
-  throw new ExportError('USAGE', `--${option}: found ${text}, expected a number such as 2 or 0.5`)
+  throw optionFault(option, { found: text, expected: 'a number such as 2 or 0.5' })
 }
 
 /** Milliseconds that an option was given as a duration above 0; undefined where it was not. Throws USAGE. */
 export function readDuration(option: string, text: string | undefined): number | undefined {
   const ms = text === undefined ? undefined : durationMs(text)
   if (text === undefined || (ms !== undefined && ms > 0)) return ms
-  throw new ExportError('USAGE', `--${option}: found ${text}, expected a duration such as 90s, 10m or 2h`)
+  throw optionFault(option, { found: text, expected: 'a duration such as 90s, 10m or 2h' })
 }
 
 /** How far a command goes. */

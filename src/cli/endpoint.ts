@@ -1,5 +1,5 @@
-import { ExportError } from '../core/errors.ts'
 import type { Endpoint } from '../core/http-server.ts'
+import { optionFault } from '../core/option-fault.ts'
 
 /** Reads where to listen: `host:port`, `[::1]:port`, or a port of this machine alone. Throws USAGE. */
 export function readEndpoint(
@@ -10,7 +10,5 @@ export function readEndpoint(
   const [, bracketed, plain, digits = ''] = /^(?:(?:\[([^\]]+)\]|([^:[\]\s]+)):)?(\d{1,5})$/.exec(text) ?? []
   const port = Number(digits)
   if (digits !== '' && port <= 65_535) return { host: bracketed ?? plain ?? '127.0.0.1', port }
-  throw new ExportError('USAGE', `--${option}: found ${text}, expected an address and a port: ${example}`, {
-    fix,
-  })
+  throw optionFault(option, { found: text, expected: `an address and a port: ${example}`, fix })
 }

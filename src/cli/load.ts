@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { ExportError } from '../core/errors.ts'
+import { optionFault } from '../core/option-fault.ts'
 import type { Table } from '../core/table/index.ts'
 import { tablesNamed } from '../core/table/tables-named.ts'
 import { splitNames } from '../job/overrides.ts'
@@ -123,7 +124,7 @@ function targetOf({ to = process.env.WALLETLAKE_LOAD_TO }: LoadArguments): strin
 
 function memoryOf(size: string): string {
   if (/^[1-9]\d{0,5}[MG]B$/.test(size)) return size
-  throw new ExportError('USAGE', `--memory: found ${size}, expected a size such as 256MB or 2GB`)
+  throw optionFault('memory', { found: size, expected: 'a size such as 256MB or 2GB' })
 }
 
 function tablesOf(lists: readonly string[] | undefined): Table[] | undefined {

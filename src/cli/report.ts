@@ -59,7 +59,7 @@ function rowCount(text: string): number {
 
 async function writeReport(words: string[], options: ReportArguments): Promise<void> {
   const outputs: NamedOutput[] = []
-  for (const word of words) outputs.push(await outputOf(word))
+  for (const word of new Set(words)) outputs.push(await outputOf(word))
   const named = outputs.map(({ output }) => output) as [string, ...string[]]
   if (options.serve) return showReport(named, options)
   const { file, bytes, rows } = await report(named, options)

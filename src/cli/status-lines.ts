@@ -25,6 +25,7 @@ export function statusLines(status: OutputStatus, known?: Known): string[] {
     ...inUseLine(status),
     ...unfinishedLine(status, known),
     ...contentLines(status),
+    ...filesLine(status),
     ...lastRunLine(status),
     ...(missing.length > 0 ? [`  ${missingWords(missing)}`] : []),
     ...emptyWalletLines(emptyWallets, labels),
@@ -55,6 +56,12 @@ function contentLines(status: OutputStatus): string[] {
     ),
     ...(rejects > 0 ? [`  ${counted(rejects, 'record')} set aside in rejects.ndjson`] : []),
   ]
+}
+
+/** A run that is in progress may be putting them there. */
+function filesLine({ filesInPlace, inUseSince }: OutputStatus): string[] {
+  const isDamaged = filesInPlace === false && inUseSince === null
+  return isDamaged ? ['  files are missing or have another size: `walletlake verify` names them'] : []
 }
 
 function timeWords({ firstTransactionAt: first, lastTransactionAt: last }: OutputStatus): string {

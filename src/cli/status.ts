@@ -7,8 +7,7 @@ import { say, sayJson } from '../report/say.ts'
 import { counted } from '../report/words.ts'
 import type { JobState } from '../run/inspect-job.ts'
 import { inspectJobOutput, inspectOutput, type OutputStatus } from '../run/inspect-output.ts'
-import { lookAtStore } from '../store/look.ts'
-import { isPlace, nameOfOutput } from '../store/place.ts'
+import { isPlace } from '../store/place.ts'
 import { addExamples } from './examples.ts'
 import { hideOptions, type Overrides, overrideOptions, readJobs } from './jobs.ts'
 import { placeOf } from './output-of.ts'
@@ -46,9 +45,7 @@ async function status(words: string[], args: Arguments): Promise<void> {
     if (!args.json) say(statusLines(one, { job, left: leftOf(job, inspected) }).join('\n'))
   }
   for (const word of outputs) {
-    const place = await placeOf(word)
-    await lookAtStore(place)
-    const one = { ...(await inspectOutput(place.output)), output: nameOfOutput(place) }
+    const one = await inspectOutput(await placeOf(word))
     statuses.push(one)
     if (!args.json) say(statusLines(one).join('\n'))
   }

@@ -1,4 +1,5 @@
 import { ExportError } from '../core/errors.ts'
+import { optionFault } from '../core/option-fault.ts'
 import { DAY_MS, isDay, readUtc } from '../core/utc.ts'
 
 /** Instants that count, as the tables write them: `from` does, `to` does not. */
@@ -23,7 +24,9 @@ const endOf = (text: string) => instantOf('until', text) + (isDay(text) ? DAY_MS
 function instantOf(option: string, text: string): number {
   const instant = readUtc(text)
   if (instant !== undefined) return instant
-  throw new ExportError('USAGE', `--${option}: found ${text}, expected a day or an instant of UTC`, {
+  throw optionFault(option, {
+    found: text,
+    expected: 'a day or an instant of UTC',
     fix: 'Write it as 2024-03-31, or as 2024-03-31T12:00:00Z.',
   })
 }

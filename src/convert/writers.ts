@@ -1,4 +1,5 @@
 import { ExportError } from '../core/errors.ts'
+import { optionFault } from '../core/option-fault.ts'
 import { refusalOfSums } from './beyond-digits.ts'
 import type { LineWriter } from './csv/line-writer.ts'
 import type { Preset } from './csv/preset.ts'
@@ -30,7 +31,7 @@ export async function openWriter(opening: Opening): Promise<TextWriter> {
   if (preset !== undefined) return openCsvWriter(preset, opening)
   if (set !== undefined) return openSetWriter(set, opening)
   if (form !== undefined) return openJournalWriter(form, opening)
-  throw new ExportError('USAGE', `--to: found ${to}, expected ${PRESET_NAMES.join(', ')}`)
+  throw optionFault('to', { found: to, expected: PRESET_NAMES.join(', ') })
 }
 
 async function openCsvWriter(preset: Preset, opening: Opening): Promise<TextWriter> {

@@ -88,7 +88,7 @@ export type ExportErrorOptions = {
   /** What was thrown underneath; never printed as it is. */
   cause?: unknown
   /** What to do instead of the table's general advice. */
-  fix?: string
+  fix?: string | undefined
   /** How long the service asked to wait, in milliseconds (Retry-After). */
   retryAfterMs?: number
   /** HTTP status of the answer, where there was one. */

@@ -27,7 +27,10 @@ export async function readRecords(
     else
       throw recordFault(
         { file, line },
-        { found: `${cells.length} cells`, expected: `${header.length} as in the header` },
+        {
+          found: cells.length === 1 ? 'one cell' : `${cells.length} cells`,
+          expected: `${header.length} as in the header`,
+        },
       )
   })
   requireColumns(header ?? [], { file, needed })

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { areFilesInPlace } from '../assemble/find-export.ts'
 import { readTextIfAny } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { holderOf } from '../core/lock/lock.ts'
@@ -8,6 +9,7 @@ import { emptyWalletsIn, type NamedWallets, removedWalletsIn } from '../core/nam
 import { requireManifest } from '../read/open-export.ts'
 import { type PastRun, readPastRuns } from '../report/past-runs.ts'
 import { inspectAnySpool } from '../spool/inspect.ts'
+import { lookAtStore } from '../store/look.ts'
 import { nameOfOutput } from '../store/place.ts'
 import { inspectJob, type JobState } from './inspect-job.ts'
 
@@ -34,6 +36,8 @@ export type OutputStatus = {
   files: number
   bytes: number
   tables: Record<string, { rows: number; files: number; bytes: number }>
+  /** Every file that it lists is there, with its size; null where nothing is exported. */
+  filesInPlace: boolean | null
   rejects: number
   /** Of a job of blocks: those that the service did not have. */
   missing: readonly BlockRange[]
@@ -57,8 +61,10 @@ export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspe
   }
 }
 
-/** The status of an output folder, without its job. Throws USAGE where it is none, VERIFY_FAILED where its manifest is damaged. */
-export async function inspectOutput(output: string): Promise<OutputStatus> {
+/** The status of an output, without its job. Throws USAGE where it is none, VERIFY_FAILED where its manifest is damaged. */
+export async function inspectOutput(place: Pick<Job, 'output' | 'store'>): Promise<OutputStatus> {
+  const { output } = place
+  const store = await lookAtStore(place)
   const text = await readTextIfAny(join(output, MANIFEST_FILE))
   const manifest = text === undefined ? undefined : await requireManifest(output)
   const spool = await inspectAnySpool(join(output, PRIVATE_FOLDER))
@@ -67,14 +73,18 @@ export async function inspectOutput(output: string): Promise<OutputStatus> {
       fix: 'Name the output folder of a run, such as output/mine, or its job file.',
     })
   const isUnfinished = spool?.begun && !spool.isDone
-  const written = manifest?.job.endBlock === null ? 'exported' : 'complete'
+  const filesInPlace = manifest !== undefined && (await areFilesInPlace(store, manifest))
+  const written = filesInPlace && manifest.job.endBlock !== null ? 'complete' : 'exported'
   const { pages = 0, items = 0 } = spool ?? {}
-  return describe({ output, state: isUnfinished ? 'unfinished' : written, pages, items, manifest })
+  const state = isUnfinished ? 'unfinished' : written
+  const status = await describe({ output, state, pages, items, manifest, filesInPlace })
+  return { ...status, output: nameOfOutput(place) }
 }
 
-type Inspected = Pick<JobState, 'state' | 'pages' | 'items' | 'manifest'> & { output: string }
+type Inspected = Omit<JobState, 'head' | 'wallets' | 'blocks'> & { output: string }
 
-async function describe({ output, state, pages, items, manifest }: Inspected): Promise<OutputStatus> {
+async function describe(inspected: Inspected): Promise<OutputStatus> {
+  const { output, state, pages, items, manifest, filesInPlace } = inspected
   const runs = await readPastRuns(output)
   const blocks = manifest === undefined ? null : blocksOf(manifest)
   const coverage = manifest?.coverage ?? []
@@ -90,6 +100,7 @@ async function describe({ output, state, pages, items, manifest }: Inspected): P
     emptyWallets: emptyWalletsIn(coverage),
     removedWallets: removedWalletsIn(coverage),
     ...sizesOf(manifest),
+    filesInPlace: manifest === undefined ? null : filesInPlace,
     rejects: manifest?.rejects ?? 0,
     missing: (manifest?.blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({
       from: fromBlock,

@@ -1,6 +1,6 @@
-import { ExportError } from '../core/errors.ts'
 import type { Manifest, ManifestTable } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
+import { optionFault } from '../core/option-fault.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
 import { GENERATOR } from '../core/version.ts'
 import { bigqueryLoad } from './bigquery-load.ts'
@@ -64,13 +64,11 @@ function filesAtOf({ engine, filesAt, manifest, folder }: BulkLoadOptions): stri
     filesAt ?? (engine === 'snowflake' && folder !== undefined ? `@~/walletlake/${manifest.job.name}` : '')
   if (FILES_AT[engine].test(given)) return given.replace(/\/$/, '')
   const example = engine === 'bigquery' ? 'gs://my-bucket/my-output' : '@my_stage/my-output'
-  throw new ExportError(
-    'USAGE',
-    `--files-at: found ${given || 'nothing'}, expected a place such as ${example}`,
-    {
-      fix: `Copy the output folder to where ${DIALECTS[engine].title} can read it, and name that place with --files-at.`,
-    },
-  )
+  throw optionFault('files-at', {
+    found: given,
+    expected: `a place such as ${example}`,
+    fix: `Copy the output folder to where ${DIALECTS[engine].title} can read it, and name that place with --files-at.`,
+  })
 }
 
 function describeTable(table: Table, { files }: ManifestTable): BulkTable {

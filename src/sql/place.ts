@@ -1,4 +1,5 @@
 import { ExportError } from '../core/errors.ts'
+import { optionFault } from '../core/option-fault.ts'
 import type { Dialect } from './dialect.ts'
 
 /** Where tables of ours stand in an engine. */
@@ -19,7 +20,9 @@ export function tableIdentifier(name: string, dialect: Dialect, { schema, prefix
 export function checkPlace({ schema, prefix }: Place, dialect: Dialect): void {
   for (const [option, name] of Object.entries({ schema, prefix })) {
     if (name === undefined || /^[a-z_][a-z0-9_]{0,39}$/.test(name)) continue
-    throw new ExportError('USAGE', `--${option}: found ${name}, expected lower-case letters, digits and _`, {
+    throw optionFault(option, {
+      found: name,
+      expected: 'lower-case letters, digits and _',
       fix: `Give a name of at most 40 letters, digits and _ that does not start with a digit.`,
     })
   }

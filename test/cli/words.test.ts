@@ -39,6 +39,7 @@ test.for([
   },
   { args: ['load', 'x', '--from-manifest', 'y'], says: 'both an output and a manifest were named' },
   { args: ['run', '--ping', 'http://secret', '--ping', 'http://other', 'x.yaml'], says: 'is given twice' },
+  { args: ['serve', '--quota', ''], says: '--quota: found nothing, expected a number' },
   { args: ['serve', '--quota', 'many'], says: '--quota: found many, expected a number' },
   { args: ['serve', '--replay-from', '4'], says: '--replay-from needs --replay' },
   { args: ['load', 'x', '--commit', 'never'], says: 'Allowed choices are load, file' },

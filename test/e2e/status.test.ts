@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -50,13 +50,28 @@ describe('walletlake status', () => {
       ...{ job: 'two', output, state: 'complete', chain: '43114', fromBlock: 0, toBlock: 421 },
       firstTransactionAt: expect.stringMatching(/^2023-11-1.+Z$/),
       lastTransactionAt: expect.stringMatching(/^2023-11-1.+Z$/),
-      ...{ wallets: 2, emptyWallets: { count: 1, addresses: [EMPTY] } },
+      ...{ filesInPlace: true, wallets: 2, emptyWallets: { count: 1, addresses: [EMPTY] } },
       ...{ removedWallets: { count: 0, addresses: [] }, rejects: 0, missingBlocks: 0, unfinished: null },
       lastRun: { state: 'complete', code: null },
     })
     const tables = Object.values(outputs[0].tables as Record<string, { rows: number; bytes: number }>)
     expect(tables.reduce((sum, { rows }) => sum + rows, 0)).toBe(outputs[0].rows)
     expect(tables.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(outputs[0].bytes)
+  })
+
+  test('is not complete where a file that the manifest lists is missing', async () => {
+    const { job, output } = writeJob()
+    expect(await run(job)).toBe(0)
+    const { tables } = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8'))
+    rmSync(join(output, tables.ledger.files[0].path))
+    for (const word of [job, output]) {
+      const { exit, stdout } = await runCommand(['status', word])
+      expect(exit).toBe(0)
+      expect(stdout).toContain(`two: exported (${output})\n`)
+      expect(stdout).toContain('\n  files are missing or have another size: `walletlake verify` names them\n')
+    }
+    const { outputs } = JSON.parse((await runCommand(['status', output, '--json'])).stdout)
+    expect(outputs[0].filesInPlace).toBe(false)
   })
 
   test('says that a run is in progress, and nothing of a lock that a dead process left', async () => {

@@ -37,7 +37,7 @@ describe('records of a CSV file that somebody wrote', () => {
   test.for([
     { text: 'a\n1\n', says: 'given.csv:1: found no column b, expected a header with a, b' },
     { text: '', says: 'given.csv:1: found nothing, expected a header with a, b' },
-    { text: 'a,b\n1,2\n1\n', says: 'given.csv:3: found 1 cells, expected 2 as in the header' },
+    { text: 'a,b\n1,2\n1\n', says: 'given.csv:3: found one cell, expected 2 as in the header' },
     { text: 'a,b\n1,"2\n', says: 'expected CSV: a comma between cells, quotes closed' },
     { text: `a,b\n${'1,2\n'.repeat(9)}1,"2\n${'1,2\n'.repeat(99)}`, says: 'quotes closed' },
     { text: 'a,b\n1,"2"x\n', says: 'given.csv:2: found ' },

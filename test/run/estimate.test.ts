@@ -16,7 +16,14 @@ function stateOf(remaining: Record<string, Remaining>, given: Partial<JobState> 
     ...{ address, label: null },
     remaining: ranges,
   }))
-  const nothing = { pages: 0, items: 0, head: undefined, blocks: [], manifest: undefined }
+  const nothing = {
+    pages: 0,
+    items: 0,
+    head: undefined,
+    blocks: [],
+    manifest: undefined,
+    filesInPlace: false,
+  }
   return { state: 'not begun', ...nothing, wallets, ...given }
 }
 
