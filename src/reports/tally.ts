@@ -168,12 +168,15 @@ export class Tally {
   }
 }
 
-/** The coin, a token or a collection. */
-export const assetKey = (type: string, address: string | null): string => (address === null ? type : address)
+/** The coin, an ERC-20 token by its address, or a collection: a contract may have tokens of several types. */
+export const assetKey = (type: string, address: string | null): string =>
+  address === null ? type : type === 'erc20' ? address : `${type} ${address}`
 
 /** What moved most comes first. */
 export const byMovements = (a: AssetTally, b: AssetTally): number =>
-  b.movements - a.movements || ((a.address ?? '') < (b.address ?? '') ? -1 : 1)
+  b.movements - a.movements || (placeOf(a) < placeOf(b) ? -1 : 1)
+
+const placeOf = ({ address, type }: AssetTally) => `${address ?? ''} ${type}`
 
 const noCounts = (): Counts => ({ received: 0, sent: 0, own: 0, minted: 0, burned: 0, fee: 0 })
 

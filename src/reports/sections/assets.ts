@@ -48,7 +48,7 @@ const unitOf = (asset: AssetTally): number | null => (isNft(asset) ? 0 : asset.d
 function belowOf(figures: Figures, asset: AssetTally): string[] {
   const key = assetKey(asset.type, asset.address)
   const below = figures.balances.belowZero.filter(
-    ({ asset_type, asset_address }) => (asset_address ?? asset_type) === key,
+    ({ asset_type, asset_address }) => assetKey(asset_type, asset_address) === key,
   )
   const [first] = below
   if (first === undefined) return []

@@ -2,7 +2,7 @@ import type { Balance } from '../../balances/balances.ts'
 import { isNft } from '../../core/asset.ts'
 import type { Figures } from '../figures.ts'
 import { countCell, counted, type Html, html, tableHtml } from '../html.ts'
-import { byMovements } from '../tally.ts'
+import { assetKey, byMovements } from '../tally.ts'
 import { assetHtml } from '../view.ts'
 
 /** Ids of one collection that a page shows. */
@@ -13,12 +13,9 @@ export function nftsSection(figures: Figures): Html {
   const { tally, balances } = figures
   const collections = [...tally.assets.values()].filter(isNft).sort(byMovements)
   if (collections.length === 0) return html``
-  const held = new Map<string, Balance[]>()
-  for (const one of balances.balances)
-    if (one.token_id !== null && one.value > 0n)
-      held.set(one.asset_address ?? '', [...(held.get(one.asset_address ?? '') ?? []), one])
+  const held = heldByCollection(balances.balances)
   const rows = collections.slice(0, 200).map((asset) => {
-    const ids = held.get(asset.address ?? '') ?? []
+    const ids = held.get(assetKey(asset.type, asset.address)) ?? []
     return [
       { html: assetHtml(figures, asset), sort: asset.symbol ?? '' },
       ...[
@@ -33,6 +30,18 @@ export function nftsSection(figures: Figures): Html {
   return html`<section id="nfts"><h2>NFTs</h2>
 ${tableHtml('Collections', ['collection', 'movements', 'minted', 'burned', 'ids held', 'held now'], rows)}
 </section>`
+}
+
+function heldByCollection(balances: readonly Balance[]): Map<string, Balance[]> {
+  const held = new Map<string, Balance[]>()
+  for (const one of balances) {
+    if (one.token_id === null || one.value <= 0n) continue
+    const key = assetKey(one.asset_type, one.asset_address)
+    const ids = held.get(key)
+    if (ids === undefined) held.set(key, [one])
+    else ids.push(one)
+  }
+  return held
 }
 
 function chips(ids: readonly Balance[]): Html {
