@@ -6,7 +6,7 @@ import { toExportError } from '../core/errors.ts'
 import { endFigures, type Figures, newFigures } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import type { Job } from '../core/model.ts'
-import { writeRunReport } from '../report/run-report.ts'
+import { keepRunReport } from '../report/run-report.ts'
 import { isDone, type JobResult, markDone } from '../run/export-job.ts'
 import { privateFolder } from '../run/private-folder.ts'
 import { newRunId, type RunResult, worstCode } from '../run/run.ts'
@@ -57,9 +57,7 @@ async function runPlan(planned: Planned, running: Running): Promise<JobResult & 
     return { job, state: 'failed', error: toExportError(thrown) }
   })
   endFigures(figures, result.error)
-  await writeRunReport({ id: running.id, ...result, figures }).catch(() =>
-    running.options.onNotice?.(`${job.name}: the run's report could not be written`),
-  )
+  await keepRunReport({ id: running.id, ...result, figures }, running.options.onNotice)
   return { ...result, figures }
 }
 

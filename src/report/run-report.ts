@@ -17,9 +17,19 @@ export type RunReport = {
   figures: Figures
 }
 
-/** Keeps one run's figures in `runs/<run id>.json` of its output. */
-export async function writeRunReport(report: RunReport): Promise<void> {
-  if (report.error?.code === 'OUTPUT_LOCKED') return
+/**
+ * Keeps one run's figures in `runs/<run id>.json` of its output. A run is none the worse where that cannot be written:
+ * `onNotice` is told, unless the run itself failed to write.
+ */
+export async function keepRunReport(report: RunReport, onNotice?: (message: string) => void): Promise<void> {
+  const { job, error } = report
+  if (error?.code === 'OUTPUT_LOCKED') return
+  await writeRunReport(report).catch(() => {
+    if (error?.code !== 'OUTPUT_FAILED') onNotice?.(`${job.name}: the run's report could not be written`)
+  })
+}
+
+async function writeRunReport(report: RunReport): Promise<void> {
   const folder = join(report.job.output, RUNS_FOLDER)
   await makeFolder(folder)
   const file = `${report.id}.json`

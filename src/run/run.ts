@@ -11,7 +11,7 @@ import { ExportError, FAILURES, type FailureCode } from '../core/errors.ts'
 import { type Figures, lackOf, newFigures } from '../core/figures.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import type { Job } from '../core/model.ts'
-import { writeRunReport } from '../report/run-report.ts'
+import { keepRunReport } from '../report/run-report.ts'
 import { nameOfOutput } from '../store/place.ts'
 import { requireJob, SHARED_OPTIONS } from './check-call.ts'
 import { exportJob, type JobResult } from './export-job.ts'
@@ -136,9 +136,7 @@ async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, 
     onNotice,
   })
   await close()
-  await writeRunReport({ id, ...result, figures }).catch(() =>
-    onNotice(`${job.name}: the run's report could not be written`),
-  )
+  await keepRunReport({ id, ...result, figures }, onNotice)
   return { ...result, figures }
 }
 
