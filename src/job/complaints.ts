@@ -14,7 +14,7 @@ export type Complaint = {
   readonly more?: number
   /** What several complaints would repeat: it stands once below all of them. */
   readonly note?: string | undefined
-  /** True where the file itself can not be read: it has no line that could be corrected. */
+  /** True where the file itself cannot be read: it has no line that could be corrected. */
   readonly isUnread?: boolean
 }
 
