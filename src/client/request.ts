@@ -191,8 +191,7 @@ function refusal(answer: Answer, { client }: Requester, asked: Asked): ExportErr
   if (status === 401 || status === 403) return new ExportError('KEY_REFUSED', what, about)
   if (isFault(status)) return new ExportError('SERVICE_UNAVAILABLE', what, about)
   if (status === 429) return new ExportError('RATE_LIMITED', what, about)
-  const fix = refusalFix(answer, asked)
-  return new ExportError('REQUEST_REFUSED', what, { ...about, ...(fix === undefined ? {} : { fix }) })
+  return new ExportError('REQUEST_REFUSED', what, { ...about, fix: refusalFix(answer, asked) })
 }
 
 /** The `message` of an error body (a string or a list of them), short and without control characters. */

@@ -98,5 +98,5 @@ export async function readTextIfAny(path: string): Promise<string | undefined> {
 export function diskError(what: string, cause: unknown): ExportError {
   if (cause instanceof ExportError) return cause
   const { code, message } = cause as NodeJS.ErrnoException
-  return new ExportError('OUTPUT_FAILED', `${what}: ${code ?? message}`, { cause, ...diskFix(code) })
+  return new ExportError('OUTPUT_FAILED', `${what}: ${code ?? message}`, { cause, fix: diskFix(code) })
 }

@@ -132,7 +132,7 @@ export function toExportError(thrown: unknown): ExportError {
   const code = (thrown as NodeJS.ErrnoException | undefined)?.code
   const what = thrown instanceof Error ? thrown.message : String(thrown)
   if (typeof code === 'string' && DISK_CODES.has(code))
-    return new ExportError('OUTPUT_FAILED', what, { cause: thrown, ...diskFix(code) })
+    return new ExportError('OUTPUT_FAILED', what, { cause: thrown, fix: diskFix(code) })
   return new ExportError('BUG', what, { cause: thrown })
 }
 
@@ -142,10 +142,7 @@ const DISK_CODES = new Set([
 ])
 
 /** What to do about a fault by the system's word for it, where the failure's usual fix is not it. */
-export function diskFix(code = ''): { fix?: string } {
-  const fix = DISK_FIXES[code]
-  return fix === undefined ? {} : { fix }
-}
+export const diskFix = (code = ''): string | undefined => DISK_FIXES[code]
 
 const NOT_THERE = 'Check the path: a folder of it is not there, or is a file.'
 export const NO_PERMISSION = 'Check who may read and write there, then run again.'

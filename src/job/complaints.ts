@@ -32,7 +32,7 @@ export function openComplaints(): Complaints {
     complain: (complaint) => complaints.push(complaint),
     throwIfAny: () => {
       if (complaints.length === 0) return
-      throw new ExportError('JOB_INVALID', listComplaints(complaints), fixOf(complaints))
+      throw new ExportError('JOB_INVALID', listComplaints(complaints), { fix: fixOf(complaints) })
     },
   }
 }
@@ -48,14 +48,14 @@ export function uniteComplaints(messages: readonly string[]): string {
 }
 
 /** Where no line of a file is wrong, the advice is of options and variables; else that of the table of failures. */
-function fixOf(complaints: readonly Complaint[]): { fix?: string } {
-  if (complaints.every(({ isUnread = false }) => isUnread)) return { fix: UNREAD }
+function fixOf(complaints: readonly Complaint[]): string | undefined {
+  if (complaints.every(({ isUnread = false }) => isUnread)) return UNREAD
   const names = complaints.map(({ place }) => ('option' in place ? place.option : undefined))
-  if (names.includes(undefined)) return {}
+  if (names.includes(undefined)) return undefined
   const isOption = (name: string | undefined) => name?.startsWith('--') ?? false
-  if (names.every(isOption)) return { fix: `Correct the options named above. ${OPTIONS_HELP}` }
-  if (names.some(isOption)) return { fix: `Correct the options and variables named above. ${OPTIONS_HELP}` }
-  return { fix: 'Correct the environment variables named above.' }
+  if (names.every(isOption)) return `Correct the options named above. ${OPTIONS_HELP}`
+  if (names.some(isOption)) return `Correct the options and variables named above. ${OPTIONS_HELP}`
+  return 'Correct the environment variables named above.'
 }
 
 const UNREAD = 'Name a job file that can be read; `walletlake init` writes one.'

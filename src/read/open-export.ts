@@ -112,13 +112,18 @@ export async function requireManifest(folder: string): Promise<Manifest> {
   const entry = await stat(folder).catch(() => undefined)
   const fix = 'Name the output folder of a finished export.'
   if (!entry?.isDirectory()) throw new ExportError('USAGE', `there is no output folder ${folder}`, { fix })
-  if ((await readTextIfAny(join(folder, MANIFEST_FILE))) === undefined)
-    throw new ExportError('USAGE', `${folder} holds no finished export (no ${MANIFEST_FILE})`, { fix })
+  const manifest = await manifestIn(folder)
+  if (manifest !== undefined) return manifest
+  throw new ExportError('USAGE', `${folder} holds no finished export (no ${MANIFEST_FILE})`, { fix })
+}
+
+/** The same; undefined where there is none. */
+export async function manifestIn(folder: string): Promise<Manifest | undefined> {
+  if ((await readTextIfAny(join(folder, MANIFEST_FILE))) === undefined) return undefined
   const findings = openFindings()
   const manifest = await readManifest(folder, findings)
-  if (manifest === undefined)
-    throw new ExportError('VERIFY_FAILED', `${folder}: ${findings.told().join('\n')}`)
-  return manifest
+  if (manifest !== undefined) return manifest
+  throw new ExportError('VERIFY_FAILED', `${folder}: ${findings.told().join('\n')}`)
 }
 
 /** Throws USAGE where the export has no ledger; `use` says what it is for. */

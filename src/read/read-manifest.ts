@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskError } from '../core/disk.ts'
-import { NO_PERMISSION } from '../core/errors.ts'
+import { diskFix, NO_PERMISSION } from '../core/errors.ts'
 import { parseJson } from '../core/json-text.ts'
 import { MANIFEST_FILE, type Manifest } from '../core/manifest.ts'
 import { manifestProblems } from '../core/manifest-schema.ts'
@@ -28,8 +28,7 @@ export async function readManifest(folder: string, findings: Findings): Promise<
 }
 
 function failureCode(path: string, thrown: NodeJS.ErrnoException): { code: string; toString(): string } {
-  const fault = diskError(`cannot read ${path}`, thrown)
-  if (fault.fix === NO_PERMISSION) throw fault
+  if (diskFix(thrown.code) === NO_PERMISSION) throw diskError(`cannot read ${path}`, thrown)
   const code = thrown.code ?? thrown.message
   return { code, toString: () => code }
 }

@@ -174,9 +174,9 @@ export const assetKey = (type: string, address: string | null): string =>
 
 /** What moved most comes first. */
 export const byMovements = (a: AssetTally, b: AssetTally): number =>
-  b.movements - a.movements || (placeOf(a) < placeOf(b) ? -1 : 1)
+  b.movements - a.movements || (addressAndType(a) < addressAndType(b) ? -1 : 1)
 
-const placeOf = ({ address, type }: AssetTally) => `${address ?? ''} ${type}`
+const addressAndType = ({ address, type }: AssetTally) => `${address ?? ''} ${type}`
 
 const noCounts = (): Counts => ({ received: 0, sent: 0, own: 0, minted: 0, burned: 0, fee: 0 })
 

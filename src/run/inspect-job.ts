@@ -1,4 +1,4 @@
-import { areFilesInPlace } from '../assemble/find-export.ts'
+import type { Sizes } from '../assemble/find-export.ts'
 import { BLOCKS } from '../core/listings.ts'
 import type { Manifest } from '../core/manifest.ts'
 import { type BlockRange, type Job, NO_END, type Wallet } from '../core/model.ts'
@@ -22,8 +22,8 @@ export type JobState = {
   blocks: readonly BlockRange[]
   /** Of what was exported before, if anything was. */
   manifest: Manifest | undefined
-  /** Every file that it lists is there, with its size. */
-  filesInPlace: boolean
+  /** Tells the bytes of the files that it lists. */
+  store: Sizes
 }
 
 /** What a job's output holds and what a run would still ask; changes nothing. Throws OUTPUT_CHANGED. */
@@ -47,6 +47,5 @@ export async function inspectJob(job: Job): Promise<JobState> {
         : 'exported'
   const blocks = done || job.kind === 'wallets' ? [] : spool.remaining(BLOCKS)
   const { pages, items, head } = spool
-  const filesInPlace = manifest !== undefined && (await areFilesInPlace(store, manifest))
-  return { state, pages, items, head, wallets, blocks, manifest, filesInPlace }
+  return { state, pages, items, head, wallets, blocks, manifest, store }
 }

@@ -1,12 +1,11 @@
 import { join } from 'node:path'
-import { areFilesInPlace } from '../assemble/find-export.ts'
-import { readTextIfAny } from '../core/disk.ts'
+import { areFilesInPlace, type Sizes } from '../assemble/find-export.ts'
 import { ExportError } from '../core/errors.ts'
 import { holderOf } from '../core/lock/lock.ts'
-import { MANIFEST_FILE, type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
+import { type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { emptyWalletsIn, type NamedWallets, removedWalletsIn } from '../core/named-wallets.ts'
-import { requireManifest } from '../read/open-export.ts'
+import { manifestIn } from '../read/open-export.ts'
 import { type PastRun, readPastRuns } from '../report/past-runs.ts'
 import { inspectAnySpool } from '../spool/inspect.ts'
 import { lookAtStore } from '../store/look.ts'
@@ -50,7 +49,10 @@ export type OutputStatus = {
 /** The status of a job's output. Throws OUTPUT_CHANGED where an unfinished run is of another job. */
 export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspected: JobState }> {
   const inspected = await inspectJob(job)
-  const status = await describe({ output: job.output, ...inspected })
+  const { state, store, manifest } = inspected
+  // Of what is complete they were looked at already.
+  const filesInPlace = state === 'complete' || (await areInPlace(store, manifest))
+  const status = await describe({ ...inspected, output: job.output, filesInPlace })
   return {
     ...status,
     output: nameOfOutput(job),
@@ -65,23 +67,28 @@ export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspe
 export async function inspectOutput(place: Pick<Job, 'output' | 'store'>): Promise<OutputStatus> {
   const { output } = place
   const store = await lookAtStore(place)
-  const text = await readTextIfAny(join(output, MANIFEST_FILE))
-  const manifest = text === undefined ? undefined : await requireManifest(output)
+  const manifest = await manifestIn(output)
   const spool = await inspectAnySpool(join(output, PRIVATE_FOLDER))
   if (manifest === undefined && spool === undefined)
     throw new ExportError('USAGE', `${output} holds no export`, {
       fix: 'Name the output folder of a run, such as output/mine, or its job file.',
     })
   const isUnfinished = spool?.begun && !spool.isDone
-  const filesInPlace = manifest !== undefined && (await areFilesInPlace(store, manifest))
-  const written = filesInPlace && manifest.job.endBlock !== null ? 'complete' : 'exported'
+  const filesInPlace = await areInPlace(store, manifest)
+  const written = filesInPlace && manifest?.job.endBlock !== null ? 'complete' : 'exported'
   const { pages = 0, items = 0 } = spool ?? {}
   const state = isUnfinished ? 'unfinished' : written
   const status = await describe({ output, state, pages, items, manifest, filesInPlace })
   return { ...status, output: nameOfOutput(place) }
 }
 
-type Inspected = Omit<JobState, 'head' | 'wallets' | 'blocks'> & { output: string }
+/** Whether every file that the manifest lists is there; null without one. */
+async function areInPlace(store: Sizes, manifest: Manifest | undefined): Promise<boolean | null> {
+  return manifest === undefined ? null : areFilesInPlace(store, manifest)
+}
+
+type Inspected = Pick<JobState, 'state' | 'pages' | 'items' | 'manifest'> &
+  Pick<OutputStatus, 'output' | 'filesInPlace'>
 
 async function describe(inspected: Inspected): Promise<OutputStatus> {
   const { output, state, pages, items, manifest, filesInPlace } = inspected
@@ -100,7 +107,7 @@ async function describe(inspected: Inspected): Promise<OutputStatus> {
     emptyWallets: emptyWalletsIn(coverage),
     removedWallets: removedWalletsIn(coverage),
     ...sizesOf(manifest),
-    filesInPlace: manifest === undefined ? null : filesInPlace,
+    filesInPlace,
     rejects: manifest?.rejects ?? 0,
     missing: (manifest?.blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({
       from: fromBlock,

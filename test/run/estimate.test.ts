@@ -22,7 +22,7 @@ function stateOf(remaining: Record<string, Remaining>, given: Partial<JobState> 
     head: undefined,
     blocks: [],
     manifest: undefined,
-    filesInPlace: false,
+    store: { size: async () => undefined },
   }
   return { state: 'not begun', ...nothing, wallets, ...given }
 }

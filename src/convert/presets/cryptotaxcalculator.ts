@@ -32,19 +32,16 @@ export const cryptotaxcalculator: Preset = {
   ],
   ways: {
     in: [
+      ...['buy', 'income', 'interest', 'mining', 'airdrop', 'staking', 'staking-withdrawal', 'rebate'],
+      ...['royalty', 'incoming-gift', 'borrow', 'bridge-in', 'bridge-trade-in', 'mint'],
       ...[
-        'buy',
-        'income',
-        'interest',
-        'mining',
-        'airdrop',
-        'staking',
-        'staking-withdrawal',
-        'rebate',
-        'royalty',
+        'collateral-withdrawal',
+        'receive-lp-token',
+        'remove-liquidity',
+        'failed-in',
+        'swap-in',
+        'chain-split',
       ],
-      ...['incoming-gift', 'borrow', 'bridge-in', 'bridge-trade-in', 'mint', 'collateral-withdrawal'],
-      ...['receive-lp-token', 'remove-liquidity', 'failed-in', 'swap-in', 'chain-split'],
     ],
     out: [
       ...['sell', 'expense', 'stolen', 'lost', 'burn', 'staking-deposit', 'personal-use', 'outgoing-gift'],
