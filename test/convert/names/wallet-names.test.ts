@@ -1,14 +1,14 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { JOURNALS } from '../../src/convert/journals/index.ts'
-import { createJournalWriter } from '../../src/convert/journals/journal.ts'
-import { linesOf } from '../../src/convert/lines.ts'
-import { digitsApart } from '../../src/convert/names/first-digits.ts'
-import { walletNames } from '../../src/convert/names/wallet-names.ts'
-import { openTarget } from '../../src/convert/target.ts'
-import { openTextFiles } from '../../src/convert/text-files.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
-import { COIN, movement } from './made-up.ts'
+import { JOURNALS } from '../../../src/convert/journals/index.ts'
+import { createJournalWriter } from '../../../src/convert/journals/journal.ts'
+import { linesOf } from '../../../src/convert/lines.ts'
+import { digitsApart } from '../../../src/convert/names/first-digits.ts'
+import { walletNames } from '../../../src/convert/names/wallet-names.ts'
+import { openTarget } from '../../../src/convert/target.ts'
+import { openTextFiles } from '../../../src/convert/text-files.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+import { COIN, movement } from '../made-up.ts'
 
 const [ONE, TWO, THREE] = ['1', '2', '3'].map((end) => `0xdeadbeef${'0'.repeat(31)}${end}`) as [
   string,

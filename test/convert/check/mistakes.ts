@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkFile } from '../../src/convert/check/check-file.ts'
-import { suiteFolder } from '../helpers/temp-folder.ts'
+import { checkFile } from '../../../src/convert/check/check-file.ts'
+import { suiteFolder } from '../../helpers/temp-folder.ts'
 
 /** Checks a text as a file of a format; what cannot be read at all is one mistake. */
 export function mistakeFinder() {

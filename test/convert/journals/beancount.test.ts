@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { initSync, query, validateSource } from '@rustledger/wasm'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { balances } from '../../src/balances/balances.ts'
-import { convert } from '../../src/convert/convert.ts'
-import { exportDemo } from '../helpers/demo-export.ts'
-import type { TextRow } from '../helpers/read-output.ts'
-import { suiteFolder } from '../helpers/temp-folder.ts'
+import { balances } from '../../../src/balances/balances.ts'
+import { convert } from '../../../src/convert/convert.ts'
+import { exportDemo } from '../../helpers/demo-export.ts'
+import type { TextRow } from '../../helpers/read-output.ts'
+import { suiteFolder } from '../../helpers/temp-folder.ts'
 
 // The rules of beancount 3, wherever the tests run; the programs of version 2 are in journals.test.ts.
 

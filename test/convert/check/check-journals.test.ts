@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { convert } from '../../src/convert/convert.ts'
-import { JOURNALS } from '../../src/convert/journals/index.ts'
-import { exportDemo } from '../helpers/demo-export.ts'
-import { suiteFolder } from '../helpers/temp-folder.ts'
+import { convert } from '../../../src/convert/convert.ts'
+import { JOURNALS } from '../../../src/convert/journals/index.ts'
+import { exportDemo } from '../../helpers/demo-export.ts'
+import { suiteFolder } from '../../helpers/temp-folder.ts'
 import { mistakeFinder } from './mistakes.ts'
 
 const folder = suiteFolder()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { caipName, methodName, safeText, tickerName } from '../../src/convert/names/asset-name.ts'
-import { writeAmount } from '../../src/convert/plain-number.ts'
-import { COIN, nft, token } from './made-up.ts'
+import { caipName, methodName, safeText, tickerName } from '../../../src/convert/names/asset-name.ts'
+import { writeAmount } from '../../../src/convert/plain-number.ts'
+import { COIN, nft, token } from '../made-up.ts'
 
 test.for([
   { symbol: 'USDC.e', name: /^USDC\.e-[0-9a-f]{8}$/ },

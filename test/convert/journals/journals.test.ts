@@ -2,10 +2,10 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { balances } from '../../src/balances/balances.ts'
-import { convert } from '../../src/convert/convert.ts'
-import { exportDemo } from '../helpers/demo-export.ts'
-import { suiteFolder } from '../helpers/temp-folder.ts'
+import { balances } from '../../../src/balances/balances.ts'
+import { convert } from '../../../src/convert/convert.ts'
+import { exportDemo } from '../../helpers/demo-export.ts'
+import { suiteFolder } from '../../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
 const output = join(folder, 'out')
