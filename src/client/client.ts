@@ -4,6 +4,7 @@ import { secretHider } from '../core/secrets.ts'
 import { faultWords } from './connection-fault.ts'
 
 import { exchange, TimeoutError } from './exchange.ts'
+import { openRooms, type Rooms } from './rooms.ts'
 import { tooLarge, unpack } from './unpack.ts'
 
 export type ClientOptions = {
@@ -43,6 +44,8 @@ export type Client = {
    * unpack.
    */
   send(request: ClientRequest, signal: AbortSignal): Promise<Answer>
+  /** Takes the memory of an answer's body back, which nobody may use any more: a later answer comes in it. */
+  reuse(body: Buffer): void
   /** Base address of the service. */
   readonly baseUrl: string
   /** The text with the key blotted out, however it is spelled: a service may repeat it in its errors. */
@@ -73,10 +76,12 @@ export function createClient(options: ClientOptions): Client {
     timeoutMs,
     maxBodyBytes,
     baseUrl: options.baseUrl,
+    rooms: openRooms(),
   }
   return {
     baseUrl: options.baseUrl,
     send: (request, signal) => send(line, request, signal),
+    reuse: line.rooms.giveBack,
     hideKey: secretHider(apiKey === undefined ? [] : [apiKey]),
     close: () => pool.destroy(),
   }
@@ -91,15 +96,16 @@ type Line = {
   headers: Record<string, string>
   timeoutMs: number
   maxBodyBytes: number
+  rooms: Rooms
 }
 
 async function send(line: Line, request: ClientRequest, signal: AbortSignal): Promise<Answer> {
-  const { pool, basePath, timeoutMs, maxBodyBytes } = line
+  const { pool, basePath, timeoutMs, rooms } = line
   const { method, pathAndQuery } = request
   const sent = { method, path: basePath + pathAndQuery, ...contentOf(line, request) }
   try {
-    const { status, headers, body } = await exchange(pool, sent, { signal, timeoutMs })
-    return { status, headers, body: body ? await unpackBody(body, { status, headers, maxBodyBytes }) : EMPTY }
+    const { status, headers, body } = await exchange(pool, sent, { signal, timeoutMs, rooms })
+    return { status, headers, body: body ? await unpackBody(body, { status, headers, line }) : EMPTY }
   } catch (cause) {
     signal.throwIfAborted()
     throw faultOf(cause, line)
@@ -113,11 +119,14 @@ function contentOf({ headers }: Line, { body }: ClientRequest) {
   return { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
-type Packing = Pick<Answer, 'status' | 'headers'> & Pick<Line, 'maxBodyBytes'>
+type Packing = Pick<Answer, 'status' | 'headers'> & { line: Line }
 
-async function unpackBody(bytes: Buffer, { status, headers, maxBodyBytes }: Packing): Promise<Buffer> {
+async function unpackBody(bytes: Buffer, { status, headers, line }: Packing): Promise<Buffer> {
   try {
-    return await unpack({ bytes, encoding: headers['content-encoding'], maxBytes: maxBodyBytes })
+    const maxBytes = line.maxBodyBytes
+    const body = await unpack({ bytes, encoding: headers['content-encoding'], maxBytes })
+    if (body !== bytes) line.rooms.giveBack(bytes)
+    return body
   } catch (cause) {
     if (status >= 300) return EMPTY
     throw cause

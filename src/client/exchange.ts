@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici'
+import type { Rooms } from './rooms.ts'
 
 /** An answer as it came over the wire. */
 export type Exchange = {
@@ -13,6 +14,8 @@ export type Ending = {
   signal: AbortSignal
   /** For the whole answer, in milliseconds. */
   timeoutMs: number
+  /** What the body comes in. */
+  rooms: Rooms
 }
 
 /** What an exchange is rejected with that took too long. */
@@ -25,7 +28,7 @@ export class TimeoutError extends Error {}
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { signal, timeoutMs }: Ending,
+  { signal, timeoutMs, rooms }: Ending,
 ): Promise<Exchange> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -66,7 +69,7 @@ export function exchange(
       },
       onResponseEnd: () => {
         leave()
-        if (begun !== undefined) resolve({ ...begun, body: Buffer.concat(chunks) })
+        if (begun !== undefined) resolve({ ...begun, body: rooms.join(chunks) })
       },
       onResponseError: (_, fault) => fail(fault),
     })

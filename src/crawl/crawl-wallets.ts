@@ -107,6 +107,7 @@ async function readClaim(context: Crawl & { onProgress: () => void }, claim: Cla
   for await (const page of readRange(requester, ask)) {
     const { offset } = await spool.addPage(address, page)
     onPage({ body: page.body, offset })
+    requester.client.reuse(page.body)
     figures.pages += 1
     figures.items += page.items
     figures.share = shareSettled(figures.share, { job, covered: page.covered, head: spool.head() })

@@ -200,6 +200,7 @@ function ask(answer: Answer): Promise<unknown> {
     client: {
       send: async () => answer,
       baseUrl: 'http://127.0.0.1',
+      reuse: () => {},
       hideKey: (text) => text,
       close: async () => {},
     },

@@ -87,7 +87,13 @@ async function outcomesOf(
     return { status, headers, body: Buffer.from('{}') }
   }
   const requester: Requester = {
-    client: { send, baseUrl: 'http://127.0.0.1', hideKey: (text) => text, close: async () => {} },
+    client: {
+      send,
+      baseUrl: 'http://127.0.0.1',
+      reuse: () => {},
+      hideKey: (text) => text,
+      close: async () => {},
+    },
     gate: { take: async () => (outcome) => void told.push(outcome), pausedMs: () => 0 },
     limit: (task) => task(),
     retry: { retries: 1, firstDelayMs: 0, maxDelayMs: 0 },

@@ -32,7 +32,13 @@ export function fakeRequester(
     return { status: 200, headers: {}, body: bodyOf([]), ...(await reply(one)) }
   }
   const requester: Requester = {
-    client: { send, baseUrl: 'http://127.0.0.1', hideKey: (text) => text, close: async () => {} },
+    client: {
+      send,
+      baseUrl: 'http://127.0.0.1',
+      reuse: () => {},
+      hideKey: (text) => text,
+      close: async () => {},
+    },
     gate: OPEN_GATE,
     limit: (task) => task(),
     retry: { retries: 2, firstDelayMs: 0 },

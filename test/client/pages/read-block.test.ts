@@ -16,7 +16,13 @@ function fakeRequester(reply: (token: string | undefined, count: number) => Repl
     return { status: 200, headers: {}, body: bodyOf([]), ...reply(token, asked.length) }
   }
   const requester: Requester = {
-    client: { send, baseUrl: 'http://127.0.0.1', hideKey: (text) => text, close: async () => {} },
+    client: {
+      send,
+      baseUrl: 'http://127.0.0.1',
+      reuse: () => {},
+      hideKey: (text) => text,
+      close: async () => {},
+    },
     gate: createGate(),
     limit: (task) => task(),
     retry: { retries: 2, firstDelayMs: 0 },
