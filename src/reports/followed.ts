@@ -1,5 +1,5 @@
 import type { Figures } from './figures.ts'
-import { type AssetTally, assetKey, type BalanceSeries } from './tally.ts'
+import { type AssetTally, type BalanceSeries, tallyKey } from './tally.ts'
 import { coinOf } from './view.ts'
 
 /** An asset whose balances are kept over time. */
@@ -24,7 +24,7 @@ export type FollowedBalance = BalanceSeries & {
 export function followedBalances(figures: Figures): FollowedAsset[] {
   const { tally, balances } = figures
   const keyOf = (one: { wallet_address: string; asset_type: string; asset_address: string | null }) =>
-    `${one.wallet_address} ${assetKey(one.asset_type, one.asset_address)}`
+    `${one.wallet_address} ${tallyKey(one.asset_type, one.asset_address)}`
   const ends = new Map(balances.balances.map((one) => [keyOf(one), one.value]))
   const below = new Set(balances.belowZero.map(keyOf))
   const assets = new Map<string, FollowedBalance[]>()

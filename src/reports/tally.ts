@@ -67,7 +67,7 @@ export class Tally {
   #transaction = ''
   readonly #followed: ReadonlySet<string>
 
-  /** `followed` are the assets whose balances are kept over time, as `assetKey` names them. */
+  /** `followed` are the assets whose balances are kept over time, as `tallyKey` names them. */
   constructor(followed: ReadonlySet<string>) {
     this.#followed = followed
   }
@@ -87,7 +87,7 @@ export class Tally {
     const wallet = this.#walletOf(address as string, label ?? null, time as string)
     countIn(wallet, { hash: hash as string, time: time as string, bucket })
     const asset = this.#assetOf(row)
-    const key = assetKey(assetType as string, asset.address)
+    const key = tallyKey(assetType as string, asset.address)
     wallet.assets.add(key)
     if (asset.address === null) countCoin(wallet, { kind, value, party: party ?? null })
     countAsset(asset, kind, value)
@@ -129,7 +129,7 @@ export class Tally {
 
   #assetOf(row: TextRow): AssetTally {
     const [type, address] = [row[8] as string, row[9] ?? null]
-    const key = assetKey(type, address)
+    const key = tallyKey(type, address)
     let asset = this.assets.get(key)
     if (asset === undefined) {
       const fresh = { address, type, symbol: null, decimals: null, movements: 0, in: 0n, out: 0n }
@@ -169,7 +169,7 @@ export class Tally {
 }
 
 /** The coin, an ERC-20 token by its address, or a collection: a contract may have tokens of several types. */
-export const assetKey = (type: string, address: string | null): string =>
+export const tallyKey = (type: string, address: string | null): string =>
   address === null ? type : type === 'erc20' ? address : `${type} ${address}`
 
 /** What moved most comes first. */

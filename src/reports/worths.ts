@@ -4,7 +4,7 @@ import type { PricedAsset } from '../prices/priced-asset.ts'
 import type { Prices } from '../prices/prices.ts'
 import { exactWorth } from '../prices/worth.ts'
 import type { FeeWorth } from './fee-worth.ts'
-import { assetKey, type Tally } from './tally.ts'
+import { type Tally, tallyKey } from './tally.ts'
 
 /** What balances and fees are worth by the user's prices, in 10^-8 of the currency. */
 export type Worths = {
@@ -12,7 +12,7 @@ export type Worths = {
   /** When the last movement was, as the tables write it: what wallets have in the end is worth the prices then. */
   at: string
   total: bigint
-  /** By wallet, by asset (as `assetKey` names it), and by both; what has no price is in none. */
+  /** By wallet, by asset (as `tallyKey` names it), and by both; what has no price is in none. */
   wallets: ReadonlyMap<string, bigint>
   assets: ReadonlyMap<string, bigint>
   balances: ReadonlyMap<string, bigint>
@@ -38,7 +38,7 @@ export function worthsOf(
   for (const one of balances) {
     const asset = { type: one.asset_type, address: one.asset_address } as PricedAsset
     if (isNft(asset) || one.value === 0n) continue
-    const key = assetKey(asset.type, asset.address)
+    const key = tallyKey(asset.type, asset.address)
     held.add(key)
     const worth = worthIn(one, { price: prices.at(asset, tally.last), decimals: decimalsOf(asset, tally) })
     if (worth === undefined) {
@@ -60,7 +60,7 @@ function worthIn({ value }: Balance, { price, decimals }: Known): bigint | undef
 }
 
 const decimalsOf = ({ type, address }: PricedAsset, { assets }: Tally): number | null =>
-  type === 'native' ? COIN_DECIMALS : (assets.get(assetKey(type, address))?.decimals ?? null)
+  type === 'native' ? COIN_DECIMALS : (assets.get(tallyKey(type, address))?.decimals ?? null)
 
 function addTo(sums: Map<string, bigint>, key: string, worth: bigint): void {
   sums.set(key, (sums.get(key) ?? 0n) + worth)

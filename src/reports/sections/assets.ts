@@ -1,7 +1,7 @@
 import { isNft } from '../../core/asset.ts'
 import type { Figures } from '../figures.ts'
 import { amountCell, type Cell, countCell, counted, type Html, html, tableHtml, textCell } from '../html.ts'
-import { type AssetTally, assetKey, byMovements } from '../tally.ts'
+import { type AssetTally, byMovements, tallyKey } from '../tally.ts'
 import { assetHtml, walletText } from '../view.ts'
 import { worthColumns } from './worth.ts'
 
@@ -22,7 +22,7 @@ export function assetsSection(figures: Figures): Html {
     countCell(asset.movements),
     ...(['in', 'out'] as const).map((way) => amountCell(asset[way], unitOf(asset))),
     amountCell(asset.in - asset.out, unitOf(asset)),
-    ...worth.cellsOf(assetKey(asset.type, asset.address)),
+    ...worth.cellsOf(tallyKey(asset.type, asset.address)),
     textCell([...(flags.get(asset.address ?? '') ?? []), ...belowOf(figures, asset)].join('; ')),
   ]
   const [good, bad] = [all.filter((one) => !isFlagged(one)), all.filter(isFlagged)]
@@ -46,9 +46,9 @@ function kindOf({ type }: AssetTally): string {
 const unitOf = (asset: AssetTally): number | null => (isNft(asset) ? 0 : asset.decimals)
 
 function belowOf(figures: Figures, asset: AssetTally): string[] {
-  const key = assetKey(asset.type, asset.address)
+  const key = tallyKey(asset.type, asset.address)
   const below = figures.balances.belowZero.filter(
-    ({ asset_type, asset_address }) => assetKey(asset_type, asset_address) === key,
+    ({ asset_type, asset_address }) => tallyKey(asset_type, asset_address) === key,
   )
   const [first] = below
   if (first === undefined) return []

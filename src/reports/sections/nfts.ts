@@ -2,7 +2,7 @@ import type { Balance } from '../../balances/balances.ts'
 import { isNft } from '../../core/asset.ts'
 import type { Figures } from '../figures.ts'
 import { countCell, counted, type Html, html, tableHtml } from '../html.ts'
-import { assetKey, byMovements } from '../tally.ts'
+import { byMovements, tallyKey } from '../tally.ts'
 import { assetHtml } from '../view.ts'
 
 /** Ids of one collection that a page shows. */
@@ -15,7 +15,7 @@ export function nftsSection(figures: Figures): Html {
   if (collections.length === 0) return html``
   const held = heldByCollection(balances.balances)
   const rows = collections.slice(0, 200).map((asset) => {
-    const ids = held.get(assetKey(asset.type, asset.address)) ?? []
+    const ids = held.get(tallyKey(asset.type, asset.address)) ?? []
     return [
       { html: assetHtml(figures, asset), sort: asset.symbol ?? '' },
       ...[
@@ -36,7 +36,7 @@ function heldByCollection(balances: readonly Balance[]): Map<string, Balance[]> 
   const held = new Map<string, Balance[]>()
   for (const one of balances) {
     if (one.token_id === null || one.value <= 0n) continue
-    const key = assetKey(one.asset_type, one.asset_address)
+    const key = tallyKey(one.asset_type, one.asset_address)
     const ids = held.get(key)
     if (ids === undefined) held.set(key, [one])
     else ids.push(one)
