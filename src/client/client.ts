@@ -1,10 +1,9 @@
 import { Pool } from 'undici'
 import { ExportError } from '../core/errors.ts'
 import { secretHider } from '../core/secrets.ts'
+import { type BodyMemory, openBodyMemory } from './body-memory.ts'
 import { faultWords } from './connection-fault.ts'
-
 import { exchange, TimeoutError } from './exchange.ts'
-import { openRooms, type Rooms } from './rooms.ts'
 import { tooLarge, unpack } from './unpack.ts'
 
 export type ClientOptions = {
@@ -76,12 +75,12 @@ export function createClient(options: ClientOptions): Client {
     timeoutMs,
     maxBodyBytes,
     baseUrl: options.baseUrl,
-    rooms: openRooms(),
+    memory: openBodyMemory(),
   }
   return {
     baseUrl: options.baseUrl,
     send: (request, signal) => send(line, request, signal),
-    reuse: line.rooms.giveBack,
+    reuse: line.memory.giveBack,
     hideKey: secretHider(apiKey === undefined ? [] : [apiKey]),
     close: () => pool.destroy(),
   }
@@ -96,15 +95,15 @@ type Line = {
   headers: Record<string, string>
   timeoutMs: number
   maxBodyBytes: number
-  rooms: Rooms
+  memory: BodyMemory
 }
 
 async function send(line: Line, request: ClientRequest, signal: AbortSignal): Promise<Answer> {
-  const { pool, basePath, timeoutMs, rooms } = line
+  const { pool, basePath, timeoutMs, memory } = line
   const { method, pathAndQuery } = request
   const sent = { method, path: basePath + pathAndQuery, ...contentOf(line, request) }
   try {
-    const { status, headers, body } = await exchange(pool, sent, { signal, timeoutMs, rooms })
+    const { status, headers, body } = await exchange(pool, sent, { signal, timeoutMs, memory })
     return { status, headers, body: body ? await unpackBody(body, { status, headers, line }) : EMPTY }
   } catch (cause) {
     signal.throwIfAborted()
@@ -125,7 +124,7 @@ async function unpackBody(bytes: Buffer, { status, headers, line }: Packing): Pr
   try {
     const maxBytes = line.maxBodyBytes
     const body = await unpack({ bytes, encoding: headers['content-encoding'], maxBytes })
-    if (body !== bytes) line.rooms.giveBack(bytes)
+    if (body !== bytes) line.memory.giveBack(bytes)
     return body
   } catch (cause) {
     if (status >= 300) return EMPTY

@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici'
-import type { Rooms } from './rooms.ts'
+import type { BodyMemory } from './body-memory.ts'
 
 /** An answer as it came over the wire. */
 export type Exchange = {
@@ -15,7 +15,7 @@ export type Ending = {
   /** For the whole answer, in milliseconds. */
   timeoutMs: number
   /** What the body comes in. */
-  rooms: Rooms
+  memory: BodyMemory
 }
 
 /** What an exchange is rejected with that took too long. */
@@ -28,7 +28,7 @@ export class TimeoutError extends Error {}
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { signal, timeoutMs, rooms }: Ending,
+  { signal, timeoutMs, memory }: Ending,
 ): Promise<Exchange> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -69,7 +69,7 @@ export function exchange(
       },
       onResponseEnd: () => {
         leave()
-        if (begun !== undefined) resolve({ ...begun, body: rooms.join(chunks) })
+        if (begun !== undefined) resolve({ ...begun, body: memory.join(chunks) })
       },
       onResponseError: (_, fault) => fail(fault),
     })
