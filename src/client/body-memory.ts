@@ -31,7 +31,10 @@ export function openBodyMemory(): BodyMemory {
       return body.subarray(0, end)
     },
     giveBack: ({ buffer }) => {
-      if (buffer.byteLength === BODY_BYTES && free.size < MOST_FREE) free.add(buffer)
+      if (isForBodies(buffer) && free.size < MOST_FREE) free.add(buffer)
     },
   }
 }
+
+/** Whether a body came in memory that is used again: it holds nothing beside that body. */
+export const isForBodies = (memory: ArrayBufferLike): boolean => memory.byteLength === BODY_BYTES

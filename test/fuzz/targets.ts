@@ -22,6 +22,7 @@ import { folderStore } from '../../src/store/store.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
 import { readManifestIfAny } from '../../src/write/publish.ts'
 import { parsedListing } from '../client/pages/parsed-listing.ts'
+import { fakeClient } from '../helpers/fake-client.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { listed } from '../spool/open.ts'
 import { faultOfRow } from './check-row.ts'
@@ -197,13 +198,7 @@ function answers(page: unknown): fc.Arbitrary<Answer> {
 function ask(answer: Answer): Promise<unknown> {
   const none = () => {}
   const requester: Requester = {
-    client: {
-      send: async () => answer,
-      baseUrl: 'http://127.0.0.1',
-      reuse: () => {},
-      hideKey: (text) => text,
-      close: async () => {},
-    },
+    client: fakeClient(async () => answer),
     gate: { take: async () => none, pausedMs: () => 0 },
     limit: (task) => task(),
     retry: { retries: 0 },

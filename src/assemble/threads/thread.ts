@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { BODY_BYTES } from '../../client/body-memory.ts'
+import { isForBodies } from '../../client/body-memory.ts'
 import type { Page } from '../../client/pages/page.ts'
 import { ExportError, toExportError } from '../../core/errors.ts'
 import { PACKAGE } from '../../core/version.ts'
@@ -96,7 +96,7 @@ export function openWriteThread(context: WriteContext, { onAnswer, onBreak }: Th
 
 /** The memory of bytes that share it with nobody: it goes to another thread as it is, without a copy. */
 export function ownMemory({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
-  const isOwn = buffer.byteLength === byteLength || buffer.byteLength === BODY_BYTES
+  const isOwn = buffer.byteLength === byteLength || isForBodies(buffer)
   return isOwn && buffer instanceof ArrayBuffer ? [buffer] : []
 }
 

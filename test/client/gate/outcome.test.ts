@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { GateOutcome } from '../../../src/client/gate/pace.ts'
 import { readOutcome } from '../../../src/client/read-outcome.ts'
 import { type Requester, request } from '../../../src/client/request.ts'
+import { fakeClient } from '../../helpers/fake-client.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.400Z')
 
@@ -87,13 +88,7 @@ async function outcomesOf(
     return { status, headers, body: Buffer.from('{}') }
   }
   const requester: Requester = {
-    client: {
-      send,
-      baseUrl: 'http://127.0.0.1',
-      reuse: () => {},
-      hideKey: (text) => text,
-      close: async () => {},
-    },
+    client: fakeClient(send),
     gate: { take: async () => (outcome) => void told.push(outcome), pausedMs: () => 0 },
     limit: (task) => task(),
     retry: { retries: 1, firstDelayMs: 0, maxDelayMs: 0 },

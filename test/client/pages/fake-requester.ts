@@ -1,6 +1,7 @@
 import type { Answer } from '../../../src/client/client.ts'
 import type { Gate } from '../../../src/client/gate/gate.ts'
 import type { Requester } from '../../../src/client/request.ts'
+import { fakeClient } from '../../helpers/fake-client.ts'
 import { bodyOf } from './listing.ts'
 
 export type Query = {
@@ -32,13 +33,7 @@ export function fakeRequester(
     return { status: 200, headers: {}, body: bodyOf([]), ...(await reply(one)) }
   }
   const requester: Requester = {
-    client: {
-      send,
-      baseUrl: 'http://127.0.0.1',
-      reuse: () => {},
-      hideKey: (text) => text,
-      close: async () => {},
-    },
+    client: fakeClient(send),
     gate: OPEN_GATE,
     limit: (task) => task(),
     retry: { retries: 2, firstDelayMs: 0 },

@@ -3,6 +3,7 @@ import type { Answer } from '../../../src/client/client.ts'
 import { createGate } from '../../../src/client/gate/gate.ts'
 import { type BegunBlock, readBlock } from '../../../src/client/pages/read-block.ts'
 import type { Requester } from '../../../src/client/request.ts'
+import { fakeClient } from '../../helpers/fake-client.ts'
 import { bodyOf, itemAt } from './listing.ts'
 
 type Reply = { status?: number; body?: Buffer }
@@ -16,13 +17,7 @@ function fakeRequester(reply: (token: string | undefined, count: number) => Repl
     return { status: 200, headers: {}, body: bodyOf([]), ...reply(token, asked.length) }
   }
   const requester: Requester = {
-    client: {
-      send,
-      baseUrl: 'http://127.0.0.1',
-      reuse: () => {},
-      hideKey: (text) => text,
-      close: async () => {},
-    },
+    client: fakeClient(send),
     gate: createGate(),
     limit: (task) => task(),
     retry: { retries: 2, firstDelayMs: 0 },
