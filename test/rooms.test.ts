@@ -54,13 +54,11 @@ const NEIGHBOURS: Record<string, readonly string[]> = {
 /** The embedded service is a program of its own. */
 const LONERS = ['service']
 /**
- * PostgreSQL is a database that rows are loaded into, and a server that machines share.
  * DuckDB writes Parquet in one room and, so that a check owes the writer nothing, reads it back in another; in a third it
  * is a database that rows are loaded into, and the reader of files for databases that cannot read them.
  */
 const SHARED_PACKAGES: Record<string, readonly string[]> = {
   '@duckdb/node-api': ['load', 'read', 'write'],
-  pg: ['cluster', 'load'],
 }
 
 const IMPORT = /(?:^|[;\s}])(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g

@@ -19,7 +19,7 @@ export function runCommand(program: Command, finish: Finish): void {
   filelessOptions(command)
     .option('--fresh', 'forget checkpoints and start over')
     .option('--reread <n>', 'write the last N blocks again (default: read 32 again, write what changed)')
-    .option('--queue <url>', 'have workers do it: redis://… or postgres://… (`walletlake worker`)')
+    .option('--queue <url>', 'have workers do it, over redis://host:6379 (`walletlake worker`)')
     .option('--report', 'write a page for people beside each export')
   boundOptions(overrideOptions(command))
   logOptions(notifyOptions(command).option('--json', 'one JSON summary on stdout at the end'))

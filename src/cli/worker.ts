@@ -18,7 +18,7 @@ export function workerCommand(program: Command): void {
     .command('worker')
     .summary('do the work of runs over a queue')
     .description('do the work of all runs over a queue, until it is stopped')
-    .requiredOption('--queue <url>', 'what all machines reach: redis://host:6379 or postgres://…')
+    .requiredOption('--queue <url>', 'Redis server that all machines reach: redis://host:6379')
     .option('--concurrency <n>', 'units that are read at once, 1 to 256', '16')
     .option('--shutdown-timeout <duration>', 'once stopped, hand back what is not done by then', '30s')
     .option('--metrics <address>', 'answer Prometheus there at /metrics: 0.0.0.0:9464')

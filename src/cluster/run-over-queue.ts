@@ -20,7 +20,7 @@ import { keepPlan, openRecord, type Record } from './record.ts'
 
 /** How jobs are run by workers on many machines. */
 export type QueueRunOptions = Pick<Bounds, 'deadlineMs' | 'signal'> & {
-  /** Address of the Redis or PostgreSQL that all machines reach. */
+  /** URL of the Redis server that all machines reach. */
   queue: string
   apiKey?: string | undefined
   fresh?: boolean

@@ -1,4 +1,4 @@
-// Many machines and one quota. Usage: npm run bench -- machines [server: redis or postgres, default redis] [seconds of the
+// Many machines and one quota. Usage: npm run bench -- machines [seconds of the
 // measured quota, default 200] [wallets, 10000]
 import { startQueueServer } from '../helpers/queue-server.js'
 import { measureHandover } from './machines/handover.js'
@@ -7,7 +7,7 @@ import { measureSharedQuota } from './machines/shared-quota.js'
 
 export async function benchMachines(...args) {
   const [seconds = 200, wallets = 10_000] = args.filter((arg) => typeof arg === 'number')
-  const server = await startQueueServer(args.find((arg) => typeof arg === 'string'))
+  const server = await startQueueServer()
   try {
     await measureHandover(server.url)
     await measureManyWallets(wallets, server.url)

@@ -6,20 +6,19 @@ import { runCommand, startCommand } from '../helpers/command.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { type Fault, type Loopback, send } from '../helpers/loopback.ts'
 import { ADDRESSES, place, writeJob } from '../helpers/queued-runs.ts'
-import { SHARED_SERVERS, type TestServer } from '../helpers/shared-servers.ts'
+import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-describe.for(SHARED_SERVERS)('a run over a queue on $kind', ({ isMissing, start }) => {
-  const onServer = test.skipIf(isMissing)
+describe.skipIf(noRedis)('a run over a queue', () => {
   let server: TestServer
   beforeAll(async () => {
-    if (!isMissing) server = await start()
+    server = await startTestServer()
   })
   afterAll(async () => {
-    if (!isMissing) await server.stop()
+    await server.stop()
   })
 
-  onServer('writes the bytes of one machine though a worker is killed', async () => {
+  test('writes the bytes of one machine though a worker is killed', async () => {
     let kill = () => {}
     const at = await place(server, ({ count }) => (count === 12 ? afterwards(() => kill()) : undefined))
     const [first] = [at.startWorker(), at.startWorker(), at.startWorker()]
@@ -34,7 +33,7 @@ describe.for(SHARED_SERVERS)('a run over a queue on $kind', ({ isMissing, start 
     expect(Object.keys(at.bytesOf('many')).length).toBeGreaterThan(20)
   })
 
-  onServer('says that no worker is there, and goes on once there is one', async () => {
+  test('says that no worker is there, and goes on once there is one', async () => {
     const at = await place(server)
     const run = startCommand(['run', at.job, '--output', 'many', '--queue', server.url], at.env, {
       cwd: at.folder,
@@ -48,7 +47,7 @@ describe.for(SHARED_SERVERS)('a run over a queue on $kind', ({ isMissing, start 
     expect(await run.ended).toMatchObject({ exit: 0 })
   })
 
-  onServer('plans again what an emptied queue lost, and asks nothing twice that is stored', async () => {
+  test('plans again what an emptied queue lost, and asks nothing twice that is stored', async () => {
     const at = await place(server, ({ count }) =>
       count === 20 ? afterwards(() => server.empty()) : undefined,
     )
@@ -66,7 +65,7 @@ describe.for(SHARED_SERVERS)('a run over a queue on $kind', ({ isMissing, start 
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
   })
 
-  onServer('shows runs, units and workers, and a worker that is stopped ends well', async () => {
+  test('shows runs, units and workers, and a worker that is stopped ends well', async () => {
     const [held, answer] = signalled()
     const [isReached, reached] = signalled()
     const reach = () => {
@@ -93,16 +92,6 @@ describe.for(SHARED_SERVERS)('a run over a queue on $kind', ({ isMissing, start 
     worker.kill('SIGTERM')
     expect((await worker.ended).exit).toBe(0)
   })
-})
-
-const [{ isMissing, start }] = SHARED_SERVERS
-
-describe.skipIf(isMissing)('a run over a queue', () => {
-  let server: TestServer
-  beforeAll(async () => {
-    server = await start()
-  })
-  afterAll(() => server.stop())
 
   test('cuts months where one machine cuts them', async () => {
     const at = await place(server)
@@ -210,11 +199,10 @@ describe('what a run over a queue does not take', () => {
     expect(stderr).toContain(`a run over a queue does not take ${what} yet\nfix: `)
   })
 
-  test.for(['mysql://host/db', 'nonsense'])('is said of the address %s', async (url) => {
+  test.for(['postgres://host/db', 'nonsense'])('is said of the address %s', async (url) => {
     const { exit, stderr } = await runCommand(['worker', '--queue', url])
-    const says = '--queue takes an address of Redis or PostgreSQL'
-    expect([exit, stderr]).toEqual([2, expect.stringContaining(`${says}\nfix: Give --queue redis://`)])
-    expect(stderr).toContain('postgres://')
+    const says = '--queue takes the address of a Redis server'
+    expect([exit, stderr]).toEqual([2, expect.stringContaining(`${says}\nfix: Use --queue redis://`)])
   })
 })
 

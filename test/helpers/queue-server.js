@@ -9,14 +9,8 @@ async function importTypeScript(url) {
   return import(`data:text/javascript;base64,${Buffer.from(outputFiles[0].contents).toString('base64')}`)
 }
 
-/** The servers that machines may share, by the word for them on the command line. */
-export async function startQueueServer(word = 'redis') {
-  const helpers = {
-    redis: ['./start-redis.ts', 'startRedis'],
-    postgres: ['../load/start-postgres.ts', 'startPostgres'],
-  }
-  if (helpers[word] === undefined) throw new Error(`no server ${word}; there are redis, postgres`)
-  const [path, name] = helpers[word]
-  const module = await importTypeScript(new URL(path, import.meta.url))
-  return module[name]()
+/** Starts a Redis server, as the tests do. */
+export async function startQueueServer() {
+  const { startRedis } = await importTypeScript(new URL('./start-redis.ts', import.meta.url))
+  return startRedis()
 }

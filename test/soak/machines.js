@@ -1,4 +1,4 @@
-// npm run soak -- machines [server: redis or postgres, default redis] [kills, default 100] [runs, default 20] [seed]: runs over
+// npm run soak -- machines [kills, default 100] [runs, default 20] [seed]: runs over
 // a queue whose workers, coordinator and server are killed at random; every run's bytes are held against those of one machine.
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -19,7 +19,7 @@ export async function soakMachines(args) {
   const [kills = '100', runs = '20', seed = '1'] = args.filter((arg) => /^\d+$/.test(arg))
   const folder = mkdtempSync(join(tmpdir(), 'walletlake-soak-'))
   const dice = random(Number(seed))
-  const server = await startQueueServer(args.find((arg) => !/^\d+$/.test(arg)))
+  const server = await startQueueServer()
   const service = spawn(process.execPath, [BIN, 'serve', '--port', '0', '--quota', '60'])
   try {
     const url = /http:\S+/.exec(String((await once(service.stdout, 'data'))[0]))[0]

@@ -1,20 +1,12 @@
 import { ExportError } from '../../core/errors.ts'
 import { wordsOf } from './fault.ts'
-import type { Connecting, SharedServer } from './shared-server.ts'
+import type { SharedServer } from './shared-server.ts'
 
 /** A server that does not answer within this is not there. */
 const CONNECT_MS = 10_000
 
-const connectRedis = async (url: string) => (await import('./redis-server.ts')).connectRedis(url)
-const connectPostgres = async (url: string) => (await import('./postgres-server.ts')).connectPostgres(url)
-
-/** How the server is reached at an address, by its protocol. */
-const KINDS: { [protocol: string]: (url: string) => Promise<Connecting> } = {
-  'redis:': connectRedis,
-  'rediss:': connectRedis,
-  'postgres:': connectPostgres,
-  'postgresql:': connectPostgres,
-}
+/** Redis, and Redis over TLS. */
+const PROTOCOLS = ['redis:', 'rediss:']
 
 /**
  * Connects to the server at an address such as `redis://host:6379`; later it waits for a server that is away. Throws USAGE
@@ -22,12 +14,12 @@ const KINDS: { [protocol: string]: (url: string) => Promise<Connecting> } = {
  */
 export async function openServer(text: string): Promise<SharedServer> {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const connect = url && KINDS[url.protocol]
-  if (url === undefined || connect === undefined)
-    throw new ExportError('USAGE', '--queue takes an address of Redis or PostgreSQL', {
-      fix: 'Give --queue redis://host:6379 (rediss:// with TLS) or --queue postgres://user@host:5432/database.',
+  if (url === undefined || !PROTOCOLS.includes(url.protocol))
+    throw new ExportError('USAGE', '--queue takes the address of a Redis server', {
+      fix: 'Use --queue redis://host:6379, or rediss://host:6379 with TLS.',
     })
-  const { server, ready, trouble } = await connect(text)
+  const { connectRedis } = await import('./redis-server.ts')
+  const { server, ready, trouble } = connectRedis(text)
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(trouble() ?? 'no answer')), CONNECT_MS)

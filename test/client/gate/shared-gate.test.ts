@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { bookedQuota, quotaName, readQuota } from '../../../src/client/gate/quota-book.ts'
 import { createSharedGate } from '../../../src/client/gate/shared-gate.ts'
 import type { SharedQuota, Slot } from '../../../src/client/gate/shared-quota.ts'
-import { SHARED_SERVERS, type TestServer } from '../../helpers/shared-servers.ts'
+import { noRedis, startTestServer, type TestServer } from '../../helpers/shared-servers.ts'
 
 const granted = { kind: 'granted', remaining: undefined, resetMs: undefined } as const
 
@@ -77,17 +77,17 @@ test('the name of a quota differs by service and key, and holds neither', () => 
   expect(name).not.toBe(quotaName({ baseUrl: 'https://a.example', apiKey: 'other' }))
 })
 
-describe.for(SHARED_SERVERS)('the book of a quota on $kind', ({ isMissing, start }) => {
+describe.skipIf(noRedis)('the book of a quota on Redis', () => {
   let server: TestServer
   beforeAll(async () => {
-    if (!isMissing) server = await start()
+    server = await startTestServer()
   })
   afterAll(async () => {
-    if (!isMissing) await server.stop()
+    await server.stop()
   })
   const quotaOf = (name: string) => bookedQuota(server.book(name))
 
-  test.skipIf(isMissing)('gives each slot to one process only', async () => {
+  test('gives each slot to one process only', async () => {
     const [one, other] = [quotaOf('both'), quotaOf('both')]
     const taken = await Promise.all([one, other, one, other].map((quota) => quota.take(5)))
     const numbers = taken.flatMap(({ slots }) => slots.map(({ nth }) => nth)).sort((a, b) => a - b)
@@ -95,7 +95,7 @@ describe.for(SHARED_SERVERS)('the book of a quota on $kind', ({ isMissing, start
     expect(taken.flatMap(({ slots }) => slots).every(({ delayMs }) => delayMs <= 100)).toBe(true)
   })
 
-  test.skipIf(isMissing)('holds every process back for as long as the service asked one', async () => {
+  test('holds every process back for as long as the service asked one', async () => {
     const [one, other] = [quotaOf('held'), quotaOf('held')]
     const { slots } = await one.take(1)
     await one.hold({ slot: slots[0], waitMs: 60_000 })
@@ -104,7 +104,7 @@ describe.for(SHARED_SERVERS)('the book of a quota on $kind', ({ isMissing, start
     expect(pausedMs).toBeGreaterThan(50_000)
   })
 
-  test.skipIf(isMissing)('learns a rate from a refusal and keeps it for all', async () => {
+  test('learns a rate from a refusal and keeps it for all', async () => {
     const quota = quotaOf('learnt')
     expect(await readQuota(server.book('learnt'))).toEqual({ perSecond: undefined, pausedMs: 0 })
     const { slots } = await quota.take(3)
@@ -114,7 +114,7 @@ describe.for(SHARED_SERVERS)('the book of a quota on $kind', ({ isMissing, start
     expect((await readQuota(server.book('learnt'))).perSecond).toBeGreaterThan(0)
   })
 
-  test.skipIf(isMissing)('counts the refusals of one herd as one', async () => {
+  test('counts the refusals of one herd as one', async () => {
     const quota = quotaOf('herd')
     const { slots } = await quota.take(3)
     for (const slot of slots) await quota.hold({ slot, waitMs: 0 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Book } from '../../../src/client/gate/quota-book.ts'
-import { SHARED_SERVERS, type TestServer } from '../../helpers/shared-servers.ts'
+import { noRedis, startTestServer, type TestServer } from '../../helpers/shared-servers.ts'
 import { tokenBucket } from './quota-service.ts'
 import { virtualClock } from './virtual-clock.ts'
 
@@ -35,13 +35,10 @@ const CASES: Case[] = [
 const SECONDS = 200
 const BEGIN = 1_800_000_000_000
 
-// The book on PostgreSQL gives the same slots for the same calls.
-const [{ isMissing, start }] = SHARED_SERVERS
-
-describe.skipIf(isMissing)('a quota that nobody has told, by the book', () => {
+describe.skipIf(noRedis)('a quota that nobody has told, by the book', () => {
   let server: TestServer
   beforeAll(async () => {
-    server = await start()
+    server = await startTestServer()
   })
   afterAll(() => server.stop())
 
