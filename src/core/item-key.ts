@@ -29,29 +29,25 @@ export function keyOfItem(item: unknown): ItemKey | string {
   const index = wholeNumber(blockIndex)
   if (index === undefined || index > INT32_MAX) return `blockIndex is not an int32: ${show(blockIndex)}`
   if (typeof txHash !== 'string' || txHash === '') return `txHash is missing: ${show(txHash)}`
-  const times = timesOf({
-    seconds: wholeNumber(blockTimestamp),
-    ms: isAbsent(blockTimestampMilliseconds) ? null : wholeNumber(blockTimestampMilliseconds),
-  })
+  const times = timesOf(wholeNumber(blockTimestamp), wholeNumber(blockTimestampMilliseconds))
   if (times === undefined) return `blockTimestamp is not a time: ${show(blockTimestamp)}`
   const { timeMs, lastMs, second } = times
   return { block, index, hash: lowerCase(txHash), timeMs, lastMs, second }
 }
 
-/** Empty text of an optional field is none (CONTRACT section 2). */
-const isAbsent = (value: unknown) => value === undefined || value === null || value === ''
-
-/** A block's time as both of its fields give it; undefined where that is none. `ms` is null where it is absent. */
-function timesOf({
-  seconds,
-  ms,
-}: {
-  seconds: number | undefined
-  ms: number | undefined | null
-}): Pick<ItemKey, 'timeMs' | 'lastMs' | 'second'> | undefined {
-  const timeMs = ms === null ? (seconds ?? Number.NaN) * 1000 : (ms ?? Number.NaN)
-  if (!(timeMs <= TIME_MAX)) return undefined
-  return { timeMs, lastMs: ms === null ? timeMs + 999 : timeMs, second: seconds ?? Math.floor(timeMs / 1000) }
+/**
+ * The time of a block; undefined where neither field gives one. Milliseconds count only within the second of
+ * `blockTimestamp`: some services send 0, or the time of another block, for blocks older than the field. They stand alone
+ * only where `blockTimestamp` is no time and they are not 0.
+ */
+function timesOf(
+  seconds: number | undefined,
+  ms: number | undefined,
+): Pick<ItemKey, 'timeMs' | 'lastMs' | 'second'> | undefined {
+  const second = seconds ?? Math.floor((ms || Number.NaN) / 1000)
+  const isWithin = ms !== undefined && Math.floor(ms / 1000) === second
+  const timeMs = isWithin ? ms : second * 1000
+  return timeMs <= TIME_MAX ? { timeMs, lastMs: isWithin ? ms : timeMs + 999, second } : undefined
 }
 
 /** Whether an item may be younger than `cutMs`: one rule for the head that a run pins and for the rows that it writes. */

@@ -1,4 +1,4 @@
-import { type Fields, unfit } from './fields.ts'
+import type { Fields } from './fields.ts'
 
 /** whole / 10^decimals in exact plain digits; null where decimals are unknown or not in 0..255. */
 export function shiftDecimal(whole: string, decimals: number | null): string | null {
@@ -11,13 +11,12 @@ export function shiftDecimal(whole: string, decimals: number | null): string | n
   return fraction === '' ? integer : `${integer}.${fraction}`
 }
 
-/** A decimal number, given as text or as a JSON number, in exact plain digits; null where absent. */
+/** A decimal number, given as text or as a JSON number, in exact plain digits; null where there is none. */
 export function decimalAt(from: Fields, name: string): string | null {
   const value = from[name]
-  if (value === undefined || value === null || value === '') return null
   const text = typeof value === 'number' ? String(value) : value
   const parts = typeof text === 'string' ? /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text) : null
-  if (parts === null) throw unfit(name, value, 'a decimal number')
+  if (parts === null) return null
   const [, sign = '', integer = '', fraction = '', exponent = '0'] = parts
   return plain({ sign, digits: integer + fraction, point: integer.length + Number(exponent) })
 }

@@ -1,5 +1,5 @@
 import type { Cells } from '../core/table/index.ts'
-import { type Fields, int64At, requiredBool, requiredU256, textAt } from './fields.ts'
+import { boolAt, type Fields, int64At, requiredU256, textAt } from './fields.ts'
 import { partyAt } from './party.ts'
 import { sha256 } from './sha256.ts'
 
@@ -21,7 +21,7 @@ export function readInternal(entry: Fields): Internal {
     to_address: to.address,
     to_name: to.name,
     value: requiredU256(entry, 'value'),
-    reverted: requiredBool(entry, 'isReverted'),
+    reverted: boolAt(entry, 'isReverted') ?? false,
     gas_used: int64At(entry, 'gasUsed'),
     gas_limit: int64At(entry, 'gasLimit'),
   }

@@ -5,7 +5,7 @@ import {
   int32At,
   int64At,
   lowerAt,
-  objectAt,
+  optionalObjectAt,
   RejectError,
   requiredLower,
   requiredU256,
@@ -19,13 +19,13 @@ import { partyAt } from './party.ts'
 export type Native = { prefix: Prefix; row: Cells<'transactions'> }
 
 /**
- * Throws RejectError where a promised field is missing or does not fit its column: the first of them, in the order of the
- * reading here, is the reason that is told. `chain` is the id of a transaction that names none.
+ * Throws RejectError where the place in the chain, a party or the value is missing or does not fit its column; any other
+ * field that does not fit is null (CONTRACT section 7, "Cells"). `chain` is the id of a transaction that names none.
  */
 export function readNative(native: Fields, chain: string): Native {
   const key = keyOfItem({ nativeTransaction: native })
   if (typeof key === 'string') throw new RejectError(key)
-  const method = objectAt(native, 'method')
+  const method = optionalObjectAt(native, 'method')
   const status = textAt(native, 'txStatus')
   const gas = { used: int64At(native, 'gasUsed'), price: u256At(native, 'gasPrice') }
   const prefix = readPrefix(native, key, chain)
@@ -36,7 +36,7 @@ export function readNative(native: Fields, chain: string): Native {
   const row: Cells<'transactions'> = {
     transaction_type: type,
     status,
-    success: status === '1' ? true : status === '0' ? false : null,
+    success: successOf(status),
     nonce,
     from_address: from.address,
     from_name: from.name,
@@ -66,12 +66,21 @@ function readPrefix(native: Fields, { block, timeMs, hash, index }: ItemKey, cha
   }
 }
 
-/** gas used × gas price, exact digits; null where one of them is unknown. */
+/** Whether a transaction with this status succeeded (CONTRACT section 7, "success"); null where the status says neither. */
+function successOf(status: string | null): boolean | null {
+  if (status === '1') return true
+  const spelled = status?.toLowerCase() ?? ''
+  return SUCCESS.has(spelled) ? true : FAILURE.has(spelled) ? false : null
+}
+
+const SUCCESS: ReadonlySet<string> = new Set(['1', '0x1', 'true', 'success'])
+const FAILURE: ReadonlySet<string> = new Set(['0', '0x0', 'false', 'failed', 'failure', 'error'])
+
+/** gas used × gas price, exact digits; null where one of them is unknown or the product does not fit its column. */
 function feeOf({ used, price }: { used: number | string | null; price: string | null }): string | null {
-  if (used === null || price === null) return null
+  if (used === null || price === null || Number(used) < 0) return null
   const small = Number(used) * Number(price)
-  if (small >= 0 && small <= Number.MAX_SAFE_INTEGER) return String(small)
+  if (small <= Number.MAX_SAFE_INTEGER) return String(small)
   const fee = BigInt(used) * BigInt(price)
-  if (fee < 0n || fee > U256.max) throw new RejectError('gasUsed × gasPrice does not fit 256 bits')
-  return fee.toString()
+  return fee > U256.max ? null : fee.toString()
 }

@@ -1,9 +1,12 @@
-import { type Fields, lowerAt, objectAt, textAt } from './fields.ts'
+import { type Fields, objectAt, requiredLower, textAt } from './fields.ts'
 
 /** An address party (interface section 2.1): only what the tables have. An empty address means none. */
 export type Party = { address: string | null; name: string | null }
 
+/** Throws RejectError where the party is not an object, or its address is not text: who moved value must be known. */
 export function partyAt(from: Fields, name: string): Party {
   const party = objectAt(from, name)
-  return { address: lowerAt(party, 'address'), name: textAt(party, 'name') }
+  const { address = null } = party
+  const isNone = address === null || address === ''
+  return { address: isNone ? null : requiredLower(party, 'address'), name: textAt(party, 'name') }
 }

@@ -3,9 +3,10 @@ import { decimalAt, shiftDecimal } from './decimal.ts'
 import {
   type Fields,
   int32At,
+  jsonTextAt,
   lowerAt,
   objectAt,
-  RejectError,
+  optionalObjectAt,
   requiredInt32,
   requiredLower,
   requiredU256,
@@ -17,7 +18,7 @@ import { partyAt } from './party.ts'
 /** The row of an ERC-20 transfer (interface section 2.4). */
 export function readErc20(entry: Fields): Cells<'erc20_transfers'> {
   const token = objectAt(entry, 'erc20Token')
-  const price = objectAt(token, 'price')
+  const price = optionalObjectAt(token, 'price')
   const { logIndex, from, to, tokenAddress } = readTransfer(entry, token)
   const decimals = int32At(token, 'decimals')
   const value = requiredU256(entry, 'value')
@@ -34,24 +35,14 @@ export function readErc20(entry: Fields): Cells<'erc20_transfers'> {
     value,
     amount: shiftDecimal(value, decimals),
     price_currency: textAt(price, 'currencyCode'),
-    price_value: priceAt(price),
-  }
-}
-
-/** A price decorates a transfer and is no part of it: what is not a number is null, and the transfer stays. */
-function priceAt(price: Fields): string | null {
-  try {
-    return decimalAt(price, 'value')
-  } catch (thrown) {
-    if (thrown instanceof RejectError) return null
-    throw thrown
+    price_value: decimalAt(price, 'value'),
   }
 }
 
 /** The row of an ERC-721 transfer (interface section 2.5). */
 export function readErc721(entry: Fields): Cells<'erc721_transfers'> {
   const token = objectAt(entry, 'erc721Token')
-  const metadata = objectAt(token, 'metadata')
+  const metadata = optionalObjectAt(token, 'metadata')
   const { logIndex, from, to, tokenAddress } = readTransfer(entry, token)
   return {
     log_index: logIndex,
@@ -66,7 +57,7 @@ export function readErc721(entry: Fields): Cells<'erc721_transfers'> {
     to_address: to.address,
     to_name: to.name,
     ...readMetadata(metadata),
-    metadata_attributes: textAt(metadata, 'attributes'),
+    metadata_attributes: jsonTextAt(metadata, 'attributes'),
   }
 }
 
@@ -84,7 +75,7 @@ export function erc1155Reader(): (entry: Fields) => Cells<'erc1155_transfers'> {
 
 function readErc1155(entry: Fields, ordinal: number): Cells<'erc1155_transfers'> {
   const token = objectAt(entry, 'erc1155Token')
-  const metadata = objectAt(token, 'metadata')
+  const metadata = optionalObjectAt(token, 'metadata')
   const { logIndex, from, to, tokenAddress } = readTransfer(entry, token)
   return {
     log_index: logIndex,
@@ -99,7 +90,7 @@ function readErc1155(entry: Fields, ordinal: number): Cells<'erc1155_transfers'>
     value: requiredU256(entry, 'value'),
     ...readMetadata(metadata),
     metadata_decimals: int32At(metadata, 'decimals'),
-    metadata_properties: textAt(metadata, 'properties'),
+    metadata_properties: jsonTextAt(metadata, 'properties'),
   }
 }
 

@@ -24,8 +24,8 @@ export type ViewContext = {
 }
 
 /**
- * Reads an item of the wallet listing (interface section 2.8). An entry of a list that cannot be normalized goes to
- * `onBadEntry` and the rest is kept. Throws RejectError where the transaction itself cannot be.
+ * Reads an item of the wallet listing (interface section 2.8). An entry of a list that cannot be normalized, or a list that
+ * is not one, goes to `onBadEntry` and the rest is kept. Throws RejectError where the transaction itself cannot be.
  */
 export function readView(item: Fields, { chain, onBadEntry }: ViewContext): View {
   const native = readNative(objectAt(item, 'nativeTransaction'), chain)
@@ -49,19 +49,25 @@ const openErc721 = () => oncePerLog(readErc721)
 const openInternal = () => readInternal
 
 function readList<T>(item: Fields, { list, open, onBadEntry }: ListReading<T>): T[] {
-  const entries = listAt(item, list)
   const read: T[] = []
+  const orReject = <R>(record: unknown, make: () => R): R | undefined => {
+    try {
+      return make()
+    } catch (thrown) {
+      if (!(thrown instanceof RejectError)) throw thrown
+      onBadEntry(list, record, thrown.message)
+      return undefined
+    }
+  }
+  const entries = orReject(item[list], () => listAt(item, list)) ?? []
   if (entries.length === 0) return read
   const entry = open()
   for (const fields of entries) {
-    try {
+    const made = orReject(fields, () => {
       if (typeof fields !== 'object' || fields === null) throw new RejectError('it is not an object')
-      const made = entry(fields as Fields)
-      if (made !== undefined) read.push(made)
-    } catch (thrown) {
-      if (!(thrown instanceof RejectError)) throw thrown
-      onBadEntry(list, fields, thrown.message)
-    }
+      return entry(fields as Fields)
+    })
+    if (made !== undefined) read.push(made)
   }
   return read
 }

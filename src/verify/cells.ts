@@ -2,7 +2,8 @@ import type { Format } from '../core/model.ts'
 import { literal, named } from '../core/sql.ts'
 import type { Column, ColumnType } from '../core/table/index.ts'
 
-const MAX_U256 = String(2n ** 256n - 1n)
+/** The largest whole number of 256 bits, as text. */
+export const MAX_U256 = String(2n ** 256n - 1n)
 
 /** SQL type of each of our types; exact numbers stay text. */
 export const SQL_TYPES = {

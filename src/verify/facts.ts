@@ -1,4 +1,5 @@
 import { amountSql, productSql } from '../read/sql.ts'
+import { MAX_U256 } from './cells.ts'
 import { expectNone, type Lake, placeOf } from './lake.ts'
 
 /** Arithmetic inside the fact tables: success by status, fee by gas, amount by decimals, one chain. */
@@ -25,7 +26,8 @@ async function checkChain({ rows, findings, whole }: Lake): Promise<void> {
 }
 
 async function checkSuccess(lake: Lake): Promise<void> {
-  const expected = `CASE status WHEN '1' THEN true WHEN '0' THEN false END`
+  const expected = `CASE WHEN lower(status) IN ('1', '0x1', 'true', 'success') THEN true
+                    WHEN lower(status) IN ('0', '0x0', 'false', 'failed', 'failure', 'error') THEN false END`
   await expectNone(lake, {
     sql: `SELECT f, r, status, success FROM transactions WHERE success IS DISTINCT FROM (${expected})`,
     tell: (found) => {
@@ -35,12 +37,14 @@ async function checkSuccess(lake: Lake): Promise<void> {
   })
 }
 
-/** transaction_fee = gas_used × gas_price, exact; null where either is. */
+/** transaction_fee = gas_used × gas_price, exact; null where either is, or where the product is not from 0 to 2^256-1. */
 async function checkFees(lake: Lake): Promise<void> {
   const { carries, product } = productSql('gas_used', 'gas_price')
+  const fits = `gas_used >= 0 AND (length(fee) < ${MAX_U256.length} OR (length(fee) = ${MAX_U256.length} AND fee <= '${MAX_U256}'))`
   await expectNone(lake, {
-    sql: `SELECT f, r, gas_used, gas_price, transaction_fee FROM (SELECT *, ${carries} FROM transactions)
-          WHERE transaction_fee IS DISTINCT FROM ${product}`,
+    sql: `SELECT f, r, gas_used, gas_price, transaction_fee
+          FROM (SELECT *, ${product} AS fee FROM (SELECT *, ${carries} FROM transactions))
+          WHERE transaction_fee IS DISTINCT FROM (CASE WHEN ${fits} THEN fee END)`,
     tell: (found) => {
       const place = placeOf(lake, 'transactions', found)
       return `${place}: transaction_fee: expected ${found.gas_used} × ${found.gas_price}, found ${found.transaction_fee}`

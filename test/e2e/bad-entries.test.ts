@@ -35,12 +35,6 @@ describe('an entry that cannot be normalized is set aside alone', () => {
     {
       table: 'internal_transactions',
       list: 'internalTransactions',
-      fields: { isReverted: 'no' },
-      reason: /isReverted/,
-    },
-    {
-      table: 'internal_transactions',
-      list: 'internalTransactions',
       fields: { value: null },
       reason: /value/,
     },

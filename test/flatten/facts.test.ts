@@ -54,12 +54,14 @@ test('a transaction row has every field of its item', () => {
 test.for([
   { status: '1', success: true },
   { status: '0', success: false },
-  { status: '2', success: null },
+  ...[1, '0x1', '0X1', true, 'true', 'Success', 'SUCCESS'].map((status) => ({ status, success: true })),
+  ...[0, '0x0', false, 'FALSE', 'failed', 'Failure', 'ERROR'].map((status) => ({ status, success: false })),
+  ...['2', 'pending', '0x2', ' 1', '01', 'ok'].map((status) => ({ status, success: null })),
   { status: undefined, success: null },
   { status: '', success: null },
 ])('status $status means success $success', ({ status, success }) => {
   expect(flatten({ [ALICE]: item({ txStatus: status }) }).rows.transactions).toMatchObject([
-    { status: status || null, success },
+    { status: status === undefined || status === '' ? null : String(status), success },
   ])
 })
 
