@@ -1,11 +1,13 @@
 import { type ByteText, toText, toValue } from '../core/byte-text.ts'
 import type { Cells, Prefix, TableName } from '../core/table/index.ts'
+import { contradicts } from './contradictions.ts'
 import { type Fields, RejectError } from './fields.ts'
 import { internalRows } from './internal.ts'
 import { ledgerRows, type WalletLabels } from './ledger.ts'
+import { type LogRow, logKey } from './log-facts.ts'
 import { movementsOf } from './movements.ts'
-import { uniteViews, type Views } from './unite.ts'
-import { readView, type View } from './view.ts'
+import { type United, uniteViews, type WalletView, type WalletViews } from './unite.ts'
+import { type ErcTable, logTables, readView, type View } from './view.ts'
 
 /** What is the same for all transactions of a job; its text is bytes, as that of items and rows. */
 export type FlattenContext = {
@@ -32,7 +34,13 @@ export type Reject = {
 }
 
 /** A wallet's item of one transaction, parsed by `parseBytes`. */
-export type ItemView = { wallet: string; key: { hash: ByteText }; item: unknown }
+export type ItemView = {
+  wallet: string
+  key: { hash: ByteText }
+  item: unknown
+  /** Number of the run that read it. @default 0 */
+  run?: number | undefined
+}
 
 export type FlatTransaction = {
   /** What all its rows begin with. */
@@ -41,6 +49,10 @@ export type FlatTransaction = {
   rows: { [T in TableName]: readonly Cells<T>[] }
   /** The wallets in whose listing it is. */
   seenBy: string[]
+  /** True where views tell different facts of the chain. */
+  isContradicted: boolean
+  /** Logs that views list in more than one of the ERC lists, each view counted. */
+  repeatedLogs: number
 }
 
 /**
@@ -51,23 +63,23 @@ export function flattenTransaction(
   items: readonly ItemView[],
   context: FlattenContext,
 ): FlatTransaction | undefined {
-  const views: View[] = []
-  const seenBy: string[] = []
+  const views: WalletView[] = []
   for (const item of items) {
     const view = readOrReject(item, context)
-    if (view === undefined) continue
-    views.push(view)
-    seenBy.push(item.wallet)
+    if (view !== undefined) views.push({ wallet: item.wallet, run: item.run ?? 0, view })
   }
   if (!isAny(views)) return undefined
   const united = uniteViews(views)
-  return { prefix: united.native.prefix, rows: rowsOf(united, { views, seenBy }, context), seenBy }
+  return {
+    prefix: united.native.prefix,
+    rows: rowsOf(united, views, context),
+    seenBy: views.map(({ wallet }) => wallet),
+    isContradicted: views.length > 1 && views.some((view) => contradicts(united, view)),
+    repeatedLogs: united.repeatedLogs,
+  }
 }
 
-const isAny = (views: readonly View[]): views is Views => views.length > 0
-
-/** What each wallet knows of a transaction, one after the other. */
-type Seen = { views: readonly View[]; seenBy: readonly string[] }
+const isAny = (views: readonly WalletView[]): views is WalletViews => views.length > 0
 
 function readOrReject(
   { wallet, key, item }: ItemView,
@@ -84,7 +96,11 @@ function readOrReject(
   }
 }
 
-function rowsOf(united: View, { views, seenBy }: Seen, context: FlattenContext): FlatTransaction['rows'] {
+function rowsOf(
+  united: United,
+  views: readonly WalletView[],
+  context: FlattenContext,
+): FlatTransaction['rows'] {
   const { tables, wallets, nativeSymbol } = context
   const { native, erc20, erc721, erc1155 } = united
   const internal = internalRows(united.internal)
@@ -96,7 +112,7 @@ function rowsOf(united: View, { views, seenBy }: Seen, context: FlattenContext):
     erc1155_transfers: ifWanted('erc1155_transfers', () => erc1155),
     internal_transactions: ifWanted('internal_transactions', () => internal),
     wallet_transactions: ifWanted('wallet_transactions', () =>
-      views.map((view, at) => walletRow(seenBy[at] ?? '', view, wallets)),
+      views.map((seen) => walletRow(seen, united, wallets)),
     ),
     ledger: ifWanted('ledger', () => {
       const { prefix, row } = native
@@ -108,16 +124,46 @@ function rowsOf(united: View, { views, seenBy }: Seen, context: FlattenContext):
 
 const NONE: readonly never[] = []
 
-function walletRow(wallet: string, view: View, wallets: WalletLabels): Cells<'wallet_transactions'> {
-  const { from_address, to_address } = view.native.row
+function walletRow(
+  { wallet, view }: WalletView,
+  united: United,
+  wallets: WalletLabels,
+): Cells<'wallet_transactions'> {
+  const { from_address, to_address } = united.native.row
   return {
     wallet_address: wallet,
     wallet_label: wallets.get(wallet) ?? null,
     is_sender: from_address === wallet,
     is_receiver: to_address === wallet,
-    erc20_transfers: view.erc20.length,
-    erc721_transfers: view.erc721.length,
-    erc1155_transfers: view.erc1155.length,
+    ...countLogs(view, united),
     internal_transactions: view.internal.length,
+  }
+}
+
+type LogCounts = Pick<
+  Cells<'wallet_transactions'>,
+  'erc20_transfers' | 'erc721_transfers' | 'erc1155_transfers'
+>
+
+/** How many facts of each ERC table a view lists, in whichever of its lists. */
+function countLogs(view: View, united: United): LogCounts {
+  const { erc20, erc721, erc1155 } = view
+  if (!united.isMixed)
+    return {
+      erc20_transfers: erc20.length,
+      erc721_transfers: erc721.length,
+      erc1155_transfers: erc1155.length,
+    }
+  const tables = logTables(view)
+  const keys = new Set([...erc20, ...erc721, ...erc1155].map(logKey))
+  const count = (table: ErcTable): number =>
+    (united[table] as readonly LogRow[]).filter((row) => {
+      const listed = tables.get(row.log_index)
+      return listed === table ? keys.has(logKey(row)) : listed !== undefined
+    }).length
+  return {
+    erc20_transfers: count('erc20'),
+    erc721_transfers: count('erc721'),
+    erc1155_transfers: count('erc1155'),
   }
 }

@@ -6,7 +6,7 @@ import { sha256 } from './sha256.ts'
 /** An internal transaction (interface section 2.7): its row but for the id, which depends on the others. */
 export type Internal = {
   row: Omit<Cells<'internal_transactions'>, 'internal_id'>
-  /** The JSON array whose hash begins `internal_id` (CONTRACT section 2). */
+  /** What identifies it: the JSON array whose hash begins `internal_id` (CONTRACT section 7). */
   content: string
 }
 
@@ -25,11 +25,8 @@ export function readInternal(entry: Fields): Internal {
     gas_used: int64At(entry, 'gasUsed'),
     gas_limit: int64At(entry, 'gasLimit'),
   }
-  const gas = [textOf(row.gas_used), textOf(row.gas_limit)]
-  return { row, content: JSON.stringify([from.address, to.address, type, row.value, row.reverted, ...gas]) }
+  return { row, content: JSON.stringify([from.address, to.address, row.value]) }
 }
-
-const textOf = (amount: number | string | null) => (amount === null ? null : String(amount))
 
 /** The rows of a transaction's internal entries, each with its id: a hash of its content, and its occurrence. */
 export function internalRows(entries: readonly Internal[]): Cells<'internal_transactions'>[] {

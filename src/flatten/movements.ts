@@ -31,9 +31,12 @@ type Asset = {
 /** Internal entries that run code and move nothing. */
 const MOVES_NOTHING = new Set(['DELEGATECALL', 'STATICCALL', 'CALLCODE'])
 
+/** Kinds of internal entries that may be the transaction itself. */
+const MAY_BE_TOP_LEVEL = new Set(['CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN'])
+
 /**
  * Everything that a transaction moved, in the ledger's order: fee, native value, internal, ERC-20, ERC-721, ERC-1155.
- * A failed transaction moves only its fee; what is zero moves nothing.
+ * A failed transaction moves only its fee; what is zero moves nothing; the top-level call moves what the transaction does.
  */
 export function movementsOf(
   { native, erc20, erc721, erc1155 }: View,
@@ -55,14 +58,28 @@ export function movementsOf(
   add(feeMovement(row, coin))
   if (row.success === false) return all
   add(coinMovement('transactions', row, { index: '', coin }))
+  const topLevel = internal.find((entry) => isTopLevelCall(entry, row))
   for (const entry of internal) {
-    if (entry.reverted || MOVES_NOTHING.has((entry.internal_type ?? '').toUpperCase())) continue
+    if (entry === topLevel || entry.reverted || MOVES_NOTHING.has((entry.internal_type ?? '').toUpperCase()))
+      continue
     add(coinMovement('internal_transactions', entry, { index: entry.internal_id, coin }))
   }
   for (const entry of erc20) add(erc20Movement(entry))
   for (const entry of erc721) add(erc721Movement(entry))
   for (const entry of erc1155) add(erc1155Movement(entry))
   return all
+}
+
+/** True where an internal entry is the transaction's own call (CONTRACT section 7, "Internal transactions, ledger"). */
+function isTopLevelCall(entry: Cells<'internal_transactions'>, row: Cells<'transactions'>): boolean {
+  const type = (entry.internal_type ?? 'UNKNOWN').toUpperCase()
+  if (!MAY_BE_TOP_LEVEL.has(type)) return false
+  if (entry.from_address !== row.from_address || entry.value !== row.value) return false
+  if (entry.gas_used !== row.gas_used || entry.gas_limit !== row.gas_limit) return false
+  if (entry.to_address === row.to_address) return true
+  const isCreation =
+    type.startsWith('CREATE') || row.to_address === null || row.call_type === 'CONTRACT_CREATION'
+  return isCreation && (entry.to_address === null || row.to_address === null)
 }
 
 function feeMovement(

@@ -2,6 +2,7 @@ import type { Cells } from '../core/table/index.ts'
 import type { Fields } from './fields.ts'
 import { listAt, objectAt, RejectError } from './fields.ts'
 import { type Internal, readInternal } from './internal.ts'
+import { logFacts } from './log-facts.ts'
 import { type Native, readNative } from './native.ts'
 import { erc1155Reader, readErc20, readErc721 } from './transfers.ts'
 
@@ -12,7 +13,13 @@ export type View = {
   erc721: readonly Cells<'erc721_transfers'>[]
   erc1155: readonly Cells<'erc1155_transfers'>[]
   internal: readonly Internal[]
+  /** False where entries of it could not be normalized: what it lacks may be one of those. */
+  isWhole: boolean
+  /** Logs that it lists in more than one of the ERC lists. */
+  repeatedLogs: number
 }
+
+export type ErcTable = 'erc20' | 'erc721' | 'erc1155'
 
 /** Called with an entry that cannot be normalized, and why. */
 type OnBadEntry = (list: string, entry: unknown, reason: string) => void
@@ -27,16 +34,53 @@ export type ViewContext = {
  * Reads an item of the wallet listing (interface section 2.8). An entry of a list that cannot be normalized, or a list that
  * is not one, goes to `onBadEntry` and the rest is kept. Throws RejectError where the transaction itself cannot be.
  */
-export function readView(item: Fields, { chain, onBadEntry }: ViewContext): View {
-  const native = readNative(objectAt(item, 'nativeTransaction'), chain)
+export function readView(item: Fields, context: ViewContext): View {
+  const native = readNative(objectAt(item, 'nativeTransaction'), context.chain)
+  let isWhole = true
+  const onBadEntry: OnBadEntry = (list, entry, reason) => {
+    isWhole = false
+    context.onBadEntry(list, entry, reason)
+  }
   const read = <T>(list: string, open: () => ReadEntry<T>): T[] => readList(item, { list, open, onBadEntry })
-  return {
-    native,
+  const logs = inOneTable({
     erc20: read('erc20Transfers', openErc20),
     erc721: read('erc721Transfers', openErc721),
     erc1155: read('erc1155Transfers', erc1155Reader),
-    internal: read('internalTransactions', openInternal),
+  })
+  const internal = read('internalTransactions', openInternal)
+  return { native, ...logs, internal, isWhole }
+}
+
+type Logs = Pick<View, ErcTable>
+
+/** A log that stands in several lists is in the first of these. */
+const PRECEDENCE: readonly ErcTable[] = ['erc721', 'erc1155', 'erc20']
+
+/** Leaves each log in one list (CONTRACT section 7, "One log, one fact"). */
+function inOneTable(logs: Logs): Logs & Pick<View, 'repeatedLogs'> {
+  if (PRECEDENCE.filter((table) => logs[table].length > 0).length < 2) return { ...logs, repeatedLogs: 0 }
+  const tables = logTables(logs)
+  const repeated = new Set<number>()
+  const keep = <T extends { log_index: number }>(table: ErcTable, entries: readonly T[]): readonly T[] =>
+    entries.filter(({ log_index: log }) => {
+      const isHere = tables.get(log) === table
+      if (!isHere) repeated.add(log)
+      return isHere
+    })
+  const kept = {
+    erc20: keep('erc20', logs.erc20),
+    erc721: keep('erc721', logs.erc721),
+    erc1155: keep('erc1155', logs.erc1155),
   }
+  return { ...kept, repeatedLogs: repeated.size }
+}
+
+/** The table that each log is in. */
+export function logTables(logs: Logs): Map<number, ErcTable> {
+  const tables = new Map<number, ErcTable>()
+  for (const table of PRECEDENCE)
+    for (const { log_index: log } of logs[table]) if (!tables.has(log)) tables.set(log, table)
+  return tables
 }
 
 /** undefined: the entry says nothing new. */
@@ -74,14 +118,16 @@ function readList<T>(item: Fields, { list, open, onBadEntry }: ListReading<T>): 
 
 const TWICE = 'its logIndex is there twice in one view, with different content'
 
-/** A log is one transfer: an exact repetition says nothing new, a contradiction is a bad entry. */
-function oncePerLog<T extends { log_index: number }>(read: (fields: Fields) => T): ReadEntry<T> {
+type Logged = Cells<'erc20_transfers'> | Cells<'erc721_transfers'>
+
+/** A log is one transfer: a repetition of its facts adds nothing, other facts make a bad entry. */
+function oncePerLog<T extends Logged>(read: (fields: Fields) => T): ReadEntry<T> {
   const byLog = new Map<number, T>()
   return (fields) => {
     const entry = read(fields)
     const first = byLog.get(entry.log_index)
-    if (first !== undefined && JSON.stringify(first) !== JSON.stringify(entry)) throw new RejectError(TWICE)
-    byLog.set(entry.log_index, entry)
+    if (first !== undefined && logFacts(first) !== logFacts(entry)) throw new RejectError(TWICE)
+    if (first === undefined) byLog.set(entry.log_index, entry)
     return first === undefined ? entry : undefined
   }
 }

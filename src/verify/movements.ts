@@ -16,8 +16,12 @@ export type Source = (typeof SOURCES)[number]
 export async function createExpected(lake: Lake): Promise<readonly Source[]> {
   const sources = wholeOf(lake, SOURCES) as Source[]
   if (sources.length === 0) return sources
-  const moves = sources.map((source) => MOVES[source]).join(' UNION ALL ')
   const known = sources.includes('transactions')
+  const hasTopLevel = known && sources.includes('internal_transactions')
+  if (hasTopLevel) await lake.rows.run(TOP_LEVEL)
+  const moves = sources
+    .map((source) => MOVES[source] + (hasTopLevel && source === 'internal_transactions' ? NOT_TOP_LEVEL : ''))
+    .join(' UNION ALL ')
   const failed = `SELECT transaction_hash FROM transactions WHERE success = false`
   const standing = known ? `ANTI JOIN (${failed}) AS failed USING (transaction_hash)` : ''
   await lake.rows.run(`CREATE VIEW moves AS SELECT * FROM (${moves}) AS all_moves ${standing}`)
@@ -27,6 +31,23 @@ export async function createExpected(lake: Lake): Promise<readonly Source[]> {
   )
   return sources
 }
+
+/** Kinds of internal entries that may be the transaction itself; one without a kind is of an unknown one. */
+const KIND = `upper(coalesce(i.internal_type, 'UNKNOWN'))`
+const IS_CREATION = `(${KIND} LIKE 'CREATE%' OR t.to_address IS NULL OR coalesce(t.call_type, '') = 'CONTRACT_CREATION')`
+
+/** The scratch table \`top_level\`: of each transaction the first internal entry that equals it, if one does. */
+const TOP_LEVEL = `CREATE TABLE top_level AS
+  SELECT i.transaction_hash, arg_min({'f': i.f, 'r': i.r}, (i.f, i.r)) AS place
+  FROM internal_transactions i JOIN transactions t USING (transaction_hash)
+  WHERE ${KIND} IN ('CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN') AND i.value = t.value
+    AND i.from_address IS NOT DISTINCT FROM t.from_address
+    AND i.gas_used IS NOT DISTINCT FROM t.gas_used AND i.gas_limit IS NOT DISTINCT FROM t.gas_limit
+    AND (i.to_address IS NOT DISTINCT FROM t.to_address
+         OR (${IS_CREATION} AND (i.to_address IS NULL OR t.to_address IS NULL)))
+  GROUP BY i.transaction_hash`
+
+const NOT_TOP_LEVEL = ` AND (f, r) NOT IN (SELECT (place.f, place.r) FROM top_level)`
 
 /** Columns of a fact table as a movement: value is a digit string above 0. */
 const MOVES: Readonly<Record<Source, string>> = {

@@ -11,6 +11,7 @@ import { checkBlockRanges, checkMissingBlocks } from './blocks.ts'
 import { checkCoverage, checkCovered, createWallets } from './coverage.ts'
 import { checkFacts } from './facts.ts'
 import { unlistedFiles } from './files.ts'
+import { checkIdentities } from './identity.ts'
 import type { Lake } from './lake.ts'
 import { checkLedgerRows } from './ledger-match.ts'
 import { checkLedgerRules } from './ledger-rules.ts'
@@ -122,6 +123,7 @@ async function checkLake(lake: Lake, onProgress: Output['onProgress']): Promise<
     await checkOrder(lake, name)
   }
   onProgress('checking counts and coverage')
+  await checkIdentities(lake)
   await checkFacts(lake)
   await checkLinks(lake)
   await checkCovered(lake)

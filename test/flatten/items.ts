@@ -70,10 +70,23 @@ export function internal(changes: Json = {}): Json {
   }
 }
 
-type Flattened = { rows: Record<TableName, Json[]>; rejects: Reject[] }
+type Flattened = {
+  rows: Record<TableName, Json[]>
+  rejects: Reject[]
+  isContradicted: boolean | undefined
+  repeatedLogs: number | undefined
+}
+
+type FlattenOptions = Partial<FlattenContext> & {
+  /** By wallet, the number of the run that read its view. @default 0 */
+  runs?: Record<string, number>
+}
 
 /** Flattens one item a wallet of `wallets`, in that order, into rows by column name. */
-export function flatten(views: Record<string, unknown>, options: Partial<FlattenContext> = {}): Flattened {
+export function flatten(
+  views: Record<string, unknown>,
+  { runs = {}, ...options }: FlattenOptions = {},
+): Flattened {
   const rejects: Reject[] = []
   const wallets = new Map(Object.keys(views).map((wallet) => [wallet, null]))
   const context = {
@@ -85,7 +98,7 @@ export function flatten(views: Record<string, unknown>, options: Partial<Flatten
   }
   const items = Object.entries(views).map(([wallet, of]) => {
     const item = parseBytes(Buffer.from(JSON.stringify(of)))
-    return { wallet, key: { hash: hashOf(item) }, item }
+    return { wallet, key: { hash: hashOf(item) }, item, run: runs[wallet] }
   })
   const flat = flattenTransaction(items, { ...context, ...options })
   const rows = Object.fromEntries(
@@ -94,7 +107,7 @@ export function flatten(views: Record<string, unknown>, options: Partial<Flatten
       list.map((cells) => inText(table, { ...flat?.prefix, ...cells })),
     ]),
   ) as Record<TableName, Json[]>
-  return { rows, rejects }
+  return { rows, rejects, isContradicted: flat?.isContradicted, repeatedLogs: flat?.repeatedLogs }
 }
 
 function hashOf(of: unknown): string {

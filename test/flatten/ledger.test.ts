@@ -165,6 +165,47 @@ test('a reverted internal entry stays a fact and moves nothing', () => {
   expect(rows.ledger).toEqual([])
 })
 
+const OUTER = { value: '10', gasUsed: '21000', gasLimit: '30000' }
+const calls = (...changes: Json[]) => ({ internalTransactions: changes.map((change) => internal(change)) })
+const callRows = (rows: Json[]) => rows.filter(({ source }) => source === 'internal_transactions').length
+
+test.for(['CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN', 'unknown', null])(
+  'an internal entry of kind %j that equals its transaction stays a fact and gives no ledger row',
+  (internalTxType) => {
+    const { rows } = flatten({ [ALICE]: item(OUTER, calls({ internalTxType })) })
+    expect(rows.internal_transactions).toHaveLength(1)
+    expect(brief(rows.ledger)).toEqual(['transfer out -10 transactions'])
+  },
+)
+
+test.for([
+  { what: 'sender', outer: {}, entry: { from: party(CAROL), to: party(ALICE) } },
+  { what: 'receiver', outer: {}, entry: { to: party(CAROL) } },
+  { what: 'value', outer: {}, entry: { value: '9' } },
+  { what: 'gas used', outer: {}, entry: { gasUsed: '20999' } },
+  { what: 'gas limit', outer: {}, entry: { gasLimit: '29999' } },
+  { what: 'gas limit, where it has none', outer: {}, entry: { gasLimit: null } },
+  { what: 'receiver, which a call lacks', outer: {}, entry: { to: party('') } },
+])('an internal entry of another $what than its transaction moves its value', ({ outer, entry }) => {
+  expect(callRows(ledgerOf(item({ ...OUTER, ...outer }, calls(entry))))).toBe(1)
+})
+
+test('of two internal entries that equal their transaction the second moves its value', () => {
+  expect(callRows(ledgerOf(item(OUTER, calls({}, {}, {}))))).toBe(2)
+})
+
+test.for([
+  { outer: { to: party('') }, entry: { internalTxType: 'CREATE' } },
+  { outer: { to: party('') }, entry: { internalTxType: 'UNKNOWN' } },
+  { outer: {}, entry: { internalTxType: 'CREATE2', to: party('') } },
+  {
+    outer: { method: { callType: 'CONTRACT_CREATION' } },
+    entry: { internalTxType: 'UNKNOWN', to: party('') },
+  },
+])('a creation equals its transaction where one of the two lacks the receiver: %j', ({ outer, entry }) => {
+  expect(callRows(ledgerOf(item({ ...OUTER, ...outer }, calls(entry))))).toBe(0)
+})
+
 test('movements of zero stay facts and give no ledger row', () => {
   const { rows } = flatten({
     [ALICE]: item(
@@ -262,8 +303,7 @@ test('each wallet counts its own entries from zero', () => {
 
 test('entry ids hash chain, transaction, wallet, fact, type and direction', () => {
   const sha = (text: string) => createHash('sha256').update(text).digest('hex')
-  const content = (value: string) =>
-    `${sha(JSON.stringify([ALICE, BOB, 'CALL', value, false, '21000', '30000'])).slice(0, 16)}-0`
+  const content = (value: string) => `${sha(JSON.stringify([ALICE, BOB, value])).slice(0, 16)}-0`
   const id = (rest: string) => sha(`43114|${HASH}|${ALICE}|${rest}`).slice(0, 32)
   expect(ledgerOf(BUSY).map(({ entry_id }) => entry_id)).toEqual([
     id('transactions||fee|out'),

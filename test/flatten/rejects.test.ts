@@ -190,12 +190,12 @@ test('an entry repeated word for word counts once', () => {
 })
 
 test.for([
-  { list: 'erc20Transfers', table: 'erc20_transfers', make: erc20 },
-  { list: 'erc721Transfers', table: 'erc721_transfers', make: erc721 },
+  { list: 'erc20Transfers', table: 'erc20_transfers', make: erc20, other: { address: ALICE } },
+  { list: 'erc721Transfers', table: 'erc721_transfers', make: erc721, other: { tokenId: '78' } },
 ] as const)(
-  'two different entries of one log in $list: the second is rejected raw',
-  ({ list, table, make }) => {
-    const second = make({}, { name: 'Other', unknown: 'kept' })
+  'two entries of one log with different facts in $list: the second is rejected raw',
+  ({ list, table, make, other }) => {
+    const second = make({}, { name: 'Other', unknown: 'kept', ...other })
     const { rows, rejects } = flatten({ [ALICE]: item({}, { [list]: [make(), second, make()] }) })
     expect(rows[table]).toMatchObject([{ token_name: null }])
     expect(rejects).toEqual([
@@ -204,6 +204,19 @@ test.for([
         reason: 'its logIndex is there twice in one view, with different content',
       },
     ])
+  },
+)
+
+test.for([
+  { list: 'erc20Transfers', table: 'erc20_transfers', make: erc20 },
+  { list: 'erc721Transfers', table: 'erc721_transfers', make: erc721 },
+] as const)(
+  'an entry of $list repeated with another name counts once, as it came first',
+  ({ list, table, make }) => {
+    const entries = [make({}, { name: 'First' }), make({}, { name: 'Second' })]
+    const { rows, rejects } = flatten({ [ALICE]: item({}, { [list]: entries }) })
+    expect(rows[table]).toMatchObject([{ token_name: 'First' }])
+    expect(rejects).toEqual([])
   },
 )
 

@@ -84,6 +84,132 @@ test('a rejected item leaves the facts of the other views', () => {
   expect(rejects).toMatchObject([{ wallet: ALICE, list: null }])
 })
 
+const read = { [ALICE]: 0, [BOB]: 1 }
+
+test('an internal call that a later run describes otherwise is one fact, as the later run has it', () => {
+  const view = (change: Json) => item({}, { internalTransactions: [internal(change)] })
+  for (const change of [{ gasUsed: '7' }, { internalTxType: 'UNKNOWN' }, { isReverted: true }]) {
+    const { rows, isContradicted } = flatten({ [ALICE]: view({}), [BOB]: view(change) }, { runs: read })
+    const { rows: later } = flatten({ [ALICE]: view(change), [BOB]: view(change) })
+    expect(rows.internal_transactions).toEqual(later.internal_transactions)
+    expect(rows.ledger).toEqual(later.ledger)
+    expect(isContradicted).toBe(true)
+  }
+})
+
+test('a transaction that a later run shows with other fields is as the later run has it', () => {
+  const views = { [ALICE]: item({ txStatus: '1', value: '5' }), [BOB]: item({ txStatus: '0', value: '5' }) }
+  expect(flatten(views, { runs: read }).rows.transactions).toMatchObject([{ success: false }])
+  expect(flatten(views).rows.transactions).toMatchObject([{ success: true }])
+  expect(flatten(views).isContradicted).toBe(true)
+})
+
+const ONE_LOG = {
+  erc20: item({}, { erc20Transfers: [erc20({ logIndex: 6, value: '77' })] }),
+  erc721: item({}, { erc721Transfers: [erc721({ logIndex: 6 })] }),
+  erc1155: item({}, { erc1155Transfers: [erc1155({ logIndex: 6 }), erc1155({ logIndex: 6 })] }),
+}
+
+test.for([
+  ['erc20', 'erc721'],
+  ['erc721', 'erc20'],
+  ['erc20', 'erc1155'],
+  ['erc1155', 'erc721'],
+] as const)('a log that was read as %s and later as %s is one fact of the later kind', ([before, after]) => {
+  const views = { [ALICE]: ONE_LOG[before], [BOB]: ONE_LOG[after] }
+  const { rows, isContradicted } = flatten(views, { runs: read })
+  const { rows: later } = flatten({ [ALICE]: ONE_LOG[after], [BOB]: ONE_LOG[after] })
+  expect(rows).toEqual(later)
+  expect(isContradicted).toBe(true)
+})
+
+test('views of one run that list a log in two tables give the table of the lowest address', () => {
+  const { rows, isContradicted } = flatten({ [ALICE]: ONE_LOG.erc20, [BOB]: ONE_LOG.erc721 })
+  expect([rows.erc20_transfers.length, rows.erc721_transfers.length]).toEqual([1, 0])
+  expect(rows.wallet_transactions).toMatchObject([
+    { erc20_transfers: 1, erc721_transfers: 0 },
+    { erc20_transfers: 1, erc721_transfers: 0 },
+  ])
+  expect(isContradicted).toBe(true)
+})
+
+test('one view that lists a log as ERC-20 and as ERC-721 gives the ERC-721 transfer, counted', () => {
+  const view = item(
+    {},
+    {
+      erc20Transfers: [erc20({ logIndex: 6 }), erc20({ logIndex: 5 })],
+      erc721Transfers: [erc721({ logIndex: 6 })],
+    },
+  )
+  const { rows, repeatedLogs, isContradicted } = flatten({ [ALICE]: view })
+  expect(rows.erc20_transfers.map(({ log_index }) => log_index)).toEqual([5])
+  expect(rows.erc721_transfers).toHaveLength(1)
+  expect(rows.ledger.map(({ source }) => source)).toEqual(['erc20_transfers', 'erc721_transfers'])
+  expect(rows.wallet_transactions).toMatchObject([{ erc20_transfers: 1, erc721_transfers: 1 }])
+  expect([repeatedLogs, isContradicted]).toEqual([1, false])
+})
+
+test('a log that a later run shows with another token or value is one fact, the later one', () => {
+  for (const change of [erc20({ value: '3' }), erc20({}, { address: CAROL }), erc20({ to: party(CAROL) })]) {
+    const views = {
+      [ALICE]: item({}, { erc20Transfers: [erc20()] }),
+      [BOB]: item({}, { erc20Transfers: [change] }),
+    }
+    const { rows, isContradicted } = flatten(views, { runs: read })
+    expect(rows.erc20_transfers).toEqual(flatten({ [BOB]: views[BOB] }).rows.erc20_transfers)
+    expect(isContradicted).toBe(true)
+  }
+})
+
+test('a batch that a later run shows with fewer entries has those of the later run', () => {
+  const views = {
+    [ALICE]: item({}, { erc1155Transfers: [erc1155(), erc1155(), erc1155()] }),
+    [BOB]: item({}, { erc1155Transfers: [erc1155()] }),
+  }
+  const { rows } = flatten(views, { runs: read })
+  expect(rows.erc1155_transfers).toHaveLength(1)
+  expect(rows.wallet_transactions).toMatchObject([{ erc1155_transfers: 1 }, { erc1155_transfers: 1 }])
+})
+
+test('an entry that the view of one of its parties lacks is a contradiction', () => {
+  const lists = [
+    { erc20Transfers: [erc20()] },
+    { erc721Transfers: [erc721()] },
+    { erc1155Transfers: [erc1155()] },
+    { internalTransactions: [internal()] },
+    { internalTransactions: [internal(), internal()] },
+  ]
+  const less = { internalTransactions: [internal()] }
+  for (const list of lists) {
+    const lacking = list === lists[4] ? less : {}
+    expect(flatten({ [ALICE]: item({}, list), [BOB]: item({}, lacking) }).isContradicted).toBe(true)
+    expect(flatten({ [ALICE]: item({}, lacking), [BOB]: item({}, list) }).isContradicted).toBe(true)
+    expect(flatten({ [ALICE]: item({}, list), [CAROL]: item({}, {}) }).isContradicted).toBe(false)
+  }
+})
+
+test('names, prices, metadata, the order of calls and entries set aside are no contradiction', () => {
+  const views = (change: (list: Json) => Json) => ({
+    [ALICE]: item(
+      {},
+      {
+        erc20Transfers: [erc20()],
+        internalTransactions: [internal({ gasUsed: '1' }), internal({ gasUsed: '2' })],
+      },
+    ),
+    [BOB]: item(
+      { from: party(ALICE, 'name') },
+      change({
+        erc20Transfers: [erc20({}, { name: 'x', decimals: 8, price: { currencyCode: 'usd', value: '1' } })],
+        internalTransactions: [internal({ gasUsed: '2' }), internal({ gasUsed: '1' })],
+      }),
+    ),
+  })
+  expect(flatten(views((lists) => lists)).isContradicted).toBe(false)
+  const broken = views((lists) => ({ ...lists, erc20Transfers: [erc20({ value: 'broken' })] }))
+  expect(flatten(broken).isContradicted).toBe(false)
+})
+
 const WALLETS = [ALICE, BOB, CAROL]
 const someone = fc.constantFrom(...WALLETS, `0x${'d'.repeat(40)}`, `0x${'e'.repeat(40)}`)
 const sides = fc.record({ from: someone.map((at) => party(at)), to: someone.map((at) => party(at)) })

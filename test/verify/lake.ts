@@ -86,10 +86,10 @@ export function goodLake(): Lake {
       },
     ],
     internal_transactions: [
-      internal('00000000000000aa-0', [X, A], { value: '7' }),
-      internal('00000000000000aa-1', [X, A], { value: '7' }),
-      internal('00000000000000bb-0', [A, X], { value: '3', internal_type: 'DELEGATECALL' }),
-      internal('00000000000000cc-0', [A, X], { value: '4', reverted: 'true' }),
+      internal('82c4f96016d78fda-0', [X, A], { value: '7' }),
+      internal('82c4f96016d78fda-1', [X, A], { value: '7' }),
+      internal('503c15209b5f8e8a-0', [A, X], { value: '3', internal_type: 'DELEGATECALL' }),
+      internal('ba2db19c873252a8-0', [A, X], { value: '4', reverted: 'true' }),
     ],
     wallet_transactions: [
       seen(T1, A, { is_sender: 'true' }),
@@ -107,6 +107,21 @@ export function goodLake(): Lake {
   }
   return lake
 }
+
+/** The same output where the service also lists the call of the first transaction itself among the internal ones. */
+export function lakeWithTopLevelCall(): Lake {
+  const lake = goodLake()
+  const call = { value: '5000000000000000000', gas_limit: '30000', gas_used: '21000' }
+  lake.internal_transactions.unshift({
+    ...internal('', [A, B], call),
+    ...prefix(T1),
+    internal_id: TOP_LEVEL_ID,
+  })
+  for (const row of lake.wallet_transactions.slice(0, 2)) row.internal_transactions = '1'
+  return lake
+}
+
+export const TOP_LEVEL_ID = '59ebe6806a4471c8-0'
 
 function ledgerRows(): Cells[] {
   const coin = { asset_address: COIN }
@@ -129,12 +144,12 @@ function ledgerRows(): Cells[] {
     entry(T3, [A, '0', 'transfer', 'in'], wei('7'), {
       other: X,
       source: 'internal_transactions',
-      fact: '00000000000000aa-0',
+      fact: '82c4f96016d78fda-0',
     }),
     entry(T3, [A, '1', 'transfer', 'in'], wei('7'), {
       other: X,
       source: 'internal_transactions',
-      fact: '00000000000000aa-1',
+      fact: '82c4f96016d78fda-1',
     }),
     entry(
       T3,

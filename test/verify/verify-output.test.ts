@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { TABLE_NAMES } from '../../src/core/table/index.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
-import { goodLake } from './lake.ts'
+import { A, entryId, goodLake, lakeWithTopLevelCall, TOP_LEVEL_ID } from './lake.ts'
 import { saveManifest, writeLake } from './write-lake.ts'
 
 let folder: string
@@ -12,6 +12,28 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'walletlake-test-'))
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
+
+test('finds a ledger row of the top-level call', async () => {
+  const lake = lakeWithTopLevelCall()
+  const [, outgoing] = lake.ledger
+  const { chain_id, transaction_hash } = outgoing ?? {}
+  const parts = [
+    chain_id ?? '',
+    transaction_hash ?? '',
+    A,
+    'internal_transactions',
+    TOP_LEVEL_ID,
+    'transfer',
+    'out',
+  ]
+  const twice = { source: 'internal_transactions', entry_index: '2', entry_id: entryId(parts) }
+  lake.ledger.splice(2, 0, { ...outgoing, ...twice })
+  await writeLake(folder, lake)
+  const { problems } = await verifyOutput(folder)
+  expect(problems).toContainEqual(
+    expect.stringMatching(/row 3: entry_id: expected one of a fact in internal_tr/),
+  )
+})
 
 describe('a good output', () => {
   test.for(['csv', 'csv.gz', 'parquet'] as const)('passes every check as %s', async (ending) => {
@@ -24,6 +46,11 @@ describe('a good output', () => {
 
   test('passes where formulas in its text are not escaped', async () => {
     await writeLake(folder, goodLake(), { escapeFormulas: false })
+    expect((await verifyOutput(folder)).problems).toEqual([])
+  })
+
+  test('passes where the top-level call is listed and gives no ledger row', async () => {
+    await writeLake(folder, lakeWithTopLevelCall())
     expect((await verifyOutput(folder)).problems).toEqual([])
   })
 

@@ -129,7 +129,7 @@ export const ledger: readonly Tampering[] = [
         ...id(
           at(lake.ledger, 7),
           { entry_index: '5', direction: 'out', value: '-4', amount: '-0.000000000000000004' },
-          '00000000000000cc-0',
+          'ba2db19c873252a8-0',
         ),
       }),
   },

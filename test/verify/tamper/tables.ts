@@ -43,6 +43,19 @@ export const tables: readonly Tampering[] = [
       }),
   },
   {
+    what: 'an internal_id of other content',
+    says: /internal_transactions-.* row 1: internal_id: expected [0-9a-f]{16}-0, found 00ff[0-9a-f]{12}-0/,
+    rows: (lake) =>
+      set(lake.internal_transactions, 0, {
+        internal_id: String(at(lake.internal_transactions, 0).internal_id).replace(/^..../, '00ff'),
+      }),
+  },
+  {
+    what: 'a log in two tables',
+    says: /^log 3 of 0x3+: expected it in one table, found it in erc1155_transfers and erc721_transfers/,
+    rows: (lake) => set(lake.erc721_transfers, 0, { log_index: '3' }),
+  },
+  {
     what: 'another chain in one table',
     says: /^chain_id: expected one chain, found 1 in erc721_transfers, 43114 in/,
     rows: (lake) => set(lake.erc721_transfers, 0, { chain_id: '1' }),
