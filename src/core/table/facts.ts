@@ -108,7 +108,10 @@ export const internalTransactions = {
   key: ['chain_id', 'transaction_hash', 'internal_id'],
   columns: [
     ...PREFIX,
-    ours('internal_id text', 'Hash of from, to and value, then the occurrence: internal transactions have no index.'),
+    ours(
+      'internal_id text',
+      'Hash of from, to and value, then the occurrence: internal transactions have no index.',
+    ),
     col(
       'internal_type text?',
       'CALL, CREATE, CREATE2, CALLCODE, DELEGATECALL, STATICCALL, UNKNOWN or other.',
