@@ -3,7 +3,7 @@ import type { Manifest } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
 import { nameOfOutput } from '../store/place.ts'
 import type { Store } from '../store/store.ts'
-import { readManifestIfAny, readManifestSetAside } from '../write/publish.ts'
+import { readManifestIfAny, readManifestSetAside, requireSafeManifest } from '../write/publish.ts'
 
 /** An export that lies in a job's output, and that the job goes on with. */
 export type FoundExport = {
@@ -14,8 +14,12 @@ export type FoundExport = {
   isSetAside: boolean
 }
 
-/** The export in a job's output; undefined where there is none. Throws OUTPUT_CHANGED where it is another job's. */
+/**
+ * The export in a job's output; undefined where there is none. Throws OUTPUT_CHANGED where it is another job's, and VERIFY_FAILED
+ * where its manifest has a path that leads out of the output.
+ */
 export async function findExport(job: Job, store: Store): Promise<FoundExport | undefined> {
+  await requireSafeManifest(job.output)
   const present = await readManifestIfAny(job.output)
   const manifest = present ?? (await readManifestSetAside(job.output))
   if (manifest === undefined) return undefined

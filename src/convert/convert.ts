@@ -1,4 +1,5 @@
 import { balances } from '../balances/balances.ts'
+import { refuseSpecial } from '../core/plain-entries.ts'
 import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { readPrices } from '../prices/prices.ts'
 import { type OpenedExport, openExport, requireLedger } from '../read/open-export.ts'
@@ -39,7 +40,11 @@ export type Converted = {
  */
 export async function convert(output: string, options: ConvertOptions): Promise<Converted> {
   const opened = await openExport(output)
-  const placeOf = (path: string) => placeOfFile(path, output, options)
+  const placeOf = async (path: string) => {
+    // The user names a link deliberately; names that this program chooses may have been anticipated by another user.
+    if (path !== options.out) await refuseSpecial(path)
+    return placeOfFile(path, output, options)
+  }
   const files = openTextFiles(placeOf)
   try {
     requireLedger(opened.manifest, output, 'conversions are made of')

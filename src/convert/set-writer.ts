@@ -51,7 +51,7 @@ type PartOf = (form: FileForm, wallet: string) => Part
 
 function partNamer(writers: ReadonlyMap<FileForm, LineWriter>): PartOf {
   return (form, wallet) => ({
-    file: form.file.replace('{wallet}', wallet),
+    file: form.file.replace('{wallet}', () => wallet),
     head: writers.get(form)?.header ?? '',
   })
 }

@@ -37,12 +37,12 @@ export async function openTarget(
     })
   const paths = new Map<string, string>()
   const addPart = ({ file, head: begins }: Part, text: string) => {
-    const path = paths.get(file) ?? join(out, file)
+    const path = paths.get(file) ?? pathIn(out, file)
     paths.set(file, path)
     files.add(path, text, begins)
   }
   const ending = JOURNALS.some(({ name }) => name === to) ? to : 'csv'
-  const plainPath = (movement: Movement) => (perWallet ? join(out, walletFile(movement, ending)) : out)
+  const plainPath = (movement: Movement) => (perWallet ? pathIn(out, walletFile(movement, ending)) : out)
   return {
     write: ({ text, wallet, part }) =>
       part === undefined ? files.add(plainPath(wallet), text, head) : addPart(part, text),
@@ -52,6 +52,15 @@ export async function openTarget(
       if (!isFolder) files.add(out, '', head)
     },
   }
+}
+
+/** The path of a file in a folder. Throws VERIFY_FAILED where a wallet of the export would lead out of it. */
+function pathIn(folder: string, name: string): string {
+  if (!/[/\\\0]/.test(name)) return join(folder, name)
+  throw new ExportError(
+    'VERIFY_FAILED',
+    `${JSON.stringify(name)} is no file name: wallet_address is not an address`,
+  )
 }
 
 /** Letters that are handed on at once: fewer make more calls. */

@@ -1,6 +1,9 @@
-import { appendFile, rename, rm, writeFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { appendFile, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { diskError, makeFolderOf } from '../core/disk.ts'
 import { placeToWrite } from '../core/named-file.ts'
+import { createTemporary, sweepTemporaries } from '../core/temporary-file.ts'
 
 /** Files that are written piece by piece and appear all at once, in the end. */
 export type TextFiles = {
@@ -14,8 +17,9 @@ export type TextFiles = {
   giveUp(): Promise<void>
 }
 
-/** `place` is where the path leads, known once the file is begun. */
-type TextFile = { path: string; pieces: Piece[]; place: string | undefined }
+/** `begun`: where the path leads, and the temporary file that is written until then. */
+type TextFile = { path: string; pieces: Piece[]; begun: Begun | undefined }
+type Begun = { place: string; temporary: string }
 
 type PlaceOf = (path: string) => Promise<string>
 
@@ -33,7 +37,7 @@ export function openTextFiles(placeOf: PlaceOf = placeToWrite): TextFiles {
   return {
     add: (path, text, head = '') => {
       const known = files.get(path)
-      const file = known ?? { path, pieces: [], place: undefined }
+      const file = known ?? { path, pieces: [], begun: undefined }
       if (known === undefined) {
         files.set(path, file)
         buffer.put(head, file.pieces)
@@ -50,30 +54,39 @@ export function openTextFiles(placeOf: PlaceOf = placeToWrite): TextFiles {
     finish: async () => {
       await writing
       await writeAll()
-      for (const { path, place = path } of files.values())
-        await guarded(path, () => rename(partOf(place), place))
+      for (const { path, begun } of files.values())
+        if (begun !== undefined) await guarded(path, () => rename(begun.temporary, begun.place))
       return [...files.keys()]
     },
     giveUp: async () => {
       await writing.catch(() => {})
-      for (const { place } of files.values())
-        if (place !== undefined) await rm(partOf(place), { force: true })
+      for (const { begun } of files.values())
+        if (begun !== undefined) await rm(begun.temporary, { force: true })
     },
   }
 }
 
-const partOf = (path: string) => `${path}.part`
-
 async function writePart(file: TextFile, bytes: Buffer, placeOf: PlaceOf): Promise<void> {
-  const write = file.place === undefined ? writeFile : appendFile
-  const place = file.place ?? (await placeOf(file.path))
-  if (file.place === undefined) await guarded(file.path, () => makeFolderOf(place))
-  file.place = place
-  await guarded(file.path, () => write(partOf(place), bytes))
+  file.begun ??= await begin(file.path, await placeOf(file.path))
+  const { temporary } = file.begun
+  await guarded(file.path, () => appendFile(temporary, bytes, { flag: APPEND }))
 }
 
-async function guarded(path: string, work: () => Promise<void>): Promise<void> {
-  await work().catch((cause: unknown) => {
+async function begin(path: string, place: string): Promise<Begun> {
+  return guarded(path, async () => {
+    await makeFolderOf(place)
+    await sweepTemporaries(dirname(place))
+    const { path: temporary, handle } = await createTemporary(place)
+    await handle.close()
+    return { place, temporary }
+  })
+}
+
+/** Adds to the temporary file, which exists; a symbolic link in its place is not followed. */
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW
+
+async function guarded<T>(path: string, work: () => Promise<T>): Promise<T> {
+  return work().catch((cause: unknown) => {
     throw diskError(`cannot write ${path}`, cause)
   })
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { constants, createReadStream } from 'node:fs'
+import { chmod, type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { diskFix, ExportError } from './errors.ts'
+import { createTemporary, sweepTemporaries } from './temporary-file.ts'
 
 /** Makes a folder and what is missing above it. Node's own way goes on for ever below a folder that takes none (/proc). */
 export async function makeFolder(path: string): Promise<void> {
@@ -27,11 +28,29 @@ export async function makeFolder(path: string): Promise<void> {
 /** Makes the folder that a file is to lie in. */
 export const makeFolderOf = (path: string): Promise<void> => makeFolder(dirname(path))
 
-/** Forces a folder's names to the disk: after this, a rename or removal in it survives a power cut. */
+/** Makes a folder that only its owner may enter, and what is missing above it. */
+export async function makePrivateFolder(path: string): Promise<void> {
+  await makeFolder(path)
+  const { mode } = await stat(path)
+  if ((mode & 0o077) !== 0) await chmod(path, 0o700).catch(ignoreUnsupported)
+}
+
+/** File systems without permissions (exFAT, SMB), and folders of another user, stay as they are. */
+function ignoreUnsupported(cause: NodeJS.ErrnoException): void {
+  if (!UNSUPPORTED.has(cause.code ?? '')) throw cause
+}
+
+/** How file systems say that they have no such operation. */
+const UNSUPPORTED = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EPERM'])
+
+/**
+ * Forces a folder's names to the disk: after this, a rename or removal in it survives a power cut. File systems that cannot
+ * do so for folders (SMB, some FUSE mounts) keep names safe by themselves, or not at all.
+ */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {
-    await handle.sync()
+    await handle.sync().catch(ignoreUnsupported)
   } finally {
     await handle.close()
   }
@@ -55,16 +74,16 @@ export async function publishFile(from: string, to: string): Promise<void> {
   await syncFolder(dirname(to))
 }
 
-/** Where `writeAtomically` writes first; a crash may leave it behind, and the next writing of the same file takes it. */
-export function temporaryOf(path: string): string {
-  return join(dirname(path), `.${basename(path)}.part`)
-}
-
-/** Replaces a small file atomically; only one process at a time may write the same one. Throws OUTPUT_FAILED. */
-export async function writeAtomically(path: string, text: string): Promise<void> {
-  const temporary = temporaryOf(path)
+/**
+ * Replaces a small file atomically, and removes what killed processes have left beside it. `mode` is subject to the umask.
+ * Throws OUTPUT_FAILED.
+ */
+export async function writeAtomically(path: string, text: string, mode?: number): Promise<void> {
+  let temporary: string | undefined
   try {
-    const handle = await open(temporary, 'w')
+    await sweepTemporaries(dirname(path))
+    const { path: beside, handle } = await createTemporary(path, mode)
+    temporary = beside
     try {
       await handle.writeFile(text)
     } finally {
@@ -72,10 +91,13 @@ export async function writeAtomically(path: string, text: string): Promise<void>
     }
     await publishFile(temporary, path)
   } catch (cause) {
-    await rm(temporary, { force: true }).catch(() => undefined)
+    if (temporary !== undefined) await rm(temporary, { force: true }).catch(() => undefined)
     throw diskError(`cannot write ${path}`, cause)
   }
 }
+
+/** Permissions of files that are private to an output. */
+export const PRIVATE_MODE = 0o600
 
 /** The SHA-256 of a file's bytes, lower-case hex; however large it is, little of it is in memory. */
 export async function hashFile(path: string): Promise<string> {
@@ -84,14 +106,33 @@ export async function hashFile(path: string): Promise<string> {
   return hash.digest('hex')
 }
 
-/** A small file's text, or undefined where there is none. */
+/**
+ * A small file's text, or undefined where there is none. A symbolic link is not followed, and a pipe is not waited for.
+ * Throws OUTPUT_FAILED.
+ */
 export async function readTextIfAny(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8')
+    const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      await requireRegular(handle, path)
+      return await handle.readFile('utf8')
+    } finally {
+      await handle.close()
+    }
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw diskError(`cannot read ${path}`, cause)
   }
+}
+
+/** Throws OUTPUT_FAILED where an open file is a pipe, a socket or a device. */
+export async function requireRegular(handle: FileHandle, path: string): Promise<void> {
+  const entry = await handle.stat()
+  // What a folder is, reading it says.
+  if (entry.isFile() || entry.isDirectory()) return
+  throw new ExportError('OUTPUT_FAILED', `${path} is a pipe, a socket or a device`, {
+    fix: 'Remove it: a regular file belongs there.',
+  })
 }
 
 /** Gives a fault of the file system its code and words: what was tried, and why it failed. */

@@ -146,7 +146,11 @@ export const diskFix = (code = ''): string | undefined => DISK_FIXES[code]
 
 const NOT_THERE = 'Check the path: a folder of it is not there, or is a file.'
 export const NO_PERMISSION = 'Check who may read and write there, then run again.'
+const TOO_MANY_OPEN = 'Raise the limit of open files (ulimit -n 4096) and run again: it resumes.'
 const DISK_FIXES: Readonly<Record<string, string>> = {
+  ELOOP: 'Remove the symbolic link: a regular file or folder belongs there.',
+  EMFILE: TOO_MANY_OPEN,
+  ENFILE: TOO_MANY_OPEN,
   ENOENT: NOT_THERE,
   ENOTDIR: NOT_THERE,
   EEXIST: NOT_THERE,

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isExportPath } from './export-path.ts'
 import type { Manifest } from './manifest.ts'
 import { TABLE_NAMES } from './table/index.ts'
 
@@ -26,6 +27,9 @@ export function manifestProblems(value: unknown): ManifestProblem[] {
 export function isManifest(value: unknown): value is Manifest {
   return v.is(MANIFEST, value)
 }
+
+/** Whether a problem is a path that could lead out of the export: the work of an attacker rather than damage. */
+export const isPathProblem = ({ path }: ManifestProblem): boolean => path.endsWith('.path')
 
 type AnySchema = {
   message?: unknown
@@ -64,10 +68,14 @@ const countOrNull = that<number | null>(
 )
 
 const RANGE = { fromBlock: count, toBlock: count }
+const path = that<string>(
+  'a relative path in the folder of a table',
+  (value) => typeof value === 'string' && isExportPath(value),
+)
 const TABLE = fields({
   rows: count,
   columns: list(fields({ name: text, type: text, nullable: truth })),
-  files: list(fields({ path: text, rows: count, bytes: count, sha256, ...RANGE })),
+  files: list(fields({ path, rows: count, bytes: count, sha256, ...RANGE })),
 })
 
 const JOB = fields({

@@ -1,26 +1,48 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describeSelf, isAlive } from './lock/holder.ts'
+import { diskFix, ExportError } from './errors.ts'
+import { isAlive, tagSelf } from './lock/holder.ts'
 
 /**
  * Makes an empty folder for this process under a temporary one, and removes those of the same use that killed processes of
- * this host have left. Its name says whose it is, as a process can be killed before it writes anything into it. Whoever
- * asked for it removes it in the end.
+ * this machine have left, and those of other machines or containers of the same name after a week. Its name says whose it is, as
+ * a process can be killed before it writes anything into it. Whoever asked for it removes it in the end. Throws OUTPUT_FAILED.
  */
 export async function makeScratch(use: string, under: string = tmpdir()): Promise<string> {
   const host = hostname()
   const ours = `walletlake-${use}-${encodeURIComponent(host)}-`
+  const { machine, pid, ticks } = await tagSelf()
   for (const name of await readdir(under).catch(() => [])) {
-    const [, pid, ticks] =
-      (name.startsWith(ours) && /^(\d+)-(\d+)-\w{6}$/.exec(name.slice(ours.length))) || []
-    if (pid === undefined || ticks === undefined) continue
-    if (await isAlive({ host, pid: Number(pid), ticks: ticks === UNKNOWN ? null : ticks })) continue
-    await rm(join(under, name), { recursive: true, force: true }).catch(() => undefined)
+    const [, maker = '', makerPid = '', makerTicks = ''] =
+      (name.startsWith(ours) && /^([0-9a-f]{8})-(\d+)-(\d+)-\w{6}$/.exec(name.slice(ours.length))) || []
+    if (maker === '') continue
+    const holder = { host, pid: Number(makerPid), ticks: makerTicks === UNKNOWN ? null : makerTicks }
+    const isUsed = maker === machine ? await isAlive(holder) : !(await isOld(join(under, name)))
+    if (!isUsed) await rm(join(under, name), { recursive: true, force: true }).catch(() => undefined)
   }
-  const { pid, ticks } = await describeSelf()
-  return mkdtemp(join(under, `${ours}${pid}-${ticks ?? UNKNOWN}-`))
+  return mkdtemp(join(under, `${ours}${machine}-${pid}-${ticks ?? UNKNOWN}-`)).catch((cause: unknown) => {
+    throw scratchError(under, cause)
+  })
 }
 
-/** In a name, the start of a process that the kernel does not tell. */
+/** In a name, the start of a process where the kernel does not say it. */
 const UNKNOWN = '0'
+
+const OLD_MS = 7 * 86_400_000
+
+async function isOld(path: string): Promise<boolean> {
+  const entry = await lstat(path).catch(() => undefined)
+  return entry !== undefined && Date.now() - entry.mtimeMs > OLD_MS
+}
+
+/** A temporary folder that cannot be used, or is full, as OUTPUT_FAILED. */
+function scratchError(folder: string, cause: unknown): ExportError {
+  const { code, message } = cause as NodeJS.ErrnoException
+  return new ExportError('OUTPUT_FAILED', `cannot use the temporary folder ${folder}: ${code ?? message}`, {
+    cause,
+    fix: code === 'EMFILE' || code === 'ENFILE' ? diskFix(code) : SCRATCH_FIX,
+  })
+}
+
+const SCRATCH_FIX = 'Set TMPDIR to a folder that exists, may be written to and has enough free space.'

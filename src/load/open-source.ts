@@ -6,6 +6,7 @@ import { diskError } from '../core/disk.ts'
 import { openDataFile } from '../core/duckdb/data-file.ts'
 import { ExportError } from '../core/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/manifest.ts'
+import { refuseSpecialEntries } from '../core/plain-entries.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
 import { checkSize } from '../read/check-size.ts'
 import { checkFile } from './check-file.ts'
@@ -97,6 +98,7 @@ function parseAddress(where: string): URL {
 const folderOf = (manifest: string) => manifest.replace(/[\\/]?[^\\/]*$/, '') || '.'
 
 async function readLocal(path: string): Promise<string> {
+  await refuseSpecialEntries(folderOf(path), 'VERIFY_FAILED')
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {

@@ -5,6 +5,7 @@ import { type DataFile, openDataFile } from '../core/duckdb/data-file.ts'
 import { isoTimeSql, parquetSource, sourceSql, textColumns, unescapedSql } from '../core/duckdb/source-sql.ts'
 import { ExportError, NO_PERMISSION } from '../core/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/manifest.ts'
+import { refuseSpecialEntries } from '../core/plain-entries.ts'
 import { named } from '../core/sql.ts'
 import { type Column, type TableName, tableNamed } from '../core/table/index.ts'
 import { checkSize } from './check-size.ts'
@@ -38,6 +39,7 @@ export type OpenedExport = {
  * VERIFY_FAILED where its manifest is damaged.
  */
 export async function openExport(folder: string): Promise<OpenedExport> {
+  await refuseSpecialEntries(folder, 'VERIFY_FAILED')
   const before = await readTextIfAny(join(folder, MANIFEST_FILE))
   const manifest = await requireManifest(folder)
   const rows = await openRows(folder)
@@ -119,6 +121,7 @@ export async function requireManifest(folder: string): Promise<Manifest> {
 
 /** The same; undefined where there is none. */
 export async function manifestIn(folder: string): Promise<Manifest | undefined> {
+  await refuseSpecialEntries(folder, 'VERIFY_FAILED')
   if ((await readTextIfAny(join(folder, MANIFEST_FILE))) === undefined) return undefined
   const findings = openFindings()
   const manifest = await readManifest(folder, findings)

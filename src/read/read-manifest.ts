@@ -5,6 +5,7 @@ import { diskFix, NO_PERMISSION } from '../core/errors.ts'
 import { parseJson } from '../core/json-text.ts'
 import { MANIFEST_FILE, type Manifest } from '../core/manifest.ts'
 import { manifestProblems } from '../core/manifest-schema.ts'
+import { findSpecialEntry } from '../core/plain-entries.ts'
 import { type Findings, shown } from './findings.ts'
 
 /**
@@ -12,6 +13,8 @@ import { type Findings, shown } from './findings.ts'
  * be read: that is no damage.
  */
 export async function readManifest(folder: string, findings: Findings): Promise<Manifest | undefined> {
+  const special = await findSpecialEntry(folder)
+  if (!findings.expect(special === undefined, () => `${special}, which no export contains`)) return
   const path = join(folder, MANIFEST_FILE)
   const content = await readFile(path, 'utf8').catch((thrown) => failureCode(path, thrown))
   if (!findings.expect(typeof content === 'string', () => `manifest.json: cannot be read (${content})`))

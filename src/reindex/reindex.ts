@@ -1,11 +1,11 @@
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openService, type RequestCounts, type ServiceAccess } from '../client/open-service.ts'
-import { diskError, publishFile } from '../core/disk.ts'
+import { diskError, PRIVATE_MODE, publishFile } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import { type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
+import { createTemporary } from '../core/temporary-file.ts'
 import { type OpenedExport, openExport } from '../read/open-export.ts'
 import { type AskedCounts, askTokens } from './ask-tokens.ts'
 import { openMemory, readMemory, writeLine } from './memory.ts'
@@ -144,9 +144,8 @@ async function load({ output, place, options }: Reindexing): Promise<{ sql: Toke
 
 /** Leaves one whole line a token: repeats, damage and a last line that was cut go. */
 async function rewriteMemory(sql: TokenSql, { path, chain }: { path: string; chain: string }): Promise<void> {
-  const temporary = `${path}.${process.pid}.part`
   try {
-    const handle = await open(temporary, 'w', 0o600)
+    const { path: temporary, handle } = await createTemporary(path, PRIVATE_MODE)
     try {
       for await (const batch of askedBefore(sql))
         await handle.appendFile(batch.map((asked) => writeLine(asked, chain)).join(''))

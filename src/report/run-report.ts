@@ -1,4 +1,3 @@
-import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { countBlocks } from '../core/block-ranges.ts'
 import { makeFolder, writeAtomically } from '../core/disk.ts'
@@ -6,6 +5,7 @@ import { type ExportError, FAILURES, type FailureCode } from '../core/errors.ts'
 import { type Figures, lackOf } from '../core/figures.ts'
 import { RUNS_FOLDER } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
+import { refuseSpecial } from '../core/plain-entries.ts'
 import { nameOfOutput } from '../store/place.ts'
 import { putBeside } from '../store/put-beside.ts'
 
@@ -31,17 +31,11 @@ export async function keepRunReport(report: RunReport, onNotice?: (message: stri
 
 async function writeRunReport(report: RunReport): Promise<void> {
   const folder = join(report.job.output, RUNS_FOLDER)
+  await refuseSpecial(folder)
   await makeFolder(folder)
   const file = `${report.id}.json`
   await writeAtomically(join(folder, file), `${JSON.stringify(summarize(report), null, 2)}\n`)
   await putBeside(report.job, `${RUNS_FOLDER}/${file}`)
-  await sweepUnfinished(folder)
-}
-
-/** Reports that a killed run had begun to write. */
-async function sweepUnfinished(folder: string): Promise<void> {
-  const left = (await readdir(folder)).filter((name) => /^\.[\w-]+\.json\.part$/.test(name))
-  for (const name of left) await rm(join(folder, name), { force: true })
 }
 
 /** How one job of a run ended. */

@@ -12,18 +12,19 @@ import {
 } from '../assemble/earlier-export.ts'
 import { areFilesInPlace, type Sizes } from '../assemble/find-export.ts'
 import type { Requester } from '../client/request.ts'
-import { readTextIfAny, writeAtomically } from '../core/disk.ts'
+import { PRIVATE_MODE, readTextIfAny, writeAtomically } from '../core/disk.ts'
 import { type ExportError, toExportError } from '../core/errors.ts'
 import { endFigures, type Figures, noteWholeExport } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import { REJECTS_FILE } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
+import { refuseSpecialEntries } from '../core/plain-entries.ts'
 import { GENERATOR } from '../core/version.ts'
 import { crawlJob } from '../crawl/crawl.ts'
 import { removeSpool, type Spool } from '../spool/spool.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
-import { readManifestIfAny } from '../write/publish.ts'
+import { readManifestIfAny, requireSafeManifest } from '../write/publish.ts'
 import { forgetChanges, recallChanges } from '../write/publish-changes.ts'
 import { type Begun, beginRun } from './begin-run.ts'
 import { privateFolder } from './private-folder.ts'
@@ -56,6 +57,7 @@ export async function exportJob(run: JobRun): Promise<JobResult> {
 async function exportOrFail(run: JobRun): Promise<JobResult> {
   const { job } = run
   try {
+    await refuseSpecialEntries(job.output, 'OUTPUT_FAILED')
     const release = await lockOutput(privateFolder(job))
     try {
       return { job, state: await exportLeased(run), error: undefined }
@@ -84,6 +86,7 @@ async function exportLocked(run: StoreRun): Promise<JobResult['state']> {
   const folder = privateFolder(job)
   if ((run.rereadBlocks ?? 0) > 0 && job.endBlock !== undefined)
     run.onNotice(`${job.name}: blocks are read again only in jobs without endBlock; --fresh reads all`)
+  if (!fresh) await requireSafeManifest(job.output)
   if (fresh) await forget(store, folder)
   else if (await isDone(job, store)) {
     await removeSpool(folder)
@@ -181,7 +184,7 @@ const DONE_FILE = 'done.json'
 /** Notes that this very job is exported, all of it; the pages are needed no more. */
 export async function markDone(job: Job): Promise<void> {
   const folder = privateFolder(job)
-  await writeAtomically(join(folder, DONE_FILE), `${JSON.stringify({ job: jobKey(job) })}\n`)
+  await writeAtomically(join(folder, DONE_FILE), `${JSON.stringify({ job: jobKey(job) })}\n`, PRIVATE_MODE)
   await removeSpool(folder)
 }
 

@@ -2,9 +2,10 @@ import type { Sizes } from '../assemble/find-export.ts'
 import { BLOCKS } from '../core/listings.ts'
 import type { Manifest } from '../core/manifest.ts'
 import { type BlockRange, type Job, NO_END, type Wallet } from '../core/model.ts'
+import { refuseSpecialEntries } from '../core/plain-entries.ts'
 import { inspectSpool } from '../spool/inspect.ts'
 import { lookAtStore } from '../store/look.ts'
-import { readManifestIfAny } from '../write/publish.ts'
+import { readManifestIfAny, requireSafeManifest } from '../write/publish.ts'
 import { isDone } from './export-job.ts'
 import { privateFolder, spoolIdentity } from './private-folder.ts'
 
@@ -29,6 +30,8 @@ export type JobState = {
 /** What a job's output holds and what a run would still ask; changes nothing. Throws OUTPUT_CHANGED. */
 export async function inspectJob(job: Job): Promise<JobState> {
   const store = await lookAtStore(job)
+  await refuseSpecialEntries(job.output, 'VERIFY_FAILED')
+  await requireSafeManifest(job.output)
   const manifest = await readManifestIfAny(job.output)
   const spool = await inspectSpool(privateFolder(job), spoolIdentity(job))
   const done = !spool.begun && (await isDone(job, store))

@@ -68,7 +68,7 @@ export async function inspectOutput(place: Pick<Job, 'output' | 'store'>): Promi
   const { output } = place
   const store = await lookAtStore(place)
   const manifest = await manifestIn(output)
-  const spool = await inspectAnySpool(join(output, PRIVATE_FOLDER))
+  const spool = await inspectAnySpool(join(output, PRIVATE_FOLDER)).catch(unlessDenied)
   if (manifest === undefined && spool === undefined)
     throw new ExportError('USAGE', `${output} holds no export`, {
       fix: 'Name the output folder of a run, such as output/mine, or its job file.',
@@ -80,6 +80,12 @@ export async function inspectOutput(place: Pick<Job, 'output' | 'store'>): Promi
   const state = isUnfinished ? 'unfinished' : written
   const status = await describe({ output, state, pages, items, manifest, filesInPlace })
   return { ...status, output: nameOfOutput(place) }
+}
+
+/** Checkpoints are for their owner alone; what is published can be described without them. */
+function unlessDenied(thrown: unknown): undefined {
+  const { cause } = thrown as ExportError
+  if ((cause as NodeJS.ErrnoException | undefined)?.code !== 'EACCES') throw thrown
 }
 
 /** Whether every file that the manifest lists is there; null without one. */

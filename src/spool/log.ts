@@ -1,6 +1,8 @@
+import { constants } from 'node:fs'
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import { diskError } from '../core/disk.ts'
+import { diskError, PRIVATE_MODE, requireRegular } from '../core/disk.ts'
+import { createTemporary } from '../core/temporary-file.ts'
 
 /**
  * An append-only file of frames, each a line of JSON (the head) and a body. A frame counts when both checksums hold;
@@ -32,11 +34,17 @@ export type Recovered = {
 
 const SYNC_EVERY_MS = 1_000
 
+/** Neither follows a symbolic link nor waits for the other end of a pipe. */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+const APPEND =
+  constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
 /** Opens the log at `path`, made if missing, and tells every frame that is in it. Throws OUTPUT_FAILED. */
 export async function openFrameLog(path: string, recovered: Recovered): Promise<FrameLog> {
   try {
-    const file = await open(path, 'a+')
+    const file = await open(path, APPEND, PRIVATE_MODE)
     try {
+      await requireRegular(file, path)
       return frameLogOn(path, file, await recover(path, file, recovered))
     } catch (cause) {
       await file.close()
@@ -58,12 +66,13 @@ async function recover(path: string, file: FileHandle, recovered: Recovered): Pr
 export async function scanFrameLog(path: string, onFrame: Recovered['onFrame']): Promise<void> {
   let file: FileHandle
   try {
-    file = await open(path, 'r')
+    file = await open(path, READ)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return
     throw diskError(`cannot read the checkpoint ${path}`, cause)
   }
   try {
+    await requireRegular(file, path)
     await recoverFrames(file, (await file.stat()).size, onFrame)
   } finally {
     await file.close()
@@ -182,10 +191,10 @@ async function cutOff(
   const torn = !tail.includes('\nWLF1 ')
   const kept = torn ? undefined : `${path}.damaged`
   if (kept !== undefined) {
-    const aside = await open(`${kept}.part`, 'w')
-    await aside.writeFile(tail)
-    await aside.close()
-    await rename(`${kept}.part`, kept)
+    const { path: temporary, handle } = await createTemporary(kept, PRIVATE_MODE)
+    await handle.writeFile(tail)
+    await handle.close()
+    await rename(temporary, kept)
   }
   await file.truncate(end)
   onDamage({ bytes: size - end, kept })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { makeFolder } from '../core/disk.ts'
 import { BLOCKS, type Listings } from '../core/listings.ts'
 import type { BlockRange } from '../core/model.ts'
+import { sweepTemporaries } from '../core/temporary-file.ts'
 import { type BlockSpool, blockSpoolOn } from './blocks.ts'
 import { countedFrames, type Frame, openBlocks, type ReadAgain, readAgainOf } from './listing.ts'
 import { type FrameLog, type FramePlace, openFrameLog, type WholePlace } from './log.ts'
@@ -174,7 +175,8 @@ async function beginSession(log: FrameLog, state: SpoolState, beginning: Beginni
 
 /** Forgets the spool in `folder`. */
 export async function removeSpool(folder: string): Promise<void> {
-  for (const name of [`${SPOOL_FILE}.damaged.part`, SPOOL_FILE]) await rm(join(folder, name), { force: true })
+  await sweepTemporaries(folder)
+  await rm(join(folder, SPOOL_FILE), { force: true })
 }
 
 /** The name of the file with the pages. */

@@ -1,6 +1,6 @@
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolder, writeAtomically } from '../core/disk.ts'
+import { makePrivateFolder, PRIVATE_MODE, writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import {
@@ -182,15 +182,15 @@ type Copying = { bucket: Bucket; folder: string; sizes: ReadonlyMap<string, numb
 
 /** Makes the folder's manifest and rejects those of the store; resolves with the manifest's version, if there is one. */
 export async function copyManifest({ bucket, folder, sizes }: Copying): Promise<string | undefined> {
-  await makeFolder(join(folder, PRIVATE_FOLDER))
-  const copy = async (path: string, to: string) => {
+  await makePrivateFolder(join(folder, PRIVATE_FOLDER))
+  const copy = async (path: string, to: string, mode?: number) => {
     const found = sizes.has(path) ? await bucket.readText(path) : undefined
     if (found === undefined) await rm(to, { force: true })
-    else await writeAtomically(to, found.text)
+    else await writeAtomically(to, found.text, mode)
     return found?.version
   }
   await copy(REJECTS_FILE, join(folder, REJECTS_FILE))
-  await copy(SET_ASIDE, setAside(folder))
+  await copy(SET_ASIDE, setAside(folder), PRIVATE_MODE)
   return copy(MANIFEST_FILE, join(folder, MANIFEST_FILE))
 }
 

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { makeFolderOf } from '../core/disk.ts'
+import { isPlainPath, resolveInside } from '../core/export-path.ts'
 import { openHashStream } from '../core/hash-stream.ts'
 import type { BucketPlace } from '../core/model.ts'
 import { connectBucket, type OpenedBucket, TRIES } from './bucket-client.ts'
@@ -27,9 +28,12 @@ export type Bucket = {
   putFile(path: string, from: string): Promise<void>
   /** Gives an object a second name, within the store. */
   copy(from: string, to: string): Promise<void>
-  /** Writes an object to a file; resolves with its SHA-256, or with undefined where there is none. */
-  fetch(path: string, to: string): Promise<string | undefined>
-  /** Bytes by path of the objects whose paths begin so. */
+  /**
+   * Writes an object to the file of the same path below a folder; resolves with its SHA-256, or with undefined where there is none.
+   * Throws VERIFY_FAILED for a path that could lead out of the folder.
+   */
+  fetch(path: string, folder: string): Promise<string | undefined>
+  /** Bytes by path of the objects whose paths begin so. Objects whose paths could lead out of a folder are left out. */
   sizes(start: string): Promise<Map<string, number>>
   remove(paths: readonly string[]): Promise<void>
   /** Gives up uploads in parts that were begun and never ended, of these paths only: others may be under way. */
@@ -56,7 +60,7 @@ export async function openBucket(place: BucketPlace): Promise<Bucket> {
     putText: (path, text, condition) => putText(bucket, { path, text, condition }),
     putFile: (path, from) => putFile(bucket, path, from),
     copy: (from, to) => copyObject(bucket, from, to),
-    fetch: (path, to) => fetchObject(bucket, path, to),
+    fetch: async (path, folder) => fetchObject(bucket, path, resolveInside(folder, path)),
     sizes: (start) => listSizes(bucket, start),
     remove: (paths) => removeObjects(bucket, paths),
     abortUploads: (isAbandoned) => abortUploads(bucket, isAbandoned),
@@ -182,7 +186,10 @@ async function listSizes(
     do {
       const asked = { Bucket: place.bucket, Prefix: keyOf(start), ContinuationToken: token }
       const page = await client.send(new s3.ListObjectsV2Command(asked))
-      for (const { Key, Size } of page.Contents ?? []) sizes.set((Key ?? '').slice(skipped), Size ?? 0)
+      for (const { Key = '', Size = 0 } of page.Contents ?? []) {
+        const path = Key.slice(skipped)
+        if (isPlainPath(path)) sizes.set(path, Size)
+      }
       token = page.NextContinuationToken
     } while (token !== undefined)
     return sizes

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { writeAtomically } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
+import { isRunReportPath } from '../core/export-path.ts'
 import { parseJson } from '../core/json-text.ts'
 import { MANIFEST_FILE, type ManifestFile, REJECTS_FILE, RUNS_FOLDER } from '../core/manifest.ts'
 import { isManifest } from '../core/manifest-schema.ts'
@@ -42,9 +43,9 @@ async function fetchOnce(bucket: Bucket, folder: string, tables: readonly TableN
   await writeAtomically(join(folder, MANIFEST_FILE), found.text)
   try {
     await fetchFiles(bucket, filesOf(found.text, tables), folder)
-    await bucket.fetch(REJECTS_FILE, join(folder, REJECTS_FILE))
+    await bucket.fetch(REJECTS_FILE, folder)
     for (const path of (await bucket.sizes(`${RUNS_FOLDER}/`)).keys())
-      await bucket.fetch(path, join(folder, path))
+      if (isRunReportPath(path)) await bucket.fetch(path, folder)
     return undefined
   } catch (fault) {
     return { version: found.version, fault }

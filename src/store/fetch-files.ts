@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { ExportError } from '../core/errors.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import type { ManifestFile } from '../core/manifest.ts'
@@ -17,7 +16,7 @@ export async function fetchFiles(
   await Promise.all(
     files.map(({ path, sha256 }) =>
       limit(async () => {
-        const found = await bucket.fetch(path, join(folder, path))
+        const found = await bucket.fetch(path, folder)
         if (found === sha256) return
         const what =
           found === undefined ? 'it is not there' : `expected the SHA-256 ${sha256}, found ${found}`

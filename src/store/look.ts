@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { RUNS_FOLDER } from '../core/manifest.ts'
+import { isRunReportPath, resolveInside } from '../core/export-path.ts'
 import type { Job } from '../core/model.ts'
 import { openBucket } from './bucket.ts'
 import { copyManifest } from './bucket-store.ts'
@@ -20,8 +19,9 @@ export async function lookAtStore({
     const sizes = await bucket.sizes('')
     await copyManifest({ bucket, folder: output, sizes })
     for (const path of sizes.keys()) {
-      const isHere = await stat(join(output, path)).catch(() => undefined)
-      if (path.startsWith(`${RUNS_FOLDER}/`) && !isHere) await bucket.fetch(path, join(output, path))
+      if (!isRunReportPath(path)) continue
+      const isHere = await stat(resolveInside(output, path)).catch(() => undefined)
+      if (!isHere) await bucket.fetch(path, output)
     }
     return { size: async (path) => sizes.get(path) }
   } finally {

@@ -3,6 +3,7 @@ import { copyFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join, relative, sep } from 'node:path'
 import { diskError, makeFolder, publishFile, readTextIfAny } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
+import { resolveInside } from '../core/export-path.ts'
 import type { BucketPlace, Job } from '../core/model.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
 import { openBucket } from './bucket.ts'
@@ -39,7 +40,7 @@ export async function openObjects(
 const UNFINISHED = 'unfinished'
 
 function folderObjects(folder: string): Objects {
-  const at = (path: string) => join(folder, path)
+  const at = (path: string) => resolveInside(folder, path)
   /** Several processes may write the same object at once: each under a name of its own. */
   const put = async (path: string, write: (beside: string) => Promise<void>) => {
     const beside = join(folder, UNFINISHED, `${randomBytes(6).toString('hex')}-${basename(path)}`)
@@ -80,8 +81,7 @@ async function bucketObjects(place: BucketPlace): Promise<Objects> {
   const copies = await makeScratch('objects')
   const fetched = new Map<string, Promise<string>>()
   const fetch = async (path: string) => {
-    const to = join(copies, path)
-    if ((await bucket.fetch(path, to)) !== undefined) return to
+    if ((await bucket.fetch(path, copies)) !== undefined) return resolveInside(copies, path)
     throw new ExportError('OUTPUT_FAILED', `${bucket.name}/${path}: it is not there`)
   }
   const paths = async (start: string) => [...(await bucket.sizes(start)).keys()]

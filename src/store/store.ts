@@ -1,7 +1,18 @@
-import { copyFile, link, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
-import { dirname, join, relative, sep } from 'node:path'
-import { makeFolder, publishFile, syncFolder, temporaryOf, writeAtomically } from '../core/disk.ts'
+import { constants } from 'node:fs'
+import { chmod, copyFile, link, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { basename, dirname, join, relative, sep } from 'node:path'
+import {
+  makeFolder,
+  makePrivateFolder,
+  PRIVATE_MODE,
+  publishFile,
+  syncFolder,
+  writeAtomically,
+} from '../core/disk.ts'
+import { resolveInside } from '../core/export-path.ts'
+import { requireLock } from '../core/lock/lock.ts'
 import { MANIFEST_FILE, type ManifestFile, PRIVATE_FOLDER } from '../core/manifest.ts'
+import { isTemporary, sweepTemporaries, temporaryBeside } from '../core/temporary-file.ts'
 
 /**
  * Where an export is published: what readers see of it. Paths are relative to it, with forward slashes. Everything throws
@@ -22,7 +33,7 @@ export type Store = {
   remove(path: string): Promise<void>
   /** Paths of the files below a folder. */
   pathsBelow(folder: string): Promise<readonly string[]>
-  /** Removes partitions of a table that have no files any more. */
+  /** Removes partitions of a table that have no files any more, and temporary files of killed processes. */
   removeEmptyPartitions(table: string): Promise<void>
   /** Makes the manifest visible: from now on what it lists is the export. */
   putManifest(text: string): Promise<void>
@@ -51,51 +62,80 @@ export const setAside = (folder: string): string => join(folder, SET_ASIDE)
 
 /** A folder: readers see it as it is. */
 export function folderStore(folder: string): Store {
-  const at = (path: string) => join(folder, path)
+  const at = (path: string) => resolveInside(folder, path)
+  /** A process that was suspended may wake up in an output that another one has taken over. */
+  const requireOurs = () => requireLock(join(folder, PRIVATE_FOLDER))
   return {
     name: folder,
     folder,
     size: async (path) => (await stat(at(path)).catch(() => undefined))?.size,
     bring: async () => {},
     putFiles: async (files) => {
+      await requireOurs()
       for (const { staged, kept, path } of files)
-        await publishFile(staged ?? (await secondName(at(kept), temporaryOf(at(path)))), at(path))
+        await publishFile(staged ?? (await secondName(at(kept), at(path))), at(path))
     },
     putText: async (path, text) => {
+      await requireOurs()
       await makeFolder(folder)
       await writeAtomically(at(path), text)
     },
     remove: async (path) => {
-      for (const left of [temporaryOf(at(path)), at(path)]) await rm(left, { force: true })
+      await requireOurs()
+      await rm(at(path), { force: true })
     },
     pathsBelow: (below) => pathsBelow(folder, below),
     removeEmptyPartitions: async (table) => {
+      const left = (await pathsBelow(folder, table)).filter((path) => isTemporary(basename(path)))
+      for (const below of new Set(left.map((path) => dirname(path))))
+        await sweepTemporaries(join(folder, below))
       for (const name of await readdir(at(table)).catch(() => []))
         if (OUR_PARTITION.test(name)) await rmdir(join(at(table), name)).catch(() => undefined)
     },
-    putManifest: (text) => writeAtomically(at(MANIFEST_FILE), text),
-    removeManifest: async () => {
-      await makeFolder(folder)
-      await rm(at(MANIFEST_FILE), { force: true })
-      await syncFolder(folder)
-    },
-    setManifestAside: async () => {
-      await makeFolder(at(PRIVATE_FOLDER))
-      await rename(at(MANIFEST_FILE), setAside(folder))
-      await syncFolder(at(PRIVATE_FOLDER))
-      await syncFolder(folder)
-    },
-    forgetManifestSetAside: () => rm(setAside(folder), { force: true }),
+    ...folderManifest(folder, requireOurs),
     close: async () => {},
   }
 }
 
-/** Makes a file appear under a second name; where the file system has no links, it is copied. Resolves with the name. */
+type ManifestStore = Pick<
+  Store,
+  'putManifest' | 'removeManifest' | 'setManifestAside' | 'forgetManifestSetAside'
+>
+
+function folderManifest(folder: string, requireOurs: () => Promise<void>): ManifestStore {
+  const path = join(folder, MANIFEST_FILE)
+  return {
+    putManifest: async (text) => {
+      await requireOurs()
+      await writeAtomically(path, text)
+    },
+    removeManifest: async () => {
+      await requireOurs()
+      await makeFolder(folder)
+      await rm(path, { force: true })
+      await syncFolder(folder)
+    },
+    setManifestAside: async () => {
+      await requireOurs()
+      await makePrivateFolder(join(folder, PRIVATE_FOLDER))
+      await rename(path, setAside(folder))
+      await chmod(setAside(folder), PRIVATE_MODE).catch(() => undefined)
+      await syncFolder(join(folder, PRIVATE_FOLDER))
+      await syncFolder(folder)
+    },
+    forgetManifestSetAside: () => rm(setAside(folder), { force: true }),
+  }
+}
+
+/**
+ * Makes a file appear under a second name, a temporary one beside its later name; where the file system has no hard links, it is
+ * copied. Resolves with the name.
+ */
 async function secondName(from: string, to: string): Promise<string> {
   await makeFolder(dirname(to))
-  await rm(to, { force: true })
-  await link(from, to).catch(() => copyFile(from, to))
-  return to
+  const name = await temporaryBeside(to)
+  await link(from, name).catch(() => copyFile(from, name, constants.COPYFILE_EXCL))
+  return name
 }
 
 const OUR_PARTITION = /^(?:day|month|blocks)=[0-9-]+$/

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { diskError, makeFolder, publishFile, readTextIfAny } from '../core/disk.ts'
+import { diskError, makePrivateFolder, PRIVATE_MODE, readTextIfAny, writeAtomically } from '../core/disk.ts'
 import type { Watching } from './plan-webhooks.ts'
 
 /** What a watch remembers from one start to the next. */
@@ -35,19 +34,12 @@ export async function readWatchState(path: string): Promise<WatchState | undefin
 
 /** Replaces what is remembered, atomically; the file is its owner's alone. Throws OUTPUT_FAILED. */
 export async function writeWatchState(path: string, state: WatchState): Promise<void> {
-  const temporary = `${path}.${process.pid}.part`
   try {
-    await makeFolder(dirname(path))
-    const handle = await open(temporary, 'w', 0o600)
-    try {
-      await handle.writeFile(`${JSON.stringify(state)}\n`)
-    } finally {
-      await handle.close()
-    }
-    await publishFile(temporary, path)
+    await makePrivateFolder(dirname(path))
   } catch (cause) {
     throw diskError(`cannot write ${path}`, cause)
   }
+  await writeAtomically(path, `${JSON.stringify(state)}\n`, PRIVATE_MODE)
 }
 
 function isWatching(value: unknown): value is Watching {

@@ -31,7 +31,7 @@ export function openPlainFile(
   let [file, bytes]: [FileHandle | undefined, number] = [undefined, 0]
   return {
     write: async (chunk) => {
-      file ??= await open(path, 'w')
+      file ??= await open(path, 'wx')
       const written = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
       const writing = file.writeFile(written)
       onBytes(written)
@@ -39,7 +39,7 @@ export function openPlainFile(
       bytes += written.length
     },
     finish: async () => {
-      file ??= await open(path, 'w')
+      file ??= await open(path, 'wx')
       await file.close()
       return { bytes }
     },
@@ -51,7 +51,7 @@ export function openPlainFile(
 
 function openPacked(path: string): HashedFile {
   const packer = createGzip({ level: 6 })
-  const file = createWriteStream(path)
+  const file = createWriteStream(path, { flags: 'wx' })
   const { stream, sha256 } = openHashStream()
   const done = pipeline(packer, stream, file)
   let fault: unknown

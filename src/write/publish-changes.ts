@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readTextIfAny, syncFolder, writeAtomically } from '../core/disk.ts'
+import { PRIVATE_MODE, readTextIfAny, syncFolder, writeAtomically } from '../core/disk.ts'
 import type { Changes } from '../core/figures.ts'
 import { CHANGES_FOLDER, MANIFEST_FILE, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
@@ -29,7 +29,8 @@ export async function publishChanges(staged: string, { store, run, changes }: Pu
   const number = superseded?.number ?? Math.max(noted?.number ?? 0, await lastNumber(store)) + 1
   const listed: Listed = { ...changes, file: listPath(number, changes.range) }
   const note: Note = { run, manifest, number, changes: listed }
-  await writeAtomically(join(store.folder, PRIVATE_FOLDER, NOTE_FILE), `${JSON.stringify(note)}\n`)
+  const notes = join(store.folder, PRIVATE_FOLDER, NOTE_FILE)
+  await writeAtomically(notes, `${JSON.stringify(note)}\n`, PRIVATE_MODE)
   await store.putFiles([{ path: listed.file, staged }])
   const stale = superseded?.changes.file ?? listed.file
   if (stale !== listed.file) await store.remove(stale)

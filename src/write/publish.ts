@@ -1,10 +1,12 @@
 import { readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskError, readTextIfAny } from '../core/disk.ts'
+import { ExportError } from '../core/errors.ts'
 import { parseJson } from '../core/json-text.ts'
 import { MANIFEST_FILE, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
-import { isManifest } from '../core/manifest-schema.ts'
+import { isManifest, isPathProblem, manifestProblems } from '../core/manifest-schema.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
+import { sweepTemporaries } from '../core/temporary-file.ts'
 import { type Finished, type Store, setAside } from '../store/store.ts'
 import type { Part } from './assemble-table.ts'
 
@@ -69,6 +71,22 @@ export function readManifestIfAny(folder: string): Promise<Manifest | undefined>
   return readManifestAt(join(folder, MANIFEST_FILE))
 }
 
+/** Throws VERIFY_FAILED where a path in a manifest could lead out of the output, which is no damage that a run repairs. */
+export async function requireSafeManifest(folder: string): Promise<void> {
+  for (const path of [join(folder, MANIFEST_FILE), setAside(folder)]) {
+    const [problem] = manifestProblems(parseJson((await readTextIfAny(path)) ?? '')).filter(isPathProblem)
+    if (problem === undefined) continue
+    const found = JSON.stringify(problem.found)?.slice(0, 120)
+    throw new ExportError(
+      'VERIFY_FAILED',
+      `${path}: ${problem.path}: expected ${problem.expected}, found ${found}`,
+      {
+        fix: 'Find out who has changed this manifest. A run with --fresh ignores it and exports again.',
+      },
+    )
+  }
+}
+
 async function readManifestAt(path: string): Promise<Manifest | undefined> {
   const text = await readTextIfAny(path)
   if (text === undefined) return undefined
@@ -78,15 +96,16 @@ async function readManifestAt(path: string): Promise<Manifest | undefined> {
 
 /** Removes unfinished raw files, and those of listings that the export does not keep; the folder with its last file. */
 async function removeStrayRaw(folder: string, kept: ReadonlySet<string> | undefined): Promise<void> {
+  await sweepTemporaries(folder)
   for (const name of await readdir(folder).catch(() => [])) {
-    const [, listing, unfinished] = RAW_NAME.exec(name) ?? []
-    if (listing === undefined || (unfinished === undefined && kept?.has(listing) !== false)) continue
+    const [, listing] = RAW_NAME.exec(name) ?? []
+    if (listing === undefined || kept?.has(listing) !== false) continue
     await rm(join(folder, name), { force: true })
   }
   if (kept?.size === 0) await rmdir(folder).catch(() => undefined)
 }
 
-const RAW_NAME = /^(0x[\da-f]+|blocks)\.ndjson\.gz(\.part)?$/
+const RAW_NAME = /^(0x[\da-f]+|blocks)\.ndjson\.gz$/
 
 /** Removes unlisted parts, only names of our own shape, so that nothing else goes; tells how many there were. */
 export async function removeStrays(store: Store, listed: ReadonlySet<string>): Promise<number> {

@@ -5,6 +5,7 @@ import { createGunzip } from 'node:zlib'
 import { diskError, makeFolder, publishFile } from '../core/disk.ts'
 import { keyOfItem } from '../core/item-key.ts'
 import { jsonText } from '../core/json-text.ts'
+import { temporaryBeside } from '../core/temporary-file.ts'
 import { type HashedFile, openHashedFile } from './part-file.ts'
 
 export type RawExport = {
@@ -23,16 +24,17 @@ export type RawExport = {
 export async function writeRaw({ folder, address, ...items }: RawExport): Promise<void> {
   const path = join(folder, 'raw', `${address}.ndjson.gz`)
   await makeFolder(join(folder, 'raw'))
-  const file = openHashedFile(`${path}.part`, { gzip: true })
+  const temporary = await temporaryBeside(path)
+  const file = openHashedFile(temporary, { gzip: true })
   try {
     await writeLines(file, path, items)
     await file.finish()
   } catch (thrown) {
     await file.abandon()
-    await rm(`${path}.part`, { force: true })
+    await rm(temporary, { force: true })
     throw thrown
   }
-  await publishFile(`${path}.part`, path)
+  await publishFile(temporary, path)
 }
 
 type Items = Omit<RawExport, 'folder' | 'address'>

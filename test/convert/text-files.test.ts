@@ -23,7 +23,7 @@ test('text of several files, far more than is written at once, and some longer t
     if (n % 9_000 === 0) add('c.csv', '金'.repeat(1_500_000))
     if (n % 3 === 0) await files.flush()
   }
-  expect(await readdir(folder)).toContain('a.csv.part')
+  expect((await readdir(folder)).every((name) => /^\.walletlake-[\da-f-]+\.part$/.test(name))).toBe(true)
   expect(await files.finish()).toEqual(['a.csv', 'c.csv', 'b.csv'].map((name) => join(folder, name)))
   for (const [name, text] of expected)
     expect((await readFile(join(folder, name), 'utf8')) === text, name).toBe(true)

@@ -41,7 +41,8 @@ test.for(['EACCES', 'EPERM', 'EROFS'])('%s is a matter of permissions', (code) =
 test.for([
   { code: 'EEXIST', fix: 'Check the path: a folder of it is not there, or is a file.' },
   { code: 'EISDIR', fix: 'Name a file: this is a folder.' },
-  { code: 'EMFILE', fix: FAILURES.OUTPUT_FAILED.fix },
+  { code: 'EMFILE', fix: 'Raise the limit of open files (ulimit -n 4096) and run again: it resumes.' },
+  { code: 'ELOOP', fix: 'Remove the symbolic link: a regular file or folder belongs there.' },
 ])('$code that nobody gave words to is told what to do', ({ code, fix }) => {
   expect(toExportError(Object.assign(new Error('no'), { code })).fix).toBe(fix)
 })

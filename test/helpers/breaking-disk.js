@@ -10,6 +10,7 @@
 //   {"how":"stall","at":7}                             this step never ends; a line on stderr says when it began
 //   {"how":"ENOSPC","at":7}                            from there on nothing can grow; `EROFS`: nothing can change;
 //                                                      any other code: this one step fails
+//   {"how":"ENOSYS","only":"link"}                    the disk has no hard links; `folder sync`: no fsync of folders
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { basename, dirname, join } from 'node:path'
@@ -53,7 +54,7 @@ function patch(owner, name, { style, step = name }) {
     if (plan.how === 'count') unseen(() => trace(step, this, args))
     else if (count === plan.at && plan.how !== 'kill-after') unseen(() => breakHere(step, this, args))
     if (plan.how === 'stall' && count === plan.at && style !== 'sync') return stall()
-    const code = failing(step, count)
+    const code = plan.only === undefined ? failing(step, count) : lacking(step, this)
     if (code !== undefined) return fail(code, { style, args, step })
     return watched(this, { original, step, style, args, last: count === plan.at })
   }
@@ -72,7 +73,8 @@ function unseen(work) {
 
 /** An opening for reading changes nothing; terminals and pipes are no disk. */
 function changes(step, [target, flags]) {
-  if (step === 'open') return /[wa+]/.test(String(flags ?? 'r'))
+  if (step === 'open')
+    return typeof flags === 'number' ? (flags & 3) !== 0 : /[wa+]/.test(String(flags ?? 'r'))
   return typeof target !== 'number' || target > 2
 }
 
@@ -98,6 +100,13 @@ function failing(step, count) {
   if (!/^E[A-Z]+$/.test(plan.how) || count < plan.at) return undefined
   if (plan.how === 'ENOSPC' || plan.how === 'EDQUOT') return GROWING.has(step) ? plan.how : undefined
   return plan.how === 'EROFS' || count === plan.at ? plan.how : undefined
+}
+
+/** The code of an operation that the file system does not have. */
+function lacking(step, self) {
+  if (plan.only === 'link') return step === 'link' ? plan.how : undefined
+  const isFolder = step === 'sync' && unseen(() => real.fstatSync(self.fd)).isDirectory()
+  return isFolder ? plan.how : undefined
 }
 
 function fail(code, { style, args, step }) {

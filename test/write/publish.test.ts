@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Manifest, ManifestFile } from '../../src/core/manifest.ts'
 import { folderStore } from '../../src/store/store.ts'
 import { publish, readManifestIfAny } from '../../src/write/publish.ts'
+import { leaveTemporary } from '../helpers/leave-temporary.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -71,14 +72,12 @@ test.for([
 
 test('parts that no manifest lists, left by a killed run, are removed', async () => {
   const folder = tempFolder()
-  for (const path of [
-    NAME(3),
-    'transactions/transactions-000000000000-000000000009-0000.parquet',
-    'raw/0xa.ndjson.gz.part',
-  ]) {
+  for (const path of [NAME(3), 'transactions/transactions-000000000000-000000000009-0000.parquet']) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), 'left')
   }
+  for (const path of ['raw/0xa.ndjson.gz', NAME(0), 'ledger/day=2023-11-14/x.csv', 'manifest.json'])
+    await leaveTemporary(join(folder, path))
   await publishTexts(folder, { [NAME(0)]: 'zero' })
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
@@ -112,7 +111,8 @@ test('partitions that a killed run has emptied go, folders of others stay', asyn
 test('an earlier manifest goes before the rejects that it counts', async () => {
   const folder = tempFolder()
   await publishTexts(folder, { [NAME(0)]: 'zero' }, ['{"a":1}', '{"b":2}'])
-  mkdirSync(join(folder, '.rejects.ndjson.part'))
+  rmSync(join(folder, 'rejects.ndjson'))
+  mkdirSync(join(folder, 'rejects.ndjson'))
   for (const more of [['{"a":1}', '{"b":2}', '{"c":3}'], []]) {
     const failing = publishTexts(folder, { [NAME(0)]: 'zero' }, more)
     await expect(failing).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })

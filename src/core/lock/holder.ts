@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFile, readlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 
@@ -9,12 +10,26 @@ export type Holder = {
   startedAt: string
   /** The kernel's start time of the process, to tell it from a later one of the same number; null where unknown. */
   ticks: string | null
+  /** What `nameMachine` gave; null where the system does not say it; absent in locks of earlier versions. */
+  machine?: string | null
 }
 
+/** This process as the holder of something. */
 export async function describeSelf(): Promise<Holder> {
   const startedAt = new Date().toISOString()
   const ticks = (await statusOf(process.pid))?.ticks ?? null
-  return { pid: process.pid, host: hostname(), startedAt, ticks }
+  return { pid: process.pid, host: hostname(), startedAt, ticks, machine: (await nameMachine()) ?? null }
+}
+
+let tagged: Promise<{ machine: string; pid: number; ticks: string | null }> | undefined
+
+/** This process in names of files: a short tag of its machine, its number, and its start by the kernel's clock. */
+export function tagSelf(): Promise<{ machine: string; pid: number; ticks: string | null }> {
+  tagged ??= describeSelf().then(({ pid, host, ticks, machine }) => {
+    const hash = createHash('sha256').update(`${host} ${machine}`).digest('hex')
+    return { machine: hash.slice(0, 8), pid, ticks }
+  })
+  return tagged
 }
 
 /**
@@ -33,13 +48,27 @@ export async function nameMachine(): Promise<string | undefined> {
 /** What a lock's text says of its holder; undefined where it is none. */
 export function parseHolder(content: string): Holder | undefined {
   try {
-    const { pid, host, startedAt, ticks } = JSON.parse(content) as Record<keyof Holder, unknown>
+    const { pid, host, startedAt, ticks, machine } = JSON.parse(content) as Record<keyof Holder, unknown>
     if (typeof pid !== 'number' || !Number.isInteger(pid) || pid <= 0 || pid >= 2 ** 31) return undefined
     if (typeof host !== 'string' || typeof startedAt !== 'string') return undefined
-    return { pid, host, startedAt, ticks: typeof ticks === 'string' ? ticks : null }
+    const holder = { pid, host, startedAt, ticks: typeof ticks === 'string' ? ticks : null }
+    return machine === undefined
+      ? holder
+      : { ...holder, machine: typeof machine === 'string' ? machine : null }
   } catch {
     return undefined
   }
+}
+
+/**
+ * Whether a holder is a process of this machine, so that the system says whether it lives. Containers share host names: the
+ * kernel's start and the PID namespace decide. Elsewhere than on Linux, which has neither, the host name does.
+ */
+export async function isOfThisMachine({ host, machine }: Holder): Promise<boolean> {
+  if (host !== hostname()) return false
+  if (machine === undefined) return true
+  if (machine === null && process.platform !== 'linux') return true
+  return machine !== null && machine === (await nameMachine())
 }
 
 /** A holder on another host cannot be asked, so it counts as alive; a zombie does not. */

@@ -1,11 +1,20 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { lockOutput } from '../../../src/core/lock/lock.ts'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { lockOutput, requireLock } from '../../../src/core/lock/lock.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 /** The process id of a process that has ended. */
@@ -148,4 +157,84 @@ test('folders above the output are made, and a file among them is the fault', as
   await release()
   writeFileSync(join(folder, 'file'), '')
   await expect(lockOutput(join(folder, 'file', 'out'))).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
+})
+
+/** Leaves a lock as a container does that has another host's processes, or the same host name, renewed so many seconds ago. */
+function leaveRenewed(folder: string, secondsAgo: number, holder: object = {}): void {
+  leaveLock(folder, { pid: process.pid, machine: 'another kernel pid:[1]', ...holder })
+  const at = Date.now() / 1000 - secondsAgo
+  utimesSync(join(folder, 'lock'), at, at)
+}
+
+test('a container of the same host name is refused while the other one renews its lock', async () => {
+  const folder = tempFolder()
+  // In this container no process of that number lives.
+  leaveRenewed(folder, 30, { pid: deadPid() })
+  await expect(lockOutput(folder)).rejects.toMatchObject({
+    code: 'OUTPUT_LOCKED',
+    message: expect.stringContaining(join(folder, 'lock')),
+    fix: expect.stringContaining('expires 60 seconds after'),
+  })
+})
+
+test.for([
+  { whose: 'a container of the same host name', secondsAgo: 61, holder: {} },
+  { whose: 'another host', secondsAgo: 61, holder: { host: 'elsewhere' } },
+  { whose: 'a container whose clock was ahead', secondsAgo: -3_600, holder: {} },
+  { whose: 'a container that cannot name its kernel', secondsAgo: 61, holder: { machine: null } },
+])('the lock of $whose is taken over once it has expired', async ({ secondsAgo, holder }) => {
+  const folder = tempFolder()
+  // The number is that of a living process, by chance.
+  leaveRenewed(folder, secondsAgo, holder)
+  const release = await lockOutput(folder)
+  expect(readdirSync(folder)).toEqual(['lock'])
+  await release()
+})
+
+test('a lock is renewed without a change of its content', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const folder = tempFolder()
+  const path = join(folder, 'lock')
+  const release = await lockOutput(folder)
+  const before = readFileSync(path, 'utf8')
+  utimesSync(path, 1, 1)
+  vi.advanceTimersByTime(20_000)
+  await vi.waitUntil(() => statSync(path).mtimeMs > 1_000)
+  expect(readFileSync(path, 'utf8')).toBe(before)
+  await release()
+})
+
+test('a process that lost its lock while it was suspended is told so', async () => {
+  const folder = tempFolder()
+  const release = await lockOutput(folder)
+  await requireLock(folder)
+  leaveLock(folder, { host: 'elsewhere' })
+  await expect(requireLock(folder)).rejects.toMatchObject({
+    code: 'OUTPUT_LOCKED',
+    message: expect.stringContaining(join(folder, 'lock')),
+  })
+  await release()
+  await requireLock(folder)
+})
+
+test.for(['lock', '.'])('a symbolic link in place of %s is not followed', async (name) => {
+  const above = tempFolder()
+  const folder = join(above, '.walletlake')
+  mkdirSync(join(above, 'canary'))
+  if (name === 'lock') mkdirSync(folder)
+  symlinkSync(join(above, 'canary'), join(folder, name === 'lock' ? 'lock' : ''))
+  await expect(lockOutput(folder)).rejects.toMatchObject({
+    code: 'OUTPUT_FAILED',
+    message: expect.stringContaining('is a symbolic link'),
+  })
+  expect(readdirSync(join(above, 'canary'))).toEqual([])
+})
+
+test('the folder of a lock, and the lock, are for their owner alone', async () => {
+  const folder = join(tempFolder(), 'private')
+  mkdirSync(folder, { mode: 0o755 })
+  const release = await lockOutput(folder)
+  expect([statSync(folder).mode & 0o777, statSync(join(folder, 'lock')).mode & 0o777]).toEqual([0o700, 0o600])
+  await release()
 })

@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runCommand } from '../../helpers/command.ts'
+import { breakingDisk } from '../../helpers/breaking-disk.ts'
+import { runCommand, startCommand } from '../../helpers/command.ts'
 import { CRASH_JOBS, type CrashJob } from '../../helpers/crash-jobs.ts'
 import { brokenDiskRun, calmRunOf, expectHonestManifest } from '../../helpers/crash-run.ts'
 import { createDice } from '../../helpers/dice.ts'
@@ -61,13 +62,41 @@ test.for(OBSTACLES)('a $kind where $path is to be fails as the output or goes', 
   expect(outputBytes(output)).toEqual(await calmBytes())
 })
 
-/** Starts the built program by way of a shell; what the shell does first holds for it. */
-async function runAfter(shell: string, { url, output, format = 'csv' }: Record<string, string>) {
+test.for([
+  { disk: 'SMB', plan: { how: 'EOPNOTSUPP', only: 'link' } },
+  { disk: 'exFAT', plan: { how: 'EPERM', only: 'link' } },
+  { disk: 'FUSE', plan: { how: 'ENOSYS', only: 'link' } },
+  { disk: 'CIFS', plan: { how: 'EINVAL', only: 'folder sync' } },
+  { disk: 'another FUSE', plan: { how: 'ENOTSUP', only: 'folder sync' } },
+] as const)('a disk like $disk, without $plan.only, holds an export like any other', async ({ plan }) => {
+  const { url } = await startLoopback(service)
   const folder = tempFolder()
-  const job = join(folder, 'job.json')
+  const output = join(folder, 'out')
+  const calm = join(folder, 'calm')
+  const start = (to: string, env = {}) => startCommand(['run', jobOf(to), '--base-url', url, '--quiet'], env)
+  expect(await start(calm).ended).toMatchObject({ exit: 0 })
+  const runs = [start(output, breakingDisk(plan)), start(output, breakingDisk(plan))]
+  const exits = (await Promise.all(runs.map(({ ended }) => ended))).map(({ exit }) => exit)
+  expect([
+    [0, 0],
+    [0, 8],
+    [8, 0],
+  ]).toContainEqual(exits)
+  expect(await start(output, breakingDisk(plan)).ended).toMatchObject({ exit: 0, stderr: '' })
+  expect(outputBytes(output)).toEqual(outputBytes(calm))
+})
+
+/** A small job in a file. */
+function jobOf(output: string, format = 'csv'): string {
+  const job = join(tempFolder(), 'job.json')
   const addresses = truthWallets.slice(0, 3)
   writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 421, addresses, output, format }))
-  return runCommand(['run', job, '--base-url', url ?? '', '--quiet'], {}, { shell })
+  return job
+}
+
+/** Starts the built program by way of a shell; what the shell does first holds for it. */
+async function runAfter(shell: string, { url, output, format = 'csv' }: Record<string, string>) {
+  return runCommand(['run', jobOf(output ?? '', format), '--base-url', url ?? '', '--quiet'], {}, { shell })
 }
 
 test.for(['csv', 'parquet'])(

@@ -1,0 +1,166 @@
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import type { Manifest } from '../../../src/core/manifest.ts'
+import { exportDemo } from '../../helpers/demo-export.ts'
+import { HOSTILE_PATHS } from '../../helpers/hostile-paths.ts'
+import { runInProcess } from '../../helpers/in-process.ts'
+import { startObjectStore } from '../../helpers/object-store.ts'
+import { makePipe } from '../../helpers/pipe.ts'
+import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
+import { treeOf } from '../../helpers/tree.ts'
+import { truthWallets } from '../../helpers/truth.ts'
+
+const good = join(suiteFolder(), 'good')
+const addresses = truthWallets.slice(0, 2)
+
+beforeAll(() => exportDemo(good, { addresses }))
+
+/** Every command that opens an export; `job` is a job file of the output. */
+const COMMANDS: Record<string, (output: string, job: string) => string[]> = {
+  status: (output) => ['status', output],
+  'status of a job': (_, job) => ['status', job],
+  verify: (output) => ['verify', output],
+  balances: (output) => ['balances', output],
+  query: (output) => ['query', output, 'select count(*) from ledger'],
+  load: (output) => ['load', output, '--to', `sqlite:${output}.db`],
+  report: (output) => ['report', output],
+  compact: (output) => ['compact', output],
+  audit: (output) => ['audit', output, '--base-url', 'http://127.0.0.1:9'],
+  convert: (output) => ['convert', output, '--to', 'generic', '--out', `${output}.csv`],
+  reindex: (output) => ['reindex', output, '--base-url', 'http://127.0.0.1:9', '--dry-run'],
+  run: (_, job) => ['run', job],
+  plan: (_, job) => ['plan', job],
+}
+
+/** A copy of the export beside a folder that no command may touch, and a job of it. */
+function copyOfExport() {
+  const folder = tempFolder()
+  const output = join(folder, 'output')
+  cpSync(good, output, { recursive: true })
+  mkdirSync(join(folder, 'canary'))
+  writeFileSync(join(folder, 'canary', 'file.csv'), 'a secret')
+  const job = join(folder, 'job.json')
+  const service = { baseUrl: 'http://127.0.0.1:9' }
+  writeFileSync(job, JSON.stringify({ chain: 43114, endBlock: 421, addresses, output, service }))
+  return { folder, output, job }
+}
+
+/** Has the manifest list a path instead of the ledger's file. */
+function list(output: string, path: string): void {
+  const manifest = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8')) as Manifest
+  const [file] = manifest.tables.ledger?.files ?? []
+  if (file !== undefined) file.path = path
+  writeFileSync(join(output, 'manifest.json'), JSON.stringify(manifest))
+}
+
+test.for(Object.keys(COMMANDS))(
+  '%s reads and writes nothing by paths that lead out of an export',
+  async (name) => {
+    for (const path of samplePaths(name)) {
+      const { folder, output, job } = copyOfExport()
+      list(output, path)
+      // A run writes its report, which names the failure.
+      const before = treeOf(folder)
+      const { exit, stdout, stderr } = await runInProcess(COMMANDS[name]?.(output, job) ?? [])
+      rmSync(join(output, 'runs'), { recursive: true, force: true })
+      expect([path, exit]).toEqual([path, 10])
+      expect(stdout + stderr).toContain('tables.ledger.files[0].path')
+      expect(stdout + stderr).not.toContain('a secret')
+      expect([path, treeOf(folder)]).toEqual([path, before.filter((one) => !one.startsWith('output/runs'))])
+    }
+  },
+)
+
+/** All paths for one command, and for each of the others its share of them: they have one schema. */
+function samplePaths(name: string): readonly string[] {
+  const turn = Object.keys(COMMANDS).indexOf(name)
+  return name === 'status' ? HOSTILE_PATHS : HOSTILE_PATHS.filter((_, at) => at % 6 === turn % 6)
+}
+
+/** Entries of an export, and what stands in their place: a pipe, or a link that leads to this. */
+const SPECIAL: readonly (readonly [entry: string, target: string | undefined])[] = [
+  ['manifest.json', undefined],
+  ['manifest.json', '../good.json'],
+  ['ledger', '../canary'],
+  ['runs', '../canary'],
+  ['.walletlake', '../canary'],
+  ['.walletlake/pages.log', undefined],
+  ['.walletlake/lock', '../canary/file.csv'],
+  ['rejects.ndjson', 'nothing'],
+]
+
+test.for(Object.keys(COMMANDS))('%s follows no link and waits for no pipe within an export', async (name) => {
+  const withoutReports = (lines: string[]) => lines.filter((line) => !line.startsWith('output/runs/'))
+  for (const [entry, target] of SPECIAL) {
+    const { folder, output, job } = copyOfExport()
+    cpSync(join(output, 'manifest.json'), join(folder, 'good.json'))
+    mkdirSync(join(output, '.walletlake'), { recursive: true })
+    rmSync(join(output, entry), { recursive: true, force: true })
+    if (target === undefined) makePipe(join(output, entry))
+    else symlinkSync(target, join(output, entry))
+    const before = treeOf(folder)
+    const { exit, stdout, stderr } = await runInProcess(COMMANDS[name]?.(output, job) ?? [])
+    expect([entry, exit]).toEqual([entry, name === 'run' ? 7 : 10])
+    expect(stdout + stderr).toContain(join(output, entry))
+    expect(withoutReports(treeOf(folder))).toEqual(withoutReports(before))
+  }
+})
+
+test('an output that is a symbolic link itself is one like any other', async () => {
+  const { folder, output } = copyOfExport()
+  renameSync(output, join(folder, 'elsewhere'))
+  symlinkSync('elsewhere', output)
+  expect((await runInProcess(['verify', output])).exit).toBe(0)
+})
+
+test('a run with --fresh replaces a manifest of hostile paths', async () => {
+  const { folder, output, job } = copyOfExport()
+  list(output, '../canary/file.csv')
+  const { exit } = await runInProcess(['run', job, '--fresh', '--base-url', 'demo'])
+  expect(exit).toBe(0)
+  expect((await runInProcess(['verify', output])).exit).toBe(0)
+  expect(readFileSync(join(folder, 'canary', 'file.csv'), 'utf8')).toBe('a secret')
+})
+
+test.for(['status', 'verify', 'query', 'convert'])(
+  '%s of a bucket writes nothing outside its copy',
+  async (name) => {
+    const { endpoint, objects } = await startObjectStore()
+    const folder = tempFolder()
+    for (const [path, text] of filesOf(good)) objects.set(`mine/${path}`, text)
+    for (const key of [
+      'runs/../../20240506T070809Z-abcdef.json',
+      'runs//etc/x.json',
+      'runs/..\\x.json',
+      '../x',
+    ])
+      objects.set(`mine/${key}`, Buffer.from('{}'))
+    const env = {
+      AWS_ENDPOINT_URL_S3: endpoint,
+      WALLETLAKE_STATE_DIR: join(folder, 'state'),
+      TMPDIR: join(folder, 'tmp'),
+    }
+    mkdirSync(env.TMPDIR)
+    const words = COMMANDS[name]?.('s3://lake/mine', '') ?? []
+    const out = words.map((word) => (word.endsWith('.csv') ? join(folder, 'out.csv') : word))
+    expect((await runInProcess(out, env)).exit).toBe(0)
+    const written = treeOf(folder).filter((path) => /abcdef|x\.json/.test(path))
+    expect(written).toEqual([])
+    const hostile = JSON.parse(String(objects.get('mine/manifest.json'))) as Manifest
+    for (const file of hostile.tables.ledger?.files ?? []) file.path = '../../canary.csv'
+    objects.set('mine/manifest.json', Buffer.from(JSON.stringify(hostile)))
+    objects.set('canary.csv', Buffer.from('planted'))
+    expect((await runInProcess(out, env)).exit).toBe(10)
+    expect(treeOf(folder).filter((path) => path.includes('canary'))).toEqual([])
+  },
+)
+
+function filesOf(folder: string): [string, Buffer][] {
+  return treeOf(folder).flatMap((line) => {
+    const [path = '', kind] = line.split(' ')
+    return kind === 'file' && !path.startsWith('.walletlake')
+      ? [[path, readFileSync(join(folder, path))]]
+      : []
+  })
+}

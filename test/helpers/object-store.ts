@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import type { BucketPlace } from '../../src/core/model.ts'
+
+export type ObjectStore = { place: BucketPlace; endpoint: string; objects: Map<string, Buffer> }
+
+/** An object store in memory that takes any key, also those that no file system would: one bucket, `lake`. */
+export async function startObjectStore(): Promise<ObjectStore> {
+  Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'LAKE', AWS_SECRET_ACCESS_KEY: 'lake-secret' })
+  const objects = new Map<string, Buffer>()
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { status, body } = answer(objects, request, Buffer.concat(chunks))
+    const headers = { etag: `"${versionOf(body)}"`, 'last-modified': new Date().toUTCString() }
+    response.writeHead(status, headers).end(body)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { endpoint, objects, place: { bucket: 'lake', prefix: '', endpoint } }
+}
+
+const versionOf = (body: Buffer) => createHash('md5').update(body).digest('hex')
+
+type Answer = { status: number; body: Buffer }
+
+function answer(objects: Map<string, Buffer>, request: IncomingMessage, body: Buffer): Answer {
+  const { pathname, searchParams } = new URL(request.url ?? '', 'http://h')
+  const key = decodeURIComponent(pathname.replace(/^\/lake\/?/, ''))
+  const text = (status: number, xml: string) => ({ status, body: Buffer.from(xml) })
+  if (request.method === 'PUT') return put(objects, { key, body, headers: request.headers })
+  if (request.method === 'POST') {
+    for (const [, name = ''] of body.toString().matchAll(/<Key>(.*?)<\/Key>/g)) objects.delete(name)
+    return text(200, '<DeleteResult/>')
+  }
+  if (searchParams.has('uploads')) return text(200, '<ListMultipartUploadsResult/>')
+  if (searchParams.has('list-type')) return text(200, listing(objects, searchParams.get('prefix') ?? ''))
+  const found = objects.get(key)
+  return found === undefined
+    ? text(404, '<Error><Code>NoSuchKey</Code></Error>')
+    : { status: 200, body: found }
+}
+
+type Putting = { key: string; body: Buffer; headers: IncomingMessage['headers'] }
+
+function put(objects: Map<string, Buffer>, { key, body, headers }: Putting): Answer {
+  const found = objects.get(key)
+  const version = found === undefined ? undefined : versionOf(found)
+  const ifMatch = headers['if-match']?.replaceAll('"', '')
+  if (headers['if-none-match'] === '*' && found !== undefined) return { status: 412, body }
+  if (ifMatch !== undefined && ifMatch !== version) return { status: 412, body }
+  objects.set(key, body)
+  return { status: 200, body }
+}
+
+function listing(objects: Map<string, Buffer>, prefix: string): string {
+  const listed = [...objects].filter(([key]) => key.startsWith(prefix))
+  const contents = listed.map(
+    ([key, { length }]) => `<Contents><Key>${escaped(key)}</Key><Size>${length}</Size></Contents>`,
+  )
+  return `<ListBucketResult><IsTruncated>false</IsTruncated>${contents.join('')}</ListBucketResult>`
+}
+
+const escaped = (text: string) => text.replace(/[&<>\p{Cc}]/gu, (char) => `&#${char.charCodeAt(0)};`)

@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { join, relative } from 'node:path'
+
+/** All that lies below a folder, a line each: its path, its kind, and a hash of its content or where it leads. */
+export function treeOf(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name)
+      const name = relative(folder, path)
+      if (entry.isSymbolicLink()) return `${name} link ${readlinkSync(path)}`
+      if (!entry.isFile()) return `${name} ${entry.isDirectory() ? 'folder' : 'special'}`
+      return `${name} file ${createHash('sha256').update(readFileSync(path)).digest('hex')}`
+    })
+    .sort()
+}
