@@ -113,7 +113,7 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
   const parts = await assembleTables(finishing, slices, range)
   if (job.keepRaw) await keepRaw({ ...finishing, to })
   const rejected = await rejectLines(finishing, slices)
-  const rejects = [...new Set([...stayingRejects(earlier, slices), ...rejected])].sort()
+  const rejects = [...new Set([...stayingRejects(earlier, { slices, chain: job.chain }), ...rejected])].sort()
   const names = [...finishing.listings.keys()]
   const seen = sumCounts(slices.map((slice) => seenIn(slice, names)))
   const everSeen = sumCounts([...earlier.written.map((one) => Object.entries(one.seen)), seen])

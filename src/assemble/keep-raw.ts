@@ -24,13 +24,14 @@ export async function keepRaw({ job, spool, earlier, listings, to }: Keeping): P
   // Pages of earlier runs may be gone: then the file has their items, and these come after it.
   const appendFrom = spool.base > job.startBlock ? earlier.from : undefined
   const range = { from: appendFrom ?? job.startBlock, to }
-  const context = { read: pages.read, range, cutMs: spool.cutMs }
+  const { chain } = job
+  const context = { read: pages.read, chain, range, cutMs: spool.cutMs }
   try {
     for (const [address, counted] of listings) {
       const frames = spool.frames(new Map([[address, counted]]))
       const transactions = mergeItems(placesIn(frames, range).map((place) => openSource(place, context)))
-      const bad = (await badItems(frames, spool)).map(({ item }) => item)
-      await writeRaw({ ...{ folder: job.output, address, transactions, bad }, appendFrom })
+      const bad = (await badItems(frames, { spool, chain })).map(({ item }) => item)
+      await writeRaw({ ...{ folder: job.output, address, chain, transactions, bad }, appendFrom })
     }
   } finally {
     pages.close()

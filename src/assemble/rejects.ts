@@ -19,7 +19,10 @@ export async function rejectLines(
   for (const { rejects } of slices) for (const line of rejects) lines.add(line)
   // Pages of earlier runs were told then, unless nothing of what they wrote stays.
   const isOurs = ({ until }: Frame) => earlier.from === job.startBlock || until === Number.POSITIVE_INFINITY
-  for (const { item, ...rest } of await badItems(spool.frames(listings).filter(isOurs), spool))
+  for (const { item, ...rest } of await badItems(spool.frames(listings).filter(isOurs), {
+    spool,
+    chain: job.chain,
+  }))
     lines.add(rejectLine(job.chain, { ...rest, transactionHash: null, list: null, record: item }))
   return lines
 }
@@ -27,7 +30,7 @@ export async function rejectLines(
 /** Earlier lines that stay: what stands in blocks that were written again was told again if it is still bad. */
 export function stayingRejects(
   { rejects, from }: Pick<Earlier, 'rejects' | 'from'>,
-  slices: readonly Pick<SliceRows, 'hashes'>[],
+  { slices, chain }: { slices: readonly Pick<SliceRows, 'hashes'>[]; chain: string },
 ): string[] {
   if (rejects.length === 0) return []
   const told = rejects.map((line) => ({ line, ...parseReject(line) }))
@@ -36,7 +39,7 @@ export function stayingRejects(
   for (const { hashes } of slices)
     for (const one of readFingerprints(hashes)) if (asked.has(one)) again.add(one)
   const stays = ({ list, record, transactionHash: hash }: (typeof told)[number]) => {
-    const key = list === null ? keyOfItem(record) : ''
+    const key = list === null ? keyOfItem(record, chain) : ''
     if (typeof key !== 'string') return key.block < from
     return hash === null || !again.has(fingerprint(hash))
   }
@@ -44,9 +47,12 @@ export function stayingRejects(
 }
 
 /** Items of these pages that have no place in the chain. */
-export async function badItems(frames: readonly Frame[], spool: Spool): Promise<BadItem[]> {
+export async function badItems(
+  frames: readonly Frame[],
+  { spool, chain }: { spool: Spool; chain: string },
+): Promise<BadItem[]> {
   const items: BadItem[] = []
   for (const { wallet, place, bad } of frames)
-    if (bad > 0) items.push(...badItemsOfPage({ wallet, body: await spool.read(place) }))
+    if (bad > 0) items.push(...badItemsOfPage({ wallet, body: await spool.read(place), chain }))
   return items
 }

@@ -1,4 +1,5 @@
 import { type ByteText, lowerCase } from './byte-text.ts'
+import { isOfChain } from './chains.ts'
 import { jsonText } from './json-text.ts'
 
 /** Where an item stands in its chain. */
@@ -16,14 +17,16 @@ export type ItemKey = {
   second: number
 }
 
-/** The place of a wallet listing item (interface section 2.8), whose strings are bytes, or the reason why it has none. */
-export function keyOfItem(item: unknown): ItemKey | string {
+/**
+ * The place of a wallet listing item (interface section 2.8), whose strings are bytes, or the reason why it has none: one of
+ * them is that the item is of another chain than `chain`.
+ */
+export function keyOfItem(item: unknown, chain?: string): ItemKey | string {
   const native = (item as { nativeTransaction?: unknown } | null)?.nativeTransaction
   if (typeof native !== 'object' || native === null) return 'nativeTransaction is missing'
-  const { blockNumber, blockIndex, txHash, blockTimestamp, blockTimestampMilliseconds } = native as Record<
-    string,
-    unknown
-  >
+  const { chainId, blockNumber, blockIndex, txHash, blockTimestamp, blockTimestampMilliseconds } =
+    native as Record<string, unknown>
+  if (chain !== undefined && !isOfChain(chainId, chain)) return otherChain(chainId, chain)
   const block = wholeNumber(blockNumber)
   if (block === undefined) return `blockNumber is not a block number: ${show(blockNumber)}`
   const index = wholeNumber(blockIndex)
@@ -33,6 +36,11 @@ export function keyOfItem(item: unknown): ItemKey | string {
   if (times === undefined) return `blockTimestamp is not a time: ${show(blockTimestamp)}`
   const { timeMs, lastMs, second } = times
   return { block, index, hash: lowerCase(txHash), timeMs, lastMs, second }
+}
+
+/** The reason why a record of another chain is rejected. */
+export function otherChain(named: unknown, chain: string): string {
+  return `chainId is not ${chain}: ${show(named)}`
 }
 
 /**

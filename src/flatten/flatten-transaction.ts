@@ -11,7 +11,7 @@ import { type ErcTable, logTables, readView, type View } from './view.ts'
 
 /** What is the same for all transactions of a job; its text is bytes, as that of items and rows. */
 export type FlattenContext = {
-  /** Chain id of rows whose item has none. */
+  /** The chain that was asked for, which items have to be of. */
   chain: ByteText
   nativeSymbol: ByteText | null
   /** Tables whose rows are wanted; the others stay empty. */

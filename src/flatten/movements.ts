@@ -1,4 +1,5 @@
 import { type AssetType, COIN_DECIMALS } from '../core/asset.ts'
+import { coinContractsOf } from '../core/chains.ts'
 import type { Cells, TableName } from '../core/table/index.ts'
 import { shiftDecimal } from './decimal.ts'
 import type { View } from './view.ts'
@@ -37,6 +38,7 @@ const MAY_BE_TOP_LEVEL = new Set(['CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNO
 /**
  * Everything that a transaction moved, in the ledger's order: fee, native value, internal, ERC-20, ERC-721, ERC-1155.
  * A failed transaction moves only its fee; what is zero moves nothing; the top-level call moves what the transaction does.
+ * Transfers of a contract that presents the coin as a token only report what the coin's own movements are.
  */
 export function movementsOf(
   { native, erc20, erc721, erc1155 }: View,
@@ -64,7 +66,8 @@ export function movementsOf(
       continue
     add(coinMovement('internal_transactions', entry, { index: entry.internal_id, coin }))
   }
-  for (const entry of erc20) add(erc20Movement(entry))
+  const coinContracts = coinContractsOf(native.prefix.chain_id)
+  for (const entry of erc20) if (!coinContracts.includes(entry.token_address)) add(erc20Movement(entry))
   for (const entry of erc721) add(erc721Movement(entry))
   for (const entry of erc1155) add(erc1155Movement(entry))
   return all

@@ -1,3 +1,4 @@
+import { evmIdOf } from '../core/chains.ts'
 import { type ItemKey, keyOfItem } from '../core/item-key.ts'
 import type { Cells, Prefix } from '../core/table/index.ts'
 import {
@@ -20,10 +21,11 @@ export type Native = { prefix: Prefix; row: Cells<'transactions'> }
 
 /**
  * Throws RejectError where the place in the chain, a party or the value is missing or does not fit its column; any other
- * field that does not fit is null (CONTRACT section 7, "Cells"). `chain` is the id of a transaction that names none.
+ * field that does not fit is null (CONTRACT section 7, "Cells"). `chain` is the chain that was asked for: its
+ * EVM id stands in the rows, whatever the spelling of an item; where it is not known, that of the item.
  */
 export function readNative(native: Fields, chain: string): Native {
-  const key = keyOfItem({ nativeTransaction: native })
+  const key = keyOfItem({ nativeTransaction: native }, chain)
   if (typeof key === 'string') throw new RejectError(key)
   const method = optionalObjectAt(native, 'method')
   const status = textAt(native, 'txStatus')
@@ -57,7 +59,7 @@ export function readNative(native: Fields, chain: string): Native {
 
 function readPrefix(native: Fields, { block, timeMs, hash, index }: ItemKey, chain: string): Prefix {
   return {
-    chain_id: textAt(native, 'chainId') ?? chain,
+    chain_id: evmIdOf(chain) ?? evmIdOf(native.chainId) ?? textAt(native, 'chainId') ?? chain,
     block_number: block,
     block_hash: requiredLower(native, 'blockHash'),
     block_timestamp: timeMs,

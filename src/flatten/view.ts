@@ -1,6 +1,9 @@
+import { toValue } from '../core/byte-text.ts'
+import { isOfChain } from '../core/chains.ts'
+import { otherChain } from '../core/item-key.ts'
 import type { Cells } from '../core/table/index.ts'
 import type { Fields } from './fields.ts'
-import { listAt, objectAt, RejectError } from './fields.ts'
+import { listAt, objectAt, optionalObjectAt, RejectError } from './fields.ts'
 import { type Internal, readInternal } from './internal.ts'
 import { logFacts } from './log-facts.ts'
 import { type Native, readNative } from './native.ts'
@@ -25,7 +28,7 @@ export type ErcTable = 'erc20' | 'erc721' | 'erc1155'
 type OnBadEntry = (list: string, entry: unknown, reason: string) => void
 
 export type ViewContext = {
-  /** Chain id of a transaction that names none. */
+  /** The chain that was asked for. */
   chain: string
   onBadEntry: OnBadEntry
 }
@@ -41,7 +44,9 @@ export function readView(item: Fields, context: ViewContext): View {
     isWhole = false
     context.onBadEntry(list, entry, reason)
   }
-  const read = <T>(list: string, open: () => ReadEntry<T>): T[] => readList(item, { list, open, onBadEntry })
+  const { chain } = context
+  const read = <T>(list: ListName, open: () => ReadEntry<T>): T[] =>
+    readList(item, { list, open, chain, onBadEntry })
   const logs = inOneTable({
     erc20: read('erc20Transfers', openErc20),
     erc721: read('erc721Transfers', openErc721),
@@ -86,13 +91,13 @@ export function logTables(logs: Logs): Map<number, ErcTable> {
 /** undefined: the entry says nothing new. */
 type ReadEntry<T> = (fields: Fields) => T | undefined
 /** `open` makes the reader of one view's entries. */
-type ListReading<T> = { list: string; open: () => ReadEntry<T>; onBadEntry: OnBadEntry }
+type ListReading<T> = { list: ListName; open: () => ReadEntry<T> } & ViewContext
 
 const openErc20 = () => oncePerLog(readErc20)
 const openErc721 = () => oncePerLog(readErc721)
 const openInternal = () => readInternal
 
-function readList<T>(item: Fields, { list, open, onBadEntry }: ListReading<T>): T[] {
+function readList<T>(item: Fields, { list, open, chain, onBadEntry }: ListReading<T>): T[] {
   const read: T[] = []
   const orReject = <R>(record: unknown, make: () => R): R | undefined => {
     try {
@@ -109,12 +114,29 @@ function readList<T>(item: Fields, { list, open, onBadEntry }: ListReading<T>): 
   for (const fields of entries) {
     const made = orReject(fields, () => {
       if (typeof fields !== 'object' || fields === null) throw new RejectError('it is not an object')
+      requireChain(fields as Fields, list, chain)
       return entry(fields as Fields)
     })
     if (made !== undefined) read.push(made)
   }
   return read
 }
+
+/** An entry that says that it, or its token, is of another chain is none of this transaction's. */
+function requireChain(entry: Fields, list: ListName, chain: string): void {
+  const token = TOKEN_OF[list]
+  for (const { chainId } of token === undefined ? [entry] : [entry, optionalObjectAt(entry, token)])
+    if (!isOfChain(chainId, chain)) throw new RejectError(otherChain(toValue(chainId), chain))
+}
+
+/** The lists of an item, with the field of their entries that holds the token. */
+const TOKEN_OF = {
+  erc20Transfers: 'erc20Token',
+  erc721Transfers: 'erc721Token',
+  erc1155Transfers: 'erc1155Token',
+  internalTransactions: undefined,
+} as const
+type ListName = keyof typeof TOKEN_OF
 
 const TWICE = 'its logIndex is there twice in one view, with different content'
 

@@ -1,3 +1,4 @@
+import { chainOf } from '../core/chains.ts'
 import { textOf } from './given.ts'
 import { accepting, type Kind } from './kinds.ts'
 
@@ -27,37 +28,10 @@ function likelyId(text: string): string | undefined {
   return likely !== text && ID.test(likely) ? likely : undefined
 }
 
-/** The service's name of a chain's coin, by the chain's EVM id, where we know it. */
+/** Symbol of a chain's coin; null where the chain is not known. */
 export function nativeSymbolOf(chain: string): string | null {
-  return Object.entries(CHAINS_BY_SYMBOL).find(([, chains]) => chains.includes(chain))?.[0] ?? null
+  return chainOf(chain)?.symbol ?? null
 }
 
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 const DECIMAL = /^(0|[1-9]\d{0,127})$/
-
-/** Main nets and test nets; several chains have ether as their coin. */
-const CHAINS_BY_SYMBOL: Readonly<Record<string, readonly string[]>> = {
-  ETH: [
-    '1',
-    '10',
-    '324',
-    '8453',
-    '42161',
-    '42170',
-    '59144',
-    '81457',
-    '534352',
-    '7777777',
-    '11155111',
-    '17000',
-  ],
-  AVAX: ['43114', '43113'],
-  BNB: ['56', '97', '204'],
-  POL: ['137', '80002'],
-  xDAI: ['100'],
-  CELO: ['42220'],
-  MNT: ['5000'],
-  S: ['146'],
-  CRO: ['25'],
-  GLMR: ['1284'],
-}

@@ -29,10 +29,19 @@ export type BadItem = { wallet: string; reason: string; item: unknown }
 /** A page's items in chain order, and how many its list has, those without a place too. */
 export type PageItems = { items: WalletItem[]; entries: number }
 
+/** A page as it lies in a checkpoint. */
+export type StoredPage = {
+  wallet: string
+  body: Buffer
+  /** The chain that was asked for: items of others have no place. @default any */
+  chain?: string | undefined
+}
+
 /** The items of one page body; those without a place are left out. */
-export function itemsOfPage({ wallet, body }: { wallet: string; body: Buffer }): PageItems {
+export function itemsOfPage({ wallet, body, chain }: StoredPage): PageItems {
   const listed = transactionsIn(parseBytes(body))
-  return { items: itemsOf({ wallet, listed, keys: listed.map(keyOfItem) }), entries: listed.length }
+  const keys = listed.map((item) => keyOfItem(item, chain))
+  return { items: itemsOf({ wallet, listed, keys }), entries: listed.length }
 }
 
 export type KeyedItems = {

@@ -5,6 +5,7 @@ import {
   type ItemSource,
   itemsOfPage,
   type Place,
+  type StoredPage,
   sortItems,
   transactionsIn,
   type Viewed,
@@ -25,6 +26,8 @@ export type PagePlace = {
 export type SourceContext = {
   /** Reads a page. */
   read: (place: PagePlace) => Buffer
+  /** The chain that was asked for: items of others have no place. @default any */
+  chain?: string
   /** Half-open; items outside are left out. */
   range: BlockRange
   /** Items that may be younger than this, in milliseconds since 1970, are left out. */
@@ -32,12 +35,12 @@ export type SourceContext = {
 }
 
 /** Makes a page a source: its items are read, parsed and sorted when the merge asks for them. */
-export function openSource(place: PagePlace, { read, range, cutMs }: SourceContext): ItemSource {
+export function openSource(place: PagePlace, { read, chain, range, cutMs }: SourceContext): ItemSource {
   const { wallet, span, until } = place
   return {
     span,
     load: () => {
-      const { items } = itemsOfPage({ wallet, body: read(place) })
+      const { items } = itemsOfPage({ wallet, body: read(place), chain })
       return countedItems(old(items, cutMs), { range, until })
     },
   }
@@ -81,9 +84,9 @@ function settled<T extends Viewed>(item: T, moved: ReadonlyMap<string, MovedTran
 }
 
 /** The items of a page that have no place in the chain, as JSON has them, with the reason. */
-export function badItemsOfPage({ wallet, body }: { wallet: string; body: Buffer }): BadItem[] {
+export function badItemsOfPage({ wallet, body, chain }: StoredPage): BadItem[] {
   return transactionsIn(JSON.parse(body.toString('utf8'))).flatMap((item) => {
-    const key = keyOfItem(item)
+    const key = keyOfItem(item, chain)
     return typeof key === 'string' ? [{ wallet, reason: key, item }] : []
   })
 }

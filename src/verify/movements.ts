@@ -32,6 +32,10 @@ export async function createExpected(lake: Lake): Promise<readonly Source[]> {
   return sources
 }
 
+/** ERC-20 entries that report movements of the chain's coin, on Polygon and zkSync Era: the coin's own rows hold them. */
+const COIN_AS_TOKEN = `((chain_id IN ('137', '80001', '80002') AND token_address = '0x${'1010'.padStart(40, '0')}')
+  OR (chain_id IN ('324', '300', '280') AND token_address = '0x${'800a'.padStart(40, '0')}'))`
+
 /** Kinds of internal entries that may be the transaction itself; one without a kind is of an unknown one. */
 const KIND = `upper(coalesce(i.internal_type, 'UNKNOWN'))`
 const IS_CREATION = `(${KIND} LIKE 'CREATE%' OR t.to_address IS NULL OR coalesce(t.call_type, '') = 'CONTRACT_CREATION')`
@@ -61,7 +65,7 @@ const MOVES: Readonly<Record<Source, string>> = {
   internal_transactions: `${move('internal_transactions', {
     ...{ fact: 'internal_id', asset: `'native'`, address: 'NULL', decimals: '18', id: 'NULL' },
   })} AND NOT reverted AND upper(coalesce(internal_type, '')) NOT IN ('DELEGATECALL', 'STATICCALL', 'CALLCODE')`,
-  erc20_transfers: move('erc20_transfers', {
+  erc20_transfers: `${move('erc20_transfers', {
     ...{
       fact: 'log_index::VARCHAR',
       asset: `'erc20'`,
@@ -69,7 +73,7 @@ const MOVES: Readonly<Record<Source, string>> = {
       decimals: 'token_decimals',
       id: 'NULL',
     },
-  }),
+  })} AND NOT ${COIN_AS_TOKEN}`,
   erc721_transfers: move('erc721_transfers', {
     ...{
       fact: 'log_index::VARCHAR',

@@ -12,6 +12,8 @@ export type RawExport = {
   /** The output folder. */
   folder: string
   address: string
+  /** The chain that was asked for: items of others have no place. @default any */
+  chain?: string
   /** The strings of items are bytes. */
   transactions: Iterable<readonly { item: unknown }[]>
   /** Items without a place in the chain; where nothing stays, they may come while `transactions` is read. */
@@ -39,12 +41,12 @@ export async function writeRaw({ folder, address, ...items }: RawExport): Promis
 
 type Items = Omit<RawExport, 'folder' | 'address'>
 
-async function writeLines(file: HashedFile, path: string, { transactions, bad, appendFrom }: Items) {
+async function writeLines(file: HashedFile, path: string, { chain, transactions, bad, appendFrom }: Items) {
   const badLines = () => new Set(bad.map((item) => jsonText(item)))
   if (appendFrom !== undefined && existsSync(path)) {
     const added = badLines()
     for await (const line of linesOf(path)) {
-      if (isKept(line, { appendFrom, added })) await file.write(`${line}\n`)
+      if (isKept(line, { chain, appendFrom, added })) await file.write(`${line}\n`)
     }
   }
   for (const views of transactions) {
@@ -53,9 +55,11 @@ async function writeLines(file: HashedFile, path: string, { transactions, bad, a
   for (const line of [...badLines()].sort()) await file.write(`${line}\n`)
 }
 
+type Keeping = { chain: string | undefined; appendFrom: number; added: ReadonlySet<string> }
+
 /** A run that was killed after it published the file has left there what is about to be appended. */
-function isKept(line: string, { appendFrom, added }: { appendFrom: number; added: ReadonlySet<string> }) {
-  const key = keyOfItem(JSON.parse(line))
+function isKept(line: string, { chain, appendFrom, added }: Keeping) {
+  const key = keyOfItem(JSON.parse(line), chain)
   return typeof key === 'string' ? !added.has(line) : key.block < appendFrom
 }
 

@@ -21,17 +21,24 @@ function sliceWith(...hashes: string[]) {
 
 test('records of blocks that are written again do not stay', () => {
   const rejects = [line(itemAt(94)), line(itemAt(95)), line(itemAt(96))]
-  expect(stayingRejects({ rejects, from: 95 }, [sliceWith()])).toEqual([line(itemAt(94))])
+  expect(stayingRejects({ rejects, from: 95 }, { slices: [sliceWith()], chain: '43114' })).toEqual([
+    line(itemAt(94)),
+  ])
 })
 
 test('entries of transactions that are written again do not stay', () => {
   const [again, before] = [line({}, 'erc20Transfers', '0xa'), line({}, 'erc20Transfers', '0xb')]
   expect(
-    stayingRejects({ rejects: [again, before], from: 95 }, [sliceWith('0xc'), sliceWith('0xa')]),
+    stayingRejects(
+      { rejects: [again, before], from: 95 },
+      { slices: [sliceWith('0xc'), sliceWith('0xa')], chain: '43114' },
+    ),
   ).toEqual([before])
 })
 
 test('items without a place stay', () => {
   const rejects = [line(null), line({ nativeTransaction: {} })]
-  expect(stayingRejects({ rejects, from: 95 }, [sliceWith('0xa')])).toEqual(rejects)
+  expect(stayingRejects({ rejects, from: 95 }, { slices: [sliceWith('0xa')], chain: '43114' })).toEqual(
+    rejects,
+  )
 })

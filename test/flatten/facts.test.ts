@@ -77,6 +77,18 @@ test('an item without chain id takes the chain of the job', () => {
   expect(rows.transactions).toMatchObject([{ chain_id: 'fuji' }])
 })
 
+test.for([
+  { asked: '43114', given: 43114 },
+  { asked: '43114', given: '0xa86a' },
+  { asked: '0xa86a', given: '43114' },
+  { asked: '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5', given: undefined },
+  { asked: 'an-unknown-blockchain', given: '0xa86a' },
+])('rows have the EVM id of their chain, asked as $asked and named $given', ({ asked, given }) => {
+  const { rows, rejects } = flatten({ [ALICE]: item({ chainId: given }) }, { chain: asked })
+  expect(rejects).toEqual([])
+  expect(rows.transactions).toMatchObject([{ chain_id: '43114' }])
+})
+
 test('an ERC-20 row has its token, amount and price', () => {
   const price = { currencyCode: 'usd', value: '0.9990' }
   const list = [erc20({ from: party(ALICE, 'A') }, { address: TOKEN.toUpperCase(), name: 'Token', price })]

@@ -330,3 +330,27 @@ test('a ledger row begins with its transaction and names its method', () => {
     method_name: 'pay()',
   })
 })
+
+const COIN_CONTRACTS = {
+  polygon: '0x0000000000000000000000000000000000001010',
+  zksync: '0x000000000000000000000000000000000000800A',
+}
+
+test.for([
+  ...['137', '80001', '80002', '0x89'].map((chain) => ({ chain, address: COIN_CONTRACTS.polygon })),
+  ...['324', '300', '280'].map((chain) => ({ chain, address: COIN_CONTRACTS.zksync })),
+])('a token that is the coin itself stays a fact and moves nothing (chain $chain)', ({ chain, address }) => {
+  const of = item({ chainId: chain, value: '5' }, { erc20Transfers: [erc20({ value: '5' }, { address })] })
+  const { rows } = flatten({ [ALICE]: of }, { chain })
+  expect(rows.erc20_transfers).toHaveLength(1)
+  expect(rows.ledger).toMatchObject([{ asset_type: 'native', value: '-5' }])
+})
+
+test.for([
+  { chain: '43114', address: COIN_CONTRACTS.polygon },
+  { chain: '324', address: COIN_CONTRACTS.polygon },
+  { chain: '137', address: COIN_CONTRACTS.zksync },
+])('the same contract is a token like others on chain $chain', ({ chain, address }) => {
+  const of = item({ chainId: chain }, { erc20Transfers: [erc20({}, { address })] })
+  expect(flatten({ [ALICE]: of }, { chain }).rows.ledger).toHaveLength(1)
+})

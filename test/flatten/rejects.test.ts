@@ -224,3 +224,24 @@ test('a long value is shortened in the reason of its rejection', () => {
   const { rejects } = flatten({ [ALICE]: item({ value: 'x'.repeat(5_000) }) })
   expect(rejects[0]?.reason.length).toBeLessThan(200)
 })
+
+test.for([1, '1', '0x1', '43113', 'fuji', true, {}])('an item of chain %j is rejected whole', (chainId) => {
+  const { rows, rejects } = flatten({ [ALICE]: item({ chainId }) })
+  expect(rows).toEqual({})
+  expect(rejects).toMatchObject([{ list: null, reason: expect.stringMatching(/^chainId is not 43114: /) }])
+})
+
+test.for([
+  { list: 'erc20Transfers', table: 'erc20_transfers', make: erc20 },
+  { list: 'erc721Transfers', table: 'erc721_transfers', make: erc721 },
+  { list: 'erc1155Transfers', table: 'erc1155_transfers', make: erc1155 },
+] as const)('an entry of $list that names another chain is rejected alone', ({ list, table, make }) => {
+  const foreign = [make({ chainId: '1' }), make({}, { chainId: 1 })]
+  const good = make({ logIndex: 99, chainId: '43114' }, { chainId: '0xa86a' })
+  const { rows, rejects } = flatten({ [ALICE]: item({}, { [list]: [...foreign, good] }) })
+  expect(rows[table]).toHaveLength(1)
+  expect(rejects.map(({ record, reason }) => [record, reason])).toEqual([
+    [foreign[0], 'chainId is not 43114: "1"'],
+    [foreign[1], 'chainId is not 43114: 1'],
+  ])
+})

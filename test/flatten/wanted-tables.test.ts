@@ -37,7 +37,7 @@ test('it is seen by the wallets whose view is whole', () => {
   const views = [BUSY, item({ value: 'broken' }), BUSY].map((of, at) => {
     return { wallet: `0x${at}`, key: { hash: HASH }, item: of }
   })
-  const context = { chain: '1', nativeSymbol: null, wallets: new Map(), onReject: () => {} }
+  const context = { chain: '43114', nativeSymbol: null, wallets: new Map(), onReject: () => {} }
   const seenBy = (tables: TableName[]) =>
     flattenTransaction(views, { ...context, tables: new Set(tables) })?.seenBy
   expect(seenBy(['wallet_transactions'])).toEqual(['0x0', '0x2'])

@@ -118,7 +118,7 @@ async function exportPage(body: Buffer): Promise<void> {
     throw new Error('a page is not read to what parsing gives')
   const rejected: Reject[] = []
   const context = {
-    chain: '1',
+    chain: '43114',
     nativeSymbol: 'AVAX',
     tables: new Set(TABLE_NAMES),
     wallets: new Map([[WALLET, null]]),

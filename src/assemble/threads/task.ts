@@ -58,7 +58,7 @@ export function openWriteTasks(context: WriteContext): WriteTasks {
     return stagePage({ items: wanted, entries }, files, flatten)
   }
   const stageStored = (place: PagePlace) =>
-    stage(itemsOfPage({ wallet: place.wallet, body: pages.read(place) }))
+    stage(itemsOfPage({ wallet: place.wallet, body: pages.read(place), chain: context.chain }))
   const act = (task: WriteTask) => {
     if (task.kind === 'stage') return task.places.map(stageStored)
     if (task.kind === 'slice') return writeSlice(task.slice, { ...context, files, flatten, pages })

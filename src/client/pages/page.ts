@@ -24,6 +24,8 @@ export type PageLimits = {
   range: BlockRange
   cutMs: number
   order: 'asc' | 'desc'
+  /** The chain that was asked for: items of others have no place. @default any */
+  chain?: string
   /** Makes an entry of the page an item of the wallet listing. @default it is one */
   toItem?: (entry: unknown) => unknown
 }
@@ -92,7 +94,7 @@ function outside(block: number, range: BlockRange): ExportError {
 }
 
 /** Parses a body and finds the places of its items; throws PAGE_MALFORMED where it has not the shape of a page. */
-export function parsePage(body: Buffer, { toItem }: Pick<PageLimits, 'toItem'>): ParsedPage {
+export function parsePage(body: Buffer, { chain, toItem }: Pick<PageLimits, 'chain' | 'toItem'>): ParsedPage {
   if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
   let answer: unknown
   try {
@@ -106,6 +108,6 @@ export function parsePage(body: Buffer, { toItem }: Pick<PageLimits, 'toItem'>):
   if (next !== null && typeof next !== 'string') {
     throw new ExportError('PAGE_MALFORMED', `the page's nextPageToken is of type ${typeof next}`)
   }
-  const keys = transactions.map((entry) => keyOfItem(toItem === undefined ? entry : toItem(entry)))
+  const keys = transactions.map((entry) => keyOfItem(toItem === undefined ? entry : toItem(entry), chain))
   return { body, listed: transactions, keys, next: next ? toText(next) : undefined }
 }

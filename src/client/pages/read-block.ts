@@ -74,7 +74,14 @@ async function askPage(
   token: string | undefined,
 ): Promise<Page | undefined> {
   const range = { from: ask.block, to: ask.block + 1 }
-  const limits = { range, cutMs: Number.POSITIVE_INFINITY, order: 'asc', toItem: itemOfNative } as const
+  const { chain } = ask
+  const limits = {
+    chain,
+    range,
+    cutMs: Number.POSITIVE_INFINITY,
+    order: 'asc',
+    toItem: itemOfNative,
+  } as const
   const asking = request(requester, pageAsk(ask, token), (body) => readPage(body, limits))
   return asking.catch(refusedToken(token))
 }

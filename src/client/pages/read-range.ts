@@ -133,8 +133,8 @@ async function askPage(
   ask: RangeAsk,
   token: string | undefined,
 ): Promise<Page | undefined> {
-  const { range, cutMs, order, read = readPage } = ask
-  const asking = request(requester, pageAsk(ask, token), (body) => read(body, { range, cutMs, order }))
+  const { chain, range, cutMs, order, read = readPage } = ask
+  const asking = request(requester, pageAsk(ask, token), (body) => read(body, { chain, range, cutMs, order }))
   return asking.catch(refusedToken(token))
 }
 

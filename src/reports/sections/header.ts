@@ -1,5 +1,5 @@
+import { chainOf } from '../../core/chains.ts'
 import type { Manifest } from '../../core/manifest.ts'
-import { CHAIN_NAMES } from '../chain-names.ts'
 import { counted, grouped, type Html, html } from '../html.ts'
 import { missingBlocks, type Reading } from '../reading.ts'
 
@@ -12,7 +12,7 @@ export function headerHtml(
   { title, span }: { title: string; span: string },
 ): Html {
   const { job, blocks } = manifest
-  const name = CHAIN_NAMES[job.chain]
+  const name = chainOf(job.chain)?.name
   const what = blocks === undefined ? counted(manifest.coverage.length, 'wallet') : 'Whole blocks'
   const { from, to } = rangeOf(manifest)
   return html`<header>

@@ -1,0 +1,93 @@
+/** A chain that this program knows something about. */
+type Chain = {
+  /** EVM chain id, decimal. */
+  id: string
+  name: string
+  /** Symbol of the chain's coin. */
+  symbol: string
+  /** Id of the chain in the Avalanche network, by which a service may name it too. */
+  blockchainId?: string
+  /**
+   * Contracts that present the chain's coin as an ERC-20 token: a Transfer event of theirs reports a coin movement that the
+   * native value, the internal transactions or the fee already hold. Lower case.
+   */
+  coinContracts?: readonly string[]
+}
+
+/** Polygon's system contract of its coin. */
+const POLYGON_COIN = '0x0000000000000000000000000000000000001010'
+/** The system contract `L2BaseToken` of zkSync Era. */
+const ZKSYNC_COIN = '0x000000000000000000000000000000000000800a'
+
+/** To add a chain, add a line. */
+const CHAINS: readonly Chain[] = [
+  { id: '1', name: 'Ethereum', symbol: 'ETH' },
+  { id: '10', name: 'OP Mainnet', symbol: 'ETH' },
+  { id: '25', name: 'Cronos', symbol: 'CRO' },
+  { id: '56', name: 'BNB Smart Chain', symbol: 'BNB' },
+  { id: '97', name: 'BNB Smart Chain Testnet', symbol: 'BNB' },
+  { id: '100', name: 'Gnosis', symbol: 'xDAI' },
+  { id: '137', name: 'Polygon PoS', symbol: 'POL', coinContracts: [POLYGON_COIN] },
+  { id: '146', name: 'Sonic', symbol: 'S' },
+  { id: '204', name: 'opBNB', symbol: 'BNB' },
+  { id: '280', name: 'zkSync Era Goerli', symbol: 'ETH', coinContracts: [ZKSYNC_COIN] },
+  { id: '300', name: 'zkSync Era Sepolia', symbol: 'ETH', coinContracts: [ZKSYNC_COIN] },
+  { id: '324', name: 'zkSync Era', symbol: 'ETH', coinContracts: [ZKSYNC_COIN] },
+  { id: '1284', name: 'Moonbeam', symbol: 'GLMR' },
+  { id: '5000', name: 'Mantle', symbol: 'MNT' },
+  { id: '8453', name: 'Base', symbol: 'ETH' },
+  { id: '17000', name: 'Holesky', symbol: 'ETH' },
+  { id: '42161', name: 'Arbitrum One', symbol: 'ETH' },
+  { id: '42170', name: 'Arbitrum Nova', symbol: 'ETH' },
+  { id: '42220', name: 'Celo', symbol: 'CELO' },
+  {
+    ...{ id: '43113', name: 'Avalanche Fuji', symbol: 'AVAX' },
+    blockchainId: 'yH8D7ThNJkxmtkuv2jgBa4P1Rn3Qpr4pPr7QYNfcdoS6k6HWp',
+  },
+  {
+    ...{ id: '43114', name: 'Avalanche C-Chain', symbol: 'AVAX' },
+    blockchainId: '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5',
+  },
+  { id: '59144', name: 'Linea', symbol: 'ETH' },
+  { id: '80001', name: 'Polygon Mumbai', symbol: 'POL', coinContracts: [POLYGON_COIN] },
+  { id: '80002', name: 'Polygon Amoy', symbol: 'POL', coinContracts: [POLYGON_COIN] },
+  { id: '81457', name: 'Blast', symbol: 'ETH' },
+  { id: '534352', name: 'Scroll', symbol: 'ETH' },
+  { id: '7777777', name: 'Zora', symbol: 'ETH' },
+  { id: '11155111', name: 'Sepolia', symbol: 'ETH' },
+]
+
+const BY_ID: ReadonlyMap<string, Chain> = new Map(CHAINS.map((chain) => [chain.id, chain]))
+const ID_BY_BLOCKCHAIN = new Map(
+  CHAINS.flatMap(({ id, blockchainId }) => (blockchainId === undefined ? [] : [[blockchainId, id] as const])),
+)
+
+/** What is known of the chain that a job or a row names, in any spelling of its id; undefined: nothing. */
+export function chainOf(chain: string): Chain | undefined {
+  return BY_ID.get(chain) ?? BY_ID.get(evmIdOf(chain) ?? '')
+}
+
+/** The contracts that present the coin of this chain as a token. */
+export function coinContractsOf(chain: string): readonly string[] {
+  return chainOf(chain)?.coinContracts ?? NONE
+}
+
+const NONE: readonly string[] = []
+
+/** The EVM id of a chain, decimal, from a number, digits, hex digits or a known blockchain id; undefined for anything else. */
+export function evmIdOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? String(value) : undefined
+  if (typeof value !== 'string') return undefined
+  const isWhole = /^(\d{1,128}|0[xX][\da-fA-F]{1,64})$/.test(value)
+  return isWhole ? String(BigInt(value)) : ID_BY_BLOCKCHAIN.get(value)
+}
+
+/**
+ * Whether a record that names its chain so is of the chain that was asked for. A record without a chain is; so is every
+ * record where the chain was asked for by a name whose EVM id is not known.
+ */
+export function isOfChain(named: unknown, asked: string): boolean {
+  if (named === asked || named === undefined || named === null || named === '') return true
+  const id = evmIdOf(asked)
+  return id === undefined || evmIdOf(named) === id
+}

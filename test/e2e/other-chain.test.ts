@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ALICE, BOB, erc20, item, party } from '../flatten/items.ts'
+import { exportListed, type Listed, listedJob, startListing } from '../helpers/listed-items.ts'
+import { readCsvTable } from '../helpers/read-output.ts'
+
+const hashOf = (block: number) => `0x${String(block).padStart(64, '0')}`
+
+/** A transaction of ALICE to BOB in a block of its own. */
+const at = (block: number, fields: object = {}): Listed => {
+  const place = { blockNumber: block, blockHash: hashOf(block), txHash: hashOf(block) }
+  return item({ ...place, blockTimestamp: 1_700_000_000 + block, value: '5', ...fields })
+}
+
+const rejectsOf = (output: string) =>
+  readFileSync(join(output, 'rejects.ndjson'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map(
+      (line) => JSON.parse(line) as { reason: string; record: { nativeTransaction: { chainId: unknown } } },
+    )
+
+const jobs: readonly { kind: string; given: Parameters<typeof listedJob>[1] }[] = [
+  { kind: 'of a wallet', given: { addresses: [ALICE] } },
+  { kind: 'of several wallets', given: { addresses: [ALICE, BOB] } },
+  {
+    kind: 'of whole blocks',
+    given: { addresses: [], kind: 'blocks', tables: ['transactions'], startBlock: 100, endBlock: 110 },
+  },
+]
+
+test.for(jobs)(
+  'items of another chain in a job $kind are rejected, and the export verifies',
+  async ({ given }) => {
+    const { url } = await startListing([at(101), at(102, { chainId: '1' }), at(103, { chainId: 5 }), at(104)])
+    const job = listedJob(url, given)
+    const { code, manifest, verdict } = await exportListed(job)
+    expect(code).toBe('RECORDS_REJECTED')
+    expect(verdict.problems).toEqual([])
+    const rows = await readCsvTable(job.output, 'transactions')
+    expect(rows.map(({ block_number, chain_id }) => [block_number, chain_id])).toEqual([
+      ['101', '43114'],
+      ['104', '43114'],
+    ])
+    const reasons = rejectsOf(job.output).map(({ reason }) => reason)
+    expect(new Set(reasons)).toEqual(new Set(['chainId is not 43114: "1"', 'chainId is not 43114: 5']))
+    expect(manifest.rejects).toBe(reasons.length)
+  },
+)
+
+test('an item of another chain does not move the end of an open range', async () => {
+  const { url } = await startListing([at(101), at(900_000, { chainId: '1' })])
+  const { manifest } = await exportListed(listedJob(url, { addresses: [ALICE] }))
+  expect(manifest.coverage[0]?.toBlock).toBe(102)
+})
+
+test('rejected items of another chain are still reported after later runs', async () => {
+  const listing = await startListing([at(101), at(102, { chainId: '1' })])
+  const job = listedJob(listing.url, { addresses: [ALICE] })
+  await exportListed(job)
+  listing.items = [...listing.items, at(500), at(501, { chainId: '5' })]
+  const { code, verdict, manifest } = await exportListed(job)
+  expect([code, verdict.problems, manifest.rejects]).toEqual(['RECORDS_REJECTED', [], 2])
+})
+
+test('other spellings of the chain, and none, are the same chain', async () => {
+  const chains = ['43114', 43114, '0xa86a', undefined, null, '']
+  const { url } = await startListing(chains.map((chainId, index) => at(101 + index, { chainId })))
+  for (const chain of ['43114', '0xa86a', '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5']) {
+    const job = listedJob(url, { addresses: [ALICE], chain })
+    const { code, verdict } = await exportListed(job)
+    expect([code, verdict.problems]).toEqual([undefined, []])
+    const rows = await readCsvTable(job.output, 'ledger')
+    expect(rows.map(({ chain_id }) => chain_id)).toEqual(chains.map(() => '43114'))
+  }
+})
+
+test('an entry of another chain is rejected, and its transaction is kept', async () => {
+  const entry = erc20({ chainId: '1' })
+  const { url } = await startListing([{ ...at(101), erc20Transfers: [entry, erc20({ logIndex: 9 })] }])
+  const job = listedJob(url, { addresses: [ALICE] })
+  const { code, verdict } = await exportListed(job)
+  expect([code, verdict.problems]).toEqual(['RECORDS_REJECTED', []])
+  expect(await readCsvTable(job.output, 'erc20_transfers')).toHaveLength(1)
+})
+
+test('a listed transaction of which the wallet is no party gives a good export', async () => {
+  const stranger = `0x${'5'.repeat(40)}`
+  const listing = await startListing([at(101)])
+  listing.items = [
+    { ...at(101), internalTransactions: [{ from: party(stranger), to: party(BOB), value: '0' }] },
+  ]
+  const { code, verdict } = await exportListed(listedJob(listing.url, { addresses: [stranger] }))
+  expect([code, verdict.problems]).toEqual([undefined, []])
+})
+
+test('an export of the coin as a token on Polygon counts every coin once, and verifies', async () => {
+  const token = { address: '0x0000000000000000000000000000000000001010' }
+  const { url } = await startListing([
+    {
+      ...at(101, { chainId: '137' }),
+      erc20Transfers: [erc20({ value: '5' }, token), erc20({ logIndex: 9 })],
+    },
+  ])
+  const job = listedJob(url, { addresses: [ALICE], chain: '137' })
+  const { code, verdict } = await exportListed(job)
+  expect([code, verdict.problems]).toEqual([undefined, []])
+  expect(await readCsvTable(job.output, 'erc20_transfers')).toHaveLength(2)
+  const ledger = await readCsvTable(job.output, 'ledger')
+  expect(ledger.map(({ asset_type, value }) => [asset_type, value])).toEqual([
+    ['native', '-5'],
+    ['erc20', '-2500000'],
+  ])
+})

@@ -1,0 +1,85 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+import type { Job } from '../../src/core/model.ts'
+import { type RunOptions, run } from '../../src/run/run.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import type { Json } from '../flatten/items.ts'
+import { testJob } from './jobs.ts'
+import { readManifest } from './read-output.ts'
+import { tempFolder } from './temp-folder.ts'
+
+const LISTS = ['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions']
+
+export type Listed = { nativeTransaction: Json } & Json
+
+/** A loopback service that lists exactly these items, whatever they hold; the list may be replaced while it runs. */
+export async function startListing(items: readonly Listed[]) {
+  const listing = { items }
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://loopback')
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(answer(listing.items, url)))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return Object.assign(listing, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
+function answer(items: readonly Listed[], { pathname, searchParams }: URL): Json {
+  const [, , , , kind, name = ''] = pathname.split('/')
+  const blockOf = ({ nativeTransaction }: Listed) => Number(nativeTransaction.blockNumber)
+  if (kind === 'blocks') {
+    const inBlock = items.filter((item) => blockOf(item) === Number(name))
+    return { transactions: inBlock.map(({ nativeTransaction }) => nativeTransaction) }
+  }
+  const [from, to] = [Number(searchParams.get('startBlock')), Number(searchParams.get('endBlock'))]
+  const listed = items
+    .filter((item) => blockOf(item) >= from && blockOf(item) < to && isParty(item, name.toLowerCase()))
+    .map((item) => viewOf(item, name.toLowerCase()))
+    .sort((a, b) => blockOf(a) - blockOf(b))
+  return { transactions: searchParams.get('sortOrder') === 'desc' ? listed.reverse() : listed }
+}
+
+const touches = (entry: unknown, address: string) =>
+  [(entry as Json | null)?.from, (entry as Json | null)?.to].some(
+    (party) => String((party as Json | undefined)?.address).toLowerCase() === address,
+  )
+
+const entriesOf = (item: Listed, list: string) => (Array.isArray(item[list]) ? (item[list] as unknown[]) : [])
+
+const isParty = (item: Listed, address: string) =>
+  touches(item.nativeTransaction, address) ||
+  LISTS.some((list) => entriesOf(item, list).some((entry) => touches(entry, address)))
+
+function viewOf(item: Listed, address: string): Listed {
+  const lists = LISTS.filter((list) => Array.isArray(item[list])).map((list) => [
+    list,
+    entriesOf(item, list).filter((entry) => touches(entry, address)),
+  ])
+  return { ...item, ...Object.fromEntries(lists) }
+}
+
+type Given = Partial<Omit<Job, 'wallets'>> & { addresses: readonly string[] }
+
+/** A job that asks such a service, for all blocks unless told. */
+export function listedJob(url: string, given: Given): Job {
+  const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
+  return testJob({ endBlock: undefined, output: tempFolder(), nativeSymbol: 'AVAX', service, ...given })
+}
+
+/** Runs a job to its end; what the run, the manifest and `verify` say of it. */
+export async function exportListed(job: Job, options: RunOptions = {}) {
+  const { code, jobs } = await run([job], { retry: { firstDelayMs: 1, maxDelayMs: 2 }, ...options })
+  const verdict = await verifyOutput(job.output)
+  return {
+    code,
+    figures: jobs[0]?.figures,
+    error: jobs[0]?.error,
+    verdict,
+    manifest: readManifest(job.output),
+  }
+}
