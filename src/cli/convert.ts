@@ -95,7 +95,7 @@ async function convertOutput(
   for (const [reason, count] of Object.entries(converted.omitted))
     log.warn(`${counted(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`)
   if (converted.omittedFile !== undefined) log.warn(`they are listed in ${converted.omittedFile}`)
-  for (const warning of [...unmatchedTold(converted, options), ...unpricedTold(converted)]) log.warn(warning)
+  for (const warning of [...labelWarnings(converted, options), ...unpricedTold(converted)]) log.warn(warning)
   if (strict && Object.keys(converted.omitted).length > 0)
     throw new ExportError('RECORDS_REJECTED', `the file does not hold all of ${output}`, {
       fix: 'See above what was left out, and why; without --strict this is no failure.',
@@ -116,11 +116,29 @@ function unpricedTold({ unpriced }: Converted): string[] {
   ]
 }
 
-function unmatchedTold({ unmatchedLabels }: Converted, { labels }: { labels?: string }): string[] {
-  if (unmatchedLabels === undefined) return []
-  const { count, first } = unmatchedLabels
+/** Labels that are named one by one. */
+const MISFITS_NAMED = 5
+
+function labelWarnings(
+  { labels: { unmatched, misfits } }: Converted,
+  { labels }: { labels?: string },
+): string[] {
+  const warnings = misfits
+    .slice(0, MISFITS_NAMED)
+    .map(
+      ({ line, type, needs, count, first }) =>
+        `${labels}:${line}: ${type} needs ${needs}: ${counted(count, 'line')} without that kept the usual type, ` +
+        `the first in transaction ${first}`,
+    )
+  const more = misfits.length - MISFITS_NAMED
+  if (more > 0) warnings.push(`and ${counted(more, 'further label')} did not fit all lines that matched`)
+  if (unmatched === undefined) return warnings
+  const { count, first } = unmatched
   const named = `${count === 1 ? '' : 'the first is '}${first.match} in line ${first.line}`
-  return [`${counted(count, 'line')} of ${labels} matched nothing: ${named} (fees keep their own type)`]
+  return [
+    ...warnings,
+    `${counted(count, 'line')} of ${labels} matched nothing: ${named} (fees keep their own type)`,
+  ]
 }
 
 function requirePreset(to: string | undefined): string {

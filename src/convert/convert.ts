@@ -4,7 +4,7 @@ import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { readPrices } from '../prices/prices.ts'
 import { type OpenedExport, openExport, requireLedger } from '../read/open-export.ts'
 import { type Omitted, omitted } from './csv/line-writer.ts'
-import type { UnmatchedLabels } from './labels.ts'
+import type { LabelFindings } from './labels.ts'
 import type { Asset, Movement } from './movement.ts'
 import { tickerName } from './names/asset-name.ts'
 import { readContracts } from './names/contracts.ts'
@@ -29,8 +29,8 @@ export type Converted = {
   omittedFile: string | undefined
   /** By asset, how many amounts have no price among those that were given. */
   unpriced: Record<string, number>
-  /** Lines of the file of labels that matched nothing, and the first of them; undefined where there is none. */
-  unmatchedLabels: UnmatchedLabels | undefined
+  /** Lines of the file of labels that matched nothing, and labels that do not fit the lines that they matched. */
+  labels: LabelFindings
 }
 
 /**
@@ -91,9 +91,8 @@ async function convertOpened({ output, opened, files }: Source, options: Convert
   }
   const written = await files.finish()
   await omissions.settle()
-  const unmatchedLabels = writer.unmatchedLabels()
-  const told = { ...omissions.told(), unpriced: Object.fromEntries(unpriced), unmatchedLabels }
-  return { ...converted, files: written, ...told }
+  const found = { unpriced: Object.fromEntries(unpriced), labels: writer.labelFindings() }
+  return { ...converted, files: written, ...omissions.told(), ...found }
 }
 
 function countUp(counts: Map<string, number>, asset: Asset): void {

@@ -1,6 +1,9 @@
 import { isNft } from '../core/asset.ts'
 import { type Asset, assetKey, type Movement } from './movement.ts'
 
+/** Which amounts a line has: a received one, a sent one, or both. A fee is sent. */
+export type Leg = 'in' | 'out' | 'swap'
+
 /** An amount of an asset, in its smallest unit, above zero. */
 export type Side = { asset: Asset; value: bigint }
 
@@ -15,7 +18,7 @@ export type Line = {
   in: Side | undefined
   out: Side | undefined
   movements: readonly [Movement, ...Movement[]]
-  /** The preset's own type, where the user has named one. */
+  /** The type or account that the user's labels give to the line. */
   label: string | undefined
   /** For explorers' files: what stands in the same line as fee, and the transaction itself. */
   fee?: Side | undefined
@@ -31,29 +34,28 @@ export type TransactionFacts = {
   isFailed: boolean
 }
 
-/** The label of what becomes one line. */
-export type Labels = (movements: readonly [Movement, ...Movement[]]) => string | undefined
+/** Gives the user's labels to lines. */
+export type Labels = (line: Line) => string | undefined
 
-export type LineOptions = {
-  /** Makes one line of what a wallet swapped in a transaction. */
-  pairsSwaps: boolean
-  labelOf: Labels
-}
-
-/** The lines of what one wallet did in one transaction, in the order of the ledger. */
-export function linesOf(movements: readonly Movement[], { pairsSwaps, labelOf }: LineOptions): Line[] {
+/**
+ * The lines of what one wallet did in one transaction, in the order of the ledger, without labels. With `pairsSwaps`, what it
+ * swapped becomes one line.
+ */
+export function linesOf(movements: readonly Movement[], pairsSwaps: boolean): Line[] {
   const swap = pairsSwaps ? swapIn(movements) : undefined
   const apart = swap === undefined ? movements : movements.filter(({ type }) => type === 'fee')
-  const lines = apart.map((movement) => lineOf(movement, labelOf([movement])))
-  return swap === undefined ? lines : [...lines, { ...swap, label: labelOf(swap.movements) }]
+  const lines = apart.map((movement) => lineOf(movement))
+  return swap === undefined ? lines : [...lines, swap]
+}
+
+/** The lines with the user's labels. */
+export function withLabels(lines: Line[], labelOf: Labels): Line[] {
+  for (const line of lines) line.label = labelOf(line)
+  return lines
 }
 
 /** The line of one movement; `transaction` is for explorers' files. */
-export function lineOf(
-  movement: Movement,
-  label: string | undefined,
-  transaction?: TransactionFacts | undefined,
-): Line {
+export function lineOf(movement: Movement, transaction?: TransactionFacts | undefined): Line {
   const { type, isOut, isOwn, asset, value } = movement
   const side = { asset, value }
   return {
@@ -62,7 +64,7 @@ export function lineOf(
     in: isOut ? undefined : side,
     out: isOut ? side : undefined,
     movements: [movement],
-    label,
+    label: undefined,
     fee: undefined,
     transaction,
   }
@@ -72,7 +74,7 @@ export function lineOf(
  * A swap: net and without the fee exactly one asset went out and one came in, both fungible, neither minted to nor burned by
  * the wallet (that is a receipt, a wrapped coin or a share of a pool), and nothing of it between own wallets.
  */
-function swapIn(movements: readonly Movement[]): Omit<Line, 'label'> | undefined {
+function swapIn(movements: readonly Movement[]): Line | undefined {
   if (movements.length < 2 || movements.some(breaksSwap)) return undefined
   const [first, ...others] = movements.filter(({ type }) => type !== 'fee')
   if (first === undefined || others.every(({ isOut }) => isOut === first.isOut)) return undefined
@@ -90,6 +92,7 @@ function swapIn(movements: readonly Movement[]): Omit<Line, 'label'> | undefined
     in: came,
     out: { asset: gone.asset, value: -gone.value },
     movements: [first, ...others],
+    label: undefined,
   }
 }
 

@@ -4,7 +4,7 @@ import { type Refuses, refusalOfSums } from './beyond-digits.ts'
 import type { FileForm, FileSet, Place } from './csv/file-set.ts'
 import { type LineWriter, omitted } from './csv/line-writer.ts'
 import { openFacts } from './csv/transaction-facts.ts'
-import { knownTypes } from './csv/types.ts'
+import { programTypes } from './csv/types.ts'
 import { readLabels } from './labels.ts'
 import type { Movement } from './movement.ts'
 import type { NumberRules } from './plain-number.ts'
@@ -14,7 +14,7 @@ import { lineWriterFor, type Opening, type Part, type Piece, type TextWriter } f
 export async function openSetWriter(set: FileSet, opening: Opening): Promise<TextWriter> {
   const { options, output } = opening
   refuseMisfits(set, opening)
-  const { labelOf, unmatched } = await readLabels(options.labels, typesOf(set))
+  const labels = await readLabels(options.labels, programTypes(set.files.filter(hasTypes)))
   const facts = set.needsTransactions ? openFacts(await openExport(output)) : undefined
   const writers = await writersFor(set, opening)
   const partOf = partNamer(writers)
@@ -25,10 +25,10 @@ export async function openSetWriter(set: FileSet, opening: Opening): Promise<Tex
     parts: set.isPerWallet ? [] : set.files.map((form) => partOf(form, '')),
     write: async (movements) => {
       const known = await facts?.of(movements[0]?.transaction ?? '')
-      const places = set.placesOf(movements, { labelOf, facts: known })
+      const places = set.placesOf(movements, { labelOf: labels.labelOf, facts: known })
       return [...newFilesOf(movements), ...places.flatMap(piecesOf)]
     },
-    unmatchedLabels: unmatched,
+    labelFindings: labels.findings,
     save: async () => {},
     close: async () => facts?.close(),
   }
@@ -92,6 +92,8 @@ function firstFiles(
     })
 }
 
+const hasTypes = ({ columns }: FileForm) => columns.some(([, role]) => role === 'type')
+
 function refuseMisfits(set: FileSet, { options, prices, opened }: Opening): void {
   const { out, perWallet, labels } = options
   const refuse = (what: string, fix: string) => new ExportError('USAGE', `${set.name}: ${what}`, { fix })
@@ -103,15 +105,11 @@ function refuseMisfits(set: FileSet, { options, prices, opened }: Opening): void
       'it takes no line without a price',
       'List what is needed with --prices-needed, fill in the column price, and name the file with --prices.',
     )
-  if (labels !== undefined && set.files.every(({ columns }) => columns.every(([, role]) => role !== 'type')))
+  if (labels !== undefined && !set.files.some(hasTypes))
     throw refuse('its lines have no type', 'Leave --labels out.')
   if (set.needsTransactions && opened.manifest.tables.transactions === undefined)
     throw refuse(
       'it needs the table of transactions, which this export does not have',
       'Add transactions to the tables of the job, and run it again with --fresh.',
     )
-}
-
-function typesOf({ files }: FileSet): ReadonlySet<string> {
-  return new Set(files.flatMap((form) => [...(knownTypes(form) ?? [])]).filter((type) => type !== ''))
 }

@@ -3,7 +3,7 @@ import type { OpenedExport } from '../read/open-export.ts'
 import type { Refuses } from './beyond-digits.ts'
 import { createLineWriter, type LineWriter, type Omitted } from './csv/line-writer.ts'
 import type { Preset } from './csv/preset.ts'
-import type { UnmatchedLabels } from './labels.ts'
+import type { LabelFindings } from './labels.ts'
 import type { Asset, Movement } from './movement.ts'
 import type { Contracts } from './names/contracts.ts'
 import { walletNames } from './names/wallet-names.ts'
@@ -30,8 +30,8 @@ export type TextWriter = {
   /** Files that a program takes even where nothing stands in them; undefined where it takes one file. */
   parts: readonly Part[] | undefined
   write(movements: readonly Movement[]): Piece[] | Promise<Piece[]>
-  /** Lines of the user's labels that matched nothing until now; undefined where there is none. */
-  unmatchedLabels(): UnmatchedLabels | undefined
+  /** What became of the user's labels until now. */
+  labelFindings(): LabelFindings
   /** Writes what the next conversion has to find, once all is written. Throws OUTPUT_FAILED. */
   save(): Promise<void>
   /** Ends, whatever became of it. */

@@ -3,11 +3,11 @@ import { optionFault } from '../core/option-fault.ts'
 import { refusalOfSums } from './beyond-digits.ts'
 import type { LineWriter } from './csv/line-writer.ts'
 import type { Preset } from './csv/preset.ts'
-import { knownTypes } from './csv/types.ts'
+import { programTypes } from './csv/types.ts'
 import { JOURNALS } from './journals/index.ts'
 import { openJournalWriter } from './journals/journal-writer.ts'
 import { readLabels } from './labels.ts'
-import { type LineOptions, linesOf } from './lines.ts'
+import { type Labels, linesOf, withLabels } from './lines.ts'
 import type { Movement } from './movement.ts'
 import { openPlaceholders, type Placeholders } from './names/placeholders.ts'
 import { besideOut, type ConvertOptions } from './options.ts'
@@ -36,29 +36,28 @@ export async function openWriter(opening: Opening): Promise<TextWriter> {
 
 async function openCsvWriter(preset: Preset, opening: Opening): Promise<TextWriter> {
   const { options } = opening
-  const { swaps, labels } = options
-  const pairsSwaps = swaps !== 'off' && preset.holdsSwaps
-  const { labelOf, unmatched } = await readLabels(labels, knownTypes(preset))
+  const pairsSwaps = options.swaps !== 'off' && preset.holdsSwaps
+  const labels = await readLabels(options.labels, programTypes([preset]))
   const placeholders = await placeholdersFor(preset, options)
   const refuses = await refusalOfSums(preset, opening)
   const writer = lineWriterFor(preset, opening, { placeholderOf: placeholders.nameOf, refuses })
-  const writePart = linesWriter(writer, { pairsSwaps, labelOf })
+  const writePart = linesWriter(writer, { pairsSwaps, labelOf: labels.labelOf })
   return {
     head: writer.header,
     parts: undefined,
     write: (movements) => byWallet(movements).map(writePart),
-    unmatchedLabels: unmatched,
+    labelFindings: labels.findings,
     save: () => placeholders.save(),
     close: async () => {},
   }
 }
 
 /** Writes what one wallet did in one transaction. Where the format cannot hold a swap, it may hold one side of it. */
-function linesWriter(writer: LineWriter, options: LineOptions) {
+function linesWriter(writer: LineWriter, { pairsSwaps, labelOf }: { pairsSwaps: boolean; labelOf: Labels }) {
   const linesIn = (part: readonly Movement[]) => {
-    const lines = linesOf(part, options)
+    const lines = linesOf(part, pairsSwaps)
     const isHeld = lines.every((line) => line.kind !== 'swap' || writer.holds(line))
-    return isHeld ? lines : linesOf(part, { ...options, pairsSwaps: false })
+    return withLabels(isHeld ? lines : linesOf(part, false), labelOf)
   }
   return (part: [Movement, ...Movement[]]): Piece => {
     const piece: Piece = { wallet: part[0], text: '', lines: 0 }

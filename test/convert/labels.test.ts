@@ -1,10 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { fitsWay } from '../../src/convert/csv/types.ts'
+import type { Preset } from '../../src/convert/csv/preset.ts'
+import { programTypes } from '../../src/convert/csv/types.ts'
 import { JOURNALS } from '../../src/convert/journals/index.ts'
-import { readLabels } from '../../src/convert/labels.ts'
-import { lineOf } from '../../src/convert/lines.ts'
+import { type AccountRule, readLabels } from '../../src/convert/labels.ts'
+import { type Leg, type Line, lineOf } from '../../src/convert/lines.ts'
+import type { Movement } from '../../src/convert/movement.ts'
 import { PRESETS } from '../../src/convert/presets/index.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { COIN, movement } from './made-up.ts'
@@ -21,60 +23,148 @@ function fileOf(...lines: string[]): string {
   return file
 }
 
-const labelsOf = (...lines: string[]) => readLabels(fileOf(...lines))
+const anyText = { legs: new Map(), takesAnyText: true, labelsOwnTransfers: true }
+const labelsOf = (...lines: string[]) => readLabels(fileOf(...lines), anyText)
+const swapOf = (...movements: [Movement, ...Movement[]]): Line => ({
+  ...lineOf(movements[0]),
+  kind: 'swap',
+  movements,
+})
 
 test('the hash counts before the other party, and that before the method; all of them matched', async () => {
   const lines = ['"Claim(uint256,address)",Reward', `${PARTY},Staking`, `${HASH.toUpperCase()},Gift`]
   for (const [rank, type] of ['Reward', 'Staking', 'Gift'].entries()) {
-    const { labelOf, unmatched } = await labelsOf(...lines.slice(0, rank + 1))
-    expect(labelOf([paid])).toBe(type)
-    expect(unmatched()).toBeUndefined()
+    const { labelOf, findings } = await labelsOf(...lines.slice(0, rank + 1))
+    expect(labelOf(lineOf(paid))).toBe(type)
+    expect(findings()).toEqual({ unmatched: undefined, misfits: [] })
   }
 })
 
 test('of a swap any other party counts, before the method', async () => {
   const pool = `0x${'c'.repeat(40)}`
   const { labelOf } = await labelsOf('"claim(uint256,address)",Reward', `${pool},Trade`)
-  expect(labelOf([paid, { ...paid, counterparty: pool }])).toBe('Trade')
+  expect(labelOf(swapOf(paid, { ...paid, counterparty: pool }))).toBe('Trade')
 })
 
 test('lines that match nothing are counted, and the first is named', async () => {
-  const { labelOf, unmatched } = await labelsOf('Mint(),Reward', `${PARTY},Staking`, 'burn(),Loss')
-  expect(unmatched()).toEqual({ count: 3, first: { line: 2, match: 'Mint()' } })
-  expect(labelOf([paid])).toBe('Staking')
-  expect(unmatched()).toEqual({ count: 2, first: { line: 2, match: 'Mint()' } })
+  const { labelOf, findings } = await labelsOf('Mint(),Reward', `${PARTY},Staking`, 'burn(),Loss')
+  expect(findings().unmatched).toEqual({ count: 3, first: { line: 2, match: 'Mint()' } })
+  expect(labelOf(lineOf(paid))).toBe('Staking')
+  expect(findings().unmatched).toEqual({ count: 2, first: { line: 2, match: 'Mint()' } })
 })
 
 test('a fee keeps its own type, and matches nothing', async () => {
-  const { labelOf, unmatched } = await labelsOf(`${HASH},Gift`)
-  expect(labelOf([{ ...paid, type: 'fee' }])).toBeUndefined()
-  expect(unmatched()).toEqual({ count: 1, first: { line: 2, match: HASH } })
+  const { labelOf, findings } = await labelsOf(`${HASH},Gift`)
+  expect(labelOf(lineOf({ ...paid, type: 'fee' }))).toBeUndefined()
+  expect(findings()).toEqual({ unmatched: { count: 1, first: { line: 2, match: HASH } }, misfits: [] })
 })
 
 test('without a file nothing has a label, and no line matched nothing', async () => {
-  const { labelOf, unmatched } = await readLabels(undefined)
-  expect([labelOf([paid]), unmatched()]).toEqual([undefined, undefined])
+  const { labelOf, findings } = await readLabels(undefined, anyText)
+  expect([labelOf(lineOf(paid)), findings()]).toEqual([undefined, { unmatched: undefined, misfits: [] }])
 })
 
-test.for([
-  { to: 'rotki', type: 'Income', ways: ['in'] },
-  { to: 'rotki', type: 'Spend', ways: ['out'] },
-  { to: 'rotki', type: 'Deposit', ways: ['in'] },
-  { to: 'cryptotaxcalculator', type: 'staking', ways: ['in'] },
-  { to: 'cryptotaxcalculator', type: 'lost', ways: ['out'] },
-  { to: 'taxbit', type: 'Expense', ways: ['out'] },
-  { to: 'cointracking', type: 'Trade', ways: [] },
-  { to: 'cointracking', type: 'Gift', ways: ['in', 'out'] },
-  { to: 'generic', type: 'my own', ways: ['in', 'out'] },
-])('$type of $to is only given to what went $ways', ({ to, type, ways }) => {
+function presetOf(to: string): Preset {
   const preset = PRESETS.find(({ name }) => name === to)
   if (preset === undefined) throw new Error(to)
-  const line = (isOut: boolean) => lineOf({ ...paid, isOut }, type)
-  const fitting = [line(false), line(true)].filter((one) => fitsWay(type, one, preset))
-  expect(fitting.map(({ kind }) => kind)).toEqual(ways)
+  return preset
+}
+
+const LINES: Record<Leg, Line> = {
+  in: lineOf({ ...paid, isOut: false }),
+  out: lineOf(paid),
+  swap: swapOf(paid, { ...paid, isOut: false }),
+}
+
+async function legsGiven(to: string, type: string): Promise<string[]> {
+  const { labelOf, findings } = await readLabels(fileOf(`${HASH},${type}`), programTypes([presetOf(to)]))
+  const given = Object.entries(LINES).flatMap(([leg, line]) => (labelOf(line) === type ? [leg] : []))
+  const refused = findings().misfits.map(({ count }) => count)
+  expect(refused).toEqual(given.length === 3 ? [] : [3 - given.length])
+  return given
+}
+
+test.for([
+  { to: 'rotki', type: 'Income', legs: ['in'] },
+  { to: 'rotki', type: 'Spend', legs: ['out'] },
+  { to: 'cryptotaxcalculator', type: 'staking', legs: ['in'] },
+  { to: 'cryptotaxcalculator', type: 'lost', legs: ['out'] },
+  { to: 'cryptotaxcalculator', type: 'sell', legs: ['out', 'swap'] },
+  { to: 'taxbit', type: 'Expense', legs: ['out'] },
+  { to: 'bittytax', type: 'Income', legs: ['in'] },
+  { to: 'bittytax', type: 'Gift-Sent', legs: ['out'] },
+  { to: 'bittytax', type: 'Trade', legs: ['swap'] },
+  { to: 'koinly', type: 'reward', legs: ['in'] },
+  { to: 'koinly', type: 'cost', legs: ['out'] },
+  { to: 'koinly', type: 'realized pnl', legs: ['in', 'out'] },
+  { to: 'cointracking', type: 'Trade', legs: ['swap'] },
+  { to: 'cointracking', type: 'Gift / Tip', legs: ['in'] },
+  { to: 'cointracking', type: 'Gift', legs: ['out'] },
+  { to: 'cointracker', type: 'airdrop', legs: ['in'] },
+  { to: 'cointracker', type: 'donation', legs: ['out'] },
+  { to: 'cointracker', type: 'stake', legs: ['out', 'swap'] },
+  { to: 'tokentax', type: 'Gift', legs: ['out'] },
+  { to: 'coinledger', type: 'Mining', legs: ['in'] },
+  { to: 'zenledger', type: 'Payment', legs: ['in'] },
+  { to: 'blockpit', type: 'Bounties', legs: ['in'] },
+  { to: 'coinpanda', type: 'Repay Loan', legs: ['out'] },
+  { to: 'kryptos', type: 'transfer', legs: ['in', 'out'] },
+  { to: 'generic', type: 'my own', legs: ['in', 'out', 'swap'] },
+  { to: 'generic', type: 'in', legs: ['in'] },
+])('$type of $to is only given to lines with these amounts: $legs', async ({ to, type, legs }) => {
+  expect(await legsGiven(to, type)).toEqual(legs)
 })
 
-const ruleOf = (journal: string) => JOURNALS.find(({ name }) => name === journal)?.accountRule
+test('a label that fits no line that it matched is named with what it needs and the first transaction', async () => {
+  const { labelOf, findings } = await readLabels(
+    fileOf(`${PARTY},Income`),
+    programTypes([presetOf('bittytax')]),
+  )
+  expect([labelOf(LINES.out), labelOf(LINES.out)]).toEqual([undefined, undefined])
+  expect(findings()).toEqual({
+    unmatched: undefined,
+    misfits: [{ line: 2, type: 'Income', needs: 'a received amount alone', count: 2, first: HASH }],
+  })
+})
+
+test('where the label of the other party does not fit, that of the method counts', async () => {
+  const file = fileOf(`${PARTY},Income`, '"claim(uint256,address)",Lost')
+  const { labelOf, findings } = await readLabels(file, programTypes([presetOf('bittytax')]))
+  expect([labelOf(LINES.out), labelOf(LINES.in)]).toEqual(['Lost', 'Income'])
+  expect(findings().misfits).toEqual([])
+})
+
+test('a counterparty may have one type for what comes in and one for what goes out', async () => {
+  const file = fileOf(`${PARTY},Unstake`, `${PARTY},Stake`)
+  const { labelOf, findings } = await readLabels(file, programTypes([presetOf('bittytax')]))
+  expect([labelOf(LINES.in), labelOf(LINES.out)]).toEqual(['Unstake', 'Stake'])
+  expect(findings()).toEqual({ unmatched: undefined, misfits: [] })
+})
+
+test('two types that one line could both have are refused', async () => {
+  const file = fileOf(`${PARTY},Income`, `${PARTY.toUpperCase()},Airdrop`)
+  await expect(readLabels(file, programTypes([presetOf('bittytax')]))).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining(
+      `${file}:3: found type Airdrop for ${PARTY.toUpperCase()}, which has Income`,
+    ),
+  })
+})
+
+test('CoinTracker gets no tag on a transfer between own wallets', async () => {
+  const { labelOf, findings } = await readLabels(
+    fileOf(`${HASH},airdrop`),
+    programTypes([presetOf('cointracker')]),
+  )
+  expect(labelOf({ ...LINES.in, isOwn: true })).toBeUndefined()
+  expect(findings().misfits[0]?.needs).toBe('a received amount alone, not between own wallets')
+})
+
+function ruleOf(journal: string): AccountRule {
+  const form = JOURNALS.find(({ name }) => name === journal)
+  if (form === undefined) throw new Error(journal)
+  return form.accountRule
+}
 
 test.for([
   ...['rent', 'expenses:my rent', 'Ausgaben:Gebühren (Krypto)', '4000:rent', '🏠:rent'].flatMap((account) => [
@@ -87,7 +177,7 @@ test.for([
   })),
 ])('$journal takes the account $account', async ({ journal, account }) => {
   const { labelOf } = await readLabels(fileOf(`${HASH},"${account}"`), ruleOf(journal))
-  expect(labelOf([paid])).toBe(account)
+  expect(labelOf(lineOf(paid))).toBe(account)
 })
 
 const REFUSED = {

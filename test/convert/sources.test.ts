@@ -4,6 +4,8 @@ import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
 import { readInstant } from '../../src/convert/csv/instant.ts'
 import type { Preset } from '../../src/convert/csv/preset.ts'
+import { typeLegs } from '../../src/convert/csv/types.ts'
+import type { Leg } from '../../src/convert/lines.ts'
 import { FILE_SETS, PRESETS } from '../../src/convert/presets/index.ts'
 
 // Rules as they stand in the sources of the programs, each with its file and commit; facts only, nothing of their code.
@@ -122,10 +124,16 @@ describe('BittyTax 287c4b4', () => {
   })
 
   test('src/bittytax/bt_types.py: every type is one of these', () => {
-    const { types, otherTypes = [] } = presetOf('bittytax')
+    const legs = typeLegs(presetOf('bittytax'))
     const known =
       'Deposit Unstake Mining Staking-Reward Staking Interest Dividend Income Gift-Received Fork Airdrop Referral Cashback Fee-Rebate Loan Margin-Gain Margin-Fee-Rebate Withdrawal Stake Spend Gift-Sent Gift-Spouse Charity-Sent Lost Loan-Repayment Loan-Interest Margin-Loss Margin-Fee Trade'
-    expect([...new Set([...Object.values(types), ...otherTypes])].sort()).toEqual(known.split(' ').sort())
+    expect([...legs.keys()].sort()).toEqual(known.split(' ').sort())
+    const withLeg = (leg: Leg) => [...legs].filter(([, ofType]) => ofType.has(leg)).map(([type]) => type)
+    // BUY_TYPES up to Margin-Fee-Rebate, SELL_TYPES from Withdrawal on; Trade is in both lists, as it needs both.
+    const [buy = '', sell = ''] = known.split(' Trade')[0]?.split(' Withdrawal') ?? []
+    expect(withLeg('in').sort()).toEqual(buy.split(' ').sort())
+    expect(withLeg('out').sort()).toEqual(`Withdrawal${sell}`.split(' ').sort())
+    expect(withLeg('swap')).toEqual(['Trade'])
   })
 
   test("src/bittytax/conv/parsers/etherscan.py: each file's header is the one of its reader", () => {

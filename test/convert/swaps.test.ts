@@ -8,7 +8,7 @@ const fee = movement({ asset: COIN, value: 21n, type: 'fee', counterparty: null 
 const gone = movement({ asset: USDC, value: 500n })
 const came = movement({ asset: WETH, value: 7n, isOut: false })
 
-const pair = (...movements: Movement[]) => linesOf(movements, { pairsSwaps: true, labelOf: () => undefined })
+const pair = (...movements: Movement[]) => linesOf(movements, true)
 const kinds = (...movements: Movement[]) => pair(...movements).map(({ kind }) => kind)
 
 test('one asset out and one in are one line, the fee another', () => {
@@ -47,6 +47,6 @@ test.for([
 })
 
 test('swaps stay apart where they are to', () => {
-  const lines = linesOf([gone, came], { pairsSwaps: false, labelOf: () => undefined })
+  const lines = linesOf([gone, came], false)
   expect(lines.map(({ kind }) => kind)).toEqual(['out', 'in'])
 })

@@ -1,7 +1,8 @@
 import { isHeader } from '../csv/headers.ts'
 import { readInstant } from '../csv/instant.ts'
 import type { Preset, Role } from '../csv/preset.ts'
-import { knownTypes } from '../csv/types.ts'
+import { describeLegs, typeLegs } from '../csv/types.ts'
+import type { Leg } from '../lines.ts'
 
 /** Something in a file that its program would refuse, or take for something else. */
 export type Mistake = { line: number; what: string }
@@ -78,8 +79,7 @@ function checkDate(date: string | undefined, { date: form }: Preset): string[] {
 }
 
 function checkType(type: string | undefined, preset: Preset): string[] {
-  const known = knownTypes(preset)
-  if (type === undefined || known === undefined || known.has(type)) return []
+  if (type === undefined || preset.labels === undefined || typeLegs(preset).has(type)) return []
   return [`type ${shown(type)} is none of this format`]
 }
 
@@ -153,25 +153,36 @@ function checkPrice(price: string | undefined, { needsPrices }: Preset): string[
   return needsPrices && !/[1-9]/.test(price ?? '') ? ['there is no price'] : []
 }
 
-/** What came in and what went out has to fit the type. */
-function checkSides(cell: (role: Role) => string | undefined, { types, fee }: Preset): string[] {
+/** The amounts of a line have to fit its type. */
+function checkSides(cell: (role: Role) => string | undefined, preset: Preset): string[] {
   const type = cell('type')
   const isSet = (role: Role) => (cell(role) ?? '') !== ''
   if (!AMOUNTS.some(isSet)) return ['no amount']
   if (AMOUNTS.every((amount) => !/[1-9]/.test(cell(amount) ?? ''))) return ['all amounts are zero']
-  if (cell('outAmountOrZero') !== undefined) return checkFee(cell, type === types.fee)
-  if (cell('amount') !== undefined) return isSet('amount') ? [] : ['no amount']
-  const [hasIn, hasOut] = [isSet('inAmount'), isSet('outAmount')]
-  const way = hasIn && hasOut ? 'Trade' : hasIn ? 'Receive' : 'Send'
-  if (cell('way') !== undefined && cell('way') !== way) return [`${cell('way')}, but this is ${way}`]
-  if (types.in === types.out || type === undefined) return []
-  if (type === types.in && (!hasIn || hasOut))
-    return [`${type} has to have what came in, and nothing that went out`]
-  if ((type === types.out || (type === types.fee && fee === 'as what went out')) && (!hasOut || hasIn))
-    return [`${type} has to have what went out, and nothing that came in`]
-  if (type === types.swap && !(hasIn && hasOut))
-    return [`${type} has to have both what came in and what went out`]
-  return []
+  if (cell('outAmountOrZero') !== undefined) return checkFee(cell, type === preset.types.fee)
+  if (cell('amount') !== undefined && !isSet('amount')) return ['no amount']
+  const leg = legOf(isSet)
+  const way = leg === undefined ? undefined : WAYS[leg]
+  if (way !== undefined && cell('way') !== undefined && cell('way') !== way)
+    return [`${cell('way')}, but this is ${way}`]
+  return checkLeg(type, leg, preset)
+}
+
+const WAYS: Readonly<Record<Leg, string>> = { in: 'Receive', out: 'Send', swap: 'Trade' }
+
+/** Which amounts a line has; undefined where one column holds what came in and what went out. */
+function legOf(isSet: (role: Role) => boolean): Leg | undefined {
+  if (isSet('quoteAmount') || (isSet('inAmount') && isSet('outAmount'))) return 'swap'
+  if (isSet('amount')) return undefined
+  return isSet('inAmount') ? 'in' : 'out'
+}
+
+/** A line must have the amounts that its type stands for. */
+function checkLeg(type: string | undefined, leg: Leg | undefined, preset: Preset): string[] {
+  const legs = type === undefined ? undefined : typeLegs(preset).get(type)
+  if (legs === undefined) return []
+  const fits = leg === undefined ? legs.has('in') || legs.has('out') : legs.has(leg)
+  return fits ? [] : [`the type ${shown(type)} needs ${describeLegs(legs)}`]
 }
 
 /** Where amounts that are not there are zeros: of a fee nothing went out, of all else something did or came. */

@@ -9,7 +9,6 @@ import type { Asset, Movement } from '../movement.ts'
 import { caipName, collectionName, methodName, safeText, tickerName } from '../names/asset-name.ts'
 import { withPoint } from '../plain-number.ts'
 import type { Preset, Role } from './preset.ts'
-import { fitsWay } from './types.ts'
 
 /** What cells are made with, beside the line. */
 export type CellContext = {
@@ -110,10 +109,9 @@ export const CELLS: Readonly<Record<Role, CellOf>> = {
 function typeOf(line: Line, _: Amounts, { preset }: CellContext): string {
   const { kind, isOwn, label } = line
   const { types } = preset
-  if (label !== undefined && fitsWay(label, line, preset)) return field(label)
-  if (isOwn && kind === 'in') return types.ownIn ?? types.in
-  if (isOwn && kind === 'out') return types.ownOut ?? types.out
-  return types[kind]
+  if (label !== undefined) return field(label)
+  const own = kind === 'in' ? types.ownIn : kind === 'out' ? types.ownOut : undefined
+  return (isOwn ? own : undefined) ?? types[kind] ?? ''
 }
 
 function walletOf(line: Line, amounts: Amounts, context: CellContext): string {

@@ -1,3 +1,4 @@
+import type { Leg } from '../lines.ts'
 import type { NumberRules } from '../plain-number.ts'
 
 /** What a cell of a line holds. */
@@ -71,14 +72,14 @@ export type DateForm =
   | 'DD.MM.YYYY HH:mm:ss'
   | 'milliseconds'
 
-/** Types that lines get; `own` ones where the other party is a wallet of the job too. */
+/** Types that lines get without labels; absent where the format has no such lines. `own`: between own wallets. */
 type Types = {
-  in: string
-  out: string
+  in?: string
+  out?: string
   ownIn?: string
   ownOut?: string
-  fee: string
-  swap: string
+  fee?: string
+  swap?: string
 }
 
 /** Where the amount of a fee goes: it is a line of its own, so that the sums of the file are those of the ledger. */
@@ -96,10 +97,13 @@ export type Preset = {
   columns: readonly (readonly [header: string, role: Role])[]
   date: DateForm
   types: Types
-  /** Types that labels may name, beside those above; undefined: any text. */
-  otherTypes?: readonly string[]
-  /** Types beside those above that say themselves which way something went; labels give them to nothing that went another. */
-  ways?: { readonly [way in 'in' | 'out' | 'swap']?: readonly string[] }
+  /**
+   * Types that labels may give beside those above, by the legs that a line needs for them: a received amount, a sent amount, or
+   * both. A type that takes several stands in several lists. Undefined where any text is a type.
+   */
+  labels?: Readonly<Record<Leg, readonly string[]>>
+  /** Whether lines between own wallets may have a label. @default true */
+  labelsOwnTransfers?: boolean
   /** What stands for the wallet in lines of a type, where the program demands it. */
   walletOfType?: Readonly<Record<string, string>>
   fee: FeeForm

@@ -1,7 +1,7 @@
 import { fungibleAssets } from '../../prices/fungible-assets.ts'
 import { refusalOfSums } from '../beyond-digits.ts'
 import { readLabels } from '../labels.ts'
-import { linesOf } from '../lines.ts'
+import { linesOf, withLabels } from '../lines.ts'
 import type { Movement } from '../movement.ts'
 import { ofContract } from '../names/contracts.ts'
 import { digitsApart } from '../names/first-digits.ts'
@@ -14,7 +14,7 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
   const { options, opened, onOmitted } = opening
   const walletDigits = digitsApart(opened.manifest.coverage.map(({ address }) => address))
   // Of a journal, labels are accounts.
-  const { labelOf, unmatched } = await readLabels(options.labels, form.accountRule)
+  const labels = await readLabels(options.labels, form.accountRule)
   const refuses = await refusalOfSums(form, opening)
   const writers = new Map<string, ReturnType<typeof createJournalWriter>>()
   const writerOf = (file: string) => {
@@ -28,12 +28,12 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
     write: (movements) => {
       const parts = options.perWallet ? byWallet(movements) : [movements as [Movement, ...Movement[]]]
       return parts.map((part) => {
-        const lines = linesOf(part, { pairsSwaps: false, labelOf })
+        const lines = withLabels(linesOf(part, false), labels.labelOf)
         const text = writerOf(options.perWallet ? part[0].wallet : '').write(lines)
         return { wallet: part[0], text, lines: text === '' ? 0 : 1 }
       })
     },
-    unmatchedLabels: unmatched,
+    labelFindings: labels.findings,
     save: async () => {},
     close: async () => {},
   }

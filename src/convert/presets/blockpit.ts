@@ -19,7 +19,11 @@ export const blockpit: Preset = {
   ],
   date: 'DD.MM.YYYY HH:mm:ss',
   types: { ...TRANSFERS, fee: 'Fee' },
-  otherTypes: ['Airdrop', 'Bounties', 'Lending', 'Staking', 'Margin_trading_profit', 'Margin_trading_loss'],
+  labels: {
+    in: ['Airdrop', 'Bounties', 'Lending', 'Staking', 'Margin_trading_profit'],
+    out: ['Margin_trading_loss'],
+    swap: [],
+  },
   fee: 'as what went out',
   naming: 'ticker',
   numbers: {},

@@ -19,7 +19,11 @@ export const coinledger: Preset = {
   ],
   date: 'MM/DD/YYYY HH:mm:ss',
   types: { ...TRANSFERS, fee: 'Network Fee' },
-  otherTypes: ['Airdrop', 'Staking', 'Income', 'Gift Sent', 'Merchant Payment', 'Mining'],
+  labels: {
+    in: ['Airdrop', 'Staking', 'Income', 'Mining'],
+    out: ['Gift Sent', 'Merchant Payment'],
+    swap: [],
+  },
   fee: 'as what went out',
   naming: 'ticker',
   numbers: {},

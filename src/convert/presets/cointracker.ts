@@ -15,10 +15,12 @@ export const cointracker: Preset = {
   ],
   date: 'MM/DD/YYYY HH:mm:ss',
   types: { in: '', out: '', fee: '', swap: '' },
-  otherTypes: [
-    ...['gift', 'lost', 'donation', 'fork', 'airdrop', 'mined', 'payment', 'staked', 'staking', 'stake'],
-    ...['unstake', 'margin', 'margin fee', 'margin gain', 'margin loss'],
-  ],
+  labels: {
+    in: ['fork', 'airdrop', 'mined', 'payment', 'staked', 'staking', 'unstake', 'margin gain'],
+    out: ['gift', 'lost', 'donation', 'stake', 'margin fee', 'margin loss'],
+    swap: ['stake', 'unstake', 'margin'],
+  },
+  labelsOwnTransfers: false,
   fee: 'as what went out',
   naming: 'ticker',
   numbers: { maxDecimals: 8 },

@@ -7,7 +7,7 @@ const COMMON = {
   name: 'etherscan',
   title: "an Etherscan-like explorer's four files a wallet, as BittyTax reads them",
   date: 'YYYY-MM-DD HH:mm:ss',
-  types: { in: '', out: '', fee: '', swap: '' },
+  types: {},
   fee: 'in the fee columns, nothing sold',
   naming: 'ticker',
   numbers: {},
@@ -112,7 +112,7 @@ export const etherscan: FileSet = {
     const whole = new Map<string, { line: Line; form: FileForm }>()
     for (const movement of movements) {
       const { type, source, wallet } = movement
-      const line = lineOf(movement, undefined, facts)
+      const line = lineOf(movement, facts)
       const before = whole.get(wallet)
       if (type === 'self') places.push({ line, reason: 'a transfer to oneself, which explorers show once' })
       else if (source !== 'transactions') places.push({ line, form: FORMS[source] ?? TOKENS })

@@ -25,7 +25,11 @@ export const kryptos: Preset = {
   ],
   date: 'YYYY-MM-DDTHH:mm:ss.000Z',
   types: { in: 'deposit', out: 'withdrawal', fee: 'withdrawal', swap: 'trade' },
-  otherTypes: ['transfer'],
+  labels: {
+    in: ['transfer'],
+    out: ['transfer'],
+    swap: [],
+  },
   fee: 'as what went out',
   naming: 'ticker',
   numbers: {},

@@ -1,6 +1,6 @@
 import type { FileForm, FileSet, Place } from '../csv/file-set.ts'
 import type { Preset } from '../csv/preset.ts'
-import { type Line, linesOf } from '../lines.ts'
+import { type Line, linesOf, withLabels } from '../lines.ts'
 import { assetKey, type Movement } from '../movement.ts'
 
 const COMMON = {
@@ -12,13 +12,13 @@ const COMMON = {
   numbers: { maxDecimals: 13, maxDigits: 31, maxSumDigits: 31 },
   holdsNfts: false,
   holdsSwaps: false,
+  // They stand in a file that has no types.
+  labelsOwnTransfers: false,
   needsPrices: true,
   source: 'rp2 eb2a368, rp2_decimal.py, out_transaction.py; dali-rp2 a17f269, plugin/input/csv/manual.py',
   rulesOf: '2026-02-12',
   unverified: 'tried with neither program',
 } as const
-
-const TYPES = { in: 'BUY', out: 'SELL', fee: 'FEE', swap: '' }
 
 /** How both what came in and what went out begin. */
 const HEAD: Preset['columns'] = [
@@ -43,10 +43,12 @@ const IN: FileForm = {
     ['fiat_fee', 'empty'],
     ['notes', 'note'],
   ],
-  types: { ...TYPES, out: 'BUY', fee: 'BUY', swap: 'BUY' },
-  otherTypes: [
-    ...['AIRDROP', 'DONATE', 'GIFT', 'HARDFORK', 'INCOME', 'INTEREST', 'MINING', 'STAKING', 'WAGES'],
-  ],
+  types: { in: 'BUY' },
+  labels: {
+    in: ['AIRDROP', 'DONATE', 'GIFT', 'HARDFORK', 'INCOME', 'INTEREST', 'MINING', 'STAKING', 'WAGES'],
+    out: [],
+    swap: [],
+  },
 }
 
 const OUT: FileForm = {
@@ -61,8 +63,8 @@ const OUT: FileForm = {
     ['fiat_fee', 'empty'],
     ['notes', 'note'],
   ],
-  types: { ...TYPES, in: 'SELL', swap: 'SELL' },
-  otherTypes: ['DONATE', 'GIFT', 'LOST', 'STAKING'],
+  types: { out: 'SELL', fee: 'FEE' },
+  labels: { in: [], out: ['DONATE', 'GIFT', 'LOST', 'STAKING'], swap: [] },
 }
 
 const INTRA: FileForm = {
@@ -83,7 +85,7 @@ const INTRA: FileForm = {
     ['crypto_received', 'amount'],
     ['notes', 'note'],
   ],
-  types: { in: '', out: '', fee: '', swap: '' },
+  types: {},
 }
 
 /** What comes in, what goes out, and what moves between own wallets, each in its file. */
@@ -94,7 +96,7 @@ export const rp2: FileSet = {
   isPerWallet: false,
   needsTransactions: false,
   placesOf: (movements, { labelOf }) => {
-    const lines = linesOf(movements, { pairsSwaps: false, labelOf })
+    const lines = withLabels(linesOf(movements, false), labelOf)
     const sent = new Map<string, number>()
     for (const { isOwn, movements: of } of lines)
       if (isOwn && of[0].isOut) sent.set(transferKey(of[0]), (sent.get(transferKey(of[0])) ?? 0) + 1)
@@ -108,18 +110,11 @@ export const rp2: FileSet = {
 function placeOf(line: Line, sent: Map<string, number>): Place {
   const [movement] = line.movements
   if (movement.type === 'self') return { line, reason: 'a transfer to oneself, which changes nothing' }
-  if (!line.isOwn) return { line: withOwnType(line), form: line.kind === 'in' ? IN : OUT }
+  if (!line.isOwn) return { line, form: line.kind === 'in' ? IN : OUT }
   const key = transferKey(movement)
   const waiting = movement.isOut ? 0 : (sent.get(key) ?? 0)
   if (waiting > 0) sent.set(key, waiting - 1)
   return { line, form: INTRA, isTold: waiting > 0 }
-}
-
-/** The user's type counts where the file has it. */
-function withOwnType(line: Line): Line {
-  const { types, otherTypes = [] } = line.kind === 'in' ? IN : OUT
-  const isKnown = [...otherTypes, types.in].includes(line.label ?? '')
-  return isKnown ? line : { ...line, label: undefined }
 }
 
 /** What both sides of a transfer between own wallets have in common. */

@@ -19,7 +19,11 @@ export const taxbit: Preset = {
   ],
   date: 'YYYY-MM-DDTHH:mm:ssZ',
   types: { in: 'Transfer In', out: 'Transfer Out', fee: 'Expense', swap: 'Trade' },
-  otherTypes: ['Buy', 'Sell', 'Income', 'Gift Received', 'Gift Sent', 'Expense'],
+  labels: {
+    in: ['Buy', 'Income', 'Gift Received'],
+    out: ['Sell', 'Gift Sent'],
+    swap: ['Buy', 'Sell'],
+  },
   fee: 'as what went out',
   naming: 'ticker',
   numbers: {},

@@ -19,7 +19,11 @@ export const tokentax: Preset = {
   ],
   date: 'MM/DD/YYYY HH:mm:ss',
   types: { ...TRANSFERS, fee: 'Spend' },
-  otherTypes: ['Income', 'Lost', 'Stolen', 'Mining', 'Gift', 'Staking', 'Airdrop'],
+  labels: {
+    in: ['Income', 'Mining', 'Staking', 'Airdrop'],
+    out: ['Lost', 'Stolen', 'Gift'],
+    swap: [],
+  },
   walletOfType: { Gift: 'Gift' },
   fee: 'as what went out',
   naming: 'ticker',

@@ -17,10 +17,11 @@ export const zenledger: Preset = {
   ],
   date: 'YYYY-MM-DD HH:mm:ss',
   types: { in: 'Receive', out: 'Send', fee: 'Send', swap: 'Trade' },
-  otherTypes: [
-    ...['Buy', 'Sell', 'Initial Coin Offering', 'Margin Trade', 'Fork', 'Airdrop', 'Payment', 'Purchase'],
-    ...['staking reward', 'misc reward'],
-  ],
+  labels: {
+    in: ['Fork', 'Airdrop', 'Payment', 'staking reward', 'misc reward'],
+    out: [],
+    swap: ['Buy', 'Sell', 'Initial Coin Offering', 'Margin Trade', 'Purchase'],
+  },
   fee: 'as what went out',
   naming: 'ticker',
   numbers: {},

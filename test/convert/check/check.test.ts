@@ -6,6 +6,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../../src/convert/check/check-file.ts'
 import { convert } from '../../../src/convert/convert.ts'
 import type { Preset, Role } from '../../../src/convert/csv/preset.ts'
+import { typeLegs } from '../../../src/convert/csv/types.ts'
+import type { Leg } from '../../../src/convert/lines.ts'
 import { FILE_SETS, PRESETS } from '../../../src/convert/presets/index.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
 import { priceAll } from '../../helpers/prices.ts'
@@ -194,10 +196,28 @@ describe.for(FORMS)('convert --check --to $title', ({ to, form, textOf }) => {
   test('finds a type that the program does not know', async () => {
     const rows = parse(await textOf()) as string[][]
     const at = form.columns.findIndex(([, role]) => role === 'type')
-    const isKnown = form.otherTypes !== undefined && at !== -1
+    const isKnown = form.labels !== undefined && at !== -1
     for (const row of rows.slice(8, 9)) row[at] = 'Gambling'
     const found = await mistakesIn(stringify(rows), to)
     expect([...new Set(found.map(({ line }) => line))]).toEqual(isKnown ? [9] : [])
+  })
+
+  test('finds a type on a row without the amounts that the type needs', async () => {
+    const at = (role: Role) => form.columns.findIndex(([, one]) => one === role)
+    const [type, came, gone] = [at('type'), at('inAmount'), at('outAmount')]
+    const rows = parse(await textOf()) as string[][]
+    const misfits: number[] = []
+    for (const [index, row] of rows.entries()) {
+      if (index === 0 || type === -1 || came === -1 || gone === -1) continue
+      const leg: Leg = row[came] === '' ? 'out' : row[gone] === '' ? 'in' : 'swap'
+      const wrong = [...typeLegs(form)].find(([, legs]) => !legs.has(leg))?.[0]
+      if (wrong === undefined || form.walletOfType?.[wrong] !== undefined) continue
+      row[type] = wrong
+      misfits.push(index + 1)
+    }
+    const found = await mistakesIn(stringify(rows), to)
+    expect([...new Set(found.map(({ line }) => line))]).toEqual(misfits)
+    expect(misfits.length > 0).toBe(type !== -1 && came !== -1 && gone !== -1)
   })
 
   test('finds a row that stands twice, where rows can be told apart', async () => {

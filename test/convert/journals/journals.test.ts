@@ -63,8 +63,8 @@ function byWallet(lines: readonly (readonly [account: string, amount: string])[]
 async function journalWith(to: string, account: string): Promise<string> {
   const [out, labels] = [join(folder, `account-${to}`), join(folder, `account-${to}.csv`)]
   writeFileSync(labels, `match,type\n"transfer(address,uint256)","${account}"\n`)
-  const { unmatchedLabels } = await convert(output, { to, out, labels })
-  expect(unmatchedLabels).toBeUndefined()
+  const converted = await convert(output, { to, out, labels })
+  expect(converted.labels).toEqual({ unmatched: undefined, misfits: [] })
   return out
 }
 

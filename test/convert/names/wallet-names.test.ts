@@ -46,7 +46,7 @@ function accountFinder(name: string) {
   })
   return (wallet: string, label: string | null = null) => {
     const moved = movement({ asset: COIN, value: 1n, wallet, label })
-    const text = writer.write(linesOf([moved], { pairsSwaps: false, labelOf: () => undefined }))
+    const text = writer.write(linesOf([moved], false))
     return /(?:account|open) (assets:crypto:.*)\n/i.exec(text)?.[1]
   }
 }
