@@ -5,7 +5,7 @@ import { type Converted, convert } from '../convert/convert.ts'
 import { JOURNALS } from '../convert/journals/index.ts'
 import { placeOfFile } from '../convert/options.ts'
 import { pricesNeeded } from '../convert/prices-needed.ts'
-import { PRESET_NAMES } from '../convert/writers.ts'
+import { numbersAssets, PRESET_NAMES } from '../convert/writers.ts'
 import { csvLine } from '../core/csv-text.ts'
 import { ExportError } from '../core/errors.ts'
 import { refuseFolder, writeNamedFile } from '../core/named-file.ts'
@@ -58,7 +58,7 @@ export function convertCommand(program: Command): void {
     .option('--prices <file>', 'CSV with date,asset,currency,price: what movements were worth')
     .option('--prices-needed', 'list the days and assets to fill in for --prices instead')
     .option('--exclude-spam', 'leave out tokens that `balances --flags` names')
-    .option('--map <file>', 'keeps the numbers of unknown assets (default: OUT.assets.csv)')
+    .option('--map <file>', 'keeps the numbers of unknown assets (default: OUTPUT.assets.csv)')
     .option('--check <file>', "hold a file against the program's rules instead; exit 10")
     .option('--strict', 'exit 6 where something was left out')
     .action(convertOutput)
@@ -87,7 +87,15 @@ async function convertOutput(
     })
   if (listsPrices) return listPrices(word, rest)
   const options = { ...rest, to: requirePreset(to) }
-  const { output } = await outputOf(word, ['ledger', 'transactions'])
+  const { output, name, store } = await outputOf(word, ['ledger', 'transactions'])
+  if (store !== undefined && numbersAssets(options.to) && options.map === undefined)
+    throw new ExportError(
+      'USAGE',
+      `${name} has no folder beside it that keeps the numbers of unknown assets`,
+      {
+        fix: 'Name a file for them with --map, and give the same one every time.',
+      },
+    )
   const { write } = answerSink()
   const converted = await convert(output, { ...options, write })
   const log = openLog({})

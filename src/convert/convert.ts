@@ -85,7 +85,6 @@ async function convertOpened({ output, opened, files }: Source, options: Convert
       await target.flush()
     }
     await target.end()
-    await writer.save()
   } finally {
     await writer.close()
   }

@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises'
 import { placeApart } from '../core/named-file.ts'
 
 /** What is converted, to what, and where to. */
@@ -26,7 +27,10 @@ export type ConvertOptions = {
    * hours old. @default no values in money
    */
   prices?: string | undefined
-  /** File that keeps the numbers of placeholders, for presets that have them. @default `out` and `.assets.csv` */
+  /**
+   * File that keeps the numbers of unknown assets, for presets that have such placeholders; several exports may share one.
+   * @default the export's folder and `.assets.csv`
+   */
   map?: string | undefined
 }
 
@@ -36,8 +40,12 @@ type Named = Pick<ConvertOptions, 'labels' | 'prices' | 'map'>
  * Where a file of a conversion is written. Throws USAGE where something else than a file stands there, where it is one that the
  * options name, or where it is part of the export itself.
  */
-export function placeOfFile(path: string, output: string, { labels, prices, map }: Named): Promise<string> {
-  const inputs = { '--prices': prices, '--labels': labels, '--map': map }
+export async function placeOfFile(
+  path: string,
+  output: string,
+  { labels, prices, map }: Named,
+): Promise<string> {
+  const inputs = { '--prices': prices, '--labels': labels, '--map': map ?? (await mapOf(output)) }
   return placeApart(
     path,
     { inputs, exports: [output] },
@@ -47,3 +55,6 @@ export function placeOfFile(path: string, output: string, { labels, prices, map 
 
 /** The name of a file that a conversion keeps beside `out`, which may be a folder with a slash behind it. */
 export const besideOut = (out: string, ending: string) => `${out.replace(/[\\/]+$/, '')}.${ending}`
+
+/** The file that keeps the numbers of unknown assets for an export, beside its folder. */
+export const mapOf = async (output: string) => `${await realpath(output)}.assets.csv`

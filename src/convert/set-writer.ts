@@ -29,7 +29,6 @@ export async function openSetWriter(set: FileSet, opening: Opening): Promise<Tex
       return [...newFilesOf(movements), ...places.flatMap(piecesOf)]
     },
     labelFindings: labels.findings,
-    save: async () => {},
     close: async () => facts?.close(),
   }
 }

@@ -6,6 +6,7 @@ import type { Preset } from './csv/preset.ts'
 import type { LabelFindings } from './labels.ts'
 import type { Asset, Movement } from './movement.ts'
 import type { Contracts } from './names/contracts.ts'
+import type { PlaceholderOf } from './names/placeholders.ts'
 import { walletNames } from './names/wallet-names.ts'
 import type { ConvertOptions } from './options.ts'
 import type { Period } from './period.ts'
@@ -32,8 +33,6 @@ export type TextWriter = {
   write(movements: readonly Movement[]): Piece[] | Promise<Piece[]>
   /** What became of the user's labels until now. */
   labelFindings(): LabelFindings
-  /** Writes what the next conversion has to find, once all is written. Throws OUTPUT_FAILED. */
-  save(): Promise<void>
   /** Ends, whatever became of it. */
   close(): Promise<void>
 }
@@ -65,7 +64,7 @@ export function byWallet(movements: readonly Movement[]): [Movement, ...Movement
 /** What the writer of a file's lines asks about assets. */
 type AboutAssets = {
   /** Names assets where the program numbers those that it does not know. */
-  placeholderOf?: (asset: Asset) => string
+  placeholderOf?: PlaceholderOf
   refuses: Refuses
 }
 

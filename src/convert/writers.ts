@@ -1,3 +1,4 @@
+import { readTextIfAny } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { optionFault } from '../core/option-fault.ts'
 import { refusalOfSums } from './beyond-digits.ts'
@@ -9,14 +10,18 @@ import { openJournalWriter } from './journals/journal-writer.ts'
 import { readLabels } from './labels.ts'
 import { type Labels, linesOf, withLabels } from './lines.ts'
 import type { Movement } from './movement.ts'
-import { openPlaceholders, type Placeholders } from './names/placeholders.ts'
-import { besideOut, type ConvertOptions } from './options.ts'
+import { numberAssets, type PlaceholderOf } from './names/placeholders.ts'
+import { besideOut, mapOf } from './options.ts'
 import { FILE_SETS, PRESETS } from './presets/index.ts'
 import { openSetWriter } from './set-writer.ts'
 import { byWallet, lineWriterFor, type Opening, type Piece, type TextWriter } from './text-writer.ts'
 
 /** The names of all formats, as `to` takes them. */
 export const PRESET_NAMES: readonly string[] = [...PRESETS, ...FILE_SETS, ...JOURNALS].map(({ name }) => name)
+
+/** Whether a format gives numbers to assets that its program does not know. */
+export const numbersAssets = (to: string): boolean =>
+  PRESETS.some(({ name, naming }) => name === to && naming === 'placeholder')
 
 /** Opens the writer of a format. Throws USAGE where there is none of that name, or options do not fit it. */
 export async function openWriter(opening: Opening): Promise<TextWriter> {
@@ -38,16 +43,15 @@ async function openCsvWriter(preset: Preset, opening: Opening): Promise<TextWrit
   const { options } = opening
   const pairsSwaps = options.swaps !== 'off' && preset.holdsSwaps
   const labels = await readLabels(options.labels, programTypes([preset]))
-  const placeholders = await placeholdersFor(preset, options)
+  const placeholderOf = await placeholdersFor(preset, opening)
   const refuses = await refusalOfSums(preset, opening)
-  const writer = lineWriterFor(preset, opening, { placeholderOf: placeholders.nameOf, refuses })
+  const writer = lineWriterFor(preset, opening, { placeholderOf, refuses })
   const writePart = linesWriter(writer, { pairsSwaps, labelOf: labels.labelOf })
   return {
     head: writer.header,
     parts: undefined,
     write: (movements) => byWallet(movements).map(writePart),
     labelFindings: labels.findings,
-    save: () => placeholders.save(),
     close: async () => {},
   }
 }
@@ -71,15 +75,19 @@ function linesWriter(writer: LineWriter, { pairsSwaps, labelOf }: { pairsSwaps: 
   }
 }
 
-async function placeholdersFor({ naming }: Preset, { map, out }: ConvertOptions): Promise<Placeholders> {
-  const file = map ?? (out === undefined ? undefined : besideOut(out, 'assets.csv'))
-  if (naming !== 'placeholder') return { nameOf: () => '', save: async () => {} }
-  if (file !== undefined) return openPlaceholders(file)
-  throw new ExportError(
-    'USAGE',
-    'unknown assets are numbered here, and their numbers must be kept in a file',
-    {
-      fix: 'Name a file for the text with --out, or one for the numbers with --map; give the same one every time.',
-    },
-  )
+async function placeholdersFor(
+  { naming }: Preset,
+  { options: { map, out }, output, opened, contracts }: Opening,
+): Promise<PlaceholderOf> {
+  if (naming !== 'placeholder') return () => ''
+  if (map === undefined && out !== undefined) await refuseMapBesideOut(besideOut(out, 'assets.csv'))
+  return numberAssets(map ?? (await mapOf(output)), { opened, contracts })
+}
+
+/** Earlier versions kept numbers beside each converted file, so that they had other meanings in other files. */
+async function refuseMapBesideOut(file: string): Promise<void> {
+  if ((await readTextIfAny(file)) === undefined) return
+  throw new ExportError('USAGE', `${file} numbers unknown assets, as files imported earlier may have them`, {
+    fix: `Give it with --map ${file} every time, or remove it to number them for all files of the export.`,
+  })
 }

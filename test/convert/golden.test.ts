@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/convert/check/check-file.ts'
 import { convert } from '../../src/convert/convert.ts'
@@ -42,8 +42,9 @@ function textOf(out: string): string {
         .sort()
         .map((name) => join(out, name))
     : [out]
-  const beside = [`${out}.omitted.csv`, `${out}.assets.csv`].filter((path) =>
-    readdirSync(folder).some((name) => path === join(folder, name)),
+  const numbers = out.endsWith('-koinly') ? [`${out.slice(0, -'-koinly'.length)}.assets.csv`] : []
+  const beside = [`${out}.omitted.csv`, ...numbers].filter((path) =>
+    readdirSync(folder).includes(basename(path)),
   )
   return [...inside, ...beside]
     .map((path) => `==> ${path.slice(folder.length + 1)}\n${readFileSync(path, 'utf8')}`)

@@ -107,7 +107,7 @@ async function converted(to: string, output = outputs.csv) {
   const out = join(folder, `${to}-${basename(output)}`)
   const swaps = to === 'rotki' || output === outputs.swaps ? undefined : 'off'
   const result = await convert(output, { to, out, swaps })
-  return { out, ...result }
+  return { out, output, ...result }
 }
 
 type Conversion = Awaited<ReturnType<typeof converted>>
@@ -125,8 +125,8 @@ const LEFT_OUT: Record<string, string[][]> = {
 }
 
 /** What a file and its list of what was left out come to, by asset, in its smallest unit. */
-function fileSums(to: string, { out, omittedFile }: Conversion): Map<string, bigint> {
-  const map = to === 'koinly' ? recordsOf(`${out}.assets.csv`) : []
+function fileSums(to: string, { out, output, omittedFile }: Conversion): Map<string, bigint> {
+  const map = to === 'koinly' ? recordsOf(`${output}.assets.csv`) : []
   const placeholders = new Map(
     map.map((row) => [row.placeholder ?? '', keyOf(row.asset_address ?? '', row.token_id ?? '')]),
   )

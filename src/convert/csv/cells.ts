@@ -5,8 +5,9 @@ import { shiftDecimal } from '../../flatten/decimal.ts'
 import type { Prices } from '../../prices/prices.ts'
 import { priceOfGot, worthOf } from '../../prices/worth.ts'
 import type { Line, Side } from '../lines.ts'
-import type { Asset, Movement } from '../movement.ts'
+import type { Movement } from '../movement.ts'
 import { caipName, collectionName, methodName, safeText, tickerName } from '../names/asset-name.ts'
+import type { PlaceholderOf } from '../names/placeholders.ts'
 import { withPoint } from '../plain-number.ts'
 import type { Preset, Role } from './preset.ts'
 
@@ -16,7 +17,7 @@ export type CellContext = {
   /** What the chain is called, where the user says so. */
   chainName: string | undefined
   /** Names that are kept in a file, for programs that number unknown assets. */
-  placeholderOf: (asset: Asset) => string
+  placeholderOf: PlaceholderOf
   /** What wallets of the job are called, by address; absent where they have no label. */
   walletNames: ReadonlyMap<string, string>
   prices: Prices | undefined
@@ -125,7 +126,9 @@ function walletOf(line: Line, amounts: Amounts, context: CellContext): string {
 function nameOf(side: Side | undefined, { movements }: Line, { preset, placeholderOf }: CellContext): string {
   if (side === undefined) return ''
   if (preset.naming === 'caip') return caipName(side.asset, movements[0].chain)
-  return preset.naming === 'placeholder' ? placeholderOf(side.asset) : tickerName(side.asset)
+  return preset.naming === 'placeholder'
+    ? placeholderOf(side.asset, movements[0].chain)
+    : tickerName(side.asset)
 }
 
 /** What came in is worth what the line is worth; where it has no price, what went out for it. */

@@ -34,7 +34,6 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
       })
     },
     labelFindings: labels.findings,
-    save: async () => {},
     close: async () => {},
   }
 }
