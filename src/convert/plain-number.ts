@@ -11,6 +11,11 @@ export type NumberRules = {
    * which the ledger is read once more.
    */
   maxSumDigits?: number
+  /**
+   * Digits before the point that the program can compare, at most, of sums and of what they are worth at the user's prices: an
+   * asset that may come to more is left out whole and listed.
+   */
+  maxWholeDigits?: number
   /** Every number has a point: 5.0. */
   needsPoint?: boolean
 }

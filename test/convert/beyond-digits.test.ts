@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { checkFile } from '../../src/convert/check/check-file.ts'
 import { convert } from '../../src/convert/convert.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
-import { LONG_SUMS } from './golden-chain.ts'
+import { LONG_SUMS, WHOLE_UNITS } from './golden-chain.ts'
 import { exportMadeUp } from './made-up-export.ts'
 
 const folder = suiteFolder()
@@ -59,4 +60,46 @@ test('rp2 counts 31 digits of what is left within its 13 decimals', async () => 
 
 test('a program without such a number holds them all', async () => {
   expect(await leftOut('cointracking')).toEqual([])
+})
+
+describe('rp2 compares no numbers of more than 18 digits before the point, and a file for it', () => {
+  const large = join(folder, 'large')
+  const [largePrices, out] = [join(folder, 'large-prices.csv'), join(folder, 'large-rp2')]
+
+  beforeAll(async () => {
+    await exportMadeUp(large, WHOLE_UNITS)
+    const days = ['native,1', 'MANY,0.000001', 'EDGE,1', 'MOVED,1'].flatMap((asset) =>
+      ['01', '03'].map((day) => `2024-01-${day},${asset.replace(',', ',USD,')}`),
+    )
+    const dear = ['2024-01-01,DEAR,USD,1', '2024-01-03,DEAR,USD,2']
+    writeFileSync(largePrices, ['date,asset,currency,price', ...days, ...dear, ''].join('\n'))
+  })
+
+  test('leaves out assets whose amounts, or what these are worth, have more', async () => {
+    await convert(large, { to: 'rp2', out, prices: largePrices })
+    const listed: Record<string, string>[] = parse(readFileSync(`${out}.omitted.csv`), { columns: true })
+    const reason = 'more than 18 digits before the point, on which rp2 fails'
+    const whole = listed.filter((row) => !row.reason?.startsWith('cut off'))
+    expect(whole.map((row) => `${row.asset_symbol}: ${row.reason}`).sort()).toEqual([
+      `DEAR: ${reason}`,
+      `MANY: ${reason}`,
+    ])
+    expect(readFileSync(join(out, 'in.csv'), 'utf8')).toContain(',999999999999999999,')
+    expect(readFileSync(join(out, 'out.csv'), 'utf8')).toContain(',600000000000000000,')
+  })
+
+  test.for([
+    { amount: '999999999999999999', price: '1', mistakes: 0 },
+    { amount: '1000000000000000000', price: '1', mistakes: 2 },
+    { amount: '600000000000000000', price: '1.7', mistakes: 1 },
+  ])('is checked for them: $amount at the price $price', async ({ amount, price, mistakes }) => {
+    await convert(large, { to: 'rp2', out, prices: largePrices })
+    const file = join(folder, 'checked.csv')
+    const text = readFileSync(join(out, 'in.csv'), 'utf8')
+    writeFileSync(file, text.replace(/,1,999999999999999999,/, `,${price},${amount},`))
+    const found: string[] = []
+    await checkFile(file, 'rp2', ({ what }) => found.push(what))
+    expect(found.filter((what) => what.includes('digits before the point'))).toHaveLength(mistakes)
+    expect(found).toHaveLength(mistakes)
+  })
 })

@@ -249,6 +249,31 @@ export const LONG_SUMS: readonly JsonObject[] = [
   ),
 ]
 
+/** Tokens of which wallets hold very many whole units. */
+const MANY = { address: address('9'), name: 'Many', symbol: 'MANY', decimals: 6 }
+const EDGE = { address: `0x${'7e'.repeat(20)}`, name: 'Edge', symbol: 'EDGE', decimals: 0 }
+const DEAR = { address: `0x${'7f'.repeat(20)}`, name: 'Dear', symbol: 'DEAR', decimals: 0 }
+const MOVED = { address: `0x${'7d'.repeat(20)}`, name: 'Moved', symbol: 'MOVED', decimals: 0 }
+
+/** Amounts, and what they are worth, around 10^18 whole units. */
+export const WHOLE_UNITS: readonly JsonObject[] = [
+  transaction(
+    { at: '2024-01-01T00:00:00Z', parties: [FRIEND, ANN], value: ETHER },
+    {
+      erc20: [
+        erc20(MANY, [FRIEND, ANN], ETHER * DOLLARS),
+        erc20(EDGE, [FRIEND, ANN], ETHER - 1n),
+        erc20(DEAR, [FRIEND, ANN], (ETHER * 6n) / 10n),
+        erc20(MOVED, [FRIEND, ANN], (ETHER * 6n) / 10n),
+      ],
+    },
+  ),
+  transaction(
+    { at: '2024-01-03T00:00:00Z', parties: [ANN, FRIEND] },
+    { erc20: [erc20(MOVED, [ANN, FRIEND], (ETHER * 6n) / 10n)] },
+  ),
+]
+
 /** A token whose metadata comes with its first transfer alone. */
 export const LOST_METADATA: readonly JsonObject[] = [
   transaction(

@@ -3,6 +3,7 @@ import { readInstant } from '../csv/instant.ts'
 import type { Preset, Role } from '../csv/preset.ts'
 import { describeLegs, typeLegs } from '../csv/types.ts'
 import type { Leg } from '../lines.ts'
+import { checkNumber, checkValue, shown } from './check-numbers.ts'
 
 /** Something in a file that its program would refuse, or take for something else. */
 export type Mistake = { line: number; what: string }
@@ -57,6 +58,7 @@ function checkRow({ line, cells }: Row, preset: Preset, seen: Seen): Mistake[] {
     ...ROLE_CHECKS.flatMap(([role, form, expected]) => checkForm(cell(role), form, expected)),
     ...checkClock(cell('unixTime'), cell('date'), preset),
     ...checkPrice(cell('price'), preset),
+    ...AMOUNTS.flatMap((amount) => checkValue(cell(amount), cell('price'), preset)),
     ...checkSides(cell, preset),
     ...checkWallet(cell('wallet'), cell('type'), preset),
     ...checkText(cells),
@@ -69,9 +71,6 @@ function checkRow({ line, cells }: Row, preset: Preset, seen: Seen): Mistake[] {
 /** Without a hash, an id or a note equal lines may well stand for two movements. */
 const tellsApart = ({ columns, repeatsLines }: Preset) =>
   !repeatsLines && columns.some(([, role]) => ['hash', 'id', 'note'].includes(role))
-
-const shown = (text: string | undefined) =>
-  text === undefined ? 'absent' : JSON.stringify(text.slice(0, 60))
 
 function checkDate(date: string | undefined, { date: form }: Preset): string[] {
   if (date === undefined || readInstant(date, form) !== undefined) return []
@@ -99,23 +98,6 @@ function checkPair(amount: string | undefined, asset: string | undefined): strin
   if (amount === undefined || asset === undefined || (amount === '' && asset === '')) return []
   if (amount === '') return [`${shown(asset)} without an amount`]
   return asset === '' ? [`amount ${amount} without an asset`] : []
-}
-
-function checkNumber(amount: string | undefined, { numbers }: Preset): string[] {
-  if (amount === undefined || amount === '') return []
-  if (!/^\d+(\.\d+)?$/.test(amount))
-    return [`amount ${shown(amount)}, expected plain digits with a point, no sign, no exponent`]
-  const [whole = '', fraction = ''] = amount.split('.')
-  const problems: string[] = []
-  const { maxDecimals, maxDigits, needsPoint } = numbers
-  if (needsPoint && !amount.includes('.'))
-    problems.push(`amount ${amount}, expected a decimal point: ${amount}.0`)
-  if (maxDecimals !== undefined && fraction.length > maxDecimals)
-    problems.push(`amount ${amount} has ${fraction.length} decimals, at most ${maxDecimals} are taken`)
-  const digits = `${whole}${fraction}`.replace(/^0+/, '').length
-  if (maxDigits !== undefined && digits > maxDigits)
-    problems.push(`amount ${amount} has ${digits} digits, more than ${maxDigits} are rounded`)
-  return problems
 }
 
 const MONEY = /^(\d+(\.\d+)?)?$/

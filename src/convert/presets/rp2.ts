@@ -9,7 +9,8 @@ const COMMON = {
   date: 'YYYY-MM-DD HH:mm:ss+00:00',
   fee: 'in the fee columns, nothing sold',
   naming: 'ticker',
-  numbers: { maxDecimals: 13, maxDigits: 31, maxSumDigits: 31 },
+  // RP2Decimal has 31 digits and compares at 13 decimals: with more than 18 digits before the point it raises an error.
+  numbers: { maxDecimals: 13, maxDigits: 31, maxSumDigits: 31, maxWholeDigits: 18 },
   holdsNfts: false,
   holdsSwaps: false,
   // They stand in a file that has no types.
