@@ -87,15 +87,16 @@ type Valued = { sums: Sums; decimals: number; prices: Prices | undefined }
 /** Whether what came in, what went out, a price, or what is worth one at it, may have more digits before the point. */
 function hasMoreWholeDigits({ sums, decimals, prices }: Valued, { maxWholeDigits }: NumberRules): boolean {
   if (maxWholeDigits === undefined) return false
-  const most = sums.came > sums.gone ? sums.came : sums.gone
   const unit = 10n ** BigInt(Math.max(decimals, 0))
+  const bound = 10n ** BigInt(maxWholeDigits)
   const quotes = prices?.all({ type: sums.asset.type, address: sums.asset.address }) ?? []
-  return (
-    most >= unit * 10n ** BigInt(maxWholeDigits) ||
-    quotes.some(({ price }) =>
-      [most, unit].some(
-        (value) => exactWorth(value, decimals, price) >= 10n ** BigInt(maxWholeDigits + WORTH_DECIMALS),
+  return [sums.came, sums.gone].some(
+    (most) =>
+      most >= unit * bound ||
+      quotes.some(({ price }) =>
+        [most, unit].some(
+          (value) => exactWorth(value, decimals, price) >= bound * 10n ** BigInt(WORTH_DECIMALS),
+        ),
       ),
-    )
   )
 }

@@ -3,10 +3,10 @@ import { describeLegs, type ProgramTypes } from './csv/types.ts'
 import type { Labels, Leg, Line } from './lines.ts'
 
 /** Lines of a file of labels that matched nothing. */
-export type UnmatchedLabels = { count: number; first: { line: number; match: string } }
+type UnmatchedLabels = { count: number; first: { line: number; match: string } }
 
 /** A label that matched lines which cannot have its type; those keep their own type. */
-export type MisfitLabel = {
+type MisfitLabel = {
   /** Line of the file of labels. */
   line: number
   type: string
