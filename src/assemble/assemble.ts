@@ -1,11 +1,9 @@
 import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { makeFolder } from '../core/disk.ts'
-import { type Changes, type Figures, noteExport } from '../core/figures.ts'
+import type { Figures } from '../core/figures.ts'
 import { orAborted } from '../core/follow-signal.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import type { Listings } from '../core/listings.ts'
-import { type ManifestFile, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { sumCounts } from '../core/sum-counts.ts'
 import { type TableName, tableNamed } from '../core/table/index.ts'
@@ -13,13 +11,10 @@ import type { Spool } from '../spool/spool.ts'
 import type { Written } from '../spool/state.ts'
 import type { Store } from '../store/store.ts'
 import { assembleTable, type Part } from '../write/assemble-table.ts'
-import { buildManifest, type Kept } from '../write/build-manifest.ts'
 import { sumOf } from '../write/chunk.ts'
-import { listChanges } from '../write/list-changes.ts'
-import { publish } from '../write/publish.ts'
-import { recallChanges } from '../write/publish-changes.ts'
-import { type Earlier, endOfExport, leftWallets, listingsToRead } from './earlier-export.ts'
+import { type Earlier, leftWallets, listingsToRead } from './earlier-export.ts'
 import { keepRaw } from './keep-raw.ts'
+import { partsFolder, publishExport } from './publish-export.ts'
 import { rejectLines, stayingRejects } from './rejects.ts'
 import { settleMoved } from './settle-moved.ts'
 import { bytesOf, cutSlices } from './slices.ts'
@@ -71,11 +66,6 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   }
 }
 
-/** Where files are staged. */
-function partsFolder({ output }: Job): string {
-  return join(output, PRIVATE_FOLDER, 'parts')
-}
-
 /** Counts the rows that pages have; of a transaction that several wallets see they are counted anew in the end. */
 function noteStaged(figures: Figures, { transactions, rows }: StagedPage): void {
   figures.transactions += transactions
@@ -117,22 +107,18 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
   const names = [...finishing.listings.keys()]
   const seen = sumCounts(slices.map((slice) => seenIn(slice, names)))
   const everSeen = sumCounts([...earlier.written.map((one) => Object.entries(one.seen)), seen])
-  const source = {
-    job,
+  figures.written = { ...range, times: timesIn(slices) }
+  await publishExport({
+    ...finishing,
     range,
     parts,
+    rejects,
     seen: everSeen,
     missing: finishing.spool.missing(),
-    kept: keptOf(earlier, job),
-  }
-  const manifest = buildManifest({ ...source, rejects: rejects.length })
-  signal.throwIfAborted()
-  figures.changes = await findChanges(finishing, parts)
-  figures.written = { ...range, times: timesIn(slices) }
-  const covered = manifest.coverage.map(({ address }) => address)
-  const raw = new Set(job.keepRaw ? [...names, ...covered] : [])
-  await publish({ store: finishing.store, manifest, parts: [...parts.values()].flat(), rejects, raw })
-  noteExport(figures, manifest)
+    begunMs: finishing.spool.begunMs,
+    localPath: async ({ staged = '' }) => staged,
+    raw: (covered) => new Set(job.keepRaw ? [...names, ...covered] : []),
+  })
   return { ...range, seen: Object.fromEntries(seen) }
 }
 
@@ -145,31 +131,6 @@ async function settledSlices(
   const write = (slice: Slice) => pool.run({ kind: 'slice', slice }, bytesOf(slice.places))
   const slices = await Promise.all(cutSlices(range, places).map(write))
   return settleMoved(slices, { ...context, places, rewrite: write })
-}
-
-/** What the parts change in blocks that were exported before; a run that is resumed may have listed it already. */
-async function findChanges(
-  { job, store, spool, earlier, signal }: Finishing,
-  parts: ReadonlyMap<TableName, readonly Part[]>,
-): Promise<Changes | undefined> {
-  const { before, from } = earlier
-  const place = { store, run: spool.begunMs }
-  const to = before === undefined ? from : endOfExport(before)
-  if (before === undefined || from >= to || !earlier.isComparable) return recallChanges(place)
-  const listed = Object.values(before.tables).flatMap(({ files }) => files)
-  await store.bring(listed.filter(({ toBlock }) => toBlock > from))
-  return listChanges({ ...place, before, parts, range: { from, to }, folder: partsFolder(job), signal })
-}
-
-/** The files that stay, and the wallets that left the job. */
-function keptOf(earlier: Earlier, job: Job): Kept | undefined {
-  const { before, from } = earlier
-  if (before === undefined) return undefined
-  const files = (all: readonly ManifestFile[] = []) => all.filter(({ toBlock }) => toBlock <= from)
-  return {
-    files: new Map(job.tables.map((name) => [name, files(before.tables[name]?.files)])),
-    left: leftWallets(job, earlier),
-  }
 }
 
 /** Tables made at once, all jobs of the process together: each takes memory. */

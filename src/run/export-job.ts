@@ -1,6 +1,3 @@
-import { createHash } from 'node:crypto'
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { openOutput } from '../assemble/assemble.ts'
 import { hasBorderChanged } from '../assemble/compare-border.ts'
 import {
@@ -10,16 +7,12 @@ import {
   listingsToRead,
   namesWalletsOf,
 } from '../assemble/earlier-export.ts'
-import { areFilesInPlace, type Sizes } from '../assemble/find-export.ts'
 import type { Requester } from '../client/request.ts'
-import { PRIVATE_MODE, readTextIfAny, writeAtomically } from '../core/disk.ts'
 import { type ExportError, toExportError } from '../core/errors.ts'
 import { endFigures, type Figures, noteWholeExport } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
-import { REJECTS_FILE } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { refuseSpecialEntries } from '../core/plain-entries.ts'
-import { GENERATOR } from '../core/version.ts'
 import { crawlJob } from '../crawl/crawl.ts'
 import { removeSpool, type Spool } from '../spool/spool.ts'
 import { openStore } from '../store/open-store.ts'
@@ -27,18 +20,27 @@ import type { Store } from '../store/store.ts'
 import { readManifestIfAny, requireSafeManifest } from '../write/publish.ts'
 import { forgetChanges, recallChanges } from '../write/publish-changes.ts'
 import { type Begun, beginRun } from './begin-run.ts'
+import { forgetDone, isDone, markDone } from './done.ts'
 import { privateFolder } from './private-folder.ts'
 
+/** A run of one job, whichever machines do its work. */
 export type JobRun = {
   job: Job
-  requester: Requester
   figures: Figures
   /** Forget checkpoints and start over. */
   fresh: boolean
-  /** Blocks at the end of an earlier run that are read again. */
-  rereadBlocks: number | undefined
   onNotice: (notice: string) => void
 }
+
+/** A run of one job in this process. */
+type LocalRun = JobRun & {
+  requester: Requester
+  /** Blocks at the end of an earlier run that are read again. */
+  rereadBlocks: number | undefined
+}
+
+/** Makes the files of a job whose output is held by this process, and publishes them. */
+export type MakeExport = (store: Store) => Promise<JobResult['state']>
 
 export type JobResult = {
   job: Job
@@ -47,20 +49,31 @@ export type JobResult = {
   error: ExportError | undefined
 }
 
-/** Runs one job to its end. Never throws: a failure is part of the result, and what was received stays for a resume. */
-export async function exportJob(run: JobRun): Promise<JobResult> {
-  const result = await exportOrFail(run)
+/** Runs one job to its end in this process. Never throws, as `runExport`. */
+export async function exportJob(run: LocalRun): Promise<JobResult> {
+  const { job, rereadBlocks = 0, onNotice } = run
+  if (rereadBlocks > 0 && job.endBlock !== undefined)
+    onNotice(`${job.name}: blocks are read again only in jobs without endBlock; --fresh reads all`)
+  return runExport(run, (store) => exportLocally({ ...run, store }))
+}
+
+/**
+ * Runs one job to its end: holds the output, leaves it as it is where this very job is exported already, and has everything
+ * else made. Never throws: a failure is part of the result, and what was received stays for a resume.
+ */
+export async function runExport(run: JobRun, make: MakeExport): Promise<JobResult> {
+  const result = await exportOrFail(run, make)
   endFigures(run.figures, result.error)
   return result
 }
 
-async function exportOrFail(run: JobRun): Promise<JobResult> {
+async function exportOrFail(run: JobRun, make: MakeExport): Promise<JobResult> {
   const { job } = run
   try {
     await refuseSpecialEntries(job.output, 'OUTPUT_FAILED')
     const release = await lockOutput(privateFolder(job))
     try {
-      return { job, state: await exportLeased(run), error: undefined }
+      return { job, state: await exportLeased(run, make), error: undefined }
     } finally {
       await release()
     }
@@ -69,23 +82,21 @@ async function exportOrFail(run: JobRun): Promise<JobResult> {
   }
 }
 
-async function exportLeased(run: JobRun): Promise<JobResult['state']> {
+async function exportLeased(run: JobRun, make: MakeExport): Promise<JobResult['state']> {
   const store = await openStore(run.job)
   try {
-    return await exportLocked({ ...run, store })
+    return await exportUnlessDone({ ...run, store }, make)
   } finally {
     await store.close()
   }
 }
 
-/** A run whose output is this process's. */
-type StoreRun = JobRun & { store: Store }
-
-async function exportLocked(run: StoreRun): Promise<JobResult['state']> {
+async function exportUnlessDone(
+  run: JobRun & { store: Store },
+  make: MakeExport,
+): Promise<JobResult['state']> {
   const { job, store, figures, fresh } = run
   const folder = privateFolder(job)
-  if ((run.rereadBlocks ?? 0) > 0 && job.endBlock !== undefined)
-    run.onNotice(`${job.name}: blocks are read again only in jobs without endBlock; --fresh reads all`)
   if (!fresh) await requireSafeManifest(job.output)
   if (fresh) await forget(store, folder)
   else if (await isDone(job, store)) {
@@ -94,6 +105,14 @@ async function exportLocked(run: StoreRun): Promise<JobResult['state']> {
     figures.endBlock = job.endBlock
     return 'unchanged'
   }
+  return make(store)
+}
+
+/** A run whose output is this process's. */
+type StoreRun = LocalRun & { store: Store }
+
+async function exportLocally(run: StoreRun): Promise<JobResult['state']> {
+  const { job } = run
   const begun = await beginRun(run)
   const { spool, earlier } = begun
   noticeLeft(run, earlier)
@@ -101,7 +120,7 @@ async function exportLocked(run: StoreRun): Promise<JobResult['state']> {
     if (spool.resumed) run.onNotice(`${job.name}: an unfinished run is continued`)
     const state = await readAndWrite(run, begun)
     if (await spool.reopenMissing()) {
-      await rm(join(folder, DONE_FILE), { force: true })
+      await forgetDone(privateFolder(job))
       return 'incomplete'
     }
     if (job.endBlock === undefined) return state
@@ -113,7 +132,7 @@ async function exportLocked(run: StoreRun): Promise<JobResult['state']> {
 }
 
 /** Says which wallets of the export the job has no more. */
-function noticeLeft({ job, onNotice }: JobRun, earlier: Earlier): void {
+export function noticeLeft({ job, onNotice }: Pick<JobRun, 'job' | 'onNotice'>, earlier: Earlier): void {
   const left = leftWallets(job, earlier)
   if (left.length === 0) return
   const [only] = left
@@ -179,51 +198,15 @@ async function writeFrom(
   }
 }
 
-const DONE_FILE = 'done.json'
-
-/** Notes that this very job is exported, all of it; the pages are needed no more. */
-export async function markDone(job: Job): Promise<void> {
-  const folder = privateFolder(job)
-  await writeAtomically(join(folder, DONE_FILE), `${JSON.stringify({ job: jobKey(job) })}\n`, PRIVATE_MODE)
-  await removeSpool(folder)
-}
-
 async function forget(store: Store, folder: string): Promise<void> {
   await forgetChanges(store)
   await store.forgetManifestSetAside()
   await removeSpool(folder)
-  await rm(join(folder, DONE_FILE), { force: true })
-}
-
-/** True where this very job, with a fixed end, has been exported here and every listed file is in place. */
-export async function isDone(job: Job, store: Sizes): Promise<boolean> {
-  if (job.endBlock === undefined) return false
-  const done = await readTextIfAny(join(privateFolder(job), DONE_FILE))
-  const manifest = await readManifestIfAny(job.output)
-  if (done === undefined || manifest === undefined || done.trim() !== JSON.stringify({ job: jobKey(job) }))
-    return false
-  const beside = [...(manifest.rejects > 0 ? [REJECTS_FILE] : []), ...(job.keepRaw ? ['raw'] : [])]
-  const sizes = await Promise.all(beside.map((path) => store.size(path)))
-  return sizes.every((size) => size !== undefined) && (await areFilesInPlace(store, manifest))
+  await forgetDone(folder)
 }
 
 /** What an earlier run wrote, for the summary and the exit code of this one. */
 async function recallFigures(job: Job, figures: Figures): Promise<void> {
   const manifest = await readManifestIfAny(job.output)
   if (manifest !== undefined) noteWholeExport(figures, manifest)
-}
-
-/** A hash of everything that decides the bytes of an output. */
-function jobKey(job: Job): string {
-  const {
-    file: _file,
-    output: _output,
-    store: _store,
-    concurrency: _concurrency,
-    service: _service,
-    ...deciding
-  } = job
-  return createHash('sha256')
-    .update(JSON.stringify([GENERATOR, deciding]))
-    .digest('hex')
 }

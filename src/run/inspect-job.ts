@@ -6,7 +6,7 @@ import { refuseSpecialEntries } from '../core/plain-entries.ts'
 import { inspectSpool } from '../spool/inspect.ts'
 import { lookAtStore } from '../store/look.ts'
 import { readManifestIfAny, requireSafeManifest } from '../write/publish.ts'
-import { isDone } from './export-job.ts'
+import { isDone } from './done.ts'
 import { privateFolder, spoolIdentity } from './private-folder.ts'
 
 export type JobState = {

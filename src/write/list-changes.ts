@@ -4,16 +4,18 @@ import type { Changes } from '../core/figures.ts'
 import type { Manifest } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
 import { TABLES, type Table, type TableName } from '../core/table/index.ts'
-import type { Part } from './assemble-table.ts'
 import { compareTable } from './compare-table.ts'
 import { openHashedFile } from './part-file.ts'
+import type { PublishedPart } from './publish.ts'
 import { publishChanges, type RunPlace, recallChanges } from './publish-changes.ts'
 
 export type Rewriting = RunPlace & {
   /** What the output holds, before any of it is replaced. */
   before: Manifest
-  /** The files that replace those of these blocks, staged; blocks after them are new. */
-  parts: ReadonlyMap<TableName, readonly Part[]>
+  /** The files that replace those of these blocks; blocks after them are new. */
+  parts: ReadonlyMap<TableName, readonly PublishedPart[]>
+  /** Where this machine can read one of them. */
+  localPath: (part: PublishedPart) => Promise<string>
   range: BlockRange
   /** Where the list is staged; on the file system of the output. */
   folder: string
@@ -66,13 +68,13 @@ function linesOf({ name }: Table, change: 'removed' | 'added', rows: readonly st
 }
 
 /** Compares a table's files; those that were there before, to the byte, need no look. */
-async function* compareFiles(table: Table, { before, store, parts, ...rest }: Rewriting) {
+async function* compareFiles(table: Table, { before, store, parts, localPath, ...rest }: Rewriting) {
   const { range } = rest
   const listed = before.tables[table.name]?.files.filter(({ toBlock }) => toBlock > range.from) ?? []
   const made = parts.get(table.name) ?? []
   if (before.tables[table.name] === undefined || made.length === 0) return
   const old = withoutSame(listed, made).map(({ path }) => join(store.folder, path))
-  const fresh = withoutSame(made, listed).map(({ staged }) => staged)
+  const fresh = await Promise.all(withoutSame(made, listed).map(localPath))
   if (old.length + fresh.length === 0) return
   yield* compareTable({ ...rest, table, format: before.job.format, before: old, after: fresh })
 }
