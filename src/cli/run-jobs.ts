@@ -14,6 +14,7 @@ import type { LogArguments } from './log.ts'
 import { type NotifyArguments, openNotifier } from './notifier.ts'
 import { readable } from './output-of.ts'
 import { programName } from './program-name.ts'
+import { readQueueAddress } from './queue-address.ts'
 import { onSignals } from './signals.ts'
 
 export type RunArguments = NotifyArguments &
@@ -77,7 +78,7 @@ async function runQueued(
   }
   const { runOverQueue } = await import('../cluster/run-over-queue.ts')
   return runOverQueue(jobs, {
-    queue,
+    queue: await readQueueAddress(queue),
     apiKey: await readApiKey(process.env),
     fresh: args.fresh ?? false,
     deadlineMs: readBounds(args).deadlineMs,

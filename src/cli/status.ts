@@ -11,6 +11,7 @@ import { isPlace } from '../store/place.ts'
 import { addExamples } from './examples.ts'
 import { hideOptions, type Overrides, overrideOptions, readJobs } from './jobs.ts'
 import { placeOf } from './output-of.ts'
+import { readQueueAddress } from './queue-address.ts'
 import { queueLines } from './queue-lines.ts'
 import { statusLines } from './status-lines.ts'
 
@@ -54,7 +55,7 @@ async function status(words: string[], args: Arguments): Promise<void> {
 
 async function queueStatus(url: string, { json }: Arguments): Promise<void> {
   const { inspectQueue } = await import('../cluster/inspect-queue.ts')
-  const found = await inspectQueue(url)
+  const found = await inspectQueue(await readQueueAddress(url))
   if (json) return sayJson(found)
   say(counted(found.workers, 'worker'))
   for (const run of found.runs) say(queueLines(run).join('\n'))

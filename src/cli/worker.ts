@@ -1,13 +1,17 @@
 import type { Command } from 'commander'
+import type { QueueAddress } from '../cluster/server/shared-server.ts'
 import { FAILURES } from '../core/errors.ts'
 import { readApiKey } from '../job/read-api-key.ts'
 import { readCount, readDuration } from './amounts.ts'
+import { collect } from './collect.ts'
 import { readEndpoint } from './endpoint.ts'
 import { addExamples } from './examples.ts'
 import { type LogArguments, logOptions, openLog } from './log.ts'
+import { readQueueAddress } from './queue-address.ts'
 
 type Arguments = LogArguments & {
   queue: string
+  output?: string[]
   concurrency: string
   shutdownTimeout: string
   metrics?: string
@@ -19,6 +23,11 @@ export function workerCommand(program: Command): void {
     .summary('do the work of runs over a queue')
     .description('do the work of all runs over a queue, until it is stopped')
     .requiredOption('--queue <url>', 'Redis server that all machines reach: redis://host:6379')
+    .option(
+      '--output <place>',
+      'serve only runs whose output is this folder or s3://bucket/prefix, or lies below it (repeatable)',
+      collect,
+    )
     .option('--concurrency <n>', 'units that are read at once, 1 to 256', '16')
     .option('--shutdown-timeout <duration>', 'once stopped, hand back what is not done by then', '30s')
     .option('--metrics <address>', 'answer Prometheus there at /metrics: 0.0.0.0:9464')
@@ -30,15 +39,19 @@ export function workerCommand(program: Command): void {
 const EPILOGUE = `
 A worker needs no job file: \`run --queue\` keeps the plan beside the output, in
 an object store or a folder that all machines see under the same path. It needs
-the same WALLETLAKE_API_KEY. SIGTERM ends it: units under way are finished or
-handed back.`
+the same WALLETLAKE_API_KEY and the same version of walletlake, and uses the
+object store of its own environment only. The password of Redis is
+WALLETLAKE_REDIS_PASSWORD, or the content of the file that
+WALLETLAKE_REDIS_PASSWORD_FILE names. SIGTERM ends it: units under way are
+finished or handed back.`
 
 /** After the time for shutdown, where the queue is away. */
 const LATE_MS = 5_000
 
 async function worker(args: Arguments): Promise<void> {
   const options = {
-    queue: args.queue,
+    queue: await readQueueAddress(args.queue),
+    roots: args.output ?? [],
     concurrency: readCount('concurrency', args.concurrency, { most: 256 }) ?? 16,
     shutdownMs: readDuration('shutdown-timeout', args.shutdownTimeout) ?? 30_000,
     apiKey: await readApiKey(process.env),
@@ -53,7 +66,7 @@ async function worker(args: Arguments): Promise<void> {
   process.on('SIGTERM', () => end('SIGTERM'))
   process.on('SIGINT', () => end('SIGINT'))
   const { work } = await import('../cluster/work.ts')
-  const metrics = await openMetrics(args, log)
+  const metrics = await openMetrics(args, options.queue, log)
   try {
     await work({ ...options, signal: stop.signal, onNotice: log.info })
   } finally {
@@ -61,7 +74,11 @@ async function worker(args: Arguments): Promise<void> {
   }
 }
 
-async function openMetrics({ queue, metrics }: Arguments, log: Pick<ReturnType<typeof openLog>, 'info'>) {
+async function openMetrics(
+  { metrics }: Arguments,
+  queue: QueueAddress,
+  log: Pick<ReturnType<typeof openLog>, 'info'>,
+) {
   if (metrics === undefined) return undefined
   const at = readEndpoint('metrics', metrics, {
     example: '0.0.0.0:9464',

@@ -1,32 +1,28 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { ExportError } from '../core/errors.ts'
-import type { Figures } from '../core/figures.ts'
-import type { Store } from '../store/store.ts'
+import { GENERATOR } from '../core/version.ts'
 import { joinStarts } from './partition-starts.ts'
-import type { Plan } from './plan.ts'
+import { type Plan, walletsOf } from './plan.ts'
 import { planReads, planWrites, planWritesAt } from './plan-units.ts'
-import { publishRun } from './publish-run.ts'
+import { type Publishing, publishRun } from './publish-run.ts'
 import type { UnitQueue } from './queue.ts'
-import { listPages, listPartitions, listStarts, type Record } from './record.ts'
-import type { Kind, OpenRun } from './server/shared-server.ts'
-import { readTally } from './tally.ts'
-import { describeUnit, type Unit, type WriteUnit } from './unit.ts'
+import { createReads, findReading, fixReading, type Reading, selectReads } from './reads.ts'
 
-export type Coordinating = {
-  plan: Plan
-  record: Record
-  store: Store
+import type { AliveWorkers, Kind, OpenRun } from './server/shared-server.ts'
+import { readTally } from './tally.ts'
+import type { Unit, WriteUnit } from './unit.ts'
+import { createWrites, nameRange, type Write } from './writes.ts'
+
+export type Coordinating = Publishing & {
   queue: UnitQueue
   run: OpenRun
-  figures: Figures
-  signal: AbortSignal
   onNotice: (notice: string) => void
 }
 
 /** Between two looks at the queue. */
 const LOOK_MS = 300
 /** Looks without any worker after which that is said. */
-const LONELY_LOOKS = 10
+const NO_WORKER_LOOKS = 10
 /** Looks at an empty queue after which what the record lacks is planned again: an ending unit may just be adding others. */
 const EMPTY_LOOKS = 2
 
@@ -35,29 +31,46 @@ const EMPTY_LOOKS = 2
  * a queue that is empty before all is done has lost its units, which are planned again.
  */
 export async function coordinate(going: Coordinating): Promise<void> {
-  const { figures, plan, record, store } = going
+  const { figures, plan, record } = going
   figures.phase = 'reading'
-  await finishUnits(going, { kind: 'read', missing: () => missingReads(going) })
+  const reading = (await findReading(record, plan)) ?? (await readAll(going))
   figures.phase = 'writing'
-  await finishUnits(going, { kind: 'write', missing: () => missingWrites(going) })
-  await publishRun({ plan, record, store, figures }, await listPartitions(record))
+  figures.share = 1
+  await publishRun(going, await writeAll(going, reading))
 }
 
-async function missingReads({ plan, record }: Coordinating): Promise<Unit[]> {
-  const whole = { wallets: plan.job.wallets.length, range: plan.range }
-  return planReads(whole, await listPages(record))
+/** Has everything read that is missing, and fixes what partitions are made of. */
+async function readAll(going: Coordinating): Promise<Reading> {
+  const { plan, record } = going
+  const reads = createReads(record, plan)
+  const wallets = walletsOf(plan)
+  const missing = async () => {
+    const covered = (await reads.list()).map((read) => read.covered)
+    return planReads(wallets, covered)
+  }
+  await finishUnits(going, { kind: 'read', missing })
+  return fixReading(record, plan, selectReads(await reads.list()))
 }
 
-async function missingWrites({ plan, record }: Coordinating): Promise<Unit[]> {
-  const made = new Set((await listPartitions(record)).map(({ from, to }) => `${from}-${to}`))
-  return (await planPartitions(plan, record)).filter(({ from, to }) => !made.has(`${from}-${to}`))
+/** Has all partitions made; resolves with one of each, in the order of their blocks. */
+async function writeAll(going: Coordinating, reading: Reading): Promise<Write[]> {
+  const { plan, record } = going
+  const writes = createWrites(record, plan)
+  const units = planPartitions(plan, reading)
+  const missing = async () => {
+    const made = await writes.list(reading.sha256)
+    return units.filter((unit) => !made.has(nameRange(unit)))
+  }
+  await finishUnits(going, { kind: 'write', missing })
+  const made = await writes.list(reading.sha256)
+  return units.flatMap((unit) => made.get(nameRange(unit)) ?? [])
 }
 
 /** All partitions: where those by time begin is known once all is read. */
-async function planPartitions({ range, partitionBy }: Plan, record: Record): Promise<WriteUnit[]> {
+function planPartitions({ range, partitionBy }: Plan, { reads }: Reading): WriteUnit[] {
   const [, blocks] = /^blocks:(\d+)$/.exec(partitionBy) ?? []
   if (blocks !== undefined) return planWrites(range, Number(blocks))
-  return planWritesAt(range, joinStarts(await listStarts(record)))
+  return planWritesAt(range, joinStarts(reads.map(({ starts }) => starts)))
 }
 
 type Phase = { kind: Kind; missing: () => Promise<Unit[]> }
@@ -70,8 +83,8 @@ async function finishUnits(going: Coordinating, { kind, missing }: Phase): Promi
     await queue.server.announce(run)
     const { left, failed } = await queue.counts(plan.id, kind)
     const alive = await queue.server.workers()
-    lonely = alive.size === 0 ? lonely + 1 : 0
-    if (lonely === LONELY_LOOKS) sayLonely(going)
+    lonely = [...alive.values()].includes(GENERATOR) ? 0 : lonely + 1
+    if (lonely === NO_WORKER_LOOKS) going.onNotice(`${plan.job.name}: ${describeNoWorker(alive)}`)
     const lost = await queue.reclaim({ id: plan.id, kind, isAlive: (worker) => alive.has(worker) })
     await noteProgress(going)
     empty = left <= lost ? empty + 1 : 0
@@ -88,8 +101,12 @@ async function finishUnits(going: Coordinating, { kind, missing }: Phase): Promi
   }
 }
 
-function sayLonely({ plan, onNotice }: Coordinating): void {
-  onNotice(`${plan.job.name}: no worker is there; start one with walletlake worker and the same --queue`)
+function describeNoWorker(alive: AliveWorkers): string {
+  const others = [...new Set(alive.values())].join(', ')
+  const start = 'start one with walletlake worker and the same --queue'
+  if (alive.size === 0) return `no worker is there; ${start}`
+  const count = alive.size === 1 ? 'the only worker is' : `all ${alive.size} workers are`
+  return `no worker of ${GENERATOR} is there: ${count} of ${others}; ${start} and of this version`
 }
 
 function sayAgain({ plan, onNotice }: Coordinating, units: readonly Unit[]): void {
@@ -100,7 +117,7 @@ function sayAgain({ plan, onNotice }: Coordinating, units: readonly Unit[]): voi
 /** Units that were given up, as the failure of the run: what was read stays. */
 async function unitsFailed({ queue, plan }: Coordinating, kind: Kind): Promise<ExportError> {
   const failed = await queue.failed(plan.id, kind)
-  const named = failed.slice(0, MOST_NAMED).map(({ unit, why }) => `${describeUnit(unit)} (${why})`)
+  const named = failed.slice(0, MOST_NAMED).map(({ unit, why }) => `${unit} (${why})`)
   const more = failed.length > MOST_NAMED ? [`and ${failed.length - MOST_NAMED} more`] : []
   const count = failed.length === 1 ? '1 unit' : `${failed.length} units`
   return new ExportError('UNITS_FAILED', `${count} failed for good: ${[...named, ...more].join('; ')}`)

@@ -1,8 +1,11 @@
 import { type QuotaState, readQuota } from '../client/gate/quota-book.ts'
+import { refusePlace } from './destination.ts'
 import { openQueue, type UnitCounts, type UnitQueue } from './queue.ts'
-import { listPages, listPartitions, openRecord } from './record.ts'
-import type { OpenRun } from './server/shared-server.ts'
+import { countReads } from './reads.ts'
+import { openRunObjects, recordOf } from './record.ts'
+import type { OpenRun, QueueAddress } from './server/shared-server.ts'
 import { readTally } from './tally.ts'
+import { countWrites } from './writes.ts'
 
 /** A run over a queue: its units by what has become of them, its requests, and the rate of its quota. */
 export type QueuedRun = {
@@ -17,10 +20,10 @@ export type QueuedRun = {
 type DoneCounts = UnitCounts & { done: number }
 
 /** What goes on over a queue: workers that are alive, and the runs that are open. */
-export async function inspectQueue(url: string): Promise<{ workers: number; runs: QueuedRun[] }> {
-  const queue = await openQueue(url)
+export async function inspectQueue(address: QueueAddress): Promise<{ workers: number; runs: QueuedRun[] }> {
+  const queue = await openQueue(address)
   try {
-    const runs = await queue.server.runs()
+    const { runs } = await queue.server.runs()
     const inspected = await Promise.all(runs.map((run) => inspectRun(queue, run)))
     return { workers: (await queue.server.workers()).size, runs: inspected }
   } finally {
@@ -30,14 +33,21 @@ export async function inspectQueue(url: string): Promise<{ workers: number; runs
 
 async function inspectRun(queue: UnitQueue, run: OpenRun) {
   const { id, name, output, quota } = run
-  const record = await openRecord(run)
+  const done = await countDone(run)
+  const read = { done: done.reads, ...(await queue.counts(id, 'read')) }
+  const write = { done: done.writes, ...(await queue.counts(id, 'write')) }
+  const { requests } = await readTally(queue.server, id)
+  const rate = await readQuota(queue.server.book(quota))
+  return { id, name, output, units: { read, write }, requests, quota: rate }
+}
+
+/** What the record has; nothing of a place that this machine does not look into. */
+async function countDone(run: OpenRun): Promise<{ reads: number; writes: number }> {
+  if ((await refusePlace(run)) !== undefined) return { reads: 0, writes: 0 }
+  const record = recordOf(await openRunObjects(run), run.attempt)
   try {
-    const read = { done: (await listPages(record)).length, ...(await queue.counts(id, 'read')) }
-    const write = { done: (await listPartitions(record)).length, ...(await queue.counts(id, 'write')) }
-    const { requests } = await readTally(queue.server, id)
-    const rate = await readQuota(queue.server.book(quota))
-    return { id, name, output, units: { read, write }, requests, quota: rate }
+    return { reads: await countReads(record), writes: await countWrites(record) }
   } finally {
-    await record.close()
+    await record.objects.close()
   }
 }

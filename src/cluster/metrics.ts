@@ -2,13 +2,14 @@ import { createServer } from 'node:http'
 import { toExportError } from '../core/errors.ts'
 import { bindServer, closeServer, type Endpoint } from '../core/http-server.ts'
 import { inspectQueue, type QueuedRun } from './inspect-queue.ts'
+import type { QueueAddress } from './server/shared-server.ts'
 
 type Queued = Awaited<ReturnType<typeof inspectQueue>>
 type Sample = { labels?: Record<string, string>; value: number }
 
 /** Answers `GET /metrics` with what goes on over a queue, for Prometheus. Throws USAGE where the port cannot be had. */
 export async function serveMetrics(
-  queue: string,
+  queue: QueueAddress,
   at: Endpoint,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {

@@ -11,19 +11,19 @@ export const UNIT_PAGES = 50
 /** Into so many stretches is the rest of a large wallet split at most. */
 const MOST_STRETCHES = 64
 
-/** All that is to be read: so many wallets, each in the same blocks. */
-export type Whole = { wallets: number; range: BlockRange }
+/** All that is to be read: of each wallet, in the order of their numbers, its blocks. */
+export type Whole = readonly BlockRange[]
 
 /**
  * What is still to be read, from what the record covers: nothing where it covers all without a gap. Wallets next to each
  * other that lack the same blocks go together. Each unit is as small as it was, so that a plan made again is the same.
  */
-export function planReads({ wallets, range }: Whole, covered: readonly Covered[]): ReadUnit[] {
-  const group = Math.min(LARGEST_GROUP, Math.ceil(wallets / LEAST_UNITS))
+export function planReads(whole: Whole, covered: readonly Covered[]): ReadUnit[] {
+  const group = Math.min(LARGEST_GROUP, Math.ceil(whole.length / LEAST_UNITS))
   const found = rangesByWallet(covered)
   const units: ReadUnit[] = []
   const open = new Map<string, ReadUnit>()
-  for (let wallet = 0; wallet < wallets; wallet += 1) {
+  for (const [wallet, range] of whole.entries()) {
     for (const { from, to } of rangesBetween(uniteRanges(found.get(wallet) ?? []), range)) {
       const key = `${from}-${to}`
       const last = open.get(key)
@@ -38,7 +38,7 @@ export function planReads({ wallets, range }: Whole, covered: readonly Covered[]
   return units
 }
 
-function rangesByWallet(covered: readonly Covered[]): Map<number, BlockRange[]> {
+export function rangesByWallet(covered: readonly Covered[]): Map<number, BlockRange[]> {
   const found = new Map<number, BlockRange[]>()
   for (const { first, end, from, to, reached } of covered) {
     for (let wallet = first; wallet < end; wallet += 1) {

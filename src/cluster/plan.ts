@@ -1,21 +1,63 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import * as v from 'valibot'
 import { ExportError } from '../core/errors.ts'
-import type { BlockRange, Job, PartitionBy } from '../core/model.ts'
+import type { Coverage, Manifest } from '../core/manifest.ts'
+import { isManifest } from '../core/manifest-schema.ts'
+import type { BlockRange, BucketPlace, Job, PartitionBy } from '../core/model.ts'
 import { GENERATOR } from '../core/version.ts'
+import { JOB, partitionBy } from './job-schema.ts'
+import { block, count, line, place, runId, sha256, token, version } from './schemas.ts'
+
+/** The layout of a run's state; workers of another one say so. */
+const FORMAT = 2
 
 /** What all units of a run have in common; it lies beside the pages, so that a worker needs nothing else. */
 export type Plan = {
-  /** Names the run in the queue: the job's name and a hash of all that decides its bytes. */
+  format: typeof FORMAT
+  /** The version that began the run; no other one goes on with it. */
+  version: string
+  /** Names this attempt of the run: everything that is written for it bears this name. */
+  attempt: string
+  /** Names the attempt in the queue. */
   id: string
+  /** The output as `Destination` names it. */
+  output: string
+  store?: BucketPlace | undefined
   job: Job
   /** The blocks of the run; the end is pinned. */
   range: BlockRange
   /** How its files are parted; a partition is the least that can be written by itself. */
   partitionBy: PartitionBy
+  /**
+   * The earlier export, with those of its wallets only that are not in the job any more, and without files: the rows of
+   * these wallets stay, up to where they were read. undefined: there is no such wallet.
+   */
+  before?: Manifest | undefined
+  /** It replaces whatever the output holds. */
+  isFresh: boolean
+  begunMs: number
+  /** A hash of all that decides the bytes of the export. */
+  sha256: string
 }
 
-/** Plans the run of a job. Throws USAGE where a queue run does not take the job, with what to change. */
-export function planRun(job: Job): Plan {
+export const PLAN: v.GenericSchema<unknown, Plan> = v.pipe(
+  v.strictObject({
+    ...{ format: v.literal(FORMAT), version, attempt: token, id: runId, output: line },
+    ...{ store: v.optional(place), job: JOB, range: v.strictObject({ from: block, to: block }), partitionBy },
+    ...{ before: v.optional(v.custom<Manifest>(isManifest)), isFresh: v.boolean(), begunMs: count, sha256 },
+  }),
+  v.check((plan) => plan.id === `${plan.job.name}-${plan.attempt}` && plan.sha256 === hashPlan(plan)),
+  v.check(({ job, range }) => job.startBlock === range.from && job.endBlock === range.to),
+)
+
+/** Where a run's export goes, the same from every machine: the real path of a folder, or an object store by its endpoint. */
+export type Destination = { output: string; store?: BucketPlace | undefined }
+
+/** A job that a run over a queue takes. */
+export type QueueJob = { job: Job; range: BlockRange; partitionBy: PartitionBy }
+
+/** Checks that a queue run takes a job. Throws USAGE with what to change. */
+export function checkQueueJob(job: Job): QueueJob {
   const { file, kind, endBlock, partitionBy, startBlock, keepRaw, service } = job
   const refuse = (what: string, fix: string) => {
     throw new ExportError('USAGE', `${file}: a run over a queue does not take ${what} yet`, { fix })
@@ -31,25 +73,76 @@ export function planRun(job: Job): Plan {
   if (keepRaw) refuse('keepRaw', 'Set keepRaw: false, or run it without --queue.')
   if (service.baseUrl === 'demo')
     refuse('the embedded service', 'Start walletlake serve, and name its address by --base-url.')
-  const range = { from: startBlock, to: endBlock }
-  return { id: nameRun(job), job, range, partitionBy }
+  return { job, range: { from: startBlock, to: endBlock }, partitionBy }
 }
 
-/** The job's name and a hash of it, without what may differ between machines. */
-function nameRun(job: Job): string {
-  const { baseUrl, ...deciding } = decidingIn(job)
-  const key = JSON.stringify([GENERATOR, deciding, baseUrl])
-  return `${job.name}-${createHash('sha256').update(key).digest('hex').slice(0, 12)}`
+export type Planning = QueueJob & {
+  destination: Destination
+  /** What the output holds. */
+  found: Manifest | undefined
+  isFresh: boolean
+  now: number
+}
+
+/** Plans a new attempt. */
+export function planAttempt({ job, range, partitionBy, destination, found, isFresh, now }: Planning): Plan {
+  const attempt = newToken()
+  const { output, store } = destination
+  const before = found && keepLeft(found, job)
+  const common = { version: GENERATOR, job: { ...job, output, store }, range, partitionBy, before }
+  return {
+    ...common,
+    ...{ format: FORMAT, attempt, id: `${job.name}-${attempt}`, output, store, isFresh, begunMs: now },
+    sha256: hashPlan(common),
+  }
+}
+
+function keepLeft(found: Manifest, { wallets, startBlock }: Job): Manifest | undefined {
+  const present = new Set(wallets.map(({ address }) => address))
+  const isLeft = ({ address, toBlock }: Coverage) => !present.has(address) && toBlock > startBlock
+  const coverage = found.coverage.filter(isLeft)
+  return coverage.length === 0 ? undefined : { ...found, coverage, tables: {} }
+}
+
+/** A name that nothing else has. */
+export const newToken = (): string => randomBytes(8).toString('hex')
+
+function hashPlan({ version, job, before }: Pick<Plan, 'version' | 'job' | 'before'>): string {
+  const kept = before?.coverage.map(({ address, toBlock, label = null }) => [address, toBlock, label])
+  return createHash('sha256')
+    .update(JSON.stringify([FORMAT, version, sorted(decidingIn(job)), kept ?? []]))
+    .digest('hex')
 }
 
 /** What of a job decides the bytes of its export. */
-function decidingIn({ file: _file, output: _output, concurrency: _concurrency, service, ...deciding }: Job) {
-  return { ...deciding, baseUrl: service.baseUrl }
+function decidingIn({ file: _file, output: _output, store: _store, concurrency: _, service, ...rest }: Job) {
+  return { ...rest, baseUrl: service.baseUrl }
 }
 
-/** What of two plans differs, by the names of the job's settings; none where another version made one of them. */
-export function differingSettings(one: Plan, other: Plan): string[] {
-  const [before, after] = [decidingIn(one.job), decidingIn(other.job)] as Record<string, unknown>[]
+/** Fields in one order and without absent ones, as a plan that was read again has them. */
+const sorted = (fields: object) =>
+  Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+
+/** The names of settings in which two jobs differ. */
+export function differingSettings(one: Job, other: Job): string[] {
+  const [before, after] = [decidingIn(one), decidingIn(other)] as Record<string, unknown>[]
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
   return [...names].filter((name) => JSON.stringify(before?.[name]) !== JSON.stringify(after?.[name]))
+}
+
+/** What is read of one wallet. */
+export type PlannedWallet = BlockRange & { address: string }
+
+/** The wallets that units number: those of the job, then those that left it, each with its blocks. */
+export function walletsOf({ job, before, range }: Pick<Plan, 'job' | 'before' | 'range'>): PlannedWallet[] {
+  return [
+    ...job.wallets.map(({ address }) => ({ address, ...range })),
+    ...(before?.coverage ?? []).map(({ address, toBlock }) => ({
+      address,
+      from: range.from,
+      to: Math.min(range.to, toBlock),
+    })),
+  ]
 }

@@ -1,56 +1,103 @@
-import { dirname } from 'node:path'
+import { join } from 'node:path'
+import type { Earlier } from '../assemble/earlier-export.ts'
+import { publishExport } from '../assemble/publish-export.ts'
 import { ExportError } from '../core/errors.ts'
-import { type Figures, noteWholeExport } from '../core/figures.ts'
-import { MANIFEST_FILE, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
-import type { BlockRange } from '../core/model.ts'
+import { type Figures, noteWholeExport, type Times } from '../core/figures.ts'
+import { type Manifest, REJECTS_FILE } from '../core/manifest.ts'
+import type { Job } from '../core/model.ts'
 import { sumCounts } from '../core/sum-counts.ts'
 import type { TableName } from '../core/table/index.ts'
 import type { Store } from '../store/store.ts'
-import { buildManifest } from '../write/build-manifest.ts'
 import { partitionOfPath, partPath } from '../write/part-path.ts'
-import { type PublishedPart, publish, readManifestIfAny } from '../write/publish.ts'
+import { type PublishedPart, readManifestIfAny } from '../write/publish.ts'
 import type { Plan } from './plan.ts'
 import { partitionPath, RECORD_FOLDER, type Record } from './record.ts'
+import { readPartition, type Write } from './writes.ts'
+
+export type Publishing = {
+  job: Job
+  plan: Plan
+  record: Record
+  store: Store
+  figures: Figures
+  earlier: Earlier
+  signal: AbortSignal
+}
 
 /** Makes one export of the partitions' exports, which lie side by side without a gap: the same as one machine makes. */
-export async function publishRun(
-  { plan, record, store, figures }: { plan: Plan; record: Record; store: Store; figures: Figures },
-  partitions: readonly BlockRange[],
-): Promise<void> {
-  const { job, range } = plan
-  const sorted = [...partitions].sort((a, b) => a.from - b.from)
+export async function publishRun(publishing: Publishing, writes: readonly Write[]): Promise<void> {
+  const { job, plan, record, figures } = publishing
+  const { range, begunMs } = plan
   const made: Made[] = []
-  for (const one of sorted) made.push(await readPartition(record, one))
+  for (const write of writes) made.push(await openPartition(publishing, write))
+  requireWhole(plan, made)
   const rejects = [...new Set(made.flatMap((one) => one.rejects))].sort()
-  const parts = new Map(job.tables.map((table) => [table, partsOf({ plan, table, made })]))
+  const parts = new Map(job.tables.map((table) => [table, partsOf({ plan, record, table, made })]))
   const seen = sumCounts(
     made.map(({ manifest }) =>
       manifest.coverage.map(({ address, transactions }) => [address, transactions] as const),
     ),
   )
-  const manifest = buildManifest({ job, range, parts, seen, missing: [], rejects: rejects.length })
-  await publish({ store, manifest, parts: [...parts.values()].flat(), rejects, raw: new Set() })
-  noteWholeExport(figures, manifest)
+  figures.written = { ...range, times: joinTimes(made) }
+  const localPath = (part: PublishedPart) =>
+    record.objects.localPath((part.kept ?? '').slice(RECORD_FOLDER.length + 1))
+  await publishExport({
+    ...publishing,
+    range,
+    begunMs,
+    parts,
+    seen,
+    rejects,
+    missing: [],
+    localPath,
+    raw: () => new Set(),
+  })
+  const manifest = await readManifestIfAny(job.output)
+  if (manifest !== undefined) noteWholeExport(figures, manifest)
   figures.transactions = figures.rows.transactions ?? 0
+  figures.endBlock = range.to
 }
 
-type Made = { range: BlockRange; manifest: Manifest; rejects: string[] }
+type Made = { write: Write; manifest: Manifest; rejects: string[] }
 
-async function readPartition(record: Record, range: BlockRange): Promise<Made> {
-  const path = await record.localPath(partitionPath(range, MANIFEST_FILE))
-  const manifest = await readManifestIfAny(dirname(path))
-  if (manifest === undefined) throw new ExportError('OUTPUT_FAILED', `${path} is no manifest`)
-  const text = manifest.rejects === 0 ? '' : await record.readText(partitionPath(range, REJECTS_FILE))
-  return { range, manifest, rejects: (text ?? '').split('\n').filter((line) => line !== '') }
+async function openPartition({ plan, record }: Publishing, write: Write): Promise<Made> {
+  const manifest = await readPartition(record, plan, write)
+  if (manifest === undefined)
+    throw new ExportError('OUTPUT_FAILED', `the partition ${write.token} of the run is none of this job`)
+  const path = record.at(partitionPath(write.token, REJECTS_FILE))
+  const text = manifest.rejects === 0 ? '' : await record.objects.readText(path)
+  const rejects = (text ?? '').split('\n').filter((line) => line !== '')
+  if (rejects.length !== manifest.rejects)
+    throw new ExportError(
+      'OUTPUT_FAILED',
+      `${path} has ${rejects.length} lines, expected ${manifest.rejects}`,
+    )
+  return { write, manifest, rejects }
 }
 
-type Joining = { plan: Plan; table: TableName; made: readonly Made[] }
+/** Throws OUTPUT_FAILED where partitions leave a gap or overlap. */
+function requireWhole({ range }: Plan, made: readonly Made[]): void {
+  const ends = made.map(({ write }) => write.to)
+  const starts = made.map(({ write }) => write.from)
+  const isWhole = starts[0] === range.from && ends.at(-1) === range.to
+  if (!isWhole || starts.some((from, at) => at > 0 && from !== ends[at - 1]))
+    throw new ExportError('OUTPUT_FAILED', 'the partitions of the run do not lie side by side')
+}
+
+function joinTimes(made: readonly Made[]): Times | undefined {
+  const all = made.flatMap(({ write }) => write.times ?? [])
+  if (all.length === 0) return undefined
+  const first = all.reduce((least, one) => Math.min(least, one.first), Number.POSITIVE_INFINITY)
+  return { first, last: all.reduce((most, one) => Math.max(most, one.last), 0) }
+}
+
+type Joining = { plan: Plan; record: Record; table: TableName; made: readonly Made[] }
 
 /** The files of a table one after the other, numbered through; a table without rows keeps the one file that says so. */
-function partsOf({ plan: { job, range }, table, made }: Joining): PublishedPart[] {
-  const all = made.flatMap(({ range: own, manifest }) =>
+function partsOf({ plan: { job, range }, record, table, made }: Joining): PublishedPart[] {
+  const all = made.flatMap(({ write, manifest }) =>
     (manifest.tables[table]?.files ?? []).map((file) => {
-      return { ...file, kept: `${RECORD_FOLDER}/${partitionPath(own, file.path)}` }
+      return { ...file, kept: join(RECORD_FOLDER, record.at(partitionPath(write.token, file.path))) }
     }),
   )
   const filled = all.filter(({ rows }) => rows > 0)

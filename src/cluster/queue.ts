@@ -8,9 +8,10 @@ import {
   withBackend,
 } from 'bullmq'
 import { ExportError } from '../core/errors.ts'
+import { NO_END } from '../core/model.ts'
 import { openServer } from './server/open-server.ts'
-import type { Kind, SharedServer } from './server/shared-server.ts'
-import { nameUnit, type Unit } from './unit.ts'
+import type { Kind, QueueAddress, SharedServer } from './server/shared-server.ts'
+import { describeUnit, nameUnit, parseUnit, type Unit } from './unit.ts'
 
 /** Units of a run by what has become of them; those that are done leave no trace but their objects. */
 export type UnitCounts = { left: number; failed: number }
@@ -22,8 +23,8 @@ export type UnitQueue = {
   counts(id: string, kind: Kind): Promise<UnitCounts>
   /** Has others do what workers have under way that are not alive; resolves with how many units these have. */
   reclaim(reclaiming: Reclaiming): Promise<number>
-  /** Units that were given up, with why. */
-  failed(id: string, kind: Kind): Promise<{ unit: Unit; why: string }[]>
+  /** Units that were given up, in words, with why. */
+  failed(id: string, kind: Kind): Promise<{ unit: string; why: string }[]>
   /** Forgets all units of a run. */
   clear(id: string): Promise<void>
   work(work: Work): UnitWorker
@@ -38,8 +39,8 @@ type Work = {
   worker: string
   kind: Kind
   concurrency: number
-  /** Does a unit; what it throws is tried again. */
-  act: (unit: Unit) => Promise<void>
+  /** Does what an entry of the queue says, which may be anything; what it throws is tried again. */
+  act: (data: unknown) => Promise<void>
   /** True where another try would throw the same. */
   isFinal: (thrown: unknown) => boolean
   /** True once units that fail are left to other workers. */
@@ -59,8 +60,8 @@ const LOCKING = { lockDuration: 30_000, stalledInterval: 10_000, maxStalledCount
 const BULK = 1_000
 
 /** Opens the queue at a server. Throws USAGE for another kind of address, QUEUE_UNAVAILABLE where nothing answers. */
-export async function openQueue(url: string): Promise<UnitQueue> {
-  const server = await openServer(url)
+export async function openQueue(address: QueueAddress): Promise<UnitQueue> {
+  const server = await openServer(address)
   const { Queue } = withBackend(server.backend)
   const queues = new Map<string, Queue>()
   const queueOf: QueueOf = (id, kind) => {
@@ -79,11 +80,14 @@ export async function openQueue(url: string): Promise<UnitQueue> {
       const { failed = 0, ...open } = await queueOf(id, kind).getJobCounts(...OPEN, 'failed')
       return { failed, left: Object.values(open).reduce((sum, count) => sum + count, 0) }
     },
-    reclaim: (reclaiming) => reclaim(queueOf, reclaiming),
-    failed: async (id, kind) =>
-      (await queueOf(id, kind).getFailed(0, 99)).map(({ data, failedReason = '' }) => {
-        return { unit: data as Unit, why: failedReason }
-      }),
+    reclaim: (reclaiming) =>
+      orClear(queueOf(reclaiming.id, reclaiming.kind), () => reclaim(queueOf, reclaiming), 0),
+    failed: (id, kind) =>
+      orClear(
+        queueOf(id, kind),
+        async () => (await queueOf(id, kind).getFailed(0, 99)).map(describeFailed),
+        [],
+      ),
     clear: async (id) => {
       for (const kind of KINDS) await queueOf(id, kind).obliterate({ force: true })
     },
@@ -94,6 +98,28 @@ export async function openQueue(url: string): Promise<UnitQueue> {
     },
   }
 }
+
+/** Entries that cannot even be read cost the queue all of its kind: what the record lacks is planned again. */
+async function orClear<T>(queue: Queue, read: () => Promise<T>, none: T): Promise<T> {
+  try {
+    return await read()
+  } catch (thrown) {
+    if (!(thrown instanceof SyntaxError || thrown instanceof TypeError)) throw thrown
+    await queue.obliterate({ force: true })
+    return none
+  }
+}
+
+function describeFailed({ data, failedReason }: { data: unknown; failedReason?: unknown }) {
+  const unit = parseUnit(data, EVERYTHING)
+  const why = String(failedReason ?? '').replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
+  return {
+    unit: unit === undefined ? 'an entry that is no unit' : describeUnit(unit),
+    why: why.slice(0, 500),
+  }
+}
+
+const EVERYTHING = { wallets: Number.MAX_SAFE_INTEGER, range: { from: 0, to: NO_END } }
 
 type Queue = InstanceType<BackendClasses<IQueueBackend, ConnectionOptions>['Queue']>
 type QueueOf = (id: string, kind: Kind) => Queue
@@ -119,7 +145,7 @@ async function reclaim(queueOf: QueueOf, { id, kind, isAlive }: Reclaiming): Pro
   // A unit that is there already is not added again: the name says which try was lost.
   const again = lost.map(({ id: name = '', data, attemptsStarted }) => {
     const opts = { ...UNIT_OPTIONS, jobId: `${name}-again${attemptsStarted}` }
-    return { name: kind, data: data as Unit, opts }
+    return { name: kind, data: data as unknown, opts }
   })
   if (again.length > 0) await queueOf(id, kind).addBulk(again)
   return lost.length
@@ -132,7 +158,7 @@ function startWorker(work: Work, server: SharedServer): UnitWorker {
     token?: string,
   ) => {
     try {
-      await work.act(job.data as Unit)
+      await work.act(job.data)
     } catch (thrown) {
       if (work.isHandedBack()) {
         await job.moveToWait(token)

@@ -1,93 +1,114 @@
+import * as v from 'valibot'
+import { hashFile } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { MANIFEST_FILE, type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/manifest.ts'
-import type { BlockRange, Job } from '../core/model.ts'
+import type { Job } from '../core/model.ts'
 import { type Objects, openObjects } from '../store/objects.ts'
-import type { PartitionStarts } from './partition-starts.ts'
-import { differingSettings, type Plan } from './plan.ts'
-import { type Covered, nameCovered, parseCovered } from './unit.ts'
+import { newToken, PLAN, type Plan } from './plan.ts'
+import { parseTextAs, token } from './schemas.ts'
 
 /**
- * What a run has done so far: objects with their ranges in their names, below the output, where all machines see them. Nothing
- * else is the record: a queue may be lost at any time.
+ * What a run has done so far: objects below the output, where all machines see them. Nothing else is the record: a queue may
+ * be lost at any time.
  *
- *     plan.json                       the job, its wallets, the pinned end
- *     pages/<wallets>-<blocks>.pages  pages of wallets, as in a checkpoint
- *     starts/<the same>.json          where partitions by time begin, as far as these pages show
- *     partitions/<from>-<to>/         the export of one partition; it counts once its manifest is there
+ *     current.json                the attempt that goes on; no other one counts
+ *     <attempt>/plan.json         the job, its wallets, the pinned end
+ *     <attempt>/pages/<token>.pages       pages of wallets, as in a checkpoint
+ *     <attempt>/reads/<token>.json        what these pages cover, and their hash
+ *     <attempt>/reading.json      the reads that all partitions are made of; written once, when nothing is missing
+ *     <attempt>/partitions/<token>/       the export of one partition
+ *     <attempt>/writes/<token>.json       which partition that is, and what it was made of
+ *
+ * Every execution of a unit writes under a token of its own and its `.json` last, so that nothing is ever overwritten: a
+ * worker that comes late adds objects that nobody reads, or objects of an attempt that is over.
  */
-export type Record = Objects
+export type Record = {
+  attempt: string
+  objects: Objects
+  /** The path of an object of this attempt. */
+  at(path: string): string
+  /** Hashes of files of this attempt, by path; they never change. */
+  verified: Map<string, Promise<string>>
+}
 
 /** Where the record lies in the output. */
 export const RECORD_FOLDER = `${PRIVATE_FOLDER}/cluster`
 
-/** Opens the record of the run that an output is written by. */
-export const openRecord = (output: Pick<Job, 'output' | 'store'>): Promise<Record> =>
+/** Opens what an output keeps of runs over a queue. */
+export const openRunObjects = (output: Pick<Job, 'output' | 'store'>): Promise<Objects> =>
   openObjects(output, RECORD_FOLDER)
 
-const PLAN = 'plan.json'
-
-/** The plan of the run; undefined where none was begun. */
-export async function readPlan(record: Record): Promise<Plan | undefined> {
-  const text = await record.readText(PLAN)
-  return text === undefined ? undefined : (JSON.parse(text) as Plan)
+/** The part of these objects that belongs to an attempt. */
+export function recordOf(objects: Objects, attempt: string): Record {
+  return { attempt, objects, at: (path) => `${attempt}/${path}`, verified: new Map() }
 }
 
-/** Keeps the plan of a run. Throws OUTPUT_CHANGED where the record is of another job. */
-export async function keepPlan(record: Record, plan: Plan): Promise<void> {
-  const before = await readPlan(record)
-  if (before !== undefined && before.id !== plan.id) {
-    const differing = differingSettings(before, plan)
-    const what =
-      differing.length > 0 ? `another job, which differs in ${differing.join(', ')}` : 'another version'
-    throw new ExportError('OUTPUT_CHANGED', `${plan.job.output} holds an unfinished queue run of ${what}`)
+const CURRENT = 'current.json'
+const CURRENT_SCHEMA = v.strictObject({ attempt: token })
+const PLAN_FILE = 'plan.json'
+
+/** The attempt that goes on; undefined where there is none. */
+export async function readCurrent(objects: Objects): Promise<string | undefined> {
+  return parseTextAs(CURRENT_SCHEMA, await objects.readText(CURRENT))?.attempt
+}
+
+/** The plan of an attempt; undefined where there is none that this version understands. */
+export async function readPlan({ objects, at, attempt }: Record): Promise<Plan | undefined> {
+  const plan = parseTextAs(PLAN, await objects.readText(at(PLAN_FILE)))
+  return plan?.attempt === attempt ? plan : undefined
+}
+
+/** Begins an attempt: whatever earlier ones have left goes first. */
+export async function beginAttempt(objects: Objects, plan: Plan): Promise<void> {
+  await objects.clear()
+  await objects.putText(recordOf(objects, plan.attempt).at(PLAN_FILE), JSON.stringify(plan))
+  await objects.putText(CURRENT, JSON.stringify({ attempt: plan.attempt }))
+}
+
+/** Ends an attempt; one that has begun since stays. */
+export async function endAttempt({ objects, attempt, at }: Record): Promise<void> {
+  if ((await readCurrent(objects)) === attempt) await objects.clear(CURRENT)
+  await objects.clear(at(''))
+}
+
+/** Throws RUN_OVER where the attempt does not go on any more. */
+export async function requireCurrent({ objects, attempt }: Record): Promise<void> {
+  if ((await readCurrent(objects)) !== attempt)
+    throw new ExportError('INTERRUPTED', 'the run that this unit belongs to is over')
+}
+
+/** Runs what adds to an attempt, before and after which it must go on; what was added too late is removed. */
+export async function addTo<T>(record: Record, add: (token: string) => Promise<T>): Promise<T> {
+  await requireCurrent(record)
+  const added = await add(newToken())
+  try {
+    await requireCurrent(record)
+  } catch (thrown) {
+    await record.objects.clear(record.at('')).catch(() => undefined)
+    throw thrown
   }
-  await record.putText(PLAN, JSON.stringify(plan))
+  return added
 }
 
-/** What the pages in the record cover, in the order of their names. */
-export async function listPages(record: Record): Promise<Covered[]> {
-  const paths = [...(await record.paths('pages/'))].sort()
-  return paths.flatMap((path) => parseCovered(path.slice('pages/'.length)) ?? [])
+/** Where this machine can read an object that is known by its hash. Throws OUTPUT_FAILED where it is another. */
+export async function verifiedPath(record: Record, path: string, sha256: string): Promise<string> {
+  const local = await record.objects.localPath(record.at(path))
+  const hash = record.verified.get(path) ?? hashFile(local)
+  record.verified.set(path, hash)
+  if ((await hash) === sha256) return local
+  throw new ExportError('OUTPUT_FAILED', `${record.at(path)} is not what the run has written there`)
 }
 
-export const pagesPath = (covered: Covered): string => `pages/${nameCovered(covered)}`
-
-const startsPath = (covered: Covered) => `starts/${nameCovered(covered)}.json`
-
-/** Keeps where partitions begin, before the pages that show it count. */
-export function keepStarts(record: Record, covered: Covered, starts: PartitionStarts): Promise<void> {
-  return record.putText(startsPath(covered), JSON.stringify(starts))
-}
-
-/** Where partitions begin, by what all pages show. */
-export async function listStarts(record: Record): Promise<PartitionStarts[]> {
-  const texts: PartitionStarts[] = []
-  for (const covered of await listPages(record))
-    texts.push(JSON.parse((await record.readText(startsPath(covered))) ?? '{}') as PartitionStarts)
-  return texts
-}
-
-/** Partitions whose files are made. */
-export async function listPartitions(record: Record): Promise<BlockRange[]> {
-  return (await record.paths('partitions/')).flatMap((path) => {
-    const [, from, to] = PARTITION_MANIFEST.exec(path) ?? []
-    return from === undefined ? [] : [{ from: Number(from), to: Number(to) }]
-  })
-}
-
-const PARTITION_MANIFEST = /^partitions\/(\d+)-(\d+)\/manifest\.json$/
-
-/** Where the export of a partition lies in the record. */
-export const partitionPath = ({ from, to }: BlockRange, path: string): string =>
-  `partitions/${from}-${to}/${path}`
-
-/** Keeps the export of a partition, its manifest last; where another worker does the same at once, it is the same. */
-export async function keepPartition(
-  record: Record,
-  range: BlockRange,
+/** Keeps the export of a partition. */
+export async function putPartition(
+  { objects, at }: Record,
+  token: string,
   { folder, manifest }: { folder: string; manifest: Manifest },
 ): Promise<void> {
   const files = Object.values(manifest.tables).flatMap((table) => table.files.map(({ path }) => path))
   const paths = [...files, ...(manifest.rejects > 0 ? [REJECTS_FILE] : []), MANIFEST_FILE]
-  for (const path of paths) await record.putFile(partitionPath(range, path), `${folder}/${path}`)
+  for (const path of paths) await objects.putFile(at(partitionPath(token, path)), `${folder}/${path}`)
 }
+
+/** Where the export of a partition lies in an attempt. */
+export const partitionPath = (token: string, path: string): string => `partitions/${token}/${path}`

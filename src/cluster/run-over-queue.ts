@@ -1,28 +1,31 @@
-import { resolve } from 'node:path'
+import { type Earlier, nothingEarlier } from '../assemble/earlier-export.ts'
+import { findExport } from '../assemble/find-export.ts'
 import { type Bounds, startBounds } from '../client/bounds.ts'
 import { quotaName } from '../client/gate/quota-book.ts'
 import { requireService } from '../client/open-requester.ts'
-import { toExportError } from '../core/errors.ts'
-import { endFigures, type Figures, newFigures } from '../core/figures.ts'
-import { lockOutput } from '../core/lock/lock.ts'
+import { ExportError } from '../core/errors.ts'
+import { type Figures, newFigures } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
+import { GENERATOR } from '../core/version.ts'
 import { keepRunReport } from '../report/run-report.ts'
-import { isDone, markDone } from '../run/done.ts'
-import type { JobResult } from '../run/export-job.ts'
-import { privateFolder } from '../run/private-folder.ts'
-import { newRunId, type RunResult, worstCode } from '../run/run.ts'
-import { openStore } from '../store/open-store.ts'
+import { markDone } from '../run/done.ts'
+import { type JobResult, noticeLeft, runExport } from '../run/export-job.ts'
+import { newRunId, type RunResult, requireDistinctOutputs, worstCode } from '../run/run.ts'
+import type { Objects } from '../store/objects.ts'
 import { nameOfOutput } from '../store/place.ts'
 import type { Store } from '../store/store.ts'
 import { coordinate } from './coordinate.ts'
-import { planRun } from './plan.ts'
+import { resolveDestination } from './destination.ts'
+import { sealRun } from './entry.ts'
+import { checkQueueJob, differingSettings, type Plan, planAttempt, type QueueJob } from './plan.ts'
 import { openQueue, type UnitQueue } from './queue.ts'
-import { keepPlan, openRecord, type Record } from './record.ts'
+import { beginAttempt, endAttempt, openRunObjects, readCurrent, readPlan, recordOf } from './record.ts'
+import type { OpenRun, QueueAddress } from './server/shared-server.ts'
 
 /** How jobs are run by workers on many machines. */
 export type QueueRunOptions = Pick<Bounds, 'deadlineMs' | 'signal'> & {
-  /** URL of the Redis server that all machines reach. */
-  queue: string
+  /** The Redis server that all machines reach. */
+  queue: QueueAddress
   apiKey?: string | undefined
   fresh?: boolean
   onNotice?: (notice: string) => void
@@ -31,17 +34,18 @@ export type QueueRunOptions = Pick<Bounds, 'deadlineMs' | 'signal'> & {
 
 /** Plans jobs, has workers do their units, and publishes the exports. Throws USAGE for what a queue run does not take. */
 export async function runOverQueue(jobs: readonly Job[], options: QueueRunOptions): Promise<RunResult> {
+  requireDistinctOutputs(jobs)
   for (const job of jobs) requireService(job)
-  const planned = jobs.map((job) => {
-    return { job, plan: planRun(job), figures: newFigures(job.wallets.length, Date.now()) }
+  const checked = jobs.map((job) => {
+    return { ...checkQueueJob(job), figures: newFigures(job.wallets.length, Date.now()) }
   })
   const queue = await openQueue(options.queue)
   const bounds = startBounds(options, 'the run was aborted')
   const id = newRunId()
-  options.onStart?.(planned)
+  options.onStart?.(checked)
   try {
     const running = { queue, options, signal: bounds.signal, id }
-    const results = await Promise.all(planned.map((one) => runPlan(one, running)))
+    const results = await Promise.all(checked.map((one) => runJob(one, running)))
     return { id, jobs: results, code: worstCode(results) }
   } finally {
     bounds.end()
@@ -49,58 +53,91 @@ export async function runOverQueue(jobs: readonly Job[], options: QueueRunOption
   }
 }
 
-type Planned = { job: Job; plan: ReturnType<typeof planRun>; figures: Figures }
+type Checked = QueueJob & { figures: Figures }
 type Running = { queue: UnitQueue; options: QueueRunOptions; signal: AbortSignal; id: string }
 
-async function runPlan(planned: Planned, running: Running): Promise<JobResult & { figures: Figures }> {
-  const { job, figures } = planned
-  const result = await runLocked(planned, running).catch((thrown: unknown): JobResult => {
-    return { job, state: 'failed', error: toExportError(thrown) }
-  })
-  endFigures(figures, result.error)
-  await keepRunReport({ id: running.id, ...result, figures }, running.options.onNotice)
+async function runJob(checked: Checked, running: Running): Promise<JobResult & { figures: Figures }> {
+  const { job, figures } = checked
+  const { fresh = false, onNotice = () => {} } = running.options
+  const held = { job, figures, fresh, onNotice }
+  const result = await runExport(held, (store) => runAttempt({ ...checked, ...held, store, running }))
+  await keepRunReport({ id: running.id, ...result, figures }, onNotice)
   return { ...result, figures }
 }
 
-async function runLocked(planned: Planned, running: Running): Promise<JobResult> {
-  const { job, plan } = planned
-  const release = await lockOutput(privateFolder(job))
+/** A job whose output this process holds. */
+type Held = Checked & { fresh: boolean; onNotice: (notice: string) => void; store: Store; running: Running }
+
+async function runAttempt(held: Held): Promise<JobResult['state']> {
+  const { job, running } = held
+  const { queue, signal } = running
+  const objects = await openRunObjects(job)
   try {
-    const store = await openStore(job)
-    const record = await openRecord(job)
-    try {
-      return { job, state: await runOpened(planned, { ...running, store, record }), error: undefined }
-    } finally {
-      await leave(running, plan.id)
-      await record.close()
-      await store.close()
-    }
+    const { plan, earlier } = await findAttempt(held, objects)
+    noticeLeft(held, earlier)
+    const record = recordOf(objects, plan.attempt)
+    const run = enterRun(plan, running.options.apiKey)
+    await queue.clear(plan.id)
+    await coordinate({ ...held, plan, record, queue, run, earlier, signal })
+      .catch(failQueue)
+      .finally(() => leave(queue, plan.id))
+    await markDone(job)
+    await endAttempt(record)
+    return 'complete'
   } finally {
-    await release()
+    await objects.close()
   }
 }
 
-async function runOpened(
-  { job, plan, figures }: Planned,
-  { queue, options, signal, store, record }: Running & { store: Store; record: Record },
-): Promise<JobResult['state']> {
-  if (options.fresh) await record.clear()
-  else if (await isDone(job, store)) return 'unchanged'
-  await keepPlan(record, plan)
-  await queue.clear(plan.id)
-  const { service, name } = job
-  const quota = quotaName({ baseUrl: service.baseUrl ?? '', apiKey: options.apiKey })
-  const output = job.store === undefined ? resolve(job.output) : nameOfOutput(job)
-  const run = { id: plan.id, name, output, store: job.store, quota }
-  const onNotice = options.onNotice ?? (() => {})
-  await coordinate({ plan, record, store, queue, run, figures, signal, onNotice })
-  await markDone(job)
-  await record.clear()
-  return 'complete'
+/** The attempt that goes on, or a new one. Throws OUTPUT_CHANGED where the output is another job's. */
+async function findAttempt(held: Held, objects: Objects): Promise<{ plan: Plan; earlier: Earlier }> {
+  const { job, fresh, store, onNotice } = held
+  const before = fresh ? undefined : await findPlan(job, objects)
+  const isFresh = fresh || before?.isFresh === true
+  const found = isFresh ? undefined : await findExport(job, store)
+  const earlier = nothingEarlier(job, found)
+  const destination = await resolveDestination(job)
+  const next = planAttempt({ ...held, destination, found: found?.manifest, isFresh, now: Date.now() })
+  const isSame = (one: Plan) => one.sha256 === next.sha256 && one.output === next.output
+  if (before !== undefined && isSame(before)) {
+    onNotice(`${job.name}: an unfinished run is continued`)
+    return { plan: before, earlier }
+  }
+  if (before !== undefined)
+    onNotice(`${job.name}: the output has changed since an unfinished run began, which begins anew`)
+  await beginAttempt(objects, next)
+  return { plan: next, earlier }
+}
+
+/** The plan of an unfinished run of this job. Throws OUTPUT_CHANGED where it is another job's, or another version's. */
+async function findPlan(job: Job, objects: Objects): Promise<Plan | undefined> {
+  const attempt = await readCurrent(objects)
+  const plan = attempt === undefined ? undefined : await readPlan(recordOf(objects, attempt))
+  if (plan === undefined) return undefined
+  const differing = differingSettings(plan.job, job)
+  if (plan.version === GENERATOR && differing.length === 0) return plan
+  const what =
+    plan.version === GENERATOR
+      ? `another job, which differs in ${differing.join(', ')}`
+      : `another version: ${plan.version}, and this is ${GENERATOR}`
+  throw new ExportError('OUTPUT_CHANGED', `${nameOfOutput(job)} holds an unfinished queue run of ${what}`)
+}
+
+/** The entry by which workers find a run. */
+function enterRun({ id, job, attempt, version, output, store }: Plan, apiKey: string | undefined): OpenRun {
+  const quota = quotaName({ baseUrl: job.service.baseUrl ?? '', apiKey })
+  const run = { id, name: job.name, attempt, version, output, store, quota }
+  return { ...run, seal: sealRun(run, apiKey) }
+}
+
+/** Redis answers with an error where others have put something else in the place of the queue. */
+function failQueue(thrown: unknown): never {
+  if (!(thrown instanceof Error) || thrown.name !== 'ReplyError') throw thrown
+  throw new ExportError('QUEUE_UNAVAILABLE', `the queue cannot be used: ${thrown.message}`, { cause: thrown })
 }
 
 /** Workers leave the run alone; where the queue is away, they do so once nothing is there to do. */
-async function leave({ queue }: Running, id: string): Promise<void> {
+async function leave(queue: UnitQueue, id: string): Promise<void> {
   const gone = queue.server.withdraw(id).then(() => queue.clear(id))
   const late = new Promise((done) => setTimeout(done, LEAVE_MS).unref())
   await Promise.race([gone.catch(() => undefined), late])

@@ -1,4 +1,6 @@
+import * as v from 'valibot'
 import type { BlockRange } from '../core/model.ts'
+import { block, count, parseAs } from './schemas.ts'
 
 /** Wallets of a plan by number, `first` to before `end`, in blocks [from, to): what is to be read. */
 export type ReadUnit = { kind: 'read'; first: number; end: number } & BlockRange
@@ -8,31 +10,40 @@ export type WriteUnit = { kind: 'write' } & BlockRange
 export type Unit = ReadUnit | WriteUnit
 
 /**
- * What pages cover, as the name of their object says it: wallets from `first` to before `end` in blocks [from, to), the last
- * of them up to `reached` only.
+ * What pages cover: wallets from `first` to before `end` in blocks [from, to), the last of them up to `reached` only.
  */
 export type Covered = Omit<ReadUnit, 'kind'> & { reached: number }
+
+/** What a unit must fit: so many wallets, in these blocks. */
+export type Bounds = { wallets: number; range: BlockRange }
+
+const READ = v.pipe(
+  v.strictObject({ kind: v.literal('read'), first: count, end: count, from: block, to: block }),
+  v.check(({ first, end, from, to }) => first < end && from < to),
+)
+const WRITE = v.pipe(
+  v.strictObject({ kind: v.literal('write'), from: block, to: block }),
+  v.check(({ from, to }) => from < to),
+)
+const UNIT: v.GenericSchema<unknown, Unit> = v.union([READ, WRITE])
+
+export const COVERED: v.GenericSchema<unknown, Covered> = v.pipe(
+  v.strictObject({ first: count, end: count, from: block, to: block, reached: block }),
+  v.check(({ first, end, from, to, reached }) => first < end && from < reached && reached <= to),
+)
+
+/** The unit in a queue's entry; undefined where it is none, or lies outside of the run. */
+export function parseUnit(value: unknown, { wallets, range }: Bounds): Unit | undefined {
+  const unit = parseAs(UNIT, value)
+  if (unit === undefined || unit.from < range.from || unit.to > range.to) return undefined
+  return unit.kind === 'read' && unit.end > wallets ? undefined : unit
+}
 
 /** The name of a unit in the queue; without a colon, which BullMQ does not take. */
 export function nameUnit(unit: Unit): string {
   const blocks = `${unit.from}-${unit.to}`
   return unit.kind === 'write' ? `write-${blocks}` : `read-${unit.first}-${unit.end}-${blocks}`
 }
-
-/** The name of an object with pages: its ranges, so that a record can be read from names alone. */
-export function nameCovered({ first, end, from, to, reached }: Covered): string {
-  return `${[first, end, from, to, reached].join('-')}.pages`
-}
-
-/** What a name covers; undefined where it is none of ours. */
-export function parseCovered(name: string): Covered | undefined {
-  const numbers = NAME.exec(name)?.slice(1).map(Number)
-  if (numbers === undefined) return undefined
-  const [first = 0, end = 0, from = 0, to = 0, reached = 0] = numbers
-  return first < end && from < reached && reached <= to ? { first, end, from, to, reached } : undefined
-}
-
-const NAME = /^(\d+)-(\d+)-(\d+)-(\d+)-(\d+)\.pages$/
 
 /** A unit in words, for people. */
 export function describeUnit(unit: Unit): string {

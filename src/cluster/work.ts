@@ -8,19 +8,23 @@ import { ExportError, toExportError } from '../core/errors.ts'
 import { newFigures } from '../core/figures.ts'
 import { orAborted } from '../core/follow-signal.ts'
 import { limitConcurrency } from '../core/limit.ts'
-import type { Plan } from './plan.ts'
+import { type Roots, refusePlace } from './destination.ts'
+import { sealRun } from './entry.ts'
+import { type Plan, walletsOf } from './plan.ts'
 import { openQueue, type UnitQueue, type UnitWorker } from './queue.ts'
 import { readUnit } from './read-unit.ts'
-import { openRecord, type Record, readPlan } from './record.ts'
-import type { Kind, OpenRun } from './server/shared-server.ts'
+import { openRunObjects, type Record, readCurrent, readPlan, recordOf } from './record.ts'
+import type { Kind, OpenRun, QueueAddress } from './server/shared-server.ts'
 import { addToTally, type Telling } from './tally.ts'
-import type { Unit } from './unit.ts'
+import { parseUnit, type Unit } from './unit.ts'
 import { writeUnit } from './write-unit.ts'
 
 /** How a worker works. */
 export type WorkOptions = {
-  queue: string
+  queue: QueueAddress
   apiKey?: string | undefined
+  /** Outputs that the worker is limited to. @default it serves every run of its API key */
+  roots?: Roots
   /** Units that are read at once, all runs together. */
   concurrency: number
   /** How long units under way may take once the worker is to end, in milliseconds; then they are handed back. */
@@ -57,7 +61,7 @@ export async function work(options: WorkOptions): Promise<void> {
   try {
     while (!options.signal.aborted) {
       // A server that is away holds nobody who is to end.
-      await orAborted(look(worker), options.signal).catch(passAbort(options.signal))
+      await orAborted(look(worker), options.signal).catch(sayTrouble(worker))
       await wait(LOOK_MS, undefined, { signal: options.signal }).catch(() => undefined)
     }
     const late = setTimeout(() => stop.abort(handedBack()), options.shutdownMs)
@@ -69,9 +73,14 @@ export async function work(options: WorkOptions): Promise<void> {
   }
 }
 
-const passAbort = (signal: AbortSignal) => (thrown: unknown) => {
-  if (!signal.aborted) throw thrown
-}
+/** What Redis answers to one look may be anything: it ends no worker, and the next look may find it mended. */
+const sayTrouble =
+  ({ options, refused }: Worker) =>
+  (thrown: unknown) => {
+    const what = `the queue cannot be read: ${toExportError(thrown).message}`
+    if (!options.signal.aborted && !refused.has(what)) options.onNotice(what)
+    refused.add(what)
+  }
 
 const handedBack = () => new ExportError('INTERRUPTED', 'the unit was handed back')
 
@@ -79,7 +88,9 @@ const handedBack = () => new ExportError('INTERRUPTED', 'the unit was handed bac
 async function look(worker: Worker): Promise<void> {
   const { queue, serving, options, id } = worker
   await queue.server.sayAlive(id)
-  const runs = new Map((await queue.server.runs()).map((run) => [run.id, run]))
+  const found = await queue.server.runs()
+  for (const { id, why } of found.bad) refuse(worker, { id, name: id }, why)
+  const runs = new Map(found.runs.map((run) => [run.id, run]))
   for (const [run, one] of serving) {
     if (runs.has(run)) {
       await addToTally(queue.server, run, one)
@@ -100,7 +111,7 @@ async function look(worker: Worker): Promise<void> {
 /** Ends the work for a run that is over; what this worker has still told the queue goes too, unless the run has begun again. */
 async function letGo({ server, clear }: UnitQueue, id: string, { close }: Serving): Promise<void> {
   await close()
-  if ((await server.runs()).some((run) => run.id === id)) return
+  if ((await server.runs()).runs.some((run) => run.id === id)) return
   await server.withdraw(id)
   await clear(id)
 }
@@ -108,34 +119,58 @@ async function letGo({ server, clear }: UnitQueue, id: string, { close }: Servin
 /** Has others do what is left of a unit; units of a run that is over would lie about. */
 async function addRest({ server, add }: UnitQueue, id: string, rest: readonly Unit[]): Promise<void> {
   if (rest.length === 0) return
-  const open = await server.runs()
-  if (open.some((run) => run.id === id)) await add(id, rest)
+  const { runs } = await server.runs()
+  if (runs.some((run) => run.id === id)) await add(id, rest)
 }
 
 /** Begins to work for a run; undefined where its record cannot be seen from here. */
 async function serve(worker: Worker, run: OpenRun): Promise<Serving | undefined> {
-  const record = await openRecord(run)
+  const why = await refuseRun(worker, run)
+  if (why !== undefined) return refuse(worker, run, why)
+  const record = recordOf(await openRunObjects(run), run.attempt)
   const one = await serveBy(worker, run, record).catch((thrown: unknown) =>
     refuse(worker, run, toExportError(thrown).message),
   )
-  if (one === undefined) await record.close()
+  if (one === undefined) await record.objects.close()
   return one
+}
+
+/** Why a run is not served, by its entry alone; undefined: it may be. */
+async function refuseRun({ options }: Worker, run: OpenRun): Promise<string | undefined> {
+  if (sealRun(run, options.apiKey) !== run.seal)
+    return 'it was begun with another key than WALLETLAKE_API_KEY here, or its entry in the queue was changed'
+  return refusePlace(run, options.roots)
+}
+
+/** Why the record does not fit a run's entry; undefined: it does. */
+function refusePlan(plan: Plan, run: OpenRun, apiKey: string | undefined): string | undefined {
+  const { id, output, store, version } = plan
+  const isSame = JSON.stringify([id, output, store, version])
+  if (isSame !== JSON.stringify([run.id, run.output, run.store, run.version]))
+    return `${run.output} has another plan than the queue says`
+  // Who has no key cannot name a service that this one's key is then sent to.
+  const { baseUrl = '' } = plan.job.service
+  return quotaName({ baseUrl, apiKey }) === run.quota
+    ? undefined
+    : 'it was begun with another key than WALLETLAKE_API_KEY here'
 }
 
 async function serveBy(worker: Worker, run: OpenRun, record: Record): Promise<Serving | undefined> {
   const { options, queue, stop } = worker
-  const plan = await readPlan(record)
-  if (plan === undefined || plan.id !== run.id)
+  const plan = (await readCurrent(record.objects)) === run.attempt ? await readPlan(record) : undefined
+  if (plan === undefined)
     return refuse(worker, run, `no plan in ${run.output}: all machines must see this place`)
-  // Who has no key cannot name a service that this one's key is then sent to.
-  const { baseUrl = '' } = plan.job.service
-  if (quotaName({ baseUrl, apiKey: options.apiKey }) !== run.quota)
-    return refuse(worker, run, 'it was begun with another key than WALLETLAKE_API_KEY here')
+  const why = refusePlan(plan, run, options.apiKey)
+  if (why !== undefined) return refuse(worker, run, why)
   const figures = newFigures(plan.job.wallets.length, Date.now())
   const { requester, close } = openRequesterOf(worker, { plan, run, figures })
   const working = { plan, record, requester, figures }
   const telling: Telling = { figures, told: {} }
-  const act = async (unit: Unit) => {
+  const bounds = { wallets: walletsOf(plan).length, range: plan.range }
+  const act = async (data: unknown) => {
+    const unit = parseUnit(data, bounds)
+    if (unit === undefined)
+      throw new ExportError('UNITS_FAILED', 'its entry in the queue is no unit of this run')
     if (unit.kind === 'write') await writeUnit(working, unit)
     else await addRest(queue, run.id, await readUnit(working, unit))
     await addToTally(queue.server, run.id, telling)
@@ -155,15 +190,19 @@ async function serveBy(worker: Worker, run: OpenRun, record: Record): Promise<Se
   const closeAll = async () => {
     await Promise.all(workers.map((one) => one.close()))
     await close()
-    await record.close()
+    await record.objects.close()
   }
   return { ...telling, workers, close: closeAll }
 }
 
 /** Says once why this worker does nothing for a run. */
-function refuse({ refused, options }: Worker, { id, name }: OpenRun, why: string): undefined {
-  if (!refused.has(id)) options.onNotice(`${name}: not served: ${why}`)
-  refused.add(id)
+function refuse(
+  { refused, options }: Worker,
+  { id, name }: Pick<OpenRun, 'id' | 'name'>,
+  why: string,
+): undefined {
+  if (!refused.has(id + why)) options.onNotice(`${name}: not served: ${why}`)
+  refused.add(id + why)
 }
 
 type Served = { plan: Plan; run: OpenRun; figures: ReturnType<typeof newFigures> }

@@ -1,73 +1,107 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openOutput } from '../assemble/assemble.ts'
-import { nothingEarlier } from '../assemble/earlier-export.ts'
+import type { Earlier } from '../assemble/earlier-export.ts'
+import { rangesBetween, uniteRanges } from '../core/block-ranges.ts'
+import { hashFile } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
-import { newFigures } from '../core/figures.ts'
+import { type Figures, newFigures } from '../core/figures.ts'
+import { MANIFEST_FILE } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
-import { eachPage } from '../spool/pages.ts'
+import { openPageLog, type PageLog } from '../spool/pages.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
 import { folderStore } from '../store/store.ts'
 import { readManifestIfAny } from '../write/publish.ts'
-import type { Working } from './read-unit.ts'
-import { keepPartition, listPages, pagesPath, type Record } from './record.ts'
+import type { Plan } from './plan.ts'
+import { rangesByWallet } from './plan-units.ts'
+import { identityOf, type Working } from './read-unit.ts'
+import { pagesPath, type Read, requireReading } from './reads.ts'
+import { addTo, putPartition, type Record, requireCurrent, verifiedPath } from './record.ts'
 import type { WriteUnit } from './unit.ts'
+import { putWrite } from './writes.ts'
 
 /**
  * Makes the export of one partition from the pages in the record: it needs nothing but these, so that its bytes are those
- * of one machine. Doing it twice gives the same.
+ * of one machine. Doing it twice gives the same. Refuses where pages are missing.
  */
 export async function writeUnit({ plan, record, requester }: Working, unit: WriteUnit): Promise<void> {
+  await requireCurrent(record)
+  const reading = await requireReading(record, plan)
   const scratch = await makeScratch('partition')
   const folder = join(scratch, 'export')
   const range = { startBlock: unit.from, endBlock: unit.to }
   const job: Job = { ...plan.job, ...range, output: folder, store: undefined }
+  const figures = newFigures(job.wallets.length, Date.now())
   try {
-    const spool = await gatherPages({ record, job, folder: join(scratch, 'pages') }, unit)
+    const spool = await gatherPages({ record, plan, job, folder: join(scratch, 'pages') }, reading.reads)
     try {
-      await writePartition(job, spool, requester.signal)
+      await writePartition({ job, plan, spool, figures, signal: requester.signal })
     } finally {
       await spool.close()
     }
     const manifest = await readManifestIfAny(folder)
     if (manifest === undefined) throw new ExportError('BUG', 'a partition was made without a manifest')
-    await keepPartition(record, unit, { folder, manifest })
+    const ofPlan = { attempt: plan.attempt, plan: plan.sha256, from: unit.from, to: unit.to }
+    const made = { reading: reading.sha256, manifest: await hashFile(join(folder, MANIFEST_FILE)) }
+    await addTo(record, async (token) => {
+      await putPartition(record, token, { folder, manifest })
+      await putWrite(record, { ...ofPlan, ...made, token, times: figures.written?.times ?? null })
+    })
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }
 }
 
-async function writePartition(job: Job, spool: Spool, signal: AbortSignal): Promise<void> {
-  const figures = newFigures(job.wallets.length, Date.now())
-  const output = await openOutput({
-    job,
-    store: folderStore(job.output),
-    spool,
-    figures,
-    signal,
-    earlier: nothingEarlier(job),
-  })
+type Partition = { job: Job; plan: Plan; spool: Spool; figures: Figures; signal: AbortSignal }
+
+async function writePartition({ job, plan, ...writing }: Partition): Promise<void> {
+  const { startBlock, endBlock = startBlock } = job
+  // Rows of wallets that left the job are made as those of the others, up to where they were read.
+  const earlier: Earlier = {
+    ...{ from: startBlock, before: plan.before, written: [], rejects: [] },
+    isComparable: false,
+  }
+  const output = await openOutput({ ...writing, job, store: folderStore(job.output), earlier })
   try {
-    await output.finish(job.endBlock ?? job.startBlock)
+    await output.finish(endBlock)
   } finally {
     await output.close()
   }
 }
 
-type Gathering = { record: Record; job: Job; folder: string }
+type Gathering = { record: Record; plan: Plan; job: Job; folder: string }
 
 /** A checkpoint of the pages that may hold items of these blocks; and of items that have no place, wherever they are. */
-async function gatherPages({ record, job, folder }: Gathering, { from, to }: BlockRange): Promise<Spool> {
-  const { chain, startBlock, endBlock = to } = job
-  const identity = { chain, startBlock, endBlock, finalityMs: 0 }
-  const spool = await openSpool({ folder, identity, now: Date.now(), onDamage: () => {} })
-  for (const covered of await listPages(record)) {
-    for await (const page of eachPage(await record.localPath(pagesPath(covered)))) {
-      const { blocks, bad, wallet } = page
-      const isHere = blocks !== undefined && blocks.max >= from && blocks.min < to
-      if (isHere || bad > 0) await spool.addPage(wallet, page)
-    }
+async function gatherPages({ record, plan, job, folder }: Gathering, reads: readonly Read[]): Promise<Spool> {
+  const { startBlock: from, endBlock: to = from } = job
+  const spool = await openSpool({
+    folder,
+    identity: identityOf(plan, { from, to }),
+    now: Date.now(),
+    onDamage: () => {},
+  })
+  for (const read of reads) {
+    const log = await openPageLog(await verifiedPath(record, pagesPath(read.token), read.sha256))
+    requireCovered(read, log)
+    const isWanted: Parameters<PageLog['read']>[0] = ({ blocks, bad, items }) =>
+      items > 0 && ((blocks !== null && blocks.max >= from && blocks.min < to) || bad > 0)
+    for await (const page of log.read(isWanted)) await spool.addPage(page.wallet, page)
   }
   return spool
+}
+
+/** Throws OUTPUT_FAILED where pages are of other wallets or blocks than was noted, or do not cover what they should. */
+function requireCovered({ chain, addresses, covered, token }: Read, { identity, pages }: PageLog): void {
+  const { first, from, to } = covered
+  const found = new Map<string, BlockRange[]>()
+  for (const { wallet, covered } of pages) found.set(wallet, [...(found.get(wallet) ?? []), covered])
+  const isOfThese = [...found.keys()].every((wallet) => addresses.includes(wallet))
+  const isOfPlan = identity?.chain === chain && identity.startBlock === from && identity.endBlock === to
+  const isWhole = [...rangesByWallet([covered])].every(([wallet, wanted]) => {
+    const have = uniteRanges(found.get(addresses[wallet - first] ?? '') ?? [])
+    return wanted.every((range) => rangesBetween(have, range).length === 0)
+  })
+  if (isOfThese && isOfPlan && isWhole) return
+  throw new ExportError('OUTPUT_FAILED', `the pages ${token} of the run do not hold what was noted of them`)
 }

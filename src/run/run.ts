@@ -87,7 +87,8 @@ function checkCall(jobs: readonly Job[], options: RunOptions): void {
   for (const job of jobs) requireJob(job)
 }
 
-function requireDistinctOutputs(jobs: readonly Job[]): void {
+/** Throws USAGE where two jobs write to one output. */
+export function requireDistinctOutputs(jobs: readonly Job[]): void {
   const seen = new Map<string, Job>()
   for (const job of jobs) {
     const output = resolve(job.output)

@@ -1,29 +1,58 @@
+import { open } from 'node:fs/promises'
 import { diskError } from '../core/disk.ts'
-import { openFrameLog, type WholePlace } from './log.ts'
+import { isFrameHead } from './frame-head.ts'
+import { type FramePlace, scanFrameLog } from './log.ts'
 import type { SpooledPage } from './spool.ts'
-import type { PageFields } from './state.ts'
+import type { PageFields, SpoolIdentity } from './state.ts'
 
 /** A page of a log, as `addPage` of a checkpoint takes it. */
-export type LoggedPage = SpooledPage & { wallet: string }
+type LoggedPage = SpooledPage & { wallet: string }
 
-/** The pages of a whole log with items in them, in the order of receipt. Throws OUTPUT_FAILED where it is damaged. */
-export async function* eachPage(path: string): AsyncGenerator<LoggedPage, void, void> {
-  const pages: { fields: PageFields; place: WholePlace }[] = []
-  const onFrame = (head: { [name: string]: unknown }, place: WholePlace) => {
-    if (head.kind === 'page') pages.push({ fields: head as unknown as PageFields, place })
+/** A whole log of one run, opened to be read only. */
+export type PageLog = {
+  identity: SpoolIdentity | undefined
+  /** All pages, those without items too, in the order of receipt. */
+  pages: readonly PageFields[]
+  /** The pages that are wanted, with their bodies. Throws OUTPUT_FAILED. */
+  read(isWanted: (page: PageFields) => boolean): AsyncGenerator<LoggedPage, void, void>
+}
+
+/** Reads the heads of a log. Throws OUTPUT_FAILED. */
+export async function openPageLog(path: string): Promise<PageLog> {
+  const found: { fields: PageFields; place: FramePlace }[] = []
+  let identity: SpoolIdentity | undefined
+  await scanFrameLog(path, (head, place) => {
+    if (!isFrameHead(head)) return false
+    if (head.kind === 'run') identity ??= head.identity as SpoolIdentity
+    if (head.kind === 'page') found.push({ fields: head as unknown as PageFields, place })
+    return true
+  })
+  return {
+    identity,
+    pages: found.map(({ fields }) => fields),
+    read: (isWanted) =>
+      readBodies(
+        path,
+        found.filter(({ fields }) => isWanted(fields)),
+      ),
   }
-  const onDamage = () => {
-    throw diskError(`cannot read ${path}`, new Error('a page in it is damaged'))
-  }
-  const log = await openFrameLog(path, { onFrame, onDamage })
+}
+
+async function* readBodies(
+  path: string,
+  wanted: readonly { fields: PageFields; place: FramePlace }[],
+): AsyncGenerator<LoggedPage, void, void> {
+  if (wanted.length === 0) return
+  const file = await open(path, 'r')
   try {
-    for (const { fields, place } of pages) {
+    for (const { fields, place } of wanted) {
       const { wallet, items, bad, blocks, head, covered } = fields
-      if (items === 0) continue
-      const body = await log.read(place)
+      const body = Buffer.allocUnsafe(place.bytes)
+      const { bytesRead } = await file.read(body, 0, place.bytes, place.offset)
+      if (bytesRead < place.bytes) throw diskError(`cannot read ${path}`, new Error('it ends too early'))
       yield { wallet, body, items, bad, covered, blocks: blocks ?? undefined, head: head ?? undefined }
     }
   } finally {
-    await log.close()
+    await file.close()
   }
 }

@@ -26,9 +26,15 @@ export async function connectBucket(place: BucketPlace): Promise<OpenedBucket> {
   return { s3, client, place, keyOf: keysUnder(place), clock }
 }
 
+/** The endpoint of object stores that this process's environment names; undefined: AWS. */
+export function ownEndpoint(): string | undefined {
+  const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env
+  return AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL || undefined
+}
+
 function clientOf(place: BucketPlace, { S3Client }: Sdk): S3Client {
-  const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_REGION } = process.env
-  const endpoint = place.endpoint ?? AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL
+  const { AWS_REGION } = process.env
+  const endpoint = place.endpoint ?? ownEndpoint()
   // Others than AWS take no newer checksums, and any region.
   const isOther = endpoint !== undefined
   const region = place.region ?? AWS_REGION ?? (isOther ? 'us-east-1' : undefined)

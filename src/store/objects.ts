@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { copyFile, readdir, rm, writeFile } from 'node:fs/promises'
-import { basename, join, relative, sep } from 'node:path'
-import { diskError, makeFolder, publishFile, readTextIfAny } from '../core/disk.ts'
+import { copyFile, link, readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative, sep } from 'node:path'
+import { diskError, makeFolder, makeFolderOf, publishFile, readTextIfAny } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { resolveInside } from '../core/export-path.ts'
 import type { BucketPlace, Job } from '../core/model.ts'
@@ -16,14 +16,16 @@ export type Objects = {
   /** The text of a small object; undefined where there is none. */
   readText(path: string): Promise<string | undefined>
   putText(path: string, text: string): Promise<void>
+  /** Writes a small object unless it exists; resolves with whether it was written. */
+  putTextOnce(path: string, text: string): Promise<boolean>
   /** Writes a local file, which stays. */
   putFile(path: string, from: string): Promise<void>
   /** Where this machine can read an object. */
   localPath(path: string): Promise<string>
   /** All whose paths begin so. */
   paths(start: string): Promise<readonly string[]>
-  /** Removes all of them. */
-  clear(): Promise<void>
+  /** Removes all whose paths begin so, unfinished ones as well; a folder ends with a slash. @default all */
+  clear(start?: string): Promise<void>
   /** Ends the work on them; local copies go. */
   close(): Promise<void>
 }
@@ -58,15 +60,48 @@ function folderObjects(folder: string): Objects {
     putText: (path, text) => put(path, (beside) => writeFile(beside, text)),
     putFile: (path, from) => put(path, (beside) => copyFile(from, beside)),
     localPath: async (path) => at(path),
-    paths: async (start) => (await filesBelow(folder)).filter((path) => path.startsWith(start)),
-    clear: () => rm(folder, { recursive: true, force: true }),
+    putTextOnce: (path, text) => putOnce({ folder, at: at(path) }, text),
+    paths: async (start) => (await filesBelow(folder, start)).filter((path) => path.startsWith(start)),
+    clear: async (start = '') => {
+      const below = start.slice(0, start.lastIndexOf('/') + 1)
+      if (below === start) await rm(at(below), { recursive: true, force: true })
+      else
+        for (const path of await filesBelow(folder, start))
+          if (path.startsWith(start)) await rm(at(path), { force: true })
+      await rmdir(folder).catch(() => undefined)
+    },
     close: async () => {},
   }
 }
 
-async function filesBelow(folder: string): Promise<string[]> {
+/** Writes a file unless there is one. A file system without hard links is trusted to have one writer of it. */
+async function putOnce({ folder, at }: { folder: string; at: string }, text: string): Promise<boolean> {
+  const beside = join(folder, UNFINISHED, `${randomBytes(6).toString('hex')}-${basename(at)}`)
   try {
-    const entries = await readdir(folder, { withFileTypes: true, recursive: true })
+    await makeFolderOf(beside)
+    await makeFolderOf(at)
+    await writeFile(beside, text)
+    try {
+      await link(beside, at)
+      return true
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false
+      if ((await stat(at).catch(() => undefined)) !== undefined) return false
+      await publishFile(beside, at)
+      return true
+    }
+  } catch (cause) {
+    throw diskError(`cannot write ${at}`, cause)
+  } finally {
+    await rm(beside, { force: true }).catch(() => undefined)
+  }
+}
+
+/** The files in the folder that a path begins with. */
+async function filesBelow(folder: string, start: string): Promise<string[]> {
+  try {
+    const below = join(folder, dirname(`${start}x`))
+    const entries = await readdir(below, { withFileTypes: true, recursive: true })
     const files = entries.filter((entry) => entry.isFile())
     const paths = files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
     return paths.map((path) => path.split(sep).join('/')).filter((path) => !path.startsWith(`${UNFINISHED}/`))
@@ -90,6 +125,7 @@ async function bucketObjects(place: BucketPlace): Promise<Objects> {
     putText: async (path, text) => {
       await bucket.putText(path, text)
     },
+    putTextOnce: async (path, text) => (await bucket.putText(path, text, { ifAbsent: true })) !== undefined,
     putFile: (path, from) => bucket.putFile(path, from),
     localPath: (path) => {
       const known = fetched.get(path)
@@ -102,9 +138,9 @@ async function bucketObjects(place: BucketPlace): Promise<Objects> {
       return copy
     },
     paths,
-    clear: async () => {
-      await bucket.remove(await paths(''))
-      await bucket.abortUploads(() => true)
+    clear: async (start = '') => {
+      await bucket.remove(await paths(start))
+      await bucket.abortUploads((path) => path.startsWith(start))
     },
     close: async () => {
       bucket.close()

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { joinStarts, noteStarts, type PartitionStarts } from '../../src/cluster/partition-starts.ts'
 import { planReads, planRest, planWrites, planWritesAt } from '../../src/cluster/plan-units.ts'
-import { type Covered, nameCovered, parseCovered, type ReadUnit } from '../../src/cluster/unit.ts'
+import type { Covered, ReadUnit } from '../../src/cluster/unit.ts'
+import type { BlockRange } from '../../src/core/model.ts'
 
 type Holdings = Map<number, Set<number>>
 
@@ -18,12 +19,15 @@ function blocksIn(covered: readonly Covered[]): Holdings {
   return held
 }
 
+/** So many wallets, all in the same blocks. */
+const same = (wallets: number, range: BlockRange) => Array.from({ length: wallets }, () => range)
+
 const asCovered = (unit: ReadUnit): Covered => ({ ...unit, reached: unit.to })
 
 describe('the plan of what is to be read', () => {
   test('holds every block of every wallet exactly once', () => {
     const range = { from: 3, to: 20 }
-    const units = planReads({ wallets: 60, range }, [])
+    const units = planReads(same(60, range), [])
     const held = blocksIn(units.map(asCovered))
     expect(held.size).toBe(60)
     for (const blocks of held.values()) expect(blocks.size).toBe(17)
@@ -32,8 +36,8 @@ describe('the plan of what is to be read', () => {
 
   test('groups many small wallets and gives few a unit each', () => {
     const range = { from: 0, to: 9 }
-    expect(planReads({ wallets: 12, range }, [])).toHaveLength(12)
-    expect(planReads({ wallets: 100_000, range }, [])).toHaveLength(4_000)
+    expect(planReads(same(12, range), [])).toHaveLength(12)
+    expect(planReads(same(100_000, range), [])).toHaveLength(4_000)
   })
 
   test('is empty only where nothing is missing, whatever stopped, was split or was lost', () => {
@@ -52,7 +56,7 @@ describe('the plan of what is to be read', () => {
         fc.integer({ min: 1, max: 30 }),
         runs,
         (wallets, blocks, steps) => {
-          const whole = { wallets, range: { from: 5, to: 5 + blocks } }
+          const whole = same(wallets, { from: 5, to: 5 + blocks })
           const record: Covered[] = []
           let queue = planReads(whole, record)
           for (const { pick, stop, pages, isLost } of steps) {
@@ -61,7 +65,7 @@ describe('the plan of what is to be read', () => {
             const end = unit.first + 1 + (stop % (unit.end - unit.first))
             const reached = unit.from + 1 + (stop % (unit.to - unit.from))
             const covered = { ...unit, end, reached: end === unit.end ? reached : unit.to }
-            record.push(parseCovered(nameCovered(covered)) as Covered)
+            record.push(covered)
             if (!isLost) queue.push(...planRest(unit, covered, pages))
           }
           queue = planReads(whole, record)
@@ -75,6 +79,20 @@ describe('the plan of what is to be read', () => {
       ),
     )
   })
+})
+
+test('a wallet that left the job is read up to where it was read before', () => {
+  const units = planReads(
+    [
+      { from: 0, to: 90 },
+      { from: 0, to: 40 },
+    ],
+    [],
+  )
+  expect(units.map(({ first, end, to }) => [first, end, to])).toEqual([
+    [0, 1, 90],
+    [1, 2, 40],
+  ])
 })
 
 describe('what a unit leaves when it stops early', () => {
@@ -123,10 +141,3 @@ describe('partitions by time', () => {
     expect(planWritesAt({ from: 5, to: 60 }, joinStarts([{}]))).toEqual([{ kind: 'write', from: 5, to: 60 }])
   })
 })
-
-test.for(['', 'x.pages', '1-1-0-5-5.pages', '0-1-5-9-5.pages', '0-1-5-9-10.pages', '0-1-0-9-9.pages.part'])(
-  'a name that covers nothing is none of the record: %j',
-  (name) => {
-    expect(parseCovered(name)).toBeUndefined()
-  },
-)

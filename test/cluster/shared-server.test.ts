@@ -1,13 +1,20 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openServer } from '../../src/cluster/server/open-server.ts'
+import type { OpenRun } from '../../src/cluster/server/shared-server.ts'
+import { GENERATOR } from '../../src/core/version.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 
 /** One that a program needs leave for: no other test is ever given it, as it may be given one that was free a moment ago. */
 const NOBODYS_PORT = 1
-const RUN = { id: 'many-1', name: 'many', output: '/lake', quota: 'walletlake:quota:1' }
+const NONE = { runs: [], bad: [] }
+const ATTEMPT = '0123456789abcdef'
+const RUN: OpenRun = {
+  ...{ id: `many-${ATTEMPT}`, name: 'many', attempt: ATTEMPT, version: GENERATOR, output: '/lake' },
+  ...{ quota: `walletlake:quota:${'1'.repeat(32)}`, seal: 'a'.repeat(64) },
+}
 
 async function open(url: string) {
-  const server = await openServer(url)
+  const server = await openServer({ url })
   onTestFinished(server.close)
   return server
 }
@@ -25,12 +32,12 @@ describe.skipIf(noRedis)('the server that machines share', () => {
     const [one, other] = [await open(server.url), await open(server.url)]
     await one.announce(RUN)
     await one.announce({ ...RUN, output: '/other' })
-    expect(await other.runs()).toEqual([{ ...RUN, output: '/other' }])
+    expect(await other.runs()).toEqual({ runs: [{ ...RUN, output: '/other' }], bad: [] })
     await one.count(RUN.id, { requests: 2, pages: 1 })
     await other.count(RUN.id, { requests: 3 })
     expect(await other.counted(RUN.id)).toEqual({ requests: 5, pages: 1 })
     await other.withdraw(RUN.id)
-    expect(await one.runs()).toEqual([])
+    expect(await one.runs()).toEqual(NONE)
     expect(await one.counted(RUN.id)).toEqual({})
     expect(await server.leftovers()).toEqual([])
   })
@@ -39,29 +46,29 @@ describe.skipIf(noRedis)('the server that machines share', () => {
     const one = await open(server.url)
     for (const worker of ['first', 'second', 'second']) await one.sayAlive(worker)
     await one.sayGone('first')
-    expect(await one.workers()).toEqual(new Set(['second']))
+    expect(await one.workers()).toEqual(new Map([['second', GENERATOR]]))
   })
 
   test('waits for one that is away for a while', async () => {
     const one = await open(server.url)
     await one.withdraw(RUN.id)
     const back = server.restart()
-    expect(await one.runs()).toEqual([])
+    expect(await one.runs()).toEqual(NONE)
     await back
     await one.announce(RUN)
-    expect(await one.runs()).toEqual([RUN])
+    expect(await one.runs()).toEqual({ runs: [RUN], bad: [] })
     await one.withdraw(RUN.id)
   })
 
   test('can be opened by many at once, of whom none found anything there', async () => {
     await server.empty()
     const all = await Promise.all(Array.from({ length: 8 }, () => open(server.url)))
-    expect(await Promise.all(all.map((one) => one.runs()))).toEqual(all.map(() => []))
+    expect(await Promise.all(all.map((one) => one.runs()))).toEqual(all.map(() => NONE))
   })
 })
 
 test('an unreachable server is named without user and password', async () => {
-  const opened = openServer(`redis://me:secret@localhost:${NOBODYS_PORT}/0`)
+  const opened = openServer({ url: `redis://me:secret@localhost:${NOBODYS_PORT}/0` })
   await expect(opened).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' })
   await expect(opened).rejects.toThrow(/^the queue at localhost:1 cannot be used: connect ECONNREFUSED[^@]+$/)
 })

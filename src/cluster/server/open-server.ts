@@ -1,6 +1,9 @@
 import { ExportError } from '../../core/errors.ts'
 import { wordsOf } from './fault.ts'
-import type { SharedServer } from './shared-server.ts'
+import type { QueueAddress, SharedServer } from './shared-server.ts'
+
+/** How Redis refuses a password, or the lack of one. */
+const NO_ENTRY = /\b(NOAUTH|WRONGPASS|NOPERM)\b/
 
 /** A server that does not answer within this is not there. */
 const CONNECT_MS = 10_000
@@ -12,14 +15,14 @@ const PROTOCOLS = ['redis:', 'rediss:']
  * Connects to the server at an address such as `redis://host:6379`; later it waits for a server that is away. Throws USAGE
  * for another kind of address, QUEUE_UNAVAILABLE where nothing answers.
  */
-export async function openServer(text: string): Promise<SharedServer> {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+export async function openServer(address: QueueAddress): Promise<SharedServer> {
+  const url = URL.canParse(address.url) ? new URL(address.url) : undefined
   if (url === undefined || !PROTOCOLS.includes(url.protocol))
     throw new ExportError('USAGE', '--queue takes the address of a Redis server', {
       fix: 'Use --queue redis://host:6379, or rediss://host:6379 with TLS.',
     })
   const { connectRedis } = await import('./redis-server.ts')
-  const { server, ready, trouble } = connectRedis(text)
+  const { server, ready, trouble } = connectRedis(address)
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(trouble() ?? 'no answer')), CONNECT_MS)
@@ -38,5 +41,10 @@ export async function openServer(text: string): Promise<SharedServer> {
 /** Names the host only: user and password are never shown. */
 function unavailable(host: string, cause: unknown): ExportError {
   const what = wordsOf(cause).replace(/\s+/g, ' ')
-  return new ExportError('QUEUE_UNAVAILABLE', `the queue at ${host} cannot be used: ${what}`, { cause })
+  return new ExportError('QUEUE_UNAVAILABLE', `the queue at ${host} cannot be used: ${what}`, {
+    cause,
+    fix: NO_ENTRY.test(what)
+      ? 'Set WALLETLAKE_REDIS_PASSWORD, or WALLETLAKE_REDIS_PASSWORD_FILE; the user of an ACL stands in the URL.'
+      : undefined,
+  })
 }

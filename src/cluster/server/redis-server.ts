@@ -1,14 +1,21 @@
 import { createRedisBackend } from 'bullmq'
 import { Redis } from 'ioredis'
 import { redisBook } from '../../client/gate/redis-book.ts'
+import { GENERATOR } from '../../core/version.ts'
+import { parseRuns } from '../entry.ts'
+import { parseAs, version } from '../schemas.ts'
 import { wordsOf } from './fault.ts'
 import {
   ALIVE_SECONDS,
+  type AliveWorkers,
   type Connecting,
   FORGET_SECONDS,
-  type OpenRun,
+  type QueueAddress,
   type SharedServer,
 } from './shared-server.ts'
+
+/** The version of a worker that does not say it. */
+const UNKNOWN = 'an unknown version'
 
 const RUNS = 'walletlake:runs'
 const workerKey = (id: string) => `walletlake:worker:${id}`
@@ -17,9 +24,10 @@ const prefixOf = (id: string) => `walletlake-${id}`
 const tallyKey = (id: string) => `${prefixOf(id)}:tally`
 
 /** Connects to a Redis; its commands wait for one that is away. */
-export function connectRedis(url: string): Connecting {
+export function connectRedis({ url, password }: QueueAddress): Connecting {
   let trouble: string | undefined
   const redis = new Redis(url, {
+    ...(password !== undefined && { password }),
     maxRetriesPerRequest: null,
     retryStrategy: (times) => Math.min(1_000, 50 * times),
   })
@@ -33,8 +41,8 @@ function serverOn(redis: Redis): SharedServer {
   return {
     announce: async (run) => void (await redis.hset(RUNS, run.id, JSON.stringify(run))),
     withdraw: async (id) => void (await redis.multi().hdel(RUNS, id).del(tallyKey(id)).exec()),
-    runs: async () => Object.values(await redis.hgetall(RUNS)).map((text) => JSON.parse(text) as OpenRun),
-    sayAlive: async (id) => void (await redis.set(workerKey(id), '1', 'EX', ALIVE_SECONDS)),
+    runs: async () => parseRuns(await redis.hgetall(RUNS)),
+    sayAlive: async (id) => void (await redis.set(workerKey(id), GENERATOR, 'EX', ALIVE_SECONDS)),
     sayGone: async (id) => void (await redis.del(workerKey(id))),
     workers: () => listWorkers(redis),
     count: async (id, more) => {
@@ -44,7 +52,8 @@ function serverOn(redis: Redis): SharedServer {
     },
     counted: async (id) => {
       const counts = await redis.hgetall(tallyKey(id))
-      return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, Number(count)]))
+      const numbers = Object.entries(counts).map(([name, count]) => [name, Number(count)] as const)
+      return Object.fromEntries(numbers.filter(([, count]) => Number.isSafeInteger(count) && count >= 0))
     },
     book: (quota) => redisBook(redis, quota),
     backend: createRedisBackend,
@@ -53,12 +62,14 @@ function serverOn(redis: Redis): SharedServer {
   }
 }
 
-async function listWorkers(redis: Redis): Promise<Set<string>> {
-  const workers = new Set<string>()
+async function listWorkers(redis: Redis): Promise<AliveWorkers> {
+  const workers = new Map<string, string>()
   let cursor = '0'
   do {
     const [next, keys] = await redis.scan(cursor, 'MATCH', workerKey('*'), 'COUNT', 1_000)
-    for (const key of keys) workers.add(key.slice(workerKey('').length))
+    const versions = keys.length === 0 ? [] : await redis.mget(keys)
+    for (const [at, key] of keys.entries())
+      workers.set(key.slice(workerKey('').length), parseAs(version, versions[at]) ?? UNKNOWN)
     cursor = next
   } while (cursor !== '0')
   return workers

@@ -8,12 +8,27 @@ import type { Unit } from '../unit.ts'
 export type OpenRun = {
   id: string
   name: string
-  /** As users name it; a folder in full. */
+  /** The attempt whose record is worked on. */
+  attempt: string
+  /** The version of walletlake that began it; only workers of the same one serve it. */
+  version: string
+  /** The real path of a folder, or `s3://bucket/prefix`. */
   output: string
-  /** The object store that the record lies in, if it lies in one. */
+  /** The object store that the record lies in, if it lies in one; its endpoint is named unless it is AWS. */
   store?: BucketPlace | undefined
   quota: string
+  /** Shows that whoever entered the run has its API key; see `sealRun`. */
+  seal: string
 }
+
+/** How the Redis server is reached. A password here replaces that of the URL. */
+export type QueueAddress = { url: string; password?: string | undefined }
+
+/** An entry among the runs that is not used, and why not. */
+export type BadRun = { id: string; why: string }
+
+/** Workers that are alive, each with its version. */
+export type AliveWorkers = ReadonlyMap<string, string>
 
 export type Kind = Unit['kind']
 
@@ -33,12 +48,11 @@ export type SharedServer = {
   announce(run: OpenRun): Promise<void>
   /** Has workers leave a run alone, and forgets what they counted. */
   withdraw(id: string): Promise<void>
-  runs(): Promise<OpenRun[]>
-  /** Says that a worker is alive; to be said again and again. */
+  runs(): Promise<{ runs: OpenRun[]; bad: BadRun[] }>
+  /** Says that a worker of this version is alive; to be said again and again. */
   sayAlive(worker: string): Promise<void>
   sayGone(worker: string): Promise<void>
-  /** The workers that are alive. */
-  workers(): Promise<Set<string>>
+  workers(): Promise<AliveWorkers>
   /** Adds to what workers of a run have counted. */
   count(id: string, more: Partial<Tally>): Promise<void>
   counted(id: string): Promise<Partial<Tally>>

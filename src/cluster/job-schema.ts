@@ -1,0 +1,48 @@
+import * as v from 'valibot'
+import type { Job, PartitionBy } from '../core/model.ts'
+import type { TableName } from '../core/table/index.ts'
+import { TABLE_NAMES } from '../core/table/index.ts'
+import { address, block, count, jobName, line, place } from './schemas.ts'
+
+const text = (most: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(most))
+const label = v.nullable(v.pipe(v.string(), v.maxLength(4096)))
+const positive = v.pipe(count, v.minValue(1))
+const isUrl = (value: string) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+
+export const partitionBy: v.GenericSchema<unknown, PartitionBy> = v.custom<PartitionBy>(
+  (value) => typeof value === 'string' && /^(day|month|blocks:[1-9]\d{0,11})$/.test(value),
+)
+
+const tableName: v.GenericSchema<unknown, TableName> = v.picklist(TABLE_NAMES)
+
+/** A field of a job each: a job that gets another has to name it here, or it would be lost on the way to the workers. */
+const FIELDS = {
+  name: jobName,
+  file: line,
+  kind: v.picklist(['wallets', 'blocks']),
+  chain: text(256),
+  wallets: v.array(v.strictObject({ address, label })),
+  startBlock: block,
+  endBlock: block,
+  tables: v.pipe(v.array(tableName), v.minLength(1)),
+  format: v.picklist(['csv', 'parquet']),
+  compression: v.picklist(['none', 'gzip', 'zstd', 'snappy']),
+  output: line,
+  store: v.optional(place),
+  maxRowsPerFile: positive,
+  partitionBy,
+  targetFileBytes: v.optional(positive),
+  concurrency: positive,
+  finalityMs: count,
+  nativeSymbol: v.nullable(text(256)),
+  keepRaw: v.boolean(),
+  escapeFormulas: v.boolean(),
+  service: v.strictObject({
+    baseUrl: v.pipe(line, v.check(isUrl)),
+    apiKeyHeader: v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/)),
+    timeoutMs: positive,
+  }),
+} satisfies { [field in keyof Required<Job>]: v.GenericSchema }
+
+export const JOB: v.GenericSchema<unknown, Job & { endBlock: number; partitionBy: PartitionBy }> =
+  v.strictObject(FIELDS)

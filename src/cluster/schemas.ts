@@ -1,0 +1,49 @@
+import * as v from 'valibot'
+import { parseJson } from '../core/json-text.ts'
+import { type BucketPlace, NO_END } from '../core/model.ts'
+import { nameOfPlace, parsePlace } from '../store/place.ts'
+
+/** What is read from Redis and from the state of a run: others can write there, so nothing of it is taken on trust. */
+
+export const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+export const block = v.pipe(count, v.maxValue(NO_END))
+export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
+/** Names an attempt of a run, or one execution of a task; random. */
+export const token = v.pipe(v.string(), v.regex(/^[0-9a-f]{16}$/))
+export const address = v.pipe(v.string(), v.regex(/^0x[0-9a-f]{40}$/))
+/** A job's name, as job files have it. */
+export const jobName = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9._-]{0,63}$/))
+export const runId = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9._-]{0,63}-[0-9a-f]{16}$/))
+export const version = v.pipe(v.string(), v.regex(/^walletlake [\w.+-]{1,64}$/))
+/** A line without control characters, which may be printed. */
+export const line = v.pipe(
+  v.string(),
+  v.minLength(1),
+  v.maxLength(4096),
+  v.regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u),
+)
+
+export const place: v.GenericSchema<unknown, BucketPlace> = v.pipe(
+  v.strictObject({
+    bucket: v.string(),
+    prefix: v.union([v.literal(''), line]),
+    endpoint: v.optional(v.pipe(line, v.url())),
+    region: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/i))),
+    pathStyle: v.optional(v.boolean()),
+  }),
+  v.check((one) => {
+    const named = parsePlace(nameOfPlace(one))
+    return named?.bucket === one.bucket && named.prefix === one.prefix
+  }),
+)
+
+/** The parsed value; undefined where it does not fit. */
+export function parseAs<T>(schema: v.GenericSchema<unknown, T>, value: unknown): T | undefined {
+  const parsed = v.safeParse(schema, value)
+  return parsed.success ? parsed.output : undefined
+}
+
+/** The same of JSON. */
+export function parseTextAs<T>(schema: v.GenericSchema<unknown, T>, text: string | undefined): T | undefined {
+  return text === undefined ? undefined : parseAs(schema, parseJson(text))
+}

@@ -1,0 +1,86 @@
+import { readFile } from 'node:fs/promises'
+import * as v from 'valibot'
+import type { Times } from '../core/figures.ts'
+import { parseJson } from '../core/json-text.ts'
+import { limitConcurrency } from '../core/limit.ts'
+import type { Manifest } from '../core/manifest.ts'
+import { MANIFEST_FILE } from '../core/manifest.ts'
+import { isManifest } from '../core/manifest-schema.ts'
+import type { BlockRange } from '../core/model.ts'
+import { type Plan, walletsOf } from './plan.ts'
+import { partitionPath, type Record, verifiedPath } from './record.ts'
+import { block, parseTextAs, sha256, token } from './schemas.ts'
+
+/** What one execution of a write has added to an attempt: the export of one partition, made of one choice of reads. */
+export type Write = {
+  attempt: string
+  plan: string
+  token: string
+  from: number
+  to: number
+  /** The choice of reads that it was made of. */
+  reading: string
+  /** SHA-256 of the partition's manifest. */
+  manifest: string
+  /** When the first and the last of its transactions were made. */
+  times: Times | null
+}
+
+const WRITE: v.GenericSchema<unknown, Write> = v.strictObject({
+  ...{ attempt: token, plan: sha256, token, from: block, to: block, reading: sha256, manifest: sha256 },
+  times: v.nullable(v.strictObject({ first: v.number(), last: v.number() })),
+})
+
+const writePath = (token: string) => `writes/${token}.json`
+const WRITE_PATH = /\/writes\/([0-9a-f]{16})\.json$/
+
+export const putWrite = ({ objects, at }: Record, write: Write): Promise<void> =>
+  objects.putText(at(writePath(write.token)), JSON.stringify(write))
+
+/** How many partitions of an attempt are made. */
+export async function countWrites({ objects, at }: Record): Promise<number> {
+  return (await objects.paths(at('writes/'))).length
+}
+
+const AT_ONCE = 16
+
+/** Reads which partitions an attempt has, made of this choice of reads; by their blocks, each once. */
+export function createWrites(record: Record, plan: Plan) {
+  const known = new Map<string, Promise<Write | undefined>>()
+  const limit = limitConcurrency(AT_ONCE)
+  return {
+    list: async (reading: string): Promise<Map<string, Write>> => {
+      const paths = [...(await record.objects.paths(record.at('writes/')))].sort()
+      const found = paths.map((path) => {
+        const [, name = ''] = WRITE_PATH.exec(path) ?? []
+        const one = known.get(path) ?? limit(() => loadWrite(record, plan, name))
+        one.catch(() => known.delete(path))
+        known.set(path, one)
+        return one
+      })
+      const writes = (await Promise.all(found)).flatMap((one) => one ?? [])
+      const ours = writes.filter((one) => one.reading === reading)
+      return new Map(ours.reverse().map((one) => [nameRange(one), one]))
+    },
+  }
+}
+
+export const nameRange = ({ from, to }: BlockRange): string => `${from}-${to}`
+
+async function loadWrite(record: Record, plan: Plan, name: string): Promise<Write | undefined> {
+  const write = parseTextAs(WRITE, await record.objects.readText(record.at(writePath(name))))
+  const isOurs = write?.token === name && write.attempt === plan.attempt && write.plan === plan.sha256
+  return isOurs ? write : undefined
+}
+
+/** The manifest of a partition; undefined where it is not what the write has noted, or none of this plan. */
+export async function readPartition(record: Record, plan: Plan, write: Write): Promise<Manifest | undefined> {
+  const path = await verifiedPath(record, partitionPath(write.token, MANIFEST_FILE), write.manifest)
+  const manifest = parseJson(await readFile(path, 'utf8'))
+  if (!isManifest(manifest)) return undefined
+  const { job, coverage } = manifest
+  const isHere = job.chain === plan.job.chain && job.startBlock === write.from && job.endBlock === write.to
+  const planned = new Set(walletsOf(plan).map(({ address }) => address))
+  const isWhole = coverage.length === planned.size && coverage.every(({ address }) => planned.has(address))
+  return isHere && isWhole ? manifest : undefined
+}

@@ -1,0 +1,14 @@
+import { secretOfEnv } from './secret-of-env.ts'
+
+/**
+ * The password of the queue's Redis server from WALLETLAKE_REDIS_PASSWORD, else the content of the file that
+ * WALLETLAKE_REDIS_PASSWORD_FILE names; undefined where neither is set. It is taken out of the environment, as the API key is.
+ * Throws USAGE, without the password.
+ */
+export function readRedisPassword(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  return secretOfEnv(env, {
+    variable: 'WALLETLAKE_REDIS_PASSWORD',
+    word: 'password',
+    faultOf: () => undefined,
+  })
+}
