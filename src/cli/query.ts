@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers'
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ExportError } from '../core/errors.ts'
+import type { Answer } from '../read/answer.ts'
 import { askExport } from '../read/ask-export.ts'
 import { ANSWER_FORMATS, type AnswerFormat, writeAnswer } from '../report/write-answer.ts'
 import { answerSink } from './answer-sink.ts'
@@ -13,12 +14,17 @@ export function queryCommand(program: Command): void {
     .command('query')
     .summary('ask an export in SQL')
     .description(
-      'Asks an export in SQL (of DuckDB): every table is a view over the files that the manifest lists. Numbers of 256 bits sum exactly; nothing is changed.',
+      'Asks an export in SQL (of DuckDB): every table is a view over the files that the manifest lists. Numbers of 256 bits and amounts sort, compare and sum exactly, or the statement is refused; nothing is changed.',
     )
     .argument('<output>', OUTPUT_OR_JOB)
     .argument('[sql]', 'one or several statements; without it, or as -, they are read from stdin')
     .addOption(
       new Option('--format <format>', 'how answers are written').choices(ANSWER_FORMATS).default('table'),
+    )
+    .option(
+      '--max-rows <count>',
+      `rows that a table shows (default: ${TERMINAL_ROWS} on a terminal, otherwise all)`,
+      rowCount,
     )
     .action(query)
   addExamples(
@@ -34,19 +40,38 @@ export function queryCommand(program: Command): void {
   )
 }
 
+/** Rows of a table that a terminal shows. */
+const TERMINAL_ROWS = 100
+
+function rowCount(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('a whole number from 1 is expected.')
+}
+
 async function query(
   word: string,
   sql: string | undefined,
-  { format }: { format: AnswerFormat },
+  { format, maxRows }: { format: AnswerFormat; maxRows?: number },
 ): Promise<void> {
   const { output } = await outputOf(word)
   const sink = answerSink()
+  const limit = maxRows ?? (process.stdout.isTTY ? TERMINAL_ROWS : undefined)
   let isFirst = true
   for await (const answer of askExport(output, await statements(sql))) {
     if (!isFirst) await sink.write('\n')
     isFirst = false
-    await writeAnswer(answer, format, sink)
+    await writeAnswer(answer, format, { ...sink, maxRows: limit })
+    warnOfRounding(answer)
   }
+}
+
+/** DuckDB has no exact average, product or quotient of large numbers. */
+function warnOfRounding({ columns }: Answer): void {
+  const rounded = columns.filter(({ isRounded }) => isRounded).map(({ name }) => name)
+  if (rounded.length > 0)
+    openLog({}).warn(
+      `floating point, of which about 16 digits are right: ${rounded.join(', ')} (sum, min, max, + and - are exact)`,
+    )
 }
 
 async function statements(sql: string | undefined): Promise<string> {

@@ -1,10 +1,16 @@
-import type { DuckDBResult } from '@duckdb/node-api'
+import type { DuckDBResult, DuckDBValueConverter, Json } from '@duckdb/node-api'
+import { ORDER_KEY, PLAIN } from './exact-amounts.ts'
 
 /** A cell of an answer: whole numbers beyond 2^53, decimals and times are exact text. */
 export type AnswerCell = string | number | boolean | null | object
 
 /** A column of an answer, by its name there. */
-export type AnswerColumn = { name: string; isNumber: boolean }
+export type AnswerColumn = {
+  name: string
+  isNumber: boolean
+  /** Floating point: about 16 digits of each number are right. */
+  isRounded: boolean
+}
 
 /** What a statement answers. */
 export type Answer = {
@@ -14,40 +20,75 @@ export type Answer = {
 }
 
 /** An answer of the engine; `refuse` makes a failure of it ours. */
-export function answerTo(result: DuckDBResult, refuse: (thrown: unknown) => never): Answer {
+export async function answerTo(result: DuckDBResult, refuse: (thrown: unknown) => never): Promise<Answer> {
+  const toCell = await openConverter()
   const types = result.columnTypes().map(String)
-  const columns = result.columnNames().map((name, at) => ({ name, isNumber: NUMBER.test(types[at] ?? '') }))
-  const toCell = types.map(cellMaker)
+  const columns = result.columnNames().map((name, at) => {
+    const type = types[at] ?? ''
+    return { name, isNumber: NUMBER.test(type), isRounded: /^(DOUBLE|FLOAT)$/.test(type) }
+  })
   return { columns, batches: batchesOf(result, { toCell, refuse }) }
 }
 
-type ToCell = (value: AnswerCell) => AnswerCell
-type Making = { toCell: readonly ToCell[]; refuse: (thrown: unknown) => never }
+/** The plan of a statement, a row for each line. */
+export async function planOf(result: DuckDBResult, clean: (text: string) => string): Promise<Answer> {
+  const lines: AnswerCell[][] = []
+  for await (const rows of result.yieldRowsJson())
+    for (const [, plan] of rows)
+      lines.push(
+        ...clean(String(plan))
+          .split('\n')
+          .map((line) => [line]),
+      )
+  const batches = (async function* () {
+    yield lines
+  })()
+  return { columns: [{ name: 'plan', isNumber: false, isRounded: false }], batches }
+}
+
+type Making = { toCell: DuckDBValueConverter<Json>; refuse: (thrown: unknown) => never }
 
 async function* batchesOf(result: DuckDBResult, { toCell, refuse }: Making) {
   try {
-    for await (const rows of result.yieldRowsJson())
-      yield rows.map((row) => row.map((value, at) => (toCell[at] as ToCell)(value)))
+    for await (const rows of result.yieldConvertedRows(toCell)) yield rows
   } catch (thrown) {
     refuse(thrown)
   }
 }
 
-const NUMBER = /INT|BIGNUM|DECIMAL|DOUBLE|FLOAT/
-const asIs: ToCell = (value) => value
+/** Numbers, also the structs of `exactDecimalSql`, stand at the right. */
+const NUMBER = new RegExp(
+  `INT|BIGNUM|DECIMAL|DOUBLE|FLOAT|^STRUCT\\("${ORDER_KEY}" VARCHAR, "${PLAIN}" VARCHAR\\)$`,
+)
 
-function cellMaker(type: string): ToCell {
-  if (type === 'BIGINT' || type === 'UBIGINT') return numberWhereExact
-  return type.startsWith('TIMESTAMP') ? isoTime : asIs
+/** Cells as our files have them, within lists and structs too; what is not named here is as DuckDB gives it in JSON. */
+async function openConverter(): Promise<DuckDBValueConverter<Json>> {
+  const duckdb = await import('@duckdb/node-api')
+  const { BIGINT, UBIGINT } = duckdb.DuckDBTypeId
+  return (value, type, toCell) => {
+    if (value === null) return null
+    if (type.typeId === BIGINT || type.typeId === UBIGINT) return numberWhereExact(String(value))
+    if (value instanceof duckdb.DuckDBDecimalValue) return withoutZeros(String(value))
+    // As text it would be in the time zone of this machine.
+    if (value instanceof duckdb.DuckDBTimestampTZValue)
+      return isoTime(String(new duckdb.DuckDBTimestampValue(value.micros)))
+    if (TIMESTAMP.test(String(type))) return isoTime(String(value))
+    if (value instanceof duckdb.DuckDBStructValue && ORDER_KEY in value.entries)
+      return String(value.entries[PLAIN])
+    return duckdb.JsonDuckDBValueConverter(value, type, toCell)
+  }
 }
 
-const numberWhereExact: ToCell = (value) =>
-  typeof value === 'string' && Number.isSafeInteger(Number(value)) ? Number(value) : value
+const numberWhereExact = (digits: string) => (Number.isSafeInteger(Number(digits)) ? Number(digits) : digits)
 
-/** `2023-11-14 22:46:40.5+00` → `2023-11-14T22:46:40.500Z`, as in our files. */
-const isoTime: ToCell = (value) => {
-  const [, date, time, fraction = ''] = TIME.exec(String(value)) ?? []
-  return value === null || date === undefined ? value : `${date}T${time}.${fraction.padEnd(3, '0')}Z`
+const withoutZeros = (decimal: string) =>
+  decimal.replace(/\.?0*$/, (zeros) => (decimal.includes('.') ? '' : zeros))
+
+/** `2023-11-14 22:46:40.5` → `2023-11-14T22:46:40.500Z`, as in our files. */
+function isoTime(text: string): string {
+  const [, date, time, fraction = ''] = TIME.exec(text) ?? []
+  return date === undefined ? text : `${date}T${time}.${fraction.padEnd(3, '0')}Z`
 }
 
-const TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))?(?:\+00(?::00)?)?$/
+const TIMESTAMP = /^TIMESTAMP(_S|_MS|_NS)?$/
+const TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))?$/

@@ -1,5 +1,6 @@
 import { csvLine } from '../core/csv-text.ts'
 import { oneLine } from './log.ts'
+import { counted } from './words.ts'
 
 export const ANSWER_FORMATS = ['table', 'csv', 'json'] as const
 export type AnswerFormat = (typeof ANSWER_FORMATS)[number]
@@ -15,6 +16,8 @@ export type AnswerSink = {
   write(text: string): Promise<void> | void
   /** Characters in a line of the terminal; undefined where nobody looks at one. */
   width?: number | undefined
+  /** Rows that a table shows; the others are counted. Undefined: all. */
+  maxRows?: number | undefined
 }
 
 /** Writes an answer as a table for people, as CSV (CONTRACT section 3), or as a JSON list of objects. Resolves with its rows. */
@@ -61,11 +64,13 @@ async function writeJson({ columns, batches }: Answer, { write }: AnswerSink): P
 const MEASURED_ROWS = 2_000
 
 async function writeTable({ columns, batches }: Answer, sink: AnswerSink): Promise<number> {
+  const { maxRows = Number.POSITIVE_INFINITY } = sink
   let [rows, waiting] = [0, [] as (readonly string[])[]]
   let print: ((some: readonly (readonly string[])[]) => string) | undefined
   for await (const batch of batches) {
+    const shown = batch.slice(0, Math.max(maxRows - rows, 0))
     rows += batch.length
-    waiting.push(...batch.map((row) => row.map((cell) => oneLine(textOf(cell) ?? ''))))
+    for (const row of shown) waiting.push(row.map((cell) => oneLine(textOf(cell) ?? '')))
     if (waiting.length < MEASURED_ROWS) continue
     print ??= tablePrinter(columns, waiting, sink)
     await sink.write(print(waiting))
@@ -73,6 +78,9 @@ async function writeTable({ columns, batches }: Answer, sink: AnswerSink): Promi
   }
   print ??= tablePrinter(columns, waiting, sink)
   await sink.write(print(waiting))
+  if (rows === 0) await sink.write('0 rows\n')
+  if (rows > maxRows)
+    await sink.write(`… and ${counted(rows - maxRows, 'more row')} (--max-rows ${rows} shows all)\n`)
   return rows
 }
 
@@ -83,7 +91,7 @@ function tablePrinter(
   { width = Number.POSITIVE_INFINITY }: AnswerSink,
 ): (some: readonly (readonly string[])[]) => string {
   const widths = columns.map(({ name }, at) =>
-    Math.max(name.length, ...rows.map((row) => (row[at] ?? '').length)),
+    rows.reduce((widest, row) => Math.max(widest, (row[at] ?? '').length), name.length),
   )
   const total = widths.reduce((sum, one) => sum + one + 2, -2)
   if (total > width) return recordPrinter(columns)

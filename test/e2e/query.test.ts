@@ -86,6 +86,33 @@ describe('walletlake query', () => {
     )
   })
 
+  test('prints the same bytes under every TZ', async () => {
+    const sql = `select date_trunc('day', block_timestamp) as day, [max(block_timestamp)] as newest,
+      block_timestamp::date as date, count(*) as n from ledger group by all order by all; summarize ledger`
+    for (const format of ['csv', 'json', 'table']) {
+      const [utc, ...others] = await Promise.all(
+        ['UTC', 'America/Los_Angeles', 'Asia/Kolkata'].map((TZ) =>
+          runCommand(['query', outputs.parquet, sql, '--format', format], { TZ }),
+        ),
+      )
+      expect(utc?.stdout).toContain('2023-11-14T00:00:00.000Z')
+      for (const { stdout } of others) expect(stdout).toBe(utc?.stdout)
+    }
+  })
+
+  test('warns of columns in floating point', async () => {
+    const { exit, stderr } = await runCommand(['query', outputs.csv, 'select avg(value) as mean from ledger'])
+    expect({ exit, stderr }).toEqual({
+      exit: 0,
+      stderr: expect.stringContaining('about 16 digits are right: mean'),
+    })
+  })
+
+  test('shows as many rows of a table as asked for', async () => {
+    const { stdout } = await runCommand(['query', outputs.csv, 'from ledger', '--max-rows', '2'])
+    expect(stdout).toMatch(/… and [\d,]+ more rows \(--max-rows \d+ shows all\)\n$/)
+  })
+
   test('writes CSV as our files are, and one answer after the other', async () => {
     const sql = "select 'a,b' as x, null as n, '' as e, '=1' as f, -5::bignum as v; show tables"
     const { stdout } = await runCommand(['query', outputs.csv, sql, '--format', 'csv'])
