@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path'
-import { diskError, hashFile } from '../core/disk.ts'
+import { diskError, hashFile, makeFolder } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import type { ManifestFile } from '../core/manifest.ts'
 import type { Compression, Format } from '../core/model.ts'
@@ -34,15 +34,18 @@ export type CompactTable = {
  * where a file is not what the manifest says, and OUTPUT_FAILED.
  */
 export async function compactTable(compaction: TableCompaction): Promise<CompactTable> {
-  const { files: before, maxRows, border } = compaction
+  const { files: before, maxRows, border, table } = compaction
   const compact: CompactTable = { files: [], parts: [] }
-  for (const step of planCompaction(before, { maxRows, border })) {
+  for (const [at, step] of planCompaction(before, { maxRows, border }).entries()) {
     if (step.kind === 'keep') {
       compact.files.push(step.file)
       continue
     }
     for (const file of step.files) await requireUnchanged(compaction.output, file)
-    const parts = await mergeFiles(step, compaction)
+    // Files of different partitions may have the same name.
+    const folder = join(compaction.folder, `${table.name}-${at}`)
+    await makeFolder(folder)
+    const parts = await mergeFiles(step, { ...compaction, folder })
     compact.parts.push(...parts)
     compact.files.push(...parts.map(({ staged: _staged, ...file }) => file))
   }

@@ -52,12 +52,12 @@ const AT = 'epoch_ms(block_timestamp::VARCHAR::TIMESTAMP)'
 /** Adds transactions up by sender, on the disk where there are many of them. */
 async function readTransactions({ eachFile, rows }: OpenedExport): Promise<TransactionFacts> {
   await rows.run(
-    'CREATE TABLE sent (sender VARCHAR, failed BOOLEAN, n BIGINT, fees HUGEINT, first BIGINT, last BIGINT)',
+    'CREATE TABLE sent (sender VARCHAR, failed BOOLEAN, n BIGINT, fees BIGNUM, first BIGINT, last BIGINT)',
   )
   await eachFile(
     'transactions',
     (source) =>
-      `INSERT INTO sent SELECT from_address, success::VARCHAR = 'false', count(*), sum(transaction_fee::HUGEINT), ` +
+      `INSERT INTO sent SELECT from_address, success::VARCHAR = 'false', count(*), sum(transaction_fee::BIGNUM), ` +
       `min(${AT}), max(${AT}) FROM ${source} GROUP BY ALL`,
   )
   const [all] = await rows.all(

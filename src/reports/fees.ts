@@ -19,11 +19,11 @@ export async function readFees({ eachFile, rows, manifest }: OpenedExport): Prom
   const addresses = manifest.coverage.map(({ address }) => `(${literal(address)})`)
   for (let at = 0; at < addresses.length; at += ADDRESSES_AT_ONCE)
     await rows.run(`INSERT INTO wallets VALUES ${addresses.slice(at, at + ADDRESSES_AT_ONCE).join()}`)
-  await rows.run('CREATE TABLE costs (failed BOOLEAN, n BIGINT, fees HUGEINT)')
+  await rows.run('CREATE TABLE costs (failed BOOLEAN, n BIGINT, fees BIGNUM)')
   await eachFile(
     'transactions',
     (source) =>
-      `INSERT INTO costs SELECT success::VARCHAR = 'false', count(*), sum(transaction_fee::HUGEINT) FROM ${source} ` +
+      `INSERT INTO costs SELECT success::VARCHAR = 'false', count(*), sum(transaction_fee::BIGNUM) FROM ${source} ` +
       'WHERE from_address IN (SELECT wallet FROM wallets) GROUP BY 1',
   )
   const found = await rows.all(

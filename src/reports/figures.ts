@@ -1,4 +1,5 @@
 import { type Balances, balances } from '../balances/balances.ts'
+import { isNft } from '../core/asset.ts'
 import type { Manifest } from '../core/manifest.ts'
 import { labelsOf } from '../core/named-wallets.ts'
 import { fungibleAssets } from '../prices/fungible-assets.ts'
@@ -8,6 +9,7 @@ import type { TextRow } from '../read/rows.ts'
 import { openFeeWorth } from './fee-worth.ts'
 import { type FeeFigures, readFees } from './fees.ts'
 import { readNames } from './names.ts'
+import { type NftIds, readNftIds } from './nft-ids.ts'
 import { followedAssets, type Party, readParties } from './parties.ts'
 import { type Reading, readReading } from './reading.ts'
 import { openRecentRows, type PackedRows } from './recent-rows.ts'
@@ -24,6 +26,7 @@ export type Figures = {
   /** The other parties with most transfers, and how many parties there are. */
   parties: { most: readonly Party[]; count: number }
   fees: FeeFigures | undefined
+  nftIds: ReadonlyMap<string, NftIds>
   /** Where the user gave prices. */
   worths: Worths | undefined
   reading: Reading
@@ -42,7 +45,7 @@ export type FigureOptions = {
 }
 
 /**
- * Reads an export. Its ledger is read four times: for exact balances, for the tokens that moved most, for what the page shows,
+ * Reads an export. Its ledger is read five times: for exact balances, for the tokens that moved most, for what the page shows, for token ids,
  * and for the other parties, whom only the disk has room for. Throws USAGE where there is no ledger, and what `balances` throws.
  */
 export async function figuresOf(
@@ -60,13 +63,15 @@ export async function figuresOf(
       priceFile === undefined ? undefined : await readPrices(priceFile, () => fungibleAssets(opened))
     const fees = prices && openFeeWorth(prices)
     await addRows(opened, [(row) => tally.add(row), rows.add, ...(fees ? [fees.add] : [])])
+    const labels = new Map([...given, ...namesOf(manifest, tally)])
     return {
-      ...{ manifest, tally, labels: new Map([...given, ...namesOf(manifest, tally)]), balances: sums },
+      ...{ manifest, tally, labels, balances: sums },
       parties: await readParties(opened),
       fees: await readFees(opened),
+      nftIds: [...tally.assets.values()].some(isNft) ? await readNftIds(opened) : new Map(),
       worths: prices && fees && worthsOf(sums, tally, { prices, fees: fees.worth() }),
       reading: await readReading(output, manifest),
-      rows: rows.packed(),
+      rows: rows.packed(labels),
     }
   } finally {
     await opened.close()

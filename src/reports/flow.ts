@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts'
+import { grouped, type Html, html } from './html.ts'
 import { pictureHtml } from './pictures.ts'
 
 /** So many transfers between a party and a wallet. */
@@ -106,11 +106,11 @@ function ribbon(from: Node | undefined, to: Node | undefined, { count, party, wa
   const curve = (ya: number, xb: number, yb: number) =>
     `C${middle} ${round(ya)} ${middle} ${round(yb)} ${xb} ${round(yb)}`
   const path = `M${x0} ${round(y0)}${curve(y0, x1, y1)}V${round(y1 + wideTo)}${curve(y1 + wideTo, x0, y0 + wideFrom)}Z`
-  return html`<path class="ribbon" d="${path}"><title>${party}, ${wallet}: ${count}</title></path>`
+  return html`<path class="ribbon" d="${path}"><title>${party}, ${wallet}: ${grouped(count)}</title></path>`
 }
 
 function nodeHtml({ name, x, y, tall, count }: Node, isLast: boolean): Html {
-  const label = `${name} ${count}`
+  const label = `${name} ${grouped(count)}`
   const text =
     tall < 11
       ? html``

@@ -1,6 +1,9 @@
 import { shiftDecimal } from '../flatten/decimal.ts'
 import { WORTH_DECIMALS } from '../prices/worth.ts'
+import { grouped } from './numbers.ts'
 import { shownText } from './shown-text.ts'
+
+export { counted, grouped } from './numbers.ts'
 
 /** Text of HTML in which strangers' text is text; nothing else may be put into a page. */
 export class Html {
@@ -51,14 +54,6 @@ export const shortAddress = (address: string): string => `${address.slice(0, 6)}
 /** An address, shortened, whole in its title. */
 export const addressHtml = (address: string): Html =>
   html`<span class="address" title="${address}">${shortAddress(address)}</span>`
-
-const THIN_SPACE = '\u2009'
-export const grouped = (digits: string | number): string =>
-  String(digits).replace(/\B(?=(\d{3})+$)/g, THIN_SPACE)
-
-/** `1 wallet`, `2 wallets`, with thin spaces between thousands. */
-export const counted = (count: number, noun: string): string =>
-  `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
 
 /** An exact number as people read it: 8.31 × 10^73, 1 234.57; the same text where nothing is lost by that. */
 export function shortNumber(exact: string): string {
@@ -137,4 +132,5 @@ export const worthCell = (worth: bigint | undefined): Cell =>
   worth === undefined ? { ...textCell('–'), isNumber: true } : amountCell(worth, WORTH_DECIMALS)
 
 /** The table that stands for a picture. */
-export const asTable = (table: Html): Html => html`<details><summary>As a table</summary>${table}</details>`
+export const asTable = (table: Html): Html =>
+  html`<details class="as-table"><summary>As a table</summary>${table}</details>`

@@ -3,12 +3,12 @@
 /** A column of rows whose texts come again and again: each once, and which of them stands in which row. */
 export type PackedColumn = { texts: string[]; places: number[] }
 
-/** What a wallet had of an asset at the end of each bucket in which it changed: bucket and exact value, in turn. */
+/** What a wallet had of an asset at the end of each day on which it changed: place of the day and exact value, in turn. */
 export type ComparedWallet = { name: string; before: string; points: (number | string)[] }
 
 /** What dates are compared with. */
 export type Compared = {
-  /** When each bucket that had rows ended, and what that is called. */
-  times: { bucket: number; name: string }[]
+  /** Days (2023-11-14, UTC) at whose end the balances are known, in order. */
+  days: string[]
   assets: { name: string; decimals: number | null; wallets: ComparedWallet[] }[]
 }

@@ -1,4 +1,4 @@
-import { type Html, html } from './html.ts'
+import { grouped, type Html, html } from './html.ts'
 
 const round = (n: number) => Math.round(n * 100) / 100
 
@@ -36,7 +36,7 @@ export function stackedBars(bars: readonly Bar[], sentence: string): Html {
   })
   const levels = [0, 0.5, 1].map((share) => {
     const y = round(height - bottom - share * room)
-    return html`<line x1="${left}" x2="${width}" y1="${y}" y2="${y}" class="grid"/><text x="${left - 6}" y="${y + 4}" class="end">${Math.round(most * share)}</text>`
+    return html`<line x1="${left}" x2="${width}" y1="${y}" y2="${y}" class="grid"/><text x="${left - 6}" y="${y + 4}" class="end">${grouped(Math.round(most * share))}</text>`
   })
   return pictureHtml(BARS, sentence, html`${levels}${marks}${ticks}`)
 }
@@ -66,7 +66,7 @@ export function coverageBar(range: { from: number; to: number }, read: { from: n
   const span = Math.max(1, range.to - range.from)
   const x = round(((read.from - range.from) / span) * width)
   const wide = round(Math.max(1, ((read.to - read.from) / span) * width))
-  const sentence = `read from block ${read.from} to ${read.to - 1}`
+  const sentence = `read from block ${grouped(read.from)} to ${grouped(read.to - 1)}`
   const marks = html`<rect class="track" width="${width}" height="${height}"/><rect class="read" x="${x}" width="${wide}" height="${height}"/>`
   return pictureHtml({ width, height }, sentence, marks)
 }
@@ -102,7 +102,7 @@ export function heatMap(
     const cells = counts.map((count, at) =>
       count === 0
         ? html``
-        : html`<rect class="heat" x="${round(left + at * step)}" y="${row * tall}" width="${round(Math.max(1, step - 1))}" height="${tall - 2}" opacity="${round(0.15 + 0.85 * Math.sqrt(count / most))}"><title>${name}, ${columns[at]}: ${count}</title></rect>`,
+        : html`<rect class="heat" x="${round(left + at * step)}" y="${row * tall}" width="${round(Math.max(1, step - 1))}" height="${tall - 2}" opacity="${round(0.15 + 0.85 * Math.sqrt(count / most))}"><title>${name}, ${columns[at]}: ${grouped(count)}</title></rect>`,
     )
     return html`<text x="${left - 6}" y="${row * tall + 14}" class="end">${name}</text>${cells}`
   })

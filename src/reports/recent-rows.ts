@@ -13,16 +13,10 @@ export type PackedRows = {
   all: number
 }
 
-/** Columns of the page's list of rows. */
+/** Columns of the page's list of rows. Labels stand before the addresses that they belong to. */
 export const ROW_COLUMNS = [
-  'time',
-  'wallet',
-  'kind',
-  'way',
-  'amount',
-  'asset',
-  'counterparty',
-  'transaction',
+  ...['time', 'wallet label', 'wallet', 'kind', 'way', 'amount', 'asset'],
+  ...['counterparty label', 'counterparty', 'transaction'],
 ] as const
 
 class TextColumn implements PackedColumn {
@@ -44,15 +38,23 @@ class TextColumn implements PackedColumn {
 export function openRecentRows({ tables }: Manifest, most: number) {
   const all = tables.ledger?.rows ?? 0
   let seen = 0
-  const columns = ROW_COLUMNS.map(() => new TextColumn())
+  const names = ROW_COLUMNS.filter((name) => !name.endsWith(' label'))
+  const columns = new Map(names.map((name) => [name as string, new TextColumn()]))
   return {
     add: (row: TextRow): void => {
       seen += 1
       if (seen <= all - most) return
-      for (const [at, text] of cellsOf(row).entries()) columns[at]?.add(text)
+      for (const [at, text] of cellsOf(row).entries()) columns.get(names[at] ?? '')?.add(text)
     },
-    packed: (): PackedRows => {
-      const json = JSON.stringify(columns.map(({ texts, places }) => ({ texts, places })))
+    /** `labels` are those of wallets and others by address. */
+    packed: (labels: ReadonlyMap<string, string>): PackedRows => {
+      const json = JSON.stringify(
+        ROW_COLUMNS.map((name): PackedColumn => {
+          const { texts, places } = columns.get(name.replace(' label', '')) ?? new TextColumn()
+          const isLabel = name.endsWith(' label')
+          return { texts: isLabel ? texts.map((address) => labels.get(address) ?? '') : texts, places }
+        }),
+      )
       return { packed: deflateRawSync(json).toString('base64'), held: Math.min(all, most), all }
     },
   }

@@ -1,6 +1,7 @@
 import { DAY_MS } from '../core/utc.ts'
 import type { TextRow } from '../read/rows.ts'
 import { Buckets, type Series } from './buckets.ts'
+import { DayEnds } from './day-ends.ts'
 
 /** What a movement was, seen from its wallet. */
 export const KINDS = ['received', 'sent', 'own', 'minted', 'burned', 'fee'] as const
@@ -42,12 +43,12 @@ export type AssetTally = {
   movements: number
   in: bigint
   out: bigint
-  minted: number
-  burned: number
 }
 
 /** What one wallet had of an asset at the end of each bucket in which it changed. */
 export type BalanceSeries = { wallet: string; asset: string; series: Series<bigint>; value: bigint }
+
+type Followed = { wallet: string; asset: string; bucket: number; day: string; value: bigint }
 
 /** Adds up the rows of a ledger, in the order of the chain, into what a report shows. */
 export class Tally {
@@ -57,6 +58,8 @@ export class Tally {
   readonly wallets = new Map<string, WalletTally>()
   readonly assets = new Map<string, AssetTally>()
   readonly balances = new Map<string, BalanceSeries>()
+  /** The same balances at the ends of days, by the same keys. */
+  readonly dayEnds = new DayEnds()
   /** Transfers from one own wallet to another. */
   readonly between = new Map<string, number>()
   readonly days = { active: 0, streak: 0, longest: 0, last: '' }
@@ -90,10 +93,13 @@ export class Tally {
     const key = tallyKey(assetType as string, asset.address)
     wallet.assets.add(key)
     if (asset.address === null) countCoin(wallet, { kind, value, party: party ?? null })
-    countAsset(asset, kind, value)
+    countAsset(asset, value)
     if (kind === 'own' && value < 0n && party !== address)
       this.#countBetween(address as string, party as string)
-    if (this.#followed.has(key)) this.#follow({ wallet: address as string, asset: key, bucket, value })
+    if (this.#followed.has(key)) {
+      const day = (time as string).slice(0, 10)
+      this.#follow({ wallet: address as string, asset: key, bucket, day, value })
+    }
   }
 
   #count(kind: Kind, bucket: number): void {
@@ -132,8 +138,7 @@ export class Tally {
     const key = tallyKey(type, address)
     let asset = this.assets.get(key)
     if (asset === undefined) {
-      const fresh = { address, type, symbol: null, decimals: null, movements: 0, in: 0n, out: 0n }
-      asset = { ...fresh, minted: 0, burned: 0 }
+      asset = { address, type, symbol: null, decimals: null, movements: 0, in: 0n, out: 0n }
       this.assets.set(key, asset)
     }
     asset.symbol = row[10] ?? asset.symbol
@@ -146,17 +151,7 @@ export class Tally {
     this.between.set(key, (this.between.get(key) ?? 0) + 1)
   }
 
-  #follow({
-    wallet,
-    asset,
-    bucket,
-    value,
-  }: {
-    wallet: string
-    asset: string
-    bucket: number
-    value: bigint
-  }) {
+  #follow({ wallet, asset, bucket, day, value }: Followed): void {
     const key = `${wallet} ${asset}`
     let balance = this.balances.get(key)
     if (balance === undefined) {
@@ -165,6 +160,7 @@ export class Tally {
     }
     balance.value += value
     balance.series.set(bucket, balance.value)
+    this.dayEnds.set(key, day, balance.value)
   }
 }
 
@@ -220,10 +216,8 @@ function countCoin(wallet: WalletTally, { kind, value, party }: Coins): void {
   }
 }
 
-function countAsset(asset: AssetTally, kind: Kind, value: bigint): void {
+function countAsset(asset: AssetTally, value: bigint): void {
   asset.movements += 1
   if (value < 0n) asset.out -= value
   else asset.in += value
-  if (kind === 'minted') asset.minted += 1
-  if (kind === 'burned') asset.burned += 1
 }

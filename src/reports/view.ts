@@ -56,14 +56,15 @@ export function bucketsOf({ tally }: Figures): { bucket: number; name: string; d
   const [first, last] = [Math.min(...busy), Math.max(...busy)]
   const { sizeMs } = tally.buckets
   return Array.from({ length: last - first + 1 }, (_, at) => {
-    const iso = new Date((first + at) * sizeMs).toISOString()
-    const day = iso.slice(0, 10)
-    return {
-      bucket: first + at,
-      day,
-      name: sizeMs < DAY_MS ? `${day.slice(5)} ${iso.slice(11, 16)}` : day,
-    }
+    const ms = (first + at) * sizeMs
+    return { bucket: first + at, day: new Date(ms).toISOString().slice(0, 10), name: nameOfTime(ms, sizeMs) }
   })
+}
+
+/** An instant at which a bucket of this size begins or ends. */
+export function nameOfTime(ms: number, sizeMs: number): string {
+  const iso = new Date(ms).toISOString()
+  return sizeMs < DAY_MS ? `${iso.slice(5, 10)} ${iso.slice(11, 16)}` : iso.slice(0, 10)
 }
 
 /** How long a bucket is, in words. */

@@ -115,6 +115,22 @@ test('full files stay as they are when later nights are merged', async () => {
   await chain.end()
 })
 
+test.for([
+  { format: 'csv', partitionBy: 'blocks:50' },
+  { format: 'parquet', partitionBy: 'day' },
+] as const)('a partitioned export in $format is merged and cut by rows', async (given) => {
+  const { chain, job, output } = await threeNights(given)
+  const rows = await rowsIn(output)
+  for (const maxRowsPerFile of [1_000_000, 30, 100]) {
+    expect(await mergeFiles(job, { maxRowsPerFile })).toMatchObject({ changed: true })
+    expect(await rowsIn(output)).toEqual(rows)
+    for (const { rows: held } of readManifest(output).tables.ledger?.files ?? [])
+      expect(held).toBeLessThanOrEqual(maxRowsPerFile)
+    expect((await verifyOutput(output)).problems).toEqual([])
+  }
+  await chain.end()
+})
+
 test('nightly runs go on from a merged export, again and again', async () => {
   const { chain, job, output } = await threeNights()
   for (let night = 0; night < 3; night += 1) {

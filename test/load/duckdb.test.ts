@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { loadInto } from '../../src/load/load.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { goodLake } from '../verify/lake.ts'
-import { duckdb, urlOf } from './engines.ts'
+import { duckdb, type Place, urlOf } from './engines.ts'
 import { describeScenarios, expectLake, writeExport } from './scenarios.ts'
 
 describeScenarios(duckdb)
@@ -15,6 +15,14 @@ async function written() {
   return { folder, place: await duckdb.place() }
 }
 
+async function expectNumbers(place: Place) {
+  const values = goodLake().ledger.map(({ value }) => BigInt(value ?? '0'))
+  const sorted = await place.run('SELECT value::VARCHAR AS value FROM ledger ORDER BY ledger.value')
+  expect(sorted.map(({ value }) => value)).toEqual(values.toSorted((a, b) => (a < b ? -1 : 1)).map(String))
+  const total = values.reduce((sum, value) => sum + value, 0n)
+  expect(await place.run('SELECT sum(value)::VARCHAR AS sum FROM ledger')).toEqual([{ sum: String(total) }])
+}
+
 describe('a DuckDB file', () => {
   test('takes rows that somebody else put in by their keys, not twice', async () => {
     const { folder, place } = await written()
@@ -22,6 +30,23 @@ describe('a DuckDB file', () => {
     await place.run('DELETE FROM walletlake_loads')
     await place.run("UPDATE ledger SET block_number = 999, amount = '7' WHERE entry_type = 'fee'")
     await loadInto(folder, place.to)
+    await expectLake(place, goodLake())
+  })
+
+  test('sorts, compares and sums 256-bit numbers as numbers', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to)
+    await expectNumbers(place)
+  })
+
+  test('makes numbers of the text of an earlier version', async () => {
+    const { folder, place } = await written()
+    await loadInto(folder, place.to)
+    await place.run(
+      'ALTER TABLE ledger ALTER COLUMN value TYPE VARCHAR; ALTER TABLE ledger ALTER COLUMN token_id TYPE VARCHAR',
+    )
+    await loadInto(folder, place.to)
+    await expectNumbers(place)
     await expectLake(place, goodLake())
   })
 

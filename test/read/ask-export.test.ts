@@ -59,12 +59,12 @@ async function ask(output: string, sql: string): Promise<unknown[][]> {
 
 const column = async (output: string, sql: string) => (await ask(output, sql)).map(([cell]) => cell)
 
-for (const format of ['csv', 'parquet'] as const)
+for (const ending of ['csv', 'csv.gz', 'parquet'] as const)
   test.for([
     ['that DECIMAL holds', SMALL],
     ['of 78 digits', LARGE],
-  ] as const)(`sorts amounts %s as numbers, from ${format}`, async ([, values]) => {
-    const output = await exportOf(values, { format })
+  ] as const)(`sorts amounts %s as numbers, from ${ending}`, async ([, values]) => {
+    const output = await exportOf(values, { ending })
     const sorted = ascending(values)
     expect(await column(output, 'select amount from ledger order by amount')).toEqual(sorted)
     const units = 'select units(value, asset_decimals) as u from ledger order by u desc'

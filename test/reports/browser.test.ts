@@ -180,6 +180,15 @@ describe.skipIf(!existsSync(CHROMIUM))('a report in a browser', () => {
     },
   )
 
+  test('is printed with a title over every picture and table', async () => {
+    const { page } = await open('demo')
+    await page.emulateMedia({ media: 'print' })
+    const summaries = page.locator('#balances details:not(.as-table) > summary')
+    expect(await summaries.count()).toBeGreaterThan(1)
+    for (const summary of await summaries.all()) expect(await summary.isVisible()).toBe(true)
+    await page.context().close()
+  })
+
   test('compares two dates, to the last digit', async () => {
     const { page } = await open('demo')
     const rows = () => page.locator('.compare tbody tr').allTextContents()
@@ -187,7 +196,7 @@ describe.skipIf(!existsSync(CHROMIUM))('a report in a browser', () => {
       .filter(({ asset_type }) => asset_type === 'native')
       .map(({ amount }) => (amount ?? '').replace('-', '−'))
     const later = await page.locator('.compare tbody td:nth-child(3)').allTextContents()
-    expect(later.sort()).toEqual(whole.sort())
+    expect(later.map((text) => text.replaceAll('\u2009', '')).sort()).toEqual(whole.sort())
     const before = await rows()
     await page.locator('.compare select[data-pick=to]').selectOption('0')
     const changes = await page.locator('.compare tbody td:nth-child(4)').allTextContents()
@@ -201,8 +210,12 @@ describe.skipIf(!existsSync(CHROMIUM))('a report in a browser', () => {
     const { page } = await open('demo')
     await page.locator('input[type=search]').fill('burn')
     await expect.poll(() => page.locator('output').textContent()).toMatch(/^\d+ rows$/)
-    const kinds = await page.locator('.space .row span:nth-child(3)').allTextContents()
-    expect(kinds.length).toBeGreaterThan(3)
+    const kinds = () => page.locator('.space .row span:nth-child(4)').allTextContents()
+    expect((await kinds()).length).toBeGreaterThan(3)
+    await page.locator('input[type=search]').fill('fee')
+    await expect.poll(async () => [...new Set(await kinds())]).toEqual(['fee'])
+    await page.locator('input[type=search]').fill('only-failing')
+    await expect.poll(() => page.locator('.space .row').first().textContent()).toContain('only-failing-txs')
     await page.locator('input[type=search]').fill('')
     await page.locator('.list').focus()
     await page.keyboard.press('End')

@@ -19,7 +19,7 @@ const QUOTING: Record<DialectName, Quoting> = {
 
 /** What each engine's documentation says of types that hold 256 bits, or the widest number it has. */
 const EXACT: Record<DialectName, Record<'u256' | 'i256' | 'decimal', RegExp>> = {
-  duckdb: { u256: /^VARCHAR/, i256: /^VARCHAR/, decimal: /^VARCHAR/ },
+  duckdb: { u256: /^BIGNUM/, i256: /^BIGNUM/, decimal: /^VARCHAR/ },
   postgres: { u256: /^numeric \( 78 , 0 \)/, i256: /^numeric \( 78 , 0 \)/, decimal: /^numeric(?! \()/ },
   sqlite: { u256: /^TEXT/, i256: /^TEXT/, decimal: /^TEXT/ },
   redshift: {

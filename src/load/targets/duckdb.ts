@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ExportError } from '../../core/errors.ts'
-import { literal } from '../../core/sql.ts'
+import { literal, named } from '../../core/sql.ts'
 import type { NamedTable } from '../../sql/create-table.ts'
 import { checkColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
@@ -152,15 +152,29 @@ type Asking = {
 }
 
 async function prepareTable(table: NamedTable, { sql, run, all }: Asking): Promise<void> {
-  const found = await all(
-    `SELECT column_name, data_type, is_nullable FROM duckdb_columns()
+  const found = (
+    await all(
+      `SELECT column_name, data_type, is_nullable FROM duckdb_columns()
      WHERE database_name = current_database() AND schema_name = ${literal(sql.schema ?? 'main')}
        AND table_name = ${literal(sql.prefix + table.name)} ORDER BY column_index`,
-  )
-  const columns = found.map((row) => ({
+    )
+  ).map((row) => ({
     name: String(row.column_name),
-    declared: `${row.data_type}${row.is_nullable ? '' : ' NOT NULL'}`,
+    type: String(row.data_type),
+    mayBeNull: row.is_nullable === true,
   }))
-  if (columns.length > 0) checkColumns(table, columns, sql)
-  else await run(sql.create(table).join(';\n'))
+  if (found.length === 0) return void (await run(sql.create(table).join(';\n')))
+  const texts = found.filter(({ name, type }) => type === 'VARCHAR' && isWhole(table, name))
+  const columns = found.map((column) => ({
+    name: column.name,
+    declared: `${texts.includes(column) ? 'BIGNUM' : column.type}${column.mayBeNull ? '' : ' NOT NULL'}`,
+  }))
+  checkColumns(table, columns, sql)
+  for (const { name } of texts)
+    await run(`ALTER TABLE ${sql.identifier(table.name)} ALTER COLUMN ${named(name)} TYPE BIGNUM`)
+}
+
+/** Databases of earlier versions have 256-bit numbers as text. */
+function isWhole({ columns }: NamedTable, column: string): boolean {
+  return columns.some(({ name, type }) => name === column && (type === 'u256' || type === 'i256'))
 }

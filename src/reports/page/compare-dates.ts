@@ -1,10 +1,11 @@
+import { shownNumber } from '../numbers.ts'
 import type { Compared, ComparedWallet } from '../packed.ts'
 import { shownText } from '../shown-text.ts'
 
 /** Fills the comparison of two dates, anew whenever another asset or date is picked. */
 export function compareDates(section: HTMLElement): void {
   const text = document.getElementById(section.dataset.compare ?? '')?.textContent ?? ''
-  const { times, assets } = JSON.parse(text) as Compared
+  const { days, assets } = JSON.parse(text) as Compared
   const [asset, from, to] = ['asset', 'from', 'to'].map((name) =>
     section.querySelector(`[data-pick=${name}]`),
   ) as [HTMLSelectElement, HTMLSelectElement, HTMLSelectElement]
@@ -12,20 +13,16 @@ export function compareDates(section: HTMLElement): void {
     asset,
     assets.map(({ name }) => name),
   )
-  for (const pick of [from, to])
-    offer(
-      pick,
-      times.map(({ name }) => name),
-    )
-  to.selectedIndex = times.length - 1
+  for (const pick of [from, to]) offer(pick, days)
+  to.selectedIndex = days.length - 1
   const show = () => {
     const picked = assets[asset.selectedIndex]
-    const buckets = [from, to].map((pick) => times[pick.selectedIndex]?.bucket ?? 0)
+    const picks = [from.selectedIndex, to.selectedIndex]
     const rows = (picked?.wallets ?? []).map((wallet) => {
-      const [then = 0n, later = 0n] = buckets.map((bucket) => valueAt(wallet, bucket))
+      const [then = 0n, later = 0n] = picks.map((day) => valueAt(wallet, day))
       return rowOf(
         wallet.name,
-        [then, later, later - then].map((value) => plain(value, picked?.decimals ?? 0)),
+        [then, later, later - then].map((value) => exact(value, picked?.decimals ?? 0)),
       )
     })
     section.querySelector('tbody')?.replaceChildren(...rows)
@@ -41,10 +38,10 @@ function offer(select: HTMLSelectElement, names: readonly string[]): void {
 /** A name that fits into a list. */
 const shortName = (name: string) => shownText(name).slice(0, 80)
 
-/** The last value that is not after the bucket. */
-function valueAt({ before, points }: ComparedWallet, bucket: number): bigint {
+/** The last value that is not after the day. */
+function valueAt({ before, points }: ComparedWallet, day: number): bigint {
   let value = before
-  for (let at = 0; at < points.length && Number(points[at]) <= bucket; at += 2) value = String(points[at + 1])
+  for (let at = 0; at < points.length && Number(points[at]) <= day; at += 2) value = String(points[at + 1])
   return BigInt(value)
 }
 
@@ -62,10 +59,10 @@ function rowOf(name: string, cells: readonly string[]): HTMLTableRowElement {
   return row
 }
 
-/** Exact plain digits, however many. */
-function plain(value: bigint, decimals: number): string {
+/** Exact, however many digits there are. */
+function exact(value: bigint, decimals: number): string {
   const digits = String(value < 0n ? -value : value).padStart(decimals + 1, '0')
   const whole = digits.slice(0, digits.length - decimals)
   const fraction = decimals === 0 ? '' : digits.slice(-decimals).replace(/0+$/, '')
-  return `${value < 0n ? '−' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
+  return shownNumber(`${value < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`)
 }

@@ -1,6 +1,8 @@
 import { csvLine } from '../../core/csv-text.ts'
+import { counted, shownNumber } from '../numbers.ts'
 import type { PackedColumn } from '../packed.ts'
 import { shownText } from '../shown-text.ts'
+import { rowFinder } from './find-rows.ts'
 
 /** Height of a row, as the style has it. */
 const ROW_PIXELS = 26
@@ -65,8 +67,7 @@ class RowList {
     for (const [at, row] of rows.entries()) row.style.transform = `translateY(${top + at * ROW_PIXELS}px)`
     this.#space.replaceChildren(...rows)
     this.#tellCurrent()
-    if (this.#told !== null)
-      this.#told.textContent = `${length.toLocaleString('en').replaceAll(',', '\u2009')} rows`
+    if (this.#told !== null) this.#told.textContent = counted(length, 'row')
   }
 
   #rowOf(row: number, at: number): HTMLElement {
@@ -78,7 +79,7 @@ class RowList {
     for (const text of this.#cells(row)) {
       const cell = document.createElement('span')
       cell.setAttribute('role', 'gridcell')
-      cell.textContent = shownText(text)
+      cell.textContent = shownNumber(shownText(text))
       cell.title = shownText(text)
       line.append(cell)
     }
@@ -100,18 +101,10 @@ class RowList {
     return this.#columns.map(({ texts, places }) => texts[places[row] ?? 0] ?? '')
   }
 
-  /** Texts are looked at once each, not once a row. */
-  #search(text: string): void {
-    const wanted = text.trim().toLowerCase()
-    if (wanted === '') this.#found = this.#all
-    else {
-      const hits = this.#columns.map(({ texts }) =>
-        Uint8Array.from(texts, (one) => Number(one.toLowerCase().includes(wanted))),
-      )
-      this.#found = this.#all.filter((row) =>
-        hits.some((hit, at) => hit[this.#columns[at]?.places[row] ?? 0] === 1),
-      )
-    }
+  #search(search: string): void {
+    const kinds = ['kind', 'way'].map((name) => this.#heads().indexOf(name))
+    this.#found =
+      search.trim() === '' ? this.#all : this.#all.filter(rowFinder(this.#columns, { search, kinds }))
     this.#current = 0
     this.#list.scrollTop = 0
     this.show()
@@ -132,9 +125,12 @@ class RowList {
   }
 
   #csv(): string {
-    const heads = [...this.#list.querySelectorAll('[role=columnheader]')].map((head) => head.textContent)
     const lines = [...this.#found].map((row) => csvLine(this.#cells(row).map((text) => text || null)))
-    return csvLine(heads) + lines.join('')
+    return csvLine(this.#heads()) + lines.join('')
+  }
+
+  #heads(): string[] {
+    return [...this.#list.querySelectorAll('[role=columnheader]')].map((head) => head.textContent ?? '')
   }
 
   async #copy(): Promise<void> {

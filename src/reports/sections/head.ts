@@ -40,14 +40,22 @@ function suspicionOf(flagged: number, below: number): Html {
   return html`${[tokens, balances].filter((text) => text !== '').join('; ')}: see <a href="#assets">assets</a>.`
 }
 
+/** Why the export has more transactions than the ledger, and how many failed. */
+function transactionWords({ manifest, tally, fees }: Figures): string {
+  const all = manifest.tables.transactions?.rows ?? tally.transactions
+  const others = all - tally.transactions
+  const listed =
+    others > 0
+      ? `that moved assets of these wallets; the export lists ${grouped(all)}, of which ${grouped(others)} moved none`
+      : ''
+  const failed = fees === undefined ? '' : `${grouped(fees.failed)} sent by these wallets failed`
+  return [listed, failed].filter((text) => text !== '').join('; ')
+}
+
 function tilesOf(figures: Figures): Tile[] {
   const { tally, balances, manifest, parties, fees } = figures
   return [
-    [
-      html`${grouped(tally.transactions)}`,
-      'transactions',
-      html`${fees === undefined ? '' : `${grouped(fees.failed)} failed`}`,
-    ],
+    [html`${grouped(tally.transactions)}`, 'transactions', html`${transactionWords(figures)}`],
     [html`${grouped(tally.movements)}`, 'movements', html`of ${counted(tally.assets.size, 'asset')}`],
     [
       html`${grouped(tally.wallets.size)} of ${grouped(manifest.coverage.length)}`,

@@ -8,45 +8,42 @@ import { assetHtml } from '../view.ts'
 /** Ids of one collection that a page shows. */
 const MOST_IDS = 30
 
-/** NFTs by collection: what came, what went, what is held. No pictures: nothing may be loaded. */
+/** NFTs by collection: ids minted, burned and held. No pictures: nothing may be loaded. */
 export function nftsSection(figures: Figures): Html {
-  const { tally, balances } = figures
+  const { tally, balances, nftIds } = figures
   const collections = [...tally.assets.values()].filter(isNft).sort(byMovements)
   if (collections.length === 0) return html``
   const held = heldByCollection(balances.balances)
   const rows = collections.slice(0, 200).map((asset) => {
-    const ids = held.get(tallyKey(asset.type, asset.address)) ?? []
+    const key = tallyKey(asset.type, asset.address)
+    const ids = [...(held.get(key) ?? [])]
+    const { minted = 0, burned = 0 } = nftIds.get(key) ?? {}
     return [
       { html: assetHtml(figures, asset), sort: asset.symbol ?? '' },
-      ...[
-        countCell(asset.movements),
-        countCell(asset.minted),
-        countCell(asset.burned),
-        countCell(ids.length),
-      ],
+      ...[countCell(asset.movements), countCell(minted), countCell(burned), countCell(ids.length)],
       { html: chips(ids), sort: ids.length },
     ]
   })
   return html`<section id="nfts"><h2>NFTs</h2>
-${tableHtml('Collections', ['collection', 'movements', 'minted', 'burned', 'ids held', 'held now'], rows)}
+<p class="note">Token ids are counted once, however many units of an ERC-1155 id moved and whichever wallets hold them.</p>
+${tableHtml('Collections', ['collection', 'movements', 'ids minted', 'ids burned', 'ids held', 'held now'], rows)}
 </section>`
 }
 
-function heldByCollection(balances: readonly Balance[]): Map<string, Balance[]> {
-  const held = new Map<string, Balance[]>()
+/** Units of each token id that the wallets hold together, by collection. */
+function heldByCollection(balances: readonly Balance[]): Map<string, Map<string, bigint>> {
+  const held = new Map<string, Map<string, bigint>>()
   for (const one of balances) {
     if (one.token_id === null || one.value <= 0n) continue
     const key = tallyKey(one.asset_type, one.asset_address)
-    const ids = held.get(key)
-    if (ids === undefined) held.set(key, [one])
-    else ids.push(one)
+    const ids = held.get(key) ?? new Map<string, bigint>()
+    held.set(key, ids.set(one.token_id, (ids.get(one.token_id) ?? 0n) + one.value))
   }
   return held
 }
 
-function chips(ids: readonly Balance[]): Html {
-  const shown = ids.slice(0, MOST_IDS).map(({ token_id, value }) => {
-    const id = token_id ?? ''
+function chips(ids: readonly (readonly [id: string, units: bigint])[]): Html {
+  const shown = ids.slice(0, MOST_IDS).map(([id, value]) => {
     const short = id.length > 12 ? `${id.slice(0, 5)}…${id.slice(-4)}` : id
     return html`<span class="chip" title="${id}">#${short}${value > 1n ? ` × ${value}` : ''}</span> `
   })

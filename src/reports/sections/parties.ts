@@ -6,6 +6,7 @@ import {
   type Cell,
   countCell,
   counted,
+  grouped,
   type Html,
   html,
   nameHtml,
@@ -82,7 +83,7 @@ function pictureOf(figures: Figures): Html {
     .slice(0, MOST_SHOWN)
     .map(
       (party) =>
-        html`<li><span><bdi>${nameOf(party)}</bdi></span><meter min="0" max="${(most[0]?.received ?? 0) + (most[0]?.sent ?? 0)}" value="${party.received + party.sent}">${party.received + party.sent}</meter> ${party.received + party.sent}</li>`,
+        html`<li><span><bdi>${nameOf(party)}</bdi></span><meter min="0" max="${(most[0]?.received ?? 0) + (most[0]?.sent ?? 0)}" value="${party.received + party.sent}">${party.received + party.sent}</meter> ${grouped(party.received + party.sent)}</li>`,
     )
   return html`<div class="picture wide" tabindex="0" role="group" aria-label="Picture">${flowPicture(into, out, sentence)}</div>
 <ol class="ranked">${bars}</ol>

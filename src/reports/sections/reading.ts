@@ -53,7 +53,7 @@ ${
     : html`<p>Blocks that the service did not have: ${missing
         .slice(0, 20)
         .map(({ fromBlock, toBlock }) =>
-          toBlock - fromBlock === 1 ? `${fromBlock}` : `${fromBlock} to ${toBlock - 1}`,
+          toBlock - fromBlock === 1 ? grouped(fromBlock) : `${grouped(fromBlock)} to ${grouped(toBlock - 1)}`,
         )
         .join(', ')}${missing.length > 20 ? ' …' : ''}.</p>`
 }

@@ -15,7 +15,7 @@ export function timeSection(figures: Figures): Html {
     const parts = KINDS.map((kind) => ({ kind, count: counts?.[kind] ?? 0 }))
     const told = parts
       .filter(({ count }) => count > 0)
-      .map(({ kind, count }) => `${KIND_NAMES[kind]} ${count}`)
+      .map(({ kind, count }) => `${KIND_NAMES[kind]} ${grouped(count)}`)
     return {
       name: tally.buckets.sizeMs < DAY_MS ? name : day,
       parts,

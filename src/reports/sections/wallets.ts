@@ -17,7 +17,7 @@ import {
 } from '../html.ts'
 import { coverageBar, heatMap, sparkline } from '../pictures.ts'
 import { rangeOfJob } from '../reading.ts'
-import { bucketsOf, coinOf, walletHtml, walletText } from '../view.ts'
+import { bucketsOf, coinOf, nameOfTime, walletHtml, walletText } from '../view.ts'
 import { worthColumns, worthNote } from './worth.ts'
 
 /** Wallets that a page lists, the busiest. */
@@ -121,10 +121,11 @@ function heatOf(figures: Figures, wallets: readonly Coverage[]): Html {
     ),
   }))
   const names = columns.map(({ name }) => name)
-  const sentence = `Movements of ${counted(rows.length, 'wallet')} over time`
+  const end = nameOfTime(((busy.at(-1)?.bucket ?? 0) + 1) * tally.buckets.sizeMs, tally.buckets.sizeMs)
+  const sentence = `Movements of ${counted(rows.length, 'wallet')} over time, by the start of each period`
   const cells = rows.map(({ name, counts }) => [textCell(name), ...counts.map(countCell)])
   return html`<h3>Who was active when</h3>
 <div class="picture" tabindex="0" role="group" aria-label="Picture">${heatMap(rows, names, sentence)}</div>
-<p class="note">From ${names[0]} to ${names.at(-1)} UTC, left to right; times in which nothing happened are left out.</p>
+<p class="note">From ${names[0]} to ${end} UTC, left to right; times in which nothing happened are left out.</p>
 ${asTable(tableHtml(sentence, ['wallet', ...names], cells))}`
 }

@@ -1,9 +1,10 @@
-import { DUCKDB_TYPES as types } from '../../core/duckdb/source-sql.ts'
+import { DUCKDB_TYPES } from '../../core/duckdb/source-sql.ts'
 import { literal, named } from '../../core/sql.ts'
 import { type Dialect, declareNotNull } from '../dialect.ts'
 
-const WHOLE =
-  'Exact digits as text: sum(x::BIGNUM) is exact; HUGEINT and DECIMAL(38,0) overflow, DOUBLE rounds.'
+const types = { ...DUCKDB_TYPES, u256: 'BIGNUM', i256: 'BIGNUM' } as const
+
+const WHOLE = 'Exact at any size: BIGNUM sorts, compares and sums exactly; avg, * and / round.'
 
 /** No PRIMARY KEY: its index is held in memory whole and outgrows the rows; loads keep the key unique themselves. */
 export const duckdb: Dialect = {
@@ -12,7 +13,8 @@ export const duckdb: Dialect = {
   limits: {
     u256: WHOLE,
     i256: WHOLE,
-    decimal: 'Exact digits as text: DECIMAL ends at 38 digits, DOUBLE rounds.',
+    decimal:
+      'Exact digits as text, which does not sort as numbers do: DECIMAL ends at 38 digits, DOUBLE rounds.',
   },
   declare: declareNotNull(types),
   quote: named,
