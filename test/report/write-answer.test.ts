@@ -10,9 +10,9 @@ const answerOf = (count: number): Answer => ({
 })
 
 async function write(count: number, format: AnswerFormat, maxRows?: number): Promise<string> {
-  let text = ''
-  await writeAnswer(answerOf(count), format, { write: (some) => void (text += some), maxRows })
-  return text
+  const texts: string[] = []
+  await writeAnswer(answerOf(count), format, { write: (some) => void texts.push(some), maxRows })
+  return texts.join('')
 }
 
 test('a table shows no more rows than it may and counts the others', async () => {
