@@ -44,7 +44,7 @@ async function audit(word: string, args: AuditArguments): Promise<number> {
   const { output, name } = named
   return withSignals(args, async ({ log, signal }) => {
     const access = await accessOfOutput(named, { args, onNotice: log.info })
-    const service = { ...access, signal, onDetail: log.debug }
+    const service = { ...access, signal, onDetail: log.debug, onNotice: log.info }
     const result = await auditOutput(output, { service, blocks, onProgress: progressOn(log) })
     const seed = blocks === 'all' ? null : blocks.seed
     if (args.json) sayJson({ output: name, seed, ...result })

@@ -1,3 +1,4 @@
+import { LONG_WAIT_MS } from '../client/long-waits.ts'
 import { type Figures, hasEnded } from '../core/figures.ts'
 import type { Log } from '../report/log.ts'
 import { counted, grouped } from '../report/words.ts'
@@ -30,7 +31,11 @@ export async function openLive(args: LogArguments): Promise<Live> {
     start: (jobs, { pausedMs }) => {
       const watched = jobs.map(({ job, figures }) => ({ name: job.name, figures }))
       display = progress?.showProgress({ jobs: watched, pausedMs, stream: process.stderr })
-      if (display === undefined) timer = setInterval(() => log.info(plainProgress(watched)), PLAIN_EVERY_MS)
+      if (display !== undefined) return
+      timer = setInterval(() => {
+        // A long wait was announced with its end: nothing changes before.
+        if (pausedMs() < LONG_WAIT_MS) log.info(plainProgress(watched))
+      }, PLAIN_EVERY_MS)
     },
     stop: () => {
       clearInterval(timer)

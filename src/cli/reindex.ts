@@ -38,7 +38,7 @@ async function reindex(word: string, args: ReindexArguments): Promise<number> {
     const onNotice = dryRun ? log.debug : log.info
     const access = await accessOfOutput(named, { args, onNotice })
     const { error, ...result } = await reindexOutput(output, {
-      service: { ...access, ...bounds, signal, onDetail: log.debug },
+      service: { ...access, ...bounds, signal, onDetail: log.debug, onNotice: log.info },
       ...{ olderThanMs, dryRun },
       onToken: ({ address, id, reason }) => {
         if (!json) say(`${address}/${id}  ${reason}`)

@@ -30,7 +30,7 @@ export function webhooksCommand(program: Command): void {
 async function webhooks(action: Action, file: string | undefined, args: WebhooksArguments): Promise<void> {
   const { access, find } = await choose(file, args)
   await withSignals(args, async ({ log, signal }) => {
-    const service = await openService({ ...access, signal, onDetail: log.debug })
+    const service = await openService({ ...access, signal, onDetail: log.debug, onNotice: log.info })
     try {
       const found = await find(service)
       const active = found.filter(({ status }) => status !== 'inactive')

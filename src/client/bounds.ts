@@ -2,6 +2,8 @@ import { setMaxListeners } from 'node:events'
 import { ExportError } from '../core/errors.ts'
 import { followSignal } from '../core/follow-signal.ts'
 import { LONGEST_TIMER_MS } from '../core/longest-timer.ts'
+import { minuteFrom } from '../core/utc.ts'
+import { createWaitNotices, LONGEST_WAIT_MS, waitTooLong } from './long-waits.ts'
 
 /** How far a command may go. */
 export type Bounds = {
@@ -19,6 +21,11 @@ export type StartedBounds = {
   signal: AbortSignal
   /** Counts a request that is about to be sent; throws BUDGET_REACHED where none is left. */
   spend(): void
+  /**
+   * Takes note that the service asks to wait so long, in milliseconds. A wait past the deadline ends the command at once with
+   * BUDGET_REACHED, one beyond all reason with RATE_LIMITED; of another long one it returns what to tell the user, once.
+   */
+  noteWait(waitMs: number): string | undefined
   /** Lets go of the clock and of the caller's signal. */
   end(): void
 }
@@ -31,6 +38,8 @@ export function startBounds({ maxRequests, deadlineMs, signal }: Bounds, words: 
   const atDeadline = () => stop.abort(reached('deadline'))
   const timer =
     deadlineMs === undefined ? undefined : setTimeout(atDeadline, Math.min(deadlineMs, LONGEST_TIMER_MS))
+  const startedMs = Date.now()
+  const describeWait = createWaitNotices()
   let sent = 0
   return {
     signal: stop.signal,
@@ -38,11 +47,24 @@ export function startBounds({ maxRequests, deadlineMs, signal }: Bounds, words: 
       if (sent === maxRequests) throw reached(`budget of ${maxRequests} request${sent === 1 ? '' : 's'}`)
       sent += 1
     },
+    noteWait: (waitMs) => {
+      if (waitMs > LONGEST_WAIT_MS) stop.abort(waitTooLong(waitMs))
+      else if (Date.now() + waitMs > startedMs + (deadlineMs ?? Number.POSITIVE_INFINITY))
+        stop.abort(pastDeadline(waitMs))
+      return describeWait(waitMs)
+    },
     end: () => {
       clearTimeout(timer)
       forget()
     },
   }
+}
+
+function pastDeadline(waitMs: number): ExportError {
+  const end = minuteFrom(Date.now() + waitMs)
+  return new ExportError('BUDGET_REACHED', `the service asks to wait until ${end}, past the deadline`, {
+    fix: `Run the same command again after ${end}: it resumes where it stopped.`,
+  })
 }
 
 function reached(bound: string): ExportError {

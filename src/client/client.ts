@@ -1,10 +1,13 @@
-import { Pool } from 'undici'
+import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
 import { ExportError } from '../core/errors.ts'
+import { MAX_BODY_BYTES, SMALL_BODY_BYTES } from '../core/limits.ts'
+import { proxyFor, proxySettings } from '../core/proxy.ts'
 import { secretHider } from '../core/secrets.ts'
+import { largeBodies } from './body-budget.ts'
 import { type BodyMemory, openBodyMemory } from './body-memory.ts'
-import { faultWords } from './connection-fault.ts'
+import { faultWords, routeWords } from './connection-fault.ts'
 import { exchange, TimeoutError } from './exchange.ts'
-import { tooLarge, unpack } from './unpack.ts'
+import { isPacked, tooLarge, unpack, unpackSmall } from './unpack.ts'
 
 export type ClientOptions = {
   /** Base address of the service, without a trailing slash. */
@@ -16,7 +19,7 @@ export type ClientOptions = {
   timeoutMs: number
   /** Connections kept open at once. */
   connections: number
-  /** Bytes that an answer's body may have, packed or unpacked. @default 268435456 (256 MiB) */
+  /** Bytes that a response's body may have, packed or unpacked. @default 33554432 (32 MiB) */
   maxBodyBytes?: number
 }
 
@@ -34,6 +37,8 @@ export type Answer = {
   headers: Record<string, string>
   /** The whole body, unpacked; empty where the body of an error could not be read: its status counts all the same. */
   body: Buffer
+  /** To be called once the body was read, where it is a large one: others wait for its share of the memory. */
+  release?: (() => void) | undefined
 }
 
 export type Client = {
@@ -52,24 +57,16 @@ export type Client = {
   close(): Promise<void>
 }
 
-const MAX_BODY_BYTES = 256 * 2 ** 20
-
 /** A keep-alive HTTP client of one service. Redirects are not followed: the key goes to one host only. */
 export function createClient(options: ClientOptions): Client {
-  const { apiKey, apiKeyHeader, connections, timeoutMs, maxBodyBytes = MAX_BODY_BYTES } = options
+  const { apiKey, apiKeyHeader, timeoutMs, maxBodyBytes = MAX_BODY_BYTES } = options
   const { origin, pathname } = new URL(options.baseUrl)
-  const pool = new Pool(origin, {
-    connections,
-    keepAliveTimeout: 30_000,
-    connect: { timeout: timeoutMs },
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxResponseSize: maxBodyBytes,
-  })
+  const dispatcher = openDispatcher({ ...options, maxBodyBytes })
   const headers: Record<string, string> = { accept: 'application/json', 'accept-encoding': 'gzip, br' }
   if (apiKey !== undefined) headers[apiKeyHeader] = apiKey
   const line: Line = {
-    pool,
+    dispatcher,
+    origin,
     basePath: pathname.replace(/\/$/, ''),
     headers,
     timeoutMs,
@@ -82,13 +79,24 @@ export function createClient(options: ClientOptions): Client {
     send: (request, signal) => send(line, request, signal),
     reuse: line.memory.giveBack,
     hideKey: secretHider(apiKey === undefined ? [] : [apiKey]),
-    close: () => pool.destroy(),
+    close: () => dispatcher.destroy(),
   }
+}
+
+/** Connections to the service, or to the proxy that the environment names for it. */
+function openDispatcher({ baseUrl, connections, timeoutMs, maxBodyBytes }: ClientOptions): Dispatcher {
+  const { origin } = new URL(baseUrl)
+  const limits = { headersTimeout: 0, bodyTimeout: 0, maxResponseSize: maxBodyBytes ?? MAX_BODY_BYTES }
+  const shared = { connections, keepAliveTimeout: 30_000, ...limits }
+  if (proxyFor(new URL(baseUrl)) === undefined)
+    return new Pool(origin, { ...shared, connect: { timeout: timeoutMs } })
+  return new EnvHttpProxyAgent({ ...shared, ...proxySettings(), proxyTls: { timeout: timeoutMs } })
 }
 
 /** What every request of a client shares. */
 type Line = {
-  pool: Pool
+  dispatcher: Dispatcher
+  origin: string
   baseUrl: string
   /** What the service's paths begin with. */
   basePath: string
@@ -99,12 +107,15 @@ type Line = {
 }
 
 async function send(line: Line, request: ClientRequest, signal: AbortSignal): Promise<Answer> {
-  const { pool, basePath, timeoutMs, memory } = line
+  const { dispatcher, origin, basePath, timeoutMs, memory, maxBodyBytes } = line
   const { method, pathAndQuery } = request
-  const sent = { method, path: basePath + pathAndQuery, ...contentOf(line, request) }
+  const sent = { origin, method, path: basePath + pathAndQuery, ...contentOf(line, request) }
   try {
-    const { status, headers, body } = await exchange(pool, sent, { signal, timeoutMs, memory })
-    return { status, headers, body: body ? await unpackBody(body, { status, headers, line }) : EMPTY }
+    const { body, ...received } = await exchange(dispatcher, sent, {
+      ...{ signal, timeoutMs, memory, maxBodyBytes },
+    })
+    if (body === undefined) return { ...received, body: EMPTY }
+    return await unpackAnswer({ ...received, body }, { line, signal })
   } catch (cause) {
     signal.throwIfAborted()
     throw faultOf(cause, line)
@@ -118,24 +129,60 @@ function contentOf({ headers }: Line, { body }: ClientRequest) {
   return { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
-type Packing = Pick<Answer, 'status' | 'headers'> & { line: Line }
+type Receiving = { line: Line; signal: AbortSignal }
 
-async function unpackBody(bytes: Buffer, { status, headers, line }: Packing): Promise<Buffer> {
+/** The response with its body unpacked. A packed body that grows large first waits for its share of the memory. */
+async function unpackAnswer(packed: Answer, { line, signal }: Receiving): Promise<Answer> {
+  const { status, headers, body: bytes } = packed
+  let { release } = packed
   try {
-    const maxBytes = line.maxBodyBytes
-    const body = await unpack({ bytes, encoding: headers['content-encoding'], maxBytes })
+    const encoding = headers['content-encoding']
+    const limit = (maxBytes: number) => ({ bytes, encoding, maxBytes: Math.min(maxBytes, line.maxBodyBytes) })
+    const isSmall = release === undefined && isPacked(encoding)
+    let body = isSmall ? await unpackSmall(limit(SMALL_BODY_BYTES)) : undefined
+    if (body === undefined) {
+      if (isSmall) release = await reserveLarge(signal)
+      body = await unpack(limit(line.maxBodyBytes))
+    }
     if (body !== bytes) line.memory.giveBack(bytes)
-    return body
+    return { status, headers, body: withoutMark(body), release }
   } catch (cause) {
-    if (status >= 300) return EMPTY
+    release?.()
+    if (status >= 300) return { status, headers, body: EMPTY }
     throw cause
   }
+}
+
+/** Waits for the share of a body whose size is not known yet. Rejects with the signal's reason. */
+function reserveLarge(signal: AbortSignal): Promise<() => void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      release()
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', abort, { once: true })
+    const release = largeBodies.reserve(MAX_BODY_BYTES, () => {
+      signal.removeEventListener('abort', abort)
+      // `release` is there once a grant that comes at once has returned.
+      queueMicrotask(() => resolve(release))
+    })
+  })
+}
+
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
+
+/** The body without the byte order mark that some servers send before JSON. */
+function withoutMark(body: Buffer): Buffer {
+  return body.subarray(0, 3).equals(BYTE_ORDER_MARK) ? Buffer.from(body.subarray(3)) : body
 }
 
 function faultOf(cause: unknown, { baseUrl, maxBodyBytes }: Line): ExportError {
   if (cause instanceof ExportError) return cause
   if (cause instanceof TimeoutError)
-    return new ExportError('SERVICE_UNAVAILABLE', cause.message, { mayHaveActed: true, fix: TIMEOUT_FIX })
+    return new ExportError('SERVICE_UNAVAILABLE', cause.message, {
+      mayHaveActed: true,
+      fix: TIMEOUT_FIX + routeWords(baseUrl),
+    })
   const codes = codesOf(cause)
   if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE')) return tooLarge(maxBodyBytes)
   const unsent = codes.some((code) => UNSENT.test(code))
@@ -146,15 +193,21 @@ function faultOf(cause: unknown, { baseUrl, maxBodyBytes }: Line): ExportError {
 const TIMEOUT_FIX =
   'Run the same command again: it resumes; where the service is slow, raise service.timeout.'
 
-/** The fault's codes and nothing else: messages of foreign errors may hold addresses with queries. */
+/**
+ * The fault's codes and nothing else: messages of foreign errors may hold addresses with queries. What a proxy answers to
+ * CONNECT stands in undici's message only.
+ */
 function codesOf(cause: unknown): string[] {
   const chain: string[] = []
   for (let at = cause; at instanceof Error && chain.length < 3; at = at.cause) {
-    chain.push((at as NodeJS.ErrnoException).code ?? at.name)
+    const [, status] = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(at.message) ?? []
+    chain.push(
+      status === undefined ? ((at as NodeJS.ErrnoException).code ?? at.name) : `PROXY_STATUS_${status}`,
+    )
   }
   return [...new Set(chain)]
 }
 
 /** Codes of faults before there was a connection that a request could leave on. */
 const UNSENT =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_(CONNECT_TIMEOUT|INVALID_ARG)|(ERR_TLS|ERR_SSL|CERT|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)_\w+)$/
+  /^(PROXY_STATUS_\d+|ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_(CONNECT_TIMEOUT|INVALID_ARG)|(ERR_TLS|ERR_SSL|CERT|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)_\w+)$/

@@ -1,5 +1,6 @@
+import { proxyFor } from '../core/proxy.ts'
 import type { Answer } from './client.ts'
-import { BASE_URL } from './connection-fault.ts'
+import { BASE_URL, proxyPasswordFix } from './connection-fault.ts'
 
 /** Whether an answer is a page for people, as portals, proxies and wrong addresses give. */
 export function isWebPage({ headers, body }: Answer): boolean {
@@ -20,7 +21,10 @@ export type Asked = { readonly baseUrl: string; readonly path: string }
 export function refusalFix(answer: Answer, asked: Asked): string | undefined {
   const { status, headers } = answer
   if (status >= 300 && status < 400) return redirectFix(headers.location, asked)
-  if (status === 407) return 'A proxy stands between and wants a password: ask the service without it.'
+  if (status === 407) {
+    const proxy = proxyFor(new URL(asked.baseUrl))
+    return proxy ? proxyPasswordFix(proxy.variable) : 'A proxy in front of the service asks for a password.'
+  }
   const isWrongPlace = status === 404 || status === 405 || (status === 400 && isWebPage(answer))
   if (!isWrongPlace) return undefined
   return `Asked was ${asked.baseUrl}${asked.path}. Check the chain, and ${BASE_URL}: /v1/… has to be right below it.`

@@ -1,3 +1,4 @@
+import { requestDirectly } from '../core/proxy.ts'
 import type { ListeningService } from '../service/listen.ts'
 
 /** Starts the embedded data service on a free port of this host. Its code is loaded only here: few runs need it. */
@@ -6,5 +7,7 @@ export async function openDemo(): Promise<ListeningService> {
     import('../service/create-data-service.ts'),
     import('../service/listen.ts'),
   ])
-  return listen(createDataService())
+  const demo = await listen(createDataService())
+  requestDirectly(demo.url)
+  return demo
 }

@@ -3,7 +3,7 @@ import type { Figures } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
 import { type Client, createClient } from './client.ts'
 import type { Gate } from './gate/gate.ts'
-import { describeRequest, type RequestEvent, type Requester } from './request.ts'
+import { askedWait, describeRequest, type RequestEvent, type Requester } from './request.ts'
 import type { RetryOptions } from './retry.ts'
 
 export type Asking = {
@@ -19,6 +19,8 @@ export type Asking = {
   figures: Figures
   /** Called before each request; what it throws ends the job. */
   spend: () => void
+  /** Told how long the service asks to wait; what it returns is passed to `onNotice`. */
+  noteWait: (askedMs: number) => string | undefined
   /** One line about each retry and refusal. */
   onDetail?: ((detail: string) => void) | undefined
   /** One line about what keeps the service from answering, once for each cause. */
@@ -30,13 +32,14 @@ export function openRequester(
   job: Job,
   asking: Asking,
 ): { requester: Requester; close: () => Promise<void> } {
-  const { gate, limit, signal, retry, figures, spend, onDetail } = asking
+  const { gate, limit, signal, retry, figures, onDetail } = asking
   const noteTrouble = troubleTeller(asking, job.name)
   const client = clientFor(job, asking.demoUrl, asking.apiKey)
   const standing = figures.service
   const onEvent = (event: RequestEvent) => {
-    count(figures, event, spend)
+    count(figures, event, asking.spend)
     noteTrouble(event)
+    noteWait(asking, event, job.name)
     const detail = describeRequest(event)
     if (detail !== undefined) onDetail?.(detail)
   }
@@ -50,6 +53,12 @@ export function openRequester(
     ...(retry === undefined ? {} : { retry }),
   }
   return { requester, close: () => client.close() }
+}
+
+function noteWait({ noteWait, onNotice }: Asking, event: RequestEvent, name: string): void {
+  const askedMs = askedWait(event)
+  const notice = askedMs === undefined ? undefined : noteWait(askedMs)
+  if (notice !== undefined) onNotice?.(`${name}: ${notice}`)
 }
 
 /** Tells a cause once: at once before the service ever answered, later where it lasts. */
@@ -91,5 +100,5 @@ function count(figures: Figures, event: RequestEvent, spend: () => void): void {
     figures.requests += 1
   } else if (event.kind === 'answered') figures.bytes += event.bytes
   else if (event.kind === 'refused') figures.refusals += 1
-  else figures.retries += 1
+  else if (event.kind === 'retried') figures.retries += 1
 }

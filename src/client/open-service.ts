@@ -1,7 +1,7 @@
 import { ExportError } from '../core/errors.ts'
 import { type Bounds, startBounds } from './bounds.ts'
 import { openDemo } from './open-demo.ts'
-import { describeRequest, type RequestEvent } from './request.ts'
+import { askedWait, describeRequest, type RequestEvent } from './request.ts'
 import type { RetryOptions } from './retry.ts'
 import { createServiceClient, type ServiceClient } from './service-client.ts'
 
@@ -19,6 +19,8 @@ export type ServiceAccess = Bounds & {
   retry?: RetryOptions | undefined
   /** One line about each retry and refusal. */
   onDetail?: ((detail: string) => void) | undefined
+  /** One line about a long wait that the service asks for, once. */
+  onNotice?: ((notice: string) => void) | undefined
 }
 
 /** Requests of an opened service; counts change in place. */
@@ -41,7 +43,7 @@ export async function openService(access: ServiceAccess): Promise<OpenedService>
   const counts = { requests: 0, rateLimited: 0, retries: 0 }
   const baseUrl = requireBaseUrl(access.baseUrl)
   const demo = baseUrl === 'demo' ? await openDemo() : undefined
-  const { signal, spend, end } = startBounds(access, 'the command was aborted')
+  const { signal, spend, noteWait, end } = startBounds(access, 'the command was aborted')
   const client = createServiceClient({
     ...{ apiKeyHeader, timeoutMs, concurrency, retry },
     baseUrl: demo?.url ?? baseUrl,
@@ -49,6 +51,9 @@ export async function openService(access: ServiceAccess): Promise<OpenedService>
     onEvent: (event) => {
       if (event.kind === 'sent') spend()
       count(counts, event)
+      const askedMs = askedWait(event)
+      const notice = askedMs === undefined ? undefined : noteWait(askedMs)
+      if (notice !== undefined) access.onNotice?.(notice)
       const detail = describeRequest(event)
       if (detail !== undefined) access.onDetail?.(detail)
     },

@@ -5,16 +5,28 @@ import { LONGEST_TIMER_MS } from '../core/longest-timer.ts'
 import type { Answer, Client, ClientRequest } from './client.ts'
 import type { Gate } from './gate/gate.ts'
 import type { GateOutcome } from './gate/pace.ts'
-import { type Asked, isWebPage, refusalFix, WEB_PAGE_FIX } from './misdirected.ts'
-import { isFault, readOutcome, readRemaining, readWait } from './read-outcome.ts'
+import { LONGEST_WAIT_MS, waitTooLong } from './long-waits.ts'
+import { type Asked, isWebPage, WEB_PAGE_FIX } from './misdirected.ts'
+import { readOutcome, readRemaining } from './read-outcome.ts'
+import { refusal } from './refusal.ts'
 import { delayBeforeRetry, RETRY_DEFAULTS, type RetryOptions } from './retry.ts'
 
 /** What happened to a request, for progress and the run's report. */
 export type RequestEvent =
   | { kind: 'sent' }
   | { kind: 'answered'; bytes: number }
-  | { kind: 'refused'; waitMs: number }
-  | { kind: 'retried'; reason: string; failures: number }
+  | ({ kind: 'refused'; waitMs: number } & AskedWait)
+  /** A good response that spent the quota. */
+  | ({ kind: 'held' } & AskedWait)
+  | ({ kind: 'retried'; reason: string; failures: number } & AskedWait)
+
+/** How long the service asks to wait, in milliseconds; undefined where it does not say. */
+type AskedWait = { askedMs?: number | undefined }
+
+/** How long the service asks to wait with this event; undefined where it does not. */
+export function askedWait(event: RequestEvent): number | undefined {
+  return 'askedMs' in event ? event.askedMs : undefined
+}
 
 /** What a refusal or a retry is in words, for the log; undefined for what goes well. */
 export function describeRequest(event: RequestEvent): string | undefined {
@@ -81,9 +93,10 @@ export async function request<T>(requester: Requester, ask: Ask, read: ReadBody<
       failures += 1
       const reason = requester.client.hideKey(error.message)
       if (requester.standing !== undefined) requester.standing.trouble = reason
-      requester.onEvent({ kind: 'retried', reason, failures })
-      const delayMs = delayBeforeRetry({ failures, retryAfterMs: error.retryAfterMs }, limits, Math.random)
-      await sleep(delayMs, requester.signal)
+      const { retryAfterMs } = error
+      requester.onEvent({ kind: 'retried', reason, failures, askedMs: retryAfterMs })
+      requireReasonable(retryAfterMs)
+      await sleep(delayBeforeRetry({ failures, retryAfterMs }, limits, Math.random), requester.signal)
     },
   }).catch((thrown: unknown) => {
     requester.signal.throwIfAborted()
@@ -137,12 +150,30 @@ async function tryOnce<T>(
   })
   const outcome = readAdmission(ask, answer)
   settle(outcome)
+  try {
+    return await readAdmitted(requester, ask, { answer, outcome, read })
+  } finally {
+    answer.release?.()
+  }
+}
+
+type Admitted<T> = { answer: Answer; outcome: GateOutcome; read: ReadBody<T> }
+
+async function readAdmitted<T>(
+  requester: Requester,
+  ask: Ask,
+  { answer, outcome, read }: Admitted<T>,
+): Promise<{ value: T } | undefined> {
   if (outcome.kind === 'refused') {
-    requester.onEvent({ kind: 'refused', waitMs: requester.gate.pausedMs() })
+    const { retryAfterMs } = outcome
+    requester.onEvent({ kind: 'refused', waitMs: requester.gate.pausedMs(), askedMs: retryAfterMs })
+    requireReasonable(retryAfterMs)
     return undefined
   }
+  if (outcome.kind === 'granted' && requester.gate.pausedMs() > 0)
+    requester.onEvent({ kind: 'held', askedMs: requester.gate.pausedMs() })
   const asked = { baseUrl: requester.client.baseUrl, path: ask.pathAndQuery.replace(/\?.*$/s, '') }
-  if (answer.status < 200 || answer.status > 299) throw refusal(answer, requester, asked)
+  if (answer.status < 200 || answer.status > 299) throw refusal(answer, requester.client, asked)
   const value = await readAnswer(answer, asked, read)
   if (requester.standing !== undefined)
     Object.assign(requester.standing, { hasAnswered: true, trouble: undefined })
@@ -169,6 +200,11 @@ async function send(requester: Requester, ask: Ask): Promise<Answer> {
   return answer
 }
 
+/** Throws RATE_LIMITED where the service asks to wait beyond all reason. */
+function requireReasonable(askedMs = 0): void {
+  if (askedMs > LONGEST_WAIT_MS) throw waitTooLong(askedMs)
+}
+
 /** What the answer says of the quota; a limit of the asked thing's own says nothing of it. */
 function readAdmission(ask: Ask, answer: Answer): GateOutcome {
   const outcome = readOutcome(answer)
@@ -182,33 +218,6 @@ function isOwnLimit({ headers }: Answer, waitMs = 0): boolean {
 }
 
 const LONGEST_QUOTA_WAIT_MS = 60_000
-
-function refusal(answer: Answer, { client }: Requester, asked: Asked): ExportError {
-  const { status, headers, body } = answer
-  const retryAfterMs = readWait(headers)
-  const what = `the service answered ${status}${serviceMessage(body, client)}`
-  const about = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
-  if (status === 401 || status === 403) return new ExportError('KEY_REFUSED', what, about)
-  if (isFault(status)) return new ExportError('SERVICE_UNAVAILABLE', what, about)
-  if (status === 429) return new ExportError('RATE_LIMITED', what, about)
-  return new ExportError('REQUEST_REFUSED', what, { ...about, fix: refusalFix(answer, asked) })
-}
-
-/** The `message` of an error body (a string or a list of them), short and without control characters. */
-function serviceMessage(body: Buffer, { hideKey }: Client): string {
-  if (body.length > 100_000) return ''
-  try {
-    const { message } = JSON.parse(body.toString('utf8')) as { message?: unknown }
-    const text = Array.isArray(message) ? message.join('; ') : message
-    if (typeof text !== 'string') return ''
-    return `: ${hideKey(text)
-      .replace(/[^\x20-\x7e…]+/g, ' ')
-      .replace(/\?\S+/g, '?…')
-      .slice(0, 300)}`
-  } catch {
-    return ''
-  }
-}
 
 type Place = { about: string; mayHaveActed: boolean; hasAnswered: boolean; hideKey: Client['hideKey'] }
 

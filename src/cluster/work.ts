@@ -3,6 +3,7 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { bookedQuota, quotaName } from '../client/gate/quota-book.ts'
 import { createSharedGate } from '../client/gate/shared-gate.ts'
+import { createWaitNotices } from '../client/long-waits.ts'
 import { openRequester } from '../client/open-requester.ts'
 import { ExportError, toExportError } from '../core/errors.ts'
 import { newFigures } from '../core/figures.ts'
@@ -217,6 +218,7 @@ function openRequesterOf({ options, queue, stop }: Worker, { plan, run, figures 
     signal: stop,
     figures,
     spend: () => {},
+    noteWait: createWaitNotices(),
     onNotice,
   })
 }

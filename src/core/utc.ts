@@ -13,3 +13,14 @@ export function readUtc(text: string): number | undefined {
 }
 
 export const DAY_MS = 86_400_000
+
+/** Milliseconds since 1970 → `2023-11-14 22:13 UTC`. */
+export function minuteOf(ms: number): string {
+  return `${new Date(Math.min(ms, LAST_INSTANT)).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}
+
+/** 9999-12-31T23:59:59.999Z */
+const LAST_INSTANT = 253_402_300_799_999
+
+/** The first whole minute that is not before an instant, as `minuteOf` writes it. */
+export const minuteFrom = (ms: number): string => minuteOf(Math.ceil(ms / 60_000) * 60_000)

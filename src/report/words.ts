@@ -2,6 +2,9 @@
 
 import { countBlocks } from '../core/block-ranges.ts'
 import type { BlockRange } from '../core/model.ts'
+import { minuteOf } from '../core/utc.ts'
+
+export { minuteOf } from '../core/utc.ts'
 
 /** 1234567 → `1,234,567`. */
 export function grouped(count: number): string {
@@ -33,11 +36,6 @@ export function sized(bytes: number): string {
 /** Blocks from one to one before the other → `block 7`, `blocks 0 to 420`. */
 export function blocksBetween({ from, to }: BlockRange): string {
   return to - from === 1 ? `block ${from}` : `blocks ${from} to ${to - 1}`
-}
-
-/** Milliseconds since 1970 → `2023-11-14 22:13 UTC`. */
-export function minuteOf(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
 /** Two of them → `2023-11-14 22:13 to 22:46 UTC`, or with both dates where these differ. */

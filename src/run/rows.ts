@@ -5,6 +5,7 @@ import { cutSlices, placesIn } from '../assemble/slices.ts'
 import type { StagedPlace } from '../assemble/staged/staged-source.ts'
 import { openWriteTasks, type WriteTasks } from '../assemble/threads/task.ts'
 import { writeContext } from '../assemble/write-context.ts'
+import { startBounds } from '../client/bounds.ts'
 import { createGate } from '../client/gate/gate.ts'
 import { openDemo } from '../client/open-demo.ts'
 import { openRequester, requireService } from '../client/open-requester.ts'
@@ -12,7 +13,6 @@ import type { RetryOptions } from '../client/retry.ts'
 import { checkCallOptions, OPTION, type OptionCheck } from '../core/call-options.ts'
 import { ExportError, toExportError } from '../core/errors.ts'
 import { type Figures, newFigures } from '../core/figures.ts'
-import { followSignal } from '../core/follow-signal.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import { listingsOf } from '../core/listings.ts'
 import type { Job } from '../core/model.ts'
@@ -77,7 +77,7 @@ async function* readTable<T extends TableName>(
   requireJob(job)
   requireService(job)
   requireTable(job, table)
-  const { stop, forget } = followSignal(options.signal, 'reading rows was aborted')
+  const bounds = startBounds({ signal: options.signal }, 'reading rows was aborted')
   const folder = await makeScratch('rows', options.folder)
   try {
     const demo = job.service.baseUrl === 'demo' ? await openDemo() : undefined
@@ -85,7 +85,7 @@ async function* readTable<T extends TableName>(
     const { requester, close } = openRequester(job, {
       ...options,
       ...{ demoUrl: demo?.url, gate: createGate(), limit: limitConcurrency(job.concurrency), figures },
-      ...{ signal: stop.signal, spend: () => {} },
+      ...bounds,
     })
     const spool = await openSpool({
       folder,
@@ -98,7 +98,7 @@ async function* readTable<T extends TableName>(
       const none = () => {}
       const end = await crawlJob({ job, listings, requester, spool, figures, onPage: none, onNotice: none })
       for await (const row of readRows({ job, spool, folder, end, table, onReject: options.onReject })) {
-        stop.signal.throwIfAborted()
+        bounds.signal.throwIfAborted()
         yield row
       }
       requireAllBlocks(figures)
@@ -110,7 +110,7 @@ async function* readTable<T extends TableName>(
   } catch (thrown) {
     throw toExportError(thrown)
   } finally {
-    forget()
+    bounds.end()
     await rm(folder, { recursive: true, force: true })
   }
 }

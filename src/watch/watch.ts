@@ -61,7 +61,7 @@ export async function watchJob(job: Job, options: WatchOptions): Promise<never> 
   try {
     const service = await openService({
       ...{ ...job.service, concurrency: job.concurrency, apiKey: options.apiKey, retry: options.retry },
-      ...{ signal: options.signal, onDetail: options.onDetail },
+      ...{ signal: options.signal, onDetail: options.onDetail, onNotice: options.onNotice },
     })
     try {
       return await watch({ job, options, service })

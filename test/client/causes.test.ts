@@ -1,13 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { createServer as createTlsServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
-import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { faultWords } from '../../src/client/connection-fault.ts'
 import type { RequestEvent } from '../../src/client/request.ts'
 import type { ExportError } from '../../src/index.ts'
-import { tempFolder } from '../helpers/temp-folder.ts'
+import { startTlsServer } from '../helpers/tls-server.ts'
 import { clientOf, closedUrl, failureOf, startServer } from './server.ts'
 
 const retry = { retries: 7, firstDelayMs: 1, maxDelayMs: 2 }
@@ -27,30 +23,13 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** A server with a certificate that nobody but itself signed. */
-function selfSigned(): Server {
-  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(tempFolder(), name)) as [string, string]
-  const curve = [
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-nodes',
-    '-subj',
-    '/CN=localhost',
-  ]
-  execFileSync('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', cert], { stdio: 'ignore' })
-  return createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_, response) =>
-    response.end('{}'),
-  )
-}
-
 test('gives up early where https is asked of http, and says so', async () => {
   const { url, asked } = await startServer(() => ({ body: {} }))
   const { error, retries } = await askAt(url.replace('http:', 'https:'))
   expect(error.code).toBe('SERVICE_UNAVAILABLE')
   expect(error.message).toMatch(/^chain 1: what answers at https:\/\/127\.0\.0\.1:\d+ does not speak https/)
-  expect(error.fix).toMatch(/^Write http:\/\/ in the base URL/)
+  expect(error.fix).toMatch(/^Correct host and port in the base URL .* has to speak https there\.$/)
+  expect(error.fix).not.toContain('http:')
   expect({ retries, asked }).toEqual({ retries: 2, asked: [] })
 })
 
@@ -63,7 +42,7 @@ test('gives up early where what answers does not speak http', async () => {
 })
 
 test('gives up early at a certificate that nobody vouches for', async () => {
-  const url = `https://127.0.0.1:${await portOf(selfSigned())}`
+  const { url } = await startTlsServer('{}')
   const { error, retries } = await askAt(url)
   expect(error.message).toBe(
     `chain 1: the certificate at ${url} is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)`,

@@ -1,4 +1,4 @@
-import { brotliCompressSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
 import { type Client, type ClientOptions, createClient } from '../../src/client/client.ts'
 import { closedUrl, failureOf, type Reply, reset, startServer } from './server.ts'
@@ -85,7 +85,7 @@ test.for([
   const error = await failureOf(clientAt(url, { maxBodyBytes: 10_000 }).send(get, never))
   expect(error).toMatchObject({
     code: 'PAGE_MALFORMED',
-    message: 'the body is larger than 10000 bytes',
+    message: 'the body is larger than the limit of 10000 bytes',
   })
   const whole = await clientAt(url, { maxBodyBytes: 10_001 }).send(get, never)
   expect(whole.body).toEqual(large)
@@ -142,4 +142,26 @@ test('takes the answer that follows early hints', async () => {
   const { url } = await startServer(() => early)
   const answer = await clientAt(url).send(get, never)
   expect(answer).toMatchObject({ status: 200, headers: { 'x-told': 'late' }, body: Buffer.from('whole') })
+})
+
+const gzip = gzipSync(large)
+test.for([
+  { as: 'gzip', encoding: 'gzip', body: gzip },
+  { as: 'x-gzip', encoding: 'x-gzip', body: gzip },
+  { as: 'deflate in the format of zlib', encoding: 'deflate', body: deflateSync(large) },
+  { as: 'deflate without a header', encoding: 'deflate', body: deflateRawSync(large) },
+  { as: 'brotli', encoding: 'BR', body: brotliCompressSync(large) },
+])('unpacks $as', async ({ encoding, body }) => {
+  const { url } = await startServer(() => ({ headers: { 'content-encoding': encoding }, body }))
+  const answer = await clientAt(url).send(get, never)
+  expect(answer.body).toEqual(large)
+})
+
+test('leaves out a byte order mark before the body, packed or not', async () => {
+  const marked = Buffer.from('\ufeff{"a":1}')
+  const { url } = await startServer((_, count) =>
+    count === 1 ? { body: marked } : { headers: { 'content-encoding': 'gzip' }, body: gzipSync(marked) },
+  )
+  const client = clientAt(url)
+  for (const _ of ['plain', 'packed']) expect((await client.send(get, never)).body.toString()).toBe('{"a":1}')
 })

@@ -1,3 +1,4 @@
+import { LONGEST_WAIT_MS } from '../long-waits.ts'
 import type { Gate, GateClock, GatePass } from './gate.ts'
 import { systemClock } from './gate.ts'
 import type { GateOutcome } from './pace.ts'
@@ -78,7 +79,9 @@ function settle(state: State, slot: Slot, outcome: GateOutcome): void {
     hold(state, { slot: undefined, waitMs: outcome.resetMs })
 }
 
+/** A wait beyond all reason ends its request, and is no reason to stop everybody. */
 function hold(state: State, told: Parameters<SharedQuota['hold']>[0]): void {
+  if ((told.waitMs ?? 0) > LONGEST_WAIT_MS) return
   const until = state.clock.now() + (told.waitMs ?? 0)
   state.pausedUntil = Math.max(state.pausedUntil, until)
   // What the book does not hear costs a refusal more.

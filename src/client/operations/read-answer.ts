@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { checkJsonSize } from '../../core/check-json-size.ts'
 import { ExportError } from '../../core/errors.ts'
 import { parseJson } from '../../core/json-text.ts'
 import type { Paged } from '../resources/pages.ts'
@@ -33,8 +34,9 @@ export function malformed(what: string, body: Buffer): ExportError {
   return new ExportError('PAGE_MALFORMED', `the answer ${what} (${body.length} bytes)`)
 }
 
-/** What a JSON body holds; undefined where it is none. */
+/** What a JSON body holds; undefined where it is none. Throws PAGE_MALFORMED where it exceeds a limit. */
 export function parse(body: Buffer): unknown {
+  checkJsonSize(body)
   return isUtf8(body) ? parseJson(body.toString('utf8')) : undefined
 }
 

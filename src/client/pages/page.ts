@@ -1,7 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { parseBytes, toText } from '../../core/byte-text.ts'
+import { checkJsonSize } from '../../core/check-json-size.ts'
 import { ExportError } from '../../core/errors.ts'
 import { type ItemKey, isYounger, keyOfItem } from '../../core/item-key.ts'
+import { MAX_PAGE_ITEMS } from '../../core/limits.ts'
 import type { BlockRange } from '../../core/model.ts'
 
 export type Page = {
@@ -96,6 +98,7 @@ function outside(block: number, range: BlockRange): ExportError {
 /** Parses a body and finds the places of its items; throws PAGE_MALFORMED where it has not the shape of a page. */
 export function parsePage(body: Buffer, { chain, toItem }: Pick<PageLimits, 'chain' | 'toItem'>): ParsedPage {
   if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
+  checkJsonSize(body)
   let answer: unknown
   try {
     answer = parseBytes(body)
@@ -105,9 +108,15 @@ export function parsePage(body: Buffer, { chain, toItem }: Pick<PageLimits, 'cha
   const { transactions, nextPageToken: next = null } = (answer ?? {}) as Record<string, unknown>
   if (!Array.isArray(transactions))
     throw new ExportError('PAGE_MALFORMED', 'the page has no list of transactions')
+  if (transactions.length > MAX_PAGE_ITEMS) throw tooManyItems(transactions.length)
   if (next !== null && typeof next !== 'string') {
     throw new ExportError('PAGE_MALFORMED', `the page's nextPageToken is of type ${typeof next}`)
   }
   const keys = transactions.map((entry) => keyOfItem(toItem === undefined ? entry : toItem(entry), chain))
   return { body, listed: transactions, keys, next: next ? toText(next) : undefined }
+}
+
+function tooManyItems(items: number): ExportError {
+  const what = `the page has ${items} items, more than the limit of ${MAX_PAGE_ITEMS}`
+  return new ExportError('PAGE_MALFORMED', what, { isPermanent: true })
 }

@@ -1,0 +1,24 @@
+/**
+ * Limits on what other machines send. Honest answers stay far below them; what exceeds one is refused with an error that
+ * names the limit, so that a hostile or broken peer can exhaust neither memory nor time.
+ */
+
+const MIB = 2 ** 20
+
+/** Decompressed bytes of one response of the data service. A page of 100 items has 70 to 350 KB, a very dense one a few MB. */
+export const MAX_BODY_BYTES = 32 * MIB
+
+/** A response up to this size needs no share of `LARGE_BODIES_BYTES`: even 256 of them at once fit into 256 MiB. */
+export const SMALL_BODY_BYTES = MIB
+
+/** Bytes of all larger responses in memory at once, in the whole process; further ones wait. Two of the largest fit. */
+export const LARGE_BODIES_BYTES = 2 * MAX_BODY_BYTES
+
+/** Items of one page. 100 are requested; services that ignore `pageSize` return up to 1,000. */
+export const MAX_PAGE_ITEMS = 10_000
+
+/** Levels of nested lists and objects in JSON. Known responses have fewer than ten. */
+export const MAX_JSON_DEPTH = 500_000
+
+/** Values in one JSON text: parsed ones take up to 100 bytes each, however few bytes they have in the text. */
+export const MAX_JSON_VALUES = 2_000_000

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import type { ExportError } from '../../src/index.ts'
+import { clientOf, failureOf, startServer } from './server.ts'
+
+async function refusedWith(status: number, message: string, headers: Record<string, string> = {}) {
+  const { url, asked } = await startServer(() => ({ status, headers, body: { message } }))
+  const error = (await failureOf(clientOf(url).getChain({ chainId: '1' }))) as ExportError
+  expect(asked).toHaveLength(1)
+  return error
+}
+
+test('a 402 is about the plan, not the key or the chain', async () => {
+  const error = await refusedWith(402, 'Payment Required')
+  expect(error.code).toBe('REQUEST_REFUSED')
+  expect(error.fix).toMatch(/^Check plan, credits and invoices of the key's account/)
+})
+
+test('a 451 says that nobody but the provider can help', async () => {
+  const error = await refusedWith(451, 'Unavailable For Legal Reasons')
+  expect(error.code).toBe('REQUEST_REFUSED')
+  expect(error.fix).toMatch(/^The service may not answer this for legal reasons/)
+})
+
+test.for([
+  'Daily quota exceeded',
+  'You have exceeded your monthly request limit',
+  'API rate limit exceeded for key',
+  'rate-limited: too many requests',
+  'No compute units left',
+  'Out of credits',
+])('a 403 that says "%s" is a used-up quota, and resumable', async (message) => {
+  const error = await refusedWith(403, message)
+  expect(error.code).toBe('RATE_LIMITED')
+  expect(error.fix).toMatch(
+    /^The quota of this key is used up\. Run the same command again once the quota is renewed/,
+  )
+  expect(error.fix).not.toContain('WALLETLAKE_API_KEY')
+})
+
+test('a 403 with Retry-After says when the quota is renewed', async () => {
+  const error = await refusedWith(403, 'Forbidden', { 'retry-after': '3600' })
+  expect(error.code).toBe('RATE_LIMITED')
+  expect(error.fix).toMatch(/again after \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
+})
+
+test.for(['Forbidden', 'Invalid API key', 'This key may not be used from your address'])(
+  'a 403 that says "%s" is about the key',
+  async (message) => {
+    const error = await refusedWith(403, message)
+    expect(error.code).toBe('KEY_REFUSED')
+    expect(error.fix).toContain('WALLETLAKE_API_KEY')
+  },
+)

@@ -1,0 +1,30 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { tempFolder } from './temp-folder.ts'
+
+/** An https server with a self-signed certificate for localhost that always answers with this body; it ends with the test. */
+export async function startTlsServer(body: string): Promise<{ url: string }> {
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(tempFolder(), name)) as [string, string]
+  const curve = [
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-subj',
+    '/CN=localhost',
+  ]
+  execFileSync('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+  const options = { key: readFileSync(key), cert: readFileSync(cert) }
+  const server = createServer(options, (_, response) => response.end(body))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `https://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
