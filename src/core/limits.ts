@@ -22,3 +22,12 @@ export const MAX_JSON_DEPTH = 500_000
 
 /** Values in one JSON text: parsed ones take up to 100 bytes each, however few bytes they have in the text. */
 export const MAX_JSON_VALUES = 2_000_000
+
+/** Bytes of a `manifest.json` that is fetched: 100,000 files take some 20 MB. */
+export const MAX_MANIFEST_BYTES = 64 * MIB
+
+/** Longest pause of a download, in milliseconds. */
+export const DOWNLOAD_IDLE_MS = 60_000
+
+/** A download has one minute, and one second more for each so many of its bytes. */
+export const DOWNLOAD_BYTES_PER_SECOND = 50_000

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { createGunzip } from 'node:zlib'
 import { hashFile } from '../core/disk.ts'
 import type { ManifestFile } from '../core/manifest.ts'
@@ -22,14 +21,21 @@ export async function checkFile(
     throw mismatch(name, `expected the header ${headerOf(table)}, found ${header}`)
 }
 
+/** The text before the first line end, or as much as any header may have. */
 async function firstLine(path: string): Promise<string> {
   const file = createReadStream(path)
   const unpacked = path.endsWith('.gz') ? file.pipe(createGunzip()) : file
+  let text = ''
   try {
-    for await (const line of createInterface({ input: unpacked })) return line
-    return ''
+    for await (const chunk of unpacked) {
+      text += (chunk as Buffer).toString('latin1')
+      if (text.includes('\n') || text.length > LONGEST_HEADER) break
+    }
+    return text.slice(0, LONGEST_HEADER).split(/\r?\n/, 1)[0] ?? ''
   } finally {
     unpacked.destroy()
     file.destroy()
   }
 }
+
+const LONGEST_HEADER = 10_000

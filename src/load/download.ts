@@ -1,38 +1,59 @@
 import { createWriteStream } from 'node:fs'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Response } from 'undici'
 import { ExportError } from '../core/errors.ts'
+import { fetchWith } from '../core/fetch.ts'
+import { DOWNLOAD_BYTES_PER_SECOND, DOWNLOAD_IDLE_MS, MAX_MANIFEST_BYTES } from '../core/limits.ts'
+import { LONGEST_TIMER_MS } from '../core/longest-timer.ts'
+import { proxyFor } from '../core/proxy.ts'
 
 export type DownloadOptions = {
   readonly signal: AbortSignal
   /** Wait before the second try, in milliseconds; it doubles from there. @default 500 */
   readonly retryDelayMs?: number | undefined
+  /** Longest pause while bytes are awaited, in milliseconds. @default 60000 */
+  readonly idleMs?: number | undefined
 }
 
 /** Tries of one file. */
 const TRIES = 4
 
-/** Brings a file to the disk. Throws LOAD_FAILED, whose message has neither credentials nor query. */
-export async function download(url: URL, to: string, options: DownloadOptions): Promise<void> {
-  await trying(url, options, async (answer) => {
-    if (answer.body === null) throw new Error('no body')
-    await pipeline(Readable.fromWeb(answer.body), createWriteStream(to), { signal: options.signal })
+/** Brings a file of so many bytes to the disk. Throws LOAD_FAILED, whose message has neither credentials nor query. */
+export async function download(
+  url: URL,
+  to: { path: string; bytes: number },
+  options: DownloadOptions,
+): Promise<void> {
+  await trying(url, { ...options, maxBytes: to.bytes }, (chunks, signal) =>
+    pipeline(chunks, createWriteStream(to.path), { signal }),
+  )
+}
+
+/** A manifest's text. Throws LOAD_FAILED. */
+export async function downloadText(url: URL, options: DownloadOptions): Promise<string> {
+  return trying(url, { ...options, maxBytes: MAX_MANIFEST_BYTES }, async (chunks) => {
+    const parts: Uint8Array[] = []
+    for await (const chunk of chunks) parts.push(chunk)
+    return Buffer.concat(parts).toString('utf8')
   })
 }
 
-/** A small file's text. Throws LOAD_FAILED. */
-export async function downloadText(url: URL, options: DownloadOptions): Promise<string> {
-  return trying(url, options, (answer) => answer.text())
-}
+type Trying = DownloadOptions & { readonly maxBytes: number }
+type Chunks = AsyncIterable<Uint8Array>
 
 async function trying<T>(
   url: URL,
-  { signal, retryDelayMs = 500 }: DownloadOptions,
-  read: (answer: Response) => Promise<T>,
+  { signal, retryDelayMs = 500, idleMs = DOWNLOAD_IDLE_MS, maxBytes }: Trying,
+  read: (chunks: Chunks, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  const readBounded = (response: Response, stop: AbortSignal) => {
+    if (response.body === null) throw new Error('no body')
+    return read(bounded(response.body, { url, maxBytes }), stop)
+  }
   for (let turn = 1; ; turn += 1) {
-    const outcome = await attempt(url, signal, read)
+    const stop = AbortSignal.any([signal, AbortSignal.timeout(longestMs(maxBytes, idleMs))])
+    const outcome = await attempt(url, { signal: stop, idleMs }, readBounded)
     if ('value' in outcome) return outcome.value
     signal.throwIfAborted()
     if (!outcome.again || turn === TRIES) throw failure(url, outcome.why)
@@ -40,20 +61,39 @@ async function trying<T>(
   }
 }
 
+/** A download that never pauses for long may still be too slow. */
+const longestMs = (bytes: number, idleMs: number) =>
+  Math.min(LONGEST_TIMER_MS, idleMs + Math.ceil((bytes / DOWNLOAD_BYTES_PER_SECOND) * 1_000))
+
+/** The chunks of a body; ends with LOAD_FAILED where it has more bytes than it may. */
+async function* bounded(
+  body: Chunks,
+  { url, maxBytes }: { url: URL; maxBytes: number },
+): AsyncGenerator<Uint8Array, void, void> {
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.byteLength
+    if (bytes > maxBytes) throw failure(url, `it is larger than the limit of ${maxBytes} bytes`)
+    yield chunk
+  }
+}
+
 type Outcome<T> = { value: T } | { why: string; again: boolean }
 
 async function attempt<T>(
   url: URL,
-  signal: AbortSignal,
-  read: (answer: Response) => Promise<T>,
+  { signal, idleMs }: { signal: AbortSignal; idleMs: number },
+  read: (response: Response, signal: AbortSignal) => Promise<T>,
 ): Promise<Outcome<T>> {
   try {
     const { bare, headers } = credentialsApart(url)
-    const answer = await fetch(bare, { signal, headers })
-    if (answer.ok) return { value: await read(answer) }
-    await answer.body?.cancel()
-    return { why: `status ${answer.status}`, again: answer.status === 429 || answer.status >= 500 }
+    return await fetchWith(bare, { signal, headers, idleMs }, async (response) => {
+      if (response.ok) return { value: await read(response, signal) }
+      const { status } = response
+      return { why: `status ${status}`, again: status === 429 || status >= 500 }
+    })
   } catch (thrown) {
+    if (thrown instanceof ExportError) throw thrown
     return { why: faultOf(thrown), again: true }
   }
 }
@@ -73,11 +113,15 @@ function credentialsApart(url: URL): { bare: URL; headers: Record<string, string
 function faultOf(thrown: unknown): string {
   const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown
   const { code, name } = cause as NodeJS.ErrnoException
+  if (name === 'TimeoutError' || /^UND_ERR_(HEADERS|BODY|CONNECT)_TIMEOUT$/.test(code ?? ''))
+    return `no complete response in time (${code ?? name})`
   return `the connection failed (${code ?? name ?? 'unknown fault'})`
 }
 
-function failure({ origin, pathname }: URL, why: string): ExportError {
-  return new ExportError('LOAD_FAILED', `cannot fetch ${origin}${pathname}: ${why}`, {
+function failure(url: URL, why: string): ExportError {
+  const proxy = proxyFor(url)
+  const route = proxy === undefined ? '' : ` through the proxy ${proxy.host} of ${proxy.variable}`
+  return new ExportError('LOAD_FAILED', `cannot fetch ${url.origin}${url.pathname}${route}: ${why}`, {
     fix: 'Check the address and its permissions, then run the same command again.',
   })
 }

@@ -10,7 +10,7 @@ import { refuseSpecialEntries } from '../core/plain-entries.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
 import { checkSize } from '../read/check-size.ts'
 import { checkFile } from './check-file.ts'
-import { download, downloadText } from './download.ts'
+import { type DownloadOptions, download, downloadText } from './download.ts'
 import type { PlannedFile } from './plan-load.ts'
 import { readManifest } from './read-manifest.ts'
 import type { LocalFile } from './target.ts'
@@ -34,7 +34,7 @@ export type Source = {
   close(): Promise<void>
 }
 
-export type SourceOptions = { readonly signal: AbortSignal; readonly retryDelayMs?: number | undefined }
+export type SourceOptions = DownloadOptions
 
 /**
  * Opens an output by its folder, or by the path or address (`file:`, `http:`, `https:`) of its `manifest.json`.
@@ -59,7 +59,7 @@ export async function openSource(where: string, options: SourceOptions): Promise
         await checkSize({ name: path, path: join(folderOf(place), path), bytes })
     },
     open: async ({ table, file }) => {
-      const path = await bring(file.path)
+      const path = await bring(file)
       const { format } = manifest.job
       await checkFile({ table, name: file.path, path, format }, file)
       const readable = await openDataFile(path, format, scratch)
@@ -117,20 +117,24 @@ async function readLocal(path: string): Promise<string> {
   }
 }
 
-function fromFolder(manifest: string): (path: string) => Promise<string> {
-  return async (path) => realpath(join(folderOf(manifest), path)).catch(() => join(folderOf(manifest), path))
+function fromFolder(manifest: string): (file: ManifestFile) => Promise<string> {
+  return async ({ path }) =>
+    realpath(join(folderOf(manifest), path)).catch(() => join(folderOf(manifest), path))
 }
 
 type Fetching = SourceOptions & { readonly scratch: string }
 
-function fromAddress(manifest: URL, { scratch, ...options }: Fetching): (path: string) => Promise<string> {
-  return async (path) => {
+function fromAddress(
+  manifest: URL,
+  { scratch, ...options }: Fetching,
+): (file: ManifestFile) => Promise<string> {
+  return async ({ path, bytes }) => {
     const url = new URL(path, manifest)
     url.search = manifest.search
     url.username = manifest.username
     url.password = manifest.password
     const to = join(scratch, basename(path))
-    await download(url, to, options)
+    await download(url, { path: to, bytes }, options)
     return to
   }
 }

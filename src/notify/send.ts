@@ -1,3 +1,7 @@
+import { ExportError } from '../core/errors.ts'
+import { fetchWith } from '../core/fetch.ts'
+import { proxyFor } from '../core/proxy.ts'
+
 /** Longest wait for an answer to one message, in milliseconds. */
 const SEND_TIMEOUT_MS = 5_000
 
@@ -21,11 +25,15 @@ export async function send({
 }: Message): Promise<string | undefined> {
   try {
     const signal = AbortSignal.timeout(timeoutMs)
-    const response = await fetch(url, { ...init, redirect: 'manual', signal })
-    await response.body?.cancel()
-    return response.ok ? undefined : `it was answered with status ${response.status}`
+    const options = { ...init, redirect: 'manual', signal, idleMs: timeoutMs } as const
+    return await fetchWith(url, options, async ({ ok, status }) =>
+      ok ? undefined : `it was answered with status ${status}`,
+    )
   } catch (thrown) {
-    return reasonOf(thrown, timeoutMs)
+    if (thrown instanceof ExportError) return thrown.message
+    const proxy = proxyFor(url)
+    const route = proxy === undefined ? '' : ` through the proxy ${proxy.host} of ${proxy.variable}`
+    return reasonOf(thrown, timeoutMs) + route
   }
 }
 

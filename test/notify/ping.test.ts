@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { ping } from '../../src/notify/ping.ts'
 import { send } from '../../src/notify/send.ts'
+import { startProxy } from '../helpers/proxy.ts'
 import { startReceiver } from './receiver.ts'
 
 test.for([
@@ -24,4 +25,20 @@ test('goes to no other address than the one it was given', async () => {
   const { url } = await startReceiver((response) => response.writeHead(302, { location: other.url }).end())
   expect(await ping(new URL(url), 0)).toBe('it was answered with status 302')
   expect(other.received).toEqual([])
+})
+
+test('pings through the proxy of the environment, and names it where it is away', async () => {
+  const { url } = await startReceiver()
+  const proxy = await startProxy({ leadsTo: url })
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+  })
+  for (const [name, value] of Object.entries({ HTTP_PROXY: proxy.url, NO_PROXY: '', no_proxy: '' }))
+    vi.stubEnv(name, value)
+  expect(await ping(new URL('http://watcher.test/secret'), 0)).toBeUndefined()
+  expect(proxy.asked).toEqual(['GET http://watcher.test/secret'])
+  vi.stubEnv('HTTP_PROXY', 'http://me:s3cret@127.0.0.1:1')
+  expect(await ping(new URL('http://watcher.test/secret'), 0)).toBe(
+    'ECONNREFUSED through the proxy 127.0.0.1:1 of HTTP_PROXY',
+  )
 })

@@ -1,0 +1,65 @@
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { MAX_MANIFEST_BYTES } from '../../src/core/limits.ts'
+import { download, downloadText } from '../../src/load/download.ts'
+import { failureOf, type Reply, startServer } from '../client/server.ts'
+import { startProxy } from '../helpers/proxy.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const options = { signal: new AbortController().signal, retryDelayMs: 1, idleMs: 300 }
+
+/** Writes for ever. */
+const endless: Reply = (response) => {
+  const chunk = Buffer.alloc(2 ** 20, 'x')
+  const more = () => {
+    while (!response.destroyed && response.write(chunk));
+  }
+  response.on('drain', more)
+  more()
+}
+
+test('a manifest beyond the limit is refused once it exceeds that', async () => {
+  const { url, asked } = await startServer(() => endless)
+  const failure = await failureOf(downloadText(new URL(`${url}/manifest.json?sig=s3cret`), options))
+  expect(failure).toMatchObject({
+    code: 'LOAD_FAILED',
+    message: `cannot fetch ${url}/manifest.json: it is larger than the limit of ${MAX_MANIFEST_BYTES} bytes`,
+  })
+  expect(asked).toHaveLength(1)
+})
+
+test('a file that has more bytes than the manifest lists is refused', async () => {
+  const { url } = await startServer(() => endless)
+  const to = { path: join(tempFolder(), 'part.csv'), bytes: 1_000 }
+  const failure = await failureOf(download(new URL(url), to, options))
+  expect(failure).toMatchObject({
+    code: 'LOAD_FAILED',
+    message: expect.stringContaining('larger than the limit of 1000 bytes'),
+  })
+})
+
+test.for([
+  { what: 'a head that never comes', reply: () => {} },
+  { what: 'a body that stalls', reply: (response) => response.writeHead(200).write('half') },
+] satisfies { what: string; reply: Reply }[])('$what is given up', async ({ reply }) => {
+  const { url, asked } = await startServer(() => reply)
+  const failure = await failureOf(downloadText(new URL(url), options))
+  expect(failure).toMatchObject({
+    code: 'LOAD_FAILED',
+    message: expect.stringContaining('no complete response in time'),
+  })
+  expect(asked).toHaveLength(4)
+})
+
+test('a manifest is fetched through the proxy of the environment', async () => {
+  const { url } = await startServer(() => ({ body: '{}' }))
+  const proxy = await startProxy({ leadsTo: url })
+  for (const [name, value] of Object.entries({ HTTP_PROXY: proxy.url, NO_PROXY: '', no_proxy: '' }))
+    vi.stubEnv(name, value)
+  try {
+    expect(await downloadText(new URL('http://bucket.test/manifest.json'), options)).toBe('{}')
+    expect(proxy.asked).toEqual(['GET http://bucket.test/manifest.json'])
+  } finally {
+    vi.unstubAllEnvs()
+  }
+})
