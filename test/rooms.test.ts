@@ -40,7 +40,7 @@ const FLOORS = [
   ['core'],
 ]
 /**
- * A watch starts runs; a conversion leaves out what balances call spam, a report shows it; a client starts the embedded service
+ * A watch starts runs; notifications are sent by HTTP; a conversion leaves out what balances call spam, a report shows it; a client starts the embedded service
  * for jobs that name it; prices read a user's file, and which assets an export has.
  */
 const NEIGHBOURS: Record<string, readonly string[]> = {
@@ -49,6 +49,7 @@ const NEIGHBOURS: Record<string, readonly string[]> = {
   convert: ['balances'],
   reports: ['balances'],
   client: ['service'],
+  notify: ['client'],
   prices: ['flatten', 'read'],
 }
 /** The embedded service is a program of its own. */

@@ -1,6 +1,5 @@
 import { ExportError, toExportError } from '../core/errors.ts'
 import type { Job } from '../core/model.ts'
-import { readApiKey } from '../job/read-api-key.ts'
 import type { Log } from '../report/log.ts'
 import { exitCodeOf, exitOf, summarizeRun } from '../report/run-report.ts'
 import { say, sayJson } from '../report/say.ts'
@@ -9,8 +8,8 @@ import { missingWords } from '../report/words.ts'
 import { type RunResult, run } from '../run/run.ts'
 import { putBeside } from '../store/put-beside.ts'
 import { type BoundArguments, readBounds, readCount } from './amounts.ts'
+import { type KeyArguments, readCredentials } from './credentials.ts'
 import { type Live, openLive } from './live.ts'
-import type { LogArguments } from './log.ts'
 import { type NotifyArguments, openNotifier } from './notifier.ts'
 import { readable } from './output-of.ts'
 import { programName } from './program-name.ts'
@@ -19,7 +18,7 @@ import { onSignals } from './signals.ts'
 
 export type RunArguments = NotifyArguments &
   BoundArguments &
-  LogArguments & { fresh?: boolean; reread?: string; queue?: string; json?: boolean; report?: boolean }
+  KeyArguments & { fresh?: boolean; reread?: string; queue?: string; json?: boolean; report?: boolean }
 
 /** Exports jobs, shows how it goes, tells monitoring, and says at the end what was done. Gives the exit code. */
 export async function runJobs(read: () => Promise<Job[]>, args: RunArguments): Promise<number> {
@@ -50,7 +49,7 @@ async function runWith(jobs: readonly Job[], running: Running): Promise<RunResul
   const { args, live, signal } = running
   if (args.queue !== undefined) return runQueued(jobs, args.queue, running)
   return run(jobs, {
-    apiKey: await readApiKey(process.env),
+    ...(await readCredentials(args)),
     fresh: args.fresh ?? false,
     ...(args.reread === undefined
       ? {}
@@ -79,7 +78,7 @@ async function runQueued(
   const { runOverQueue } = await import('../cluster/run-over-queue.ts')
   return runOverQueue(jobs, {
     queue: await readQueueAddress(queue),
-    apiKey: await readApiKey(process.env),
+    ...(await readCredentials(args)),
     fresh: args.fresh ?? false,
     deadlineMs: readBounds(args).deadlineMs,
     signal,

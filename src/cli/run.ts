@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { boundOptions } from './amounts.ts'
+import { keyOption } from './credentials.ts'
 import { addExamples } from './examples.ts'
 import { type FilelessArguments, filelessOptions, readJobsOrOptions } from './fileless.ts'
 import type { Finish } from './finish.ts'
@@ -21,7 +22,7 @@ export function runCommand(program: Command, finish: Finish): void {
     .option('--reread <n>', 'write the last N blocks again (default: read 32 again, write what changed)')
     .option('--queue <url>', 'have workers do it, over redis://host:6379 (`walletlake worker`)')
     .option('--report', 'write a page for people beside each export')
-  boundOptions(overrideOptions(command))
+  keyOption(boundOptions(overrideOptions(command)))
   logOptions(notifyOptions(command).option('--json', 'one JSON summary on stdout at the end'))
   addExamples(
     command,

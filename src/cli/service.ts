@@ -1,16 +1,19 @@
 import type { Command } from 'commander'
 import type { ServiceAccess } from '../client/open-service.ts'
-import { readApiKey } from '../job/read-api-key.ts'
 import { readLastService } from '../report/last-service.ts'
 import { readCount } from './amounts.ts'
+import { type KeyArguments, keyOption, readCredentials } from './credentials.ts'
 import type { NamedOutput } from './output-of.ts'
 
 /** How a service is reached by the commands that have no job to say it. */
-export type ServiceArguments = { baseUrl?: string | undefined; concurrency?: string | undefined }
+export type ServiceArguments = KeyArguments & {
+  baseUrl?: string | undefined
+  concurrency?: string | undefined
+}
 
 /** The options of those commands. */
 export function serviceOptions(command: Command): Command {
-  return command
+  return keyOption(command)
     .option('--base-url <url>', 'address of the service, or demo; else WALLETLAKE_BASE_URL')
     .option('--concurrency <n>', 'requests in flight at most, 1 to 256 (default: 16)')
 }
@@ -19,14 +22,12 @@ export function serviceOptions(command: Command): Command {
 type KnownService = Omit<Partial<ServiceAccess>, 'apiKey'>
 
 /** The service by options, then environment, then what is known; the key comes from the environment only. Throws USAGE. */
-export async function readAccess(
-  { baseUrl, concurrency }: ServiceArguments,
-  known: KnownService = {},
-): Promise<ServiceAccess> {
+export async function readAccess(args: ServiceArguments, known: KnownService = {}): Promise<ServiceAccess> {
   const { env } = process
+  const { baseUrl, concurrency } = args
   return {
     baseUrl: baseUrl ?? env.WALLETLAKE_BASE_URL ?? known.baseUrl,
-    apiKey: await readApiKey(env),
+    ...(await readCredentials(args)),
     apiKeyHeader: env.WALLETLAKE_API_KEY_HEADER ?? known.apiKeyHeader,
     timeoutMs: known.timeoutMs,
     concurrency: readCount('concurrency', concurrency, { most: 256 }) ?? known.concurrency,

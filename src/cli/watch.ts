@@ -1,18 +1,18 @@
 import { type Command, Option } from 'commander'
-import { readApiKey } from '../job/read-api-key.ts'
 import { readWebhookSecret } from '../job/read-webhook-secret.ts'
 import type { Log } from '../report/log.ts'
 import { counted, lasting } from '../report/words.ts'
 import { type WatchOptions, watchJob } from '../watch/watch.ts'
 import { readCount, readDuration } from './amounts.ts'
+import { type KeyArguments, keyOption, readCredentials } from './credentials.ts'
 import { readEndpoint } from './endpoint.ts'
 import { addExamples } from './examples.ts'
 import { type Overrides, overrideOptions, readOneJob } from './jobs.ts'
-import { type LogArguments, logOptions, withSignals } from './log.ts'
+import { logOptions, openLog, withSignals } from './log.ts'
 import { readReceiverUrl } from './receiver-url.ts'
 
 type WatchArguments = Overrides &
-  LogArguments & {
+  KeyArguments & {
     receiverUrl?: string
     listen: string
     addressesPerWebhook?: string
@@ -41,7 +41,7 @@ export function watchCommand(program: Command): void {
     .option('--catch-up <duration>', 'run without an event after this long (default: 10m)')
     .option('--reread <n>', 'each run reads the last N blocks again, for late indexing (default: 100)')
     .option('--debounce <duration>', 'wait after an event for others', '5s')
-  logOptions(overrideOptions(command))
+  logOptions(keyOption(overrideOptions(command)))
   addExamples(command, [
     'watch jobs/mine.yaml --receiver-url https://me.example/hook',
     'keep the export of jobs/mine.yaml up to date',
@@ -68,7 +68,8 @@ async function watch(file: string, args: WatchArguments): Promise<void> {
     rereadBlocks: readCount('reread', args.reread, { least: 0 }) ?? 100,
     debounceMs: readDuration('debounce', args.debounce) ?? 0,
   }
-  const secrets = { apiKey: await readApiKey(process.env), secret: await readWebhookSecret(process.env) }
+  const secret = await readWebhookSecret(process.env, openLog(args).warn)
+  const secrets = { ...(await readCredentials(args)), secret }
   await withSignals(args, async ({ log, signal }) => {
     await watchJob(job, {
       ...{ ...given, ...secrets, secretScheme: args.secretScheme, signal },

@@ -1,19 +1,19 @@
 import { Argument, type Command } from 'commander'
 import { type OpenedService, openService, type ServiceAccess } from '../client/open-service.ts'
 import { ExportError } from '../core/errors.ts'
-import { readApiKey } from '../job/read-api-key.ts'
 import { say, sayJson } from '../report/say.ts'
 import { counted } from '../report/words.ts'
 import { dropWebhook } from '../watch/drop-webhook.ts'
 import { type FoundWebhook, findWebhooks } from '../watch/find-webhooks.ts'
 import { rememberedWebhooks, webhooksOfJob } from '../watch/job-webhooks.ts'
+import { type KeyArguments, keyOption, readCredentials } from './credentials.ts'
 import { type Overrides, overrideOptions, readOneJob } from './jobs.ts'
-import { type LogArguments, logOptions, withSignals } from './log.ts'
+import { logOptions, withSignals } from './log.ts'
 import { readReceiverUrl } from './receiver-url.ts'
 import { readAccess } from './service.ts'
 
 type Action = 'list' | 'remove'
-type WebhooksArguments = Overrides & LogArguments & { allOfUrl?: string; json?: boolean }
+type WebhooksArguments = Overrides & KeyArguments & { allOfUrl?: string; json?: boolean }
 
 export function webhooksCommand(program: Command): void {
   const command = program
@@ -24,7 +24,7 @@ export function webhooksCommand(program: Command): void {
     .argument('[job]', 'the job file whose webhooks are meant')
     .option('--all-of-url <url>', 'or all of the key whose receiver is at this URL or below')
     .option('--json', 'one JSON list on stdout')
-  logOptions(overrideOptions(command)).action(webhooks)
+  logOptions(keyOption(overrideOptions(command))).action(webhooks)
 }
 
 async function webhooks(action: Action, file: string | undefined, args: WebhooksArguments): Promise<void> {
@@ -62,7 +62,7 @@ async function choose(file: string | undefined, { allOfUrl, ...args }: WebhooksA
   const isOurs = await webhooksOfJob(job)
   const find = async ({ client, signal }: OpenedService) =>
     (await findWebhooks(client, isOurs, signal)) ?? (await rememberedWebhooks(job))
-  return { access: { ...job.service, apiKey: await readApiKey(process.env) }, find }
+  return { access: { ...job.service, ...(await readCredentials(args)) }, find }
 }
 
 function cannotList(): never {

@@ -1,15 +1,15 @@
 import type { Command } from 'commander'
 import type { QueueAddress } from '../cluster/server/shared-server.ts'
 import { FAILURES } from '../core/errors.ts'
-import { readApiKey } from '../job/read-api-key.ts'
 import { readCount, readDuration } from './amounts.ts'
 import { collect } from './collect.ts'
+import { type KeyArguments, keyOption, readCredentials } from './credentials.ts'
 import { readEndpoint } from './endpoint.ts'
 import { addExamples } from './examples.ts'
-import { type LogArguments, logOptions, openLog } from './log.ts'
+import { logOptions, openLog } from './log.ts'
 import { readQueueAddress } from './queue-address.ts'
 
-type Arguments = LogArguments & {
+type Arguments = KeyArguments & {
   queue: string
   output?: string[]
   concurrency: string
@@ -31,7 +31,7 @@ export function workerCommand(program: Command): void {
     .option('--concurrency <n>', 'units that are read at once, 1 to 256', '16')
     .option('--shutdown-timeout <duration>', 'once stopped, hand back what is not done by then', '30s')
     .option('--metrics <address>', 'answer Prometheus there at /metrics: 0.0.0.0:9464')
-  logOptions(command)
+  logOptions(keyOption(command))
   addExamples(command, ['worker --queue redis://queue:6379', 'on any number of machines'])
   command.addHelpText('after', EPILOGUE).action(worker)
 }
@@ -54,7 +54,7 @@ async function worker(args: Arguments): Promise<void> {
     roots: args.output ?? [],
     concurrency: readCount('concurrency', args.concurrency, { most: 256 }) ?? 16,
     shutdownMs: readDuration('shutdown-timeout', args.shutdownTimeout) ?? 30_000,
-    apiKey: await readApiKey(process.env),
+    ...(await readCredentials(args)),
   }
   const log = openLog(args)
   const stop = new AbortController()

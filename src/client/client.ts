@@ -3,6 +3,7 @@ import { ExportError } from '../core/errors.ts'
 import { MAX_BODY_BYTES, SMALL_BODY_BYTES } from '../core/limits.ts'
 import { proxyFor, proxySettings } from '../core/proxy.ts'
 import { secretHider } from '../core/secrets.ts'
+import { requireEncryptedKey } from '../core/service-key.ts'
 import { largeBodies } from './body-budget.ts'
 import { type BodyMemory, openBodyMemory } from './body-memory.ts'
 import { faultWords, routeWords } from './connection-fault.ts'
@@ -19,6 +20,8 @@ export type ClientOptions = {
   timeoutMs: number
   /** Connections kept open at once. */
   connections: number
+  /** Send the key unencrypted, over http, to another machine. @default false */
+  allowPlainHttp?: boolean | undefined
   /** Bytes that a response's body may have, packed or unpacked. @default 33554432 (32 MiB) */
   maxBodyBytes?: number
 }
@@ -57,9 +60,13 @@ export type Client = {
   close(): Promise<void>
 }
 
-/** A keep-alive HTTP client of one service. Redirects are not followed: the key goes to one host only. */
+/**
+ * A keep-alive HTTP client of one service. Redirects are not followed: the key goes to one host only. Throws USAGE where the
+ * key would be sent unencrypted.
+ */
 export function createClient(options: ClientOptions): Client {
   const { apiKey, apiKeyHeader, timeoutMs, maxBodyBytes = MAX_BODY_BYTES } = options
+  requireEncryptedKey(options)
   const { origin, pathname } = new URL(options.baseUrl)
   const dispatcher = openDispatcher({ ...options, maxBodyBytes })
   const headers: Record<string, string> = { accept: 'application/json', 'accept-encoding': 'gzip, br' }

@@ -1,6 +1,7 @@
 import { ExportError } from '../core/errors.ts'
 import type { Figures } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
+import { type KeyUse, requireEncryptedKey } from '../core/service-key.ts'
 import { type Client, createClient } from './client.ts'
 import type { Gate } from './gate/gate.ts'
 import { askedWait, describeRequest, type RequestEvent, type Requester } from './request.ts'
@@ -9,6 +10,8 @@ import type { RetryOptions } from './retry.ts'
 export type Asking = {
   /** The key for the service; undefined: none. */
   apiKey?: string | undefined
+  /** Send it unencrypted, over http, to another machine. @default false */
+  allowPlainHttp?: boolean | undefined
   /** Where the embedded service is, for a job that names it. */
   demoUrl: string | undefined
   gate: Gate
@@ -34,7 +37,7 @@ export function openRequester(
 ): { requester: Requester; close: () => Promise<void> } {
   const { gate, limit, signal, retry, figures, onDetail } = asking
   const noteTrouble = troubleTeller(asking, job.name)
-  const client = clientFor(job, asking.demoUrl, asking.apiKey)
+  const client = clientFor(job, asking)
   const standing = figures.service
   const onEvent = (event: RequestEvent) => {
     count(figures, event, asking.spend)
@@ -75,23 +78,20 @@ function troubleTeller({ figures, onNotice }: Asking, name: string): (event: Req
 /** A request that failed so often in a row is more than a moment's trouble. */
 const LASTING_FAILURES = 3
 
-/** Throws USAGE where the job names no service. */
-export function requireService({ service, file }: Job): void {
+/** Throws USAGE where the job names no service, or the key would be sent to it unencrypted. */
+export function requireService({ service, file }: Job, key: Omit<KeyUse, 'baseUrl'>): void {
+  requireEncryptedKey({ ...key, baseUrl: service.baseUrl })
   if (service.baseUrl !== undefined) return
   throw new ExportError('USAGE', `${file}: no service is named`, {
     fix: 'Set service.baseUrl in the job, WALLETLAKE_BASE_URL or --base-url; `demo` is the embedded service.',
   })
 }
 
-function clientFor(
-  { service, concurrency }: Job,
-  demoUrl: string | undefined,
-  apiKey: string | undefined,
-): Client {
+function clientFor({ service, concurrency }: Job, { demoUrl, apiKey, allowPlainHttp }: Asking): Client {
   const { baseUrl = '', apiKeyHeader, timeoutMs } = service
   const shared = { apiKeyHeader, timeoutMs, connections: concurrency }
   if (baseUrl === 'demo') return createClient({ ...shared, baseUrl: demoUrl ?? '', apiKey: undefined })
-  return createClient({ ...shared, baseUrl, apiKey })
+  return createClient({ ...shared, baseUrl, apiKey, allowPlainHttp })
 }
 
 function count(figures: Figures, event: RequestEvent, spend: () => void): void {

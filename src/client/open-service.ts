@@ -10,7 +10,9 @@ export type ServiceAccess = Bounds & {
   baseUrl: string | undefined
   /** The key for the service; never kept anywhere. */
   apiKey?: string | undefined
-  /** @default x-service-api-key */
+  /** Send it unencrypted, over http, to another machine. @default false */
+  allowPlainHttp?: boolean | undefined
+  /** @default that of the host, else x-service-api-key */
   apiKeyHeader?: string | undefined
   /** For one request, its body included, in milliseconds. @default 30000 */
   timeoutMs?: number | undefined
@@ -39,13 +41,13 @@ export type OpenedService = {
  * rejects with BUDGET_REACHED, unsent. Throws USAGE where no service is named or an option makes no sense.
  */
 export async function openService(access: ServiceAccess): Promise<OpenedService> {
-  const { apiKey, apiKeyHeader, timeoutMs, concurrency, retry } = access
+  const { apiKey, apiKeyHeader, allowPlainHttp, timeoutMs, concurrency, retry } = access
   const counts = { requests: 0, rateLimited: 0, retries: 0 }
   const baseUrl = requireBaseUrl(access.baseUrl)
   const demo = baseUrl === 'demo' ? await openDemo() : undefined
   const { signal, spend, noteWait, end } = startBounds(access, 'the command was aborted')
   const client = createServiceClient({
-    ...{ apiKeyHeader, timeoutMs, concurrency, retry },
+    ...{ apiKeyHeader, allowPlainHttp, timeoutMs, concurrency, retry },
     baseUrl: demo?.url ?? baseUrl,
     apiKey: demo === undefined ? apiKey : undefined,
     onEvent: (event) => {

@@ -4,6 +4,7 @@ import { ExportError } from '../core/errors.ts'
 import { orAborted } from '../core/follow-signal.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import { LONGEST_TIMER_MS } from '../core/longest-timer.ts'
+import { keyHeaderOf } from '../core/service-key.ts'
 import { checkAccess } from './check-access.ts'
 import { createClient } from './client.ts'
 import { createGate, type Gate } from './gate/gate.ts'
@@ -23,8 +24,13 @@ export type ServiceClientOptions = {
   baseUrl: string
   /** Sent with every request to this service and never shown. None: no key is sent. */
   apiKey?: string | undefined
-  /** Header that carries the key (interface section 5). @default x-service-api-key */
+  /**
+   * Header that carries the key (interface section 5).
+   * @default x-service-api-key; x-glacier-api-key for the hosts of the Avalanche Data API
+   */
   apiKeyHeader?: string | undefined
+  /** Send the key unencrypted where `baseUrl` is http and no address of this machine. @default false */
+  allowPlainHttp?: boolean | undefined
   /** For one request, its body included, in milliseconds. @default 30000 */
   timeoutMs?: number | undefined
   /** Requests in flight at once, 1 to 256. @default 16 */
@@ -39,7 +45,6 @@ export type ServiceClientOptions = {
 
 /** What a client takes where its options say nothing. */
 export const SERVICE_CLIENT_DEFAULTS = {
-  apiKeyHeader: 'x-service-api-key',
   timeoutMs: 30_000,
   concurrency: 16,
 } as const satisfies Partial<ServiceClientOptions>
@@ -71,7 +76,10 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const access = checkAccess({ ...options, apiKeyHeader })
   checkWhole('timeoutMs', timeoutMs, LONGEST_TIMER_MS)
   checkWhole('concurrency', concurrency, 256)
-  const client = createClient({ ...access, timeoutMs, connections: concurrency })
+  const client = createClient({
+    ...access,
+    ...{ timeoutMs, connections: concurrency, allowPlainHttp: options.allowPlainHttp },
+  })
   const closed = new AbortController()
   // Every request in flight listens to it: many listeners are no leak here.
   setMaxListeners(0, closed.signal)
@@ -103,11 +111,12 @@ const OPTIONS = {
   ...{ baseUrl: OPTION.text, apiKey: OPTION.text, apiKeyHeader: OPTION.text },
   ...{ timeoutMs: OPTION.any, concurrency: OPTION.any, retry: OPTION.object, gate: OPTION.object },
   onEvent: OPTION.listener,
+  allowPlainHttp: OPTION.flag,
 } as const satisfies Record<keyof ServiceClientOptions, OptionCheck>
 
-function withDefaults({ apiKeyHeader, timeoutMs, concurrency }: ServiceClientOptions) {
+function withDefaults({ baseUrl, apiKeyHeader, timeoutMs, concurrency }: ServiceClientOptions) {
   return {
-    apiKeyHeader: apiKeyHeader ?? SERVICE_CLIENT_DEFAULTS.apiKeyHeader,
+    apiKeyHeader: apiKeyHeader ?? keyHeaderOf(baseUrl),
     timeoutMs: timeoutMs ?? SERVICE_CLIENT_DEFAULTS.timeoutMs,
     concurrency: concurrency ?? SERVICE_CLIENT_DEFAULTS.concurrency,
   }

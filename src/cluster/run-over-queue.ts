@@ -27,6 +27,8 @@ export type QueueRunOptions = Pick<Bounds, 'deadlineMs' | 'signal'> & {
   /** The Redis server that all machines reach. */
   queue: QueueAddress
   apiKey?: string | undefined
+  /** Send the key unencrypted, over http, to another machine. @default false */
+  allowPlainHttp?: boolean | undefined
   fresh?: boolean
   onNotice?: (notice: string) => void
   onStart?: (jobs: readonly { job: Job; figures: Figures }[]) => void
@@ -35,7 +37,7 @@ export type QueueRunOptions = Pick<Bounds, 'deadlineMs' | 'signal'> & {
 /** Plans jobs, has workers do their units, and publishes the exports. Throws USAGE for what a queue run does not take. */
 export async function runOverQueue(jobs: readonly Job[], options: QueueRunOptions): Promise<RunResult> {
   requireDistinctOutputs(jobs)
-  for (const job of jobs) requireService(job)
+  for (const job of jobs) requireService(job, { ...options, apiKey: options.apiKey })
   const checked = jobs.map((job) => {
     return { ...checkQueueJob(job), figures: newFigures(job.wallets.length, Date.now()) }
   })

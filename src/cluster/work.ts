@@ -26,6 +26,8 @@ export type WorkOptions = {
   apiKey?: string | undefined
   /** Outputs that the worker is limited to. @default it serves every run of its API key */
   roots?: Roots
+  /** Send the key unencrypted, over http, to another machine. @default false */
+  allowPlainHttp?: boolean | undefined
   /** Units that are read at once, all runs together. */
   concurrency: number
   /** How long units under way may take once the worker is to end, in milliseconds; then they are handed back. */
@@ -209,9 +211,10 @@ function refuse(
 type Served = { plan: Plan; run: OpenRun; figures: ReturnType<typeof newFigures> }
 
 function openRequesterOf({ options, queue, stop }: Worker, { plan, run, figures }: Served) {
-  const { apiKey, concurrency, onNotice } = options
+  const { apiKey, allowPlainHttp, concurrency, onNotice } = options
   return openRequester(plan.job, {
     apiKey,
+    allowPlainHttp,
     demoUrl: undefined,
     gate: createSharedGate(bookedQuota(queue.server.book(run.quota))),
     limit: limitConcurrency(concurrency),

@@ -1,3 +1,5 @@
+import { withoutUrlPasswords } from './secrets.ts'
+
 /**
  * The one table of failures. Exit codes, retry decisions, fixes on stderr and the list in jobs/README.md derive from it.
  *
@@ -111,10 +113,10 @@ export class ExportError extends Error {
   readonly isPermanent: boolean
 
   constructor(code: FailureCode, what: string, options: ExportErrorOptions = {}) {
-    super(what, { cause: options.cause })
+    super(withoutUrlPasswords(what), { cause: options.cause })
     this.name = 'ExportError'
     this.code = code
-    this.fix = options.fix ?? FAILURES[code].fix
+    this.fix = withoutUrlPasswords(options.fix ?? FAILURES[code].fix)
     this.retryAfterMs = options.retryAfterMs
     this.status = options.status
     this.mayHaveActed = options.mayHaveActed ?? false

@@ -25,6 +25,21 @@ export function rememberSecret(secret: string): void {
 
 const LEAST_REMEMBERED = 8
 
+/**
+ * Text without the user and password of the URLs in it: `redis://…@host`. A password may hold an `@`, and a `/` that should
+ * have been %-encoded.
+ */
+export function withoutUrlPasswords(text: string): string {
+  return text.includes('://') ? text.replace(/\S+/g, withoutPassword) : text
+}
+
+function withoutPassword(word: string): string {
+  const [start, end] = [word.indexOf('://') + 3, word.lastIndexOf('@')]
+  const user = word.slice(start, end)
+  const isUser = start > 2 && end >= start && (!user.includes('/') || user.includes(':'))
+  return isUser && !/^USER(:PASSWORD)?$/.test(user) ? `${word.slice(0, start)}…${word.slice(end)}` : word
+}
+
 /** Text that is about to be printed, without the secrets that were read. */
 export function withoutSecrets(text: string): string {
   return hideRead(text)

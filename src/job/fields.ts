@@ -159,7 +159,8 @@ export const FIELDS = {
   },
   'service.apiKeyHeader': {
     ...headerName(),
-    about: 'Header that carries the key of WALLETLAKE_API_KEY. WALLETLAKE_API_KEY_HEADER wins over it.',
+    about:
+      'Header that carries the key of WALLETLAKE_API_KEY. WALLETLAKE_API_KEY_HEADER wins over it. Hosts of the Avalanche Data API get x-glacier-api-key by default.',
     default: 'x-service-api-key',
     examples: ['x-service-api-key'],
   },

@@ -1,3 +1,5 @@
+import { withoutUrlPasswords } from '../core/secrets.ts'
+
 /** Where something was found: a place in a file (line and column from 1), or an option or variable by name. */
 export type Place =
   | { readonly file: string; readonly line: number; readonly column: number }
@@ -36,7 +38,7 @@ export function showGiven({ value, source }: Given): string {
 
 /** Text as JSON, cut to a readable length, without characters that play with a terminal. */
 export function quoted(text: string): string {
-  return JSON.stringify(cut(text)).replace(UNPRINTABLE, (mark) => `\\u${hex(mark)}`)
+  return JSON.stringify(cut(withoutUrlPasswords(text))).replace(UNPRINTABLE, (mark) => `\\u${hex(mark)}`)
 }
 
 /** The text of a scalar: of a string itself, of an unquoted number its source. */

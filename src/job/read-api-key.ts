@@ -8,8 +8,12 @@ import { secretOfEnv } from './secret-of-env.ts'
  * Throws USAGE, without the key, where the key is empty, has several lines or does not fit into an HTTP header, or the
  * file can not be read.
  */
-export function readApiKey(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+export function readApiKey(
+  env: NodeJS.ProcessEnv,
+  onWarning?: (warning: string) => void,
+): Promise<string | undefined> {
   return secretOfEnv(env, {
+    onWarning,
     variable: 'WALLETLAKE_API_KEY',
     word: 'key',
     faultOf: (key) =>

@@ -4,8 +4,12 @@ import { secretOfEnv } from './secret-of-env.ts'
  * The secret that signs webhook events from WALLETLAKE_WEBHOOK_SECRET, else the content of the file that
  * WALLETLAKE_WEBHOOK_SECRET_FILE names; undefined where neither is set. Throws USAGE, without the secret.
  */
-export function readWebhookSecret(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+export function readWebhookSecret(
+  env: NodeJS.ProcessEnv,
+  onWarning?: (warning: string) => void,
+): Promise<string | undefined> {
   return secretOfEnv(env, {
+    onWarning,
     variable: 'WALLETLAKE_WEBHOOK_SECRET',
     word: 'secret',
     faultOf: () => undefined,

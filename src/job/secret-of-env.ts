@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { ExportError } from '../core/errors.ts'
 import { rememberSecret } from '../core/secrets.ts'
 import { refusalOf, refuseFile } from './read-text.ts'
@@ -10,6 +10,8 @@ export type SecretName = {
   word: string
   /** What is wrong with a value that is one line and not blank, in words; undefined: nothing. */
   faultOf: (value: string) => string | undefined
+  /** Told of a file that other users of this machine can read. */
+  onWarning?: ((warning: string) => void) | undefined
 }
 
 /**
@@ -29,8 +31,27 @@ const LONGEST_BYTES = 64 * 1024
 
 async function read(file: string, name: SecretName): Promise<string> {
   const found = (await refuseFile(file, LONGEST_BYTES)) ?? (await readFile(file, 'utf8').catch(refusalOf))
-  if (typeof found === 'string') return found.trim()
+  if (typeof found === 'string') {
+    if (await isReadableByOthers(file)) name.onWarning?.(warningOf(file, name))
+    return found.trim()
+  }
   throw refusal(`${name.variable}_FILE: found ${found.found} (${file}), expected ${found.expected}`, name)
+}
+
+/**
+ * Whether other users can read a file: all of them, or its group where the file is our own. A group of somebody else's file is
+ * how this process reads it. Windows has no such modes.
+ */
+async function isReadableByOthers(file: string): Promise<boolean> {
+  if (process.platform === 'win32') return false
+  const found = await stat(file).catch(() => undefined)
+  if (found?.isFile() !== true) return false
+  const isOwn = found.uid === process.getuid?.()
+  return (found.mode & (isOwn ? 0o044 : 0o004)) !== 0
+}
+
+function warningOf(file: string, { variable, word }: SecretName): string {
+  return `the ${word} in ${file} (${variable}_FILE) can be read by other users of this machine: chmod 600 it`
 }
 
 function check(value: string, where: string, name: SecretName): string {

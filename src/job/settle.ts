@@ -1,5 +1,6 @@
 import { basename, extname } from 'node:path'
 import type { Compression, Format, Job, Wallet } from '../core/model.ts'
+import { keyHeaderOf } from '../core/service-key.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
 import { nativeSymbolOf } from './chain.ts'
 import { against } from './complaints.ts'
@@ -82,7 +83,7 @@ function settleLayout({ partitionBy, targetFileSize }: Values): Pick<Job, 'parti
 function settleService(values: Values): Job['service'] {
   return {
     baseUrl: values['service.baseUrl']?.value,
-    apiKeyHeader: values['service.apiKeyHeader']?.value ?? FIELDS['service.apiKeyHeader'].default,
+    apiKeyHeader: values['service.apiKeyHeader']?.value ?? keyHeaderOf(values['service.baseUrl']?.value),
     timeoutMs: values['service.timeout']?.value ?? durationMs(FIELDS['service.timeout'].default) ?? 0,
   }
 }

@@ -1,9 +1,8 @@
 import { createWriteStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Response } from 'undici'
+import { type FetchResponse, fetchWith } from '../client/fetch.ts'
 import { ExportError } from '../core/errors.ts'
-import { fetchWith } from '../core/fetch.ts'
 import { DOWNLOAD_BYTES_PER_SECOND, DOWNLOAD_IDLE_MS, MAX_MANIFEST_BYTES } from '../core/limits.ts'
 import { LONGEST_TIMER_MS } from '../core/longest-timer.ts'
 import { proxyFor } from '../core/proxy.ts'
@@ -47,7 +46,7 @@ async function trying<T>(
   { signal, retryDelayMs = 500, idleMs = DOWNLOAD_IDLE_MS, maxBytes }: Trying,
   read: (chunks: Chunks, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const readBounded = (response: Response, stop: AbortSignal) => {
+  const readBounded = (response: FetchResponse, stop: AbortSignal) => {
     if (response.body === null) throw new Error('no body')
     return read(bounded(response.body, { url, maxBytes }), stop)
   }
@@ -83,7 +82,7 @@ type Outcome<T> = { value: T } | { why: string; again: boolean }
 async function attempt<T>(
   url: URL,
   { signal, idleMs }: { signal: AbortSignal; idleMs: number },
-  read: (response: Response, signal: AbortSignal) => Promise<T>,
+  read: (response: FetchResponse, signal: AbortSignal) => Promise<T>,
 ): Promise<Outcome<T>> {
   try {
     const { bare, headers } = credentialsApart(url)

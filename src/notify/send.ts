@@ -1,5 +1,5 @@
+import { fetchWith } from '../client/fetch.ts'
 import { ExportError } from '../core/errors.ts'
-import { fetchWith } from '../core/fetch.ts'
 import { proxyFor } from '../core/proxy.ts'
 
 /** Longest wait for an answer to one message, in milliseconds. */

@@ -1,5 +1,5 @@
 import type { ExportError } from '../core/errors.ts'
-import { withoutSecrets } from '../core/secrets.ts'
+import { withoutSecrets, withoutUrlPasswords } from '../core/secrets.ts'
 
 export type LogFormat = 'pretty' | 'json'
 type Level = 'error' | 'warn' | 'info' | 'debug'
@@ -45,7 +45,7 @@ export function createLog({ format, level, write }: LogOptions): Log {
   }
 }
 
-const shown = (text: string) => printable(withoutSecrets(text))
+const shown = (text: string) => printable(withoutUrlPasswords(withoutSecrets(text)))
 
 /** Strangers' text without what moves a cursor, rings, hides or turns the direction of text. */
 export function printable(text: string): string {

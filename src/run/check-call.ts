@@ -6,6 +6,7 @@ import { tablesNamed } from '../core/table/tables-named.ts'
 /** Options that `run` and `rows` have in common. */
 export const SHARED_OPTIONS = {
   apiKey: OPTION.text,
+  allowPlainHttp: OPTION.flag,
   signal: OPTION.signal,
   retry: OPTION.object,
   onDetail: OPTION.listener,

@@ -41,6 +41,8 @@ import { spoolIdentity } from './private-folder.ts'
 export type RowsOptions = {
   /** The key for the service; never kept anywhere. */
   apiKey?: string | undefined
+  /** Send the key unencrypted where the service is on another machine and its URL http. @default false */
+  allowPlainHttp?: boolean | undefined
   /** Aborting it ends the rows with an error: with the reason if that is an ExportError, else with INTERRUPTED. */
   signal?: AbortSignal
   retry?: RetryOptions
@@ -75,7 +77,7 @@ async function* readTable<T extends TableName>(
 ): AsyncGenerator<TableRows[T], void, void> {
   checkCallOptions('rows', options, ROWS_OPTIONS)
   requireJob(job)
-  requireService(job)
+  requireService(job, { ...options, apiKey: options.apiKey })
   requireTable(job, table)
   const bounds = startBounds({ signal: options.signal }, 'reading rows was aborted')
   const folder = await makeScratch('rows', options.folder)

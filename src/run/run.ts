@@ -20,6 +20,8 @@ import { exportJob, type JobResult } from './export-job.ts'
 export type RunOptions = Bounds & {
   /** The key for the service; never kept anywhere. */
   apiKey?: string | undefined
+  /** Send the key unencrypted where the service is on another machine and its URL http. @default false */
+  allowPlainHttp?: boolean | undefined
   /** Forget checkpoints and start over. @default false */
   fresh?: boolean
   /**
@@ -48,7 +50,7 @@ export type RunResult = {
 export async function run(jobs: readonly Job[], options: RunOptions = {}): Promise<RunResult> {
   checkCall(jobs, options)
   requireDistinctOutputs(jobs)
-  for (const job of jobs) requireService(job)
+  for (const job of jobs) requireService(job, { ...options, apiKey: options.apiKey })
   const id = newRunId()
   const entries = jobs.map((job) => ({ job, figures: newFigures(job.wallets.length, Date.now()) }))
   const shared = shareLimits(jobs, options)

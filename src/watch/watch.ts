@@ -17,6 +17,8 @@ import type { WatchState } from './watch-state.ts'
 export type WatchOptions = {
   /** The key for the service; never kept anywhere. */
   apiKey?: string | undefined
+  /** Send the key unencrypted, over http, to another machine. @default false */
+  allowPlainHttp?: boolean | undefined
   /** Where the service reaches this machine, without query and slash at the end. */
   receiverUrl: string
   /** Where events are received, behind whatever leads there; port 0 takes any. */
@@ -61,6 +63,7 @@ export async function watchJob(job: Job, options: WatchOptions): Promise<never> 
   try {
     const service = await openService({
       ...{ ...job.service, concurrency: job.concurrency, apiKey: options.apiKey, retry: options.retry },
+      allowPlainHttp: options.allowPlainHttp,
       ...{ signal: options.signal, onDetail: options.onDetail, onNotice: options.onNotice },
     })
     try {
@@ -136,9 +139,9 @@ async function seeToWebhooks(watched: Watch, { state, why }: Seeing): Promise<vo
 /** Runs the job; false where it is to be tried again. Throws what no later try can mend. */
 async function runOnce(watched: Watch, why: Occasion): Promise<boolean> {
   const { job, options } = watched
-  const { apiKey, retry, rereadBlocks, signal, onNotice, onDetail, onRun } = options
+  const { apiKey, allowPlainHttp, retry, rereadBlocks, signal, onNotice, onDetail, onRun } = options
   const result = await run([job], {
-    ...{ apiKey, rereadBlocks, signal, ...(retry === undefined ? {} : { retry }) },
+    ...{ apiKey, allowPlainHttp, rereadBlocks, signal, ...(retry === undefined ? {} : { retry }) },
     ...(onNotice === undefined ? {} : { onNotice }),
     ...(onDetail === undefined ? {} : { onDetail }),
   })

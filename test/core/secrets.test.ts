@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { rememberSecret, secretHider, withoutSecrets } from '../../src/core/secrets.ts'
+import { ExportError } from '../../src/core/errors.ts'
+import { rememberSecret, secretHider, withoutSecrets, withoutUrlPasswords } from '../../src/core/secrets.ts'
 
 const KEY = 'wl-S3cr3t/9f8e+7d6c=5b4a'
 const hide = secretHider([KEY])
@@ -94,4 +95,21 @@ test('what a process has read is not printed, short secrets apart', () => {
   rememberSecret('remembered-secret')
   rememberSecret('short')
   expect(withoutSecrets(`short ${base64('remembered-secret')} end`)).toBe('short … end')
+})
+
+test.for([
+  ['the queue at redis://:hunter2@queue:6379 is away', 'the queue at redis://…@queue:6379 is away'],
+  ['found "s3://AKIA:se/cr@et@bucket/x", expected', 'found "s3://…@bucket/x", expected'],
+  ['postgres://me:pw@db/lake and https://token@host/', 'postgres://…@db/lake and https://…@host/'],
+  ['https://host/a:b@c', 'https://…@c'],
+  ['see https://example.com/@user', 'see https://example.com/@user'],
+  ['write http://USER:PASSWORD@HOST:PORT', 'write http://USER:PASSWORD@HOST:PORT'],
+  ['mail me@example.com: https://example.com', 'mail me@example.com: https://example.com'],
+])('of "%s" no password of a URL is shown', ([text, shown]) => {
+  expect(withoutUrlPasswords(text ?? '')).toBe(shown)
+})
+
+test('no error shows a password of a URL, in what it says and advises', () => {
+  const error = new ExportError('USAGE', 'no s3://me:hunter2@bucket', { fix: 'Not redis://:hunter2@queue.' })
+  expect([error.message, error.fix, String(error)].join()).not.toContain('hunter2')
 })

@@ -1,3 +1,4 @@
+import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ExportError } from '../../src/core/errors.ts'
@@ -28,6 +29,12 @@ test.for([
     where: 'a password with a question mark',
     text: `service: { baseUrl: 'https://u:${SECRET}?@example.com' }`,
   },
+  {
+    where: 'the endpoint of a store',
+    text: `output: 's3://b0x/x'\nstore: { endpoint: 'https://u:${SECRET}@minio.example.com' }`,
+  },
+  { where: 'the place of an output', text: `output: 's3://u:${SECRET}@b0x/x'` },
+  { where: 'a long place', text: `output: 's3://u:${SECRET.repeat(12)}@b0x/x'` },
   { where: 'text that is no YAML', text: `service: { apiKey: '${SECRET}\n x` },
   { where: 'an unknown tag', text: `service: !${SECRET} x` },
   { where: 'an alias', text: `name: *${SECRET}` },
@@ -93,3 +100,18 @@ async function refusal(env: NodeJS.ProcessEnv): Promise<ExportError> {
     (error: ExportError) => error,
   )
 }
+
+test.skipIf(process.platform === 'win32').for([
+  { mode: 0o600, warns: false },
+  { mode: 0o400, warns: false },
+  { mode: 0o640, warns: true },
+  { mode: 0o644, warns: true },
+])('warns of a key file of mode $mode: $warns', async ({ mode, warns }) => {
+  const folder = await folderWith({ key: SECRET })
+  const WALLETLAKE_API_KEY_FILE = join(folder, 'key')
+  await chmod(WALLETLAKE_API_KEY_FILE, mode)
+  const warnings: string[] = []
+  expect(await readApiKey({ WALLETLAKE_API_KEY_FILE }, (warning) => warnings.push(warning))).toBe(SECRET)
+  const warning = `the key in ${WALLETLAKE_API_KEY_FILE} (WALLETLAKE_API_KEY_FILE) can be read by other users of this machine: chmod 600 it`
+  expect(warnings).toEqual(warns ? [warning] : [])
+})

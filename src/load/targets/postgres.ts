@@ -10,6 +10,7 @@ import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
 import type { Reader } from '../reader.ts'
 import type { LocalFile, Statements, Target } from '../target.ts'
+import { connectBy, sslChoices } from './postgres-ssl.ts'
 
 export type PostgresOptions = {
   readonly url: string
@@ -80,9 +81,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Target> {
 async function connect({ url, title, secrets }: PostgresOptions): Promise<Client> {
   const { default: pg } = await importDriver('pg pg-copy-streams', () => import('pg'))
   try {
-    const client = new pg.Client({ connectionString: url, application_name: 'walletlake' })
-    client.on('error', () => undefined)
-    await client.connect()
+    const client = await connectBy(sslChoices(url, process.env), (choice) => new pg.Client(choice))
     await client.query("SET client_encoding = 'UTF8'; SET timezone = 'UTC'; SET datestyle = 'ISO'")
     return client
   } catch (cause) {

@@ -1,10 +1,12 @@
 import { EnvHttpProxyAgent, fetch, type RequestInit, type Response } from 'undici'
-import { proxySettings } from './proxy.ts'
+import { proxySettings } from '../core/proxy.ts'
 
 export type FetchOptions = Omit<RequestInit, 'dispatcher'> & {
   /** Longest pause while the response's head or body is awaited, in milliseconds. */
   idleMs: number
 }
+
+export type FetchResponse = Response
 
 /**
  * Requests a URL, through the proxy that the environment names for it, and gives what `read` makes of the response; its

@@ -1,0 +1,43 @@
+import { type AddressInfo, createServer } from 'node:net'
+import pg from 'pg'
+import { expect, onTestFinished, test } from 'vitest'
+import { connectBy, sslChoices } from '../../src/load/targets/postgres-ssl.ts'
+
+const lax = { rejectUnauthorized: false }
+
+test.for([
+  { address: 'postgres://me@db/lake', env: {}, ssl: [lax, false] },
+  { address: 'postgres://me@db/lake?sslmode=prefer', env: {}, ssl: [lax, false] },
+  { address: 'postgres://me@db/lake', env: { PGSSLMODE: 'prefer' }, ssl: [lax, false] },
+  { address: 'postgres://me@db/lake?sslmode=disable', env: {}, ssl: [undefined] },
+  { address: 'postgres://me@db/lake?sslmode=verify-full', env: {}, ssl: [undefined] },
+  { address: 'postgres://me@db/lake', env: { PGSSLMODE: 'require' }, ssl: [undefined] },
+  { address: 'postgres://me@db/lake?ssl=true', env: {}, ssl: [undefined] },
+  { address: 'postgres:///lake?host=/var/run/postgresql', env: {}, ssl: [false] },
+])('$address with $env connects by $ssl', ({ address, env, ssl }) => {
+  const choices = sslChoices(address, env)
+  expect(choices.map((choice) => choice.ssl)).toEqual(ssl)
+})
+
+/** The first eight bytes of a connection that asks for encryption (PostgreSQL's protocol, SSLRequest). */
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
+
+test('asks for encryption first, and connects without where the server has none', async () => {
+  const heads: Buffer[] = []
+  const server = createServer((socket) => {
+    socket.once('data', (head) => {
+      heads.push(head)
+      if (head.equals(SSL_REQUEST)) socket.write('N')
+      else socket.destroy()
+    })
+    socket.on('error', () => undefined)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const choices = sslChoices(`postgres://me:pw@127.0.0.1:${port}/lake`, {})
+  await expect(connectBy(choices, (choice) => new pg.Client(choice))).rejects.toThrow(/terminated|ECONNRESET/)
+  expect(heads).toHaveLength(2)
+  expect(heads[0]).toEqual(SSL_REQUEST)
+  expect(heads[1]?.readUInt32BE(4)).toBe(3 << 16)
+})
