@@ -2,11 +2,13 @@ import { ASSET_TYPES, COIN_DECIMALS } from '../core/asset.ts'
 import { ExportError } from '../core/errors.ts'
 import type { Manifest } from '../core/manifest.ts'
 import { shiftDecimal } from '../flatten/decimal.ts'
-import { openExport, requireLedger } from '../read/open-export.ts'
+import { type OpenedExport, openExport, requireLedger } from '../read/open-export.ts'
+import { causesOf, LYING } from './causes.ts'
+import { decimalsIn } from './decimals.ts'
 import { type Flag, flagsOf, LIES } from './flags.ts'
 import { counts, momentOf } from './moment.ts'
-import { readAmounts } from './read-amounts.ts'
-import { SUMMED_COLUMNS, type Sum, Sums } from './sums.ts'
+import { type GivenAmounts, readAmounts } from './read-amounts.ts'
+import { keyOf, SUMMED_COLUMNS, type Sum, Sums } from './sums.ts'
 
 /** Which balances, and as of when. */
 export type BalancesOptions = {
@@ -32,6 +34,8 @@ export type Balance = {
   token_id: string | null
   /** In the asset's smallest unit. */
   value: bigint
+  /** null where unknown. */
+  asset_decimals: number | null
   /** value / 10^decimals, exact; null where decimals are unknown. */
   amount: string | null
 }
@@ -42,9 +46,12 @@ export type BelowZero = Balance & {
   transaction_hash: string
   block_number: number
   value_then: bigint
-  /** Why it probably is. */
-  reason: string
+  /** Likely causes, the likeliest first. */
+  causes: readonly string[]
 }
+
+/** A wallet of an export; the label is null where it has none. */
+export type NamedWallet = { address: string; label: string | null }
 
 /** A token that is probably not what it looks like. */
 export type FlaggedToken = {
@@ -63,6 +70,10 @@ export type Balances = {
   flagged: FlaggedToken[]
   /** The newest row that counts; undefined where none does. */
   newest: { block: number; time: string } | undefined
+  /** The wallets that were summed. */
+  wallets: NamedWallet[]
+  /** Lines of the opening balances that have no amount. */
+  unfilledOpening: number
   /** The last block up to which every chosen wallet was read. */
   lastBlock: number
 }
@@ -74,7 +85,6 @@ export type Balances = {
  */
 export async function balances(output: string, options: BalancesOptions = {}): Promise<Balances> {
   const moment = momentOf(options.at)
-  const opening = options.opening === undefined ? [] : await readAmounts(options.opening)
   const opened = await openExport(output)
   try {
     const { manifest } = opened
@@ -82,8 +92,10 @@ export async function balances(output: string, options: BalancesOptions = {}): P
     const chosen = chooseWallets(manifest, options.wallets)
     const sums = new Sums()
     let newest: Balances['newest']
-    for (const { wallet, asset, value } of opening) if (chosen.has(wallet)) sums.open(wallet, asset, value)
     const labels = labelsOf(manifest)
+    const opening = await openingOf(options.opening, { opened, labels })
+    for (const { wallet, asset, value } of opening.amounts)
+      if (chosen.has(wallet)) sums.open(wallet, asset, value)
     for await (const rows of opened.stream('ledger', [
       'wallet_label',
       'block_timestamp',
@@ -98,11 +110,25 @@ export async function balances(output: string, options: BalancesOptions = {}): P
         sums.add(row)
       }
     }
-    const found = toBalances(sums, { labels, manifest, all: options.all ?? false })
-    return { ...found, newest, lastBlock: lastBlockOf(manifest, chosen) }
+    const found = toBalances(sums, { labels, manifest, newest, all: options.all ?? false })
+    const wallets = [...chosen].sort().map((address) => ({ address, label: labels.get(address) ?? null }))
+    const unfilledOpening = opening.unfilled
+    return { ...found, newest, wallets, unfilledOpening, lastBlock: lastBlockOf(manifest, chosen) }
   } finally {
     await opened.close()
   }
+}
+
+async function openingOf(
+  file: string | undefined,
+  { opened, labels }: { opened: OpenedExport; labels: ReadonlyMap<string, string | null> },
+): Promise<GivenAmounts> {
+  if (file === undefined) return { amounts: [], unfilled: 0 }
+  const decimals = await decimalsIn(opened)
+  return readAmounts(file, {
+    walletsNamed: (label) => [...labels].flatMap(([address, one]) => (one === label ? [address] : [])),
+    decimalsOf: (asset) => decimals.get(keyOf('', asset)) ?? null,
+  })
 }
 
 /** The wallets that the words name. */
@@ -133,9 +159,16 @@ function labelsOf({ coverage }: Manifest): Map<string, string | null> {
   )
 }
 
-type Naming = { labels: ReadonlyMap<string, string | null>; manifest: Manifest; all: boolean }
+type Naming = {
+  labels: ReadonlyMap<string, string | null>
+  manifest: Manifest
+  newest: Balances['newest']
+  all: boolean
+}
 
-function toBalances(sums: Sums, { labels, manifest, all }: Naming): Omit<Balances, 'newest' | 'lastBlock'> {
+type Found = Pick<Balances, 'balances' | 'belowZero' | 'flagged'>
+
+function toBalances(sums: Sums, { labels, manifest, newest, all }: Naming): Found {
   const ended = sums.end().sort(compareSums)
   const toBalance = (sum: Sum) => balanceOf(sum, labels.get(sum.wallet) ?? null)
   const from = new Map(manifest.coverage.map(({ address, fromBlock }) => [address, fromBlock]))
@@ -143,9 +176,10 @@ function toBalances(sums: Sums, { labels, manifest, all }: Naming): Omit<Balance
     const { below } = sum
     if (below === undefined) return []
     const { transaction, block, value } = below
-    const reason = reasonOf(sum, { fromBlock: from.get(sum.wallet) ?? 0, wraps: sums.wraps(sum.address) })
+    const known = { chain: manifest.job.chain, fromBlock: from.get(sum.wallet) ?? 0, newest }
+    const causes = causesOf(sum, { ...known, wraps: sums.wraps(sum.address) })
     const then = { transaction_hash: transaction, block_number: block, value_then: value }
-    return [{ ...toBalance(sum), ...then, reason }]
+    return [{ ...toBalance(sum), ...then, causes }]
   })
   return {
     balances: ended.filter(({ value }) => all || value !== 0n).map(toBalance),
@@ -153,13 +187,16 @@ function toBalances(sums: Sums, { labels, manifest, all }: Naming): Omit<Balance
     flagged: flaggedIn(ended, {
       nativeSymbol: manifest.job.nativeSymbol ?? null,
       lies: new Set(
-        belowZero.flatMap(({ reason, asset_address }) => (reason === LYING ? (asset_address ?? []) : [])),
+        belowZero.flatMap(({ causes, asset_address }) =>
+          causes.includes(LYING) ? (asset_address ?? []) : [],
+        ),
       ),
     }),
   }
 }
 
 function balanceOf({ wallet, type, address, symbol, tokenId, value, decimals }: Sum, label: string | null) {
+  const places = type === 'native' ? COIN_DECIMALS : decimals
   return {
     wallet_address: wallet,
     wallet_label: label,
@@ -168,7 +205,8 @@ function balanceOf({ wallet, type, address, symbol, tokenId, value, decimals }: 
     asset_symbol: symbol,
     token_id: tokenId,
     value,
-    amount: shiftDecimal(String(value), type === 'native' ? COIN_DECIMALS : decimals),
+    asset_decimals: places,
+    amount: shiftDecimal(String(value), places),
   }
 }
 
@@ -184,18 +222,6 @@ function compareSums(a: Sum, b: Sum): number {
 const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 /** Digits without leading zeros, as numbers. */
 const compareIds = (a: string, b: string) => a.length - b.length || compareTexts(a, b)
-
-/** Why a sum is below zero, most likely. */
-function reasonOf({ type }: Sum, { fromBlock, wraps }: { fromBlock: number; wraps: boolean }): string {
-  if (wraps) return 'the token wraps the coin without Transfer events: its sums are not its balances'
-  if (fromBlock > 0)
-    return `it had some before block ${fromBlock}, where the export begins: give it with --opening`
-  if (type === 'native')
-    return 'it had coins at genesis, which are in no transaction: give them with --opening'
-  return LYING
-}
-
-const LYING = "the token's Transfer events do not match its balances: its sums say nothing"
 
 /** Tokens that a rule names, by contract; their symbols are those of any wallet. */
 function flaggedIn(

@@ -1,4 +1,4 @@
-import type { Balance } from './balances.ts'
+import type { Balance, NamedWallet } from './balances.ts'
 import { readAmounts } from './read-amounts.ts'
 import { keyOf } from './sums.ts'
 
@@ -16,21 +16,32 @@ export type Difference = {
 }
 
 /**
- * Compares balances with what a CSV file lists (by column name), and with nothing else. Resolves with the differences and
- * how many were compared. Throws USAGE for a mistake in the file.
+ * Compares balances with what a CSV file lists (by column name), and with nothing else. The file names wallets by address, or by a
+ * label of `wallets`. Resolves with the differences, how many were compared, and how many lines have no amount. Throws USAGE
+ * for a mistake in the file.
  */
 export async function compareExpected(
   balances: readonly Balance[],
   file: string,
-): Promise<{ compared: number; differences: Difference[] }> {
+  wallets: readonly NamedWallet[] = namedIn(balances),
+): Promise<{ compared: number; unfilled: number; differences: Difference[] }> {
   const values = new Map(
     balances.map(({ wallet_address, asset_type: type, asset_address: address, token_id: tokenId, value }) => [
       keyOf(wallet_address, { type, address, tokenId }),
       value,
     ]),
   )
-  const expected = await readAmounts(file)
-  const differences = expected.flatMap(({ line, wallet, asset, value }): Difference[] => {
+  const decimals = new Map(
+    balances.map(({ asset_type: type, asset_address: address, token_id: tokenId, asset_decimals }) => [
+      keyOf('', { type, address, tokenId }),
+      asset_decimals,
+    ]),
+  )
+  const { amounts, unfilled } = await readAmounts(file, {
+    walletsNamed: (label) => wallets.filter((wallet) => wallet.label === label).map(({ address }) => address),
+    decimalsOf: (asset) => decimals.get(keyOf('', asset)) ?? null,
+  })
+  const differences = amounts.flatMap(({ line, wallet, asset, value }): Difference[] => {
     const named = {
       wallet_address: wallet,
       asset_type: asset.type,
@@ -40,5 +51,10 @@ export async function compareExpected(
     const found = values.get(keyOf(wallet, asset)) ?? 0n
     return found === value ? [] : [{ line, ...named, expected: value, found }]
   })
-  return { compared: expected.length, differences }
+  return { compared: amounts.length, unfilled, differences }
+}
+
+function namedIn(balances: readonly Balance[]): NamedWallet[] {
+  const labels = new Map(balances.map(({ wallet_address, wallet_label }) => [wallet_address, wallet_label]))
+  return [...labels].map(([address, label]) => ({ address, label }))
 }

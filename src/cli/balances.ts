@@ -24,6 +24,7 @@ type BalancesArguments = {
   expect?: string
   all?: boolean
   flags?: boolean
+  template?: boolean
   format: AnswerFormat
 }
 
@@ -37,8 +38,9 @@ export function balancesCommand(program: Command): void {
     .argument('<output>', OUTPUT_OR_JOB)
     .option('--at <moment>', 'after this block, at the end of this UTC day, or at this instant')
     .option('--wallet <address>', 'only this wallet, by address or label (repeatable)', collect)
-    .option('--opening <file>', 'CSV of what wallets had before the first row')
+    .option('--opening <file>', 'CSV of what wallets had before the first row; see --template')
     .option('--expect <file>', 'CSV of balances to compare with; exit 10 on a difference')
+    .option('--template', 'write a CSV to fill in for --opening or --expect instead')
     .option('--flags', 'say which tokens are probably not what they look like, and why')
     .option('--all', 'list balances of zero, too')
     .addOption(
@@ -49,7 +51,8 @@ export function balancesCommand(program: Command): void {
     command,
     ['balances output/mine --at 2024-12-31', 'at the end of a year'],
     ['balances output/mine --format csv > balances.csv', 'as a file, with every column'],
-    ['balances output/mine --opening genesis.csv --expect node.csv', 'against what a node says'],
+    ['balances output/mine --template > opening.csv', 'a file for --opening, with amounts to fill in'],
+    ['balances output/mine --opening opening.csv --expect node.csv', 'against what a node says'],
   )
 }
 
@@ -59,13 +62,16 @@ const TOLD = 20
 async function tellBalances(word: string, args: BalancesArguments): Promise<void> {
   const { output } = await outputOf(word, ['ledger'])
   const { at, wallet: wallets = [], opening, expect, all = false, flags = false, format } = args
+  if (args.template === true) return writeTemplate(output, args)
   const found = await balances(output, { at, wallets, opening, all: all || expect !== undefined })
   const shown = found.balances.filter(({ value }) => all || value !== 0n)
-  const compared = expect === undefined ? undefined : await compareExpected(found.balances, expect)
+  const compared =
+    expect === undefined ? undefined : await compareExpected(found.balances, expect, found.wallets)
   const answer = format === 'table' ? tableOf(shown) : columnsOf(shown)
   await writeAnswer(answer, format, answerSink())
   const log = openLog({})
   if (at !== undefined) log.info(momentLine(at, found))
+  for (const line of unfilledLines(found, compared, args)) log.warn(line)
   for (const below of found.belowZero.slice(0, TOLD)) log.warn(belowLine(below))
   if (found.belowZero.length > TOLD)
     log.warn(`and ${counted(found.belowZero.length - TOLD, 'balance')} more were below zero`)
@@ -81,6 +87,50 @@ async function tellBalances(word: string, args: BalancesArguments): Promise<void
     {
       fix: 'Look into what is listed above: where balances are missing, give them with --opening, or correct the file.',
     },
+  )
+}
+
+/** Writes the columns of `--format csv` with nothing in value and amount: the coin of each wallet, and all other balances. */
+async function writeTemplate(
+  output: string,
+  { at, wallet = [], opening, expect }: BalancesArguments,
+): Promise<void> {
+  if (opening !== undefined || expect !== undefined)
+    throw new ExportError('USAGE', '--template reads no file of amounts', {
+      fix: 'Leave --opening and --expect out: the template is what they read, once it is filled in.',
+    })
+  const found = await balances(output, { at, wallets: wallet, all: true })
+  const rows = found.wallets.flatMap(({ address, label }) => {
+    const [coin, others] = [true, false].map((isCoin) =>
+      found.balances.filter(
+        ({ wallet_address, asset_type }) =>
+          wallet_address === address && (asset_type === 'native') === isCoin,
+      ),
+    )
+    const symbol = coin?.[0]?.asset_symbol ?? null
+    return [
+      [address, label, 'native', null, symbol, null, null, null],
+      ...(others ?? []).map((balance) =>
+        COLUMNS.map((name) => (name === 'value' || name === 'amount' ? null : balance[name])),
+      ),
+    ]
+  })
+  const columns = COLUMNS.map((name) => ({ name, isNumber: false }))
+  await writeAnswer({ columns, batches: once(rows) }, 'csv', answerSink())
+  openLog({}).info('fill in amount (whole units) or value (smallest unit); lines with neither are skipped')
+}
+
+/** Lines of the files that were skipped, as nobody has filled them in. */
+function unfilledLines(
+  { unfilledOpening }: Balances,
+  compared: { unfilled: number } | undefined,
+  { opening, expect }: BalancesArguments,
+): string[] {
+  return [
+    { file: opening, count: unfilledOpening },
+    { file: expect, count: compared?.unfilled ?? 0 },
+  ].flatMap(({ file, count }) =>
+    count === 0 ? [] : [`${counted(count, 'line')} of ${file} without an amount or a value: skipped`],
   )
 }
 
@@ -149,9 +199,11 @@ function momentLine(at: string, { newest, lastBlock }: Balances): string {
 }
 
 function belowLine(below: BelowZero): string {
-  const { wallet_label, wallet_address, value_then, block_number, transaction_hash, reason } = below
+  const { wallet_label, wallet_address, value_then, block_number, transaction_hash, causes } = below
   const where = `after transaction ${transaction_hash} in block ${block_number}`
-  return `${wallet_label ?? wallet_address}: ${nameOf(below)} was below zero (${value_then}) ${where}: ${reason}`
+  const listed = causes.length === 1 ? causes[0] : causes.map((cause, at) => `${at + 1}. ${cause}`).join('; ')
+  const likely = causes.length === 1 ? '' : 'likely causes, the likeliest first: '
+  return `${wallet_label ?? wallet_address}: ${nameOf(below)} was below zero (${value_then}) ${where}: ${likely}${listed}`
 }
 
 function flagLine({ asset_address, asset_symbol, flags }: FlaggedToken): string {

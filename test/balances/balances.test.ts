@@ -79,7 +79,7 @@ describe('balances of the whole demo chain, with what its accounts had at genesi
 
   test('name as below zero the two tokens whose events are not their balances, with the likely reason', async () => {
     const { belowZero } = await balances(csv, { opening })
-    const named = new Map(belowZero.map(({ asset_address, reason }) => [asset_address, reason]))
+    const named = new Map(belowZero.map(({ asset_address, causes }) => [asset_address, causes.join()]))
     expect([...named.keys()].sort()).toEqual(unreconcilable.sort())
     expect([...named.values()].sort()).toEqual([
       expect.stringContaining('wraps the coin without Transfer events'),
@@ -90,8 +90,8 @@ describe('balances of the whole demo chain, with what its accounts had at genesi
   test('name the first transaction at whose end a sum is below zero', async () => {
     const { belowZero } = await balances(csv)
     const first = belowZero.find(({ asset_type }) => asset_type === 'native')
-    const { block_number = 0, value_then, wallet_address = '', reason } = first ?? {}
-    expect(reason).toContain('--opening')
+    const { block_number = 0, value_then, wallet_address = '', causes } = first ?? {}
+    expect(causes).toEqual([expect.stringContaining('coins at genesis')])
     const at = (block: number) => balances(csv, { at: String(block), wallets: [wallet_address], all: true })
     const before = (await at(block_number - 1)).balances.find(({ asset_type }) => asset_type === 'native')
     expect(before?.value ?? 0n).toBeGreaterThanOrEqual(0n)
@@ -165,6 +165,7 @@ test('an export without a ledger, and a wallet that is not in it, are refused wi
 
 describe('a file of amounts', () => {
   const HEADER = 'wallet_address,asset_type,asset_address,token_id,value'
+  const AMOUNTS = 'wallet_address,asset_type,asset_address,token_id,amount'
   const WALLET = `0x${'1'.repeat(40)}`
   const TOKEN = `0x${'2'.repeat(40)}`
 
@@ -194,6 +195,7 @@ describe('a file of amounts', () => {
     const path = fileOf(HEADER, line(first as Balance), line(second as Balance, 1n), '')
     expect(await compareExpected(found, path)).toEqual({
       compared: 2,
+      unfilled: 0,
       differences: [
         expect.objectContaining({ line: 3, found: second?.value, expected: (second?.value ?? 0n) + 1n }),
       ],
@@ -207,7 +209,11 @@ describe('a file of amounts', () => {
       lines: ['wallet_address,value'],
       says: 'no column asset_type, asset_address, token_id',
     },
-    { what: 'no address', lines: [HEADER, 'me,native,,,1'], says: ':2: found wallet_address me' },
+    {
+      what: 'an unknown label',
+      lines: [HEADER, 'me,native,,,1'],
+      says: ':2: found wallet_address me, expected an address, or a label of the job',
+    },
     { what: 'another type', lines: [HEADER, `${WALLET},coin,,,1`], says: 'asset_type coin' },
     {
       what: 'a contract of the coin',
@@ -220,7 +226,33 @@ describe('a file of amounts', () => {
       lines: [HEADER, `${WALLET},erc721,${TOKEN},,1`],
       says: 'token_id empty',
     },
-    { what: 'an amount with a point', lines: [HEADER, `${WALLET},native,,,1.5`], says: 'value 1.5' },
+    {
+      what: 'neither value nor amount',
+      lines: ['wallet_address,asset_type,asset_address,token_id', `${WALLET},native,,`],
+      says: 'expected value, in the smallest unit, or amount, in whole units',
+    },
+    {
+      what: 'no wallet',
+      lines: ['asset_type,asset_address,token_id,value', 'native,,,1'],
+      says: 'expected wallet_address or wallet_label',
+    },
+    {
+      what: 'an amount of unknown decimals',
+      lines: [AMOUNTS, `${WALLET},erc20,${TOKEN},,1`],
+      says: 'amount 1, expected the column value',
+    },
+    {
+      what: 'more decimals than the coin has',
+      lines: [AMOUNTS, `${WALLET},native,,,0.1234567890123456789`],
+      says: "expected no more than the asset's 18 decimals",
+    },
+    {
+      what: 'a rounded amount beside the value',
+      lines: [`${HEADER},amount`, `${WALLET},native,,,1000000000000000001,1`],
+      says: 'expected what the value 1000000000000000001 comes to',
+    },
+    { what: 'an exponent as the amount', lines: [AMOUNTS, `${WALLET},native,,,1e3`], says: 'amount 1e3' },
+    { what: 'a value with a point', lines: [HEADER, `${WALLET},native,,,1.5`], says: 'value 1.5' },
     { what: 'an exponent', lines: [HEADER, `${WALLET},native,,,1e18`], says: 'value 1e18' },
     { what: 'an open quote', lines: [HEADER, `"${WALLET},native,,,1`], says: 'quote' },
     {

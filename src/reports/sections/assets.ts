@@ -54,6 +54,6 @@ function belowOf(figures: Figures, asset: AssetTally): string[] {
   if (first === undefined) return []
   const who = walletText(figures, first.wallet_address)
   return [
-    `below zero in ${below.length === 1 ? who : `${who} and ${below.length - 1} more`}: ${first.reason}`,
+    `below zero in ${below.length === 1 ? who : `${who} and ${below.length - 1} more`}: ${first.causes[0]}`,
   ]
 }
