@@ -16,7 +16,8 @@ import { makeViews } from './views.ts'
  * number. Statements change nothing, and reach no other file and no network.
  *
  * Throws USAGE where the folder holds no export, for what is no SQL or does more than read, and for what would not be
- * exact; VERIFY_FAILED where the manifest is damaged, or a file cannot be read or is not of the size that is listed.
+ * exact; VERIFY_FAILED where the manifest is damaged, or a file cannot be read or is not what the manifest lists: of tables
+ * that statements name the content is checked, of others the size.
  */
 export async function* askExport(folder: string, sql: string): AsyncGenerator<Answer, void, void> {
   const manifest = await requireManifest(folder)

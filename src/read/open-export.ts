@@ -8,7 +8,7 @@ import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/manifes
 import { refuseSpecialEntries } from '../core/plain-entries.ts'
 import { named } from '../core/sql.ts'
 import { type Column, type TableName, tableNamed } from '../core/table/index.ts'
-import { checkSize } from './check-size.ts'
+import { checkContent } from './check-size.ts'
 import { readCsvRows } from './csv-rows.ts'
 import { openFindings } from './findings.ts'
 import { readManifest } from './read-manifest.ts'
@@ -20,7 +20,7 @@ export type OpenedExport = {
   rows: Rows
   /**
    * Runs a statement for each file of a table, in order, with the SQL source of its rows. In CSV every cell is text. A
-   * table that the export does not have gives none. Throws VERIFY_FAILED where a file cannot be read, and OUTPUT_LOCKED
+   * table that the export does not have gives none. Throws VERIFY_FAILED where a file is not what the manifest lists, and OUTPUT_LOCKED
    * where that is because another run has replaced the export meanwhile.
    */
   eachFile(table: TableName, statement: (source: string) => string): Promise<void>
@@ -44,9 +44,9 @@ export async function openExport(folder: string): Promise<OpenedExport> {
   const manifest = await requireManifest(folder)
   const rows = await openRows(folder)
   const filesOf = (table: TableName) => manifest.tables[table]?.files ?? []
-  const pathOf = async ({ path: name, bytes }: ManifestFile) => {
+  const pathOf = async ({ path: name, bytes, sha256 }: ManifestFile) => {
     const path = `${rows.folder}/${name}`
-    await checkSize({ name, path, bytes })
+    await checkContent({ name, path, bytes, sha256 })
     return path
   }
   const faultOf = async ({ path }: ManifestFile, thrown: unknown) => {

@@ -3,7 +3,7 @@ import { csvSource, parquetSource, typedColumns, unescapedSql } from '../core/du
 import type { Manifest } from '../core/manifest.ts'
 import { literal, named } from '../core/sql.ts'
 import { type Column, TABLES, type Table } from '../core/table/index.ts'
-import { checkSize } from './check-size.ts'
+import { checkContent, checkSize } from './check-size.ts'
 import {
   type DecimalType,
   type Digits,
@@ -36,12 +36,13 @@ export async function makeViews({ manifest, rows, opened, statements }: Viewing)
   for (const table of TABLES) {
     const listed = manifest.tables[table.name]
     if (listed === undefined) continue
-    // Only files that are asked for are worth a look at the length of their rows.
-    const open = words.some((some) => some.has(table.name)) ? openDataFile : wholeFile
+    // Only files that are asked for are worth a look at their content.
+    const isAsked = words.some((some) => some.has(table.name))
+    const [open, check] = isAsked ? [openDataFile, checkContent] : [wholeFile, checkSize]
     const files: DataFile[] = []
-    for (const { path: name, bytes } of listed.files) {
+    for (const { path: name, bytes, sha256 } of listed.files) {
       const path = `${rows.folder}/${name}`
-      await checkSize({ name, path, bytes })
+      await check({ name, path, bytes, sha256 })
       files.push(await open(path, manifest.job.format, rows.scratch))
     }
     opened.push(...files)

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -162,14 +163,19 @@ describe('walletlake query', () => {
     expect(stderr).toMatch(/^VERIFY_FAILED: .*ledger.*\.parquet/s)
   })
 
-  test('says of a CSV file that is damaged which row is none', async () => {
+  test('says of a CSV file that never was a table which row is none', async () => {
     const damaged = join(folder, 'damaged-csv')
     await exportDemo(damaged, { tables: ['ledger'] })
     const path = readManifest(damaged).tables.ledger?.files[0]?.path ?? ''
     const whole = readFileSync(join(damaged, path), 'utf8').split('\n')
     const spoilt = [whole[2]?.replace(/,\d/, ',x'), whole[2]?.replaceAll(',', ';')]
     for (const row of spoilt) {
-      writeFileSync(join(damaged, path), whole.with(2, row ?? '').join('\n'))
+      const text = whole.with(2, row ?? '').join('\n')
+      writeFileSync(join(damaged, path), text)
+      const manifest = readManifest(damaged)
+      const sha256 = createHash('sha256').update(text).digest('hex')
+      Object.assign(manifest.tables.ledger?.files[0] ?? {}, { sha256, bytes: Buffer.byteLength(text) })
+      writeFileSync(join(damaged, 'manifest.json'), JSON.stringify(manifest))
       const { exit, stderr } = await runCommand(['query', damaged, 'select * from ledger'])
       expect(exit).toBe(10)
       expect(stderr.split('\n')).toEqual([

@@ -1,0 +1,42 @@
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { balances } from '../../src/balances/balances.ts'
+import { convert } from '../../src/convert/convert.ts'
+import { askExport } from '../../src/read/ask-export.ts'
+import { report } from '../../src/reports/report.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { goodLake } from '../verify/lake.ts'
+import { writeLake } from '../verify/write-lake.ts'
+
+const READERS = {
+  balances: (output: string) => balances(output),
+  report: (output: string) => report([output]),
+  convert: (output: string) => convert(output, { to: 'generic', out: join(tempFolder(), 'books.csv') }),
+  query: async (output: string) => {
+    for await (const { batches } of askExport(output, 'select sum(value) from ledger'))
+      for await (const batch of batches) expect(batch).toHaveLength(1)
+  },
+}
+
+/** Changes a digit and leaves size and time as they were; a reader has seen the file before. */
+function changeDigit(path: string): void {
+  const { atime, mtime } = statSync(path)
+  const text = readFileSync(path, 'latin1')
+  const changed = text.replace('5000000000000000000', '5000000000000000001')
+  expect(changed).not.toBe(text)
+  writeFileSync(path, changed, 'latin1')
+  utimesSync(path, atime, mtime)
+}
+
+test.for(Object.entries(READERS))('%s notices a changed digit of equal length', async ([, read]) => {
+  const output = join(tempFolder(), 'out')
+  const { tables } = await writeLake(output, goodLake())
+  await read(output)
+  const path = tables.ledger?.files[0]?.path ?? ''
+  changeDigit(join(output, path))
+  await expect(read(output)).rejects.toMatchObject({
+    code: 'VERIFY_FAILED',
+    message: expect.stringMatching(/^ledger\/.*: expected the SHA-256 [0-9a-f]{64}, found [0-9a-f]{64}$/),
+  })
+})
