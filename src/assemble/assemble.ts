@@ -7,6 +7,7 @@ import type { Listings } from '../core/listings.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { sumCounts } from '../core/sum-counts.ts'
 import { type TableName, tableNamed } from '../core/table/index.ts'
+import { sumIfCounted, sumUnknowns } from '../core/unknowns.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Written } from '../spool/state.ts'
 import type { Store } from '../store/store.ts'
@@ -107,6 +108,7 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
   const names = [...finishing.listings.keys()]
   const seen = sumCounts(slices.map((slice) => seenIn(slice, names)))
   const everSeen = sumCounts([...earlier.written.map((one) => Object.entries(one.seen)), seen])
+  const unknowns = sumUnknowns(slices.map((slice) => slice.unknowns))
   figures.written = { ...range, times: timesIn(slices) }
   await publishExport({
     ...finishing,
@@ -114,12 +116,13 @@ async function finish(finishing: Finishing, to: number): Promise<Written> {
     parts,
     rejects,
     seen: everSeen,
+    unknowns: sumIfCounted([...earlier.written, unknowns]),
     missing: finishing.spool.missing(),
     begunMs: finishing.spool.begunMs,
     localPath: async ({ staged = '' }) => staged,
     raw: (covered) => new Set(job.keepRaw ? [...names, ...covered] : []),
   })
-  return { ...range, seen: Object.fromEntries(seen) }
+  return { ...range, seen: Object.fromEntries(seen), ...unknowns }
 }
 
 /** The slices of the range, every transaction in one of them. */

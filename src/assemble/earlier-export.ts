@@ -3,6 +3,7 @@ import { readTextIfAny } from '../core/disk.ts'
 import { type Listings, listingsOf } from '../core/listings.ts'
 import { type Coverage, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
+import { sumIfCounted } from '../core/unknowns.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Written } from '../spool/state.ts'
 import type { FoundExport } from './find-export.ts'
@@ -61,7 +62,7 @@ export function writtenBefore(job: Job, manifest: Manifest): Written | undefined
   const to = endOfExport(manifest)
   if (coveredByAll(job, manifest) < to) return undefined
   const seen = manifest.coverage.map(({ address, transactions }) => [address, transactions])
-  return { from: job.startBlock, to, seen: Object.fromEntries(seen) }
+  return { from: job.startBlock, to, seen: Object.fromEntries(seen), ...sumIfCounted([manifest]) }
 }
 
 /** The block up to which an export has all wallets of the job; those of its wallets that were away for a while lack some. */

@@ -1,6 +1,8 @@
 import type { Times } from '../core/figures.ts'
 import type { BlockRange, PartitionBy } from '../core/model.ts'
 import type { TableName } from '../core/table/index.ts'
+import { NO_UNKNOWNS, type Unknowns } from '../core/unknowns.ts'
+import type { FlatTransaction } from '../flatten/flatten-transaction.ts'
 import { fingerprint, fingerprintBytes } from '../merge/fingerprints.ts'
 import { mergeItems, type TransactionViews } from '../merge/merge-items.ts'
 import type { MovedTransaction } from '../merge/page-source.ts'
@@ -30,6 +32,8 @@ export type SliceRows = {
   chunks: ReadonlyMap<TableName, readonly Chunk[]>
   /** Pairs of a listing, by its place among the job's, and its transactions: there may be many of both. */
   seen: Uint32Array
+  /** Transactions of which something is unknown. */
+  unknowns: Unknowns
   /** Lines of `rejects.ndjson`. */
   rejects: readonly string[]
   /** The transactions' fingerprints. */
@@ -74,6 +78,7 @@ class Ordering {
   readonly #seen = new Map<string, number>()
   readonly #rejects: string[] = []
   readonly #fingerprints: number[] = []
+  readonly #unknowns: Unknowns = { ...NO_UNKNOWNS }
   #transactions = 0
   #times: Times | undefined
 
@@ -101,6 +106,7 @@ class Ordering {
       times: this.#times,
       chunks: this.#chunks.finish(),
       seen: Uint32Array.from(seen),
+      unknowns: this.#unknowns,
       rejects: this.#rejects,
       hashes: stageHashes(this.#fingerprints, files),
     }
@@ -108,9 +114,13 @@ class Ordering {
 
   #addStaged(item: StagedItem): void {
     const { page, at, key, wallet } = item
-    const { rejects, isKept, timeMs } = page.index
+    const { rejects, isKept, timeMs, isStatusUnknown, isFeeUnknown } = page.index
     for (const [of, line] of rejects) if (of === at) this.#rejects.push(line)
-    if (isKept[at]) this.#begin({ block: key.block, timeMs: timeMs[at] ?? 0, seenBy: [wallet] })
+    if (isKept[at])
+      this.#begin({
+        ...{ block: key.block, timeMs: timeMs[at] ?? 0, seenBy: [wallet] },
+        ...{ isStatusUnknown: isStatusUnknown[at] === true, isFeeUnknown: isFeeUnknown[at] === true },
+      })
     this.#chunks.take(item)
   }
 
@@ -120,16 +130,23 @@ class Ordering {
     const flat = flatten(items, (line) => this.#rejects.push(line))
     if (flat === undefined) return
     const { block_number: block, block_timestamp: timeMs } = flat.prefix
-    this.#begin({ block: Number(block), timeMs, seenBy: flat.seenBy })
+    this.#begin({ ...flat, block: Number(block), timeMs })
     this.#chunks.make(flat)
   }
 
-  #begin({ block, timeMs, seenBy }: { block: number; timeMs: number; seenBy: readonly string[] }): void {
+  #begin({ block, timeMs, seenBy, isStatusUnknown, isFeeUnknown }: Beginning): void {
     this.#transactions += 1
+    if (isStatusUnknown) this.#unknowns.statusUnknown += 1
+    if (isFeeUnknown) this.#unknowns.feeUnknown += 1
     this.#times = { first: this.#times?.first ?? timeMs, last: timeMs }
     for (const wallet of seenBy) this.#seen.set(wallet, (this.#seen.get(wallet) ?? 0) + 1)
     if (this.#partitionOf !== undefined) this.#chunks.begin(this.#partitionOf(block, timeMs))
   }
+}
+
+type Beginning = Pick<FlatTransaction, 'seenBy' | 'isStatusUnknown' | 'isFeeUnknown'> & {
+  block: number
+  timeMs: number
 }
 
 /** When the first and the last transaction of all slices were made; undefined where there is none. */

@@ -14,6 +14,7 @@ import { ANSWER_FORMATS, type Answer, type AnswerFormat, writeAnswer } from '../
 import { answerSink } from './answer-sink.ts'
 import { collect } from './collect.ts'
 import { addExamples } from './examples.ts'
+import { warnOfGaps } from './gaps.ts'
 import { openLog } from './log.ts'
 import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 
@@ -69,6 +70,7 @@ async function tellBalances(word: string, args: BalancesArguments): Promise<void
     expect === undefined ? undefined : await compareExpected(found.balances, expect, found.wallets)
   const answer = format === 'table' ? tableOf(shown) : columnsOf(shown)
   await writeAnswer(answer, format, answerSink())
+  await warnOfGaps(output)
   const log = openLog({})
   if (at !== undefined) log.info(momentLine(at, found))
   for (const line of unfilledLines(found, compared, args)) log.warn(line)

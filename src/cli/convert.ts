@@ -14,6 +14,7 @@ import { shellWord } from '../report/shell-word.ts'
 import { counted } from '../report/words.ts'
 import { answerSink } from './answer-sink.ts'
 import { addExamples } from './examples.ts'
+import { warnOfGaps } from './gaps.ts'
 import { openLog } from './log.ts'
 import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 
@@ -60,7 +61,7 @@ export function convertCommand(program: Command): void {
     .option('--exclude-spam', 'leave out tokens that `balances --flags` names')
     .option('--map <file>', 'keeps the numbers of unknown assets (default: OUTPUT.assets.csv)')
     .option('--check <file>', "hold a file against the program's rules instead; exit 10")
-    .option('--strict', 'exit 6 where something was left out')
+    .option('--strict', 'exit 6 where something was left out, or the export lacks rejected records')
     .action(convertOutput)
   addExamples(
     command,
@@ -104,7 +105,8 @@ async function convertOutput(
     log.warn(`${counted(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`)
   if (converted.omittedFile !== undefined) log.warn(`they are listed in ${converted.omittedFile}`)
   for (const warning of [...labelWarnings(converted, options), ...unpricedTold(converted)]) log.warn(warning)
-  if (strict && Object.keys(converted.omitted).length > 0)
+  const { rejects } = await warnOfGaps(output)
+  if (strict && (Object.keys(converted.omitted).length > 0 || rejects > 0))
     throw new ExportError('RECORDS_REJECTED', `the file does not hold all of ${output}`, {
       fix: 'See above what was left out, and why; without --strict this is no failure.',
     })

@@ -10,6 +10,7 @@ import {
   minutesBetween,
   missingWords,
   sized,
+  unknownLines,
 } from '../report/words.ts'
 import type { OutputStatus } from '../run/inspect-output.ts'
 
@@ -55,6 +56,7 @@ function contentLines(status: OutputStatus): string[] {
       ([name, table]) => `  ${grouped(table.rows).padStart(12)}  ${name} (${counted(table.files, 'file')})`,
     ),
     ...(rejects > 0 ? [`  ${counted(rejects, 'record')} set aside in rejects.ndjson`] : []),
+    ...unknownLines(status).map((line) => `  ${line}`),
   ]
 }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { countBlocks } from '../core/block-ranges.ts'
 import { ExportError } from '../core/errors.ts'
 import { say, sayJson } from '../report/say.ts'
-import { counted, grouped, missingWords } from '../report/words.ts'
+import { counted, grouped, missingWords, rejectLines, unknownLines } from '../report/words.ts'
 import { type Verdict, verifyOutput } from '../verify/verify-output.ts'
 import type { Finish } from './finish.ts'
 import { openLog } from './log.ts'
@@ -37,11 +37,13 @@ function failureOf(output: string, { isFinished, problems }: Verdict): ExportErr
 }
 
 function verdictLines(output: string, verdict: Verdict): readonly string[] {
-  const { ok, files, rows, checks, missingBlocks, problems } = verdict
-  if (!ok) return problems
+  const { ok, files, rows, checks, rejects, missingBlocks, problems } = verdict
+  if (!ok) return [...problems, ...rejectLines(verdict)]
+  const without = rejects === 0 ? '' : `, without ${counted(rejects, 'rejected record')}`
   const read = `${counted(files, 'file')}, ${counted(rows, 'row')}, ${grouped(checks)} checks`
   return [
-    `${output}: good (${read})`,
+    `${output}: good${without} (${read})`,
+    ...[...rejectLines(verdict), ...unknownLines(verdict)].map((line) => `  ${line}`),
     ...(missingBlocks.length > 0 ? [`  ${missingWords(missingBlocks)}`] : []),
   ]
 }
@@ -49,6 +51,8 @@ function verdictLines(output: string, verdict: Verdict): readonly string[] {
 /** Its fields only ever grow. */
 function asJson(verdict: Verdict, { output, exit }: { output: string; exit: number }): object {
   const { ok, isFinished, files, rows, checks, missingBlocks, problems } = verdict
-  const counts = { files, rows, checks, missingBlocks: countBlocks(missingBlocks) }
+  const { rejects, statusUnknown, feeUnknown } = verdict
+  const lacks = { missingBlocks: countBlocks(missingBlocks), rejects, statusUnknown, feeUnknown }
+  const counts = { files, rows, checks, ...lacks }
   return { output, exit, ok, finished: isFinished, ...counts, problems }
 }

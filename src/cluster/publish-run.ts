@@ -7,6 +7,7 @@ import { type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
 import { sumCounts } from '../core/sum-counts.ts'
 import type { TableName } from '../core/table/index.ts'
+import { sumIfCounted } from '../core/unknowns.ts'
 import type { Store } from '../store/store.ts'
 import { partitionOfPath, partPath } from '../write/part-path.ts'
 import { type PublishedPart, readManifestIfAny } from '../write/publish.ts'
@@ -47,6 +48,7 @@ export async function publishRun(publishing: Publishing, writes: readonly Write[
     begunMs,
     parts,
     seen,
+    unknowns: sumIfCounted(made.map(({ manifest }) => manifest)),
     rejects,
     missing: [],
     localPath,

@@ -3,6 +3,7 @@ import type { Manifest } from './manifest.ts'
 import type { BlockRange } from './model.ts'
 import { emptyWalletsIn, type NamedWallets } from './named-wallets.ts'
 import type { TableName } from './table/index.ts'
+import { NO_UNKNOWNS, sumUnknowns } from './unknowns.ts'
 
 /** What one job has done so far; updated in place, read by progress, summary and the run's report. */
 export type Figures = {
@@ -41,6 +42,9 @@ export type Figures = {
   totalRows: Partial<Record<TableName, number>>
   files: number
   rejects: number
+  /** Transactions of the whole export whose status is unknown, and own ones whose fee is unknown or zero. */
+  statusUnknown: number
+  feeUnknown: number
   /** What changed in blocks that earlier runs had exported; undefined where none of them were written again. */
   changes: Changes | undefined
   /** Blocks that the service does not have, of a job of blocks. */
@@ -74,6 +78,7 @@ export function newFigures(wallets: number, now: number): Figures {
     transactions: 0,
     files: 0,
     rejects: 0,
+    ...NO_UNKNOWNS,
   }
   const unknown = {
     endedMs: undefined,
@@ -99,11 +104,13 @@ export function newFigures(wallets: number, now: number): Figures {
 }
 
 /** Notes what the whole export holds, as its manifest says. */
-export function noteExport(figures: Figures, { job, tables, coverage, rejects }: Manifest): void {
+export function noteExport(figures: Figures, manifest: Manifest): void {
+  const { job, tables, coverage, rejects } = manifest
   const all = Object.entries(tables)
   figures.totalRows = Object.fromEntries(all.map(([table, { rows }]) => [table, rows]))
   figures.files = all.reduce((sum, [, { files }]) => sum + files.length, 0)
   figures.rejects = rejects
+  Object.assign(figures, sumUnknowns([manifest]))
   if (job.kind !== 'blocks') figures.emptyWallets = emptyWalletsIn(coverage)
 }
 

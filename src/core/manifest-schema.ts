@@ -109,4 +109,6 @@ const MANIFEST = fields({
   blocks: v.optional(fields({ ...RANGE, missing: list(fields(RANGE)) })),
   tables: v.record(v.picklist(TABLE_NAMES, `a table of ${TABLE_NAMES.join(', ')}`), TABLE, 'an object'),
   rejects: count,
+  statusUnknown: v.optional(count),
+  feeUnknown: v.optional(count),
 })

@@ -12,6 +12,10 @@ export type Manifest = {
   blocks?: ManifestBlocks
   tables: Partial<Record<TableName, ManifestTable>>
   rejects: number
+  /** Transactions whose status is unknown; absent in manifests of older versions. */
+  statusUnknown?: number
+  /** Transactions sent by a wallet of the export whose fee is unknown or zero; absent in manifests of older versions. */
+  feeUnknown?: number
 }
 
 export type Coverage = {

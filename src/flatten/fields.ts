@@ -28,6 +28,12 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Whether a field is absent, null or empty text. */
+export function isAbsent(from: Fields, name: string): boolean {
+  const value = from[name]
+  return value === undefined || value === null || value === ''
+}
+
 /** Text, null where absent or empty, and where an object or a list stands in its place. Numbers and booleans become text. */
 export function textAt(from: Fields, name: string): ByteText | null {
   const value = from[name]
@@ -38,7 +44,7 @@ export function textAt(from: Fields, name: string): ByteText | null {
 /** Text, null where absent or empty; any other JSON value as its JSON text. */
 export function jsonTextAt(from: Fields, name: string): ByteText | null {
   const value = from[name]
-  if (value === undefined || value === null || value === '') return null
+  if (isAbsent(from, name)) return null
   return wellFormed(typeof value === 'string' ? value : jsonText(value))
 }
 
@@ -133,7 +139,7 @@ export function timeAt(from: Fields, name: string): number | null {
 /** The list at `name`, empty where it is absent, null or empty text. Throws RejectError for anything else. */
 export function listAt(from: Fields, name: string): readonly unknown[] {
   const value = from[name]
-  if (value === undefined || value === null || value === '') return NONE
+  if (isAbsent(from, name)) return NONE
   if (!Array.isArray(value)) throw unfit(name, value, 'a list')
   return value
 }

@@ -53,6 +53,10 @@ export type FlatTransaction = {
   isContradicted: boolean
   /** Logs that views list in more than one of the ERC lists, each view counted. */
   repeatedLogs: number
+  /** Its status, or whether an internal transaction of it was reverted, is unknown. */
+  isStatusUnknown: boolean
+  /** A wallet of the job sent it, and its fee is unknown or zero. */
+  isFeeUnknown: boolean
 }
 
 /**
@@ -76,6 +80,15 @@ export function flattenTransaction(
     seenBy: views.map(({ wallet }) => wallet),
     isContradicted: views.length > 1 && views.some((view) => contradicts(united, view)),
     repeatedLogs: united.repeatedLogs,
+    ...unknownsOf(united, context),
+  }
+}
+
+function unknownsOf({ native, internal }: United, { wallets }: FlattenContext) {
+  const { success, from_address: from, transaction_fee: fee } = native.row
+  return {
+    isStatusUnknown: success === null || internal.some(({ isOutcomeKnown }) => !isOutcomeKnown),
+    isFeeUnknown: from !== null && wallets.has(from) && (fee === null || fee === '0'),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Cells } from '../core/table/index.ts'
-import { boolAt, type Fields, int64At, requiredU256, textAt } from './fields.ts'
+import { boolAt, type Fields, int64At, isAbsent, requiredU256, textAt } from './fields.ts'
 import { partyAt } from './party.ts'
 import { sha256 } from './sha256.ts'
 
@@ -8,12 +8,15 @@ export type Internal = {
   row: Omit<Cells<'internal_transactions'>, 'internal_id'>
   /** What identifies it: the JSON array whose hash begins `internal_id` (CONTRACT section 7). */
   content: string
+  /** False where the service does not say whether the entry was reverted; it then counts as not reverted. */
+  isOutcomeKnown: boolean
 }
 
 export function readInternal(entry: Fields): Internal {
   const type = textAt(entry, 'internalTxType')
   const from = partyAt(entry, 'from')
   const to = partyAt(entry, 'to')
+  const reverted = boolAt(entry, 'isReverted')
   const row = {
     internal_type: type,
     from_address: from.address,
@@ -21,11 +24,13 @@ export function readInternal(entry: Fields): Internal {
     to_address: to.address,
     to_name: to.name,
     value: requiredU256(entry, 'value'),
-    reverted: boolAt(entry, 'isReverted') ?? false,
+    reverted: reverted ?? false,
     gas_used: int64At(entry, 'gasUsed'),
     gas_limit: int64At(entry, 'gasLimit'),
   }
-  return { row, content: JSON.stringify([from.address, to.address, row.value]) }
+  // Services that leave out false values list entries that were not reverted without the flag.
+  const isOutcomeKnown = reverted !== undefined || isAbsent(entry, 'isReverted')
+  return { row, isOutcomeKnown, content: JSON.stringify([from.address, to.address, row.value]) }
 }
 
 /** The rows of a transaction's internal entries, each with its id: a hash of its content, and its occurrence. */

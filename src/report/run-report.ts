@@ -107,6 +107,7 @@ function readFields({ requests, refusals, retries, bytes, pages, items, transact
 /** What the run wrote, and what the export lacks. */
 function writtenFields(figures: Figures) {
   const { written, rows, totalRows, changes, files, rejects, missing, emptyWallets } = figures
+  const { statusUnknown, feeUnknown } = figures
   return {
     /** Blocks that this run wrote, the end exclusive, and the times in them; null where it wrote none. */
     fromBlock: written?.from ?? null,
@@ -122,6 +123,9 @@ function writtenFields(figures: Figures) {
     changesFile: changes?.file ?? null,
     files,
     rejects,
+    /** Of the whole export: transactions whose status is unknown, and own ones whose fee is unknown or zero. */
+    statusUnknown,
+    feeUnknown,
     missingBlocks: countBlocks(missing),
     /** Of the whole export: how many wallets showed no transaction, and the first of them. */
     emptyWallets: emptyWallets ?? { count: 0, addresses: [] },

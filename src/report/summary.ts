@@ -15,6 +15,7 @@ import {
   minutesBetween,
   missingWords,
   sized,
+  unknownLines,
 } from './words.ts'
 
 export type SummaryContext = {
@@ -47,6 +48,7 @@ function jobLines({ job, state, error, figures }: Ended, now: number): string[] 
     ...(figures.rejects > 0
       ? [`  ${counted(figures.rejects, 'record')} set aside in ${nameOfOutput(job)}/rejects.ndjson`]
       : []),
+    ...unknownLines(figures).map((line) => `  ${line}`),
     ...changeLines(figures, job),
     ...(figures.missing.length > 0 ? [`  ${missingWords(figures.missing)}`] : []),
     ...emptyWalletLines(figures.emptyWallets, labelsOf(job.wallets)),
@@ -79,7 +81,10 @@ function unchangedLines(job: Job, figures: Figures): string[] {
   const { name, startBlock } = job
   const output = nameOfOutput(job)
   const { requests, endBlock = 0, emptyWallets } = figures
-  const empty = emptyWalletLines(emptyWallets, labelsOf(job.wallets))
+  const empty = [
+    ...unknownLines(figures).map((line) => `  ${line}`),
+    ...emptyWalletLines(emptyWallets, labelsOf(job.wallets)),
+  ]
   if (requests === 0)
     return [
       `${name}: already complete in ${output}`,

@@ -2,6 +2,7 @@
 
 import { countBlocks } from '../core/block-ranges.ts'
 import type { BlockRange } from '../core/model.ts'
+import type { Unknowns } from '../core/unknowns.ts'
 import { minuteOf } from '../core/utc.ts'
 
 export { minuteOf } from '../core/utc.ts'
@@ -55,6 +56,25 @@ export function listedRanges(ranges: readonly { from: number; to: number | undef
   const shown = ranges.slice(0, SHOWN_RANGES).map(({ from, to }) => `[${from}, ${to ?? 'head'})`)
   const more = ranges.length - shown.length
   return [...shown, ...(more > 0 ? [`and ${grouped(more)} more ranges`] : [])].join(' ')
+}
+
+/** Records of an export that were rejected, as one line; nothing where none were. */
+export function rejectLines({ rejects }: { rejects: number }): string[] {
+  return rejects === 0
+    ? []
+    : [`${counted(rejects, 'record')} rejected, listed in rejects.ndjson with the reason`]
+}
+
+/** What is unknown of the transactions of an export, a line each; nothing where all is known. */
+export function unknownLines({ statusUnknown = 0, feeUnknown = 0 }: Partial<Unknowns>): string[] {
+  return [
+    ...(statusUnknown > 0
+      ? [`${counted(statusUnknown, 'transaction')} with unknown status, counted as successful`]
+      : []),
+    ...(feeUnknown > 0
+      ? [`${counted(feeUnknown, 'own transaction')} with unknown fee: gas used or gas price absent or 0`]
+      : []),
+  ]
 }
 
 /** Blocks that a service does not have → `79 blocks are not there: [421, 500)`. */

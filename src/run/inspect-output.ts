@@ -5,6 +5,7 @@ import { holderOf } from '../core/lock/lock.ts'
 import { type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { emptyWalletsIn, type NamedWallets, removedWalletsIn } from '../core/named-wallets.ts'
+import { sumUnknowns } from '../core/unknowns.ts'
 import { manifestIn } from '../read/open-export.ts'
 import { type PastRun, readPastRuns } from '../report/past-runs.ts'
 import { inspectAnySpool } from '../spool/inspect.ts'
@@ -38,6 +39,9 @@ export type OutputStatus = {
   /** Every file that it lists is there, with its size; null where nothing is exported. */
   filesInPlace: boolean | null
   rejects: number
+  /** Transactions whose status is unknown, and own ones whose fee is unknown or zero. */
+  statusUnknown: number
+  feeUnknown: number
   /** Of a job of blocks: those that the service did not have. */
   missing: readonly BlockRange[]
   /** What is kept of a run that is not finished. */
@@ -115,6 +119,7 @@ async function describe(inspected: Inspected): Promise<OutputStatus> {
     ...sizesOf(manifest),
     filesInPlace,
     rejects: manifest?.rejects ?? 0,
+    ...sumUnknowns(manifest === undefined ? [] : [manifest]),
     missing: (manifest?.blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({
       from: fromBlock,
       to: toBlock,

@@ -32,7 +32,8 @@ const isSeen: Test = (value) =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isCount)
 
 const isRange = fields({ from: isCount, to: isCount })
-const hasWritten = fields({ from: isCount, to: isCount, seen: isSeen })
+const UNKNOWNS = { statusUnknown: absentOr(isCount), feeUnknown: absentOr(isCount) }
+const hasWritten = fields({ from: isCount, to: isCount, seen: isSeen, ...UNKNOWNS })
 const isWritten: Test = (value) =>
   hasWritten(value) && Number((value as Fields).from) <= Number((value as Fields).to)
 

@@ -1,6 +1,7 @@
 import { ExportError } from '../core/errors.ts'
 import { BLOCKS } from '../core/listings.ts'
 import { type BlockRange, NO_END } from '../core/model.ts'
+import { sumIfCounted, type Unknowns } from '../core/unknowns.ts'
 import { type BlockState, replayBlocks } from './blocks.ts'
 import { isFrameHead } from './frame-head.ts'
 import { addFrame, beginReading, type ListingState, settleBlocks } from './listing.ts'
@@ -17,8 +18,8 @@ export type SpoolIdentity = {
   finalityMs: number
 }
 
-/** A stretch of blocks whose files were written, with the transactions in it by wallet. */
-export type Written = { from: number; to: number; seen: Record<string, number> }
+/** A stretch of blocks whose files were written, with the transactions in it by wallet, and those of which something is unknown. */
+export type Written = { from: number; to: number; seen: Record<string, number> } & Partial<Unknowns>
 
 /** What the frames of a spool say, kept up to date as they are written. */
 export type SpoolState = {
@@ -113,10 +114,12 @@ export function noteBase(state: SpoolState, before: Written | undefined): void {
 }
 
 /** The files of these blocks are written, and with them the run is over. */
-export function noteDone(state: SpoolState, { from, to, seen }: Written): void {
+export function noteDone(state: SpoolState, done: Written): void {
+  const { from, to, seen } = done
   state.isDone = true
   state.isFresh = false
-  if (from < to) state.written = [...state.written.filter((one) => one.to <= from), { from, to, seen }]
+  const written = { from, to, seen, ...sumIfCounted([done]) }
+  if (from < to) state.written = [...state.written.filter((one) => one.to <= from), written]
 }
 
 export type NextRun = { at: number; cutMs: number; from: number }

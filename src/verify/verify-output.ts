@@ -22,6 +22,7 @@ import { checkKeys, checkOrder } from './order.ts'
 import { checkRejects } from './rejects.ts'
 import { loadTables } from './tables.ts'
 import { checkTotals } from './totals.ts'
+import { checkUnknowns } from './unknowns.ts'
 
 export type Verdict = {
   /** True where no check failed. */
@@ -33,6 +34,11 @@ export type Verdict = {
   readonly rows: number
   /** Blocks that the manifest says are missing. */
   readonly missingBlocks: readonly BlockRange[]
+  /** Records that the export could not hold, as the manifest says. */
+  readonly rejects: number
+  /** Transactions whose status is unknown, and own ones whose fee is unknown or zero, as the manifest says. */
+  readonly statusUnknown: number
+  readonly feeUnknown: number
   /** Checks made, failed ones included. */
   readonly checks: number
   /** One line each: the place, what was expected and what was found. At most 50, then `and N more`. */
@@ -69,6 +75,9 @@ export async function verifyOutput(folder: string, options: VerifyOptions = {}):
       from: fromBlock,
       to: toBlock,
     })),
+    rejects: manifest?.rejects ?? 0,
+    statusUnknown: manifest?.statusUnknown ?? 0,
+    feeUnknown: manifest?.feeUnknown ?? 0,
     checks: findings.checks,
     problems: findings.told(),
   }
@@ -127,6 +136,7 @@ async function checkLake(lake: Lake, onProgress: Output['onProgress']): Promise<
   await checkFacts(lake)
   await checkLinks(lake)
   await checkCovered(lake)
+  await checkUnknowns(lake)
   await checkMadeWith(lake)
   await checkMissingBlocks(lake)
   if (lake.whole.has('ledger')) await checkLedger(lake, onProgress)

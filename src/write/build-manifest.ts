@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Coverage, Manifest, ManifestBlocks, ManifestFile, ManifestTable } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { type TableName, tableNamed } from '../core/table/index.ts'
+import type { Unknowns } from '../core/unknowns.ts'
 import { GENERATOR } from '../core/version.ts'
 import type { Part } from './assemble-table.ts'
 
@@ -14,6 +15,8 @@ export type ManifestSource = {
   /** Blocks that the service did not have, of a job of blocks. */
   missing?: readonly BlockRange[]
   rejects: number
+  /** Transactions of the whole export of which something is unknown; undefined where an older version did not count them. */
+  unknowns: Unknowns | undefined
   /** What stays of an earlier export. */
   kept?: Kept | undefined
 }
@@ -27,7 +30,7 @@ export type Kept = {
 
 /** What an export holds, in the manifest's words (CONTRACT section 3): the same for the same answers. */
 export function buildManifest(source: ManifestSource): Manifest {
-  const { job, range, parts, seen, missing, rejects, kept } = source
+  const { job, range, parts, seen, missing, rejects, unknowns, kept } = source
   const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
   const { nativeSymbol, escapeFormulas } = job
   const addressesSha256 = hashAddresses(wallets)
@@ -58,6 +61,7 @@ export function buildManifest(source: ManifestSource): Manifest {
       ]),
     ),
     rejects,
+    ...(unknowns ?? {}),
   }
 }
 

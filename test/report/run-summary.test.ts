@@ -65,11 +65,22 @@ test('has the fields that programs read, each with its meaning', () => {
         changesFile: null,
         files: 7,
         rejects: 0,
+        statusUnknown: 0,
+        feeUnknown: 0,
         missingBlocks: 0,
         emptyWallets: { count: 0, addresses: [] },
       },
     ],
   })
+})
+
+test('counts transactions whose status or fee is unknown', () => {
+  const unsure = { ...done, figures: { ...figures, statusUnknown: 1, feeUnknown: 2 } }
+  const { jobs } = summarizeRun({ id: 'r1', code: undefined, jobs: [unsure] })
+  expect(jobs[0]).toMatchObject({ exit: 0, statusUnknown: 1, feeUnknown: 2 })
+  const text = summaryText([unsure], { now: 0, program: 'walletlake' })
+  expect(text).toContain('\n  1 transaction with unknown status, counted as successful\n')
+  expect(text).toContain('\n  2 own transactions with unknown fee: gas used or gas price absent or 0\n')
 })
 
 test('gives each job its own exit code and the run the one that speaks', () => {

@@ -27,8 +27,15 @@ test('a manifest says what was asked, covered and written', () => {
     parts: new Map([['ledger', [part(3, 0), part(2, 1)]]]),
     seen: new Map([[BOB, 4]]),
     rejects: 1,
+    unknowns: { statusUnknown: 3, feeUnknown: 2 },
   })
-  expect(manifest).toMatchObject({ manifestVersion: 1, schemaVersion: 1, rejects: 1 })
+  expect(manifest).toMatchObject({
+    manifestVersion: 1,
+    schemaVersion: 1,
+    rejects: 1,
+    statusUnknown: 3,
+    feeUnknown: 2,
+  })
   expect(manifest.generator).toMatch(/^walletlake \d+\.\d+\.\d+/)
   expect(manifest.job).toEqual({
     ...{

@@ -13,6 +13,9 @@ export type PageIndex = {
   listed: number[]
   /** False where the transaction could not be normalized and has no rows. */
   isKept: boolean[]
+  /** Whether its status and its fee are unknown. */
+  isStatusUnknown: boolean[]
+  isFeeUnknown: boolean[]
   /** Of each table of the job, in the job's order. */
   lines: TableLines[]
   /** Lines of `rejects.ndjson`, each with the number of its transaction here. */

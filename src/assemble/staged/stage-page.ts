@@ -28,6 +28,8 @@ export function stagePage({ items, entries }: PageItems, files: StageFiles, flat
     index.timeMs.push(item.key.timeMs)
     index.listed.push(item.listed)
     index.isKept.push(flat !== undefined)
+    index.isStatusUnknown.push(flat?.isStatusUnknown ?? false)
+    index.isFeeUnknown.push(flat?.isFeeUnknown ?? false)
     addLines(index, files, flat)
   }
   if (files.isFull()) files.flush()
@@ -52,6 +54,8 @@ function emptyIndex({ tables }: StageFiles, entries: number): PageIndex {
     timeMs: [],
     listed: [],
     isKept: [],
+    isStatusUnknown: [],
+    isFeeUnknown: [],
     lines,
     rejects: [],
     entries,

@@ -1,5 +1,6 @@
 import { chainOf } from '../../core/chains.ts'
 import type { Manifest } from '../../core/manifest.ts'
+import { unknownLines } from '../../report/words.ts'
 import { counted, grouped, type Html, html } from '../html.ts'
 import { missingBlocks, type Reading } from '../reading.ts'
 
@@ -18,7 +19,7 @@ export function headerHtml(
   return html`<header>
 <h1><bdi>${title}</bdi></h1>
 <p class="facts">${what} on ${name === undefined ? '' : `${name}, `}chain ${job.chain} · blocks ${grouped(from)} to ${grouped(to - 1)} · ${span}</p>
-${stampOf({ manifest, reading })}
+${stampOf({ manifest, reading })}${unknownLines(manifest).map((line) => html`\n<p class="stamp bad">! ${line}</p>`)}
 </header>`
 }
 
