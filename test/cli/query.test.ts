@@ -1,6 +1,10 @@
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { runInProcess } from '../helpers/in-process.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { goodLake } from '../verify/lake.ts'
+import { writeLake } from '../verify/write-lake.ts'
 
 /** Puts this in place of what is typed. */
 function typeIn(typed: string, isTTY: boolean): void {
@@ -18,3 +22,22 @@ test.for([
   expect(exit).toBe(2)
   expect(stderr).toMatch(says)
 })
+
+test.for([
+  { args: [], rows: 100, last: '… and 50 more rows (--max-rows 150 shows all)' },
+  { args: ['--max-rows', '150'], rows: 150, last: '149' },
+  { args: ['--format', 'csv'], rows: 150, last: '149' },
+])(
+  'a terminal is shown at most 100 rows of a table, unless more are asked for: $args',
+  async ({ args, rows, last }) => {
+    const output = join(tempFolder(), 'out')
+    await writeLake(output, goodLake())
+    const { isTTY } = process.stdout
+    process.stdout.isTTY = true
+    onTestFinished(() => void Object.assign(process.stdout, { isTTY }))
+    const { exit, stdout } = await runInProcess(['query', output, 'from range(150)', ...args])
+    const lines = stdout.trimEnd().split('\n')
+    expect({ exit, last: lines.at(-1)?.trim() }).toEqual({ exit: 0, last })
+    expect(lines.filter((line) => /^ *\d+$/.test(line))).toHaveLength(rows)
+  },
+)
