@@ -53,6 +53,7 @@ export async function badItems(
 ): Promise<BadItem[]> {
   const items: BadItem[] = []
   for (const { wallet, place, bad } of frames)
-    if (bad > 0) items.push(...badItemsOfPage({ wallet, body: await spool.read(place), chain }))
+    if (bad > 0)
+      for (const each of badItemsOfPage({ wallet, body: await spool.read(place), chain })) items.push(each)
   return items
 }

@@ -104,7 +104,7 @@ async function listBlock({ client, signal }: OpenedService, chainId: string, blo
   const entries: unknown[] = []
   try {
     for await (const { transactions } of client.listBlockTransactions({ chainId, blockId }, { signal }))
-      entries.push(...transactions)
+      for (const each of transactions) entries.push(each)
     return entries
   } catch (thrown) {
     if (thrown instanceof ExportError && thrown.status === 404) return undefined

@@ -1,6 +1,5 @@
-import { createServer } from 'node:http'
 import { toExportError } from '../core/errors.ts'
-import { bindServer, closeServer, type Endpoint } from '../core/http-server.ts'
+import { bindServer, closeServer, createLimitedServer, type Endpoint } from '../core/http-server.ts'
 import { inspectQueue, type QueuedRun } from './inspect-queue.ts'
 import type { QueueAddress } from './server/shared-server.ts'
 
@@ -12,7 +11,7 @@ export async function serveMetrics(
   queue: QueueAddress,
   at: Endpoint,
 ): Promise<{ url: string; close(): Promise<void> }> {
-  const server = createServer(async (request, response) => {
+  const server = createLimitedServer(async (request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') return void response.writeHead(404).end()
     try {
       const text = metricsText(await inspectQueue(queue))

@@ -46,8 +46,8 @@ export async function compactTable(compaction: TableCompaction): Promise<Compact
     const folder = join(compaction.folder, `${table.name}-${at}`)
     await makeFolder(folder)
     const parts = await mergeFiles(step, { ...compaction, folder })
-    compact.parts.push(...parts)
-    compact.files.push(...parts.map(({ staged: _staged, ...file }) => file))
+    for (const each of parts) compact.parts.push(each)
+    for (const each of parts.map(({ staged: _staged, ...file }) => file)) compact.files.push(each)
   }
   return compact
 }

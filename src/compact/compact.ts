@@ -79,7 +79,7 @@ async function compactLocked(store: Store, maxRows: number): Promise<Compacted> 
       const source = { output, folder, table, files: listed.files, format, compression }
       const compact = await compactTable({ ...source, maxRows, border })
       tables[table.name] = { ...listed, files: compact.files }
-      parts.push(...compact.parts)
+      for (const each of compact.parts) parts.push(each)
     }
     if (parts.length > 0)
       await publish({ store, manifest: { ...manifest, tables }, parts, rejects: undefined })

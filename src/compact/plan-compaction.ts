@@ -1,3 +1,4 @@
+import { largest } from '../core/extremes.ts'
 import type { ManifestFile } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
 import { numberOfPath, partitionOfPath } from '../write/part-path.ts'
@@ -54,12 +55,17 @@ function planStretch(stretch: readonly ManifestFile[], maxRows: number): Compact
   const [first, last] = [files[0], files.at(-1)]
   if (first === undefined || last === undefined || isCompact || (files.length === 1 && rows <= maxRows))
     return stretch.map(keep)
-  const range = { from: first.fromBlock, to: Math.max(...files.map(({ toBlock }) => toBlock)) }
+  const range = { from: first.fromBlock, to: largest(files.map(({ toBlock }) => toBlock)) }
   const taken = [
     ...full.filter(({ fromBlock }) => fromBlock === range.from),
     ...files.filter(({ fromBlock, toBlock }) => fromBlock === range.from && toBlock === range.to),
   ]
-  const firstNumber = 1 + Math.max(-1, ...taken.map(({ path }) => numberOfPath(path)))
+  const firstNumber =
+    1 +
+    largest(
+      taken.map(({ path }) => numberOfPath(path)),
+      -1,
+    )
   const partition = partitionOfPath(first.path)
   return [...full.map(keep), { kind: 'merge', files, partition, range, firstNumber }]
 }

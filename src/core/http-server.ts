@@ -1,5 +1,5 @@
-import type { IncomingMessage, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { ExportError } from './errors.ts'
 
 /** Where a server listens: a name or address of this machine, and a port; 0 takes any free one. */
@@ -7,6 +7,55 @@ export type Endpoint = { host: string; port: number }
 
 /** Where a server came to listen; `url` has no slash at its end. */
 export type BoundServer = { url: string; port: number }
+
+export type ServerLimits = {
+  /** A request, its body included, has to arrive within this time, in milliseconds. @default 30000 */
+  requestTimeoutMs?: number
+  /** A connection without requests is closed after so long, in milliseconds. @default 30000 */
+  keepAliveMs?: number
+}
+
+const REQUEST_TIMEOUT_MS = 30_000
+const KEEP_ALIVE_MS = 30_000
+/** Connections kept at once. */
+export const MOST_CONNECTIONS = 256
+
+/**
+ * A server that nobody can keep busy by sending nothing: requests that do not arrive in time are closed, and where there are
+ * too many connections, the one that has been idle longest makes room for a new one.
+ */
+export function createLimitedServer(answer: RequestListener, limits: ServerLimits = {}): Server {
+  const { requestTimeoutMs = REQUEST_TIMEOUT_MS, keepAliveMs = KEEP_ALIVE_MS } = limits
+  const server = createServer(
+    {
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveMs,
+      connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
+    },
+    answer,
+  )
+  /** Connections without a request that has begun, the one that is idle longest first. */
+  const idle = new Set<Socket>()
+  let open = 0
+  server.on('connection', (socket) => {
+    open += 1
+    idle.add(socket)
+    socket.once('close', () => {
+      open -= 1
+      idle.delete(socket)
+    })
+    const [oldest = socket] = idle
+    if (open > MOST_CONNECTIONS) oldest.destroy()
+  })
+  server.prependListener('request', ({ socket }, response) => {
+    idle.delete(socket)
+    response.once('close', () => {
+      if (!socket.destroyed) idle.add(socket)
+    })
+  })
+  return server
+}
 
 /** Makes a server listen. Throws USAGE with this fix where the host or port cannot be had. */
 export async function bindServer(

@@ -31,3 +31,6 @@ export const DOWNLOAD_IDLE_MS = 60_000
 
 /** A download has one minute, and one second more for each so many of its bytes. */
 export const DOWNLOAD_BYTES_PER_SECOND = 50_000
+
+/** Bytes of an event that a webhook delivers: as many as the sample receiver of the Avalanche Data API accepts. */
+export const MAX_EVENT_BYTES = 50 * MIB

@@ -1,5 +1,6 @@
 import { type DataFile, openDataFile, wholeFile } from '../core/duckdb/data-file.ts'
 import { csvSource, parquetSource, typedColumns, unescapedSql } from '../core/duckdb/source-sql.ts'
+import { largest } from '../core/extremes.ts'
 import type { Manifest } from '../core/manifest.ts'
 import { literal, named } from '../core/sql.ts'
 import { type Column, TABLES, type Table } from '../core/table/index.ts'
@@ -45,7 +46,7 @@ export async function makeViews({ manifest, rows, opened, statements }: Viewing)
       await check({ name, path, bytes, sha256 })
       files.push(await open(path, manifest.job.format, rows.scratch))
     }
-    opened.push(...files)
+    for (const each of files) opened.push(each)
     sources.set(table, sourceOf(table, files))
   }
   const types = await decimalTypes({ rows, statements, words, sources })
@@ -136,7 +137,7 @@ function sourceOf(table: Table, files: readonly DataFile[]): string {
   if (files.length === 0) return emptySource(table)
   const pathsOf = (some: readonly DataFile[]) => some.flatMap(({ paths }) => paths)
   if (files[0]?.format === 'parquet') return parquetSource(pathsOf(files))
-  const longest = Math.max(...files.map((file) => file.longest))
+  const longest = largest(files.map((file) => file.longest))
   const sources = [false, true].flatMap((isPacked) => {
     const paths = pathsOf(files.filter((file) => file.isPacked === isPacked))
     return paths.length === 0 ? [] : [csvSource({ paths, isPacked, longest }, typedColumns(columns))]

@@ -1,4 +1,5 @@
 import { createLogUpdate } from 'log-update'
+import { largest } from '../core/extremes.ts'
 import { type Figures, hasEnded } from '../core/figures.ts'
 import { counted, grouped, lasting } from './words.ts'
 
@@ -38,7 +39,13 @@ export type ProgressState = { jobs: readonly Watched[]; pausedMs: number; now: n
 export function progressLines({ jobs, pausedMs, now, columns = 80 }: ProgressState): string {
   const busy = jobs.filter(({ figures }) => !hasEnded(figures))
   const shown = jobs.length <= MOST_JOBS ? jobs : busy.slice(0, MOST_JOBS)
-  const width = Math.min(20, Math.max(4, ...shown.map(({ name }) => name.length)))
+  const width = Math.min(
+    20,
+    largest(
+      shown.map(({ name }) => name.length),
+      4,
+    ),
+  )
   const lines = shown.flatMap((job) => [jobLine(job, { width, now }), ...troubleLine(job)])
   if (shown.length < jobs.length) lines.push(endedLine(jobs))
   if (pausedMs > 0 && busy.length > 0)

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { countBlocks } from '../core/block-ranges.ts'
 import { makeFolder, writeAtomically } from '../core/disk.ts'
 import { type ExportError, FAILURES, type FailureCode } from '../core/errors.ts'
+import { largest, smallest } from '../core/extremes.ts'
 import { type Figures, lackOf } from '../core/figures.ts'
 import { RUNS_FOLDER } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
@@ -51,8 +52,8 @@ export function summarizeRun({
   code: FailureCode | undefined
   jobs: readonly Ended[]
 }) {
-  const startedMs = Math.min(...jobs.map(({ figures }) => figures.startedMs))
-  const endedMs = Math.max(...jobs.map(({ figures }) => endOf(figures)))
+  const startedMs = smallest(jobs.map(({ figures }) => figures.startedMs))
+  const endedMs = largest(jobs.map(({ figures }) => endOf(figures)))
   return {
     run: id,
     exit: exitOf({ code }),

@@ -1,4 +1,5 @@
 import { csvLine } from '../core/csv-text.ts'
+import { largest } from '../core/extremes.ts'
 import { oneLine } from './log.ts'
 import { counted } from './words.ts'
 
@@ -110,7 +111,7 @@ function tablePrinter(
 }
 
 function recordPrinter(columns: Answer['columns']): (some: readonly (readonly string[])[]) => string {
-  const widest = Math.max(...columns.map(({ name }) => name.length))
+  const widest = largest(columns.map(({ name }) => name.length))
   return (some) =>
     some
       .map((row) => columns.map(({ name }, at) => `${name.padEnd(widest)}  ${row[at]}`.trimEnd()))

@@ -1,3 +1,4 @@
+import { largest } from '../core/extremes.ts'
 import { grouped, type Html, html } from './html.ts'
 import { pictureHtml } from './pictures.ts'
 
@@ -73,7 +74,7 @@ function walletsOf(into: readonly Flow[], out: readonly Flow[]): Column {
   return new Map(
     [...names].map((name) => [
       name,
-      { name, count: Math.max(...sides.map((side) => side.get(name)?.count ?? 0)) },
+      { name, count: largest(sides.map((side) => side.get(name)?.count ?? 0)) },
     ]),
   )
 }

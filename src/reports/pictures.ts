@@ -1,3 +1,4 @@
+import { largest, smallest } from '../core/extremes.ts'
 import { grouped, type Html, html } from './html.ts'
 
 const round = (n: number) => Math.round(n * 100) / 100
@@ -15,7 +16,10 @@ const BARS = { width: 960, height: 220, left: 46, bottom: 24, top: 8 }
 /** Bars side by side, each of parts one on the other; ticks name some of them. */
 export function stackedBars(bars: readonly Bar[], sentence: string): Html {
   const { width, height, left, bottom, top } = BARS
-  const most = Math.max(1, ...bars.map(({ parts }) => parts.reduce((sum, { count }) => sum + count, 0)))
+  const most = largest(
+    bars.map(({ parts }) => parts.reduce((sum, { count }) => sum + count, 0)),
+    1,
+  )
   const room = height - bottom - top
   const step = (width - left) / Math.max(1, bars.length)
   const marks = bars.map(({ parts, title }, at) => {
@@ -48,7 +52,7 @@ const box = ({ kind, x, y, wide, tall }: Box) =>
 /** A row of small bars without axes. */
 export function sparkline(counts: readonly number[], sentence: string): Html {
   const [width, height] = [120, 22]
-  const most = Math.max(1, ...counts)
+  const most = largest(counts, 1)
   const step = width / Math.max(1, counts.length)
   const path = counts
     .map((count, at) =>
@@ -75,7 +79,7 @@ export function coverageBar(range: { from: number; to: number }, read: { from: n
 export function stepLine(points: readonly (readonly [at: number, value: number])[], sentence: string): Html {
   const [width, height] = [220, 60]
   const values = points.map(([, value]) => value)
-  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)]
+  const [low, high] = [smallest(values, 0), largest(values, 0)]
   const first = points[0]?.[0] ?? 0
   const span = Math.max(1, (points.at(-1)?.[0] ?? 0) - first)
   const xOf = (at: number) => round(((at - first) / span) * width)
@@ -97,7 +101,10 @@ export function heatMap(
   const [left, tall] = [150, 20]
   const width = 960
   const step = (width - left) / Math.max(1, columns.length)
-  const most = Math.max(1, ...rows.flatMap(({ counts }) => counts))
+  const most = largest(
+    rows.flatMap(({ counts }) => counts),
+    1,
+  )
   const marks = rows.map(({ name, counts }, row) => {
     const cells = counts.map((count, at) =>
       count === 0

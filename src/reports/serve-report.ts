@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { stat } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { toExportError } from '../core/errors.ts'
-import { bindServer, closeServer } from '../core/http-server.ts'
+import { bindServer, closeServer, createLimitedServer } from '../core/http-server.ts'
 import { MANIFEST_FILE } from '../core/manifest.ts'
 import { type PageOptions, renderReport } from './report.ts'
 
@@ -23,7 +23,7 @@ export async function serveReport(
   const path = `/${randomBytes(16).toString('hex')}/`
   const pages = remembered(outputs, options)
   await pages()
-  const server = createServer((request, response) => void answer(request, response, { path, pages }))
+  const server = createLimitedServer((request, response) => void answer(request, response, { path, pages }))
   const { url } = await bindServer(server, { host: HOST, port: 0 }, 'Stop what takes all ports.')
   return { url: `${url}${path}`, close: () => closeServer(server) }
 }

@@ -1,3 +1,4 @@
+import { largest, smallest } from '../core/extremes.ts'
 import { DAY_MS } from '../core/utc.ts'
 import type { Figures } from './figures.ts'
 import { addressHtml, type Html, html, nameHtml, shortAddress } from './html.ts'
@@ -53,7 +54,7 @@ export function assetHtml(figures: Figures, asset: { address: string | null; sym
 export function bucketsOf({ tally }: Figures): { bucket: number; name: string; day: string }[] {
   const busy = [...tally.timeline.keys()]
   if (busy.length === 0) return []
-  const [first, last] = [Math.min(...busy), Math.max(...busy)]
+  const [first, last] = [smallest(busy), largest(busy)]
   const { sizeMs } = tally.buckets
   return Array.from({ length: last - first + 1 }, (_, at) => {
     const ms = (first + at) * sizeMs

@@ -8,6 +8,7 @@ import type { Requester } from '../client/request.ts'
 import type { RetryOptions } from '../client/retry.ts'
 import { checkCallOptions, OPTION, type OptionCheck } from '../core/call-options.ts'
 import { ExportError, FAILURES, type FailureCode } from '../core/errors.ts'
+import { largest } from '../core/extremes.ts'
 import { type Figures, lackOf, newFigures } from '../core/figures.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import type { Job } from '../core/model.ts'
@@ -114,7 +115,7 @@ function shareLimits(jobs: readonly Job[], options: RunOptions): Shared {
   return {
     ...startBounds(options, 'the run was aborted'),
     gate: createGate(),
-    limit: limitConcurrency(Math.max(...jobs.map(({ concurrency }) => concurrency))),
+    limit: limitConcurrency(largest(jobs.map(({ concurrency }) => concurrency))),
   }
 }
 

@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { bindServer, closeServer, readBody } from '../core/http-server.ts'
+import { bindServer, closeServer, createLimitedServer, readBody } from '../core/http-server.ts'
 import { BODY_LIMIT_BYTES } from './body.ts'
 import type { DataService, ServiceAnswer } from './data-service.ts'
 import { answerRefusal, Refusal } from './refusal.ts'
@@ -10,6 +10,8 @@ export type ListenOptions = {
   host?: string | undefined
   /** 0: any free one. @default 0 */
   port?: number | undefined
+  /** A request, its body included, has to arrive within this time, in milliseconds. @default 30000 */
+  requestTimeoutMs?: number
 }
 
 export type ListeningService = {
@@ -23,10 +25,12 @@ export type ListeningService = {
 /** Serves a data service over HTTP with keep-alive. Fails with `USAGE` where the port cannot be had. */
 export async function listen(
   service: DataService,
-  { host = '127.0.0.1', port = 0 }: ListenOptions = {},
+  { host = '127.0.0.1', port = 0, ...limits }: ListenOptions = {},
 ): Promise<ListeningService> {
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS })
-  server.on('request', (request, response) => void respond(service, { request, response }))
+  const server = createLimitedServer((request, response) => void respond(service, { request, response }), {
+    ...limits,
+    keepAliveMs: KEEP_ALIVE_MS,
+  })
   server.on('clientError', (_error, socket) => refuseGarbage(socket))
   const bound = await bindServer(server, { host, port }, FIX)
   return {

@@ -1,4 +1,5 @@
 import { subtractRange, uniteRanges } from '../core/block-ranges.ts'
+import { smallest } from '../core/extremes.ts'
 import { BLOCKS, EVERYWHERE } from '../core/listings.ts'
 import { type BlockRange, NO_END } from '../core/model.ts'
 import type { FramePlace, WholePlace } from './log.ts'
@@ -51,7 +52,7 @@ export function openBlocks(at: ListingState, runs: Runs, counted: BlockRange = E
 
 /** The first block that a run has read of other listings since this one was read. */
 function fromSince(at: ListingState, { froms }: Runs): number {
-  return Math.min(...froms.slice(at.run + 1))
+  return smallest(froms.slice(at.run + 1))
 }
 
 /**

@@ -23,7 +23,8 @@ export async function findWebhooks(
 ): Promise<FoundWebhook[] | undefined> {
   const seen: Webhook[] = []
   try {
-    for await (const { webhooks } of service.listWebhooks({}, { signal })) seen.push(...webhooks)
+    for await (const { webhooks } of service.listWebhooks({}, { signal }))
+      for (const each of webhooks) seen.push(each)
   } catch (thrown) {
     if (isNotOffered(thrown)) return undefined
     throw thrown
@@ -61,7 +62,7 @@ async function listAddresses(service: WebhookService, id: string, signal?: Abort
   const all: string[] = []
   try {
     for await (const { addresses } of service.listWebhookAddresses({ id }, { signal }))
-      all.push(...addresses.map(lower))
+      for (const each of addresses.map(lower)) all.push(each)
   } catch (thrown) {
     if (!isNotOffered(thrown)) throw thrown
   }

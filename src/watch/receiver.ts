@@ -1,5 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { bindServer, closeServer, readBody } from '../core/http-server.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createBodyBudget } from '../client/body-budget.ts'
+import { checkJsonSize } from '../core/check-json-size.ts'
+import { bindServer, closeServer, createLimitedServer, readBody } from '../core/http-server.ts'
+import { MAX_EVENT_BYTES, SMALL_BODY_BYTES } from '../core/limits.ts'
 
 export type ReceiverOptions = {
   host: string
@@ -13,8 +16,10 @@ export type ReceiverOptions = {
   onEvent: () => void
   /** A request has to be whole within this time, in milliseconds. @default 10000 */
   requestTimeoutMs?: number
-  /** Bytes that a body may have. @default 1000000 */
+  /** Bytes that a body may have. @default 52428800 (50 MiB) */
   maxBodyBytes?: number
+  /** Told of each request that is refused: its status, and why. */
+  onRefusal?: (refusal: { status: number; reason: string }) => void
 }
 
 export type Receiver = {
@@ -23,24 +28,21 @@ export type Receiver = {
   close(): Promise<void>
 }
 
-const CONNECTIONS = 256
+/** Memory for all bodies above `SMALL_BODY_BYTES` that are received at once; further ones wait. */
+const bodies = createBodyBudget(2 * MAX_EVENT_BYTES)
+
 const FIX = 'Name an address of this machine and a free port with --listen; port 0 takes any.'
 
 /**
  * Receives events over HTTP: 200 at once for a genuine one, whatever is done about it later; 404 for other paths, 405
  * for other methods, 413, 400 and 401 for bodies that are too long, no JSON object or not signed. Throws USAGE where
- * the port cannot be had.
+ * the port cannot be had. Large bodies wait for each other, so that no more than two of the largest are in memory.
  */
 export async function startReceiver(options: ReceiverOptions): Promise<Receiver> {
   const { host, port, requestTimeoutMs = 10_000 } = options
-  const server = createServer({
-    requestTimeout: requestTimeoutMs,
-    headersTimeout: requestTimeoutMs,
-    keepAliveTimeout: 30_000,
-    connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
+  const server = createLimitedServer((request, response) => void handle(request, { response, options }), {
+    requestTimeoutMs,
   })
-  server.maxConnections = CONNECTIONS
-  server.on('request', (request, response) => void handle(request, { response, options }))
   const { url } = await bindServer(server, { host, port }, FIX)
   return { url, close: () => closeServer(server) }
 }
@@ -48,28 +50,62 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
 type Exchange = { response: ServerResponse; options: ReceiverOptions }
 
 async function handle(request: IncomingMessage, { response, options }: Exchange): Promise<void> {
-  const status = await judge(request, options).catch(() => 400)
-  if (status === undefined) return void response.destroy()
+  const verdict = await judge(request, options).catch(() => NOT_JSON)
+  if (verdict === undefined) return void response.destroy()
+  const { status } = verdict
   // What is left of a body that is not read would be taken for the next request.
   const cut = request.complete ? {} : { connection: 'close' }
   response.writeHead(status, { ...cut, ...(status === 405 ? { allow: 'POST' } : {}), 'content-length': 0 })
   response.end()
   if (status === 200) options.onEvent()
+  else options.onRefusal?.(verdict)
 }
 
-/** The status of the answer; undefined where the body broke off. */
-async function judge(request: IncomingMessage, options: ReceiverOptions): Promise<number | undefined> {
-  const { token, isGenuine, maxBodyBytes = 1_000_000 } = options
+/** The status of a response, and why it is not 200. */
+type Verdict = { status: number; reason: string }
+
+const NOT_JSON = { status: 400, reason: 'the body is not a JSON object' }
+
+/** What is to be answered; undefined where the body broke off. */
+async function judge(request: IncomingMessage, options: ReceiverOptions): Promise<Verdict | undefined> {
+  const { token, maxBodyBytes = MAX_EVENT_BYTES } = options
   const [path = ''] = (request.url ?? '').split('?')
-  if (!path.endsWith(`/${token}`)) return 404
-  if (request.method !== 'POST') return 405
-  if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) return 413
-  const body = await readBody(request, maxBodyBytes)
-  if (body === undefined) return undefined
-  if (body.length > maxBodyBytes) return 413
+  if (!path.endsWith(`/${token}`)) return { status: 404, reason: 'the path does not end in the secret token' }
+  if (request.method !== 'POST')
+    return { status: 405, reason: `the method is ${request.method}, expected POST` }
+  const tooLong = { status: 413, reason: `the body has more than ${maxBodyBytes} bytes` }
+  const length = Number(request.headers['content-length'] ?? maxBodyBytes)
+  if (length > maxBodyBytes) return tooLong
+  const release = await roomFor(request, length)
+  try {
+    if (request.destroyed) return undefined
+    const body = await readBody(request, maxBodyBytes)
+    if (body === undefined) return undefined
+    return body.length > maxBodyBytes ? tooLong : judgeBody(body, request, options)
+  } finally {
+    release()
+  }
+}
+
+/** Waits for memory for a body of so many bytes; resolves with what gives it back. */
+function roomFor(request: IncomingMessage, length: number): Promise<() => void> | (() => void) {
+  if (length <= SMALL_BODY_BYTES) return () => undefined
+  return new Promise((resolve) => {
+    const go = () => queueMicrotask(() => resolve(release))
+    const release = bodies.reserve(length, go)
+    // A sender that gives up waits no longer; what reads its body then sees that.
+    request.once('close', go)
+  })
+}
+
+function judgeBody(body: Buffer, request: IncomingMessage, { isGenuine }: ReceiverOptions): Verdict {
+  checkJsonSize(body)
   const event: unknown = JSON.parse(body.toString('utf8'))
-  if (typeof event !== 'object' || event === null || Array.isArray(event)) return 400
-  const signature = request.headers['x-signature']
-  const genuine = isGenuine({ body, event, signature: typeof signature === 'string' ? signature : undefined })
-  return genuine ? 200 : 401
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) return NOT_JSON
+  const given = request.headers['x-signature']
+  const signature = typeof given === 'string' ? given : undefined
+  if (isGenuine({ body, event, signature })) return { status: 200, reason: '' }
+  const reason =
+    signature === undefined ? 'the signature is missing' : 'the signature does not match the secret'
+  return { status: 401, reason }
 }

@@ -11,6 +11,7 @@ import { type RunResult, run } from '../run/run.ts'
 import { keepJobWebhooks, openJobState } from './job-webhooks.ts'
 import { type After, createPacer, type Occasion } from './pacer.ts'
 import { startReceiver } from './receiver.ts'
+import { createRefusalNotices } from './refusal-notices.ts'
 import { openSecret, type SecretScheme } from './secret.ts'
 import type { WatchState } from './watch-state.ts'
 
@@ -102,11 +103,16 @@ async function watch(watched: Watch): Promise<never> {
     now: Date.now,
     after: options.after ?? afterDelay,
   })
+  const describeRefusal = createRefusalNotices(Date.now)
   const receiver = await startReceiver({
     ...options.listen,
     token: state.token,
     isGenuine: secret.isGenuine,
     onEvent: () => pacer.event(),
+    onRefusal: (refusal) => {
+      const notice = describeRefusal(refusal)
+      if (notice !== undefined) notices(watched)(notice)
+    },
   })
   try {
     options.onListening?.(receiver.url)

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PRIVATE_MODE, readTextIfAny, syncFolder, writeAtomically } from '../core/disk.ts'
+import { largest } from '../core/extremes.ts'
 import type { Changes } from '../core/figures.ts'
 import { CHANGES_FOLDER, MANIFEST_FILE, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
@@ -78,7 +79,7 @@ function listPath(number: number, { from, to }: BlockRange): string {
 async function lastNumber(store: ListStore): Promise<number> {
   const paths = await store.pathsBelow(CHANGES_FOLDER)
   const numbers = paths.map((path) => Number(LIST_PATH.exec(path)?.[1] ?? 0))
-  return Math.max(0, ...numbers)
+  return largest(numbers, 0)
 }
 
 const LIST_PATH = new RegExp(`^${CHANGES_FOLDER}/(\\d{6,})-\\d{12,}-\\d{12,}\\.ndjson$`)

@@ -95,3 +95,15 @@ test('says which port is taken', async () => {
     message: `cannot listen on 127.0.0.1:${port}: EADDRINUSE`,
   })
 })
+
+test.for(['GET / HTTP/1.1\r\nhost:', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{'])(
+  'closes a request that does not arrive whole: %j',
+  async (sent) => {
+    const listening = await listen(createDataService(), { requestTimeoutMs: 50 })
+    onTestFinished(() => listening.close())
+    const socket = connect(listening.port, '127.0.0.1')
+    await once(socket, 'connect')
+    socket.write(sent)
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 |^HTTP\/1\.1 400 /)
+  },
+)

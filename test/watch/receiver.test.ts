@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ReceiverOptions, startReceiver } from '../../src/watch/receiver.ts'
+import { createRefusalNotices } from '../../src/watch/refusal-notices.ts'
 
 const TOKEN = 'f'.repeat(64)
 
@@ -82,9 +83,62 @@ test('takes no body above its bound, whether announced or not', async () => {
   expect(events).toHaveLength(1)
 })
 
-test('takes bodies up to a megabyte unless told', async () => {
+test('takes bodies of 50 MB, several at once', async () => {
+  const { post, events } = await received()
+  const body = `{"a":"${'x'.repeat(50_000_000 - 8)}"}`
+  const answers = await Promise.all([1, 2, 3, 4].map(() => post(`/${TOKEN}`, body)))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  expect(events).toHaveLength(4)
+})
+
+test('refuses JSON of more values than any event has, before it is parsed', async () => {
   const { post } = await received()
-  expect((await post(`/${TOKEN}`, `{"a":"${'x'.repeat(999_992)}"}`)).status).toBe(200)
+  expect((await post(`/${TOKEN}`, `{"a":[${'{},'.repeat(2_000_001)}{}]}`)).status).toBe(400)
+})
+
+test('tells why it refuses, without the token', async () => {
+  const refusals: unknown[] = []
+  const { post } = await received({
+    ...{ isGenuine: () => false, maxBodyBytes: 1_000 },
+    onRefusal: (refusal) => refusals.push(refusal),
+  })
+  await post('/', '{}')
+  await post(`/${TOKEN}`, '{}', { method: 'PUT' })
+  await post(`/${TOKEN}`, 'x'.repeat(1_001))
+  await post(`/${TOKEN}`, '[]')
+  await post(`/${TOKEN}`, '{}')
+  await post(`/${TOKEN}`, '{}', { headers: { 'x-signature': 'abc' } })
+  expect(refusals).toEqual([
+    { status: 404, reason: 'the path does not end in the secret token' },
+    { status: 405, reason: 'the method is PUT, expected POST' },
+    { status: 413, reason: 'the body has more than 1000 bytes' },
+    { status: 400, reason: 'the body is not a JSON object' },
+    { status: 401, reason: 'the signature is missing' },
+    { status: 401, reason: 'the signature does not match the secret' },
+  ])
+  expect(JSON.stringify(refusals)).not.toContain(TOKEN)
+})
+
+test('hundreds of idle connections do not shut out an event', async () => {
+  const { url, post } = await received()
+  const idle = Array.from({ length: 400 }, () => connect(Number(new URL(url).port), '127.0.0.1'))
+  onTestFinished(() => {
+    for (const socket of idle) socket.destroy()
+  })
+  for (const socket of idle) socket.on('error', () => undefined)
+  await Promise.all(idle.map((socket) => once(socket, 'connect')))
+  expect((await post(`/${TOKEN}`)).status).toBe(200)
+})
+
+test('a line about refusals comes once a minute for each status', () => {
+  let now = 0
+  const notice = createRefusalNotices(() => now)
+  const refusal = { status: 401, reason: 'the signature is missing' }
+  expect(notice(refusal)).toBe('a request to the receiver was refused with 401: the signature is missing')
+  expect([notice(refusal), notice(refusal)]).toEqual([undefined, undefined])
+  expect(notice({ status: 404, reason: 'x' })).toContain('404')
+  now = 60_000
+  expect(notice(refusal)).toContain('; 2 more since the last such line')
 })
 
 test('ends a request that does not come whole in time', async () => {

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { checkJsonSize } from '../../core/check-json-size.ts'
 import { ExportError } from '../../core/errors.ts'
 import { parseJson } from '../../core/json-text.ts'
+import { MAX_PAGE_ITEMS } from '../../core/limits.ts'
 import type { Paged } from '../resources/pages.ts'
 
 type JsonObject = Record<string, unknown>
@@ -23,7 +24,10 @@ export function readAnyObject<Resource extends object>(body: Buffer): Resource |
 export function pageReader<Page extends Paged<object>>(of: string & keyof Page): (body: Buffer) => Page {
   return (body) => {
     const page: JsonObject = readObject(body)
-    if (!Array.isArray(page[of])) throw malformed(`has no list of ${of}`, body)
+    const listed = page[of]
+    if (!Array.isArray(listed)) throw malformed(`has no list of ${of}`, body)
+    if (listed.length > MAX_PAGE_ITEMS)
+      throw malformed(`lists ${listed.length} ${of}, more than the limit of ${MAX_PAGE_ITEMS}`, body)
     const token = page.nextPageToken ?? ''
     if (typeof token !== 'string') throw malformed('has a nextPageToken that is not text', body)
     return page as Page

@@ -77,7 +77,8 @@ function askPage({ pageSize = PAGE_SIZE, pageToken, status }: WebhooksQuery = {}
 
 async function find(pages: AsyncIterable<WebhooksPage>, match: WebhookMatch): Promise<Webhook[]> {
   const found: Webhook[] = []
-  for await (const { webhooks } of pages) found.push(...webhooks.filter((webhook) => isMatch(webhook, match)))
+  for await (const { webhooks } of pages)
+    for (const each of webhooks.filter((webhook) => isMatch(webhook, match))) found.push(each)
   return found
 }
 

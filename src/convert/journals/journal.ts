@@ -37,7 +37,10 @@ export function createJournalWriter({ onOmitted, ...options }: JournalOptions) {
             continue
           }
           const { commodity, accounts, text } = written
-          head.push(...accounts.map((account) => declareOnce(account, () => form.declareAccount(account))))
+          for (const each of accounts.map((account) =>
+            declareOnce(account, () => form.declareAccount(account)),
+          ))
+            head.push(each)
           head.push(declareOnce(`"${commodity}"`, () => form.declareCommodity(commodity, movement.asset)))
           postings.push(text)
         }

@@ -16,7 +16,7 @@ function sortBy(table: HTMLTableElement, heads: readonly Element[], at: number):
   const rows = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[at]) }))
   const sign = isRising ? 1 : -1
   rows.sort((a, b) => sign * compare(a.key, b.key))
-  body.append(...rows.map(({ row }) => row))
+  for (const { row } of rows) body.append(row)
 }
 
 function keyOf(cell: HTMLTableCellElement | undefined): number | string {

@@ -1,3 +1,4 @@
+import { largest } from '../../core/extremes.ts'
 import { shiftDecimal } from '../../flatten/decimal.ts'
 import type { Figures } from '../figures.ts'
 import { type FollowedAsset, type FollowedBalance, followedBalances } from '../followed.ts'
@@ -45,7 +46,7 @@ function pictureOf(figures: Figures, one: FollowedBalance, decimals: number | nu
 function pointsOf({ tally }: Figures, { series, before }: FollowedBalance, decimals: number | null) {
   const points = [...series].sort(([a], [b]) => a - b)
   const first = points[0]?.[0] ?? 0
-  const end = Math.max(...tally.timeline.keys())
+  const end = largest(tally.timeline.keys())
   const numberOf = (value: bigint) => clamp(Number(shiftDecimal(String(value), decimals) ?? String(value)))
   const drawn = points.map(([bucket, value]) => [bucket, numberOf(before + value)] as const)
   return [
