@@ -63,12 +63,13 @@ function folderObjects(folder: string): Objects {
     putTextOnce: (path, text) => putOnce({ folder, at: at(path) }, text),
     paths: async (start) => (await filesBelow(folder, start)).filter((path) => path.startsWith(start)),
     clear: async (start = '') => {
-      const below = start.slice(0, start.lastIndexOf('/') + 1)
-      if (below === start) await rm(at(below), { recursive: true, force: true })
+      const below = start.replace(/\/$/, '')
+      if (start === '') await rm(folder, { recursive: true, force: true })
+      else if (start !== below) await rm(at(below), { recursive: true, force: true })
       else
         for (const path of await filesBelow(folder, start))
           if (path.startsWith(start)) await rm(at(path), { force: true })
-      await rmdir(folder).catch(() => undefined)
+      for (const left of [join(folder, UNFINISHED), folder]) await rmdir(left).catch(() => undefined)
     },
     close: async () => {},
   }

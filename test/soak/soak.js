@@ -2,6 +2,7 @@
 // starts them again until they are done, and compares every byte.
 // npm run soak -- scenarios [number, default 2000] [seed] [path]: random jobs over random nights, each row held against a world
 // that separate code made; a failure prints its seed and path, which play it again.
+// npm run soak -- machines [rounds, default 30] [seed] [folder, bucket or both]: runs over a queue; see machines.js.
 // npm run soak -- bucket: tests of exports, of their growth, merging and loading, with an object store instead of folders.
 import { soakMachines } from './machines.js'
 import { runSoak } from './run-soak.js'

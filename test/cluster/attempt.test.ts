@@ -1,0 +1,212 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { checkQueueJob, type Plan, planAttempt, walletsOf } from '../../src/cluster/plan.ts'
+import {
+  createReads,
+  findReading,
+  fixReading,
+  pagesPath,
+  putRead,
+  type Read,
+  requireReading,
+  selectReads,
+} from '../../src/cluster/reads.ts'
+import {
+  addTo,
+  beginAttempt,
+  endAttempt,
+  openRunObjects,
+  type Record as RunRecord,
+  readCurrent,
+  readPlan,
+  recordOf,
+  verifiedPath,
+} from '../../src/cluster/record.ts'
+import { createWrites, putWrite } from '../../src/cluster/writes.ts'
+import type { Job } from '../../src/core/model.ts'
+import type { Objects } from '../../src/store/objects.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const WALLETS = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`)
+const SERVICE = { baseUrl: 'https://service.example', apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+
+function planOf(output: string, changes: Partial<Job> & { addresses?: string[] } = {}): Plan {
+  const { addresses = WALLETS, ...rest } = changes
+  const job = testJob({
+    addresses,
+    service: SERVICE,
+    endBlock: 100,
+    partitionBy: 'blocks:10',
+    output,
+    ...rest,
+  })
+  const options = { destination: { output }, found: undefined, isFresh: false, now: 1 }
+  return planAttempt({ ...checkQueueJob(job), ...options })
+}
+
+const SHA = 'a'.repeat(64)
+let output: string
+let objects: Objects
+let plan: Plan
+let record: RunRecord
+
+beforeEach(async () => {
+  output = join(tempFolder(), 'out')
+  objects = await openRunObjects({ output })
+  plan = planOf(output)
+  await beginAttempt(objects, plan)
+  record = recordOf(objects, plan.attempt)
+})
+
+/** A read of wallets `first` to before `end`, as a worker notes it. */
+function readOf(
+  of: Plan,
+  token: string,
+  covered: Partial<Read['covered']> = {},
+  changes: Partial<Read> = {},
+): Read {
+  const whole = { first: 0, end: 3, from: 0, to: 100, reached: 100, ...covered }
+  const addresses = walletsOf(of)
+    .slice(whole.first, whole.end)
+    .map(({ address }) => address)
+  const ofPlan = { attempt: of.attempt, plan: of.sha256, chain: of.job.chain }
+  return {
+    ...ofPlan,
+    token: token.repeat(16),
+    addresses,
+    covered: whole,
+    sha256: SHA,
+    starts: {},
+    ...changes,
+  }
+}
+
+describe('an attempt of a run', () => {
+  test('has a plan that any machine reads as it was made', async () => {
+    expect(await readCurrent(objects)).toBe(plan.attempt)
+    expect(await readPlan(record)).toEqual(JSON.parse(JSON.stringify(plan)))
+  })
+
+  test.for([
+    ['another wallet', { addresses: WALLETS.slice(1) }],
+    ['another range', { endBlock: 90 }],
+    ['other tables', { tables: ['ledger'] as const }],
+  ] as const)('does not count with a plan that was changed to %s', async ([, changes]) => {
+    const changed = { ...plan, job: planOf(output, changes as Partial<Job>).job }
+    await objects.putText(record.at('plan.json'), JSON.stringify(changed))
+    expect(await readPlan(record)).toBeUndefined()
+  })
+
+  test('begins with nothing of earlier ones, and they add nothing to it', async () => {
+    const later = planOf(output)
+    await beginAttempt(objects, later)
+    const add = addTo(record, (token) => putRead(record, readOf(plan, token.slice(0, 1))))
+    await expect(add).rejects.toThrow('is over')
+    expect(await createReads(recordOf(objects, later.attempt), later).list()).toEqual([])
+    expect(readdirSync(join(output, '.walletlake', 'cluster')).sort()).toEqual(
+      [later.attempt, 'current.json', 'unfinished'].sort(),
+    )
+  })
+
+  test('that has ended keeps nothing of what a worker adds that was paused meanwhile', async () => {
+    const add = addTo(record, async (token) => {
+      await endAttempt(record)
+      await putRead(record, readOf(plan, token.slice(0, 1)))
+    })
+    await expect(add).rejects.toThrow('is over')
+    const left = readdirSync(join(output, '.walletlake'), { recursive: true, withFileTypes: true })
+    expect(left.filter((entry) => entry.isFile())).toEqual([])
+  })
+
+  test('that has ended leaves the one that has begun since', async () => {
+    const later = planOf(output)
+    await beginAttempt(objects, later)
+    await endAttempt(record)
+    expect(await readCurrent(objects)).toBe(later.attempt)
+  })
+})
+
+describe('a read counts only', () => {
+  const foreign = (name: string) => planOf(name, { addresses: WALLETS.slice(1) })
+  test.for<[string, () => Read]>([
+    ['of its attempt', () => readOf(planOf(output), '1')],
+    ['of its plan', () => readOf(plan, '1', {}, { plan: 'b'.repeat(64) })],
+    ['of its chain', () => readOf(plan, '1', {}, { chain: '1' })],
+    ['of its wallets', () => readOf(plan, '1', {}, { addresses: readOf(foreign(output), '1').addresses })],
+    ['of wallets that there are', () => readOf(plan, '1', { end: 4 })],
+    ['of its blocks', () => readOf(plan, '1', { to: 101, reached: 101 })],
+    ['under its own name', () => ({ ...readOf(plan, '1'), token: '2'.repeat(16) })],
+  ])('%s', async ([, make]) => {
+    await objects.putText(record.at(`reads/${'1'.repeat(16)}.json`), JSON.stringify(make()))
+    expect(await createReads(record, plan).list()).toEqual([])
+  })
+
+  test('with the pages that it noted', async () => {
+    const file = join(tempFolder(), 'pages')
+    writeFileSync(file, 'other pages')
+    await objects.putFile(record.at(pagesPath('1'.repeat(16))), file)
+    await expect(verifiedPath(record, pagesPath('1'.repeat(16)), SHA)).rejects.toMatchObject({
+      code: 'OUTPUT_FAILED',
+    })
+  })
+})
+
+describe('what partitions are made of', () => {
+  test('is refused where pages are missing', async () => {
+    await expect(requireReading(record, plan)).rejects.toThrow('pages of the run are missing')
+    await fixReading(record, plan, [
+      readOf(plan, '1', { end: 2 }),
+      readOf(plan, '2', { first: 2, reached: 60 }),
+    ])
+    await expect(requireReading(record, plan)).rejects.toThrow('pages of the run are missing')
+  })
+
+  test('is what was fixed first, whatever comes later', async () => {
+    const first = await fixReading(record, plan, [readOf(plan, '1')])
+    const late = await fixReading(record, plan, [readOf(plan, '2')])
+    expect(late).toEqual(first)
+    expect((await findReading(record, plan))?.reads.map(({ token }) => token)).toEqual(['1'.repeat(16)])
+  })
+
+  test('has what was read twice once', () => {
+    const twice = [readOf(plan, '3'), readOf(plan, '1', { end: 2 }), readOf(plan, '2', { first: 1 })]
+    expect(selectReads(twice).map(({ token }) => token[0])).toEqual(['3'])
+    const parts = [
+      readOf(plan, '1', { end: 2 }),
+      readOf(plan, '2', { first: 1 }),
+      readOf(plan, '4', { end: 1, reached: 50 }),
+    ]
+    expect(selectReads(parts).map(({ token }) => token[0])).toEqual(['1', '2'])
+  })
+
+  test('decides which partitions count', async () => {
+    const write = { attempt: plan.attempt, plan: plan.sha256, from: 0, to: 10, manifest: SHA, times: null }
+    await putWrite(record, { ...write, token: '1'.repeat(16), reading: SHA })
+    await putWrite(record, { ...write, token: '2'.repeat(16), reading: 'b'.repeat(64) })
+    const writes = createWrites(record, plan)
+    expect([...(await writes.list(SHA)).values()].map(({ token }) => token[0])).toEqual(['1'])
+    expect((await writes.list('c'.repeat(64))).size).toBe(0)
+  })
+})
+
+test('wallets that left the job are read up to where they were, after those of the job', () => {
+  const [, , gone = ''] = WALLETS
+  const found = { coverage: [{ address: gone, fromBlock: 0, toBlock: 40, transactions: 1, label: null }] }
+  const job = testJob({
+    addresses: WALLETS.slice(0, 2),
+    service: SERVICE,
+    endBlock: 100,
+    partitionBy: 'day',
+    output,
+  })
+  const options = { destination: { output }, found: found as never, isFresh: false, now: 1 }
+  const next = planAttempt({ ...checkQueueJob(job), ...options })
+  expect(walletsOf(next).map(({ address, to }) => [address, to])).toEqual([
+    [WALLETS[0], 100],
+    [WALLETS[1], 100],
+    [gone, 40],
+  ])
+  expect(next.sha256).not.toBe(planAttempt({ ...checkQueueJob(job), ...options, found: undefined }).sha256)
+})

@@ -1,0 +1,17 @@
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { playRound, ROUNDS } from '../helpers/queue-rounds.ts'
+import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+
+describe.skipIf(noRedis)('a run over a queue has the bytes of one machine', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startTestServer()
+  })
+  afterAll(() => server.stop())
+
+  test.for(ROUNDS.map((kind, at) => ({ kind, seed: at + 1 })))(
+    'after $kind (seed $seed)',
+    { timeout: 600_000 },
+    (round) => playRound({ ...round, server }),
+  )
+})
