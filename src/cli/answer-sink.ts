@@ -1,11 +1,15 @@
+import { printable } from '../report/log.ts'
 import type { AnswerSink } from '../report/write-answer.ts'
 
-/** Writes to stdout, as fast as whoever reads it. What goes wrong there is the process's to see to. */
+/**
+ * Writes to stdout, as fast as its reader takes it. Pipes and files get the exact text; a terminal gets control characters
+ * replaced visibly, since it would obey those that are in names and metadata. Faults of stdout are handled by the process.
+ */
 export function answerSink(): AnswerSink {
   const { stdout } = process
   return {
     write: async (text) => {
-      if (!stdout.write(text)) await drained(stdout)
+      if (!stdout.write(stdout.isTTY ? printable(text) : text)) await drained(stdout)
     },
     width: stdout.isTTY ? stdout.columns : undefined,
   }

@@ -48,7 +48,7 @@ async function audit(word: string, args: AuditArguments): Promise<number> {
     const result = await auditOutput(output, { service, blocks, onProgress: progressOn(log) })
     const seed = blocks === 'all' ? null : blocks.seed
     if (args.json) sayJson({ output: name, seed, ...result })
-    else if (!args.quiet) say(verdictText(result, { output: name, seed }))
+    else if (!args.quiet) say(verdictLines(result, { output: name, seed }))
     if (result.ok) return 0
     const wrong = result.missing + result.surplus + result.differing
     const what = `${name}: ${counted(wrong, 'transaction')} not as the block listing has it`
@@ -67,7 +67,10 @@ function chooseBlocks({ blocks, sample, seed }: AuditArguments): AuditOptions['b
 }
 
 /** Lines of at most 80 columns, problems apart. */
-function verdictText(result: AuditResult, { output, seed }: { output: string; seed: number | null }): string {
+function verdictLines(
+  result: AuditResult,
+  { output, seed }: { output: string; seed: number | null },
+): string[] {
   const { ok, blocks, unknownBlocks, compared, missing, surplus, differing, unreadable, requests } = result
   const drawn = seed === null ? '' : `; --seed ${seed} draws them again`
   return [
@@ -84,5 +87,5 @@ function verdictText(result: AuditResult, { output, seed }: { output: string; se
       ? [`  ${grouped(unreadable).padStart(9)}  listed entries without a hash, not judged`]
       : []),
     '  Wallets seen through transfers alone are not judged: blocks do not list them.',
-  ].join('\n')
+  ]
 }

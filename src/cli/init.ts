@@ -55,7 +55,7 @@ async function init(file: string, { force = false, ...given }: InitArguments): P
   })
   await makeFolder(dirname(file))
   await writeFile(file, text, { flag: force ? 'w' : 'wx' })
-  say(closingWords(file, job))
+  say(closingLines(file, job))
 }
 
 async function requirePlace(file: string, force: boolean): Promise<void> {
@@ -91,7 +91,7 @@ function slugOf(name: string): string {
   return slug.replace(/^[^a-z0-9]+/, '').slice(0, 64) || 'job'
 }
 
-function closingWords(file: string, { chain, wallets, service }: Job): string {
+function closingLines(file: string, { chain, wallets, service }: Job): string[] {
   const [program, job] = [programName(), shellWord(file)]
   return [
     `${file} is written: chain ${chain}, ${counted(wallets.length, 'wallet')}.`,
@@ -99,5 +99,5 @@ function closingWords(file: string, { chain, wallets, service }: Job): string {
     ...(service.baseUrl === 'demo' ? [] : ['  export WALLETLAKE_API_KEY=…   (if the service wants a key)']),
     `  ${program} plan ${job}`,
     `  ${program} run ${job}`,
-  ].join('\n')
+  ]
 }

@@ -11,6 +11,7 @@ import type { LogFormat } from '../report/log.ts'
 import { say, sayJson } from '../report/say.ts'
 import { counted } from '../report/words.ts'
 import { isPlace } from '../store/place.ts'
+import { answerSink } from './answer-sink.ts'
 import { collect } from './collect.ts'
 import { addExamples } from './examples.ts'
 import { logFormatOption, openLog } from './log.ts'
@@ -79,7 +80,7 @@ async function load(output: string | undefined, args: LoadArguments): Promise<vo
   const to = parseTargetUrl(targetOf(args), process.env)
   const tables = tablesOf(args.tables)
   if ('place' in to) {
-    process.stdout.write(await printLoad(from, to, { ...args, tables }))
+    await answerSink().write(await printLoad(from, to, { ...args, tables }))
     return
   }
   if (args.filesAt !== undefined)
@@ -131,12 +132,12 @@ function tablesOf(lists: readonly string[] | undefined): Table[] | undefined {
   return lists && tablesNamed(splitNames(lists), { where: '--tables' })
 }
 
-function summaryOf({ loaded, skipped, cleared }: LoadResult, title: string): string {
+function summaryOf({ loaded, skipped, cleared }: LoadResult, title: string): string[] {
   const lines = Object.entries(loaded).map(
     ([table, { rows, files }]) => `  ${table}: ${counted(rows, 'row')} from ${counted(files, 'file')}`,
   )
   const kept = skipped === 0 ? [] : [`${counted(skipped, 'file')} there already`]
   const replaced = cleared === 0 ? [] : [`${counted(cleared, 'block range')} replaced`]
   const what = [lines.length === 0 ? 'nothing new' : 'loaded', ...kept, ...replaced].join(', ')
-  return [`${title}: ${what}`, ...lines].join('\n')
+  return [`${title}: ${what}`, ...lines]
 }

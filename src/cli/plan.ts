@@ -32,7 +32,7 @@ async function plan(files: string[], args: Overrides & FilelessArguments): Promi
         : `${counted(open.length, 'wallet')} of ${wallets.length}`
     say(`${job.name}: ${state.state}, ${left} to ask (chain ${job.chain}, output ${nameOfOutput(job)})`)
     const estimate = estimateRun(job, state, await readPastRuns(job.output))
-    if (estimate.least > 0) say(estimateLines(estimate, job).join('\n'))
+    if (estimate.least > 0) say(estimateLines(estimate, job))
     if (blocks.length > 0) say(`  blocks ${listedRanges(blocks)}`)
     for (const { address, label, remaining } of open) {
       const ranges = remaining.map(({ from, to }) => `[${from}, ${to ?? 'head'})`).join(' ')

@@ -46,7 +46,7 @@ async function reindex(word: string, args: ReindexArguments): Promise<number> {
     })
     const exit = error?.failure.exit ?? 0
     if (json) sayJson({ output: name, exit, dryRun, ...result })
-    else if (!quiet) say(summaryText(result, { output: name, dryRun }))
+    else if (!quiet) say(summaryLines(result, { output: name, dryRun }))
     if (error !== undefined)
       log.failure(new ExportError(error.code, `${name}: ${error.message}`, { fix: error.fix }))
     return exit
@@ -54,10 +54,10 @@ async function reindex(word: string, args: ReindexArguments): Promise<number> {
 }
 
 /** Lines of at most 80 columns, the service's own words apart. */
-function summaryText(
+function summaryLines(
   result: Omit<ReindexResult, 'error'>,
   { output, dryRun }: { output: string; dryRun: boolean },
-): string {
+): string[] {
   const { tokens, missing, old, held, accepted, limited, unknown, refused, left, told, requests } = result
   const line = (count: number, what: string) =>
     count > 0 ? [`  ${grouped(count).padStart(9)}  ${what}`] : []
@@ -71,5 +71,5 @@ function summaryText(
     ...line(refused, 'refused by the service'),
     ...line(left, dryRun ? 'to be asked for' : 'left to be asked for: run the same command again'),
     ...(accepted > 0 ? ['  Export again with --fresh to see what was read.'] : []),
-  ].join('\n')
+  ]
 }

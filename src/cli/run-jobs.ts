@@ -90,7 +90,7 @@ async function runQueued(
 function conclude(result: RunResult, { args, log }: { args: RunArguments; log: Log }): number {
   const { jobs } = result
   if (args.json) sayJson(summarizeRun(result))
-  else if (!args.quiet) say(summaryText(jobs, { now: Date.now(), program: programName() }))
+  else if (!args.quiet) say(summaryText(jobs, { now: Date.now(), program: programName() }).split('\n'))
   for (const job of jobs) for (const failure of failuresOf(job)) log.failure(failure)
   return exitOf(result)
 }

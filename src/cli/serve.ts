@@ -6,6 +6,7 @@ import type { DataServiceOptions } from '../service/data-service.ts'
 import { listen } from '../service/listen.ts'
 import { readCount, readNumber } from './amounts.ts'
 import { collect } from './collect.ts'
+import { openLog } from './log.ts'
 import { stopAsked } from './signals.ts'
 
 type ServeArguments = {
@@ -62,7 +63,7 @@ function optionsOf({ key = [], signature, ...given }: ServeArguments): DataServi
     onDelivery: ({ webhookId, status, nextDelayMs }) => {
       if (status === 200) return
       const next = nextDelayMs === undefined ? 'it is given up' : `again in ${nextDelayMs / 1000} s`
-      process.stderr.write(`delivery to webhook ${webhookId} answered ${status ?? 'nothing'}: ${next}\n`)
+      openLog({}).info(`delivery to webhook ${webhookId} answered ${status ?? 'nothing'}: ${next}`)
     },
   }
 }

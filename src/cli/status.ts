@@ -43,12 +43,12 @@ async function status(words: string[], args: Arguments): Promise<void> {
   for (const job of files.length === 0 ? [] : await readJobs(files, args)) {
     const { inspected, ...one } = await inspectJobOutput(job)
     statuses.push(one)
-    if (!args.json) say(statusLines(one, { job, left: leftOf(job, inspected) }).join('\n'))
+    if (!args.json) say(statusLines(one, { job, left: leftOf(job, inspected) }))
   }
   for (const word of outputs) {
     const one = await inspectOutput(await placeOf(word))
     statuses.push(one)
-    if (!args.json) say(statusLines(one).join('\n'))
+    if (!args.json) say(statusLines(one))
   }
   if (args.json) sayJson({ outputs: statuses.map(asJson) })
 }
@@ -58,7 +58,7 @@ async function queueStatus(url: string, { json }: Arguments): Promise<void> {
   const found = await inspectQueue(await readQueueAddress(url))
   if (json) return sayJson(found)
   say(counted(found.workers, 'worker'))
-  for (const run of found.runs) say(queueLines(run).join('\n'))
+  for (const run of found.runs) say(queueLines(run))
 }
 
 const isOutput = async (word: string) =>

@@ -77,7 +77,8 @@ function inOrderOfPlaces({ place: a }: Complaint, { place: b }: Complaint): numb
 }
 
 function showComplaint({ place, field, found, expected, didYouMean, more = 0 }: Complaint): string {
-  const about = field === undefined || 'option' in place ? showPlace(place) : `${showPlace(place)}: ${field}`
+  const where = showPlace(place).replace(/\p{Cc}/gu, '\ufffd')
+  const about = field === undefined || 'option' in place ? where : `${where}: ${field}`
   const hint = didYouMean === undefined ? '' : ` (did you mean ${showMeant(didYouMean, found)}?)`
   const [start, rest] = [`${about}: found ${found},`, `expected ${expected}${hint}`]
   const text = inLines([start, ...(INDENT.length + rest.length <= COLUMNS ? [rest] : rest.split(' '))])

@@ -1,4 +1,4 @@
-import type { ExportError } from '../core/errors.ts'
+import type { ExportError, FailureCode } from '../core/errors.ts'
 import { withoutSecrets, withoutUrlPasswords } from '../core/secrets.ts'
 
 export type LogFormat = 'pretty' | 'json'
@@ -23,7 +23,10 @@ export type Log = {
 
 const RANK: Record<Level, number> = { error: 0, warn: 0, info: 1, debug: 2 }
 
-/** Log lines for people or as JSON objects, one a line. Control characters and secrets that were read never reach a terminal. */
+/**
+ * Log lines for people or as JSON objects, one a line. Secrets that were read never appear. Control characters and line breaks are
+ * replaced visibly, whoever wrote them, so that no text moves a cursor or looks like a line of this program.
+ */
 export function createLog({ format, level, write }: LogOptions): Log {
   const line = (at: Level, message: string) => {
     if (RANK[at] > RANK[level]) return
@@ -37,15 +40,28 @@ export function createLog({ format, level, write }: LogOptions): Log {
     info: (message) => line('info', message),
     debug: (message) => line('debug', message),
     failure: ({ code, message, fix }) => {
+      const what = shownFailure(code, message)
       if (format === 'json') {
-        const about = { code, message: shown(message), fix: shown(fix) }
+        const about = { code, message: what, fix: shown(fix) }
         write(JSON.stringify({ time: new Date().toISOString(), level: 'error', ...about }))
-      } else write(`${code}: ${shown(message)}\nfix: ${shown(fix)}`)
+      } else write(`${code}: ${what}\nfix: ${shown(fix)}`)
     },
   }
 }
 
-const shown = (text: string) => printable(withoutUrlPasswords(withoutSecrets(text)))
+const shown = (text: string) => oneLine(withoutUrlPasswords(withoutSecrets(text)))
+
+/** Failures that this program describes in several lines: a list of mistakes, a statement with its place, a stack. */
+const LISTS: ReadonlySet<FailureCode> = new Set(['JOB_INVALID', 'USAGE', 'VERIFY_FAILED', 'BUG'])
+
+/** Mistakes of a job stand at the start of their lines, so that editors find them; other lines are indented. */
+function shownFailure(code: FailureCode, message: string): string {
+  if (!LISTS.has(code)) return shown(message)
+  return message
+    .split('\n')
+    .map(shown)
+    .join(code === 'JOB_INVALID' ? '\n' : '\n  ')
+}
 
 /** Strangers' text without what moves a cursor, rings, hides or turns the direction of text. */
 export function printable(text: string): string {

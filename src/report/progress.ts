@@ -1,6 +1,7 @@
 import { createLogUpdate } from 'log-update'
 import { largest } from '../core/extremes.ts'
 import { type Figures, hasEnded } from '../core/figures.ts'
+import { oneLine } from './log.ts'
 import { counted, grouped, lasting } from './words.ts'
 
 type Watched = { name: string; figures: Figures }
@@ -50,7 +51,7 @@ export function progressLines({ jobs, pausedMs, now, columns = 80 }: ProgressSta
   if (shown.length < jobs.length) lines.push(endedLine(jobs))
   if (pausedMs > 0 && busy.length > 0)
     lines.push(`waiting ${lasting(pausedMs)}: the service asked for a pause (429)`)
-  return lines.map((line) => line.slice(0, Math.max(20, columns - 1))).join('\n')
+  return lines.map((line) => oneLine(line).slice(0, Math.max(20, columns - 1))).join('\n')
 }
 
 /** How many jobs have ended, and how. */

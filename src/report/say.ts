@@ -1,9 +1,10 @@
 import { withoutSecrets } from '../core/secrets.ts'
-import { printable } from './log.ts'
+import { oneLine } from './log.ts'
 
-/** Writes lines for people to stdout; no name in them, whoever chose it, plays with their terminal. */
-export function say(text: string): void {
-  process.stdout.write(`${printable(withoutSecrets(text))}\n`)
+/** Writes a line, or several, for people to stdout. Control characters and line breaks within a line are replaced visibly. */
+export function say(lines: string | readonly string[]): void {
+  const shown = [lines].flat().map((line) => oneLine(withoutSecrets(line)))
+  process.stdout.write(`${shown.join('\n')}\n`)
 }
 
 /** Writes a value to stdout as one line of JSON; what a terminal might obey stands as escapes, so that nothing is lost. */

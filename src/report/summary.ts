@@ -3,6 +3,7 @@ import type { Figures } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
 import { labelsOf } from '../core/named-wallets.ts'
 import { nameOfOutput } from '../store/place.ts'
+import { oneLine } from './log.ts'
 import { nextSteps } from './next-steps.ts'
 import type { Ended } from './run-report.ts'
 import { emptyWalletLines } from './wallet-lines.ts'
@@ -29,7 +30,8 @@ export type SummaryContext = {
 export function summaryText(outcomes: readonly Ended[], { now, program }: SummaryContext): string {
   const lines = outcomes.flatMap((outcome) => [...jobLines(outcome, now), ''])
   const done = outcomes.find(({ error }) => error === undefined)
-  return [...lines, ...(done === undefined ? [] : nextSteps(done.job, program))].join('\n').trimEnd()
+  const steps = done === undefined ? [] : nextSteps(done.job, program)
+  return [...lines, ...steps].map(oneLine).join('\n').trimEnd()
 }
 
 function jobLines({ job, state, error, figures }: Ended, now: number): string[] {

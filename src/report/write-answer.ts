@@ -66,6 +66,7 @@ const MEASURED_ROWS = 2_000
 
 async function writeTable({ columns, batches }: Answer, sink: AnswerSink): Promise<number> {
   const { maxRows = Number.POSITIVE_INFINITY } = sink
+  const named = columns.map(({ name, ...column }) => ({ ...column, name: oneLine(name) }))
   let [rows, waiting] = [0, [] as (readonly string[])[]]
   let print: ((some: readonly (readonly string[])[]) => string) | undefined
   for await (const batch of batches) {
@@ -73,11 +74,11 @@ async function writeTable({ columns, batches }: Answer, sink: AnswerSink): Promi
     rows += batch.length
     for (const row of shown) waiting.push(row.map((cell) => oneLine(textOf(cell) ?? '')))
     if (waiting.length < MEASURED_ROWS) continue
-    print ??= tablePrinter(columns, waiting, sink)
+    print ??= tablePrinter(named, waiting, sink)
     await sink.write(print(waiting))
     waiting = []
   }
-  print ??= tablePrinter(columns, waiting, sink)
+  print ??= tablePrinter(named, waiting, sink)
   await sink.write(print(waiting))
   if (rows === 0) await sink.write('0 rows\n')
   if (rows > maxRows)
