@@ -1,11 +1,37 @@
 #!/usr/bin/env node
-import { guardOutput } from './cli/guard-output.ts'
-import { main, reportFailure } from './cli/main.ts'
+import { NODE_VERSION } from './core/node-version.ts'
 
-const argv = process.argv.slice(2)
-guardOutput((error) => {
-  process.exitCode = reportFailure(error, argv)
-})
-const exit = await main(argv)
-// What failed while stdout was written stands.
-process.exitCode ??= exit
+const { major, minor } = NODE_VERSION
+const [runningMajor = 0, runningMinor = 0] = process.versions.node.split('.').map(Number)
+
+if (runningMajor < major || (runningMajor === major && runningMinor < minor)) {
+  const required = `${major}.${minor}`
+  end(2, `walletlake needs Node ${required} or newer; this is Node ${process.versions.node}.`)
+} else {
+  try {
+    process.cwd()
+    // Imported only now: older versions of Node do not have all that these modules import.
+    const { start } = await import('./cli/start.ts')
+    await start()
+  } catch (thrown) {
+    endWithoutStart(thrown)
+  }
+}
+
+/** What keeps the program from starting, before its own reports of failures can be loaded. */
+function endWithoutStart(thrown: unknown): void {
+  const { code, syscall } = thrown as NodeJS.ErrnoException
+  if (syscall === 'uv_cwd')
+    end(
+      2,
+      'USAGE: the working directory no longer exists\nfix: Change to a folder that exists, then run again.',
+    )
+  else if (code === 'EMFILE' || code === 'ENFILE')
+    end(7, 'OUTPUT_FAILED: too many open files\nfix: Raise the limit (ulimit -n 4096), then run again.')
+  else throw thrown
+}
+
+function end(exit: number, text: string): void {
+  process.stderr.write(`${text}\n`)
+  process.exitCode = exit
+}

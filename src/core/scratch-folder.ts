@@ -36,7 +36,7 @@ async function isOld(path: string): Promise<boolean> {
   return entry !== undefined && Date.now() - entry.mtimeMs > OLD_MS
 }
 
-/** A temporary folder that cannot be used, or is full, as OUTPUT_FAILED. */
+/** A temporary folder that cannot be used as OUTPUT_FAILED. */
 function scratchError(folder: string, cause: unknown): ExportError {
   const { code, message } = cause as NodeJS.ErrnoException
   return new ExportError('OUTPUT_FAILED', `cannot use the temporary folder ${folder}: ${code ?? message}`, {
@@ -45,4 +45,24 @@ function scratchError(folder: string, cause: unknown): ExportError {
   })
 }
 
-const SCRATCH_FIX = 'Set TMPDIR to a folder that exists, may be written to and has enough free space.'
+/**
+ * The fault as OUTPUT_FAILED where a temporary folder is full, or too few files may be open; undefined where it is another one.
+ * Foreign messages are looked at, too: DuckDB has no codes.
+ */
+export function scratchFault(thrown: unknown, scratch: string): ExportError | undefined {
+  if (thrown instanceof ExportError) return undefined
+  const { code = '', message = '' } = thrown as NodeJS.ErrnoException
+  const what = `${code} ${message}`
+  if (TOO_MANY_FILES.test(what)) return scratchError(scratch, Object.assign(new Error(), { code: 'EMFILE' }))
+  if (!IS_FULL.test(what)) return undefined
+  return new ExportError('OUTPUT_FAILED', `the temporary folder ${scratch} is full`, {
+    cause: thrown,
+    fix: SCRATCH_FIX,
+  })
+}
+
+const TOO_MANY_FILES = /\bE[MN]FILE\b|too many open files/i
+const IS_FULL =
+  /\b(ENOSPC|EDQUOT|EFBIG)\b|no space left|quota exceeded|file too large|failed to offload|max_temp_directory_size/i
+
+export const SCRATCH_FIX = 'Set TMPDIR to a folder that exists, may be written to and has enough free space.'

@@ -12,9 +12,14 @@ export function engineError(
   const words = message === '' ? (code ?? 'unknown fault') : message
   const hide = secretHider(secrets)
   const line = hide(words.split('\n', 1)[0] ?? '').slice(0, 400)
-  const advice = fix ?? (DUCKDB_IS_SHORT.test(words) ? MORE_MEMORY : undefined)
+  const advice = fix ?? (DUCKDB_IS_SHORT.test(words) ? MORE_MEMORY : isFull(words) ? NO_SPACE : undefined)
   return new ExportError('LOAD_FAILED', `${hide(what)}: ${line}`, advice === undefined ? {} : { fix: advice })
 }
+
+/** Whether an engine says that a disk is full. */
+export const isFull = (words: string): boolean => /no space left|quota exceeded|disk is full/i.test(words)
+export const NO_SPACE =
+  'Free space on the disks of the database and of TMPDIR, then run the same command again: it goes on where it stopped.'
 
 /** What DuckDB says where its memory is not enough, be it as it reads, writes or commits. */
 const DUCKDB_IS_SHORT = /Out of Memory Error|failed to (?:pin block|allocate data)/

@@ -6,6 +6,7 @@ import { isoTimeSql, parquetSource, sourceSql, textColumns, unescapedSql } from 
 import { ExportError, NO_PERMISSION } from '../core/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/manifest.ts'
 import { refuseSpecialEntries } from '../core/plain-entries.ts'
+import { scratchFault } from '../core/scratch-folder.ts'
 import { named } from '../core/sql.ts'
 import { type Column, type TableName, tableNamed } from '../core/table/index.ts'
 import { checkContent } from './check-size.ts'
@@ -51,7 +52,8 @@ export async function openExport(folder: string): Promise<OpenedExport> {
   }
   const faultOf = async ({ path }: ManifestFile, thrown: unknown) => {
     if ((await readTextIfAny(join(folder, MANIFEST_FILE))) !== before) return replaced(folder)
-    if (thrown instanceof ExportError) return thrown
+    const known = thrown instanceof ExportError ? thrown : scratchFault(thrown, rows.scratch)
+    if (known !== undefined) return known
     const why = (thrown as Error).message.replaceAll(`${rows.folder}/`, '').slice(0, 300)
     return unreadable(path, why, thrown)
   }

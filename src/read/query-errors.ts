@@ -1,4 +1,6 @@
+import { dirname } from 'node:path'
 import { ExportError } from '../core/errors.ts'
+import { scratchFault } from '../core/scratch-folder.ts'
 import { NOT_EXACT, ORDER_KEY } from './exact-amounts.ts'
 import { DECIMAL_DIGITS } from './exact-numbers.ts'
 import { unreadable } from './open-export.ts'
@@ -10,7 +12,8 @@ export type Refusing = { folder: string; path: string; types?: DecimalTypes }
 
 /** What the engine refuses is the statement's fault, unless a file is. */
 export function refusedQuery(thrown: unknown, { folder, path, types }: Refusing): never {
-  if (thrown instanceof ExportError) throw thrown
+  const known = thrown instanceof ExportError ? thrown : scratchFault(thrown, dirname(path))
+  if (known !== undefined) throw known
   const { message } = thrown as Error
   const what = message
     .replace(/^Failed to extract statements: /, '')

@@ -1,7 +1,7 @@
 import { realpath, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { makeScratch } from '../core/scratch-folder.ts'
+import { makeScratch, scratchFault } from '../core/scratch-folder.ts'
 
 /** Memory that the engine may take before it moves its work to the disk. */
 const MEMORY = 256_000_000
@@ -42,14 +42,19 @@ export async function openRows(output: string): Promise<Rows> {
   try {
     const folder = join(scratch, 'output')
     await symlink(await realpath(output), folder, 'junction')
-    const instance = await DuckDBInstance.create(join(scratch, 'rows.duckdb'), settings(scratch))
+    /** What fails because of the temporary folder is no fault of an export. */
+    const failed = (thrown: unknown): never => {
+      throw scratchFault(thrown, scratch) ?? thrown
+    }
+    const database = DuckDBInstance.create(join(scratch, 'rows.duckdb'), settings(scratch))
+    const instance = await database.catch(failed)
     const connection = await instance.connect()
     // Nobody opens the database again: to put it in order took a sixth of a small export's check.
     await connection.run('PRAGMA disable_checkpoint_on_shutdown')
     return {
       ...{ folder, scratch },
-      run: async (sql) => void (await connection.run(sql)),
-      all: async (sql) => (await connection.runAndReadAll(sql)).getRowObjectsJS() as Found[],
+      run: async (sql) => void (await connection.run(sql).catch(failed)),
+      all: async (sql) => (await connection.runAndReadAll(sql).catch(failed)).getRowObjectsJS() as Found[],
       limitMemory: async (bytes = MEMORY) => void (await connection.run(memorySql(bytes))),
       stream: (cells, from) => streamRows(connection, cells, from),
       connection,

@@ -1,4 +1,5 @@
 import { ExportError } from '../core/errors.ts'
+import { SCRATCH_FIX } from '../core/scratch-folder.ts'
 
 type Fault = Error & { $metadata?: { httpStatusCode?: number }; code?: string; Code?: string }
 
@@ -27,6 +28,9 @@ export function storeError(what: string, cause: unknown): ExportError {
   return new ExportError('OUTPUT_FAILED', `${what}: ${why}`, { cause, fix: fixOf(cause as Fault, status) })
 }
 
+/** Of the disk that objects are copied to. */
+const LOCAL_DISK = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EACCES', 'EFBIG'])
+
 function fixOf({ name, message, code }: Fault, status: number | undefined): string {
   if (name === 'CredentialsProviderError')
     return 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or run where a role gives credentials.'
@@ -34,6 +38,7 @@ function fixOf({ name, message, code }: Fault, status: number | undefined): stri
   if (name === 'NoSuchBucket') return 'Create the bucket, or correct its name in output.'
   if (status === 401 || status === 403)
     return 'Give these credentials the right to list, read, write and delete below this place.'
+  if (LOCAL_DISK.has(code ?? '')) return SCRATCH_FIX
   if (status === undefined && code !== undefined)
     return 'Check the endpoint in the store of the job (or AWS_ENDPOINT_URL_S3), and that it can be reached.'
   return 'Run the same command again: it resumes where it stopped.'

@@ -1,5 +1,7 @@
 import { dirname } from 'node:path'
+import { ExportError } from '../core/errors.ts'
 import type { Manifest, ManifestFile, ManifestTable } from '../core/manifest.ts'
+import { scratchFault } from '../core/scratch-folder.ts'
 import type { Table, TableName } from '../core/table/index.ts'
 import { TABLES } from '../core/table/index.ts'
 import type { Findings } from '../read/findings.ts'
@@ -92,6 +94,10 @@ async function loadOne(loading: Loading, place: FilePlace): Promise<boolean> {
     await loadFile(loading, place)
     return true
   } catch (thrown) {
+    const ofScratch = scratchFault(thrown, rows.scratch)
+    if (ofScratch !== undefined) throw ofScratch
+    // A temporary folder that cannot hold the rows says nothing about the export.
+    if (thrown instanceof ExportError && thrown.code === 'OUTPUT_FAILED') throw thrown
     const why = String((thrown as Error).message)
       .replaceAll(`${rows.folder}/`, '')
       .slice(0, 300)

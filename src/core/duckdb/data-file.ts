@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { diskError } from '../disk.ts'
 import type { Format } from '../model.ts'
+import { scratchFault } from '../scratch-folder.ts'
 import { type CsvMeasure, measureCsv } from './measure-csv.ts'
 
 /** A file of an export as DuckDB reads it: the file itself, or pieces of a CSV file whose rows are long. */
@@ -47,7 +48,7 @@ export async function openDataFile(path: string, format: Format, scratch: string
     return { ...whole, paths, isPacked: false, longest: Math.max(USUAL_ROW, measure.longest), close }
   } catch (cause) {
     await close()
-    throw diskError(`cannot write pieces of ${path}`, cause)
+    throw scratchFault(cause, scratch) ?? diskError(`cannot write pieces of ${path}`, cause)
   }
 }
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ExportError } from '../../core/errors.ts'
 import { literal, named } from '../../core/sql.ts'
 import type { NamedTable } from '../../sql/create-table.ts'
 import { checkColumns } from '../check-columns.ts'
-import { engineError, importDriver } from '../engine-error.ts'
+import { engineError, importDriver, isFull, NO_SPACE } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
 import { readChainIds } from '../read-chain-ids.ts'
 import { readFault } from '../read-fault.ts'
@@ -26,8 +26,12 @@ export type DuckdbOptions = {
  */
 export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
   const { file, sql } = options
+  await removeIncomplete(file)
   let isKept = existsSync(file)
-  const { connection, close } = await connect(options)
+  const { connection, close } = await connect(options).catch(async (thrown) => {
+    if (!isKept) await removeDatabase(file)
+    throw thrown
+  })
   const failed = (cause: unknown): never => {
     throw engineError(`duckdb:${file}`, cause)
   }
@@ -51,9 +55,25 @@ export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
     close: async () => {
       await close()
       // A new file without a load in it is none.
-      if (!isKept) for (const left of [file, `${file}.wal`]) await rm(left, { force: true })
+      if (!isKept) await removeDatabase(file)
     },
   }
+}
+
+/** Bytes of the headers that every database of DuckDB begins with. */
+const HEADER_BYTES = 3 * 4096
+
+/**
+ * Removes a database whose creation was cut short by a kill or a full disk: it is smaller than its own headers, so that nothing
+ * can be in it. Files of other kinds were refused before.
+ */
+async function removeIncomplete(file: string): Promise<void> {
+  const entry = await stat(file).catch(() => undefined)
+  if (entry?.isFile() && entry.size > 0 && entry.size < HEADER_BYTES) await removeDatabase(file)
+}
+
+async function removeDatabase(file: string): Promise<void> {
+  for (const left of [file, `${file}.wal`]) await rm(left, { force: true })
 }
 
 /** Which files have been loaded. */
@@ -141,7 +161,9 @@ function cannotOpen(file: string, cause: unknown): ExportError {
     })
   }
   return engineError(`cannot open duckdb:${file}`, cause, {
-    fix: 'Check the path after duckdb: and that its folder is there and may be written.',
+    fix: isFull(message)
+      ? NO_SPACE
+      : 'Check the path after duckdb: and that its folder is there and may be written.',
   })
 }
 

@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { NODE_VERSION } from '../../../src/core/node-version.ts'
+import { runCommand } from '../../helpers/command.ts'
+import { exportDemo } from '../../helpers/demo-export.ts'
+import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
+
+const output = join(suiteFolder(), 'out')
+
+beforeAll(() => exportDemo(output))
+
+/** A module that is imported first and has the program see another version of Node. */
+const pretendNode = (version: string) => ({
+  NODE_OPTIONS: `--import "data:text/javascript,Object.defineProperty(process,'versions',{value:{...process.versions,node:'${version}'}})"`,
+})
+
+test.for(['18.20.8', '20.18.3'])(
+  'Node %s is refused in one sentence that names the required version',
+  async (version) => {
+    const { exit, stdout, stderr } = await runCommand(['verify', output], pretendNode(version))
+    expect([exit, stdout]).toEqual([2, ''])
+    expect(stderr).toBe(`walletlake needs Node 20.19 or newer; this is Node ${version}.\n`)
+  },
+)
+
+test('the version that is required is the one that the package names', () => {
+  const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } }
+  expect(engines.node).toBe(`>=${NODE_VERSION.major}.${NODE_VERSION.minor}`)
+  const bin = readFileSync('dist/bin.js', 'utf8')
+  const chunk = /^import "\.\/(chunk-\w+\.js)";$/m.exec(bin)?.[1] ?? ''
+  // Old versions read what is imported before anything runs: that may be nothing but Node's own createRequire.
+  for (const text of [bin, readFileSync(join('dist', chunk), 'utf8')])
+    expect(text.match(/^import .*from.*$/gm)).toEqual([
+      "import { createRequire as requireFrom } from 'node:module'",
+    ])
+})
+
+const COMMANDS = [
+  ['verify', output],
+  ['query', output, 'select count(*) from ledger'],
+  ['balances', output],
+  ['load', output, '--to', 'duckdb:lake.db'],
+]
+
+test.for(COMMANDS)('%s names TMPDIR where it is a folder that does not exist', async (words) => {
+  const cwd = tempFolder()
+  const { exit, stderr } = await runCommand(words, { TMPDIR: join(cwd, 'missing') }, { cwd })
+  expect([exit, stderr]).toEqual([
+    7,
+    expect.stringMatching(/^OUTPUT_FAILED: .*missing: ENOENT\nfix: Set TMPDIR to /),
+  ])
+})
+
+test.for(['16k', '600k'])(
+  'a temporary folder of %s is no verdict on a good export',
+  async (size, { skip, onTestFinished }) => {
+    const TMPDIR = tempFolder()
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', TMPDIR]).status !== 0)
+      skip('mounting is not allowed here')
+    onTestFinished(() => void spawnSync('umount', [TMPDIR]))
+    const full = await runCommand(['verify', output], { TMPDIR })
+    expect([full.exit, full.stdout]).toEqual([7, ''])
+    expect(full.stderr).toMatch(/^OUTPUT_FAILED: the temporary folder .* is full\nfix: Set TMPDIR to /)
+    spawnSync('mount', ['-o', 'remount,ro', TMPDIR])
+    const readOnly = await runCommand(['verify', output], { TMPDIR })
+    expect([readOnly.exit, readOnly.stderr]).toEqual([7, expect.stringMatching(/EROFS\nfix: Set TMPDIR to /)])
+  },
+)
+
+test.for([16, 8192])(
+  'a DuckDB file that was cut to %i bytes as it was created is replaced',
+  async (bytes) => {
+    const file = join(tempFolder(), 'lake.db')
+    expect((await runCommand(['load', output, '--to', `duckdb:${file}`])).exit).toBe(0)
+    truncateSync(file, bytes)
+    const again = await runCommand(['load', output, '--to', `duckdb:${file}`])
+    expect([again.exit, again.stderr.includes('LOAD_FAILED')]).toEqual([0, false])
+    expect(statSync(file).size).toBeGreaterThan(12_288)
+  },
+)
+
+test('a small file of another kind is not taken for a DuckDB file that was cut', async () => {
+  const file = join(tempFolder(), 'notes.txt')
+  writeFileSync(file, 'my notes, which are short')
+  expect((await runCommand(['load', output, '--to', `duckdb:${file}`])).exit).toBe(7)
+  expect(readFileSync(file, 'utf8')).toBe('my notes, which are short')
+})
+
+test('a disk that is too small for a new database leaves none behind', async ({ skip, onTestFinished }) => {
+  const disk = tempFolder()
+  const mount = (...options: string[]) =>
+    spawnSync('mount', ['-t', 'tmpfs', '-o', options.join(','), 'tmpfs', disk]).status
+  if (mount('size=8k') !== 0) skip('mounting is not allowed here')
+  onTestFinished(() => void spawnSync('umount', [disk]))
+  const words = ['load', output, '--to', `duckdb:${join(disk, 'lake.db')}`]
+  const full = await runCommand(words)
+  expect([full.exit, full.stderr]).toEqual([7, expect.stringContaining('fix: Free space on the disks')])
+  mount('remount', 'size=100m')
+  expect((await runCommand(words)).exit).toBe(0)
+})
+
+test.for(['24', '40'])('a limit of %s open files ends with how to raise it', async (limit) => {
+  const { exit, stderr } = await runCommand(['verify', output], {}, { shell: `ulimit -n ${limit}` })
+  expect([exit, stderr]).toEqual([
+    7,
+    expect.stringMatching(/^OUTPUT_FAILED: .*too many open files.*\nfix: Raise the limit/),
+  ])
+})
+
+test('a working directory that was removed is named as what is wrong', async () => {
+  const shell = 'mkdir gone && cd gone && rmdir ../gone'
+  const { exit, stderr } = await runCommand(['verify', output], {}, { shell, cwd: tempFolder() })
+  expect([exit, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^USAGE: the working directory no longer exists\nfix: /),
+  ])
+})
