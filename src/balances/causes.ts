@@ -1,7 +1,7 @@
 import type { Sum } from './sums.ts'
 
 /** The newest row of an export. */
-export type NewestRow = { block: number; time: string }
+type NewestRow = { block: number; time: string }
 
 /** What is known of an export and a sum that was below zero. */
 export type Known = {

@@ -4,7 +4,7 @@ import { type CsvRecord, readRecords, recordFault } from '../read/csv-records.ts
 import { type Asset, keyOf } from './sums.ts'
 
 /** A line of a CSV file of amounts: a wallet, an asset, and how much of it. */
-export type GivenAmount = {
+type GivenAmount = {
   line: number
   wallet: string
   asset: Asset

@@ -38,11 +38,13 @@ describe('jobs/ACCOUNTING.md, followed word by word', () => {
 
   test.for(COMMANDS)('%s', (command) => {
     prepare()
-    const [program = '', ...args] = command.split(' ')
+    const [line = '', target] = command.split(' > ')
+    const [program = '', ...args] = line.split(' ')
     if (program === 'hledger' && !hasHledger) return
     const words = program === 'walletlake' ? ['node', join(ROOT, 'dist/bin.js')] : [program]
-    const line = [...words, ...args]
-    const { status, stderr } = spawnSync(line[0] ?? '', line.slice(1), { cwd: folder, encoding: 'utf8' })
+    const [file = '', ...given] = [...words, ...args]
+    const { status, stdout, stderr } = spawnSync(file, given, { cwd: folder, encoding: 'utf8' })
+    if (target !== undefined) writeFileSync(at(target), stdout)
     expect({ command, status, stderr: status === 0 ? '' : stderr }).toEqual({
       command,
       status: 0,
