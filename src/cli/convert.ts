@@ -101,6 +101,7 @@ async function convertOutput(
   const converted = await convert(output, { ...options, write })
   const log = openLog({})
   log.info(tell(converted, options))
+  if (converted.span !== undefined) log.warn(spanLine(converted.span, rest))
   for (const [reason, count] of Object.entries(converted.omitted))
     log.warn(`${counted(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`)
   if (converted.omittedFile !== undefined) log.warn(`they are listed in ${converted.omittedFile}`)
@@ -190,19 +191,33 @@ async function tellMistakes(file: string, to: string): Promise<void> {
     mistakes += 1
     if (mistakes <= TOLD) say(`${file}:${line}: ${what}`)
   })
-  if (mistakes === 0) return say(`${file}: good for ${to} (${counted(rows, 'line')})`)
+  if (mistakes === 0) return say(`${file}: good for ${to} (${counted(rows, unitOf(to))})`)
   if (mistakes > TOLD) say(`and ${counted(mistakes - TOLD, 'mistake')} more`)
   throw new ExportError('VERIFY_FAILED', `${file}: ${counted(mistakes, 'mistake')} for ${to}`, {
     fix: 'Correct the lines named above, or convert the export again.',
   })
 }
 
+/** Where a period holds nothing, what the export holds. */
+function spanLine(
+  { first, last }: NonNullable<Converted['span']>,
+  { from, until }: ConvertArguments,
+): string {
+  const asked = [
+    from === undefined ? '' : ` from ${from}`,
+    until === undefined ? '' : ` until ${until}`,
+  ].join('')
+  return `no movement${asked}: the export has movements from ${first} to ${last}`
+}
+
+/** What a file of a format is counted in. */
+const unitOf = (to: string) => (JOURNALS.some(({ name }) => name === to) ? 'transaction' : 'line')
+
 /** Files that are named one by one. */
 const NAMED = 5
 
 function tell({ movements, lines, files }: Converted, { to, out }: { to: string; out?: string }): string {
-  const noun = JOURNALS.some(({ name }) => name === to) ? 'transaction' : 'line'
-  const what = `${counted(movements, 'movement')} became ${counted(lines, noun)} for ${to}`
+  const what = `${counted(movements, 'movement')} became ${counted(lines, unitOf(to))} for ${to}`
   if (files.length === 0) return what
   return files.length > NAMED ? `${what}: ${files.length} files in ${out}` : `${what}: ${files.join(', ')}`
 }

@@ -50,13 +50,19 @@ const NO_FILES = 'unknown until the first export'
 
 /** What a run takes: of the service's quota, of time, of the disk. Lines of at most 80 columns. */
 function estimateLines(estimate: Estimate, { concurrency }: Job): string[] {
-  const { least, requests, perSecond = 0, seconds, bytesEach = 0, bytes } = estimate
+  const { least, requests, most, perSecond = 0, seconds, bytesEach = 0, bytes } = estimate
   const more =
     requests === undefined ? `; how many more is ${UNKNOWN}` : `, about ${grouped(requests)} in all`
+  const quota =
+    most === undefined
+      ? `at least ${counted(least, 'request')}${more}`
+      : `${grouped(least)} to ${counted(most, 'request')}, about ${grouped(requests ?? least)} if the rest is alike`
+  const times = most === undefined ? [seconds ?? 0] : [least / perSecond, most / perSecond]
+  const spent = times.map((time) => lasting(time * 1000)).join(' to ')
   const speed = `${perSecond.toFixed(1)} requests a second, as last time, up to ${concurrency} at once`
   return [
-    `  quota  at least ${counted(least, 'request')}${more}`,
-    `  time   ${seconds === undefined ? UNKNOWN : `about ${lasting(seconds * 1000)}: ${speed}`}`,
+    `  quota  ${quota}`,
+    `  time   ${seconds === undefined ? UNKNOWN : `about ${spent}: ${speed}`}`,
     `  disk   ${bytes === undefined ? NO_FILES : `about ${sized(bytes)}: ${sized(bytesEach)} a transaction`}`,
   ]
 }

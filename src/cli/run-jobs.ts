@@ -90,10 +90,14 @@ async function runQueued(
 function conclude(result: RunResult, { args, log }: { args: RunArguments; log: Log }): number {
   const { jobs } = result
   if (args.json) sayJson(summarizeRun(result))
-  else if (!args.quiet) say(summaryText(jobs, { now: Date.now(), program: programName() }).split('\n'))
+  else if (!args.quiet) say(summaryText(jobs, { now: Date.now(), program: readerProgram(args) }).split('\n'))
   for (const job of jobs) for (const failure of failuresOf(job)) log.failure(failure)
   return exitOf(result)
 }
+
+/** How a person at a terminal would start this program again; undefined in schedules, pipes and with logs for machines. */
+const readerProgram = ({ logFormat }: Pick<RunArguments, 'logFormat'>): string | undefined =>
+  process.stdout.isTTY && logFormat !== 'json' ? programName() : undefined
 
 /** A page for each job that was exported. */
 async function writeReports(

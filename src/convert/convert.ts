@@ -1,4 +1,5 @@
 import { balances } from '../balances/balances.ts'
+import { watchEmptyFolders } from '../core/empty-folders.ts'
 import { refuseSpecial } from '../core/plain-entries.ts'
 import { fungibleAssets } from '../prices/fungible-assets.ts'
 import { readPrices } from '../prices/prices.ts'
@@ -10,7 +11,7 @@ import { tickerName } from './names/asset-name.ts'
 import { readContracts } from './names/contracts.ts'
 import { openOmissions } from './omissions.ts'
 import { type ConvertOptions, placeOfFile } from './options.ts'
-import { periodOf } from './period.ts'
+import { periodOf, type Span, spanOf } from './period.ts'
 import { openTarget } from './target.ts'
 import { openTextFiles, type TextFiles } from './text-files.ts'
 import { transactionsOf } from './transactions.ts'
@@ -25,6 +26,8 @@ export type Converted = {
   files: string[]
   /** By reason, how many movements were left out, or cut off beyond what the format holds. */
   omitted: Record<string, number>
+  /** Times of the first and last movement of the export, where it has some and none of them was asked for. */
+  span: Span | undefined
   /** Where they are listed; undefined where there is none, or the text went to `write`. */
   omittedFile: string | undefined
   /** By asset, how many amounts have no price among those that were given. */
@@ -46,6 +49,7 @@ export async function convert(output: string, options: ConvertOptions): Promise<
     return placeOfFile(path, output, options)
   }
   const files = openTextFiles(placeOf)
+  const before = await watchEmptyFolders(options.out ?? output)
   try {
     requireLedger(opened.manifest, output, 'conversions are made of')
     if (options.out !== undefined) await placeOf(options.out)
@@ -55,6 +59,7 @@ export async function convert(output: string, options: ConvertOptions): Promise<
     throw thrown
   } finally {
     await opened.close()
+    await before.removeEmpty()
   }
 }
 
@@ -91,7 +96,8 @@ async function convertOpened({ output, opened, files }: Source, options: Convert
   const written = await files.finish()
   await omissions.settle()
   const found = { unpriced: Object.fromEntries(unpriced), labels: writer.labelFindings() }
-  return { ...converted, files: written, ...omissions.told(), ...found }
+  const span = converted.movements === 0 ? await spanOf(opened) : undefined
+  return { ...converted, files: written, span, ...omissions.told(), ...found }
 }
 
 function countUp(counts: Map<string, number>, asset: Asset): void {

@@ -1,6 +1,19 @@
 import { ExportError } from '../core/errors.ts'
 import { optionFault } from '../core/option-fault.ts'
 import { DAY_MS, isDay, readUtc } from '../core/utc.ts'
+import type { OpenedExport } from '../read/open-export.ts'
+
+/** Times of the first and the last movement of a ledger, as the tables write them. */
+export type Span = { first: string; last: string }
+
+/** Reads the span of an export's ledger; undefined where it has no rows. */
+export async function spanOf(opened: OpenedExport): Promise<Span | undefined> {
+  let span: Span | undefined
+  for await (const rows of opened.stream('ledger', ['block_timestamp'])) {
+    for (const [time] of rows) if (time != null) span = { first: span?.first ?? time, last: time }
+  }
+  return span
+}
 
 /** Instants that count, as the tables write them: `from` does, `to` does not. */
 export type Period = { from: string; to: string }

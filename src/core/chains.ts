@@ -5,6 +5,8 @@ type Chain = {
   name: string
   /** Symbol of the chain's coin. */
   symbol: string
+  /** Other words that people call it by, lower case, without blanks and signs; its name counts by itself. */
+  aliases?: readonly string[]
   /** Id of the chain in the Avalanche network, by which a service may name it too. */
   blockchainId?: string
   /**
@@ -21,13 +23,16 @@ const ZKSYNC_COIN = '0x000000000000000000000000000000000000800a'
 
 /** To add a chain, add a line. */
 const CHAINS: readonly Chain[] = [
-  { id: '1', name: 'Ethereum', symbol: 'ETH' },
-  { id: '10', name: 'OP Mainnet', symbol: 'ETH' },
+  { id: '1', name: 'Ethereum', symbol: 'ETH', aliases: ['eth', 'ethereummainnet', 'mainnet'] },
+  { id: '10', name: 'OP Mainnet', symbol: 'ETH', aliases: ['optimism', 'op'] },
   { id: '25', name: 'Cronos', symbol: 'CRO' },
-  { id: '56', name: 'BNB Smart Chain', symbol: 'BNB' },
+  { id: '56', name: 'BNB Smart Chain', symbol: 'BNB', aliases: ['bsc', 'bnb', 'binance', 'bnbchain'] },
   { id: '97', name: 'BNB Smart Chain Testnet', symbol: 'BNB' },
-  { id: '100', name: 'Gnosis', symbol: 'xDAI' },
-  { id: '137', name: 'Polygon PoS', symbol: 'POL', coinContracts: [POLYGON_COIN] },
+  { id: '100', name: 'Gnosis', symbol: 'xDAI', aliases: ['xdai', 'gnosischain'] },
+  {
+    ...{ id: '137', name: 'Polygon PoS', symbol: 'POL', aliases: ['polygon', 'matic'] },
+    coinContracts: [POLYGON_COIN],
+  },
   { id: '146', name: 'Sonic', symbol: 'S' },
   { id: '204', name: 'opBNB', symbol: 'BNB' },
   { id: '280', name: 'zkSync Era Goerli', symbol: 'ETH', coinContracts: [ZKSYNC_COIN] },
@@ -37,15 +42,16 @@ const CHAINS: readonly Chain[] = [
   { id: '5000', name: 'Mantle', symbol: 'MNT' },
   { id: '8453', name: 'Base', symbol: 'ETH' },
   { id: '17000', name: 'Holesky', symbol: 'ETH' },
-  { id: '42161', name: 'Arbitrum One', symbol: 'ETH' },
+  { id: '42161', name: 'Arbitrum One', symbol: 'ETH', aliases: ['arbitrum', 'arb'] },
   { id: '42170', name: 'Arbitrum Nova', symbol: 'ETH' },
   { id: '42220', name: 'Celo', symbol: 'CELO' },
   {
-    ...{ id: '43113', name: 'Avalanche Fuji', symbol: 'AVAX' },
+    ...{ id: '43113', name: 'Avalanche Fuji', symbol: 'AVAX', aliases: ['fuji', 'avalanchetestnet'] },
     blockchainId: 'yH8D7ThNJkxmtkuv2jgBa4P1Rn3Qpr4pPr7QYNfcdoS6k6HWp',
   },
   {
     ...{ id: '43114', name: 'Avalanche C-Chain', symbol: 'AVAX' },
+    aliases: ['avalanche', 'avax', 'cchain', 'avalanchemainnet'],
     blockchainId: '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5',
   },
   { id: '59144', name: 'Linea', symbol: 'ETH' },
@@ -66,6 +72,19 @@ const ID_BY_BLOCKCHAIN = new Map(
 export function chainOf(chain: string): Chain | undefined {
   return BY_ID.get(chain) ?? BY_ID.get(evmIdOf(chain) ?? '')
 }
+
+/** The id of the chain that people call so; undefined where no chain of the table has that name. */
+export function idOfChainNamed(word: string): string | undefined {
+  return ID_BY_NAME.get(plainWord(word))
+}
+
+const plainWord = (word: string) => word.toLowerCase().replace(/[^a-z0-9]/g, '')
+
+const ID_BY_NAME: ReadonlyMap<string, string> = new Map(
+  CHAINS.flatMap(({ id, name, aliases = [] }) =>
+    [plainWord(name), ...aliases].map((word) => [word, id] as const),
+  ),
+)
 
 /** The contracts that present the coin of this chain as a token. */
 export function coinContractsOf(chain: string): readonly string[] {

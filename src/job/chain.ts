@@ -1,4 +1,4 @@
-import { chainOf } from '../core/chains.ts'
+import { chainOf, idOfChainNamed } from '../core/chains.ts'
 import { textOf } from './given.ts'
 import { accepting, type Kind } from './kinds.ts'
 
@@ -15,9 +15,11 @@ export function chainId(): Kind<string> {
     accept: (given) => {
       const pattern = typeof given.value === 'string' ? ID : DECIMAL
       const text = textOf(given)
-      return text !== undefined && pattern.test(text) ? text : undefined
+      // A name is text that could be an id, and no service has a chain by it.
+      const isName = text !== undefined && idOfChainNamed(text) !== undefined
+      return text !== undefined && pattern.test(text) && !isName ? text : undefined
     },
-    suggest: (given) => likelyId(textOf(given) ?? ''),
+    suggest: (given) => idOfChainNamed(textOf(given) ?? '') ?? likelyId(textOf(given) ?? ''),
   })
 }
 

@@ -54,13 +54,15 @@ const shown = (text: string) => oneLine(withoutUrlPasswords(withoutSecrets(text)
 /** Failures that this program describes in several lines: a list of mistakes, a statement with its place, a stack. */
 const LISTS: ReadonlySet<FailureCode> = new Set(['JOB_INVALID', 'USAGE', 'VERIFY_FAILED', 'BUG'])
 
-/** Mistakes of a job stand at the start of their lines, so that editors find them; other lines are indented. */
+/** Each mistake of a job begins with the code, as the first does; lines that continue one, and those of other lists, are indented. */
 function shownFailure(code: FailureCode, message: string): string {
   if (!LISTS.has(code)) return shown(message)
+  const lead = code === 'JOB_INVALID' ? `${code}: ` : '  '
   return message
     .split('\n')
     .map(shown)
-    .join(code === 'JOB_INVALID' ? '\n' : '\n  ')
+    .map((line, at) => (at === 0 || line.startsWith('  ') ? line : `${lead}${line}`))
+    .join('\n')
 }
 
 /** Strangers' text without what moves a cursor, rings, hides or turns the direction of text. */

@@ -22,15 +22,15 @@ import {
 export type SummaryContext = {
   /** Milliseconds since 1970. */
   now: number
-  /** How the reader started this program, for the next steps. */
-  program: string
+  /** How the reader started this program, for the next steps; undefined where there is no reader to try them. */
+  program: string | undefined
 }
 
 /** What a run did, for people: what was written, where, and what to try next. Lines of at most 80 columns. */
 export function summaryText(outcomes: readonly Ended[], { now, program }: SummaryContext): string {
   const lines = outcomes.flatMap((outcome) => [...jobLines(outcome, now), ''])
   const done = outcomes.find(({ error }) => error === undefined)
-  const steps = done === undefined ? [] : nextSteps(done.job, program)
+  const steps = done === undefined || program === undefined ? [] : nextSteps(done.job, program)
   return [...lines, ...steps].map(oneLine).join('\n').trimEnd()
 }
 

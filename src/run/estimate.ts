@@ -11,6 +11,11 @@ export type Estimate = {
   least: number
   /** Requests that it most likely takes. */
   requests: number | undefined
+  /**
+   * Of an unfinished run, requests that it hardly exceeds: blocks that were not read may hold several times as much as those
+   * that were. Undefined where `requests` is not drawn from a part of the history.
+   */
+  most: number | undefined
   /** Requests a second of an earlier run, and how long this one takes at that. */
   perSecond: number | undefined
   seconds: number | undefined
@@ -28,10 +33,16 @@ export function estimateRun(job: Job, state: JobState, runs: readonly PastRun[])
   const bytesEach = bytesOfTransaction(state)
   return {
     ...{ least, requests, perSecond, bytesEach },
+    most: state.state === 'unfinished' && job.kind === 'wallets' ? mostOf(requests) : undefined,
     seconds: perSecond && requests !== undefined ? requests / perSecond : undefined,
     bytes: bytesEach !== undefined && transactions !== undefined ? bytesEach * transactions : undefined,
   }
 }
+
+/** How many times as dense the rest of a history may be as the part that was read. */
+const DENSER = 4
+
+const mostOf = (requests: number | undefined) => requests && Math.ceil(requests * DENSER)
 
 type Amount = { least: number; requests: number | undefined; transactions: number | undefined }
 

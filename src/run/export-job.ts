@@ -8,6 +8,7 @@ import {
   namesWalletsOf,
 } from '../assemble/earlier-export.ts'
 import type { Requester } from '../client/request.ts'
+import { watchEmptyFolders } from '../core/empty-folders.ts'
 import { type ExportError, toExportError } from '../core/errors.ts'
 import { endFigures, type Figures, noteWholeExport } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
@@ -68,16 +69,21 @@ export async function runExport(run: JobRun, make: MakeExport): Promise<JobResul
 }
 
 async function exportOrFail(run: JobRun, make: MakeExport): Promise<JobResult> {
-  const { job } = run
+  const { job, figures } = run
+  const folder = privateFolder(job)
+  const before = await watchEmptyFolders(folder)
   try {
     await refuseSpecialEntries(job.output, 'OUTPUT_FAILED')
-    const release = await lockOutput(privateFolder(job))
+    const release = await lockOutput(folder)
     try {
       return { job, state: await exportLeased(run, make), error: undefined }
     } finally {
       await release()
     }
   } catch (thrown) {
+    // A checkpoint without a page is of no use to a later run.
+    if (before.isNew && figures.pages === 0) await removeSpool(folder).catch(() => undefined)
+    await before.removeEmpty()
     return { job, state: 'failed', error: toExportError(thrown) }
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chainOf, coinContractsOf, evmIdOf, isOfChain } from '../../src/core/chains.ts'
+import { chainOf, coinContractsOf, evmIdOf, idOfChainNamed, isOfChain } from '../../src/core/chains.ts'
 
 const C_CHAIN = '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5'
 
@@ -50,4 +50,17 @@ test('the contracts that present a coin as a token are known on Polygon and zkSy
   for (const chain of ['324', '300', '280'])
     expect(coinContractsOf(chain)).toEqual(['0x000000000000000000000000000000000000800a'])
   for (const chain of ['1', '43114', 'unknown']) expect(coinContractsOf(chain)).toEqual([])
+})
+
+test.for([
+  { word: 'avalanche', id: '43114' },
+  { word: 'Avalanche C-Chain', id: '43114' },
+  { word: 'fuji', id: '43113' },
+  { word: 'ethereum', id: '1' },
+  { word: 'Base', id: '8453' },
+  { word: '43114', id: undefined },
+  { word: C_CHAIN, id: undefined },
+  { word: 'my-own-chain', id: undefined },
+])('the chain that people call $word has the id $id', ({ word, id }) => {
+  expect(idOfChainNamed(word)).toBe(id)
 })

@@ -88,6 +88,11 @@ const SLIPS: readonly Wrong[] = [
     says: `job.yaml:2:${16 + A.length}: found a "," behind the value, expected nothing there`,
   },
   {
+    when: 'a chain is named rather than numbered',
+    text: `chain: avalanche\naddresses: ["${A}"]\n`,
+    says: 'job.yaml:1:8: chain: found "avalanche", expected a chain id: an integer, or text of letters, digits, "-", "_" and "." (did you mean 43114?)',
+  },
+  {
     when: 'a comma ends a number',
     text: `chain: 1,\naddresses: ["${A}"]\n`,
     says: 'job.yaml:1:8: chain: found "1,", expected a chain id: an integer, or text of letters, digits, "-", "_" and "." (did you mean 1?)',

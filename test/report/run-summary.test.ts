@@ -158,6 +158,12 @@ test('a summary names up to five wallets without a transaction, then their numbe
   expect(summaryOf({ emptyWallets: { count: 0, addresses: [] } })).not.toContain('no transaction')
 })
 
+test('without a reader there are no next steps', () => {
+  const outcome = { ...done, figures }
+  expect(summaryText([outcome], { now: 0, program: undefined })).not.toContain('Next:')
+  expect(summaryText([outcome], { now: 0, program: 'npx walletlake' })).toContain('Next:')
+})
+
 test('the next steps never ask the service again', () => {
   const [, next = ''] = summaryOf({}, { job: { ...job, output: 'out/my wallets' } }).split('Next:\n')
   expect(next.split('\n')).toEqual([

@@ -65,7 +65,7 @@ test('what is left of a run takes as much a block as what is kept', () => {
 test('without an end the highest block that was seen is taken for it', () => {
   const left = { [A]: [{ from: 0, to: 50 }], [B]: toHead(100) }
   const kept = { state: 'unfinished', pages: 30, items: 3_000, head: 99 } as const
-  expect(estimateRun(open, stateOf(left, kept), [])).toMatchObject({ least: 2, requests: 10 })
+  expect(estimateRun(open, stateOf(left, kept), [])).toMatchObject({ least: 2, requests: 10, most: 40 })
   expect(estimateRun(open, stateOf(left, { ...kept, head: undefined }), []).requests).toBeUndefined()
 })
 

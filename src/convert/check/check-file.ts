@@ -13,8 +13,8 @@ import { createCsvChecker, type Mistake } from './check-csv.ts'
 import { createJournalChecker } from './check-journal.ts'
 
 /**
- * Holds a file, whoever made it, against the rules of a format, and tells each mistake with its line. Resolves with the lines
- * that were looked at. Throws USAGE where there is no such format, or the file cannot be read.
+ * Checks a file against the rules of a format, and reports each mistake with its line. Resolves with the lines below the header,
+ * or the transactions of a journal, as a conversion counts them. Throws USAGE where there is no such format, or the file cannot be read.
  */
 export async function checkFile(
   file: string,
@@ -71,7 +71,7 @@ async function checkCsv(
     for (const mistake of check(row)) onMistake(mistake)
   })
   if (rows === 0) onMistake({ line: 1, what: 'the file is empty' })
-  return rows
+  return Math.max(0, rows - 1)
 }
 
 async function checkJournal(
@@ -79,18 +79,23 @@ async function checkJournal(
   { check, end }: ReturnType<typeof createJournalChecker>,
   onMistake: (mistake: Mistake) => void,
 ): Promise<number> {
-  let line = 0
+  let [line, entries] = [0, 0]
   try {
     for await (const text of createInterface({
       input: createReadStream(file),
       crlfDelay: Number.POSITIVE_INFINITY,
     })) {
       line += 1
+      if (ENTRY.test(text)) entries += 1
       for (const mistake of check(text, line)) onMistake(mistake)
     }
   } catch (cause) {
     throw inputFault(file, cause, 'Name a journal.')
   }
   for (const mistake of end()) onMistake(mistake)
-  return line
+  return entries
 }
+
+/** The first line of a transaction; beancount's directives begin with a day as well. */
+const ENTRY =
+  /^\d{4}[-/]\d{2}[-/]\d{2} (?!(open|close|commodity|price|balance|note|document|event|query|custom|pad)\b)/
