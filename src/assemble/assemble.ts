@@ -14,6 +14,7 @@ import type { Store } from '../store/store.ts'
 import { assembleTable, type Part } from '../write/assemble-table.ts'
 import { sumOf } from '../write/chunk.ts'
 import { type Earlier, leftWallets, listingsToRead } from './earlier-export.ts'
+import { type ExportedBefore, findExportedBefore, keepHashes } from './exported-before.ts'
 import { keepRaw } from './keep-raw.ts'
 import { partsFolder, publishExport } from './publish-export.ts'
 import { rejectLines, stayingRejects } from './rejects.ts'
@@ -24,7 +25,7 @@ import { createStaging, type Staging } from './staging.ts'
 import { openWritePool, type WritePool } from './threads/pool.ts'
 import type { WriteContext } from './threads/task.ts'
 import { writeContext } from './write-context.ts'
-import { type Slice, type SliceRows, seenIn, timesIn } from './write-slice.ts'
+import { type Contradiction, type Slice, type SliceRows, seenIn, timesIn } from './write-slice.ts'
 
 export type Output = {
   job: Job
@@ -38,10 +39,20 @@ export type Output = {
 
 /** The writing of one job: rows are made while pages arrive, files once all of them are there. */
 export type OutputWriter = Pick<Staging, 'readPage' | 'pageArrived'> & {
-  /** Makes the files of the blocks up to the end and publishes them. Throws OUTPUT_FAILED. */
+  /** Puts the rows of the blocks up to the end in order, and tells what has to be read again before they are published. */
+  arrange(end: number): Promise<Arranged>
+  /** Makes the files of the blocks up to the end, as they were arranged, and publishes them. Throws OUTPUT_FAILED. */
   finish(end: number): Promise<Written>
   /** Gives up what is under way and removes what was staged. */
   close(): Promise<void>
+}
+
+export type Arranged = {
+  /** Transactions whose views tell different facts of the chain; of many, the first are named. */
+  contradicted: number
+  contradictions: readonly Contradiction[]
+  /** Transactions of these blocks that files of earlier runs hold too. */
+  exportedBefore: ExportedBefore | undefined
 }
 
 /** Opens the writing of what the spool holds and will hold. Asks the service nothing. */
@@ -56,10 +67,19 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
   const pool = openWritePool(context)
   const onStaged = (page: StagedPage) => noteStaged(figures, page)
   const staging = createStaging({ spool, listings, from: earlier.from, pool, onStaged })
+  const finishing = { ...output, listings, context, staging, pool }
+  let slices: readonly SliceRows[] | undefined
   return {
     readPage: staging.readPage,
     pageArrived: staging.pageArrived,
-    finish: (end) => finish({ ...output, listings, context, staging, pool }, end),
+    arrange: async (end) => {
+      slices = await arrangeSlices(finishing, { from: earlier.from, to: end })
+      return describeSlices(finishing, slices)
+    },
+    finish: async (end) => {
+      slices ??= await arrangeSlices(finishing, { from: earlier.from, to: end })
+      return finish(finishing, { from: earlier.from, to: end }, slices)
+    },
     close: async () => {
       await pool.close()
       await rm(folder, { recursive: true, force: true })
@@ -79,11 +99,16 @@ function addRows(sum: RowCounts, rows: RowCounts): void {
   for (const table of Object.keys(rows) as TableName[]) sum[table] = (sum[table] ?? 0) + (rows[table] ?? 0)
 }
 
-function countRows(slices: readonly SliceRows[]): Pick<Figures, 'transactions' | 'rows'> {
+function countRows(slices: readonly SliceRows[]): Pick<Figures, 'transactions' | 'repeatedLogs' | 'rows'> {
   const rows: RowCounts = {}
   for (const { chunks } of slices)
     addRows(rows, Object.fromEntries([...chunks].map(([table, all]) => [table, sumOf(all).rows])))
-  return { transactions: slices.reduce((sum, slice) => sum + slice.transactions, 0), rows }
+  const sum = (count: (slice: SliceRows) => number) => slices.reduce((all, slice) => all + count(slice), 0)
+  return {
+    transactions: sum(({ transactions }) => transactions),
+    repeatedLogs: sum(({ repeatedLogs }) => repeatedLogs),
+    rows,
+  }
 }
 
 type Finishing = Output & {
@@ -93,12 +118,28 @@ type Finishing = Output & {
   pool: WritePool
 }
 
-async function finish(finishing: Finishing, to: number): Promise<Written> {
-  const { job, figures, signal, earlier, pool } = finishing
-  const range = { from: earlier.from, to }
-  // What is under way at an abort is given up when the output is closed.
-  const slices = await orAborted(settledSlices(finishing, range), signal)
+/** The slices of the range. What is under way at an abort is given up when the output is closed. */
+function arrangeSlices(finishing: Finishing, range: BlockRange): Promise<readonly SliceRows[]> {
+  return orAborted(settledSlices(finishing, range), finishing.signal)
+}
+
+async function describeSlices(finishing: Finishing, slices: readonly SliceRows[]): Promise<Arranged> {
+  return {
+    contradicted: slices.reduce((sum, slice) => sum + slice.contradicted, 0),
+    contradictions: slices.flatMap((slice) => slice.contradictions),
+    exportedBefore: await findExportedBefore(finishing, slices),
+  }
+}
+
+async function finish(
+  finishing: Finishing,
+  range: BlockRange,
+  slices: readonly SliceRows[],
+): Promise<Written> {
+  const { job, figures, earlier, pool } = finishing
+  const { to } = range
   Object.assign(figures, countRows(slices))
+  await keepHashes(finishing, range, slices)
   // The memory of its threads goes before tables ask for some.
   await pool.close()
   const parts = await assembleTables(finishing, slices, range)

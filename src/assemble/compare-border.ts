@@ -28,11 +28,12 @@ export async function hasBorderChanged(
 /** By transaction hash, what the pages say of it; of an item that was received twice, as it was received last. */
 async function factsIn(spool: Spool, frames: readonly Frame[], { from, to }: BlockRange) {
   const facts = new Map<string, string>()
-  for (const { place, blocks, until } of frames) {
+  for (const { place, blocks, until, replaced = [] } of frames) {
     if (blocks === null || blocks.max < from || blocks.min >= to) continue
     for (const item of transactionsIn(parseBytes(await spool.read(place)))) {
       const key = keyOfItem(item)
       if (typeof key === 'string' || key.block < from || key.block >= Math.min(to, until)) continue
+      if (replaced.some((range) => key.block >= range.from && key.block < range.to)) continue
       facts.set(key.hash, factsOf(item))
     }
   }

@@ -18,7 +18,7 @@ export type RowContext = {
 }
 
 /** A wallet's item of a transaction, parsed. */
-type ParsedItem = Viewed & { item: unknown }
+type ParsedItem = Viewed & { item: unknown; run?: number | undefined }
 
 /**
  * Makes the rows of a transaction from all its views; undefined where none of them can be normalized. `onReject` is told lines

@@ -19,8 +19,8 @@ export type Settling = {
 
 /**
  * Brings every transaction to one place. Pages may tell of several: the chain was reorganised while they were read, or two
- * listings differ. Then it stands where the listing of the lowest address has it last, with the views of all (CONTRACT
- * section 2), and the slices that held it are made again. Resolves with all slices.
+ * listings differ. Then it stands where the preferred view has it last (CONTRACT section 7), with the views of all, and
+ * the slices that held it are made again. Resolves with all slices.
  */
 export async function settleMoved(
   slices: readonly SliceRows[],
@@ -103,9 +103,11 @@ type View = { wallet: string; key: Place; place: StagedPlace; isKept: boolean }
 
 /** A view that could not be normalized has no rows, and gives those of others no place. */
 function settle(views: readonly View[]): MovedTransaction {
-  const rising = [...views].sort((a, b) => compareKeys(a.key, b.key))
+  const rising = [...views].sort((a, b) => runOf(a) - runOf(b) || compareKeys(a.key, b.key))
   const last = new Map(rising.map((view) => [view.wallet, view]))
-  const byWallet = [...last.values()].sort((a, b) => (a.wallet < b.wallet ? -1 : 1))
+  const byWallet = [...last.values()].sort((a, b) => runOf(b) - runOf(a) || (a.wallet < b.wallet ? -1 : 1))
   const { key } = byWallet.find(({ isKept }) => isKept) ?? (byWallet[0] as View)
   return { key, last: new Map(byWallet.map((view) => [view.wallet, view.key])) }
 }
+
+const runOf = ({ place }: View): number => place.run ?? 0

@@ -6,11 +6,12 @@ import type { Frame } from '../spool/listing.ts'
 /** The pages that may hold items of these blocks. There may be many, in all threads: each is as small as can be. */
 export function placesIn(frames: readonly Frame[], { from, to }: BlockRange): PagePlace[] {
   const places: PagePlace[] = []
-  for (const { wallet, place, blocks, until } of frames) {
+  for (const { wallet, place, blocks, until, replaced, run } of frames) {
     if (blocks === null || blocks.max < from || blocks.min >= Math.min(to, until)) continue
     const { offset, bytes } = place
     const counted = until === Number.POSITIVE_INFINITY ? undefined : until
-    places.push({ wallet, offset, bytes, span: spanOfBlocks(blocks), until: counted })
+    const since = { ...(run > 0 && { run }), ...(replaced && { replaced }) }
+    places.push({ wallet, offset, bytes, span: spanOfBlocks(blocks), until: counted, ...since })
   }
   return places
 }

@@ -36,9 +36,25 @@ export type SliceRows = {
   unknowns: Unknowns
   /** Lines of `rejects.ndjson`. */
   rejects: readonly string[]
+  /** Transactions whose views tell different facts of the chain; of many, the first are named. */
+  contradicted: number
+  contradictions: readonly Contradiction[]
+  /** Logs that views list in more than one of the ERC lists. */
+  repeatedLogs: number
   /** The transactions' fingerprints. */
   hashes: Chunk
 }
+
+/** A transaction whose views tell different facts. */
+export type Contradiction = {
+  hash: string
+  /** Where it stands, and each wallet's page shows it. */
+  block: number
+  views: readonly { wallet: string; block: number }[]
+}
+
+/** More contradictions of a slice are counted, not named. */
+const MOST_CONTRADICTIONS = 1_000
 
 export type SliceWriting = {
   files: StageFiles
@@ -79,6 +95,9 @@ class Ordering {
   readonly #rejects: string[] = []
   readonly #fingerprints: number[] = []
   readonly #unknowns: Unknowns = { ...NO_UNKNOWNS }
+  readonly #contradictions: Contradiction[] = []
+  #contradicted = 0
+  #repeatedLogs = 0
   #transactions = 0
   #times: Times | undefined
 
@@ -108,13 +127,17 @@ class Ordering {
       seen: Uint32Array.from(seen),
       unknowns: this.#unknowns,
       rejects: this.#rejects,
+      contradicted: this.#contradicted,
+      contradictions: this.#contradictions,
+      repeatedLogs: this.#repeatedLogs,
       hashes: stageHashes(this.#fingerprints, files),
     }
   }
 
   #addStaged(item: StagedItem): void {
     const { page, at, key, wallet } = item
-    const { rejects, isKept, timeMs, isStatusUnknown, isFeeUnknown } = page.index
+    const { rejects, isKept, timeMs, isStatusUnknown, isFeeUnknown, repeatedLogs } = page.index
+    for (const [of, count] of repeatedLogs) if (of === at) this.#repeatedLogs += count
     for (const [of, line] of rejects) if (of === at) this.#rejects.push(line)
     if (isKept[at])
       this.#begin({
@@ -126,12 +149,24 @@ class Ordering {
 
   #addUnited(views: TransactionViews<StagedItem>): void {
     const { flatten } = this.#writing
-    const items = views.map((view) => ({ ...view, item: this.#reader.readItem(view) }))
+    const items = views.map((view) => {
+      return { ...view, item: this.#reader.readItem(view), run: view.page.place.run }
+    })
     const flat = flatten(items, (line) => this.#rejects.push(line))
     if (flat === undefined) return
+    this.#repeatedLogs += flat.repeatedLogs
+    if (flat.isContradicted) this.#noteContradiction(views)
     const { block_number: block, block_timestamp: timeMs } = flat.prefix
     this.#begin({ ...flat, block: Number(block), timeMs })
     this.#chunks.make(flat)
+  }
+
+  #noteContradiction(views: TransactionViews<StagedItem>): void {
+    this.#contradicted += 1
+    if (this.#contradictions.length >= MOST_CONTRADICTIONS) return
+    const { hash, block } = views[0].key
+    const seen = views.map(({ wallet, page, at }) => ({ wallet, block: page.index.block[at] ?? block }))
+    this.#contradictions.push({ hash, block, views: seen })
   }
 
   #begin({ block, timeMs, seenBy, isStatusUnknown, isFeeUnknown }: Beginning): void {

@@ -45,6 +45,10 @@ export type Figures = {
   /** Transactions of the whole export whose status is unknown, and own ones whose fee is unknown or zero. */
   statusUnknown: number
   feeUnknown: number
+  /** Transactions whose views told different facts of the chain, and those of them that still did once read again. */
+  contradicted: { found: number; unresolved: number }
+  /** Logs that views list in more than one of the ERC lists. */
+  repeatedLogs: number
   /** What changed in blocks that earlier runs had exported; undefined where none of them were written again. */
   changes: Changes | undefined
   /** Blocks that the service does not have, of a job of blocks. */
@@ -79,6 +83,7 @@ export function newFigures(wallets: number, now: number): Figures {
     files: 0,
     rejects: 0,
     ...NO_UNKNOWNS,
+    repeatedLogs: 0,
   }
   const unknown = {
     endedMs: undefined,
@@ -88,6 +93,7 @@ export function newFigures(wallets: number, now: number): Figures {
     rows: {},
     totalRows: {},
     changes: undefined,
+    contradicted: { found: 0, unresolved: 0 },
     missing: [],
   }
   const service = { hasAnswered: false, trouble: undefined }

@@ -1,6 +1,8 @@
 import { ExportError } from '../core/errors.ts'
+import type { ManifestFile } from '../core/manifest.ts'
 import { TABLES, type Table, type TableName } from '../core/table/index.ts'
 import { mismatch } from '../read/check-size.ts'
+import { createKeyCheck, type KeyCheck, type KeyedFile } from './check-keys.ts'
 import type { Source } from './open-source.ts'
 import {
   identifyOutput,
@@ -19,6 +21,8 @@ export type LoadOptions = {
   readonly source?: string | undefined
   /** When changes become visible: all at once, or each file by itself. @default 'load' */
   readonly commit?: 'load' | 'file' | undefined
+  /** Memory that the comparison of keys may take before it moves to the disk. @default '256MB' */
+  readonly memory?: string | undefined
   readonly signal: AbortSignal
   readonly onNotice: (message: string) => void
   /** Told of each file that is about to be loaded, once it was found to be what the manifest says. */
@@ -42,9 +46,23 @@ export type LoadResult = {
  * first). Throws VERIFY_FAILED where a file is not what the manifest says; then nothing of its transaction stays.
  */
 export async function loadOutput(source: Source, target: Target, options: LoadOptions): Promise<LoadResult> {
+  const keys = createKeyCheck(source.scratch, options.memory ?? MEMORY)
+  try {
+    return await loadChecked({ source, target, options, keys })
+  } finally {
+    await keys.close()
+  }
+}
+
+const MEMORY = '256MB'
+
+type Loading = { source: Source; target: Target; options: LoadOptions; keys: KeyCheck }
+
+async function loadChecked(loading: Loading): Promise<LoadResult> {
+  const { source, target, options } = loading
   await target.begin()
   try {
-    return await runPlan(await prepare(source, target, options), { source, target, options })
+    return await runPlan(await prepare(source, target, options), loading)
   } catch (thrown) {
     await target.rollback()
     throw await explain(thrown, source)
@@ -91,13 +109,40 @@ async function knownTables(
   return known
 }
 
-type Running = Omit<Prepared, 'plan'> & { source: Source; target: Target; options: LoadOptions }
+/** Refuses an export of which two rows have one key, before anything is loaded; of files at an address, as they come. */
+async function checkKeys({ steps }: LoadPlan, { source, keys, options }: Loading): Promise<void> {
+  const planned = steps.flatMap(({ files }) => files)
+  const isPlanned = new Set(planned.map(({ file }) => file.path))
+  const compareEach = async (
+    table: Table,
+    file: ManifestFile,
+    compare: (file: KeyedFile) => Promise<void>,
+  ) => {
+    options.signal.throwIfAborted()
+    try {
+      const looked = file.rows === 0 ? undefined : await source.look(table, file)
+      if (looked !== undefined) await compare(looked).finally(looked.readable.close)
+    } catch (thrown) {
+      // What cannot be read is refused when it is loaded, with the reason.
+      if (thrown instanceof ExportError) throw thrown
+    }
+  }
+  for (const { table, file } of planned) await compareEach(table, file, keys.add)
+  for (const table of new Set(planned.map((one) => one.table)))
+    for (const file of source.manifest.tables[table.name]?.files ?? [])
+      if (!isPlanned.has(file.path)) await compareEach(table, file, keys.compare)
+}
 
-async function runPlan(
-  { plan, ...prepared }: Prepared,
-  given: { source: Source; target: Target; options: LoadOptions },
-): Promise<LoadResult> {
+type Running = Omit<Prepared, 'plan'> & {
+  keys: KeyCheck
+  source: Source
+  target: Target
+  options: LoadOptions
+}
+
+async function runPlan({ plan, ...prepared }: Prepared, given: Loading): Promise<LoadResult> {
   const running = { ...prepared, ...given }
+  await checkKeys(plan, running)
   const { target, options } = given
   const loaded: LoadResult['loaded'] = {}
   for (const [at, step] of plan.steps.entries()) {
@@ -128,7 +173,7 @@ async function runStep({ unload, clear, files, forget }: Step, running: Running)
 
 async function loadFile(
   planned: PlannedFile,
-  { source, target, identity, known, options }: Running,
+  { source, target, identity, known, options, keys }: Running,
 ): Promise<void> {
   options.signal.throwIfAborted()
   const { table, file, reload } = planned
@@ -137,6 +182,7 @@ async function loadFile(
   options.onFile(path, rows)
   let chainIds: readonly string[] = []
   try {
+    if (source.isRemote && rows > 0) await keys.add({ table, name: path, readable: local.readable })
     chainIds = rows === 0 ? [] : await target.chainIds(local)
     const found = await target.insert(local, { append: known.has(table.name) && !reload })
     if (found !== rows) throw mismatch(path, `expected ${rows} rows, found ${found}`)

@@ -39,7 +39,10 @@ export async function loadInto(
     const { unescapeFormulas = isEscaped(manifest) } = given
     const target = await openTarget(to, { sql, unescapeFormulas, memory, scratch })
     try {
-      return await loadOutput(source, target, { onNotice: nobody, onFile: nobody, ...given, signal })
+      return await loadOutput(source, target, {
+        ...{ onNotice: nobody, onFile: nobody },
+        ...{ ...given, memory, signal },
+      })
     } finally {
       await target.close()
     }

@@ -8,8 +8,10 @@ import { ExportError } from '../core/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/manifest.ts'
 import { refuseSpecialEntries } from '../core/plain-entries.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
+import type { Table } from '../core/table/index.ts'
 import { checkSize } from '../read/check-size.ts'
 import { checkFile } from './check-file.ts'
+import type { KeyedFile } from './check-keys.ts'
 import { type DownloadOptions, download, downloadText } from './download.ts'
 import type { PlannedFile } from './plan-load.ts'
 import { readManifest } from './read-manifest.ts'
@@ -21,10 +23,14 @@ export type Source = {
   readonly manifestSha256: string
   /** Folder or address of the output, without credentials and query. */
   readonly location: string
+  /** Its files are at an address. */
+  readonly isRemote: boolean
   /** Free space for whoever reads the files; goes away with `close`. */
   readonly scratch: string
   /** Looks, before anything is loaded, whether all these files are in the folder; files at an address are not looked at. Throws VERIFY_FAILED. */
   requireFiles(files: readonly ManifestFile[]): Promise<void>
+  /** A file of the folder, unchecked; undefined where files are at an address. Throws VERIFY_FAILED as `open` may. */
+  look(table: Table, file: ManifestFile): Promise<KeyedFile | undefined>
   /** Brings a file here and checks it. Throws VERIFY_FAILED where it is not what the manifest says. */
   open(planned: PlannedFile): Promise<LocalFile>
   /** Gives back what `open` took. */
@@ -53,10 +59,16 @@ export async function openSource(where: string, options: SourceOptions): Promise
     manifestSha256: createHash('sha256').update(text).digest('hex'),
     location: typeof place === 'string' ? await realpath(folderOf(place)) : folderOf(shown),
     scratch,
+    isRemote: typeof place !== 'string',
     requireFiles: async (files) => {
       if (typeof place !== 'string') return
       for (const { path, bytes } of files)
         await checkSize({ name: path, path: join(folderOf(place), path), bytes })
+    },
+    look: async (table, file) => {
+      if (typeof place !== 'string') return undefined
+      const readable = await openDataFile(await bring(file), manifest.job.format, scratch)
+      return { table, name: file.path, readable }
     },
     open: async ({ table, file }) => {
       const path = await bring(file)

@@ -21,6 +21,10 @@ export type PagePlace = {
   span: ItemSource['span']
   /** Items from this block on do not count: they were read again since. Absent: all count. */
   until?: number | undefined
+  /** Blocks whose items do not count: they were read again since. @default none */
+  replaced?: readonly BlockRange[] | undefined
+  /** Number of the run that received it. @default 0 */
+  run?: number | undefined
 }
 
 export type SourceContext = {
@@ -36,12 +40,12 @@ export type SourceContext = {
 
 /** Makes a page a source: its items are read, parsed and sorted when the merge asks for them. */
 export function openSource(place: PagePlace, { read, chain, range, cutMs }: SourceContext): ItemSource {
-  const { wallet, span, until } = place
+  const { wallet, span, until, replaced } = place
   return {
     span,
     load: () => {
       const { items } = itemsOfPage({ wallet, body: read(place), chain })
-      return countedItems(old(items, cutMs), { range, until })
+      return countedItems(old(items, cutMs), { range, until, replaced })
     },
   }
 }
@@ -61,6 +65,7 @@ export type Counting = {
   /** Half-open; items outside are left out. */
   range: BlockRange
   until?: number | undefined
+  replaced?: readonly BlockRange[] | undefined
   /** By hash, transactions that stand in several places. @default none does */
   moved?: ReadonlyMap<string, MovedTransaction> | undefined
 }
@@ -68,13 +73,17 @@ export type Counting = {
 /** Those of a page's items that count in a range, each where it belongs, in chain order. */
 export function countedItems<T extends Viewed>(
   items: readonly T[],
-  { range, until = Number.POSITIVE_INFINITY, moved }: Counting,
+  { range, until = Number.POSITIVE_INFINITY, replaced = NONE, moved }: Counting,
 ): readonly T[] {
   const isInside = ({ key }: Viewed) => key.block >= range.from && key.block < range.to
-  if (moved === undefined) return items.filter((item) => isInside(item) && item.key.block < until)
-  const inPlace = items.filter(({ key }) => key.block < until).flatMap((item) => settled(item, moved))
+  const counts = ({ key: { block } }: Viewed) =>
+    block < until && !replaced.some(({ from, to }) => block >= from && block < to)
+  if (moved === undefined) return items.filter((item) => isInside(item) && counts(item))
+  const inPlace = items.filter(counts).flatMap((item) => settled(item, moved))
   return sortItems(inPlace.filter(isInside))
 }
+
+const NONE: readonly BlockRange[] = []
 
 function settled<T extends Viewed>(item: T, moved: ReadonlyMap<string, MovedTransaction>): T[] {
   const to = moved.get(item.key.hash)

@@ -109,6 +109,7 @@ function readFields({ requests, refusals, retries, bytes, pages, items, transact
 function writtenFields(figures: Figures) {
   const { written, rows, totalRows, changes, files, rejects, missing, emptyWallets } = figures
   const { statusUnknown, feeUnknown } = figures
+  const { contradicted, repeatedLogs } = figures
   return {
     /** Blocks that this run wrote, the end exclusive, and the times in them; null where it wrote none. */
     fromBlock: written?.from ?? null,
@@ -127,6 +128,11 @@ function writtenFields(figures: Figures) {
     /** Of the whole export: transactions whose status is unknown, and own ones whose fee is unknown or zero. */
     statusUnknown,
     feeUnknown,
+    /** Transactions that wallets were shown with different facts, and how many of them still differed once read again. */
+    contradictedTransactions: contradicted.found,
+    unresolvedTransactions: contradicted.unresolved,
+    /** Logs listed in more than one of the ERC lists. */
+    repeatedLogs,
     missingBlocks: countBlocks(missing),
     /** Of the whole export: how many wallets showed no transaction, and the first of them. */
     emptyWallets: emptyWallets ?? { count: 0, addresses: [] },

@@ -51,6 +51,7 @@ function jobLines({ job, state, error, figures }: Ended, now: number): string[] 
       ? [`  ${counted(figures.rejects, 'record')} set aside in ${nameOfOutput(job)}/rejects.ndjson`]
       : []),
     ...unknownLines(figures).map((line) => `  ${line}`),
+    ...contradictionLines(figures),
     ...changeLines(figures, job),
     ...(figures.missing.length > 0 ? [`  ${missingWords(figures.missing)}`] : []),
     ...emptyWalletLines(figures.emptyWallets, labelsOf(job.wallets)),
@@ -99,6 +100,19 @@ function unchangedLines(job: Job, figures: Figures): string[] {
       ? nothingYetLine(startBlock)
       : `  ${output} goes up to block ${endBlock - 1} for each wallet`,
     ...empty,
+  ]
+}
+
+/** Facts that the service shows in several ways. */
+function contradictionLines({ contradicted: { found, unresolved }, repeatedLogs }: Figures): string[] {
+  const still = unresolved === 0 ? 'and now agree' : `and ${grouped(unresolved)} still differ`
+  return [
+    ...(found > 0
+      ? [`  ${counted(found, 'transaction')} differed between wallets: read again, ${still}`]
+      : []),
+    ...(repeatedLogs > 0
+      ? [`  ${counted(repeatedLogs, 'log')} listed as two kinds of token: kept as one`]
+      : []),
   ]
 }
 

@@ -18,6 +18,8 @@ type Beginning = {
   store: Store
   fresh: boolean
   rereadBlocks: number | undefined
+  /** Pages of earlier runs are not gone on with: all of the history is read again. @default false */
+  isAnew?: boolean
   onNotice: (notice: string) => void
 }
 export type Begun = {
@@ -38,6 +40,7 @@ const BORDER_BLOCKS = 32
 export async function beginRun(beginning: Beginning): Promise<Begun> {
   const { job, store, fresh, rereadBlocks = BORDER_BLOCKS, onNotice } = beginning
   const options = optionsOf(beginning)
+  if (beginning.isAnew) return beginAnew(beginning, await findExport(job, store))
   const checkpoint = await openCheckpoint(options)
   try {
     const isFresh = fresh || checkpoint.isFresh
@@ -53,13 +56,19 @@ export async function beginRun(beginning: Beginning): Promise<Begun> {
     onNotice(`${job.name}: pages of earlier runs are gone, so that the whole history is read again`)
     if (earlier.from >= spool.base) return { spool, earlier }
     await spool.close()
-    await removeSpool(options.folder)
-    const anew = await openCheckpoint(options)
-    return { spool: await anew.begin({}), earlier: nothingEarlier(job, found) }
+    return beginAnew(beginning, found)
   } catch (thrown) {
     await checkpoint.close()
     throw thrown
   }
+}
+
+/** Begins without pages of earlier runs; what the export has is written again. */
+async function beginAnew(beginning: Beginning, found: FoundExport | undefined): Promise<Begun> {
+  const options = optionsOf(beginning)
+  await removeSpool(options.folder)
+  const checkpoint = await openCheckpoint(options)
+  return { spool: await checkpoint.begin({}), earlier: nothingEarlier(beginning.job, found) }
 }
 
 function optionsOf({ job, onNotice }: Beginning) {

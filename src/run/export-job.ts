@@ -1,28 +1,20 @@
-import { openOutput } from '../assemble/assemble.ts'
-import { hasBorderChanged } from '../assemble/compare-border.ts'
-import {
-  type Earlier,
-  endOfExport,
-  leftWallets,
-  listingsToRead,
-  namesWalletsOf,
-} from '../assemble/earlier-export.ts'
+import { type Earlier, leftWallets } from '../assemble/earlier-export.ts'
 import type { Requester } from '../client/request.ts'
 import { watchEmptyFolders } from '../core/empty-folders.ts'
 import { type ExportError, toExportError } from '../core/errors.ts'
-import { endFigures, type Figures, noteWholeExport } from '../core/figures.ts'
+import { endFigures, type Figures } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
-import type { BlockRange, Job } from '../core/model.ts'
+import type { Job } from '../core/model.ts'
 import { refuseSpecialEntries } from '../core/plain-entries.ts'
-import { crawlJob } from '../crawl/crawl.ts'
-import { removeSpool, type Spool } from '../spool/spool.ts'
+import { removeSpool } from '../spool/spool.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
-import { readManifestIfAny, requireSafeManifest } from '../write/publish.ts'
-import { forgetChanges, recallChanges } from '../write/publish-changes.ts'
+import { requireSafeManifest } from '../write/publish.ts'
+import { forgetChanges } from '../write/publish-changes.ts'
 import { type Begun, beginRun } from './begin-run.ts'
 import { forgetDone, isDone, markDone } from './done.ts'
 import { privateFolder } from './private-folder.ts'
+import { readAndWrite, recallFigures, type WriteState } from './read-and-write.ts'
 
 /** A run of one job, whichever machines do its work. */
 export type JobRun = {
@@ -117,24 +109,22 @@ async function exportUnlessDone(
 /** A run whose output is this process's. */
 type StoreRun = LocalRun & { store: Store }
 
-async function exportLocally(run: StoreRun): Promise<JobResult['state']> {
+async function exportLocally(run: StoreRun, isAnew = false): Promise<JobResult['state']> {
   const { job } = run
-  const begun = await beginRun(run)
+  const begun = await beginRun({ ...run, isAnew })
+  const state = await exportBegun(run, begun).finally(begun.spool.close)
+  if (state === 'pages gone') return exportLocally(run, true)
+  if (state === 'incomplete') await forgetDone(privateFolder(job))
+  else if (job.endBlock !== undefined) await markDone(job)
+  return state === 'unchanged' && job.endBlock !== undefined ? 'complete' : state
+}
+
+async function exportBegun(run: StoreRun, begun: Begun): Promise<WriteState | 'incomplete'> {
   const { spool, earlier } = begun
   noticeLeft(run, earlier)
-  try {
-    if (spool.resumed) run.onNotice(`${job.name}: an unfinished run is continued`)
-    const state = await readAndWrite(run, begun)
-    if (await spool.reopenMissing()) {
-      await forgetDone(privateFolder(job))
-      return 'incomplete'
-    }
-    if (job.endBlock === undefined) return state
-  } finally {
-    await spool.close()
-  }
-  await markDone(job)
-  return 'complete'
+  if (spool.resumed) run.onNotice(`${run.job.name}: an unfinished run is continued`)
+  const state = await readAndWrite(run, begun)
+  return (await spool.reopenMissing()) ? 'incomplete' : state
 }
 
 /** Says which wallets of the export the job has no more. */
@@ -150,69 +140,9 @@ export function noticeLeft({ job, onNotice }: Pick<JobRun, 'job' | 'onNotice'>, 
   onNotice(`${job.name}: ${named}`)
 }
 
-/**
- * Reads what is missing and writes it. Where the last blocks of the export are only compared, the new ones are written while
- * they come, as if nothing had changed; if something has, these rows are given up and the border is written again too.
- */
-async function readAndWrite(run: StoreRun, { spool, earlier, unchanged }: Begun): Promise<WriteState> {
-  const border = unchanged && { from: spool.from, to: unchanged.from }
-  const state = await writeFrom(run, { spool, earlier: unchanged ?? earlier, border })
-  return state ?? readAndWrite(run, { spool, earlier })
-}
-
-type WriteState = 'complete' | 'unchanged'
-
-type Writing = {
-  spool: Spool
-  /** The blocks of the export from where the writing begins stay. */
-  earlier: Earlier
-  /** Blocks at its end that are to be as they were. */
-  border: BlockRange | undefined
-}
-
-/** Reads, and writes what is new; undefined, with nothing written, where the border has changed. */
-async function writeFrom(
-  run: StoreRun,
-  { spool, earlier, border }: Writing,
-): Promise<WriteState | undefined> {
-  const { job, store, requester, figures, onNotice } = run
-  const output = await openOutput({ job, store, spool, figures, signal: requester.signal, earlier })
-  try {
-    figures.phase = 'reading'
-    const listings = listingsToRead(job, earlier)
-    const { before, from } = earlier
-    const leastEnd = before === undefined ? 0 : endOfExport(before)
-    const arriving = { readPage: output.readPage, onPage: output.pageArrived }
-    const end = await crawlJob({ job, listings, leastEnd, requester, spool, figures, onNotice, ...arriving })
-    if (border !== undefined && (await hasBorderChanged(spool, listings, border))) {
-      Object.assign(figures, { rows: {}, transactions: 0 })
-      return undefined
-    }
-    figures.phase = 'writing'
-    figures.share = 1
-    const isNew = before === undefined || end > from || from < leastEnd || !namesWalletsOf(job, before)
-    if (!isNew) {
-      await recallFigures(job, figures)
-      figures.changes = await recallChanges({ store, run: spool.begunMs })
-    }
-    const written = isNew ? await output.finish(end) : { from: end, to: end, seen: {} }
-    if (job.endBlock === undefined) await spool.finish(written)
-    figures.endBlock = written.to
-    return isNew ? 'complete' : 'unchanged'
-  } finally {
-    await output.close()
-  }
-}
-
 async function forget(store: Store, folder: string): Promise<void> {
   await forgetChanges(store)
   await store.forgetManifestSetAside()
   await removeSpool(folder)
   await forgetDone(folder)
-}
-
-/** What an earlier run wrote, for the summary and the exit code of this one. */
-async function recallFigures(job: Job, figures: Figures): Promise<void> {
-  const manifest = await readManifestIfAny(job.output)
-  if (manifest !== undefined) noteWholeExport(figures, manifest)
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
-import type { SpoolIdentity } from '../spool/state.ts'
+import type { SpoolIdentity } from '../spool/identity.ts'
 
 /** Where a job's output keeps its checkpoint and lock. */
 export function privateFolder({ output }: Job): string {

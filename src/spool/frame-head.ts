@@ -55,6 +55,8 @@ const HEADS: Readonly<Record<string, Test>> = {
   again: () => true,
   begun: fields(BEGUN),
   end: fields({ end: isCount }),
+  reopen: fields({ wallet: isText, from: isCount, to: isCount }),
+  hashes: fields({ from: isCount, to: isCount }),
   done: isWritten,
   next: fields({ cutMs: isTime, from: isCount }),
   page: fields({

@@ -1,20 +1,10 @@
 import { join } from 'node:path'
 import type { BlockRange } from '../core/model.ts'
+import { isUnbound, requireSameIdentity, type SpoolIdentity } from './identity.ts'
 import { openBlocks } from './listing.ts'
 import { scanFrameLog } from './log.ts'
 import { SPOOL_FILE } from './spool.ts'
-import {
-  emptyState,
-  isUnbound,
-  listingOf,
-  noteNext,
-  replay,
-  requireSameIdentity,
-  type SpoolIdentity,
-  type SpoolState,
-  type Written,
-  writtenTo,
-} from './state.ts'
+import { emptyState, listingOf, noteNext, replay, type SpoolState, type Written, writtenTo } from './state.ts'
 
 /** What a run would still have to ask, wallet by wallet; changes nothing. */
 export type SpoolProgress = {

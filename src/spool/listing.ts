@@ -18,6 +18,10 @@ export type Frame = {
   until: number
   /** The same as of the run before; absent where the page came in the present run. */
   untilThen?: number
+  /** Number of the run that received it. */
+  run: number
+  /** Blocks that were read again since, by themselves. @default none */
+  replaced?: readonly BlockRange[]
 }
 
 /** What a spool knows of one listing. */
@@ -86,17 +90,28 @@ export function readAgainOf({ run, frames }: ListingState, runs: Runs): ReadAgai
   }
 }
 
-export function addFrame({ frames }: ListingState, frame: AddedFrame): void {
-  const added = { ...frame, until: Number.POSITIVE_INFINITY }
+export function addFrame({ frames, run }: ListingState, frame: AddedFrame): void {
+  const added = { ...frame, run, until: Number.POSITIVE_INFINITY }
   if (frame.wallet === BLOCKS) addToStretch(frames, added)
   else frames.push(added)
 }
 
-type AddedFrame = Omit<Frame, 'until'> & { place: WholePlace }
+type AddedFrame = Omit<Frame, 'until' | 'run'> & { place: WholePlace }
 
 /** Takes note that a page has settled these blocks. */
 export function settleBlocks(at: ListingState, covered: BlockRange): void {
   at.remaining = subtractRange(at.remaining, covered)
+}
+
+/** Has the present run read blocks of a listing again: what earlier pages show of them no longer counts. */
+export function reopenBlocks(at: ListingState, range: BlockRange, runs: Runs): void {
+  beginReading(at, runs)
+  at.remaining = uniteRanges([...at.remaining, range])
+  for (const frame of at.frames) {
+    const { blocks, replaced = [] } = frame
+    if (blocks !== null && blocks.max >= range.from && blocks.min < range.to)
+      frame.replaced = uniteRanges([...replaced, range])
+  }
 }
 
 /** The frames as far as the listing counts. */

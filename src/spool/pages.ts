@@ -1,9 +1,10 @@
 import { open } from 'node:fs/promises'
 import { diskError } from '../core/disk.ts'
 import { isFrameHead } from './frame-head.ts'
+import type { SpoolIdentity } from './identity.ts'
 import { type FramePlace, scanFrameLog } from './log.ts'
 import type { SpooledPage } from './spool.ts'
-import type { PageFields, SpoolIdentity } from './state.ts'
+import type { PageFields } from './state.ts'
 
 /** A page of a log, as `addPage` of a checkpoint takes it. */
 type LoggedPage = SpooledPage & { wallet: string }

@@ -5,21 +5,21 @@ import { BLOCKS, type Listings } from '../core/listings.ts'
 import type { BlockRange } from '../core/model.ts'
 import { sweepTemporaries } from '../core/temporary-file.ts'
 import { type BlockSpool, blockSpoolOn } from './blocks.ts'
+import { isUnbound, requireSameIdentity, type SpoolIdentity } from './identity.ts'
 import { countedFrames, type Frame, openBlocks, type ReadAgain, readAgainOf } from './listing.ts'
 import { type FrameLog, type FramePlace, openFrameLog, type WholePlace } from './log.ts'
+import { type Rereads, rereadsOn } from './rereads.ts'
 import {
   emptyState,
   endOf,
-  isUnbound,
   listingOf,
   noteBase,
   noteDone,
   noteEnd,
   noteNext,
+  noteOpen,
   notePage,
   replay,
-  requireSameIdentity,
-  type SpoolIdentity,
   type SpoolState,
   type Written,
   writtenTo,
@@ -38,43 +38,44 @@ export type SpooledPage = {
 }
 
 /** The checkpoint of a run: every page it has received, and so what is left to ask. */
-export type Spool = BlockSpool & {
-  /** The file with the pages, where `frames` have their places. */
-  path: string
-  /** Transactions younger than this are left for a later run, milliseconds since 1970; Infinity with an endBlock. */
-  cutMs: number
-  /** When the run began, milliseconds since 1970: it and its resumes have this in common. */
-  begunMs: number
-  /** True where an earlier, unfinished run is being continued. */
-  resumed: boolean
-  /** Block ranges of a listing that no page has settled yet, of those in which it counts. @default all of them */
-  remaining(listing: string, counted?: BlockRange): readonly BlockRange[]
-  /** Keeps a page; resolves when it is on disk, with where its body lies. */
-  addPage(wallet: string, page: SpooledPage): Promise<FramePlace>
-  /** The pages of each listing, in the order of receipt. */
-  frames(listings: Listings): Frame[]
-  /** The highest block seen that is old enough; undefined where there was none. */
-  head(): number | undefined
-  /**
-   * The end of the run, exclusive, the same for all wallets and kept across resumes. Without an endBlock it is settled
-   * at the first call, one past the head or at `least`; where the chain grew between two processes, wallets whose newest blocks the
-   * earlier one read then have the blocks from there up to the end in `remaining` again.
-   */
-  settleEnd(least?: number): Promise<number>
-  /** The body there; of a stretch of blocks all bodies as one JSON list. */
-  read(place: FramePlace): Promise<Buffer>
-  /** Blocks before this one were written by runs whose pages are gone. */
-  base: number
-  /** From here on the run asks what wallets of earlier runs lack. */
-  from: number
-  /** Pages of earlier runs beside those of the present one, where it reads the last blocks again. */
-  readAgain(listing: string): ReadAgain
-  /** What runs have written, in the order of blocks. */
-  written(): readonly Written[]
-  /** Ends the run, its files being written: the pages stay, so that a later run can go on from here. */
-  finish(written: Written): Promise<void>
-  close(): Promise<void>
-}
+export type Spool = BlockSpool &
+  Rereads & {
+    /** The file with the pages, where `frames` have their places. */
+    path: string
+    /** Transactions younger than this are left for a later run, milliseconds since 1970; Infinity with an endBlock. */
+    cutMs: number
+    /** When the run began, milliseconds since 1970: it and its resumes have this in common. */
+    begunMs: number
+    /** True where an earlier, unfinished run is being continued. */
+    resumed: boolean
+    /** Block ranges of a listing that no page has settled yet, of those in which it counts. @default all of them */
+    remaining(listing: string, counted?: BlockRange): readonly BlockRange[]
+    /** Keeps a page; resolves when it is on disk, with where its body lies. */
+    addPage(wallet: string, page: SpooledPage): Promise<FramePlace>
+    /** The pages of each listing, in the order of receipt. */
+    frames(listings: Listings): Frame[]
+    /** The highest block seen that is old enough; undefined where there was none. */
+    head(): number | undefined
+    /**
+     * The end of the run, exclusive, the same for all wallets and kept across resumes. Without an endBlock it is settled
+     * at the first call, one past the head or at `least`; where the chain grew between two processes, wallets whose newest blocks the
+     * earlier one read then have the blocks from there up to the end in `remaining` again.
+     */
+    settleEnd(least?: number): Promise<number>
+    /** The body there; of a stretch of blocks all bodies as one JSON list. */
+    read(place: FramePlace): Promise<Buffer>
+    /** Blocks before this one were written by runs whose pages are gone. */
+    base: number
+    /** From here on the run asks what wallets of earlier runs lack. */
+    from: number
+    /** Pages of earlier runs beside those of the present one, where it reads the last blocks again. */
+    readAgain(listing: string): ReadAgain
+    /** What runs have written, in the order of blocks. */
+    written(): readonly Written[]
+    /** Ends the run, its files being written: the pages stay, so that a later run can go on from here. */
+    finish(written: Written): Promise<void>
+    close(): Promise<void>
+  }
 
 export type OpenCheckpoint = {
   /** The output's private folder. */
@@ -156,7 +157,7 @@ async function beginSession(log: FrameLog, state: SpoolState, beginning: Beginni
   const { session, isDone } = state
   if (session > 0 && !isDone) {
     await log.append({ kind: 'open', at }, EMPTY)
-    state.session += 1
+    noteOpen(state)
     return true
   }
   if (isDone) {
@@ -219,6 +220,7 @@ function spoolOn({ path, log, state, resumed }: OpenedSpool): Spool {
     base: state.base,
     from: state.from,
     written: () => state.written,
+    ...rereadsOn(log, state),
     finish: async (written) => {
       await log.append({ kind: 'done', ...written }, EMPTY)
       await log.sync()

@@ -1,22 +1,12 @@
-import { ExportError } from '../core/errors.ts'
+import { uniteRanges } from '../core/block-ranges.ts'
 import { BLOCKS } from '../core/listings.ts'
 import { type BlockRange, NO_END } from '../core/model.ts'
 import { sumIfCounted, type Unknowns } from '../core/unknowns.ts'
 import { type BlockState, replayBlocks } from './blocks.ts'
 import { isFrameHead } from './frame-head.ts'
-import { addFrame, beginReading, type ListingState, settleBlocks } from './listing.ts'
-import type { WholePlace } from './log.ts'
-
-/** What pages in a spool have in common; a spool of another identity cannot be continued. */
-export type SpoolIdentity = {
-  /** Absent: pages of wallets. */
-  kind?: 'blocks'
-  chain: string
-  startBlock: number
-  /** null: up to the head. */
-  endBlock: number | null
-  finalityMs: number
-}
+import type { SpoolIdentity } from './identity.ts'
+import { addFrame, beginReading, type ListingState, reopenBlocks, settleBlocks } from './listing.ts'
+import type { FramePlace, WholePlace } from './log.ts'
 
 /** A stretch of blocks whose files were written, with the transactions in it by wallet, and those of which something is unknown. */
 export type Written = { from: number; to: number; seen: Record<string, number> } & Partial<Unknowns>
@@ -46,6 +36,10 @@ export type SpoolState = {
   from: number
   /** What runs have written, in the order of blocks. */
   written: Written[]
+  /** Where the log has the fingerprints of what was written, by `hashesKey`; absent where it has none. */
+  hashes: Map<string, FramePlace[]>
+  /** Blocks that the run that is under way reads again by themselves, by listing. */
+  reopened: Map<string, BlockRange[]>
   /** No run is under way: the last one has written its files. */
   isDone: boolean
   found: SpoolIdentity | undefined
@@ -71,6 +65,8 @@ export function emptyState(identity: SpoolIdentity, now: number): SpoolState {
     base: identity.startBlock,
     from: identity.startBlock,
     written: [],
+    hashes: new Map(),
+    reopened: new Map(),
     isDone: false,
     found: undefined,
     blocks: { missing: [], begun: new Map() },
@@ -96,8 +92,10 @@ export function replay(state: SpoolState, head: Record<string, unknown>, place: 
     state.begunMs = Number(head.at)
     state.isFresh = head.fresh === true
     noteBase(state, head.before as Written | undefined)
-  } else if (head.kind === 'open') state.session += 1
+  } else if (head.kind === 'open') noteOpen(state)
   else if (head.kind === 'end') noteEnd(state, head.end as number)
+  else if (head.kind === 'reopen') noteReopened(state, head as unknown as ReopenedBlocks)
+  else if (head.kind === 'hashes') noteHashes(state, head as unknown as BlockRange, place)
   else if (head.kind === 'done') noteDone(state, head as unknown as Written)
   else if (head.kind === 'next') noteNext(state, head as unknown as NextRun)
   else if (!replayBlocks({ blocks: state.blocks, listing: () => listingOf(state, BLOCKS) }, head, place))
@@ -120,6 +118,34 @@ export function noteDone(state: SpoolState, done: Written): void {
   state.isFresh = false
   const written = { from, to, seen, ...sumIfCounted([done]) }
   if (from < to) state.written = [...state.written.filter((one) => one.to <= from), written]
+  forgetHashes(state)
+}
+
+/** A process goes on with the run. */
+export function noteOpen(state: SpoolState): void {
+  state.session += 1
+  forgetHashes(state)
+}
+
+export const hashesKey = ({ from, to }: BlockRange): string => `${from}-${to}`
+
+/** Notes where fingerprints of these blocks' transactions lie: all of them, or a part. */
+export function noteHashes({ hashes }: SpoolState, range: BlockRange, { offset, bytes }: FramePlace): void {
+  hashes.set(hashesKey(range), [...(hashes.get(hashesKey(range)) ?? []), { offset, bytes }])
+}
+
+/** Forgets the fingerprints of what was not written in the end, or was written anew. */
+function forgetHashes({ hashes, written }: SpoolState): void {
+  const kept = new Set(written.map(hashesKey))
+  for (const key of hashes.keys()) if (!kept.has(key)) hashes.delete(key)
+}
+
+export type ReopenedBlocks = BlockRange & { wallet: string }
+
+/** Notes that the run that is under way reads blocks of a listing again. */
+export function noteReopened(state: SpoolState, { wallet, from, to }: ReopenedBlocks): void {
+  reopenBlocks(listingOf(state, wallet), { from, to }, state)
+  state.reopened.set(wallet, uniteRanges([...(state.reopened.get(wallet) ?? []), { from, to }]))
 }
 
 export type NextRun = { at: number; cutMs: number; from: number }
@@ -140,39 +166,8 @@ export function noteNext(state: SpoolState, { at: begunMs, cutMs, from }: NextRu
     end: undefined,
     session: 1,
     sessionHeads: [],
+    reopened: new Map(),
   })
-}
-
-/** True where the spool belongs to another job and holds nothing of it: no page, no block, no end of a run. */
-export function isUnbound(state: SpoolState): boolean {
-  const { pages, written, blocks } = state
-  const isEmpty =
-    pages === 0 && written.length === 0 && blocks.missing.length === 0 && blocks.begun.size === 0
-  return isEmpty && !state.isDone && differingKeys(state).length > 0
-}
-
-/** Throws OUTPUT_CHANGED where a spool's pages are of another job. Between two runs `finality` may change. */
-export function requireSameIdentity(state: SpoolState): void {
-  const { found, identity, isDone } = state
-  const differing = differingKeys(state)
-  if (found === undefined || differing.length === 0) return
-  const changes = differing.map((key) => `${key} was ${inWords(key, found)} and is ${inWords(key, identity)}`)
-  throw new ExportError(
-    'OUTPUT_CHANGED',
-    `the output holds ${isDone ? 'an export' : 'an unfinished run'} of another job: ${changes.join(', ')}`,
-    isDone ? { fix: 'Name another --output, or export anew with --fresh.' } : {},
-  )
-}
-
-function differingKeys({ found, identity, isDone }: SpoolState): (keyof SpoolIdentity)[] {
-  if (found === undefined) return []
-  return IDENTITY_KEYS.filter((key) => found[key] !== identity[key] && !(isDone && key === 'finalityMs'))
-}
-
-const IDENTITY_KEYS = ['kind', 'chain', 'startBlock', 'endBlock', 'finalityMs'] as const
-
-function inWords(key: keyof SpoolIdentity, identity: SpoolIdentity): number | string {
-  return identity[key] ?? (key === 'kind' ? 'wallets' : 'the head')
 }
 
 export function notePage(

@@ -27,6 +27,8 @@ export function modelSource(
     manifestSha256: '',
     location: `/${name}`,
     scratch: '',
+    isRemote: false,
+    look: async () => undefined,
     requireFiles: async () => {},
     open: async ({ table, file }) => ({
       table,

@@ -51,6 +51,28 @@ export function describeScenarios(engine: Engine): void {
   }
 
   describe.skipIf(engine.skipped)(`an export in ${engine.name}`, () => {
+    test.for([
+      { where: 'in one file', block: '100', cuts: [0, 200, 300, 1000] },
+      { where: 'in two files', block: '250', cuts: [0, 200, 300, 1000] },
+      {
+        where: 'in a new file and one that was loaded before',
+        block: '1500',
+        cuts: [0, 200, 300, 1000, 2000],
+      },
+    ])('with a row twice $where is refused, and nothing of it is loaded', async ({ block, cuts }) => {
+      const { folder, place, load } = await loaded(goodLake())
+      const lake = goodLake()
+      const [twice] = lake.ledger
+      lake.ledger.push({ ...twice, block_number: block })
+      lake.ledger.sort((a, b) => Number(a.block_number) - Number(b.block_number))
+      await writeExport(folder, lake, { cuts })
+      await expect(load()).rejects.toMatchObject({
+        code: 'VERIFY_FAILED',
+        message: expect.stringContaining(`the export has a row twice: entry_id = ${twice?.entry_id}`),
+      })
+      await expectLake(place, goodLake())
+    })
+
     test.for(['csv', 'csv.gz', 'parquet'] as const)('arrives row by row as it is in %s', async (ending) => {
       const { place, result } = await loaded(hostileLake(), {
         ending,

@@ -1,6 +1,6 @@
 import { EVERYWHERE, type Listings } from '../../src/core/listings.ts'
+import type { SpoolIdentity } from '../../src/spool/identity.ts'
 import { openSpool } from '../../src/spool/spool.ts'
-import type { SpoolIdentity } from '../../src/spool/state.ts'
 
 export const CLOSED = { chain: '1', startBlock: 10, endBlock: 100, finalityMs: 0 }
 export const OPEN = { ...CLOSED, endBlock: null, finalityMs: 500 }

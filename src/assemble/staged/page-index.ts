@@ -20,6 +20,8 @@ export type PageIndex = {
   lines: TableLines[]
   /** Lines of `rejects.ndjson`, each with the number of its transaction here. */
   rejects: [at: number, line: string][]
+  /** Logs that a transaction lists in more than one of the ERC lists, where it has any, with its number here. */
+  repeatedLogs: [at: number, count: number][]
   /** Entries of the page's list, those without a place too. */
   entries: number
 }

@@ -30,6 +30,7 @@ export function stagePage({ items, entries }: PageItems, files: StageFiles, flat
     index.isKept.push(flat !== undefined)
     index.isStatusUnknown.push(flat?.isStatusUnknown ?? false)
     index.isFeeUnknown.push(flat?.isFeeUnknown ?? false)
+    if (flat !== undefined && flat.repeatedLogs > 0) index.repeatedLogs.push([at, flat.repeatedLogs])
     addLines(index, files, flat)
   }
   if (files.isFull()) files.flush()
@@ -58,6 +59,7 @@ function emptyIndex({ tables }: StageFiles, entries: number): PageIndex {
     isFeeUnknown: [],
     lines,
     rejects: [],
+    repeatedLogs: [],
     entries,
   }
 }

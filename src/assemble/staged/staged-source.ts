@@ -28,7 +28,7 @@ export function openStaged(
   place: StagedPlace,
   { readIndex, ...counting }: StagedContext,
 ): ItemSource<StagedItem> {
-  const { wallet, span, until } = place
+  const { wallet, span, until, replaced } = place
   return {
     span,
     load: () => {
@@ -38,7 +38,7 @@ export function openStaged(
         const key = { block, index: index.index[at] ?? 0, hash: index.hash[at] ?? '' }
         return { key, wallet, page, at }
       })
-      return countedItems(items, { ...counting, until })
+      return countedItems(items, { ...counting, until, replaced })
     },
   }
 }

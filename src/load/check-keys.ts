@@ -1,0 +1,79 @@
+import { join } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import type { DataFile } from '../core/duckdb/data-file.ts'
+import { sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
+import { ExportError } from '../core/errors.ts'
+import type { Table, TableName } from '../core/table/index.ts'
+
+/** A file of an export on this machine. */
+export type KeyedFile = { readonly table: Table; readonly name: string; readonly readable: DataFile }
+
+/** Finds rows that have the same key: an engine would count them twice, or keep only one of them. */
+export type KeyCheck = {
+  /** Takes the keys of a file that is to be loaded. Throws VERIFY_FAILED where it or a file before has one of them. */
+  add(file: KeyedFile): Promise<void>
+  /** Compares a file that has been loaded with those to be loaded. Throws VERIFY_FAILED as `add` does. */
+  compare(file: KeyedFile): Promise<void>
+  close(): Promise<void>
+}
+
+/** Keys are kept as two hashes of 64 bits. `scratch` takes what does not fit into `memory`. */
+export function createKeyCheck(scratch: string, memory: string): KeyCheck {
+  let opened: ReturnType<typeof openEngine> | undefined
+  const known = new Set<TableName>()
+  return {
+    add: async (file) => {
+      opened ??= openEngine(scratch, memory)
+      const { connection } = await opened
+      const keys = keysOf(file.table)
+      if (known.has(file.table.name)) await requireNone(connection, file, keys)
+      else await connection.run(`CREATE TABLE ${keys} (a UBIGINT, b UBIGINT)`)
+      known.add(file.table.name)
+      const twice = `(SELECT a, b FROM (${hashed(file)}) GROUP BY a, b HAVING count(*) > 1)`
+      await requireNone(connection, file, twice)
+      await connection.run(`INSERT INTO ${keys} SELECT a, b FROM (${hashed(file)})`)
+    },
+    compare: async (file) => {
+      if (opened === undefined || !known.has(file.table.name)) return
+      await requireNone((await opened).connection, file, keysOf(file.table))
+    },
+    close: async () => (await opened)?.close(),
+  }
+}
+
+async function openEngine(scratch: string, memory: string) {
+  const { DuckDBInstance } = await import('@duckdb/node-api')
+  const instance = await DuckDBInstance.create(':memory:', {
+    threads: '1',
+    memory_limit: memory,
+    temp_directory: join(scratch, 'keys'),
+    autoinstall_known_extensions: 'false',
+  })
+  const connection = await instance.connect()
+  const close = () => {
+    connection.closeSync()
+    instance.closeSync()
+  }
+  return { connection, close }
+}
+
+const keysOf = ({ name }: Table) => `keys_of_${name}`
+
+/** A file's rows with the hashes of their keys; rows whose key is not complete cannot be compared. */
+function hashed({ table, readable }: KeyedFile): string {
+  const key = `concat_ws('|', ${table.key.map((name) => `CAST("${name}" AS VARCHAR)`).join(', ')})`
+  const whole = table.key.map((name) => `"${name}" IS NOT NULL`).join(' AND ')
+  const source = sourceSql(readable, textColumns(table.columns))
+  return `SELECT ${key} AS key, hash(${key}) AS a, hash(${key}, 'second') AS b FROM ${source} WHERE ${whole}`
+}
+
+/** `known`: a table of hashes, or a query of them. */
+async function requireNone(connection: DuckDBConnection, file: KeyedFile, known: string): Promise<void> {
+  const query = `SELECT key FROM (${hashed(file)}) AS rows SEMI JOIN ${known} AS keys USING (a, b) LIMIT 1`
+  const [found] = (await connection.runAndReadAll(query)).getRowsJS()
+  if (found === undefined) return
+  const key = `${file.table.key.join(', ')} = ${String(found[0]).replaceAll('|', ', ')}`
+  throw new ExportError('VERIFY_FAILED', `${file.name}: the export has a row twice: ${key}`, {
+    fix: 'Nothing was loaded. Export again with run --fresh; walletlake verify names all such rows.',
+  })
+}

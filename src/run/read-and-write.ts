@@ -1,0 +1,162 @@
+import { type Arranged, type OutputWriter, openOutput } from '../assemble/assemble.ts'
+import { hasBorderChanged } from '../assemble/compare-border.ts'
+import {
+  continueExport,
+  type Earlier,
+  endOfExport,
+  listingsToRead,
+  namesWalletsOf,
+} from '../assemble/earlier-export.ts'
+import type { ExportedBefore } from '../assemble/exported-before.ts'
+import { findExport } from '../assemble/find-export.ts'
+import type { Requester } from '../client/request.ts'
+import { type Figures, noteWholeExport } from '../core/figures.ts'
+import type { BlockRange, Job } from '../core/model.ts'
+import { crawlJob } from '../crawl/crawl.ts'
+import type { Spool } from '../spool/spool.ts'
+import type { Store } from '../store/store.ts'
+import { readManifestIfAny } from '../write/publish.ts'
+import { recallChanges } from '../write/publish-changes.ts'
+import type { Begun } from './begin-run.ts'
+import { createReopener } from './reopen-contradicted.ts'
+
+/** One job of a run, with the output that is this process's. */
+export type Reading = {
+  job: Job
+  store: Store
+  requester: Requester
+  figures: Figures
+  onNotice: (notice: string) => void
+}
+
+/** `pages gone`: transactions moved out of blocks whose pages are gone, so that all of the history has to be read again. */
+export type WriteState = 'complete' | 'unchanged' | 'pages gone'
+
+/**
+ * Reads what is missing and writes it. Where the last blocks of the export are only compared, the new ones are written while
+ * they come, as if nothing had changed; if something has, these rows are given up and the border is written again too. Where
+ * the chain was reorganised further back, blocks are read and written again from there on.
+ */
+export async function readAndWrite(
+  reading: Reading,
+  { spool, earlier, unchanged }: Begun,
+): Promise<WriteState> {
+  const border = unchanged && { from: spool.from, to: unchanged.from }
+  const state = await writeFrom(reading, { spool, earlier: unchanged ?? earlier, border })
+  if (state === 'border changed') return readAndWrite(reading, { spool, earlier })
+  if (typeof state === 'string') return state
+  const further = await reachBack(reading, spool, state)
+  return further === undefined ? 'pages gone' : readAndWrite(reading, { spool, earlier: further })
+}
+
+type Writing = {
+  spool: Spool
+  /** The blocks of the export from where the writing begins stay. */
+  earlier: Earlier
+  /** Blocks at its end that are to be as they were. */
+  border: BlockRange | undefined
+}
+
+/** Reads, and writes what is new; nothing is written where the border has changed, or blocks before it. */
+async function writeFrom(
+  reading: Reading,
+  { spool, earlier, border }: Writing,
+): Promise<WriteState | 'border changed' | ExportedBefore> {
+  const { job, store, requester, figures, onNotice } = reading
+  const output = await openOutput({ job, store, spool, figures, signal: requester.signal, earlier })
+  try {
+    figures.phase = 'reading'
+    const listings = listingsToRead(job, earlier)
+    const { before, from } = earlier
+    const leastEnd = before === undefined ? 0 : endOfExport(before)
+    const arriving = { readPage: output.readPage, onPage: output.pageArrived }
+    const crawl = () =>
+      crawlJob({ job, listings, leastEnd, requester, spool, figures, onNotice, ...arriving })
+    const end = await crawl()
+    if (border !== undefined && (await hasBorderChanged(spool, listings, border))) {
+      forgetRows(figures)
+      return 'border changed'
+    }
+    const isNew = before === undefined || end > from || from < leastEnd || !namesWalletsOf(job, before)
+    if (!isNew) return leaveUnchanged(reading, spool, end)
+    figures.phase = 'writing'
+    figures.share = 1
+    const reopen = createReopener({ job, spool, listings, onNotice })
+    const { exportedBefore } = await arrange(output, { end, figures, crawl, reopen })
+    if (exportedBefore !== undefined) {
+      forgetRows(figures)
+      return exportedBefore
+    }
+    const written = await output.finish(end)
+    if (job.endBlock === undefined) await spool.finish(written)
+    figures.endBlock = written.to
+    return 'complete'
+  } finally {
+    await output.close()
+  }
+}
+
+type Arranging = {
+  end: number
+  figures: Figures
+  /** Reads what is open. */
+  crawl: () => Promise<number>
+  reopen: ReturnType<typeof createReopener>
+}
+
+/** Puts rows in order, and reads again what wallets were shown differently, until they agree or have been read again. */
+async function arrange(output: OutputWriter, { end, figures, crawl, reopen }: Arranging): Promise<Arranged> {
+  for (let found = 0; ; ) {
+    const arranged = await output.arrange(end)
+    found = Math.max(found, arranged.contradicted)
+    figures.contradicted = { found, unresolved: arranged.contradicted }
+    if (arranged.exportedBefore !== undefined || !(await reopen(arranged))) return arranged
+    await crawl()
+  }
+}
+
+function forgetRows(figures: Figures): void {
+  Object.assign(figures, { rows: {}, transactions: 0 })
+}
+
+async function leaveUnchanged({ job, store, figures }: Reading, spool: Spool, end: number) {
+  await recallFigures(job, figures)
+  figures.changes = await recallChanges({ store, run: spool.begunMs })
+  if (job.endBlock === undefined) await spool.finish({ from: end, to: end, seen: {} })
+  figures.endBlock = end
+  return 'unchanged' as const
+}
+
+/** What an earlier run wrote, for the summary and the exit code of this one. */
+export async function recallFigures(job: Job, figures: Figures): Promise<void> {
+  const manifest = await readManifestIfAny(job.output)
+  if (manifest !== undefined) noteWholeExport(figures, manifest)
+}
+
+/**
+ * Where a run begins to write whose transactions were exported in earlier blocks: from there on all listings are read again.
+ * Undefined where the pages of these blocks are gone.
+ */
+async function reachBack(
+  { job, store, onNotice }: Reading,
+  spool: Spool,
+  { transactions, block }: ExportedBefore,
+): Promise<Earlier | undefined> {
+  const what =
+    transactions === 1
+      ? '1 transaction was exported in an earlier block'
+      : `${transactions} transactions were exported in earlier blocks`
+  const found = block === undefined ? undefined : await findExport(job, store)
+  if (block === undefined || found === undefined) {
+    onNotice(`${job.name}: the chain was reorganised: ${what}, and pages of these are gone`)
+    return undefined
+  }
+  onNotice(`${job.name}: the chain was reorganised: ${what}; blocks from ${block} on are read again`)
+  const earlier = await continueExport(job, found, { spool, from: block })
+  for (const [listing, counted] of listingsToRead(job, earlier)) {
+    const again = { from: Math.max(block, counted.from), to: Math.min(spool.from, counted.to) }
+    const isDone = spool.reopened(listing).some(({ from, to }) => from <= again.from && to >= again.to)
+    if (again.from < again.to && !isDone) await spool.reopen(listing, again)
+  }
+  return earlier
+}

@@ -1,0 +1,90 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Job } from '../../src/core/model.ts'
+import { type RunOptions, run } from '../../src/run/run.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { expectSameAsFresh, headJob, runOnce } from '../helpers/growing-chain.ts'
+import { addressOf, type MadeItem, payment, startMadeChain } from '../helpers/made-chain.ts'
+
+const ALICE = addressOf('one')
+const ROUTER = addressOf('router')
+const HEAD = 100
+const moved = (block: number) => payment(999, ALICE, ROUTER, { block })
+const history = (last: number): MadeItem[] =>
+  Array.from({ length: 12 }, (_, at) => payment(at, ALICE, ROUTER, { block: 1 + 8 * at })).concat(moved(last))
+
+type Loss = { isLost: boolean; options?: RunOptions }
+
+/** Exports a chain whose last transaction then moves from one block to another, and exports it again. */
+async function movedOver(
+  given: Partial<Job>,
+  { from, to, isLost, options = {} }: Loss & { from: number; to: number },
+) {
+  const chain = await startMadeChain([...history(from), payment(1000, ALICE, ROUTER, { block: HEAD })])
+  const job = headJob(chain.url, { addresses: [ALICE, ROUTER], ...given })
+  await runOnce(job)
+  if (isLost) rmSync(join(job.output, '.walletlake'), { recursive: true })
+  chain.shown.items = () => [...history(to), payment(1000, ALICE, ROUTER, { block: HEAD })]
+  const notices: string[] = []
+  const result = await run([job], { ...options, onNotice: (notice) => notices.push(notice) })
+  expect(result.code).toBeUndefined()
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+  return { chain, job, notices }
+}
+
+test.for([{}, { rereadBlocks: 5 }, { rereadBlocks: 0 }])(
+  'without the pages of earlier runs a transaction that moves over the end of the export stands once: %j',
+  async (options) => {
+    const { job, notices } = await movedOver({}, { from: HEAD - 1, to: HEAD + 1, isLost: true, options })
+    expect(notices.join('\n')).toContain('1 transaction was exported in an earlier block')
+    await expectSameAsFresh(job)
+  },
+)
+
+test.for([
+  { format: 'parquet', compression: 'zstd' },
+  { compression: 'gzip', partitionBy: 'blocks:10' },
+  { tables: ['ledger'] },
+  { tables: ['wallet_transactions', 'ledger'] },
+] as const)('a transaction that moves over the end stands once in an export with %j', async (given) => {
+  const { tables, ...fields } = { tables: undefined, ...given }
+  const job = { ...fields, ...(tables && { tables: [...tables] }) }
+  await movedOver(job, { from: HEAD - 1, to: HEAD + 1, isLost: true })
+})
+
+test('a transaction that moves from a block that is not read again stands once', async () => {
+  const { job, chain, notices } = await movedOver({}, { from: 41, to: HEAD + 1, isLost: false })
+  expect(notices.join('\n')).toContain('blocks from 41 on are read again')
+  expect(Math.min(...chain.asked.slice(2).map(({ from }) => from))).toBe(41)
+  await expectSameAsFresh(job)
+})
+
+test('nights after lost pages compare with what was exported before', async () => {
+  const chain = await startMadeChain(history(HEAD))
+  const job = headJob(chain.url, { addresses: [ALICE, ROUTER] })
+  await runOnce(job)
+  rmSync(join(job.output, '.walletlake'), { recursive: true })
+  const grown = (last: number, head: number) => [
+    ...history(last),
+    payment(2000, ALICE, ROUTER, { block: head }),
+  ]
+  chain.shown.items = () => grown(HEAD, HEAD + 5)
+  await runOnce(job)
+  chain.shown.items = () => grown(HEAD + 50, HEAD + 5)
+  await runOnce(job)
+  await expectSameAsFresh(job)
+})
+
+test('a run that is cut off while it reads back ends with the same rows', async () => {
+  for (const isLost of [true, false]) {
+    const chain = await startMadeChain([...history(41), payment(1000, ALICE, ROUTER, { block: HEAD })])
+    const job = headJob(chain.url, { addresses: [ALICE, ROUTER] })
+    await runOnce(job)
+    if (isLost) rmSync(join(job.output, '.walletlake'), { recursive: true })
+    chain.shown.items = () => [...history(HEAD + 1), payment(1000, ALICE, ROUTER, { block: HEAD })]
+    for (let most = 1; most < 5; most += 1) await run([job], { maxRequests: most })
+    await runOnce(job)
+    await expectSameAsFresh(job)
+  }
+})

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+type Json = Record<string, unknown>
+/** A whole transaction, as nobody's listing shows it: each wallet is shown its entries alone. */
+export type MadeItem = { nativeTransaction: Json } & Record<(typeof LISTS)[number], Json[]>
+
+const LISTS = ['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions'] as const
+
+const hex = (text: string, digits: number) => createHash('sha256').update(text).digest('hex').slice(0, digits)
+export const addressOf = (name: string) => `0x${hex(`address ${name}`, 40)}`
+const party = (address: string) => ({ address })
+
+/** The transaction of this number, in this block; it moves nothing. */
+export function madeItem(
+  number: number,
+  { block = 1000 + number, ...native }: Json & { block?: number } = {},
+  lists: Partial<MadeItem> = {},
+): MadeItem {
+  const nativeTransaction = {
+    blockNumber: String(block),
+    blockTimestamp: 1_700_000_000 + 2 * block,
+    blockHash: `0x${hex(`block ${block}`, 64)}`,
+    chainId: '43114',
+    blockIndex: 0,
+    txHash: hashOf(number),
+    txStatus: '1',
+    txType: 2,
+    gasLimit: '90000',
+    gasUsed: '21000',
+    gasPrice: '25000000000',
+    nonce: String(number),
+    from: party(addressOf('nobody')),
+    to: party(addressOf('router')),
+    method: { callType: 'CONTRACT_CALL', methodHash: '0xa9059cbb', methodName: '' },
+    value: '0',
+    ...native,
+  }
+  const none = { erc20Transfers: [], erc721Transfers: [], erc1155Transfers: [], internalTransactions: [] }
+  return { nativeTransaction, ...none, ...lists }
+}
+
+export const hashOf = (number: number) => `0x${hex(`transaction ${number}`, 64)}`
+
+/** A payment of one unit from one to another, by itself. */
+export const payment = (number: number, from: string, to: string, native: Json & { block?: number } = {}) =>
+  madeItem(number, { from: party(from), to: party(to), value: '1', ...native })
+
+export const madeInternal = (from: string, to: string, changes: Json = {}): Json => ({
+  from: party(from),
+  to: party(to),
+  internalTxType: 'CALL',
+  value: '1000',
+  isReverted: false,
+  gasUsed: '100',
+  gasLimit: '2300',
+  ...changes,
+})
+
+export const madeErc20 = (logIndex: number, from: string, to: string, changes: Json = {}): Json => ({
+  from: party(from),
+  to: party(to),
+  logIndex,
+  value: '5000000',
+  erc20Token: { address: addressOf('token'), symbol: 'USDX', decimals: 6, ercType: 'ERC-20' },
+  ...changes,
+})
+
+export const madeErc721 = (logIndex: number, from: string, to: string): Json => ({
+  from: party(from),
+  to: party(to),
+  logIndex,
+  erc721Token: {
+    address: addressOf('token'),
+    symbol: 'USDX',
+    tokenId: '5000000',
+    tokenUri: '',
+    ercType: 'ERC-721',
+  },
+})
+
+const touches = (entry: Json, wallet: string) =>
+  [entry.from, entry.to].some((party) => (party as { address: string }).address === wallet)
+
+/** What a wallet's listing shows of a transaction; undefined where it takes no part in it. */
+function viewOf(item: MadeItem, wallet: string): MadeItem | undefined {
+  const view = { ...item }
+  for (const list of LISTS) view[list] = item[list].filter((entry) => touches(entry, wallet))
+  const hasPart = touches(item.nativeTransaction, wallet) || LISTS.some((list) => view[list].length > 0)
+  return hasPart ? view : undefined
+}
+
+/** What the service shows now; `to` names the wallet that asks. */
+type Shown = { items: (to: string) => readonly MadeItem[] }
+export type MadeRequest = { wallet: string; from: number; to: number }
+
+/** A service of the wallet listing over transactions that a test makes, and changes as it likes. */
+export async function startMadeChain(items: readonly MadeItem[]) {
+  const shown: Shown = { items: () => items }
+  const asked: MadeRequest[] = []
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://loopback')
+    const wallet = url.pathname.split('/')[5] ?? ''
+    const [from = 0, to = 0] = ['startBlock', 'endBlock'].map((name) => Number(url.searchParams.get(name)))
+    asked.push({ wallet, from, to })
+    const start = Number(url.searchParams.get('pageToken') ?? 0)
+    const listed = shown.items(wallet).flatMap((item) => viewOf(item, wallet) ?? [])
+    const inside = listed.filter((item) => blockOf(item) >= from && blockOf(item) < to)
+    inside.sort((a, b) => blockOf(a) - blockOf(b))
+    if (url.searchParams.get('sortOrder') === 'desc') inside.reverse()
+    const nextPageToken = start + 100 < inside.length ? String(start + 100) : ''
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ nextPageToken, transactions: inside.slice(start, start + 100) }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, shown, asked }
+}
+
+const blockOf = ({ nativeTransaction }: MadeItem) => Number(nativeTransaction.blockNumber)
