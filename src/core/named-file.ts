@@ -66,6 +66,7 @@ export type Kept = {
 
 /** The same of a file that `--out` names. Throws USAGE, too, where the command would write over what it reads. */
 export async function placeApart(path: string, { inputs, exports }: Kept, fix?: string): Promise<string> {
+  await refuseLinkInside(path, exports)
   const place = await placeToWrite(path, fix)
   for (const [option, input] of Object.entries(inputs))
     if (input !== undefined && (await realPathOf(input)) === place)
@@ -80,6 +81,19 @@ export async function placeApart(path: string, { inputs, exports }: Kept, fix?: 
       })
   }
   return place
+}
+
+/** A link that the user names is followed, but not one inside an export, where another user may have left it. */
+async function refuseLinkInside(path: string, exports: readonly string[]): Promise<void> {
+  if (!(await isLink(path))) return
+  const folder = await realPathOf(dirname(resolve(path)))
+  for (const output of exports) {
+    const [first] = relative(await realPathOf(output), folder).split(sep)
+    if (first !== '..')
+      throw new ExportError('OUTPUT_FAILED', `${path} is a symbolic link inside the export ${output}`, {
+        fix: 'Remove it, or name another file with --out.',
+      })
+  }
 }
 
 /** What a process has open. Even where that is a file, as after `>> all.csv`, its earlier lines would be lost. */

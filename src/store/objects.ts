@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { constants } from 'node:fs'
 import { copyFile, link, readdir, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { diskError, makeFolder, makeFolderOf, publishFile, readTextIfAny } from '../core/disk.ts'
@@ -57,8 +58,8 @@ function folderObjects(folder: string): Objects {
   }
   return {
     readText: (path) => readTextIfAny(at(path)),
-    putText: (path, text) => put(path, (beside) => writeFile(beside, text)),
-    putFile: (path, from) => put(path, (beside) => copyFile(from, beside)),
+    putText: (path, text) => put(path, (beside) => writeFile(beside, text, { flag: 'wx' })),
+    putFile: (path, from) => put(path, (beside) => copyFile(from, beside, constants.COPYFILE_EXCL)),
     localPath: async (path) => at(path),
     putTextOnce: (path, text) => putOnce({ folder, at: at(path) }, text),
     paths: async (start) => (await filesBelow(folder, start)).filter((path) => path.startsWith(start)),

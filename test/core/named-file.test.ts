@@ -105,3 +105,17 @@ test.for([
     fix: 'Name a CSV file.',
   })
 })
+
+test('a link inside an export is not followed', async () => {
+  const folder = realpathSync(tempFolder())
+  mkdirSync(join(folder, 'mine'))
+  writeFileSync(join(folder, 'canary'), 'kept')
+  symlinkSync(join(folder, 'canary'), join(folder, 'mine', 'report.html'))
+  const kept = { inputs: {}, exports: [join(folder, 'mine')] }
+  await expect(placeApart(join(folder, 'mine', 'report.html'), kept)).rejects.toMatchObject({
+    code: 'OUTPUT_FAILED',
+    message: expect.stringContaining('is a symbolic link inside the export'),
+  })
+  symlinkSync(join(folder, 'canary'), join(folder, 'report.html'))
+  expect(await placeApart(join(folder, 'report.html'), kept)).toBe(join(folder, 'canary'))
+})

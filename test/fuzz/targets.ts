@@ -27,6 +27,7 @@ import { testJob } from '../helpers/jobs.ts'
 import { listed } from '../spool/open.ts'
 import { faultOfRow } from './check-row.ts'
 import { edited, mutated } from './mutate.ts'
+import { pathTargets } from './path-targets.ts'
 import type { Samples } from './samples.ts'
 
 /** Something that reads what others wrote: any input may be refused with a failure of the table, and nothing else. */
@@ -51,7 +52,12 @@ export async function expectKnownFailure(work: () => unknown): Promise<void> {
 
 /** Everything that is fuzzed. */
 export function fuzzTargets(samples: Samples): Target[] {
-  return [...jobTargets(samples), ...pageTargets(samples), ...outputTargets(samples)]
+  return [
+    ...jobTargets(samples),
+    ...pageTargets(samples),
+    ...outputTargets(samples),
+    ...pathTargets(samples.manifest),
+  ]
 }
 
 function jobTargets({ job, yaml, addresses }: Samples): Target[] {

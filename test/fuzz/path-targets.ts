@@ -1,0 +1,90 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { manifestProblems } from '../../src/core/manifest-schema.ts'
+import { openObjects } from '../../src/store/objects.ts'
+import { folderStore } from '../../src/store/store.ts'
+import { HOSTILE_PATHS } from '../helpers/hostile-paths.ts'
+import { treeOf } from '../helpers/tree.ts'
+
+/** Paths of every kind, built of what paths are built of. */
+const paths = fc.oneof(
+  fc.constantFrom(...HOSTILE_PATHS),
+  fc
+    .array(
+      fc.oneof(
+        fc.constantFrom(
+          '..',
+          '.',
+          '/',
+          '\\',
+          '%2e',
+          '\0',
+          '\n',
+          'ledger',
+          'runs',
+          'changes',
+          'raw',
+          'day=2024-01-01',
+          '.csv',
+          '~',
+          'C:',
+        ),
+        fc.string({ unit: 'binary', maxLength: 3 }),
+      ),
+      { maxLength: 10 },
+    )
+    .map((pieces) => pieces.join('')),
+)
+
+/** Paths that others wrote, in manifests and as keys of objects: nothing outside the output is written or removed. */
+export function pathTargets(manifest: object) {
+  return [
+    {
+      what: 'paths in manifests',
+      input: paths,
+      read: (path: unknown, folder: string) =>
+        inCanary(folder, (output) => readListed(manifest, path as string, output)),
+      cost: 8,
+    },
+    {
+      what: 'keys of objects',
+      input: paths,
+      read: (path: unknown, folder: string) =>
+        inCanary(folder, (output) => putObject(path as string, output)),
+      cost: 8,
+    },
+  ]
+}
+
+async function readListed(manifest: object, path: string, output: string): Promise<void> {
+  const table = {
+    rows: 0,
+    columns: [],
+    files: [{ path, rows: 0, bytes: 0, sha256: 'a'.repeat(64), fromBlock: 0, toBlock: 1 }],
+  }
+  const isValid = manifestProblems({ ...manifest, tables: { ledger: table } }).length === 0
+  if (!isValid) return
+  const store = folderStore(output)
+  await store.putText(path, 'written')
+  await store.remove(path)
+}
+
+async function putObject(path: string, output: string): Promise<void> {
+  const objects = await openObjects({ output }, 'objects')
+  await objects.putText(path, 'written')
+  if (!(await objects.paths('')).includes(path)) throw new Error(`an object has another path: ${path}`)
+}
+
+/** Works in a folder beside another one, and looks whether that one, and the folder of both, are as they were. */
+async function inCanary(folder: string, work: (output: string) => Promise<void>): Promise<void> {
+  const output = join(folder, 'output')
+  for (const name of [output, join(folder, 'canary')]) mkdirSync(name)
+  writeFileSync(join(folder, 'canary', 'file.csv'), 'kept')
+  const before = treeOf(join(folder, 'canary'))
+  const thrown: unknown = await work(output).catch((fault: unknown) => fault)
+  const isKept = treeOf(join(folder, 'canary')).join() === before.join()
+  if (readdirSync(folder).join() !== 'canary,output' || !isKept)
+    throw new Error('something outside the output was changed')
+  if (thrown !== undefined) throw thrown
+}
