@@ -14,7 +14,7 @@ export type DecimalType = { kind: 'decimal'; scale: number } | ({ kind: 'ordered
 /** The most digits before and after the point. */
 export type Digits = { whole: number; fraction: number }
 
-export const NO_DIGITS: Digits = { whole: 1, fraction: 0 }
+const NO_DIGITS: Digits = { whole: 1, fraction: 0 }
 /** The first field of the struct; in the engine's messages it tells that an `ordered` value was computed with. */
 export const ORDER_KEY = 'order_key'
 /** The second field. */
