@@ -1,9 +1,8 @@
-import { parseBytes } from '../core/byte-text.ts'
 import { keyOfItem } from '../core/item-key.ts'
 import { writeJson } from '../core/json-text.ts'
 import type { Listings } from '../core/listings.ts'
 import type { BlockRange } from '../core/model.ts'
-import { transactionsIn } from '../merge/frame-items.ts'
+import { storedItems } from '../merge/frame-items.ts'
 import type { Frame } from '../spool/listing.ts'
 import type { Spool } from '../spool/spool.ts'
 
@@ -30,7 +29,7 @@ async function factsIn(spool: Spool, frames: readonly Frame[], { from, to }: Blo
   const facts = new Map<string, string>()
   for (const { place, blocks, until, replaced = [] } of frames) {
     if (blocks === null || blocks.max < from || blocks.min >= to) continue
-    for (const item of transactionsIn(parseBytes(await spool.read(place)))) {
+    for (const item of storedItems(await spool.read(place))) {
       const key = keyOfItem(item)
       if (typeof key === 'string' || key.block < from || key.block >= Math.min(to, until)) continue
       if (replaced.some((range) => key.block >= range.from && key.block < range.to)) continue

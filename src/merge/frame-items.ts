@@ -1,4 +1,5 @@
 import { parseBytes } from '../core/byte-text.ts'
+import { ExportError } from '../core/errors.ts'
 import { compareKeys, type ItemKey, itemOfNative, keyOfItem } from '../core/item-key.ts'
 
 /** A place in the chain, or a border before or after the items of a block. */
@@ -39,7 +40,7 @@ export type StoredPage = {
 
 /** The items of one page body; those without a place are left out. */
 export function itemsOfPage({ wallet, body, chain }: StoredPage): PageItems {
-  const listed = transactionsIn(parseBytes(body))
+  const listed = storedItems(body)
   const keys = listed.map((item) => keyOfItem(item, chain))
   return { items: itemsOf({ wallet, listed, keys }), entries: listed.length }
 }
@@ -61,6 +62,20 @@ export function itemsOf({ wallet, listed, keys }: KeyedItems): WalletItem[] {
 }
 
 type Page = { transactions: unknown[] }
+
+/** The items of a page of the checkpoint. Throws `DAMAGED_PAGE` where it is no page. */
+export function storedItems(body: Buffer): unknown[] {
+  try {
+    const listed = transactionsIn(parseBytes(body))
+    if (Array.isArray(listed)) return listed
+  } catch (thrown) {
+    if (!(thrown instanceof SyntaxError || thrown instanceof TypeError)) throw thrown
+  }
+  throw new ExportError('PAGE_MALFORMED', DAMAGED_PAGE)
+}
+
+/** What an error says of a page of the checkpoint that no run can read. */
+export const DAMAGED_PAGE = 'the checkpoint holds a page that cannot be read'
 
 /** The items of a wallet's page, or those of a list of pages of blocks: of the parsed body, not of its bytes. */
 export function transactionsIn(parsed: unknown): unknown[] {

@@ -35,8 +35,7 @@ export async function* rowsOf(
   const fields = fieldsOf(wanted)
   let rest: Buffer = Buffer.alloc(0)
   let read = 0
-  for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
+  for await (const bytes of wholeRows(chunks, () => rest)) {
     const { rows, end } = scanRows(bytes, fields, read)
     rest = bytes.subarray(end)
     const header = read === 0 ? rows.shift() : undefined
@@ -45,6 +44,26 @@ export async function* rowsOf(
     yield rows
   }
   if (rest.length > 0 || read === 0) throw new Error(`it ends within row ${read + 1}`)
+}
+
+/**
+ * What is left of earlier bytes with the chunks that follow. Where they held no whole row, as many bytes again are gathered
+ * before they are looked at the next time: a cell of many megabytes is read in linear time.
+ */
+async function* wholeRows(chunks: AsyncIterable<Buffer>, left: () => Buffer): AsyncGenerator<Buffer> {
+  let gathered: Buffer[] = []
+  let [size, least] = [0, 0]
+  for await (const chunk of chunks) {
+    gathered.push(chunk)
+    size += chunk.length
+    if (size < least) continue
+    const rest = left()
+    yield rest.length === 0 && gathered.length === 1 ? chunk : Buffer.concat([rest, ...gathered])
+    gathered = []
+    least = left().length > CHUNK_BYTES ? left().length : 0
+    size = 0
+  }
+  if (gathered.length > 0) yield Buffer.concat([left(), ...gathered])
 }
 
 function unpackedChunks(path: string): AsyncIterable<Buffer> {

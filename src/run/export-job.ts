@@ -1,11 +1,12 @@
 import { type Earlier, leftWallets } from '../assemble/earlier-export.ts'
 import type { Requester } from '../client/request.ts'
 import { watchEmptyFolders } from '../core/empty-folders.ts'
-import { type ExportError, toExportError } from '../core/errors.ts'
+import { ExportError, toExportError } from '../core/errors.ts'
 import { endFigures, type Figures } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import type { Job } from '../core/model.ts'
 import { refuseSpecialEntries } from '../core/plain-entries.ts'
+import { DAMAGED_PAGE } from '../merge/frame-items.ts'
 import { removeSpool } from '../spool/spool.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
@@ -109,11 +110,24 @@ async function exportUnlessDone(
 /** A run whose output is this process's. */
 type StoreRun = LocalRun & { store: Store }
 
-async function exportLocally(run: StoreRun, isAnew = false): Promise<JobResult['state']> {
+/** Exports; where the checkpoint holds a page that no run can read, its pages are requested again. */
+async function exportLocally(run: StoreRun): Promise<JobResult['state']> {
+  try {
+    return await exportFromCheckpoint(run)
+  } catch (thrown) {
+    if (!(thrown instanceof ExportError) || !thrown.message.includes(DAMAGED_PAGE)) throw thrown
+    run.onNotice(`${run.job.name}: ${DAMAGED_PAGE}; its pages are requested again`)
+    await removeSpool(privateFolder(run.job))
+    Object.assign(run.figures, { rows: {}, transactions: 0 })
+    return exportFromCheckpoint(run)
+  }
+}
+
+async function exportFromCheckpoint(run: StoreRun, isAnew = false): Promise<JobResult['state']> {
   const { job } = run
   const begun = await beginRun({ ...run, isAnew })
   const state = await exportBegun(run, begun).finally(begun.spool.close)
-  if (state === 'pages gone') return exportLocally(run, true)
+  if (state === 'pages gone') return exportFromCheckpoint(run, true)
   if (state === 'incomplete') await forgetDone(privateFolder(job))
   else if (job.endBlock !== undefined) await markDone(job)
   return state === 'unchanged' && job.endBlock !== undefined ? 'complete' : state

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type CsvColumns, readCsvRows, rowsOf } from '../../src/read/csv-rows.ts'
 import type { TextRow } from '../../src/read/rows.ts'
 import { csvHeader } from '../../src/write/csv.ts'
@@ -98,4 +98,19 @@ describe('a file that is none of ours is refused:', () => {
     writeFileSync(file, gzipSync(HEADER).subarray(0, 30))
     await expect(all(readCsvRows(file, WANTED))).rejects.toThrow('unexpected end of file')
   })
+})
+
+test('a cell of many megabytes is not copied anew with every chunk that follows', async () => {
+  let copied = 0
+  const { concat } = Buffer
+  const spy = vi.spyOn(Buffer, 'concat').mockImplementation((list, length) => {
+    copied += list.reduce((sum, { length: bytes }) => sum + bytes, 0)
+    return concat(list, length)
+  })
+  onTestFinished(() => spy.mockRestore())
+  const name = 'x'.repeat(8_000_000)
+  const rows = [sample({ name }), sample({ name: 'y' })]
+  const found = await read(HEADER + linesOf(rows).text, { pieceBytes: 64 * 1024 })
+  expect(found.map((row) => row[1]?.length)).toEqual([8_000_000, 1])
+  expect(copied).toBeLessThan(4 * name.length)
 })
