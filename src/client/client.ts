@@ -187,6 +187,7 @@ function faultOf(cause: unknown, { baseUrl, maxBodyBytes }: Line): ExportError {
   if (cause instanceof ExportError) return cause
   if (cause instanceof TimeoutError)
     return new ExportError('SERVICE_UNAVAILABLE', cause.message, {
+      cause,
       mayHaveActed: true,
       fix: TIMEOUT_FIX + routeWords(baseUrl),
     })

@@ -65,6 +65,8 @@ export type Ask = ClientRequest & {
   once?: boolean
   /** 429 may mean a limit of the asked thing: it is waited out only where the answer says that the quota is spent. */
   ownLimit?: boolean
+  /** Errors that the caller handles by another request: they are thrown at once instead of being retried. */
+  handles?: (error: ExportError) => boolean
 }
 
 /** What is made of an answer's body. Throws PAGE_MALFORMED where it is not what was asked for. */
@@ -114,8 +116,9 @@ function isHopeless({ standing }: Requester, error: ExportError, tries: number):
 /** Tries for what cannot heal: a host's name may be known a moment later, and a portal's page may go. */
 const PERMANENT_TRIES = 3
 
-function mayRepeat({ once = false }: Ask, error: Error): error is ExportError {
+function mayRepeat({ once = false, handles }: Ask, error: Error): error is ExportError {
   if (!(error instanceof ExportError) || !error.failure.retry || error.code === 'RATE_LIMITED') return false
+  if (handles?.(error)) return false
   return !(once && isInDoubt(error))
 }
 

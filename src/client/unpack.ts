@@ -64,5 +64,10 @@ const isTooLarge = (cause: unknown) => (cause as NodeJS.ErrnoException).code ===
 /** The failure of a body that is larger than anything that an interface of pages sends. */
 export function tooLarge(maxBytes: number): ExportError {
   const what = `the body is larger than the limit of ${maxBytes} bytes`
-  return new ExportError('PAGE_MALFORMED', what, { isPermanent: true })
+  return new ExportError('PAGE_MALFORMED', what, { isPermanent: true, cause: new BodyTooLargeError(what) })
+}
+
+/** Cause of the failure of a body that exceeds its limit: a smaller page may stay within it. */
+export class BodyTooLargeError extends Error {
+  override readonly name = 'BodyTooLargeError'
 }

@@ -53,6 +53,8 @@ export type Figures = {
   changes: Changes | undefined
   /** Blocks that the service does not have, of a job of blocks. */
   missing: readonly BlockRange[]
+  /** The smallest page size of each listing that needed one below the usual, by wallet address or `blocks`. */
+  smallPages: Map<string, number>
 }
 
 /** Blocks, and when the first and the last of their transactions were made. */
@@ -95,6 +97,7 @@ export function newFigures(wallets: number, now: number): Figures {
     changes: undefined,
     contradicted: { found: 0, unresolved: 0 },
     missing: [],
+    smallPages: new Map<string, number>(),
   }
   const service = { hasAnswered: false, trouble: undefined }
   return {
@@ -108,6 +111,13 @@ export function newFigures(wallets: number, now: number): Figures {
     ...unknown,
   }
 }
+
+/** Notes the smallest page size that a listing needed so far. */
+export function noteSmallPages({ smallPages }: Figures, listing: string, size: number): void {
+  if (size < USUAL_PAGE) smallPages.set(listing, size)
+}
+
+const USUAL_PAGE = 100
 
 /** Notes what the whole export holds, as its manifest says. */
 export function noteExport(figures: Figures, manifest: Manifest): void {

@@ -1,7 +1,8 @@
 import { type Page, type PageLimits, readPage } from '../client/pages/page.ts'
+import { createPageSize, type PageSize } from '../client/pages/page-size.ts'
 import { readRange } from '../client/pages/read-range.ts'
 import type { Requester } from '../client/request.ts'
-import type { Figures } from '../core/figures.ts'
+import { type Figures, noteSmallPages } from '../core/figures.ts'
 import type { Listings } from '../core/listings.ts'
 import { type BlockRange, type Job, NO_END } from '../core/model.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -60,7 +61,7 @@ async function readPieces(context: Crawl, pieces: Iterable<Piece>): Promise<void
 function sharePieces(context: Crawl, pieces: Iterable<Piece>): Reading {
   const plan = createReadPlan(pieces)
   const idle = createBell(context.requester.signal)
-  const inside = { ...context, onProgress: idle.ring }
+  const inside = { ...context, onProgress: idle.ring, sizes: new Map<string, PageSize>() }
   return {
     onFailure: idle.ring,
     read: async (isSpent) => {
@@ -93,9 +94,17 @@ function createBell(signal: AbortSignal): { wait: () => Promise<void>; ring: () 
   }
 }
 
-async function readClaim(context: Crawl & { onProgress: () => void }, claim: Claim): Promise<void> {
-  const { job, requester, spool, figures, onPage, onProgress } = context
+type Claiming = Crawl & {
+  onProgress: () => void
+  /** By wallet: its readers share one. */
+  sizes: Map<string, PageSize>
+}
+
+async function readClaim(context: Claiming, claim: Claim): Promise<void> {
+  const { job, requester, spool, figures, onPage, onProgress, sizes } = context
   const { address, range, order } = claim
+  const size = sizes.get(address) ?? createPageSize()
+  sizes.set(address, size)
   const advance = (rest: BlockRange, page: Page) => {
     const wanted = claim.advance(rest, page)
     onProgress()
@@ -103,13 +112,15 @@ async function readClaim(context: Crawl & { onProgress: () => void }, claim: Cla
   }
   const read = (body: Buffer, limits: PageLimits) =>
     context.readPage === undefined ? readPage(body, limits) : context.readPage(address, body, limits)
-  const ask = { chain: job.chain, address, range, order, cutMs: spool.cutMs, advance, read }
+  const head = () => (job.endBlock === undefined ? spool.head() : job.endBlock - 1)
+  const ask = { chain: job.chain, address, range, order, cutMs: spool.cutMs, advance, read, size, head }
   for await (const page of readRange(requester, ask)) {
     const { offset } = await spool.addPage(address, page)
     onPage({ body: page.body, offset })
     requester.client.reuse(page.body)
     figures.pages += 1
     figures.items += page.items
+    noteSmallPages(figures, address, size.smallest())
     figures.share = shareSettled(figures.share, { job, covered: page.covered, head: spool.head() })
   }
   claim.end()

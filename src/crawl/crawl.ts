@@ -1,6 +1,8 @@
+import { createPageSize, type PageSize } from '../client/pages/page-size.ts'
 import { type BegunBlock, readBlock } from '../client/pages/read-block.ts'
 import { countBlocks } from '../core/block-ranges.ts'
 import { ExportError } from '../core/errors.ts'
+import { noteSmallPages } from '../core/figures.ts'
 import { BLOCKS } from '../core/listings.ts'
 import type { BlockRange } from '../core/model.ts'
 import { type Crawl, crawlWallets, type KeptPage } from './crawl-wallets.ts'
@@ -23,7 +25,7 @@ export function crawlJob(context: Crawl): Promise<number> {
 async function crawlBlocks(context: Crawl): Promise<number> {
   const { spool, figures } = context
   const sight: Sight = { isKnown: countFound(context) > 0, refusal: undefined }
-  const reader = { ...context, sight }
+  const reader = { ...context, sight, size: createPageSize() }
   const blocks = blocksOf([...spool.remaining(BLOCKS)])
   figures.share = figures.shareAtStart = shareSettled(context)
   await readBlocks(reader, blocks, () => !sight.isKnown && countBlocks(spool.missing()) < UNKNOWN_BLOCKS)
@@ -44,7 +46,7 @@ function* blocksOf(ranges: readonly BlockRange[]): Generator<number> {
 /** What is known of the service: whether it has any block of the range, and what it said when it had not. */
 type Sight = { isKnown: boolean; refusal: ExportError | undefined }
 
-type Reader = Crawl & { sight: Sight }
+type Reader = Crawl & { sight: Sight; size: PageSize }
 
 /** So many blocks that are not there, and none that is, say that the service does not know the chain. */
 const UNKNOWN_BLOCKS = 100
@@ -78,10 +80,11 @@ async function keepBlock(reader: Reader, block: number): Promise<void> {
   figures.share = Math.min(1, figures.share + 1 / blocksIn(job))
 }
 
-async function readWhole({ job, requester, spool, figures }: Reader, block: number): Promise<KeptPage> {
+async function readWhole({ job, requester, spool, figures, size }: Reader, block: number): Promise<KeptPage> {
   const begun = await spool.begun(block)
   const onStop = (pages: BegunBlock) => spool.addBegun(block, pages)
-  const whole = await readBlock(requester, { chain: job.chain, block, begun, onStop })
+  const whole = await readBlock(requester, { chain: job.chain, block, begun, onStop, size })
+  noteSmallPages(figures, BLOCKS, size.smallest())
   const { offset } = await spool.addPage(BLOCKS, {
     ...whole,
     body: whole.items === 0 ? Buffer.alloc(0) : whole.body,

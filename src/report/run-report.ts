@@ -101,8 +101,13 @@ function summarize({ id, job, state, error, figures }: RunReport) {
 }
 
 /** What the run read. */
-function readFields({ requests, refusals, retries, bytes, pages, items, transactions }: Figures) {
-  return { requests, rateLimited: refusals, retries, bytes, pages, items, transactions }
+function readFields(figures: Figures) {
+  const { requests, refusals, retries, bytes, pages, items, transactions, smallPages } = figures
+  return {
+    ...{ requests, rateLimited: refusals, retries, bytes, pages, items, transactions },
+    /** Listings that needed pages of fewer than 100 items: a wallet, or `blocks`, and the fewest. */
+    smallPages: [...smallPages].map(([listing, pageSize]) => ({ listing, pageSize })),
+  }
 }
 
 /** What the run wrote, and what the export lacks. */

@@ -43,6 +43,7 @@ function jobLines({ job, state, error, figures }: Ended, now: number): string[] 
     `${job.name}: ${state} in ${lasting(now - figures.startedMs)}`,
     `  ${read} (${spent})`,
     ...troubleLine(figures),
+    ...pageSizeLine(figures),
     ...writtenLine(figures),
     ...readToLine(job, figures),
     ...job.tables.map((table) => `  ${grouped(figures.rows[table] ?? 0).padStart(12)}  ${table}`),
@@ -143,7 +144,17 @@ function troubleLine({ refusals, retries }: Figures): string[] {
   return troubles.length === 0 ? [] : [`  ${troubles.join(', ')}`]
 }
 
+/** Listings whose usual pages were too much for the service: they cost more requests. */
+function pageSizeLine({ smallPages }: Figures): string[] {
+  if (smallPages.size === 0) return []
+  const [[listing] = ['']] = smallPages
+  const size = Math.min(...smallPages.values())
+  const whose = smallPages.size === 1 ? listing : counted(smallPages.size, 'wallet')
+  return [`  pages of ${size} items for ${whose}: larger ones failed`]
+}
+
 function partialLines(figures: Figures): string[] {
   const { pages, requests } = figures
-  return [`  ${counted(pages, 'page')} kept (${counted(requests, 'request')})`, ...troubleLine(figures)]
+  const kept = `  ${counted(pages, 'page')} kept (${counted(requests, 'request')})`
+  return [kept, ...troubleLine(figures), ...pageSizeLine(figures)]
 }

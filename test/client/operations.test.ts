@@ -274,6 +274,15 @@ test('ends a listing whose page tokens go in circles', async () => {
   expect(asked).toHaveLength(2)
 })
 
+test('ends a listing whose pages are all the same and have fresh page tokens', async () => {
+  const { url, asked } = await startServer(() => ({
+    body: { webhooks: [], nextPageToken: `token ${asked.length}` },
+  }))
+  expect(await failureOf(pagesOf(clientOf(url).listWebhooks()))).toMatchObject({
+    ...{ code: 'PAGE_MALFORMED', message: expect.stringContaining('50 pages show nothing new') },
+  })
+})
+
 test('finds webhooks by type, receiver, chain and name on every page', async () => {
   const named = { ...webhook, id: '2', name: 'mine', chainId: 43114 }
   const others = [{ ...webhook, url: 'https://other.example.com' }, { ...webhook, chainId: '1' }, {}]

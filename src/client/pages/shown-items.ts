@@ -14,13 +14,15 @@ export type ShownItems = {
    * to ask it again would be the same, items that come again just as the last page ended do not count.
    */
   isReordered(keys: readonly ShownKey[]): boolean
-  /** Takes note of the next page. */
-  add(keys: readonly ShownKey[]): void
+  /** Takes note of the next page. False where it shows nothing new: no item, or items of earlier pages only. */
+  add(keys: readonly ShownKey[]): boolean
   /**
    * What is left of the asked range. A listing is sorted by seconds alone, so of the second in which the last page ended
    * more may follow, in any of its blocks, which all are in here; what lies before it is settled.
    */
   rest(): BlockRange
+  /** Items of that second so far: a request for the rest lists them again. */
+  repeats(): number
 }
 
 type ShownKey = Pick<ItemKey, 'block' | 'hash' | 'second'>
@@ -46,6 +48,8 @@ export function createShownItems(order: Order, asked: BlockRange): ShownItems {
       return fresh.some((hash) => edge.blocks.has(hash))
     },
     add: (keys) => {
+      const { settled, second, blocks } = edge
+      const before = blocks.size
       moveEdge(
         edge,
         keys.map(({ block, hash, second }) => ({ block: sign * block, hash, second: sign * second })),
@@ -53,6 +57,7 @@ export function createShownItems(order: Order, asked: BlockRange): ShownItems {
       last = keys.map(({ hash }) => hash)
       recent.push(new Set(keys.map(({ block }) => block)))
       if (recent.length > RECENT_PAGES) recent.shift()
+      return edge.settled !== settled || edge.second !== second || edge.blocks.size > before
     },
     rest: () => {
       if (edge.settled === NOTHING) return asked
@@ -60,6 +65,7 @@ export function createShownItems(order: Order, asked: BlockRange): ShownItems {
         ? { from: edge.settled + 1, to: asked.to }
         : { from: asked.from, to: -edge.settled }
     },
+    repeats: () => edge.blocks.size,
   }
 }
 

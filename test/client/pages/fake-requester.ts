@@ -10,6 +10,7 @@ export type Query = {
   to: number
   order: 'asc' | 'desc'
   token: string | undefined
+  size: number
 }
 export type Reply = { status?: number; body?: Buffer }
 
@@ -28,6 +29,7 @@ export function fakeRequester(
       to: Number(query.get('endBlock')),
       order: query.get('sortOrder') === 'desc' ? 'desc' : 'asc',
       token: query.get('pageToken') ?? undefined,
+      size: Number(query.get('pageSize')),
     }
     asked.push(one)
     return { status: 200, headers: {}, body: bodyOf([]), ...(await reply(one)) }

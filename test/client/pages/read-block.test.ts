@@ -127,3 +127,61 @@ test('takes no transaction of another block', async () => {
   })
   expect(asked).toHaveLength(3)
 })
+
+const withHash = (blockHash: string, indexes: readonly number[], next?: string): Reply => ({
+  body: bodyOf(
+    indexes.map((index) => ({ ...native(7, index), blockHash })),
+    next,
+  ),
+})
+
+test('reads a block anew that is replaced between two of its pages', async () => {
+  const { requester, asked } = fakeRequester((token, count) => {
+    const hash = count === 1 ? '0xold' : '0xnew'
+    return token === undefined ? withHash(hash, [0, 1], 'a') : withHash(hash, [2])
+  })
+  const { body } = await readBlock(requester, ask)
+  expect(body.toString()).not.toContain('0xold')
+  expect(asked).toHaveLength(4)
+})
+
+test('reads a block anew that was replaced since an earlier run read its first pages', async () => {
+  const { requester } = fakeRequester((token) =>
+    token === undefined ? withHash('0xnew', [0, 1], 'b') : withHash('0xnew', [2]),
+  )
+  const begun: BegunBlock = {
+    ...{ pages: 1, items: 2, bad: 0, token: 'a' },
+    body: withHash('0xold', [0, 1]).body as Buffer,
+  }
+  const { body, pages } = await readBlock(requester, { ...ask, begun })
+  expect([body.toString().includes('0xold'), pages]).toEqual([false, 2])
+})
+
+test.for([413, 504])('requests a block in smaller pages after %i, from its first page on', async (status) => {
+  const { requester, asked } = fakeRequester((token) => {
+    const size = Number(/pageSize=(\d+)/.exec(asked.at(-1) ?? '')?.[1])
+    if (size > 50) return token === undefined && asked.length === 1 ? page([0], 'a') : { status }
+    return token === undefined ? page([0], 'b') : page([1])
+  })
+  expect(await readBlock(requester, ask)).toMatchObject({ pages: 2, items: 2 })
+  expect(asked.map((path) => path.split('?')[1])).toEqual([
+    'pageSize=100',
+    'pageSize=100&pageToken=a',
+    'pageSize=50',
+    'pageSize=50&pageToken=b',
+  ])
+})
+
+test.for([
+  ['is empty', []],
+  ['repeats the last one', [0]],
+] as const)('ends with an error where each page %s and has a fresh token', async ([, indexes]) => {
+  const stopped: BegunBlock[] = []
+  const { requester, asked } = fakeRequester(() => page(indexes, `token ${asked.length}`))
+  const onStop = async (begun: BegunBlock) => void stopped.push(begun)
+  await expect(readBlock(requester, { ...ask, onStop })).rejects.toMatchObject({
+    ...{ code: 'PAGE_MALFORMED', fix: expect.stringContaining('nextPageToken') },
+    message: 'block 7: the last 50 pages show nothing new, and each has a token of a next page',
+  })
+  expect(stopped).toEqual([])
+})

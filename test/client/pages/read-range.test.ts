@@ -35,7 +35,7 @@ test('settles the whole range with one page that has no token', async () => {
   const { requester, asked } = fakeRequester(() => page([5]))
   const { covered } = await read(requester)
   expect(covered).toEqual([[0, 100]])
-  expect(asked).toEqual([{ address: '0xaa', from: 0, to: 100, order: 'asc', token: undefined }])
+  expect(asked).toEqual([{ address: '0xaa', from: 0, to: 100, order: 'asc', token: undefined, size: 100 }])
 })
 
 test('repeats all parameters with each token', async () => {
