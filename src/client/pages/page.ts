@@ -19,6 +19,8 @@ export type Page = {
   keys: readonly Key[]
   /** Highest block among items that are surely not younger than `cutMs`, for the pin of a run without endBlock. */
   head: number | undefined
+  /** Items that may be younger than `cutMs`. */
+  young: number
   next: string | undefined
 }
 
@@ -66,6 +68,7 @@ export function checkPage(page: ParsedPage, { range, cutMs, order }: PageLimits)
     blocks: spanOf(keys),
     keys,
     head: spanOf(old)?.max,
+    young: keys.length - old.length,
     next,
   }
 }

@@ -52,8 +52,8 @@ export type ChainAsk = RangeAsk & {
  *
  * A token may also be an offset. When items before it come or go, the next page repeats or skips some, and no page shows
  * what was skipped. So after each page of an open range, and in the last `mutableBlocks` blocks, the rest is requested as a
- * range of its own, which changes outside cannot shift. Elsewhere this is done where it costs at most 1 % more requests:
- * where one item in a hundred is listed twice, for the first 100 such pages.
+ * range of its own, which changes outside cannot shift. Elsewhere this is done where the token looks like an offset and it
+ * costs at most 1 % more requests: where one item in a hundred is listed twice, for the first 100 such pages.
  */
 export async function* readChain(
   requester: Requester,
@@ -103,7 +103,7 @@ function goesByBlocks(ask: ChainAsk, { page, rest, repeats }: Shown): boolean {
   // Changes shift a page whose token counts from there: from the newest item of the range, or from the oldest.
   const isMutable = top !== undefined && (order === 'asc' ? rest.from : range.to) > top - mutableBlocks
   if (range.to === NO_END || isMutable) return true
-  if (repeats > page.items * SPARE_SHARE || repeats > spare.items) return false
+  if (!looksLikeOffset(page) || repeats > page.items * SPARE_SHARE || repeats > spare.items) return false
   spare.items -= repeats
   return true
 }
@@ -111,6 +111,13 @@ function goesByBlocks(ask: ChainAsk, { page, rest, repeats }: Shown): boolean {
 /** Share of a page's items that may be listed twice, and how many in a range. */
 const SPARE_SHARE = 0.01
 export const SPARE_ITEMS = 100
+
+/** Whether a page's token is a number, or has the page's number of items in it, as it stands or in base64. */
+function looksLikeOffset({ next = '', items }: Page): boolean {
+  const texts = [next, Buffer.from(next, 'base64').toString('latin1')]
+  const isCount = ([digits]: RegExpMatchArray) => digits === String(items)
+  return /^\d+$/.test(next) || texts.some((text) => [...text.matchAll(/\d+/g)].some(isCount))
+}
 
 function isSorted({ keys }: Page, order: 'asc' | 'desc'): boolean {
   return keys.every(({ second }, at) => {
@@ -126,7 +133,7 @@ function coveredBetween(before: BlockRange, after: BlockRange): BlockRange {
 }
 
 /** One page; undefined where the service does not know the token any more. Items must lie in the asked range. */
-async function askPage(
+export async function askPage(
   requester: Requester,
   ask: RangeAsk & { pageSize: number },
   token: string | undefined,

@@ -70,7 +70,7 @@ test('the rest of an open range is requested as a closed one after its first pag
   ])
 })
 
-test('no transaction is lost where others of any depth are removed and each block has one', async () => {
+test('no transaction is lost where tokens are offsets and others of any depth are removed', async () => {
   const all = itemsBelow(2_000)
   const dice = createDice(7)
   const change = (items: Tied<object>[]) => items.filter(() => dice.next() > 0.01)
