@@ -2,6 +2,19 @@
 
 Exit 9 (deadline) and 5 (service away) fail a try, and the next try resumes. Exit 8 says that another run holds the
 output: the task is skipped. The last line of the task, and so its XCom, is the summary of --json.
+
+To load the export as well, assign the operator to `export` and add a task behind it, which starts only when the run ended with 0:
+
+    load = BashOperator(
+        task_id="load",
+        bash_command="exec walletlake load output/mine --to postgres://walletlake@db/lake",
+        cwd="/srv/wallets",
+        env={"PGPASSFILE": "/run/secrets/walletlake/pgpass"},
+        append_env=True,
+    )
+    export >> load
+
+Exit 6 (records set aside) fails all tries alike: look at output/mine/rejects.ndjson, then load by hand.
 """
 
 from datetime import datetime, timedelta, timezone

@@ -115,6 +115,12 @@ describe('systemd', () => {
     expect(textOf('walletlake.timer')).toMatch(/^OnCalendar=.* UTC\n(.*\n)*Persistent=true$/m)
   })
 
+  test.skipIf(!isThere(analyze))('exposes the service little', () => {
+    const words = ['security', '--offline=true', '--threshold=25', join(FOLDER, 'walletlake.service')]
+    const { status, stdout } = spawnSync(analyze, words, { encoding: 'utf8' })
+    expect({ status, stdout: status === 0 ? '' : stdout }).toEqual({ status: 0, stdout: '' })
+  })
+
   test.skipIf(!isThere(analyze))('finds nothing wrong with the units', () => {
     const folder = tempFolder()
     const service = textOf('walletlake.service').replace('/opt/walletlake/bin/walletlake', process.execPath)
@@ -157,6 +163,13 @@ describe('GitHub Actions', () => {
   })
 })
 
+test.for(['crontab', 'walletlake.service', 'airflow-dag.py', 'kubernetes.yaml', 'github-actions.yaml'])(
+  '%s loads what a run exported',
+  (name) => {
+    expect(textOf(name)).toMatch(/\bload,? output\/mine,? --to/)
+  },
+)
+
 describe('Kubernetes', () => {
   const [claim, cron] = documentsOf('kubernetes.yaml') as {
     kind: string
@@ -188,6 +201,21 @@ describe('Kubernetes', () => {
       { action: 'FailJob', onExitCodes: { containerName: 'walletlake', operator: 'In', values: FINAL } },
     ]
     expect(job).toMatchObject({ backoffLimit: 6, podFailurePolicy: { rules } })
+  })
+
+  test('meets the restricted profile', () => {
+    const [container] = pod?.containers ?? []
+    expect(pod).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    })
+    expect(container).toMatchObject({
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      },
+    })
   })
 
   test('keeps its output on a volume and its key in a file', () => {
