@@ -1,0 +1,132 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { GENERATOR } from '../../src/core/version.ts'
+import { DEMO_WALLETS } from '../../src/service/demo-wallets.ts'
+import { runCommand, startCommand } from '../helpers/command.ts'
+import { ADDRESSES, place } from '../helpers/queued-runs.ts'
+import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+describe.skipIf(noRedis)('a run over a queue', () => {
+  let server: TestServer
+  let redis: Redis
+  beforeAll(async () => {
+    server = await startTestServer()
+    redis = new Redis(server.url)
+  })
+  afterAll(async () => {
+    redis.disconnect()
+    await server.stop()
+  })
+
+  test('treats the export that is there as a run on one machine does', { timeout: 600_000 }, async () => {
+    const at = await place(server)
+    at.startWorker()
+    expect((await at.runQueued()).exit).toBe(0)
+    expect((await at.runAlone()).exit).toBe(0)
+    at.writeJob('endBlock: 421\npartitionBy: blocks:100\nformat: parquet\n')
+    const { exit, stderr } = await at.runQueued()
+    expect([exit, stderr]).toEqual([2, expect.stringContaining('format was csv and is parquet')])
+    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
+    const [, , ...kept] = ADDRESSES
+    const wallets = [...kept, ...DEMO_WALLETS.slice(ADDRESSES.length, ADDRESSES.length + 2)]
+    const list = wallets.map((address) => `  - "${address.toLowerCase()}"`).join('\n')
+    const job = `chain: 43114\naddresses:\n${list}\nendBlock: 421\npartitionBy: blocks:100\n`
+    writeFileSync(at.job, job)
+    expect((await at.runQueued()).stderr).toContain('2 wallets are not in the job any more; their rows stay')
+    expect((await at.runAlone()).exit).toBe(0)
+    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
+    expect(Object.keys(at.bytesOf('many')).filter((path) => path.startsWith('changes/'))).toHaveLength(1)
+    expect((await runCommand(['verify', join(at.folder, 'many')])).exit).toBe(0)
+  })
+
+  test('goes on though others put malformed entries into the queue', async () => {
+    let spoil = async () => {}
+    const at = await place(server, ({ count }) => {
+      if (count !== 6) return undefined
+      return async (response, { status, headers, body }) => {
+        await spoil()
+        response.writeHead(status, headers).end(body)
+      }
+    })
+    spoil = async () => {
+      await redis.hset('walletlake:runs', 'x\n', '{"name":"\\u001b[2J"}', 'y', 'no JSON')
+      const [prefix = ''] = (await redis.keys('walletlake-*:read:wait')).map((key) =>
+        key.replace(/:wait$/, ''),
+      )
+      const bad = [
+        'no JSON',
+        '{"kind":"read","first":0,"end":9999,"from":0,"to":9}',
+        '{"kind":"write","from":"../x"}',
+      ]
+      for (const [nth, data] of bad.entries()) {
+        await redis.hset(`${prefix}:bad${nth}`, {
+          name: 'read',
+          data,
+          opts: '{"attempts":1}',
+          timestamp: '1',
+        })
+        await redis.lpush(`${prefix}:wait`, `bad${nth}`)
+      }
+    }
+    const worker = at.startWorker()
+    const { stderr } = await at.runQueued()
+    // Entries that no worker can do are failures of their own; what the record lacks is planned by the next run.
+    const again = stderr.includes('UNITS_FAILED') ? await at.runQueued() : undefined
+    expect(again?.exit ?? 0).toBe(0)
+    expect(stderr).not.toContain('\u001b[2J')
+    expect(worker.exitCode).toBeNull()
+    worker.kill('SIGTERM')
+    const { exit, stderr: said } = await worker.ended
+    expect([exit, said]).toEqual([0, expect.stringContaining('its entry in the queue is malformed')])
+    expect((await at.runAlone()).exit).toBe(0)
+    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
+  })
+
+  test('is not served by another version, and both sides name the two', async () => {
+    const at = await place(server)
+    await redis.set('walletlake:worker:other', 'walletlake 9.9.9')
+    const run = startCommand(['run', at.job, '--output', 'many', '--queue', server.url], at.env, {
+      cwd: at.folder,
+    })
+    onTestFinished(() => void run.kill('SIGKILL'))
+    await saying(run, `no worker of ${GENERATOR} is there: the only worker is of walletlake 9.9.9`)
+    await redis.hset(
+      'walletlake:runs',
+      `other-${'0'.repeat(16)}`,
+      JSON.stringify({ version: 'walletlake 9.9.9' }),
+    )
+    const worker = at.startWorker()
+    await saying(worker, `it was begun by walletlake 9.9.9, and this is ${GENERATOR}`)
+    expect((await run.ended).exit).toBe(0)
+  })
+
+  test('takes the password of Redis from the environment and does not print it', async () => {
+    const secret = 'a-secret-of-redis'
+    await redis.config('SET', 'requirepass', secret)
+    onTestFinished(async () => void (await redis.config('SET', 'requirepass', '')))
+    const status = (env: NodeJS.ProcessEnv) => runCommand(['status', '--queue', server.url], env)
+    const file = join(tempFolder(), 'password')
+    writeFileSync(file, `${secret}\n`)
+    expect(await status({ WALLETLAKE_REDIS_PASSWORD: secret })).toMatchObject({ exit: 0 })
+    expect(await status({ WALLETLAKE_REDIS_PASSWORD_FILE: file })).toMatchObject({ exit: 0 })
+    for (const env of [{}, { WALLETLAKE_REDIS_PASSWORD: 'another-secret' }]) {
+      const { exit, stderr } = await status(env)
+      expect([exit, stderr]).toEqual([5, expect.stringContaining('fix: Set WALLETLAKE_REDIS_PASSWORD')])
+      expect(stderr).not.toContain('secret')
+    }
+  })
+})
+
+/** Resolves once a process has written this to stderr. */
+function saying(process: ReturnType<typeof startCommand>, words: string): Promise<void> {
+  return new Promise((resolve) => {
+    let said = ''
+    process.stderr?.on('data', (chunk) => {
+      said += String(chunk)
+      if (said.includes(words)) resolve()
+    })
+  })
+}

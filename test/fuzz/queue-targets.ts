@@ -1,0 +1,79 @@
+import { realpathSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import fc from 'fast-check'
+import { refusePlace } from '../../src/cluster/destination.ts'
+import { parseRuns } from '../../src/cluster/entry.ts'
+import { checkQueueJob, PLAN, planAttempt } from '../../src/cluster/plan.ts'
+import { parseTextAs } from '../../src/cluster/schemas.ts'
+import { parseUnit } from '../../src/cluster/unit.ts'
+import { GENERATOR } from '../../src/core/version.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { mutated } from './mutate.ts'
+import type { Target } from './targets.ts'
+
+const ATTEMPT = '0123456789abcdef'
+const RUN = {
+  ...{ id: `many-${ATTEMPT}`, name: 'many', attempt: ATTEMPT, version: GENERATOR, output: '/lake' },
+  ...{ store: { bucket: 'lake', prefix: 'many/more', endpoint: 'https://own.example', region: 'here' } },
+  ...{ quota: `walletlake:quota:${'1'.repeat(32)}`, seal: 'a'.repeat(64) },
+}
+const UNITS = [
+  { kind: 'read', first: 0, end: 2, from: 0, to: 50 },
+  { kind: 'write', from: 0, to: 50 },
+]
+const BOUNDS = { wallets: 3, range: { from: 0, to: 100 } }
+const SERVICE = { baseUrl: 'https://service.example', apiKeyHeader: 'x-key', timeoutMs: 1_000 }
+const job = testJob({
+  addresses: [`0x${'1'.repeat(40)}`],
+  service: SERVICE,
+  partitionBy: 'day',
+  endBlock: 100,
+})
+const plan = planAttempt({
+  ...checkQueueJob(job),
+  ...{ destination: { output: '/lake' }, found: undefined, isFresh: false, now: 1 },
+})
+
+/** What Redis and the state of a run over a queue hold: an entry that is used is of a known form and leads nowhere else. */
+export function queueTargets(): Target[] {
+  return [
+    {
+      what: 'runs in a queue',
+      input: fc.oneof(
+        mutated(RUN).map((value) => JSON.stringify(value)),
+        fc.string(),
+      ),
+      read: async (text, folder) => {
+        const root = realpathSync(folder)
+        const { runs } = parseRuns({ [RUN.id]: String(text) })
+        for (const run of runs) {
+          if (/\p{Cc}/u.test(JSON.stringify(run))) throw new Error('a run has a control character')
+          if ((await refusePlace(run, [root])) !== undefined) continue
+          if (relative(root, join(run.output)).startsWith('..')) throw new Error(`${run.output} lies outside`)
+        }
+      },
+      cost: 1,
+    },
+    {
+      what: 'units in a queue',
+      input: fc.constantFrom(...UNITS).chain((unit) => mutated(unit)),
+      read: (value) => {
+        const unit = parseUnit(value, BOUNDS)
+        if (unit === undefined) return
+        const isInside = unit.from >= 0 && unit.from < unit.to && unit.to <= BOUNDS.range.to
+        if (!isInside || (unit.kind === 'read' && unit.end > BOUNDS.wallets))
+          throw new Error('a unit lies outside')
+      },
+      cost: 0.2,
+    },
+    {
+      what: 'plans of runs over a queue',
+      input: mutated(JSON.parse(JSON.stringify(plan)) as object).map((value) => JSON.stringify(value)),
+      read: (text) => {
+        const read = parseTextAs(PLAN, String(text))
+        if (read !== undefined && read.sha256 !== plan.sha256) throw new Error('a changed plan counts')
+      },
+      cost: 1,
+    },
+  ]
+}
