@@ -94,7 +94,7 @@ function viewOf(item: MadeItem, wallet: string): MadeItem | undefined {
 
 /** What the service shows now; `to` names the wallet that asks. */
 type Shown = { items: (to: string) => readonly MadeItem[] }
-export type MadeRequest = { wallet: string; from: number; to: number }
+type MadeRequest = { wallet: string; from: number; to: number }
 
 /** A service of the wallet listing over transactions that a test makes, and changes as it likes. */
 export async function startMadeChain(items: readonly MadeItem[]) {
