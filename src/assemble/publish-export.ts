@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { makeFolder } from '../core/disk.ts'
 import { type Changes, type Figures, noteExport } from '../core/figures.ts'
 import { type ManifestFile, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
@@ -57,6 +58,7 @@ async function findChanges(made: MadeExport): Promise<Changes | undefined> {
   const listed = Object.values(before.tables).flatMap(({ files }) => files)
   await store.bring(listed.filter(({ toBlock }) => toBlock > from))
   const folder = partsFolder(job)
+  await makeFolder(folder)
   return listChanges({ ...place, before, parts, localPath, range: { from, to }, folder, signal })
 }
 

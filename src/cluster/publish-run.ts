@@ -1,6 +1,7 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Earlier } from '../assemble/earlier-export.ts'
-import { publishExport } from '../assemble/publish-export.ts'
+import { partsFolder, publishExport } from '../assemble/publish-export.ts'
 import { ExportError } from '../core/errors.ts'
 import { type Figures, noteWholeExport, type Times } from '../core/figures.ts'
 import { type Manifest, REJECTS_FILE } from '../core/manifest.ts'
@@ -42,6 +43,8 @@ export async function publishRun(publishing: Publishing, writes: readonly Write[
   figures.written = { ...range, times: joinTimes(made) }
   const localPath = (part: PublishedPart) =>
     record.objects.localPath((part.kept ?? '').slice(RECORD_FOLDER.length + 1))
+  const staged = partsFolder(job)
+  await rm(staged, { recursive: true, force: true })
   await publishExport({
     ...publishing,
     range,
@@ -54,6 +57,7 @@ export async function publishRun(publishing: Publishing, writes: readonly Write[
     localPath,
     raw: () => new Set(),
   })
+  await rm(staged, { recursive: true, force: true })
   const manifest = await readManifestIfAny(job.output)
   if (manifest !== undefined) noteWholeExport(figures, manifest)
   figures.transactions = figures.rows.transactions ?? 0
