@@ -56,10 +56,12 @@ const NEIGHBOURS: Record<string, readonly string[]> = {
 const LONERS = ['service']
 /**
  * DuckDB writes Parquet in one room and, so that a check owes the writer nothing, reads it back in another; in a third it
- * is a database that rows are loaded into, and the reader of files for databases that cannot read them.
+ * is a database that rows are loaded into, and the reader of files for databases that cannot read them. Manifests and
+ * entries of a queue are each checked against a schema where they are read.
  */
 const SHARED_PACKAGES: Record<string, readonly string[]> = {
   '@duckdb/node-api': ['load', 'read', 'write'],
+  valibot: ['cluster', 'core'],
 }
 
 const IMPORT = /(?:^|[;\s}])(?:from|import)\s*\(?\s*(['"])([^'"\n]+)\1/g

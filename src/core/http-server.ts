@@ -18,7 +18,7 @@ export type ServerLimits = {
 const REQUEST_TIMEOUT_MS = 30_000
 const KEEP_ALIVE_MS = 30_000
 /** Connections kept at once. */
-export const MOST_CONNECTIONS = 256
+const MOST_CONNECTIONS = 256
 
 /**
  * A server that nobody can keep busy by sending nothing: requests that do not arrive in time are closed, and where there are
