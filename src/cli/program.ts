@@ -36,9 +36,10 @@ export function commandOf(argv: readonly string[]): string | undefined {
   return argv.find((word) => Object.hasOwn(COMMANDS, word))
 }
 
-/** The program with the commands that a line names; with all of them where it names none, for the help. */
+/** The program with the commands that a line names; with all of them where it names none, for the help. `--version` needs none. */
 export async function buildProgram(argv: readonly string[], finish: Finish): Promise<Command> {
   const program = describeProgram()
+  if (argv[0] === '--version') return program
   const named = Object.keys(COMMANDS).filter((name) => argv.includes(name))
   for (const [name, load] of Object.entries(COMMANDS)) {
     if (named.length === 0 || named.includes(name)) (await load())(program, finish)

@@ -1,6 +1,9 @@
 import type { Command } from 'commander'
 import type { ServiceAccess } from '../client/open-service.ts'
-import { readLastService } from '../report/last-service.ts'
+import { readBaseUrl } from '../core/base-url.ts'
+import { ExportError } from '../core/errors.ts'
+import { isKnownService } from '../core/service-key.ts'
+import { type LastService, readLastService } from '../report/last-service.ts'
 import { readCount } from './amounts.ts'
 import { type KeyArguments, keyOption, readCredentials } from './credentials.ts'
 import type { NamedOutput } from './output-of.ts'
@@ -38,7 +41,8 @@ type Telling = { args: ServiceArguments; onNotice: (message: string) => void }
 
 /**
  * The service that an output came from: options and environment come first, then the job where one is named, then the
- * output's newest run. The last is told, because the key goes there. Throws USAGE.
+ * report of the output's newest run. An export may come from someone else, so a report never decides where a key is sent,
+ * unless the host is a known service, nor in which header. Throws USAGE.
  */
 export async function accessOfOutput(
   { output, job }: NamedOutput,
@@ -46,7 +50,20 @@ export async function accessOfOutput(
 ): Promise<ServiceAccess> {
   if (job !== undefined) return readAccess(args, { ...job.service, concurrency: job.concurrency })
   const last = await readLastService(output)
-  const isNamed = args.baseUrl !== undefined || process.env.WALLETLAKE_BASE_URL !== undefined
-  if (last !== undefined && !isNamed) onNotice(`asking ${last.baseUrl}, the service of the last run`)
-  return readAccess(args, last)
+  const named = args.baseUrl ?? process.env.WALLETLAKE_BASE_URL
+  if (last === undefined || (named !== undefined && readBaseUrl(named) !== readBaseUrl(last.baseUrl)))
+    return readAccess(args)
+  if (named !== undefined) return readAccess(args, { apiKeyHeader: last.apiKeyHeader })
+  const access = await readAccess(args, { baseUrl: last.baseUrl })
+  if (access.apiKey !== undefined) requireTrusted(last)
+  onNotice(`asking ${last.baseUrl}, the service of the last run`)
+  return access
+}
+
+/** Throws USAGE where the key would go to an address that nothing but the export names. */
+function requireTrusted({ baseUrl }: LastService): void {
+  if (baseUrl === 'demo' || isKnownService(baseUrl)) return
+  throw new ExportError('USAGE', `only the export names ${baseUrl}; the API key is not sent there`, {
+    fix: `If this is your service, add --base-url ${baseUrl}, or name the job file instead of its output.`,
+  })
 }

@@ -13,7 +13,14 @@ const HEADERS: Readonly<Record<string, string>> = {
 /** The header that carries the key of a service, unless it is named. */
 export function keyHeaderOf(baseUrl: string | undefined): string {
   const host = baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).hostname : ''
-  return HEADERS[host] ?? USUAL_HEADER
+  return Object.hasOwn(HEADERS, host) ? (HEADERS[host] ?? USUAL_HEADER) : USUAL_HEADER
+}
+
+/** Whether the base URL is that of a service whose host is known from its documentation. */
+export function isKnownService(baseUrl: string): boolean {
+  if (!URL.canParse(baseUrl)) return false
+  const { protocol, host } = new URL(baseUrl)
+  return protocol === 'https:' && Object.hasOwn(HEADERS, host)
 }
 
 export type KeyUse = {

@@ -1,3 +1,4 @@
+import { readBaseUrl } from '../core/base-url.ts'
 import { readReports } from './past-runs.ts'
 
 /** The service that a run asked, as its report has it. */
@@ -17,7 +18,6 @@ export async function readLastService(output: string): Promise<LastService | und
 
 function serviceIn(report: { service?: Partial<LastService> | null }): LastService | undefined {
   const { baseUrl, apiKeyHeader } = report.service ?? {}
-  return typeof baseUrl === 'string' && typeof apiKeyHeader === 'string'
-    ? { baseUrl, apiKeyHeader }
-    : undefined
+  if (typeof baseUrl !== 'string' || typeof apiKeyHeader !== 'string') return undefined
+  return baseUrl === 'demo' || readBaseUrl(baseUrl) !== undefined ? { baseUrl, apiKeyHeader } : undefined
 }

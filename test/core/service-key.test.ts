@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { keyHeaderOf, requireEncryptedKey } from '../../src/core/service-key.ts'
+import { isKnownService, keyHeaderOf, requireEncryptedKey } from '../../src/core/service-key.ts'
 
 test.for([
   ['https://glacier-api.avax.network', 'x-glacier-api-key'],
@@ -10,6 +10,18 @@ test.for([
   [undefined, 'x-service-api-key'],
 ] as const)('the key for %s goes into %s', ([baseUrl, header]) => {
   expect(keyHeaderOf(baseUrl)).toBe(header)
+})
+
+test.for([
+  ['https://glacier-api.avax.network', true],
+  ['https://data-api.avax.network/base', true],
+  ['http://data-api.avax.network', false],
+  ['https://data-api.avax.network:8443', false],
+  ['https://data-api.avax.network.example.com', false],
+  ['https://constructor', false],
+  ['demo', false],
+] as const)('whether %s is a known service: %s', ([baseUrl, isKnown]) => {
+  expect(isKnownService(baseUrl)).toBe(isKnown)
 })
 
 describe('a key', () => {

@@ -72,18 +72,49 @@ test.for(['verify', 'load', 'audit'])('%s complains of a job file by line and co
   expect(exit).toBe(2)
 })
 
-test.for(['audit', 'reindex'])('%s of an output asks the service of its newest run', async (command) => {
+const ARGS: Record<string, string[]> = { audit: ['--sample', '2'], reindex: ['--older-than', '1s'] }
+const KEY = { WALLETLAKE_API_KEY: 'a-key' }
+
+/** An export whose run reports name this service, as one from someone else would. */
+async function handedOver(baseUrl: string): Promise<string> {
   const { output } = await exported()
-  const { url, asked } = await startLoopback(service)
-  const args = command === 'audit' ? ['--sample', '2'] : ['--older-than', '1s']
-  const named = (baseUrl: string) => ({ service: { baseUrl, apiKeyHeader: 'x-my-key' } })
+  const named = (url: string) => ({ service: { baseUrl: url, apiKeyHeader: 'x-my-key' } })
   writeReport(output, '29981231T000000Z-aaaaaa.json', named('http://127.0.0.1:9'))
-  writeReport(output, '29991231T000000Z-aaaaaa.json', named(url))
+  writeReport(output, '29991231T000000Z-aaaaaa.json', named(baseUrl))
   writeReport(output, '29991231T000001Z-aaaaaa.json', { run: 'of an earlier version' })
-  const { exit, stderr } = await runCommand([command, output, ...args], { WALLETLAKE_API_KEY: 'a-key' })
+  writeReport(output, '29991231T000002Z-aaaaaa.json', named('http://user:pass@127.0.0.1:9'))
+  return output
+}
+
+test.for(Object.keys(ARGS))('without a key, %s requests the service of the newest run', async (command) => {
+  const { url, asked } = await startLoopback(service)
+  const { exit, stderr } = await runCommand([command, await handedOver(url), ...(ARGS[command] ?? [])])
   expect(stderr).toContain(`asking ${url}, the service of the last run\n`)
   expect(exit).toBe(0)
+  expect(asked.length).toBeGreaterThan(0)
+})
+
+test.for(Object.keys(ARGS))('%s sends no key to an address that only the export names', async (command) => {
+  const { url, asked } = await startLoopback(service)
+  const { exit, stderr } = await runCommand([command, await handedOver(url), ...(ARGS[command] ?? [])], KEY)
+  expect(stderr).toMatch(`USAGE: only the export names ${url}; the API key is not sent there\nfix: `)
+  expect(stderr).toContain(`add --base-url ${url}`)
+  expect([exit, asked]).toEqual([2, []])
+})
+
+test.for(Object.keys(ARGS))('%s sends the key where --base-url names the service', async (command) => {
+  const { url, asked } = await startLoopback(service)
+  const args = [command, await handedOver(url), ...(ARGS[command] ?? []), '--base-url', `${url}/`]
+  expect((await runCommand(args, KEY)).exit).toBe(0)
   expect(asked[0]?.headers['x-my-key']).toBe('a-key')
+})
+
+test('the header that an export names is not used for another service', async () => {
+  const { url, asked } = await startLoopback(service)
+  const output = await handedOver('http://127.0.0.1:9')
+  expect((await runCommand(['audit', output, '--sample', '2', '--base-url', url], KEY)).exit).toBe(0)
+  expect(asked[0]?.headers).toMatchObject({ 'x-service-api-key': 'a-key' })
+  expect(asked[0]?.headers).not.toHaveProperty('x-my-key')
 })
 
 test('options and environment come before the service of the last run', async () => {
