@@ -159,6 +159,7 @@ async function finish(
     seen: everSeen,
     unknowns: sumIfCounted([...earlier.written, unknowns]),
     missing: finishing.spool.missing(),
+    refused: figures.refused.map((one) => ({ ...one, toBlock: earlier.ends?.get(one.address) ?? to })),
     begunMs: finishing.spool.begunMs,
     localPath: async ({ staged = '' }) => staged,
     raw: (covered) => new Set(job.keepRaw ? [...names, ...covered] : []),

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { readTextIfAny } from '../core/disk.ts'
+import type { RefusedWallet } from '../core/figures.ts'
 import { type Listings, listingsOf } from '../core/listings.ts'
 import { type Coverage, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
@@ -20,6 +21,8 @@ export type Earlier = {
   rejects: readonly string[]
   /** The files of `before` are as it lists them, so that what changes in them can be told. */
   isComparable: boolean
+  /** Blocks up to which the export has wallets that the service refused, exclusive. @default it refused none */
+  ends?: ReadonlyMap<string, number>
 }
 
 /** Nothing was exported before, or nothing of it stays. */
@@ -36,9 +39,37 @@ const isComparable = ({ isSetAside, intactTo }: FoundExport) =>
 
 /** What a run reads: the job's listings, and those of wallets that left it, in blocks that are written again. */
 export function listingsToRead(job: Job, earlier: Earlier): Listings {
-  const { from } = earlier
+  const { from, ends = new Map<string, number>() } = earlier
   const again = leftWallets(job, earlier).filter(({ toBlock }) => toBlock > from)
-  return listingsOf(job, new Map(again.map(({ address, toBlock }) => [address, { from, to: toBlock }])))
+  const all = listingsOf(job, new Map(again.map(({ address, toBlock }) => [address, { from, to: toBlock }])))
+  return new Map(
+    [...all].map(([name, range]) => [
+      name,
+      { from: range.from, to: Math.min(range.to, ends.get(name) ?? range.to) },
+    ]),
+  )
+}
+
+/** The block up to which the export has each of these wallets, which the service refused in this run. */
+export function endsOfRefused(
+  { startBlock }: Job,
+  { before }: Pick<Earlier, 'before'>,
+  { refused, spool }: { refused: readonly RefusedWallet[]; spool: Pick<Spool, 'coveredTo'> },
+): ReadonlyMap<string, number> {
+  const exported = new Map(before?.coverage.map(({ address, toBlock }) => [address, toBlock]))
+  return new Map(
+    refused.map(({ address }) => {
+      const read = spool.coveredTo(address)
+      const end = read === Number.POSITIVE_INFINITY ? (exported.get(address) ?? startBlock) : read
+      return [address, Math.max(startBlock, end)]
+    }),
+  )
+}
+
+/** Whether later runs go on from this export: without endBlock always, with it where the chain had not reached it. */
+export function isOpenEnded({ endBlock, kind }: Job, manifest?: Manifest): boolean {
+  if (endBlock === undefined) return true
+  return kind === 'wallets' && manifest !== undefined && endOfExport(manifest) < endBlock
 }
 
 /** What an export has of wallets that left the job. */

@@ -1,5 +1,6 @@
 import { ExportError, toExportError } from '../core/errors.ts'
 import type { Job } from '../core/model.ts'
+import { clockWords, refusedWords } from '../report/gap-lines.ts'
 import type { Log } from '../report/log.ts'
 import { exitCodeOf, exitOf, summarizeRun } from '../report/run-report.ts'
 import { say, sayJson } from '../report/say.ts'
@@ -128,7 +129,11 @@ function failuresOf({ job, error, figures }: RunResult['jobs'][number]): ExportE
     return [new ExportError(error.code, `${job.name}: ${error.message}`, { fix: error.fix })]
   const rejects = `${job.name}: ${figures.rejects} of the service's records could not be normalized`
   const missing = `${job.name}: ${missingWords(figures.missing)}`
+  const [behind] = clockWords(figures)
+  const refused = `${job.name}: ${refusedWords(figures.refused)}`
   return [
+    ...(figures.refused.length > 0 ? [new ExportError('WALLETS_REFUSED', refused)] : []),
+    ...(behind === undefined ? [] : [new ExportError('CLOCK_BEHIND', `${job.name}: ${behind}`)]),
     ...(figures.rejects > 0 ? [new ExportError('RECORDS_REJECTED', rejects)] : []),
     ...(figures.missing.length > 0 ? [new ExportError('BLOCKS_MISSING', missing)] : []),
   ]

@@ -1,5 +1,6 @@
 import type { Job } from '../core/model.ts'
 import { labelsOf } from '../core/named-wallets.ts'
+import { notReachedWords, refusedWalletLines } from '../report/gap-lines.ts'
 import { emptyWalletLines, removedWalletLines } from '../report/wallet-lines.ts'
 import {
   blocksBetween,
@@ -20,6 +21,7 @@ type Known = { job: Job; left: string }
 /** What an output holds, for people. Lines of at most 80 columns. */
 export function statusLines(status: OutputStatus, known?: Known): string[] {
   const { job, output, state, missing, emptyWallets, removedWallets } = status
+  const { blocks, notReached, refusedWallets } = status
   const labels = labelsOf(known?.job.wallets ?? [])
   return [
     job === null ? `${output}: ${state}` : `${job}: ${state} (${output})`,
@@ -29,6 +31,10 @@ export function statusLines(status: OutputStatus, known?: Known): string[] {
     ...filesLine(status),
     ...lastRunLine(status),
     ...(missing.length > 0 ? [`  ${missingWords(missing)}`] : []),
+    ...(notReached === null || blocks === null
+      ? []
+      : [`  not final: ${notReachedWords(notReached, blocks.to)}`]),
+    ...refusedWalletLines(refusedWallets, labels),
     ...emptyWalletLines(emptyWallets, labels),
     ...removedWalletLines(removedWallets, labels),
   ]

@@ -29,6 +29,12 @@ export function isFault(status: number): boolean {
   return status === 408 || status === 425 || status >= 500
 }
 
+/** Milliseconds by which the clock that dated an answer is ahead of ours; undefined where it has no date. */
+export function clockAhead({ date }: Headers, now: number): number | undefined {
+  const theirs = Date.parse(date ?? '')
+  return Number.isNaN(theirs) ? undefined : theirs - now
+}
+
 /** The time by the service's clock, where that is far from ours: the dates that it names are its own. */
 function serviceTime({ date }: Headers): number {
   const theirs = Date.parse(date ?? '')

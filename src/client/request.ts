@@ -7,7 +7,7 @@ import type { Gate } from './gate/gate.ts'
 import type { GateOutcome } from './gate/pace.ts'
 import { LONGEST_WAIT_MS, waitTooLong } from './long-waits.ts'
 import { type Asked, isWebPage, WEB_PAGE_FIX } from './misdirected.ts'
-import { readOutcome, readRemaining } from './read-outcome.ts'
+import { clockAhead, readOutcome, readRemaining } from './read-outcome.ts'
 import { refusal } from './refusal.ts'
 import { delayBeforeRetry, RETRY_DEFAULTS, type RetryOptions } from './retry.ts'
 
@@ -39,6 +39,8 @@ type Standing = {
   hasAnswered: boolean
   /** Why the newest tries failed; undefined while all is well. */
   trouble: string | undefined
+  /** Milliseconds by which its clock is ahead of this machine's; undefined where it does not say. */
+  aheadMs?: number | undefined
 }
 
 export type Requester = {
@@ -178,8 +180,9 @@ async function readAdmitted<T>(
   const asked = { baseUrl: requester.client.baseUrl, path: ask.pathAndQuery.replace(/\?.*$/s, '') }
   if (answer.status < 200 || answer.status > 299) throw refusal(answer, requester.client, asked)
   const value = await readAnswer(answer, asked, read)
-  if (requester.standing !== undefined)
-    Object.assign(requester.standing, { hasAnswered: true, trouble: undefined })
+  const aheadMs = clockAhead(answer.headers, Date.now())
+  if (requester.standing)
+    Object.assign(requester.standing, { hasAnswered: true, trouble: undefined, aheadMs })
   return { value }
 }
 

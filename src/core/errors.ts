@@ -49,6 +49,16 @@ export const FAILURES = {
     retry: false,
     fix: 'Mend what the message names, then run the same command again: only what is missing is done.',
   },
+  WALLETS_REFUSED: {
+    exit: 6,
+    retry: false,
+    fix: 'Check the refused wallets against the service, then run the same command again: it asks for what they lack.',
+  },
+  CLOCK_BEHIND: {
+    exit: 6,
+    retry: false,
+    fix: "Correct this machine's clock, then run the same command again: it reads on. If the chain's time is ahead, set endBlock.",
+  },
   RECORDS_REJECTED: {
     exit: 6,
     retry: false,

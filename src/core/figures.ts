@@ -9,8 +9,11 @@ import { NO_UNKNOWNS, sumUnknowns } from './unknowns.ts'
 export type Figures = {
   /** `stopped`: before its end, by a signal, a deadline or a budget; `failed`: by anything else. */
   phase: 'waiting' | 'reading' | 'writing' | 'done' | 'stopped' | 'failed'
-  /** Whether the service ever gave a good answer in this run, and why the newest tries failed where they did. */
-  service: { hasAnswered: boolean; trouble: string | undefined }
+  /**
+   * Whether the service ever gave a good answer in this run, why the newest tries failed where they did, and by how much its
+   * clock is ahead of this machine's (milliseconds), by the `Date` of its newest answer.
+   */
+  service: { hasAnswered: boolean; trouble: string | undefined; aheadMs?: number | undefined }
   startedMs: number
   /** When the job ended; undefined while it goes on. */
   endedMs: number | undefined
@@ -53,8 +56,25 @@ export type Figures = {
   changes: Changes | undefined
   /** Blocks that the service does not have, of a job of blocks. */
   missing: readonly BlockRange[]
+  /** Wallets whose listing the service refused while it answered others. */
+  refused: readonly RefusedWallet[]
+  /** Transactions that the run read and did not export, since they are younger than its cut; undefined: none. */
+  leftOut: LeftOut | undefined
   /** The smallest page size of each listing that needed one below the usual, by wallet address or `blocks`. */
   smallPages: Map<string, number>
+}
+
+/** A wallet without the rows of this run, and what the service said. */
+export type RefusedWallet = { readonly address: string; readonly error: string }
+
+/** Transactions that are left for a later run; times in milliseconds since 1970. */
+export type LeftOut = {
+  readonly transactions: number
+  /** Those newer than this machine's clock. */
+  readonly newerThanClock: number
+  readonly newestMs: number
+  /** The clock of this machine when they were counted. */
+  readonly clockMs: number
 }
 
 /** Blocks, and when the first and the last of their transactions were made. */
@@ -97,6 +117,8 @@ export function newFigures(wallets: number, now: number): Figures {
     changes: undefined,
     contradicted: { found: 0, unresolved: 0 },
     missing: [],
+    refused: [],
+    leftOut: undefined,
     smallPages: new Map<string, number>(),
   }
   const service = { hasAnswered: false, trouble: undefined }
@@ -152,7 +174,24 @@ const ENDS: readonly Figures['phase'][] = ['done', 'stopped', 'failed']
 const STOPS: ReadonlySet<FailureCode> = new Set(['INTERRUPTED', 'TERMINATED', 'BUDGET_REACHED'])
 
 /** What is lacking in an export that did not fail. */
-export function lackOf({ rejects, missing }: Figures): FailureCode | undefined {
+export function lackOf(figures: Figures): FailureCode | undefined {
+  const { rejects, missing, refused } = figures
+  if (refused.length > 0) return 'WALLETS_REFUSED'
+  if (clockLagOf(figures) !== undefined) return 'CLOCK_BEHIND'
   if (rejects > 0) return 'RECORDS_REJECTED'
   return missing.length > 0 ? 'BLOCKS_MISSING' : undefined
 }
+
+/**
+ * Milliseconds by which this machine's clock appears to be behind: by the time of the newest transaction that was left out, or
+ * by the service's clock, whichever is more. Undefined where nothing newer than the clock was left out, or where it is newer
+ * by no more than block producers' clocks may differ.
+ */
+export function clockLagOf({ leftOut, service }: Pick<Figures, 'leftOut' | 'service'>): number | undefined {
+  if (leftOut === undefined || leftOut.newerThanClock === 0) return undefined
+  const lagMs = Math.max(leftOut.newestMs - leftOut.clockMs, service.aheadMs ?? 0)
+  return lagMs > CLOCK_TOLERANCE_MS ? lagMs : undefined
+}
+
+/** Clients of Ethereum accept blocks of up to 15 seconds in the future. */
+const CLOCK_TOLERANCE_MS = 15_000

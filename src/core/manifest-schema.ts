@@ -98,6 +98,7 @@ const JOB = fields({
 const COVERAGE = fields({
   ...{ address: text, ...RANGE, transactions: count },
   ...{ label: v.optional(textOrNull), removed: v.optional(exactly(true)) },
+  error: v.optional(text),
 })
 
 const MANIFEST = fields({

@@ -26,6 +26,8 @@ export type Coverage = {
   transactions: number
   /** What its rows are labelled with, null: nothing; absent in manifests of older versions. */
   label?: string | null
+  /** What the service said where it refused the wallet's listing: blocks from `toBlock` on are not read. */
+  error?: string
   /** The wallet is not in the job any more; its rows stay up to `toBlock`. */
   removed?: true
 }

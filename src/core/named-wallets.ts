@@ -16,8 +16,11 @@ const NAMED = 5
 
 /** Wallets that showed no transaction at all, most often for a wrong address or chain; without such as left the job. */
 export function emptyWalletsIn(coverage: readonly Coverage[]): NamedWallets {
-  return nameWallets(coverage.filter(({ transactions, removed }) => transactions === 0 && removed !== true))
+  return nameWallets(coverage.filter(isEmpty))
 }
+
+const isEmpty = ({ transactions, removed, error }: Coverage) =>
+  transactions === 0 && removed !== true && error === undefined
 
 /** Wallets that are not in the job any more, but in its export. */
 export function removedWalletsIn(coverage: readonly Coverage[]): NamedWallets {

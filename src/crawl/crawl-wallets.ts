@@ -1,32 +1,13 @@
 import { type Page, type PageLimits, readPage } from '../client/pages/page.ts'
 import { createPageSize, type PageSize } from '../client/pages/page-size.ts'
 import { readRange } from '../client/pages/read-range.ts'
-import type { Requester } from '../client/request.ts'
-import { type Figures, noteSmallPages } from '../core/figures.ts'
-import type { Listings } from '../core/listings.ts'
+import { noteSmallPages } from '../core/figures.ts'
 import { type BlockRange, type Job, NO_END } from '../core/model.ts'
-import type { Spool } from '../spool/spool.ts'
+import type { Crawl } from './crawl-context.ts'
+import { findEnd } from './find-end.ts'
 import { type Claim, createReadPlan, type Piece } from './read-plan.ts'
+import { createRefusals, type Refusals } from './refusals.ts'
 import { type Reading, runReaders } from './run-readers.ts'
-
-/** A page that is on disk: the body that was received, and where it begins there. */
-export type KeptPage = { body: Buffer; offset: number }
-
-export type Crawl = {
-  job: Job
-  listings: Listings
-  /** The end is not before this block: an export goes up to there. @default 0 */
-  leastEnd?: number
-  requester: Requester
-  spool: Spool
-  figures: Figures
-  /** Reads the body of a wallet's page; another thread may do it. @default it is done here, and nothing else */
-  readPage?: (wallet: string, body: Buffer, limits: PageLimits) => Page | Promise<Page>
-  /** Called as each page is on disk, with its body and where that lies. */
-  onPage: (page: KeptPage) => void
-  /** Told what is worth knowing while it goes on. */
-  onNotice: (notice: string) => void
-}
 
 /**
  * Asks the service for everything that the spool does not hold yet; resolves with the run's pinned end (exclusive).
@@ -34,16 +15,24 @@ export type Crawl = {
  * Without `endBlock` no request says where the head is, so each wallet's open end is read newest block first: the
  * highest block of all first pages, not younger than the run's start less `finality`, is the head for all wallets.
  * Where the chain grew while a run was interrupted, wallets read before are asked for what they lack up to that end.
+ *
+ * A wallet whose listing is refused (400, 403, 404) while others are answered does not end the run: it is noted in the
+ * figures, and its blocks stay in the spool's `remaining`.
  */
 export async function crawlWallets(context: Crawl): Promise<number> {
-  await readPieces(context, openPieces(context))
-  const end = await context.spool.settleEnd(context.leastEnd)
-  await readPieces(context, openPieces(context))
+  const refusals = createRefusals(context)
+  const inside = { ...context, refusals, sizes: new Map<string, PageSize>() }
+  await readPieces(inside, openPieces(inside))
+  await refusals.confirm()
+  const end = await findEnd(context)
+  await readPieces(inside, openPieces(inside))
+  context.figures.refused = await refusals.confirm()
   return end
 }
 
-function* openPieces({ listings, spool }: Crawl): Generator<Piece> {
+function* openPieces({ listings, spool, refusals }: Crawling): Generator<Piece> {
   for (const [address, counted] of listings) {
+    if (refusals.has(address)) continue
     for (const range of spool.remaining(address, counted)) {
       yield { address, range, order: range.to === NO_END ? 'desc' : 'asc' }
     }
@@ -51,23 +40,23 @@ function* openPieces({ listings, spool }: Crawl): Generator<Piece> {
 }
 
 /** As many readers as the job allows share the pieces until all is read; the first failure stops all. */
-async function readPieces(context: Crawl, pieces: Iterable<Piece>): Promise<void> {
+async function readPieces(context: Crawling, pieces: Iterable<Piece>): Promise<void> {
   const { job, requester } = context
   const open = (signal: AbortSignal) =>
     sharePieces({ ...context, requester: { ...requester, signal } }, pieces)
   await runReaders({ count: job.concurrency, signal: requester.signal, open })
 }
 
-function sharePieces(context: Crawl, pieces: Iterable<Piece>): Reading {
+function sharePieces(context: Crawling, pieces: Iterable<Piece>): Reading {
   const plan = createReadPlan(pieces)
   const idle = createBell(context.requester.signal)
-  const inside = { ...context, onProgress: idle.ring, sizes: new Map<string, PageSize>() }
+  const inside = { ...context, onProgress: idle.ring }
   return {
     onFailure: idle.ring,
     read: async (isSpent) => {
       while (!isSpent()) {
         const claim = plan.claim()
-        if (claim !== undefined) await readClaim(inside, claim).finally(idle.ring)
+        if (claim !== undefined) await readUnlessRefused(inside, claim).finally(idle.ring)
         else if (plan.isOver()) return
         else await idle.wait()
       }
@@ -94,14 +83,24 @@ function createBell(signal: AbortSignal): { wait: () => Promise<void>; ring: () 
   }
 }
 
-type Claiming = Crawl & {
-  onProgress: () => void
+/** Reads a claim; a refusal of its wallet is noted, and the rest of the claim given up. */
+async function readUnlessRefused(context: Claiming, claim: Claim): Promise<void> {
+  const { refusals } = context
+  if (!refusals.has(claim.address)) {
+    await readClaim(context, claim).catch((thrown: unknown) => refusals.add(claim.address, thrown))
+  }
+  claim.end()
+}
+
+type Crawling = Crawl & {
+  refusals: Refusals
   /** By wallet: its readers share one. */
   sizes: Map<string, PageSize>
 }
+type Claiming = Crawling & { onProgress: () => void }
 
 async function readClaim(context: Claiming, claim: Claim): Promise<void> {
-  const { job, requester, spool, figures, onPage, onProgress, sizes } = context
+  const { job, requester, spool, figures, onPage, onProgress, sizes, refusals } = context
   const { address, range, order } = claim
   const size = sizes.get(address) ?? createPageSize()
   sizes.set(address, size)
@@ -115,6 +114,7 @@ async function readClaim(context: Claiming, claim: Claim): Promise<void> {
   const head = () => (job.endBlock === undefined ? spool.head() : job.endBlock - 1)
   const ask = { chain: job.chain, address, range, order, cutMs: spool.cutMs, advance, read, size, head }
   for await (const page of readRange(requester, ask)) {
+    refusals.answered()
     const { offset } = await spool.addPage(address, page)
     onPage({ body: page.body, offset })
     requester.client.reuse(page.body)
@@ -123,7 +123,6 @@ async function readClaim(context: Claiming, claim: Claim): Promise<void> {
     noteSmallPages(figures, address, size.smallest())
     figures.share = shareSettled(figures.share, { job, covered: page.covered, head: spool.head() })
   }
-  claim.end()
 }
 
 type Settled = { job: Job; covered: BlockRange; head: number | undefined }

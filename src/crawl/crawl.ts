@@ -5,7 +5,8 @@ import { ExportError } from '../core/errors.ts'
 import { noteSmallPages } from '../core/figures.ts'
 import { BLOCKS } from '../core/listings.ts'
 import type { BlockRange } from '../core/model.ts'
-import { type Crawl, crawlWallets, type KeptPage } from './crawl-wallets.ts'
+import type { Crawl, KeptPage } from './crawl-context.ts'
+import { crawlWallets } from './crawl-wallets.ts'
 import { type Reading, runReaders } from './run-readers.ts'
 
 /** Asks the service for all that the job exports and the spool does not hold yet; resolves with the end, exclusive. */

@@ -3,7 +3,7 @@ import { countBlocks } from '../core/block-ranges.ts'
 import { makeFolder, writeAtomically } from '../core/disk.ts'
 import { type ExportError, FAILURES, type FailureCode } from '../core/errors.ts'
 import { largest, smallest } from '../core/extremes.ts'
-import { type Figures, lackOf } from '../core/figures.ts'
+import { clockLagOf, type Figures, lackOf } from '../core/figures.ts'
 import { RUNS_FOLDER } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
 import { refuseSpecial } from '../core/plain-entries.ts'
@@ -94,6 +94,8 @@ function summarize({ id, job, state, error, figures }: RunReport) {
     startBlock: job.startBlock,
     /** Exclusive; null where the run failed before it was known. */
     endBlock: endBlock ?? null,
+    /** False where the job has an endBlock that the chain has not reached, or none. */
+    final: job.endBlock !== undefined && endBlock !== undefined && endBlock >= job.endBlock,
     wallets: job.wallets.length,
     ...readFields(figures),
     ...writtenFields(figures),
@@ -113,8 +115,7 @@ function readFields(figures: Figures) {
 /** What the run wrote, and what the export lacks. */
 function writtenFields(figures: Figures) {
   const { written, rows, totalRows, changes, files, rejects, missing, emptyWallets } = figures
-  const { statusUnknown, feeUnknown } = figures
-  const { contradicted, repeatedLogs } = figures
+  const { statusUnknown, feeUnknown, contradicted, repeatedLogs, refused } = figures
   return {
     /** Blocks that this run wrote, the end exclusive, and the times in them; null where it wrote none. */
     fromBlock: written?.from ?? null,
@@ -139,8 +140,24 @@ function writtenFields(figures: Figures) {
     /** Logs listed in more than one of the ERC lists. */
     repeatedLogs,
     missingBlocks: countBlocks(missing),
+    /** Wallets whose listing the service refused while it answered others. */
+    refusedWallets: refused.map(({ address, error }) => ({ address, error })),
+    leftOut: leftOutFields(figures),
     /** Of the whole export: how many wallets showed no transaction, and the first of them. */
     emptyWallets: emptyWallets ?? { count: 0, addresses: [] },
+  }
+}
+
+/** Transactions that were read and not exported, being younger than `finality` or newer than the clock; null: none. */
+function leftOutFields(figures: Figures) {
+  const { leftOut } = figures
+  if (leftOut === undefined) return null
+  const { transactions, newerThanClock, newestMs } = leftOut
+  const lagMs = clockLagOf(figures)
+  return {
+    ...{ transactions, newerThanClock, newestAt: isoOf(newestMs) },
+    /** Seconds by which this machine's clock appears to be behind at least; null: it does not. */
+    clockBehindSeconds: lagMs === undefined ? null : Math.floor(lagMs / 1000),
   }
 }
 

@@ -3,6 +3,7 @@ import type { Figures } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
 import { labelsOf } from '../core/named-wallets.ts'
 import { nameOfOutput } from '../store/place.ts'
+import { leftOutLines, notReachedLines, refusedWalletLines } from './gap-lines.ts'
 import { oneLine } from './log.ts'
 import { nextSteps } from './next-steps.ts'
 import type { Ended } from './run-report.ts'
@@ -54,9 +55,25 @@ function jobLines({ job, state, error, figures }: Ended, now: number): string[] 
     ...unknownLines(figures).map((line) => `  ${line}`),
     ...contradictionLines(figures),
     ...changeLines(figures, job),
+    ...gapLines(job, figures),
     ...(figures.missing.length > 0 ? [`  ${missingWords(figures.missing)}`] : []),
-    ...emptyWalletLines(figures.emptyWallets, labelsOf(job.wallets)),
+    ...emptyLines(figures, job),
   ]
+}
+
+/** What the export lacks although the run did not fail. */
+function gapLines(job: Job, figures: Figures): string[] {
+  return [
+    ...notReachedLines(job, figures),
+    ...leftOutLines(figures, job),
+    ...refusedWalletLines(figures.refused, labelsOf(job.wallets)),
+  ]
+}
+
+/** Wallets without a transaction; not where transactions were left out. */
+function emptyLines({ emptyWallets, leftOut }: Figures, job: Job): string[] {
+  if (leftOut !== undefined) return []
+  return emptyWalletLines(emptyWallets, labelsOf(job.wallets))
 }
 
 /** Which blocks the run wrote, and from when their transactions are. */
@@ -84,10 +101,11 @@ function nothingYetLine(startBlock: number): string {
 function unchangedLines(job: Job, figures: Figures): string[] {
   const { name, startBlock } = job
   const output = nameOfOutput(job)
-  const { requests, endBlock = 0, emptyWallets } = figures
+  const { requests, endBlock = 0 } = figures
   const empty = [
     ...unknownLines(figures).map((line) => `  ${line}`),
-    ...emptyWalletLines(emptyWallets, labelsOf(job.wallets)),
+    ...gapLines(job, figures),
+    ...emptyLines(figures, job),
   ]
   if (requests === 0)
     return [
@@ -150,7 +168,7 @@ function pageSizeLine({ smallPages }: Figures): string[] {
   const [[listing] = ['']] = smallPages
   const size = Math.min(...smallPages.values())
   const whose = smallPages.size === 1 ? listing : counted(smallPages.size, 'wallet')
-  return [`  pages of ${size} items for ${whose}: larger ones failed`]
+  return [`  pages of ${size} items (larger failed): ${whose}`]
 }
 
 function partialLines(figures: Figures): string[] {

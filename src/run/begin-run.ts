@@ -4,6 +4,7 @@ import {
   continueExport,
   type Earlier,
   endOfExport,
+  isOpenEnded,
   nothingEarlier,
   writtenBefore,
 } from '../assemble/earlier-export.ts'
@@ -45,7 +46,7 @@ export async function beginRun(beginning: Beginning): Promise<Begun> {
   try {
     const isFresh = fresh || checkpoint.isFresh
     const found = isFresh ? undefined : await findExport(job, store)
-    const before = found && job.endBlock === undefined ? writtenBefore(job, found.manifest) : undefined
+    const before = found && isOpenEnded(job, found.manifest) ? writtenBefore(job, found.manifest) : undefined
     const wanted = Math.max(job.startBlock, checkpoint.end - rereadBlocks)
     const spool = await checkpoint.begin({ before, from: wanted, isFresh })
     const earlier = await findEarlier(beginning, found, { spool, from: spool.from })
@@ -81,9 +82,9 @@ function optionsOf({ job, onNotice }: Beginning) {
   }
 }
 
-/** False where rows of an export are to be written again whose pages are gone. A job with an end never has them. */
+/** False where rows of an export are to be written again whose pages are gone. An export with a final end never has them. */
 function hasPages(job: Job, spool: Spool, { from, before }: Earlier): boolean {
-  if (before === undefined || job.endBlock !== undefined || endOfExport(before) <= job.startBlock) return true
+  if (!isOpenEnded(job, before) || before === undefined || endOfExport(before) <= job.startBlock) return true
   return from >= spool.base && spool.written().length > 0
 }
 
@@ -93,7 +94,7 @@ async function findEarlier(
   continuing: Continuing,
 ): Promise<Earlier> {
   if (found === undefined || job.kind === 'blocks') return nothingEarlier(job)
-  if (job.endBlock !== undefined) return nothingEarlier(job, found)
+  if (!isOpenEnded(job, found.manifest)) return nothingEarlier(job, found)
   const changed = findChangedSettings(job, found.manifest)
   if (changed.length === 0) return continueExport(job, found, continuing)
   onNotice(`${job.name}: ${changed.join(', ')} changed, so that all rows are written again`)
@@ -108,7 +109,7 @@ async function unchangedFrom(
   { found, spool, earlier }: Compared,
 ): Promise<Pick<Begun, 'unchanged'>> {
   if (found === undefined || rereadBlocks !== undefined) return {}
-  if (job.endBlock !== undefined || findChangedSettings(job, found.manifest).length > 0) return {}
+  if (!isOpenEnded(job, found.manifest) || findChangedSettings(job, found.manifest).length > 0) return {}
   const unchanged = await continueExport(job, found, { spool, from: endOfExport(found.manifest) })
   return unchanged.from > earlier.from ? { unchanged } : {}
 }
@@ -119,7 +120,7 @@ function noticeShort(
   spool: Spool,
   found?: FoundExport,
 ) {
-  if (found === undefined || job.endBlock !== undefined || rereadBlocks === 0) return
+  if (found === undefined || !isOpenEnded(job, found.manifest) || rereadBlocks === 0) return
   const wanted = Math.max(job.startBlock, endOfExport(found.manifest) - rereadBlocks)
   if (spool.from <= wanted) return
   const why =

@@ -1,8 +1,8 @@
-import { type Earlier, leftWallets } from '../assemble/earlier-export.ts'
+import { type Earlier, isOpenEnded, leftWallets } from '../assemble/earlier-export.ts'
 import type { Requester } from '../client/request.ts'
 import { watchEmptyFolders } from '../core/empty-folders.ts'
 import { ExportError, toExportError } from '../core/errors.ts'
-import { endFigures, type Figures } from '../core/figures.ts'
+import { clockLagOf, endFigures, type Figures } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import type { Job } from '../core/model.ts'
 import { refuseSpecialEntries } from '../core/plain-entries.ts'
@@ -10,12 +10,12 @@ import { DAMAGED_PAGE } from '../merge/frame-items.ts'
 import { removeSpool } from '../spool/spool.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
-import { requireSafeManifest } from '../write/publish.ts'
+import { readManifestIfAny, requireSafeManifest } from '../write/publish.ts'
 import { forgetChanges } from '../write/publish-changes.ts'
 import { type Begun, beginRun } from './begin-run.ts'
 import { forgetDone, isDone, markDone } from './done.ts'
 import { privateFolder } from './private-folder.ts'
-import { readAndWrite, recallFigures, type WriteState } from './read-and-write.ts'
+import { isOpen, readAndWrite, recallFigures, type WriteState } from './read-and-write.ts'
 
 /** A run of one job, whichever machines do its work. */
 export type JobRun = {
@@ -38,7 +38,7 @@ export type MakeExport = (store: Store) => Promise<JobResult['state']>
 
 export type JobResult = {
   job: Job
-  /** `complete`: all files are there. `unchanged`: they were there already. `incomplete`: blocks are missing in them. */
+  /** `complete`: all files are there. `unchanged`: they were there already. `incomplete`: blocks, wallets or new transactions are missing. */
   state: 'complete' | 'unchanged' | 'incomplete' | 'failed'
   error: ExportError | undefined
 }
@@ -46,7 +46,7 @@ export type JobResult = {
 /** Runs one job to its end in this process. Never throws, as `runExport`. */
 export async function exportJob(run: LocalRun): Promise<JobResult> {
   const { job, rereadBlocks = 0, onNotice } = run
-  if (rereadBlocks > 0 && job.endBlock !== undefined)
+  if (rereadBlocks > 0 && !isOpenEnded(job, await readManifestIfAny(job.output).catch(() => undefined)))
     onNotice(`${job.name}: blocks are read again only in jobs without endBlock; --fresh reads all`)
   return runExport(run, (store) => exportLocally({ ...run, store }))
 }
@@ -129,8 +129,9 @@ async function exportFromCheckpoint(run: StoreRun, isAnew = false): Promise<JobR
   const state = await exportBegun(run, begun).finally(begun.spool.close)
   if (state === 'pages gone') return exportFromCheckpoint(run, true)
   if (state === 'incomplete') await forgetDone(privateFolder(job))
-  else if (job.endBlock !== undefined) await markDone(job)
-  return state === 'unchanged' && job.endBlock !== undefined ? 'complete' : state
+  if (state === 'incomplete' || isOpen(job, run.figures)) return state
+  await markDone(job)
+  return 'complete'
 }
 
 async function exportBegun(run: StoreRun, begun: Begun): Promise<WriteState | 'incomplete'> {
@@ -138,7 +139,9 @@ async function exportBegun(run: StoreRun, begun: Begun): Promise<WriteState | 'i
   noticeLeft(run, earlier)
   if (spool.resumed) run.onNotice(`${run.job.name}: an unfinished run is continued`)
   const state = await readAndWrite(run, begun)
-  return (await spool.reopenMissing()) ? 'incomplete' : state
+  if (await spool.reopenMissing()) return 'incomplete'
+  const { figures } = run
+  return figures.refused.length > 0 || clockLagOf(figures) !== undefined ? 'incomplete' : state
 }
 
 /** Says which wallets of the export the job has no more. */

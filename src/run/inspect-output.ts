@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { areFilesInPlace, type Sizes } from '../assemble/find-export.ts'
 import { ExportError } from '../core/errors.ts'
+import type { RefusedWallet } from '../core/figures.ts'
 import { holderOf } from '../core/lock/lock.ts'
 import { type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
@@ -44,6 +45,10 @@ export type OutputStatus = {
   feeUnknown: number
   /** Of a job of blocks: those that the service did not have. */
   missing: readonly BlockRange[]
+  /** Wallets whose listing the service refused when the job was run last. */
+  refusedWallets: readonly RefusedWallet[]
+  /** The job's endBlock, where the chain had not reached it; null: it has, or there is none. */
+  notReached: number | null
   /** What is kept of a run that is not finished. */
   unfinished: { pages: number; transactions: number } | null
   /** The newest run that left a report. */
@@ -79,7 +84,8 @@ export async function inspectOutput(place: Pick<Job, 'output' | 'store'>): Promi
     })
   const isUnfinished = spool?.begun && !spool.isDone
   const filesInPlace = await areInPlace(store, manifest)
-  const written = filesInPlace && manifest?.job.endBlock !== null ? 'complete' : 'exported'
+  const isWhole = manifest?.job.endBlock !== null && notReachedIn(manifest) === null
+  const written = filesInPlace && isWhole ? 'complete' : 'exported'
   const { pages = 0, items = 0 } = spool ?? {}
   const state = isUnfinished ? 'unfinished' : written
   const status = await describe({ output, state, pages, items, manifest, filesInPlace })
@@ -124,9 +130,20 @@ async function describe(inspected: Inspected): Promise<OutputStatus> {
       from: fromBlock,
       to: toBlock,
     })),
+    refusedWallets: coverage.flatMap(({ address, error }) =>
+      error === undefined ? [] : [{ address, error }],
+    ),
+    notReached: notReachedIn(manifest),
     unfinished: state === 'unfinished' ? { pages, transactions: items } : null,
     lastRun: runs[0] ?? null,
   }
+}
+
+/** The job's endBlock, where the export ends before it. */
+function notReachedIn(manifest: Manifest | undefined): number | null {
+  if (manifest === undefined || manifest.blocks !== undefined) return null
+  const { endBlock } = manifest.job
+  return endBlock !== null && blocksOf(manifest).to < endBlock ? endBlock : null
 }
 
 function blocksOf({ blocks, coverage, job }: Manifest): BlockRange {

@@ -4,13 +4,17 @@ import {
   continueExport,
   type Earlier,
   endOfExport,
+  endsOfRefused,
   listingsToRead,
   namesWalletsOf,
 } from '../assemble/earlier-export.ts'
 import type { ExportedBefore } from '../assemble/exported-before.ts'
 import { findExport } from '../assemble/find-export.ts'
+import { countLeftOut } from '../assemble/left-out.ts'
 import type { Requester } from '../client/request.ts'
 import { type Figures, noteWholeExport } from '../core/figures.ts'
+import type { Listings } from '../core/listings.ts'
+import type { Manifest } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { crawlJob } from '../crawl/crawl.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -35,7 +39,8 @@ export type WriteState = 'complete' | 'unchanged' | 'pages gone'
 /**
  * Reads what is missing and writes it. Where the last blocks of the export are only compared, the new ones are written while
  * they come, as if nothing had changed; if something has, these rows are given up and the border is written again too. Where
- * the chain was reorganised further back, blocks are read and written again from there on.
+ * the chain was reorganised further back, blocks are read and written again from there on. Where the service refuses wallets,
+ * the others are written once it is known up to which block those were read.
  */
 export async function readAndWrite(
   reading: Reading,
@@ -44,6 +49,11 @@ export async function readAndWrite(
   const border = unchanged && { from: spool.from, to: unchanged.from }
   const state = await writeFrom(reading, { spool, earlier: unchanged ?? earlier, border })
   if (state === 'border changed') return readAndWrite(reading, { spool, earlier })
+  if (state === 'wallets refused') {
+    const { job, figures } = reading
+    const ends = endsOfRefused(job, earlier, { refused: figures.refused, spool })
+    return readAndWrite(reading, { spool, earlier: { ...earlier, ends } })
+  }
   if (typeof state === 'string') return state
   const further = await reachBack(reading, spool, state)
   return further === undefined ? 'pages gone' : readAndWrite(reading, { spool, earlier: further })
@@ -57,11 +67,16 @@ type Writing = {
   border: BlockRange | undefined
 }
 
-/** Reads, and writes what is new; nothing is written where the border has changed, or blocks before it. */
+type Unwritten = 'border changed' | 'wallets refused' | ExportedBefore
+
+/**
+ * Reads, and writes what is new; nothing is written where the border has changed, or blocks before it, or where wallets were
+ * refused whose ends `earlier` does not have: the rows of other wallets depend on how far those were read.
+ */
 async function writeFrom(
   reading: Reading,
   { spool, earlier, border }: Writing,
-): Promise<WriteState | 'border changed' | ExportedBefore> {
+): Promise<WriteState | Unwritten> {
   const { job, store, requester, figures, onNotice } = reading
   const output = await openOutput({ job, store, spool, figures, signal: requester.signal, earlier })
   try {
@@ -72,24 +87,23 @@ async function writeFrom(
     const arriving = { readPage: output.readPage, onPage: output.pageArrived }
     const crawl = () =>
       crawlJob({ job, listings, leastEnd, requester, spool, figures, onNotice, ...arriving })
-    const end = await crawl()
-    if (border !== undefined && (await hasBorderChanged(spool, listings, border))) {
-      forgetRows(figures)
-      return 'border changed'
-    }
-    const isNew = before === undefined || end > from || from < leastEnd || !namesWalletsOf(job, before)
+    const end = earlier.ends === undefined ? await crawl() : (figures.endBlock ?? (await crawl()))
+    figures.endBlock = end
+    if (refusesMore(figures, earlier)) return forgetRows(figures, 'wallets refused')
+    if (border !== undefined && (await hasBorderChanged(spool, listings, border)))
+      return forgetRows(figures, 'border changed')
+    figures.leftOut = await countLeftOut(spool, listings)
+    const isNew = before === undefined || end > from || from < leastEnd || !describesWallets(before, reading)
     if (!isNew) return leaveUnchanged(reading, spool, end)
     figures.phase = 'writing'
     figures.share = 1
-    const reopen = createReopener({ job, spool, listings, onNotice })
+    const reopen = createReopener({ job, spool, listings: withoutRefused(listings, figures), onNotice })
     const { exportedBefore } = await arrange(output, { end, figures, crawl, reopen })
-    if (exportedBefore !== undefined) {
-      forgetRows(figures)
-      return exportedBefore
-    }
+    if (refusesMore(figures, earlier)) return forgetRows(figures, 'wallets refused')
+    if (exportedBefore !== undefined) return forgetRows(figures, exportedBefore)
     const written = await output.finish(end)
-    if (job.endBlock === undefined) await spool.finish(written)
     figures.endBlock = written.to
+    if (isOpen(job, figures)) await spool.finish(written)
     return 'complete'
   } finally {
     await output.close()
@@ -115,15 +129,44 @@ async function arrange(output: OutputWriter, { end, figures, crawl, reopen }: Ar
   }
 }
 
-function forgetRows(figures: Figures): void {
+/** Forgets what was counted of rows that will not be published; `why` is returned. */
+function forgetRows<Why>(figures: Figures, why: Why): Why {
   Object.assign(figures, { rows: {}, transactions: 0 })
+  return why
+}
+
+/** Whether the service refused wallets whose ends are not known yet. */
+function refusesMore({ refused }: Figures, { ends }: Earlier): boolean {
+  return refused.length > (ends?.size ?? 0)
+}
+
+function withoutRefused(listings: Listings, { refused }: Figures): Listings {
+  const names = new Set(refused.map(({ address }) => address))
+  return new Map([...listings].filter(([name]) => !names.has(name)))
+}
+
+/** Whether the export names the job's wallets, and the refusals that this run met. */
+function describesWallets(before: Manifest, { job, figures: { refused } }: Reading): boolean {
+  const named = new Map(before.coverage.map(({ address, error }) => [address, error]))
+  const refusals = [...named.values()].filter((error) => error !== undefined)
+  return (
+    namesWalletsOf(job, before) &&
+    refusals.length === refused.length &&
+    refused.every(({ address, error }) => named.get(address) === error)
+  )
+}
+
+/** Whether later runs read on: the job has no end, or the chain has not reached it. */
+export function isOpen({ endBlock, kind }: Job, figures: Pick<Figures, 'endBlock'>): boolean {
+  if (endBlock === undefined) return true
+  return kind === 'wallets' && figures.endBlock !== undefined && figures.endBlock < endBlock
 }
 
 async function leaveUnchanged({ job, store, figures }: Reading, spool: Spool, end: number) {
   await recallFigures(job, figures)
   figures.changes = await recallChanges({ store, run: spool.begunMs })
-  if (job.endBlock === undefined) await spool.finish({ from: end, to: end, seen: {} })
   figures.endBlock = end
+  if (isOpen(job, figures)) await spool.finish({ from: end, to: end, seen: {} })
   return 'unchanged' as const
 }
 

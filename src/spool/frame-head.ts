@@ -58,11 +58,12 @@ const HEADS: Readonly<Record<string, Test>> = {
   reopen: fields({ wallet: isText, from: isCount, to: isCount }),
   hashes: fields({ from: isCount, to: isCount }),
   done: isWritten,
-  next: fields({ cutMs: isTime, from: isCount }),
+  next: fields({ cutMs: orNull(isTime), from: isCount }),
   page: fields({
     wallet: isText,
     items: isCount,
     bad: isCount,
+    young: absentOr(isCount),
     blocks: orNull(fields({ min: isCount, max: isCount })),
     head: orNull(isCount),
     covered: isRange,

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import type { BlockRange } from '../core/model.ts'
 import { isUnbound, requireSameIdentity, type SpoolIdentity } from './identity.ts'
-import { openBlocks } from './listing.ts'
 import { scanFrameLog } from './log.ts'
+import { remainingOf } from './remaining.ts'
 import { SPOOL_FILE } from './spool.ts'
-import { emptyState, listingOf, noteNext, replay, type SpoolState, type Written, writtenTo } from './state.ts'
+import { emptyState, noteNext, replay, type SpoolState, type Written, writtenTo } from './state.ts'
 
 /** What a run would still have to ask, wallet by wallet; changes nothing. */
 export type SpoolProgress = {
@@ -34,7 +34,7 @@ export async function inspectSpool(folder: string, identity: SpoolIdentity): Pro
     pages: state.pages,
     items: countItems(state),
     head: state.head,
-    remaining: (wallet) => openBlocks(listingOf(state, wallet), state),
+    remaining: (wallet) => remainingOf(state, wallet),
   }
 }
 

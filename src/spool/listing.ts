@@ -14,6 +14,8 @@ export type Frame = {
   items: number
   /** Items that have no place in the chain. */
   bad: number
+  /** Items that may be younger than the cut of the run that read it. @default 0 */
+  young?: number
   /** Items from this block on were read again since. */
   until: number
   /** The same as of the run before; absent where the page came in the present run. */

@@ -6,8 +6,9 @@ import type { BlockRange } from '../core/model.ts'
 import { sweepTemporaries } from '../core/temporary-file.ts'
 import { type BlockSpool, blockSpoolOn } from './blocks.ts'
 import { isUnbound, requireSameIdentity, type SpoolIdentity } from './identity.ts'
-import { countedFrames, type Frame, openBlocks, type ReadAgain, readAgainOf } from './listing.ts'
+import { countedFrames, type Frame, type ReadAgain, readAgainOf } from './listing.ts'
 import { type FrameLog, type FramePlace, openFrameLog, type WholePlace } from './log.ts'
+import { coveredTo, remainingOf } from './remaining.ts'
 import { type Rereads, rereadsOn } from './rereads.ts'
 import {
   emptyState,
@@ -34,6 +35,8 @@ export type SpooledPage = {
   head: number | undefined
   /** Items that have no place in the chain. */
   bad: number
+  /** Items that may be younger than the run's cut. @default 0 */
+  young?: number
   covered: BlockRange
 }
 
@@ -50,6 +53,11 @@ export type Spool = BlockSpool &
     resumed: boolean
     /** Block ranges of a listing that no page has settled yet, of those in which it counts. @default all of them */
     remaining(listing: string, counted?: BlockRange): readonly BlockRange[]
+    /**
+     * The block up to which pages have a listing, exclusive, where the present run has begun to read it or none ever did;
+     * Infinity where earlier runs read it: then what they exported counts.
+     */
+    coveredTo(listing: string): number
     /** Keeps a page; resolves when it is on disk, with where its body lies. */
     addPage(wallet: string, page: SpooledPage): Promise<FramePlace>
     /** The pages of each listing, in the order of receipt. */
@@ -162,7 +170,7 @@ async function beginSession(log: FrameLog, state: SpoolState, beginning: Beginni
   }
   if (isDone) {
     const wanted = Math.max(state.base, from ?? writtenTo(state))
-    const next = { at, cutMs: at - identity.finalityMs, from: wanted }
+    const next = { at, cutMs: identity.endBlock === null ? at - identity.finalityMs : null, from: wanted }
     await log.append({ kind: 'next', ...next }, EMPTY)
     noteNext(state, next)
     return false
@@ -192,9 +200,11 @@ function spoolOn({ path, log, state, resumed }: OpenedSpool): Spool {
     cutMs: state.cutMs,
     begunMs: state.begunMs,
     resumed,
-    remaining: (listing, counted) => openBlocks(listingOf(state, listing), state, counted),
-    addPage: async (wallet, { body, items, bad, blocks, head, covered }) => {
-      const fields = { items, bad, blocks: blocks ?? null, head: head ?? null, covered }
+    remaining: (listing, counted) => remainingOf(state, listing, counted),
+    coveredTo: (listing) => coveredTo(state, listing),
+    addPage: async (wallet, { body, items, bad, young = 0, blocks, head, covered }) => {
+      const counts = young === 0 ? { items, bad } : { items, bad, young }
+      const fields = { ...counts, blocks: blocks ?? null, head: head ?? null, covered }
       const place = await log.append({ kind: 'page', wallet, ...fields }, body)
       notePage(state, { wallet, ...fields }, place)
       return place

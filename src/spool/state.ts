@@ -77,6 +77,8 @@ export type PageFields = {
   wallet: string
   items: number
   bad: number
+  /** Items that may be younger than the run's cut. @default 0 */
+  young?: number
   blocks: { min: number; max: number } | null
   head: number | null
   covered: BlockRange
@@ -148,7 +150,8 @@ export function noteReopened(state: SpoolState, { wallet, from, to }: ReopenedBl
   state.reopened.set(wallet, uniteRanges([...(state.reopened.get(wallet) ?? []), { from, to }]))
 }
 
-export type NextRun = { at: number; cutMs: number; from: number }
+/** `cutMs`: null where the run has a fixed end. */
+export type NextRun = { at: number; cutMs: number | null; from: number }
 
 /**
  * Begins the next run: it asks every listing that it reads from `from` on, where what was read before counts no more
@@ -160,7 +163,7 @@ export function noteNext(state: SpoolState, { at: begunMs, cutMs, from }: NextRu
   Object.assign(state, {
     run,
     begunMs,
-    cutMs,
+    cutMs: cutMs ?? Number.POSITIVE_INFINITY,
     from,
     isDone: false,
     end: undefined,
@@ -172,7 +175,7 @@ export function noteNext(state: SpoolState, { at: begunMs, cutMs, from }: NextRu
 
 export function notePage(
   state: SpoolState,
-  { wallet, items, bad, blocks, head, covered }: PageFields,
+  { wallet, items, bad, young, blocks, head, covered }: PageFields,
   place: WholePlace,
 ): void {
   const at = listingOf(state, wallet)
@@ -186,7 +189,8 @@ export function notePage(
   state.blocks.begun.delete(covered.from)
   if (head !== null) state.head = Math.max(state.head ?? head, head)
   state.sessionHeads[state.session] = state.head
-  if (items > 0) addFrame(at, { wallet, place, blocks, items, bad })
+  if (items > 0)
+    addFrame(at, { wallet, place, blocks, items, bad, ...(young === undefined ? {} : { young }) })
 }
 
 export function listingOf(state: SpoolState, name: string): ListingState {

@@ -9,8 +9,15 @@ import { expectNone, fillTable, type Lake, placeOf } from './lake.ts'
 /** Coverage by itself: each address once and in order, and the blocks of all that the job has those of the job. */
 export function checkCoverage({ job, coverage }: Manifest, findings: Findings): void {
   const place = 'manifest.json: coverage'
-  const end = job.endBlock ?? coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
-  const present = coverage.filter(({ removed, toBlock }) => removed !== true && toBlock === end)
+  const end = coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
+  // A wallet that the service refused ends where it was read last.
+  const isPresent = ({ removed, toBlock, error }: Coverage) =>
+    removed !== true && (toBlock === end || error !== undefined)
+  const present = coverage.filter(isPresent)
+  findings.expect(
+    end <= (job.endBlock ?? end),
+    () => `${place}: toBlock ${end} is beyond endBlock ${job.endBlock}`,
+  )
   findings.expect(job.addresses === present.length, () => {
     return differs('manifest.json: job', 'addresses', {
       expected: `${present.length} as in coverage`,
@@ -26,7 +33,7 @@ export function checkCoverage({ job, coverage }: Manifest, findings: Findings): 
       found: job.addressesSha256,
     })
   })
-  for (const [at, { address, fromBlock, toBlock, removed = false }] of coverage.entries()) {
+  for (const [at, { address, fromBlock, toBlock, removed = false, error }] of coverage.entries()) {
     const before = coverage[at - 1]?.address
     if (before !== undefined) {
       findings.expect(
@@ -42,7 +49,7 @@ export function checkCoverage({ job, coverage }: Manifest, findings: Findings): 
       return differs(place, `fromBlock of ${address}`, { expected: job.startBlock, found: fromBlock })
     })
     // A wallet that left the job ends where it was read last.
-    const fits = removed ? toBlock <= end : toBlock === end
+    const fits = removed || error !== undefined ? toBlock <= end : toBlock === end
     findings.expect(fits, () => differs(place, `toBlock of ${address}`, { expected: end, found: toBlock }))
   }
 }

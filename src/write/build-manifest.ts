@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { RefusedWallet } from '../core/figures.ts'
 import type { Coverage, Manifest, ManifestBlocks, ManifestFile, ManifestTable } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { type TableName, tableNamed } from '../core/table/index.ts'
@@ -19,6 +20,8 @@ export type ManifestSource = {
   unknowns: Unknowns | undefined
   /** What stays of an earlier export. */
   kept?: Kept | undefined
+  /** Wallets whose listing the service refused, and where what the export has of them ends. @default none */
+  refused?: readonly (RefusedWallet & { toBlock: number })[]
 }
 
 export type Kept = {
@@ -30,7 +33,7 @@ export type Kept = {
 
 /** What an export holds, in the manifest's words (CONTRACT section 3): the same for the same answers. */
 export function buildManifest(source: ManifestSource): Manifest {
-  const { job, range, parts, seen, missing, rejects, unknowns, kept } = source
+  const { job, range, parts, missing, rejects, unknowns, kept } = source
   const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
   const { nativeSymbol, escapeFormulas } = job
   const addressesSha256 = hashAddresses(wallets)
@@ -52,7 +55,7 @@ export function buildManifest(source: ManifestSource): Manifest {
       addresses: wallets.length,
       addressesSha256,
     },
-    coverage: describeCoverage(job, { range, seen, kept }),
+    coverage: describeCoverage(job, source),
     ...(kind === 'blocks' ? { blocks: describeBlocks(range, missing) } : {}),
     tables: Object.fromEntries(
       [...parts].map(([table, files]) => [
@@ -65,12 +68,17 @@ export function buildManifest(source: ManifestSource): Manifest {
   }
 }
 
-type Covering = Pick<ManifestSource, 'range' | 'seen' | 'kept'>
+type Covering = Pick<ManifestSource, 'range' | 'seen' | 'kept' | 'refused'>
 
 function describeCoverage(
   { startBlock, wallets }: Job,
-  { range, seen, kept }: Covering,
+  { range, seen, kept, refused = [] }: Covering,
 ): Manifest['coverage'] {
+  const gaps = new Map(refused.map((one) => [one.address, one]))
+  const withGap = (one: Coverage): Coverage => {
+    const gap = gaps.get(one.address)
+    return gap === undefined ? one : { ...one, toBlock: gap.toBlock, error: gap.error }
+  }
   const present = wallets.map(({ address, label }) => ({
     address,
     fromBlock: startBlock,
@@ -78,10 +86,10 @@ function describeCoverage(
     transactions: seen.get(address) ?? 0,
     label,
   }))
-  const left = (kept?.left ?? []).map((one): Coverage => {
+  const left = (kept?.left ?? []).map(({ error: _error, ...one }): Coverage => {
     return { ...one, transactions: seen.get(one.address) ?? 0, removed: true }
   })
-  return [...present, ...left].sort((a, b) => (a.address < b.address ? -1 : 1))
+  return [...present, ...left].map(withGap).sort((a, b) => (a.address < b.address ? -1 : 1))
 }
 
 function describeBlocks(range: BlockRange, missing: readonly BlockRange[] = []): ManifestBlocks {

@@ -17,6 +17,8 @@ export type Weather = {
   faults: number
   /** Page tokens are refused now and then, none of a wallet's more than twice. */
   refusesTokens: boolean
+  /** Larger pages are refused, with 413 or 504. */
+  mostItems: number
   /** A page begins with so many items of the one before. */
   repeats: number
 }
@@ -76,10 +78,24 @@ const refuse = (message: string) => ({
   body: { message, error: 'Bad Request', statusCode: 400 },
 })
 
+const tooLarge = (dice: Dice) => {
+  const status = dice.pick([413, 504])
+  return { status, body: { message: 'the page is too large', error: 'Too Large', statusCode: status } }
+}
+
+/** Blocks have no transactions of their own here: whether a block is there is all that is asked. */
+function answerBlock(number: number, { world }: Shown): { status: number; body: unknown } {
+  if (number <= world.blocks.length) return { status: 200, body: { transactions: [] } }
+  return { status: 404, body: { message: 'no such block', error: 'Not Found', statusCode: 404 } }
+}
+
 function answer(url: URL, { shown, weather, dice, refused }: Asking): { status: number; body: unknown } {
   const [, wallet = ''] =
     /^\/v1\/chains\/[^/]+\/addresses\/(0x[0-9a-f]{40})\/transactions$/.exec(url.pathname) ?? []
+  const [, block] = /^\/v1\/chains\/[^/]+\/blocks\/(\d+)\/transactions$/.exec(url.pathname) ?? []
+  if (block !== undefined) return answerBlock(Number(block), shown)
   if (wallet === '') return refuse('no such path')
+  if (Number(url.searchParams.get('pageSize') ?? 10) > weather.mostItems) return tooLarge(dice)
   const token = url.searchParams.get('pageToken')
   const times = refused.get(wallet + token) ?? 0
   if (token !== null && weather.refusesTokens && times < 2 && dice.next() < 0.3) {

@@ -7,7 +7,7 @@ import type { Place } from '../../load/engines.ts'
 import { createDice } from '../dice.ts'
 import { check, coveredOf } from './check.ts'
 import { type Shown, startListing } from './listing-service.ts'
-import { runNight } from './run-night.ts'
+import { runNight, runShifted } from './run-night.ts'
 import type { Night, Scenario } from './scenario.ts'
 import type { Play } from './state.ts'
 import { addressOf, ageBlocks, delay, growWorld, newWorld, reorganise } from './world.ts'
@@ -45,7 +45,8 @@ export async function play(
     for (const [at, night] of scenario.nights.entries()) {
       shown.night = at
       const rereadBlocks = prepare(state, night)
-      await runNight(state, night, rereadBlocks)
+      if (night.event === 'shifted' && scenario.job.endBlock === undefined) await runShifted(state, night)
+      else await runNight(state, night, rereadBlocks)
       await check(state, place, `night ${at + 1} of ${scenario.nights.length}`)
       if (night.event === 'compact') {
         await compactOutput(output, {})

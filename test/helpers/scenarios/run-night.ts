@@ -5,9 +5,10 @@ import { ExportError } from '../../../src/core/errors.ts'
 import type { Job } from '../../../src/core/model.ts'
 import { type RunOptions, run } from '../../../src/run/run.ts'
 import { startCommand } from '../command.ts'
+import { readManifest } from '../read-output.ts'
 import type { Night } from './scenario.ts'
 import { jobOf, type Play } from './state.ts'
-import { growWorld } from './world.ts'
+import { growWorld, reorganise } from './world.ts'
 
 /** Runs tonight's job to its end, with what comes between; the chain may grow as the first request comes. */
 export async function runNight(
@@ -36,6 +37,21 @@ export async function runNight(
   }
   await runOnce(job, given, [])
   service.onRequest.act = () => {}
+}
+
+/** Runs the job while the chain is reorganised between two of its requests, and once more: that run finds what is stale. */
+export async function runShifted(state: Play, { cutAt, depth }: Night): Promise<void> {
+  const { world, shown, service, settled } = state
+  const job = jobOf(state)
+  const at = service.requests() + 1 + (cutAt % 4)
+  service.onRequest.act = () => {
+    if (service.requests() === at)
+      reorganise(world, Math.max(settled, world.blocks.length - depth, 1), shown.night)
+  }
+  await runOnce(job, {}, [])
+  service.onRequest.act = () => {}
+  state.end = Math.max(...readManifest(job.output).coverage.map(({ toBlock }) => toBlock))
+  await runOnce(job, {}, [])
 }
 
 /** Runs the job here; a failure is thrown unless it is one of these. */

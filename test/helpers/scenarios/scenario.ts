@@ -17,6 +17,7 @@ const NIGHT = fc.record({
     'compact',
     'lost',
     'reread',
+    'shifted',
   ),
   /** How a run ends before it is continued. */
   cut: fc.constantFrom('none', 'none', 'budget', 'abort', 'kill'),
@@ -62,6 +63,7 @@ const ANY = {
     faults: fc.constantFrom(0, 0, 0.15),
     refusesTokens: fc.boolean(),
     repeats: fc.constantFrom(0, 0, 1, 3),
+    mostItems: fc.constantFrom(100, 100, 100, 25, 10),
   }),
   /** Where the export is loaded after each night. */
   target: fc.constantFrom('sqlite' as const, 'duckdb' as const, 'postgres' as const),

@@ -1,0 +1,25 @@
+import type { Page, PageLimits } from '../client/pages/page.ts'
+import type { Requester } from '../client/request.ts'
+import type { Figures } from '../core/figures.ts'
+import type { Listings } from '../core/listings.ts'
+import type { Job } from '../core/model.ts'
+import type { Spool } from '../spool/spool.ts'
+
+/** A page that is on disk: the body that was received, and where it begins there. */
+export type KeptPage = { body: Buffer; offset: number }
+
+export type Crawl = {
+  job: Job
+  listings: Listings
+  /** The end is not before this block: an export goes up to there. @default 0 */
+  leastEnd?: number
+  requester: Requester
+  spool: Spool
+  figures: Figures
+  /** Reads the body of a wallet's page; another thread may do it. @default it is done here, and nothing else */
+  readPage?: (wallet: string, body: Buffer, limits: PageLimits) => Page | Promise<Page>
+  /** Called as each page is on disk, with its body and where that lies. */
+  onPage: (page: KeptPage) => void
+  /** Told what is worth knowing while it goes on. */
+  onNotice: (notice: string) => void
+}

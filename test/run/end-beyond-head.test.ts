@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import type { Job } from '../../src/core/model.ts'
+import { summaryText } from '../../src/report/summary.ts'
+import { inspectJobOutput } from '../../src/run/inspect-output.ts'
+import { run } from '../../src/run/run.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { readCsvTable, readManifest } from '../helpers/read-output.ts'
+import { ALICE, BOB, type SmallListing, startSmallListing, transfersTo } from '../helpers/small-listing.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+async function start(shown: SmallListing['shown'], addresses = [ALICE]) {
+  const listing = await startSmallListing(shown)
+  const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
+  return { listing, job: testJob({ addresses, output: tempFolder(), endBlock: 1_500, service }) }
+}
+
+async function runOnce(job: Job, listing: SmallListing) {
+  const before = listing.asked.length
+  const { code, jobs } = await run([job])
+  const summary = summaryText(jobs, { now: Date.now(), program: 'walletlake' })
+  const requests = listing.asked.slice(before).map(({ path, query }) => ({
+    ...{ path: path.split('/').slice(4, 5).join(), from: Number(query.get('startBlock')) },
+    to: Number(query.get('endBlock')),
+  }))
+  return { code, state: jobs[0]?.state, summary, requests }
+}
+
+const rowsOf = async (job: Job) => (await readCsvTable(job.output, 'transactions')).length
+
+test('an export whose endBlock the chain has not reached is not final, and later runs read on until it has', async () => {
+  const { listing, job } = await start({ transfers: transfersTo(ALICE, 250) })
+  const first = await runOnce(job, listing)
+  expect(first.code).toBeUndefined()
+  expect(first.summary).toContain('not final: endBlock is 1500, and the newest block seen is 1249')
+  expect(readManifest(job.output).coverage[0]).toMatchObject({ toBlock: 1_250, transactions: 250 })
+  expect((await inspectJobOutput(job)).state).toBe('exported')
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+
+  listing.shown.transfers = transfersTo(ALICE, 400)
+  const second = await runOnce(job, listing)
+  expect(second.requests.filter(({ path, from }) => path === 'addresses' && from < 1_250 - 32)).toEqual([])
+  expect([await rowsOf(job), second.summary.includes('not final')]).toEqual([400, true])
+
+  listing.shown.transfers = transfersTo(ALICE, 900)
+  const third = await runOnce(job, listing)
+  expect([third.state, third.summary.includes('not final'), await rowsOf(job)]).toEqual([
+    'complete',
+    false,
+    500,
+  ])
+  expect(readManifest(job.output).coverage[0]).toMatchObject({ toBlock: 1_500 })
+  expect((await inspectJobOutput(job)).state).toBe('complete')
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+  expect(await runOnce(job, listing)).toMatchObject({ state: 'unchanged', requests: [] })
+})
+
+test('an unchanged chain below endBlock is asked for what is not final and gives no new files', async () => {
+  const { listing, job } = await start({ transfers: transfersTo(ALICE, 250) })
+  await runOnce(job, listing)
+  const manifest = readManifest(job.output)
+  const { state, summary } = await runOnce(job, listing)
+  expect([state, summary.includes('not final')]).toEqual(['unchanged', true])
+  expect(readManifest(job.output)).toEqual(manifest)
+})
+
+test('a block at the end that the pages show needs no further request', async () => {
+  const { listing, job } = await start({ transfers: transfersTo(ALICE, 100, { from: 1_400 }) })
+  expect(await runOnce(job, listing)).toMatchObject({ state: 'complete', requests: [{ path: 'addresses' }] })
+})
+
+test('a service that has the last block needs one request more, whatever the number of wallets', async () => {
+  const { listing, job } = await start({ transfers: transfersTo(ALICE, 10), head: 9_999 }, [ALICE, BOB])
+  const { state, summary, requests } = await runOnce(job, listing)
+  expect([state, summary.includes('not final')]).toEqual(['complete', false])
+  expect(requests.map(({ path }) => path).sort()).toEqual(['addresses', 'addresses', 'blocks'])
+  expect(readManifest(job.output).coverage.map(({ toBlock }) => toBlock)).toEqual([1_500, 1_500])
+})
+
+test('a wallet with a transaction beyond the end shows that the chain has passed it', async () => {
+  const transfers = [...transfersTo(ALICE, 10), ...transfersTo(ALICE, 1, { from: 7_000 })]
+  const { listing, job } = await start({ transfers })
+  const { state, summary } = await runOnce(job, listing)
+  expect([state, summary.includes('not final'), await rowsOf(job)]).toEqual(['complete', false, 10])
+})
+
+test('a reorganisation below endBlock is read again until the chain has passed it', async () => {
+  const { listing, job } = await start({ transfers: transfersTo(ALICE, 250) })
+  await runOnce(job, listing)
+  listing.shown.transfers = transfersTo(ALICE, 900).filter(({ block }) => block !== 1_240)
+  await runOnce(job, listing)
+  expect(await rowsOf(job)).toBe(499)
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+})
