@@ -61,7 +61,7 @@ export function convertCommand(program: Command): void {
     .option('--exclude-spam', 'leave out tokens that `balances --flags` names')
     .option('--map <file>', 'keeps the numbers of unknown assets (default: OUTPUT.assets.csv)')
     .option('--check <file>', "hold a file against the program's rules instead; exit 10")
-    .option('--strict', 'exit 6 where something was left out, or the export lacks rejected records')
+    .option('--strict', 'exit 6 where something was left out, or the export lacks rows')
     .action(convertOutput)
   addExamples(
     command,
@@ -106,8 +106,9 @@ async function convertOutput(
     log.warn(`${counted(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`)
   if (converted.omittedFile !== undefined) log.warn(`they are listed in ${converted.omittedFile}`)
   for (const warning of [...labelWarnings(converted, options), ...unpricedTold(converted)]) log.warn(warning)
-  const { rejects } = await warnOfGaps(output)
-  if (strict && (Object.keys(converted.omitted).length > 0 || rejects > 0))
+  const { rejects, coverage } = await warnOfGaps(output)
+  const lacksRows = rejects > 0 || coverage.some(({ error }) => error !== undefined)
+  if (strict && (lacksRows || Object.keys(converted.omitted).length > 0))
     throw new ExportError('RECORDS_REJECTED', `the file does not hold all of ${output}`, {
       fix: 'See above what was left out, and why; without --strict this is no failure.',
     })

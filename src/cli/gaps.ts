@@ -1,18 +1,19 @@
 import type { Manifest } from '../core/manifest.ts'
 import { requireManifest } from '../read/open-export.ts'
-import { rejectLines, unknownLines } from '../report/words.ts'
+import { refusedLines, rejectLines, unknownLines } from '../report/words.ts'
 import { openLog } from './log.ts'
 
-/** Says on stderr what an export does not hold although it was read: rejected records. Gives the manifest. */
-export async function warnOfRejects(output: string): Promise<Manifest> {
+/** Reports on stderr what an export lacks: rejected records, and rows of wallets that the service refused. */
+export async function warnOfMissing(output: string): Promise<Manifest> {
   const manifest = await requireManifest(output)
+  for (const line of refusedLines(manifest)) openLog({}).warn(line)
   for (const line of rejectLines(manifest)) openLog({}).warn(`${line}: the export lacks them`)
   return manifest
 }
 
 /** The same, and transactions whose status or fee is unknown. */
 export async function warnOfGaps(output: string): Promise<Manifest> {
-  const manifest = await warnOfRejects(output)
+  const manifest = await warnOfMissing(output)
   for (const line of unknownLines(manifest)) openLog({}).warn(line)
   return manifest
 }

@@ -6,7 +6,7 @@ import { askExport } from '../read/ask-export.ts'
 import { ANSWER_FORMATS, type AnswerFormat, writeAnswer } from '../report/write-answer.ts'
 import { answerSink } from './answer-sink.ts'
 import { addExamples } from './examples.ts'
-import { warnOfRejects } from './gaps.ts'
+import { warnOfMissing } from './gaps.ts'
 import { openLog } from './log.ts'
 import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 
@@ -64,7 +64,7 @@ async function query(
     await writeAnswer(answer, format, { ...sink, maxRows: limit })
     warnOfRounding(answer)
   }
-  await warnOfRejects(output)
+  await warnOfMissing(output)
 }
 
 /** DuckDB has no exact average, product or quotient of large numbers. */

@@ -5,6 +5,7 @@ import { REPORT_DEFAULTS, REPORT_FILE, report } from '../reports/report.ts'
 import { serveReport } from '../reports/serve-report.ts'
 import { putBeside } from '../store/put-beside.ts'
 import { addExamples } from './examples.ts'
+import { warnOfMissing } from './gaps.ts'
 import { openLog } from './log.ts'
 import { openPage } from './open-page.ts'
 import { type NamedOutput, OUTPUT_OR_JOB, outputOf } from './output-of.ts'
@@ -60,6 +61,7 @@ function rowCount(text: string): number {
 async function writeReport(words: string[], options: ReportArguments): Promise<void> {
   const outputs: NamedOutput[] = []
   for (const word of new Set(words)) outputs.push(await outputOf(word))
+  for (const { output } of outputs) await warnOfMissing(output)
   const named = outputs.map(({ output }) => output) as [string, ...string[]]
   if (options.serve) return showReport(named, options)
   const { file, bytes, rows } = await report(named, options)

@@ -1,4 +1,5 @@
 import type { Manifest } from '../core/manifest.ts'
+import { refusedLines, rejectLines } from '../report/words.ts'
 import { bulkLoadText } from '../sql/bulk-load.ts'
 import { createTable } from '../sql/create-table.ts'
 import { DIALECTS } from '../sql/dialects.ts'
@@ -36,7 +37,8 @@ export async function loadInto(
   const source = await openSource(from, { signal, retryDelayMs })
   try {
     const { scratch, manifest } = source
-    const { unescapeFormulas = isEscaped(manifest) } = given
+    const { unescapeFormulas = isEscaped(manifest), onNotice = nobody } = given
+    for (const line of [...rejectLines(manifest), ...refusedLines(manifest)]) onNotice(line)
     const target = await openTarget(to, { sql, unescapeFormulas, memory, scratch })
     try {
       return await loadOutput(source, target, {

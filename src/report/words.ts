@@ -1,6 +1,7 @@
 /** Numbers and times as people read them. */
 
 import { countBlocks } from '../core/block-ranges.ts'
+import type { Manifest } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
 import type { Unknowns } from '../core/unknowns.ts'
 import { minuteOf } from '../core/utc.ts'
@@ -64,6 +65,22 @@ export function rejectLines({ rejects }: { rejects: number }): string[] {
     ? []
     : [`${counted(rejects, 'record')} rejected, listed in rejects.ndjson with the reason`]
 }
+
+/** Wallets of which an export lacks rows because the service refused them, as one line; nothing where there are none. */
+export function refusedLines({ coverage }: Pick<Manifest, 'coverage'>): string[] {
+  const refused = coverage.filter(({ error }) => error !== undefined)
+  if (refused.length === 0) return []
+  const named = refused
+    .slice(0, NAMED_WALLETS)
+    .map(({ address, fromBlock, toBlock }) =>
+      toBlock > fromBlock ? `${address} from block ${toBlock} on` : address,
+    )
+  const more = refused.length - named.length
+  const list = [...named, ...(more > 0 ? [`and ${grouped(more)} more`] : [])].join(', ')
+  return [`rows of ${counted(refused.length, 'wallet')} are missing, which the service refused: ${list}`]
+}
+
+const NAMED_WALLETS = 3
 
 /** What is unknown of the transactions of an export, a line each; nothing where all is known. */
 export function unknownLines({ statusUnknown = 0, feeUnknown = 0 }: Partial<Unknowns>): string[] {

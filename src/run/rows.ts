@@ -30,6 +30,7 @@ import type { Reject } from '../flatten/flatten-transaction.ts'
 import type { PagePlace } from '../merge/page-source.ts'
 import { rowsOf } from '../read/csv-rows.ts'
 import type { TextRow } from '../read/rows.ts'
+import { refusedWords } from '../report/gap-lines.ts'
 import { missingWords } from '../report/words.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
 import { type Chunk, readLines } from '../write/chunk.ts'
@@ -103,7 +104,7 @@ async function* readTable<T extends TableName>(
         bounds.signal.throwIfAborted()
         yield row
       }
-      requireAllBlocks(figures)
+      requireAllRows(figures)
     } finally {
       await spool.close()
       await close()
@@ -131,7 +132,16 @@ function requireTable({ kind }: Job, table: TableName): void {
   })
 }
 
-function requireAllBlocks({ missing }: Figures): void {
+/** Throws where rows are missing that the job asks for. */
+function requireAllRows(figures: Figures): void {
+  const { missing, refused } = figures
+  if (refused.length > 0) {
+    const names = refused.map(({ address }) => address).join(', ')
+    throw new ExportError(
+      'WALLETS_REFUSED',
+      `all other rows were given, but ${refusedWords(refused)}: ${names}`,
+    )
+  }
   if (missing.length === 0) return
   throw new ExportError('BLOCKS_MISSING', `all rows were given, but ${missingWords(missing)}`, {
     fix: 'Ask again later, or for blocks that the service has.',

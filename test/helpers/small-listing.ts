@@ -9,7 +9,7 @@ export const CAROL = `0x${'3'.repeat(40)}`
 const STRANGER = `0x${'9'.repeat(40)}`
 
 /** A plain transfer in a block of its own. */
-export type Transfer = { block: number; to: string; timeMs: number }
+type Transfer = { block: number; to: string; timeMs: number }
 
 /** Transfers to one wallet in consecutive blocks, two seconds apart. */
 export const transfersTo = (to: string, count: number, { from = 1_000, startMs = 1_700_000_000_000 } = {}) =>
@@ -33,7 +33,7 @@ const native = ({ block, to, timeMs }: Transfer) => ({
 
 export type SmallListing = Loopback & {
   /** What it lists; may be replaced at any time. */
-  shown: { transfers: readonly Transfer[]; head?: number }
+  shown: { transfers: readonly Transfer[]; head?: number; refusal?: string }
   /** Statuses that wallets are answered with instead of a page. */
   refused: Map<string, number>
 }
@@ -52,7 +52,7 @@ export async function startSmallListing(shown: SmallListing['shown']): Promise<S
           shown.transfers.filter(({ to }) => to === name),
           query,
         )
-      : refusal(status)
+      : refusal(status, shown.refusal)
   }
   return { ...(await startLoopback({ answer })), shown, refused }
 }
@@ -62,9 +62,9 @@ const page = (items: readonly Transfer[], nextPageToken = ''): ServiceAnswer => 
   const transactions = items.map((item) => ({ nativeTransaction: native(item) }))
   return { status: 200, headers: json, body: JSON.stringify({ nextPageToken, transactions }) }
 }
-const refusal = (status: number): ServiceAnswer => ({
+const refusal = (status: number, message = 'address not supported'): ServiceAnswer => ({
   ...{ status, headers: json },
-  body: JSON.stringify({ message: 'address not supported', error: 'Refused', statusCode: status }),
+  body: JSON.stringify({ message, error: 'Refused', statusCode: status }),
 })
 
 function list(all: readonly Transfer[], query: URLSearchParams): ServiceAnswer {

@@ -1,6 +1,6 @@
 import { chainOf } from '../../core/chains.ts'
 import type { Manifest } from '../../core/manifest.ts'
-import { unknownLines } from '../../report/words.ts'
+import { refusedLines, unknownLines } from '../../report/words.ts'
 import { counted, grouped, type Html, html } from '../html.ts'
 import { missingBlocks, type Reading } from '../reading.ts'
 
@@ -19,7 +19,7 @@ export function headerHtml(
   return html`<header>
 <h1><bdi>${title}</bdi></h1>
 <p class="facts">${what} on ${name === undefined ? '' : `${name}, `}chain ${job.chain} · blocks ${grouped(from)} to ${grouped(to - 1)} · ${span}</p>
-${stampOf({ manifest, reading })}${unknownLines(manifest).map((line) => html`\n<p class="stamp bad">! ${line}</p>`)}
+${stampOf({ manifest, reading })}${[...refusedLines(manifest), ...unknownLines(manifest)].map((line) => html`\n<p class="stamp bad">! ${line}</p>`)}
 </header>`
 }
 
@@ -36,6 +36,7 @@ function rangeOf({ coverage, blocks }: Manifest): { from: number; to: number } {
 function stampOf({ manifest, reading }: Read): Html {
   const missing = missingBlocks(manifest)
   const unit = manifest.blocks === undefined ? 'page' : 'block'
+  if (refusedLines(manifest).length > 0 && manifest.rejects === 0 && missing === 0) return html``
   if (manifest.rejects === 0 && missing === 0)
     return html`<p class="stamp good">✓ Complete: every ${unit} was read, no record was rejected</p>`
   const rejects = manifest.rejects === 0 ? '' : `${counted(manifest.rejects, 'record')} could not be read`
