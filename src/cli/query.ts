@@ -57,14 +57,15 @@ async function query(
   const { output } = await outputOf(word)
   const sink = answerSink()
   const limit = maxRows ?? (process.stdout.isTTY ? TERMINAL_ROWS : undefined)
+  const asked = await statements(sql)
+  await warnOfMissing(output)
   let isFirst = true
-  for await (const answer of askExport(output, await statements(sql))) {
+  for await (const answer of askExport(output, asked)) {
     if (!isFirst) await sink.write('\n')
     isFirst = false
     await writeAnswer(answer, format, { ...sink, maxRows: limit })
     warnOfRounding(answer)
   }
-  await warnOfMissing(output)
 }
 
 /** DuckDB has no exact average, product or quotient of large numbers. */
