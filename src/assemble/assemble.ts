@@ -12,7 +12,7 @@ import type { Spool } from '../spool/spool.ts'
 import type { Written } from '../spool/state.ts'
 import type { Store } from '../store/store.ts'
 import { assembleTable, type Part } from '../write/assemble-table.ts'
-import { sumOf } from '../write/chunk.ts'
+import { type Chunk, sumOf } from '../write/chunk.ts'
 import { type Earlier, leftWallets, listingsToRead } from './earlier-export.ts'
 import { type ExportedBefore, findExportedBefore, keepHashes } from './exported-before.ts'
 import { keepRaw } from './keep-raw.ts'
@@ -51,6 +51,8 @@ export type Arranged = {
   /** Transactions whose views tell different facts of the chain; of many, the first are named. */
   contradicted: number
   contradictions: readonly Contradiction[]
+  /** The fingerprints of all transactions; they can be read until the output is closed. */
+  hashes: readonly Chunk[]
   /** Transactions of these blocks that files of earlier runs hold too. */
   exportedBefore: ExportedBefore | undefined
 }
@@ -127,6 +129,7 @@ async function describeSlices(finishing: Finishing, slices: readonly SliceRows[]
   return {
     contradicted: slices.reduce((sum, slice) => sum + slice.contradicted, 0),
     contradictions: slices.flatMap((slice) => slice.contradictions),
+    hashes: slices.map(({ hashes }) => hashes),
     exportedBefore: await findExportedBefore(finishing, slices),
   }
 }

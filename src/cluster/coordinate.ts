@@ -7,6 +7,7 @@ import { planReads, planWrites, planWritesAt } from './plan-units.ts'
 import { type Publishing, publishRun } from './publish-run.ts'
 import type { UnitQueue } from './queue.ts'
 import { createReads, findReading, fixReading, type Reading, selectReads } from './reads.ts'
+import { createReconciler } from './reconcile-partitions.ts'
 
 import type { AliveWorkers, Kind, OpenRun } from './server/shared-server.ts'
 import { readTally } from './tally.ts'
@@ -27,16 +28,21 @@ const NO_WORKER_LOOKS = 10
 const EMPTY_LOOKS = 2
 
 /**
- * Has workers read all pages, then make all partitions, and publishes these. What is to be done comes from the record alone:
+ * Has workers read all pages, then make all partitions, and publishes these once no transaction stands in two of them. What is to be done comes from the record alone:
  * a queue that is empty before all is done has lost its units, which are planned again.
  */
 export async function coordinate(going: Coordinating): Promise<void> {
-  const { figures, plan, record } = going
-  figures.phase = 'reading'
-  const reading = (await findReading(record, plan)) ?? (await readAll(going))
-  figures.phase = 'writing'
-  figures.share = 1
-  await publishRun(going, await writeAll(going, reading))
+  const { figures, plan, record, queue } = going
+  const reconciler = createReconciler(going)
+  for (;;) {
+    figures.phase = 'reading'
+    const reading = (await findReading(record, plan)) ?? (await readAll(going))
+    figures.phase = 'writing'
+    figures.share = 1
+    const writes = await writeAll(going, reading)
+    if (!(await reconciler.reopen(reading, writes))) return publishRun(going, writes)
+    await queue.clear(plan.id)
+  }
 }
 
 /** Has everything read that is missing, and fixes what partitions are made of. */

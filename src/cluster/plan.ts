@@ -9,7 +9,7 @@ import { JOB, partitionBy } from './job-schema.ts'
 import { block, count, line, place, runId, sha256, token, version } from './schemas.ts'
 
 /** The layout of a run's state; workers of another one say so. */
-const FORMAT = 2
+const FORMAT = 3
 
 /** What all units of a run have in common; it lies beside the pages, so that a worker needs nothing else. */
 export type Plan = {

@@ -85,6 +85,12 @@ function isOf(plan: Plan, { attempt, plan: sha256, chain, addresses, covered }: 
   )
 }
 
+/** Forgets reads of an attempt, and what partitions are made of, so that what they covered is read again. */
+export async function forgetReads({ objects, at }: Record, reads: readonly Read[]): Promise<void> {
+  await objects.clear(at(READING))
+  for (const { token } of reads) await objects.clear(at(readPath(token)))
+}
+
 /** Reads that cover all that any of them covers, without those that add nothing: what was read twice counts once. */
 export function selectReads(reads: readonly Read[]): Read[] {
   const sizeOf = ({ covered: { first, end, from, to } }: Read) => (end - first) * (to - from)

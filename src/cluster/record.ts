@@ -17,6 +17,7 @@ import { parseTextAs, token } from './schemas.ts'
  *     <attempt>/reads/<token>.json        what these pages cover, and their hash
  *     <attempt>/reading.json      the reads that all partitions are made of; written once, when nothing is missing
  *     <attempt>/partitions/<token>/       the export of one partition
+ *     <attempt>/partitions/<token>.fingerprints   its transactions, to be compared with those of other partitions
  *     <attempt>/writes/<token>.json       which partition that is, and what it was made of
  *
  * Every execution of a unit writes under a token of its own and its `.json` last, so that nothing is ever overwritten: a
@@ -103,12 +104,16 @@ export async function verifiedPath(record: Record, path: string, sha256: string)
 export async function putPartition(
   { objects, at }: Record,
   token: string,
-  { folder, manifest }: { folder: string; manifest: Manifest },
+  { folder, manifest, fingerprints }: { folder: string; manifest: Manifest; fingerprints: string },
 ): Promise<void> {
+  await objects.putFile(at(fingerprintsPath(token)), fingerprints)
   const files = Object.values(manifest.tables).flatMap((table) => table.files.map(({ path }) => path))
   const paths = [...files, ...(manifest.rejects > 0 ? [REJECTS_FILE] : []), MANIFEST_FILE]
   for (const path of paths) await objects.putFile(at(partitionPath(token, path)), `${folder}/${path}`)
 }
+
+/** Where the fingerprints of a partition's transactions lie in an attempt. */
+export const fingerprintsPath = (token: string): string => `partitions/${token}.fingerprints`
 
 /** Where the export of a partition lies in an attempt. */
 export const partitionPath = (token: string, path: string): string => `partitions/${token}/${path}`

@@ -6,6 +6,8 @@ import { nameOfPlace, parsePlace } from '../store/place.ts'
 /** What is read from Redis and from the state of a run: others can write there, so nothing of it is taken on trust. */
 
 export const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+/** Milliseconds since 1970. */
+export const timeMs = v.pipe(v.number(), v.safeInteger())
 export const block = v.pipe(count, v.maxValue(NO_END))
 export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))
 /** Names an attempt of a run, or one execution of a task; random. */

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { appendFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openOutput } from '../assemble/assemble.ts'
 import type { Earlier } from '../assemble/earlier-export.ts'
@@ -9,6 +9,7 @@ import { type Figures, newFigures } from '../core/figures.ts'
 import { MANIFEST_FILE } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
+import { fingerprintBytes, readFingerprints } from '../merge/fingerprints.ts'
 import { openPageLog, type PageLog } from '../spool/pages.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
 import { folderStore } from '../store/store.ts'
@@ -19,7 +20,7 @@ import { identityOf, type Working } from './read-unit.ts'
 import { pagesPath, type Read, requireReading } from './reads.ts'
 import { addTo, putPartition, type Record, requireCurrent, verifiedPath } from './record.ts'
 import type { WriteUnit } from './unit.ts'
-import { putWrite } from './writes.ts'
+import { putWrite, type Write } from './writes.ts'
 
 /**
  * Makes the export of one partition from the pages in the record: it needs nothing but these, so that its bytes are those
@@ -35,17 +36,23 @@ export async function writeUnit({ plan, record, requester }: Working, unit: Writ
   const figures = newFigures(job.wallets.length, Date.now())
   try {
     const spool = await gatherPages({ record, plan, job, folder: join(scratch, 'pages') }, reading.reads)
+    const fingerprints = join(scratch, 'fingerprints')
+    let found: Found
     try {
-      await writePartition({ job, plan, spool, figures, signal: requester.signal })
+      found = await writePartition({ job, plan, spool, figures, fingerprints, signal: requester.signal })
     } finally {
       await spool.close()
     }
     const manifest = await readManifestIfAny(folder)
     if (manifest === undefined) throw new ExportError('BUG', 'a partition was made without a manifest')
     const ofPlan = { attempt: plan.attempt, plan: plan.sha256, from: unit.from, to: unit.to }
-    const made = { reading: reading.sha256, manifest: await hashFile(join(folder, MANIFEST_FILE)) }
+    const hashes = {
+      manifest: await hashFile(join(folder, MANIFEST_FILE)),
+      fingerprints: await hashFile(fingerprints),
+    }
+    const made = { ...found, ...hashes, reading: reading.sha256, repeatedLogs: figures.repeatedLogs }
     await addTo(record, async (token) => {
-      await putPartition(record, token, { folder, manifest })
+      await putPartition(record, token, { folder, manifest, fingerprints })
       await putWrite(record, { ...ofPlan, ...made, token, times: figures.written?.times ?? null })
     })
   } finally {
@@ -53,9 +60,19 @@ export async function writeUnit({ plan, record, requester }: Working, unit: Writ
   }
 }
 
-type Partition = { job: Job; plan: Plan; spool: Spool; figures: Figures; signal: AbortSignal }
+type Partition = {
+  job: Job
+  plan: Plan
+  spool: Spool
+  figures: Figures
+  /** The file that the fingerprints of the transactions go to. */
+  fingerprints: string
+  signal: AbortSignal
+}
 
-async function writePartition({ job, plan, ...writing }: Partition): Promise<void> {
+type Found = Pick<Write, 'contradicted' | 'contradictions'>
+
+async function writePartition({ job, plan, fingerprints, ...writing }: Partition): Promise<Found> {
   const { startBlock, endBlock = startBlock } = job
   // Rows of wallets that left the job are made as those of the others, up to where they were read.
   const earlier: Earlier = {
@@ -64,11 +81,18 @@ async function writePartition({ job, plan, ...writing }: Partition): Promise<voi
   }
   const output = await openOutput({ ...writing, job, store: folderStore(job.output), earlier })
   try {
+    const { hashes, contradicted, contradictions } = await output.arrange(endBlock)
+    await appendFile(fingerprints, '')
+    for (const one of hashes) await appendFile(fingerprints, fingerprintBytes([...readFingerprints(one)]))
     await output.finish(endBlock)
+    return { contradicted, contradictions: contradictions.flatMap(({ views }) => views).slice(0, MOST_SHOWN) }
   } finally {
     await output.close()
   }
 }
+
+/** Pages of contradictions that are named, at most. */
+const MOST_SHOWN = 1_000
 
 type Gathering = { record: Record; plan: Plan; job: Job; folder: string }
 

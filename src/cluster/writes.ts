@@ -9,7 +9,7 @@ import { isManifest } from '../core/manifest-schema.ts'
 import type { BlockRange } from '../core/model.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { partitionPath, type Record, verifiedPath } from './record.ts'
-import { block, parseTextAs, sha256, token } from './schemas.ts'
+import { address, block, count, parseTextAs, sha256, timeMs, token } from './schemas.ts'
 
 /** What one execution of a write has added to an attempt: the export of one partition, made of one choice of reads. */
 export type Write = {
@@ -22,13 +22,26 @@ export type Write = {
   reading: string
   /** SHA-256 of the partition's manifest. */
   manifest: string
+  /** SHA-256 of the fingerprints of the partition's transactions. */
+  fingerprints: string
+  /** Logs that views list in more than one of the ERC lists. */
+  repeatedLogs: number
+  /** Transactions whose views contradict each other, and the pages that show the first of them. */
+  contradicted: number
+  contradictions: readonly Shown[]
   /** When the first and the last of its transactions were made. */
   times: Times | null
 }
 
+/** A block of a wallet's listing. */
+export type Shown = { wallet: string; block: number }
+
+const SHOWN: v.GenericSchema<unknown, Shown> = v.strictObject({ wallet: address, block })
+
 const WRITE: v.GenericSchema<unknown, Write> = v.strictObject({
   ...{ attempt: token, plan: sha256, token, from: block, to: block, reading: sha256, manifest: sha256 },
-  times: v.nullable(v.strictObject({ first: v.number(), last: v.number() })),
+  ...{ fingerprints: sha256, repeatedLogs: count, contradicted: count, contradictions: v.array(SHOWN) },
+  times: v.nullable(v.strictObject({ first: timeMs, last: timeMs })),
 })
 
 const writePath = (token: string) => `writes/${token}.json`

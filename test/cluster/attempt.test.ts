@@ -182,7 +182,9 @@ describe('what partitions are made of', () => {
   })
 
   test('decides which partitions count', async () => {
-    const write = { attempt: plan.attempt, plan: plan.sha256, from: 0, to: 10, manifest: SHA, times: null }
+    const facts = { fingerprints: SHA, repeatedLogs: 0, contradicted: 0, contradictions: [] }
+    const ofPlan = { attempt: plan.attempt, plan: plan.sha256, from: 0, to: 10 }
+    const write = { ...ofPlan, ...facts, manifest: SHA, times: null }
     await putWrite(record, { ...write, token: '1'.repeat(16), reading: SHA })
     await putWrite(record, { ...write, token: '2'.repeat(16), reading: 'b'.repeat(64) })
     const writes = createWrites(record, plan)

@@ -21,7 +21,7 @@ function opened(listings = { '0xa': EVERYWHERE, '0xb': EVERYWHERE }) {
     onNotice: (notice) => notices.push(notice),
   })
   const ask = (contradictions: readonly Contradiction[]) =>
-    reopen({ contradictions, contradicted: contradictions.length, exportedBefore: undefined })
+    reopen({ contradictions, contradicted: contradictions.length, hashes: [], exportedBefore: undefined })
   return { again, notices, ask }
 }
 

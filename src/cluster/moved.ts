@@ -1,0 +1,65 @@
+import { stat } from 'node:fs/promises'
+import { parseBytes } from '../core/byte-text.ts'
+import { keyOfItem } from '../core/item-key.ts'
+import type { BlockRange } from '../core/model.ts'
+import { findRepeated, fingerprint, readFingerprints } from '../merge/fingerprints.ts'
+import { transactionsIn } from '../merge/frame-items.ts'
+import { openPageLog } from '../spool/pages.ts'
+import { pagesPath, type Reading } from './reads.ts'
+import { fingerprintsPath, type Record, verifiedPath } from './record.ts'
+import type { Shown, Write } from './writes.ts'
+
+/** Transactions that stand in several partitions, and the blocks of listings that show them. */
+export type Moved = { transactions: number; shown: readonly Shown[] }
+
+/**
+ * Finds transactions that stand in several partitions: the chain was reorganised while pages were read, or the service
+ * places a transaction differently for two wallets. Fingerprints find them, pages confirm it.
+ */
+export async function findMoved(record: Record, reading: Reading, writes: readonly Write[]): Promise<Moved> {
+  const all = await Promise.all(writes.map((write) => fingerprintsOf(record, write)))
+  const repeated = findRepeated(all)
+  if (repeated.size === 0) return { transactions: 0, shown: [] }
+  const touched = writes.filter((_, at) => holdsAny(all[at], repeated))
+  const byHash = new Map<string, Shown[]>()
+  for await (const { hash, ...shown } of viewsIn({ record, reading, ranges: touched, repeated })) {
+    const known = byHash.get(hash)
+    if (known === undefined) byHash.set(hash, [shown])
+    else known.push(shown)
+  }
+  const moved = [...byHash.values()].filter((views) => views.some(({ block }) => block !== views[0]?.block))
+  return { transactions: moved.length, shown: moved.flat() }
+}
+
+type Fingerprints = { path: string; bytes: number }
+
+async function fingerprintsOf(record: Record, { token, fingerprints }: Write): Promise<Fingerprints> {
+  const path = await verifiedPath(record, fingerprintsPath(token), fingerprints)
+  return { path, bytes: (await stat(path)).size }
+}
+
+const holdsAny = (one: Fingerprints | undefined, wanted: ReadonlySet<number>) =>
+  one !== undefined && readFingerprints(one).some((print) => wanted.has(print))
+
+type Views = {
+  record: Record
+  reading: Reading
+  ranges: readonly BlockRange[]
+  repeated: ReadonlySet<number>
+}
+
+async function* viewsIn({ record, reading, ranges, repeated }: Views) {
+  const isTouched = (from: number, to: number) => ranges.some((one) => one.from < to && one.to > from)
+  for (const { token, sha256, chain, covered } of reading.reads) {
+    if (!isTouched(covered.from, covered.to)) continue
+    const log = await openPageLog(await verifiedPath(record, pagesPath(token), sha256))
+    const pages = log.read(({ blocks }) => blocks !== null && isTouched(blocks.min, blocks.max + 1))
+    for await (const { wallet, body } of pages) {
+      for (const item of transactionsIn(parseBytes(body))) {
+        const key = keyOfItem(item, chain)
+        if (typeof key !== 'string' && repeated.has(fingerprint(key.hash)))
+          yield { hash: key.hash, wallet, block: key.block }
+      }
+    }
+  }
+}
