@@ -7,6 +7,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 const ROOT = join(import.meta.dirname, '../..')
 
 type Entry = { integrity?: string; link?: boolean; dev?: boolean }
+type Packed = { files: { path: string }[] }
 type Lock = { packages: Record<string, Entry & { devDependencies?: object }> }
 
 const lockAt = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as Lock
@@ -21,7 +22,7 @@ test('every package of the lockfile has a checksum, those for other systems incl
   expect(Object.keys(packages).length).toBeGreaterThan(300)
 })
 
-test('the shrinkwrap of the tarball is the lockfile without development packages', () => {
+test('the tarball holds a shrinkwrap, which is the lockfile without development packages', () => {
   const folder = tempFolder()
   cpSync(join(ROOT, 'package-lock.json'), join(folder, 'package-lock.json'))
   const script = join(ROOT, '.ci/shrinkwrap.js')
@@ -33,6 +34,10 @@ test('the shrinkwrap of the tarball is the lockfile without development packages
     .map(([name]) => name)
   expect(Object.keys(packages)).toEqual(kept)
   expect(packages['']?.devDependencies).toBeUndefined()
+  cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'))
+  const words = ['pack', '--dry-run', '--json', '--ignore-scripts', '--offline']
+  const [packed] = JSON.parse(execFileSync('npm', words, { cwd: folder, encoding: 'utf8' })) as Packed[]
+  expect(packed?.files.map((file) => file.path)).toContain('npm-shrinkwrap.json')
   execFileSync(process.execPath, [script, 'remove'], { cwd: folder })
   expect(existsSync(path)).toBe(false)
 })

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { FAILURES } from '../../src/core/errors.ts'
@@ -16,7 +17,7 @@ const textOf = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
 const isThere = (program: string) => spawnSync(program, ['--version']).status === 0
 
 /** Exit codes after which the same command only fails again, and those after which it resumes. */
-const FINAL = [1, 2, 3, 4, 6]
+const FINAL = [1, 2, 3, 4, 6, 10]
 const RESUMABLE = [5, 7, 8, 9, 130, 143]
 
 /** A folder that looks like a checkout to a command line; outputs go there. */
@@ -33,9 +34,9 @@ const job = (name: string) =>
 /** A folder that looks like the root of a machine that install.sh has prepared. */
 function machineRoot(jobs: Record<string, string>): string {
   const root = tempFolder()
-  for (const folder of ['opt/walletlake/bin', 'etc/walletlake/jobs', 'var/lib/walletlake'])
+  for (const folder of ['opt/walletlake/lib/node_modules', 'etc/walletlake/jobs', 'var/lib/walletlake'])
     mkdirSync(join(root, folder), { recursive: true })
-  symlinkSync(join(programs().split(':')[0] ?? '', 'walletlake'), join(root, 'opt/walletlake/bin/walletlake'))
+  symlinkSync(ROOT, join(root, 'opt/walletlake/lib/node_modules/walletlake'))
   writeFileSync(join(root, 'etc/walletlake/key'), 'a key\n')
   for (const [name, text] of Object.entries(jobs))
     writeFileSync(join(root, 'etc/walletlake/jobs', name), text)
@@ -54,10 +55,20 @@ function programs(): string {
   return `${folder}:/usr/bin:/bin`
 }
 
+/** The jobs whose rows a DuckDB file has. */
+async function loadedIn(file: string): Promise<unknown[]> {
+  const instance = await DuckDBInstance.create(file, { access_mode: 'READ_ONLY' })
+  const connection = await instance.connect()
+  const read = await connection.runAndReadAll('SELECT DISTINCT job FROM walletlake_loads ORDER BY job')
+  connection.closeSync()
+  instance.closeSync()
+  return read.getRows().map(([job]) => job)
+}
+
 test('the examples know every exit code', () => {
   const known = [...FINAL, ...RESUMABLE].sort((a, b) => a - b)
-  const ofRun = Object.entries(FAILURES).filter(([code]) => code !== 'VERIFY_FAILED')
-  expect([...new Set(ofRun.map(([, { exit }]) => exit))].sort((a, b) => a - b)).toEqual(known)
+  const all = Object.values(FAILURES).map(({ exit }) => exit)
+  expect([...new Set(all)].sort((a, b) => a - b)).toEqual(known)
 })
 
 test('every option and deadline in the examples is one of the program', async () => {
@@ -65,12 +76,12 @@ test('every option and deadline in the examples is one of the program', async ()
   const runs = readdirSync(FOLDER).flatMap((name) =>
     textOf(name)
       .split('\n')
-      .filter((line) => /\brun\b.*--deadline/.test(line)),
+      .filter((line) => /(nightly\.sh|mine\.yaml).*--deadline/.test(line)),
   )
   const options = runs.flatMap((line) => line.match(/(?<=\s)--[a-z-]+/g) ?? [])
   expect(options.filter((option) => !stdout.includes(option))).toEqual([])
   const deadlines = runs.flatMap((line) => line.match(/(?<=--deadline,? )\w+/) ?? [])
-  expect(deadlines).toHaveLength(5)
+  expect(deadlines).toHaveLength(6)
   expect(deadlines.filter((text) => durationMs(text) === undefined)).toEqual([])
 })
 
@@ -83,7 +94,7 @@ describe('crontab', () => {
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
 
-  test('exports every job of its folder, whatever blanks are in its name', () => {
+  test('exports and loads every job of its folder, whatever blanks are in its name', async () => {
     const names = ['our treasury.yaml', 'b.yaml', 'c d  e.yaml']
     const root = machineRoot(Object.fromEntries(names.map((name, i) => [name, job(`job-${i}`)])))
     const env = Object.fromEntries(lines.filter((line) => /^\w+=/.test(line)).map((line) => line.split('=')))
@@ -95,6 +106,11 @@ describe('crontab', () => {
     expect(ran).toMatchObject({ status: 0, stdout: '', stderr: '' })
     const outputs = ['job-0', 'job-1', 'job-2'].map((name) => join(root, 'var/lib/walletlake/output', name))
     expect(outputs.map((output) => readManifest(output).coverage.length)).toEqual([1, 1, 1])
+    expect(await loadedIn(join(root, 'var/lib/walletlake/output/lake.db'))).toEqual([
+      'job-0',
+      'job-1',
+      'job-2',
+    ])
   })
 
   test('has five fields of time and no bare percent sign', () => {
@@ -104,11 +120,30 @@ describe('crontab', () => {
 })
 
 describe('systemd', () => {
+  test('exports and loads every job of its folder', async () => {
+    const root = machineRoot({ 'our treasury.yaml': job('ours'), 'b.yaml': job('theirs') })
+    const [, command = ''] = /^ExecStart=(.*)$/m.exec(textOf('walletlake.service')) ?? []
+    const cwd = join(root, 'var/lib/walletlake')
+    const ran = spawnSync('/bin/sh', ['-c', moved(command, root)], {
+      cwd,
+      env: { PATH: programs() },
+      encoding: 'utf8',
+    })
+    expect(ran).toMatchObject({ status: 0, stdout: '', stderr: '' })
+    expect(await loadedIn(join(cwd, 'output/lake.db'))).toEqual(['ours', 'theirs'])
+  })
+
   const analyze = 'systemd-analyze'
 
   test('stops by SIGTERM, resumes what is resumable and makes up for lost nights', () => {
     const service = textOf('walletlake.service')
-    for (const line of ['Type=oneshot', 'KillSignal=SIGTERM', 'TimeoutStopSec=90', 'Restart=on-failure'])
+    for (const line of [
+      'Type=oneshot',
+      'KillSignal=SIGTERM',
+      'KillMode=mixed',
+      'TimeoutStopSec=90',
+      'Restart=on-failure',
+    ])
       expect(service.split('\n')).toContain(line)
     const [, prevented = ''] = /^RestartPreventExitStatus=(.*)$/m.exec(service) ?? []
     expect(prevented.split(' ').map(Number)).toEqual(FINAL)
@@ -150,9 +185,33 @@ describe('GitHub Actions', () => {
 
   test('runs one at a time and ends itself before the limit of a job', () => {
     expect(workflow?.concurrency).toEqual({ group: 'wallets', 'cancel-in-progress': false })
-    const [, deadline = ''] = /--deadline (\w+)/.exec(step('walletlake run')?.run ?? '') ?? []
+    const [, deadline = ''] = /--deadline (\w+)/.exec(step('sh ')?.run ?? '') ?? []
     expect(durationMs(deadline)).toBe(330 * 60_000)
     expect(workflow?.jobs.export['timeout-minutes']).toBe(360)
+  })
+
+  test('exports, loads and verifies', async () => {
+    const home = checkout()
+    mkdirSync(join(home, 'lib/node_modules'), { recursive: true })
+    symlinkSync(ROOT, join(home, 'lib/node_modules/walletlake'))
+    const commands = [step('sh ')?.run ?? '', step('walletlake verify')?.run ?? '']
+    const script = commands
+      .join('\n')
+      .replaceAll('mine', 'demo')
+      .replace('npm root --global', 'echo lib/node_modules')
+    const ran = spawnSync('bash', ['-e', '-c', script], {
+      cwd: home,
+      env: { PATH: programs() },
+      encoding: 'utf8',
+    })
+    expect([ran.status, ran.stdout]).toEqual([0, expect.stringMatching(/^demo: good /m)])
+    expect(await loadedIn(join(home, 'output/lake.db'))).toEqual(['demo'])
+  })
+
+  test('pins every action to a commit and names its release', () => {
+    const used = textOf('github-actions.yaml').match(/uses: .*/g) ?? []
+    expect(used).toHaveLength(5)
+    expect(used.filter((line) => !/^uses: [\w/-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([])
   })
 
   test('keeps the checkpoint whatever happens and restores the newest one', () => {
@@ -162,13 +221,6 @@ describe('GitHub Actions', () => {
     expect(save?.with?.key?.startsWith(restore?.with?.['restore-keys'] ?? '-')).toBe(true)
   })
 })
-
-test.for(['crontab', 'walletlake.service', 'airflow-dag.py', 'kubernetes.yaml', 'github-actions.yaml'])(
-  '%s loads what a run exported',
-  (name) => {
-    expect(textOf(name)).toMatch(/\bload,? output\/mine,? --to/)
-  },
-)
 
 describe('Kubernetes', () => {
   const [claim, cron] = documentsOf('kubernetes.yaml') as {
@@ -180,9 +232,29 @@ describe('Kubernetes', () => {
     }
   }[]
   type Pod = Record<string, unknown> & { containers: Container[]; volumes: Record<string, unknown>[] }
-  type Container = { name: string; args: string[]; env: object[]; volumeMounts: { mountPath: string }[] }
+  type Container = {
+    name: string
+    command: string[]
+    args: string[]
+    env: object[]
+    volumeMounts: { mountPath: string }[]
+  }
   const job = cron?.spec.jobTemplate.spec
   const pod = job?.template.spec
+
+  test('exports and loads onto its volume', async () => {
+    const [container] = pod?.containers ?? []
+    const home = checkout()
+    const words = [...(container?.command ?? []), ...(container?.args ?? [])].map((word) =>
+      word.replace('/app', ROOT).replace('mine', 'demo'),
+    )
+    expect(container?.env).toContainEqual({ name: 'WALLETLAKE_LOAD_TO', value: 'duckdb:output/lake.db' })
+    const env = { PATH: programs(), WALLETLAKE_LOAD_TO: 'duckdb:output/lake.db' }
+    const ran = spawnSync(words[0] ?? '', words.slice(1), { cwd: home, env, encoding: 'utf8' })
+    expect(ran.status).toBe(0)
+    expect(await loadedIn(join(home, 'output/lake.db'))).toEqual(['demo'])
+    expect(textOf('Dockerfile')).toContain('COPY jobs/schedule/nightly.sh jobs/schedule/nightly.sh\n')
+  })
 
   test('runs one pod at a time, on one host name, and lets it stop', () => {
     expect(cron).toMatchObject({
@@ -242,7 +314,7 @@ const AIRFLOW = {
 }
 
 describe('Airflow', () => {
-  test.skipIf(!isThere('python3'))('runs a command whose last line is the summary', () => {
+  test.skipIf(!isThere('python3'))('runs a command whose last line is the summary, and loads', async () => {
     const folder = tempFolder()
     for (const [path, text] of Object.entries(AIRFLOW)) {
       mkdirSync(join(folder, path, '..'), { recursive: true })
@@ -256,7 +328,8 @@ describe('Airflow', () => {
       retries: 6,
       append_env: true,
     })
-    const command = `${String(task.bash_command)}`.replace('mine', 'demo')
+    const root = machineRoot({})
+    const command = moved(`${String(task.bash_command)}`.replace('mine', 'demo'), root)
     const home = checkout()
     const ran = spawnSync('bash', ['-c', `${command} 2>&1`], {
       cwd: home,
@@ -266,6 +339,7 @@ describe('Airflow', () => {
     expect(ran.status).toBe(0)
     const last = ran.stdout.trimEnd().split('\n').at(-1) ?? ''
     expect(JSON.parse(last)).toMatchObject({ exit: 0, jobs: [{ job: 'demo', state: 'complete' }] })
+    expect(await loadedIn(join(home, 'output/lake.db'))).toEqual(['demo'])
   })
 })
 

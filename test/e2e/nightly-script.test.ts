@@ -1,0 +1,85 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { type Fault, startLoopback } from '../helpers/loopback.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { truthWallets } from '../helpers/truth.ts'
+
+const SCRIPT = join(import.meta.dirname, '../../jobs/schedule/nightly.sh')
+const service = createDataService()
+
+async function night(fault?: Fault) {
+  const cwd = tempFolder()
+  const { url } = await startLoopback(service, fault)
+  const text = `chain: 43114\naddresses: ["${truthWallets[0]}"]\nendBlock: 421\nservice: { baseUrl: "${url}" }\n`
+  writeFileSync(join(cwd, 'mine.yaml'), text)
+  return { cwd, database: join(cwd, 'output/lake.db') }
+}
+
+function start(cwd: string, options: string[] = []) {
+  const { PATH } = process.env
+  const child = spawn('sh', [SCRIPT, 'mine.yaml', '--quiet', ...options], { cwd, env: { PATH } })
+  return { child, ended: once(child, 'exit').then(([exit]) => exit as number) }
+}
+
+/** Makes every transaction of a page fail to normalize. */
+const spoilt: Fault =
+  () =>
+  (response, { status, headers, body }) => {
+    const text = String(body).replace('"blockNumber":"', '"blockNumber":"x')
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(text) })
+    response.end(text)
+  }
+
+describe('nightly.sh', () => {
+  test('loads a complete export and ends with 0', async () => {
+    const { cwd, database } = await night()
+    expect(await start(cwd).ended).toBe(0)
+    expect(existsSync(database)).toBe(true)
+  })
+
+  test('loads what is complete after exit 6 and ends with 6', async () => {
+    const { cwd, database } = await night(spoilt)
+    expect(await start(cwd).ended).toBe(6)
+    expect(existsSync(database)).toBe(true)
+  })
+
+  test('loads nothing after exit 9, and everything once the run has resumed', async () => {
+    const { cwd, database } = await night()
+    expect(await start(cwd, ['--max-requests', '1']).ended).toBe(9)
+    expect(existsSync(database)).toBe(false)
+    expect(await start(cwd).ended).toBe(0)
+    expect(existsSync(database)).toBe(true)
+  })
+
+  test('passes SIGTERM on, ends with 143 and loads nothing', async () => {
+    let stop = () => {}
+    const { cwd, database } = await night(() => () => stop())
+    const { child, ended } = start(cwd)
+    stop = () => void child.kill('SIGTERM')
+    expect(await ended).toBe(143)
+    expect(existsSync(database)).toBe(false)
+  })
+
+  test('ends with the exit code of a load that failed', async () => {
+    const { cwd } = await night()
+    const env = { PATH: process.env.PATH, WALLETLAKE_LOAD_TO: 'duckdb:missing/folder/lake.db' }
+    const child = spawn('sh', [SCRIPT, 'mine.yaml', '--quiet'], { cwd, env })
+    expect(await once(child, 'exit')).toEqual([7, null])
+  })
+
+  test('names what it needs where no job is given', () => {
+    const ran = spawnSync('sh', [SCRIPT], { encoding: 'utf8' })
+    expect(ran).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("fix: sh nightly.sh 'jobs/*.yaml'"),
+    })
+  })
+
+  test.skipIf(spawnSync('shellcheck', ['--version']).status !== 0)('passes shellcheck', () => {
+    expect(spawnSync('shellcheck', [SCRIPT], { encoding: 'utf8' })).toMatchObject({ status: 0, stdout: '' })
+  })
+})
