@@ -107,6 +107,9 @@ print_environment() {
   cat <<END
 # Variables of walletlake.service. Quote a value that has blanks or a #.
 WALLETLAKE_API_KEY_FILE=$settings/key
+# The database to load into; without it, $state/output/lake.db (DuckDB).
+#WALLETLAKE_LOAD_TO=postgres://walletlake@db.example.com/lake
+#PGPASSFILE=$settings/pgpass
 #WALLETLAKE_PING_URL=https://hc-ping.com/...
 END
 }

@@ -1,3 +1,4 @@
+import { evmIdOf } from '../core/chains.ts'
 import type { Sum } from './sums.ts'
 
 /** The newest row of an export. */
@@ -33,16 +34,18 @@ function nativeCauses({ chain, fromBlock, newest }: Known): string[] {
   return [
     ...(fromBlock > 0 ? [earlierHistory(fromBlock)] : []),
     'coins came in ways that the API does not list, such as block rewards and withdrawals of validators',
-    ...(AVALANCHE.has(chain) ? ['imports from the X-Chain or P-Chain, which are no EVM transactions'] : []),
+    ...(AVALANCHE.has(evmIdOf(chain) ?? chain)
+      ? ['imports from the X-Chain or P-Chain, which are no EVM transactions']
+      : []),
     'fees of type-2 transactions, where the listed gas price is above the price paid',
     'wrapped coins that were unwrapped by a call that the API does not list',
   ]
 }
 
-/** The C-Chain and its test network, by chain id and by the blockchain ids that the service knows them by. */
+/** The C-Chain and its test network. */
 const AVALANCHE: ReadonlySet<string> = new Set(['43114', '43113'])
 
 /** The embedded demo chain has the id of a public chain, whose first blocks are of 2020; its own are of 2023. */
 function isDemoChain(chain: string, newest: NewestRow | undefined): boolean {
-  return chain === '43114' && newest !== undefined && newest.block <= 421 && newest.time >= '2023'
+  return evmIdOf(chain) === '43114' && newest !== undefined && newest.block <= 421 && newest.time >= '2023'
 }

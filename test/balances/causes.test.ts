@@ -20,6 +20,8 @@ test('a coin below zero on a public chain lists likely causes in order, and no c
 
 test('on the C-Chain imports from the X-Chain or P-Chain stand before fees', () => {
   const causes = causesOf(sum('native'), { ...known, chain: '43114' })
+  const blockchain = '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5'
+  expect(causesOf(sum('native'), { ...known, chain: blockchain })).toEqual(causes)
   expect(causes).toHaveLength(4)
   expect(causes[1]).toContain('imports from the X-Chain or P-Chain')
   expect(causes.join()).not.toContain('genesis')

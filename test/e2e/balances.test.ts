@@ -38,6 +38,20 @@ describe('walletlake balances', () => {
     expect(other.stderr).toMatch(/balances\.csv:\d+: 0x[0-9a-f]{40} .*: expected 7\d+, found \d+/)
   })
 
+  test('writes a template that --opening reads once it is filled in', async () => {
+    const { exit, stdout, stderr } = await runCommand(['balances', output, '--template'])
+    expect([exit, stdout.split('\n')[0]]).toEqual([0, COLUMNS])
+    expect(stderr).toContain('fill in amount (whole units) or value (smallest unit)')
+    expect(stdout.match(/,native,,\w*,,,$/gm)).toHaveLength(12)
+    const [empty, filled] = [join(folder, 'empty.csv'), join(folder, 'filled.csv')]
+    writeFileSync(empty, stdout)
+    writeFileSync(filled, stdout.replace(/(,native,,\w*,,),$/gm, '$1,10000'))
+    const sums = async (...words: string[]) =>
+      (await runCommand(['balances', output, '--format', 'csv', ...words])).stdout
+    expect(await sums('--opening', empty)).toBe(await sums())
+    expect(await sums('--opening', filled)).toBe(await sums('--opening', opening))
+  })
+
   test('lists sums of zero only where it is asked to', async () => {
     const lines = async (...words: string[]) =>
       (await runCommand(['balances', output, '--format', 'csv', ...words])).stdout.split('\n')

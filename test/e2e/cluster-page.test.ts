@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { freePort } from '../helpers/free-port.ts'
 import { noRedis } from '../helpers/start-redis.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -53,3 +53,42 @@ test.for(['compose-cluster.yaml', 'kubernetes-cluster.yaml'])(
     expect(text).toContain('noeviction')
   },
 )
+
+type Pod = { securityContext?: object; automountServiceAccountToken?: boolean; containers?: object[] }
+
+/** Every pod of a document's templates. */
+function podsOf(value: unknown): Pod[] {
+  if (typeof value !== 'object' || value === null) return []
+  return 'containers' in value ? [value] : Object.values(value).flatMap(podsOf)
+}
+
+test('every pod of the cluster meets the restricted profile', () => {
+  const pods = parseAllDocuments(textOf('kubernetes-cluster.yaml')).flatMap((one) => podsOf(one.toJS()))
+  expect(pods).toHaveLength(3)
+  for (const pod of pods) {
+    expect(pod).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+    })
+    for (const container of pod.containers ?? [])
+      expect(container).toMatchObject({
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        },
+      })
+  }
+})
+
+test('containers of the compose file have a read-only root and no capabilities', () => {
+  const { services } = parse(textOf('compose-cluster.yaml'), { merge: true }) as {
+    services: Record<string, object>
+  }
+  for (const name of ['queue', 'worker', 'run'])
+    expect(services[name]).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+    })
+})

@@ -229,6 +229,12 @@ describe('walletlake convert', () => {
     expect(readdirSync(at('made/b'))).toEqual(['prices.csv'])
   })
 
+  test('keeps the numbers of assets beside the export where a file goes to stdout', async () => {
+    const { exit, stdout } = await convert('--to', 'koinly')
+    expect([exit, stdout.split(',')[0]]).toEqual([0, 'Date'])
+    expect(readFileSync(`${output}.assets.csv`, 'utf8')).toMatch(/^NULL1,43114,/m)
+  })
+
   test('leaves no half of a file where it cannot be written', async () => {
     writeFileSync(at('in-the-way'), '')
     const { exit, stderr } = await convert('--to', 'generic', '--out', at('in-the-way/a.csv'))
@@ -247,7 +253,6 @@ describe('walletlake convert', () => {
     { words: [], says: '--to is missing' },
     { words: ['--to', 'rp2'], says: 'Name a folder' },
     { words: ['--to', 'koinly', '--prices', 'no/such.csv'], says: 'cannot read no/such.csv' },
-    { words: ['--to', 'koinly'], says: 'must be kept in a file' },
     { words: ['--to', 'generic', '--per-wallet'], says: 'writes several files' },
     { words: ['--to', 'rotki', '--swaps', 'pair'], says: 'no lines of two assets' },
     { words: ['--to', 'generic', '--from', '14.11.2023'], says: '--from: found 14.11.2023' },

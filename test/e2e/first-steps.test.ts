@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -48,6 +49,16 @@ test('init writes a job that runs as it is', async () => {
   expect((await runCommand(['verify', 'output/mine'], {}, { cwd })).exit).toBe(0)
 })
 
+test.skipIf(spawnSync('script', ['--version']).status !== 0).for([
+  { options: '', shows: true },
+  { options: '--log-format json', shows: false },
+])('on a terminal a run with "$options" names the next steps: $shows', ({ options, shows }) => {
+  const bin = join(import.meta.dirname, '../../dist/bin.js')
+  const line = `'${process.execPath}' '${bin}' run --chain 43114 --address ${A} --base-url demo --end-block 421 ${options}`
+  const ran = spawnSync('script', ['-qec', line, '/dev/null'], { cwd: tempFolder(), encoding: 'utf8' })
+  expect([ran.status, ran.stdout.includes('Next:')]).toEqual([0, shows])
+})
+
 describe('a run without a job file', () => {
   const words = ['run', '--chain', '43114', '--end-block', '421', '--quiet']
 
@@ -70,6 +81,17 @@ describe('a run without a job file', () => {
     expect((await runCommand(line, {}, { cwd })).exit).toBe(0)
     expect(asked).toHaveLength(length)
     expect(existsSync(join(cwd, 'output', 'mine', 'manifest.json'))).toBe(true)
+  })
+
+  test('can be planned after an interruption, with a range of requests', async () => {
+    const [cwd, { url }] = [tempFolder(), await startLoopback(service)]
+    const options = ['--chain', '43114', '--end-block', '421', '--name', 'mine', '--base-url', url]
+    const line = [...options, '--address', A, '--address', B]
+    expect((await runCommand(['run', ...line, '--max-requests', '3'], {}, { cwd })).exit).toBe(9)
+    const { stdout } = await runCommand(['plan', ...line], {}, { cwd })
+    expect(stdout).toMatch(/^mine: unfinished, \d wallets? of 2 to ask/)
+    expect(stdout).toMatch(/^ {2}quota {2}\d+ to \d+ requests?, about \d+ if the rest is alike$/m)
+    expect(stdout).toMatch(/^ {2}time {3}about .+ to .+ requests a second, as last time, up to 16 at once$/m)
   })
 
   test('can be planned with the same words', async () => {

@@ -20,10 +20,11 @@ const isThere = (program: string) => spawnSync(program, ['--version']).status ==
 const FINAL = [1, 2, 3, 4, 6, 10]
 const RESUMABLE = [5, 7, 8, 9, 130, 143]
 
-/** A folder that looks like a checkout to a command line; outputs go there. */
-function checkout(): string {
+/** A working directory with a small job in jobs/mine.yaml; outputs go there. */
+function workplace(): string {
   const folder = tempFolder()
-  for (const name of ['dist', 'jobs']) symlinkSync(join(ROOT, name), join(folder, name))
+  mkdirSync(join(folder, 'jobs'))
+  writeFileSync(join(folder, 'jobs/mine.yaml'), job('mine'))
   return folder
 }
 
@@ -37,7 +38,7 @@ function machineRoot(jobs: Record<string, string>): string {
   for (const folder of ['opt/walletlake/lib/node_modules', 'etc/walletlake/jobs', 'var/lib/walletlake'])
     mkdirSync(join(root, folder), { recursive: true })
   symlinkSync(ROOT, join(root, 'opt/walletlake/lib/node_modules/walletlake'))
-  writeFileSync(join(root, 'etc/walletlake/key'), 'a key\n')
+  writeFileSync(join(root, 'etc/walletlake/key'), 'a key\n', { mode: 0o600 })
   for (const [name, text] of Object.entries(jobs))
     writeFileSync(join(root, 'etc/walletlake/jobs', name), text)
   return root
@@ -78,7 +79,9 @@ test('every option and deadline in the examples is one of the program', async ()
       .split('\n')
       .filter((line) => /(nightly\.sh|mine\.yaml).*--deadline/.test(line)),
   )
-  const options = runs.flatMap((line) => line.match(/(?<=\s)--[a-z-]+/g) ?? [])
+  const options = runs.flatMap(
+    (line) => line.replace('npm root --global', '').match(/(?<=\s)--[a-z-]+/g) ?? [],
+  )
   expect(options.filter((option) => !stdout.includes(option))).toEqual([])
   const deadlines = runs.flatMap((line) => line.match(/(?<=--deadline,? )\w+/) ?? [])
   expect(deadlines).toHaveLength(6)
@@ -191,21 +194,21 @@ describe('GitHub Actions', () => {
   })
 
   test('exports, loads and verifies', async () => {
-    const home = checkout()
+    const home = workplace()
     mkdirSync(join(home, 'lib/node_modules'), { recursive: true })
     symlinkSync(ROOT, join(home, 'lib/node_modules/walletlake'))
     const commands = [step('sh ')?.run ?? '', step('walletlake verify')?.run ?? '']
     const script = commands
       .join('\n')
-      .replaceAll('mine', 'demo')
+
       .replace('npm root --global', 'echo lib/node_modules')
     const ran = spawnSync('bash', ['-e', '-c', script], {
       cwd: home,
       env: { PATH: programs() },
       encoding: 'utf8',
     })
-    expect([ran.status, ran.stdout]).toEqual([0, expect.stringMatching(/^demo: good /m)])
-    expect(await loadedIn(join(home, 'output/lake.db'))).toEqual(['demo'])
+    expect([ran.status, ran.stdout]).toEqual([0, expect.stringMatching(/^output\/mine: good /m)])
+    expect(await loadedIn(join(home, 'output/lake.db'))).toEqual(['mine'])
   })
 
   test('pins every action to a commit and names its release', () => {
@@ -244,15 +247,15 @@ describe('Kubernetes', () => {
 
   test('exports and loads onto its volume', async () => {
     const [container] = pod?.containers ?? []
-    const home = checkout()
+    const home = workplace()
     const words = [...(container?.command ?? []), ...(container?.args ?? [])].map((word) =>
-      word.replace('/app', ROOT).replace('mine', 'demo'),
+      word.replace('/app', ROOT),
     )
     expect(container?.env).toContainEqual({ name: 'WALLETLAKE_LOAD_TO', value: 'duckdb:output/lake.db' })
     const env = { PATH: programs(), WALLETLAKE_LOAD_TO: 'duckdb:output/lake.db' }
     const ran = spawnSync(words[0] ?? '', words.slice(1), { cwd: home, env, encoding: 'utf8' })
     expect(ran.status).toBe(0)
-    expect(await loadedIn(join(home, 'output/lake.db'))).toEqual(['demo'])
+    expect(await loadedIn(join(home, 'output/lake.db'))).toEqual(['mine'])
     expect(textOf('Dockerfile')).toContain('COPY jobs/schedule/nightly.sh jobs/schedule/nightly.sh\n')
   })
 
@@ -329,8 +332,8 @@ describe('Airflow', () => {
       append_env: true,
     })
     const root = machineRoot({})
-    const command = moved(`${String(task.bash_command)}`.replace('mine', 'demo'), root)
-    const home = checkout()
+    const command = moved(`${String(task.bash_command)}`, root)
+    const home = workplace()
     const ran = spawnSync('bash', ['-c', `${command} 2>&1`], {
       cwd: home,
       env: { PATH: programs() },
@@ -338,8 +341,8 @@ describe('Airflow', () => {
     })
     expect(ran.status).toBe(0)
     const last = ran.stdout.trimEnd().split('\n').at(-1) ?? ''
-    expect(JSON.parse(last)).toMatchObject({ exit: 0, jobs: [{ job: 'demo', state: 'complete' }] })
-    expect(await loadedIn(join(home, 'output/lake.db'))).toEqual(['demo'])
+    expect(JSON.parse(last)).toMatchObject({ exit: 0, jobs: [{ job: 'mine', state: 'complete' }] })
+    expect(await loadedIn(join(home, 'output/lake.db'))).toEqual(['mine'])
   })
 })
 

@@ -54,7 +54,10 @@ export const beancount: JournalForm = {
   rulesOf: '2026-08-21',
 }
 
-/** Capitals and digits, up to ten, then eight digits of the contract; all NFTs of a collection are one commodity. */
+/** beancount 2 takes names of up to 24 characters. */
+const LONGEST_NAME = 24
+
+/** Capitals and digits, up to ten, then digits of the contract; all NFTs of a collection are one commodity. */
 function beancountName({ address, symbol, digits }: Asset): string {
   const letters = (symbol ?? '')
     .toUpperCase()
@@ -63,7 +66,8 @@ function beancountName({ address, symbol, digits }: Asset): string {
   const name = /^[A-Z]/.test(letters) ? letters : `X${letters}`.slice(0, 10)
   if (address === null)
     return name.length < 2 || ['TRUE', 'NULL', 'FALSE'].includes(name) ? `${name}-COIN` : name
-  return `${name}-${digitsOf(address, { digits }).toUpperCase()}`
+  const behind = `-${digitsOf(address, { digits }).toUpperCase()}`
+  return `${name.slice(0, Math.max(1, LONGEST_NAME - behind.length))}${behind}`
 }
 
 const beanText = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`

@@ -1,6 +1,6 @@
 import type { OpenedExport } from '../../read/open-export.ts'
 import type { Asset } from '../movement.ts'
-import { digitsInOrder } from './first-digits.ts'
+import { countBy, digitsApart } from './first-digits.ts'
 
 /** What all of the export tells of a contract's tokens of one type. */
 type Contract = {
@@ -20,22 +20,29 @@ export type Contracts = ReadonlyMap<string, Contract>
 export const contractKey = ({ type, address }: Pick<Asset, 'type' | 'address'>) => `${type}|${address}`
 
 /**
- * Reads what the ledger tells of each contract, in the order in which they come up: all of the export counts, whatever part
- * of it is converted, and what is added to its end changes no name. A token that is renamed keeps its first symbol, so that
- * it stays one asset; a contract that begins with the digits of an earlier one has a number behind them, and so have its own
- * tokens of another type.
+ * Reads what the ledger says of each contract. All of the export counts, whatever part of it is converted. A token that is
+ * renamed keeps its first symbol, so that it stays one asset. Contracts whose first digits are the same are told apart by their
+ * last digits, and the tokens of one contract by the number of their standard, `-721`, where it has several types. Names do not
+ * depend on the order of rows: a wallet with an earlier history cannot make two assets swap their names.
  */
 export async function readContracts(opened: OpenedExport): Promise<Contracts> {
   const found = await contractsIn(opened)
-  const digits = digitsInOrder(found.map(({ address }) => address))
+  const digits = digitsApart(found.map(({ address }) => address))
+  const types = countBy(found, ({ address }) => address)
+  const standardOf = ({ address, type }: Found) =>
+    type === 'erc20' || types.get(address) === 1 ? '' : `-${type.slice('erc'.length)}`
   const symbols = new Map(found.toReversed().map(({ address, symbol }) => [address, symbol || null]))
   const decimalsOfIds = found.some(({ most }) => (most ?? 0) > 0)
     ? await differingDecimals(opened)
     : undefined
   return new Map(
-    found.map(({ decimals, ...contract }, at) => {
+    found.map((contract) => {
+      const { address, decimals } = contract
       const key = contractKey(contract)
-      const named = { symbol: symbols.get(contract.address) ?? null, digits: digits[at] as string }
+      const named = {
+        symbol: symbols.get(address) ?? null,
+        digits: `${digits.get(address)}${standardOf(contract)}`,
+      }
       return [key, { ...named, decimals, decimalsOfIds: decimalsOfIds?.get(key) }]
     }),
   )

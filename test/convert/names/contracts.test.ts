@@ -5,6 +5,7 @@ import { JOURNALS } from '../../../src/convert/journals/index.ts'
 import type { Asset } from '../../../src/convert/movement.ts'
 import { tickerName } from '../../../src/convert/names/asset-name.ts'
 import { ofContract, readContracts } from '../../../src/convert/names/contracts.ts'
+import { digitsApart } from '../../../src/convert/names/first-digits.ts'
 import { unescapedSql } from '../../../src/core/duckdb/source-sql.ts'
 import type { OpenedExport } from '../../../src/read/open-export.ts'
 import { openRows, type Rows } from '../../../src/read/rows.ts'
@@ -48,11 +49,7 @@ function contractsOf(...files: LedgerRow[][]) {
   return readContracts({ rows, eachFile, textSql: unescapedSql } as OpenedExport)
 }
 
-const [FIRST, SECOND, THIRD] = ['1', '2', '3'].map((end) => `0x00000000${'f'.repeat(31)}${end}`) as [
-  string,
-  string,
-  string,
-]
+const [FIRST, SECOND] = ['1', '2'].map((end) => `0x00000000${'f'.repeat(31)}${end}`) as [string, string]
 const OTHER = `0x${'9'.repeat(40)}`
 const erc20 = (address: string) => `erc20|${address}`
 
@@ -69,22 +66,19 @@ describe('the names of contracts', () => {
     expect([...contracts]).toEqual([[erc20(OTHER), { symbol: 'OLD', digits: '99999999', decimals: null }]])
   })
 
-  test('tell contracts apart that begin alike, the earlier one without a number', async () => {
-    const contracts = await contractsOf([
-      { block: 5, address: SECOND, symbol: 'DUP' },
-      { block: 4, address: THIRD, symbol: 'DUP' },
-      { block: 5, address: FIRST, symbol: null },
-    ])
-    expect(Object.fromEntries(contracts)).toEqual({
-      [erc20(THIRD)]: { symbol: 'DUP', digits: '00000000', decimals: null },
-      [erc20(FIRST)]: { symbol: null, digits: '00000000-2', decimals: null },
-      [erc20(SECOND)]: { symbol: 'DUP', digits: '00000000-3', decimals: null },
-    })
-    const later = await contractsOf(
-      [{ block: 4, address: THIRD, symbol: 'DUP' }],
-      [{ block: 6, address: SECOND, symbol: 'DUP' }],
-    )
-    expect(later.get(erc20(THIRD))).toEqual(contracts.get(erc20(THIRD)))
+  test('tell contracts apart that begin alike, whatever the order of their rows', async () => {
+    const dup = (address: string, block: number) => ({ block, address, symbol: 'DUP' })
+    const digitsOf = async (...lines: LedgerRow[]) =>
+      Object.fromEntries([...(await contractsOf(lines))].map(([key, { digits }]) => [key, digits]))
+    const apart = { [erc20(FIRST)]: '00000000-fff1', [erc20(SECOND)]: '00000000-fff2' }
+    expect(await digitsOf(dup(FIRST, 4), dup(SECOND, 5))).toEqual(apart)
+    expect(await digitsOf(dup(FIRST, 5), dup(SECOND, 4))).toEqual(apart)
+    expect(await digitsOf(dup(SECOND, 4))).toEqual({ [erc20(SECOND)]: '00000000' })
+  })
+
+  test('have all digits where the first and last ones are the same', () => {
+    const [one, two] = ['1', '2'].map((digit) => `0x00000000${digit.repeat(28)}ffff`) as [string, string]
+    expect([...digitsApart([one, two, OTHER]).values()]).toEqual([one.slice(2), two.slice(2), '99999999'])
   })
 
   test('tell apart tokens of several types of one contract', async () => {
@@ -100,7 +94,7 @@ describe('the names of contracts', () => {
       { ...asset, type: 'erc1155', tokenId: '7' },
     ]
     const named = assets.map((one) => ofContract(one as Asset, contracts))
-    expect(named.map(tickerName)).toEqual(['BOTH-99999999', 'BOTH-99999999-2#7', 'BOTH-99999999-3#7'])
+    expect(named.map(tickerName)).toEqual(['BOTH-99999999', 'BOTH-99999999-721#7', 'BOTH-99999999-1155#7'])
     const beancount = JOURNALS.find(({ name }) => name === 'beancount')
     expect(new Set(named.map((one) => beancount?.commodityOf(one))).size).toBe(3)
   })
@@ -111,12 +105,12 @@ describe('the names of contracts', () => {
   })
 
   test('stand in every format', async () => {
-    const two = { ...token('DUP'), address: SECOND, digits: '00000000-3' }
-    expect(tickerName(two)).toBe('DUP-00000000-3')
+    const two = { ...token('DUP'), address: SECOND, digits: '00000000-fff2' }
+    expect(tickerName(two)).toBe('DUP-00000000-fff2')
     expect(JOURNALS.map(({ commodityOf }) => commodityOf(two))).toEqual([
-      '"DUP-00000000-3"',
-      '"DUP-00000000-3"',
-      'DUP-00000000-3',
+      '"DUP-00000000-fff2"',
+      '"DUP-00000000-fff2"',
+      'DUP-00000000-FFF2',
     ])
   })
 })

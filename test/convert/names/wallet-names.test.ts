@@ -35,12 +35,12 @@ test('wallets are called by their label, and by the address too where two would 
 })
 
 /** What a journal declares of a wallet's account. */
-function accountFinder(name: string) {
+function accountFinder(name: string, wallets = [ONE, TWO]) {
   const form = JOURNALS.find((one) => one.name === name)
   if (form === undefined) throw new Error(name)
   const writer = createJournalWriter({
     form,
-    walletDigits: digitsApart([ONE, TWO]),
+    walletDigits: digitsApart(wallets),
     refuses: () => undefined,
     onOmitted: () => undefined,
   })
@@ -55,8 +55,9 @@ test.for(JOURNALS.map(({ name }) => name))(
   'two wallets whose addresses begin alike have two accounts: %s',
   (name) => {
     const accountOf = accountFinder(name)
-    expect(accountOf(ONE)).toMatch(/^assets:crypto:deadbeef$/i)
-    expect(accountOf(TWO)).toMatch(/^assets:crypto:deadbeef-2$/i)
+    expect(accountOf(ONE)).toMatch(/^assets:crypto:deadbeef-0001$/i)
+    expect(accountOf(TWO)).toMatch(/^assets:crypto:deadbeef-0002$/i)
+    expect(accountFinder(name, [TWO, ONE])(ONE)).toBe(accountOf(ONE))
   },
 )
 
@@ -67,8 +68,8 @@ test.for([
   { label: '(:)', plain: 'deadbeef', beancount: 'Deadbeef' },
 ])('the label $label makes an account that journals take', ({ label, plain, beancount }) => {
   for (const name of ['hledger', 'ledger'])
-    expect(accountFinder(name)(ONE, label)).toBe(`assets:crypto:${plain}`)
-  expect(accountFinder('beancount')(ONE, label)).toBe(`Assets:Crypto:${beancount}`)
+    expect(accountFinder(name, [ONE])(ONE, label)).toBe(`assets:crypto:${plain}`)
+  expect(accountFinder('beancount', [ONE])(ONE, label)).toBe(`Assets:Crypto:${beancount}`)
 })
 
 test('the file of a wallet has a name that disks take, however long the label is', async () => {
