@@ -59,7 +59,8 @@ type Pod = { securityContext?: object; automountServiceAccountToken?: boolean; c
 /** Every pod of a document's templates. */
 function podsOf(value: unknown): Pod[] {
   if (typeof value !== 'object' || value === null) return []
-  return 'containers' in value ? [value] : Object.values(value).flatMap(podsOf)
+  const { containers } = value as Pod
+  return containers === undefined ? Object.values(value).flatMap(podsOf) : [value]
 }
 
 test('every pod of the cluster meets the restricted profile', () => {
