@@ -29,8 +29,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // Servers of tests are on this machine, whatever proxy its user has; tests of proxies set their own.
     env: { no_proxy: '*', NO_PROXY: '*' },
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Much of the time goes to programs that tests start and to answers they wait for.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
