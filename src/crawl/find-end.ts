@@ -45,14 +45,14 @@ async function hasItemFrom({ job, listings, requester, spool }: Crawl, block: nu
   return page !== undefined && page.items > 0
 }
 
-/** False where the service refuses the request: it may not list blocks. */
+/** False where the service refuses the request or fails it for good: it may not list blocks, and all pages are there by now. */
 async function unlessRefused(answer: Promise<boolean>): Promise<boolean> {
   try {
     return await answer
   } catch (thrown) {
-    const isRefused =
-      thrown instanceof ExportError && ['REQUEST_REFUSED', 'KEY_REFUSED'].includes(thrown.code)
-    if (isRefused) return false
+    if (thrown instanceof ExportError && UNANSWERED.has(thrown.code)) return false
     throw thrown
   }
 }
+
+const UNANSWERED: ReadonlySet<string> = new Set(['REQUEST_REFUSED', 'KEY_REFUSED', 'SERVICE_UNAVAILABLE'])

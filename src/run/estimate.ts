@@ -56,7 +56,9 @@ function ofWallets(job: Job, state: JobState, runs: readonly PastRun[]): Amount 
   const least = state.wallets.reduce((sum, { remaining }) => sum + remaining.length, 0)
   if (least === 0) return { least, requests: 0, transactions: 0 }
   const amount = state.state === 'unfinished' ? restOf(job, state) : nightOf(state, runs)
-  const requests = amount && Math.max(least, Math.ceil(amount.requests))
+  // A fixed end that no page shows takes one more request (findEnd).
+  const checksEnd = job.endBlock === undefined || (state.head ?? -1) >= job.endBlock - 1 ? 0 : 1
+  const requests = amount && Math.max(least, Math.ceil(amount.requests)) + checksEnd
   return { least, requests, transactions: amount?.transactions }
 }
 

@@ -33,19 +33,21 @@ const native = ({ block, to, timeMs }: Transfer) => ({
 
 export type SmallListing = Loopback & {
   /** What it lists; may be replaced at any time. */
-  shown: { transfers: readonly Transfer[]; head?: number; refusal?: string }
+  shown: { transfers: readonly Transfer[]; head?: number; blockStatus?: number; refusal?: string }
   /** Statuses that wallets are answered with instead of a page. */
   refused: Map<string, number>
 }
 
-/** Lists plain transfers; with a `head` it lists blocks, too. Page tokens are offsets. */
+/** Lists plain transfers; blocks only up to `head`, others answer `blockStatus`. Page tokens are offsets. */
 export async function startSmallListing(shown: SmallListing['shown']): Promise<SmallListing> {
   const refused = new Map<string, number>()
   const answer = async ({ url }: { url: string }): Promise<ServiceAnswer> => {
     const { pathname, searchParams: query } = new URL(url, 'http://loopback')
     const [, kind, name = ''] = /\/(addresses|blocks)\/(\w+)\/transactions$/.exec(pathname) ?? []
     if (kind === 'blocks')
-      return shown.head !== undefined && Number(name) <= shown.head ? page([]) : refusal(404)
+      return shown.head !== undefined && Number(name) <= shown.head
+        ? page([])
+        : refusal(shown.blockStatus ?? 404)
     const status = refused.get(name)
     return status === undefined
       ? list(

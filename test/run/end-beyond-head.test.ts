@@ -77,6 +77,16 @@ test('a service that has the last block needs one request more, whatever the num
   expect(readManifest(job.output).coverage.map(({ toBlock }) => toBlock)).toEqual([1_500, 1_500])
 })
 
+test('a block listing that fails leaves the export not final and does not end the run', async () => {
+  const { listing, job } = await start({ transfers: transfersTo(ALICE, 10), blockStatus: 500 })
+  const { code, jobs } = await run([job], { retry: { retries: 0 } })
+  expect([code, jobs[0]?.state]).toEqual([undefined, 'complete'])
+  expect(readManifest(job.output).coverage[0]).toMatchObject({ toBlock: 1_010, transactions: 10 })
+  listing.shown.head = 9_999
+  expect((await runOnce(job, listing)).summary).not.toContain('not final')
+  expect(readManifest(job.output).coverage[0]).toMatchObject({ toBlock: 1_500 })
+})
+
 test('a wallet with a transaction beyond the end shows that the chain has passed it', async () => {
   const transfers = [...transfersTo(ALICE, 10), ...transfersTo(ALICE, 1, { from: 7_000 })]
   const { listing, job } = await start({ transfers })

@@ -58,8 +58,15 @@ test('what is left of a run takes as much a block as what is kept', () => {
   const left = { [A]: [{ from: 0, to: 50 }], [B]: [] }
   const kept = { state: 'unfinished', pages: 30, items: 3_000, manifest } as const
   const estimate = estimateRun(ended, stateOf(left, kept), [runOf({ seconds: 2, requests: 20 })])
-  expect(estimate).toMatchObject({ least: 1, requests: 10, perSecond: 10, seconds: 1, bytesEach: 100 })
+  expect(estimate).toMatchObject({ least: 1, requests: 11, perSecond: 10, seconds: 1.1, bytesEach: 100 })
   expect(estimate.bytes).toBe(100_000)
+})
+
+test('a fixed end takes one more request unless a page shows its last block', () => {
+  const left = { [A]: [{ from: 0, to: 50 }], [B]: [] }
+  const kept = { state: 'unfinished', pages: 30, items: 3_000 } as const
+  expect(estimateRun(ended, stateOf(left, { ...kept, head: 98 }), []).requests).toBe(11)
+  expect(estimateRun(ended, stateOf(left, { ...kept, head: 99 }), []).requests).toBe(10)
 })
 
 test('without an end the highest block that was seen is taken for it', () => {
