@@ -1,6 +1,7 @@
 import { type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici'
+import { collectGarbage } from '../core/collect-garbage.ts'
 import { ExportError } from '../core/errors.ts'
-import { MAX_BODY_BYTES, SMALL_BODY_BYTES } from '../core/limits.ts'
+import { HUGE_BODY_BYTES, MAX_BODY_BYTES, SMALL_BODY_BYTES } from '../core/limits.ts'
 import { proxyFor, proxySettings } from '../core/proxy.ts'
 import { secretHider } from '../core/secrets.ts'
 import { requireEncryptedKey } from '../core/service-key.ts'
@@ -152,11 +153,22 @@ async function unpackAnswer(packed: Answer, { line, signal }: Receiving): Promis
       body = await unpack(limit(line.maxBodyBytes))
     }
     if (body !== bytes) line.memory.giveBack(bytes)
-    return { status, headers, body: withoutMark(body), release }
+    return { status, headers, body: withoutMark(body), release: freeing(body.length, release) }
   } catch (cause) {
     release?.()
     if (status >= 300) return { status, headers, body: EMPTY }
     throw cause
+  }
+}
+
+/** Gives the share back once what the body left in memory is freed. */
+function freeing(bytes: number, release: Answer['release']): Answer['release'] {
+  if (release === undefined || bytes <= HUGE_BODY_BYTES) return release
+  return () => {
+    setImmediate(() => {
+      collectGarbage()
+      release()
+    })
   }
 }
 

@@ -11,8 +11,14 @@ export const MAX_BODY_BYTES = 32 * MIB
 /** A response up to this size needs no share of `LARGE_BODIES_BYTES`: even 256 of them at once fit into 256 MiB. */
 export const SMALL_BODY_BYTES = MIB
 
-/** Bytes of all larger responses in memory at once, in the whole process; further ones wait. Two of the largest fit. */
-export const LARGE_BODIES_BYTES = 2 * MAX_BODY_BYTES
+/**
+ * Bytes of all larger responses that are received and parsed at once, in the whole process; further ones wait. One of the
+ * largest fits: it takes several times its size while it is unpacked and parsed.
+ */
+export const LARGE_BODIES_BYTES = MAX_BODY_BYTES
+
+/** After a body of more bytes, what it left in memory is freed at once. */
+export const HUGE_BODY_BYTES = 8 * MIB
 
 /** Items of one page. 100 are requested; services that ignore `pageSize` return up to 1,000. */
 export const MAX_PAGE_ITEMS = 10_000

@@ -1,5 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { collectGarbage } from '../../core/collect-garbage.ts'
 import { toExportError } from '../../core/errors.ts'
+import { HUGE_BODY_BYTES } from '../../core/limits.ts'
 import { openWriteTasks, type WriteContext } from './task.ts'
 import { ownMemory, type ThreadTask, type WorkerAnswer, withBuffer } from './thread.ts'
 
@@ -18,9 +20,14 @@ answer({ isReady: true })
 
 /** The page is told at once: whoever asked for it goes on while its rows are made. */
 function readAndStage(task: Extract<ThreadTask, { kind: 'read' }>) {
-  const { page, stage } = tasks.read(withBuffer(task))
-  answer({ page }, ownMemory(page.body))
-  return stage()
+  const isHuge = task.body.length > HUGE_BODY_BYTES
+  try {
+    const { page, stage } = tasks.read(withBuffer(task))
+    answer({ page }, ownMemory(page.body))
+    return stage()
+  } finally {
+    if (isHuge) setImmediate(collectGarbage)
+  }
 }
 
 function answer(what: WorkerAnswer, memory: ArrayBuffer[] = []): void {

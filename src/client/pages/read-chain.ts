@@ -1,3 +1,4 @@
+import { SMALL_BODY_BYTES } from '../../core/limits.ts'
 import { type BlockRange, NO_END } from '../../core/model.ts'
 import { path, queryOf } from '../operations/path.ts'
 import { type Ask, type Requester, request } from '../request.ts'
@@ -53,7 +54,8 @@ export type ChainAsk = RangeAsk & {
  * A token may also be an offset. When items before it come or go, the next page repeats or skips some, and no page shows
  * what was skipped. So after each page of an open range, and in the last `mutableBlocks` blocks, the rest is requested as a
  * range of its own, which changes outside cannot shift. Elsewhere this is done where the token looks like an offset and it
- * costs at most 1 % more requests: where one item in a hundred is listed twice, for the first 100 such pages.
+ * costs at most 1 % more requests: where one item in a hundred is listed twice, for the first 100 such pages. The rest is
+ * requested as a range of its own after a large page too, so that readers do not keep large pages while they wait for the next.
  */
 export async function* readChain(
   requester: Requester,
@@ -88,6 +90,9 @@ export async function* readChain(
   } while (token !== undefined)
 }
 
+/** Whether a page's body needs a share of the memory for large bodies. */
+export const isLarge = ({ body }: Page) => body.length > SMALL_BODY_BYTES
+
 /** As many as a run reads again at the end of an earlier export. */
 export const MUTABLE_BLOCKS = 32
 
@@ -102,7 +107,7 @@ function goesByBlocks(ask: ChainAsk, { page, rest, repeats }: Shown): boolean {
   const top = head?.()
   // Changes shift a page whose token counts from there: from the newest item of the range, or from the oldest.
   const isMutable = top !== undefined && (order === 'asc' ? rest.from : range.to) > top - mutableBlocks
-  if (range.to === NO_END || isMutable) return true
+  if (range.to === NO_END || isMutable || isLarge(page)) return true
   if (!looksLikeOffset(page) || repeats > page.items * SPARE_SHARE || repeats > spare.items) return false
   spare.items -= repeats
   return true

@@ -2,7 +2,15 @@ import { ExportError } from '../../core/errors.ts'
 import { type BlockRange, NO_END } from '../../core/model.ts'
 import type { Requester } from '../request.ts'
 import { createPageSize, shrinkPages } from './page-size.ts'
-import { isSame, type RangeAsk, type RangePage, readChain, SKIPPED, SPARE_ITEMS } from './read-chain.ts'
+import {
+  isLarge,
+  isSame,
+  type RangeAsk,
+  type RangePage,
+  readChain,
+  SKIPPED,
+  SPARE_ITEMS,
+} from './read-chain.ts'
 
 export type { RangeAsk, RangePage } from './read-chain.ts'
 
@@ -62,7 +70,10 @@ function headOf({ range, head }: RangeAsk) {
   }
 }
 
-/** Holds each page back until the next is seen to follow it: pages in a wrong order must not settle what they skip. */
+/**
+ * Holds each page back until the next is seen to follow it: pages in a wrong order must not settle what they skip. Large pages
+ * that settle nothing are passed on at once.
+ */
 async function* confirmed(
   pages: AsyncIterable<RangePage | typeof SKIPPED>,
 ): AsyncGenerator<RangePage, void, void> {
@@ -71,7 +82,9 @@ async function* confirmed(
     for await (const page of pages) {
       if (page === SKIPPED) return
       if (held !== undefined) yield held
-      held = page
+      held = undefined
+      if (isLarge(page) && settlesNothing(page)) yield page
+      else held = page
     }
   } catch (thrown) {
     const wrong = thrown instanceof ExportError && thrown.code === 'PAGE_MALFORMED'
@@ -80,6 +93,8 @@ async function* confirmed(
   }
   if (held !== undefined) yield held
 }
+
+const settlesNothing = ({ covered }: RangePage) => covered.from >= covered.to
 
 function stuck({ address }: RangeAsk): ExportError {
   return new ExportError(
