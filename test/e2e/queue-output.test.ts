@@ -9,6 +9,9 @@ import { ADDRESSES, place } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
+/** Many processes, on machines that share their cores with other work. */
+const LONG = { timeout: 600_000 }
+
 describe.skipIf(noRedis)('a run over a queue', () => {
   let server: TestServer
   let redis: Redis
@@ -21,7 +24,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     await server.stop()
   })
 
-  test('treats the export that is there as a run on one machine does', { timeout: 600_000 }, async () => {
+  test('treats the export that is there as a run on one machine does', LONG, async () => {
     const at = await place(server)
     at.startWorker()
     expect((await at.runQueued()).exit).toBe(0)
@@ -46,7 +49,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     expect((await runCommand(['verify', join(at.folder, 'many')])).exit).toBe(0)
   })
 
-  test('goes on though others put malformed entries into the queue', async () => {
+  test('goes on though others put malformed entries into the queue', LONG, async () => {
     let spoil = async () => {}
     const at = await place(server, ({ count }) => {
       if (count !== 6) return undefined
@@ -89,7 +92,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
   })
 
-  test('is not served by another version, and both sides name the two', async () => {
+  test('is not served by another version, and both sides name the two', LONG, async () => {
     const at = await place(server)
     await redis.set('walletlake:worker:other', 'walletlake 9.9.9')
     const run = startCommand(['run', at.job, '--output', 'many', '--queue', server.url], at.env, {
@@ -107,7 +110,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     expect((await run.ended).exit).toBe(0)
   })
 
-  test('takes the password of Redis from the environment and does not print it', async () => {
+  test('takes the password of Redis from the environment and does not print it', LONG, async () => {
     const secret = 'a-secret-of-redis'
     await redis.config('SET', 'requirepass', secret)
     onTestFinished(async () => void (await redis.config('SET', 'requirepass', '')))

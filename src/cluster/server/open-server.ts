@@ -43,8 +43,14 @@ function unavailable(host: string, cause: unknown): ExportError {
   const what = wordsOf(cause).replace(/\s+/g, ' ')
   return new ExportError('QUEUE_UNAVAILABLE', `the queue at ${host} cannot be used: ${what}`, {
     cause,
-    fix: NO_ENTRY.test(what)
-      ? 'Set WALLETLAKE_REDIS_PASSWORD, or WALLETLAKE_REDIS_PASSWORD_FILE; the user of an ACL stands in the URL.'
-      : undefined,
+    fix: fixOf(what),
   })
+}
+
+function fixOf(what: string): string | undefined {
+  if (NO_ENTRY.test(what))
+    return 'Set WALLETLAKE_REDIS_PASSWORD, or WALLETLAKE_REDIS_PASSWORD_FILE; the user of an ACL stands in the URL.'
+  if (/certificate/i.test(what))
+    return 'Set NODE_EXTRA_CA_CERTS to a file with the certificate of the authority that signed that of the server.'
+  return undefined
 }
