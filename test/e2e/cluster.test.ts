@@ -9,7 +9,10 @@ import { ADDRESSES, place, writeJob } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-describe.skipIf(noRedis)('a run over a queue', () => {
+/** Each test starts several processes; they may share two cores with other work. */
+const LONG = { timeout: 600_000 }
+
+describe.skipIf(noRedis)('a run over a queue', LONG, () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startTestServer()
