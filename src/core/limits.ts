@@ -15,7 +15,7 @@ export const SMALL_BODY_BYTES = MIB
  * Bytes of all larger responses that are received and parsed at once, in the whole process; further ones wait. One of the
  * largest fits: it takes several times its size while it is unpacked and parsed.
  */
-export const LARGE_BODIES_BYTES = MAX_BODY_BYTES
+export const LARGE_BODIES_BYTES = 32 * MIB
 
 /** After a body of more bytes, what it left in memory is freed at once. */
 export const HUGE_BODY_BYTES = 8 * MIB
