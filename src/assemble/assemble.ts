@@ -1,10 +1,11 @@
-import { rm } from 'node:fs/promises'
-import { makeFolder } from '../core/disk.ts'
+import { join } from 'node:path'
 import type { Figures } from '../core/figures.ts'
 import { orAborted } from '../core/follow-signal.ts'
 import { limitConcurrency } from '../core/limit.ts'
 import type { Listings } from '../core/listings.ts'
+import { PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
+import { makePartsFolder, removePartsFolder } from '../core/parts-folder.ts'
 import { sumCounts } from '../core/sum-counts.ts'
 import { type TableName, tableNamed } from '../core/table/index.ts'
 import { sumIfCounted, sumUnknowns } from '../core/unknowns.ts'
@@ -16,7 +17,7 @@ import { type Chunk, sumOf } from '../write/chunk.ts'
 import { type Earlier, leftWallets, listingsToRead } from './earlier-export.ts'
 import { type ExportedBefore, findExportedBefore, keepHashes } from './exported-before.ts'
 import { keepRaw } from './keep-raw.ts'
-import { partsFolder, publishExport } from './publish-export.ts'
+import { publishExport } from './publish-export.ts'
 import { rejectLines, stayingRejects } from './rejects.ts'
 import { settleMoved } from './settle-moved.ts'
 import { bytesOf, cutSlices } from './slices.ts'
@@ -59,9 +60,7 @@ export type Arranged = {
 
 /** Opens the writing of what the spool holds and will hold. Asks the service nothing. */
 export async function openOutput(output: Output): Promise<OutputWriter> {
-  const folder = partsFolder(output.job)
-  await rm(folder, { recursive: true, force: true })
-  await makeFolder(folder)
+  const folder = await makePartsFolder(join(output.job.output, PRIVATE_FOLDER))
   const { spool, earlier, figures } = output
   const listings = listingsToRead(output.job, earlier)
   const wallets = [...output.job.wallets, ...leftWallets(output.job, earlier)]
@@ -84,7 +83,7 @@ export async function openOutput(output: Output): Promise<OutputWriter> {
     },
     close: async () => {
       await pool.close()
-      await rm(folder, { recursive: true, force: true })
+      await removePartsFolder(folder)
     },
   }
 }

@@ -3,6 +3,7 @@ import { makeFolder } from '../core/disk.ts'
 import { type Changes, type Figures, noteExport } from '../core/figures.ts'
 import { type ManifestFile, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
+import { partsFolder } from '../core/parts-folder.ts'
 import type { TableName } from '../core/table/index.ts'
 import type { Store } from '../store/store.ts'
 import { buildManifest, type Kept, type ManifestSource } from '../write/build-manifest.ts'
@@ -43,11 +44,6 @@ export async function publishExport(made: MadeExport): Promise<void> {
   noteExport(figures, manifest)
 }
 
-/** Where files are staged. */
-export function partsFolder({ output }: Job): string {
-  return join(output, PRIVATE_FOLDER, 'parts')
-}
-
 /** What the parts change in blocks that were exported before; a run that is resumed may have listed it already. */
 async function findChanges(made: MadeExport): Promise<Changes | undefined> {
   const { job, store, begunMs, earlier, signal, parts, localPath } = made
@@ -57,7 +53,7 @@ async function findChanges(made: MadeExport): Promise<Changes | undefined> {
   if (before === undefined || from >= to || !earlier.isComparable) return recallChanges(place)
   const listed = Object.values(before.tables).flatMap(({ files }) => files)
   await store.bring(listed.filter(({ toBlock }) => toBlock > from))
-  const folder = partsFolder(job)
+  const folder = partsFolder(join(job.output, PRIVATE_FOLDER))
   await makeFolder(folder)
   return listChanges({ ...place, before, parts, localPath, range: { from, to }, folder, signal })
 }

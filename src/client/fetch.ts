@@ -1,4 +1,4 @@
-import { EnvHttpProxyAgent, fetch, type RequestInit, type Response } from 'undici'
+import { type Dispatcher, EnvHttpProxyAgent, fetch, type RequestInit, type Response } from 'undici'
 import { proxySettings } from '../core/proxy.ts'
 
 export type FetchOptions = Omit<RequestInit, 'dispatcher'> & {
@@ -23,8 +23,31 @@ export async function fetchWith<T>(
     ...{ connect: { timeout: idleMs }, proxyTls: { timeout: idleMs } },
   })
   try {
-    return await read(await fetch(url, { ...init, dispatcher }))
+    return await read(await fetch(url, { ...init, dispatcher: dispatcher.compose(neverPausing) }))
   } finally {
     await dispatcher.destroy()
   }
+}
+
+/**
+ * Keeps responses from pausing their connection. undici 7 ends the process by a failed assertion when a server closes a
+ * connection that is paused (nodejs/undici#5360). What is read too slowly waits in memory, so that readers must limit its size.
+ */
+const neverPausing: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const unpausable = (controller: Dispatcher.DispatchController): Dispatcher.DispatchController =>
+    new Proxy(controller, {
+      get: (target, name) => {
+        if (name === 'pause') return () => undefined
+        const value: unknown = Reflect.get(target, name, target)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+  return dispatch(options, {
+    onRequestStart: (controller, context) => handler.onRequestStart?.(unpausable(controller), context),
+    onRequestUpgrade: (controller, ...rest) => handler.onRequestUpgrade?.(controller, ...rest),
+    onResponseStart: (controller, ...rest) => handler.onResponseStart?.(unpausable(controller), ...rest),
+    onResponseData: (controller, chunk) => handler.onResponseData?.(unpausable(controller), chunk),
+    onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(unpausable(controller), trailers),
+    onResponseError: (controller, error) => handler.onResponseError?.(controller, error),
+  })
 }

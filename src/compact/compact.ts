@@ -1,9 +1,8 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { makeFolder } from '../core/disk.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import { type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
+import { makePartsFolder, removePartsFolder } from '../core/parts-folder.ts'
 import { TABLES } from '../core/table/index.ts'
 import { requireManifest } from '../read/open-export.ts'
 import { firstSpooledBlock } from '../spool/inspect.ts'
@@ -61,15 +60,13 @@ async function compactLocked(store: Store, maxRows: number): Promise<Compacted> 
   const output = store.folder
   const manifest = await requireManifest(output)
   const privateFolder = join(output, PRIVATE_FOLDER)
-  const folder = join(privateFolder, 'parts')
   // A run can read pages again from here on only: files that begin here are a place to go on from.
   const border = await firstSpooledBlock(privateFolder)
   const listed = Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path))
   const strays = await removeStrays(store, new Set(listed))
   const tables: Manifest['tables'] = {}
   const parts = []
-  await rm(folder, { recursive: true, force: true })
-  await makeFolder(folder)
+  const folder = await makePartsFolder(privateFolder)
   try {
     for (const table of TABLES) {
       const listed = manifest.tables[table.name]
@@ -84,7 +81,7 @@ async function compactLocked(store: Store, maxRows: number): Promise<Compacted> 
     if (parts.length > 0)
       await publish({ store, manifest: { ...manifest, tables }, parts, rejects: undefined })
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await removePartsFolder(folder)
   }
   return { before: countFiles(manifest.tables), after: countFiles(tables), changed: parts.length > 0, strays }
 }

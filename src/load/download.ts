@@ -1,11 +1,13 @@
-import { createWriteStream } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
+import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type FetchResponse, fetchWith } from '../client/fetch.ts'
+import { diskError } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { DOWNLOAD_BYTES_PER_SECOND, DOWNLOAD_IDLE_MS, MAX_MANIFEST_BYTES } from '../core/limits.ts'
 import { LONGEST_TIMER_MS } from '../core/longest-timer.ts'
 import { proxyFor } from '../core/proxy.ts'
+import { scratchFault } from '../core/scratch-folder.ts'
 
 export type DownloadOptions = {
   readonly signal: AbortSignal
@@ -18,16 +20,35 @@ export type DownloadOptions = {
 /** Tries of one file. */
 const TRIES = 4
 
-/** Brings a file of so many bytes to the disk. Throws LOAD_FAILED, whose message has neither credentials nor query. */
+/** Brings a file of so many bytes to the disk. Throws OUTPUT_FAILED for the disk, else LOAD_FAILED, whose message has neither credentials nor query. */
 export async function download(
   url: URL,
   to: { path: string; bytes: number },
   options: DownloadOptions,
 ): Promise<void> {
   await trying(url, { ...options, maxBytes: to.bytes }, (chunks, signal) =>
-    pipeline(chunks, createWriteStream(to.path), { signal }),
+    writeChunks(chunks, to.path, signal),
   )
 }
+
+/** A fault of the disk is not one of the connection, which another try may not have. Throws OUTPUT_FAILED for it. */
+async function writeChunks(chunks: Chunks, path: string, signal: AbortSignal): Promise<void> {
+  const file = await open(path, 'w').catch(notWritten(path))
+  try {
+    for await (const chunk of chunks) {
+      signal.throwIfAborted()
+      await file.writeFile(chunk).catch(notWritten(path))
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+const notWritten =
+  (path: string) =>
+  (cause: unknown): never => {
+    throw scratchFault(cause, dirname(path)) ?? diskError(`cannot write ${path}`, cause)
+  }
 
 /** A manifest's text. Throws LOAD_FAILED. */
 export async function downloadText(url: URL, options: DownloadOptions): Promise<string> {

@@ -70,12 +70,14 @@ async function exportOrFail(run: JobRun, make: MakeExport): Promise<JobResult> {
     const release = await lockOutput(folder)
     try {
       return { job, state: await exportLeased(run, make), error: undefined }
+    } catch (thrown) {
+      // A checkpoint without a page is of no use to a later run.
+      if (before.isNew && figures.pages === 0) await removeSpool(folder).catch(() => undefined)
+      throw thrown
     } finally {
       await release()
     }
   } catch (thrown) {
-    // A checkpoint without a page is of no use to a later run.
-    if (before.isNew && figures.pages === 0) await removeSpool(folder).catch(() => undefined)
     await before.removeEmpty()
     return { job, state: 'failed', error: toExportError(thrown) }
   }

@@ -1,7 +1,10 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { diskError, PRIVATE_MODE, requireRegular } from '../core/disk.ts'
+import { ExportError } from '../core/errors.ts'
+import { requireLock } from '../core/lock/lock.ts'
 import { createTemporary } from '../core/temporary-file.ts'
 
 /**
@@ -91,8 +94,9 @@ function frameLogOn(path: string, file: FileHandle, start: number): FrameLog {
     queue = turn.catch(() => undefined)
     return turn
   }
+  const append = appenderOf(path, file, start)
   const write = async (parts: readonly Buffer[]) => {
-    await writeWhole(file, parts)
+    await append(parts)
     if (Date.now() - synced < SYNC_EVERY_MS) return
     await file.datasync()
     synced = Date.now()
@@ -127,9 +131,39 @@ function frameLogOn(path: string, file: FileHandle, start: number): FrameLog {
 
 const NEWLINE = Buffer.from('\n')
 
+const sizeOf = (parts: readonly Buffer[]) => parts.reduce((sum, { length }) => sum + length, 0)
+
+/** Appends to a file of so many bytes. Once a write has failed, all later ones do: the places of their frames would be wrong. */
+function appenderOf(path: string, file: FileHandle, start: number) {
+  let [size, failure]: [number, unknown] = [start, undefined]
+  return async (parts: readonly Buffer[]): Promise<void> => {
+    if (failure !== undefined) throw failure
+    try {
+      await requireSole(path, file, size)
+      await writeWhole(file, parts)
+      size += sizeOf(parts)
+    } catch (cause) {
+      failure = cause
+      throw cause
+    }
+  }
+}
+
+/**
+ * Throws OUTPUT_LOCKED where another process writes to the log: it has taken over the lock of its folder while this one was
+ * suspended, or has appended frames, so that the places of later ones would be wrong.
+ */
+async function requireSole(path: string, file: FileHandle, expected: number): Promise<void> {
+  await requireLock(dirname(path))
+  if ((await file.stat()).size === expected) return
+  throw new ExportError('OUTPUT_LOCKED', `another process has changed the checkpoint ${path}`, {
+    fix: 'Make sure that no other run writes to this output, then run the same command again: it resumes.',
+  })
+}
+
 async function writeWhole(file: FileHandle, parts: readonly Buffer[]): Promise<void> {
   const { bytesWritten } = await file.writev([...parts])
-  const left = parts.reduce((sum, part) => sum + part.length, -bytesWritten)
+  const left = sizeOf(parts) - bytesWritten
   // A full disk takes a part; asked to take the rest, it says why it does not.
   if (left > 0) await file.appendFile(Buffer.concat(parts).subarray(bytesWritten))
 }

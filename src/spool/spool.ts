@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from '../core/disk.ts'
 import { BLOCKS, type Listings } from '../core/listings.ts'
+import { requireLock } from '../core/lock/lock.ts'
 import type { BlockRange } from '../core/model.ts'
 import { sweepTemporaries } from '../core/temporary-file.ts'
 import { type BlockSpool, blockSpoolOn } from './blocks.ts'
@@ -182,8 +183,9 @@ async function beginSession(log: FrameLog, state: SpoolState, beginning: Beginni
   return false
 }
 
-/** Forgets the spool in `folder`. */
+/** Forgets the spool in `folder`. Throws OUTPUT_LOCKED where another process has taken over the folder's lock. */
 export async function removeSpool(folder: string): Promise<void> {
+  await requireLock(folder)
   await sweepTemporaries(folder)
   await rm(join(folder, SPOOL_FILE), { force: true })
 }

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import { csvTargets } from './csv-targets.ts'
 import { queueTargets } from './queue-targets.ts'
 import { makeSamples } from './samples.ts'
 import { expectKnownFailure, fuzzTargets } from './targets.ts'
 
 /** Feeds every target its share of so many inputs, fewer where one is dear; gives how many each got. */
 export async function fuzzAll({ inputs, seed }: { inputs: number; seed: number }) {
-  const targets = [...fuzzTargets(await makeSamples()), ...queueTargets()]
+  const targets = [...fuzzTargets(await makeSamples()), ...queueTargets(), ...csvTargets()]
   const shares = targets.reduce((sum, { cost }) => sum + 1 / cost, 0)
   const counts: Record<string, number> = {}
   for (const { what, input, read, cost } of targets) {

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { manifestProblems } from '../../src/core/manifest-schema.ts'
+import { isPathProblem, manifestProblems } from '../../src/core/manifest-schema.ts'
 import { openObjects } from '../../src/store/objects.ts'
 import { folderStore } from '../../src/store/store.ts'
 import { HOSTILE_PATHS } from '../helpers/hostile-paths.ts'
@@ -63,8 +63,11 @@ async function readListed(manifest: object, path: string, output: string): Promi
     columns: [],
     files: [{ path, rows: 0, bytes: 0, sha256: 'a'.repeat(64), fromBlock: 0, toBlock: 1 }],
   }
-  const isValid = manifestProblems({ ...manifest, tables: { ledger: table } }).length === 0
-  if (!isValid) return
+  const problems = manifestProblems({ ...manifest, tables: { ledger: table } })
+  // The rest of the manifest is good: what is refused is the path.
+  if (problems.some((problem) => !isPathProblem(problem)))
+    throw new Error('the rest of the manifest is not good')
+  if (problems.length > 0) return
   const store = folderStore(output)
   await store.putText(path, 'written')
   await store.remove(path)
@@ -77,7 +80,7 @@ async function putObject(path: string, output: string): Promise<void> {
 }
 
 /** Works in a folder beside another one, and looks whether that one, and the folder of both, are as they were. */
-async function inCanary(folder: string, work: (output: string) => Promise<void>): Promise<void> {
+export async function inCanary(folder: string, work: (output: string) => Promise<void>): Promise<void> {
   const output = join(folder, 'output')
   for (const name of [output, join(folder, 'canary')]) mkdirSync(name)
   writeFileSync(join(folder, 'canary', 'file.csv'), 'kept')

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { MAX_MANIFEST_BYTES } from '../../src/core/limits.ts'
@@ -62,4 +63,27 @@ test('a manifest is fetched through the proxy of the environment', async () => {
   } finally {
     vi.unstubAllEnvs()
   }
+})
+
+test('a file comes whole from a server that closes the connection behind it', async () => {
+  const body = Buffer.alloc(64 * 1024, 'x')
+  const { url } = await startServer(() => (response) => {
+    response.writeHead(200, { connection: 'close', 'content-length': body.length }).end(body)
+  })
+  for (let turn = 0; turn < 20; turn += 1) {
+    const path = join(tempFolder(), 'part.csv')
+    await download(new URL(url), { path, bytes: body.length }, options)
+    expect(readFileSync(path).equals(body)).toBe(true)
+  }
+})
+
+test('a full temporary folder is not taken for a fault of the connection', async () => {
+  const { url, asked } = await startServer(() => ({ body: 'some rows' }))
+  const failure = await failureOf(download(new URL(url), { path: '/dev/full', bytes: 1_000 }, options))
+  expect(failure).toMatchObject({
+    code: 'OUTPUT_FAILED',
+    message: 'the temporary folder /dev is full',
+    fix: expect.stringContaining('TMPDIR'),
+  })
+  expect(asked).toHaveLength(1)
 })

@@ -1,4 +1,4 @@
-// node test/soak/fuzz.js [inputs, default 100000] [seed]: job files, pages, answers, checkpoints, locks and manifests, spoilt
+// node test/soak/fuzz.js [inputs, default 100000] [seed]: job files, pages, answers, checkpoints, locks, manifests, users' CSV, spoilt
 // in every way; an error that is not in the table of failures, or a row of a wrong type, is a bug.
 import { runSoak } from './run-soak.js'
 

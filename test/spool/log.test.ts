@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ExportError } from '../../src/core/errors.ts'
+import { lockOutput } from '../../src/core/lock/lock.ts'
 import { openFrameLog, scanFrameLog } from '../../src/spool/log.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -136,4 +137,27 @@ test('a log that cannot be opened fails as the output', async () => {
   const opening = openFrameLog(tempFolder(), { onFrame: () => {}, onDamage: () => {} })
   await expect(opening).rejects.toThrow(ExportError)
   await expect(opening).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
+})
+
+test('frames are not appended behind those of another process', async () => {
+  const path = join(tempFolder(), 'log')
+  const log = await openFrameLog(path, { onFrame: () => {}, onDamage: () => {} })
+  await log.append({ n: 0 }, Buffer.from('ours'))
+  appendFileSync(path, 'another process')
+  const before = readFileSync(path)
+  for (const n of [1, 2])
+    await expect(log.append({ n }, Buffer.from('later'))).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
+  await log.close()
+  expect(readFileSync(path)).toEqual(before)
+})
+
+test('a process whose lock was taken over appends no frame', async () => {
+  const folder = tempFolder()
+  const release = await lockOutput(folder)
+  const log = await openFrameLog(join(folder, 'log'), { onFrame: () => {}, onDamage: () => {} })
+  writeFileSync(join(folder, 'lock'), '{"pid":1,"host":"elsewhere","startedAt":"2024-05-06T07:08:09.000Z"}')
+  await expect(log.append({ n: 0 }, Buffer.from('late'))).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
+  await log.close()
+  await release()
+  expect(readFileSync(join(folder, 'log'), 'utf8')).toBe('')
 })

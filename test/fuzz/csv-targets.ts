@@ -1,0 +1,105 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { compareExpected } from '../../src/balances/expect.ts'
+import { readAmounts } from '../../src/balances/read-amounts.ts'
+import { checkFile } from '../../src/convert/check/check-file.ts'
+import { readLabels } from '../../src/convert/labels.ts'
+import { PRESETS } from '../../src/convert/presets/index.ts'
+import { PRESET_NAMES } from '../../src/convert/writers.ts'
+import { readPrices } from '../../src/prices/prices.ts'
+import { edited } from './mutate.ts'
+import { inCanary } from './path-targets.ts'
+import type { Target } from './targets.ts'
+
+const WALLET = `0x${'ab'.repeat(20)}`
+const TOKEN = `0x${'cd'.repeat(20)}`
+
+const AMOUNTS = `wallet_address,asset_type,asset_address,token_id,value
+${WALLET},native,,,1000000000000000000
+"savings",erc20,${TOKEN},,-25
+${WALLET},erc1155,${TOKEN},7,3
+`
+const LABELS = `match,type\n${TOKEN},income\n0x${'12'.repeat(32)},gift\n`
+const PRICES = `date,asset,currency,price\n2024-03-31,native,USD,54.20\n2024-03-31T12:00:00Z,${TOKEN},USD,1\n`
+const SPECIAL = [
+  '"',
+  '"\r\n',
+  ',',
+  '\0',
+  '\ufeff',
+  '=1+1',
+  '1e400',
+  '-0',
+  '9'.repeat(400),
+  '\u202e',
+  '../x',
+  '0x',
+]
+
+/** Files that users write: a mistake is a message of USAGE, and nothing but the file itself is read or written. */
+export function csvTargets(): Target[] {
+  return [
+    csvTarget('files of opening balances', AMOUNTS, (file) =>
+      readAmounts(file, { walletsNamed: () => [WALLET], decimalsOf: () => 18 }),
+    ),
+    csvTarget('files of expected balances', AMOUNTS, (file) =>
+      compareExpected([], file, [{ address: WALLET, label: 'savings' }]),
+    ),
+    csvTarget('files of labels', LABELS, (file) =>
+      readLabels(file, { form: /^[a-z:]+$/, expected: 'an account' }),
+    ),
+    csvTarget('files of prices', PRICES, (file) => readPrices(file, async () => [])),
+    checked(),
+  ]
+}
+
+const csvTarget = (what: string, valid: string, read: (file: string) => unknown): Target => ({
+  what,
+  input: spoilt(valid),
+  read: (bytes, folder) =>
+    inCanary(folder, async (output) => {
+      const file = join(output, 'file.csv')
+      writeFileSync(file, bytes as Buffer)
+      await read(file)
+    }),
+  cost: 2,
+})
+
+/** Files of any program, as its preset writes their header. */
+function checked(): Target {
+  const headers = PRESETS.map(({ columns }) => columns.map(([header]) => header).join(','))
+  const files = fc
+    .tuple(fc.constantFrom(...headers), fc.array(fc.array(cell, { maxLength: 30 }), { maxLength: 4 }))
+    .map(([header, rows]) => [header, ...rows.map((cells) => cells.join(','))].join('\n'))
+    .chain((text) => fc.oneof(fc.constant(Buffer.from(text)), edited(text)))
+  return {
+    what: 'files that are checked',
+    input: fc.tuple(fc.constantFrom(...PRESET_NAMES), files),
+    read: (input, folder) =>
+      inCanary(folder, async (output) => {
+        const [preset, bytes] = input as [string, Buffer]
+        const file = join(output, 'file.csv')
+        mkdirSync(output, { recursive: true })
+        writeFileSync(file, bytes)
+        await checkFile(file, preset, ({ line, what }) => {
+          if (!(line > 0) || what === '') throw new Error('a mistake without line or words')
+        })
+      }),
+    cost: 2,
+  }
+}
+
+const cell = fc.oneof(
+  fc.constantFrom('2024-03-31 12:00:00', 'Send', '1.5', 'ETH', TOKEN, ...SPECIAL),
+  fc.string({ unit: 'binary', maxLength: 8 }),
+)
+
+/** A valid file with bytes removed and put in, or with whole cells replaced. */
+function spoilt(valid: string): fc.Arbitrary<Buffer> {
+  const cells = valid.split(/([,\n])/)
+  const replaced = fc
+    .array(fc.tuple(fc.nat(cells.length - 1), cell), { minLength: 1, maxLength: 4 })
+    .map((changes) => Buffer.from(changes.reduce((all, [at, text]) => all.with(at, text), cells).join('')))
+  return fc.oneof(replaced, edited(valid))
+}
