@@ -1,11 +1,11 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Earlier } from '../assemble/earlier-export.ts'
-import { partsFolder, publishExport } from '../assemble/publish-export.ts'
+import { publishExport } from '../assemble/publish-export.ts'
 import { ExportError } from '../core/errors.ts'
 import { type Figures, noteWholeExport, type Times } from '../core/figures.ts'
-import { type Manifest, REJECTS_FILE } from '../core/manifest.ts'
+import { type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
+import { makePartsFolder, removePartsFolder } from '../core/parts-folder.ts'
 import { sumCounts } from '../core/sum-counts.ts'
 import type { TableName } from '../core/table/index.ts'
 import { sumIfCounted } from '../core/unknowns.ts'
@@ -43,8 +43,7 @@ export async function publishRun(publishing: Publishing, writes: readonly Write[
   figures.written = { ...range, times: joinTimes(made) }
   const localPath = (part: PublishedPart) =>
     record.objects.localPath((part.kept ?? '').slice(RECORD_FOLDER.length + 1))
-  const staged = partsFolder(job)
-  await rm(staged, { recursive: true, force: true })
+  const staged = await makePartsFolder(join(job.output, PRIVATE_FOLDER))
   await publishExport({
     ...publishing,
     range,
@@ -57,7 +56,7 @@ export async function publishRun(publishing: Publishing, writes: readonly Write[
     localPath,
     raw: () => new Set(),
   })
-  await rm(staged, { recursive: true, force: true })
+  await removePartsFolder(staged)
   const manifest = await readManifestIfAny(job.output)
   if (manifest !== undefined) noteWholeExport(figures, manifest)
   figures.transactions = figures.rows.transactions ?? 0

@@ -180,14 +180,18 @@ describe('a manifest', () => {
     {
       wrong: 'a path that leads out',
       text: changePath('ledger/../../etc/passwd.csv'),
-      says: 'not described',
+      says: 'path: expected a relative path in the folder of a table, found "ledger/',
     },
     {
       wrong: 'a path into another table',
       text: changePath('transactions/ledger-0.csv'),
       says: 'not described',
     },
-    { wrong: 'a deep path', text: deepened(changePath(HERE)), says: 'path: expected text, found [[[' },
+    {
+      wrong: 'a deep path',
+      text: deepened(changePath(HERE)),
+      says: 'path: expected a relative path in the folder of a table, found [[[',
+    },
     {
       wrong: 'a deep name of a column',
       text: deepened(
@@ -195,7 +199,11 @@ describe('a manifest', () => {
       ),
       says: 'name: expected text, found [[[',
     },
-    { wrong: 'an absolute path', text: changePath('/etc/passwd.csv'), says: 'not described' },
+    {
+      wrong: 'an absolute path',
+      text: changePath('/etc/passwd.csv'),
+      says: 'path: expected a relative path in the folder of a table, found "/etc',
+    },
   ])('with $wrong is refused', async ({ text, says }) => {
     const { folder, place } = await written()
     writeFileSync(join(folder, 'manifest.json'), text(folder))
