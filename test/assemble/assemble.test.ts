@@ -142,6 +142,6 @@ test('a writing that fails publishes nothing and leaves no staged rows', async (
   const output = tempFolder()
   const broken = { ...pageOf(0), body: Buffer.from('{"transactions":[') }
   const onPage = (count: number, spool: Spool) => count === 3 && spool.addPage(B, broken)
-  await expect(write({ job: { output }, onPage })).rejects.toMatchObject({ name: 'ExportError', code: 'BUG' })
+  await expect(write({ job: { output }, onPage })).rejects.toMatchObject({ code: 'PAGE_MALFORMED' })
   expect(readdirSync(output)).toEqual(['.walletlake'])
 })
