@@ -15,7 +15,7 @@ import { tempFolder } from './temp-folder.ts'
 
 /** What happens to a run over a queue, or to two; the export has the bytes of one machine afterwards. */
 export const ROUNDS = ['kills', 'paused worker', 'other wallets', 'two outputs', 'lost queue'] as const
-export type RoundKind = (typeof ROUNDS)[number]
+type RoundKind = (typeof ROUNDS)[number]
 
 export type Round = {
   kind: RoundKind
