@@ -19,10 +19,6 @@ const foldersIn = (path: string) =>
 describe('README.md', () => {
   const page = pageAt('README.md')
 
-  test('has at most 1,200 words', () => {
-    expect(page.split(/\s+/).length).toBeLessThanOrEqual(1_200)
-  })
-
   test('begins with the demo and the tests', () => {
     expect(blocksOf(page)[0]?.text).toBe('npm ci && npm run demo\nnpm ci && npm test\n')
   })
@@ -104,12 +100,6 @@ describe('src/README.md', () => {
     const named = rowsOf(sectionOf(page, '## Dependencies')).flatMap(([names]) => codeIn(names))
     expect(named.sort()).toEqual(Object.keys(dependencies).sort())
   })
-})
-
-test('src/core/README.md has at most forty words', () => {
-  const words = rowsOf(sectionOf(pageAt('src/core/README.md'), '## Words'))
-  expect(words.length).toBeGreaterThan(10)
-  expect(words.length).toBeLessThanOrEqual(40)
 })
 
 test('test/README.md has every folder of the tests', () => {
