@@ -74,7 +74,9 @@ async function killedRun({ output, service }: Play, job: Job, { cutWith, rereadB
   const child = startCommand(['run', file, '--base-url', service.url, '--quiet', ...options])
   cutWith(() => child.kill('SIGKILL'))
   const { exit, stderr } = await child.ended
-  expect([exit === null || exit === 0, stderr]).toEqual([true, stderr])
+  // Young blocks lie in the future: a run that ends before it is killed leaves them out.
+  const isLeftOut = exit === 6 && stderr.startsWith('CLOCK_BEHIND')
+  expect([exit === null || exit === 0 || isLeftOut, stderr]).toEqual([true, stderr])
 }
 
 /** A job as its file has it. */
