@@ -133,7 +133,7 @@ test.for([
 })
 
 test('stays within a quota and comes to the same verdict', async () => {
-  const from = createDataService({ quota: { perSecond: 400, burst: 5 } })
+  const from = createDataService({ quota: { perSecond: 60, burst: 5 } })
   const { rateLimited, ok } = await audit({ from, blocks: { sample: 60, seed: 1 } })
   expect(ok).toBe(true)
   expect(rateLimited).toBeGreaterThan(0)
