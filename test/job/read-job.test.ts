@@ -89,7 +89,7 @@ test('takes an unquoted address as the text it is', async () => {
 test.for([
   { chain: '115792089237316195423570985008687907853269984665640564039457584007913129639935', symbol: null },
   { chain: '0', symbol: null },
-  { chain: '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5', symbol: null },
+  { chain: '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5', symbol: 'AVAX' },
   { chain: '43114', symbol: 'AVAX' },
   { chain: '56', symbol: 'BNB' },
   { chain: '100', symbol: 'xDAI' },
