@@ -24,7 +24,7 @@ describe('README.md', () => {
   })
 
   test('names every table with its key', () => {
-    const keys = rowsOf(sectionOf(page, '## What comes out')).map(([name, , key]) => [codeIn(name)[0], key])
+    const keys = rowsOf(sectionOf(page, '## Output files')).map(([name, , key]) => [codeIn(name)[0], key])
     const short = (key: readonly string[]) => key.join(', ').replace('chain_id, transaction_hash, ', '…, ')
     const expected = TABLES.map(({ name, key }) => [
       name,
