@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { BaseSequencer, type Reporter, type TestSpecification } from 'vitest/node'
+import { missingPrograms } from './test/helpers/programs.ts'
 
 /** Where a machine-readable report goes besides the terminal, if anywhere. */
 const report = process.env.WALLETLAKE_TEST_REPORT
@@ -24,6 +25,14 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** Names each missing program once, after the results. */
+const missing: Reporter = {
+  onTestRunEnd() {
+    for (const program of missingPrograms())
+      process.stdout.write(`not installed: ${program}; its tests were skipped\n`)
+  },
+}
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
@@ -34,6 +43,10 @@ export default defineConfig({
     // Much of the time goes to programs that tests start and to answers they wait for.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
-    reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
+    reporters: [
+      'default',
+      missing,
+      ...(report === undefined ? [] : [['json', { outputFile: report }] as ['json', object]]),
+    ],
   },
 })

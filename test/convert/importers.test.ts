@@ -3,16 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { convert } from '../../src/convert/convert.ts'
+import { IMPORTERS_PYTHON, isMissing } from '../helpers/programs.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { GOLDEN_CHAIN, WHOLE_UNITS } from './golden-chain.ts'
 import { exportMadeUp } from './made-up-export.ts'
-
-/** A Python with the packages bittytax and rp2, whose own code reads the files here. */
-const python = process.env.WALLETLAKE_IMPORTERS_PYTHON ?? 'python3'
-const has = (module: string) => spawnSync(python, ['-c', `import ${module}`]).status === 0
-const [hasBittyTax, hasRp2] = [has('bittytax'), has('rp2')]
-if (!hasBittyTax || !hasRp2)
-  console.warn('bittytax or rp2 is missing: name a Python that has them with WALLETLAKE_IMPORTERS_PYTHON')
 
 const folder = suiteFolder()
 const at = (name: string) => join(folder, name)
@@ -23,7 +17,9 @@ beforeAll(async () => {
 })
 
 function readBy(program: string, ...files: string[]): string[] {
-  const { stdout, stderr, status } = spawnSync(python, ['-c', program, ...files], { encoding: 'utf8' })
+  const { stdout, stderr, status } = spawnSync(IMPORTERS_PYTHON, ['-c', program, ...files], {
+    encoding: 'utf8',
+  })
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' })
   return stdout.split('\n').filter(Boolean)
 }
@@ -42,7 +38,7 @@ for number, row in enumerate(csv.reader(open(sys.argv[1])), 1):
         print(f'line {number}: {type(error).__name__}: {error}')
 `
 
-test.skipIf(!hasBittyTax)(
+test.skipIf(isMissing('bittytax (PyPI)'))(
   'BittyTax reads every line, with labels by counterparty, method and hash',
   async () => {
     const parties = ['1', '2', '3', '4'].map((digit) => `0x${digit.repeat(40)}`)
@@ -70,7 +66,7 @@ for path in sys.argv[1:]:
         print(row['asset'])
 `
 
-test.skipIf(!hasRp2)('rp2 compares every amount and value of the files for it', async () => {
+test.skipIf(isMissing('rp2 (PyPI)'))('rp2 compares every amount and value of the files for it', async () => {
   const days = ['native', 'MANY', 'EDGE', 'DEAR', 'MOVED'].flatMap((asset) =>
     ['2024-01-01', '2024-01-03'].map((day) => `${day},${asset},USD,${asset === 'DEAR' ? '2' : '1'}`),
   )

@@ -1,10 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import pg from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../helpers/command.ts'
+import { isMissing } from '../helpers/programs.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { noPostgres, startPostgres } from '../load/start-postgres.ts'
 import { examplesOf, pageAt, sectionOf } from './pages.ts'
@@ -70,8 +71,7 @@ describe('output/README.md', () => {
     }
   })
 
-  const python = spawnSync('python3', ['--version']).status === 0
-  test.skipIf(!python)('prints in Python what stands there', () => {
+  test.skipIf(isMissing('python3'))('prints in Python what stands there', () => {
     const [{ code, prints } = { code: '', prints: '' }] = exampleIn('### Python', 'python')
     writeFileSync(join(folder, 'sums.py'), code)
     expect(execFileSync('python3', ['sums.py'], { cwd: folder, encoding: 'utf8' })).toBe(prints)

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { createDataService } from '../../src/service/create-data-service.ts'
 import { runCommand } from '../helpers/command.ts'
 import { startLoopback } from '../helpers/loopback.ts'
+import { isMissing } from '../helpers/programs.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { truthWallets } from '../helpers/truth.ts'
@@ -49,7 +50,7 @@ test('init writes a job that runs as it is', async () => {
   expect((await runCommand(['verify', 'output/mine'], {}, { cwd })).exit).toBe(0)
 })
 
-test.skipIf(spawnSync('script', ['--version']).status !== 0).for([
+test.skipIf(isMissing('script')).for([
   { options: '', shows: true },
   { options: '--log-format json', shows: false },
 ])('on a terminal a run with "$options" names the next steps: $shows', ({ options, shows }) => {

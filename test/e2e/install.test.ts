@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { isMissing } from '../helpers/programs.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
 import { truthWallets } from '../helpers/truth.ts'
@@ -19,7 +20,6 @@ import { truthWallets } from '../helpers/truth.ts'
 const ROOT = join(import.meta.dirname, '..', '..')
 const SCRIPT = join(ROOT, 'jobs', 'schedule', 'install.sh')
 const packageJson = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, object>
-const isThere = (program: string) => spawnSync(program, ['--version']).status === 0
 
 const suite = suiteFolder()
 const tarball = join(suite, 'walletlake-0.1.0.tgz')
@@ -144,7 +144,7 @@ describe('install.sh', () => {
     expect(ran).toMatchObject({ status: 2, stderr: expect.stringContaining('this needs root') })
   })
 
-  test.skipIf(!isThere('shellcheck'))('has nothing that shellcheck warns of', () => {
+  test.skipIf(isMissing('shellcheck'))('has nothing that shellcheck warns of', () => {
     expect(spawnSync('shellcheck', [SCRIPT], { encoding: 'utf8' })).toMatchObject({ status: 0, stdout: '' })
   })
 })

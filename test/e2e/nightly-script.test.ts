@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createDataService } from '../../src/service/create-data-service.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'
+import { isMissing } from '../helpers/programs.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { truthWallets } from '../helpers/truth.ts'
 
@@ -79,7 +80,7 @@ describe('nightly.sh', () => {
     })
   })
 
-  test.skipIf(spawnSync('shellcheck', ['--version']).status !== 0)('passes shellcheck', () => {
+  test.skipIf(isMissing('shellcheck'))('passes shellcheck', () => {
     expect(spawnSync('shellcheck', [SCRIPT], { encoding: 'utf8' })).toMatchObject({ status: 0, stdout: '' })
   })
 })

@@ -7,6 +7,7 @@ import { parseAllDocuments } from 'yaml'
 import { FAILURES } from '../../src/core/errors.ts'
 import { durationMs } from '../../src/job/duration.ts'
 import { runCommand } from '../helpers/command.ts'
+import { isMissing } from '../helpers/programs.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { truthWallets } from '../helpers/truth.ts'
@@ -14,7 +15,6 @@ import { truthWallets } from '../helpers/truth.ts'
 const ROOT = join(import.meta.dirname, '..', '..')
 const FOLDER = join(ROOT, 'jobs', 'schedule')
 const textOf = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
-const isThere = (program: string) => spawnSync(program, ['--version']).status === 0
 
 /** Exit codes after which the same command only fails again, and those after which it resumes. */
 const FINAL = [1, 2, 3, 4, 6, 10]
@@ -153,13 +153,13 @@ describe('systemd', () => {
     expect(textOf('walletlake.timer')).toMatch(/^OnCalendar=.* UTC\n(.*\n)*Persistent=true$/m)
   })
 
-  test.skipIf(!isThere(analyze))('exposes the service little', () => {
+  test.skipIf(isMissing('systemd-analyze'))('exposes the service little', () => {
     const words = ['security', '--offline=true', '--threshold=25', join(FOLDER, 'walletlake.service')]
     const { status, stdout } = spawnSync(analyze, words, { encoding: 'utf8' })
     expect({ status, stdout: status === 0 ? '' : stdout }).toEqual({ status: 0, stdout: '' })
   })
 
-  test.skipIf(!isThere(analyze))('finds nothing wrong with the units', () => {
+  test.skipIf(isMissing('systemd-analyze'))('finds nothing wrong with the units', () => {
     const folder = tempFolder()
     const service = textOf('walletlake.service').replace('/opt/walletlake/bin/walletlake', process.execPath)
     writeFileSync(join(folder, 'walletlake.service'), service)
@@ -317,7 +317,7 @@ const AIRFLOW = {
 }
 
 describe('Airflow', () => {
-  test.skipIf(!isThere('python3'))('runs a command whose last line is the summary, and loads', async () => {
+  test.skipIf(isMissing('python3'))('runs a command whose last line is the summary, and loads', async () => {
     const folder = tempFolder()
     for (const [path, text] of Object.entries(AIRFLOW)) {
       mkdirSync(join(folder, path, '..'), { recursive: true })

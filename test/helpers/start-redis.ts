@@ -1,9 +1,10 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
+import { isMissing } from './programs.ts'
 
 export type TestRedis = {
   readonly url: string
@@ -12,19 +13,8 @@ export type TestRedis = {
   stop(): Promise<void>
 }
 
-function hasRedis(): boolean {
-  try {
-    execFileSync('redis-server', ['--version'], { stdio: 'pipe' })
-    return true
-  } catch {
-    if (process.env.CI === undefined)
-      process.stderr.write('redis-server is not installed: its tests are skipped\n')
-    return false
-  }
-}
-
-/** True where tests of a queue have to be left out: Redis is missing, and this is nobody's CI. */
-export const noRedis = !hasRedis() && process.env.CI === undefined
+/** True where tests of a queue have to be skipped. */
+export const noRedis = isMissing('redis-server')
 
 /** A server of the test's own, with a log of what was written, in a temporary folder, on a free port of 127.0.0.1. */
 export async function startRedis(): Promise<TestRedis> {

@@ -1,10 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { freePort } from '../helpers/free-port.ts'
+import { findPostgres, isMissing } from '../helpers/programs.ts'
 
 export type Postgres = {
   /** Address with the password in it. */
@@ -19,24 +20,8 @@ export type Postgres = {
 
 const PASSWORD = 'p@ss/w:rd'
 
-/** Folder of PostgreSQL's programs; undefined where it is not installed, which is a failure in CI. */
-function findPostgres(): string | undefined {
-  const debian = '/usr/lib/postgresql'
-  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
-  const folders = [
-    ...(process.env.PATH ?? '').split(delimiter),
-    ...versions.map((version) => join(debian, version, 'bin')),
-  ]
-  const found = folders.find(
-    (folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')),
-  )
-  if (found === undefined && process.env.CI === undefined)
-    process.stderr.write('PostgreSQL is not installed: its tests are skipped\n')
-  return found
-}
-
-/** True where tests of PostgreSQL have to be left out: it is missing, and this is nobody's CI. */
-export const noPostgres = findPostgres() === undefined && process.env.CI === undefined
+/** True where tests of PostgreSQL have to be skipped. */
+export const noPostgres = isMissing('PostgreSQL')
 
 /** A private server with a password, in a temporary folder, on a free port of 127.0.0.1. */
 export async function startPostgres(): Promise<Postgres> {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import axe from 'axe-core'
@@ -15,10 +15,8 @@ import { HOSTILE_TEXTS } from '../helpers/hostile.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { exportWithMissingBlocks } from '../helpers/missing-blocks.ts'
 import { priceAll } from '../helpers/prices.ts'
+import { CHROMIUM, isMissing } from '../helpers/programs.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
-
-/** Debian's; `.ci/run` installs it. */
-const CHROMIUM = '/usr/bin/chromium'
 
 const folder = suiteFolder()
 const SINGLE = ['demo', 'mainnet', 'empty', 'hostile', 'rejects', 'blocks'] as const
@@ -27,7 +25,7 @@ const fileOf = (world: string) => join(folder, world, 'report.html')
 let browser: Browser
 
 beforeAll(async () => {
-  if (!existsSync(CHROMIUM)) return
+  if (isMissing('Chromium')) return
   await exportDemo(join(folder, 'demo'))
   const mainnet = { chain: '1', startBlock: 17_173_049, endBlock: 17_173_051, nativeSymbol: 'ETH' }
   const addresses = [
@@ -110,7 +108,7 @@ async function ready(page: Page): Promise<void> {
   await expect.poll(() => page.locator('output').first().textContent()).toMatch(/rows$/)
 }
 
-describe.skipIf(!existsSync(CHROMIUM))('a report in a browser', () => {
+describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
   test.for(WORLDS)('of the export %s asks nobody for anything and complains of nothing', async (world) => {
     for (const dark of [false, true]) {
       const { page, requests, complaints } = await open(world, { dark })

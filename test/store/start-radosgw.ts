@@ -1,20 +1,15 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { BucketPlace } from '../../src/core/model.ts'
 import { freePort } from '../helpers/free-port.ts'
+import { isMissing } from '../helpers/programs.ts'
 
-/** Debian's packages radosgw, ceph-mon, ceph-mgr and ceph-osd. */
-const PROGRAMS = ['radosgw', 'ceph-mon', 'ceph-mgr', 'ceph-osd', 'radosgw-admin', 'ceph', 'monmaptool']
-
-const isInstalled = PROGRAMS.every((name) => existsSync(join('/usr/bin', name)))
-
-/** True where tests of object stores have to be left out: Ceph is missing, and this is nobody's CI. */
-export const noRadosgw = !isInstalled && process.env.CI === undefined
-if (noRadosgw) process.stderr.write('Ceph (radosgw) is not installed: its tests are skipped\n')
+/** True where tests of object stores have to be skipped. */
+export const noRadosgw = isMissing('Ceph (radosgw)')
 
 export type Radosgw = {
   endpoint: string
@@ -31,7 +26,7 @@ const BUCKET = 'lake'
  * 127.0.0.1. It checks signatures and conditions. This process has its key in the environment from then on.
  */
 export async function startRadosgw(): Promise<Radosgw> {
-  if (!isInstalled) throw new Error(`Ceph is missing: apt-get install radosgw ceph-mon ceph-mgr ceph-osd`)
+  if (noRadosgw) throw new Error(`Ceph is missing: apt-get install radosgw ceph-mon ceph-mgr ceph-osd`)
   const folder = mkdtempSync(join(tmpdir(), 'walletlake-radosgw-'))
   const [monitor, gateway] = [await freePort(), await freePort()]
   const endpoint = `http://127.0.0.1:${gateway}`

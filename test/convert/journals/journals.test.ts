@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { balances } from '../../../src/balances/balances.ts'
 import { convert } from '../../../src/convert/convert.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
+import { isMissing } from '../../helpers/programs.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
@@ -12,8 +13,6 @@ const output = join(folder, 'out')
 
 beforeAll(() => exportDemo(output))
 
-/** Debian has them; `.ci/run` installs them. */
-const has = (program: string) => spawnSync('sh', ['-c', `command -v ${program}`]).status === 0
 const run = (program: string, ...args: string[]) => {
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 })
   expect({ args, status, stderr }).toEqual({ args, status: 0, stderr: '' })
@@ -71,26 +70,26 @@ async function journalWith(to: string, account: string): Promise<string> {
 describe('accounts that users name are taken', () => {
   const plain = ['expenses:my rent', 'Ausgaben:Gebühren (Krypto)', '4000', '=x', '🏠:a b', 'a@5:{6}']
 
-  test.skipIf(!has('hledger')).for(plain)('by hledger: %s', async (account) => {
+  test.skipIf(isMissing('hledger')).for(plain)('by hledger: %s', async (account) => {
     const out = await journalWith('hledger', account)
     run('hledger', '-f', out, 'check', '-s', 'accounts', 'commodities', 'ordereddates')
     expect(run('hledger', '-f', out, 'accounts', '--used').split('\n')).toContain(account)
   })
 
-  test.skipIf(!has('ledger')).for(plain)('by ledger: %s', async (account) => {
+  test.skipIf(isMissing('ledger')).for(plain)('by ledger: %s', async (account) => {
     const out = await journalWith('ledger', account)
     expect(run('ledger', '-f', out, '--pedantic', 'accounts').split('\n')).toContain(account)
   })
 
   const words = ['Expenses:Rent', 'Income:9-a:B', 'Expenses:Ämter']
-  test.skipIf(!has('bean-check')).for(words)('by beancount: %s', async (account) => {
+  test.skipIf(isMissing('bean-check (beancount)')).for(words)('by beancount: %s', async (account) => {
     const out = await journalWith('beancount', account)
     run('bean-check', out)
     expect(readFileSync(out, 'utf8')).toContain(`  ${account}  `)
   })
 })
 
-describe.skipIf(!has('hledger'))('hledger', () => {
+describe.skipIf(isMissing('hledger'))('hledger', () => {
   test('accepts the journal, every name declared, and its balances are ours', async () => {
     const { out, omitted } = await journal('hledger')
     expect(omitted).toEqual({})
@@ -107,7 +106,7 @@ describe.skipIf(!has('hledger'))('hledger', () => {
   })
 })
 
-describe.skipIf(!has('ledger'))('ledger', () => {
+describe.skipIf(isMissing('ledger'))('ledger', () => {
   test('accepts the journal, and its balances are ours but for numbers that it cannot read', async () => {
     const { out, omitted } = await journal('ledger')
     expect(Object.keys(omitted)).toEqual(['a number of more than 250 characters'])
@@ -139,7 +138,7 @@ describe.skipIf(!has('ledger'))('ledger', () => {
   })
 })
 
-describe.skipIf(!has('bean-check'))('beancount', () => {
+describe.skipIf(isMissing('bean-check (beancount)'))('beancount', () => {
   test('accepts the journal, and its balances are ours but for assets beyond 28 digits', async () => {
     const { out, omitted } = await journal('beancount')
     expect(Object.keys(omitted)).toEqual([expect.stringContaining('28 digits')])

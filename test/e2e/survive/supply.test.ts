@@ -35,11 +35,15 @@ test('the lockfile holds what is asked for, from the registry and by hash', () =
   for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies }))
     expect([name, locked[`node_modules/${name}`]?.version]).toEqual([name, version])
   expect(Object.entries(locked).filter(([, entry]) => !isPinned(entry))).toEqual([])
+  const origins = Object.values(locked).flatMap(({ resolved }) =>
+    resolved === undefined ? [] : [new URL(resolved).origin],
+  )
+  expect(new Set(origins).size).toBe(1)
 })
 
 /** Binaries for other systems are optional; npm names them without a hash where it has never fetched them. */
 function isPinned({ resolved, integrity, optional, os, cpu }: Locked): boolean {
-  if (resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/')) return false
+  if (resolved !== undefined && !resolved.startsWith('https://')) return false
   if (integrity !== undefined) return /^sha(512|384)-/.test(integrity)
   return optional === true && os !== undefined && cpu !== undefined
 }

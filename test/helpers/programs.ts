@@ -1,0 +1,50 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+const searchPath = (process.env.PATH ?? '').split(delimiter)
+const onPath = (program: string) => searchPath.some((folder) => existsSync(join(folder, program)))
+
+/** The folder of PostgreSQL's server programs, which Debian keeps out of the search path. */
+export function findPostgres(): string | undefined {
+  const debian = '/usr/lib/postgresql'
+  const versions = existsSync(debian) ? readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
+  const folders = [...searchPath, ...versions.map((version) => join(debian, version, 'bin'))]
+  return folders.find((folder) => existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')))
+}
+
+/** Debian's Chromium. */
+export const CHROMIUM = '/usr/bin/chromium'
+
+/** A Python with the packages bittytax and rp2, whose own code reads converted files in tests. */
+export const IMPORTERS_PYTHON = process.env.WALLETLAKE_IMPORTERS_PYTHON ?? 'python3'
+const hasModule = (name: string) => spawnSync(IMPORTERS_PYTHON, ['-c', `import ${name}`]).status === 0
+
+const CEPH = ['radosgw', 'ceph-mon', 'ceph-mgr', 'ceph-osd', 'radosgw-admin', 'ceph', 'monmaptool']
+
+/** How to find each program that only some tests need. `.ci/run` installs those that Debian or PyPI have. */
+const FINDERS = {
+  'redis-server': () => onPath('redis-server'),
+  PostgreSQL: () => findPostgres() !== undefined,
+  'Ceph (radosgw)': () => CEPH.every(onPath),
+  hledger: () => onPath('hledger'),
+  ledger: () => onPath('ledger'),
+  'bean-check (beancount)': () => onPath('bean-check'),
+  Chromium: () => existsSync(CHROMIUM),
+  openssl: () => onPath('openssl'),
+  shellcheck: () => onPath('shellcheck'),
+  script: () => onPath('script'),
+  'systemd-analyze': () => onPath('systemd-analyze'),
+  python3: () => onPath('python3'),
+  'bittytax (PyPI)': () => hasModule('bittytax'),
+  'rp2 (PyPI)': () => hasModule('rp2'),
+} satisfies Record<string, () => boolean>
+
+export type Program = keyof typeof FINDERS
+
+/** Whether tests that need this program have to be skipped. */
+export const isMissing = (program: Program): boolean => !FINDERS[program]()
+
+/** Programs that are not installed: tests that need them are skipped. */
+export const missingPrograms = (): Program[] =>
+  (Object.keys(FINDERS) as Program[]).filter((program) => isMissing(program))
