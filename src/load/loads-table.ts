@@ -21,7 +21,7 @@ const COLUMNS = {
 /** The target's memory of what was loaded: one row a file. */
 export const LOADS_TABLE: NamedTable = {
   name: 'walletlake_loads',
-  about: 'One row a file that walletlake load has put into this place.',
+  about: 'One row per file that walletlake load has loaded into this database.',
   key: ['output_id', 'table_name', 'path'],
   columns: Object.values(COLUMNS),
 }

@@ -58,18 +58,18 @@ export function ours<const D extends Declared>(declared: D, about: string): Colu
 
 /** The first six columns of every table. */
 export const PREFIX = [
-  col('chain_id text', 'Chain id, as the service names it.'),
-  col('block_number int64', 'Number of the block.'),
-  col('block_hash text', 'Hash of the block, lower case.'),
-  col('block_timestamp time', 'Time of the block, UTC, with milliseconds where the service gives them.'),
-  col('transaction_hash text', 'Hash of the transaction, lower case.'),
-  col('transaction_index int32', 'Position of the transaction in its block, from 0.'),
+  col('chain_id text', 'EVM chain id in decimal, where it is known; otherwise the id that the API uses.'),
+  col('block_number int64', 'Block number.'),
+  col('block_hash text', 'Block hash, in lowercase.'),
+  col('block_timestamp time', 'Block time in UTC, with milliseconds where the API provides them.'),
+  col('transaction_hash text', 'Transaction hash, in lowercase.'),
+  col('transaction_index int32', 'Position of the transaction in its block, starting at 0.'),
 ] as const
 
 /** Sender and receiver, as most tables have them. */
 export const PARTIES = [
-  col('from_address text?', 'Sender, lower case; null where there is none.'),
-  col('from_name text?', "The service's display name of the sender (strangers' text)."),
-  col('to_address text?', 'Receiver, lower case; null where there is none.'),
-  col('to_name text?', "The service's display name of the receiver (strangers' text)."),
+  col('from_address text?', 'Address of the sender, in lowercase; null if there is none.'),
+  col('from_name text?', 'Display name of the sender in the API (untrusted text).'),
+  col('to_address text?', 'Address of the receiver, in lowercase; null if there is none.'),
+  col('to_name text?', 'Display name of the receiver in the API (untrusted text).'),
 ] as const
