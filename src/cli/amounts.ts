@@ -36,8 +36,11 @@ export type BoundArguments = { maxRequests?: string | undefined; deadline?: stri
 /** The options of that. */
 export function boundOptions(command: Command): Command {
   return command
-    .option('--max-requests <n>', 'stop cleanly after so many requests, exit 9')
-    .option('--deadline <duration>', 'stop cleanly after 90s, 10m, 2h …, exit 9')
+    .option('--max-requests <n>', 'Stop after this many requests, with exit code 9 (resumable)')
+    .option(
+      '--deadline <duration>',
+      'Stop after this time, such as 90s, 10m or 2h, with exit code 9 (resumable)',
+    )
 }
 
 /** Throws USAGE. */

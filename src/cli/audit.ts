@@ -17,24 +17,25 @@ type AuditArguments = ServiceArguments &
 export function auditCommand(program: Command, finish: Finish): void {
   const command = program
     .command('audit')
-    .summary('hold an export against the block listing')
-    .description('hold an export against the block listing; exit 0 or 10')
+    .summary('Cross-check an export against the block endpoint')
+    .description('Cross-check an export against the block endpoint of the API; exit code 0 or 10')
     .argument('<output>', OUTPUT_OR_JOB)
   serviceOptions(command)
-    .addOption(new Option('--blocks <all>', 'every block instead of a sample').choices(['all']))
+    .addOption(new Option('--blocks <all>', 'Check every block instead of a sample').choices(['all']))
     .addOption(
       new Option(
         '--sample <n>',
-        'so many blocks, half of them with exported transactions (default: 100)',
+        'Number of blocks to check, half of them with exported transactions (default: 100)',
       ).conflicts('blocks'),
     )
     .addOption(
-      new Option('--seed <n>', 'draw the same blocks again: the number that an audit printed').conflicts(
-        'blocks',
-      ),
+      new Option(
+        '--seed <n>',
+        'Check the same sample again: the seed that an earlier audit printed',
+      ).conflicts('blocks'),
     )
-  logOptions(command).option('--json', 'one JSON verdict on stdout')
-  addExamples(command, ['audit output/mine --sample 500', 'by 500 blocks'])
+  logOptions(command).option('--json', 'Print the result as one JSON object on stdout')
+  addExamples(command, ['audit output/mine --sample 500', 'Check 500 blocks'])
   command.action(async (word: string, args: AuditArguments) => finish(await audit(word, args)))
 }
 

@@ -32,28 +32,26 @@ type BalancesArguments = {
 export function balancesCommand(program: Command): void {
   const command = program
     .command('balances')
-    .summary('what each wallet holds, exact')
+    .summary('List the balance of each wallet and asset')
     .description(
-      'Sums the ledger by wallet and asset, and says on stderr what was below zero when a transaction had ended. The table rounds long amounts (≈); csv and json have every digit.',
+      'Sum the ledger by wallet and asset. Balances that were negative after a transaction are listed on stderr. The table rounds long amounts (≈); csv and json are exact.',
     )
     .argument('<output>', OUTPUT_OR_JOB)
-    .option('--at <moment>', 'after this block, at the end of this UTC day, or at this instant')
-    .option('--wallet <address>', 'only this wallet, by address or label (repeatable)', collect)
-    .option('--opening <file>', 'CSV of what wallets had before the first row; see --template')
-    .option('--expect <file>', 'CSV of balances to compare with; exit 10 on a difference')
-    .option('--template', 'write a CSV to fill in for --opening or --expect instead')
-    .option('--flags', 'say which tokens are probably not what they look like, and why')
-    .option('--all', 'list balances of zero, too')
-    .addOption(
-      new Option('--format <format>', 'how they are written').choices(ANSWER_FORMATS).default('table'),
-    )
+    .option('--at <time>', 'After this block, at the end of this UTC day, or at this instant')
+    .option('--wallet <address>', 'Only this wallet, by address or label (repeatable)', collect)
+    .option('--opening <file>', 'CSV file of opening balances; see --template')
+    .option('--expect <file>', 'CSV file of expected balances; exit code 10 if they differ')
+    .option('--template', 'Print a CSV template for --opening or --expect instead')
+    .option('--flags', 'List probable spam tokens, with the reason')
+    .option('--all', 'Include balances of zero')
+    .addOption(new Option('--format <format>', 'Output format').choices(ANSWER_FORMATS).default('table'))
     .action(tellBalances)
   addExamples(
     command,
-    ['balances output/mine --at 2024-12-31', 'at the end of a year'],
-    ['balances output/mine --format csv > balances.csv', 'as a file, with every column'],
-    ['balances output/mine --template > opening.csv', 'a file for --opening, with amounts to fill in'],
-    ['balances output/mine --opening opening.csv --expect node.csv', 'against what a node says'],
+    ['balances output/mine --at 2024-12-31', 'Balances at the end of a year'],
+    ['balances output/mine --format csv > balances.csv', 'All columns, as a file'],
+    ['balances output/mine --template > opening.csv', 'A template for opening balances'],
+    ['balances output/mine --opening opening.csv --expect node.csv', 'Compare with the balances of a node'],
   )
 }
 

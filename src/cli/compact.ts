@@ -9,9 +9,9 @@ import { OUTPUT_OR_JOB, placeOf } from './output-of.ts'
 export function compactCommand(program: Command): void {
   program
     .command('compact')
-    .description('merge the small files of many runs into few')
+    .description('Merge the small files of incremental runs')
     .argument('<output>', OUTPUT_OR_JOB)
-    .option('--max-rows-per-file <n>', 'rows in a file, at most (default: 1000000)')
+    .option('--max-rows-per-file <n>', 'Maximum rows per file (default: 1000000)')
     .action(compact)
 }
 

@@ -38,40 +38,44 @@ type ConvertArguments = {
 export function convertCommand(program: Command): void {
   const command = program
     .command('convert')
-    .summary('a file for an accounting program')
+    .summary('Convert an export for an accounting program')
     .description(
-      'Converts the ledger for an accounting program. Amounts are exact; what a format cannot hold is left out, counted and listed.',
+      'Convert the ledger into the import format of an accounting program. Amounts are exact. Movements that the format cannot represent are left out, counted and listed.',
     )
     .argument('[output]', OUTPUT_OR_JOB)
-    .addOption(new Option('--to <preset>', 'the program').choices(PRESET_NAMES))
-    .option('--out <path>', 'a file, or a folder for several (default: stdout)')
-    .option('--per-wallet', 'a file for each wallet')
-    .option('--from <date>', 'from this UTC day or instant on')
-    .option('--until <date>', 'to the end of this UTC day, or up to this instant')
-    .option('--chain-name <name>', 'what the program calls the chain')
+    .addOption(new Option('--to <preset>', 'Import format').choices(PRESET_NAMES))
+    .option('--out <path>', 'File, or folder for several files (default: stdout)')
+    .option('--per-wallet', 'Write one file per wallet')
+    .option('--from <date>', 'Start at this UTC day or instant')
+    .option('--until <date>', 'Stop at the end of this UTC day, or at this instant')
+    .option('--chain-name <name>', 'Name of the chain in the accounting program')
     .addOption(
-      new Option('--swaps <how>', 'one line for what a wallet swapped, or all lines apart').choices([
-        'pair',
-        'off',
-      ]),
+      new Option('--swaps <mode>', 'Write a swap as one line or as separate lines').choices(['pair', 'off']),
     )
-    .option('--labels <file>', "CSV with match,type: the program's own types by hash, address or method")
-    .option('--prices <file>', 'CSV with date,asset,currency,price: what movements were worth')
-    .option('--prices-needed', 'list the days and assets to fill in for --prices instead')
-    .option('--exclude-spam', 'leave out tokens that `balances --flags` names')
-    .option('--map <file>', 'keeps the numbers of unknown assets (default: OUTPUT.assets.csv)')
-    .option('--check <file>', "hold a file against the program's rules instead; exit 10")
-    .option('--strict', 'exit 6 where something was left out, or the export lacks rows')
+    .option(
+      '--labels <file>',
+      'CSV file (match,type) that assigns types of the program by hash, address or method',
+    )
+    .option('--prices <file>', 'CSV file of prices (date,asset,currency,price) for fiat values')
+    .option('--prices-needed', 'Print a CSV template for --prices instead')
+    .option('--exclude-spam', 'Leave out the spam tokens that `balances --flags` lists')
+    .option('--map <file>', 'File that stores the numbers of unknown assets (default: OUTPUT.assets.csv)')
+    .option(
+      '--check <file>',
+      'Check an import file against the rules of the format instead; exit code 0 or 10',
+    )
+    .option('--strict', 'Exit with code 6 if a movement was left out or the export is missing rows')
     .action(convertOutput)
-  addExamples(
-    command,
-    ['convert output/mine --to cointracking --out cointracking.csv', 'one file of all wallets'],
-    [
-      'convert output/mine --to hledger --from 2024-01-01 --until 2024-12-31',
-      'a year, as a journal on stdout',
-    ],
-  )
+  addExamples(command, ...EXAMPLES)
 }
+
+const EXAMPLES = [
+  ['convert output/mine --to cointracking --out cointracking.csv', 'One file for all wallets'],
+  [
+    'convert output/mine --to hledger --from 2024-01-01 --until 2024-12-31',
+    'One year, as a journal on stdout',
+  ],
+] as const
 
 async function convertOutput(
   word: string | undefined,

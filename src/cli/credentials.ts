@@ -10,7 +10,7 @@ export type Credentials = { apiKey: string | undefined; allowPlainHttp: boolean 
 
 /** The option of commands that send a key. */
 export function keyOption(command: Command): Command {
-  return command.option('--allow-plain-http', 'send the key unencrypted where the base URL is http')
+  return command.option('--allow-plain-http', 'Send the API key unencrypted if the base URL is http')
 }
 
 /** The key, from the environment only, and how it may be sent. Throws USAGE. */

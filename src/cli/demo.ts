@@ -10,11 +10,11 @@ import { type RunArguments, runJobs } from './run-jobs.ts'
 export function demoCommand(program: Command, finish: Finish): void {
   const command = program
     .command('demo')
-    .summary('export twelve demo wallets; needs no account')
-    .description('export twelve demo wallets into output/demo; needs no account and no network')
+    .summary('Export twelve demo wallets; needs no account')
+    .description('Export twelve demo wallets to output/demo; needs no account and no network')
   hideOptions(overrideOptions(command))
-    .option('--fresh', 'forget what is there and start over')
-    .option('--json', 'one JSON summary on stdout at the end')
+    .option('--fresh', 'Discard the existing export and start over')
+    .option('--json', 'Print a JSON summary on stdout at the end')
     .action(async (args: RunArguments & Overrides) =>
       finish(await runJobs(() => readJobs([demoFile()], args), { ...args, report: true })),
     )

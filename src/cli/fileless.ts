@@ -17,11 +17,11 @@ export type FilelessArguments = {
 /** The options of that. */
 export function filelessOptions(command: Command): Command {
   return command
-    .option('--chain <id>', 'without a job file: EVM chain id or blockchain id')
-    .option('--address <wallet>', 'without a job file: 0x…, or 0x…=label (repeatable)', collect)
-    .option('--start-block <n>', 'without a job file: first block (default: 0)')
-    .option('--end-block <n>', 'without a job file: block to stop before (default: the head)')
-    .option('--name <name>', 'without a job file: of the output (default: <chain>-<address>)')
+    .option('--chain <id>', 'Without a job file: EVM chain id or blockchain id')
+    .option('--address <wallet>', 'Without a job file: wallet, 0x… or 0x…=label (repeatable)', collect)
+    .option('--start-block <n>', 'Without a job file: first block (default: 0)')
+    .option('--end-block <n>', 'Without a job file: end block, exclusive (default: the head)')
+    .option('--name <name>', 'Without a job file: name of the job (default: <chain>-<address>)')
 }
 
 /** The jobs of all named files, or the one that options make without a file. Throws USAGE, JOB_INVALID. */

@@ -27,19 +27,16 @@ type InitArguments = {
 export function initCommand(program: Command): void {
   const command = program
     .command('init')
-    .summary('write a job file with comments')
-    .description('write a job file with comments; on a terminal it asks for what is not given')
-    .argument('[file]', 'the job file to write', 'jobs/mine.yaml')
+    .summary('Write a commented job file')
+    .description('Write a commented job file; on a terminal, prompt for missing values')
+    .argument('[file]', 'Job file to write', 'jobs/mine.yaml')
     .option('--chain <id>', 'EVM chain id or blockchain id')
-    .option('--address <wallet>', 'a wallet: 0x…, or 0x…=label (repeatable)', collect)
-    .option('--base-url <url>', 'address of the service, or demo; else WALLETLAKE_BASE_URL')
-    .option('--format <format>', 'csv or parquet (default: csv)')
-    .option('--start-block <n>', 'first block (default: 0)')
-    .option('--force', 'write over a file that is there')
-  addExamples(command, [
-    'init --chain 43114 --address 0x…=savings --base-url https://…',
-    'without a question',
-  ])
+    .option('--address <wallet>', 'Wallet, 0x… or 0x…=label (repeatable)', collect)
+    .option('--base-url <url>', 'Base URL of the API, or demo; or set WALLETLAKE_BASE_URL')
+    .option('--format <format>', 'File format: csv, parquet (default: csv)')
+    .option('--start-block <n>', 'First block (default: 0)')
+    .option('--force', 'Overwrite an existing file')
+  addExamples(command, ['init --chain 43114 --address 0x…=savings --base-url https://…', 'Without prompts'])
   command.action(init)
 }
 

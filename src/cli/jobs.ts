@@ -9,7 +9,7 @@ import { readJob } from '../job/read-job.ts'
 import { collect } from './collect.ts'
 
 /** For the help of commands that read several. */
-export const JOB_FILES = 'job files (YAML or JSON) or globs'
+export const JOB_FILES = 'Job files (YAML or JSON) or globs'
 
 /** Job files and the options that override them. */
 export function jobOptions(command: Command): Command {
@@ -19,17 +19,17 @@ export function jobOptions(command: Command): Command {
 /** The options that override a job file. */
 export function overrideOptions(command: Command): Command {
   return command
-    .option('--base-url <url>', 'address of the service, or demo')
-    .option('--output <place>', 'a folder or s3://bucket/prefix (one job only)')
-    .option('--state-dir <folder>', 'checkpoints of outputs in object stores')
-    .option('--format <format>', 'csv or parquet')
+    .option('--base-url <url>', 'Base URL of the API, or demo')
+    .option('--output <location>', 'Output folder or s3://bucket/prefix (one job only)')
+    .option('--state-dir <folder>', 'Local folder for the checkpoints of object store outputs')
+    .option('--format <format>', 'File format: csv, parquet')
     .option('--compression <name>', 'csv: none, gzip; parquet: zstd, snappy, gzip, none')
-    .option('--partition-by <what>', 'folders inside tables: none, day, month, blocks:<n>')
-    .option('--target-file-size <size>', 'a next file from so many bytes of lines on, such as 256MB')
-    .option('--concurrency <n>', 'requests in flight at most, 1 to 256')
-    .option('--tables <names>', `comma-separated: ${TABLE_NAMES.join(', ')}`, collect)
+    .option('--partition-by <unit>', 'Partition tables into folders: none, day, month, blocks:<n>')
+    .option('--target-file-size <size>', 'Start a new file at this size before compression, such as 256MB')
+    .option('--concurrency <n>', 'Maximum concurrent requests, 1 to 256')
+    .option('--tables <names>', `Tables, comma-separated: ${TABLE_NAMES.join(', ')}`, collect)
     .addOption(new Option('--escape-formulas').hideHelp())
-    .option('--no-escape-formulas', "no ' before CSV text that starts a formula")
+    .option('--no-escape-formulas', "Do not put ' before CSV text that a spreadsheet would run")
 }
 
 /** Has a command take its options without a word: they change what it reads, but rarely does one need them there. */

@@ -37,41 +37,44 @@ type LoadArguments = {
 export function loadCommand(program: Command): void {
   const command = program
     .command('load')
-    .summary('load an export into a database')
-    .description('load an export into a database; twice gives the same rows')
+    .summary('Load an export into a database')
+    .description('Load an export into a database (idempotent)')
     .argument('[output]', OUTPUT_OR_JOB)
     .option('--to <target>', TARGETS)
-    .option('--from-manifest <place>', 'path or http(s) address of a manifest.json instead of a folder')
-    .option('--files-at <place>', 'bigquery: gs://…, snowflake: @stage/…: where the files are')
-    .option('--tables <names>', 'only these, comma-separated', collect)
-    .option('--schema <name>', 'schema of the tables')
-    .option('--prefix <text>', "before each table's name")
-    .option('--source <name>', "name of this output, where two have the same job's name")
+    .option('--from-manifest <location>', 'Path or http(s) URL of a manifest.json, instead of an output')
+    .option('--files-at <location>', 'Location of the files, for bigquery (gs://…) and snowflake (@stage/…)')
+    .option('--tables <names>', 'Only these tables, comma-separated', collect)
+    .option('--schema <name>', 'Database schema of the tables')
+    .option('--prefix <text>', 'Prefix of the table names')
+    .option('--source <name>', 'Name of this output in the database (default: the name of the job)')
     .addOption(
-      new Option('--commit <each>', 'a transaction (postgres, duckdb) for all, or for each')
+      new Option('--commit <unit>', 'Commit once per load or once per file (postgres, duckdb)')
         .choices(['load', 'file'])
         .default('load'),
     )
     .addOption(new Option('--unescape-formulas').hideHelp())
-    .option('--no-unescape-formulas', "keep the ' before CSV text like =1")
-    .option('--memory <size>', 'memory that DuckDB may take before it uses the disk', '256MB')
-    .option('--json', 'one JSON summary on stdout')
+    .option('--no-unescape-formulas', "Keep the ' before CSV text such as '=1")
+    .option('--memory <size>', 'Memory limit of DuckDB; above it, DuckDB spills to disk', '256MB')
+    .option('--json', 'Print a JSON summary on stdout')
     .addOption(logFormatOption())
-    .option('--quiet', 'errors only')
+    .option('--quiet', 'Log errors only')
   addExamples(
     command,
-    ['load output/demo --to duckdb:lake.db', 'into a DuckDB file'],
-    ['load output/demo --to postgres://me@db/lake', 'password from PGPASSWORD'],
+    ['load output/demo --to duckdb:lake.db', 'Load into a DuckDB file'],
+    [
+      'load output/demo --to postgres://me@db/lake',
+      'Load into PostgreSQL; the password comes from PGPASSWORD',
+    ],
   )
   command.addHelpText('after', EPILOGUE).action(load)
 }
 
 const TARGETS =
-  'duckdb:FILE, sqlite:FILE, postgres://…, clickhouse://…; or WALLETLAKE_LOAD_TO. bigquery:DATASET and snowflake:DB.SCHEMA print statements'
+  'duckdb:FILE, sqlite:FILE, postgres://… or clickhouse://…; or set WALLETLAKE_LOAD_TO. bigquery:DATASET and snowflake:DB.SCHEMA print load statements instead'
 
 const EPILOGUE = `
-The target remembers in walletlake_loads what it has: new files are added,
-replaced ones replaced with their blocks.`
+The table walletlake_loads records which files were loaded. A later load adds
+new files and replaces the blocks of files that were replaced.`
 
 async function load(output: string | undefined, args: LoadArguments): Promise<void> {
   const { fromManifest, json, quiet } = args

@@ -11,12 +11,14 @@ export type LogArguments = { logFormat?: LogFormat | undefined; quiet?: boolean;
 export function logOptions(command: Command): Command {
   return command
     .addOption(logFormatOption())
-    .option('--quiet', 'errors only')
-    .option('--verbose', 'every retry and refusal too')
+    .option('--quiet', 'Log errors only')
+    .option('--verbose', 'Also log every retry and rate-limited request')
 }
 
 export function logFormatOption(): Option {
-  return new Option('--log-format <form>', 'lines on stderr').choices(['pretty', 'json']).default('pretty')
+  return new Option('--log-format <format>', 'Format of the log on stderr')
+    .choices(['pretty', 'json'])
+    .default('pretty')
 }
 
 /** The log of a command on stderr. What it advises names the program as it was started. */

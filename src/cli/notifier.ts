@@ -15,9 +15,12 @@ export type NotifyArguments = {
 /** The options that tell monitoring of a run. */
 export function notifyOptions(command: Command): Command {
   return command
-    .option('--metrics-file <path>', 'figures for Prometheus (textfile collector)')
-    .option('--otlp-endpoint <url>', 'post the figures there; or OTEL_EXPORTER_OTLP_ENDPOINT')
-    .option('--ping <url>', 'call URL/start, URL, URL/EXITCODE; or WALLETLAKE_PING_URL, for it is a secret')
+    .option('--metrics-file <path>', 'Write metrics to this file (Prometheus textfile collector)')
+    .option('--otlp-endpoint <url>', 'Send metrics to this endpoint; or set OTEL_EXPORTER_OTLP_ENDPOINT')
+    .option(
+      '--ping <url>',
+      'Report start and exit code to a monitoring URL (healthchecks.io style). Set WALLETLAKE_PING_URL instead to keep the URL out of the process list',
+    )
 }
 
 /** Tells monitoring of a run. Nothing here fails the run: what did not arrive is a notice. */

@@ -23,7 +23,7 @@ export type NamedOutput = {
 }
 
 /** For the help of commands that take either. */
-export const OUTPUT_OR_JOB = 'the output (a folder or s3://bucket/prefix), or its job file'
+export const OUTPUT_OR_JOB = 'Output (folder or s3://bucket/prefix) or its job file'
 
 /**
  * Takes an output folder (or the `manifest.json` in it), a place in an object store, or a job file; of a job file the output is the

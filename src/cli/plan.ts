@@ -14,11 +14,11 @@ import { JOB_FILES, type Overrides, overrideOptions } from './jobs.ts'
 export function planCommand(program: Command): void {
   const command = program
     .command('plan')
-    .summary('print what a run would still request')
-    .description('print what a run would still request, and about what it costs; writes and asks nothing')
+    .summary('Show what a run would request (dry run)')
+    .description('Show what a run would request and its estimated cost; sends no requests and writes nothing')
     .argument('[jobs...]', JOB_FILES)
   overrideOptions(filelessOptions(command)).action(plan)
-  addExamples(command, ['plan jobs/mine.yaml', 'before the first run, or the next'])
+  addExamples(command, ['plan jobs/mine.yaml', 'Before the first run or an incremental run'])
 }
 
 async function plan(files: string[], args: Overrides & FilelessArguments): Promise<void> {

@@ -50,10 +50,10 @@ export async function buildProgram(argv: readonly string[], finish: Finish): Pro
 
 function describeProgram(): Command {
   return new Command(programName())
-    .description('Exports the whole history of crypto wallets into CSV or Parquet files.')
-    .version(VERSION, '--version', 'print the version')
-    .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'print the help of a command')
+    .description('Export complete wallet histories to CSV or Parquet files')
+    .version(VERSION, '--version', 'Print the version')
+    .helpOption('-h, --help', 'Print this help')
+    .helpCommand('help [command]', 'Print the help of a command')
     .configureHelp({
       optionDescription: describeOption,
       argumentDescription: describeOption,
@@ -74,7 +74,7 @@ function describeOption({ description, argChoices, defaultValue }: Option | Argu
 
 const EPILOGUE = `
 Start here:
-  ${programName()} demo    export the demo wallets, no account needed
-  ${programName()} init    write a job file for wallets of your own
+  ${programName()} demo    Export the demo wallets; needs no account
+  ${programName()} init    Write a job file for your own wallets
 
-Keys come from WALLETLAKE_API_KEY or WALLETLAKE_API_KEY_FILE, never from a job.`
+The API key comes from WALLETLAKE_API_KEY or WALLETLAKE_API_KEY_FILE only.`

@@ -13,18 +13,16 @@ import { OUTPUT_OR_JOB, outputOf } from './output-of.ts'
 export function queryCommand(program: Command): void {
   const command = program
     .command('query')
-    .summary('ask an export in SQL')
+    .summary('Query an export with SQL')
     .description(
-      'Asks an export in SQL (of DuckDB): every table is a view over the files that the manifest lists. Numbers of 256 bits and amounts sort, compare and sum exactly, or the statement is refused; nothing is changed.',
+      'Query an export with SQL (DuckDB dialect), read-only. Every table is a view over the files that the manifest lists. 256-bit integers and amounts sort, compare and sum exactly, or the statement fails.',
     )
     .argument('<output>', OUTPUT_OR_JOB)
-    .argument('[sql]', 'one or several statements; without it, or as -, they are read from stdin')
-    .addOption(
-      new Option('--format <format>', 'how answers are written').choices(ANSWER_FORMATS).default('table'),
-    )
+    .argument('[sql]', 'One or more statements; if missing or -, they are read from stdin')
+    .addOption(new Option('--format <format>', 'Output format').choices(ANSWER_FORMATS).default('table'))
     .option(
       '--max-rows <count>',
-      `rows that a table shows (default: ${TERMINAL_ROWS} on a terminal, otherwise all)`,
+      `Maximum rows of a table (default: ${TERMINAL_ROWS} on a terminal, otherwise all)`,
       rowCount,
     )
     .action(query)
@@ -32,11 +30,11 @@ export function queryCommand(program: Command): void {
     command,
     [
       'query output/demo "select sum(value) from transactions"',
-      'what all transactions carried, in wei, to the last digit',
+      'Exact total value of all transactions, in wei',
     ],
     [
       'query output/demo < balances.sql --format csv > balances.csv',
-      'statements from a file, the answer as CSV',
+      'Statements from a file, results as CSV',
     ],
   )
 }

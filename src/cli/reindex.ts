@@ -17,14 +17,14 @@ type ReindexArguments = ServiceArguments &
 export function reindexCommand(program: Command, finish: Finish): void {
   const command = program
     .command('reindex')
-    .description('have the NFT metadata that an export lacks read again')
+    .description('Ask the API to refresh missing or old NFT metadata')
     .argument('<output>', OUTPUT_OR_JOB)
   serviceOptions(command)
-    .option('--older-than <duration>', 'also metadata older than 30d, 12h …')
-    .option('--dry-run', 'list the tokens and ask nothing')
+    .option('--older-than <duration>', 'Also refresh metadata older than this, such as 30d or 12h')
+    .option('--dry-run', 'List the tokens without sending requests')
   boundOptions(command)
-  logOptions(command).option('--json', 'one JSON summary on stdout')
-  addExamples(command, ['reindex output/mine --dry-run', 'say which tokens'])
+  logOptions(command).option('--json', 'Print a JSON summary on stdout')
+  addExamples(command, ['reindex output/mine --dry-run', 'List the tokens that would be refreshed'])
   command.action(async (word: string, args: ReindexArguments) => finish(await reindex(word, args)))
 }
 

@@ -25,31 +25,39 @@ type ReportArguments = {
 export function reportCommand(program: Command): void {
   const command = program
     .command('report')
-    .summary('a page that one looks at')
+    .summary('Write an HTML report of an export')
     .description(
-      'Writes one page, for people: what the wallets did, whether the export is complete, and what looks wrong. It needs no network; strangers cannot run anything in it.',
+      'Write an HTML report: activity of the wallets, completeness of the export, and anything suspicious. The page works offline and cannot run untrusted text.',
     )
-    .argument('<output...>', `${OUTPUT_OR_JOB}; several make one page`)
-    .option('--out <file>', 'the page (default: report.html in the output)')
-    .option('--title <text>', 'what the page is called (default: the name of the job)')
-    .option('--labels <file>', 'CSV with address,label: what wallets and others are called')
-    .option('--opening <file>', 'CSV of what wallets had before the first row')
-    .option('--prices <file>', 'CSV with date,asset,currency,price: what balances and fees are worth')
-    .option('--max-rows <count>', 'rows that the page holds, the newest', rowCount, REPORT_DEFAULTS.maxRows)
-    .option('--open', 'open it in the browser')
+    .argument('<output...>', `${OUTPUT_OR_JOB}; several are combined into one report`)
+    .option('--out <file>', 'File to write (default: report.html in the output)')
+    .option('--title <text>', 'Title of the report (default: the name of the job)')
+    .option('--labels <file>', 'CSV file (address,label) that names wallets and counterparties')
+    .option('--opening <file>', 'CSV file of opening balances')
+    .option(
+      '--prices <file>',
+      'CSV file of prices (date,asset,currency,price) for the fiat value of balances and fees',
+    )
+    .option(
+      '--max-rows <count>',
+      'Maximum ledger rows in the report, newest first',
+      rowCount,
+      REPORT_DEFAULTS.maxRows,
+    )
+    .option('--open', 'Open the report in the browser')
     .addOption(
-      new Option('--serve', 'show it on this machine instead, anew whenever the export changes').conflicts([
-        'out',
-        'open',
-      ]),
+      new Option(
+        '--serve',
+        'Serve the report on this machine instead, and update it when the export changes',
+      ).conflicts(['out', 'open']),
     )
     .action(writeReport)
   addExamples(
     command,
-    ['report output/mine', 'writes output/mine/report.html'],
-    ['report output/a output/b --out both.html', 'two exports on one page'],
-    ['report output/mine --prices prices.csv', 'with what balances and fees are worth'],
-    ['report output/mine --serve', 'beside a nightly run or a watch'],
+    ['report output/mine', 'Write output/mine/report.html'],
+    ['report output/a output/b --out both.html', 'Two exports in one report'],
+    ['report output/mine --prices prices.csv', 'With the fiat value of balances and fees'],
+    ['report output/mine --serve', 'Follow an export that `run` or `watch` updates'],
   )
 }
 

@@ -14,21 +14,24 @@ type Arguments = RunArguments & Overrides & FilelessArguments
 export function runCommand(program: Command, finish: Finish): void {
   const command = program
     .command('run')
-    .summary('export the wallets or blocks of jobs')
-    .description('export the wallets or blocks of job files, or the wallets that are named')
+    .summary('Export the wallets or blocks of jobs')
+    .description('Export the wallets or blocks of job files, or the wallets given as options')
     .argument('[jobs...]', JOB_FILES)
   filelessOptions(command)
-    .option('--fresh', 'forget checkpoints and start over')
-    .option('--reread <n>', 'write the last N blocks again (default: read 32 again, write what changed)')
-    .option('--queue <url>', 'have workers do it, over redis://host:6379 (`walletlake worker`)')
-    .option('--report', 'write a page for people beside each export')
+    .option('--fresh', 'Discard checkpoints and start over')
+    .option(
+      '--reread <n>',
+      'Lookback: read and rewrite the last N blocks of the previous run (default: read 32, rewrite if they changed)',
+    )
+    .option('--queue <url>', 'Let workers do the work (`walletlake worker`), over redis://host:6379')
+    .option('--report', 'Also write an HTML report for each export')
   keyOption(boundOptions(overrideOptions(command)))
-  logOptions(notifyOptions(command).option('--json', 'one JSON summary on stdout at the end'))
+  logOptions(notifyOptions(command).option('--json', 'Print a JSON summary on stdout at the end'))
   addExamples(
     command,
-    ['run jobs/mine.yaml', 'export the wallets of a job file'],
-    ["run 'jobs/*.yaml' --max-requests 5000", 'all jobs within a quota'],
-    ['run --chain 43114 --address 0x… --base-url https://…', 'one wallet, without a job file'],
+    ['run jobs/mine.yaml', 'Export the wallets of a job file'],
+    ["run 'jobs/*.yaml' --max-requests 5000", 'Run all jobs with one limit on requests'],
+    ['run --chain 43114 --address 0x… --base-url https://…', 'One wallet, without a job file'],
   )
   command.action(async (files: string[], args: Arguments) =>
     finish(await runJobs(() => readJobsOrOptions(files, args), args)),

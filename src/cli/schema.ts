@@ -21,20 +21,24 @@ type SchemaArguments = SchemaOptions & { what: string | undefined }
 export function schemaCommand(program: Command): void {
   const command = program
     .command('schema')
-    .summary('print the tables or the format of jobs')
-    .description('print the tables and their columns, as JSON or SQL, or `job`: the job file format')
-    .argument('[what]', 'a table, or `job` for the JSON Schema of job files')
-    .addOption(new Option('--sql <engine>', 'create-table statements instead of JSON').choices(DIALECT_NAMES))
-    .option('--table <name>', 'only this table (repeatable)', collect)
+    .summary('Print the schema of the tables or of job files')
+    .description('Print the tables and their columns as JSON or SQL, or the JSON Schema of job files')
+    .argument('[name]', 'Table name, or `job` for the JSON Schema of job files')
+    .addOption(
+      new Option('--sql <engine>', 'Print CREATE TABLE statements for this engine instead of JSON').choices(
+        DIALECT_NAMES,
+      ),
+    )
+    .option('--table <name>', 'Only this table (repeatable)', collect)
     .addOption(
       new Option(
         '--naming <set>',
-        "with --sql: views named as in BigQuery's crypto_ethereum, or in cryo",
+        "With --sql: views with the names of BigQuery's crypto_ethereum dataset or of cryo",
       ).choices(NAMING_NAMES),
     )
-    .option('--schema <name>', 'with --sql: schema of the tables')
-    .option('--prefix <text>', "with --sql: before each table's name")
-  addExamples(command, ['schema --sql postgres | psql', 'create the tables by hand'])
+    .option('--schema <name>', 'With --sql: database schema of the tables')
+    .option('--prefix <text>', 'With --sql: prefix of the table names')
+  addExamples(command, ['schema --sql postgres | psql', 'Create the tables in PostgreSQL'])
   command.action((what: string | undefined, options: SchemaOptions) => {
     const args = { what, ...options }
     process.stdout.write(args.sql === undefined ? `${JSON.stringify(asJson(args), null, 2)}\n` : asSql(args))

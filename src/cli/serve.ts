@@ -24,20 +24,20 @@ type ServeArguments = {
 export function serveCommand(program: Command): void {
   program
     .command('serve')
-    .summary('start the embedded data service')
-    .description('start the embedded data service over the demo chain')
-    .option('--port <n>', 'port to listen on; 0 takes a free one', '8787')
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--key <key>', 'accept only this API key (repeatable; for trying, not for secrets)', collect)
-    .option('--quota <n>', 'requests a second; over it 429')
-    .option('--burst <n>', 'requests at once within the quota')
-    .option('--replay <seconds>', 'let the chain grow by a block every so often, with deliveries to webhooks')
-    .option('--replay-from <block>', 'head that the replay begins with (default: the genesis block)')
-    .option('--webhook-addresses <n>', 'addresses a webhook may watch (default: 5)')
+    .summary('Start the embedded data service')
+    .description('Start the embedded data service with the demo chain')
+    .option('--port <n>', 'Port to listen on; 0 for any free port', '8787')
+    .option('--host <address>', 'Address to listen on', '127.0.0.1')
+    .option('--key <key>', 'Accept only this API key (repeatable; for tests, not for secrets)', collect)
+    .option('--quota <n>', 'Maximum requests per second; more are answered with 429')
+    .option('--burst <n>', 'Burst capacity of the quota')
+    .option('--replay <seconds>', 'Add a block to the chain at this interval, with webhook deliveries')
+    .option('--replay-from <block>', 'First head of the replay (default: the genesis block)')
+    .option('--webhook-addresses <n>', 'Maximum addresses per webhook (default: 5)')
     .addOption(
       new Option(
         '--signature <scheme>',
-        'deliveries are signed over canonical JSON, or the body as sent',
+        'Sign webhook deliveries over canonical JSON or over the raw body',
       ).choices(['canonical', 'raw']),
     )
     .action(serve)

@@ -17,8 +17,8 @@ export type ServiceArguments = KeyArguments & {
 /** The options of those commands. */
 export function serviceOptions(command: Command): Command {
   return keyOption(command)
-    .option('--base-url <url>', 'address of the service, or demo; else WALLETLAKE_BASE_URL')
-    .option('--concurrency <n>', 'requests in flight at most, 1 to 256 (default: 16)')
+    .option('--base-url <url>', 'Base URL of the API, or demo; or set WALLETLAKE_BASE_URL')
+    .option('--concurrency <n>', 'Maximum concurrent requests, 1 to 256 (default: 16)')
 }
 
 /** What is known of a service without options and environment. */

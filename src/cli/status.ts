@@ -18,13 +18,17 @@ import { statusLines } from './status-lines.ts'
 export function statusCommand(program: Command): void {
   const command = program
     .command('status')
-    .summary('say what is done and what is left')
-    .description('say what is done and what is left, without asking the service')
-    .argument('[what...]', 'job files, globs, or outputs (folders or s3://…)')
+    .summary('Show progress')
+    .description('Show the progress of jobs; sends no requests')
+    .argument('[targets...]', 'Job files, globs or outputs (folders or s3://…)')
   hideOptions(overrideOptions(command))
-    .option('--queue <url>', 'runs over a queue, workers and rate, instead')
-    .option('--json', 'one JSON object on stdout')
-  addExamples(command, ['status jobs/mine.yaml', 'of a job'], ['status output/mine --json', 'of its output'])
+    .option('--queue <url>', 'Show the runs, workers and request rate of this queue instead')
+    .option('--json', 'Print one JSON object on stdout')
+  addExamples(
+    command,
+    ['status jobs/mine.yaml', 'Progress of a job'],
+    ['status output/mine --json', 'Progress of its output, as JSON'],
+  )
   command.action(status)
 }
 

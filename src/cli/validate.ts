@@ -5,7 +5,7 @@ import { counted } from '../report/words.ts'
 import { hideOptions, jobOptions, type Overrides, readJobs } from './jobs.ts'
 
 export function validateCommand(program: Command): void {
-  const command = program.command('validate').description('check job files and nothing else')
+  const command = program.command('validate').description('Check job files')
   hideOptions(jobOptions(command)).action(async (jobs: string[], args: Overrides) => {
     for (const job of await readJobs(jobs, args, { needsService: true }))
       say(`${job.file}: good (chain ${job.chain}, ${extentOf(job)})`)

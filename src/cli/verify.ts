@@ -13,9 +13,10 @@ const RUN_AGAIN = 'Run the same job again: it resumes where it stopped. Then ver
 export function verifyCommand(program: Command, finish: Finish): void {
   program
     .command('verify')
-    .description('re-read an export and check everything; exit 0 or 10')
+    .summary('Re-read an export and check all of it')
+    .description('Re-read every file of an export and check all of it; exit code 0 or 10')
     .argument('<output>', OUTPUT_OR_JOB)
-    .option('--json', 'one JSON verdict on stdout')
+    .option('--json', 'Print the result as one JSON object on stdout')
     .action(async (word: string, args: { json?: boolean }) => finish(await verify(word, args)))
 }
 

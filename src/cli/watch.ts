@@ -25,35 +25,39 @@ type WatchArguments = Overrides &
 export function watchCommand(program: Command): void {
   const command = program
     .command('watch')
-    .summary('keep an export up to date by webhooks')
-    .description('keep an export up to date by webhooks, until it is stopped')
-    .argument('<job>', 'a job file without endBlock')
-    .option('--receiver-url <url>', 'where the service reaches this machine: https://…')
-    .option('--listen <address>', 'address and port that it leads to; port 0 takes any', '127.0.0.1:8788')
-    .option('--addresses-per-webhook <n>', 'as many as your plan allows (default: 5)')
+    .summary('Keep an export up to date with webhooks')
+    .description('Keep an export up to date with webhooks, until the process is stopped')
+    .argument('<job>', 'Job file without endBlock')
+    .option('--receiver-url <url>', 'Public URL at which the API reaches this machine: https://…')
+    .option(
+      '--listen <address>',
+      'Local address and port of the receiver; port 0 for any free port',
+      '127.0.0.1:8788',
+    )
+    .option('--addresses-per-webhook <n>', 'Maximum addresses per webhook of your plan (default: 5)')
     .addOption(
-      new Option('--secret-scheme <scheme>', 'how events are signed, if only one way').choices([
+      new Option('--secret-scheme <scheme>', 'Accept only this signature scheme').choices([
         'canonical',
         'raw',
         'none',
       ]),
     )
-    .option('--catch-up <duration>', 'run without an event after this long (default: 10m)')
-    .option('--reread <n>', 'each run reads the last N blocks again, for late indexing (default: 100)')
-    .option('--debounce <duration>', 'wait after an event for others', '5s')
+    .option('--catch-up <duration>', 'Run at this interval if there are no events (default: 10m)')
+    .option('--reread <n>', 'Lookback: each run reads the last N blocks again (default: 100)')
+    .option('--debounce <duration>', 'Wait this long after an event for more events', '5s')
   logOptions(keyOption(overrideOptions(command)))
   addExamples(command, [
     'watch jobs/mine.yaml --receiver-url https://me.example/hook',
-    'keep the export of jobs/mine.yaml up to date',
+    'Keep the export of jobs/mine.yaml up to date',
   ])
   command.addHelpText('after', EPILOGUE).action(watch)
 }
 
 const EPILOGUE = `
-Events are hints: what is written always comes from the listing. The secret that
-signs them comes from WALLETLAKE_WEBHOOK_SECRET, a file that
-WALLETLAKE_WEBHOOK_SECRET_FILE names, or else the service.
-\`webhooks remove <job>\` ends the webhooks.`
+Events only trigger a run: all exported data comes from the wallet listing. The
+signing secret comes from WALLETLAKE_WEBHOOK_SECRET, from the file that
+WALLETLAKE_WEBHOOK_SECRET_FILE names, or from the API. To remove the webhooks,
+run \`webhooks remove <job>\`.`
 
 async function watch(file: string, args: WatchArguments): Promise<void> {
   const job = await readOneJob(file, args)

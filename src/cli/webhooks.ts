@@ -18,12 +18,15 @@ type WebhooksArguments = Overrides & KeyArguments & { allOfUrl?: string; json?: 
 export function webhooksCommand(program: Command): void {
   const command = program
     .command('webhooks')
-    .summary('list or remove the webhooks of `watch`')
-    .description('list or remove the webhooks that `watch` has created')
-    .addArgument(new Argument('<action>', 'what to do with them').choices(['list', 'remove']))
-    .argument('[job]', 'the job file whose webhooks are meant')
-    .option('--all-of-url <url>', 'or all of the key whose receiver is at this URL or below')
-    .option('--json', 'one JSON list on stdout')
+    .summary('List or remove the webhooks of `watch`')
+    .description('List or remove the webhooks that `watch` created')
+    .addArgument(new Argument('<action>', 'Action').choices(['list', 'remove']))
+    .argument('[job]', 'Job file that the webhooks belong to')
+    .option(
+      '--all-of-url <url>',
+      'Instead of a job: all webhooks of the API key whose receiver URL is this one or below it',
+    )
+    .option('--json', 'Print a JSON list on stdout')
   logOptions(keyOption(overrideOptions(command))).action(webhooks)
 }
 

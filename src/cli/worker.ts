@@ -20,30 +20,37 @@ type Arguments = KeyArguments & {
 export function workerCommand(program: Command): void {
   const command = program
     .command('worker')
-    .summary('do the work of runs over a queue')
-    .description('do the work of all runs over a queue, until it is stopped')
-    .requiredOption('--queue <url>', 'Redis server that all machines reach: redis://host:6379')
+    .summary('Process the work of queued runs')
+    .description('Process the work of all runs on a queue, until the process is stopped')
+    .requiredOption('--queue <url>', 'Redis server that all machines can reach: redis://host:6379')
     .option(
-      '--output <place>',
-      'serve only runs whose output is this folder or s3://bucket/prefix, or lies below it (repeatable)',
+      '--output <location>',
+      'Process only runs whose output is this folder or s3://bucket/prefix, or below it (repeatable)',
       collect,
     )
-    .option('--concurrency <n>', 'units that are read at once, 1 to 256', '16')
-    .option('--shutdown-timeout <duration>', 'once stopped, hand back what is not done by then', '30s')
-    .option('--metrics <address>', 'answer Prometheus there at /metrics: 0.0.0.0:9464')
+    .option('--concurrency <n>', 'Maximum concurrent fetch tasks, 1 to 256', '16')
+    .option(
+      '--shutdown-timeout <duration>',
+      'Time to finish tasks after a stop signal; then they are handed back',
+      '30s',
+    )
+    .option(
+      '--metrics <address>',
+      'Serve Prometheus metrics at /metrics on this address, such as 0.0.0.0:9464',
+    )
   logOptions(keyOption(command))
-  addExamples(command, ['worker --queue redis://queue:6379', 'on any number of machines'])
+  addExamples(command, ['worker --queue redis://queue:6379', 'Run this on any number of machines'])
   command.addHelpText('after', EPILOGUE).action(worker)
 }
 
 const EPILOGUE = `
-A worker needs no job file: \`run --queue\` keeps the plan beside the output, in
-an object store or a folder that all machines see under the same path. It needs
-the same WALLETLAKE_API_KEY and the same version of walletlake, and uses the
-object store of its own environment only. The password of Redis is
-WALLETLAKE_REDIS_PASSWORD, or the content of the file that
-WALLETLAKE_REDIS_PASSWORD_FILE names. SIGTERM ends it: units under way are
-finished or handed back.`
+A worker needs no job file. \`run --queue\` stores the plan next to the output: in
+an object store, or in a folder that all machines see under the same path. The
+worker needs the same WALLETLAKE_API_KEY and the same version of walletlake as
+the run, and uses the object store settings of its own environment. The Redis
+password comes from WALLETLAKE_REDIS_PASSWORD, or from the file that
+WALLETLAKE_REDIS_PASSWORD_FILE names. SIGTERM stops the worker; running tasks
+are finished or handed back.`
 
 /** After the time for shutdown, where the queue is away. */
 const LATE_MS = 5_000

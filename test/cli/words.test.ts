@@ -16,10 +16,10 @@ test.for([
   { args: ['help', 'rn'], says: "unknown command 'rn' (Did you mean run?)" },
   { args: ['help', 'foo'], says: "unknown command 'foo'" },
   { args: ['serve', 'here'], says: "too many arguments for 'serve'" },
-  { args: ['run', 'jobs/demo.yaml', '--output'], says: "'--output <place>' argument missing" },
+  { args: ['run', 'jobs/demo.yaml', '--output'], says: "'--output <location>' argument missing" },
   {
     args: ['run', '--output', '--format', 'csv', 'jobs/demo.yaml'],
-    says: "'--output <place>' has no value before --format",
+    says: "'--output <location>' has no value before --format",
   },
   {
     args: ['convert', 'x', '--to', 'koinly', '--prices', 'a.csv', '--prices', 'b.csv'],
