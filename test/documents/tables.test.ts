@@ -104,7 +104,7 @@ describe('src/README.md', () => {
 
 test('test/README.md has every folder of the tests', () => {
   const rooms = foldersIn('src')
-  const told = rowsOf(pageAt('test/README.md')).flatMap(([names]) =>
+  const told = rowsOf(sectionOf(pageAt('test/README.md'), '## Folders')).flatMap(([names]) =>
     codeIn(names).map((name) => name.replace(/\/$/, '')),
   )
   const others = foldersIn('test').filter((folder) => !rooms.includes(folder))
