@@ -12,7 +12,7 @@ const types = {
 } as const
 
 const WHOLE =
-  'Exact digits as text: BIGNUMERIC ends at about 5.8e38; SAFE_CAST(x AS BIGNUMERIC) is null beyond.'
+  'Decimal digits as text, because BIGNUMERIC ends at about 5.8e38; SAFE_CAST(x AS BIGNUMERIC) returns null for larger values.'
 
 /** Keys are for the planner only (NOT ENFORCED). A view has to name the dataset of its tables. */
 export const bigquery: Dialect = {
@@ -21,7 +21,7 @@ export const bigquery: Dialect = {
   limits: {
     u256: WHOLE,
     i256: WHOLE,
-    decimal: 'Exact digits as text: BIGNUMERIC keeps 38 digits behind the point.',
+    decimal: 'Decimal digits as text, because BIGNUMERIC has only 38 digits after the point.',
   },
   declare: declareNotNull(types),
   quote: backticked,

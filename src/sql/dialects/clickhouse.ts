@@ -17,8 +17,8 @@ export const clickhouse: Dialect = {
   types,
   limits: {
     u256: 'UInt256 holds all 256 bits exactly, but sum() wraps at 2^256.',
-    i256: 'Exact digits as text: Int256 ends at 2^255 - 1, a movement may be 2^256 - 1; toInt256(x) where it fits.',
-    decimal: 'Exact digits as text: Decimal ends at 76 digits.',
+    i256: 'Decimal digits as text, because Int256 ends at 2^255 - 1 and a movement can be 2^256 - 1; use toInt256(x) if the value fits.',
+    decimal: 'Decimal digits as text, because Decimal has only 76 digits.',
   },
   declare: ({ type, nullable }) => (nullable ? `Nullable(${types[type]})` : types[type]),
   quote: backticked,

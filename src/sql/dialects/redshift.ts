@@ -13,13 +13,17 @@ const types = {
   decimal: 'VARCHAR(2048)',
 } as const
 
-const WHOLE = 'Exact digits as text: DECIMAL ends at 38 digits, a cast of more fails.'
+const WHOLE = 'Decimal digits as text, because DECIMAL has only 38 digits; casting a larger value fails.'
 
 /** Keys are for the planner only: nothing enforces them. Text of more than 65,535 bytes does not fit. */
 export const redshift: Dialect = {
   title: 'Amazon Redshift',
   types,
-  limits: { u256: WHOLE, i256: WHOLE, decimal: 'Exact digits as text: DECIMAL ends at 38 digits.' },
+  limits: {
+    u256: WHOLE,
+    i256: WHOLE,
+    decimal: 'Decimal digits as text, because DECIMAL has only 38 digits.',
+  },
   declare: ({ name, type, nullable }) => `${typeOf(name, type)}${nullable ? '' : ' NOT NULL'}`,
   quote: named,
   literal,

@@ -12,7 +12,8 @@ const types = {
   decimal: 'VARCHAR',
 } as const
 
-const WHOLE = 'Exact digits as text: NUMBER ends at 38 digits; TRY_TO_NUMBER(x, 38, 0) is null beyond.'
+const WHOLE =
+  'Decimal digits as text, because NUMBER has only 38 digits; TRY_TO_NUMBER(x, 38, 0) returns null for larger values.'
 
 /** Names stay unquoted, so that they are found in any letter case; keys are for the planner only. */
 export const snowflake: Dialect = {
@@ -21,8 +22,8 @@ export const snowflake: Dialect = {
   limits: {
     u256: WHOLE,
     i256: WHOLE,
-    decimal: 'Exact digits as text: NUMBER ends at 38 digits.',
-    time: 'UTC without a zone: load with the session in UTC.',
+    decimal: 'Decimal digits as text, because NUMBER has only 38 digits.',
+    time: 'UTC without a time zone: set the time zone of the session to UTC before loading.',
   },
   declare: declareNotNull(types),
   quote: (name) => (RESERVED.has(name) || !PLAIN.test(name) ? named(name.toUpperCase()) : name),

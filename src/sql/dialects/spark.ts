@@ -11,13 +11,18 @@ const types = {
   decimal: 'STRING',
 } as const
 
-const WHOLE = 'Exact digits as text: DECIMAL ends at 38 digits; TRY_CAST(x AS DECIMAL(38,0)) is null beyond.'
+const WHOLE =
+  'Decimal digits as text, because DECIMAL has only 38 digits; TRY_CAST(x AS DECIMAL(38,0)) returns null for larger values.'
 
 /** Keys stand in the table's properties: Spark has no constraints for them. */
 export const spark: Dialect = {
   title: 'Spark SQL',
   types,
-  limits: { u256: WHOLE, i256: WHOLE, decimal: 'Exact digits as text: DECIMAL ends at 38 digits.' },
+  limits: {
+    u256: WHOLE,
+    i256: WHOLE,
+    decimal: 'Decimal digits as text, because DECIMAL has only 38 digits.',
+  },
   declare: declareNotNull(types),
   quote: backticked,
   literal: escapedLiteral,

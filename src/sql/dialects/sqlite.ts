@@ -12,7 +12,7 @@ const types = {
   decimal: 'TEXT',
 } as const
 
-const WHOLE = 'Exact digits as text: INTEGER ends at 63 bits, NUMERIC turns into REAL and rounds.'
+const WHOLE = 'Decimal digits as text, because INTEGER has 64 bits and NUMERIC rounds larger values to REAL.'
 
 /** STRICT keeps digits text (SQLite 3.37 or later). Comments live on in sqlite_schema's copy of the statement. */
 export const sqlite: Dialect = {
@@ -23,7 +23,7 @@ export const sqlite: Dialect = {
     i256: WHOLE,
     decimal: WHOLE,
     bool: '1 for true, 0 for false.',
-    time: 'Text such as 2023-11-14T22:46:40.000Z: sorts by time, datetime() reads it.',
+    time: 'Text such as 2023-11-14T22:46:40.000Z, which sorts by time and works with datetime().',
   },
   declare: declareNotNull(types),
   quote: named,
