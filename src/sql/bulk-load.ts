@@ -48,8 +48,8 @@ export function bulkLoadText(options: BulkLoadOptions): string {
   const write = engine === 'bigquery' ? bigqueryLoad : snowflakeLoad
   const head = [
     `-- ${GENERATOR}: loads the output ${printable(job.name)} of chain ${printable(job.chain)} into ${dialect.title}.`,
-    '-- Rows of its blocks that it does not have any more are removed. Where another output was loaded into the',
-    '-- same tables over the same blocks, leave those statements out: they are marked "removes".',
+    '-- The statements marked "removes" delete rows of its blocks that the output no longer contains. Leave them out',
+    '-- if another output with the same blocks is loaded into the same tables.',
   ]
   return `${head.join('\n')}\n\n${write(listed, { ...context, names }).join('\n\n')}\n`
 }

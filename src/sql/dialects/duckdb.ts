@@ -4,7 +4,7 @@ import { type Dialect, declareNotNull } from '../dialect.ts'
 
 const types = { ...DUCKDB_TYPES, u256: 'BIGNUM', i256: 'BIGNUM' } as const
 
-const WHOLE = 'Exact at any size: BIGNUM sorts, compares and sums exactly; avg, * and / round.'
+const WHOLE = 'BIGNUM has any number of digits and sorts, compares and sums exactly; avg, * and / round.'
 
 /** No PRIMARY KEY: its index is held in memory whole and outgrows the rows; loads keep the key unique themselves. */
 export const duckdb: Dialect = {
@@ -14,7 +14,7 @@ export const duckdb: Dialect = {
     u256: WHOLE,
     i256: WHOLE,
     decimal:
-      'Exact digits as text, which does not sort as numbers do: DECIMAL ends at 38 digits, DOUBLE rounds.',
+      'Decimal digits as text, because DECIMAL has only 38 digits and DOUBLE rounds. Text does not sort like numbers.',
   },
   declare: declareNotNull(types),
   quote: named,
