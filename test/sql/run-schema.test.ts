@@ -84,7 +84,7 @@ describe('in SQLite', () => {
       expect(() => db.exec(insertOf(table))).toThrow('UNIQUE')
     }
     const kept = db.get("SELECT sql FROM sqlite_schema WHERE name = 'ledger'")
-    expect(String(kept?.sql)).toContain('-- Stable id of the movement.')
+    expect(String(kept?.sql)).toContain('-- Stable id of the row.')
     db.close()
   })
 
