@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
 import { createServiceClient, type ServiceClient, type ServiceClientOptions } from '../../src/index.ts'
+import { serve } from '../helpers/serve.ts'
 
 export type Asked = {
   method: string
@@ -22,18 +23,12 @@ export type Loopback = { url: string; asked: Asked[] }
 /** A real server on a free loopback port that answers by a function; it ends with the test. */
 export async function startServer(reply: (asked: Asked, count: number) => Reply): Promise<Loopback> {
   const asked: Asked[] = []
-  const server = createServer((request, response) => {
-    void readAsked(request).then((one) => {
-      asked.push(one)
-      write(response, reply(one, asked.length))
-    })
+  const url = await serve(async (request, response) => {
+    const one = await readAsked(request)
+    asked.push(one)
+    write(response, reply(one, asked.length))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+  return { url, asked }
 }
 
 /** The address of a port that nobody listens on. */

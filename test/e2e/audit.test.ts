@@ -7,7 +7,7 @@ import { run } from '../../src/run/run.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
 import type { DataService } from '../../src/service/data-service.ts'
 import { runCommand } from '../helpers/command.ts'
-import { breakWhere, changed, says } from '../helpers/faults.ts'
+import { breakWhere, changedBlock, says } from '../helpers/faults.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 import { blocksJob, testJob } from '../helpers/jobs.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'
@@ -77,14 +77,15 @@ test('asks the same blocks again for the same seed', async () => {
 })
 
 describe('on a miss', () => {
-  const native = (page: unknown) => page as { transactions: Record<string, unknown>[] }
   const at = (block: number) => (asked: { path: string; query: URLSearchParams }) =>
     blockOf(asked.path) === block && !asked.query.has('pageToken')
   const BLOCK = 237
+  const LATER = { blockTimestamp: 1_900_000_000, blockTimestampMilliseconds: 1_900_000_000_000 }
 
   test.for([
     { kind: 'surplus', change: (one: object[]) => one.slice(1) },
     { kind: 'differing', change: ([first, ...rest]: object[]) => [{ ...first, value: '7' }, ...rest] },
+    { kind: 'differing', change: ([first, ...rest]: object[]) => [{ ...first, ...LATER }, ...rest] },
     {
       kind: 'missing',
       change: (all: object[]) => [...all, { txHash: '0xnew', from: { address: BUSY }, to: { address: '' } }],
@@ -92,7 +93,7 @@ describe('on a miss', () => {
   ] as const)('counts and names a transaction that is $kind', async ({ kind, change }) => {
     const fault = breakWhere(
       at(BLOCK),
-      changed((page) => ({ ...page, transactions: change(native(page).transactions) })),
+      changedBlock((page) => ({ ...page, transactions: change(page.transactions) })),
     )
     const { problems, ...result } = await audit({ fault })
     expect(result).toMatchObject({ ok: false, missing: 0, surplus: 0, differing: 0, ...{ [kind]: 1 } })
@@ -102,7 +103,7 @@ describe('on a miss', () => {
   test('tells fifty problems and counts the others', async () => {
     const fault = breakWhere(
       () => true,
-      changed(() => ({ transactions: [] })),
+      changedBlock(() => ({ transactions: [] })),
     )
     const { problems, surplus } = await audit({ fault })
     expect(problems).toHaveLength(51)
@@ -117,7 +118,7 @@ describe('on a miss', () => {
   test('counts entries without a hash and judges the others', async () => {
     const fault = breakWhere(
       at(0),
-      changed((page) => ({ ...page, transactions: [null, ...page.transactions] })),
+      changedBlock((page) => ({ ...page, transactions: [null, ...page.transactions] })),
     )
     expect(await audit({ fault })).toMatchObject({ ok: true, unreadable: 1 })
   })
@@ -193,7 +194,7 @@ describe('walletlake audit', () => {
   test('prints one JSON verdict on stdout and exits 10 on a miss', async () => {
     const fault = breakWhere(
       () => true,
-      changed(() => ({ transactions: [] })),
+      changedBlock(() => ({ transactions: [] })),
     )
     const { url } = await startLoopback(service, fault)
     const args = ['audit', csv, '--sample', '4', '--seed', '9', '--json', '--quiet']

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { blockOf, blocksRun, calmBytes, expectVerified } from '../helpers/blocks-run.ts'
-import { breakWhere, changed } from '../helpers/faults.ts'
+import { breakWhere, changedBlock } from '../helpers/faults.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable, readManifest } from '../helpers/read-output.ts'
 
@@ -12,7 +12,7 @@ type Native = Record<string, unknown>
 const spoil = (block: number, change: (natives: Native[]) => unknown[]) =>
   breakWhere(
     (asked) => blockOf(asked) === block && !asked.query.has('pageToken'),
-    changed((page) => ({ ...page, transactions: change(page.transactions as unknown as Native[]) })),
+    changedBlock((page) => ({ ...page, transactions: change(page.transactions) })),
   )
 
 test.for([

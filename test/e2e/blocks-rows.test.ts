@@ -3,7 +3,7 @@ import type { TableName } from '../../src/core/table/index.ts'
 import { defineJob, type JobFields, type Reject, rows } from '../../src/index.ts'
 import { createDataService } from '../../src/service/create-data-service.ts'
 import { blockOf, chainBlocks } from '../helpers/blocks-run.ts'
-import { breakWhere, changed } from '../helpers/faults.ts'
+import { breakWhere, changedBlock } from '../helpers/faults.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -45,7 +45,7 @@ test('gives all rows before it fails for missing blocks', async () => {
 })
 
 test('tells of a transaction of a block that gives no row', async () => {
-  const spoil = changed(({ transactions: [first, ...others], ...page }) => ({
+  const spoil = changedBlock(({ transactions: [first, ...others], ...page }) => ({
     ...page,
     transactions: [{ ...first, value: 'x' }, ...others],
   }))

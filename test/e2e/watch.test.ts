@@ -1,6 +1,4 @@
 import { rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
@@ -16,6 +14,7 @@ import { type WatchOptions, watchJob } from '../../src/watch/watch.ts'
 import { clientOf, pagesOf } from '../client/server.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { readCsvTable, readManifest } from '../helpers/read-output.ts'
+import { serve } from '../helpers/serve.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { truthWallets } from '../helpers/truth.ts'
 
@@ -40,7 +39,7 @@ async function startChain(options: DataServiceOptions = {}) {
 async function startProxy() {
   const passed: { path: string; body: Buffer; signature: string; status: number }[] = []
   const target = { url: '' }
-  const server = createServer(async (request, response) => {
+  const url = await serve(async (request, response) => {
     const { url: path = '', headers } = request
     const body = await buffer(request)
     const signature = String(headers['x-signature'] ?? '')
@@ -52,12 +51,7 @@ async function startProxy() {
     passed.push({ path, body, signature, status })
     response.writeHead(status).end()
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, passed, target }
+  return { url: `${url}/hook`, passed, target }
 }
 
 /** Timers that pass when the test says so. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import type { ServiceAnswer } from '../../src/service/data-service.ts'
-import type { Asked, Fault } from './loopback.ts'
+import { type Asked, type Fault, send } from './loopback.ts'
 
 /** Answers one request in its own way, with the right answer at hand. */
 export type Break = (response: ServerResponse, answer: ServiceAnswer, asked: Asked) => unknown
@@ -19,15 +19,32 @@ export function says(status: number, body: string | Buffer, headers: Record<stri
   return (response) => response.writeHead(status, { ...json, ...headers }).end(body)
 }
 
-/** The right answer with its JSON changed. */
-export function changed(change: (page: Listing, asked: Asked) => unknown): Break {
-  return (response, { body }, asked) =>
-    response.writeHead(200, json).end(JSON.stringify(change(JSON.parse(body) as Listing, asked)))
-}
-
 export type Listing = {
   nextPageToken?: unknown
   transactions: { nativeTransaction: Record<string, unknown> }[]
+}
+export type BlockListing = { nextPageToken?: unknown; transactions: Record<string, unknown>[] }
+
+/** The right page of a wallet's listing with its JSON changed. Any other response stays as it is. */
+export function changed(change: (page: Listing, asked: Asked) => unknown): Break {
+  return changedPage(/^\/v1\/chains\/[^/]+\/addresses\/[^/]+\/transactions$/, (body, asked) =>
+    change(body as Listing, asked),
+  )
+}
+
+/** The right page of a block's listing with its JSON changed. Any other response stays as it is. */
+export function changedBlock(change: (page: BlockListing, asked: Asked) => unknown): Break {
+  return changedPage(/^\/v1\/chains\/[^/]+\/blocks\/[^/]+\/transactions$/, (body, asked) =>
+    change(body as BlockListing, asked),
+  )
+}
+
+function changedPage(path: RegExp, change: (body: unknown, asked: Asked) => unknown): Break {
+  return (response, answer, asked) => {
+    if (answer.status !== 200 || !path.test(asked.path)) return send(response, answer)
+    const body: unknown = JSON.parse(answer.body)
+    return response.writeHead(200, json).end(JSON.stringify(change(body, asked)))
+  }
 }
 
 /** The right answer, packed. */

@@ -1,12 +1,10 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
 import type { Job } from '../../src/core/model.ts'
 import { type RunOptions, run } from '../../src/run/run.ts'
 import { verifyOutput } from '../../src/verify/verify-output.ts'
 import type { Json } from '../flatten/items.ts'
 import { testJob } from './jobs.ts'
 import { readManifest } from './read-output.ts'
+import { serve } from './serve.ts'
 import { tempFolder } from './temp-folder.ts'
 
 const LISTS = ['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions']
@@ -16,17 +14,11 @@ export type Listed = { nativeTransaction: Json } & Json
 /** A loopback service that lists exactly these items, whatever they hold; the list may be replaced while it runs. */
 export async function startListing(items: readonly Listed[]) {
   const listing = { items }
-  const server = createServer((request, response) => {
-    const url = new URL(request.url ?? '/', 'http://loopback')
+  const url = await serve((request, response) => {
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify(answer(listing.items, url)))
+    response.end(JSON.stringify(answer(listing.items, new URL(request.url ?? '/', 'http://loopback'))))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return Object.assign(listing, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  return Object.assign(listing, { url })
 }
 
 function answer(items: readonly Listed[], { pathname, searchParams }: URL): Json {

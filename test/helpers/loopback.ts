@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DataService, ServiceAnswer } from '../../src/service/data-service.ts'
+import { serve } from './serve.ts'
 
 export type Asked = {
   path: string
@@ -23,9 +22,6 @@ export type Loopback = { url: string; asked: Asked[] }
 /** A real server on a free loopback port in front of a data service, with faults; it ends with the test. */
 export async function startLoopback(service: DataService, fault: Fault = () => undefined): Promise<Loopback> {
   const asked: Asked[] = []
-  const server = createServer((request, response) => {
-    void handle(request, response)
-  })
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://loopback')
     const one = { path: pathname, query: searchParams, headers: request.headers, count: asked.length + 1 }
@@ -36,12 +32,7 @@ export async function startLoopback(service: DataService, fault: Fault = () => u
     if (wrong !== undefined) await wrong(response, answer)
     else send(response, answer)
   }
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+  return { url: await serve(handle), asked }
 }
 
 /** Writes an answer as it is. */

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { serve } from './serve.ts'
 
 type Json = Record<string, unknown>
 /** A whole transaction, as nobody's listing shows it: each wallet is shown its entries alone. */
@@ -100,7 +98,7 @@ type MadeRequest = { wallet: string; from: number; to: number }
 export async function startMadeChain(items: readonly MadeItem[]) {
   const shown: Shown = { items: () => items }
   const asked: MadeRequest[] = []
-  const server = createServer((request, response) => {
+  const address = await serve((request, response) => {
     const url = new URL(request.url ?? '/', 'http://loopback')
     const wallet = url.pathname.split('/')[5] ?? ''
     const [from = 0, to = 0] = ['startBlock', 'endBlock'].map((name) => Number(url.searchParams.get(name)))
@@ -114,12 +112,7 @@ export async function startMadeChain(items: readonly MadeItem[]) {
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ nextPageToken, transactions: inside.slice(start, start + 100) }))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, shown, asked }
+  return { url: address, shown, asked }
 }
 
 const blockOf = ({ nativeTransaction }: MadeItem) => Number(nativeTransaction.blockNumber)

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { serve } from '../helpers/serve.ts'
 
 type Received = { method: string; url: string; headers: IncomingHttpHeaders; body: string }
 export type Answer = (response: ServerResponse) => void
@@ -8,19 +8,14 @@ export type Answer = (response: ServerResponse) => void
 /** A loopback server that keeps what it receives; without `answer` it says 200. It ends with the test. */
 export async function startReceiver(answer: Answer = (response) => response.end('OK')) {
   const received: Received[] = []
-  const server = createServer(async (request, response) => {
+  const url = await serve(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    const { method = '', url = '', headers } = request
-    received.push({ method, url, headers, body: Buffer.concat(chunks).toString() })
+    const { method = '', url: path = '', headers } = request
+    received.push({ method, url: path, headers, body: Buffer.concat(chunks).toString() })
     answer(response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received }
+  return { url, received }
 }
 
 /** An address where nobody listens. */

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { startLoopback } from './loopback.ts'
+
+let outcome: string | undefined
+
+test.fails('a test fails with the error of its server', async () => {
+  const { url } = await startLoopback(createDataService(), () => async () => {
+    throw new Error('a mistake in the fault')
+  })
+  outcome = await fetch(`${url}/v1/chains`).then(
+    () => 'answered',
+    () => 'closed',
+  )
+})
+
+test('a server whose handler fails closes the connection', () => {
+  expect(outcome).toBe('closed')
+})
