@@ -8,6 +8,8 @@ export type ExportedTransaction = {
   to: string | null
   value: string
   blockHash: string
+  /** Milliseconds since 1970. */
+  timeMs: number
   wallets: ReadonlySet<string> | undefined
 }
 
@@ -79,5 +81,15 @@ const COLUMNS = {
 function differences(listed: ListedTransaction, row: ExportedTransaction): string {
   return FIELDS.filter((field) => listed[field] !== undefined && listed[field] !== row[field])
     .map((field) => `${COLUMNS[field]}: listed ${listed[field]}, exported ${row[field]}`)
+    .concat(timeDifference(listed, row))
     .join('; ')
 }
+
+function timeDifference({ times }: ListedTransaction, { timeMs }: ExportedTransaction): string[] {
+  if (times === undefined || times.includes(timeMs)) return []
+  const [listed, exported] = [times.at(-1) ?? Number.NaN, timeMs].map(isoTime)
+  return [`block_timestamp: listed ${listed}, exported ${exported}`]
+}
+
+const isoTime = (ms: number) => (Math.abs(ms) <= LAST_TIME_MS ? new Date(ms).toISOString() : `${ms} ms`)
+const LAST_TIME_MS = 8.64e15

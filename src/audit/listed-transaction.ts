@@ -9,11 +9,13 @@ export type ListedTransaction = {
   to: string | null | undefined
   value: string | undefined
   blockHash: string | undefined
+  /** Times that an exported row may have: the whole second, and the millisecond where it lies within that second. */
+  times: readonly number[] | undefined
 }
 
 /** Reads an entry of the block listing; undefined where it has no hash and so cannot be told from others. */
 export function readListed(entry: unknown): ListedTransaction | undefined {
-  const { txHash, blockIndex, from, to, value, blockHash } = fieldsOf(entry)
+  const { txHash, blockIndex, from, to, value, blockHash, ...times } = fieldsOf(entry)
   if (typeof txHash !== 'string' || txHash === '') return undefined
   return {
     hash: txHash.toLowerCase(),
@@ -22,7 +24,16 @@ export function readListed(entry: unknown): ListedTransaction | undefined {
     to: addressOf(to),
     value: digitsOf(value),
     blockHash: typeof blockHash === 'string' && blockHash !== '' ? blockHash.toLowerCase() : undefined,
+    times: timesOf(times),
   }
+}
+
+/** Another listing may give the second alone, so both are right; milliseconds of another second are not used. */
+function timesOf({ blockTimestamp, blockTimestampMilliseconds }: Record<string, unknown>) {
+  const second = digitsOf(blockTimestamp)
+  if (second === undefined) return undefined
+  const [start, exact] = [Number(second) * 1000, Number(digitsOf(blockTimestampMilliseconds))]
+  return exact > start && exact < start + 1000 ? [start, exact] : [start]
 }
 
 function fieldsOf(value: unknown): Record<string, unknown> {

@@ -13,7 +13,7 @@ export type AuditVerdict = {
   missing: number
   /** Exported transactions from or to a wallet that their block does not list. */
   surplus: number
-  /** Transactions that differ in sender, receiver, value, position or block hash. */
+  /** Transactions that differ in sender, receiver, value, position, block hash or block time. */
   differing: number
   /** Listed entries without a hash: they could not be compared. */
   unreadable: number

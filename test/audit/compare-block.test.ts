@@ -6,13 +6,16 @@ const A = `0x${'a'.repeat(40)}`
 const B = `0x${'b'.repeat(40)}`
 const C = `0x${'c'.repeat(40)}`
 
+const SECOND = 1_700_000_000
+
 const row = (fields: Partial<ExportedTransaction> = {}): ExportedTransaction => ({
   ...{ hash: '0x1', index: '0', from: A, to: C, value: '5', blockHash: '0xb', wallets: new Set([A]) },
+  timeMs: SECOND * 1000,
   ...fields,
 })
 const entry = (fields: object = {}) => ({
   ...{ txHash: '0x1', blockIndex: 0, from: { address: A.toUpperCase().replace('X', 'x') } },
-  ...{ to: { address: C }, value: '5', blockHash: '0xB', ...fields },
+  ...{ to: { address: C }, value: '5', blockHash: '0xB', blockTimestamp: SECOND, ...fields },
 })
 const compare = (sides: { listed: object[]; exported: ExportedTransaction[] }) =>
   compareBlock({
@@ -62,6 +65,8 @@ test.for([
   { column: 'value', exported: { value: '6' } },
   { column: 'transaction_index', exported: { index: '1' } },
   { column: 'block_hash', exported: { blockHash: '0xc' } },
+  { column: 'block_timestamp', exported: { timeMs: (SECOND + 1) * 1000 } },
+  { column: 'block_timestamp', exported: { timeMs: SECOND * 1000 + 7 } },
 ])('tells that $column differs', ({ column, exported }) => {
   const { differing } = compare({ listed: [entry()], exported: [row(exported)] })
   expect(differing).toEqual([{ hash: '0x1', what: expect.stringMatching(`^${column}: listed .+, exported`) }])
@@ -71,6 +76,19 @@ test('compares exact numbers, whatever form they are listed in', () => {
   const value = (2n ** 200n).toString()
   const listed = [entry({ value: `00${value}`, blockIndex: '0' })]
   expect(compare({ listed, exported: [row({ value })] }).differing).toEqual([])
+})
+
+test.for([
+  { milliseconds: SECOND * 1000 + 250, timeMs: SECOND * 1000 + 250, isSame: true },
+  { milliseconds: String(SECOND * 1000 + 250), timeMs: SECOND * 1000, isSame: true },
+  { milliseconds: SECOND * 1000 + 250, timeMs: SECOND * 1000 + 251, isSame: false },
+  { milliseconds: 0, timeMs: 0, isSame: false },
+  { milliseconds: (SECOND + 9) * 1000, timeMs: (SECOND + 9) * 1000, isSame: false },
+  { milliseconds: undefined, timeMs: SECOND * 1000, isSame: true },
+])('a time of $timeMs beside $milliseconds milliseconds is the same: $isSame', (given) => {
+  const listed = [entry({ blockTimestampMilliseconds: given.milliseconds })]
+  const { differing } = compare({ listed, exported: [row({ timeMs: given.timeMs })] })
+  expect(differing).toHaveLength(given.isSame ? 0 : 1)
 })
 
 test('compares no field that the listing does not give', () => {
