@@ -3,6 +3,7 @@ import type { DataFile } from '../core/duckdb/data-file.ts'
 import { ExportError } from '../core/errors.ts'
 import { type Answer, answerTo, planOf } from './answer.ts'
 import { withExactNumbers } from './exact-numbers.ts'
+import { type ExactnessCheck, openExactnessCheck } from './exactness.ts'
 import { requireManifest } from './open-export.ts'
 import { type Refusing, refusedQuery } from './query-errors.ts'
 import { openRows } from './rows.ts'
@@ -23,14 +24,20 @@ export async function* askExport(folder: string, sql: string): AsyncGenerator<An
   const manifest = await requireManifest(folder)
   const rows = await openRows(folder)
   const opened: DataFile[] = []
+  let exactness: ExactnessCheck | undefined
   try {
     const refusing: Refusing = { folder, path: rows.folder }
     const refuse = (thrown: unknown) => refusedQuery(thrown, refusing)
     const statements = splitStatements(sql)
-    refusing.types = await makeViews({ manifest, rows, opened, statements }).catch(refuse)
+    const types = await makeViews({ manifest, rows, opened, statements }).catch(refuse)
+    refusing.types = types
     for (const tokens of statements) {
       const statement = await prepare(rows.connection, tokens).catch(refuse)
       if (statement === undefined) throw changing()
+      if (COMPUTES.test(firstWord(tokens))) {
+        exactness ??= await openExactnessCheck(rows, types)
+        await exactness.check(tokens, withExactNumbers)
+      }
       const result = await statement.stream().catch(refuse)
       const isPlan = EXPLAIN.test(firstWord(tokens))
       yield await (isPlan
@@ -38,12 +45,15 @@ export async function* askExport(folder: string, sql: string): AsyncGenerator<An
         : answerTo(result, refuse))
     }
   } finally {
+    exactness?.close()
     for (const file of opened) await file.close()
     await rows.close()
   }
 }
 
 const READS = /^(select|with|from|values|table|pivot|unpivot|describe|desc|show|summarize|\()$/i
+/** Statements that may compute with what is in the tables. */
+const COMPUTES = /^(select|with|from|values|table|pivot|unpivot|\()$/i
 const EXPLAIN = /^explain$/i
 
 const firstWord = (tokens: readonly Token[]) => tokens.find(({ kind }) => kind !== 'space')?.text ?? ''
