@@ -1,10 +1,12 @@
 import { rm } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { parseReject } from '../assemble/reject-line.ts'
+import { settleMoved } from '../assemble/settle-moved.ts'
 import { cutSlices, placesIn } from '../assemble/slices.ts'
 import type { StagedPlace } from '../assemble/staged/staged-source.ts'
 import { openWriteTasks, type WriteTasks } from '../assemble/threads/task.ts'
 import { writeContext } from '../assemble/write-context.ts'
+import type { Slice, SliceRows } from '../assemble/write-slice.ts'
 import { startBounds } from '../client/bounds.ts'
 import { createGate } from '../client/gate/gate.ts'
 import { openDemo } from '../client/open-demo.ts'
@@ -37,6 +39,7 @@ import { type Chunk, readLines } from '../write/chunk.ts'
 import { csvHeader } from '../write/csv.ts'
 import { requireJob, SHARED_OPTIONS } from './check-call.ts'
 import { spoolIdentity } from './private-folder.ts'
+import { createReopener } from './reopen-contradicted.ts'
 
 /** How `rows` asks and where it keeps pages meanwhile. */
 export type RowsOptions = {
@@ -59,7 +62,8 @@ export type RowsOptions = {
  * The rows of one table, in its order, as an export of the job would write them, without leaving a file.
  *
  * Pages are kept in a temporary folder until all of them are there; then rows come one transaction after the other, as
- * fast as they are taken, in bounded memory. The folder goes when the iteration ends, whichever way. Of the job, what
+ * fast as they are taken, in bounded memory. A transaction that two wallets were shown differently is read again first, as
+ * in `run`. The folder goes when the iteration ends, whichever way. Of the job, what
  * says how files are written does not matter. Throws ExportError: the codes of `run`; where blocks of a job of blocks
  * are missing, after the last row.
  */
@@ -99,8 +103,10 @@ async function* readTable<T extends TableName>(
     try {
       const listings = listingsOf(job)
       const none = () => {}
-      const end = await crawlJob({ job, listings, requester, spool, figures, onPage: none, onNotice: none })
-      for await (const row of readRows({ job, spool, folder, end, table, onReject: options.onReject })) {
+      const crawl = () => crawlJob({ job, listings, requester, spool, figures, onPage: none, onNotice: none })
+      const { onReject, onDetail = none } = options
+      const reopen = createReopener({ job, spool, listings, onNotice: onDetail })
+      for await (const row of readRows({ job, spool, folder, table, crawl, reopen, onReject })) {
         bounds.signal.throwIfAborted()
         yield row
       }
@@ -152,28 +158,48 @@ type Reading<T extends TableName> = {
   job: Job
   spool: Spool
   folder: string
-  /** Exclusive. */
-  end: number
   table: T
+  /** Reads what is open; resolves with the end, exclusive. */
+  crawl: () => Promise<number>
+  reopen: ReturnType<typeof createReopener>
   onReject: RowsOptions['onReject']
 }
 
 async function* readRows<T extends TableName>(reading: Reading<T>): AsyncGenerator<TableRows[T]> {
-  const { job, spool, end, table, onReject = () => {} } = reading
-  const listings = listingsOf(job)
+  const { job, table, onReject = () => {} } = reading
   // Empty text is told from null in the lines that Parquet is made of.
   const asked = { ...job, tables: [table], format: 'parquet' as const, partitionBy: undefined }
-  const from = job.startBlock
-  const tasks = openWriteTasks(writeContext({ ...reading, job: asked, listings, wallets: job.wallets, from }))
+  const context = { ...reading, job: asked, listings: listingsOf(job), wallets: job.wallets }
+  const tasks = openWriteTasks(writeContext({ ...context, from: job.startBlock }))
   try {
-    const places = placesIn(spool.frames(listings), { from, to: end })
-    for (const slice of cutSlices({ from, to: end }, await stageAll(tasks, places))) {
-      const { chunks, rejects } = tasks.run({ kind: 'slice', slice })
+    for (const { chunks, rejects } of await arrangeRows(reading, tasks)) {
       for (const line of rejects) onReject(parseReject(line))
       yield* rowsIn(table, chunks.get(table) ?? [])
     }
   } finally {
     tasks.close()
+  }
+}
+
+/** Every transaction in one slice; those that wallets were shown differently are read again first, as `run` does. */
+async function arrangeRows<T extends TableName>(
+  { job, spool, folder, crawl, reopen }: Reading<T>,
+  tasks: WriteTasks,
+): Promise<readonly SliceRows[]> {
+  for (;;) {
+    const range = { from: job.startBlock, to: await crawl() }
+    const places = await stageAll(tasks, placesIn(spool.frames(listingsOf(job)), range))
+    const rewrite = async (slice: Slice) => {
+      await setImmediate()
+      return tasks.run({ kind: 'slice', slice })
+    }
+    const made: SliceRows[] = []
+    for (const slice of cutSlices(range, places)) made.push(await rewrite(slice))
+    tasks.run({ kind: 'flush' })
+    const slices = await settleMoved(made, { places, folder, rewrite })
+    const contradicted = slices.reduce((sum, slice) => sum + slice.contradicted, 0)
+    const contradictions = slices.flatMap((slice) => slice.contradictions)
+    if (!(await reopen({ contradicted, contradictions, exportedBefore: undefined }))) return slices
   }
 }
 
