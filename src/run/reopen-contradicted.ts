@@ -7,6 +7,8 @@ import type { Spool } from '../spool/spool.ts'
 /** Blocks of listings that a process reads again at most, each of them a request or a little more. */
 const MOST_REREADS = 1_000
 
+type Found = Pick<Arranged, 'contradicted' | 'contradictions'>
+
 export type Reopening = {
   job: Job
   spool: Pick<Spool, 'reopened' | 'reopen'>
@@ -21,7 +23,7 @@ export type Reopening = {
  */
 export function createReopener({ job, spool, listings, onNotice }: Reopening) {
   let left = MOST_REREADS
-  return async ({ contradicted, contradictions }: Arranged): Promise<boolean> => {
+  return async ({ contradicted, contradictions }: Found): Promise<boolean> => {
     const ranges = new Map<string, BlockRange[]>()
     for (const { block, views } of contradictions) {
       for (const view of views) {

@@ -199,7 +199,7 @@ async function arrangeRows<T extends TableName>(
     const slices = await settleMoved(made, { places, folder, rewrite })
     const contradicted = slices.reduce((sum, slice) => sum + slice.contradicted, 0)
     const contradictions = slices.flatMap((slice) => slice.contradictions)
-    if (!(await reopen({ contradicted, contradictions, exportedBefore: undefined }))) return slices
+    if (!(await reopen({ contradicted, contradictions }))) return slices
   }
 }
 

@@ -21,7 +21,7 @@ function opened(listings = { '0xa': EVERYWHERE, '0xb': EVERYWHERE }) {
     onNotice: (notice) => notices.push(notice),
   })
   const ask = (contradictions: readonly Contradiction[]) =>
-    reopen({ contradictions, contradicted: contradictions.length, hashes: [], exportedBefore: undefined })
+    reopen({ contradictions, contradicted: contradictions.length })
   return { again, notices, ask }
 }
 
