@@ -21,7 +21,7 @@ export async function* hashesInFiles({
   format,
   range,
 }: ExportedFiles): AsyncGenerator<string[]> {
-  const files = tablesToRead(manifest).flatMap((table) =>
+  const files = tablesToRead(tablesOf(manifest)).flatMap((table) =>
     (manifest.tables[table]?.files ?? [])
       .filter((file) => file.rows > 0 && file.fromBlock < range.to && file.toBlock > range.from)
       .map((file) => ({ table, file })),
@@ -36,9 +36,11 @@ export async function* hashesInFiles({
   }
 }
 
+const tablesOf = ({ tables }: Manifest) =>
+  (Object.keys(tables) as TableName[]).filter((name) => tables[name] !== undefined)
+
 /** Tables that together hold every transaction: one of the first two, or all others. */
-function tablesToRead({ tables }: Manifest): TableName[] {
-  const names = (Object.keys(tables) as TableName[]).filter((name) => tables[name] !== undefined)
+export function tablesToRead(names: readonly TableName[]): readonly TableName[] {
   const whole = (['transactions', 'wallet_transactions'] as const).find((name) => names.includes(name))
   return whole === undefined ? names : [whole]
 }

@@ -11,6 +11,7 @@ import { listChanges } from '../write/list-changes.ts'
 import { type PublishedPart, publish } from '../write/publish.ts'
 import { recallChanges } from '../write/publish-changes.ts'
 import { type Earlier, endOfExport, leftWallets } from './earlier-export.ts'
+import { requireOneChain } from './require-one-chain.ts'
 
 /** What a run has made of a job, on one machine or on many, before any of it is published. */
 export type MadeExport = Omit<ManifestSource, 'parts' | 'kept' | 'rejects'> & {
@@ -32,12 +33,15 @@ export type MadeExport = Omit<ManifestSource, 'parts' | 'kept' | 'rejects'> & {
 
 /**
  * Publishes an export: lists what changes in blocks exported before, then replaces the files, the manifest last. Every run
- * ends here, whichever machines made its parts. Throws OUTPUT_FAILED, and OUTPUT_LOCKED as the store does.
+ * ends here, whichever machines made its parts. Throws PAGE_MALFORMED where its rows are of several chains, OUTPUT_FAILED, and
+ * OUTPUT_LOCKED as the store does.
  */
 export async function publishExport(made: MadeExport): Promise<void> {
   const { job, store, figures, signal, earlier, parts, rejects, raw } = made
-  const manifest = buildManifest({ ...made, rejects: rejects.length, kept: keptOf(earlier, job) })
+  const kept = keptOf(earlier, job)
+  const manifest = buildManifest({ ...made, rejects: rejects.length, kept })
   signal.throwIfAborted()
+  await requireOneChain({ ...made, kept: kept?.files })
   figures.changes = await findChanges(made)
   const covered = manifest.coverage.map(({ address }) => address)
   await publish({ store, manifest, parts: [...parts.values()].flat(), rejects, raw: raw?.(covered) })

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import { parseReject } from '../assemble/reject-line.ts'
+import { requireSameChain } from '../assemble/require-one-chain.ts'
 import { settleMoved } from '../assemble/settle-moved.ts'
 import { cutSlices, placesIn } from '../assemble/slices.ts'
 import type { StagedPlace } from '../assemble/staged/staged-source.ts'
@@ -19,27 +20,18 @@ import { limitConcurrency } from '../core/limit.ts'
 import { listingsOf } from '../core/listings.ts'
 import type { Job } from '../core/model.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
-import {
-  type Column,
-  type ColumnType,
-  type TableName,
-  type TableRows,
-  tableNamed,
-} from '../core/table/index.ts'
+import type { TableName, TableRows } from '../core/table/index.ts'
 import { tablesNamed } from '../core/table/tables-named.ts'
 import { crawlJob } from '../crawl/crawl.ts'
 import type { Reject } from '../flatten/flatten-transaction.ts'
 import type { PagePlace } from '../merge/page-source.ts'
-import { rowsOf } from '../read/csv-rows.ts'
-import type { TextRow } from '../read/rows.ts'
 import { refusedWords } from '../report/gap-lines.ts'
 import { missingWords } from '../report/words.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
-import { type Chunk, readLines } from '../write/chunk.ts'
-import { csvHeader } from '../write/csv.ts'
 import { requireJob, SHARED_OPTIONS } from './check-call.ts'
 import { spoolIdentity } from './private-folder.ts'
 import { createReopener } from './reopen-contradicted.ts'
+import { rowsIn } from './typed-rows.ts'
 
 /** How `rows` asks and where it keeps pages meanwhile. */
 export type RowsOptions = {
@@ -63,9 +55,9 @@ export type RowsOptions = {
  *
  * Pages are kept in a temporary folder until all of them are there; then rows come one transaction after the other, as
  * fast as they are taken, in bounded memory. A transaction that two wallets were shown differently is read again first, as
- * in `run`. The folder goes when the iteration ends, whichever way. Of the job, what
- * says how files are written does not matter. Throws ExportError: the codes of `run`; where blocks of a job of blocks
- * are missing, after the last row.
+ * in `run`. The folder goes when the iteration ends, whichever way. Of the job, what says how files are written does not
+ * matter. Throws ExportError: the codes of `run`; where blocks of a job of blocks are missing, after the last row; where
+ * transactions are of several chains, before the first row of a second one.
  */
 export function rows<T extends TableName>(
   job: Job,
@@ -167,6 +159,7 @@ type Reading<T extends TableName> = {
 
 async function* readRows<T extends TableName>(reading: Reading<T>): AsyncGenerator<TableRows[T]> {
   const { job, table, onReject = () => {} } = reading
+  const chains = new Set<string>()
   // Empty text is told from null in the lines that Parquet is made of.
   const asked = { ...job, tables: [table], format: 'parquet' as const, partitionBy: undefined }
   const context = { ...reading, job: asked, listings: listingsOf(job), wallets: job.wallets }
@@ -174,7 +167,9 @@ async function* readRows<T extends TableName>(reading: Reading<T>): AsyncGenerat
   try {
     for (const { chunks, rejects } of await arrangeRows(reading, tasks)) {
       for (const line of rejects) onReject(parseReject(line))
-      yield* rowsIn(table, chunks.get(table) ?? [])
+      yield* rowsIn(table, chunks.get(table) ?? [], (chain) => {
+        if (!chains.has(chain)) requireSameChain(job, [...chains.add(chain)])
+      })
     }
   } finally {
     tasks.close()
@@ -212,35 +207,4 @@ async function stageAll(tasks: WriteTasks, places: readonly PagePlace[]): Promis
     await setImmediate()
   }
   return staged
-}
-
-async function* rowsIn<T extends TableName>(
-  table: T,
-  chunks: readonly Chunk[],
-): AsyncGenerator<TableRows[T]> {
-  const { columns } = tableNamed(table)
-  const names = columns.map(({ name }) => name)
-  for await (const rows of rowsOf(withHeader(columns, chunks), { columns, names, isEscaped: false }))
-    for (const row of rows) yield toObject(columns, row)
-}
-
-async function* withHeader(columns: readonly Column[], chunks: readonly Chunk[]): AsyncGenerator<Buffer> {
-  yield Buffer.from(csvHeader(columns))
-  // What is left of a block is kept until the next, for which its room is used again.
-  for (const block of readLines(chunks)) yield Buffer.from(block)
-}
-
-function toObject<T extends TableName>(columns: readonly Column[], row: TextRow): TableRows[T] {
-  const cells = columns.map(({ name, type }, at) => {
-    const text = row[at] ?? null
-    return [name, text === null ? null : cellOf(type, text)]
-  })
-  return Object.fromEntries(cells) as TableRows[T]
-}
-
-function cellOf(type: ColumnType, text: string) {
-  if (type === 'bool') return text === 'true'
-  if (type === 'int64') return BigInt(text)
-  if (type === 'int32') return Number(text)
-  return type === 'time' ? new Date(text) : text
 }

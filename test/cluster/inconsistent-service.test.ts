@@ -90,6 +90,19 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     expect(outputBytes(many.output)).toEqual({})
   })
 
+  test('publishes nothing where partitions hold transactions of several chains', LONG, async () => {
+    const another = payment(901, ALICE, BOB, { chainId: '1' })
+    const { url } = await startMadeChain([...payments.slice(0, 9), another])
+    const chain = '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q6'
+    const many = { ...jobOf(url, 'many'), chain }
+    const { error, code } = await runQueued(many)
+    expect([code, error?.message]).toEqual([
+      'PAGE_MALFORMED',
+      expect.stringContaining('transactions of several chains: "1", "43114"'),
+    ])
+    expect(outputBytes(many.output)).toEqual({})
+  })
+
   test('counts what is unknown, rejected, repeated and contradicted as one machine does', LONG, async () => {
     const other = addressOf('other')
     const twoLists = {

@@ -1,6 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Job } from '../../src/core/model.ts'
+import { rows } from '../../src/run/rows.ts'
+import { run } from '../../src/run/run.ts'
 import { ALICE, BOB, erc20, item, party } from '../flatten/items.ts'
 import { exportListed, type Listed, listedJob, startListing } from '../helpers/listed-items.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
@@ -38,8 +41,8 @@ test.for(jobs)(
     const { code, manifest, verdict } = await exportListed(job)
     expect(code).toBe('RECORDS_REJECTED')
     expect(verdict.problems).toEqual([])
-    const rows = await readCsvTable(job.output, 'transactions')
-    expect(rows.map(({ block_number, chain_id }) => [block_number, chain_id])).toEqual([
+    const written = await readCsvTable(job.output, 'transactions')
+    expect(written.map(({ block_number, chain_id }) => [block_number, chain_id])).toEqual([
       ['101', '43114'],
       ['104', '43114'],
     ])
@@ -71,9 +74,60 @@ test('other spellings of the chain, and none, are the same chain', async () => {
     const job = listedJob(url, { addresses: [ALICE], chain })
     const { code, verdict } = await exportListed(job)
     expect([code, verdict.problems]).toEqual([undefined, []])
-    const rows = await readCsvTable(job.output, 'ledger')
-    expect(rows.map(({ chain_id }) => chain_id)).toEqual(chains.map(() => '43114'))
+    const ledger = await readCsvTable(job.output, 'ledger')
+    expect(ledger.map(({ chain_id }) => chain_id)).toEqual(chains.map(() => '43114'))
   }
+})
+
+const UNKNOWN_CHAIN = '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q6'
+const unknownChainJobs = jobs.map(({ kind, given }) => ({ kind, given: { ...given, chain: UNKNOWN_CHAIN } }))
+
+test.for(unknownChainJobs)(
+  'a job $kind of a blockchain id that is not known takes the EVM id that items name, and no second one',
+  async ({ given }) => {
+    const listing = await startListing([at(101), at(102)])
+    const first = await exportListed(listedJob(listing.url, given))
+    expect([first.code, first.verdict.problems]).toEqual([undefined, []])
+    for (const other of [at(100, { chainId: '1' }), at(108, { chainId: '1' })]) {
+      listing.items = [other, at(101), at(102)].sort(
+        (a, b) => Number(a.nativeTransaction.blockNumber) - Number(b.nativeTransaction.blockNumber),
+      )
+      const { code, jobs: results } = await run([listedJob(listing.url, given)])
+      expect(code).toBe('PAGE_MALFORMED')
+      expect(results[0]?.error?.message).toContain('transactions of several chains: "1", "43114"')
+      expect(results[0]?.error?.fix).toContain('EVM chain id')
+    }
+  },
+)
+
+for (const { what, prepare } of [
+  { what: 'a later run', prepare: () => {} },
+  {
+    what: 'a later run whose checkpoint is gone',
+    prepare: ({ output }: Job) => rmSync(join(output, '.walletlake'), { recursive: true, force: true }),
+  },
+])
+  test(`an export of a blockchain id that is not known stays as it is when ${what} meets another chain`, async () => {
+    const listing = await startListing([at(101), at(102)])
+    const job = listedJob(listing.url, { addresses: [ALICE, BOB], chain: UNKNOWN_CHAIN })
+    await exportListed(job)
+    prepare(job)
+    listing.items = [...listing.items, at(500, { chainId: '1' })]
+    for (const { code, verdict } of [await exportListed(job), await exportListed(job)])
+      expect([code, verdict.problems]).toEqual(['PAGE_MALFORMED', []])
+    listing.items = [at(101), at(102), at(600)]
+    expect((await exportListed(job, { fresh: true })).verdict.problems).toEqual([])
+  })
+
+test('rows() ends with an error before the first row of a second chain', async () => {
+  const { url } = await startListing([at(101), at(102, { chainId: '1' })])
+  const job = listedJob(url, { addresses: [ALICE], chain: UNKNOWN_CHAIN })
+  const given: unknown[] = []
+  const reading = (async () => {
+    for await (const { chain_id } of rows(job, 'ledger')) given.push(chain_id)
+  })()
+  await expect(reading).rejects.toMatchObject({ code: 'PAGE_MALFORMED' })
+  expect(given).toEqual(['43114'])
 })
 
 test('an entry of another chain is rejected, and its transaction is kept', async () => {
