@@ -51,7 +51,7 @@ export type FlatTransaction = {
   seenBy: string[]
   /** True where views tell different facts of the chain. */
   isContradicted: boolean
-  /** Logs that views list in more than one of the ERC lists, each view counted. */
+  /** How many of its logs a view lists in more than one of the ERC lists. */
   repeatedLogs: number
   /** Its status, or whether an internal transaction of it was reverted, is unknown. */
   isStatusUnknown: boolean
@@ -79,7 +79,7 @@ export function flattenTransaction(
     rows: rowsOf(united, views, context),
     seenBy: views.map(({ wallet }) => wallet),
     isContradicted: views.length > 1 && views.some((view) => contradicts(united, view)),
-    repeatedLogs: united.repeatedLogs,
+    repeatedLogs: united.repeatedLogs.length,
     ...unknownsOf(united, context),
   }
 }

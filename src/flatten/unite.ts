@@ -43,7 +43,7 @@ export function uniteViews(views: WalletViews): United {
       preferred.map((one) => one.view.internal),
     ),
     isWhole: views.every((one) => one.view.isWhole),
-    repeatedLogs: views.reduce((sum, one) => sum + one.view.repeatedLogs, 0),
+    repeatedLogs: [...new Set(views.flatMap((one) => one.view.repeatedLogs))],
     isMixed: !isOneRun || tableOfLog !== undefined,
   }
 }

@@ -19,7 +19,7 @@ export type View = {
   /** False where entries of it could not be normalized: what it lacks may be one of those. */
   isWhole: boolean
   /** Logs that it lists in more than one of the ERC lists. */
-  repeatedLogs: number
+  repeatedLogs: readonly number[]
 }
 
 export type ErcTable = 'erc20' | 'erc721' | 'erc1155'
@@ -63,7 +63,7 @@ const PRECEDENCE: readonly ErcTable[] = ['erc721', 'erc1155', 'erc20']
 
 /** Leaves each log in one list (CONTRACT section 7, "One log, one fact"). */
 function inOneTable(logs: Logs): Logs & Pick<View, 'repeatedLogs'> {
-  if (PRECEDENCE.filter((table) => logs[table].length > 0).length < 2) return { ...logs, repeatedLogs: 0 }
+  if (PRECEDENCE.filter((table) => logs[table].length > 0).length < 2) return { ...logs, repeatedLogs: [] }
   const tables = logTables(logs)
   const repeated = new Set<number>()
   const keep = <T extends { log_index: number }>(table: ErcTable, entries: readonly T[]): readonly T[] =>
@@ -77,7 +77,7 @@ function inOneTable(logs: Logs): Logs & Pick<View, 'repeatedLogs'> {
     erc721: keep('erc721', logs.erc721),
     erc1155: keep('erc1155', logs.erc1155),
   }
-  return { ...kept, repeatedLogs: repeated.size }
+  return { ...kept, repeatedLogs: [...repeated] }
 }
 
 /** The table that each log is in. */

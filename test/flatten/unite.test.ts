@@ -149,6 +149,19 @@ test('one view that lists a log as ERC-20 and as ERC-721 gives the ERC-721 trans
   expect([repeatedLogs, isContradicted]).toEqual([1, false])
 })
 
+test('a log that several views list as ERC-20 and as ERC-721 is counted once', () => {
+  const listing = (...logs: number[]) =>
+    item(
+      {},
+      {
+        erc20Transfers: logs.map((logIndex) => erc20({ logIndex })),
+        erc721Transfers: logs.map((logIndex) => erc721({ logIndex })),
+      },
+    )
+  expect(flatten({ [ALICE]: listing(6), [BOB]: listing(6) }).repeatedLogs).toBe(1)
+  expect(flatten({ [ALICE]: listing(5, 6), [BOB]: listing(6, 7) }).repeatedLogs).toBe(3)
+})
+
 test('a log that a later run shows with another token or value is one fact, the later one', () => {
   for (const change of [erc20({ value: '3' }), erc20({}, { address: CAROL }), erc20({ to: party(CAROL) })]) {
     const views = {
