@@ -16,6 +16,8 @@ export type Crawl = {
   requester: Requester
   spool: Spool
   figures: Figures
+  /** So many blocks below the head may change between two requests. @default 32 */
+  mutableBlocks?: number | undefined
   /** Reads the body of a wallet's page; another thread may do it. @default it is done here, and nothing else */
   readPage?: (wallet: string, body: Buffer, limits: PageLimits) => Page | Promise<Page>
   /** Called as each page is on disk, with its body and where that lies. */

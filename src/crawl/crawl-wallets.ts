@@ -112,8 +112,9 @@ async function readClaim(context: Claiming, claim: Claim): Promise<void> {
   const read = (body: Buffer, limits: PageLimits) =>
     context.readPage === undefined ? readPage(body, limits) : context.readPage(address, body, limits)
   const head = () => (job.endBlock === undefined ? spool.head() : job.endBlock - 1)
-  const ask = { chain: job.chain, address, range, order, cutMs: spool.cutMs, advance, read, size, head }
-  for await (const page of readRange(requester, ask)) {
+  const { mutableBlocks } = context
+  const wallet = { chain: job.chain, address, cutMs: spool.cutMs, mutableBlocks }
+  for await (const page of readRange(requester, { ...wallet, range, order, advance, read, size, head })) {
     refusals.answered()
     const { offset } = await spool.addPage(address, page)
     onPage({ body: page.body, offset })

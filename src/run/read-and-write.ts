@@ -11,6 +11,7 @@ import {
 import type { ExportedBefore } from '../assemble/exported-before.ts'
 import { findExport } from '../assemble/find-export.ts'
 import { countLeftOut } from '../assemble/left-out.ts'
+import { MUTABLE_BLOCKS } from '../client/pages/read-chain.ts'
 import type { Requester } from '../client/request.ts'
 import { type Figures, noteWholeExport } from '../core/figures.ts'
 import type { Listings } from '../core/listings.ts'
@@ -30,6 +31,8 @@ export type Reading = {
   store: Store
   requester: Requester
   figures: Figures
+  /** Blocks at the end of an earlier run that are read again; undefined: as many as usual. */
+  rereadBlocks: number | undefined
   onNotice: (notice: string) => void
 }
 
@@ -84,9 +87,10 @@ async function writeFrom(
     const listings = listingsToRead(job, earlier)
     const { before, from } = earlier
     const leastEnd = before === undefined ? 0 : endOfExport(before)
+    const mutableBlocks = Math.max(MUTABLE_BLOCKS, reading.rereadBlocks ?? 0)
     const arriving = { readPage: output.readPage, onPage: output.pageArrived }
     const crawl = () =>
-      crawlJob({ job, listings, leastEnd, requester, spool, figures, onNotice, ...arriving })
+      crawlJob({ job, listings, leastEnd, mutableBlocks, requester, spool, figures, onNotice, ...arriving })
     const end = earlier.ends === undefined ? await crawl() : (figures.endBlock ?? (await crawl()))
     figures.endBlock = end
     if (refusesMore(figures, earlier)) return forgetRows(figures, 'wallets refused')

@@ -92,10 +92,20 @@ function viewOf(item: MadeItem, wallet: string): MadeItem | undefined {
 
 /** What the service shows now; `to` names the wallet that asks. */
 type Shown = { items: (to: string) => readonly MadeItem[] }
+/** How the service writes the offset of a page into a token. */
+type Tokens = { write: (offset: number) => string; read: (token: string) => number }
+
+const PLAIN_OFFSETS: Tokens = { write: String, read: Number }
+
+/** Tokens that show nothing of the offset. */
+export const opaqueTokens: Tokens = {
+  write: (offset) => (offset * 7 + 1).toString(36).padStart(8, 'z'),
+  read: (token) => (Number.parseInt(token.replace(/^z+/, ''), 36) - 1) / 7,
+}
 type MadeRequest = { wallet: string; from: number; to: number }
 
 /** A service of the wallet listing over transactions that a test makes, and changes as it likes. */
-export async function startMadeChain(items: readonly MadeItem[]) {
+export async function startMadeChain(items: readonly MadeItem[], tokens = PLAIN_OFFSETS) {
   const shown: Shown = { items: () => items }
   const asked: MadeRequest[] = []
   const address = await serve((request, response) => {
@@ -103,12 +113,13 @@ export async function startMadeChain(items: readonly MadeItem[]) {
     const wallet = url.pathname.split('/')[5] ?? ''
     const [from = 0, to = 0] = ['startBlock', 'endBlock'].map((name) => Number(url.searchParams.get(name)))
     asked.push({ wallet, from, to })
-    const start = Number(url.searchParams.get('pageToken') ?? 0)
+    const token = url.searchParams.get('pageToken')
+    const start = token === null ? 0 : tokens.read(token)
     const listed = shown.items(wallet).flatMap((item) => viewOf(item, wallet) ?? [])
     const inside = listed.filter((item) => blockOf(item) >= from && blockOf(item) < to)
     inside.sort((a, b) => blockOf(a) - blockOf(b))
     if (url.searchParams.get('sortOrder') === 'desc') inside.reverse()
-    const nextPageToken = start + 100 < inside.length ? String(start + 100) : ''
+    const nextPageToken = start + 100 < inside.length ? tokens.write(start + 100) : ''
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify({ nextPageToken, transactions: inside.slice(start, start + 100) }))
   })

@@ -28,7 +28,7 @@ export type RangeAsk = {
   /** The highest block known so far, where that is near the chain's head. @default what an open range shows */
   head?: () => number | undefined
   /** So many blocks below the head may change between two requests. @default 32 */
-  mutableBlocks?: number
+  mutableBlocks?: number | undefined
 }
 
 /** A page, what is left of the asked range after it (undefined: nothing), and the blocks that it settles. */

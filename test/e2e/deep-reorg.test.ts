@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { run } from '../../src/run/run.ts'
+import { headJob } from '../helpers/growing-chain.ts'
+import { addressOf, hashOf, opaqueTokens, payment, startMadeChain } from '../helpers/made-chain.ts'
+import { readCsvTable } from '../helpers/read-output.ts'
+
+const ALICE = addressOf('one')
+const NUMBERS = Array.from({ length: 600 }, (_, at) => at + 1)
+/** Transactions that the second request shows, 150 to 159 blocks below the head. */
+const REMOVED = new Set(NUMBERS.slice(-160, -150))
+
+/** One transaction a block. Before the third request, a reorganisation removes some that the second request has shown. */
+async function startReorganised() {
+  const all = NUMBERS.map((number) => payment(number, ALICE, addressOf('two')))
+  const chain = await startMadeChain(all, opaqueTokens)
+  const left = all.filter((_, at) => !REMOVED.has(at + 1))
+  chain.shown.items = () => (chain.asked.length > 2 ? left : all)
+  return chain
+}
+
+const hashes = async (output: string) =>
+  (await readCsvTable(output, 'transactions')).map(({ transaction_hash }) => transaction_hash)
+
+test('--reread covers reorganisations of that depth while pages of opaque tokens are read', async () => {
+  const chain = await startReorganised()
+  const job = headJob(chain.url, { addresses: [ALICE], concurrency: 1 })
+  const stayed = NUMBERS.filter((number) => !REMOVED.has(number)).map(hashOf)
+  expect((await run([job], { rereadBlocks: 400 })).code).toBeUndefined()
+  expect(await hashes(job.output)).toEqual(expect.arrayContaining(stayed))
+  expect((await run([job], { rereadBlocks: 400 })).code).toBeUndefined()
+  expect(await hashes(job.output)).toEqual(stayed)
+})
