@@ -18,7 +18,7 @@ const COLUMNS = {
   startBlock: col('start_block int64', 'First block of the job.'),
 } as const satisfies Record<keyof LoadRecord, Column>
 
-/** The target's memory of what was loaded: one row a file. */
+/** Records which files were loaded into the target: one row per file. */
 export const LOADS_TABLE: NamedTable = {
   name: 'walletlake_loads',
   about: 'One row per file that walletlake load has loaded into this database.',

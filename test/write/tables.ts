@@ -5,7 +5,7 @@ import { createCsv } from '../../src/write/csv.ts'
 /** A table with one column of each type, each of which may be null. */
 export const SAMPLE: Table = {
   name: 'ledger',
-  about: 'One row a sample.',
+  about: 'One row per sample.',
   key: ['name'],
   columns: [
     col('name text?', 'Text.'),
