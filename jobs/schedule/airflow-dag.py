@@ -1,8 +1,9 @@
-"""Exports wallets every night and loads them. Written for Airflow 3; in 2.x: from airflow import DAG.
+"""Exports wallets every night and loads them into a database. Written for Airflow 3; for 2.x use: from airflow import DAG.
 
-Exit 0 and 6 are loaded. Exit 9 (deadline) and 5 (service away) load nothing and fail a try, and the next try resumes. Exit 8 says
-that another run holds the output: the task is skipped. Exit 6 (records were rejected) fails all tries alike: what is complete is
-in the database; look at output/mine/rejects.ndjson. The last line of the task, and so its XCom, is the summary of --json.
+The rows are loaded after exit codes 0 and 6. After 9 (deadline) and 5 (service unavailable) nothing is loaded, the attempt fails, and
+the next attempt resumes. After 8 (another run holds the output) the task is skipped. Exit code 6 (some wallets, records or blocks are
+missing) fails every attempt, but everything else is in the database: see the log of the task. The last line of the log is the JSON
+summary of the run, and therefore the XCom value.
 """
 
 from datetime import datetime, timedelta, timezone
@@ -19,12 +20,12 @@ with DAG(
 ):
     BashOperator(
         task_id="export_and_load",
-        # exec: SIGTERM reaches the script, which passes it on. The path is that of install.sh.
+        # With exec, SIGTERM reaches the script, which forwards it. install.sh installs the script at this path.
         bash_command="exec sh /opt/walletlake/lib/node_modules/walletlake/jobs/schedule/nightly.sh"
         " jobs/mine.yaml --json --quiet --deadline 110m",
-        # Holds jobs/mine.yaml and gets output/mine; on every worker the same folder.
+        # Contains jobs/mine.yaml and receives output/mine. It must be the same (shared) folder on every worker.
         cwd="/srv/wallets",
-        # WALLETLAKE_LOAD_TO and PGPASSFILE of the worker name another database than the DuckDB file output/lake.db.
+        # The default database is the DuckDB file output/lake.db. For another one, set WALLETLAKE_LOAD_TO (and PGPASSFILE) here.
         env={"WALLETLAKE_API_KEY_FILE": "/run/secrets/walletlake/key"},
         append_env=True,
         skip_on_exit_code=8,

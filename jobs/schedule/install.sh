@@ -1,12 +1,13 @@
 #!/bin/sh
-# Installs walletlake on this machine, to export wallets every night. install.md beside it tells the whole way.
+# Installs walletlake on this machine for nightly exports. install.md is the step-by-step guide.
 #
 #   sudo sh install.sh walletlake-0.1.0.tgz [job.yaml …]
 #
-# The tarball is what `npm pack` makes. Job files are copied to /etc/walletlake/jobs. Run it again with a newer
-# tarball to upgrade: jobs, key, settings and exports stay as they are.
+# `npm pack` creates the tarball. Job files are copied to /etc/walletlake/jobs. To upgrade, run the script again with a newer tarball:
+# jobs, key, settings and exports are kept.
 #
-# DESTDIR=FOLDER puts every file below that folder instead, makes no user and needs no root: for a look, or a package.
+# With DESTDIR=FOLDER, all files are put below that folder, no user is created and root is not needed. Use it to inspect the files, or
+# to build a package.
 set -eu
 umask 022
 
@@ -21,13 +22,13 @@ refuse() {
   exit 2
 }
 
-# Checks everything that can be checked before anything is written.
+# Checks everything that can be checked before the first file is written.
 check() {
-  [ $# -gt 0 ] || refuse 'found no tarball' 'sh install.sh walletlake-0.1.0.tgz [job.yaml …]; npm pack makes it.'
+  [ $# -gt 0 ] || refuse 'found no tarball' 'sh install.sh walletlake-0.1.0.tgz [job.yaml …]; npm pack creates it.'
   for file in "$@"; do
     [ -f "$file" ] || refuse "found no file $file" 'Check the name.'
   done
-  case $1 in *.tgz) ;; *) refuse "found $1, expected a tarball" 'Name the tarball first; npm pack makes it.' ;; esac
+  case $1 in *.tgz) ;; *) refuse "found $1, expected a tarball" 'Name the tarball first; npm pack creates it.' ;; esac
   shift
   for job in "$@"; do
     case $job in *.yaml) ;; *) refuse "found $job, expected a job" 'Give it a name that ends in .yaml.' ;; esac
@@ -37,11 +38,11 @@ check() {
 }
 
 check_machine() {
-  [ "$(id -u)" = 0 ] || refuse 'this needs root' 'Run it with sudo, or set DESTDIR to a folder for a look.'
-  # Services and cron look for programs here, not where a user's own shell does.
+  [ "$(id -u)" = 0 ] || refuse 'this needs root' 'Run it with sudo, or set DESTDIR to a folder to inspect the files first.'
+  # Search programs where services and cron find them, not in the PATH of the user.
   PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
   if has_systemd && [ "$(systemctl show --property ActiveState --value walletlake.service)" = activating ]; then
-    refuse 'a run is under way' 'Wait, or stop it (the next one resumes): systemctl stop walletlake.service'
+    refuse 'a run is in progress' 'Wait until it ends, or stop it (the next run resumes): systemctl stop walletlake.service'
   fi
 }
 
@@ -61,7 +62,7 @@ make_user() {
     useradd --system --user-group --home-dir "$state" --no-create-home --shell /usr/sbin/nologin walletlake
 }
 
-# Gives a file or folder to an owner, user:group; nothing below DESTDIR, where there is no such user.
+# Changes the owner (user:group) of a file or folder. Does nothing with DESTDIR, because the user does not exist there.
 give() { [ -n "$root" ] || chown "$1" "$root$2"; }
 
 install_program() {
@@ -71,7 +72,7 @@ install_program() {
   [ -e "$root/usr/local/bin/walletlake" ] || ln -sf "$program/bin/walletlake" "$root/usr/local/bin/walletlake"
 }
 
-# Only the service's user and root may look into either folder: wallets are nobody else's business.
+# Only the user and group walletlake and root can open these folders: the list of wallets is confidential.
 make_folders() {
   mkdir -p "$root$settings/jobs" "$root$state"
   chmod 750 "$root$settings" "$root$state"
@@ -90,7 +91,7 @@ copy_jobs() {
   done
 }
 
-# Makes an empty key file and the environment of the service, where they are not there yet.
+# Creates an empty key file and the environment file of the service, unless they exist.
 make_secrets() {
   for name in key environment; do
     [ -e "$root$settings/$name" ] && continue
@@ -105,9 +106,9 @@ make_secrets() {
 
 print_environment() {
   cat <<END
-# Variables of walletlake.service. Quote a value that has blanks or a #.
+# Environment variables of walletlake.service. Quote values that contain spaces or #.
 WALLETLAKE_API_KEY_FILE=$settings/key
-# The database to load into; without it, $state/output/lake.db (DuckDB).
+# Database to load into. The default is $state/output/lake.db (DuckDB).
 #WALLETLAKE_LOAD_TO=postgres://walletlake@db.example.com/lake
 #PGPASSFILE=$settings/pgpass
 #WALLETLAKE_PING_URL=https://hc-ping.com/...
@@ -127,12 +128,12 @@ say_next() {
   [ -z "$root" ] || return 0
   printf 'Next:\n'
   set -- "$settings"/jobs/*.yaml
-  [ -e "$1" ] || printf '  put your jobs into %s/jobs, names ending in .yaml\n' "$settings"
-  [ -s "$settings/key" ] || printf '  put the key of your service into %s/key\n' "$settings"
+  [ -e "$1" ] || printf '  put your job files (*.yaml) into %s/jobs\n' "$settings"
+  [ -s "$settings/key" ] || printf '  put your API key into %s/key\n' "$settings"
   cat <<END
   sudo walletlake validate '$settings/jobs/*.yaml'
-  sudo systemctl enable --now walletlake.timer     every night; with cron: see install.md
-  sudo systemctl start walletlake.service          once, now
+  sudo systemctl enable --now walletlake.timer     run every night (for cron see install.md)
+  sudo systemctl start walletlake.service          run once, now
 END
 }
 

@@ -91,9 +91,9 @@ function slugOf(name: string): string {
 function closingLines(file: string, { chain, wallets, service }: Job): string[] {
   const [program, job] = [programName(), shellWord(file)]
   return [
-    `${file} is written: chain ${chain}, ${counted(wallets.length, 'wallet')}.`,
+    `Created ${file}: chain ${chain}, ${counted(wallets.length, 'wallet')}.`,
     'Next:',
-    ...(service.baseUrl === 'demo' ? [] : ['  export WALLETLAKE_API_KEY=…   (if the service wants a key)']),
+    ...(service.baseUrl === 'demo' ? [] : ['  export WALLETLAKE_API_KEY=…   (if the service needs a key)']),
     `  ${program} plan ${job}`,
     `  ${program} run ${job}`,
   ]

@@ -10,23 +10,23 @@ import { fileSize, partitioning } from './layout.ts'
 import { tableList } from './table-list.ts'
 import { wholeNumber } from './whole-number.ts'
 
-/** One field of a job file: what it means and what it accepts; validation and JSON Schema derive from it. */
+/** One field of a job file: its meaning and the values it accepts. Validation, JSON Schema and documentation derive from it. */
 export type Field<T> = Kind<T> & {
-  /** Prose for editors and `walletlake schema job`. */
+  /** Description for editors, `walletlake schema job` and jobs/README.md. */
   readonly about: string
-  /** What holds without the field, where that is a constant. */
+  /** The default, where it is a constant. */
   readonly default?: unknown
-  /** Values as a job file has them. */
+  /** Example values as written in a job file. */
   readonly examples: readonly unknown[]
 }
 
-/** What each format can be compressed with, its default first. */
+/** Compressions by format, the default first. */
 export const COMPRESSIONS = {
   csv: ['none', 'gzip'],
   parquet: ['zstd', 'snappy', 'gzip', 'none'],
 } as const
 
-/** The name that a text most likely means: in lower case, with `-` for what a name cannot have. */
+/** Suggests a valid name: lower case, with `-` in place of characters that a name cannot contain. */
 function likelyName(text: string): string | undefined {
   const likely = text
     .slice(0, 64)
@@ -44,25 +44,26 @@ export const FIELDS = {
       'a name of 1 to 64 of a-z, 0-9, ".", "_" and "-", the first a letter or digit',
       likelyName,
     ),
-    about: "Names the output folder and the run. Without it, the file's name without its extension.",
+    about:
+      'Name of the run and of the default output folder. Defaults to the name of the job file without its extension.',
     examples: ['treasury'],
   },
   kind: {
     ...oneOf<JobKind>(['wallets', 'blocks']),
     about:
-      'What is exported: the histories of wallets, or all transactions of the blocks from startBlock to endBlock.',
+      'What to export: the histories of wallets, or every transaction of the blocks from startBlock to endBlock.',
     default: 'wallets',
     examples: ['blocks'],
   },
   chain: {
     ...chainId(),
-    about: 'EVM chain id or blockchain id, as the service names the chain.',
+    about: 'EVM chain id or blockchain id, as the data service names the chain.',
     examples: [43114, '1'],
   },
   addresses: {
     ...addressList(),
     about:
-      'The wallets: each an address, or an address with your label. Mixed letter case has to fit its checksum.',
+      'Wallets to export, each an address or an address with a label. A mixed-case address must match its EIP-55 checksum.',
     examples: [
       ['0x52908400098527886e0f7030069857d2e4169ee7'],
       [{ address: '0x52908400098527886e0f7030069857d2e4169ee7', label: 'treasury' }],
@@ -71,102 +72,104 @@ export const FIELDS = {
   addressesFile: {
     ...freeText(4096),
     about:
-      'Instead of addresses, a file of them beside the job: CSV with the header address or address,label (commas, semicolons or tabs; UTF-8 or UTF-16), or one address a line.',
+      'File with the addresses, in place of addresses; the path is relative to the job file. CSV with the header address or address,label (separated by commas, semicolons or tabs; UTF-8 or UTF-16), or one address per line.',
     examples: ['wallets.csv'],
   },
   startBlock: {
     ...wholeNumber(0, Number.MAX_SAFE_INTEGER, 'genesis'),
-    about: 'First block, itself included.',
+    about: 'First block to export (inclusive).',
     default: 0,
     examples: [0, 17_000_000],
   },
   endBlock: {
     ...wholeNumber(1, Number.MAX_SAFE_INTEGER, "the chain's head"),
-    about: "Block to stop before, itself not included. Without it, the chain's head when the run starts.",
+    about: 'Block to stop before (exclusive). Defaults to the head of the chain when the run starts.',
     examples: [18_000_000],
   },
   tables: {
     ...tableList(),
-    about: 'Which tables are written.',
+    about: 'Tables to write.',
     default: TABLE_NAMES,
     examples: [['transactions', 'ledger']],
   },
   format: {
     ...oneOf<Format>(['csv', 'parquet']),
-    about: 'Format of the files.',
+    about: 'File format.',
     default: 'csv',
     examples: ['parquet'],
   },
   compression: {
     ...oneOf<Compression>(['none', 'gzip', 'zstd', 'snappy']),
-    about: 'csv: none (default) or gzip. parquet: zstd (default), snappy, gzip or none.',
+    about: 'For csv: none (default) or gzip. For parquet: zstd (default), snappy, gzip or none.',
     examples: ['gzip', 'zstd'],
   },
   output: {
     ...freeText(4096),
     about:
-      'Folder for the files, relative to the working directory, or s3://bucket/prefix. Without it, output/ and the name.',
+      'Output folder, relative to the working directory, or s3://bucket/prefix. Defaults to output/ followed by the name.',
     examples: ['output/treasury', 's3://lake/treasury'],
   },
   maxRowsPerFile: {
     ...wholeNumber(1, Number.MAX_SAFE_INTEGER),
-    about: 'A table goes on in its next file after so many rows.',
+    about: 'A table starts a new file after this many rows.',
     default: 1_000_000,
     examples: [250_000],
   },
   partitionBy: {
     ...partitioning(),
     about:
-      "Folders inside each table's, Hive-style, by UTC day or month of the block, or by so many blocks: none, day, month or blocks:<n>.",
+      'Hive-style partition folders inside each table, by UTC day or month of the block or by block range: none, day, month or `blocks:<n>` (n blocks per folder).',
     default: 'none',
     examples: ['day', 'blocks:100000'],
   },
   targetFileSize: {
     ...fileSize(),
     about:
-      'A table also goes on in its next file once the lines of one, before compression, have so many bytes.',
+      'A table also starts a new file when the rows of the current one reach this size, measured as lines before compression.',
     examples: ['256MB'],
   },
   concurrency: {
     ...wholeNumber(1, 256),
-    about: 'Requests in flight, at most.',
+    about: 'Maximum number of requests in flight.',
     default: 16,
     examples: [4],
   },
   finality: {
     ...duration('0s', '36500d'),
     about:
-      "Transactions younger than this at the run's start are left for a later run. Only without endBlock.",
+      'Leave out transactions that are younger than this when the run starts; a later run exports them. Only without endBlock.',
     default: '0s',
     examples: ['10m', '90s'],
   },
   nativeSymbol: {
     ...freeText(32),
-    about: "Symbol of the chain's coin in the ledger. Without it, by chain id where known.",
+    about:
+      'Symbol of the native coin in the ledger. Defaults to the symbol that belongs to the chain id, where it is known.',
     examples: ['AVAX'],
   },
   keepRaw: {
     ...trueOrFalse(),
-    about: "Keep the service's pages as received, one JSON item a line, gzip, under raw/.",
+    about:
+      'Keep the items of the pages as received under raw/: one JSON item per line, compressed with gzip.',
     default: false,
     examples: [true],
   },
   'service.baseUrl': {
     ...baseUrl(),
     about:
-      'Where the service is, with or without /v1; demo starts the embedded one. --base-url and WALLETLAKE_BASE_URL win over it.',
+      'URL of the data service, with or without /v1; demo starts the embedded service. --base-url and WALLETLAKE_BASE_URL override it.',
     examples: ['https://data-api.example.com', 'demo'],
   },
   'service.apiKeyHeader': {
     ...headerName(),
     about:
-      'Header that carries the key of WALLETLAKE_API_KEY. WALLETLAKE_API_KEY_HEADER wins over it. Hosts of the Avalanche Data API get x-glacier-api-key by default.',
+      'HTTP header that carries the API key. WALLETLAKE_API_KEY_HEADER overrides it. For the hosts of the Avalanche Data API the default is x-glacier-api-key.',
     default: 'x-service-api-key',
     examples: ['x-service-api-key'],
   },
   'service.timeout': {
     ...duration('1ms', '1h'),
-    about: 'Time for one request, its body included.',
+    about: 'Timeout of one request, including its response body.',
     default: '30s',
     examples: ['1m', '500ms'],
   },
@@ -175,18 +178,20 @@ export const FIELDS = {
       /^https?:\/\/[^\s?#@\\/]+\/?$/i,
       'an http or https URL of a host, without path, user and password',
     ),
-    about: 'Where the object store of output is. Without it AWS, or AWS_ENDPOINT_URL_S3.',
+    about:
+      'URL of the object store for output. Defaults to AWS_ENDPOINT_URL_S3, then AWS_ENDPOINT_URL, then AWS itself.',
     examples: ['https://minio.example.com:9000'],
   },
   'store.region': {
     ...matching(/^[a-z0-9-]{1,63}$/, 'a region such as eu-central-1'),
-    about: 'Region of the bucket. Without it, AWS_REGION.',
+    about:
+      'Region of the bucket. Defaults to AWS_REGION, then to the AWS profile, or to us-east-1 for other stores.',
     examples: ['eu-central-1'],
   },
   'store.pathStyle': {
     ...trueOrFalse(),
     about:
-      'The bucket stands in the path of requests, not in the host. Without it, true where endpoint is given.',
+      'Address the bucket in the URL path instead of the host name. Defaults to true if endpoint is set.',
     examples: [true],
   },
 } as const satisfies Record<string, Field<unknown>>

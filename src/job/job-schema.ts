@@ -2,12 +2,12 @@ import { COMPRESSIONS, FIELDS, type Field } from './fields.ts'
 import type { SchemaPart } from './kinds.ts'
 import { BLOCK_TABLES } from './settle-blocks.ts'
 
-/** JSON Schema (2020-12) of a job file, from the same table of fields as the validation. */
+/** JSON Schema (2020-12) of a job file, derived from the same field table as the validation. */
 export function jobSchema(): SchemaPart {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'walletlake job',
-    description: 'What one run of walletlake exports: chain, wallets or blocks, files.',
+    description: 'A walletlake job: the chain, the wallets or blocks to export, and the output files.',
     ...section(topLevel(), ['chain']),
     oneOf: [ofWallets('addresses'), ofWallets('addressesFile'), OF_BLOCKS],
     not: { required: ['endBlock', 'finality'] },
@@ -31,10 +31,10 @@ function topLevel(): SchemaPart {
   const service = section(fieldsUnder('service.'), [])
   const store = section(fieldsUnder('store.'), [])
   return {
-    $schema: { type: 'string', description: 'Where editors find this schema; not read.' },
+    $schema: { type: 'string', description: 'Location of this schema, for editors; walletlake ignores it.' },
     ...fieldsUnder(''),
-    service: { description: 'The service that the histories are read from.', ...service },
-    store: { description: 'The object store of an output such as s3://bucket/prefix.', ...store },
+    service: { description: 'Data service to read the histories from.', ...service },
+    store: { description: 'Object store for an output such as s3://bucket/prefix.', ...store },
   }
 }
 
@@ -42,7 +42,7 @@ function section(properties: SchemaPart, required: readonly string[]): SchemaPar
   return { type: 'object', properties, required, additionalProperties: false }
 }
 
-/** The fields with that prefix, by their names without it. */
+/** Schemas of the fields with this prefix, keyed by their names without it. */
 function fieldsUnder(prefix: string): SchemaPart {
   const named = Object.entries<Field<unknown>>(FIELDS)
     .filter(([path]) => path.startsWith(prefix) && !path.slice(prefix.length).includes('.'))

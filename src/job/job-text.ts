@@ -1,63 +1,64 @@
 import type { Format } from '../core/model.ts'
 
-/** What a new job file says; all else stands in it as a comment. */
+/** Content of a new job file; everything else is in it as a comment. */
 export type NewJob = {
-  /** Where it is going to be, for the commands in its first comment. */
+  /** Path of the file, for the commands in its first comment. */
   readonly file: string
-  /** Where the file's own name is none for a job. */
+  /** Given where the file name is not a valid job name. */
   readonly name: string | undefined
   readonly chain: string
-  /** Addresses as they were given, in any letter case. */
+  /** Addresses as given, in any letter case. */
   readonly wallets: readonly { readonly address: string; readonly label: string | null }[]
   readonly baseUrl: string
   readonly format: Format
   readonly startBlock: number | undefined
 }
 
-/** A job file in YAML, with a comment for every field that most jobs change sooner or later. */
+/** A job file in YAML, with a comment for every field that is often changed. */
 export function jobText({ file, name, chain, wallets, baseUrl, format, startBlock }: NewJob): string {
-  return `# A job: which wallets of which chain go into which files.
+  return `# A walletlake job: which wallets to export, and where to.
 #
-#   walletlake validate ${file}    checks this file and asks the service nothing
-#   walletlake plan ${file}        shows what a run would request
+#   walletlake validate ${file}    checks this file; sends no request
+#   walletlake plan ${file}        estimates the requests of a run; sends no request
 #   walletlake run ${file}         exports; run it again to resume, or later to add new blocks
 #
-# The key never stands in a job: set WALLETLAKE_API_KEY, or WALLETLAKE_API_KEY_FILE to a file that holds it.
+# The API key is never in a job file. Set the environment variable WALLETLAKE_API_KEY, or WALLETLAKE_API_KEY_FILE to the
+# path of a file that contains it.
 
-# Names the output folder. Without it, this file's name without .yaml.
+# Name of the output folder. Default: the name of this file without .yaml.
 ${name === undefined ? '# name: my-wallets' : `name: ${name}`}
 
-# EVM chain id, or the service's own id of the chain.
+# EVM chain id, or the blockchain id that the data service uses.
 chain: ${/^\d+$/.test(chain) ? chain : JSON.stringify(chain)}
 
-# The wallets, each with a label of yours if you like. Quote addresses. For many, put them into a file
-# (CSV with the header address,label, or one address a line) and write instead:  addressesFile: wallets.csv
+# Wallets to export, each with an optional label. Put addresses in quotes. To read many wallets from a CSV file with the header
+# address,label (or one address per line), replace addresses with:  addressesFile: wallets.csv
 addresses:
 ${wallets.map(walletLine).join('\n')}
 
-# From the first block to the newest. For a fixed range add:  endBlock: 50000000  (itself not included)
+# First block (inclusive). Default: 0. To end at a fixed block (exclusive) instead of the head of the chain, add:  endBlock: 50000000
 ${startBlock === undefined ? '# startBlock: 17000000' : `startBlock: ${startBlock}`}
 
-# On a chain that takes blocks back, or whose index lags, leave the newest minutes for the next run.
+# Leave transactions younger than this to the next run. Use it on a chain with deep reorgs, or if the data service indexes late.
 # finality: 10m
 
-# All seven tables are written unless you name some.
+# Tables to write. Default: all seven.
 # tables: [transactions, erc20_transfers, ledger]
 
-# csv or parquet. csv may be compressed with gzip; parquet is compressed with zstd unless you say otherwise.
+# csv or parquet. Compression for csv: none (default) or gzip; for parquet: zstd (default), snappy, gzip or none.
 format: ${format}
 # compression: gzip
 
-# Where the files go, from the folder that you run in. Without it, output/ and the name.
+# Output folder, relative to the working directory, or s3://bucket/prefix. Default: output/ followed by the name.
 # output: /data/wallets
 
-# Requests in flight at once, at most. The service's rate limit is obeyed whatever stands here.
+# Maximum number of requests in flight. walletlake stays within the rate limit of the service with any value.
 # concurrency: 16
 
 service:
-  # --base-url and WALLETLAKE_BASE_URL win over this; demo is the embedded service.
+  # URL of the data service; demo is the embedded one. --base-url and WALLETLAKE_BASE_URL override it.
   baseUrl: ${JSON.stringify(baseUrl)}
-  # Time for one request.
+  # Timeout of one request.
   # timeout: 30s
 `
 }

@@ -14,7 +14,7 @@ describe('walletlake init', () => {
     const file = join(tempFolder(), 'jobs', 'mine.yaml')
     const written = await runInProcess(['init', file, ...GIVEN, '--address', `${B}=savings, of mine`])
     expect(written).toMatchObject({ exit: 0, stderr: '' })
-    expect(written.stdout).toContain(`${file} is written: chain 43114, 2 wallets.\nNext:\n`)
+    expect(written.stdout).toContain(`Created ${file}: chain 43114, 2 wallets.\nNext:\n`)
     const { stdout } = await runInProcess(['validate', file])
     expect(stdout).toBe(`${file}: good (chain 43114, 2 wallets)\n`)
     expect(readFileSync(file, 'utf8')).toContain(

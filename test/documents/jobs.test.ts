@@ -9,7 +9,7 @@ import { blocksOf, pageAt, ROOT, rowsOf, sectionOf } from './pages.ts'
 const PAGE = pageAt('jobs/README.md')
 const codeIn = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
 
-test('every field of a job stands there with its default and meaning', () => {
+test('jobs/README.md lists every field with its default and meaning', () => {
   const rows = rowsOf(sectionOf(PAGE, '## Fields'))
   const expected = Object.entries(FIELDS).map(([path, field]) => [
     `\`${path}\``,
@@ -24,7 +24,7 @@ function defaultOf(field: object): string {
   return Array.isArray(field.default) ? 'all' : `\`${field.default}\``
 }
 
-test('every job that stands there is a good one', async () => {
+test('every job in jobs/README.md is valid', async () => {
   const jobs = blocksOf(PAGE).filter(({ language, text }) => language === 'yaml' && text.includes('chain:'))
   expect(jobs.length).toBeGreaterThan(0)
   for (const { text } of jobs) expect((await jobOf(text)).wallets.length).toBeGreaterThan(0)
@@ -32,20 +32,20 @@ test('every job that stands there is a good one', async () => {
   for (const { text } of services) expect(await jobOf(withLeast(text))).toBeDefined()
 })
 
-test('the addresses file that stands there is a good one', async () => {
+test('the addresses file in jobs/README.md is valid', async () => {
   const [{ text } = { text: '' }] = blocksOf(PAGE).filter(({ language }) => language === 'csv')
   const job = await jobOf('chain: 1\naddressesFile: wallets.csv\n', { beside: { 'wallets.csv': text } })
   expect(job.wallets.map(({ label }) => label)).toEqual(['savings, Anna', 'cold'])
 })
 
-describe('mistakes', () => {
-  const mistakes = rowsOf(sectionOf(PAGE, '## Mistakes'))
+describe('validation errors in jobs/README.md', () => {
+  const errors = rowsOf(sectionOf(PAGE, '## Validation errors'))
 
   test('there are more than twenty', () => {
-    expect(mistakes.length).toBeGreaterThan(20)
+    expect(errors.length).toBeGreaterThan(20)
   })
 
-  test.for(mistakes)('%s is told as the page says', async ([written, complaint]) => {
+  test.for(errors)('%s gives the message on the page', async ([written, complaint]) => {
     const [line = ''] = codeIn(written)
     const [says = ''] = codeIn(complaint)
     const text = written?.endsWith('a second time') ? `${withLeast('')}${line}` : withLeast(line)
@@ -64,8 +64,8 @@ function withLeast(line: string): string {
   return [...least, line].join('\n').concat('\n')
 }
 
-test('every exit code stands there with all its codes', () => {
-  const rows = rowsOf(sectionOf(PAGE, '## How a command ends'))
+test('jobs/README.md lists every exit code with all its error codes', () => {
+  const rows = rowsOf(sectionOf(PAGE, '## Exit codes'))
   const told = rows.map(([exit, codes]) => ({ exit: Number(exit), codes: codeIn(codes) }))
   const exits = [...new Set(Object.values(FAILURES).map(({ exit }) => exit))].sort((a, b) => a - b)
   const known = exits.map((exit) => ({
@@ -75,7 +75,7 @@ test('every exit code stands there with all its codes', () => {
   expect(told).toEqual([{ exit: 0, codes: [] }, ...known])
 })
 
-test('every variable that the program reads stands there, and no other', () => {
+test('jobs/README.md lists exactly the environment variables that the program reads', () => {
   const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts'))
     .map((path) => readFileSync(join(ROOT, 'src', path), 'utf8'))

@@ -107,7 +107,7 @@ test('leaves no other file beside the textfile, and strange files in place', asy
   expect(readdirSync(folder)).toEqual(['m.prom'])
 })
 
-test('the manual names every gauge and no other', () => {
+test('jobs/schedule/README.md lists every gauge', () => {
   const manual = readFileSync(join(import.meta.dirname, '..', '..', 'jobs', 'schedule', 'README.md'), 'utf8')
   const [, table = ''] = /\| gauge \|([\s\S]*?)\n\n/.exec(manual) ?? []
   const named = [...table.matchAll(/`(walletlake_\w+)`/g)].map(([, name]) => name)
