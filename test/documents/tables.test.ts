@@ -118,11 +118,23 @@ test('test/bench/README.md has every benchmark', () => {
   expect(rowsOf(pageAt('test/bench/README.md')).map(([name]) => codeIn(name)[0])).toEqual(benches)
 })
 
-test('jobs/ACCOUNTING.md has every format, as the converter knows it', () => {
+type AnyFormat = (typeof PRESETS)[number] | (typeof FILE_SETS)[number] | (typeof JOURNALS)[number]
+
+/** Whether a format holds NFTs, and a swap in one line or entry; a journal holds both. */
+function holdingsOf(format: AnyFormat): string[] {
+  const forms = 'files' in format ? format.files : 'holdsNfts' in format ? [format] : []
+  const isJournal = forms.length === 0
+  return [forms.some(({ holdsNfts }) => holdsNfts), forms.some(({ holdsSwaps }) => holdsSwaps)].map(
+    (holds) => (isJournal || holds ? 'yes' : 'no'),
+  )
+}
+
+test('jobs/ACCOUNTING.md lists every format', () => {
   const told = rowsOf(sectionOf(pageAt('jobs/ACCOUNTING.md'), '## All formats'))
   const known = [...PRESETS, ...FILE_SETS, ...JOURNALS].map((preset) => {
     const { name, title, source, rulesOf } = preset
-    return [`\`${name}\``, title, source, rulesOf, ('unverified' in preset && preset.unverified) || '–']
+    const unverified = ('unverified' in preset && preset.unverified) || '–'
+    return [`\`${name}\``, title, ...holdingsOf(preset), source, rulesOf, unverified]
   })
   expect(told).toEqual(known)
 })

@@ -50,7 +50,7 @@ export const beancount: JournalForm = {
   price: ({ day, commodity, price, currency }) => `${day} price ${commodity} ${price} ${currency}\n`,
   longestNumber: 250,
   numbers: { maxSumDigits: 28 },
-  source: 'beancount 2.3.5, tried',
+  source: 'beancount 2.3.5, tested',
   rulesOf: '2026-08-21',
 }
 

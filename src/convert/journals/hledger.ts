@@ -8,6 +8,6 @@ export const hledger: JournalForm = {
   declareCommodity: (commodity, { decimals }) => `commodity 1000.${'0'.repeat(decimals ?? 0)} ${commodity}\n`,
   longestNumber: 600,
   numbers: {},
-  source: 'hledger 1.25, tried',
+  source: 'hledger 1.25, tested',
   rulesOf: '2026-08-21',
 }

@@ -8,6 +8,6 @@ export const ledger: JournalForm = {
   declareCommodity: (commodity) => `commodity ${commodity}\n`,
   longestNumber: 250,
   numbers: {},
-  source: 'ledger 3.3.0, tried',
+  source: 'ledger 3.3.0, tested',
   rulesOf: '2026-08-21',
 }

@@ -31,5 +31,5 @@ export const blockpit: Preset = {
   holdsSwaps: true,
   source: "Blockpit's page 11453835867292; columns of staketaxcsv 87547d5, labels of BittyTax 287c4b4",
   rulesOf: '2026-07-17',
-  unverified: 'whether its XLSX template is taken as CSV: save it as XLSX where it is not',
+  unverified: 'whether its XLSX template is accepted as CSV; if not, save the file as XLSX',
 }

@@ -31,5 +31,5 @@ export const coinledger: Preset = {
   holdsSwaps: true,
   source: "CoinLedger's page 6028758; dates of staketaxcsv 87547d5",
   rulesOf: '2025-12-17',
-  unverified: 'the type of fees, Network Fee: seen in its own export only',
+  unverified: 'the type of fees (Network Fee), which was only seen in its own export',
 }

@@ -59,5 +59,5 @@ export const coinpanda: Preset = {
   holdsSwaps: true,
   source: 'columns, types and labels of staketaxcsv 87547d5',
   rulesOf: '2025-12-17',
-  unverified: "every rule in the vendor's own words",
+  unverified: 'all rules: no vendor documentation was available',
 }

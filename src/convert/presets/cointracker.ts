@@ -28,5 +28,5 @@ export const cointracker: Preset = {
   holdsSwaps: true,
   source: "CoinTracker's rules as quoted in bryanlabs/cosmos-tax-cli#232; its tag page",
   rulesOf: '2026-07-17',
-  unverified: 'whether more than eight decimals are refused today',
+  unverified: 'whether it still rejects more than eight decimals',
 }

@@ -5,7 +5,8 @@ import { lineOf } from '../lines.ts'
 
 const COMMON = {
   name: 'etherscan',
-  title: "an Etherscan-like explorer's four files a wallet, as BittyTax reads them",
+  title:
+    'four files per wallet as downloaded from an Etherscan-like explorer, in the form that BittyTax reads',
   date: 'YYYY-MM-DD HH:mm:ss',
   types: {},
   fee: 'in the fee columns, nothing sold',
@@ -15,7 +16,8 @@ const COMMON = {
   holdsSwaps: false,
   source: 'BittyTax 287c4b4, conv/parsers/etherscan.py',
   rulesOf: '2026-07-17',
-  unverified: "explorers' own headers have changed often: these are the newest that BittyTax knew then",
+  unverified:
+    'current headers of explorers: they change often, and these are the newest that BittyTax supported',
 } as const
 
 const HEAD: Preset['columns'] = [

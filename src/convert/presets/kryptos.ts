@@ -37,5 +37,6 @@ export const kryptos: Preset = {
   holdsSwaps: true,
   source: 'columns, types and dates of staketaxcsv 87547d5',
   rulesOf: '2025-12-17',
-  unverified: "every rule in the vendor's own words; whether its XLSX template is taken as CSV",
+  unverified:
+    'all rules: no vendor documentation was available; whether its XLSX template is accepted as CSV',
 }

@@ -5,7 +5,7 @@ import { assetKey, type Movement } from '../movement.ts'
 
 const COMMON = {
   name: 'rp2',
-  title: "rp2, by dali's manual plugin",
+  title: 'rp2, through the manual plugin of dali',
   date: 'YYYY-MM-DD HH:mm:ss+00:00',
   fee: 'in the fee columns, nothing sold',
   naming: 'ticker',
@@ -18,7 +18,7 @@ const COMMON = {
   needsPrices: true,
   source: 'rp2 eb2a368, rp2_decimal.py, out_transaction.py; dali-rp2 a17f269, plugin/input/csv/manual.py',
   rulesOf: '2026-02-12',
-  unverified: 'tried with neither program',
+  unverified: 'the import: neither program was run',
 } as const
 
 /** How both what came in and what went out begin. */

@@ -29,5 +29,5 @@ export const zenledger: Preset = {
   holdsSwaps: true,
   source: "ZenLedger's pages 7972857 and 14319005; columns of staketaxcsv 87547d5",
   rulesOf: '2025-12-17',
-  unverified: 'a type for fees alone: they are sent',
+  unverified: 'a type for fees, which are written as Send',
 }
