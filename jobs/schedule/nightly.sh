@@ -1,5 +1,5 @@
 #!/bin/sh
-# Exports jobs and then loads their outputs into a database. All schedules in this folder run this script.
+# Exports jobs and then loads their outputs into a database. The schedules in this folder run this script.
 #
 #   nightly.sh 'jobs/*.yaml' [options of walletlake run]
 #

@@ -19,7 +19,7 @@ export type Settling = {
 
 /**
  * Brings every transaction to one place. Pages may tell of several: the chain was reorganised while they were read, or two
- * listings differ. Then it stands where the preferred view has it last (CONTRACT section 7), with the views of all, and
+ * listings differ. Then it stands where the preferred view has it last (CONTRACT section 2.4), with the views of all, and
  * the slices that held it are made again. Resolves with all slices.
  */
 export async function settleMoved(

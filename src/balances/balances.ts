@@ -22,7 +22,7 @@ export type BalancesOptions = {
   all?: boolean
 }
 
-/** A wallet's balance of one asset, as the columns of CONTRACT section 6 have it. */
+/** A wallet's balance of one asset, with the columns of CONTRACT section 4. */
 export type Balance = {
   wallet_address: string
   wallet_label: string | null

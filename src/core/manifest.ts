@@ -1,7 +1,7 @@
 import type { Compression, Format, PartitionBy } from './model.ts'
 import { type ColumnType, TABLE_NAMES, type TableName } from './table/index.ts'
 
-/** `manifest.json` (CONTRACT section 3): what is in an output. Readers trust only what it lists. */
+/** `manifest.json` (CONTRACT section 3.1): what is in an output. Readers trust only what it lists. */
 export type Manifest = {
   manifestVersion: 1
   schemaVersion: 1

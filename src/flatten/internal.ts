@@ -6,7 +6,7 @@ import { sha256 } from './sha256.ts'
 /** An internal transaction (interface section 2.7): its row but for the id, which depends on the others. */
 export type Internal = {
   row: Omit<Cells<'internal_transactions'>, 'internal_id'>
-  /** What identifies it: the JSON array whose hash begins `internal_id` (CONTRACT section 7). */
+  /** What identifies it: the JSON array whose hash begins `internal_id` (CONTRACT section 2.3). */
   content: string
   /** False where the service does not say whether the entry was reverted; it then counts as not reverted. */
   isOutcomeKnown: boolean

@@ -85,7 +85,7 @@ function entryType({ isFee, parties }: Movement): string {
   return to === ZERO ? 'burn' : 'transfer'
 }
 
-/** First 32 hex digits of the SHA-256 of what tells a row from all others (CONTRACT section 2). */
+/** First 32 hex digits of the SHA-256 of what tells a row from all others (CONTRACT section 2.5). */
 function entryId(content: string): string {
   return sha256(content).slice(0, 32)
 }

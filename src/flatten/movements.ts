@@ -73,7 +73,7 @@ export function movementsOf(
   return all
 }
 
-/** True where an internal entry is the transaction's own call (CONTRACT section 7, "Internal transactions, ledger"). */
+/** True where an internal entry is the transaction's own call (CONTRACT section 2.5). */
 function isTopLevelCall(entry: Cells<'internal_transactions'>, row: Cells<'transactions'>): boolean {
   const type = (entry.internal_type ?? 'UNKNOWN').toUpperCase()
   if (!MAY_BE_TOP_LEVEL.has(type)) return false

@@ -21,7 +21,7 @@ export type Native = { prefix: Prefix; row: Cells<'transactions'> }
 
 /**
  * Throws RejectError where the place in the chain, a party or the value is missing or does not fit its column; any other
- * field that does not fit is null (CONTRACT section 7, "Cells"). `chain` is the chain that was asked for: its
+ * field that does not fit is null (CONTRACT section 2.3). `chain` is the chain that was asked for: its
  * EVM id stands in the rows, whatever the spelling of an item; where it is not known, that of the item.
  */
 export function readNative(native: Fields, chain: string): Native {
@@ -68,7 +68,7 @@ function readPrefix(native: Fields, { block, timeMs, hash, index }: ItemKey, cha
   }
 }
 
-/** Whether a transaction with this status succeeded (CONTRACT section 7, "success"); null where the status says neither. */
+/** Whether a transaction with this status succeeded (CONTRACT section 2.3); null where the status says neither. */
 function successOf(status: string | null): boolean | null {
   if (status === '1') return true
   const spelled = status?.toLowerCase() ?? ''

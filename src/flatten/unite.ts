@@ -18,7 +18,7 @@ export type United = View & {
 }
 
 /**
- * Unites partial views of one transaction, given in the order of their wallets' addresses (CONTRACT sections 2 and 7):
+ * Unites partial views of one transaction, given in the order of their wallets' addresses (CONTRACT section 2.4):
  * ERC entries by their log, internal entries by content and largest count. Where views differ, the newest run wins, and
  * within a run the lowest address.
  */

@@ -61,7 +61,7 @@ type Logs = Pick<View, ErcTable>
 /** A log that stands in several lists is in the first of these. */
 const PRECEDENCE: readonly ErcTable[] = ['erc721', 'erc1155', 'erc20']
 
-/** Leaves each log in one list (CONTRACT section 7, "One log, one fact"). */
+/** Leaves each log in one list (CONTRACT section 2.4). */
 function inOneTable(logs: Logs): Logs & Pick<View, 'repeatedLogs'> {
   if (PRECEDENCE.filter((table) => logs[table].length > 0).length < 2) return { ...logs, repeatedLogs: [] }
   const tables = logTables(logs)

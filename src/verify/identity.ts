@@ -1,7 +1,7 @@
 import type { TableName } from '../core/table/index.ts'
 import { expectNone, type Lake, placeOf, wholeOf } from './lake.ts'
 
-/** Rows are identified by their facts (CONTRACT section 7): internal calls by their content, ERC entries by their log. */
+/** Rows are identified by their facts (CONTRACT section 2.4): internal calls by their content, ERC entries by their log. */
 export async function checkIdentities(lake: Lake): Promise<void> {
   if (lake.whole.has('internal_transactions')) await checkInternalIds(lake)
   await checkLogs(lake)

@@ -12,7 +12,7 @@ export const SOURCES = [
 ] as const satisfies readonly TableName[]
 export type Source = (typeof SOURCES)[number]
 
-/** Makes the scratch table `expected`: the ledger as the readable fact tables call for it (CONTRACT, ledger rules). */
+/** Makes the scratch table `expected`: the ledger as the readable fact tables call for it (CONTRACT section 2.5). */
 export async function createExpected(lake: Lake): Promise<readonly Source[]> {
   const sources = wholeOf(lake, SOURCES) as Source[]
   if (sources.length === 0) return sources

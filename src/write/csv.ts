@@ -46,7 +46,7 @@ export function csvHeader(columns: readonly Column[]): string {
 }
 
 /**
- * Turns rows into CSV lines (CONTRACT section 3): RFC 4180 quoting, `\n`, null as an empty field. Columns are turned to
+ * Turns rows into CSV lines (CONTRACT section 3.2): RFC 4180 quoting, `\n`, null as an empty field. Columns are turned to
  * text by their type, so that numbers are never escaped and never rounded.
  */
 export function createCsv(options: CsvOptions): Csv {

@@ -25,7 +25,7 @@ export type ParquetCopy = ParquetFile & {
 }
 
 /**
- * Turns staged lines, in their final order, into a Parquet file by one COPY of DuckDB (CONTRACT section 3): version
+ * Turns staged lines, in their final order, into a Parquet file by one COPY of DuckDB (CONTRACT section 3.3): version
  * 1 pages, dictionaries, statistics and row groups of about 100,000 rows. One thread and kept insertion order give the
  * same bytes on every run. Throws OUTPUT_FAILED.
  */

@@ -2,7 +2,7 @@ import type { Preset } from '../csv/preset.ts'
 
 export const generic: Preset = {
   name: 'generic',
-  title: 'any other program: one line per movement with all details',
+  title: 'any other program: every movement with all details',
   columns: [
     ['date', 'date'],
     ['type', 'type'],

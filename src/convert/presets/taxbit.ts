@@ -31,5 +31,5 @@ export const taxbit: Preset = {
   holdsSwaps: true,
   source: "TaxBit's page 360047756913; dates of staketaxcsv 87547d5",
   rulesOf: '2025-12-17',
-  unverified: 'whether the list of types is complete',
+  unverified: 'the list of types',
 }

@@ -1,5 +1,5 @@
 /**
- * The types of our columns (CONTRACT section 2). `u256`, `i256` and `decimal` are exact text; `time` is a UTC
+ * The types of our columns (CONTRACT section 2.1). `u256`, `i256` and `decimal` are exact text; `time` is a UTC
  * instant in milliseconds.
  */
 export type ColumnType = 'text' | 'int32' | 'int64' | 'bool' | 'time' | 'u256' | 'i256' | 'decimal'
