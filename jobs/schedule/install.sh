@@ -3,11 +3,11 @@
 #
 #   sudo sh install.sh walletlake-0.1.0.tgz [job.yaml …]
 #
-# `npm pack` creates the tarball. Job files are copied to /etc/walletlake/jobs. To upgrade, run the script again with a newer tarball:
-# jobs, key, settings and exports are kept.
+# `npm pack` creates the tarball. Job files are copied to /etc/walletlake/jobs. To upgrade, run the script again with a
+# newer tarball: jobs, key, settings and exports are kept.
 #
-# With DESTDIR=FOLDER, all files are put below that folder, no user is created and root is not needed. Use it to inspect the files, or
-# to build a package.
+# With DESTDIR=FOLDER, all files are put below that folder, no user is created and root is not needed. Use it to inspect
+# the files, or to build a package.
 set -eu
 umask 022
 

@@ -3,12 +3,13 @@
 #
 #   nightly.sh 'jobs/*.yaml' [options of walletlake run]
 #
-# The first argument is a job file or a quoted pattern. WALLETLAKE_LOAD_TO names the database, in the form that `walletlake load --to`
-# accepts: duckdb:FILE, postgres://me@db/lake (with the password in PGPASSFILE) and others. The default is duckdb:output/lake.db.
+# The first argument is a job file or a quoted pattern. WALLETLAKE_LOAD_TO names the database, in the form that
+# `walletlake load --to` accepts: duckdb:FILE, postgres://me@db/lake (with the password in PGPASSFILE) and others. The
+# default is duckdb:output/lake.db.
 #
-# The rows are loaded if the run ends with 0 or with 6 (complete, except for some wallets, records or blocks). After any other exit code
-# nothing is loaded, and the database keeps its last complete state. The script ends with the exit code of the first load that failed,
-# otherwise with that of the run.
+# The rows are loaded if the run ends with 0 or with 6 (complete, except for some wallets, records or blocks). After any
+# other exit code nothing is loaded, and the database keeps its last complete state. The script ends with the exit code
+# of the first load that failed, otherwise with that of the run.
 set -u
 program=$(dirname "$0")/../../dist/bin.js
 export WALLETLAKE_LOAD_TO="${WALLETLAKE_LOAD_TO:-duckdb:output/lake.db}"
