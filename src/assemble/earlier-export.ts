@@ -4,6 +4,7 @@ import type { RefusedWallet } from '../core/figures.ts'
 import { type Listings, listingsOf } from '../core/listings.ts'
 import { type Coverage, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
+import { columnDifferences } from '../core/schema-changes.ts'
 import { sumIfCounted } from '../core/unknowns.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Written } from '../spool/state.ts'
@@ -34,8 +35,8 @@ export const nothingEarlier = ({ startBlock }: Job, found?: FoundExport): Earlie
   isComparable: found !== undefined && isComparable(found),
 })
 
-const isComparable = ({ isSetAside, intactTo }: FoundExport) =>
-  !isSetAside && intactTo === Number.POSITIVE_INFINITY
+const isComparable = ({ manifest, isSetAside, intactTo }: FoundExport) =>
+  !isSetAside && intactTo === Number.POSITIVE_INFINITY && columnDifferences(manifest).length === 0
 
 /** What a run reads: the job's listings, and those of wallets that left it, in blocks that are written again. */
 export function listingsToRead(job: Job, earlier: Earlier): Listings {

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { ExportError } from '../core/errors.ts'
+import { SCHEMA_VERSION } from '../core/schema-changes.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
 import { tablesNamed } from '../core/table/tables-named.ts'
 import { jobSchema } from '../job/job-schema.ts'
@@ -54,8 +55,8 @@ function asJson({ what, table, ...sqlOnly }: SchemaArguments): object {
   }
   if (what === 'job') return jobSchema()
   const tables = tablesOf(what, table)
-  if (what === undefined && table === undefined) return { schemaVersion: 1, tables: TABLES }
-  return tables.length === 1 ? (tables[0] as Table) : { schemaVersion: 1, tables }
+  if (what === undefined && table === undefined) return { schemaVersion: SCHEMA_VERSION, tables: TABLES }
+  return tables.length === 1 ? (tables[0] as Table) : { schemaVersion: SCHEMA_VERSION, tables }
 }
 
 function asSql({ what, table, sql = 'duckdb', naming, schema, prefix }: SchemaArguments): string {

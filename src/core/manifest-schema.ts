@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isExportPath } from './export-path.ts'
 import type { Manifest } from './manifest.ts'
+import { SCHEMA_VERSION } from './schema-changes.ts'
 import { TABLE_NAMES } from './table/index.ts'
 
 /** What is wrong at one place of a manifest; the path is empty for the whole. */
@@ -103,7 +104,10 @@ const COVERAGE = fields({
 
 const MANIFEST = fields({
   manifestVersion: exactly(1),
-  schemaVersion: exactly(1),
+  schemaVersion: that(
+    `${SCHEMA_VERSION} at most (a newer version of walletlake wrote it)`,
+    (value) => isCount(value) && Number(value) <= SCHEMA_VERSION,
+  ),
   generator: that('"walletlake <version>"', matches(/^walletlake \S+$/)),
   job: JOB,
   coverage: list(COVERAGE),

@@ -4,7 +4,7 @@ import { type ColumnType, TABLE_NAMES, type TableName } from './table/index.ts'
 /** `manifest.json` (CONTRACT section 3.1): what is in an output. Readers trust only what it lists. */
 export type Manifest = {
   manifestVersion: 1
-  schemaVersion: 1
+  schemaVersion: number
   generator: string
   job: ManifestJob
   coverage: Coverage[]

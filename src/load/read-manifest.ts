@@ -3,6 +3,7 @@ import { show } from '../core/item-key.ts'
 import { parseJson } from '../core/json-text.ts'
 import type { Manifest, ManifestTable } from '../core/manifest.ts'
 import { manifestProblems } from '../core/manifest-schema.ts'
+import { columnDifferences } from '../core/schema-changes.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
 
 /**
@@ -19,28 +20,20 @@ export function readManifest(text: string, where: string): Manifest {
 }
 
 function problemOf(manifest: Manifest): string | undefined {
-  const { manifestVersion, schemaVersion, tables } = manifest ?? {}
-  if (manifestVersion !== 1 || schemaVersion !== 1) return 'it is not a manifest of version 1'
+  const { manifestVersion, tables } = manifest ?? {}
+  if (manifestVersion !== 1) return 'it is not a manifest of version 1'
   const unknown = Object.keys(tables ?? {}).find((name) => TABLES.every((table) => table.name !== name))
   if (unknown !== undefined) return `it has an unknown table, ${unknown}`
   const [wrong] = manifestProblems(manifest)
   if (wrong !== undefined) return `${wrong.path}: expected ${wrong.expected}, found ${show(wrong.found)}`
+  const [difference] = columnDifferences(manifest)
+  if (difference !== undefined) return `${difference} (it was written by another version: run its job again)`
   for (const table of TABLES) {
     const listed = tables[table.name]
-    const problem = listed && (columnProblem(table, listed) ?? fileProblem(table, listed))
+    const problem = listed && fileProblem(table, listed)
     if (problem !== undefined) return `${table.name}: ${problem}`
   }
   return undefined
-}
-
-function columnProblem(table: Table, listed: ManifestTable): string | undefined {
-  const spelled = ({ name, type, nullable }: ManifestTable['columns'][number]) =>
-    `${name} ${type}${nullable ? '?' : ''}`
-  const wanted = table.columns.map(spelled)
-  const found = listed.columns.map(spelled)
-  const at = wanted.findIndex((column, index) => column !== found[index])
-  if (at >= 0) return `expected the column ${wanted[at]}, found ${found[at] ?? 'none'}`
-  return found.length > wanted.length ? `it has an unknown column, ${found[wanted.length]}` : undefined
 }
 
 /** No path leads out of the table's folder. */

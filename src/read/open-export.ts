@@ -6,6 +6,7 @@ import { isoTimeSql, parquetSource, sourceSql, textColumns, unescapedSql } from 
 import { ExportError, NO_PERMISSION } from '../core/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/manifest.ts'
 import { refuseSpecialEntries } from '../core/plain-entries.ts'
+import { columnDifferences } from '../core/schema-changes.ts'
 import { scratchFault } from '../core/scratch-folder.ts'
 import { named } from '../core/sql.ts'
 import { type Column, type TableName, tableNamed } from '../core/table/index.ts'
@@ -111,17 +112,30 @@ function cellSql({ name, type }: Column): string {
   return type === 'time' ? isoTimeSql(cell) : `${cell}::VARCHAR`
 }
 
-/** The manifest of a finished export. Throws USAGE where there is none, VERIFY_FAILED where it is damaged. */
+/** The manifest of a finished export. Throws USAGE where there is none, VERIFY_FAILED where it is damaged, OUTPUT_CHANGED
+ * where it has other columns than this version writes. */
 export async function requireManifest(folder: string): Promise<Manifest> {
   const entry = await stat(folder).catch(() => undefined)
   const fix = 'Name the output folder of a finished export.'
   if (!entry?.isDirectory()) throw new ExportError('USAGE', `there is no output folder ${folder}`, { fix })
   const manifest = await manifestIn(folder)
-  if (manifest !== undefined) return manifest
+  if (manifest !== undefined) return requireSameColumns(manifest, folder)
   throw new ExportError('USAGE', `${folder} holds no finished export (no ${MANIFEST_FILE})`, { fix })
 }
 
-/** The same; undefined where there is none. */
+function requireSameColumns(manifest: Manifest, folder: string): Manifest {
+  const [difference] = columnDifferences(manifest)
+  if (difference === undefined) return manifest
+  throw new ExportError(
+    'OUTPUT_CHANGED',
+    `${folder} was written by another version of walletlake (${manifest.generator}): ${difference}`,
+    {
+      fix: 'Run its job again: the run rewrites all rows from the stored pages, and asks for --fresh where these are gone.',
+    },
+  )
+}
+
+/** The same, whatever columns it has; undefined where there is none. */
 export async function manifestIn(folder: string): Promise<Manifest | undefined> {
   await refuseSpecialEntries(folder, 'VERIFY_FAILED')
   if ((await readTextIfAny(join(folder, MANIFEST_FILE))) === undefined) return undefined

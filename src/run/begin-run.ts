@@ -9,8 +9,11 @@ import {
   writtenBefore,
 } from '../assemble/earlier-export.ts'
 import { type FoundExport, findExport } from '../assemble/find-export.ts'
+import { ExportError } from '../core/errors.ts'
 import type { Job } from '../core/model.ts'
+import { columnDifferences } from '../core/schema-changes.ts'
 import { openCheckpoint, removeSpool, type Spool } from '../spool/spool.ts'
+import { nameOfOutput } from '../store/place.ts'
 import type { Store } from '../store/store.ts'
 import { privateFolder, spoolIdentity } from './private-folder.ts'
 
@@ -50,7 +53,9 @@ export async function beginRun(beginning: Beginning): Promise<Begun> {
     const wanted = Math.max(job.startBlock, checkpoint.end - rereadBlocks)
     const spool = await checkpoint.begin({ before, from: wanted, isFresh })
     const earlier = await findEarlier(beginning, found, { spool, from: spool.from })
-    if (hasPages(job, spool, earlier)) {
+    const isPaged = hasPages(job, spool, earlier)
+    if (found !== undefined) requireUpgradable(job, found, isPaged && spool.written().length > 0)
+    if (isPaged) {
       noticeShort(beginning, spool, found)
       return { spool, earlier, ...(await unchangedFrom(beginning, { found, spool, earlier })) }
     }
@@ -86,6 +91,20 @@ function optionsOf({ job, onNotice }: Beginning) {
 function hasPages(job: Job, spool: Spool, { from, before }: Earlier): boolean {
   if (!isOpenEnded(job, before) || before === undefined || endOfExport(before) <= job.startBlock) return true
   return from >= spool.base && spool.written().length > 0
+}
+
+/**
+ * Throws OUTPUT_CHANGED where the export has other columns than this version writes and its pages are gone: rows of two schemas are
+ * never mixed, and the whole history is requested again only when the user asks for it.
+ */
+function requireUpgradable(job: Job, { manifest }: FoundExport, isPaged: boolean): void {
+  const [difference] = columnDifferences(manifest)
+  if (difference === undefined || isPaged) return
+  throw new ExportError(
+    'OUTPUT_CHANGED',
+    `${nameOfOutput(job)} has other columns than this version writes (${difference}), and the pages that it was made from are gone`,
+    { fix: 'Run again with --fresh: it requests the whole history again.' },
+  )
 }
 
 async function findEarlier(

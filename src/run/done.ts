@@ -5,6 +5,7 @@ import { areFilesInPlace, type Sizes } from '../assemble/find-export.ts'
 import { PRIVATE_MODE, readTextIfAny, writeAtomically } from '../core/disk.ts'
 import { REJECTS_FILE } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
+import { columnDifferences } from '../core/schema-changes.ts'
 import { GENERATOR } from '../core/version.ts'
 import { removeSpool } from '../spool/spool.ts'
 import { readManifestIfAny } from '../write/publish.ts'
@@ -29,6 +30,7 @@ export async function isDone(job: Job, store: Sizes): Promise<boolean> {
   const manifest = await readManifestIfAny(job.output)
   if (done === undefined || manifest === undefined || done.trim() !== JSON.stringify({ job: jobKey(job) }))
     return false
+  if (columnDifferences(manifest).length > 0) return false
   const beside = [...(manifest.rejects > 0 ? [REJECTS_FILE] : []), ...(job.keepRaw ? ['raw'] : [])]
   const sizes = await Promise.all(beside.map((path) => store.size(path)))
   return sizes.every((size) => size !== undefined) && (await areFilesInPlace(store, manifest))

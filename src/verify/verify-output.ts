@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { ExportError } from '../core/errors.ts'
 import { EXPORT_ENTRIES, MANIFEST_FILE, type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
 import type { BlockRange } from '../core/model.ts'
+import { columnDifferences } from '../core/schema-changes.ts'
 import { TABLES } from '../core/table/index.ts'
 import { type Findings, openFindings } from '../read/findings.ts'
 import { readManifest } from '../read/read-manifest.ts'
@@ -63,7 +64,10 @@ export async function verifyOutput(folder: string, options: VerifyOptions = {}):
   const findings = openFindings()
   const isFinished = !(await isUnderWay(folder))
   const manifest = await readManifest(folder, findings)
-  if (manifest !== undefined)
+  const differences = manifest === undefined ? [] : columnDifferences(manifest)
+  for (const difference of differences)
+    findings.problem(`manifest.json: ${difference}: another version wrote this export; run its job again`)
+  if (manifest !== undefined && differences.length === 0)
     await checkOutput({ folder, manifest, findings, onProgress: options.onProgress ?? nobody })
   const tables = Object.values(manifest?.tables ?? {})
   return {

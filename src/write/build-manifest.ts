@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RefusedWallet } from '../core/figures.ts'
 import type { Coverage, Manifest, ManifestBlocks, ManifestFile, ManifestTable } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
+import { SCHEMA_VERSION } from '../core/schema-changes.ts'
 import { type TableName, tableNamed } from '../core/table/index.ts'
 import type { Unknowns } from '../core/unknowns.ts'
 import { GENERATOR } from '../core/version.ts'
@@ -39,7 +40,7 @@ export function buildManifest(source: ManifestSource): Manifest {
   const addressesSha256 = hashAddresses(wallets)
   return {
     manifestVersion: 1,
-    schemaVersion: 1,
+    schemaVersion: SCHEMA_VERSION,
     generator: GENERATOR,
     job: {
       name,

@@ -5,6 +5,7 @@ import { ExportError } from '../core/errors.ts'
 import { parseJson } from '../core/json-text.ts'
 import { MANIFEST_FILE, type Manifest, REJECTS_FILE } from '../core/manifest.ts'
 import { isManifest, isPathProblem, manifestProblems } from '../core/manifest-schema.ts'
+import { SCHEMA_VERSION } from '../core/schema-changes.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
 import { sweepTemporaries } from '../core/temporary-file.ts'
 import { type Finished, type Store, setAside } from '../store/store.ts'
@@ -71,10 +72,18 @@ export function readManifestIfAny(folder: string): Promise<Manifest | undefined>
   return readManifestAt(join(folder, MANIFEST_FILE))
 }
 
-/** Throws VERIFY_FAILED where a path in a manifest could lead out of the output, which is no damage that a run repairs. */
+/**
+ * Checks what no run may repair by exporting again.
+ *
+ * @throws VERIFY_FAILED where a path in a manifest could lead out of the output
+ * @throws OUTPUT_CHANGED where a newer version wrote the manifest
+ */
 export async function requireSafeManifest(folder: string): Promise<void> {
   for (const path of [join(folder, MANIFEST_FILE), setAside(folder)]) {
-    const [problem] = manifestProblems(parseJson((await readTextIfAny(path)) ?? '')).filter(isPathProblem)
+    const problems = manifestProblems(parseJson((await readTextIfAny(path)) ?? ''))
+    const newer = problems.find((problem) => problem.path === 'schemaVersion')
+    if (newer !== undefined) throw writtenByNewer(path, newer.found)
+    const [problem] = problems.filter(isPathProblem)
     if (problem === undefined) continue
     const found = JSON.stringify(problem.found)?.slice(0, 120)
     throw new ExportError(
@@ -85,6 +94,13 @@ export async function requireSafeManifest(folder: string): Promise<void> {
       },
     )
   }
+}
+
+function writtenByNewer(path: string, found: unknown): ExportError {
+  const what = `schemaVersion ${JSON.stringify(found)?.slice(0, 20)}, and this version writes ${SCHEMA_VERSION}`
+  return new ExportError('OUTPUT_CHANGED', `${path} was written by a newer version of walletlake: ${what}`, {
+    fix: 'Update walletlake, or give this job another output.',
+  })
 }
 
 async function readManifestAt(path: string): Promise<Manifest | undefined> {

@@ -168,14 +168,14 @@ describe('a manifest', () => {
     {
       wrong: 'a missing column',
       text: change(({ tables }) => tables.ledger?.columns.pop()),
-      says: 'expected the column source text, found none',
+      says: 'ledger lacks the column source',
     },
     {
       wrong: 'a further column',
       text: change(({ tables }) =>
         tables.ledger?.columns.push({ name: 'more', type: 'text', nullable: true }),
       ),
-      says: 'unknown column, more',
+      says: 'ledger has a column more, which this version does not write',
     },
     {
       wrong: 'a path that leads out',

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { mismatch } from '../../read/check-size.ts'
-import { checkColumns } from '../check-columns.ts'
+import { statementsForMissingColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
 import type { Reader } from '../reader.ts'
@@ -56,8 +56,9 @@ export async function openClickhouse(options: ClickhouseOptions): Promise<Target
         const found = await doing(
           columnsOf(client, { table: sql.prefix + table.name, database: sql.schema ?? database }),
         )
-        if (found.length > 0) checkColumns(table, found, sql)
-        else for (const statement of sql.create(table)) await command(statement)
+        const statements =
+          found.length > 0 ? statementsForMissingColumns(table, found, sql) : sql.create(table)
+        for (const statement of statements) await command(statement)
       }
     },
     ...loadRecords(client, { sql, doing, command }),

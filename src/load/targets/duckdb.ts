@@ -4,7 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 import { ExportError } from '../../core/errors.ts'
 import { literal, named } from '../../core/sql.ts'
 import type { NamedTable } from '../../sql/create-table.ts'
-import { checkColumns } from '../check-columns.ts'
+import { statementsForMissingColumns } from '../check-columns.ts'
 import { engineError, importDriver, isFull, NO_SPACE } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
 import { readChainIds } from '../read-chain-ids.ts'
@@ -191,7 +191,7 @@ async function prepareTable(table: NamedTable, { sql, run, all }: Asking): Promi
     name: column.name,
     declared: `${texts.includes(column) ? 'BIGNUM' : column.type}${column.mayBeNull ? '' : ' NOT NULL'}`,
   }))
-  checkColumns(table, columns, sql)
+  for (const statement of statementsForMissingColumns(table, columns, sql)) await run(statement)
   for (const { name } of texts)
     await run(`ALTER TABLE ${sql.identifier(table.name)} ALTER COLUMN ${named(name)} TYPE BIGNUM`)
 }

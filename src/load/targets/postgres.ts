@@ -5,7 +5,7 @@ import type { Client } from 'pg'
 import { ExportError } from '../../core/errors.ts'
 import type { Table } from '../../core/table/index.ts'
 import type { NamedTable } from '../../sql/create-table.ts'
-import { checkColumns } from '../check-columns.ts'
+import { statementsForMissingColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
 import type { Reader } from '../reader.ts'
@@ -117,7 +117,7 @@ async function prepareTable(table: NamedTable, { sql, run }: { sql: Statements; 
     name,
     declared: filled ? `${type} NOT NULL` : type,
   }))
-  checkColumns(table, columns, sql)
+  for (const statement of statementsForMissingColumns(table, columns, sql)) await run(statement)
   await checkKey(table, { sql, run })
 }
 

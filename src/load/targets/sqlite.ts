@@ -6,7 +6,7 @@ import { ExportError } from '../../core/errors.ts'
 import { lockOutput } from '../../core/lock/lock.ts'
 import type { TextRow } from '../../read/rows.ts'
 import type { NamedTable } from '../../sql/create-table.ts'
-import { checkColumns } from '../check-columns.ts'
+import { statementsForMissingColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
 import type { Reader } from '../reader.ts'
@@ -196,8 +196,8 @@ function prepareTable(db: Database, table: NamedTable, sql: Statements): void {
     name: String(name),
     declared: filled === 1 ? `${type} NOT NULL` : String(type),
   }))
-  if (columns.length > 0) checkColumns(table, columns, sql)
-  else for (const statement of sql.create(table)) db.exec(statement)
+  const statements = columns.length > 0 ? statementsForMissingColumns(table, columns, sql) : sql.create(table)
+  for (const statement of statements) db.exec(statement)
 }
 
 type Insert = {
