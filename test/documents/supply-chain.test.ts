@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, readFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -22,22 +22,64 @@ test('every package of the lockfile has a checksum, those for other systems incl
   expect(Object.keys(packages).length).toBeGreaterThan(300)
 })
 
-test('the tarball holds a shrinkwrap, which is the lockfile without development packages', () => {
+const SCRIPT = join(ROOT, '.ci/shrinkwrap.js')
+const NPM_OFFLINE = ['--ignore-scripts', '--offline', '--no-audit', '--no-fund']
+
+/** A folder with the package as it is before packing; `run` calls the script in it. */
+function packageFolder() {
   const folder = tempFolder()
-  cpSync(join(ROOT, 'package-lock.json'), join(folder, 'package-lock.json'))
-  const script = join(ROOT, '.ci/shrinkwrap.js')
-  execFileSync(process.execPath, [script], { cwd: folder })
-  const path = join(folder, 'npm-shrinkwrap.json')
-  const { packages } = lockAt(path)
+  for (const file of ['package.json', 'package-lock.json']) cpSync(join(ROOT, file), join(folder, file))
+  const read = (file: string) => readFileSync(join(folder, file), 'utf8')
+  const run = (...words: string[]) => execFileSync(process.execPath, [SCRIPT, ...words], { cwd: folder })
+  return { folder, read, run, files: () => readdirSync(folder).sort() }
+}
+
+test('the tarball holds a shrinkwrap, which is the lockfile without development packages', () => {
+  const { folder, run, files, read } = packageFolder()
+  run()
+  const { packages } = lockAt(join(folder, 'npm-shrinkwrap.json'))
   const kept = Object.entries(lockAt(join(ROOT, 'package-lock.json')).packages)
     .filter(([, { dev }]) => dev !== true)
     .map(([name]) => name)
   expect(Object.keys(packages)).toEqual(kept)
   expect(packages['']?.devDependencies).toBeUndefined()
-  cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'))
-  const words = ['pack', '--dry-run', '--json', '--ignore-scripts', '--offline']
+  const words = ['pack', '--dry-run', '--json', ...NPM_OFFLINE]
   const [packed] = JSON.parse(execFileSync('npm', words, { cwd: folder, encoding: 'utf8' })) as Packed[]
-  expect(packed?.files.map((file) => file.path)).toContain('npm-shrinkwrap.json')
-  execFileSync(process.execPath, [script, 'remove'], { cwd: folder })
-  expect(existsSync(path)).toBe(false)
+  const paths = packed?.files.map((file) => file.path)
+  expect(paths).toEqual(expect.arrayContaining(['npm-shrinkwrap.json', 'package.json']))
+  expect(paths).not.toContain('package.json.saved')
+  run('remove')
+  expect(files()).toEqual(['package-lock.json', 'package.json'])
+  expect(read('package.json')).toBe(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+})
+
+test('npm ci --omit=dev accepts what the tarball holds', () => {
+  const { folder, run } = packageFolder()
+  run()
+  // The tarball has no package-lock.json.
+  rmSync(join(folder, 'package-lock.json'))
+  const words = ['ci', '--omit=dev', '--dry-run', ...NPM_OFFLINE]
+  const { status, stderr } = spawnSync('npm', words, { cwd: folder, encoding: 'utf8' })
+  expect([status, stderr]).toEqual([0, expect.not.stringContaining('npm error')])
+})
+
+test('what an interrupted packing left is put back, and nothing that was changed since is lost', () => {
+  const { folder, run, files, read } = packageFolder()
+  const original = read('package.json')
+  const packed = () => [read('package.json'), read('npm-shrinkwrap.json'), read('package.json.saved')]
+  run()
+  const once = packed()
+  expect([once[0], once[2]]).toEqual([expect.not.stringContaining('devDependencies'), original])
+  run()
+  expect(packed()).toEqual(once)
+  writeFileSync(join(folder, 'package.json'), '{"name":"changed"}')
+  const again = spawnSync(process.execPath, [SCRIPT], { cwd: folder, encoding: 'utf8' })
+  expect([again.status, again.stderr]).toEqual([
+    1,
+    expect.stringContaining('merge it with package.json.saved'),
+  ])
+  expect(read('package.json')).toBe('{"name":"changed"}')
+  writeFileSync(join(folder, 'package.json'), once[0] ?? '')
+  run('remove')
+  expect([files(), read('package.json')]).toEqual([['package-lock.json', 'package.json'], original])
 })
