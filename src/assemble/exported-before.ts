@@ -1,8 +1,7 @@
-import { parseBytes } from '../core/byte-text.ts'
 import { keyOfItem } from '../core/item-key.ts'
 import type { BlockRange, Job } from '../core/model.ts'
 import { fingerprint, fingerprintBytes, readFingerprints } from '../merge/fingerprints.ts'
-import { transactionsIn } from '../merge/frame-items.ts'
+import { storedItems } from '../merge/frame-items.ts'
 import type { Frame } from '../spool/listing.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Store } from '../store/store.ts'
@@ -80,7 +79,7 @@ async function firstBlock(
   let first = Number.POSITIVE_INFINITY
   for (const frame of spool.frames(listingsToRead(job, { ...earlier, from }))) {
     if (frame.blocks === null || frame.blocks.max < from || frame.blocks.min >= earlier.from) continue
-    for (const item of transactionsIn(parseBytes(await spool.read(frame.place)))) {
+    for (const item of storedItems(await spool.read(frame.place))) {
       const key = keyOfItem(item)
       if (typeof key === 'string' || key.block < from || !counts(frame, key.block)) continue
       if (wanted.has(fingerprint(key.hash))) first = Math.min(first, key.block)

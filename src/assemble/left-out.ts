@@ -1,9 +1,8 @@
-import { parseBytes } from '../core/byte-text.ts'
 import type { LeftOut } from '../core/figures.ts'
 import { type ItemKey, isYounger, keyOfItem } from '../core/item-key.ts'
 import type { Listings } from '../core/listings.ts'
 import { fingerprint } from '../merge/fingerprints.ts'
-import { transactionsIn } from '../merge/frame-items.ts'
+import { storedItems } from '../merge/frame-items.ts'
 import type { Spool } from '../spool/spool.ts'
 
 /** Counts transactions that were read and are not exported, being younger than the run's cut; undefined where there are none. */
@@ -22,7 +21,7 @@ export async function countLeftOut(
   }
   for (const { place, young = 0, until } of spool.frames(listings)) {
     if (young === 0) continue
-    for (const item of transactionsIn(parseBytes(await spool.read(place)))) {
+    for (const item of storedItems(await spool.read(place))) {
       const key = keyOfItem(item)
       if (typeof key !== 'string' && key.block < until && isYounger(key, spool.cutMs)) add(key)
     }

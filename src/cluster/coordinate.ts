@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { ExportError } from '../core/errors.ts'
 import { GENERATOR } from '../core/version.ts'
+import { forgetDamaged } from './forget-damaged.ts'
 import { joinStarts } from './partition-starts.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { planReads, planWrites, planWritesAt } from './plan-units.ts'
@@ -22,6 +23,8 @@ export type Coordinating = Publishing & {
 
 /** Between two looks at the queue. */
 const LOOK_MS = 300
+/** Rounds in which what is stored turns out to be damaged and is made again, at most. */
+const MOST_REPAIRS = 3
 /** Looks without any worker after which that is said. */
 const NO_WORKER_LOOKS = 10
 /** Looks at an empty queue after which what the record lacks is planned again: an ending unit may just be adding others. */
@@ -34,15 +37,28 @@ const EMPTY_LOOKS = 2
 export async function coordinate(going: Coordinating): Promise<void> {
   const { figures, plan, record, queue } = going
   const reconciler = createReconciler(going)
-  for (;;) {
+  for (let repairs = 0; ; ) {
     figures.phase = 'reading'
     const reading = (await findReading(record, plan)) ?? (await readAll(going))
     figures.phase = 'writing'
     figures.share = 1
     const writes = await writeAll(going, reading)
-    if (!(await reconciler.reopen(reading, writes))) return publishRun(going, writes)
+    try {
+      if (writes === undefined) throw damaged(plan)
+      if (!(await reconciler.reopen(reading, writes))) return await publishRun(going, writes)
+    } catch (thrown) {
+      const isForgotten = writes === undefined || (await forgetDamaged(going, { reading, writes }, thrown))
+      repairs += 1
+      if (!isForgotten || repairs > MOST_REPAIRS) throw thrown
+      going.onNotice(`${plan.job.name}: stored pages or partitions were damaged; they are made again`)
+    }
     await queue.clear(plan.id)
   }
+}
+
+const damaged = ({ job }: Plan) => {
+  const fix = 'Check the disk or object store of the output, then run the same command again: it resumes.'
+  return new ExportError('OUTPUT_FAILED', `${job.name}: stored pages are damaged`, { fix })
 }
 
 /** Has everything read that is missing, and fixes what partitions are made of. */
@@ -58,8 +74,11 @@ async function readAll(going: Coordinating): Promise<Reading> {
   return fixReading(record, plan, selectReads(await reads.list()))
 }
 
-/** Has all partitions made; resolves with one of each, in the order of their blocks. */
-async function writeAll(going: Coordinating, reading: Reading): Promise<Write[]> {
+/**
+ * Has all partitions made; resolves with one of each, in the order of their blocks. Undefined where a worker found damaged
+ * pages and forgot them: they are to be read again first.
+ */
+async function writeAll(going: Coordinating, reading: Reading): Promise<Write[] | undefined> {
   const { plan, record } = going
   const writes = createWrites(record, plan)
   const units = planPartitions(plan, reading)
@@ -67,7 +86,8 @@ async function writeAll(going: Coordinating, reading: Reading): Promise<Write[]>
     const made = await writes.list(reading.sha256)
     return units.filter((unit) => !made.has(nameRange(unit)))
   }
-  await finishUnits(going, { kind: 'write', missing })
+  const isCurrent = async () => (await findReading(record, plan))?.sha256 === reading.sha256
+  if (!(await finishUnits(going, { kind: 'write', missing, isCurrent }))) return undefined
   const made = await writes.list(reading.sha256)
   return units.flatMap((unit) => made.get(nameRange(unit)) ?? [])
 }
@@ -79,9 +99,15 @@ function planPartitions({ range, partitionBy }: Plan, { reads }: Reading): Write
   return planWritesAt(range, joinStarts(reads.map(({ starts }) => starts)))
 }
 
-type Phase = { kind: Kind; missing: () => Promise<Unit[]> }
+type Phase = {
+  kind: Kind
+  missing: () => Promise<Unit[]>
+  /** False once the units can no longer be done. @default they always can */
+  isCurrent?: () => Promise<boolean>
+}
 
-async function finishUnits(going: Coordinating, { kind, missing }: Phase): Promise<void> {
+/** Resolves with true once all units are done; with false where they can no longer be done. */
+async function finishUnits(going: Coordinating, { kind, missing, isCurrent }: Phase): Promise<boolean> {
   const { queue, run, plan } = going
   let [empty, plannings, lonely] = [EMPTY_LOOKS, 0, 0]
   for (;;) {
@@ -96,7 +122,8 @@ async function finishUnits(going: Coordinating, { kind, missing }: Phase): Promi
     empty = left <= lost ? empty + 1 : 0
     if (empty >= EMPTY_LOOKS) {
       const units = await missing()
-      if (units.length === 0) return
+      if (units.length === 0) return true
+      if (isCurrent !== undefined && !(await isCurrent())) return false
       if (failed > 0) throw await unitsFailed(going, kind)
       if (plannings > 0) sayAgain(going, units)
       await queue.add(plan.id, units)

@@ -1,11 +1,10 @@
 import { stat } from 'node:fs/promises'
-import { parseBytes } from '../core/byte-text.ts'
 import { keyOfItem } from '../core/item-key.ts'
 import type { BlockRange } from '../core/model.ts'
 import { findRepeated, fingerprint, readFingerprints } from '../merge/fingerprints.ts'
-import { transactionsIn } from '../merge/frame-items.ts'
-import { openPageLog } from '../spool/pages.ts'
-import { pagesPath, type Reading } from './reads.ts'
+import { storedItems } from '../merge/frame-items.ts'
+import { openReadPages } from './read-pages.ts'
+import type { Reading } from './reads.ts'
 import { fingerprintsPath, type Record, verifiedPath } from './record.ts'
 import type { Shown, Write } from './writes.ts'
 
@@ -50,12 +49,13 @@ type Views = {
 
 async function* viewsIn({ record, reading, ranges, repeated }: Views) {
   const isTouched = (from: number, to: number) => ranges.some((one) => one.from < to && one.to > from)
-  for (const { token, sha256, chain, covered } of reading.reads) {
+  for (const read of reading.reads) {
+    const { chain, covered } = read
     if (!isTouched(covered.from, covered.to)) continue
-    const log = await openPageLog(await verifiedPath(record, pagesPath(token), sha256))
+    const log = await openReadPages(record, read)
     const pages = log.read(({ blocks }) => blocks !== null && isTouched(blocks.min, blocks.max + 1))
     for await (const { wallet, body } of pages) {
-      for (const item of transactionsIn(parseBytes(body))) {
+      for (const item of storedItems(body)) {
         const key = keyOfItem(item, chain)
         if (typeof key !== 'string' && repeated.has(fingerprint(key.hash)))
           yield { hash: key.hash, wallet, block: key.block }

@@ -65,7 +65,11 @@ export async function publishRun(publishing: Publishing, writes: readonly Write[
 
 type Made = { write: Write; manifest: Manifest; rejects: string[] }
 
-async function openPartition({ plan, record }: Publishing, write: Write): Promise<Made> {
+/** A partition's manifest and rejects. Throws OUTPUT_FAILED where they are not what was noted of them. */
+export async function openPartition(
+  { plan, record }: Pick<Publishing, 'plan' | 'record'>,
+  write: Write,
+): Promise<Made> {
   const manifest = await readPartition(record, plan, write)
   if (manifest === undefined)
     throw new ExportError('OUTPUT_FAILED', `the partition ${write.token} of the run is none of this job`)

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { hashFile } from '../core/disk.ts'
+import { diskError, hashFile } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { MANIFEST_FILE, type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/manifest.ts'
 import type { Job } from '../core/model.ts'
@@ -94,10 +94,19 @@ export async function addTo<T>(record: Record, add: (token: string) => Promise<T
 /** Where this machine can read an object that is known by its hash. Throws OUTPUT_FAILED where it is another. */
 export async function verifiedPath(record: Record, path: string, sha256: string): Promise<string> {
   const local = await record.objects.localPath(record.at(path))
-  const hash = record.verified.get(path) ?? hashFile(local)
+  const hash = record.verified.get(path) ?? hashOf(record, path, local)
   record.verified.set(path, hash)
   if ((await hash) === sha256) return local
   throw new ExportError('OUTPUT_FAILED', `${record.at(path)} is not what the run has written there`)
+}
+
+async function hashOf({ at, verified }: Record, path: string, local: string): Promise<string> {
+  try {
+    return await hashFile(local)
+  } catch (cause) {
+    verified.delete(path)
+    throw diskError(`cannot read ${at(path)}`, cause)
+  }
 }
 
 /** Keeps the export of a partition. */

@@ -2,33 +2,48 @@ import { appendFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openOutput } from '../assemble/assemble.ts'
 import type { Earlier } from '../assemble/earlier-export.ts'
-import { rangesBetween, uniteRanges } from '../core/block-ranges.ts'
 import { hashFile } from '../core/disk.ts'
 import { ExportError } from '../core/errors.ts'
 import { type Figures, newFigures } from '../core/figures.ts'
 import { MANIFEST_FILE } from '../core/manifest.ts'
-import type { BlockRange, Job } from '../core/model.ts'
+import type { Job } from '../core/model.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
 import { fingerprintBytes, readFingerprints } from '../merge/fingerprints.ts'
-import { openPageLog, type PageLog } from '../spool/pages.ts'
+import type { PageLog } from '../spool/pages.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
 import { folderStore } from '../store/store.ts'
 import { readManifestIfAny } from '../write/publish.ts'
+import { forgetDamaged } from './forget-damaged.ts'
 import type { Plan } from './plan.ts'
-import { rangesByWallet } from './plan-units.ts'
+import { openReadPages } from './read-pages.ts'
 import { identityOf, type Working } from './read-unit.ts'
-import { pagesPath, type Read, requireReading } from './reads.ts'
-import { addTo, putPartition, type Record, requireCurrent, verifiedPath } from './record.ts'
+import { type Read, type Reading, requireReading } from './reads.ts'
+import { addTo, putPartition, type Record, requireCurrent } from './record.ts'
 import type { WriteUnit } from './unit.ts'
 import { putWrite, type Write } from './writes.ts'
 
 /**
  * Makes the export of one partition from the pages in the record: it needs nothing but these, so that its bytes are those
- * of one machine. Doing it twice gives the same. Refuses where pages are missing.
+ * of one machine. Doing it twice gives the same. Refuses where pages are missing; damaged ones are forgotten, so that the
+ * run reads them again.
  */
-export async function writeUnit({ plan, record, requester }: Working, unit: WriteUnit): Promise<void> {
+export async function writeUnit(working: Working, unit: WriteUnit): Promise<void> {
+  const { plan, record } = working
   await requireCurrent(record)
   const reading = await requireReading(record, plan)
+  try {
+    await makePartition(working, unit, reading)
+  } catch (thrown) {
+    await forgetDamaged({ plan, record }, { reading, writes: [] }, thrown)
+    throw thrown
+  }
+}
+
+async function makePartition(
+  { plan, record, requester }: Working,
+  unit: WriteUnit,
+  reading: Reading,
+): Promise<void> {
   const scratch = await makeScratch('partition')
   const folder = join(scratch, 'export')
   const range = { startBlock: unit.from, endBlock: unit.to }
@@ -106,26 +121,10 @@ async function gatherPages({ record, plan, job, folder }: Gathering, reads: read
     onDamage: () => {},
   })
   for (const read of reads) {
-    const log = await openPageLog(await verifiedPath(record, pagesPath(read.token), read.sha256))
-    requireCovered(read, log)
+    const log = await openReadPages(record, read)
     const isWanted: Parameters<PageLog['read']>[0] = ({ blocks, bad, items }) =>
       items > 0 && ((blocks !== null && blocks.max >= from && blocks.min < to) || bad > 0)
     for await (const page of log.read(isWanted)) await spool.addPage(page.wallet, page)
   }
   return spool
-}
-
-/** Throws OUTPUT_FAILED where pages are of other wallets or blocks than was noted, or do not cover what they should. */
-function requireCovered({ chain, addresses, covered, token }: Read, { identity, pages }: PageLog): void {
-  const { first, from, to } = covered
-  const found = new Map<string, BlockRange[]>()
-  for (const { wallet, covered } of pages) found.set(wallet, [...(found.get(wallet) ?? []), covered])
-  const isOfThese = [...found.keys()].every((wallet) => addresses.includes(wallet))
-  const isOfPlan = identity?.chain === chain && identity.startBlock === from && identity.endBlock === to
-  const isWhole = [...rangesByWallet([covered])].every(([wallet, wanted]) => {
-    const have = uniteRanges(found.get(addresses[wallet - first] ?? '') ?? [])
-    return wanted.every((range) => rangesBetween(have, range).length === 0)
-  })
-  if (isOfThese && isOfPlan && isWhole) return
-  throw new ExportError('OUTPUT_FAILED', `the pages ${token} of the run do not hold what was noted of them`)
 }

@@ -55,6 +55,11 @@ export async function countWrites({ objects, at }: Record): Promise<number> {
   return (await objects.paths(at('writes/'))).length
 }
 
+/** Forgets partitions of an attempt, so that they are made again. */
+export async function forgetWrites({ objects, at }: Record, writes: readonly Write[]): Promise<void> {
+  for (const { token } of writes) await objects.clear(at(writePath(token)))
+}
+
 const AT_ONCE = 16
 
 /** Reads which partitions an attempt has, made of this choice of reads; by their blocks, each once. */

@@ -1,4 +1,5 @@
 import { parseBytes } from '../core/byte-text.ts'
+import { checkJsonSize } from '../core/check-json-size.ts'
 import { ExportError } from '../core/errors.ts'
 import { compareKeys, type ItemKey, itemOfNative, keyOfItem } from '../core/item-key.ts'
 
@@ -63,22 +64,39 @@ export function itemsOf({ wallet, listed, keys }: KeyedItems): WalletItem[] {
 
 type Page = { transactions: unknown[] }
 
-/** The items of a page of the checkpoint. Throws `DAMAGED_PAGE` where it is no page. */
-export function storedItems(body: Buffer): unknown[] {
+/** The items of a page of the checkpoint. Throws `DAMAGED_PAGE` where it is no page, or exceeds the limits of one. */
+export function storedItems(body: Buffer, parse: (body: Buffer) => unknown = parseBytes): unknown[] {
   try {
-    const listed = transactionsIn(parseBytes(body))
+    checkJsonSize(body)
+    const listed = transactionsIn(parse(body))
     if (Array.isArray(listed)) return listed
   } catch (thrown) {
-    if (!(thrown instanceof SyntaxError || thrown instanceof TypeError)) throw thrown
+    const isNoPage = [SyntaxError, TypeError, ExportError].some((kind) => thrown instanceof kind)
+    if (!isNoPage) throw thrown
   }
   throw new ExportError('PAGE_MALFORMED', DAMAGED_PAGE)
 }
 
 /** What an error says of a page of the checkpoint that no run can read. */
-export const DAMAGED_PAGE = 'the checkpoint holds a page that cannot be read'
+const DAMAGED_PAGE = 'the checkpoint holds a page that cannot be read'
+
+/** Whether work failed since the checkpoint holds a page that no run can read. */
+export const isDamagedPage = (thrown: unknown): boolean =>
+  thrown instanceof ExportError && thrown.message === DAMAGED_PAGE
+
+/** Whether bytes are a page of the checkpoint, or a list of pages of blocks. */
+export function isPage(body: Buffer): boolean {
+  try {
+    storedItems(body)
+    return true
+  } catch (thrown) {
+    if (isDamagedPage(thrown)) return false
+    throw thrown
+  }
+}
 
 /** The items of a wallet's page, or those of a list of pages of blocks: of the parsed body, not of its bytes. */
-export function transactionsIn(parsed: unknown): unknown[] {
+function transactionsIn(parsed: unknown): unknown[] {
   if (!Array.isArray(parsed)) return (parsed as Page).transactions
   return (parsed as Page[]).flatMap(({ transactions }) => transactions.map(itemOfNative))
 }

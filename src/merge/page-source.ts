@@ -7,7 +7,7 @@ import {
   type Place,
   type StoredPage,
   sortItems,
-  transactionsIn,
+  storedItems,
   type Viewed,
   type WalletItem,
 } from './frame-items.ts'
@@ -94,7 +94,7 @@ function settled<T extends Viewed>(item: T, moved: ReadonlyMap<string, MovedTran
 
 /** The items of a page that have no place in the chain, as JSON has them, with the reason. */
 export function badItemsOfPage({ wallet, body, chain }: StoredPage): BadItem[] {
-  return transactionsIn(JSON.parse(body.toString('utf8'))).flatMap((item) => {
+  return storedItems(body, (bytes) => JSON.parse(bytes.toString('utf8'))).flatMap((item) => {
     const key = keyOfItem(item, chain)
     return typeof key === 'string' ? [{ wallet, reason: key, item }] : []
   })

@@ -1,12 +1,12 @@
 import { type Earlier, isOpenEnded, leftWallets } from '../assemble/earlier-export.ts'
 import type { Requester } from '../client/request.ts'
 import { watchEmptyFolders } from '../core/empty-folders.ts'
-import { ExportError, toExportError } from '../core/errors.ts'
+import { type ExportError, toExportError } from '../core/errors.ts'
 import { clockLagOf, endFigures, type Figures } from '../core/figures.ts'
 import { lockOutput } from '../core/lock/lock.ts'
 import type { Job } from '../core/model.ts'
 import { refuseSpecialEntries } from '../core/plain-entries.ts'
-import { DAMAGED_PAGE } from '../merge/frame-items.ts'
+import { isDamagedPage, isPage } from '../merge/frame-items.ts'
 import { removeSpool } from '../spool/spool.ts'
 import { openStore } from '../store/open-store.ts'
 import type { Store } from '../store/store.ts'
@@ -112,28 +112,47 @@ async function exportUnlessDone(
 /** A run whose output is this process's. */
 type StoreRun = LocalRun & { store: Store }
 
-/** Exports; where the checkpoint holds a page that no run can read, its pages are requested again. */
+/** Exports; where the checkpoint holds pages that no run can read, what they covered is requested again. */
 async function exportLocally(run: StoreRun): Promise<JobResult['state']> {
   try {
     return await exportFromCheckpoint(run)
   } catch (thrown) {
-    if (!(thrown instanceof ExportError) || !thrown.message.includes(DAMAGED_PAGE)) throw thrown
-    run.onNotice(`${run.job.name}: ${DAMAGED_PAGE}; its pages are requested again`)
-    await removeSpool(privateFolder(run.job))
+    if (!isDamagedPage(thrown)) throw thrown
     Object.assign(run.figures, { rows: {}, transactions: 0 })
-    return exportFromCheckpoint(run)
+    return exportFromCheckpoint(run, { hasDamage: true })
   }
 }
 
-async function exportFromCheckpoint(run: StoreRun, isAnew = false): Promise<JobResult['state']> {
+type FromCheckpoint = {
+  /** Pages of earlier runs are gone: all of the history is read again. @default false */
+  isAnew?: boolean
+  /** The checkpoint may hold pages that cannot be read. @default false */
+  hasDamage?: boolean
+}
+
+async function exportFromCheckpoint(
+  run: StoreRun,
+  { isAnew = false, hasDamage = false }: FromCheckpoint = {},
+): Promise<JobResult['state']> {
   const { job } = run
   const begun = await beginRun({ ...run, isAnew })
-  const state = await exportBegun(run, begun).finally(begun.spool.close)
-  if (state === 'pages gone') return exportFromCheckpoint(run, true)
+  const exported = async () => {
+    if (hasDamage) await dropDamagedPages(run, begun)
+    return exportBegun(run, begun)
+  }
+  const state = await exported().finally(begun.spool.close)
+  if (state === 'pages gone') return exportFromCheckpoint(run, { isAnew: true })
   if (state === 'incomplete') await forgetDone(privateFolder(job))
   if (state === 'incomplete' || isOpen(job, run.figures)) return state
   await markDone(job)
   return 'complete'
+}
+
+/** Leaves what damaged pages of the checkpoint covered to be requested again. */
+async function dropDamagedPages({ job, onNotice }: StoreRun, { spool }: Begun): Promise<void> {
+  const pages = await spool.dropUnreadable(async (place) => isPage(await spool.read(place)))
+  const what = pages === 1 ? 'a page that cannot' : `${pages} pages that cannot`
+  onNotice(`${job.name}: the checkpoint held ${what} be read; what it covered is requested again`)
 }
 
 async function exportBegun(run: StoreRun, begun: Begun): Promise<WriteState | 'incomplete'> {

@@ -1,4 +1,5 @@
 import { includeBlock, subtractRange, uniteRanges } from '../core/block-ranges.ts'
+import { parseJson } from '../core/json-text.ts'
 import type { BlockRange } from '../core/model.ts'
 import type { FrameLog, FramePlace } from './log.ts'
 
@@ -51,7 +52,9 @@ export function blockSpoolOn(log: FrameLog, at: BlocksAt): BlockSpool {
       const kept = blocks.begun.get(block)
       if (kept === undefined) return undefined
       const { place, ...begun } = kept
-      return { ...begun, body: await log.read(place) }
+      const body = await log.read(place)
+      // What cannot be read is requested again.
+      return parseJson(`[${body.toString('utf8')}]`) === undefined ? undefined : { ...begun, body }
     },
     addMissing: async (block) => {
       await log.append({ kind: 'missing', block }, EMPTY)

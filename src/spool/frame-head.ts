@@ -37,6 +37,7 @@ const hasWritten = fields({ from: isCount, to: isCount, seen: isSeen, ...UNKNOWN
 const isWritten: Test = (value) =>
   hasWritten(value) && Number((value as Fields).from) <= Number((value as Fields).to)
 
+const isRanges: Test = (value) => Array.isArray(value) && value.every(isRange)
 const isBlocks: Test = (value) => value === 'blocks'
 const BEGUN = { block: isCount, token: isText, pages: isCount, items: isCount, bad: isCount }
 
@@ -56,6 +57,7 @@ const HEADS: Readonly<Record<string, Test>> = {
   begun: fields(BEGUN),
   end: fields({ end: isCount }),
   reopen: fields({ wallet: isText, from: isCount, to: isCount }),
+  drop: fields({ wallet: isText, offset: isCount, shown: isRanges }),
   hashes: fields({ from: isCount, to: isCount }),
   done: isWritten,
   next: fields({ cutMs: orNull(isTime), from: isCount }),

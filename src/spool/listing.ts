@@ -2,13 +2,13 @@ import { subtractRange, uniteRanges } from '../core/block-ranges.ts'
 import { smallest } from '../core/extremes.ts'
 import { BLOCKS, EVERYWHERE } from '../core/listings.ts'
 import { type BlockRange, NO_END } from '../core/model.ts'
-import type { FramePlace, WholePlace } from './log.ts'
+import type { WholePlace } from './log.ts'
 import { addToStretch } from './stretch.ts'
 
 /** One page on disk, or a stretch of blocks. */
 export type Frame = {
   wallet: string
-  place: FramePlace
+  place: WholePlace
   /** Lowest and highest block of its items; null where no item has one. */
   blocks: { min: number; max: number } | null
   items: number
@@ -98,7 +98,7 @@ export function addFrame({ frames, run }: ListingState, frame: AddedFrame): void
   else frames.push(added)
 }
 
-type AddedFrame = Omit<Frame, 'until' | 'run'> & { place: WholePlace }
+type AddedFrame = Omit<Frame, 'until' | 'run'>
 
 /** Takes note that a page has settled these blocks. */
 export function settleBlocks(at: ListingState, covered: BlockRange): void {
@@ -115,6 +115,23 @@ export function reopenBlocks(at: ListingState, range: BlockRange, runs: Runs): v
       frame.replaced = uniteRanges([...replaced, range])
   }
 }
+
+/**
+ * Drops a frame that cannot be read: what its pages showed is left to be requested again, as far as they still count. The
+ * frame stays without items, so that no stretch of blocks grows over it.
+ */
+export function dropFrame(at: ListingState, { offset, shown }: DroppedFrame, runs: Runs): void {
+  beginReading(at, runs)
+  const found = at.frames.findIndex(({ place }) => place.offset === offset)
+  const frame = at.frames[found]
+  if (frame === undefined) return
+  const open = shown.map(({ from, to }) => ({ from, to: Math.min(to, frame.until) }))
+  at.remaining = uniteRanges([...at.remaining, ...open.filter(({ from, to }) => from < to)])
+  at.frames[found] = { ...frame, blocks: null, items: 0, bad: 0, young: 0 }
+}
+
+/** A frame by where its body lies, and the blocks that its pages cover or hold items of. */
+export type DroppedFrame = { offset: number; shown: readonly BlockRange[] }
 
 /** The frames as far as the listing counts. */
 export function countedFrames({ frames }: ListingState, { to }: BlockRange): readonly Frame[] {

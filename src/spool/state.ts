@@ -5,7 +5,15 @@ import { sumIfCounted, type Unknowns } from '../core/unknowns.ts'
 import { type BlockState, replayBlocks } from './blocks.ts'
 import { isFrameHead } from './frame-head.ts'
 import type { SpoolIdentity } from './identity.ts'
-import { addFrame, beginReading, type ListingState, reopenBlocks, settleBlocks } from './listing.ts'
+import {
+  addFrame,
+  beginReading,
+  type DroppedFrame,
+  dropFrame,
+  type ListingState,
+  reopenBlocks,
+  settleBlocks,
+} from './listing.ts'
 import type { FramePlace, WholePlace } from './log.ts'
 
 /** A stretch of blocks whose files were written, with the transactions in it by wallet, and those of which something is unknown. */
@@ -97,6 +105,7 @@ export function replay(state: SpoolState, head: Record<string, unknown>, place: 
   } else if (head.kind === 'open') noteOpen(state)
   else if (head.kind === 'end') noteEnd(state, head.end as number)
   else if (head.kind === 'reopen') noteReopened(state, head as unknown as ReopenedBlocks)
+  else if (head.kind === 'drop') noteDropped(state, head as unknown as DroppedPages)
   else if (head.kind === 'hashes') noteHashes(state, head as unknown as BlockRange, place)
   else if (head.kind === 'done') noteDone(state, head as unknown as Written)
   else if (head.kind === 'next') noteNext(state, head as unknown as NextRun)
@@ -148,6 +157,13 @@ export type ReopenedBlocks = BlockRange & { wallet: string }
 export function noteReopened(state: SpoolState, { wallet, from, to }: ReopenedBlocks): void {
   reopenBlocks(listingOf(state, wallet), { from, to }, state)
   state.reopened.set(wallet, uniteRanges([...(state.reopened.get(wallet) ?? []), { from, to }]))
+}
+
+export type DroppedPages = DroppedFrame & { wallet: string }
+
+/** Notes that pages of a listing do not count, since they cannot be read. */
+export function noteDropped(state: SpoolState, { wallet, ...dropped }: DroppedPages): void {
+  dropFrame(listingOf(state, wallet), dropped, state)
 }
 
 /** `cutMs`: null where the run has a fixed end. */

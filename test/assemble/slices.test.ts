@@ -12,7 +12,7 @@ type At = { wallet?: string; bytes?: number; until?: number }
 /** A page on disk with items of these blocks. */
 function frameOf(blocks: Frame['blocks'], at = 0, { wallet = '0xa', bytes = 1, until }: At = {}): Frame {
   const counted = until ?? Number.POSITIVE_INFINITY
-  return { wallet, place: { offset: at, bytes }, blocks, items: 1, bad: 0, until: counted, run: 0 }
+  return { wallet, place: { start: at, offset: at, bytes }, blocks, items: 1, bad: 0, until: counted, run: 0 }
 }
 
 /** The places of pages over these blocks, in the order of receipt. */

@@ -1,6 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { forgetDamaged } from '../../src/cluster/forget-damaged.ts'
 import { checkQueueJob, type Plan, planAttempt, walletsOf } from '../../src/cluster/plan.ts'
 import {
   createReads,
@@ -24,6 +25,7 @@ import {
   verifiedPath,
 } from '../../src/cluster/record.ts'
 import { createWrites, putWrite } from '../../src/cluster/writes.ts'
+import { ExportError } from '../../src/core/errors.ts'
 import type { Job } from '../../src/core/model.ts'
 import type { Objects } from '../../src/store/objects.ts'
 import { testJob } from '../helpers/jobs.ts'
@@ -191,6 +193,25 @@ describe('what partitions are made of', () => {
     expect([...(await writes.list(SHA)).values()].map(({ token }) => token[0])).toEqual(['1'])
     expect((await writes.list('c'.repeat(64))).size).toBe(0)
   })
+})
+
+test('what is damaged is forgotten after a failure of the output, and after no other', async () => {
+  await fixReading(record, plan, [readOf(plan, '1')])
+  await putRead(record, readOf(plan, '1'))
+  const reading = await requireReading(record, plan)
+  const facts = { fingerprints: SHA, repeatedLogs: 0, contradicted: 0, contradictions: [], times: null }
+  const ofPlan = { attempt: plan.attempt, plan: plan.sha256, from: 0, to: 10 }
+  const write = { ...ofPlan, ...facts, token: '2'.repeat(16), manifest: SHA, reading: reading.sha256 }
+  await putWrite(record, write)
+  const stored = async () => [
+    (await createReads(record, plan).list()).length,
+    (await createWrites(record, plan).list(reading.sha256)).size,
+  ]
+  const forget = (code: 'OUTPUT_FAILED' | 'SERVICE_UNAVAILABLE') =>
+    forgetDamaged({ record, plan }, { reading, writes: [write] }, new ExportError(code, 'it failed'))
+  expect([await forget('SERVICE_UNAVAILABLE'), await stored()]).toEqual([false, [1, 1]])
+  expect([await forget('OUTPUT_FAILED'), await stored()]).toEqual([true, [0, 0]])
+  expect(await findReading(record, plan)).toBeUndefined()
 })
 
 test('wallets that left the job are read up to where they were, after those of the job', () => {

@@ -1,5 +1,5 @@
 import { parseBytes } from '../../core/byte-text.ts'
-import { transactionsIn } from '../../merge/frame-items.ts'
+import { storedItems } from '../../merge/frame-items.ts'
 import type { PagePlace } from '../../merge/page-source.ts'
 import { splitPage } from '../../merge/split-page.ts'
 import { type OpenFiles, openFiles } from '../open-files.ts'
@@ -58,7 +58,7 @@ export function openStagedReader({ folder, tables, pages }: Reading): StagedRead
       const found = known === undefined ? findEntries(pages, place, index.entries) : known
       entries.set(place.offset, found)
       const listed = index.listed[at] ?? 0
-      if (found === null) return transactionsIn(parseBytes(pages.read(place)))[listed]
+      if (found === null) return storedItems(pages.read(place))[listed]
       const [from, to] = [found[2 * listed] ?? 0, found[2 * listed + 1] ?? 0]
       return parseBytes(pages.read({ ...place, offset: place.offset + from, bytes: to - from }))
     },

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runCommand } from '../helpers/command.ts'
+import { spoilPages } from '../helpers/damaged-pages.ts'
+import { send } from '../helpers/loopback.ts'
+import { place } from '../helpers/queued-runs.ts'
+import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+
+/** The files with pages that a run has stored so far, and the notes of what they are. */
+function storedPages(output: string): { pages: string; note: string }[] {
+  const cluster = join(output, '.walletlake', 'cluster')
+  const paths = readdirSync(cluster, { recursive: true }).map((path) => join(cluster, String(path)))
+  return paths
+    .filter((path) => path.endsWith('.pages') && !path.includes('unfinished'))
+    .map((pages) => ({ pages, note: pages.replace('/pages/', '/reads/').replace('.pages', '.json') }))
+}
+
+/** Has the pages be no JSON, although all checksums fit. */
+function spoil({ pages, note }: { pages: string; note: string }): void {
+  expect(spoilPages(pages, () => true)).toBeGreaterThan(0)
+  const sha256 = createHash('sha256').update(readFileSync(pages)).digest('hex')
+  writeFileSync(note, JSON.stringify({ ...JSON.parse(readFileSync(note, 'utf8')), sha256 }))
+}
+
+const DAMAGES = [
+  { what: 'have other bytes', damage: ({ pages }) => writeFileSync(pages, 'other bytes') },
+  { what: 'are gone', damage: ({ pages }) => rmSync(pages) },
+  { what: 'hold no JSON', damage: spoil },
+] as const satisfies { what: string; damage: (stored: { pages: string; note: string }) => void }[]
+
+describe.skipIf(noRedis)('a run over a queue', { timeout: 600_000 }, () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startTestServer()
+  })
+  afterAll(() => server.stop())
+
+  test.for(DAMAGES)('reads pages again that $what', async ({ damage }) => {
+    let damaged = 0
+    const at = await place(server, ({ count }) => {
+      if (count !== 24) return undefined
+      return (response, answer) => {
+        for (const stored of storedPages(join(at.folder, 'many')).slice(0, 2)) {
+          damage(stored)
+          damaged += 1
+        }
+        send(response, answer)
+      }
+    })
+    at.startWorker()
+    const { exit, stderr } = await at.runQueued()
+    expect(damaged).toBe(2)
+    expect([exit, stderr]).toEqual([0, expect.stringContaining('stored pages or partitions were damaged')])
+    expect((await at.runAlone()).exit).toBe(0)
+    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
+    expect((await runCommand(['verify', 'many'], at.env, { cwd: at.folder })).exit).toBe(0)
+  })
+})

@@ -1,0 +1,132 @@
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Job } from '../../../src/core/model.ts'
+import { run } from '../../../src/run/run.ts'
+import { verifyOutput } from '../../../src/verify/verify-output.ts'
+import { blocksRun, calmBytes } from '../../helpers/blocks-run.ts'
+import { breakingDisk } from '../../helpers/breaking-disk.ts'
+import { runCommand } from '../../helpers/command.ts'
+import { spoilPages } from '../../helpers/damaged-pages.ts'
+import { addresses, calmRun, faultyRun, service } from '../../helpers/faulty-run.ts'
+import { asIs, forked, growingChain, headJob, runOnce } from '../../helpers/growing-chain.ts'
+import { startLoopback } from '../../helpers/loopback.ts'
+import { outputBytes } from '../../helpers/output-bytes.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+
+const logOf = (output: string) => join(output, '.walletlake', 'pages.log')
+
+/** An output with the checkpoint of a run that stopped after so many requests, and copies of it. */
+async function stoppedRun(maxRequests: number) {
+  const { code, output } = await faultyRun(undefined, { options: { maxRequests } })
+  expect(code).toBe('BUDGET_REACHED')
+  return () => {
+    const copy = tempFolder()
+    cpSync(output, copy, { recursive: true })
+    return copy
+  }
+}
+
+async function goOn(output: string, maxRequests?: number) {
+  const notices: string[] = []
+  const onNotice = (notice: string) => notices.push(notice)
+  const result = await faultyRun(undefined, {
+    output,
+    options: { onNotice, ...(maxRequests !== undefined && { maxRequests }) },
+  })
+  return { ...result, notices: notices.join('\n') }
+}
+
+test('only what damaged pages of a checkpoint covered is requested again', async () => {
+  const calm = await calmRun()
+  const copy = await stoppedRun(8)
+  const whole = await goOn(copy())
+  for (const picks of [(page: number) => page === 0, (page: number) => page === 1 || page === 4]) {
+    const output = copy()
+    const spoilt = spoilPages(logOf(output), picks)
+    const { code, asked, notices } = await goOn(output)
+    const what = spoilt === 1 ? 'a page that cannot' : `${spoilt} pages that cannot`
+    expect(notices).toContain(`the checkpoint held ${what} be read; what it covered is requested again`)
+    expect([code, outputBytes(output)]).toEqual([undefined, calm.bytes])
+    // The end of what a page covered may share its second with the next page.
+    expect(asked.length - whole.asked.length).toBeLessThanOrEqual(2 * spoilt)
+    expect((await verifyOutput(output)).problems).toEqual([])
+  }
+})
+
+test('a run that ends while it recovers from damaged pages is resumed', async () => {
+  const calm = await calmRun()
+  const output = (await stoppedRun(8))()
+  expect(spoilPages(logOf(output), (page) => page < 4)).toBe(4)
+  for (let starts = 0; starts < 3; starts += 1) expect((await goOn(output, 1)).code).toBe('BUDGET_REACHED')
+  spoilPages(logOf(output), (page) => page === 5)
+  expect([(await goOn(output)).code, outputBytes(output)]).toEqual([undefined, calm.bytes])
+})
+
+test('damaged pages of whole blocks are requested again', async () => {
+  const { code, output } = await blocksRun(undefined, { options: { maxRequests: 60 } })
+  expect(code).toBe('BUDGET_REACHED')
+  expect(spoilPages(logOf(output), (page) => page === 3 || page === 40)).toBe(2)
+  expect((await blocksRun(undefined, { job: { output } })).code).toBeUndefined()
+  expect(outputBytes(output)).toEqual(await calmBytes())
+})
+
+test('a run that is killed while it recovers from damaged pages is resumed', async () => {
+  const { url } = await startLoopback(service)
+  const job = join(tempFolder(), 'job.yaml')
+  const list = addresses.map((address) => `  - "${address}"`).join('\n')
+  writeFileSync(job, `chain: 43114\nendBlock: 421\naddresses:\n${list}\n`)
+  const runInto = (output: string, env: NodeJS.ProcessEnv = {}, ...more: string[]) =>
+    runCommand(['run', job, '--output', output, '--base-url', url, ...more], env)
+  const calm = tempFolder()
+  expect((await runInto(calm)).exit).toBe(0)
+  const stopped = tempFolder()
+  expect((await runInto(stopped, {}, '--max-requests', '8')).exit).toBe(9)
+  spoilPages(logOf(stopped), (page) => page % 2 === 0)
+  for (const at of [6, 9, 14]) {
+    const output = tempFolder()
+    cpSync(stopped, output, { recursive: true })
+    expect((await runInto(output, breakingDisk({ how: 'kill', at }))).exit).toBe(null)
+    expect((await runInto(output)).exit).toBe(0)
+    expect(outputBytes(output)).toEqual(outputBytes(calm))
+    expect((await verifyOutput(output)).problems).toEqual([])
+  }
+})
+
+/** What three nights leave, the last with a wallet less, a reorganisation and, if asked for, damaged pages of the first two. */
+async function threeNights(given: Partial<Omit<Job, 'wallets'>>, isDamaged: boolean) {
+  const chain = await growingChain(200)
+  const whole = headJob(chain.url, given)
+  await runOnce(whole)
+  await chain.advance(60)
+  await runOnce(whole)
+  const job = { ...whole, wallets: whole.wallets.slice(1) }
+  if (isDamaged) expect(spoilPages(logOf(job.output), () => true)).toBeGreaterThan(5)
+  await chain.advance(60)
+  chain.shown.as = forked(190, 245)
+  await runOnce(job, { rereadBlocks: 120 })
+  chain.shown.as = asIs
+  return job
+}
+
+const changesOf = (output: string) =>
+  existsSync(join(output, 'changes'))
+    ? readdirSync(join(output, 'changes')).map((name) => readFileSync(join(output, 'changes', name), 'utf8'))
+    : []
+
+const withoutChanges = (output: string) =>
+  Object.fromEntries(Object.entries(outputBytes(output)).filter(([path]) => !path.startsWith('changes/')))
+
+test.for(['csv', 'parquet'] as const)(
+  'a nightly run over damaged pages keeps removed wallets and lists the same changes (%s)',
+  async (format) => {
+    const undamaged = await threeNights({ format }, false)
+    const damaged = await threeNights({ format }, true)
+    expect(withoutChanges(damaged.output)).toEqual(withoutChanges(undamaged.output))
+    expect(changesOf(undamaged.output).join('')).toContain('"removed"')
+    expect(changesOf(damaged.output)).toEqual(changesOf(undamaged.output))
+    expect((await verifyOutput(damaged.output)).problems).toEqual([])
+    const again = await run([damaged], {})
+    expect(again.code).toBeUndefined()
+  },
+)
