@@ -1,9 +1,9 @@
-import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { DataFile } from '../core/duckdb/data-file.ts'
 import { sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
 import { ExportError } from '../core/errors.ts'
 import type { Table, TableName } from '../core/table/index.ts'
+import { openEngine } from './open-engine.ts'
 
 /** A file of an export on this machine. */
 export type KeyedFile = { readonly table: Table; readonly name: string; readonly readable: DataFile }
@@ -23,7 +23,7 @@ export function createKeyCheck(scratch: string, memory: string): KeyCheck {
   const known = new Set<TableName>()
   return {
     add: async (file) => {
-      opened ??= openEngine(scratch, memory)
+      opened ??= openEngine({ scratch, name: 'keys', memory })
       const { connection } = await opened
       const keys = keysOf(file.table)
       if (known.has(file.table.name)) await requireNone(connection, file, keys)
@@ -39,22 +39,6 @@ export function createKeyCheck(scratch: string, memory: string): KeyCheck {
     },
     close: async () => (await opened)?.close(),
   }
-}
-
-async function openEngine(scratch: string, memory: string) {
-  const { DuckDBInstance } = await import('@duckdb/node-api')
-  const instance = await DuckDBInstance.create(':memory:', {
-    threads: '1',
-    memory_limit: memory,
-    temp_directory: join(scratch, 'keys'),
-    autoinstall_known_extensions: 'false',
-  })
-  const connection = await instance.connect()
-  const close = () => {
-    connection.closeSync()
-    instance.closeSync()
-  }
-  return { connection, close }
 }
 
 const keysOf = ({ name }: Table) => `keys_of_${name}`

@@ -69,7 +69,13 @@ async function loadChecked(loading: Loading): Promise<LoadResult> {
   }
 }
 
-type Prepared = { plan: LoadPlan; identity: OutputIdentity; known: ReadonlySet<TableName> }
+type Prepared = {
+  plan: LoadPlan
+  identity: OutputIdentity
+  known: ReadonlySet<TableName>
+  /** Tables with rows of files at an address that were loaded before, which are not read again. */
+  unread: ReadonlySet<string>
+}
 
 async function prepare(source: Source, target: Target, options: LoadOptions): Promise<Prepared> {
   const { manifest, manifestSha256, location } = source
@@ -84,7 +90,9 @@ async function prepare(source: Source, target: Target, options: LoadOptions): Pr
   const plan = planLoad({ manifest, identity, records, tables })
   await source.requireFiles(plan.steps.flatMap(({ files }) => files.map(({ file }) => file)))
   for (const notice of plan.notices) options.onNotice(notice)
-  return { plan, identity, known: await knownTables(target, plan, { records, identity }) }
+  const earlier = records.filter(({ outputId, rows }) => outputId === identity.outputId && rows > 0)
+  const unread = new Set(source.isRemote ? earlier.map(({ table }) => table) : [])
+  return { plan, identity, unread, known: await knownTables(target, plan, { records, identity, unread }) }
 }
 
 function noTables({ manifest }: Source): ExportError {
@@ -93,16 +101,22 @@ function noTables({ manifest }: Source): ExportError {
   })
 }
 
-/** Tables that hold nothing but earlier loads of this output: what is added there replaces nothing. */
+type Earlier = Pick<Prepared, 'identity' | 'unread'> & { records: readonly LoadRecord[] }
+
+/**
+ * Tables that hold nothing but earlier loads of this output: what is added there replaces nothing. Files at an address are not
+ * compared with those that were loaded before, so they replace rows of the same key.
+ */
 async function knownTables(
   target: Target,
   plan: LoadPlan,
-  { records, identity }: { records: readonly LoadRecord[]; identity: OutputIdentity },
+  { records, identity, unread }: Earlier,
 ): Promise<ReadonlySet<TableName>> {
   const known = new Set<TableName>()
   for (const table of new Set(plan.steps.flatMap(({ files }) => files.map((planned) => planned.table)))) {
     const here = records.filter((record) => record.table === table.name)
     if (here.some(({ outputId }) => outputId !== identity.outputId)) continue
+    if (unread.has(table.name)) continue
     const rows = here.reduce((sum, record) => sum + record.rows, 0)
     if (await target.holdsOnly(table, rows)) known.add(table.name)
   }
@@ -173,7 +187,7 @@ async function runStep({ unload, clear, files, forget }: Step, running: Running)
 
 async function loadFile(
   planned: PlannedFile,
-  { source, target, identity, known, options, keys }: Running,
+  { source, target, identity, known, unread, options, keys }: Running,
 ): Promise<void> {
   options.signal.throwIfAborted()
   const { table, file, reload } = planned
@@ -184,14 +198,39 @@ async function loadFile(
   try {
     if (source.isRemote && rows > 0) await keys.add({ table, name: path, readable: local.readable })
     chainIds = rows === 0 ? [] : await target.chainIds(local)
+    const least = await leastRows(table, { target, identity, unread })
     const found = await target.insert(local, { append: known.has(table.name) && !reload })
     if (found !== rows) throw mismatch(path, `expected ${rows} rows, found ${found}`)
+    if (least > 0 && (await target.countRows(table)) < least + rows) throw repeatedRow(path)
   } finally {
     await source.release(local)
   }
   const chainId = joinChainIds(chainIds) ?? identity.chainId
   const loaded = { table: table.name, path, sha256, fromBlock, toBlock, rows, chainId }
   await target.remember({ ...identity, ...loaded, loadedAt: new Date().toISOString() })
+}
+
+/**
+ * How many rows of this output the table holds for sure. Files at an address are not read again once they are loaded: that a new
+ * one has the key of an earlier row shows in the number of rows. Rows of other outputs in the table may hide it.
+ */
+async function leastRows(
+  table: Table,
+  { target, identity, unread }: Pick<Running, 'target' | 'identity' | 'unread'>,
+): Promise<number> {
+  if (!unread.has(table.name)) return 0
+  const ours = (await target.records()).filter(
+    (record) => record.table === table.name && record.outputId === identity.outputId,
+  )
+  const recorded = ours.reduce((sum, { rows }) => sum + rows, 0)
+  return recorded === 0 ? 0 : Math.min(recorded, await target.countRows(table))
+}
+
+function repeatedRow(path: string): ExportError {
+  const what = `${path}: the export has a row twice, in this file and in one that is loaded already`
+  return new ExportError('VERIFY_FAILED', what, {
+    fix: 'Export again with run --fresh, then load again; walletlake verify names all such rows.',
+  })
 }
 
 /** A file that does not fit its manifest may be a sign that a run has just replaced both. */

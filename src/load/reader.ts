@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { literal } from '../core/sql.ts'
 import type { TextRow } from '../read/rows.ts'
+import { openEngine } from './open-engine.ts'
 import { readChainIds } from './read-chain-ids.ts'
 import { readFault } from './read-fault.ts'
 import { type Forms, type ScanOptions, scanSql } from './scan-sql.ts'
@@ -29,14 +30,7 @@ export type ReaderOptions = Pick<ScanOptions, 'unescapeFormulas'> & {
 
 /** Opens DuckDB over no database of its own. */
 export async function openReader({ scratch, memory, unescapeFormulas }: ReaderOptions): Promise<Reader> {
-  const { DuckDBInstance } = await import('@duckdb/node-api')
-  const instance = await DuckDBInstance.create(':memory:', {
-    threads: '1',
-    memory_limit: memory,
-    temp_directory: join(scratch, 'spill'),
-    autoinstall_known_extensions: 'false',
-  })
-  const connection = await instance.connect()
+  const { connection, close } = await openEngine({ scratch, name: 'spill', memory })
   const scan = (file: LocalFile, forms: Forms) => scanSql(file, { unescapeFormulas, forms })
   return {
     toCsv: async (file, forms) => {
@@ -59,10 +53,7 @@ export async function openReader({ scratch, memory, unescapeFormulas }: ReaderOp
       }
     },
     chainIds: (file) => readChainIds(connection, file),
-    close: async () => {
-      connection.closeSync()
-      instance.closeSync()
-    },
+    close: async () => close(),
   }
 }
 

@@ -50,6 +50,8 @@ export type Target = {
   records(): Promise<LoadRecord[]>
   /** True where the table holds nothing but the rows of these earlier loads: new files share no key with them. */
   holdsOnly(table: Table, rows: number): Promise<boolean>
+  /** How many rows the table holds, each key once. */
+  countRows(table: Table): Promise<number>
   deleteBlocks(table: Table, blocks: BlockRange & { chainId: string }): Promise<void>
   /** Chain ids that the file's rows carry. Throws VERIFY_FAILED where it cannot be read. */
   chainIds(file: LocalFile): Promise<readonly string[]>

@@ -1,38 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { loadInto } from '../../src/load/load.ts'
-import { DEEP } from '../helpers/deep-json.ts'
+import { DEEP, NESTED } from '../helpers/deep-json.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { goodLake } from '../verify/lake.ts'
 import { duckdb } from './engines.ts'
 import { expectLake, writeExport } from './scenarios.ts'
+import { startBucket } from './start-bucket.ts'
 import { readDraft } from './write-export.ts'
-
-type Answer = (request: IncomingMessage, response: ServerResponse) => boolean
-
-/** Serves a folder as a bucket does; `instead` may answer by itself. */
-async function startBucket(folder: string, instead: Answer = () => false) {
-  const asked: string[] = []
-  const server = createServer((request, response) => {
-    asked.push(request.url ?? '')
-    if (instead(request, response)) return
-    try {
-      response.end(readFileSync(join(folder, new URL(request.url ?? '/', 'http://bucket').pathname)))
-    } catch {
-      response.writeHead(404).end()
-    }
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
-}
 
 async function written() {
   const folder = join(tempFolder(), 'out')
@@ -200,6 +177,11 @@ describe('a manifest', () => {
       says: 'name: expected text, found [[[',
     },
     {
+      wrong: 'a value in 5,000 lists',
+      text: () => `{"more":${DEEP[0]?.text}}`,
+      says: 'it is nested deeper than 100 levels',
+    },
+    {
       wrong: 'an absolute path',
       text: changePath('/etc/passwd.csv'),
       says: 'path: expected a relative path in the folder of a table, found "/etc',
@@ -244,5 +226,5 @@ function changePath(path: string) {
 const HERE = 'the deep one'
 
 function deepened(text: (folder: string) => string) {
-  return (folder: string) => text(folder).replaceAll(JSON.stringify(HERE), DEEP[0]?.text ?? '')
+  return (folder: string) => text(folder).replaceAll(JSON.stringify(HERE), NESTED[0]?.text ?? '')
 }

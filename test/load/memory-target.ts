@@ -72,6 +72,7 @@ export function memoryTarget(transactions: Target['transactions']): MemoryTarget
     prepare: async () => {},
     records: async () => records,
     holdsOnly: async (_, count) => rows.length === count,
+    countRows: async () => rows.length,
     deleteBlocks: async (_, { from, to }) => {
       change()
       rows = rows.filter(({ block }) => block < from || block >= to)

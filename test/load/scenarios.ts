@@ -8,6 +8,7 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 import { type Cells, goodLake, type Lake } from '../verify/lake.ts'
 import type { Engine, Place } from './engines.ts'
 import { hostileLake, inOrder } from './hostile-lake.ts'
+import { startBucket } from './start-bucket.ts'
 import { type ExportOptions, within, writeExport as writeTables } from './write-export.ts'
 
 /** Enough tables for what is not about the tables themselves. */
@@ -70,6 +71,30 @@ export function describeScenarios(engine: Engine): void {
         code: 'VERIFY_FAILED',
         message: expect.stringContaining(`the export has a row twice: entry_id = ${twice?.entry_id}`),
       })
+      await expectLake(place, goodLake())
+    })
+
+    test('with a row twice, once in a file that was loaded before from an address, is refused', async () => {
+      const folder = join(tempFolder(), 'out')
+      await writeExport(folder, within(goodLake(), 0, 300), { cuts: [0, 200, 300] })
+      const place = await engine.place()
+      const { host } = await startBucket(folder)
+      const load = () => loadInto(`http://${host}/manifest.json`, place.to, { retryDelayMs: 1 })
+      await load()
+      const lake = goodLake()
+      const [twice] = lake.ledger
+      lake.ledger.push({ ...twice, block_number: '500' })
+      lake.ledger.sort((a, b) => Number(a.block_number) - Number(b.block_number))
+      await writeExport(folder, lake)
+      for (const _ of ['first', 'second'])
+        await expect(load()).rejects.toMatchObject({
+          code: 'VERIFY_FAILED',
+          message: expect.stringContaining(
+            'the export has a row twice, in this file and in one that is loaded',
+          ),
+        })
+      await writeExport(folder, goodLake(), { cuts: [0, 1000] })
+      await load()
       await expectLake(place, goodLake())
     })
 

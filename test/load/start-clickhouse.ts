@@ -87,6 +87,8 @@ function answer({ query, search, body }: StandInRequest, tables: Map<string, Sta
     return merged(tableAt(tables, from))
       .map((row) => `${JSON.stringify(row)}\n`)
       .join('')
+  const [, counted] = /^SELECT count\(\) AS n FROM (\S+) FINAL\s+FORMAT JSONEachRow$/.exec(query.trim()) ?? []
+  if (counted !== undefined) return `{"n":"${merged(tableAt(tables, counted)).length}"}\n`
   const insert = /^INSERT INTO (\S+)\s*(?:\(([^)]*)\))? FORMAT (CSV|JSONEachRow)$/.exec(query.trim())
   if (insert !== null)
     return put({ table: tableAt(tables, insert[1] ?? ''), names: insert[2], format: insert[3] ?? '', body })

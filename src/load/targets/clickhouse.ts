@@ -113,9 +113,14 @@ function loadRecords(
 function loadRows(
   client: ClickHouseClient,
   { sql, doing, command, reader, title }: Loading & Pick<ClickhouseOptions, 'reader' | 'title'>,
-): Pick<Target, 'holdsOnly' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+): Pick<Target, 'holdsOnly' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
   return {
     holdsOnly: async () => true,
+    countRows: async ({ name }) => {
+      const query = `SELECT count() AS n FROM ${sql.identifier(name)} FINAL`
+      const answer = await doing(client.query({ query, format: 'JSONEachRow' }))
+      return Number(((await doing(answer.json())) as { n?: unknown }[])[0]?.n)
+    },
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
       const where = 'chain_id = {chain:String} AND block_number >= {from:Int64} AND block_number < {to:Int64}'
       await command(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, { chain: chainId, from, to })

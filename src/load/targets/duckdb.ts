@@ -102,12 +102,14 @@ type Loading = Asking & Pick<DuckdbOptions, 'unescapeFormulas'>
 function loadRows(
   connection: DuckDBConnection,
   { sql, run, all, unescapeFormulas }: Loading,
-): Pick<Target, 'holdsOnly' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+): Pick<Target, 'holdsOnly' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+  const countRows = async ({ name }: NamedTable) => {
+    const [counted] = await all(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)
+    return Number(counted?.n)
+  }
   return {
-    holdsOnly: async ({ name }, rows) => {
-      const [counted] = await all(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)
-      return Number(counted?.n) === rows
-    },
+    holdsOnly: async (table, rows) => (await countRows(table)) === rows,
+    countRows,
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
       const where = `chain_id = ${literal(chainId)} AND block_number >= ${from} AND block_number < ${to}`
       await run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`)

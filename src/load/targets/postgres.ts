@@ -24,6 +24,8 @@ export type PostgresOptions = {
 /** What this engine cannot hold as it is. */
 const FORMS = { replaceNul: true, timeAsText: true } as const
 
+const countOf = ({ rows: [row] }: { rows: { n?: unknown }[] }) => Number(row?.n)
+
 /** A PostgreSQL database: rows go by COPY into a temporary table and from there by key into ours. */
 export async function openPostgres(options: PostgresOptions): Promise<Target> {
   const { title, secrets, sql, reader } = options
@@ -45,6 +47,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Target> {
     records: async () => (await run(`SELECT * FROM ${loads}`)).rows.map(recordOf),
     holdsOnly: async ({ name }, rows) =>
       rows === 0 && (await run(`SELECT 1 FROM ${sql.identifier(name)} LIMIT 1`)).rowCount === 0,
+    countRows: async ({ name }) => countOf(await run(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)),
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
       const where = 'chain_id = $1 AND block_number >= $2 AND block_number < $3'
       await run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, [chainId, from, to])

@@ -104,9 +104,11 @@ function loadRecords(
 function loadRows(
   db: Database,
   { sql, reader, attempt }: Loading & { readonly reader: Reader },
-): Pick<Target, 'holdsOnly' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+): Pick<Target, 'holdsOnly' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
   return {
     holdsOnly: async () => false,
+    countRows: async ({ name }) =>
+      attempt(() => Number(db.get(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)?.n)),
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
       const where = 'chain_id = ? AND block_number >= ? AND block_number < ?'
       attempt(() => db.run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, [chainId, from, to]))
