@@ -1,3 +1,6 @@
+import { isTooDeep } from './check-json-size.ts'
+import { MAX_JSON_DEPTH } from './limits.ts'
+
 /**
  * Writes a parsed JSON value as `JSON.stringify` does, however deep it is: that one calls itself for every level and ends
  * with a RangeError after some thousands, while `JSON.parse` reads any number of them.
@@ -11,14 +14,18 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/** The value that a text holds as JSON; undefined where it is none. */
+/** The value that a text holds as JSON; undefined where it is none, or has more levels than is allowed. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return isTooDeep(text) ? undefined : JSON.parse(text)
   } catch {
     return undefined
   }
 }
+
+/** Why `parseJson` gives no value for a text. */
+export const whyNoJson = (text: string): string =>
+  isTooDeep(text) ? `nested deeper than ${MAX_JSON_DEPTH} levels` : 'not JSON'
 
 /** Writes a parsed JSON value of any depth without spaces, the names of each object in the order that `namesOf` gives. */
 export function writeJson(

@@ -23,8 +23,8 @@ export const HUGE_BODY_BYTES = 8 * MIB
 /** Items of one page. 100 are requested; services that ignore `pageSize` return up to 1,000. */
 export const MAX_PAGE_ITEMS = 10_000
 
-/** Levels of nested lists and objects in JSON. Known responses have fewer than ten. */
-export const MAX_JSON_DEPTH = 500_000
+/** Levels of nested lists and objects in JSON: of responses, manifests and what runs keep. Known ones have fewer than ten. */
+export const MAX_JSON_DEPTH = 100
 
 /** Values in one JSON text: parsed ones take up to 100 bytes each, however few bytes they have in the text. */
 export const MAX_JSON_VALUES = 2_000_000

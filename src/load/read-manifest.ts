@@ -1,6 +1,6 @@
 import { ExportError } from '../core/errors.ts'
 import { show } from '../core/item-key.ts'
-import { parseJson } from '../core/json-text.ts'
+import { parseJson, whyNoJson } from '../core/json-text.ts'
 import type { Manifest, ManifestTable } from '../core/manifest.ts'
 import { manifestProblems } from '../core/manifest-schema.ts'
 import { columnDifferences } from '../core/schema-changes.ts'
@@ -12,7 +12,7 @@ import { TABLES, type Table } from '../core/table/index.ts'
  */
 export function readManifest(text: string, where: string): Manifest {
   const manifest = parseJson(text) as Partial<Manifest> | undefined
-  const problem = manifest === undefined ? 'it is not JSON' : problemOf(manifest as Manifest)
+  const problem = manifest === undefined ? `it is ${whyNoJson(text)}` : problemOf(manifest as Manifest)
   if (problem === undefined) return manifest as Manifest
   throw new ExportError('VERIFY_FAILED', `${where}: ${problem}`, {
     fix: 'Load an output of this version of walletlake, whole and unchanged, or export it again.',

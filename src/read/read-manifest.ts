@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskError } from '../core/disk.ts'
 import { diskFix, NO_PERMISSION } from '../core/errors.ts'
-import { parseJson } from '../core/json-text.ts'
+import { parseJson, whyNoJson } from '../core/json-text.ts'
 import { MANIFEST_FILE, type Manifest } from '../core/manifest.ts'
 import { manifestProblems } from '../core/manifest-schema.ts'
 import { findSpecialEntry } from '../core/plain-entries.ts'
@@ -19,9 +19,9 @@ export async function readManifest(folder: string, findings: Findings): Promise<
   const content = await readFile(path, 'utf8').catch((thrown) => failureCode(path, thrown))
   if (!findings.expect(typeof content === 'string', () => `manifest.json: cannot be read (${content})`))
     return
-  const parsed = parseJson(content as string)
-  if (!findings.expect(parsed !== undefined, () => 'manifest.json: expected JSON, found something else'))
-    return
+  const text = content as string
+  const parsed = parseJson(text)
+  if (!findings.expect(parsed !== undefined, () => `manifest.json: it is ${whyNoJson(text)}`)) return
   const problems = manifestProblems(parsed)
   findings.expect(problems.length === 0, () => 'manifest.json: does not have the shape of version 1')
   for (const { path, expected, found } of problems) {

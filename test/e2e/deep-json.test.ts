@@ -4,13 +4,13 @@ import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { createServiceClient } from '../../src/index.ts'
 import { runCommand } from '../helpers/command.ts'
-import { DEEP } from '../helpers/deep-json.ts'
+import { DEEP, NESTED } from '../helpers/deep-json.ts'
 import { breakWhere, says } from '../helpers/faults.ts'
-import { service } from '../helpers/faulty-run.ts'
+import { faultyRun, service } from '../helpers/faulty-run.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { truth } from '../helpers/truth.ts'
+import { truth, truthWallets } from '../helpers/truth.ts'
 
 type Fields = Record<string, unknown>
 /** Stands where the deep text is to stand, in JSON that is written as usual. */
@@ -61,11 +61,11 @@ function startDeep(text: string) {
 
 const countOf = (text: string, whole: string) => whole.split(text).length - 1
 
-const [, shallow, deepest] = DEEP
+const [lists, objects] = NESTED
 
 test.for([
-  { ...shallow, format: 'csv' },
-  { ...deepest, format: 'parquet' },
+  { ...lists, format: 'csv' },
+  { ...objects, format: 'parquet' },
 ])('$what in any field cost no run and are kept as they came, $format', async ({ text = '', format }) => {
   const { url } = await startDeep(text)
   const folder = tempFolder()
@@ -86,6 +86,18 @@ test.for([
     expect([ended, said]).toEqual([0, expect.any(String)])
   }
 })
+
+test.for(DEEP)(
+  'pages with $what are refused before they are parsed, for 16 wallets at once',
+  async ({ text }) => {
+    const bomb = says(200, `{"transactions":[{"more":${text}}]}`)
+    const { code, message } = await faultyRun(
+      breakWhere(() => true, bomb),
+      { wallets: truthWallets.slice(0, 16), concurrency: 16, options: { retry: { retries: 1 } } },
+    )
+    expect([code, message]).toEqual(['PAGE_MALFORMED', expect.stringContaining('deeper than 100 levels')])
+  },
+)
 
 test('an error body that is deep says nothing, and its status counts', async () => {
   const [{ text } = { text: '' }] = DEEP
