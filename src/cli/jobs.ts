@@ -72,7 +72,7 @@ export async function readJobs(
   const foreign = failures.find((reason) => !(reason instanceof ExportError && reason.code === 'JOB_INVALID'))
   if (foreign !== undefined) throw foreign
   if (failures.length > 0) {
-    const messages = failures.map((reason) => (reason as ExportError).message)
+    const messages = failures.map((reason) => (reason as ExportError).lines)
     const [fix, ...others] = new Set(failures.map((reason) => (reason as ExportError).fix))
     const isCommon = fix !== undefined && others.length === 0
     throw new ExportError('JOB_INVALID', uniteComplaints(messages), isCommon ? { fix } : {})

@@ -30,8 +30,8 @@ export function openLog(
   return { ...log, failure: (error) => log.failure(nameProgram(error)) }
 }
 
-function nameProgram({ code, message, fix }: ExportError): ExportError {
-  return new ExportError(code, message, { fix: fix.replace(/\bwalletlake (?=[a-z-])/g, `${programName()} `) })
+function nameProgram({ code, lines, fix }: ExportError): ExportError {
+  return new ExportError(code, lines, { fix: fix.replace(/\bwalletlake (?=[a-z-])/g, `${programName()} `) })
 }
 
 /** Does work that a signal ends, with its log on stderr. */

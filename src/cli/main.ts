@@ -50,13 +50,14 @@ const KEY_FIX =
 /** Where nothing better is advised, the help of the command that the line names. */
 function withHelp(error: ExportError, command: string | undefined): ExportError {
   if (error.fix !== FAILURES.USAGE.fix || command === undefined) return error
-  return new ExportError('USAGE', error.message, {
+  return new ExportError('USAGE', error.lines, {
     fix: `Run walletlake ${command} --help to see how it is used.`,
   })
 }
 
 function withStack({ cause, fix }: ExportError): ExportError {
-  return new ExportError('BUG', cause instanceof Error ? (cause.stack ?? cause.message) : String(cause), {
-    fix,
-  })
+  if (!(cause instanceof Error)) return new ExportError('BUG', String(cause), { fix })
+  const { message, stack = '' } = cause
+  const frames = stack.slice(stack.indexOf(message) + message.length).split('\n')
+  return new ExportError('BUG', [message, ...frames.filter((line) => /^ +at /.test(line))], { fix })
 }

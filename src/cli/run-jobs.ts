@@ -125,8 +125,10 @@ async function reportOn(job: Job): Promise<string> {
 
 /** What a job's run ended with; where it failed, what is lacking in its files is not worth a word. */
 function failuresOf({ job, error, figures }: RunResult['jobs'][number]): ExportError[] {
-  if (error !== undefined)
-    return [new ExportError(error.code, `${job.name}: ${error.message}`, { fix: error.fix })]
+  if (error !== undefined) {
+    const [first = '', ...more] = error.lines
+    return [new ExportError(error.code, [`${job.name}: ${first}`, ...more], { fix: error.fix })]
+  }
   const rejects = `${job.name}: ${figures.rejects} of the service's records could not be normalized`
   const missing = `${job.name}: ${missingWords(figures.missing)}`
   const [behind] = clockWords(figures)

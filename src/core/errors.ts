@@ -115,6 +115,8 @@ export type ExportErrorOptions = {
 export class ExportError extends Error {
   readonly code: FailureCode
   readonly fix: string
+  /** The message in the lines that this program made; text from elsewhere may hold line breaks of its own. */
+  readonly lines: readonly string[]
   readonly retryAfterMs: number | undefined
   readonly status: number | undefined
   /** True where a request that changes something may have been carried out although it failed. */
@@ -122,9 +124,12 @@ export class ExportError extends Error {
   /** True where no try can succeed until something is changed, unless the service has answered before. */
   readonly isPermanent: boolean
 
-  constructor(code: FailureCode, what: string, options: ExportErrorOptions = {}) {
-    super(withoutUrlPasswords(what), { cause: options.cause })
+  /** `what`: the message, or its lines. */
+  constructor(code: FailureCode, what: string | readonly string[], options: ExportErrorOptions = {}) {
+    const lines = [what].flat().map(withoutUrlPasswords)
+    super(lines.join('\n'), { cause: options.cause })
     this.name = 'ExportError'
+    this.lines = lines
     this.code = code
     this.fix = withoutUrlPasswords(options.fix ?? FAILURES[code].fix)
     this.retryAfterMs = options.retryAfterMs

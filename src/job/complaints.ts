@@ -42,9 +42,14 @@ export function against(given: Given, expected: string, didYouMean?: string): Co
   return { place: given.place, field: given.field, found: showGiven(given), expected, didYouMean }
 }
 
-/** Messages of several jobs as one: what two of them say, such as a complaint of an option, stands once. */
-export function uniteComplaints(messages: readonly string[]): string {
-  return [...new Set(messages.flatMap((message) => message.split(/\n(?! )/)))].join('\n')
+/** The lines of several messages as one: a complaint of two of them, such as that of an option, stands once. */
+export function uniteComplaints(messages: readonly (readonly string[])[]): string[] {
+  const complaints = messages.map((lines) => {
+    const starts = lines.flatMap((line, at) => (at === 0 || !line.startsWith(INDENT) ? at : []))
+    return starts.map((start, at) => lines.slice(start, starts[at + 1]))
+  })
+  const byText = new Map(complaints.flat().map((lines) => [lines.join('\n'), lines]))
+  return [...byText.values()].flat()
 }
 
 /** Where no line of a file is wrong, the advice is of options and variables; else that of the table of failures. */
@@ -63,11 +68,12 @@ const OPTIONS_HELP = '`walletlake run --help` describes the options.'
 
 const SHOWN_COMPLAINTS = 1_000
 
-function listComplaints(complaints: Complaint[]): string {
+function listComplaints(complaints: Complaint[]): string[] {
   const shown = complaints.toSorted(inOrderOfPlaces).slice(0, SHOWN_COMPLAINTS)
   const more = complaints.length - shown.length
-  const notes = new Set(shown.flatMap(({ note }) => (note === undefined ? [] : [inLines(note.split(' '))])))
-  return [...shown.map(showComplaint), ...(more > 0 ? [`and ${more} more`] : []), ...notes].join('\n')
+  const notes = new Set(shown.flatMap(({ note }) => note ?? []))
+  const below = [...notes].flatMap((note) => inLines(note.split(' ')))
+  return [...shown.flatMap(showComplaint), ...(more > 0 ? [`and ${more} more`] : []), ...below]
 }
 
 /** Options first; within a file from its top; files in the order in which they were read. */
@@ -76,13 +82,13 @@ function inOrderOfPlaces({ place: a }: Complaint, { place: b }: Complaint): numb
   return a.file === b.file ? a.line - b.line || a.column - b.column : 0
 }
 
-function showComplaint({ place, field, found, expected, didYouMean, more = 0 }: Complaint): string {
+function showComplaint({ place, field, found, expected, didYouMean, more = 0 }: Complaint): string[] {
   const where = showPlace(place).replace(/\p{Cc}/gu, '\ufffd')
   const about = field === undefined || 'option' in place ? where : `${where}: ${field}`
   const hint = didYouMean === undefined ? '' : ` (did you mean ${showMeant(didYouMean, found)}?)`
   const [start, rest] = [`${about}: found ${found},`, `expected ${expected}${hint}`]
   const text = inLines([start, ...(INDENT.length + rest.length <= COLUMNS ? [rest] : rest.split(' '))])
-  return more > 0 ? `${text}\nand ${more} more` : text
+  return more > 0 ? [...text, `and ${more} more`] : text
 }
 
 /** Where a number, a boolean or a list was given as text, the quotes were what was wrong. */
@@ -95,7 +101,7 @@ const COLUMNS = 80
 const INDENT = '  '
 
 /** Texts in lines of that width, none of them broken; all lines but the first are indented. */
-function inLines(texts: readonly string[]): string {
+function inLines(texts: readonly string[]): string[] {
   const lines: string[] = []
   for (const text of texts) {
     const last = lines.at(-1)
@@ -103,5 +109,5 @@ function inLines(texts: readonly string[]): string {
     else if (last.length + 1 + text.length <= COLUMNS) lines[lines.length - 1] = `${last} ${text}`
     else lines.push(`${INDENT}${text}`)
   }
-  return lines.join('\n')
+  return lines
 }

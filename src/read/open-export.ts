@@ -142,7 +142,8 @@ export async function manifestIn(folder: string): Promise<Manifest | undefined> 
   const findings = openFindings()
   const manifest = await readManifest(folder, findings)
   if (manifest !== undefined) return manifest
-  throw new ExportError('VERIFY_FAILED', `${folder}: ${findings.told().join('\n')}`)
+  const [first = '', ...more] = findings.told()
+  throw new ExportError('VERIFY_FAILED', [`${folder}: ${first}`, ...more])
 }
 
 /** Throws USAGE where the export has no ledger; `use` says what it is for. */

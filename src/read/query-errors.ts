@@ -19,7 +19,7 @@ export function refusedQuery(thrown: unknown, { folder, path, types }: Refusing)
     .replace(/^Failed to extract statements: /, '')
     .replaceAll(`${path}/`, '')
     .trim()
-  const usage = (text: string, fix: string) => new ExportError('USAGE', text, { cause: thrown, fix })
+  const usage = (text: string, fix: string) => new ExportError('USAGE', inLines(text), { cause: thrown, fix })
   const notWhole = what.indexOf(NOT_WHOLE)
   if (notWhole >= 0) throw usage(what.slice(notWhole), UNITS_FIX)
   if (what.includes(ORDER_KEY)) throw usage(orderedFault(types), ORDERED_FIX)
@@ -34,6 +34,15 @@ export function refusedQuery(thrown: unknown, { folder, path, types }: Refusing)
   if (/^(IO|Invalid Input|Invalid) Error: /.test(what)) throw unreadable(folder, what, thrown)
   throw usage(what, FIX)
 }
+
+/** What is wrong, which may quote a cell of the export, and below it the place in the statement. */
+function inLines(text: string): string[] {
+  const place = text.search(PLACE)
+  const [what, where] = place < 0 ? [text, ''] : [text.slice(0, place), text.slice(place)]
+  return [what.trim(), ...where.split('\n').filter((line) => line !== '')]
+}
+
+const PLACE = /\n+LINE \d+: .*\n *\^\s*$/
 
 /** How the engine names the file of a row that is none, below much that is about options which nobody has. */
 const CSV_FILE = /^ *file = (.+)$/m

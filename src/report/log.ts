@@ -39,8 +39,8 @@ export function createLog({ format, level, write }: LogOptions): Log {
     warn: (message) => line('warn', message),
     info: (message) => line('info', message),
     debug: (message) => line('debug', message),
-    failure: ({ code, message, fix }) => {
-      const what = shownFailure(code, message)
+    failure: ({ code, lines, fix }) => {
+      const what = shownFailure(code, lines)
       if (format === 'json') {
         const about = { code, message: what, fix: shown(fix) }
         write(JSON.stringify({ time: new Date().toISOString(), level: 'error', ...about }))
@@ -51,15 +51,13 @@ export function createLog({ format, level, write }: LogOptions): Log {
 
 const shown = (text: string) => oneLine(withoutUrlPasswords(withoutSecrets(text)))
 
-/** Failures that this program describes in several lines: a list of mistakes, a statement with its place, a stack. */
-const LISTS: ReadonlySet<FailureCode> = new Set(['JOB_INVALID', 'USAGE', 'VERIFY_FAILED', 'BUG'])
-
-/** Each mistake of a job begins with the code, as the first does; lines that continue one, and those of other lists, are indented. */
-function shownFailure(code: FailureCode, message: string): string {
-  if (!LISTS.has(code)) return shown(message)
+/**
+ * Each mistake of a job begins with the code, as the first does; lines that continue one, and those of other failures, are
+ * indented. A line break within a line is text from elsewhere.
+ */
+function shownFailure(code: FailureCode, lines: readonly string[]): string {
   const lead = code === 'JOB_INVALID' ? `${code}: ` : '  '
-  return message
-    .split('\n')
+  return lines
     .map(shown)
     .map((line, at) => (at === 0 || line.startsWith('  ') ? line : `${lead}${line}`))
     .join('\n')

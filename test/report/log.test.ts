@@ -5,7 +5,11 @@ import { createLog } from '../../src/report/log.ts'
 test('each of several mistakes begins with the code, and lines that continue one do not', () => {
   const lines: string[] = []
   const log = createLog({ format: 'pretty', level: 'info', write: (line) => lines.push(line) })
-  const message = 'a.yaml:1:8: chain: found "x y",\n  expected a chain id\na.yaml:2:1: adress: found the key'
+  const message = [
+    'a.yaml:1:8: chain: found "x y",',
+    '  expected a chain id',
+    'a.yaml:2:1: adress: found the key',
+  ]
   log.failure(new ExportError('JOB_INVALID', message, { fix: 'Correct the lines named above.' }))
   expect(lines.join('\n').split('\n')).toEqual([
     'JOB_INVALID: a.yaml:1:8: chain: found "x y",',

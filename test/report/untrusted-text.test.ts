@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { answerSink } from '../../src/cli/answer-sink.ts'
-import { ExportError, FAILURES, type FailureCode } from '../../src/core/errors.ts'
+import { ExportError, FAILURES, type FailureCode, toExportError } from '../../src/core/errors.ts'
 import { newFigures } from '../../src/core/figures.ts'
+import { refusedQuery } from '../../src/read/query-errors.ts'
 import { createLog } from '../../src/report/log.ts'
 import { progressLines } from '../../src/report/progress.ts'
 import { say } from '../../src/report/say.ts'
@@ -36,10 +37,35 @@ test.for(Object.keys(FAILURES) as FailureCode[])('text in a %s begins no line of
   const log = createLog({ format: 'pretty', level: 'error', write: (line) => lines.push(line) })
   log.failure(new ExportError(code, `the service says ${EVIL}`, { fix: `Look at ${EVIL}.` }))
   const written = lines.join('').split('\n')
-  expect(written.some((line) => CONTROLS.test(line))).toBe(false)
-  if (code !== 'JOB_INVALID') expect(written.filter((line) => line.startsWith('OUTPUT: good'))).toEqual([])
-  expect(written.at(-1)).toMatch(/^fix: /)
+  expect(written.map((line) => CONTROLS.test(line))).toEqual([false, false])
+  expect(written).toEqual([expect.stringMatching(`^${code}: `), expect.stringMatching(/^fix: /)])
 })
+
+test.for(Object.keys(FAILURES) as FailureCode[])('lines of a %s are those of this program', (code) => {
+  const lines: string[] = []
+  const log = createLog({ format: 'pretty', level: 'error', write: (line) => lines.push(line) })
+  log.failure(new ExportError(code, [`first ${EVIL}`, `second ${EVIL}`], { fix: 'none' }))
+  const written = lines.join('').split('\n')
+  expect(written).toHaveLength(3)
+  expect(written.some((line) => CONTROLS.test(line))).toBe(false)
+})
+
+test('a cell that a query cannot convert begins no line of its own', () => {
+  const failed = new Error(
+    `Conversion Error: Could not convert string '${EVIL}' to INT32\n\nLINE 1: select x\n      ^`,
+  )
+  const refused = () => refusedQuery(failed, { folder: 'out', path: '/scratch/out' })
+  const error = toExportError(thrownBy(refused))
+  expect(error.lines).toEqual([expect.stringContaining('OUTPUT: good'), 'LINE 1: select x', '      ^'])
+})
+
+function thrownBy(act: () => unknown): unknown {
+  try {
+    return act()
+  } catch (thrown) {
+    return thrown
+  }
+}
 
 test('lines on stdout are those of this program', () => {
   const written = listenToStdout({ isTTY: false })
