@@ -160,6 +160,7 @@ async function exportBegun(run: StoreRun, begun: Begun): Promise<WriteState | 'i
   noticeLeft(run, earlier)
   if (spool.resumed) run.onNotice(`${run.job.name}: an unfinished run is continued`)
   const state = await readAndWrite(run, begun)
+  if (state === 'pages gone') return state
   if (await spool.reopenMissing()) return 'incomplete'
   const { figures } = run
   return figures.refused.length > 0 || clockLagOf(figures) !== undefined ? 'incomplete' : state

@@ -1,0 +1,24 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { run } from '../../src/run/run.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { headJob } from '../helpers/growing-chain.ts'
+import { addressOf, payment, startMadeChain } from '../helpers/made-chain.ts'
+import { readCsvTable } from '../helpers/read-output.ts'
+
+const [ALICE, BOB] = [addressOf('one'), addressOf('two')]
+
+test('the whole history is read again where needed, although the service lists transactions of the future', async () => {
+  const stay = [1, 2, 3].map((number) => payment(number, ALICE, BOB))
+  const chain = await startMadeChain([...stay, payment(4, ALICE, BOB)])
+  const job = headJob(chain.url, { addresses: [ALICE] })
+  await run([job])
+  rmSync(join(job.output, '.walletlake'), { recursive: true })
+  const future = payment(90, ALICE, BOB, { blockTimestamp: Date.UTC(2100, 0) / 1000 })
+  chain.shown.items = () => [...stay, payment(4, ALICE, BOB, { block: 1010 }), future]
+  expect((await run([job])).code).toBe('CLOCK_BEHIND')
+  const rows = await readCsvTable(job.output, 'transactions')
+  expect(rows.map(({ block_number }) => block_number)).toEqual(['1001', '1002', '1003', '1010'])
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+})
