@@ -1,25 +1,24 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { readQuota } from '../client/gate/quota-book.ts'
+import { SHARED_PACE } from '../client/gate/shared-quota.ts'
 import { ExportError } from '../core/errors.ts'
+import type { BlockRange } from '../core/model.ts'
 import { GENERATOR } from '../core/version.ts'
+import { type FinishingReads, finishReads, noteReading } from './finish-reading.ts'
 import { forgetDamaged } from './forget-damaged.ts'
 import { joinStarts } from './partition-starts.ts'
 import { type Plan, walletsOf } from './plan.ts'
-import { planReads, planWrites, planWritesAt } from './plan-units.ts'
+import { joinWrites, planReads, planWrites, planWritesAt } from './plan-units.ts'
 import { type Publishing, publishRun } from './publish-run.ts'
 import type { UnitQueue } from './queue.ts'
-import { createReads, findReading, fixReading, type Reading, selectReads } from './reads.ts'
+import { findReading, fixReading, READS, type Reading, selectReads } from './reads.ts'
 import { createReconciler } from './reconcile-partitions.ts'
-
-import type { AliveWorkers, Kind, OpenRun } from './server/shared-server.ts'
+import type { AliveWorkers, Kind } from './server/shared-server.ts'
 import { readTally } from './tally.ts'
 import type { Unit, WriteUnit } from './unit.ts'
-import { createWrites, nameRange, type Write } from './writes.ts'
+import { listWrites, nameRange, WRITES, type Write } from './writes.ts'
 
-export type Coordinating = Publishing & {
-  queue: UnitQueue
-  run: OpenRun
-  onNotice: (notice: string) => void
-}
+export type Coordinating = Publishing & Omit<FinishingReads, 'server'> & { queue: UnitQueue }
 
 /** Between two looks at the queue. */
 const LOOK_MS = 300
@@ -40,12 +39,13 @@ export async function coordinate(going: Coordinating): Promise<void> {
   for (let repairs = 0; ; ) {
     figures.phase = 'reading'
     const reading = (await findReading(record, plan)) ?? (await readAll(going))
+    noteReading(figures, plan, reading)
     figures.phase = 'writing'
     figures.share = 1
-    const writes = await writeAll(going, reading)
+    const writes = await writeAll(going, reading, reconciler.joined())
     try {
       if (writes === undefined) throw damaged(plan)
-      if (!(await reconciler.reopen(reading, writes))) return await publishRun(going, writes)
+      if (await reconciler.isSettled(reading, writes)) return await publishRun(going, reading, writes)
     } catch (thrown) {
       const isForgotten = writes === undefined || (await forgetDamaged(going, { reading, writes }, thrown))
       repairs += 1
@@ -63,40 +63,46 @@ const damaged = ({ job }: Plan) => {
 
 /** Has everything read that is missing, and fixes what partitions are made of. */
 async function readAll(going: Coordinating): Promise<Reading> {
-  const { plan, record } = going
-  const reads = createReads(record, plan)
+  const { plan, record, queue } = going
+  const notes = READS.open(record, plan)
   const wallets = walletsOf(plan)
   const missing = async () => {
-    const covered = (await reads.list()).map((read) => read.covered)
+    const covered = (await notes.list()).map((read) => read.covered)
     return planReads(wallets, covered)
   }
   await finishUnits(going, { kind: 'read', missing })
-  return fixReading(record, plan, selectReads(await reads.list()))
+  const reads = selectReads(await notes.list())
+  const end = await finishReads({ ...going, server: queue.server }, reads)
+  return fixReading(record, plan, { reads, end })
 }
 
 /**
  * Has all partitions made; resolves with one of each, in the order of their blocks. Undefined where a worker found damaged
  * pages and forgot them: they are to be read again first.
  */
-async function writeAll(going: Coordinating, reading: Reading): Promise<Write[] | undefined> {
+async function writeAll(
+  going: Coordinating,
+  reading: Reading,
+  joined: readonly BlockRange[],
+): Promise<Write[] | undefined> {
   const { plan, record } = going
-  const writes = createWrites(record, plan)
-  const units = planPartitions(plan, reading)
+  const notes = WRITES.open(record, plan)
+  const units = joinWrites(planPartitions(plan, reading), joined)
   const missing = async () => {
-    const made = await writes.list(reading.sha256)
+    const made = await listWrites(notes, reading.sha256)
     return units.filter((unit) => !made.has(nameRange(unit)))
   }
   const isCurrent = async () => (await findReading(record, plan))?.sha256 === reading.sha256
   if (!(await finishUnits(going, { kind: 'write', missing, isCurrent }))) return undefined
-  const made = await writes.list(reading.sha256)
+  const made = await listWrites(notes, reading.sha256)
   return units.flatMap((unit) => made.get(nameRange(unit)) ?? [])
 }
 
 /** All partitions: where those by time begin is known once all is read. */
-function planPartitions({ range, partitionBy }: Plan, { reads }: Reading): WriteUnit[] {
+function planPartitions({ range: { from }, partitionBy }: Plan, { reads, end: to }: Reading): WriteUnit[] {
   const [, blocks] = /^blocks:(\d+)$/.exec(partitionBy) ?? []
-  if (blocks !== undefined) return planWrites(range, Number(blocks))
-  return planWritesAt(range, joinStarts(reads.map(({ starts }) => starts)))
+  if (blocks !== undefined) return planWrites({ from, to }, Number(blocks))
+  return planWritesAt({ from, to }, joinStarts(reads.map(({ starts }) => starts)))
 }
 
 type Phase = {
@@ -119,6 +125,7 @@ async function finishUnits(going: Coordinating, { kind, missing, isCurrent }: Ph
     if (lonely === NO_WORKER_LOOKS) going.onNotice(`${plan.job.name}: ${describeNoWorker(alive)}`)
     const lost = await queue.reclaim({ id: plan.id, kind, isAlive: (worker) => alive.has(worker) })
     await noteProgress(going)
+    await noteWait(going)
     empty = left <= lost ? empty + 1 : 0
     if (empty >= EMPTY_LOOKS) {
       const units = await missing()
@@ -161,4 +168,14 @@ const MOST_NAMED = 5
 /** What the workers count, for progress and summary. */
 async function noteProgress({ queue, plan, figures }: Coordinating): Promise<void> {
   Object.assign(figures, await readTally(queue.server, plan.id))
+}
+
+/**
+ * Takes note that all workers wait because the service asked for it: a wait past the deadline ends the run. Shorter pauses may
+ * be of the workers' own making.
+ */
+async function noteWait({ queue, run, plan, noteWait, onNotice }: Coordinating): Promise<void> {
+  const { pausedMs } = await readQuota(queue.server.book(run.quota))
+  const notice = pausedMs > SHARED_PACE.longestHoldMs ? noteWait(pausedMs) : undefined
+  if (notice !== undefined) onNotice(`${plan.job.name}: ${notice}`)
 }

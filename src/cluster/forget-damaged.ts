@@ -6,7 +6,7 @@ import { openPartition } from './publish-run.ts'
 import { openReadPages } from './read-pages.ts'
 import { findReading, forgetReads, pagesPath, type Read, type Reading } from './reads.ts'
 import { fingerprintsPath, partitionPath, type Record, verifiedPath } from './record.ts'
-import { forgetWrites, type Write } from './writes.ts'
+import { WRITES, type Write } from './writes.ts'
 
 type Attempt = { record: Record; plan: Plan }
 type Stored = { reading: Reading; writes: readonly Write[] }
@@ -34,7 +34,7 @@ export async function forgetDamaged(
     // Another worker may have found the same, and the pages may have been read again since.
     const isCurrent = (await findReading(record, plan))?.sha256 === reading.sha256
     if (reads.length > 0 && isCurrent) await forgetReads(record, reads)
-    await forgetWrites(record, partitions)
+    for (const { token } of partitions) await WRITES.forget(record, token)
     return reads.length + partitions.length > 0
   } catch {
     return false

@@ -1,11 +1,11 @@
 import { type QuotaState, readQuota } from '../client/gate/quota-book.ts'
 import { refusePlace } from './destination.ts'
 import { openQueue, type UnitCounts, type UnitQueue } from './queue.ts'
-import { countReads } from './reads.ts'
+import { READS } from './reads.ts'
 import { openRunObjects, recordOf } from './record.ts'
 import type { OpenRun, QueueAddress } from './server/shared-server.ts'
 import { readTally } from './tally.ts'
-import { countWrites } from './writes.ts'
+import { WRITES } from './writes.ts'
 
 /** A run over a queue: its units by what has become of them, its requests, and the rate of its quota. */
 export type QueuedRun = {
@@ -46,7 +46,7 @@ async function countDone(run: OpenRun): Promise<{ reads: number; writes: number 
   if ((await refusePlace(run)) !== undefined) return { reads: 0, writes: 0 }
   const record = recordOf(await openRunObjects(run), run.attempt)
   try {
-    return { reads: await countReads(record), writes: await countWrites(record) }
+    return { reads: await READS.count(record), writes: await WRITES.count(record) }
   } finally {
     await record.objects.close()
   }

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { largest, smallest } from '../core/extremes.ts'
 import { keyOfItem } from '../core/item-key.ts'
 import type { BlockRange } from '../core/model.ts'
 import { findRepeated, fingerprint, readFingerprints } from '../merge/fingerprints.ts'
@@ -8,8 +9,8 @@ import type { Reading } from './reads.ts'
 import { fingerprintsPath, type Record, verifiedPath } from './record.ts'
 import type { Shown, Write } from './writes.ts'
 
-/** Transactions that stand in several partitions, and the blocks of listings that show them. */
-export type Moved = { transactions: number; shown: readonly Shown[] }
+/** Transactions that stand in several partitions, the blocks of listings that show them, and of each the blocks from its first place to its last. */
+export type Moved = { transactions: number; shown: readonly Shown[]; ranges: readonly BlockRange[] }
 
 /**
  * Finds transactions that stand in several partitions: the chain was reorganised while pages were read, or the service
@@ -18,7 +19,7 @@ export type Moved = { transactions: number; shown: readonly Shown[] }
 export async function findMoved(record: Record, reading: Reading, writes: readonly Write[]): Promise<Moved> {
   const all = await Promise.all(writes.map((write) => fingerprintsOf(record, write)))
   const repeated = findRepeated(all)
-  if (repeated.size === 0) return { transactions: 0, shown: [] }
+  if (repeated.size === 0) return { transactions: 0, shown: [], ranges: [] }
   const touched = writes.filter((_, at) => holdsAny(all[at], repeated))
   const byHash = new Map<string, Shown[]>()
   for await (const { hash, ...shown } of viewsIn({ record, reading, ranges: touched, repeated })) {
@@ -27,7 +28,12 @@ export async function findMoved(record: Record, reading: Reading, writes: readon
     else known.push(shown)
   }
   const moved = [...byHash.values()].filter((views) => views.some(({ block }) => block !== views[0]?.block))
-  return { transactions: moved.length, shown: moved.flat() }
+  return { transactions: moved.length, shown: moved.flat(), ranges: moved.map(rangeOf) }
+}
+
+function rangeOf(views: readonly Shown[]): BlockRange {
+  const blocks = views.map(({ block }) => block)
+  return { from: smallest(blocks), to: largest(blocks) + 1 }
 }
 
 type Fingerprints = { path: string; bytes: number }

@@ -78,3 +78,15 @@ export function planWritesAt({ from, to }: BlockRange, starts: readonly number[]
   const cuts = [from, ...inside]
   return cuts.map((start, at) => ({ kind: 'write', from: start, to: cuts[at + 1] ?? to }))
 }
+
+/** The same partitions, those as one unit that a range reaches from one into another. */
+export function joinWrites(units: readonly WriteUnit[], ranges: readonly BlockRange[]): WriteUnit[] {
+  const joined: WriteUnit[] = []
+  for (const unit of units) {
+    const last = joined.at(-1)
+    const isReached = ranges.some(({ from, to }) => from < unit.from && unit.from < to)
+    if (last !== undefined && isReached) joined.splice(-1, 1, { ...last, to: unit.to })
+    else joined.push(unit)
+  }
+  return joined
+}

@@ -9,7 +9,7 @@ import { JOB, partitionBy } from './job-schema.ts'
 import { block, count, line, place, runId, sha256, token, version } from './schemas.ts'
 
 /** The layout of a run's state; workers of another one say so. */
-const FORMAT = 3
+const FORMAT = 4
 
 /** What all units of a run have in common; it lies beside the pages, so that a worker needs nothing else. */
 export type Plan = {
@@ -24,7 +24,7 @@ export type Plan = {
   output: string
   store?: BucketPlace | undefined
   job: Job
-  /** The blocks of the run; the end is pinned. */
+  /** The blocks of the run; where the chain has not reached the last of them, its export ends earlier. */
   range: BlockRange
   /** How its files are parted; a partition is the least that can be written by itself. */
   partitionBy: PartitionBy

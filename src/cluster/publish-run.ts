@@ -4,7 +4,7 @@ import { publishExport } from '../assemble/publish-export.ts'
 import { ExportError } from '../core/errors.ts'
 import { type Figures, noteWholeExport, type Times } from '../core/figures.ts'
 import { type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/manifest.ts'
-import type { Job } from '../core/model.ts'
+import type { BlockRange, Job } from '../core/model.ts'
 import { makePartsFolder, removePartsFolder } from '../core/parts-folder.ts'
 import { sumCounts } from '../core/sum-counts.ts'
 import type { TableName } from '../core/table/index.ts'
@@ -13,6 +13,7 @@ import type { Store } from '../store/store.ts'
 import { partitionOfPath, partPath } from '../write/part-path.ts'
 import { type PublishedPart, readManifestIfAny } from '../write/publish.ts'
 import type { Plan } from './plan.ts'
+import { type Reading, refusedIn } from './reads.ts'
 import { partitionPath, RECORD_FOLDER, type Record } from './record.ts'
 import { readPartition, type Write } from './writes.ts'
 
@@ -27,14 +28,19 @@ export type Publishing = {
 }
 
 /** Makes one export of the partitions' exports, which lie side by side without a gap: the same as one machine makes. */
-export async function publishRun(publishing: Publishing, writes: readonly Write[]): Promise<void> {
+export async function publishRun(
+  publishing: Publishing,
+  { reads, end }: Reading,
+  writes: readonly Write[],
+): Promise<void> {
   const { job, plan, record, figures } = publishing
-  const { range, begunMs } = plan
+  const { begunMs } = plan
+  const range = { from: plan.range.from, to: end }
   const made: Made[] = []
   for (const write of writes) made.push(await openPartition(publishing, write))
-  requireWhole(plan, made)
+  requireWhole(range, made)
   const rejects = [...new Set(made.flatMap((one) => one.rejects))].sort()
-  const parts = new Map(job.tables.map((table) => [table, partsOf({ plan, record, table, made })]))
+  const parts = new Map(job.tables.map((table) => [table, partsOf({ plan, range, record, table, made })]))
   const seen = sumCounts(
     made.map(({ manifest }) =>
       manifest.coverage.map(({ address, transactions }) => [address, transactions] as const),
@@ -53,6 +59,7 @@ export async function publishRun(publishing: Publishing, writes: readonly Write[
     unknowns: sumIfCounted(made.map(({ manifest }) => manifest)),
     rejects,
     missing: [],
+    refused: refusedIn(plan, reads).map((one) => ({ ...one, toBlock: Math.min(end, one.toBlock) })),
     localPath,
     raw: () => new Set(),
   })
@@ -60,7 +67,6 @@ export async function publishRun(publishing: Publishing, writes: readonly Write[
   const manifest = await readManifestIfAny(job.output)
   if (manifest !== undefined) noteWholeExport(figures, manifest)
   figures.transactions = figures.rows.transactions ?? 0
-  figures.endBlock = range.to
 }
 
 type Made = { write: Write; manifest: Manifest; rejects: string[] }
@@ -85,7 +91,7 @@ export async function openPartition(
 }
 
 /** Throws OUTPUT_FAILED where partitions leave a gap or overlap. */
-function requireWhole({ range }: Plan, made: readonly Made[]): void {
+function requireWhole(range: BlockRange, made: readonly Made[]): void {
   const ends = made.map(({ write }) => write.to)
   const starts = made.map(({ write }) => write.from)
   const isWhole = starts[0] === range.from && ends.at(-1) === range.to
@@ -100,10 +106,10 @@ function joinTimes(made: readonly Made[]): Times | undefined {
   return { first, last: all.reduce((most, one) => Math.max(most, one.last), 0) }
 }
 
-type Joining = { plan: Plan; record: Record; table: TableName; made: readonly Made[] }
+type Joining = { plan: Plan; range: BlockRange; record: Record; table: TableName; made: readonly Made[] }
 
 /** The files of a table one after the other, numbered through; a table without rows keeps the one file that says so. */
-function partsOf({ plan: { job, range }, record, table, made }: Joining): PublishedPart[] {
+function partsOf({ plan: { job }, range, record, table, made }: Joining): PublishedPart[] {
   const all = made.flatMap(({ write, manifest }) =>
     (manifest.tables[table]?.files ?? []).map((file) => {
       return { ...file, kept: join(RECORD_FOLDER, record.at(partitionPath(write.token, file.path))) }

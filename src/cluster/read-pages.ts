@@ -2,8 +2,7 @@ import { rangesBetween, uniteRanges } from '../core/block-ranges.ts'
 import { ExportError } from '../core/errors.ts'
 import type { BlockRange } from '../core/model.ts'
 import { openPageLog, type PageLog } from '../spool/pages.ts'
-import { rangesByWallet } from './plan-units.ts'
-import { pagesPath, type Read } from './reads.ts'
+import { pagesPath, type Read, shownBy } from './reads.ts'
 import { type Record, verifiedPath } from './record.ts'
 
 /** Opens the pages of a read. Throws OUTPUT_FAILED where they are not what was noted of them. */
@@ -14,13 +13,14 @@ export async function openReadPages(record: Record, read: Read): Promise<PageLog
 }
 
 /** Throws OUTPUT_FAILED where pages are of other wallets or blocks than was noted, or do not cover what they should. */
-function requireCovered({ chain, addresses, covered, token }: Read, { identity, pages }: PageLog): void {
+function requireCovered(read: Read, { identity, pages }: PageLog): void {
+  const { chain, addresses, covered, token } = read
   const { first, from, to } = covered
   const found = new Map<string, BlockRange[]>()
   for (const { wallet, covered } of pages) found.set(wallet, [...(found.get(wallet) ?? []), covered])
   const isOfThese = [...found.keys()].every((wallet) => addresses.includes(wallet))
   const isOfPlan = identity?.chain === chain && identity.startBlock === from && identity.endBlock === to
-  const isWhole = [...rangesByWallet([covered])].every(([wallet, wanted]) => {
+  const isWhole = [...shownBy(read)].every(([wallet, wanted]) => {
     const have = uniteRanges(found.get(addresses[wallet - first] ?? '') ?? [])
     return wanted.every((range) => rangesBetween(have, range).length === 0)
   })

@@ -5,19 +5,28 @@ import { hashFile } from '../core/disk.ts'
 import type { Figures } from '../core/figures.ts'
 import type { BlockRange } from '../core/model.ts'
 import { makeScratch } from '../core/scratch-folder.ts'
+import { headBefore } from '../crawl/find-end.ts'
+import { isRefusal, type Refusals, wordsOfRefusal } from '../crawl/refusals.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
 import { noteStarts, type PartitionStarts } from './partition-starts.ts'
 import { type Plan, type PlannedWallet, walletsOf } from './plan.ts'
 import { planRest, UNIT_PAGES } from './plan-units.ts'
-import { pagesPath, putRead } from './reads.ts'
+import { pagesPath, READS, type Read, type RefusedListing } from './reads.ts'
 import { addTo, type Record } from './record.ts'
 import type { Covered, ReadUnit } from './unit.ts'
 
-export type Working = { plan: Plan; record: Record; requester: Requester; figures: Figures }
+export type Working = {
+  plan: Plan
+  record: Record
+  requester: Requester
+  figures: Figures
+  /** What this worker knows of wallets that the service refuses. */
+  refusals: Pick<Refusals, 'answered' | 'add'>
+}
 
 /**
- * Reads the pages of a unit into the record, with a note of what they really cover. Resolves with the units that are left of
- * it where it was too much for one.
+ * Reads the pages of a unit into the record, with a note of what they really cover, and of wallets whose listing the service
+ * refuses. Resolves with the units that are left of it where it was too much for one.
  */
 export async function readUnit(working: Working, unit: ReadUnit): Promise<ReadUnit[]> {
   const { plan, record } = working
@@ -29,16 +38,16 @@ export async function readUnit(working: Working, unit: ReadUnit): Promise<ReadUn
       now: Date.now(),
       onDamage: () => {},
     })
-    const starts: PartitionStarts = {}
+    const found: Found = { starts: {}, newest: null, refused: [] }
     const wallets = walletsOf(plan)
-    const read = await readWallets({ ...working, spool, starts, wallets }, unit).finally(spool.close)
+    const read = await readWallets({ ...working, spool, found, wallets }, unit).finally(spool.close)
     const { covered } = read
     const addresses = wallets.slice(covered.first, covered.end).map(({ address }) => address)
     const sha256 = await hashFile(spool.path)
     await addTo(record, async (token) => {
       await record.objects.putFile(record.at(pagesPath(token)), spool.path)
       const ofPlan = { attempt: plan.attempt, plan: plan.sha256, chain: plan.job.chain }
-      await putRead(record, { ...ofPlan, token, addresses, covered, sha256, starts })
+      await READS.put(record, { ...ofPlan, token, addresses, covered, sha256, ...found })
     })
     return planRest(unit, covered, read.lastPages)
   } finally {
@@ -51,7 +60,10 @@ export function identityOf({ job }: Plan, { from, to }: BlockRange) {
   return { chain: job.chain, startBlock: from, endBlock: to, finalityMs: 0 }
 }
 
-type Reading = Working & { spool: Spool; starts: PartitionStarts; wallets: readonly PlannedWallet[] }
+/** What the pages of a unit show, changed in place. */
+type Found = Pick<Read, 'newest'> & { starts: PartitionStarts; refused: RefusedListing[] }
+
+type Reading = Working & { spool: Spool; found: Found; wallets: readonly PlannedWallet[] }
 
 /** Reads wallet after wallet until all are read, or enough pages; gives what they cover, and the pages of the last. */
 async function readWallets(
@@ -70,26 +82,51 @@ async function readWallets(
 }
 
 type One = { unit: ReadUnit; wallet: number; mostPages: number }
+type ReadWallet = { pages: number; reached: number }
 
-/** Reads a wallet from the lowest block up; stops where a block has ended and pages are enough. */
-async function readWallet(reading: Reading, { unit, wallet, mostPages }: One) {
-  const { plan, requester, figures, spool, starts, wallets } = reading
+/** Reads a wallet; where the service refuses it alone, that is noted, and it counts as read. */
+async function readWallet(reading: Reading, one: One): Promise<ReadWallet> {
+  const { refusals, spool, found, wallets } = reading
+  const { to } = one.unit
+  const address = wallets[one.wallet]?.address ?? ''
+  try {
+    return { pages: await readPages(reading, one, address), reached: spool.remaining(address)[0]?.from ?? to }
+  } catch (thrown) {
+    if (!isRefusal(thrown)) throw thrown
+    await refusals.add(address, thrown)
+    const reached = spool.remaining(address)[0]?.from ?? to
+    const code = thrown.code === 'KEY_REFUSED' ? 'KEY_REFUSED' : 'REQUEST_REFUSED'
+    if (reached < to) found.refused.push({ address, error: wordsOfRefusal(thrown), code, reached })
+    return { pages: 0, reached: to }
+  }
+}
+
+/** Reads pages from the lowest block up; stops where a block has ended and they are enough. Resolves with how many. */
+async function readPages(reading: Reading, { unit, mostPages }: One, address: string): Promise<number> {
+  const { plan, requester, figures, refusals, spool, found } = reading
   const { chain } = plan.job
-  const address = wallets[wallet]?.address ?? ''
   let [asked, pages] = [0, 0]
   const { from, to } = unit
-  const range = { from, to }
   const advance = (rest: BlockRange) => {
     asked += 1
     return asked >= mostPages && rest.from > from ? undefined : rest
   }
-  const ask = { chain, address, range, order: 'asc' as const, cutMs: Number.POSITIVE_INFINITY, advance }
+  const range = { from, to }
+  const cutMs = Number.POSITIVE_INFINITY
+  const head = () => plan.range.to - 1
+  const ask = { chain, address, range, order: 'asc' as const, cutMs, advance, head }
   for await (const page of readRange(requester, ask)) {
+    refusals.answered()
     await spool.addPage(address, page)
-    noteStarts(starts, page.keys, plan.partitionBy)
+    noteStarts(found.starts, page.keys, plan.partitionBy)
+    noteNewest(found, address, headBefore(page.keys, plan, figures))
     pages += 1
     figures.pages += 1
     figures.items += page.items
   }
-  return { pages, reached: spool.remaining(address)[0]?.from ?? to }
+  return pages
+}
+
+function noteNewest(found: Found, wallet: string, block: number | undefined): void {
+  if (block !== undefined && block > (found.newest?.block ?? -1)) found.newest = { wallet, block }
 }

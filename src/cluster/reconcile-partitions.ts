@@ -1,9 +1,9 @@
-import { ExportError } from '../core/errors.ts'
 import type { Figures } from '../core/figures.ts'
+import type { BlockRange } from '../core/model.ts'
 import { findMoved, type Moved } from './moved.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { rangesByWallet } from './plan-units.ts'
-import { createReads, forgetReads, type Read, type Reading } from './reads.ts'
+import { forgetReads, READS, type Read, type Reading } from './reads.ts'
 import type { Record } from './record.ts'
 import type { Shown, Write } from './writes.ts'
 
@@ -14,46 +14,49 @@ export type Reconciling = {
   onNotice: (notice: string) => void
 }
 
-/** Rounds in which pages of moved transactions are read again, at most. */
-const MOST_ROUNDS = 3
-/** Reads that are done again for contradictions, at most: each has up to 50 pages. */
+/** Reads that are done again, at most: each has up to 50 pages. */
 const MOST_REREADS = 20
 
 /**
- * Leaves to be read again what keeps partitions from being one export: pages that place a transaction in two partitions, and,
- * once for each block of a listing, pages whose views of a transaction contradict each other. `reopen` resolves with whether
- * anything is to be read again. Throws UNITS_FAILED where transactions stay in two partitions.
+ * Leaves to be read again, once for each block of a listing, pages that place a transaction in two partitions, and pages whose
+ * views of a transaction contradict each other. Where a transaction stays in two partitions, all from its first place to its
+ * last become one unit, which then unites its views as a run on one machine does.
  */
 export function createReconciler({ plan, record, figures, onNotice }: Reconciling) {
   const reread = new Set<string>()
-  let rounds = 0
+  let joined: readonly BlockRange[] = []
   let left = MOST_REREADS
-  const forget = async (what: string, reads: readonly Read[]) => {
-    const units = reads.length === 1 ? '1 unit is' : `${reads.length} units are`
-    onNotice(`${plan.job.name}: ${what}; ${units} read again`)
-    await forgetReads(record, reads)
+  const say = (what: string) => onNotice(`${plan.job.name}: ${what}`)
+  /** Resolves with whether any of these blocks are to be read again. */
+  const reopen = async (what: string, shown: readonly Shown[]): Promise<boolean> => {
+    const open = shown.filter((one) => !reread.has(nameOf(one)))
+    for (const one of open) reread.add(nameOf(one))
+    const again = showing(plan, await READS.open(record, plan).list(), open).slice(0, left)
+    left -= again.length
+    if (again.length === 0) return false
+    say(`${what}; ${again.length === 1 ? '1 unit is' : `${again.length} units are`} read again`)
+    await forgetReads(record, again)
     return true
   }
   return {
-    reopen: async (reading: Reading, writes: readonly Write[]): Promise<boolean> => {
+    /** Blocks whose partitions are one unit. */
+    joined: (): readonly BlockRange[] => joined,
+    /** Resolves with whether the partitions are one export as they are. */
+    isSettled: async (reading: Reading, writes: readonly Write[]): Promise<boolean> => {
       noteFacts(figures, writes)
       const moved = await findMoved(record, reading, writes)
-      const reads = await createReads(record, plan).list()
       if (moved.transactions > 0) {
-        if (rounds >= MOST_ROUNDS) throw stillMoved(plan, moved)
-        rounds += 1
-        return forget(describeMoved(moved), showing(plan, reads, moved.shown))
+        if (await reopen(describeMoved(moved), moved.shown)) return false
+        say(`${describeMoved(moved)}, even when read again; these partitions are written as one`)
+        joined = [...joined, ...moved.ranges]
+        return false
       }
-      const shown = writes
-        .flatMap(({ contradictions }) => contradictions)
-        .filter((one) => !reread.has(nameOf(one)))
-      for (const one of shown) reread.add(nameOf(one))
-      const again = showing(plan, reads, shown).slice(0, left)
-      left -= again.length
-      if (again.length === 0) return false
       const { unresolved } = figures.contradicted
       const differ = unresolved === 1 ? '1 transaction differs' : `${unresolved} transactions differ`
-      return forget(`${differ} between wallets`, again)
+      const shown = writes.flatMap(({ contradictions }) => contradictions)
+      if (await reopen(`${differ} between wallets`, shown)) return false
+      if (unresolved > 0) say(`${differ} between wallets even when read again`)
+      return true
     },
   }
 }
@@ -87,15 +90,6 @@ function showing(plan: Plan, reads: readonly Read[], shown: readonly Shown[]): R
 
 function describeMoved({ transactions }: Moved): string {
   return transactions === 1
-    ? '1 transaction stands in two partitions, since the chain was reorganised while it was read'
-    : `${transactions} transactions stand in two partitions each, since the chain was reorganised while they were read`
+    ? 'the service places 1 transaction in two partitions'
+    : `the service places ${transactions} transactions in two partitions each`
 }
-
-const stillMoved = (plan: Plan, { transactions }: Moved) =>
-  new ExportError(
-    'UNITS_FAILED',
-    `${plan.job.name}: the service still places ${transactions === 1 ? '1 transaction' : `${transactions} transactions`} in several blocks after ${MOST_ROUNDS} rereads`,
-    {
-      fix: 'Run the same command again once the chain is stable, end the range at a final block (endBlock), or run it without --queue.',
-    },
-  )

@@ -1,6 +1,6 @@
 import { type Earlier, nothingEarlier } from '../assemble/earlier-export.ts'
 import { findExport } from '../assemble/find-export.ts'
-import { type Bounds, startBounds } from '../client/bounds.ts'
+import { type Bounds, type StartedBounds, startBounds } from '../client/bounds.ts'
 import { quotaName } from '../client/gate/quota-book.ts'
 import { requireService } from '../client/open-requester.ts'
 import { ExportError } from '../core/errors.ts'
@@ -8,9 +8,10 @@ import { type Figures, newFigures } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
 import { GENERATOR } from '../core/version.ts'
 import { keepRunReport } from '../report/run-report.ts'
-import { markDone } from '../run/done.ts'
 import { type JobResult, noticeLeft, runExport } from '../run/export-job.ts'
+import { privateFolder } from '../run/private-folder.ts'
 import { newRunId, type RunResult, requireDistinctOutputs, worstCode } from '../run/run.ts'
+import { removeSpool } from '../spool/spool.ts'
 import type { Objects } from '../store/objects.ts'
 import { nameOfOutput } from '../store/place.ts'
 import type { Store } from '../store/store.ts'
@@ -19,6 +20,7 @@ import { resolveDestination } from './destination.ts'
 import { sealRun } from './entry.ts'
 import { checkQueueJob, differingSettings, type Plan, planAttempt, type QueueJob } from './plan.ts'
 import { openQueue, type UnitQueue } from './queue.ts'
+import { forgetRefused } from './reads.ts'
 import { beginAttempt, endAttempt, openRunObjects, readCurrent, readPlan, recordOf } from './record.ts'
 import type { OpenRun, QueueAddress } from './server/shared-server.ts'
 
@@ -46,7 +48,7 @@ export async function runOverQueue(jobs: readonly Job[], options: QueueRunOption
   const id = newRunId()
   options.onStart?.(checked)
   try {
-    const running = { queue, options, signal: bounds.signal, id }
+    const running = { queue, options, bounds, id }
     const results = await Promise.all(checked.map((one) => runJob(one, running)))
     return { id, jobs: results, code: worstCode(results) }
   } finally {
@@ -56,7 +58,7 @@ export async function runOverQueue(jobs: readonly Job[], options: QueueRunOption
 }
 
 type Checked = QueueJob & { figures: Figures }
-type Running = { queue: UnitQueue; options: QueueRunOptions; signal: AbortSignal; id: string }
+type Running = { queue: UnitQueue; options: QueueRunOptions; bounds: StartedBounds; id: string }
 
 async function runJob(checked: Checked, running: Running): Promise<JobResult & { figures: Figures }> {
   const { job, figures } = checked
@@ -72,18 +74,23 @@ type Held = Checked & { fresh: boolean; onNotice: (notice: string) => void; stor
 
 async function runAttempt(held: Held): Promise<JobResult['state']> {
   const { job, running } = held
-  const { queue, signal } = running
+  const { queue, bounds, options } = running
+  const { apiKey, allowPlainHttp } = options
+  const { signal, noteWait } = bounds
   const objects = await openRunObjects(job)
   try {
     const { plan, earlier } = await findAttempt(held, objects)
     noticeLeft(held, earlier)
     const record = recordOf(objects, plan.attempt)
-    const run = enterRun(plan, running.options.apiKey)
+    const run = enterRun(plan, apiKey)
+    await forgetRefused(record, plan)
     await queue.clear(plan.id)
-    await coordinate({ ...held, plan, record, queue, run, earlier, signal })
+    const asking = { apiKey, allowPlainHttp, signal, noteWait }
+    await coordinate({ ...held, ...asking, plan, record, queue, run, earlier })
       .catch(failQueue)
       .finally(() => leave(queue, plan.id))
-    await markDone(job)
+    // What an earlier run on one machine has kept is not of this export.
+    await removeSpool(privateFolder(job))
     await endAttempt(record)
     return 'complete'
   } finally {

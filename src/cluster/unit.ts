@@ -4,7 +4,7 @@ import { block, count, parseAs } from './schemas.ts'
 
 /** Wallets of a plan by number, `first` to before `end`, in blocks [from, to): what is to be read. */
 export type ReadUnit = { kind: 'read'; first: number; end: number } & BlockRange
-/** A partition whose files are to be made: blocks [from, to). */
+/** A partition whose files are to be made: blocks [from, to); none where the chain has not reached the run's first block. */
 export type WriteUnit = { kind: 'write' } & BlockRange
 /** A piece of a run that any worker can do, again and again with the same outcome. */
 export type Unit = ReadUnit | WriteUnit
@@ -23,7 +23,7 @@ const READ = v.pipe(
 )
 const WRITE = v.pipe(
   v.strictObject({ kind: v.literal('write'), from: block, to: block }),
-  v.check(({ from, to }) => from < to),
+  v.check(({ from, to }) => from <= to),
 )
 const UNIT: v.GenericSchema<unknown, Unit> = v.union([READ, WRITE])
 
@@ -36,6 +36,7 @@ export const COVERED: v.GenericSchema<unknown, Covered> = v.pipe(
 export function parseUnit(value: unknown, { wallets, range }: Bounds): Unit | undefined {
   const unit = parseAs(UNIT, value)
   if (unit === undefined || unit.from < range.from || unit.to > range.to) return undefined
+  if (unit.from === unit.to && unit.from !== range.from) return undefined
   return unit.kind === 'read' && unit.end > wallets ? undefined : unit
 }
 

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
-import { bookedQuota, quotaName } from '../client/gate/quota-book.ts'
-import { createSharedGate } from '../client/gate/shared-gate.ts'
+import { quotaName } from '../client/gate/quota-book.ts'
 import { createWaitNotices } from '../client/long-waits.ts'
-import { openRequester } from '../client/open-requester.ts'
 import { ExportError, toExportError } from '../core/errors.ts'
 import { newFigures } from '../core/figures.ts'
 import { orAborted } from '../core/follow-signal.ts'
 import { limitConcurrency } from '../core/limit.ts'
+import { EVERYWHERE } from '../core/listings.ts'
+import { createRefusals } from '../crawl/refusals.ts'
 import { type Roots, refusePlace } from './destination.ts'
 import { sealRun } from './entry.ts'
 import { type Plan, walletsOf } from './plan.ts'
@@ -16,6 +16,7 @@ import { openQueue, type UnitQueue, type UnitWorker } from './queue.ts'
 import { readUnit } from './read-unit.ts'
 import { openRunObjects, type Record, readCurrent, readPlan, recordOf } from './record.ts'
 import type { Kind, OpenRun, QueueAddress } from './server/shared-server.ts'
+import { openSharedRequester } from './shared-requester.ts'
 import { addToTally, type Telling } from './tally.ts'
 import { parseUnit, type Unit } from './unit.ts'
 import { writeUnit } from './write-unit.ts'
@@ -167,9 +168,12 @@ async function serveBy(worker: Worker, run: OpenRun, record: Record): Promise<Se
   if (why !== undefined) return refuse(worker, run, why)
   const figures = newFigures(plan.job.wallets.length, Date.now())
   const { requester, close } = openRequesterOf(worker, { plan, run, figures })
-  const working = { plan, record, requester, figures }
+  const wallets = walletsOf(plan)
+  const listings = new Map(wallets.map(({ address }) => [address, EVERYWHERE]))
+  const refusals = createRefusals({ job: plan.job, listings, requester, figures })
+  const working = { plan, record, requester, figures, refusals }
   const telling: Telling = { figures, told: {} }
-  const bounds = { wallets: walletsOf(plan).length, range: plan.range }
+  const bounds = { wallets: wallets.length, range: plan.range }
   const act = async (data: unknown) => {
     const unit = parseUnit(data, bounds)
     if (unit === undefined)
@@ -210,19 +214,13 @@ function refuse(
 
 type Served = { plan: Plan; run: OpenRun; figures: ReturnType<typeof newFigures> }
 
-function openRequesterOf({ options, queue, stop }: Worker, { plan, run, figures }: Served) {
+function openRequesterOf({ options, queue, stop }: Worker, served: Served) {
   const { apiKey, allowPlainHttp, concurrency, onNotice } = options
-  return openRequester(plan.job, {
-    apiKey,
-    allowPlainHttp,
-    demoUrl: undefined,
-    gate: createSharedGate(bookedQuota(queue.server.book(run.quota))),
+  return openSharedRequester({
+    ...{ ...served, server: queue.server, apiKey, allowPlainHttp, onNotice },
     limit: limitConcurrency(concurrency),
     signal: stop,
-    figures,
-    spend: () => {},
     noteWait: createWaitNotices(),
-    onNotice,
   })
 }
 

@@ -17,10 +17,10 @@ import { forgetDamaged } from './forget-damaged.ts'
 import type { Plan } from './plan.ts'
 import { openReadPages } from './read-pages.ts'
 import { identityOf, type Working } from './read-unit.ts'
-import { type Read, type Reading, requireReading } from './reads.ts'
+import { type Read, type Reading, refusedIn, requireReading } from './reads.ts'
 import { addTo, putPartition, type Record, requireCurrent } from './record.ts'
 import type { WriteUnit } from './unit.ts'
-import { putWrite, type Write } from './writes.ts'
+import { WRITES, type Write } from './writes.ts'
 
 /**
  * Makes the export of one partition from the pages in the record: it needs nothing but these, so that its bytes are those
@@ -54,7 +54,10 @@ async function makePartition(
     const fingerprints = join(scratch, 'fingerprints')
     let found: Found
     try {
-      found = await writePartition({ job, plan, spool, figures, fingerprints, signal: requester.signal })
+      found = await writePartition({
+        ...{ job, plan, reading, spool, figures, fingerprints },
+        signal: requester.signal,
+      })
     } finally {
       await spool.close()
     }
@@ -68,7 +71,7 @@ async function makePartition(
     const made = { ...found, ...hashes, reading: reading.sha256, repeatedLogs: figures.repeatedLogs }
     await addTo(record, async (token) => {
       await putPartition(record, token, { folder, manifest, fingerprints })
-      await putWrite(record, { ...ofPlan, ...made, token, times: figures.written?.times ?? null })
+      await WRITES.put(record, { ...ofPlan, ...made, token, times: figures.written?.times ?? null })
     })
   } finally {
     await rm(scratch, { recursive: true, force: true })
@@ -78,6 +81,7 @@ async function makePartition(
 type Partition = {
   job: Job
   plan: Plan
+  reading: Reading
   spool: Spool
   figures: Figures
   /** The file that the fingerprints of the transactions go to. */
@@ -87,12 +91,13 @@ type Partition = {
 
 type Found = Pick<Write, 'contradicted' | 'contradictions'>
 
-async function writePartition({ job, plan, fingerprints, ...writing }: Partition): Promise<Found> {
+async function writePartition({ job, plan, reading, fingerprints, ...writing }: Partition): Promise<Found> {
   const { startBlock, endBlock = startBlock } = job
   // Rows of wallets that left the job are made as those of the others, up to where they were read.
   const earlier: Earlier = {
     ...{ from: startBlock, before: plan.before, written: [], rejects: [] },
     isComparable: false,
+    ends: endsIn(plan, reading),
   }
   const output = await openOutput({ ...writing, job, store: folderStore(job.output), earlier })
   try {
@@ -104,6 +109,11 @@ async function writePartition({ job, plan, fingerprints, ...writing }: Partition
   } finally {
     await output.close()
   }
+}
+
+/** Where wallets end that the service refused. */
+function endsIn(plan: Plan, { reads }: Reading): ReadonlyMap<string, number> {
+  return new Map(refusedIn(plan, reads).map(({ address, toBlock }) => [address, toBlock]))
 }
 
 /** Pages of contradictions that are named, at most. */

@@ -2,14 +2,14 @@ import { readFile } from 'node:fs/promises'
 import * as v from 'valibot'
 import type { Times } from '../core/figures.ts'
 import { parseJson } from '../core/json-text.ts'
-import { limitConcurrency } from '../core/limit.ts'
 import type { Manifest } from '../core/manifest.ts'
 import { MANIFEST_FILE } from '../core/manifest.ts'
 import { isManifest } from '../core/manifest-schema.ts'
 import type { BlockRange } from '../core/model.ts'
+import { notesOf } from './noted.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { partitionPath, type Record, verifiedPath } from './record.ts'
-import { address, block, count, parseTextAs, sha256, timeMs, token } from './schemas.ts'
+import { address, block, count, sha256, timeMs, token } from './schemas.ts'
 
 /** What one execution of a write has added to an attempt: the export of one partition, made of one choice of reads. */
 export type Write = {
@@ -44,52 +44,19 @@ const WRITE: v.GenericSchema<unknown, Write> = v.strictObject({
   times: v.nullable(v.strictObject({ first: timeMs, last: timeMs })),
 })
 
-const writePath = (token: string) => `writes/${token}.json`
-const WRITE_PATH = /\/writes\/([0-9a-f]{16})\.json$/
+/** The partitions that an attempt has made. */
+export const WRITES = notesOf({ folder: 'writes', schema: WRITE })
 
-export const putWrite = ({ objects, at }: Record, write: Write): Promise<void> =>
-  objects.putText(at(writePath(write.token)), JSON.stringify(write))
-
-/** How many partitions of an attempt are made. */
-export async function countWrites({ objects, at }: Record): Promise<number> {
-  return (await objects.paths(at('writes/'))).length
-}
-
-/** Forgets partitions of an attempt, so that they are made again. */
-export async function forgetWrites({ objects, at }: Record, writes: readonly Write[]): Promise<void> {
-  for (const { token } of writes) await objects.clear(at(writePath(token)))
-}
-
-const AT_ONCE = 16
-
-/** Reads which partitions an attempt has, made of this choice of reads; by their blocks, each once. */
-export function createWrites(record: Record, plan: Plan) {
-  const known = new Map<string, Promise<Write | undefined>>()
-  const limit = limitConcurrency(AT_ONCE)
-  return {
-    list: async (reading: string): Promise<Map<string, Write>> => {
-      const paths = [...(await record.objects.paths(record.at('writes/')))].sort()
-      const found = paths.map((path) => {
-        const [, name = ''] = WRITE_PATH.exec(path) ?? []
-        const one = known.get(path) ?? limit(() => loadWrite(record, plan, name))
-        one.catch(() => known.delete(path))
-        known.set(path, one)
-        return one
-      })
-      const writes = (await Promise.all(found)).flatMap((one) => one ?? [])
-      const ours = writes.filter((one) => one.reading === reading)
-      return new Map(ours.reverse().map((one) => [nameRange(one), one]))
-    },
-  }
+/** The partitions of an attempt that are made of this choice of reads; by their blocks, each once. */
+export async function listWrites(
+  writes: { list(): Promise<Write[]> },
+  reading: string,
+): Promise<Map<string, Write>> {
+  const ours = (await writes.list()).filter((one) => one.reading === reading)
+  return new Map(ours.reverse().map((one) => [nameRange(one), one]))
 }
 
 export const nameRange = ({ from, to }: BlockRange): string => `${from}-${to}`
-
-async function loadWrite(record: Record, plan: Plan, name: string): Promise<Write | undefined> {
-  const write = parseTextAs(WRITE, await record.objects.readText(record.at(writePath(name))))
-  const isOurs = write?.token === name && write.attempt === plan.attempt && write.plan === plan.sha256
-  return isOurs ? write : undefined
-}
 
 /** The manifest of a partition; undefined where it is not what the write has noted, or none of this plan. */
 export async function readPartition(record: Record, plan: Plan, write: Write): Promise<Manifest | undefined> {

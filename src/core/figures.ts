@@ -194,4 +194,4 @@ export function clockLagOf({ leftOut, service }: Pick<Figures, 'leftOut' | 'serv
 }
 
 /** Clients of Ethereum accept blocks of up to 15 seconds in the future. */
-const CLOCK_TOLERANCE_MS = 15_000
+export const CLOCK_TOLERANCE_MS = 15_000

@@ -4,7 +4,7 @@ import { readRange } from '../client/pages/read-range.ts'
 import { noteSmallPages } from '../core/figures.ts'
 import { type BlockRange, type Job, NO_END } from '../core/model.ts'
 import type { Crawl } from './crawl-context.ts'
-import { findEnd } from './find-end.ts'
+import { findEnd, headBefore } from './find-end.ts'
 import { type Claim, createReadPlan, type Piece } from './read-plan.ts'
 import { createRefusals, type Refusals } from './refusals.ts'
 import { type Reading, runReaders } from './run-readers.ts'
@@ -14,7 +14,8 @@ import { type Reading, runReaders } from './run-readers.ts'
  *
  * Without `endBlock` no request says where the head is, so each wallet's open end is read newest block first: the
  * highest block of all first pages, not younger than the run's start less `finality`, is the head for all wallets.
- * Where the chain grew while a run was interrupted, wallets read before are asked for what they lack up to that end.
+ * Where the chain grew while a run was interrupted, wallets read before are asked for what they lack up to that end. An
+ * `endBlock` that the chain had not reached when the run began leaves the end at the head of that time likewise.
  *
  * A wallet whose listing is refused (400, 403, 404) while others are answered does not end the run: it is noted in the
  * figures, and its blocks stay in the spool's `remaining`.
@@ -116,7 +117,8 @@ async function readClaim(context: Claiming, claim: Claim): Promise<void> {
   const wallet = { chain: job.chain, address, cutMs: spool.cutMs, mutableBlocks }
   for await (const page of readRange(requester, { ...wallet, range, order, advance, read, size, head })) {
     refusals.answered()
-    const { offset } = await spool.addPage(address, page)
+    const shown = job.endBlock === undefined ? page.head : headBefore(page.keys, spool, figures)
+    const { offset } = await spool.addPage(address, { ...page, head: shown })
     onPage({ body: page.body, offset })
     requester.client.reuse(page.body)
     figures.pages += 1

@@ -1,6 +1,6 @@
 import { askPage } from '../client/pages/read-chain.ts'
 import { ExportError, type FailureCode } from '../core/errors.ts'
-import type { RefusedWallet } from '../core/figures.ts'
+import type { Figures, RefusedWallet } from '../core/figures.ts'
 import type { Crawl } from './crawl-context.ts'
 
 /** The wallets of a run whose listing the service refused while it answers others. */
@@ -18,12 +18,16 @@ export type Refusals = {
 const STATUSES: ReadonlySet<number | undefined> = new Set([400, 403, 404, 410, 413, 422, 451])
 
 /** Not 403 where it states a quota. */
-const CODES: ReadonlySet<FailureCode> = new Set(['REQUEST_REFUSED', 'KEY_REFUSED'])
+export const REFUSAL_CODES = ['REQUEST_REFUSED', 'KEY_REFUSED'] as const
+const CODES: ReadonlySet<FailureCode> = new Set(REFUSAL_CODES)
 
 /** So many wallets are refused in a row before the service is asked whether it answers any. */
 const MOST_UNCONFIRMED = 20
 
-export function createRefusals(context: Crawl): Refusals {
+/** What refusals are noted for. */
+type Refusing = Pick<Crawl, 'job' | 'listings' | 'requester'> & { figures: Pick<Figures, 'refused'> }
+
+export function createRefusals(context: Refusing): Refusals {
   const refused = new Map(context.figures.refused.map(({ address, error }) => [address, error]))
   let first: ExportError | undefined
   let unconfirmed = 0
@@ -40,19 +44,23 @@ export function createRefusals(context: Crawl): Refusals {
     answered,
     confirm,
     add: async (wallet, error) => {
-      if (!(error instanceof ExportError) || !CODES.has(error.code) || !STATUSES.has(error.status))
-        throw error
+      if (!isRefusal(error)) throw error
       first ??= error
-      refused.set(wallet, wordsOf(error))
+      refused.set(wallet, wordsOfRefusal(error))
       unconfirmed += 1
       if (unconfirmed >= MOST_UNCONFIRMED) await confirm()
     },
   }
 }
 
+/** Whether an error may concern one wallet alone. */
+export function isRefusal(error: unknown): error is ExportError {
+  return error instanceof ExportError && CODES.has(error.code) && STATUSES.has(error.status)
+}
+
 /** Asks for a page of a wallet that is not refused; throws the first refusal where there is none. */
-async function requireAnswer(
-  context: Crawl,
+export async function requireAnswer(
+  context: Omit<Refusing, 'figures'>,
   { refused, first }: { refused: ReadonlyMap<string, string>; first: ExportError | undefined },
 ): Promise<void> {
   const { job, listings, requester } = context
@@ -70,6 +78,6 @@ async function requireAnswer(
 }
 
 /** What the service said, without the name of the request. */
-function wordsOf({ message }: ExportError): string {
+export function wordsOfRefusal({ message }: ExportError): string {
   return message.slice(Math.max(0, message.indexOf('the service answered')))
 }

@@ -106,7 +106,19 @@ async function exportUnlessDone(
     figures.endBlock = job.endBlock
     return 'unchanged'
   }
-  return make(store)
+  return conclude(run, await make(store))
+}
+
+/** Notes that nothing is left to be read, where that is so; otherwise a later run goes on. */
+async function conclude({ job, figures }: JobRun, made: JobResult['state']): Promise<JobResult['state']> {
+  const isIncomplete =
+    made === 'incomplete' || figures.refused.length > 0 || clockLagOf(figures) !== undefined
+  if (isIncomplete || isOpen(job, figures)) {
+    await forgetDone(privateFolder(job))
+    return isIncomplete ? 'incomplete' : made
+  }
+  await markDone(job)
+  return 'complete'
 }
 
 /** A run whose output is this process's. */
@@ -134,18 +146,13 @@ async function exportFromCheckpoint(
   run: StoreRun,
   { isAnew = false, hasDamage = false }: FromCheckpoint = {},
 ): Promise<JobResult['state']> {
-  const { job } = run
   const begun = await beginRun({ ...run, isAnew })
   const exported = async () => {
     if (hasDamage) await dropDamagedPages(run, begun)
     return exportBegun(run, begun)
   }
   const state = await exported().finally(begun.spool.close)
-  if (state === 'pages gone') return exportFromCheckpoint(run, { isAnew: true })
-  if (state === 'incomplete') await forgetDone(privateFolder(job))
-  if (state === 'incomplete' || isOpen(job, run.figures)) return state
-  await markDone(job)
-  return 'complete'
+  return state === 'pages gone' ? exportFromCheckpoint(run, { isAnew: true }) : state
 }
 
 /** Leaves what damaged pages of the checkpoint covered to be requested again. */
@@ -161,9 +168,7 @@ async function exportBegun(run: StoreRun, begun: Begun): Promise<WriteState | 'i
   if (spool.resumed) run.onNotice(`${run.job.name}: an unfinished run is continued`)
   const state = await readAndWrite(run, begun)
   if (state === 'pages gone') return state
-  if (await spool.reopenMissing()) return 'incomplete'
-  const { figures } = run
-  return figures.refused.length > 0 || clockLagOf(figures) !== undefined ? 'incomplete' : state
+  return (await spool.reopenMissing()) ? 'incomplete' : state
 }
 
 /** Says which wallets of the export the job has no more. */

@@ -4,12 +4,12 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { forgetDamaged } from '../../src/cluster/forget-damaged.ts'
 import { checkQueueJob, type Plan, planAttempt, walletsOf } from '../../src/cluster/plan.ts'
 import {
-  createReads,
   findReading,
   fixReading,
   pagesPath,
-  putRead,
+  READS,
   type Read,
+  refusedIn,
   requireReading,
   selectReads,
 } from '../../src/cluster/reads.ts'
@@ -24,7 +24,7 @@ import {
   recordOf,
   verifiedPath,
 } from '../../src/cluster/record.ts'
-import { createWrites, putWrite } from '../../src/cluster/writes.ts'
+import { listWrites, WRITES } from '../../src/cluster/writes.ts'
 import { ExportError } from '../../src/core/errors.ts'
 import type { Job } from '../../src/core/model.ts'
 import type { Objects } from '../../src/store/objects.ts'
@@ -79,10 +79,16 @@ function readOf(
     token: token.repeat(16),
     addresses,
     covered: whole,
+    refused: [],
+    newest: null,
     sha256: SHA,
     starts: {},
     ...changes,
   }
+}
+
+const refusal = (digit: string, reached: number) => {
+  return { address: `0x${digit.repeat(40)}`, error: 'no', code: 'KEY_REFUSED' as const, reached }
 }
 
 describe('an attempt of a run', () => {
@@ -104,9 +110,9 @@ describe('an attempt of a run', () => {
   test('begins with nothing of earlier ones, and they add nothing to it', async () => {
     const later = planOf(output)
     await beginAttempt(objects, later)
-    const add = addTo(record, (token) => putRead(record, readOf(plan, token.slice(0, 1))))
+    const add = addTo(record, (token) => READS.put(record, readOf(plan, token.slice(0, 1))))
     await expect(add).rejects.toThrow('is over')
-    expect(await createReads(recordOf(objects, later.attempt), later).list()).toEqual([])
+    expect(await READS.open(recordOf(objects, later.attempt), later).list()).toEqual([])
     expect(readdirSync(join(output, '.walletlake', 'cluster')).sort()).toEqual(
       [later.attempt, 'current.json', 'unfinished'].sort(),
     )
@@ -115,7 +121,7 @@ describe('an attempt of a run', () => {
   test('that has ended keeps nothing of what a worker adds that was paused meanwhile', async () => {
     const add = addTo(record, async (token) => {
       await endAttempt(record)
-      await putRead(record, readOf(plan, token.slice(0, 1)))
+      await READS.put(record, readOf(plan, token.slice(0, 1)))
     })
     await expect(add).rejects.toThrow('is over')
     const left = readdirSync(join(output, '.walletlake'), { recursive: true, withFileTypes: true })
@@ -139,10 +145,12 @@ describe('a read counts only', () => {
     ['of its wallets', () => readOf(plan, '1', {}, { addresses: readOf(foreign(output), '1').addresses })],
     ['of wallets that there are', () => readOf(plan, '1', { end: 4 })],
     ['of its blocks', () => readOf(plan, '1', { to: 101, reached: 101 })],
+    ['with refusals of its wallets', () => readOf(plan, '1', {}, { refused: [refusal('9', 50)] })],
+    ['with refusals of its blocks', () => readOf(plan, '1', {}, { refused: [refusal('1', 100)] })],
     ['under its own name', () => ({ ...readOf(plan, '1'), token: '2'.repeat(16) })],
   ])('%s', async ([, make]) => {
     await objects.putText(record.at(`reads/${'1'.repeat(16)}.json`), JSON.stringify(make()))
-    expect(await createReads(record, plan).list()).toEqual([])
+    expect(await READS.open(record, plan).list()).toEqual([])
   })
 
   test('with the pages that it noted', async () => {
@@ -158,16 +166,14 @@ describe('a read counts only', () => {
 describe('what partitions are made of', () => {
   test('is refused where pages are missing', async () => {
     await expect(requireReading(record, plan)).rejects.toThrow('pages of the run are missing')
-    await fixReading(record, plan, [
-      readOf(plan, '1', { end: 2 }),
-      readOf(plan, '2', { first: 2, reached: 60 }),
-    ])
+    const reads = [readOf(plan, '1', { end: 2 }), readOf(plan, '2', { first: 2, reached: 60 })]
+    await fixReading(record, plan, { reads, end: 100 })
     await expect(requireReading(record, plan)).rejects.toThrow('pages of the run are missing')
   })
 
   test('is what was fixed first, whatever comes later', async () => {
-    const first = await fixReading(record, plan, [readOf(plan, '1')])
-    const late = await fixReading(record, plan, [readOf(plan, '2')])
+    const first = await fixReading(record, plan, { reads: [readOf(plan, '1')], end: 90 })
+    const late = await fixReading(record, plan, { reads: [readOf(plan, '2')], end: 100 })
     expect(late).toEqual(first)
     expect((await findReading(record, plan))?.reads.map(({ token }) => token)).toEqual(['1'.repeat(16)])
   })
@@ -183,29 +189,38 @@ describe('what partitions are made of', () => {
     expect(selectReads(parts).map(({ token }) => token[0])).toEqual(['1', '2'])
   })
 
+  test('has wallets that were refused up to where pages have them, unless another read has them', () => {
+    const early = readOf(plan, '1', { to: 60, reached: 60 })
+    const late = readOf(plan, '2', { from: 60 }, { refused: [refusal('2', 60)] })
+    expect(refusedIn(plan, [early, late])).toEqual([{ ...refusal('2', 60), toBlock: 60 }])
+    const again = readOf(plan, '3', { from: 60 })
+    expect(selectReads([early, late, again]).map(({ token }) => token[0])).toEqual(['1', '3'])
+    expect(refusedIn(plan, [early, again])).toEqual([])
+  })
+
   test('decides which partitions count', async () => {
     const facts = { fingerprints: SHA, repeatedLogs: 0, contradicted: 0, contradictions: [] }
     const ofPlan = { attempt: plan.attempt, plan: plan.sha256, from: 0, to: 10 }
     const write = { ...ofPlan, ...facts, manifest: SHA, times: null }
-    await putWrite(record, { ...write, token: '1'.repeat(16), reading: SHA })
-    await putWrite(record, { ...write, token: '2'.repeat(16), reading: 'b'.repeat(64) })
-    const writes = createWrites(record, plan)
-    expect([...(await writes.list(SHA)).values()].map(({ token }) => token[0])).toEqual(['1'])
-    expect((await writes.list('c'.repeat(64))).size).toBe(0)
+    await WRITES.put(record, { ...write, token: '1'.repeat(16), reading: SHA })
+    await WRITES.put(record, { ...write, token: '2'.repeat(16), reading: 'b'.repeat(64) })
+    const writes = WRITES.open(record, plan)
+    expect([...(await listWrites(writes, SHA)).values()].map(({ token }) => token[0])).toEqual(['1'])
+    expect((await listWrites(writes, 'c'.repeat(64))).size).toBe(0)
   })
 })
 
 test('what is damaged is forgotten after a failure of the output, and after no other', async () => {
-  await fixReading(record, plan, [readOf(plan, '1')])
-  await putRead(record, readOf(plan, '1'))
+  await fixReading(record, plan, { reads: [readOf(plan, '1')], end: 100 })
+  await READS.put(record, readOf(plan, '1'))
   const reading = await requireReading(record, plan)
   const facts = { fingerprints: SHA, repeatedLogs: 0, contradicted: 0, contradictions: [], times: null }
   const ofPlan = { attempt: plan.attempt, plan: plan.sha256, from: 0, to: 10 }
   const write = { ...ofPlan, ...facts, token: '2'.repeat(16), manifest: SHA, reading: reading.sha256 }
-  await putWrite(record, write)
+  await WRITES.put(record, write)
   const stored = async () => [
-    (await createReads(record, plan).list()).length,
-    (await createWrites(record, plan).list(reading.sha256)).size,
+    (await READS.open(record, plan).list()).length,
+    (await listWrites(WRITES.open(record, plan), reading.sha256)).size,
   ]
   const forget = (code: 'OUTPUT_FAILED' | 'SERVICE_UNAVAILABLE') =>
     forgetDamaged({ record, plan }, { reading, writes: [write] }, new ExportError(code, 'it failed'))

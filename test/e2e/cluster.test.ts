@@ -110,7 +110,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     let isRefusing = true
     const at = await place(server, ({ path }) =>
       isRefusing && path.toLowerCase().includes(refused)
-        ? (response) => void response.writeHead(403).end('{"message":"no"}')
+        ? (response) => void response.writeHead(401).end('{"message":"no"}')
         : undefined,
     )
     at.startWorker()

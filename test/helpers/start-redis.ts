@@ -25,6 +25,8 @@ export async function startRedis(): Promise<TestRedis> {
     bind: '127.0.0.1',
     dir: folder,
     appendonly: 'yes',
+    // While an fsync is under way Redis would answer before it has written a command: a crash lost it.
+    appendfsync: 'no',
     'maxmemory-policy': 'noeviction',
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)])

@@ -102,3 +102,45 @@ test('a reorganisation below endBlock is read again until the chain has passed i
   expect(await rowsOf(job)).toBe(499)
   expect((await verifyOutput(job.output)).problems).toEqual([])
 })
+
+test('blocks that come while wallets are read are left for the next run, which misses none of them', async () => {
+  const old = transfersTo(ALICE, 50)
+  const grown = (startMs: number) => [
+    ...old,
+    ...transfersTo(ALICE, 1, { from: 1_300, startMs }),
+    ...transfersTo(BOB, 1, { from: 1_400, startMs }),
+  ]
+  let asked = 0
+  const shown: SmallListing['shown'] = {
+    get transfers() {
+      asked += 1
+      return asked <= 1 ? old : grown(Date.now())
+    },
+  }
+  const { listing, job } = await start(shown, [ALICE, BOB])
+  const first = await runOnce({ ...job, concurrency: 1 }, listing)
+  expect(readManifest(job.output).coverage.map(({ toBlock }) => toBlock)).toEqual([1_050, 1_050])
+  expect(first.summary).toContain('not final')
+
+  const later = { transfers: grown(1_700_000_000_000 + 600_000) }
+  Object.defineProperty(listing.shown, 'transfers', { value: later.transfers })
+  await runOnce(job, listing)
+  expect(readManifest(job.output).coverage.map(({ toBlock }) => toBlock)).toEqual([1_401, 1_401])
+  expect(await rowsOf(job)).toBe(52)
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+})
+
+test('a chain that reaches endBlock only while wallets are read leaves the export not final', async () => {
+  const shown: SmallListing['shown'] = {
+    get transfers() {
+      return [...transfersTo(ALICE, 10), ...transfersTo(ALICE, 1, { startMs: Date.now(), from: 1_499 })]
+    },
+  }
+  const { listing, job } = await start(shown)
+  expect((await runOnce(job, listing)).summary).toContain('not final: endBlock is 1500')
+  Object.defineProperty(listing.shown, 'transfers', {
+    value: [...transfersTo(ALICE, 10), ...transfersTo(ALICE, 1, { from: 1_499 })],
+  })
+  expect((await runOnce(job, listing)).summary).not.toContain('not final')
+  expect(await rowsOf(job)).toBe(11)
+})

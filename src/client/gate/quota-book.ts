@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { ExportError } from '../../core/errors.ts'
 import type { SharedQuota, Slot } from './shared-quota.ts'
 
 /** What a quota belongs to: its name holds a hash of both, never the key itself. */
@@ -21,11 +22,18 @@ export type Book = (op: 'take' | 'hold' | 'look', ...args: number[]) => Promise<
 /** The quota that a book keeps. */
 export function bookedQuota(book: Book): SharedQuota {
   return {
-    take: async (most) => readSlots((await book('take', most)).map(Number)),
+    take: async (most) => readSlots(numbersIn(await book('take', most))),
     hold: async ({ slot, waitMs }) => {
       await book('hold', slot?.stretch ?? -1, slot?.nth ?? 0, slot?.at ?? 0, waitMs ?? -1)
     },
   }
+}
+
+/** The numbers that a book answers with; throws where one is none, or below 0. */
+function numbersIn(answer: Awaited<ReturnType<Book>>): number[] {
+  const numbers = answer.map(Number)
+  if (numbers.every((one) => Number.isFinite(one) && one >= 0)) return numbers
+  throw new ExportError('QUEUE_UNAVAILABLE', 'the quota in the queue holds what is no number')
 }
 
 function readSlots([pausedMs = 0, againMs = 0, stretch = 0, ...rest]: readonly number[]) {
@@ -42,6 +50,6 @@ export type QuotaState = { perSecond: number | undefined; pausedMs: number }
 
 /** Reads the book without taking a slot. */
 export async function readQuota(book: Book): Promise<QuotaState> {
-  const [perMs = 0, pausedMs = 0] = (await book('look')).map(Number)
+  const [perMs = 0, pausedMs = 0] = numbersIn(await book('look'))
   return { perSecond: perMs > 0 ? perMs * 1_000 : undefined, pausedMs }
 }

@@ -1,4 +1,5 @@
 import type { Book } from './quota-book.ts'
+import { READ_STATE } from './redis-state.ts'
 import { SHARED_PACE } from './shared-quota.ts'
 
 /** What is needed of a Redis client; it waits for a server that is away. */
@@ -32,15 +33,7 @@ export function redisBook(redis: RedisScripts, quota: string, clock?: () => numb
  * `take` gives slots, `hold` tells of a refusal or of a pause, `look` takes nothing. Numbers are passed as text.
  */
 const SCRIPT = `
-local time = redis.call('TIME')
-local pace = cjson.decode(ARGV[1])
-local now = pace.now or time[1] * 1000 + time[2] / 1000
-local op = ARGV[2]
-local NAMES = {'base', 'doubling', 'risen', 'best', 'slot', 'pause', 'stretch', 'since', 'left', 'refused', 'last',
-  'lastAt', 'trip', 'rested', 'droughts', 'stride', 'isFull', 'newest', 'firstAt'}
-local stored = redis.call('HMGET', KEYS[1], unpack(NAMES))
-local s = {}
-for i, name in ipairs(NAMES) do s[name] = tonumber(stored[i] or '0') end
+${READ_STATE}
 if s.since == 0 then s.since = now; s.rested = pace.forgetMs; s.stride = 1; s.isFull = 1 end
 
 local function text(number) return string.format('%.6f', number) end
@@ -56,8 +49,9 @@ local function save()
 end
 
 local function rate()
-  if s.base == 0 then return pace.firstPerMs * 2 ^ (s.risen / pace.firstDoublingMs) end
-  return s.base * (1 + (s.risen / s.doubling) ^ 3)
+  local perMs = s.base == 0 and pace.firstPerMs * 2 ^ (s.risen / pace.firstDoublingMs)
+    or s.base * (1 + (s.risen / s.doubling) ^ 3)
+  return math.min(perMs, pace.mostPerMs)
 end
 
 -- Every stride-th departure of the stretch, so that a long one takes no more room than a short one.
@@ -125,14 +119,11 @@ local function remember(earlier, one)
 end
 
 local function learn(grants)
-  local marks = {}
-  -- Counted from the begin of the stretch: JSON has no room for more digits.
-  for i, at in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do marks[i] = tonumber(at) - s.since end
+  local earlier, marks = readEarlier(), readMarks(s.since)
   local one = {marks = marks, stride = s.stride, grants = grants, last = s.lastAt - s.since}
   local length = math.max(s.lastAt - s.since, s.trip, 1)
   local paused = math.max(now - s.lastAt, 1)
   local least = grants / (length + math.min(s.rested, paused))
-  local earlier = cjson.decode(redis.call('HGET', KEYS[1], 'earlier') or '[]')
   local isFirst = s.base == 0
   local seen = isFirst and first(one, length, least) or estimate(one, earlier, least)
   if not isFirst then seen = pace.keptShare * math.max(seen, sustained(one)) end
@@ -145,7 +136,7 @@ local function learn(grants)
   s.doubling = math.max(pace.probeLeastMs, 40 / base, math.min(pace.probeStretches * length, most))
   if isFirst then s.doubling = math.min(pace.probeFirstMs, pace.probeStretches * length) end
   s.isFull = (isFirst or base > least * 1.01) and 1 or 0
-  s.base, s.rested, s.droughts = base, paused, 0
+  s.base, s.rested, s.droughts = math.max(base, pace.leastPerMs), paused, 0
 end
 
 -- Begins the stretch after a pause: by now the answers of all that left before it are known.
@@ -153,7 +144,7 @@ local function resume()
   local grants = s.last - s.refused
   if grants > 0 then learn(grants)
   else
-    s.base = rate() * pace.largestFall
+    s.base = math.max(rate() * pace.largestFall, pace.leastPerMs)
     s.doubling = math.max(pace.probeLeastMs, s.doubling)
     s.rested = s.rested + now - s.since
     s.droughts = s.droughts + 1

@@ -32,6 +32,9 @@ export const SHARED_PACE = {
   /** The rate of a key of which nothing is known, and how long it takes to double until the first refusal. */
   firstPerMs: 0.02,
   firstDoublingMs: 300,
+  /** No rate is lower than one request an hour, or higher than this. */
+  leastPerMs: 1 / 3_600_000,
+  mostPerMs: 1_000,
   /** A refusal without Retry-After holds everybody back so long, twice as long each time nothing was granted. */
   firstHoldMs: 250,
   longestHoldMs: 30_000,

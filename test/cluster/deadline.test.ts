@@ -1,0 +1,55 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createDataService } from '../../src/service/create-data-service.ts'
+import { startCommand } from '../helpers/command.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { startLoopback } from '../helpers/loopback.ts'
+import { ADDRESSES, place } from '../helpers/queued-runs.ts'
+import { runQueued } from '../helpers/run-queued.ts'
+import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const LONG = { timeout: 300_000 }
+
+describe.skipIf(noRedis)('a run over a queue whose workers are all held back by the service', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startTestServer()
+  })
+  afterAll(() => server.stop())
+
+  test.for([
+    { waitSeconds: 20, deadlineMs: 2_000, says: 'the deadline is reached' },
+    { waitSeconds: 20_000, deadlineMs: 600_000, says: 'past the deadline' },
+  ])('ends at its deadline, or at once where it has to wait longer: %j', LONG, async (one) => {
+    await server.empty()
+    const { url } = await startLoopback(createDataService(), () => (response) => {
+      response.writeHead(429, { 'retry-after': String(one.waitSeconds) }).end()
+    })
+    const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+    const range = { endBlock: 421, partitionBy: 'blocks:100' as const }
+    const job = testJob({ addresses: ADDRESSES, service, ...range, output: join(tempFolder(), 'many') })
+    const { code, error, state } = await runQueued(server.url, job, { deadlineMs: one.deadlineMs })
+    expect([code, state, error?.message]).toEqual([
+      'BUDGET_REACHED',
+      'failed',
+      expect.stringContaining(one.says),
+    ])
+  })
+
+  test('ends with exit code 9, and the next run continues it', LONG, async () => {
+    let isHeld = true
+    const at = await place(server, () =>
+      isHeld ? (response) => void response.writeHead(429, { 'retry-after': '2' }).end() : undefined,
+    )
+    at.startWorker()
+    const args = ['run', at.job, '--output', 'many', '--queue', server.url, '--deadline', '2s']
+    const { exit, stderr } = await startCommand(args, at.env, { cwd: at.folder }).ended
+    expect([exit, stderr]).toEqual([9, expect.stringContaining('BUDGET_REACHED')])
+    isHeld = false
+    const next = await at.runQueued()
+    expect([next.exit, next.stderr]).toEqual([0, expect.stringContaining('an unfinished run is continued')])
+    await at.runAlone()
+    expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
+  })
+})

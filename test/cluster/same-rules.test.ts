@@ -1,0 +1,151 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Job } from '../../src/core/model.ts'
+import { run } from '../../src/run/run.ts'
+import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readManifest } from '../helpers/read-output.ts'
+import { runQueued } from '../helpers/run-queued.ts'
+import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+import {
+  ALICE,
+  BOB,
+  CAROL,
+  type SmallListing,
+  startSmallListing,
+  transfersTo,
+} from '../helpers/small-listing.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+/** Machines that share their cores with other work. */
+const LONG = { timeout: 300_000 }
+
+describe.skipIf(noRedis)('a run over a queue keeps the rules of one machine', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startTestServer()
+  })
+  afterAll(() => server.stop())
+  beforeEach(() => server.empty())
+
+  async function start(shown: SmallListing['shown'], given: Partial<Job> = {}) {
+    const listing = await startSmallListing(shown)
+    const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+    const range = { startBlock: 1_000, endBlock: 2_000, partitionBy: 'blocks:100' as const }
+    const folder = tempFolder()
+    const jobOf = (name: string): Job =>
+      testJob({ addresses: [ALICE, BOB, CAROL], service, ...range, ...given, output: join(folder, name) })
+    return { listing, many: jobOf('many'), alone: jobOf('alone') }
+  }
+
+  /** Runs both jobs, over the queue and on one machine, and expects the same of both. */
+  async function expectSame(many: Job, alone: Job) {
+    const queued = await runQueued(server.url, many)
+    const plain = await run([alone])
+    const endOf = ({ code, jobs: [job] }: Awaited<ReturnType<typeof run>>) => {
+      const { endBlock, refused, rejects, totalRows } = job?.figures ?? {}
+      return { code, state: job?.state, endBlock, refused, rejects, totalRows }
+    }
+    expect(endOf(queued)).toEqual(endOf(plain))
+    expect(outputBytes(many.output)).toEqual(outputBytes(alone.output))
+    expect((await verifyOutput(many.output)).problems).toEqual([])
+    return queued
+  }
+
+  const ofAlice = (count: number) => [...transfersTo(ALICE, count), ...transfersTo(BOB, 30, { from: 1_100 })]
+
+  test.for(['blocks:100', 'month'] as const)(
+    'an endBlock that the chain has not reached is not final, and later runs read on: %s',
+    LONG,
+    async (partitionBy) => {
+      const { listing, many, alone } = await start({ transfers: ofAlice(250) }, { partitionBy })
+      const first = await expectSame(many, alone)
+      expect([first.state, first.figures?.endBlock]).toEqual(['complete', 1_250])
+      listing.shown.transfers = ofAlice(400)
+      expect((await runQueued(server.url, many)).figures?.endBlock).toBe(1_400)
+      expect(readManifest(many.output).tables.transactions?.rows).toBe(430)
+      // A run on one machine goes on from there as well.
+      listing.shown.transfers = ofAlice(500)
+      expect((await run([many])).jobs[0]?.figures.endBlock).toBe(1_500)
+      listing.shown.transfers = ofAlice(1_100)
+      const last = await runQueued(server.url, many)
+      expect([last.state, last.figures?.endBlock]).toEqual(['complete', 2_000])
+      const before = listing.asked.length
+      expect((await runQueued(server.url, many)).state).toBe('unchanged')
+      expect(listing.asked.length).toBe(before)
+      expect(readManifest(many.output).tables.transactions?.rows).toBe(1_030)
+      expect((await verifyOutput(many.output)).problems).toEqual([])
+    },
+  )
+
+  test('a chain that has not reached the first block gives an empty export', LONG, async () => {
+    const { many, alone } = await start({ transfers: [] })
+    expect((await expectSame(many, alone)).figures?.endBlock).toBe(1_000)
+  })
+
+  test('a service that has the last block is asked for it once', LONG, async () => {
+    const { many, alone, listing } = await start({ transfers: ofAlice(20), head: 9_999 })
+    expect((await runQueued(server.url, many)).figures?.endBlock).toBe(2_000)
+    expect(listing.asked.filter(({ path }) => path.includes('/blocks/')).length).toBe(1)
+    await run([alone])
+    expect(outputBytes(many.output)).toEqual(outputBytes(alone.output))
+  })
+
+  test('blocks that come while wallets are read are left for a later run', LONG, async () => {
+    const shown: SmallListing['shown'] = {
+      get transfers() {
+        const young = { startMs: Date.now() }
+        return [
+          ...ofAlice(250),
+          ...transfersTo(BOB, 1, { ...young, from: 1_450 }),
+          ...transfersTo(CAROL, 1, { ...young, from: 1_999 }),
+        ]
+      },
+    }
+    const { many, alone } = await start(shown)
+    expect((await expectSame(many, alone)).figures?.endBlock).toBe(1_250)
+  })
+
+  test.for([
+    { status: 404, wallets: [BOB], head: 9_999 },
+    { status: 403, wallets: [ALICE, CAROL], head: 9_999 },
+    { status: 400, wallets: [ALICE], head: undefined },
+  ])(
+    'wallets that the service refuses do not keep others from being exported: $status',
+    LONG,
+    async ({ status, wallets, head }) => {
+      const transfers = [...ofAlice(250), ...transfersTo(CAROL, 150, { from: 1_300 })]
+      const { listing, many, alone } = await start({ transfers, ...(head && { head }) })
+      for (const wallet of wallets) listing.refused.set(wallet, status)
+      const first = await expectSame(many, alone)
+      expect([first.code, first.state]).toEqual(['WALLETS_REFUSED', 'incomplete'])
+      expect(first.figures?.refused.map(({ address }) => address)).toEqual(wallets)
+      listing.refused.clear()
+      const next = await runQueued(server.url, many)
+      expect([next.code, next.figures?.refused]).toEqual([undefined, []])
+      const [fresh] = [{ ...alone, output: tempFolder() }]
+      await run([fresh])
+      expect(readManifest(many.output)).toEqual(readManifest(fresh.output))
+    },
+  )
+
+  test('wallets that left the job may be refused, too', LONG, async () => {
+    const { listing, many, alone } = await start({ transfers: ofAlice(250), head: 9_999 })
+    await expectSame(many, alone)
+    const less = (job: Job) => ({ ...job, wallets: job.wallets.slice(0, 1) })
+    listing.refused.set(BOB, 404)
+    await expectSame(less(many), less(alone))
+  })
+
+  test.for([404, 403])('a service that refuses every wallet fails the run: %s', LONG, async (status) => {
+    const { listing, many, alone } = await start({ transfers: ofAlice(20) })
+    for (const wallet of [ALICE, BOB, CAROL]) listing.refused.set(wallet, status)
+    const queued = await runQueued(server.url, many)
+    const plain = await run([alone])
+    expect([queued.code, queued.state]).toEqual([plain.code, 'failed'])
+    expect(outputBytes(many.output)).toEqual({})
+    listing.refused.clear()
+    await expectSame(many, alone)
+  })
+})

@@ -1,0 +1,18 @@
+import { type QueueRunOptions, runOverQueue } from '../../src/cluster/run-over-queue.ts'
+import { work } from '../../src/cluster/work.ts'
+import type { Job } from '../../src/core/model.ts'
+
+/** Runs a job over a queue with one worker, both in this process. */
+export async function runQueued(url: string, job: Job, options: Partial<QueueRunOptions> = {}) {
+  const stop = new AbortController()
+  const queue = { url }
+  const worker = work({ queue, signal: stop.signal, concurrency: 2, shutdownMs: 0, onNotice: () => {} })
+  try {
+    const result = await runOverQueue([job], { queue, ...options })
+    const { error, figures, state } = result.jobs[0] ?? {}
+    return { ...result, code: result.code, error, figures, state }
+  } finally {
+    stop.abort()
+    await worker
+  }
+}
