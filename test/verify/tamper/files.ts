@@ -36,7 +36,7 @@ export const files: readonly Tampering[] = [
   },
   {
     what: 'a path that climbs out of the folder',
-    says: /^transactions: path: expected .*found "\.\.\/transactions\//,
+    says: /tables\.transactions\.files\[0\]\.path: expected .*found "\.\.\/transactions\//,
     manifest: (m) =>
       void Object.assign(file(m, 'transactions'), {
         path: '../transactions/transactions-000000000100-000000000302-0000.csv',
