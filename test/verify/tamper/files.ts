@@ -11,7 +11,7 @@ export const files: readonly Tampering[] = [
   },
   {
     what: 'a manifest that is no JSON',
-    says: /^manifest\.json: expected JSON/,
+    says: /manifest\.json: it is not JSON/,
     after: (folder) => writeFile(join(folder, 'manifest.json'), '{'),
   },
   {
