@@ -19,7 +19,7 @@ import { onSignals } from './signals.ts'
 
 export type RunArguments = NotifyArguments &
   BoundArguments &
-  KeyArguments & { fresh?: boolean; reread?: string; queue?: string; json?: boolean; report?: boolean }
+  KeyArguments & { fresh?: boolean; lookback?: string; queue?: string; json?: boolean; report?: boolean }
 
 /** Exports jobs, shows how it goes, tells monitoring, and says at the end what was done. Gives the exit code. */
 export async function runJobs(read: () => Promise<Job[]>, args: RunArguments): Promise<number> {
@@ -52,9 +52,9 @@ async function runWith(jobs: readonly Job[], running: Running): Promise<RunResul
   return run(jobs, {
     ...(await readCredentials(args)),
     fresh: args.fresh ?? false,
-    ...(args.reread === undefined
+    ...(args.lookback === undefined
       ? {}
-      : { rereadBlocks: readCount('reread', args.reread, { least: 0 }) ?? 0 }),
+      : { lookbackBlocks: readCount('lookback', args.lookback, { least: 0 }) ?? 0 }),
     ...readBounds(args),
     signal,
     onNotice: live.log.info,
@@ -69,9 +69,9 @@ async function runQueued(
   queue: string,
   { args, live, signal }: Running,
 ): Promise<RunResult> {
-  for (const name of ['reread', 'maxRequests'] as const) {
+  for (const name of ['lookback', 'maxRequests'] as const) {
     if (args[name] === undefined) continue
-    const option = name === 'reread' ? '--reread' : '--max-requests'
+    const option = name === 'lookback' ? '--lookback' : '--max-requests'
     throw new ExportError('USAGE', `${option} cannot be given with --queue`, {
       fix: `Leave ${option} out, or run without --queue.`,
     })

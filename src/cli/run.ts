@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { LOOKBACK_BLOCKS } from '../core/limits.ts'
 import { boundOptions } from './amounts.ts'
 import { keyOption } from './credentials.ts'
 import { addExamples } from './examples.ts'
@@ -20,8 +21,8 @@ export function runCommand(program: Command, finish: Finish): void {
   filelessOptions(command)
     .option('--fresh', 'Discard checkpoints and start over')
     .option(
-      '--reread <n>',
-      'Lookback: read and rewrite the last N blocks of the previous run (default: read 32, rewrite if they changed)',
+      '--lookback <blocks>',
+      `Read and rewrite the last blocks of the previous run (default: read ${LOOKBACK_BLOCKS}, rewrite if they changed)`,
     )
     .option('--queue <url>', 'Let workers do the work (`walletlake worker`), over redis://host:6379')
     .option('--report', 'Also write an HTML report for each export')

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { LOOKBACK_BLOCKS } from '../core/limits.ts'
 import { readWebhookSecret } from '../job/read-webhook-secret.ts'
 import type { Log } from '../report/log.ts'
 import { counted, lasting } from '../report/words.ts'
@@ -18,7 +19,7 @@ type WatchArguments = Overrides &
     addressesPerWebhook?: string
     secretScheme?: 'canonical' | 'raw' | 'none'
     catchUp?: string
-    reread?: string
+    lookback?: string
     debounce: string
   }
 
@@ -43,7 +44,10 @@ export function watchCommand(program: Command): void {
       ]),
     )
     .option('--catch-up <duration>', 'Run at this interval if there are no events (default: 10m)')
-    .option('--reread <n>', 'Lookback: each run reads the last N blocks again (default: 100)')
+    .option(
+      '--lookback <blocks>',
+      `Read and rewrite the last blocks of the previous run (default: read ${LOOKBACK_BLOCKS}, rewrite if they changed)`,
+    )
     .option('--debounce <duration>', 'Wait this long after an event for more events', '5s')
   logOptions(keyOption(overrideOptions(command)))
   addExamples(command, [
@@ -69,7 +73,7 @@ async function watch(file: string, args: WatchArguments): Promise<void> {
     }),
     addressesPerWebhook: readCount('addresses-per-webhook', args.addressesPerWebhook, { most: 100_000 }) ?? 5,
     catchUpMs: readDuration('catch-up', args.catchUp) ?? 600_000,
-    rereadBlocks: readCount('reread', args.reread, { least: 0 }) ?? 100,
+    lookbackBlocks: readCount('lookback', args.lookback, { least: 0 }),
     debounceMs: readDuration('debounce', args.debounce) ?? 0,
   }
   const secret = await readWebhookSecret(process.env, openLog(args).warn)

@@ -40,3 +40,10 @@ export const DOWNLOAD_BYTES_PER_SECOND = 50_000
 
 /** Bytes of an event that a webhook delivers: as many as the sample receiver of the Avalanche Data API accepts. */
 export const MAX_EVENT_BYTES = 50 * MIB
+
+/**
+ * Blocks at the end of an export that every run without `endBlock` re-reads for reorgs and late indexing, in the same request as
+ * new blocks: a wallet with at most 100 transactions in them costs no further request. It is also the depth below the head
+ * that is read by closed block ranges, since page tokens may be offsets that a reorg shifts.
+ */
+export const LOOKBACK_BLOCKS = 32

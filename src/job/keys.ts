@@ -71,6 +71,8 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['maxrequests', '--max-requests'],
   ['deadline', '--deadline'],
   ['fresh', '--fresh'],
-  ['reread', '--reread'],
-  ['rereadblocks', '--reread'],
+  ['lookback', '--lookback'],
+  ['lookbackblocks', '--lookback'],
+  ['reread', '--lookback'],
+  ['reorgdepth', '--lookback'],
 ])

@@ -10,6 +10,7 @@ import {
 } from '../assemble/earlier-export.ts'
 import { type FoundExport, findExport } from '../assemble/find-export.ts'
 import { ExportError } from '../core/errors.ts'
+import { LOOKBACK_BLOCKS } from '../core/limits.ts'
 import type { Job } from '../core/model.ts'
 import { columnDifferences } from '../core/schema-changes.ts'
 import { openCheckpoint, removeSpool, type Spool } from '../spool/spool.ts'
@@ -21,7 +22,7 @@ type Beginning = {
   job: Job
   store: Store
   fresh: boolean
-  rereadBlocks: number | undefined
+  lookbackBlocks: number | undefined
   /** Pages of earlier runs are not gone on with: all of the history is read again. @default false */
   isAnew?: boolean
   onNotice: (notice: string) => void
@@ -33,16 +34,9 @@ export type Begun = {
   unchanged?: Earlier
 }
 
-/**
- * Blocks at the end of an export that every run without endBlock reads again, within the request for what is new: a service
- * may list the newest blocks late or, after a reorganisation, otherwise. A wallet of at most 100 transactions in them needs no
- * further request.
- */
-const BORDER_BLOCKS = 32
-
 /** The checkpoint that a run goes on with, and the export that it continues. Throws OUTPUT_CHANGED. */
 export async function beginRun(beginning: Beginning): Promise<Begun> {
-  const { job, store, fresh, rereadBlocks = BORDER_BLOCKS, onNotice } = beginning
+  const { job, store, fresh, lookbackBlocks = LOOKBACK_BLOCKS, onNotice } = beginning
   const options = optionsOf(beginning)
   if (beginning.isAnew) return beginAnew(beginning, await findExport(job, store))
   const checkpoint = await openCheckpoint(options)
@@ -50,7 +44,7 @@ export async function beginRun(beginning: Beginning): Promise<Begun> {
     const isFresh = fresh || checkpoint.isFresh
     const found = isFresh ? undefined : await findExport(job, store)
     const before = found && isOpenEnded(job, found.manifest) ? writtenBefore(job, found.manifest) : undefined
-    const wanted = Math.max(job.startBlock, checkpoint.end - rereadBlocks)
+    const wanted = Math.max(job.startBlock, checkpoint.end - lookbackBlocks)
     const spool = await checkpoint.begin({ before, from: wanted, isFresh })
     const earlier = await findEarlier(beginning, found, { spool, from: spool.from })
     const isPaged = hasPages(job, spool, earlier)
@@ -124,10 +118,10 @@ type Compared = { found: FoundExport | undefined; spool: Spool; earlier: Earlier
 
 /** The export as it goes on where its last blocks are as they were; nothing where they are to be written in any case. */
 async function unchangedFrom(
-  { job, rereadBlocks }: Beginning,
+  { job, lookbackBlocks }: Beginning,
   { found, spool, earlier }: Compared,
 ): Promise<Pick<Begun, 'unchanged'>> {
-  if (found === undefined || rereadBlocks !== undefined) return {}
+  if (found === undefined || lookbackBlocks !== undefined) return {}
   if (!isOpenEnded(job, found.manifest) || findChangedSettings(job, found.manifest).length > 0) return {}
   const unchanged = await continueExport(job, found, { spool, from: endOfExport(found.manifest) })
   return unchanged.from > earlier.from ? { unchanged } : {}
@@ -135,12 +129,12 @@ async function unchangedFrom(
 
 /** Says which of the last blocks are not read again. */
 function noticeShort(
-  { job, rereadBlocks = BORDER_BLOCKS, onNotice }: Beginning,
+  { job, lookbackBlocks = LOOKBACK_BLOCKS, onNotice }: Beginning,
   spool: Spool,
   found?: FoundExport,
 ) {
-  if (found === undefined || !isOpenEnded(job, found.manifest) || rereadBlocks === 0) return
-  const wanted = Math.max(job.startBlock, endOfExport(found.manifest) - rereadBlocks)
+  if (found === undefined || !isOpenEnded(job, found.manifest) || lookbackBlocks === 0) return
+  const wanted = Math.max(job.startBlock, endOfExport(found.manifest) - lookbackBlocks)
   if (spool.from <= wanted) return
   const why =
     spool.base > wanted ? 'pages of earlier runs are gone' : 'an unfinished run was begun without them'

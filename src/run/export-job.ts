@@ -30,7 +30,7 @@ export type JobRun = {
 type LocalRun = JobRun & {
   requester: Requester
   /** Blocks at the end of an earlier run that are read again. */
-  rereadBlocks: number | undefined
+  lookbackBlocks: number | undefined
 }
 
 /** Makes the files of a job whose output is held by this process, and publishes them. */
@@ -45,8 +45,8 @@ export type JobResult = {
 
 /** Runs one job to its end in this process. Never throws, as `runExport`. */
 export async function exportJob(run: LocalRun): Promise<JobResult> {
-  const { job, rereadBlocks = 0, onNotice } = run
-  if (rereadBlocks > 0 && !isOpenEnded(job, await readManifestIfAny(job.output).catch(() => undefined)))
+  const { job, lookbackBlocks = 0, onNotice } = run
+  if (lookbackBlocks > 0 && !isOpenEnded(job, await readManifestIfAny(job.output).catch(() => undefined)))
     onNotice(`${job.name}: blocks are read again only in jobs without endBlock; --fresh reads all`)
   return runExport(run, (store) => exportLocally({ ...run, store }))
 }

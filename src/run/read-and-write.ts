@@ -11,9 +11,9 @@ import {
 import type { ExportedBefore } from '../assemble/exported-before.ts'
 import { findExport } from '../assemble/find-export.ts'
 import { countLeftOut } from '../assemble/left-out.ts'
-import { MUTABLE_BLOCKS } from '../client/pages/read-chain.ts'
 import type { Requester } from '../client/request.ts'
 import { type Figures, noteWholeExport } from '../core/figures.ts'
+import { LOOKBACK_BLOCKS } from '../core/limits.ts'
 import type { Listings } from '../core/listings.ts'
 import type { Manifest } from '../core/manifest.ts'
 import type { BlockRange, Job } from '../core/model.ts'
@@ -32,7 +32,7 @@ export type Reading = {
   requester: Requester
   figures: Figures
   /** Blocks at the end of an earlier run that are read again; undefined: as many as usual. */
-  rereadBlocks: number | undefined
+  lookbackBlocks: number | undefined
   onNotice: (notice: string) => void
 }
 
@@ -87,7 +87,7 @@ async function writeFrom(
     const listings = listingsToRead(job, earlier)
     const { before, from } = earlier
     const leastEnd = before === undefined ? 0 : endOfExport(before)
-    const mutableBlocks = Math.max(MUTABLE_BLOCKS, reading.rereadBlocks ?? 0)
+    const mutableBlocks = Math.max(LOOKBACK_BLOCKS, reading.lookbackBlocks ?? 0)
     const arriving = { readPage: output.readPage, onPage: output.pageArrived }
     const crawl = () =>
       crawlJob({ job, listings, leastEnd, mutableBlocks, requester, spool, figures, onNotice, ...arriving })

@@ -30,7 +30,7 @@ export type RunOptions = Bounds & {
    * reorganisations while pages are read: that close to the head, pages are requested by block range. @default the last 32 are read
    * again, and written anew where the chain tells otherwise of them; 0 reads none
    */
-  rereadBlocks?: number
+  lookbackBlocks?: number | undefined
   retry?: RetryOptions
   /** One line about something worth knowing, as it happens. */
   onNotice?: (notice: string) => void
@@ -77,7 +77,7 @@ export function newRunId(): string {
 const RUN_OPTIONS = {
   ...SHARED_OPTIONS,
   fresh: OPTION.flag,
-  rereadBlocks: OPTION.count,
+  lookbackBlocks: OPTION.count,
   maxRequests: OPTION.count,
   deadlineMs: OPTION.duration,
   onNotice: OPTION.listener,
@@ -137,7 +137,7 @@ async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, 
     requester,
     figures,
     fresh: options.fresh ?? false,
-    rereadBlocks: options.rereadBlocks,
+    lookbackBlocks: options.lookbackBlocks,
     onNotice,
   })
   await close()

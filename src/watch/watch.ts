@@ -33,8 +33,8 @@ export type WatchOptions = {
   catchUpMs: number
   /** Wait after an event before a run, in milliseconds. */
   debounceMs: number
-  /** Blocks at the end of the run before that each run reads again: reorgs, late indexing. */
-  rereadBlocks: number
+  /** Blocks at the end of the previous export that each run reads again, for reorgs and late indexing. @default LOOKBACK_BLOCKS */
+  lookbackBlocks?: number | undefined
   retry?: RetryOptions | undefined
   /** Aborting it with an ExportError ends the watch, and a run under way, with that error. */
   signal: AbortSignal
@@ -145,9 +145,9 @@ async function seeToWebhooks(watched: Watch, { state, why }: Seeing): Promise<vo
 /** Runs the job; false where it is to be tried again. Throws what no later try can mend. */
 async function runOnce(watched: Watch, why: Occasion): Promise<boolean> {
   const { job, options } = watched
-  const { apiKey, allowPlainHttp, retry, rereadBlocks, signal, onNotice, onDetail, onRun } = options
+  const { apiKey, allowPlainHttp, retry, lookbackBlocks, signal, onNotice, onDetail, onRun } = options
   const result = await run([job], {
-    ...{ apiKey, allowPlainHttp, rereadBlocks, signal, ...(retry === undefined ? {} : { retry }) },
+    ...{ apiKey, allowPlainHttp, lookbackBlocks, signal, ...(retry === undefined ? {} : { retry }) },
     ...(onNotice === undefined ? {} : { onNotice }),
     ...(onDetail === undefined ? {} : { onDetail }),
   })

@@ -71,9 +71,9 @@ test('names and prices that a service tells otherwise write nothing again', asyn
   await chain.end()
 })
 
-test('reread 0 asks for nothing of earlier nights', async () => {
+test('--lookback 0 requests nothing of earlier runs', async () => {
   const { chain, job } = await firstNight([HEAD - 1])
-  expect((await runOnce(job, { rereadBlocks: 0 }))?.state).toBe('unchanged')
+  expect((await runOnce(job, { lookbackBlocks: 0 }))?.state).toBe('unchanged')
   await chain.end()
 })
 
@@ -86,7 +86,7 @@ test.for([
     const { chain, job } = await firstNight()
     rmSync(join(job.output, '.walletlake'), { recursive: true })
     const notices: string[] = []
-    await run([job], { onNotice: (notice) => notices.push(notice), ...(given && { rereadBlocks: given }) })
+    await run([job], { onNotice: (notice) => notices.push(notice), ...(given && { lookbackBlocks: given }) })
     expect(notices.join('\n')).toContain(words)
     expect(notices.join('\n')).toContain('pages of earlier runs are gone')
     await chain.end()
@@ -98,7 +98,7 @@ test('an unfinished run that reads fewer blocks again says so to the one that go
   await chain.advance(60)
   await run([job], { maxRequests: 3 })
   const notices: string[] = []
-  await run([job], { rereadBlocks: 100, onNotice: (notice) => notices.push(notice) })
+  await run([job], { lookbackBlocks: 100, onNotice: (notice) => notices.push(notice) })
   expect(notices.join('\n')).toContain('an unfinished run was begun without them')
   await expectSameAsFresh(job)
   await chain.end()

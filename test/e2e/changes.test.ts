@@ -112,7 +112,7 @@ test.for(CASES)('$what is listed row by row and counted', async ({ first, later,
   const before = await csvRows(job.output, 121)
   chain.shown.as = later ?? asIs
   await chain.advance(60)
-  const { summary, text } = await ended(job, { rereadBlocks: 80 })
+  const { summary, text } = await ended(job, { lookbackBlocks: 80 })
   expect(summary.changesFile).toBe('changes/000001-000000000000-000000000121.ndjson')
   const list = readList(job.output, summary.changesFile)
   expect(list.map(({ row }) => row.block_number)).toEqual(list.map(() => 70))
@@ -139,7 +139,7 @@ test('rows stand by table, block, removed before added, and in file order', asyn
   chain.shown.as = forked(60, 70)
   await ended(job)
   chain.shown.as = asIs
-  const { summary } = await ended(job, { rereadBlocks: 80 })
+  const { summary } = await ended(job, { lookbackBlocks: 80 })
   const list = readList(job.output, summary.changesFile)
   const tables = [...new Set(list.map(({ table }) => table))]
   expect(tables).toEqual(TABLE_NAMES.filter((table) => tables.includes(table)))
@@ -160,7 +160,7 @@ test('blocks read again without any change leave no list and count none', async 
   expect(first.summary).toMatchObject({ rowsRemoved: {}, rowsAdded: {}, changesFile: null })
   expect(first.text).not.toContain('exported before')
   await chain.advance(60)
-  const { summary, text } = await ended(job, { rereadBlocks: 80 })
+  const { summary, text } = await ended(job, { lookbackBlocks: 80 })
   expect(summary).toMatchObject({ rowsRemoved: EMPTY, rowsAdded: EMPTY, changesFile: null })
   expect(text).toContain('in blocks [0, 121), exported before: 0 rows removed, 0 added')
   expect(readdirSync(job.output)).not.toContain('changes')
@@ -181,7 +181,7 @@ test('Parquet and CSV give the same list', async () => {
     await ended(job)
     chain.shown.as = asIs
     await chain.advance(60)
-    const { summary } = await ended(job, { rereadBlocks: 80 })
+    const { summary } = await ended(job, { lookbackBlocks: 80 })
     lists.push(readFileSync(join(job.output, summary.changesFile ?? ''), 'utf8'))
     await chain.end()
   }
@@ -195,7 +195,7 @@ test('a label or a price that changed is a row removed and a row added', async (
   await ended(job)
   chain.shown.as = priced('2.5')
   const wallets = job.wallets.map((wallet, at) => (at === 0 ? { ...wallet, label: 'savings' } : wallet))
-  const { summary } = await ended({ ...job, wallets }, { rereadBlocks: 121 })
+  const { summary } = await ended({ ...job, wallets }, { lookbackBlocks: 121 })
   const list = readList(job.output, summary.changesFile)
   const labelled = list.filter(({ table }) => table === 'ledger')
   expect(summary.rowsAdded).toEqual(summary.rowsRemoved)
@@ -232,7 +232,7 @@ test('lists are numbered in the order of runs, also where some were removed', as
   const flips = [lacking(70), asIs, lacking(70)]
   for (const [at, shown] of flips.entries()) {
     chain.shown.as = shown
-    const { summary } = await ended(job, { rereadBlocks: 80 })
+    const { summary } = await ended(job, { lookbackBlocks: 80 })
     expect(summary.changesFile).toBe(`changes/00000${at + 1}-000000000000-000000000121.ndjson`)
     if (at === 1) rmSync(join(job.output, 'changes'), { recursive: true })
   }
@@ -252,10 +252,10 @@ test('the list of a run that was cut short is written once, whatever it reads in
   await ended(job)
   chain.shown.as = asIs
   await chain.advance(60)
-  const cut = await run([job], { rereadBlocks: 80, maxRequests: 3 })
+  const cut = await run([job], { lookbackBlocks: 80, maxRequests: 3 })
   expect(cut.jobs[0]?.error?.code).toBe('BUDGET_REACHED')
   expect(listsIn(job.output)).toEqual([])
-  const { summary } = await ended(job, { rereadBlocks: 80 })
+  const { summary } = await ended(job, { lookbackBlocks: 80 })
   expect(listsIn(job.output)).toHaveLength(1)
   expect(summary.rowsAdded).not.toEqual(EMPTY)
   await chain.end()
@@ -270,7 +270,7 @@ test('merging and loading an export do not mind its lists', async () => {
   await loadInto(job.output, place.to)
   chain.shown.as = asIs
   await chain.advance(60)
-  const { summary } = await ended(job, { rereadBlocks: 80 })
+  const { summary } = await ended(job, { lookbackBlocks: 80 })
   await ended(job)
   const list = outputBytes(job.output)[summary.changesFile ?? '']
   expect((await mergeFiles(job)).strays).toBe(0)
@@ -280,7 +280,7 @@ test('merging and loading an export do not mind its lists', async () => {
   for (const table of TABLE_NAMES) expect(await place.rows(table)).toHaveLength(csv[table].length)
   expect((await verifyOutput(job.output)).problems).toEqual([])
   chain.shown.as = lacking(80)
-  const again = await ended(job, { rereadBlocks: 150 })
+  const again = await ended(job, { lookbackBlocks: 150 })
   const blocks = readList(job.output, again.summary.changesFile).map(({ row }) => row.block_number)
   expect(new Set(blocks)).toEqual(new Set([80]))
   await chain.end()
@@ -294,7 +294,7 @@ test('an earlier file that cannot be read ends the run and leaves the export', a
   writeFileSync(path, Buffer.alloc(readFileSync(path).length))
   const bytes = outputBytes(job.output)
   await chain.advance(60)
-  const [result] = (await run([job], { rereadBlocks: 80 })).jobs
+  const [result] = (await run([job], { lookbackBlocks: 80 })).jobs
   expect(result?.error).toMatchObject({ code: 'OUTPUT_FAILED', fix: expect.stringContaining('--fresh') })
   expect(outputBytes(job.output)).toEqual(bytes)
   await ended(job, { fresh: true })

@@ -98,7 +98,7 @@ describe('walletlake', () => {
 
   test('says that a job with an end has nothing to read again', async () => {
     const { url } = await startLoopback(service)
-    const { stderr } = await runCommand(['run', writeJob().job, '--base-url', url, '--reread', '5'])
+    const { stderr } = await runCommand(['run', writeJob().job, '--base-url', url, '--lookback', '5'])
     expect(stderr).toContain('two: blocks are read again only in jobs without endBlock; --fresh reads all')
   })
 

@@ -153,9 +153,9 @@ test.for([
   const { chain, job, output } = await threeNights()
   await mergeFiles(job)
   lose(output)
-  await runOnce(job, { rereadBlocks: 70 })
+  await runOnce(job, { lookbackBlocks: 70 })
   await expectSameAsFresh(job)
-  await runOnce(job, { rereadBlocks: 300 })
+  await runOnce(job, { lookbackBlocks: 300 })
   await expectSameAsFresh(job)
   await chain.end()
 })
@@ -184,7 +184,7 @@ test('a merge keeps the place from which lost pages need not be read again', asy
   await mergeFiles(job)
   expect(Math.max(...filesOf(output))).toBe(2)
   const asked = chain.asked.length
-  await runOnce(job, { rereadBlocks: 50 })
+  await runOnce(job, { lookbackBlocks: 50 })
   expect(chain.asked.length - asked).toBeLessThanOrEqual(12)
   await expectSameAsFresh(job)
   await chain.end()
@@ -192,7 +192,7 @@ test('a merge keeps the place from which lost pages need not be read again', asy
 
 test('a run that was cut short goes on after a merge', async () => {
   const { chain, job } = await threeNights()
-  await runOnce(job, { maxRequests: 3, rereadBlocks: 30 }).catch(() => undefined)
+  await runOnce(job, { maxRequests: 3, lookbackBlocks: 30 }).catch(() => undefined)
   await mergeFiles(job)
   await runOnce(job)
   await expectSameAsFresh(job)

@@ -21,12 +21,12 @@ async function startReorganised() {
 const hashes = async (output: string) =>
   (await readCsvTable(output, 'transactions')).map(({ transaction_hash }) => transaction_hash)
 
-test('--reread covers reorganisations of that depth while pages of opaque tokens are read', async () => {
+test('--lookback covers reorganisations of that depth while pages of opaque tokens are read', async () => {
   const chain = await startReorganised()
   const job = headJob(chain.url, { addresses: [ALICE], concurrency: 1 })
   const stayed = NUMBERS.filter((number) => !REMOVED.has(number)).map(hashOf)
-  expect((await run([job], { rereadBlocks: 400 })).code).toBeUndefined()
+  expect((await run([job], { lookbackBlocks: 400 })).code).toBeUndefined()
   expect(await hashes(job.output)).toEqual(expect.arrayContaining(stayed))
-  expect((await run([job], { rereadBlocks: 400 })).code).toBeUndefined()
+  expect((await run([job], { lookbackBlocks: 400 })).code).toBeUndefined()
   expect(await hashes(job.output)).toEqual(stayed)
 })

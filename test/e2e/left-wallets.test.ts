@@ -61,7 +61,7 @@ test.for([5, 100, 400])(
     const before = coverageOf(job.output, left)
     expect(before).toMatchObject({ removed: true, toBlock: end })
     await chain.advance(A_NIGHT)
-    await runOnce(job, { rereadBlocks: blocks })
+    await runOnce(job, { lookbackBlocks: blocks })
     expect(coverageOf(job.output, left)).toEqual(before)
     await expectHistoryStays(job, { left, end })
     await chain.end()
@@ -76,7 +76,7 @@ test('blocks of a wallet that left are read again with those of the others', asy
   chain.shown.as = asIs
   const [left = { address: '', label: null }, ...wallets] = whole.wallets
   const job = { ...whole, wallets }
-  await runOnce(job, { rereadBlocks: 60 })
+  await runOnce(job, { lookbackBlocks: 60 })
   await expectHistoryStays(job, { left, end: FIRST_NIGHT + 1 })
   await chain.end()
 })
@@ -111,7 +111,7 @@ test('a wallet that leaves an interrupted run keeps what was read before it', as
   const whole = headJob(chain.url, { concurrency: 1 })
   await runOnce(whole)
   await chain.advance(A_NIGHT)
-  const { jobs } = await run([whole], { rereadBlocks: 60, maxRequests: 3 })
+  const { jobs } = await run([whole], { lookbackBlocks: 60, maxRequests: 3 })
   expect(jobs[0]?.error?.code).toBe('BUDGET_REACHED')
   const [left = { address: '', label: null }, ...wallets] = whole.wallets
   await runOnce({ ...whole, wallets })
@@ -127,7 +127,7 @@ test('raw items of a wallet that left stay', async () => {
   const { chain, job, left } = await leave({ keepRaw: true })
   const raw = () => readFileSync(join(job.output, 'raw', `${left.address}.ndjson.gz`)).toString('hex')
   const before = raw()
-  await runOnce(job, { rereadBlocks: 200 })
+  await runOnce(job, { lookbackBlocks: 200 })
   await runOnce(renamed(job))
   expect(raw()).toBe(before)
   await chain.end()

@@ -39,7 +39,7 @@ test.for(CASES)(
     await mergeFiles(job)
     expect((await verifyOutput(job.output)).problems).toEqual([])
     await chain.advance(60)
-    await runOnce({ ...job, compression: nights[1] ?? 'none' }, { rereadBlocks: 100 })
+    await runOnce({ ...job, compression: nights[1] ?? 'none' }, { lookbackBlocks: 100 })
     await expectSameAsFresh(job)
     await chain.end()
   },

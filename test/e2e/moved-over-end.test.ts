@@ -33,7 +33,7 @@ async function movedOver(
   return { chain, job, notices }
 }
 
-test.for([{}, { rereadBlocks: 5 }, { rereadBlocks: 0 }])(
+test.for([{}, { lookbackBlocks: 5 }, { lookbackBlocks: 0 }])(
   'without the pages of earlier runs a transaction that moves over the end of the export stands once: %j',
   async (options) => {
     const { job, notices } = await movedOver({}, { from: HEAD - 1, to: HEAD + 1, isLost: true, options })

@@ -99,7 +99,7 @@ test('later runs add files inside partitions, and merging makes them one', async
   expect(new Set(folders).size).toBe(folders.length)
   expect(readdirSync(join(job.output, 'ledger')).sort()).toEqual(folders)
   expect((await verifyOutput(job.output)).problems).toEqual([])
-  await runOnce(job, { rereadBlocks: 80 })
+  await runOnce(job, { lookbackBlocks: 80 })
   await expectSameAsFresh(job)
   await chain.end()
 })

@@ -86,7 +86,7 @@ test('counts the whole export after later runs, added and removed wallets, a los
   const both = listedJob(listing.url, { addresses: [ALICE, BOB] })
   const only = { ...both, wallets: both.wallets.slice(0, 1) }
   const runAnd = async (job: Job) => {
-    const { verdict, manifest } = await exportListed(job, { rereadBlocks: 0 })
+    const { verdict, manifest } = await exportListed(job, { lookbackBlocks: 0 })
     expect(verdict.problems).toEqual([])
     return countsIn(manifest)
   }
@@ -130,7 +130,7 @@ test('an export of an older version, which counted nothing, is good and stays wi
   writeFileSync(join(job.output, 'manifest.json'), JSON.stringify(older))
   rmSync(join(job.output, '.walletlake'), { recursive: true })
   listing.items = ITEMS
-  const { verdict, manifest } = await exportListed(job, { rereadBlocks: 0 })
+  const { verdict, manifest } = await exportListed(job, { lookbackBlocks: 0 })
   expect([verdict.problems, countsIn(manifest)]).toEqual([[], [undefined, undefined]])
 })
 

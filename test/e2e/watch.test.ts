@@ -105,7 +105,7 @@ async function startWatch(url: string, given: Given = {}) {
     ...{
       catchUpMs: CATCH_UP_MS,
       debounceMs: DEBOUNCE_MS,
-      rereadBlocks: 100,
+      lookbackBlocks: 100,
       signal: stop.signal,
       after: timers.after,
     },
@@ -210,11 +210,11 @@ test('finds by the catch-up alone what no event told of', async () => {
 })
 
 test.for([
-  { rereadBlocks: 100, finds: true },
-  { rereadBlocks: 0, finds: false },
+  { lookbackBlocks: 100, finds: true },
+  { lookbackBlocks: 0, finds: false },
 ])(
-  'finds what was listed late where $rereadBlocks blocks are read again: $finds',
-  async ({ rereadBlocks, finds }) => {
+  'finds what was listed late where $lookbackBlocks blocks are read again: $finds',
+  async ({ lookbackBlocks, finds }) => {
     const late = { hidden: true }
     const { service } = await startChain({ replay: { from: 90 } })
     const { url, close } = await listen({
@@ -225,7 +225,7 @@ test.for([
       },
     })
     onTestFinished(close)
-    const { job, settle } = await startWatch(url, { watch: { rereadBlocks } })
+    const { job, settle } = await startWatch(url, { watch: { lookbackBlocks } })
     late.hidden = false
     await settle(CATCH_UP_MS)
     const comparing = expectFreshRows(job)

@@ -40,7 +40,7 @@ for (const engine of engines)
     for (const [night, index] of shown.entries()) {
       chain.shown.as = (items) => silent(index(items))
       if (night > 0) await chain.advance(30)
-      await runOnce(job, night === 0 ? {} : { rereadBlocks: 60 })
+      await runOnce(job, night === 0 ? {} : { lookbackBlocks: 60 })
       await loadInto(job.output, place.to)
       const exported = await rowsIn(job.output)
       for (const table of TABLE_NAMES) {
@@ -65,7 +65,7 @@ test('outputs that name one chain by both of its ids keep their rows apart', asy
   const rows = (await place.rows('ledger')).length
   chain.shown.as = lacking(70, 71, 72, 73, 74, 75, 76)
   await chain.advance(20)
-  await runOnce(one, { rereadBlocks: 60 })
+  await runOnce(one, { lookbackBlocks: 60 })
   const { notices } = await loadInto(one.output, place.to)
   expect(notices).toContainEqual(expect.stringContaining('also loaded from the output other'))
   expect((await place.rows('ledger')).length).toBeGreaterThanOrEqual(rows)

@@ -47,7 +47,7 @@ test.for(CASES)(
       const young = () => dice.between(Math.max(1, head - unsettled + 1), head)
       const [late, replaced] = [lacking(young(), young()), forked(young(), young())]
       chain.shown.as = night === nights ? asIs : (items) => late(replaced(items))
-      await runOnce(job, night === 1 ? {} : { rereadBlocks: unsettled })
+      await runOnce(job, night === 1 ? {} : { lookbackBlocks: unsettled })
       const isLooked = night % (nights / 3) === 0
       // A night costs each engine a load: the others take what three nights changed at once.
       for (const { name, place } of targets)

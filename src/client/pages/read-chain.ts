@@ -1,4 +1,4 @@
-import { SMALL_BODY_BYTES } from '../../core/limits.ts'
+import { LOOKBACK_BLOCKS, SMALL_BODY_BYTES } from '../../core/limits.ts'
 import { type BlockRange, NO_END } from '../../core/model.ts'
 import { path, queryOf } from '../operations/path.ts'
 import { type Ask, type Requester, request } from '../request.ts'
@@ -93,14 +93,11 @@ export async function* readChain(
 /** Whether a page's body needs a share of the memory for large bodies. */
 export const isLarge = ({ body }: Page) => body.length > SMALL_BODY_BYTES
 
-/** As many as a run reads again at the end of an earlier export. */
-export const MUTABLE_BLOCKS = 32
-
 type Shown = { page: Page; rest: BlockRange; repeats: number }
 
 /** Whether the rest of the range is to be requested by blocks, since a page token might skip items of it. */
 function goesByBlocks(ask: ChainAsk, { page, rest, repeats }: Shown): boolean {
-  const { isSteady, range, order, head, mutableBlocks = MUTABLE_BLOCKS, spare } = ask
+  const { isSteady, range, order, head, mutableBlocks = LOOKBACK_BLOCKS, spare } = ask
   if (!isSteady) return true
   // What an unsorted page skipped is shown by the page of its token.
   if (!isSorted(page, order)) return false

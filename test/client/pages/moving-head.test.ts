@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MUTABLE_BLOCKS } from '../../../src/client/pages/read-chain.ts'
 import { type RangeAsk, readRange } from '../../../src/client/pages/read-range.ts'
+import { LOOKBACK_BLOCKS } from '../../../src/core/limits.ts'
 import { NO_END } from '../../../src/core/model.ts'
 import { createDice } from '../../helpers/dice.ts'
 import { TIES, type Tied, tiedBlocks, tiedListing } from '../../helpers/tied-listing.ts'
@@ -40,7 +40,7 @@ test('no transaction is lost where a reorganisation removes others between two p
     pageSize: fc.integer({ min: 16, max: 40 }),
     ties: fc.constantFrom(...TIES),
     removed: fc.double({ min: 0.01, max: 0.9, noNaN: true }),
-    depth: fc.integer({ min: 1, max: MUTABLE_BLOCKS - 1 }),
+    depth: fc.integer({ min: 1, max: LOOKBACK_BLOCKS - 1 }),
     blocks: fc.integer({ min: 5, max: 120 }),
   }
   await fc.assert(

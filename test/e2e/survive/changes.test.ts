@@ -14,7 +14,7 @@ const fields = {
   tables: ['ledger'],
 }
 const earlier = { fields: { addresses } }
-const options = ['--reread', '100']
+const options = ['--lookback', '100']
 
 const JOBS: readonly CrashJob[] = [
   {

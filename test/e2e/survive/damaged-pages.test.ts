@@ -104,7 +104,7 @@ async function threeNights(given: Partial<Omit<Job, 'wallets'>>, isDamaged: bool
   if (isDamaged) expect(spoilPages(logOf(job.output), () => true)).toBeGreaterThan(5)
   await chain.advance(60)
   chain.shown.as = forked(190, 245)
-  await runOnce(job, { rereadBlocks: 120 })
+  await runOnce(job, { lookbackBlocks: 120 })
   chain.shown.as = asIs
   return job
 }

@@ -44,9 +44,9 @@ export async function play(
   try {
     for (const [at, night] of scenario.nights.entries()) {
       shown.night = at
-      const rereadBlocks = prepare(state, night)
+      const lookbackBlocks = prepare(state, night)
       if (night.event === 'shifted' && scenario.job.endBlock === undefined) await runShifted(state, night)
-      else await runNight(state, night, rereadBlocks)
+      else await runNight(state, night, lookbackBlocks)
       await check(state, place, `night ${at + 1} of ${scenario.nights.length}`)
       if (night.event === 'compact') {
         await compactOutput(output, {})

@@ -14,11 +14,11 @@ import { growWorld, reorganise } from './world.ts'
 export async function runNight(
   state: Play,
   { cut, cutAt, meanwhile }: Night,
-  rereadBlocks: number | undefined,
+  lookbackBlocks: number | undefined,
 ): Promise<void> {
   const { world, shown, service, scenario } = state
   const job = jobOf(state)
-  const given = rereadBlocks === undefined ? {} : { rereadBlocks }
+  const given = lookbackBlocks === undefined ? {} : { lookbackBlocks }
   const [first, last] = [service.requests() + 1, service.requests() + cutAt]
   const cutWith = (cutOff: () => void) => {
     service.onRequest.act = () => {
@@ -28,7 +28,8 @@ export async function runNight(
     }
   }
   cutWith(() => {})
-  if (cut === 'kill' && scenario.service.faults === 0) await killedRun(state, job, { cutWith, rereadBlocks })
+  if (cut === 'kill' && scenario.service.faults === 0)
+    await killedRun(state, job, { cutWith, lookbackBlocks })
   else if (cut === 'budget') await runOnce(job, { ...given, maxRequests: cutAt }, ['BUDGET_REACHED'])
   else if (cut === 'abort') {
     const stop = new AbortController()
@@ -61,15 +62,15 @@ async function runOnce(job: Job, options: RunOptions, expected: readonly string[
   if (error !== undefined && !(error instanceof ExportError && expected.includes(error.code))) throw error
 }
 
-type Killing = { cutWith: (cutOff: () => void) => void; rereadBlocks: number | undefined }
+type Killing = { cutWith: (cutOff: () => void) => void; lookbackBlocks: number | undefined }
 
 /** Runs the built program and kills it when the service has got so many requests. */
-async function killedRun({ output, service }: Play, job: Job, { cutWith, rereadBlocks }: Killing) {
+async function killedRun({ output, service }: Play, job: Job, { cutWith, lookbackBlocks }: Killing) {
   const file = join(output, '..', 'job.json')
   writeFileSync(file, JSON.stringify(fieldsOf(job)))
   const options = [
     ...(job.escapeFormulas ? [] : ['--no-escape-formulas']),
-    ...(rereadBlocks === undefined ? [] : ['--reread', String(rereadBlocks)]),
+    ...(lookbackBlocks === undefined ? [] : ['--lookback', String(lookbackBlocks)]),
   ]
   const child = startCommand(['run', file, '--base-url', service.url, '--quiet', ...options])
   cutWith(() => child.kill('SIGKILL'))
