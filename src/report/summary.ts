@@ -1,4 +1,5 @@
 import { countBlocks } from '../core/block-ranges.ts'
+import { smallest } from '../core/extremes.ts'
 import type { Figures } from '../core/figures.ts'
 import type { Job } from '../core/model.ts'
 import { labelsOf } from '../core/named-wallets.ts'
@@ -166,7 +167,7 @@ function troubleLine({ refusals, retries }: Figures): string[] {
 function pageSizeLine({ smallPages }: Figures): string[] {
   if (smallPages.size === 0) return []
   const [[listing] = ['']] = smallPages
-  const size = Math.min(...smallPages.values())
+  const size = smallest(smallPages.values())
   const whose = smallPages.size === 1 ? listing : counted(smallPages.size, 'wallet')
   return [`  pages of ${size} items (larger failed): ${whose}`]
 }

@@ -205,7 +205,8 @@ test('a swap that a format cannot hold has the lines and labels that it has with
   const lines = paired.filter(({ Type }) => Type !== 'Trade')
   expect(paired.length - lines.length).toBe(2)
   expect(apart?.filter((line) => lines.some((one) => isDeepStrictEqual(one, line)))).toEqual(lines)
-  expect(lines.filter(({ Type }) => Type === 'Gift-Sent')).toHaveLength(3)
+  const given = lines.filter(({ Type }) => Type === 'Gift-Sent')
+  expect(given.map((line) => line['Buy Quantity'])).toEqual(['', ''])
 })
 
 describe.for(PRESET_NAMES.filter((name) => name !== 'rp2' && name !== 'etherscan'))('a file for %s', (to) => {
@@ -214,7 +215,7 @@ describe.for(PRESET_NAMES.filter((name) => name !== 'rp2' && name !== 'etherscan
     const mistakes: unknown[] = []
     const looked = await checkFile(csv.out, to, (mistake) => mistakes.push(mistake))
     expect(mistakes).toEqual([])
-    expect(looked).toBeGreaterThan(5_000)
+    expect(looked).toBe(csv.lines)
     expect(readFileSync(csv.out, 'utf8')).toBe(readFileSync(parquet.out, 'utf8'))
   })
 

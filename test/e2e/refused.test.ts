@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { breakWhere, says } from '../helpers/faults.ts'
-import { calmRun, faultyRun, service } from '../helpers/faulty-run.ts'
+import { addresses, calmRun, faultyRun, service } from '../helpers/faulty-run.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 
@@ -49,12 +49,14 @@ test.for(['', 'not json', 'null', '[]', '"text"', '{"message":{}}'])(
   },
 )
 
-test('asks a refused request once', async () => {
+test('sends a refused request once for each wallet', async () => {
   const { asked } = await faultyRun(
     breakWhere(() => true, says(403, body('no'))),
     { concurrency: 1 },
   )
-  expect(asked).toHaveLength(1)
+  const paths = asked.map(({ path }) => path)
+  expect(new Set(paths).size).toBe(addresses.length)
+  expect(paths).toHaveLength(addresses.length)
 })
 
 const key = 'k3y-$&-of-a-stranger'

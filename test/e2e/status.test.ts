@@ -136,7 +136,7 @@ describe('walletlake status', () => {
     const { exit, stderr } = await runCommand(['status', output])
     expect([exit, stderr]).toEqual([
       10,
-      expect.stringMatching(/^VERIFY_FAILED: .+ expected JSON, .+\nfix: .+\n$/),
+      expect.stringMatching(/^VERIFY_FAILED: .+ manifest\.json: it is not JSON\nfix: .+\n$/),
     ])
   })
 })

@@ -48,8 +48,8 @@ describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
   })
 
   test.for([
-    { sql: 'CREATE TABLE ledger (chain_id text)', says: 'chain_id is text, expected text NOT NULL' },
-    { sql: 'CREATE TABLE ledger (chain_id text NOT NULL)', says: 'block_number bigint NOT NULL is missing' },
+    { sql: 'CREATE TABLE ledger (chain_id bigint)', says: 'chain_id is bigint, expected text NOT NULL' },
+    { sql: 'CREATE TABLE ledger (chain_id text NOT NULL)', says: 'the key column entry_id is missing' },
   ])('is refused where a table has other columns: $says', async ({ sql, says }) => {
     const { folder, place } = await written()
     await place.run(sql)

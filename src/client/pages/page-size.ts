@@ -1,4 +1,5 @@
 import { ExportError } from '../../core/errors.ts'
+import { smallest } from '../../core/extremes.ts'
 import { TimeoutError } from '../exchange.ts'
 import { PAGE_SIZE } from '../operations/call.ts'
 import type { Requester } from '../request.ts'
@@ -58,7 +59,7 @@ export function createPageSize(): PageSize {
   }
 }
 
-export const SMALLEST_PAGE = Math.min(...SIZES)
+export const SMALLEST_PAGE = smallest(SIZES)
 
 /** 413, and the time-outs of servers and gateways; 524 is Cloudflare's. */
 const HEAVY_STATUSES: ReadonlySet<number | undefined> = new Set([408, 413, 504, 524])

