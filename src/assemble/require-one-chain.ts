@@ -33,7 +33,7 @@ export async function requireOneChain({ job, store, parts, localPath, kept }: Un
   const paths: [TableName, string][] = []
   for (const table of tablesToRead([...parts.keys()]))
     for (const part of parts.get(table) ?? []) if (part.rows > 0) paths.push([table, await localPath(part)])
-  // Each file that stays was compared with the others when it was published: one of them tells the chain of all.
+  // Files that stay were compared with each other when they were published, so one of them is enough.
   const [stays] = [...(kept ?? [])]
     .flatMap(([table, files]) => files.filter(({ rows }) => rows > 0).map((file) => ({ table, file })))
     .sort((a, b) => a.file.bytes - b.file.bytes)

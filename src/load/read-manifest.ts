@@ -27,7 +27,7 @@ function problemOf(manifest: Manifest): string | undefined {
   const [wrong] = manifestProblems(manifest)
   if (wrong !== undefined) return `${wrong.path}: expected ${wrong.expected}, found ${show(wrong.found)}`
   const [difference] = columnDifferences(manifest)
-  if (difference !== undefined) return `${difference} (it was written by another version: run its job again)`
+  if (difference !== undefined) return `${difference}: another version wrote this export; run its job again`
   for (const table of TABLES) {
     const listed = tables[table.name]
     const problem = listed && fileProblem(table, listed)

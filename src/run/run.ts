@@ -26,9 +26,9 @@ export type RunOptions = Bounds & {
   /** Forget checkpoints and start over. @default false */
   fresh?: boolean
   /**
-   * Read so many blocks at the end of an earlier run again, and write them anew. A number over 32 is also taken for the depth of
-   * reorganisations while pages are read: that close to the head, pages are requested by block range. @default the last 32 are read
-   * again, and written anew where the chain tells otherwise of them; 0 reads none
+   * Re-reads and rewrites this many blocks at the end of the previous export. A number over 32 also widens the zone below the
+   * head that is read by closed block ranges, for reorgs while pages are read. 0 re-reads none. @default the last 32 blocks are
+   * re-read, and rewritten if they changed
    */
   lookbackBlocks?: number | undefined
   retry?: RetryOptions
