@@ -11,7 +11,7 @@ const APART = [
 ]
 
 const { metafile } = await build({
-  entryPoints: ['dist/bin.js', 'dist/assemble/threads/worker.js'],
+  entryPoints: ['dist/bin.js', 'dist/transform/threads/worker.js'],
   outdir: 'dist',
   outbase: 'dist',
   allowOverwrite: true,
@@ -36,7 +36,7 @@ const { metafile } = await build({
 
 /** The script of a report's page, which browsers run. */
 await build({
-  entryPoints: { 'report-page': 'src/reports/page/main.ts' },
+  entryPoints: { 'report-page': 'src/html-report/page/main.ts' },
   outdir: 'dist',
   bundle: true,
   minify: true,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { NODE_VERSION } from './core/node-version.ts'
+import { NODE_VERSION } from './core/platform/node-version.ts'
 
 const { major, minor } = NODE_VERSION
 const [runningMajor = 0, runningMinor = 0] = process.versions.node.split('.').map(Number)
@@ -11,7 +11,7 @@ if (runningMajor < major || (runningMajor === major && runningMinor < minor)) {
   try {
     process.cwd()
     // Imported only now: older versions of Node do not have all that these modules import.
-    const { start } = await import('./cli/start.ts')
+    const { start } = await import('./cli/start-cli.ts')
     await start()
   } catch (thrown) {
     endWithoutStart(thrown)

@@ -4,63 +4,24 @@ import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 
 const SRC = join(import.meta.dirname, '..', 'src')
-/** From the top down: a room imports rooms of lower floors, and of its own floor those that NEIGHBOURS allows. */
-const FLOORS = [
+/** From the top down: a folder imports folders of lower layers only, never one of its own layer. Types count. */
+const LAYERS = [
   ['bin', 'index'],
   ['cli'],
-  [
-    'audit',
-    'balances',
-    'cluster',
-    'compact',
-    'convert',
-    'load',
-    'reindex',
-    'reports',
-    'run',
-    'verify',
-    'watch',
-  ],
-  ['assemble', 'crawl'],
-  [
-    'client',
-    'flatten',
-    'job',
-    'merge',
-    'notify',
-    'prices',
-    'read',
-    'report',
-    'service',
-    'spool',
-    'sql',
-    'write',
-  ],
-  ['store'],
+  ['cluster', 'html-report', 'watch'],
+  ['export'],
+  ['transform'],
+  ['accounting', 'files', 'load', 'reindex', 'verify'],
+  ['job', 'ledger', 'sources', 'terminal'],
+  ['checkpoint', 'demo-server', 'http', 'read', 'storage'],
   ['core'],
 ]
 /**
- * A watch starts runs; notifications are sent by HTTP; a conversion leaves out what balances call spam, a report shows it; a client starts the embedded service
- * for jobs that name it; prices read a user's file, and which assets an export has.
- */
-const NEIGHBOURS: Record<string, readonly string[]> = {
-  watch: ['run'],
-  cluster: ['run'],
-  convert: ['balances'],
-  reports: ['balances'],
-  client: ['service'],
-  notify: ['client'],
-  prices: ['flatten', 'read'],
-}
-/** The embedded service is a program of its own. */
-const LONERS = ['service']
-/**
- * DuckDB writes Parquet in one room and, so that a check owes the writer nothing, reads it back in another; in a third it
- * is a database that rows are loaded into, and the reader of files for databases that cannot read them. Manifests and
- * entries of a queue are each checked against a schema where they are read.
+ * DuckDB writes Parquet in `files`, reads exports back in `read` and is a target of `load`; `core` loads it. Manifests and
+ * queue entries are each checked against a schema where they are read.
  */
 const SHARED_PACKAGES: Record<string, readonly string[]> = {
-  '@duckdb/node-api': ['load', 'read', 'write'],
+  '@duckdb/node-api': ['core', 'files', 'load', 'read'],
   valibot: ['cluster', 'core'],
 }
 
@@ -78,11 +39,11 @@ const internalsOf = (file: string) =>
     .filter((name) => name.startsWith('.'))
     .map((name) => normalize(join(dirname(file), name)))
 
-const roomOf = (file: string) => file.split('/')[0]?.replace(/\.ts$/, '') ?? ''
-const floorOf = (room: string) => FLOORS.findIndex((rooms) => rooms.includes(room))
+const folderOf = (file: string) => file.split('/')[0]?.replace(/\.ts$/, '') ?? ''
+const layerOf = (folder: string) => LAYERS.findIndex((folders) => folders.includes(folder))
 
-test('every file stands in a room, and every room on a floor', () => {
-  expect([...new Set(files.map(roomOf))].sort()).toEqual(FLOORS.flat().sort())
+test('every file is in a folder, and every folder in a layer', () => {
+  expect([...new Set(files.map(folderOf))].sort()).toEqual(LAYERS.flat().sort())
   expect(files.filter((file) => !file.includes('/'))).toEqual(['bin.ts', 'index.ts'])
   expect(files.length).toBeGreaterThan(80)
 })
@@ -96,35 +57,20 @@ test('every relative import names a file that is there', () => {
   expect(broken).toEqual([])
 })
 
-test('a room imports itself, lower floors and its named neighbours', () => {
-  const strays = files.flatMap((file) =>
+test('a folder imports itself and folders of lower layers', () => {
+  const violations = files.flatMap((file) =>
     internalsOf(file)
-      .filter((target) => !mayImport(roomOf(file), roomOf(target)))
+      .filter((target) => !mayImport(folderOf(file), folderOf(target)))
       .map((target) => `${file} → ${target}`),
   )
-  expect(strays).toEqual([])
+  expect(violations).toEqual([])
 })
 
-function mayImport(room: string, target: string): boolean {
-  if (room === target || NEIGHBOURS[room]?.includes(target)) return true
-  return LONERS.includes(room) ? target === 'core' : floorOf(target) > floorOf(room)
+function mayImport(folder: string, target: string): boolean {
+  return folder === target || layerOf(target) > layerOf(folder)
 }
 
-test('no room leads back to where it began', () => {
-  const roomsFrom = (room: string) => [
-    ...new Set(
-      files
-        .filter((file) => roomOf(file) === room)
-        .flatMap((file) => internalsOf(file).map(roomOf))
-        .filter((target) => target !== room),
-    ),
-  ]
-  const reaches = (room: string, goal: string, seen = new Set<string>()): boolean =>
-    roomsFrom(room).some((next) => next === goal || (!seen.has(next) && reaches(next, goal, seen.add(next))))
-  expect(FLOORS.flat().filter((room) => reaches(room, room))).toEqual([])
-})
-
-test('no import leads back to where it began, types included', () => {
+test('there are no import cycles, types included', () => {
   const done = new Set<string>()
   const walk = (file: string, path: readonly string[]): string[] => {
     if (path.includes(file)) return [[...path.slice(path.indexOf(file)), file].join(' → ')]
@@ -136,19 +82,19 @@ test('no import leads back to where it began, types included', () => {
   expect(files.flatMap((file) => walk(file, []))).toEqual([])
 })
 
-test('each third-party package is imported from one room only', () => {
-  const rooms = new Map<string, Set<string>>()
+test('each third-party package is imported from one folder only', () => {
+  const importersOf = new Map<string, Set<string>>()
   for (const file of files) {
     for (const name of importsOf(file).filter(isThirdParty)) {
-      const importers = rooms.get(packageOf(name)) ?? new Set()
-      rooms.set(packageOf(name), importers.add(roomOf(file)))
+      const importers = importersOf.get(packageOf(name)) ?? new Set()
+      importersOf.set(packageOf(name), importers.add(folderOf(file)))
     }
   }
-  const shared = [...rooms].filter(([, importers]) => importers.size > 1)
+  const shared = [...importersOf].filter(([, importers]) => importers.size > 1)
   expect(Object.fromEntries(shared.map(([name, importers]) => [name, [...importers].sort()]))).toEqual(
     SHARED_PACKAGES,
   )
-  expect([...rooms.keys()]).toContain('undici')
+  expect([...importersOf.keys()]).toContain('undici')
 })
 
 const isThirdParty = (name: string) =>

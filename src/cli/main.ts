@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
-import { ExportError, FAILURES, toExportError } from '../core/errors.ts'
-import { openLog } from './log.ts'
+import { ExportError, FAILURES, toExportError } from '../core/model/errors.ts'
+import { openLog } from './options/log.ts'
 import { buildProgram, commandOf } from './program.ts'
 
 /** Runs one command line and gives the process's exit code; without any word it prints the help. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { basename, delimiter, dirname, relative, sep } from 'node:path'
-import { shellWord } from '../report/shell-word.ts'
+import { shellWord } from '../terminal/shell-quote.ts'
 
 type Process = Pick<NodeJS.Process, 'argv' | 'env' | 'cwd'>
 

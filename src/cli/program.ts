@@ -1,7 +1,7 @@
 import { type Argument, Command, type Option } from 'commander'
-import { VERSION } from '../core/version.ts'
-import type { Finish } from './finish.ts'
-import { guardOptions } from './guard-options.ts'
+import { VERSION } from '../core/model/version.ts'
+import type { Finish } from './exit-code.ts'
+import { guardOptions } from './options/validate-options.ts'
 import { programName } from './program-name.ts'
 
 /** Adds one command to the program. */
@@ -9,26 +9,26 @@ type AddCommand = (program: Command, finish: Finish) => void
 
 /** What a command needs is loaded with it: starting costs more than most commands do. In the order of the help. */
 const COMMANDS: Record<string, () => Promise<AddCommand>> = {
-  demo: async () => (await import('./demo.ts')).demoCommand,
-  init: async () => (await import('./init.ts')).initCommand,
-  run: async () => (await import('./run.ts')).runCommand,
-  worker: async () => (await import('./worker.ts')).workerCommand,
-  plan: async () => (await import('./plan.ts')).planCommand,
-  validate: async () => (await import('./validate.ts')).validateCommand,
-  status: async () => (await import('./status.ts')).statusCommand,
-  verify: async () => (await import('./verify.ts')).verifyCommand,
-  balances: async () => (await import('./balances.ts')).balancesCommand,
-  convert: async () => (await import('./convert.ts')).convertCommand,
-  report: async () => (await import('./report.ts')).reportCommand,
-  query: async () => (await import('./query.ts')).queryCommand,
-  compact: async () => (await import('./compact.ts')).compactCommand,
-  load: async () => (await import('./load.ts')).loadCommand,
-  audit: async () => (await import('./audit.ts')).auditCommand,
-  reindex: async () => (await import('./reindex.ts')).reindexCommand,
-  watch: async () => (await import('./watch.ts')).watchCommand,
-  webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
-  schema: async () => (await import('./schema.ts')).schemaCommand,
-  serve: async () => (await import('./serve.ts')).serveCommand,
+  demo: async () => (await import('./commands/demo.ts')).demoCommand,
+  init: async () => (await import('./commands/init.ts')).initCommand,
+  run: async () => (await import('./commands/run.ts')).runCommand,
+  worker: async () => (await import('./commands/worker.ts')).workerCommand,
+  plan: async () => (await import('./commands/plan.ts')).planCommand,
+  validate: async () => (await import('./commands/validate.ts')).validateCommand,
+  status: async () => (await import('./commands/status.ts')).statusCommand,
+  verify: async () => (await import('./commands/verify.ts')).verifyCommand,
+  balances: async () => (await import('./commands/balances.ts')).balancesCommand,
+  convert: async () => (await import('./commands/convert.ts')).convertCommand,
+  report: async () => (await import('./commands/report.ts')).reportCommand,
+  query: async () => (await import('./commands/query.ts')).queryCommand,
+  compact: async () => (await import('./commands/compact.ts')).compactCommand,
+  load: async () => (await import('./commands/load.ts')).loadCommand,
+  audit: async () => (await import('./commands/audit.ts')).auditCommand,
+  reindex: async () => (await import('./commands/reindex.ts')).reindexCommand,
+  watch: async () => (await import('./commands/watch.ts')).watchCommand,
+  webhooks: async () => (await import('./commands/webhooks.ts')).webhooksCommand,
+  schema: async () => (await import('./commands/schema.ts')).schemaCommand,
+  serve: async () => (await import('./commands/serve.ts')).serveCommand,
 }
 
 /** The first command that a line names; undefined where it names none. */

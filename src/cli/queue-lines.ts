@@ -1,5 +1,5 @@
 import type { QueuedRun } from '../cluster/inspect-queue.ts'
-import { counted, grouped, lasting } from '../report/words.ts'
+import { counted, grouped, lasting } from '../terminal/format.ts'
 
 /** A run over a queue, in lines for people. */
 export function queueLines({ name, output, units, requests, quota }: QueuedRun): string[] {

@@ -1,20 +1,20 @@
-import { ExportError, toExportError } from '../core/errors.ts'
-import type { Job } from '../core/model.ts'
-import { clockWords, refusedWords } from '../report/gap-lines.ts'
-import type { Log } from '../report/log.ts'
-import { exitCodeOf, exitOf, summarizeRun } from '../report/run-report.ts'
-import { say, sayJson } from '../report/say.ts'
-import { summaryText } from '../report/summary.ts'
-import { missingWords } from '../report/words.ts'
-import { type RunResult, run } from '../run/run.ts'
-import { putBeside } from '../store/put-beside.ts'
-import { type BoundArguments, readBounds, readCount } from './amounts.ts'
-import { type KeyArguments, readCredentials } from './credentials.ts'
-import { type Live, openLive } from './live.ts'
-import { type NotifyArguments, openNotifier } from './notifier.ts'
-import { readable } from './output-of.ts'
+import { ExportError, toExportError } from '../core/model/errors.ts'
+import type { Job } from '../core/model/model.ts'
+import { exitCodeOf, exitOf, summarizeRun } from '../export/history/run-report.ts'
+import { type RunResult, run } from '../export/run.ts'
+import { putBeside } from '../storage/upload-sidecar.ts'
+import { missingWords } from '../terminal/format.ts'
+import { clockWords, refusedWords } from '../terminal/incomplete-lines.ts'
+import type { Log } from '../terminal/log.ts'
+import { say, sayJson } from '../terminal/print.ts'
+import { summaryText } from '../terminal/summary.ts'
+import { type NotifyArguments, openNotifier } from './monitoring/run-monitor.ts'
+import { type KeyArguments, readCredentials } from './options/credentials.ts'
+import { type BoundArguments, readBounds, readCount } from './options/option-parsers.ts'
+import { readable } from './options/output-argument.ts'
+import { readQueueAddress } from './options/queue-address.ts'
 import { programName } from './program-name.ts'
-import { readQueueAddress } from './queue-address.ts'
+import { type Live, openLive } from './progress.ts'
 import { onSignals } from './signals.ts'
 
 export type RunArguments = NotifyArguments &
@@ -115,7 +115,7 @@ async function writeReports(
 
 /** Writes the page beside the export; resolves with its name. */
 async function reportOn(job: Job): Promise<string> {
-  const { report, REPORT_FILE } = await import('../reports/report.ts')
+  const { report, REPORT_FILE } = await import('../html-report/report.ts')
   if (job.store === undefined) return (await report([job.output])).file
   const fetched = await readable({ output: job.output, store: job.store, job })
   await report([fetched.output])

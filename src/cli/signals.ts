@@ -1,5 +1,5 @@
-import { ExportError } from '../core/errors.ts'
-import type { Log } from '../report/log.ts'
+import { ExportError } from '../core/model/errors.ts'
+import type { Log } from '../terminal/log.ts'
 
 /** How long an interrupted run may take to put its state in order, in milliseconds. */
 const GRACE_MS = 4_000

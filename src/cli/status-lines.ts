@@ -1,7 +1,6 @@
-import type { Job } from '../core/model.ts'
-import { labelsOf } from '../core/named-wallets.ts'
-import { notReachedWords, refusedWalletLines } from '../report/gap-lines.ts'
-import { emptyWalletLines, removedWalletLines } from '../report/wallet-lines.ts'
+import type { Job } from '../core/model/model.ts'
+import { labelsOf } from '../core/model/wallet-sample.ts'
+import type { OutputStatus } from '../export/inspect-output.ts'
 import {
   blocksBetween,
   counted,
@@ -12,8 +11,9 @@ import {
   missingWords,
   sized,
   unknownLines,
-} from '../report/words.ts'
-import type { OutputStatus } from '../run/inspect-output.ts'
+} from '../terminal/format.ts'
+import { notReachedWords, refusedWalletLines } from '../terminal/incomplete-lines.ts'
+import { emptyWalletLines, removedWalletLines } from '../terminal/wallet-lines.ts'
 
 /** The job of an output, where it is known, and what is left of it in words. */
 type Known = { job: Job; left: string }

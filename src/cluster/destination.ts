@@ -1,11 +1,11 @@
 import { realpath } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
-import { makeFolder } from '../core/disk.ts'
-import type { Job } from '../core/model.ts'
-import { ownEndpoint } from '../store/bucket-client.ts'
-import { isPlace, nameOfPlace, parsePlace } from '../store/place.ts'
+import type { Job } from '../core/model/model.ts'
+import { makeFolder } from '../core/platform/disk.ts'
+import { ownEndpoint } from '../storage/bucket-client.ts'
+import { isPlace, nameOfPlace, parsePlace } from '../storage/bucket-url.ts'
 import type { Destination } from './plan.ts'
-import { RECORD_FOLDER } from './record.ts'
+import { RECORD_FOLDER } from './run-state.ts'
 import type { OpenRun } from './server/shared-server.ts'
 
 /** Where a job's export goes, the same from every machine. */

@@ -1,11 +1,11 @@
-import { type QuotaState, readQuota } from '../client/gate/quota-book.ts'
 import { refusePlace } from './destination.ts'
+import { readTally } from './progress.ts'
 import { openQueue, type UnitCounts, type UnitQueue } from './queue.ts'
-import { READS } from './reads.ts'
-import { openRunObjects, recordOf } from './record.ts'
+import { type QuotaState, readQuota } from './rate-limit/shared-rate-limit-state.ts'
+import { READS } from './read-results.ts'
+import { openRunObjects, recordOf } from './run-state.ts'
 import type { OpenRun, QueueAddress } from './server/shared-server.ts'
-import { readTally } from './tally.ts'
-import { WRITES } from './writes.ts'
+import { WRITES } from './write-results.ts'
 
 /** A run over a queue: its units by what has become of them, its requests, and the rate of its quota. */
 export type QueuedRun = {

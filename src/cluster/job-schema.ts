@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Job, PartitionBy } from '../core/model.ts'
+import type { Job, PartitionBy } from '../core/model/model.ts'
 import type { TableName } from '../core/table/index.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
 import { address, block, count, jobName, line, place } from './schemas.ts'

@@ -1,5 +1,5 @@
-import { toExportError } from '../core/errors.ts'
-import { bindServer, closeServer, createLimitedServer, type Endpoint } from '../core/http-server.ts'
+import { toExportError } from '../core/model/errors.ts'
+import { bindServer, closeServer, createLimitedServer, type Endpoint } from '../core/platform/http-server.ts'
 import { inspectQueue, type QueuedRun } from './inspect-queue.ts'
 import type { QueueAddress } from './server/shared-server.ts'
 

@@ -1,5 +1,5 @@
-import type { PartitionBy } from '../core/model.ts'
-import { partitioner } from '../write/partition.ts'
+import type { PartitionBy } from '../core/model/model.ts'
+import { partitioner } from '../files/partition.ts'
 
 /** The first block that was seen of each partition, by its folder; partitions of so many blocks need none. */
 export type PartitionStarts = { [folder: string]: number }

@@ -7,11 +7,11 @@ import {
   WaitingError,
   withBackend,
 } from 'bullmq'
-import { ExportError } from '../core/errors.ts'
-import { NO_END } from '../core/model.ts'
+import { ExportError } from '../core/model/errors.ts'
+import { NO_END } from '../core/model/model.ts'
 import { openServer } from './server/open-server.ts'
 import type { Kind, QueueAddress, SharedServer } from './server/shared-server.ts'
-import { describeUnit, nameUnit, parseUnit, type Unit } from './unit.ts'
+import { describeUnit, nameUnit, parseUnit, type Unit } from './task.ts'
 
 /** Units of a run by what has become of them; those that are done leave no trace but their objects. */
 export type UnitCounts = { left: number; failed: number }

@@ -1,9 +1,9 @@
-import { rangesBetween, uniteRanges } from '../core/block-ranges.ts'
-import { ExportError } from '../core/errors.ts'
-import type { BlockRange } from '../core/model.ts'
-import { openPageLog, type PageLog } from '../spool/pages.ts'
-import { pagesPath, type Read, shownBy } from './reads.ts'
-import { type Record, verifiedPath } from './record.ts'
+import { openPageLog, type PageLog } from '../checkpoint/page-log.ts'
+import { rangesBetween, uniteRanges } from '../core/model/block-ranges.ts'
+import { ExportError } from '../core/model/errors.ts'
+import type { BlockRange } from '../core/model/model.ts'
+import { pagesPath, type Read, shownBy } from './read-results.ts'
+import { type Record, verifiedPath } from './run-state.ts'
 
 /** Opens the pages of a read. Throws OUTPUT_FAILED where they are not what was noted of them. */
 export async function openReadPages(record: Record, read: Read): Promise<PageLog> {

@@ -1,11 +1,11 @@
-import type { Figures } from '../core/figures.ts'
-import type { BlockRange } from '../core/model.ts'
-import { findMoved, type Moved } from './moved.ts'
+import type { BlockRange } from '../core/model/model.ts'
+import type { Figures } from '../core/model/run-stats.ts'
 import { type Plan, walletsOf } from './plan.ts'
-import { rangesByWallet } from './plan-units.ts'
-import { forgetReads, READS, type Read, type Reading } from './reads.ts'
-import type { Record } from './record.ts'
-import type { Shown, Write } from './writes.ts'
+import { rangesByWallet } from './plan-tasks.ts'
+import { forgetReads, READS, type Read, type Reading } from './read-results.ts'
+import { findMoved, type Moved } from './reorged.ts'
+import type { Record } from './run-state.ts'
+import type { Shown, Write } from './write-results.ts'
 
 export type Reconciling = {
   plan: Plan

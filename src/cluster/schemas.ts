@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { parseJson } from '../core/json-text.ts'
-import { type BucketPlace, NO_END } from '../core/model.ts'
-import { nameOfPlace, parsePlace } from '../store/place.ts'
+import { type BucketPlace, NO_END } from '../core/model/model.ts'
+import { parseJson } from '../core/platform/json-text.ts'
+import { nameOfPlace, parsePlace } from '../storage/bucket-url.ts'
 
 /** What is read from Redis and from the state of a run: others can write there, so nothing of it is taken on trust. */
 

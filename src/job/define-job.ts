@@ -1,7 +1,7 @@
-import { ExportError } from '../core/errors.ts'
-import type { Compression, Format, Job, JobKind, PartitionBy } from '../core/model.ts'
+import { ExportError } from '../core/model/errors.ts'
+import type { Compression, Format, Job, JobKind, PartitionBy } from '../core/model/model.ts'
 import type { TableName } from '../core/table/index.ts'
-import { openComplaints } from './complaints.ts'
+import { openComplaints } from './diagnostics.ts'
 import { parseRoot, settleRoot } from './read-job.ts'
 
 /** A job as a job file has it, as an object: the same names, values and defaults. */

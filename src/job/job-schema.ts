@@ -1,6 +1,6 @@
-import { COMPRESSIONS, FIELDS, type Field } from './fields.ts'
-import type { SchemaPart } from './kinds.ts'
-import { BLOCK_TABLES } from './settle-blocks.ts'
+import type { SchemaPart } from './fields/field-type.ts'
+import { COMPRESSIONS, FIELDS, type Field } from './fields/fields.ts'
+import { BLOCK_TABLES } from './resolve/resolve-blocks.ts'
 
 /** JSON Schema (2020-12) of a job file, derived from the same field table as the validation. */
 export function jobSchema(): SchemaPart {

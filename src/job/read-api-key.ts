@@ -1,4 +1,4 @@
-import { secretOfEnv } from './secret-of-env.ts'
+import { secretOfEnv } from './read-secret.ts'
 
 /**
  * The API key from WALLETLAKE_API_KEY, else the content of the file that WALLETLAKE_API_KEY_FILE names, the blanks

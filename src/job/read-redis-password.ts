@@ -1,4 +1,4 @@
-import { secretOfEnv } from './secret-of-env.ts'
+import { secretOfEnv } from './read-secret.ts'
 
 /**
  * The password of the queue's Redis server from WALLETLAKE_REDIS_PASSWORD, else the content of the file that

@@ -1,4 +1,4 @@
-import { secretOfEnv } from './secret-of-env.ts'
+import { secretOfEnv } from './read-secret.ts'
 
 /**
  * The secret that signs webhook events from WALLETLAKE_WEBHOOK_SECRET, else the content of the file that

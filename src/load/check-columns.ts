@@ -1,5 +1,5 @@
-import { ExportError } from '../core/errors.ts'
-import type { NamedTable } from '../sql/create-table.ts'
+import { ExportError } from '../core/model/errors.ts'
+import type { NamedTable } from './ddl/create-table.ts'
 import type { Statements } from './target.ts'
 
 export type FoundColumn = { readonly name: string; readonly declared: string }

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
-import { hashFile } from '../core/disk.ts'
-import type { ManifestFile } from '../core/manifest.ts'
-import { checkSize, mismatch } from '../read/check-size.ts'
+import type { ManifestFile } from '../core/model/manifest.ts'
+import { hashFile } from '../core/platform/disk.ts'
+import { checkSize, mismatch } from '../read/check-files.ts'
 import { headerOf } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { DataFile } from '../core/duckdb/data-file.ts'
 import { sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
-import { ExportError } from '../core/errors.ts'
+import { ExportError } from '../core/model/errors.ts'
 import type { Table, TableName } from '../core/table/index.ts'
 import { openEngine } from './open-engine.ts'
 

@@ -1,13 +1,13 @@
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type FetchResponse, fetchWith } from '../client/fetch.ts'
-import { diskError } from '../core/disk.ts'
-import { ExportError } from '../core/errors.ts'
-import { DOWNLOAD_BYTES_PER_SECOND, DOWNLOAD_IDLE_MS, MAX_MANIFEST_BYTES } from '../core/limits.ts'
-import { LONGEST_TIMER_MS } from '../core/longest-timer.ts'
-import { proxyFor } from '../core/proxy.ts'
-import { scratchFault } from '../core/scratch-folder.ts'
+import { ExportError } from '../core/model/errors.ts'
+import { DOWNLOAD_BYTES_PER_SECOND, DOWNLOAD_IDLE_MS, MAX_MANIFEST_BYTES } from '../core/model/limits.ts'
+import { diskError } from '../core/platform/disk.ts'
+import { LONGEST_TIMER_MS } from '../core/platform/max-timeout.ts'
+import { proxyFor } from '../core/platform/proxy.ts'
+import { scratchFault } from '../core/platform/scratch-folder.ts'
+import { type FetchResponse, fetchWith } from '../http/fetch-url.ts'
 
 export type DownloadOptions = {
   readonly signal: AbortSignal

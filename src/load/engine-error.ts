@@ -1,5 +1,5 @@
-import { ExportError } from '../core/errors.ts'
-import { secretHider } from '../core/secrets.ts'
+import { ExportError } from '../core/model/errors.ts'
+import { secretHider } from '../core/platform/secrets.ts'
 
 /** Gives an engine's throw its code and words: one line, without the secrets of the target's address. */
 export function engineError(

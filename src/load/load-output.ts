@@ -1,7 +1,7 @@
-import { ExportError } from '../core/errors.ts'
-import type { ManifestFile } from '../core/manifest.ts'
+import { ExportError } from '../core/model/errors.ts'
+import type { ManifestFile } from '../core/model/manifest.ts'
 import { TABLES, type Table, type TableName } from '../core/table/index.ts'
-import { mismatch } from '../read/check-size.ts'
+import { mismatch } from '../read/check-files.ts'
 import { createKeyCheck, type KeyCheck, type KeyedFile } from './check-keys.ts'
 import type { Source } from './open-source.ts'
 import {

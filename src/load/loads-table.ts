@@ -1,5 +1,5 @@
 import { type Column, col } from '../core/table/column.ts'
-import type { NamedTable } from '../sql/create-table.ts'
+import type { NamedTable } from './ddl/create-table.ts'
 import type { LoadRecord } from './target.ts'
 
 const COLUMNS = {

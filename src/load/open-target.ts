@@ -1,5 +1,5 @@
+import { refuseStranger } from './assert-own-database.ts'
 import { openReader, type Reader } from './reader.ts'
-import { refuseStranger } from './refuse-stranger.ts'
 import type { Statements, Target } from './target.ts'
 import type { TargetUrl } from './target-url.ts'
 import { openClickhouse } from './targets/clickhouse.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { ExportError } from '../core/errors.ts'
-import { MANIFEST_FILE, type Manifest } from '../core/manifest.ts'
+import { ExportError } from '../core/model/errors.ts'
+import { MANIFEST_FILE, type Manifest } from '../core/model/manifest.ts'
 import type { LoadRecord } from './target.ts'
 
 /** Which output a load is of: later loads of the same output replace what earlier ones loaded. */

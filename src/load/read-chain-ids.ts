@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { readFault } from './read-fault.ts'
+import { readFault } from './read-error.ts'
 import { chainIdsSql } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 

@@ -1,10 +1,9 @@
-import { ExportError } from '../core/errors.ts'
-import { show } from '../core/item-key.ts'
-import { parseJson, whyNoJson } from '../core/json-text.ts'
-import type { Manifest, ManifestTable } from '../core/manifest.ts'
-import { manifestProblems } from '../core/manifest-schema.ts'
-import { columnDifferences } from '../core/schema-changes.ts'
+import { ExportError } from '../core/model/errors.ts'
+import type { Manifest, ManifestTable } from '../core/model/manifest.ts'
+import { manifestProblems } from '../core/model/manifest-schema.ts'
+import { parseJson, show, whyNoJson } from '../core/platform/json-text.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
+import { columnDifferences } from '../core/table/schema-changes.ts'
 
 /**
  * A manifest's text as what loading needs of it: its shape, known tables with today's columns, and files whose paths stay

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { literal } from '../core/sql.ts'
-import type { TextRow } from '../read/rows.ts'
+import { literal } from '../core/platform/sql.ts'
+import type { TextRow } from '../read/scratch-database.ts'
 import { openEngine } from './open-engine.ts'
 import { readChainIds } from './read-chain-ids.ts'
-import { readFault } from './read-fault.ts'
+import { readFault } from './read-error.ts'
 import { type Forms, type ScanOptions, scanSql } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 

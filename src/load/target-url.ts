@@ -1,4 +1,4 @@
-import { ExportError } from '../core/errors.ts'
+import { ExportError } from '../core/model/errors.ts'
 
 /** Where rows go, from what `--to` says. `title` names it without credentials and query. */
 export type TargetUrl =

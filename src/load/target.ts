@@ -1,8 +1,8 @@
 import type { DataFile } from '../core/duckdb/data-file.ts'
-import type { Manifest } from '../core/manifest.ts'
-import type { BlockRange } from '../core/model.ts'
+import type { Manifest } from '../core/model/manifest.ts'
+import type { BlockRange } from '../core/model/model.ts'
 import type { Table } from '../core/table/index.ts'
-import type { NamedTable } from '../sql/create-table.ts'
+import type { NamedTable } from './ddl/create-table.ts'
 
 /** One row of `walletlake_loads`: a file whose rows are in the target. */
 export type LoadRecord = {

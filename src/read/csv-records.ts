@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { parse } from 'csv-parse'
-import { ExportError } from '../core/errors.ts'
-import { inputFault } from '../core/named-file.ts'
+import { ExportError } from '../core/model/errors.ts'
+import { inputFault } from '../core/platform/user-file.ts'
 
 /** A record of a CSV file: its cells by the names in the header. */
 export type CsvRecord = {

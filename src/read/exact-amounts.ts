@@ -1,8 +1,8 @@
-import { literal, named } from '../core/sql.ts'
+import { literal, named } from '../core/platform/sql.ts'
 import type { Table } from '../core/table/index.ts'
+import { unitsSql } from './amount-sql.ts'
 import { DECIMAL_DIGITS } from './exact-numbers.ts'
-import type { Found } from './rows.ts'
-import { unitsSql } from './sql.ts'
+import type { Found } from './scratch-database.ts'
 
 /**
  * The type that decimals of an export have in a query. `decimal`: DECIMAL(38, scale) holds all of them. `ordered`: some

@@ -1,4 +1,4 @@
-import { ExportError } from '../core/errors.ts'
+import { ExportError } from '../core/model/errors.ts'
 import type { Token } from './sql-tokens.ts'
 
 /** Digits that DuckDB's DECIMAL holds. */

@@ -1,4 +1,4 @@
-import { writeJson } from '../core/json-text.ts'
+import { writeJson } from '../core/platform/json-text.ts'
 
 /** Problems told in full; the rest is only counted. */
 const TOLD = 50

@@ -6,7 +6,7 @@ import {
   type PlanNode,
   typeOf,
   withInner,
-} from './plan.ts'
+} from './query-plan.ts'
 import { isRounded, joined, type Rounded, roundedColumns, type Tables } from './rounded-columns.ts'
 
 /**

@@ -1,10 +1,10 @@
 import { dirname } from 'node:path'
-import { ExportError } from '../core/errors.ts'
-import { scratchFault } from '../core/scratch-folder.ts'
+import { ExportError } from '../core/model/errors.ts'
+import { scratchFault } from '../core/platform/scratch-folder.ts'
+import { NOT_WHOLE } from './amount-sql.ts'
 import { NOT_EXACT, ORDER_KEY } from './exact-amounts.ts'
 import { DECIMAL_DIGITS } from './exact-numbers.ts'
 import { unreadable } from './open-export.ts'
-import { NOT_WHOLE } from './sql.ts'
 import type { DecimalTypes } from './views.ts'
 
 /** `path` is how the engine reaches the folder; `types` are known once the views are made. */

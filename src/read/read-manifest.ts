@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { diskError } from '../core/disk.ts'
-import { diskFix, NO_PERMISSION } from '../core/errors.ts'
-import { parseJson, whyNoJson } from '../core/json-text.ts'
-import { MANIFEST_FILE, type Manifest } from '../core/manifest.ts'
-import { manifestProblems } from '../core/manifest-schema.ts'
-import { findSpecialEntry } from '../core/plain-entries.ts'
+import { diskFix, NO_PERMISSION } from '../core/model/errors.ts'
+import { MANIFEST_FILE, type Manifest } from '../core/model/manifest.ts'
+import { manifestProblems } from '../core/model/manifest-schema.ts'
+import { diskError } from '../core/platform/disk.ts'
+import { parseJson, whyNoJson } from '../core/platform/json-text.ts'
+import { findSpecialEntry } from '../core/platform/special-entries.ts'
 import { type Findings, shown } from './findings.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { expressionsIn, type PlanNode, typeOf, withInner } from './plan.ts'
+import { expressionsIn, type PlanNode, typeOf, withInner } from './query-plan.ts'
 
 /**
  * Which columns of an operator are floating point made of exact numbers. `columns` is undefined where their order is

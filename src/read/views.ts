@@ -1,10 +1,10 @@
 import { type DataFile, openDataFile, wholeFile } from '../core/duckdb/data-file.ts'
 import { csvSource, parquetSource, typedColumns, unescapedSql } from '../core/duckdb/source-sql.ts'
-import { largest } from '../core/extremes.ts'
-import type { Manifest } from '../core/manifest.ts'
-import { literal, named } from '../core/sql.ts'
+import type { Manifest } from '../core/model/manifest.ts'
+import { largest } from '../core/platform/extremes.ts'
+import { literal, named } from '../core/platform/sql.ts'
 import { type Column, TABLES, type Table } from '../core/table/index.ts'
-import { checkContent, checkSize } from './check-size.ts'
+import { checkContent, checkSize } from './check-files.ts'
 import {
   type DecimalType,
   type Digits,
@@ -16,7 +16,7 @@ import {
   mostDigits,
   unitsMacros,
 } from './exact-amounts.ts'
-import type { Rows } from './rows.ts'
+import type { Rows } from './scratch-database.ts'
 import type { Token } from './sql-tokens.ts'
 
 export type Viewing = {

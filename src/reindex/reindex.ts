@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openService, type RequestCounts, type ServiceAccess } from '../client/open-service.ts'
-import { diskError, PRIVATE_MODE, publishFile } from '../core/disk.ts'
-import { ExportError } from '../core/errors.ts'
-import { lockOutput } from '../core/lock/lock.ts'
-import { type Manifest, PRIVATE_FOLDER } from '../core/manifest.ts'
-import { createTemporary } from '../core/temporary-file.ts'
+import { ExportError } from '../core/model/errors.ts'
+import { type Manifest, PRIVATE_FOLDER } from '../core/model/manifest.ts'
+import { diskError, PRIVATE_MODE, publishFile } from '../core/platform/disk.ts'
+import { lockOutput } from '../core/platform/lock/lock.ts'
+import { createTemporary } from '../core/platform/temporary-file.ts'
 import { type OpenedExport, openExport } from '../read/open-export.ts'
-import { type AskedCounts, askTokens } from './ask-tokens.ts'
-import { openMemory, readMemory, writeLine } from './memory.ts'
+import { openService, type RequestCounts, type ServiceAccess } from '../sources/data-api/open-service.ts'
+import { openMemory, readMemory, writeLine } from './request-log.ts'
+import { type AskedCounts, askTokens } from './request-reindex.ts'
 import {
   askedBefore,
   chooseTokens,
@@ -18,7 +18,7 @@ import {
   type TokenSql,
   type WantedToken,
   wantedTokens,
-} from './token-tables.ts'
+} from './token-queries.ts'
 
 export type ReindexOptions = {
   service: ServiceAccess

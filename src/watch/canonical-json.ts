@@ -1,4 +1,4 @@
-import { writeJson } from '../core/json-text.ts'
+import { writeJson } from '../core/platform/json-text.ts'
 
 /**
  * Writes a parsed JSON value as canonical JSON (RFC 8785): no spaces, the names of each object in the order of UTF-16

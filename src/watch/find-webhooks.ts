@@ -1,5 +1,5 @@
-import type { Webhook } from '../client/resources/webhook.ts'
-import { ExportError } from '../core/errors.ts'
+import { ExportError } from '../core/model/errors.ts'
+import type { Webhook } from '../sources/data-api/resources/webhook.ts'
 import type { Watching } from './plan-webhooks.ts'
 import type { WebhookService } from './webhook-service.ts'
 

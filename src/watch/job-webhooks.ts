@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import type { OpenedService } from '../client/open-service.ts'
-import type { Job } from '../core/model.ts'
-import { privateFolder } from '../run/private-folder.ts'
+import type { Job } from '../core/model/model.ts'
+import { privateFolder } from '../export/private-folder.ts'
+import type { OpenedService } from '../sources/data-api/open-service.ts'
 import { findToken } from './find-token.ts'
 import type { FoundWebhook } from './find-webhooks.ts'
-import { type Kept, keepWebhooks } from './keep-webhooks.ts'
+import { type Kept, keepWebhooks } from './reconcile-webhooks.ts'
 import { newToken, readWatchState, type WatchState, writeWatchState } from './watch-state.ts'
 
 /** What a job's watch remembers, or finds by the webhooks that an earlier one left behind, or begins with. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createBodyBudget } from '../client/body-budget.ts'
-import { checkJsonSize } from '../core/check-json-size.ts'
-import { bindServer, closeServer, createLimitedServer, readBody } from '../core/http-server.ts'
-import { MAX_EVENT_BYTES, SMALL_BODY_BYTES } from '../core/limits.ts'
+import { MAX_EVENT_BYTES, SMALL_BODY_BYTES } from '../core/model/limits.ts'
+import { checkJsonSize } from '../core/platform/check-json-size.ts'
+import { bindServer, closeServer, createLimitedServer, readBody } from '../core/platform/http-server.ts'
+import { createBodyBudget } from '../http/body-budget.ts'
 
 export type ReceiverOptions = {
   host: string

@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
-import { diskError, makePrivateFolder, PRIVATE_MODE, readTextIfAny, writeAtomically } from '../core/disk.ts'
+import {
+  diskError,
+  makePrivateFolder,
+  PRIVATE_MODE,
+  readTextIfAny,
+  writeAtomically,
+} from '../core/platform/disk.ts'
 import type { Watching } from './plan-webhooks.ts'
 
 /** What a watch remembers from one start to the next. */

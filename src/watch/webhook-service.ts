@@ -1,4 +1,4 @@
-import type { ServiceClient } from '../client/service-client.ts'
+import type { ServiceClient } from '../sources/data-api/service-client.ts'
 
 /** What this room needs of a service; calls reject with an ExportError. */
 export type WebhookService = Pick<

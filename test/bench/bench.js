@@ -1,10 +1,10 @@
 // npm run bench -- <name> [arguments]: runs one benchmark, or all. Those of throughput, memory, paging and profile take a
 // world, dense or thin; without one they go through both.
-import { benchBooks } from './books.js'
-import { benchMachines } from './machines.js'
+import { benchBooks } from './accounting.js'
+import { benchMachines } from './cluster.js'
+import { benchPage } from './html-report.js'
+import { benchNightly } from './incremental.js'
 import { benchMemory } from './memory.js'
-import { benchNightly } from './nightly.js'
-import { benchPage } from './page.js'
 import { benchPaging } from './paging.js'
 import { benchParquet } from './parquet.js'
 import { benchProfile } from './profile.js'

@@ -1,6 +1,6 @@
 // Items as a service lists them for a busy wallet: about 1.8 KB and 2.4 transfers and internal entries each, swaps of 6 to
 // 20 transfers, NFTs with metadata, names in many scripts. Made up by dice from the place of the item alone: the same always.
-// The kinds, their sizes and the odd names follow the chains of src/service/chains (their README says where these are from).
+// The kinds, their sizes and the odd names follow the chains of src/demo-server/chains (their README says where these are from).
 
 /** Wallets of the same owner, who moves much between them; the service lists nothing for these. */
 export const OWN = Array.from({ length: 4 }, (_, at) => `0x00000000000000000000000000000000000d${at}00d`)

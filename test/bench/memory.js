@@ -2,9 +2,9 @@
 // Usage: npm run bench -- memory [dense|thin] [transactions of the large run, default 1000000]
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { chooseWorlds } from './datasets.js'
 import { runMeasured } from './run-measured.js'
 import { walletsOf, withService } from './with-service.js'
-import { chooseWorlds } from './worlds.js'
 
 export async function benchMemory(...args) {
   const { worlds, numbers } = chooseWorlds(args)

@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TABLE_NAMES } from '../../dist/core/table/index.js'
-import { run } from '../../dist/run/run.js'
+import { run } from '../../dist/export/run.js'
+import { chooseWorlds } from './datasets.js'
 import { walletsOf, withService } from './with-service.js'
-import { chooseWorlds } from './worlds.js'
 
 const DELAY_MS = [80, 160]
 const MEAN_MS = 120

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
 import parquetjs from 'parquetjs-lite'
 import { tableNamed } from '../../dist/core/table/index.js'
-import { assembleTable, lineMaker } from '../../dist/write/assemble-table.js'
-import { appendedFile, appendLines } from '../../dist/write/chunk.js'
+import { appendedFile, appendLines } from '../../dist/files/chunk.js'
+import { assembleTable, lineMaker } from '../../dist/files/write-table.js'
 
 const table = tableNamed('erc20_transfers')
 

@@ -3,9 +3,9 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { chooseWorlds, ownedWith } from './datasets.js'
 import { FACTS, WALLET } from './throughput.js'
 import { withService } from './with-service.js'
-import { chooseWorlds, ownedWith } from './worlds.js'
 
 const BIN = new URL('../../dist/bin.js', import.meta.url).pathname
 
@@ -13,12 +13,14 @@ const BIN = new URL('../../dist/bin.js', import.meta.url).pathname
 const STAGES = {
   'garbage collection': /\(garbage collector\)/,
   'parsing pages (JSON.parse)': /^(parsePage|parseBytes|transactionsIn) |^(slice|latin1Slice) /,
-  'checking and flattening': /dist\/(flatten|merge|core\/(item-key|byte-text)|client\/pages)|crypto\/hash/,
-  'making lines': /dist\/(write\/csv|assemble\/(staged|write-slice))|^(latin1Write|utf8Write) |^RegExp: \[",/,
+  'checking and flattening':
+    /dist\/(sources\/data-api|transform\/(merge|flatten|unite|ledger|movements)|core\/(model\/item-key|platform\/byte-text))|crypto\/hash/,
+  'making lines':
+    /dist\/(files\/csv|transform\/(staged|write-slice))|^(latin1Write|utf8Write) |^RegExp: \[",/,
   'asking: HTTP, sockets, retries, gate, plan':
-    /undici|llhttp|wasm|dist\/(client|crawl)|p-retry|p-limit|writeLatin1String|node:(net|internal\/(streams|abort_controller|event_target|timers|url|stream_base))|node:timers/,
+    /undici|llhttp|wasm|dist\/(http|export\/fetch)|p-retry|p-limit|writeLatin1String|node:(net|internal\/(streams|abort_controller|event_target|timers|url|stream_base))|node:timers/,
   'files: checkpoint, chunks, parts':
-    /dist\/(spool|write|assemble)|writeBuffer|crc32|node:internal\/fs|node:zlib|^(read|open|close|writeString|fstat|unlink) /,
+    /dist\/(checkpoint|files|transform)|writeBuffer|crc32|node:internal\/fs|node:zlib|^(read|open|close|writeString|fstat|unlink) /,
   'starting: loading modules': /node:internal\/(modules|bootstrap)|compile|node:path|evaluate|commander|yaml/,
   other: /./,
 }

@@ -4,9 +4,9 @@
 import { spawn } from 'node:child_process'
 import { once, setMaxListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
-import { createClient } from '../../dist/client/client.js'
-import { createGate } from '../../dist/client/gate/gate.js'
-import { request } from '../../dist/client/request.js'
+import { createClient } from '../../dist/http/http-client.js'
+import { createGate } from '../../dist/http/rate-limit/rate-limiter.js'
+import { request } from '../../dist/http/request.js'
 
 const SERVICE = new URL('./quota-service.js', import.meta.url).pathname
 const READERS = 32

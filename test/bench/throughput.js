@@ -3,9 +3,9 @@
 // Usage: npm run bench -- throughput [dense|thin] [transactions, default 100000] [rounds, default 5]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { chooseWorlds, ownedWith } from './datasets.js'
 import { measure, runMeasured } from './run-measured.js'
 import { withService } from './with-service.js'
-import { chooseWorlds, ownedWith } from './worlds.js'
 
 const LOOP = new URL('./sdk-loop.js', import.meta.url).pathname
 export const WALLET = '0x0000000000000000000000000000000000001000'

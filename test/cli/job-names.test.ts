@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readJobs } from '../../src/cli/jobs.ts'
+import { readJobs } from '../../src/cli/options/jobs.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { LEAST } from '../job/helpers.ts'
 

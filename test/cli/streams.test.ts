@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { runCommand } from '../helpers/command.ts'
 import { runInProcess } from '../helpers/in-process.ts'
+import { truthWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { truthWallets } from '../helpers/truth.ts'
 
 const job = () => ['--chain', '43114', '--address', truthWallets[0] ?? '', '--base-url', 'demo']
 

@@ -1,7 +1,6 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { forgetDamaged } from '../../src/cluster/forget-damaged.ts'
 import { checkQueueJob, type Plan, planAttempt, walletsOf } from '../../src/cluster/plan.ts'
 import {
   findReading,
@@ -12,7 +11,8 @@ import {
   refusedIn,
   requireReading,
   selectReads,
-} from '../../src/cluster/reads.ts'
+} from '../../src/cluster/read-results.ts'
+import { forgetDamaged } from '../../src/cluster/remove-damaged.ts'
 import {
   addTo,
   beginAttempt,
@@ -23,11 +23,11 @@ import {
   readPlan,
   recordOf,
   verifiedPath,
-} from '../../src/cluster/record.ts'
-import { listWrites, WRITES } from '../../src/cluster/writes.ts'
-import { ExportError } from '../../src/core/errors.ts'
-import type { Job } from '../../src/core/model.ts'
-import type { Objects } from '../../src/store/objects.ts'
+} from '../../src/cluster/run-state.ts'
+import { listWrites, WRITES } from '../../src/cluster/write-results.ts'
+import { ExportError } from '../../src/core/model/errors.ts'
+import type { Job } from '../../src/core/model/model.ts'
+import type { Objects } from '../../src/storage/object-folder.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 

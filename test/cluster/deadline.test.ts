@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDataService } from '../../src/service/create-data-service.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { startCommand } from '../helpers/command.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'

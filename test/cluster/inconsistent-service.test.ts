@@ -1,9 +1,13 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Job } from '../../src/core/model.ts'
-import { run } from '../../src/run/run.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
+import type { Job } from '../../src/core/model/model.ts'
+import { run } from '../../src/export/run.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { testJob } from '../helpers/jobs.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readManifest } from '../helpers/read-output.ts'
+import { runQueued } from '../helpers/run-queued.ts'
+import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import {
   addressOf,
   type MadeItem,
@@ -12,11 +16,7 @@ import {
   madeItem,
   payment,
   startMadeChain,
-} from '../helpers/made-chain.ts'
-import { outputBytes } from '../helpers/output-bytes.ts'
-import { readManifest } from '../helpers/read-output.ts'
-import { runQueued } from '../helpers/run-queued.ts'
-import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
+} from '../helpers/synthetic-chain.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 /** Machines that share their cores with other work. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openServer } from '../../src/cluster/server/open-server.ts'
 import type { OpenRun } from '../../src/cluster/server/shared-server.ts'
-import { GENERATOR } from '../../src/core/version.ts'
+import { GENERATOR } from '../../src/core/model/version.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 
 /** One that a program needs leave for: no other test is ever given it, as it may be given one that was free a moment ago. */

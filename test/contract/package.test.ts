@@ -70,9 +70,9 @@ describe('public docstrings', () => {
   test('every operation says what it does and where the interface has it', async () => {
     const client = source.createServiceClient({ baseUrl: 'http://127.0.0.1' })
     await client.close()
-    const operations = join(ROOT, 'src', 'client', 'operations')
+    const operations = join(ROOT, 'src/sources/data-api/operations')
     const members = readdirSync(operations).flatMap((file) =>
-      membersOf(textOf('src/client/operations', file)),
+      membersOf(textOf('src/sources/data-api/operations', file)),
     )
     expect(['close', ...members.map(({ name }) => name)].sort()).toEqual(Object.keys(client).sort())
     const silent = members.filter(({ doc }) => !/section|beyond the interface/i.test(doc))

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import type { DataServiceOptions } from '../../src/demo-server/data-service.ts'
+import { listen } from '../../src/demo-server/listen.ts'
 import { createServiceClient, type ServiceClientOptions } from '../../src/index.ts'
-import { createDataService } from '../../src/service/create-data-service.ts'
-import type { DataServiceOptions } from '../../src/service/data-service.ts'
-import { listen } from '../../src/service/listen.ts'
-import { failureOf, pagesOf } from '../client/server.ts'
+import { failureOf, pagesOf } from '../http/server.ts'
 
 const WALLET = '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'
 const OTHER = '0x58A57ed9d8d624cBD12e2C467D34787555bB1b25'

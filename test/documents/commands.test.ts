@@ -12,7 +12,7 @@ const PAGES = [
     'jobs/schedule/CLUSTER.md',
     'output/README.md',
   ],
-  ...['src/README.md', 'src/service/README.md', 'CONTRIBUTING.md'],
+  ...['src/README.md', 'src/demo-server/README.md', 'CONTRIBUTING.md'],
 ]
 
 /** Every line that begins with the program, in blocks of code and in running text, without its comment. */

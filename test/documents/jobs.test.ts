@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { FAILURES } from '../../src/core/errors.ts'
-import { FIELDS } from '../../src/job/fields.ts'
+import { FAILURES } from '../../src/core/model/errors.ts'
+import { FIELDS } from '../../src/job/fields/fields.ts'
 import { A, jobOf, refusalOf } from '../job/helpers.ts'
 import { blocksOf, pageAt, ROOT, rowsOf, sectionOf } from './pages.ts'
 

@@ -1,13 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { JOURNALS } from '../../src/convert/journals/index.ts'
-import { FILE_SETS, PRESETS } from '../../src/convert/presets/index.ts'
+import { JOURNALS } from '../../src/accounting/journals/index.ts'
+import { FILE_SETS, PRESETS } from '../../src/accounting/presets/index.ts'
 import { type Column, PREFIX } from '../../src/core/table/column.ts'
 import { TABLES } from '../../src/core/table/index.ts'
-import { OPERATIONS } from '../../src/service/operations.ts'
-import { duckdb } from '../../src/sql/dialects/duckdb.ts'
-import { postgres } from '../../src/sql/dialects/postgres.ts'
+import { OPERATIONS } from '../../src/demo-server/operations.ts'
+import { duckdb } from '../../src/load/ddl/dialects/duckdb.ts'
+import { postgres } from '../../src/load/ddl/dialects/postgres.ts'
 import { blocksOf, pageAt, ROOT, rowsOf, sectionOf } from './pages.ts'
 
 const codeIn = (text = '') => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
@@ -68,8 +68,8 @@ describe('output/README.md', () => {
   })
 })
 
-test('src/service/README.md has every operation', () => {
-  const told = rowsOf(pageAt('src/service/README.md')).map(([operation]) => codeIn(operation)[0])
+test('src/demo-server/README.md has every operation', () => {
+  const told = rowsOf(pageAt('src/demo-server/README.md')).map(([operation]) => codeIn(operation)[0])
   expect(told).toEqual(Object.values(OPERATIONS).map(({ method, path }) => `${method} ${path}`))
 })
 

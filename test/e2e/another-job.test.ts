@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Job } from '../../src/core/model.ts'
-import { run } from '../../src/run/run.ts'
-import { createDataService } from '../../src/service/create-data-service.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
+import type { Job } from '../../src/core/model/model.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { run } from '../../src/export/run.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import {
   expectSameAsFresh,
   freshOf,
@@ -15,10 +15,10 @@ import {
 } from '../helpers/growing-chain.ts'
 import { blocksJob, testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
+import { truthWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { truthWallets } from '../helpers/truth.ts'
 
 /** A finished export of blocks up to 200. */
 async function exported(given: Partial<Job> & { count?: number } = {}) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { TableName } from '../../src/core/table/index.ts'
+import { calmRows, type Fields, rowsOf, spoiltRun } from '../helpers/corrupted-run.ts'
 import type { TextRow } from '../helpers/read-output.ts'
-import { calmRows, type Fields, rowsOf, spoiltRun } from '../helpers/spoilt-run.ts'
 
 /** The same fields put over every entry of a list. */
 const entries = (list: string, fields: Fields | null) => (item: Fields) => ({

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { calmRows, type Fields, rowsOf, spoiltRun } from '../helpers/corrupted-run.ts'
 import { addresses, faultyRun } from '../helpers/faulty-run.ts'
 import { readManifest } from '../helpers/read-output.ts'
-import { calmRows, type Fields, rowsOf, spoiltRun } from '../helpers/spoilt-run.ts'
 
 const native = (fields: Fields) => (item: Fields) => ({
   ...item,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { FailureCode } from '../../src/core/errors.ts'
+import type { FailureCode } from '../../src/core/model/errors.ts'
 import {
   BODY_FAULTS,
   type Break,

@@ -3,7 +3,7 @@ import { type Break, breakWhere, changed, type Listing, says } from '../helpers/
 import { addresses, calmRun, faultyRun, withWhale } from '../helpers/faulty-run.ts'
 import type { Asked, Fault } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
-import { reask } from '../helpers/reask.ts'
+import { reask } from '../helpers/request-again.ts'
 
 const hasToken = ({ query }: Pick<Asked, 'query'>) => query.has('pageToken')
 const refused = says(400, '{"message":"page token expired","statusCode":400,"error":"Bad Request"}')

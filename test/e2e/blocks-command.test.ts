@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createDataService } from '../../src/service/create-data-service.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { runCommand } from '../helpers/command.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'

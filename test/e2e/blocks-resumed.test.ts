@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createDataService } from '../../src/service/create-data-service.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { blocksRun, calmBytes, requestsFor } from '../helpers/blocks-run.ts'
 import { breakWhere, says } from '../helpers/faults.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { TableName } from '../../src/core/table/index.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { defineJob, type JobFields, type Reject, rows } from '../../src/index.ts'
-import { createDataService } from '../../src/service/create-data-service.ts'
 import { blockOf, chainBlocks } from '../helpers/blocks-run.ts'
 import { breakWhere, changedBlock } from '../helpers/faults.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { run } from '../../src/run/run.ts'
-import { createDataService } from '../../src/service/create-data-service.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { run } from '../../src/export/run.ts'
+import { ask } from '../demo-server/ask.ts'
 import { testJob } from '../helpers/jobs.ts'
+import { truth, truthWallets } from '../helpers/node-data.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
-import { truth, truthWallets } from '../helpers/truth.ts'
-import { ask } from '../service/ask.ts'
 
 const folder = suiteFolder()
 let ledger: TextRow[] = []

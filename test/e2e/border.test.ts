@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { run } from '../../src/run/run.ts'
+import { run } from '../../src/export/run.ts'
 import {
   expectSameAsFresh,
   forked,

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Job } from '../../src/core/model.ts'
+import type { Job } from '../../src/core/model/model.ts'
 import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
+import { summarizeRun } from '../../src/export/history/run-report.ts'
+import { type RunOptions, run } from '../../src/export/run.ts'
 import { loadInto } from '../../src/load/load.ts'
-import { summarizeRun } from '../../src/report/run-report.ts'
-import { summaryText } from '../../src/report/summary.ts'
-import { type RunOptions, run } from '../../src/run/run.ts'
-import { nameOfOutput } from '../../src/store/place.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { nameOfOutput } from '../../src/storage/bucket-url.ts'
+import { summaryText } from '../../src/terminal/summary.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import {
   asIs,
   forked,

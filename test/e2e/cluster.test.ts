@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { DEMO_WALLETS } from '../../src/service/demo-wallets.ts'
+import { DEMO_WALLETS } from '../../src/demo-server/demo-wallets.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { type Fault, type Loopback, send } from '../helpers/loopback.ts'

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from 'vitest'
-import { compactOutput } from '../../src/compact/compact.ts'
-import { lockOutput } from '../../src/core/lock/lock.ts'
-import type { Job } from '../../src/core/model.ts'
+import type { Job } from '../../src/core/model/model.ts'
+import { lockOutput } from '../../src/core/platform/lock/lock.ts'
 import { TABLE_NAMES } from '../../src/core/table/index.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { compactOutput } from '../../src/files/compact/compact.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import {
   expectSameAsFresh,
   growingChain,

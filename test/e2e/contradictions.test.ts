@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
-import type { Job } from '../../src/core/model.ts'
-import { summarizeRun } from '../../src/report/run-report.ts'
-import { summaryText } from '../../src/report/summary.ts'
-import { type RunOptions, run } from '../../src/run/run.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
+import type { Job } from '../../src/core/model/model.ts'
+import { summarizeRun } from '../../src/export/history/run-report.ts'
+import { type RunOptions, run } from '../../src/export/run.ts'
+import { summaryText } from '../../src/terminal/summary.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { expectSameAsFresh, headJob, runOnce } from '../helpers/growing-chain.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readCsvTable } from '../helpers/read-output.ts'
 import {
   addressOf,
   hashOf,
@@ -15,9 +17,7 @@ import {
   madeItem,
   payment,
   startMadeChain,
-} from '../helpers/made-chain.ts'
-import { outputBytes } from '../helpers/output-bytes.ts'
-import { readCsvTable } from '../helpers/read-output.ts'
+} from '../helpers/synthetic-chain.ts'
 
 const [ALICE, BOB] = [addressOf('one'), addressOf('two')].sort() as [string, string]
 

@@ -9,10 +9,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { PRESET_NAMES } from '../../src/convert/writers.ts'
+import { PRESET_NAMES } from '../../src/accounting/writers.ts'
 import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
-import { makePipe } from '../helpers/pipe.ts'
+import { makePipe } from '../helpers/named-pipe.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 

@@ -8,9 +8,9 @@ import { DEEP, NESTED } from '../helpers/deep-json.ts'
 import { breakWhere, says } from '../helpers/faults.ts'
 import { faultyRun, service } from '../helpers/faulty-run.ts'
 import { startLoopback } from '../helpers/loopback.ts'
+import { truth, truthWallets } from '../helpers/node-data.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { truth, truthWallets } from '../helpers/truth.ts'
 
 type Fields = Record<string, unknown>
 /** Stands where the deep text is to stand, in JSON that is written as usual. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { run } from '../../src/run/run.ts'
+import { run } from '../../src/export/run.ts'
 import { headJob } from '../helpers/growing-chain.ts'
-import { addressOf, hashOf, opaqueTokens, payment, startMadeChain } from '../helpers/made-chain.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
+import { addressOf, hashOf, opaqueTokens, payment, startMadeChain } from '../helpers/synthetic-chain.ts'
 
 const ALICE = addressOf('one')
 const NUMBERS = Array.from({ length: 600 }, (_, at) => at + 1)

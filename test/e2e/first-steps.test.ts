@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createDataService } from '../../src/service/create-data-service.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { runCommand } from '../helpers/command.ts'
 import { startLoopback } from '../helpers/loopback.ts'
+import { truthWallets } from '../helpers/node-data.ts'
 import { isMissing } from '../helpers/programs.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { truthWallets } from '../helpers/truth.ts'
 
 const service = createDataService()
 const [A = '', B = ''] = truthWallets

@@ -4,11 +4,11 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects, parquetS
 import { compressors } from 'hyparquet-compressors'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { TABLES, type Table } from '../../src/core/table/index.ts'
-import { run } from '../../src/run/run.ts'
+import { run } from '../../src/export/run.ts'
 import { testJob } from '../helpers/jobs.ts'
+import { truthWallets } from '../helpers/node-data.ts'
 import { readCsvTable, readManifest, readParquetTable } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
-import { truthWallets } from '../helpers/truth.ts'
 
 const folders = { csv: suiteFolder(), parquet: suiteFolder() }
 

@@ -12,10 +12,10 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { truthWallets } from '../helpers/node-data.ts'
 import { isMissing } from '../helpers/programs.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
-import { truthWallets } from '../helpers/truth.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const SCRIPT = join(ROOT, 'jobs', 'schedule', 'install.sh')
@@ -27,7 +27,7 @@ const tarball = join(suite, 'walletlake-0.1.0.tgz')
 /** Packs this checkout without its dependencies, which npm would ask the registry for: they lie above instead. */
 beforeAll(() => {
   const copy = join(suite, 'copy')
-  for (const path of ['dist', 'jobs', 'src/service/chains'])
+  for (const path of ['dist', 'jobs', 'src/demo-server/chains'])
     cpSync(join(ROOT, path), join(copy, path), { recursive: true })
   const { dependencies: _, devDependencies: __, scripts: ___, ...rest } = packageJson
   writeFileSync(join(copy, 'package.json'), JSON.stringify(rest))

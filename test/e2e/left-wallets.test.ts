@@ -1,13 +1,13 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Job, Wallet } from '../../src/core/model.ts'
+import type { Job, Wallet } from '../../src/core/model/model.ts'
 import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
-import { run } from '../../src/run/run.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { run } from '../../src/export/run.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { asIs, forked, freshOf, growingChain, headJob, rowsIn, runOnce } from '../helpers/growing-chain.ts'
+import { truthWallets } from '../helpers/node-data.ts'
 import { readManifest, type TextRow } from '../helpers/read-output.ts'
-import { truthWallets } from '../helpers/truth.ts'
 
 const [FIRST_NIGHT, A_NIGHT] = [120, 60]
 

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs'
 import { expect, expectTypeOf, test } from 'vitest'
 import { TABLE_NAMES, TABLES, type TableName, tableNamed } from '../../src/core/table/index.ts'
 import { defineJob, type JobFields, rows, run, type TableRows } from '../../src/index.ts'
-import type { FIELD_PATHS } from '../../src/job/fields.ts'
+import type { FIELD_PATHS } from '../../src/job/fields/fields.ts'
+import { truthWallets } from '../helpers/node-data.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
 import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
-import { truthWallets } from '../helpers/truth.ts'
 
 const fields = {
   chain: 43114,

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
-import { run } from '../../src/run/run.ts'
+import { run } from '../../src/export/run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
-const source = new URL('../../src/service/chains/1/transactions-full.ndjson.gz', import.meta.url)
+const source = new URL('../../src/demo-server/chains/1/transactions-full.ndjson.gz', import.meta.url)
 type Entry = { logIndex: number; value?: string }
 type Full = {
   nativeTransaction: { txHash: string; txStatus: string; gasUsed: string; gasPrice: string; value: string }

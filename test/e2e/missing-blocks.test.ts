@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { createDataService } from '../../src/service/create-data-service.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { ALL, blockOf, blocksRun, calmBytes, expectVerified, requestsFor } from '../helpers/blocks-run.ts'
 import { breakWhere, says } from '../helpers/faults.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'

@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { run } from '../../src/run/run.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { run } from '../../src/export/run.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { headJob } from '../helpers/growing-chain.ts'
-import { addressOf, payment, startMadeChain } from '../helpers/made-chain.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
+import { addressOf, payment, startMadeChain } from '../helpers/synthetic-chain.ts'
 
 const [ALICE, BOB] = [addressOf('one'), addressOf('two')]
 

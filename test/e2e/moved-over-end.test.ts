@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Job } from '../../src/core/model.ts'
-import { type RunOptions, run } from '../../src/run/run.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
+import type { Job } from '../../src/core/model/model.ts'
+import { type RunOptions, run } from '../../src/export/run.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { expectSameAsFresh, headJob, runOnce } from '../helpers/growing-chain.ts'
-import { addressOf, type MadeItem, payment, startMadeChain } from '../helpers/made-chain.ts'
+import { addressOf, type MadeItem, payment, startMadeChain } from '../helpers/synthetic-chain.ts'
 
 const ALICE = addressOf('one')
 const ROUTER = addressOf('router')

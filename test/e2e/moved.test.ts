@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { run } from '../../src/run/run.ts'
-import { createDataService } from '../../src/service/create-data-service.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { run } from '../../src/export/run.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import type { Item } from '../helpers/growing-chain.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
+import { truthWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { truthWallets } from '../helpers/truth.ts'
 
 const service = createDataService()
 /** Two wallets of one transaction, and one more. */

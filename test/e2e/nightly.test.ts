@@ -1,13 +1,13 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Job } from '../../src/core/model.ts'
-import { run } from '../../src/run/run.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
+import type { Job } from '../../src/core/model/model.ts'
+import { run } from '../../src/export/run.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { asIs, expectSameAsFresh, growingChain, headJob, lacking, runOnce } from '../helpers/growing-chain.ts'
+import { truthWallets } from '../helpers/node-data.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { truthWallets } from '../helpers/truth.ts'
 
 const NIGHTS = 30
 const BLOCKS_A_NIGHT = 14

@@ -1,12 +1,12 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Job } from '../../src/core/model.ts'
-import { rows } from '../../src/run/rows.ts'
-import { run } from '../../src/run/run.ts'
-import { ALICE, BOB, erc20, item, party } from '../flatten/items.ts'
+import type { Job } from '../../src/core/model/model.ts'
+import { rows } from '../../src/export/rows.ts'
+import { run } from '../../src/export/run.ts'
 import { exportListed, type Listed, listedJob, startListing } from '../helpers/listed-items.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
+import { ALICE, BOB, erc20, item, party } from '../transform/items.ts'
 
 const hashOf = (block: number) => `0x${String(block).padStart(64, '0')}`
 

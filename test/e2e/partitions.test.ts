@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, test } from 'vitest'
-import type { Job, PartitionBy } from '../../src/core/model.ts'
+import type { Job, PartitionBy } from '../../src/core/model/model.ts'
 import { TABLE_NAMES } from '../../src/core/table/index.ts'
-import { run } from '../../src/run/run.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
+import { run } from '../../src/export/run.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import {
   expectSameAsFresh,
   growingChain,
@@ -16,10 +16,10 @@ import {
   runOnce,
 } from '../helpers/growing-chain.ts'
 import { testJob } from '../helpers/jobs.ts'
+import { truthWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest, type TextRow } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { truthWallets } from '../helpers/truth.ts'
 
 const addresses = truthWallets.slice(0, 6)
 const jobOf = (given: Partial<Job> = {}) => placed(testJob({ addresses, output: tempFolder(), ...given }))

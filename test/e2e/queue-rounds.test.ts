@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { playRound, ROUNDS } from '../helpers/queue-rounds.ts'
+import { playRound, ROUNDS } from '../helpers/queue-scenarios.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 
 describe.skipIf(noRedis)('a run over a queue has the bytes of one machine', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { run } from '../../src/run/run.ts'
-import { createDataService } from '../../src/service/create-data-service.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { run } from '../../src/export/run.ts'
 import { says } from '../helpers/faults.ts'
 import { addresses, calmRun, service } from '../helpers/faulty-run.ts'
 import { testJob } from '../helpers/jobs.ts'

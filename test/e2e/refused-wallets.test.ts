@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { rows } from '../../src/run/rows.ts'
+import { rows } from '../../src/export/rows.ts'
 import { runCommand } from '../helpers/command.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { ALICE, BOB, startSmallListing, transfersTo } from '../helpers/small-listing.ts'

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { run } from '../../src/run/run.ts'
-import { createDataService } from '../../src/service/create-data-service.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { run } from '../../src/export/run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
+import { truth, truthWallets } from '../helpers/node-data.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { truth, truthWallets } from '../helpers/truth.ts'
 
 const items = new Map(
   Object.entries(truth.membership).map(([address, { items }]) => [address.toLowerCase(), items]),

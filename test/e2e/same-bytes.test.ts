@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { run } from '../../src/run/run.ts'
-import { createDataService } from '../../src/service/create-data-service.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { run } from '../../src/export/run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
+import { truthWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { truthWallets } from '../helpers/truth.ts'
 
 const service = createDataService()
 const retry = { firstDelayMs: 1, maxDelayMs: 2 }

@@ -1,5 +1,5 @@
 import { test } from 'vitest'
-import { playMany, withEngines } from '../helpers/scenarios/play-many.ts'
+import { playMany, withEngines } from '../helpers/scenarios/run-scenarios.ts'
 
 withEngines()
 

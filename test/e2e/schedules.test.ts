@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { FAILURES } from '../../src/core/errors.ts'
-import { durationMs } from '../../src/job/duration.ts'
+import { FAILURES } from '../../src/core/model/errors.ts'
+import { durationMs } from '../../src/job/fields/duration.ts'
 import { runCommand } from '../helpers/command.ts'
+import { truthWallets } from '../helpers/node-data.ts'
 import { isMissing } from '../helpers/programs.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { truthWallets } from '../helpers/truth.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const FOLDER = join(ROOT, 'jobs', 'schedule')

@@ -1,9 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Manifest } from '../../src/core/manifest.ts'
-import type { Job } from '../../src/core/model.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
+import type { Manifest } from '../../src/core/model/manifest.ts'
+import type { Job } from '../../src/core/model/model.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { expectSameAsFresh, growingChain, headJob, places, runOnce } from '../helpers/growing-chain.ts'
 import { readManifest } from '../helpers/read-output.ts'
 

@@ -2,12 +2,12 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { lockOutput } from '../../src/core/lock/lock.ts'
-import { createDataService } from '../../src/service/create-data-service.ts'
+import { lockOutput } from '../../src/core/platform/lock/lock.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { runCommand } from '../helpers/command.ts'
 import { startLoopback } from '../helpers/loopback.ts'
+import { truthWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { truthWallets } from '../helpers/truth.ts'
 
 const service = createDataService()
 const [A = '', B = ''] = truthWallets

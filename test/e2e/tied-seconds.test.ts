@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { run } from '../../src/run/run.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
-import { createDice } from '../helpers/dice.ts'
+import { run } from '../../src/export/run.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { type Break, breakWhere, type Listing } from '../helpers/faults.ts'
 import { service } from '../helpers/faulty-run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
+import { truth } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
+import { TIES, type Tied, type TiedOptions, tiedListing } from '../helpers/same-second-listing.ts'
+import { createDice } from '../helpers/seeded-random.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { TIES, type Tied, type TiedOptions, tiedListing } from '../helpers/tied-listing.ts'
-import { truth } from '../helpers/truth.ts'
 
 /** Blocks that share a second. */
 const TOGETHER = 7

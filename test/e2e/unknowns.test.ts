@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { compactOutput } from '../../src/compact/compact.ts'
-import type { Job } from '../../src/core/model.ts'
+import type { Job } from '../../src/core/model/model.ts'
+import { compactOutput } from '../../src/files/compact/compact.ts'
 import { type Balance, balances } from '../../src/index.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
-import { ALICE, BOB, internal, item, party } from '../flatten/items.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { runCommand } from '../helpers/command.ts'
 import { exportListed, type Listed, listedJob, startListing } from '../helpers/listed-items.ts'
 import { readManifest } from '../helpers/read-output.ts'
+import { ALICE, BOB, internal, item, party } from '../transform/items.ts'
 
 const hashOf = (block: number) => `0x${String(block).padStart(64, '0')}`
 const FEE = { gasUsed: '21000', gasPrice: '25' }

@@ -1,4 +1,4 @@
-import { toBytes, toText } from '../../src/core/byte-text.ts'
+import { toBytes, toText } from '../../src/core/platform/byte-text.ts'
 import type { Cell, Column, ColumnType, Table } from '../../src/core/table/index.ts'
 
 /** What is wrong with a row by its table's own declaration; undefined where nothing is. */

@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { isPathProblem, manifestProblems } from '../../src/core/manifest-schema.ts'
-import { openObjects } from '../../src/store/objects.ts'
-import { folderStore } from '../../src/store/store.ts'
+import { isPathProblem, manifestProblems } from '../../src/core/model/manifest-schema.ts'
+import { openObjects } from '../../src/storage/object-folder.ts'
+import { folderStore } from '../../src/storage/store.ts'
+import { treeOf } from '../helpers/folder-tree.ts'
 import { HOSTILE_PATHS } from '../helpers/hostile-paths.ts'
-import { treeOf } from '../helpers/tree.ts'
 
 /** Paths of every kind, built of what paths are built of. */
 const paths = fc.oneof(

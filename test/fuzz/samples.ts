@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { run } from '../../src/run/run.ts'
+import { run } from '../../src/export/run.ts'
 import { addresses, service } from '../helpers/faulty-run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
+import { truthWallets } from '../helpers/node-data.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
-import { truthWallets } from '../helpers/truth.ts'
 
 /** Valid documents of every kind, to be spoilt. */
 export type Samples = {

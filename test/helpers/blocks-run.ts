@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { expect } from 'vitest'
-import type { Job } from '../../src/core/model.ts'
-import { type RunOptions, run } from '../../src/run/run.ts'
-import { createDataService } from '../../src/service/create-data-service.ts'
-import type { DataService } from '../../src/service/data-service.ts'
-import { verifyOutput } from '../../src/verify/verify-output.ts'
+import type { Job } from '../../src/core/model/model.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import type { DataService } from '../../src/demo-server/data-service.ts'
+import { type RunOptions, run } from '../../src/export/run.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { blocksJob } from './jobs.ts'
 import { type Asked, type Fault, type Loopback, startLoopback } from './loopback.ts'
 import { outputBytes } from './output-bytes.ts'
@@ -22,7 +22,7 @@ type ChainTransaction = Record<string, string | number> & {
 
 /** The blocks of the demo chain as its files have them, read without the service. */
 export const chainBlocks = gunzipSync(
-  readFileSync(new URL('../../src/service/chains/43114/blocks.ndjson.gz', import.meta.url)),
+  readFileSync(new URL('../../src/demo-server/chains/43114/blocks.ndjson.gz', import.meta.url)),
 )
   .toString()
   .trimEnd()

@@ -2,7 +2,7 @@ import { TABLE_NAMES } from '../../src/core/table/index.ts'
 import { type Break, breakWhere, changed } from './faults.ts'
 import { addresses } from './faulty-run.ts'
 import type { Fault } from './loopback.ts'
-import { truthWallets } from './truth.ts'
+import { truthWallets } from './node-data.ts'
 
 /** A job that is killed and started again until it is done. */
 export type CrashJob = {

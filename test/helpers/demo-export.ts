@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
-import type { Job } from '../../src/core/model.ts'
-import { run } from '../../src/run/run.ts'
+import type { Job } from '../../src/core/model/model.ts'
+import { run } from '../../src/export/run.ts'
 import { testJob } from './jobs.ts'
-import { truth, truthWallets } from './truth.ts'
+import { truth, truthWallets } from './node-data.ts'
 
 type Given = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[] }
 

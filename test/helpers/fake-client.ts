@@ -1,4 +1,4 @@
-import type { Client } from '../../src/client/client.ts'
+import type { Client } from '../../src/http/http-client.ts'
 
 /** A client whose service is a function; it has no key, and no memory to give back. */
 export function fakeClient(send: Client['send']): Client {

@@ -9,7 +9,7 @@ import {
   says,
 } from './faults.ts'
 import type { Asked } from './loopback.ts'
-import { reask } from './reask.ts'
+import { reask } from './request-again.ts'
 
 /** Something that a service, or what stands before it, does to a request now and then. */
 export type FaultKind = {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import type { ServiceAnswer } from '../../src/service/data-service.ts'
+import type { ServiceAnswer } from '../../src/demo-server/data-service.ts'
 import { type Asked, type Fault, send } from './loopback.ts'
 
 /** Answers one request in its own way, with the right answer at hand. */

@@ -1,10 +1,10 @@
-import { type RunOptions, run } from '../../src/run/run.ts'
-import { createDataService } from '../../src/service/create-data-service.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { type RunOptions, run } from '../../src/export/run.ts'
 import { testJob } from './jobs.ts'
 import { type Fault, type Loopback, startLoopback } from './loopback.ts'
+import { truth } from './node-data.ts'
 import { outputBytes } from './output-bytes.ts'
 import { tempFolder } from './temp-folder.ts'
-import { truth } from './truth.ts'
 
 export const service = createDataService()
 

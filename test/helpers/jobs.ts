@@ -1,4 +1,4 @@
-import type { Job } from '../../src/core/model.ts'
+import type { Job } from '../../src/core/model/model.ts'
 import { TABLE_NAMES } from '../../src/core/table/index.ts'
 
 /** A whole job for tests: what is not given is the contract's default. */

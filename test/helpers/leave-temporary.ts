@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { temporaryBeside } from '../../src/core/temporary-file.ts'
+import { temporaryBeside } from '../../src/core/platform/temporary-file.ts'
 
 /** Leaves a temporary file beside a path as a process does that was killed; resolves with its name. */
 export async function leaveTemporary(path: string): Promise<string> {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { DataService, ServiceAnswer } from '../../src/service/data-service.ts'
+import type { DataService, ServiceAnswer } from '../../src/demo-server/data-service.ts'
 import { serve } from './serve.ts'
 
 export type Asked = {

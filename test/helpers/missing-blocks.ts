@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { run } from '../../src/run/run.ts'
-import { createDataService } from '../../src/service/create-data-service.ts'
-import { listen } from '../../src/service/listen.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { listen } from '../../src/demo-server/listen.ts'
+import { run } from '../../src/export/run.ts'
 import { blocksJob } from './jobs.ts'
 
 /** Exports blocks 380 to 420 of the demo chain from a service that has none after 400. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import type { BucketPlace } from '../../src/core/model.ts'
+import type { BucketPlace } from '../../src/core/model/model.ts'
 
 export type ObjectStore = { place: BucketPlace; endpoint: string; objects: Map<string, Buffer> }
 

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { pricesNeeded } from '../../src/convert/prices-needed.ts'
+import { pricesNeeded } from '../../src/accounting/prices-needed.ts'
 
 /** Writes a price for every day and asset of an export, each another one; resolves with the file. */
 export async function priceAll(output: string, file: string): Promise<string> {

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib'
 import { parse } from 'csv-parse'
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
-import type { Manifest } from '../../src/core/manifest.ts'
+import type { Manifest } from '../../src/core/model/manifest.ts'
 import type { TableName } from '../../src/core/table/index.ts'
 
 export type TextRow = Record<string, string>

@@ -1,6 +1,6 @@
 import { type QueueRunOptions, runOverQueue } from '../../src/cluster/run-over-queue.ts'
-import { work } from '../../src/cluster/work.ts'
-import type { Job } from '../../src/core/model.ts'
+import { work } from '../../src/cluster/worker.ts'
+import type { Job } from '../../src/core/model/model.ts'
 
 /** Runs a job over a queue with one worker, both in this process. */
 export async function runQueued(url: string, job: Job, options: Partial<QueueRunOptions> = {}) {

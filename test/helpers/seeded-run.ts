@@ -1,12 +1,12 @@
-import { type RunOptions, run } from '../../src/run/run.ts'
-import type { Dice } from './dice.ts'
+import { type RunOptions, run } from '../../src/export/run.ts'
 import type { FaultKind } from './fault-kinds.ts'
 import { service } from './faulty-run.ts'
 import { testJob } from './jobs.ts'
 import { type Fault, startLoopback } from './loopback.ts'
+import { truth } from './node-data.ts'
 import { outputBytes } from './output-bytes.ts'
+import type { Dice } from './seeded-random.ts'
 import { tempFolder } from './temp-folder.ts'
-import { truth } from './truth.ts'
 
 /** Four wallets: of five pages, of two, of one and of one item. */
 const addresses = Object.entries(truth.membership)

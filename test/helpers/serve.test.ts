@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createDataService } from '../../src/service/create-data-service.ts'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { startLoopback } from './loopback.ts'
 
 let outcome: string | undefined

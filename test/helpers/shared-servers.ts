@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
-import type { Book } from '../../src/client/gate/quota-book.ts'
-import { redisBook } from '../../src/client/gate/redis-book.ts'
+import { redisBook } from '../../src/cluster/rate-limit/redis-shared-state.ts'
+import type { Book } from '../../src/cluster/rate-limit/shared-rate-limit-state.ts'
 import { startRedis } from './start-redis.ts'
 
 export { noRedis } from './start-redis.ts'

@@ -1,6 +1,6 @@
 // An independent witness on purpose: answers the listings from the interface's text alone (sections 4.1 and 4.3).
 import { createHash } from 'node:crypto'
-import type { ServiceAnswer } from '../../src/service/data-service.ts'
+import type { ServiceAnswer } from '../../src/demo-server/data-service.ts'
 import { type Loopback, startLoopback } from './loopback.ts'
 
 export const ALICE = `0x${'1'.repeat(40)}`

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { ExportError } from '../../src/core/errors.ts'
-import type { Job } from '../../src/core/model.ts'
+import { ExportError } from '../../src/core/model/errors.ts'
+import type { Job } from '../../src/core/model/model.ts'
 import { type JobOverrides, readJob } from '../../src/job/read-job.ts'
 
 export const A = `0x${'a'.repeat(40)}`

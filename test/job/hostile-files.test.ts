@@ -2,9 +2,9 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ExportError } from '../../src/core/errors.ts'
+import { ExportError } from '../../src/core/model/errors.ts'
 import { readJob } from '../../src/job/read-job.ts'
-import { JOB_FILE_BYTES } from '../../src/job/read-text.ts'
+import { JOB_FILE_BYTES } from '../../src/job/yaml/read-job-text.ts'
 import { A, expectRefusal, folderWith, jobOf, LEAST, refusalOf } from './helpers.ts'
 
 const laughs = Array.from({ length: 12 }, (_, n) => `a${n + 1}: &a${n + 1} [${`*a${n},`.repeat(9)}]`)

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { FIELD_PATHS, FIELDS, type FieldPath } from '../../src/job/fields.ts'
+import type { SchemaPart } from '../../src/job/fields/field-type.ts'
+import { FIELD_PATHS, FIELDS, type FieldPath } from '../../src/job/fields/fields.ts'
 import { jobSchema } from '../../src/job/job-schema.ts'
-import type { SchemaPart } from '../../src/job/kinds.ts'
 import { A, jobOf } from './helpers.ts'
 
 test('ships the schema that the table of fields makes', async () => {

@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { ExportError } from '../../src/core/errors.ts'
+import type { ExportError } from '../../src/core/model/errors.ts'
 import { readApiKey } from '../../src/job/read-api-key.ts'
 import { folderWith, LEAST, refusalOf } from './helpers.ts'
 

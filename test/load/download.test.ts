@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
-import { MAX_MANIFEST_BYTES } from '../../src/core/limits.ts'
+import { MAX_MANIFEST_BYTES } from '../../src/core/model/limits.ts'
 import { download, downloadText } from '../../src/load/download.ts'
-import { failureOf, type Reply, startServer } from '../client/server.ts'
 import { startProxy } from '../helpers/proxy.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
+import { failureOf, type Reply, startServer } from '../http/server.ts'
 
 const options = { signal: new AbortController().signal, retryDelayMs: 1, idleMs: 300 }
 

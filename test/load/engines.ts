@@ -6,7 +6,7 @@ import { type Column, type TableName, tableNamed } from '../../src/core/table/in
 import type { LoadableUrl } from '../../src/load/open-target.ts'
 import { parseTargetUrl } from '../../src/load/target-url.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import type { Cells } from '../verify/lake.ts'
+import type { Cells } from '../verify/export/model-export.ts'
 import { type ClickhouseStandIn, startClickhouse } from './start-clickhouse.ts'
 import { noPostgres, type Postgres, startPostgres } from './start-postgres.ts'
 

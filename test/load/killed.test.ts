@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { runCommand, startCommand } from '../helpers/command.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { goodLake } from '../verify/lake.ts'
+import { goodLake } from '../verify/export/model-export.ts'
 import { duckdb, type Engine, postgres, sqlite } from './engines.ts'
 import { expectLake, writeExport } from './scenarios.ts'
 

@@ -1,4 +1,4 @@
-import type { Manifest } from '../../src/core/manifest.ts'
+import type { Manifest } from '../../src/core/model/manifest.ts'
 import { tableNamed } from '../../src/core/table/index.ts'
 import type { Source } from '../../src/load/open-source.ts'
 import type { LoadRecord, LocalFile, Target } from '../../src/load/target.ts'

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TABLE_NAMES } from '../../src/core/table/index.ts'
 import { loadInto } from '../../src/load/load.ts'
-import { createDice } from '../helpers/dice.ts'
 import {
   asIs,
   expectSameAsFresh,
@@ -15,9 +14,10 @@ import {
   runOnce,
 } from '../helpers/growing-chain.ts'
 import type { TextRow } from '../helpers/read-output.ts'
-import type { Cells } from '../verify/lake.ts'
+import { createDice } from '../helpers/seeded-random.ts'
+import type { Cells } from '../verify/export/model-export.ts'
 import { duckdb, type Place, postgres, sqlite } from './engines.ts'
-import { inOrder } from './hostile-lake.ts'
+import { inOrder } from './hostile-export.ts'
 
 /** All nights together show the whole chain. */
 const CASES = [

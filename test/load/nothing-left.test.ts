@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadInto } from '../../src/load/load.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { goodLake } from '../verify/lake.ts'
+import { goodLake } from '../verify/export/model-export.ts'
 import { duckdb, sqlite, urlOf } from './engines.ts'
 import { writeExport } from './scenarios.ts'
 

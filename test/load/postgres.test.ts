@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadInto } from '../../src/load/load.ts'
 import { parseTargetUrl } from '../../src/load/target-url.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { goodLake } from '../verify/lake.ts'
+import { goodLake } from '../verify/export/model-export.ts'
 import { postgres, urlOf } from './engines.ts'
 import { describeScenarios, expectLake, writeExport } from './scenarios.ts'
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { loadInto } from '../../src/load/load.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { goodLake } from '../verify/lake.ts'
+import { goodLake } from '../verify/export/model-export.ts'
 import { sqlite, urlOf } from './engines.ts'
 import { describeScenarios, expectLake, writeExport } from './scenarios.ts'
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { parse } from 'csv-parse/sync'
-import { columnsOf, statementsOf } from '../sql/scan-statements.ts'
+import { columnsOf, statementsOf } from './ddl/scan-statements.ts'
 
 type StandInRow = Record<string, string | null>
 type StandInRequest = {

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
-import type { Cells, Lake } from '../verify/lake.ts'
+import type { Cells, Lake } from '../verify/export/model-export.ts'
 import {
   type FileEntry,
   type ManifestDraft,
   saveManifest,
   type Writing,
   writeLake,
-} from '../verify/write-lake.ts'
+} from '../verify/export/write-model-export.ts'
 
 export type ExportOptions = Writing & {
   /** Blocks where one file ends and the next begins, from the first block to the last. @default [0, 200, 300, 1000] */

@@ -1,13 +1,13 @@
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { balances } from '../../src/balances/balances.ts'
-import { convert } from '../../src/convert/convert.ts'
-import { askExport } from '../../src/read/ask-export.ts'
-import { report } from '../../src/reports/report.ts'
+import { convert } from '../../src/accounting/convert.ts'
+import { report } from '../../src/html-report/report.ts'
+import { balances } from '../../src/ledger/balances/balances.ts'
+import { askExport } from '../../src/read/query-export.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import { goodLake } from '../verify/lake.ts'
-import { writeLake } from '../verify/write-lake.ts'
+import { goodLake } from '../verify/export/model-export.ts'
+import { writeLake } from '../verify/export/write-model-export.ts'
 
 const READERS = {
   balances: (output: string) => balances(output),

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ExportError } from '../../src/core/errors.ts'
+import { ExportError } from '../../src/core/model/errors.ts'
 import { csvRows, readRecords } from '../../src/read/csv-records.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 

@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest'
-import { ExportError } from '../../src/core/errors.ts'
-import { MANIFEST_FILE } from '../../src/core/manifest.ts'
-import type { BucketPlace, Job } from '../../src/core/model.ts'
-import { openBucket } from '../../src/store/bucket.ts'
-import { fetchExport } from '../../src/store/fetch-export.ts'
+import { ExportError } from '../../src/core/model/errors.ts'
+import { MANIFEST_FILE } from '../../src/core/model/manifest.ts'
+import type { BucketPlace, Job } from '../../src/core/model/model.ts'
+import { openBucket } from '../../src/storage/bucket.ts'
+import { fetchExport } from '../../src/storage/fetch-export.ts'
 import { show } from '../helpers/growing-chain.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
-import type { Radosgw } from '../store/start-radosgw.ts'
+import type { Radosgw } from '../storage/start-radosgw.ts'
 import { testInObjectStore } from './in-object-store.ts'
 
 /** Tests that export into folders: here every one of these is a place in an object store. */
@@ -35,8 +35,8 @@ let radosgw: Radosgw
 /** Of each output folder, the place that stands for it. */
 const places = new Map<string, BucketPlace>()
 
-vi.mock('../../src/run/run.ts', async (load) => {
-  const module = await load<typeof import('../../src/run/run.ts')>()
+vi.mock('../../src/export/run.ts', async (load) => {
+  const module = await load<typeof import('../../src/export/run.ts')>()
   const run: typeof module.run = async (jobs, options) => {
     const placed = jobs.map(inBucket)
     const result = await module.run(placed, options)
@@ -46,8 +46,8 @@ vi.mock('../../src/run/run.ts', async (load) => {
   return { ...module, run }
 })
 
-vi.mock('../../src/verify/verify-output.ts', async (load) => {
-  const module = await load<typeof import('../../src/verify/verify-output.ts')>()
+vi.mock('../../src/verify/export/verify-output.ts', async (load) => {
+  const module = await load<typeof import('../../src/verify/export/verify-output.ts')>()
   const verifyOutput: typeof module.verifyOutput = async (output, options) => {
     const place = places.get(output)
     const folder = place === undefined ? output : tempFolder()

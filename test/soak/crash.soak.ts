@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import { afterAll, expect, test } from 'vitest'
 import { CRASH_JOBS, type CrashJob } from '../helpers/crash-jobs.ts'
 import { bordersOf, type Cut, calmRunOf, crashRun, randomCut } from '../helpers/crash-run.ts'
-import { createDice } from '../helpers/dice.ts'
+import { createDice } from '../helpers/seeded-random.ts'
 
 const target = Number(process.env.SOAK_KILLS ?? 1_000)
 const seed = Number(process.env.SOAK_SEED ?? 1)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest'
-import { type Radosgw, startRadosgw } from '../store/start-radosgw.ts'
+import { type Radosgw, startRadosgw } from '../storage/start-radosgw.ts'
 
 /** Registers the tests of these files, by name, with a server of objects that begins before the first and ends after the last. */
 export function testInObjectStore(

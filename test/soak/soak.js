@@ -4,7 +4,7 @@
 // that separate code made; a failure prints its seed and path, which play it again.
 // npm run soak -- machines [rounds, default 30] [seed] [folder, bucket or both]: runs over a queue; see machines.js.
 // npm run soak -- bucket: tests of exports, of their growth, merging and loading, with an object store instead of folders.
-import { soakMachines } from './machines.js'
+import { soakMachines } from './queue.js'
 import { runSoak } from './run-soak.js'
 import { playScenarios } from './scenarios.js'
 

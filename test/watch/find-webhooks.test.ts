@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Webhook } from '../../src/client/resources/webhook.ts'
+import type { Webhook } from '../../src/sources/data-api/resources/webhook.ts'
 import { findWebhooks } from '../../src/watch/find-webhooks.ts'
 import type { WebhookService } from '../../src/watch/webhook-service.ts'
 import { DEEP } from '../helpers/deep-json.ts'

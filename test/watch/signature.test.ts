@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { sign } from '../../src/service/webhooks/sign.ts'
+import { sign } from '../../src/demo-server/webhooks/sign.ts'
 import { fitsScheme, isSigned, type SecretScheme } from '../../src/watch/signature.ts'
 
 const HEX = '4a656665'

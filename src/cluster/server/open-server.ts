@@ -1,5 +1,5 @@
-import { ExportError } from '../../core/errors.ts'
-import { wordsOf } from './fault.ts'
+import { ExportError } from '../../core/model/errors.ts'
+import { wordsOf } from './error-message.ts'
 import type { QueueAddress, SharedServer } from './shared-server.ts'
 
 /** How Redis refuses a password, or the lack of one. */

@@ -1,10 +1,10 @@
 import { createRedisBackend } from 'bullmq'
 import { Redis } from 'ioredis'
-import { redisBook } from '../../client/gate/redis-book.ts'
-import { GENERATOR } from '../../core/version.ts'
-import { parseRuns } from '../entry.ts'
+import { GENERATOR } from '../../core/model/version.ts'
+import { redisBook } from '../rate-limit/redis-shared-state.ts'
+import { parseRuns } from '../run-entry.ts'
 import { parseAs, version } from '../schemas.ts'
-import { wordsOf } from './fault.ts'
+import { wordsOf } from './error-message.ts'
 import {
   ALIVE_SECONDS,
   type AliveWorkers,

@@ -1,8 +1,8 @@
 import type { BackendFactory, QueueOptions } from 'bullmq'
-import type { Book } from '../../client/gate/quota-book.ts'
-import type { Figures } from '../../core/figures.ts'
-import type { BucketPlace } from '../../core/model.ts'
-import type { Unit } from '../unit.ts'
+import type { BucketPlace } from '../../core/model/model.ts'
+import type { Figures } from '../../core/model/run-stats.ts'
+import type { Book } from '../rate-limit/shared-rate-limit-state.ts'
+import type { Unit } from '../task.ts'
 
 /** A run that is under way: where its record lies, and whom its requests count for. */
 export type OpenRun = {

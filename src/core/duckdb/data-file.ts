@@ -3,9 +3,9 @@ import { mkdtemp, open, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import { diskError } from '../disk.ts'
-import type { Format } from '../model.ts'
-import { scratchFault } from '../scratch-folder.ts'
+import type { Format } from '../model/model.ts'
+import { diskError } from '../platform/disk.ts'
+import { scratchFault } from '../platform/scratch-folder.ts'
 import { type CsvMeasure, measureCsv } from './measure-csv.ts'
 
 /** A file of an export as DuckDB reads it: the file itself, or pieces of a CSV file whose rows are long. */

@@ -1,4 +1,4 @@
-import { literal, named } from '../sql.ts'
+import { literal, named } from '../platform/sql.ts'
 import type { Column, ColumnType } from '../table/index.ts'
 import type { DataFile } from './data-file.ts'
 

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { mismatch } from '../../read/check-size.ts'
+import { mismatch } from '../../read/check-files.ts'
 import { statementsForMissingColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
 import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'

@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import { expect, test } from 'vitest'
 import { CRASH_JOBS, type CrashJob } from '../../helpers/crash-jobs.ts'
 import { bordersOf, type Cut, calmRunOf, crashRun, randomCut } from '../../helpers/crash-run.ts'
-import { createDice } from '../../helpers/dice.ts'
+import { createDice } from '../../helpers/seeded-random.ts'
 
 test.for(CRASH_JOBS)('$what ends in the same bytes when it is killed twice', async (job) => {
   const calm = await calmRunOf(job)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createDice } from '../../helpers/dice.ts'
 import { FAULT_KINDS } from '../../helpers/fault-kinds.ts'
 import { says } from '../../helpers/faults.ts'
 import { outputBytes } from '../../helpers/output-bytes.ts'
+import { createDice } from '../../helpers/seeded-random.ts'
 import { breakSeeded, calmBytes, calmRequests, READERS, seededRun } from '../../helpers/seeded-run.ts'
 
 const SEEDS = [1, 2, 3]

@@ -1,15 +1,15 @@
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
-import type { Manifest } from '../../../src/core/manifest.ts'
+import type { Manifest } from '../../../src/core/model/manifest.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
+import { treeOf } from '../../helpers/folder-tree.ts'
 import { HOSTILE_PATHS } from '../../helpers/hostile-paths.ts'
 import { runInProcess } from '../../helpers/in-process.ts'
+import { makePipe } from '../../helpers/named-pipe.ts'
+import { truthWallets } from '../../helpers/node-data.ts'
 import { startObjectStore } from '../../helpers/object-store.ts'
-import { makePipe } from '../../helpers/pipe.ts'
 import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
-import { treeOf } from '../../helpers/tree.ts'
-import { truthWallets } from '../../helpers/truth.ts'
 
 const good = join(suiteFolder(), 'good')
 const addresses = truthWallets.slice(0, 2)

@@ -5,8 +5,8 @@ import { runCommand } from '../../helpers/command.ts'
 import { breakWhere, says } from '../../helpers/faults.ts'
 import { service } from '../../helpers/faulty-run.ts'
 import { startLoopback } from '../../helpers/loopback.ts'
+import { truthWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
-import { truthWallets } from '../../helpers/truth.ts'
 
 /** Permissions by path of all that lies below a folder. */
 function modesBelow(folder: string): [path: string, mode: string][] {

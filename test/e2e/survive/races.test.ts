@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { runCommand, startCommand } from '../../helpers/command.ts'
 import { service } from '../../helpers/faulty-run.ts'
 import { type Fault, send, startLoopback } from '../../helpers/loopback.ts'
+import { truthWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
-import { truthWallets } from '../../helpers/truth.ts'
 
 function writeJob() {
   const folder = tempFolder()

@@ -1,13 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createDataService } from '../../../src/service/create-data-service.ts'
+import { createDataService } from '../../../src/demo-server/create-data-service.ts'
 import { startCommand } from '../../helpers/command.ts'
 import { FAULT_KINDS } from '../../helpers/fault-kinds.ts'
 import { breakWhere, says } from '../../helpers/faults.ts'
 import { type Fault, startLoopback } from '../../helpers/loopback.ts'
+import { truthWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
-import { truthWallets } from '../../helpers/truth.ts'
 
 const KEY = 'wl-S3cr3t-9f8e7d6c5b4a'
 const service = createDataService({ keys: [KEY] })

@@ -5,15 +5,15 @@ import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import { expect, test } from 'vitest'
 import { TABLE_NAMES, type TableName, tableNamed } from '../../../src/core/table/index.ts'
-import { run } from '../../../src/run/run.ts'
-import { verifyOutput } from '../../../src/verify/verify-output.ts'
+import { run } from '../../../src/export/run.ts'
+import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
 import { breakWhere } from '../../helpers/faults.ts'
 import { addresses, service } from '../../helpers/faulty-run.ts'
-import { HOSTILE_TEXTS, hostileNames } from '../../helpers/hostile.ts'
 import { testJob } from '../../helpers/jobs.ts'
 import { startLoopback } from '../../helpers/loopback.ts'
 import { readCsvTable, readManifest } from '../../helpers/read-output.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
+import { HOSTILE_TEXTS, hostileNames } from '../../helpers/untrusted-text.ts'
 
 type Cells = Record<string, unknown>
 

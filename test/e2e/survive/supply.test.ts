@@ -55,7 +55,7 @@ test('nothing that is needed to run has a script that runs at its installation',
 })
 
 const NEEDED =
-  /^(package\.json|([\w/]+\/)?[A-Z]+\.md|LICENSE|output\/demo-report\.png|jobs\/(schedule\/)?[\w.-]+|dist\/.+\.(js|d\.ts)|dist\/LICENSES\.txt|src\/service\/chains\/.+)$/
+  /^(package\.json|([\w/]+\/)?[A-Z]+\.md|LICENSE|output\/demo-report\.png|jobs\/(schedule\/)?[\w.-]+|dist\/.+\.(js|d\.ts)|dist\/LICENSES\.txt|src\/demo-server\/chains\/.+)$/
 
 test('the package holds only what is needed to run and to read', () => {
   const out = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {

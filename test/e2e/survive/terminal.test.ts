@@ -4,10 +4,10 @@ import { expect, test } from 'vitest'
 import { type Ended, runCommand } from '../../helpers/command.ts'
 import { breakWhere, says } from '../../helpers/faults.ts'
 import { service } from '../../helpers/faulty-run.ts'
-import { HOSTILE_TEXTS, hostileNames, UNPRINTABLE } from '../../helpers/hostile.ts'
 import { type Fault, startLoopback } from '../../helpers/loopback.ts'
+import { truthWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
-import { truthWallets } from '../../helpers/truth.ts'
+import { HOSTILE_TEXTS, hostileNames, UNPRINTABLE } from '../../helpers/untrusted-text.ts'
 
 /** What a job may hold and a terminal must not see: controls above ASCII, marks of direction, line separators. */
 const SLY = '\u009b31m\u202egnp\u2028\u200bend'

@@ -1,6 +1,6 @@
 // An independent witness on purpose: the rows of every table, straight from the words of CONTRACT section 2.
 import { createHash } from 'node:crypto'
-import { type Content, type Party, type Placed, viewOf, type World } from './world.ts'
+import { type Content, type Party, type Placed, viewOf, type World } from './chain-model.ts'
 
 export type ExpectedRow = Record<string, string | null>
 export type ExpectedTables = Record<string, ExpectedRow[]>

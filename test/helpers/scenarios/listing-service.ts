@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Dice } from '../dice.ts'
-import { type Content, listed, type Placed, viewOf, type World } from './world.ts'
+import type { Dice } from '../seeded-random.ts'
+import { type Content, listed, type Placed, viewOf, type World } from './chain-model.ts'
 
 /** How transactions of one second are ordered: the interface says nothing of it. */
 type TieOrder = 'chain' | 'hash' | 'against'

@@ -1,10 +1,10 @@
-import type { Job } from '../../../src/core/model.ts'
-import type { Dice } from '../dice.ts'
+import type { Job } from '../../../src/core/model/model.ts'
 import { testJob } from '../jobs.ts'
+import type { Dice } from '../seeded-random.ts'
+import type { World } from './chain-model.ts'
 import type { Covered } from './expected-rows.ts'
 import type { ListingService, Shown } from './listing-service.ts'
 import type { Scenario } from './scenario.ts'
-import type { World } from './world.ts'
 
 export const BLOCKCHAIN_ID = '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpX5AX85Z1gdpp5p'
 

@@ -1,0 +1,106 @@
+import { readUtc } from '../../core/model/utc.ts'
+import type { Mistake } from './check-csv.ts'
+
+type Entry = { line: number; sums: Map<string, { value: bigint; decimals: number }>; postings: number }
+
+/** Holds a journal, line by line, against what its program demands: declared names, days in order, entries that balance. */
+export function createJournalChecker(program: string): {
+  check(text: string, line: number): Mistake[]
+  end(): Mistake[]
+} {
+  const declared = new Set<string>()
+  let day = ''
+  let entry: Entry | undefined
+  const end = () => {
+    const ended = entry
+    entry = undefined
+    return ended === undefined ? [] : checkEntry(ended)
+  }
+  const begin = (date: string, line: number): Mistake[] => {
+    const mistakes = end()
+    entry = { line, sums: new Map(), postings: 0 }
+    if (readUtc(date) === undefined) return [...mistakes, { line, what: `there is no day ${date}` }]
+    const isEarlier = date < day
+    day = date
+    return isEarlier ? [...mistakes, { line, what: `${date} stands after a later day` }] : mistakes
+  }
+  return {
+    check: (text, line) => {
+      if (text.trim() === '' || /^[;#*]/.test(text)) return text.trim() === '' ? end() : []
+      const directive = DIRECTIVES.map((form) => form.exec(text)?.[1]).find((name) => name !== undefined)
+      if (directive !== undefined) {
+        declared.add(directive.trim())
+        return end()
+      }
+      if (isPrice(text)) return end()
+      const date = /^(\d{4}-\d\d-\d\d)\s/.exec(text)?.[1]
+      if (date !== undefined) return begin(date, line)
+      return /^\s/.test(text)
+        ? checkPosting({ text, line }, { entry, declared, program })
+        : [{ line, what: NO_LINE }]
+    },
+    end,
+  }
+}
+
+const NO_LINE = 'neither a directive, nor an entry, nor a posting'
+const DIRECTIVES = [
+  /^account (.+)$/,
+  /^commodity (?:[\d.,]+ )?("[^"]+"|[^\s;]+)\s*$/,
+  /^\d{4}-\d\d-\d\d open (\S+)/,
+  /^\d{4}-\d\d-\d\d commodity (\S+)\s*$/,
+]
+
+/** P 2024-03-31 AVAX 18.34 USD, or as beancount has it. */
+const isPrice = (text: string) => PRICES.some((form) => readUtc(form.exec(text)?.[1] ?? '') !== undefined)
+const PRICES = [
+  /^P (\d{4}-\d\d-\d\d) (?:"[^"]+"|[^\s;]+) \d+(?:\.\d+)? [A-Za-z]+\s*$/,
+  /^(\d{4}-\d\d-\d\d) price [A-Z][A-Z0-9'._-]* \d+(?:\.\d+)? [A-Z]+\s*$/,
+]
+
+const POSTING = /^\s+(\S+(?: \S+)*) {2,}(-?)(\d+)(?:\.(\d+))? ("[^"]+"|[^\s;]+)\s*(?:;.*)?$/
+
+type Place = { entry: Entry | undefined; declared: ReadonlySet<string>; program: string }
+
+function checkPosting(
+  { text, line }: { text: string; line: number },
+  { entry, declared, program }: Place,
+): Mistake[] {
+  // Metadata and comments of their own line.
+  if (/^\s+([a-z][\w-]*: |;)/.test(text)) return []
+  const [, account, sign, whole = '', fraction = '', commodity = ''] = POSTING.exec(text) ?? []
+  if (account === undefined)
+    return [{ line, what: 'a posting has an account, two blanks, plain digits and a commodity' }]
+  if (entry === undefined) return [{ line, what: 'a posting that belongs to no entry' }]
+  entry.postings += 1
+  const digits = `${whole}${fraction}`.replace(/^0+/, '').length
+  const known = entry.sums.get(commodity) ?? { value: 0n, decimals: 0 }
+  const decimals = Math.max(known.decimals, fraction.length)
+  const scaled = (value: bigint, from: number) => value * 10n ** BigInt(decimals - from)
+  const value = BigInt(`${sign}${whole}${fraction}`)
+  entry.sums.set(commodity, {
+    value: scaled(known.value, known.decimals) + scaled(value, fraction.length),
+    decimals,
+  })
+  return [
+    ...(declared.has(account) ? [] : [{ line, what: `account ${account} is not declared before` }]),
+    ...(declared.has(commodity) ? [] : [{ line, what: `commodity ${commodity} is not declared before` }]),
+    ...(program === 'beancount' && digits > 28
+      ? [{ line, what: `${digits} digits, more than 28 are rounded` }]
+      : []),
+    ...(program === 'ledger' && whole.length + fraction.length > 254
+      ? [{ line, what: 'a number of over 255 characters' }]
+      : []),
+    ...(program === 'beancount' && !/^[A-Z][A-Z0-9'._-]{0,22}[A-Z0-9]$/.test(commodity)
+      ? [{ line, what: `commodity ${commodity}: 2 to 24 capitals, digits and '._-' are taken` }]
+      : []),
+  ]
+}
+
+function checkEntry({ line, sums, postings }: Entry): Mistake[] {
+  const off = [...sums].filter(([, { value }]) => value !== 0n).map(([commodity]) => commodity)
+  return [
+    ...(postings === 0 ? [{ line, what: 'an entry without postings' }] : []),
+    ...(off.length === 0 ? [] : [{ line, what: `the entry does not balance in ${off.join(', ')}` }]),
+  ]
+}

@@ -1,0 +1,53 @@
+import { shiftDecimal } from '../core/platform/decimal.ts'
+
+/** What a format can hold of a number. */
+export type NumberRules = {
+  /** Digits after the point, at most; what is beyond is cut off and listed. */
+  maxDecimals?: number
+  /** Digits in all, from the first that is not zero, at most; an amount with more is left out and listed. */
+  maxDigits?: number
+  /**
+   * Digits that the program adds up exactly, at most: an asset whose amounts may come to more is left out whole and listed, for
+   * which the ledger is read once more.
+   */
+  maxSumDigits?: number
+  /**
+   * Digits before the point that the program can compare, at most, of sums and of what they are worth at the user's prices: an
+   * asset that may come to more is left out whole and listed.
+   */
+  maxWholeDigits?: number
+  /** Every number has a point: 5.0. */
+  needsPoint?: boolean
+}
+
+export type Written = {
+  /** Plain digits with a point, never an exponent, not negative. */
+  text: string
+  /** What was cut off, in the asset's smallest unit. */
+  cut: bigint
+}
+
+/** An amount as a format takes it; undefined where it cannot: unknown decimals, or too many digits. */
+export function writeAmount(value: bigint, decimals: number | null, rules: NumberRules): Written | undefined {
+  if (decimals === null || decimals > 255) return undefined
+  const { maxDecimals = 255, maxDigits = Number.POSITIVE_INFINITY } = rules
+  const cut = decimals > maxDecimals ? value % 10n ** BigInt(decimals - maxDecimals) : 0n
+  const text = shiftDecimal(String(cut === 0n ? value : value - cut), decimals)
+  if (text === null || (text.length > maxDigits && significant(text) > maxDigits)) return undefined
+  return { text: withPoint(text, rules), cut }
+}
+
+/** Why an amount has no text: what its decimals are, or else how many digits it has. */
+export function whyUnwritten(decimals: number | null, { maxDigits }: NumberRules): string {
+  if (decimals === null) return 'the decimals of the token are unknown'
+  if (decimals < 0) return 'the decimals of the token are below zero'
+  return decimals > 255 ? 'the token has more than 255 decimals' : `more than ${maxDigits} digits`
+}
+
+/** A number as a format has it that wants a point in each. */
+export function withPoint(text: string, { needsPoint = false }: NumberRules): string {
+  return needsPoint && !text.includes('.') ? `${text}.0` : text
+}
+
+/** Digits from the first that is not zero. */
+const significant = (text: string) => text.replace('.', '').replace(/^0+/, '').length

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import type { AccountRule } from '../labels.ts'
+import type { Asset, Movement } from '../movement.ts'
+import { tickerName } from '../names/asset-name.ts'
+import type { Accounts, DayPrice, Posting } from './journal-format.ts'
+import { payeeOf, timeOf, walletName } from './payee.ts'
+
+const ACCOUNTS: Accounts = {
+  fee: 'expenses:gas',
+  mint: 'equity:mint',
+  burn: 'equity:burn',
+  own: 'equity:own transfers',
+  in: 'equity:external:in',
+  out: 'equity:external:out',
+}
+
+/** Visible characters with single blanks between them, one part of an account. */
+const PART = String.raw`[^\s:;\p{Cc}\p{Cf}]+( [^\s:;\p{Cc}\p{Cf}]+)*`
+
+/** What hledger and ledger both take: some signs in front would make it a note, a virtual posting, or one that is pending. */
+const ACCOUNT_RULE: AccountRule = {
+  form: new RegExp(`^(?![([<!*])${PART}(:${PART})*$`, 'u'),
+  expected:
+    'an account such as expenses:rent: parts with : between them, single blanks, no tab, no ;, none of ( [ < ! * in front',
+}
+
+/** What journals of hledger and ledger have in common. */
+export const plainForm = {
+  accounts: ACCOUNTS,
+  accountRule: ACCOUNT_RULE,
+  accountOf: (movement: Movement, digits: string) => `assets:crypto:${walletName(movement, digits)}`,
+  commodityOf: quotedName,
+  declareAccount: (account: string) => `account ${account}\n`,
+  head: (movement: Movement) =>
+    `${movement.time.slice(0, 10)} (${movement.transaction}) ${payeeOf(movement)}  ; time:${timeOf(movement)}`,
+  posting: ({ account, amount, commodity, movement, note }: Posting) => {
+    const id = hasLongId(movement.asset) ? `, id:${movement.asset.tokenId}` : ''
+    const other = movement.counterparty === null ? '' : `, cp:${movement.counterparty}`
+    const comment = note ? `  ; entry:${movement.entry}${other}${id}` : ''
+    return `    ${account}  ${amount} ${commodity}${comment}\n`
+  },
+  price: ({ day, commodity, price, currency }: DayPrice) => `P ${day} ${commodity} ${price} ${currency}\n`,
+}
+
+/** Longer ids stand as a hash, and in full in a comment. */
+const LONGEST_ID = 20
+const hasLongId = ({ tokenId }: Asset) => (tokenId?.length ?? 0) > LONGEST_ID
+
+function quotedName(asset: Asset): string {
+  if (!hasLongId(asset)) return `"${tickerName(asset)}"`
+  const hash = createHash('sha256').update(String(asset.tokenId)).digest('hex').slice(0, 12)
+  return `"${tickerName({ ...asset, tokenId: `x${hash}` })}"`
+}

@@ -1,0 +1,45 @@
+import { ExportError } from '../core/model/errors.ts'
+import { optionFault } from '../core/model/option-error.ts'
+import { DAY_MS, isDay, readUtc } from '../core/model/utc.ts'
+import type { OpenedExport } from '../read/open-export.ts'
+
+/** Times of the first and the last movement of a ledger, as the tables write them. */
+export type Span = { first: string; last: string }
+
+/** Reads the span of an export's ledger; undefined where it has no rows. */
+export async function spanOf(opened: OpenedExport): Promise<Span | undefined> {
+  let span: Span | undefined
+  for await (const rows of opened.stream('ledger', ['block_timestamp'])) {
+    for (const [time] of rows) if (time != null) span = { first: span?.first ?? time, last: time }
+  }
+  return span
+}
+
+/** Instants that count, as the tables write them: `from` does, `to` does not. */
+export type Period = { from: string; to: string }
+
+/** The period between two UTC days or instants; a day as its end counts whole. Throws USAGE, also where it holds no instant. */
+export function periodOf(from: string | undefined, until: string | undefined): Period {
+  const first = from === undefined ? undefined : instantOf('from', from)
+  const end = until === undefined ? undefined : endOf(until)
+  if (first !== undefined && end !== undefined && first >= end)
+    throw new ExportError('USAGE', `--from ${from} is not before --until ${until}`, {
+      fix: 'Give the earlier one as --from; one day alone is --from and --until of that day.',
+    })
+  return {
+    from: first === undefined ? '' : new Date(first).toISOString(),
+    to: end === undefined ? '9999' : new Date(end).toISOString(),
+  }
+}
+
+const endOf = (text: string) => instantOf('until', text) + (isDay(text) ? DAY_MS : 0)
+
+function instantOf(option: string, text: string): number {
+  const instant = readUtc(text)
+  if (instant !== undefined) return instant
+  throw optionFault(option, {
+    found: text,
+    expected: 'a day or an instant of UTC',
+    fix: 'Write it as 2024-03-31, or as 2024-03-31T12:00:00Z.',
+  })
+}

@@ -1,0 +1,100 @@
+import { stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, extname } from 'node:path'
+import type { Command } from 'commander'
+import { ExportError } from '../../core/model/errors.ts'
+import type { Job } from '../../core/model/model.ts'
+import { makeFolder } from '../../core/platform/disk.ts'
+import { readFilelessJob } from '../../job/read-job.ts'
+import { splitWallet } from '../../job/resolve/overrides.ts'
+import { jobText } from '../../job/yaml/job-template.ts'
+import { counted } from '../../terminal/format.ts'
+import { say } from '../../terminal/print.ts'
+import { shellWord } from '../../terminal/shell-quote.ts'
+import { addExamples } from '../examples.ts'
+import { collect } from '../options/collect.ts'
+import { programName } from '../program-name.ts'
+import { askJob, type JobAnswers } from '../prompt-job.ts'
+
+type InitArguments = {
+  chain?: string
+  address?: string[]
+  baseUrl?: string
+  format?: string
+  startBlock?: string
+  force?: boolean
+}
+
+export function initCommand(program: Command): void {
+  const command = program
+    .command('init')
+    .summary('Write a commented job file')
+    .description('Write a commented job file; on a terminal, prompt for missing values')
+    .argument('[file]', 'Job file to write', 'jobs/mine.yaml')
+    .option('--chain <id>', 'EVM chain id or blockchain id')
+    .option('--address <wallet>', 'Wallet, 0x… or 0x…=label (repeatable)', collect)
+    .option('--base-url <url>', 'Base URL of the API, or demo; or set WALLETLAKE_BASE_URL')
+    .option('--format <format>', 'File format: csv, parquet (default: csv)')
+    .option('--start-block <n>', 'First block (default: 0)')
+    .option('--force', 'Overwrite an existing file')
+  addExamples(command, ['init --chain 43114 --address 0x…=savings --base-url https://…', 'Without prompts'])
+  command.action(init)
+}
+
+async function init(file: string, { force = false, ...given }: InitArguments): Promise<void> {
+  await requirePlace(file, force)
+  const answers = await answersOf(given)
+  const name = basename(file, extname(file))
+  const job = await readFilelessJob({ overrides: { ...answers, name: slugOf(name) }, env: {} })
+  const text = jobText({
+    ...{ file, name: job.name === name ? undefined : job.name, chain: job.chain, format: job.format },
+    ...{ wallets: (answers.address ?? []).map(splitWallet), baseUrl: job.service.baseUrl ?? '' },
+    startBlock: answers.startBlock === undefined ? undefined : job.startBlock,
+  })
+  await makeFolder(dirname(file))
+  await writeFile(file, text, { flag: force ? 'w' : 'wx' })
+  say(closingLines(file, job))
+}
+
+async function requirePlace(file: string, force: boolean): Promise<void> {
+  if (!['.yaml', '.yml'].includes(extname(file)))
+    throw new ExportError('USAGE', `${file}: a job file ends in .yaml`, { fix: `Name ${file}.yaml.` })
+  if (force || (await stat(file).catch(() => undefined)) === undefined) return
+  throw new ExportError('USAGE', `${file} is there already`, {
+    fix: 'Name another file, or write over this one with --force.',
+  })
+}
+
+/** On a terminal what is missing is asked for; elsewhere it must be given. */
+async function answersOf(given: JobAnswers): Promise<JobAnswers> {
+  const answers: JobAnswers = { baseUrl: process.env.WALLETLAKE_BASE_URL, ...given }
+  const missing = NEEDED.filter(([field]) => answers[field] === undefined).map(([, option]) => option)
+  if (missing.length === 0) return answers
+  if (process.stdin.isTTY && process.stderr.isTTY)
+    return askJob(answers, { input: process.stdin, output: process.stderr })
+  throw new ExportError('USAGE', `there is no ${missing.join(', no ')}`, {
+    fix: 'Give --chain, --address and --base-url, or answer the questions on a terminal.',
+  })
+}
+
+const NEEDED = [
+  ['chain', '--chain'],
+  ['address', '--address'],
+  ['baseUrl', '--base-url'],
+] as const
+
+/** A file's name as a job may be named. */
+function slugOf(name: string): string {
+  const slug = name.toLowerCase().replaceAll(/[^a-z0-9._-]+/g, '-')
+  return slug.replace(/^[^a-z0-9]+/, '').slice(0, 64) || 'job'
+}
+
+function closingLines(file: string, { chain, wallets, service }: Job): string[] {
+  const [program, job] = [programName(), shellWord(file)]
+  return [
+    `Created ${file}: chain ${chain}, ${counted(wallets.length, 'wallet')}.`,
+    'Next:',
+    ...(service.baseUrl === 'demo' ? [] : ['  export WALLETLAKE_API_KEY=…   (if the service needs a key)']),
+    `  ${program} plan ${job}`,
+    `  ${program} run ${job}`,
+  ]
+}

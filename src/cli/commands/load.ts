@@ -1,0 +1,146 @@
+import { type Command, Option } from 'commander'
+import { ExportError } from '../../core/model/errors.ts'
+import { optionFault } from '../../core/model/option-error.ts'
+import type { Table } from '../../core/table/index.ts'
+import { tablesNamed } from '../../core/table/select-tables.ts'
+import { splitNames } from '../../job/resolve/overrides.ts'
+import { loadInto, printLoad } from '../../load/load.ts'
+import type { LoadResult } from '../../load/load-output.ts'
+import { parseTargetUrl } from '../../load/target-url.ts'
+import { isPlace } from '../../storage/bucket-url.ts'
+import { counted } from '../../terminal/format.ts'
+import type { LogFormat } from '../../terminal/log.ts'
+import { say, sayJson } from '../../terminal/print.ts'
+import { addExamples } from '../examples.ts'
+import { collect } from '../options/collect.ts'
+import { logFormatOption, openLog } from '../options/log.ts'
+import { OUTPUT_OR_JOB, outputOf } from '../options/output-argument.ts'
+import { onSignals } from '../signals.ts'
+import { answerSink } from '../stdout-writer.ts'
+
+type LoadArguments = {
+  fromManifest?: string
+  to?: string
+  filesAt?: string
+  tables?: string[]
+  schema?: string
+  prefix?: string
+  source?: string
+  commit: 'load' | 'file'
+  unescapeFormulas?: boolean
+  memory: string
+  json?: boolean
+  logFormat: LogFormat
+  quiet?: boolean
+}
+
+export function loadCommand(program: Command): void {
+  const command = program
+    .command('load')
+    .summary('Load an export into a database')
+    .description('Load an export into a database (idempotent)')
+    .argument('[output]', OUTPUT_OR_JOB)
+    .option('--to <target>', TARGETS)
+    .option('--from-manifest <location>', 'Path or http(s) URL of a manifest.json, instead of an output')
+    .option('--files-at <location>', 'Location of the files, for bigquery (gs://…) and snowflake (@stage/…)')
+    .option('--tables <names>', 'Only these tables, comma-separated', collect)
+    .option('--schema <name>', 'Database schema of the tables')
+    .option('--prefix <text>', 'Prefix of the table names')
+    .option('--source <name>', 'Name of this output in the database (default: the name of the job)')
+    .addOption(
+      new Option('--commit <unit>', 'Commit once per load or once per file (postgres, duckdb)')
+        .choices(['load', 'file'])
+        .default('load'),
+    )
+    .addOption(new Option('--unescape-formulas').hideHelp())
+    .option('--no-unescape-formulas', "Keep the ' before CSV text such as '=1")
+    .option('--memory <size>', 'Memory limit of DuckDB; above it, DuckDB spills to disk', '256MB')
+    .option('--json', 'Print a JSON summary on stdout')
+    .addOption(logFormatOption())
+    .option('--quiet', 'Log errors only')
+  addExamples(
+    command,
+    ['load output/demo --to duckdb:lake.db', 'Load into a DuckDB file'],
+    [
+      'load output/demo --to postgres://me@db/lake',
+      'Load into PostgreSQL; the password comes from PGPASSWORD',
+    ],
+  )
+  command.addHelpText('after', EPILOGUE).action(load)
+}
+
+const TARGETS =
+  'duckdb:FILE, sqlite:FILE, postgres://… or clickhouse://…; or set WALLETLAKE_LOAD_TO. bigquery:DATASET and snowflake:DB.SCHEMA print load statements instead'
+
+const EPILOGUE = `
+The table walletlake_loads records which files were loaded. A later load adds
+new files and replaces the blocks of files that were replaced.`
+
+async function load(output: string | undefined, args: LoadArguments): Promise<void> {
+  const { fromManifest, json, quiet } = args
+  const log = openLog(args)
+  const from = await sourceOf(output, fromManifest)
+  const to = parseTargetUrl(targetOf(args), process.env)
+  const tables = tablesOf(args.tables)
+  if ('place' in to) {
+    await answerSink().write(await printLoad(from, to, { ...args, tables }))
+    return
+  }
+  if (args.filesAt !== undefined)
+    throw new ExportError('USAGE', `--files-at is for bigquery and snowflake, and not for ${to.title}`, {
+      fix: 'Leave it out: this target is sent the rows themselves.',
+    })
+  const stop = onSignals(log, 'what is not committed is undone')
+  try {
+    const { schema, prefix, source, commit, unescapeFormulas, memory } = args
+    const result = await loadInto(from, to, {
+      ...{ tables, source, commit, unescapeFormulas, memory: memoryOf(memory), place: { schema, prefix } },
+      signal: stop.signal,
+      onNotice: log.info,
+      onFile: (name, rows) => log.info(`${name}: ${counted(rows, 'row')}`),
+    })
+    if (json) sayJson({ to: to.title, ...result })
+    else if (!quiet) say(summaryOf(result, to.title))
+  } finally {
+    stop.forget()
+  }
+}
+
+async function sourceOf(output: string | undefined, manifest: string | undefined): Promise<string> {
+  if (manifest !== undefined && output === undefined) return manifest
+  if (output !== undefined && manifest === undefined)
+    return IS_URL.test(output) && !isPlace(output) ? output : (await outputOf(output)).output
+  const found =
+    output === undefined ? 'neither an output nor a manifest was' : 'both an output and a manifest were'
+  throw new ExportError('USAGE', `${found} named`, {
+    fix: 'Name an output folder, or a manifest with --from-manifest.',
+  })
+}
+
+const IS_URL = /^[a-z][a-z0-9+.-]*:\/\//i
+
+function targetOf({ to = process.env.WALLETLAKE_LOAD_TO }: LoadArguments): string {
+  if (to !== undefined && to !== '') return to
+  throw new ExportError('USAGE', 'no target was named', {
+    fix: 'Add --to duckdb:FILE, sqlite:FILE, postgres://… or clickhouse://…, or set WALLETLAKE_LOAD_TO.',
+  })
+}
+
+function memoryOf(size: string): string {
+  if (/^[1-9]\d{0,5}[MG]B$/.test(size)) return size
+  throw optionFault('memory', { found: size, expected: 'a size such as 256MB or 2GB' })
+}
+
+function tablesOf(lists: readonly string[] | undefined): Table[] | undefined {
+  return lists && tablesNamed(splitNames(lists), { where: '--tables' })
+}
+
+function summaryOf({ loaded, skipped, cleared }: LoadResult, title: string): string[] {
+  const lines = Object.entries(loaded).map(
+    ([table, { rows, files }]) => `  ${table}: ${counted(rows, 'row')} from ${counted(files, 'file')}`,
+  )
+  const kept = skipped === 0 ? [] : [`${counted(skipped, 'file')} there already`]
+  const replaced = cleared === 0 ? [] : [`${counted(cleared, 'block range')} replaced`]
+  const what = [lines.length === 0 ? 'nothing new' : 'loaded', ...kept, ...replaced].join(', ')
+  return [`${title}: ${what}`, ...lines]
+}

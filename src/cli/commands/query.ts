@@ -1,0 +1,91 @@
+import { text } from 'node:stream/consumers'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { ExportError } from '../../core/model/errors.ts'
+import { askExport } from '../../read/query-export.ts'
+import type { Answer } from '../../read/query-result.ts'
+import { ANSWER_FORMATS, type AnswerFormat, writeAnswer } from '../../terminal/write-query-result.ts'
+import { addExamples } from '../examples.ts'
+import { openLog } from '../options/log.ts'
+import { OUTPUT_OR_JOB, outputOf } from '../options/output-argument.ts'
+import { answerSink } from '../stdout-writer.ts'
+import { warnOfMissing } from '../warn-incomplete.ts'
+
+export function queryCommand(program: Command): void {
+  const command = program
+    .command('query')
+    .summary('Query an export with SQL')
+    .description(
+      'Query an export with SQL (DuckDB dialect), read-only. Every table is a view over the files that the manifest lists. 256-bit integers and amounts sort, compare and sum exactly, or the statement fails.',
+    )
+    .argument('<output>', OUTPUT_OR_JOB)
+    .argument('[sql]', 'One or more statements; if missing or -, they are read from stdin')
+    .addOption(new Option('--format <format>', 'Output format').choices(ANSWER_FORMATS).default('table'))
+    .option(
+      '--max-rows <count>',
+      `Maximum rows of a table (default: ${TERMINAL_ROWS} on a terminal, otherwise all)`,
+      rowCount,
+    )
+    .action(query)
+  addExamples(
+    command,
+    [
+      'query output/demo "select sum(value) from transactions"',
+      'Exact total value of all transactions, in wei',
+    ],
+    [
+      'query output/demo < balances.sql --format csv > balances.csv',
+      'Statements from a file, results as CSV',
+    ],
+  )
+}
+
+/** Rows of a table that a terminal shows. */
+const TERMINAL_ROWS = 100
+
+function rowCount(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('a whole number from 1 is expected.')
+}
+
+async function query(
+  word: string,
+  sql: string | undefined,
+  { format, maxRows }: { format: AnswerFormat; maxRows?: number },
+): Promise<void> {
+  const { output } = await outputOf(word)
+  const sink = answerSink()
+  const limit = maxRows ?? (process.stdout.isTTY ? TERMINAL_ROWS : undefined)
+  const asked = await statements(sql)
+  await warnOfMissing(output)
+  let isFirst = true
+  for await (const answer of askExport(output, asked)) {
+    if (!isFirst) await sink.write('\n')
+    isFirst = false
+    await writeAnswer(answer, format, { ...sink, maxRows: limit })
+    warnOfRounding(answer)
+  }
+}
+
+/** DuckDB has no exact average, product or quotient of large numbers. */
+function warnOfRounding({ columns }: Answer): void {
+  const rounded = columns.filter(({ isRounded }) => isRounded).map(({ name }) => name)
+  if (rounded.length > 0)
+    openLog({}).warn(
+      `floating point, of which about 16 digits are right: ${rounded.join(', ')} (sum, min, max, + and - are exact)`,
+    )
+}
+
+async function statements(sql: string | undefined): Promise<string> {
+  const given = sql === undefined || sql === '-' ? await typed() : sql
+  if (given.trim() !== '') return given
+  throw new ExportError('USAGE', 'there is no statement to ask', {
+    fix: 'Give it in quotes after the output, such as "select count(*) from ledger", or on stdin.',
+  })
+}
+
+/** All of stdin. Who sits before it is told that something is waited for. */
+function typed(): Promise<string> {
+  const { stdin } = process
+  if (stdin.isTTY) openLog({}).info('type statements, then Ctrl-D on a line of its own')
+  return text(stdin)
+}

@@ -1,0 +1,69 @@
+import { type Command, Option } from 'commander'
+import { ExportError } from '../../core/model/errors.ts'
+import { TABLES, type Table } from '../../core/table/index.ts'
+import { SCHEMA_VERSION } from '../../core/table/schema-changes.ts'
+import { tablesNamed } from '../../core/table/select-tables.ts'
+import { jobSchema } from '../../job/job-schema.ts'
+import { DIALECT_NAMES, type DialectName } from '../../load/ddl/dialect.ts'
+import { NAMING_NAMES, type NamingName } from '../../load/ddl/namings.ts'
+import { schemaText } from '../../load/ddl/schema-text.ts'
+import { addExamples } from '../examples.ts'
+import { collect } from '../options/collect.ts'
+
+type SchemaOptions = {
+  sql?: DialectName
+  table?: string[]
+  naming?: NamingName
+  schema?: string
+  prefix?: string
+}
+type SchemaArguments = SchemaOptions & { what: string | undefined }
+
+export function schemaCommand(program: Command): void {
+  const command = program
+    .command('schema')
+    .summary('Print the schema of the tables or of job files')
+    .description('Print the tables and their columns as JSON or SQL, or the JSON Schema of job files')
+    .argument('[name]', 'Table name, or `job` for the JSON Schema of job files')
+    .addOption(
+      new Option('--sql <engine>', 'Print CREATE TABLE statements for this engine instead of JSON').choices(
+        DIALECT_NAMES,
+      ),
+    )
+    .option('--table <name>', 'Only this table (repeatable)', collect)
+    .addOption(
+      new Option(
+        '--naming <set>',
+        "With --sql: views with the names of BigQuery's crypto_ethereum dataset or of cryo",
+      ).choices(NAMING_NAMES),
+    )
+    .option('--schema <name>', 'With --sql: database schema of the tables')
+    .option('--prefix <text>', 'With --sql: prefix of the table names')
+  addExamples(command, ['schema --sql postgres | psql', 'Create the tables in PostgreSQL'])
+  command.action((what: string | undefined, options: SchemaOptions) => {
+    const args = { what, ...options }
+    process.stdout.write(args.sql === undefined ? `${JSON.stringify(asJson(args), null, 2)}\n` : asSql(args))
+  })
+}
+
+function asJson({ what, table, ...sqlOnly }: SchemaArguments): object {
+  for (const option of ['naming', 'schema', 'prefix'] as const) {
+    if (sqlOnly[option] === undefined) continue
+    throw new ExportError('USAGE', `--${option} needs --sql`, {
+      fix: `Add --sql ${DIALECT_NAMES.join('|')}.`,
+    })
+  }
+  if (what === 'job') return jobSchema()
+  const tables = tablesOf(what, table)
+  if (what === undefined && table === undefined) return { schemaVersion: SCHEMA_VERSION, tables: TABLES }
+  return tables.length === 1 ? (tables[0] as Table) : { schemaVersion: SCHEMA_VERSION, tables }
+}
+
+function asSql({ what, table, sql = 'duckdb', naming, schema, prefix }: SchemaArguments): string {
+  return schemaText({ sql, tables: tablesOf(what, table), naming, place: { schema, prefix } })
+}
+
+function tablesOf(what: string | undefined, more: readonly string[] = []): readonly Table[] {
+  const names = [...(what === undefined ? [] : [what]), ...more].flatMap((name) => name.split(','))
+  return names.length === 0 ? TABLES : tablesNamed(names, { others: ['job'] })
+}

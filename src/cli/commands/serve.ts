@@ -1,0 +1,79 @@
+import { type Command, Option } from 'commander'
+import { ExportError } from '../../core/model/errors.ts'
+import { createDataService } from '../../demo-server/create-data-service.ts'
+import type { DataServiceOptions } from '../../demo-server/data-service.ts'
+import { listen } from '../../demo-server/listen.ts'
+import { say } from '../../terminal/print.ts'
+import { collect } from '../options/collect.ts'
+import { openLog } from '../options/log.ts'
+import { readCount, readNumber } from '../options/option-parsers.ts'
+import { stopAsked } from '../signals.ts'
+
+type ServeArguments = {
+  port: string
+  host: string
+  key?: string[]
+  quota?: string
+  burst?: string
+  replay?: string
+  replayFrom?: string
+  webhookAddresses?: string
+  signature?: 'canonical' | 'raw'
+}
+
+export function serveCommand(program: Command): void {
+  program
+    .command('serve')
+    .summary('Start the embedded data service')
+    .description('Start the embedded data service with the demo chain')
+    .option('--port <n>', 'Port to listen on; 0 for any free port', '8787')
+    .option('--host <address>', 'Address to listen on', '127.0.0.1')
+    .option('--key <key>', 'Accept only this API key (repeatable; for tests, not for secrets)', collect)
+    .option('--quota <n>', 'Maximum requests per second; more are answered with 429')
+    .option('--burst <n>', 'Burst capacity of the quota')
+    .option('--replay <seconds>', 'Add a block to the chain at this interval, with webhook deliveries')
+    .option('--replay-from <block>', 'First head of the replay (default: the genesis block)')
+    .option('--webhook-addresses <n>', 'Maximum addresses per webhook (default: 5)')
+    .addOption(
+      new Option(
+        '--signature <scheme>',
+        'Sign webhook deliveries over canonical JSON or over the raw body',
+      ).choices(['canonical', 'raw']),
+    )
+    .action(serve)
+}
+
+async function serve(given: ServeArguments): Promise<void> {
+  const port = readCount('port', given.port, { least: 0, most: 65_535 }) ?? 0
+  const service = createDataService(optionsOf(given))
+  const listening = await listen(service, { host: given.host, port })
+  say(`data service on ${listening.url} (demo chain 43114); stop it with Ctrl-C`)
+  await stopAsked()
+  await listening.close()
+}
+
+function optionsOf({ key = [], signature, ...given }: ServeArguments): DataServiceOptions {
+  const [quota, burst] = [readNumber('quota', given.quota), readNumber('burst', given.burst)]
+  return {
+    keys: key,
+    quota: quota === undefined ? undefined : { perSecond: quota, burst },
+    replay: replayOf(given),
+    maxAddresses: readNumber('webhook-addresses', given.webhookAddresses),
+    signature,
+    onDelivery: ({ webhookId, status, nextDelayMs }) => {
+      if (status === 200) return
+      const next = nextDelayMs === undefined ? 'it is given up' : `again in ${nextDelayMs / 1000} s`
+      openLog({}).info(`delivery to webhook ${webhookId} answered ${status ?? 'nothing'}: ${next}`)
+    },
+  }
+}
+
+function replayOf(given: Pick<ServeArguments, 'replay' | 'replayFrom'>): DataServiceOptions['replay'] {
+  const seconds = readNumber('replay', given.replay)
+  const from = readNumber('replay-from', given.replayFrom)
+  if (seconds !== undefined) return { from, everyMs: seconds * 1000 }
+  if (from === undefined) return undefined
+  throw new ExportError('USAGE', '--replay-from needs --replay', {
+    fix: 'Add --replay 2, to let the chain grow by a block every two seconds.',
+  })
+}

@@ -1,0 +1,99 @@
+import { type Command, Option } from 'commander'
+import { LOOKBACK_BLOCKS } from '../../core/model/limits.ts'
+import { readWebhookSecret } from '../../job/read-webhook-secret.ts'
+import { counted, lasting } from '../../terminal/format.ts'
+import type { Log } from '../../terminal/log.ts'
+import { type WatchOptions, watchJob } from '../../watch/watch.ts'
+import { addExamples } from '../examples.ts'
+import { type KeyArguments, keyOption, readCredentials } from '../options/credentials.ts'
+import { readEndpoint } from '../options/endpoint.ts'
+import { type Overrides, overrideOptions, readOneJob } from '../options/jobs.ts'
+import { logOptions, openLog, withSignals } from '../options/log.ts'
+import { readCount, readDuration } from '../options/option-parsers.ts'
+import { readReceiverUrl } from '../options/receiver-url.ts'
+
+type WatchArguments = Overrides &
+  KeyArguments & {
+    receiverUrl?: string
+    listen: string
+    addressesPerWebhook?: string
+    secretScheme?: 'canonical' | 'raw' | 'none'
+    catchUp?: string
+    lookback?: string
+    debounce: string
+  }
+
+export function watchCommand(program: Command): void {
+  const command = program
+    .command('watch')
+    .summary('Keep an export up to date with webhooks')
+    .description('Keep an export up to date with webhooks, until the process is stopped')
+    .argument('<job>', 'Job file without endBlock')
+    .option('--receiver-url <url>', 'Public URL at which the API reaches this machine: https://…')
+    .option(
+      '--listen <address>',
+      'Local address and port of the receiver; port 0 for any free port',
+      '127.0.0.1:8788',
+    )
+    .option('--addresses-per-webhook <n>', 'Maximum addresses per webhook of your plan (default: 5)')
+    .addOption(
+      new Option('--secret-scheme <scheme>', 'Accept only this signature scheme').choices([
+        'canonical',
+        'raw',
+        'none',
+      ]),
+    )
+    .option('--catch-up <duration>', 'Run at this interval if there are no events (default: 10m)')
+    .option(
+      '--lookback <blocks>',
+      `Read and rewrite the last blocks of the previous run (default: read ${LOOKBACK_BLOCKS}, rewrite if they changed)`,
+    )
+    .option('--debounce <duration>', 'Wait this long after an event for more events', '5s')
+  logOptions(keyOption(overrideOptions(command)))
+  addExamples(command, [
+    'watch jobs/mine.yaml --receiver-url https://me.example/hook',
+    'Keep the export of jobs/mine.yaml up to date',
+  ])
+  command.addHelpText('after', EPILOGUE).action(watch)
+}
+
+const EPILOGUE = `
+Events only trigger a run: all exported data comes from the wallet listing. The
+signing secret comes from WALLETLAKE_WEBHOOK_SECRET, from the file that
+WALLETLAKE_WEBHOOK_SECRET_FILE names, or from the API. To remove the webhooks,
+run \`webhooks remove <job>\`.`
+
+async function watch(file: string, args: WatchArguments): Promise<void> {
+  const job = await readOneJob(file, args)
+  const given = {
+    receiverUrl: readReceiverUrl('receiver-url', args.receiverUrl),
+    listen: readEndpoint('listen', args.listen, {
+      example: '127.0.0.1:8788',
+      fix: 'Give the address and port that your --receiver-url leads to.',
+    }),
+    addressesPerWebhook: readCount('addresses-per-webhook', args.addressesPerWebhook, { most: 100_000 }) ?? 5,
+    catchUpMs: readDuration('catch-up', args.catchUp) ?? 600_000,
+    lookbackBlocks: readCount('lookback', args.lookback, { least: 0 }),
+    debounceMs: readDuration('debounce', args.debounce) ?? 0,
+  }
+  const secret = await readWebhookSecret(process.env, openLog(args).warn)
+  const secrets = { ...(await readCredentials(args)), secret }
+  await withSignals(args, async ({ log, signal }) => {
+    await watchJob(job, {
+      ...{ ...given, ...secrets, secretScheme: args.secretScheme, signal },
+      ...{ onNotice: log.info, onDetail: log.debug },
+      onListening: (url) => log.info(`${job.name}: events are received on ${url}`),
+      onRun: (ran) => tellRun(ran, log),
+    })
+  })
+}
+
+function tellRun({ why, result }: Parameters<NonNullable<WatchOptions['onRun']>>[0], log: Log): void {
+  for (const { job, state, figures } of result.jobs) {
+    const { transactions, requests, startedMs, rejects } = figures
+    const about = `${counted(transactions, 'transaction')}, ${counted(requests, 'request')}`
+    const took = lasting(Date.now() - startedMs)
+    const aside = rejects > 0 ? `, ${counted(rejects, 'record')} set aside` : ''
+    if (state !== 'failed') log.info(`${job.name}: ${state} after ${why} (${about}${aside}, ${took})`)
+  }
+}

@@ -1,0 +1,98 @@
+import type { Command } from 'commander'
+import type { QueueAddress } from '../../cluster/server/shared-server.ts'
+import { FAILURES } from '../../core/model/errors.ts'
+import { addExamples } from '../examples.ts'
+import { collect } from '../options/collect.ts'
+import { type KeyArguments, keyOption, readCredentials } from '../options/credentials.ts'
+import { readEndpoint } from '../options/endpoint.ts'
+import { logOptions, openLog } from '../options/log.ts'
+import { readCount, readDuration } from '../options/option-parsers.ts'
+import { readQueueAddress } from '../options/queue-address.ts'
+
+type Arguments = KeyArguments & {
+  queue: string
+  output?: string[]
+  concurrency: string
+  shutdownTimeout: string
+  metrics?: string
+}
+
+export function workerCommand(program: Command): void {
+  const command = program
+    .command('worker')
+    .summary('Process the work of queued runs')
+    .description('Process the work of all runs on a queue, until the process is stopped')
+    .requiredOption('--queue <url>', 'Redis server that all machines can reach: redis://host:6379')
+    .option(
+      '--output <location>',
+      'Process only runs whose output is this folder or s3://bucket/prefix, or below it (repeatable)',
+      collect,
+    )
+    .option('--concurrency <n>', 'Maximum concurrent fetch tasks, 1 to 256', '16')
+    .option(
+      '--shutdown-timeout <duration>',
+      'Time to finish tasks after a stop signal; then they are handed back',
+      '30s',
+    )
+    .option(
+      '--metrics <address>',
+      'Serve Prometheus metrics at /metrics on this address, such as 0.0.0.0:9464',
+    )
+  logOptions(keyOption(command))
+  addExamples(command, ['worker --queue redis://queue:6379', 'Run this on any number of machines'])
+  command.addHelpText('after', EPILOGUE).action(worker)
+}
+
+const EPILOGUE = `
+A worker needs no job file. \`run --queue\` stores the plan next to the output: in
+an object store, or in a folder that all machines see under the same path. The
+worker needs the same WALLETLAKE_API_KEY and the same version of walletlake as
+the run, and uses the object store settings of its own environment. The Redis
+password comes from WALLETLAKE_REDIS_PASSWORD, or from the file that
+WALLETLAKE_REDIS_PASSWORD_FILE names. SIGTERM stops the worker; running tasks
+are finished or handed back.`
+
+/** After the time for shutdown, where the queue is away. */
+const LATE_MS = 5_000
+
+async function worker(args: Arguments): Promise<void> {
+  const options = {
+    queue: await readQueueAddress(args.queue),
+    roots: args.output ?? [],
+    concurrency: readCount('concurrency', args.concurrency, { most: 256 }) ?? 16,
+    shutdownMs: readDuration('shutdown-timeout', args.shutdownTimeout) ?? 30_000,
+    ...(await readCredentials(args)),
+  }
+  const log = openLog(args)
+  const stop = new AbortController()
+  const end = (name: string) => {
+    if (!stop.signal.aborted) log.info(`${name}: no new units; those under way are finished or handed back`)
+    stop.abort()
+    setTimeout(() => process.exit(FAILURES.TERMINATED.exit), options.shutdownMs + LATE_MS).unref()
+  }
+  process.on('SIGTERM', () => end('SIGTERM'))
+  process.on('SIGINT', () => end('SIGINT'))
+  const { work } = await import('../../cluster/worker.ts')
+  const metrics = await openMetrics(args, options.queue, log)
+  try {
+    await work({ ...options, signal: stop.signal, onNotice: log.info })
+  } finally {
+    await metrics?.close()
+  }
+}
+
+async function openMetrics(
+  { metrics }: Arguments,
+  queue: QueueAddress,
+  log: Pick<ReturnType<typeof openLog>, 'info'>,
+) {
+  if (metrics === undefined) return undefined
+  const at = readEndpoint('metrics', metrics, {
+    example: '0.0.0.0:9464',
+    fix: 'Give the address and port that Prometheus asks.',
+  })
+  const { serveMetrics } = await import('../../cluster/metrics.ts')
+  const served = await serveMetrics(queue, at)
+  log.info(`metrics on ${served.url}`)
+  return served
+}

@@ -1,0 +1,85 @@
+import { VERSION } from '../../core/model/version.ts'
+import type { Metric, Sample } from './run-metrics.ts'
+import { readUrl, send, under } from './send-http.ts'
+
+export type OtlpTarget = { url: URL; headers: Record<string, string> }
+
+/**
+ * Where metrics go: `endpoint`, else OTEL_EXPORTER_OTLP_METRICS_ENDPOINT as it is, else OTEL_EXPORTER_OTLP_ENDPOINT;
+ * to the first and the last, `/v1/metrics` is added. `invalid`: what names one that is no http or https address.
+ */
+export function otlpTarget(
+  endpoint: string | undefined,
+  env: NodeJS.ProcessEnv,
+): OtlpTarget | { invalid: string } | undefined {
+  const { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: whole, OTEL_EXPORTER_OTLP_ENDPOINT: base } = env
+  const candidates = [
+    { name: '--otlp-endpoint', text: endpoint, path: METRICS_PATH },
+    { name: 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', text: whole, path: undefined },
+    { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', text: base, path: METRICS_PATH },
+  ]
+  const given = candidates.find(({ text = '' }) => text !== '')
+  if (given?.text === undefined) return undefined
+  const url = readUrl(given.text)
+  const headers = readHeaders(env.OTEL_EXPORTER_OTLP_HEADERS ?? '')
+  if (url === undefined) return { invalid: given.name }
+  if (headers === undefined) return { invalid: 'OTEL_EXPORTER_OTLP_HEADERS' }
+  return { url: given.path === undefined ? url : under(url, given.path), headers }
+}
+
+const METRICS_PATH = 'v1/metrics'
+
+/** `name=value,…` with percent-encoded values; undefined for other text. */
+function readHeaders(text: string): Record<string, string> | undefined {
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '')
+  try {
+    return Object.fromEntries(
+      pairs.map((pair) => {
+        const [, name = '', value = ''] = /^\s*([^=\s]+)\s*=\s*(.*?)\s*$/.exec(pair) ?? []
+        new Headers({ [name]: decodeURIComponent(value) })
+        return [name, decodeURIComponent(value)]
+      }),
+    )
+  } catch {
+    return undefined
+  }
+}
+
+/** Posts gauges as OTLP/HTTP JSON. Gives why they did not arrive, undefined where they did. */
+export function sendOtlp(
+  { url, headers }: OtlpTarget,
+  metrics: readonly Metric[],
+  now: number,
+): Promise<string | undefined> {
+  const body = JSON.stringify(otlpDocument(metrics, now))
+  return send({ url, method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body })
+}
+
+/** The ExportMetricsServiceRequest of OTLP 1.x: so small that it is written here and no SDK is needed. */
+export function otlpDocument(metrics: readonly Metric[], now: number): object {
+  const timeUnixNano = `${now}000000`
+  const resource = { attributes: attributes({ 'service.name': 'walletlake', 'service.version': VERSION }) }
+  const scope = { name: 'walletlake', version: VERSION }
+  const gauges = metrics.map(({ name, help, samples }) => ({
+    name,
+    description: help,
+    unit: unitOf(name),
+    gauge: { dataPoints: samples.map((sample) => dataPoint(sample, timeUnixNano)) },
+  }))
+  return { resourceMetrics: [{ resource, scopeMetrics: [{ scope, metrics: gauges }] }] }
+}
+
+/** 64-bit integers are text in OTLP's JSON. */
+function dataPoint({ labels, value }: Sample, timeUnixNano: string): object {
+  const number = Number.isSafeInteger(value) ? { asInt: String(value) } : { asDouble: value }
+  return { attributes: attributes(labels), timeUnixNano, ...number }
+}
+
+function attributes(labels: Readonly<Record<string, string>>): object[] {
+  return Object.entries(labels).map(([key, value]) => ({ key, value: { stringValue: value } }))
+}
+
+function unitOf(name: string): string {
+  if (name.endsWith('_seconds')) return 's'
+  return name.endsWith('_bytes') ? 'By' : ''
+}

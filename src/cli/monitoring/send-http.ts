@@ -1,0 +1,58 @@
+import { ExportError } from '../../core/model/errors.ts'
+import { proxyFor } from '../../core/platform/proxy.ts'
+import { fetchWith } from '../../http/fetch-url.ts'
+
+/** Longest wait for an answer to one message, in milliseconds. */
+const SEND_TIMEOUT_MS = 5_000
+
+export type Message = {
+  url: URL
+  method: 'GET' | 'POST'
+  headers?: Record<string, string>
+  body?: string
+  /** @default 5000 */
+  timeoutMs?: number
+}
+
+/**
+ * Sends one message that nothing depends on. Never throws: gives why it did not arrive, undefined where it did. The
+ * reason never holds the address or a header, for both may be secrets.
+ */
+export async function send({
+  url,
+  timeoutMs = SEND_TIMEOUT_MS,
+  ...init
+}: Message): Promise<string | undefined> {
+  try {
+    const signal = AbortSignal.timeout(timeoutMs)
+    const options = { ...init, redirect: 'manual', signal, idleMs: timeoutMs } as const
+    return await fetchWith(url, options, async ({ ok, status }) =>
+      ok ? undefined : `it was answered with status ${status}`,
+    )
+  } catch (thrown) {
+    if (thrown instanceof ExportError) return thrown.message
+    const proxy = proxyFor(url)
+    const route = proxy === undefined ? '' : ` through the proxy ${proxy.host} of ${proxy.variable}`
+    return reasonOf(thrown, timeoutMs) + route
+  }
+}
+
+function reasonOf(thrown: unknown, timeoutMs: number): string {
+  if (thrown instanceof Error && thrown.name === 'TimeoutError')
+    return `no answer within ${timeoutMs / 1000} s`
+  const cause = thrown instanceof Error ? (thrown.cause as NodeJS.ErrnoException | undefined) : undefined
+  return typeof cause?.code === 'string' ? cause.code : 'the request could not be made'
+}
+
+/** An http or https address; undefined for any other text. */
+export function readUrl(text: string): URL | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined
+}
+
+/** The address with more path behind its own; its query stays. */
+export function under(base: URL, path: string): URL {
+  const url = new URL(base)
+  url.pathname = `${base.pathname.replace(/\/+$/, '')}/${path}`
+  return url
+}

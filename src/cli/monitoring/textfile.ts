@@ -1,0 +1,52 @@
+import { readTextIfAny, writeAtomically } from '../../core/platform/disk.ts'
+import { placeToWrite } from '../../core/platform/user-file.ts'
+import type { Metric, Sample } from './run-metrics.ts'
+
+/**
+ * Gauges of an earlier textfile; none where there is no file. Lines that this program does not write are skipped.
+ * Throws OUTPUT_FAILED, and USAGE where it is no file.
+ */
+export async function readTextfile(path: string): Promise<Metric[]> {
+  const metrics = new Map<string, Sample[]>()
+  for (const line of ((await readTextIfAny(await placeToWrite(path))) ?? '').split('\n')) {
+    const [, name, labels = '', value] = LINE.exec(line) ?? []
+    if (name === undefined || value === undefined) continue
+    metrics.set(name, [...(metrics.get(name) ?? []), { labels: readLabels(labels), value: Number(value) }])
+  }
+  return [...metrics].map(([name, samples]) => ({ name, help: '', samples }))
+}
+
+const LINE = /^(walletlake_\w+)(?:\{(.*)\})? (-?[\d.]+(?:e[+-]?\d+)?)$/s
+const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/gs
+
+function readLabels(text: string): Record<string, string> {
+  return Object.fromEntries([...text.matchAll(LABEL)].map(([, name, value]) => [name, unescapeLabel(value)]))
+}
+
+function unescapeLabel(value = ''): string {
+  return value.replace(/\\(.)/gs, (_, char: string) => (char === 'n' ? '\n' : char))
+}
+
+/** Replaces the textfile of node_exporter's collector as a whole. Throws as `readTextfile` does. */
+export async function writeTextfile(path: string, metrics: readonly Metric[]): Promise<void> {
+  await writeAtomically(await placeToWrite(path), textfileText(metrics))
+}
+
+/** Gauges in Prometheus's text format. */
+export function textfileText(metrics: readonly Metric[]): string {
+  return metrics.map((metric) => `${metricLines(metric).join('\n')}\n`).join('')
+}
+
+function metricLines({ name, help, samples }: Metric): string[] {
+  const lines = samples.map(({ labels, value }) => `${name}${labelText(labels)} ${value}`)
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, ...lines]
+}
+
+function labelText(labels: Sample['labels']): string {
+  const parts = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+  return parts.length === 0 ? '' : `{${parts.join(',')}}`
+}
+
+function escapeLabel(value: string): string {
+  return value.replace(/[\\"\n]/g, (char) => (char === '\n' ? '\\n' : `\\${char}`))
+}

@@ -1,0 +1,28 @@
+import type { Command } from 'commander'
+import { ExportError } from '../../core/model/errors.ts'
+import { readApiKey } from '../../job/read-api-key.ts'
+import { type LogArguments, openLog } from './log.ts'
+
+export type KeyArguments = LogArguments & { allowPlainHttp?: boolean }
+
+/** What a command uses to prove to a service who it is. */
+export type Credentials = { apiKey: string | undefined; allowPlainHttp: boolean }
+
+/** The option of commands that send a key. */
+export function keyOption(command: Command): Command {
+  return command.option('--allow-plain-http', 'Send the API key unencrypted if the base URL is http')
+}
+
+/** The key, from the environment only, and how it may be sent. Throws USAGE. */
+export async function readCredentials(args: KeyArguments): Promise<Credentials> {
+  const apiKey = await readApiKey(process.env, openLog(args).warn)
+  return { apiKey, allowPlainHttp: args.allowPlainHttp ?? isAllowed(process.env.WALLETLAKE_ALLOW_PLAIN_HTTP) }
+}
+
+function isAllowed(value = ''): boolean {
+  if (/^(true|1|yes)$/i.test(value)) return true
+  if (/^(false|0|no)?$/i.test(value)) return false
+  throw new ExportError('USAGE', 'WALLETLAKE_ALLOW_PLAIN_HTTP is neither true nor false', {
+    fix: 'Set it to true, or leave it out.',
+  })
+}

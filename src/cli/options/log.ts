@@ -1,0 +1,61 @@
+import { type Command, Option } from 'commander'
+import { ExportError } from '../../core/model/errors.ts'
+import { createLog, type Log, type LogFormat } from '../../terminal/log.ts'
+import { programName } from '../program-name.ts'
+import { onSignals } from '../signals.ts'
+
+/** What a command says on stderr while it works. */
+export type LogArguments = { logFormat?: LogFormat | undefined; quiet?: boolean; verbose?: boolean }
+
+/** The options of that. */
+export function logOptions(command: Command): Command {
+  return command
+    .addOption(logFormatOption())
+    .option('--quiet', 'Log errors only')
+    .option('--verbose', 'Also log every retry and rate-limited request')
+}
+
+export function logFormatOption(): Option {
+  return new Option('--log-format <format>', 'Format of the log on stderr')
+    .choices(['pretty', 'json'])
+    .default('pretty')
+}
+
+/** The log of a command on stderr. What it advises names the program as it was started. */
+export function openLog(
+  { logFormat = 'pretty', quiet = false, verbose = false }: LogArguments,
+  write = (line: string): unknown => process.stderr.write(`${line}\n`),
+): Log {
+  const log = createLog({ format: logFormat, level: quiet ? 'error' : verbose ? 'debug' : 'info', write })
+  return { ...log, failure: (error) => log.failure(nameProgram(error)) }
+}
+
+function nameProgram({ code, lines, fix }: ExportError): ExportError {
+  return new ExportError(code, lines, { fix: fix.replace(/\bwalletlake (?=[a-z-])/g, `${programName()} `) })
+}
+
+/** Does work that a signal ends, with its log on stderr. */
+export async function withSignals<T>(
+  args: LogArguments,
+  work: (tools: { log: Log; signal: AbortSignal }) => Promise<T>,
+): Promise<T> {
+  const log = openLog(args)
+  const stop = onSignals(log)
+  try {
+    return await work({ log, signal: stop.signal })
+  } finally {
+    stop.forget()
+  }
+}
+
+/** Long work's progress: a line every few seconds, the others only where every detail is wanted. */
+export function progressOn(log: Log): (message: string) => void {
+  let toldMs = Date.now()
+  return (message) => {
+    if (Date.now() - toldMs < PROGRESS_EVERY_MS) return log.debug(message)
+    toldMs = Date.now()
+    log.info(message)
+  }
+}
+
+const PROGRESS_EVERY_MS = 5_000

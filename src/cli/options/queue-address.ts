@@ -1,0 +1,18 @@
+import type { QueueAddress } from '../../cluster/server/shared-server.ts'
+import { rememberSecret } from '../../core/platform/secrets.ts'
+import { readRedisPassword } from '../../job/read-redis-password.ts'
+
+/** The address of `--queue`, with the password of the environment; one in the URL is never printed either. */
+export async function readQueueAddress(url: string): Promise<QueueAddress> {
+  const inUrl = URL.canParse(url) ? new URL(url).password : ''
+  for (const one of [inUrl, decoded(inUrl)]) rememberSecret(one)
+  return { url, password: await readRedisPassword(process.env) }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

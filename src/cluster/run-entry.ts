@@ -1,0 +1,51 @@
+import { createHmac } from 'node:crypto'
+import * as v from 'valibot'
+import { GENERATOR } from '../core/model/version.ts'
+import { parseJson } from '../core/platform/json-text.ts'
+import { jobName, line, parseAs, place, runId, sha256, token, version } from './schemas.ts'
+import type { BadRun, OpenRun } from './server/shared-server.ts'
+
+const RUN: v.GenericSchema<unknown, OpenRun> = v.pipe(
+  v.strictObject({
+    ...{ id: runId, name: jobName, attempt: token, version, output: line, store: v.optional(place) },
+    ...{ quota: v.pipe(v.string(), v.regex(/^walletlake:quota:[0-9a-f]{32}$/)), seal: sha256 },
+  }),
+  v.check(({ id, name, attempt }) => id === `${name}-${attempt}`),
+)
+
+/** What entries of any version have in common. */
+const ANY_RUN = v.looseObject({ version })
+
+/** The runs of Redis' table of them; others can write there, so that entries may be anything. */
+export function parseRuns(table: { [id: string]: string }): { runs: OpenRun[]; bad: BadRun[] } {
+  const runs: OpenRun[] = []
+  const bad: BadRun[] = []
+  for (const [field, text] of Object.entries(table)) {
+    const value = parseJson(text)
+    const run = parseAs(RUN, value)
+    const id = parseAs(runId, field) ?? 'an entry of the queue'
+    const begun = parseAs(ANY_RUN, value)?.version
+    if (begun !== undefined && begun !== GENERATOR) bad.push({ id, why: otherVersion(begun) })
+    else if (run === undefined || run.id !== field)
+      bad.push({ id, why: 'its entry in the queue is malformed' })
+    else runs.push(run)
+  }
+  return { runs, bad }
+}
+
+const otherVersion = (begun: string) =>
+  `it was begun by ${begun}, and this is ${GENERATOR}: run and workers must be of one version`
+
+/**
+ * A seal over what an entry says, made with the API key, which Redis never sees: whoever can write to Redis alone cannot send
+ * workers elsewhere. Without a key the seal only tells accidents; workers then trust what the record itself proves.
+ */
+export function sealRun(
+  { seal: _seal, ...run }: Omit<OpenRun, 'seal'> & { seal?: string },
+  apiKey = '',
+): string {
+  const { id, name, attempt, version, output, store, quota } = run
+  const { bucket = '', prefix = '', endpoint = '', region = '', pathStyle = '' } = store ?? {}
+  const sealed = [id, name, attempt, version, output, quota, bucket, prefix, endpoint, region, pathStyle]
+  return createHmac('sha256', `walletlake ${apiKey}`).update(JSON.stringify(sealed)).digest('hex')
+}

@@ -1,0 +1,119 @@
+import * as v from 'valibot'
+import { TABLE_NAMES } from '../table/index.ts'
+import { SCHEMA_VERSION } from '../table/schema-changes.ts'
+import { isExportPath } from './export-path.ts'
+import type { Manifest } from './manifest.ts'
+
+/** What is wrong at one place of a manifest; the path is empty for the whole. */
+export type ManifestProblem = { path: string; expected: string; found: unknown }
+
+/** Says where JSON is no manifest of version 1; nothing where it is one. Fields that are not known are let be. */
+export function manifestProblems(value: unknown): ManifestProblem[] {
+  const { issues = [] } = v.safeParse(MANIFEST, value)
+  return issues.map(({ path = [], input, message, type }) => {
+    const keys = path.map(({ key }) => key)
+    const isMissing = type === 'loose_object' && path.at(-1)?.origin === 'key'
+    return {
+      path: keys
+        .map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`))
+        .join('')
+        .slice(1),
+      expected: isMissing ? expectedAt(MANIFEST, keys) : message,
+      found: input,
+    }
+  })
+}
+
+/** True where JSON is a manifest of version 1. */
+export function isManifest(value: unknown): value is Manifest {
+  return v.is(MANIFEST, value)
+}
+
+/** Whether a problem is a path that could lead out of the export: the work of an attacker rather than damage. */
+export const isPathProblem = ({ path }: ManifestProblem): boolean => path.endsWith('.path')
+
+type AnySchema = {
+  message?: unknown
+  entries?: Record<string, AnySchema>
+  item?: AnySchema
+  value?: AnySchema
+  wrapped?: AnySchema
+}
+
+/** The words of the schema at a place: of a field that is missing the library tells the name alone. */
+function expectedAt(schema: AnySchema, keys: readonly unknown[]): string {
+  const inner = keys.reduce<AnySchema | undefined>((outer, key) => {
+    const whole = outer?.wrapped ?? outer
+    return whole?.entries?.[String(key)] ?? whole?.item ?? whole?.value
+  }, schema)
+  return String(inner?.message)
+}
+
+const fields = <T extends v.ObjectEntries>(entries: T) => v.looseObject(entries, 'an object')
+const list = <T extends v.GenericSchema>(item: T) => v.array(item, 'a list')
+const exactly = <T extends string | number | boolean>(value: T) => v.literal(value, JSON.stringify(value))
+const oneOf = <T extends readonly string[]>(...words: T) => v.picklist(words, words.join(' or '))
+const that = <T>(expected: string, passes: (value: unknown) => boolean) => v.custom<T>(passes, expected)
+
+const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
+const matches = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value)
+
+const text = that<string>('text', (value) => typeof value === 'string' && value !== '')
+const truth = v.boolean('true or false')
+const count = that<number>('a whole number from 0', isCount)
+const sha256 = that<string>('64 lower-case hex digits', matches(/^[0-9a-f]{64}$/))
+const textOrNull = that<string | null>('text, or null', (one) => typeof one === 'string' || one === null)
+const countOrNull = that<number | null>(
+  'a whole number from 0, or null',
+  (one) => one === null || isCount(one),
+)
+
+const RANGE = { fromBlock: count, toBlock: count }
+const path = that<string>(
+  'a relative path in the folder of a table',
+  (value) => typeof value === 'string' && isExportPath(value),
+)
+const TABLE = fields({
+  rows: count,
+  columns: list(fields({ name: text, type: text, nullable: truth })),
+  files: list(fields({ path, rows: count, bytes: count, sha256, ...RANGE })),
+})
+
+const JOB = fields({
+  name: text,
+  kind: v.optional(exactly('blocks')),
+  chain: text,
+  startBlock: count,
+  endBlock: countOrNull,
+  format: oneOf('csv', 'parquet'),
+  compression: oneOf('none', 'gzip', 'zstd', 'snappy'),
+  addresses: count,
+  addressesSha256: sha256,
+  nativeSymbol: v.optional(textOrNull),
+  escapeFormulas: v.optional(truth),
+  partitionBy: v.optional(
+    that('day, month or blocks:<n>, or nothing', matches(/^(day|month|blocks:[1-9]\d*)$/)),
+  ),
+})
+
+const COVERAGE = fields({
+  ...{ address: text, ...RANGE, transactions: count },
+  ...{ label: v.optional(textOrNull), removed: v.optional(exactly(true)) },
+  error: v.optional(text),
+})
+
+const MANIFEST = fields({
+  manifestVersion: exactly(1),
+  schemaVersion: that(
+    `${SCHEMA_VERSION} at most (a newer version of walletlake wrote it)`,
+    (value) => isCount(value) && Number(value) <= SCHEMA_VERSION,
+  ),
+  generator: that('"walletlake <version>"', matches(/^walletlake \S+$/)),
+  job: JOB,
+  coverage: list(COVERAGE),
+  blocks: v.optional(fields({ ...RANGE, missing: list(fields(RANGE)) })),
+  tables: v.record(v.picklist(TABLE_NAMES, `a table of ${TABLE_NAMES.join(', ')}`), TABLE, 'an object'),
+  rejects: count,
+  statusUnknown: v.optional(count),
+  feeUnknown: v.optional(count),
+})

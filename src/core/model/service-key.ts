@@ -1,0 +1,53 @@
+import { proxyFor } from '../platform/proxy.ts'
+import { ExportError } from './errors.ts'
+
+/** The header that carries the key where nothing else is known. */
+const USUAL_HEADER = 'x-service-api-key'
+
+/** Services with a header of their own, by host, from their documentation. */
+const HEADERS: Readonly<Record<string, string>> = {
+  'glacier-api.avax.network': 'x-glacier-api-key',
+  'data-api.avax.network': 'x-glacier-api-key',
+}
+
+/** The header that carries the key of a service, unless it is named. */
+export function keyHeaderOf(baseUrl: string | undefined): string {
+  const host = baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).hostname : ''
+  return Object.hasOwn(HEADERS, host) ? (HEADERS[host] ?? USUAL_HEADER) : USUAL_HEADER
+}
+
+/** Whether the base URL is that of a service whose host is known from its documentation. */
+export function isKnownService(baseUrl: string): boolean {
+  if (!URL.canParse(baseUrl)) return false
+  const { protocol, host } = new URL(baseUrl)
+  return protocol === 'https:' && Object.hasOwn(HEADERS, host)
+}
+
+export type KeyUse = {
+  baseUrl: string | undefined
+  apiKey: string | undefined
+  /** Send the key unencrypted, over http, to another machine. @default false */
+  allowPlainHttp?: boolean | undefined
+}
+
+/** Throws USAGE where the key would be sent unencrypted to another machine. */
+export function requireEncryptedKey({ baseUrl, apiKey, allowPlainHttp = false }: KeyUse): void {
+  if (apiKey === undefined || allowPlainHttp || baseUrl === undefined || !URL.canParse(baseUrl)) return
+  const url = new URL(baseUrl)
+  if (url.protocol !== 'http:') return
+  const proxy = proxyFor(url)
+  if (isLoopback(url) && (proxy === undefined || isLoopback(new URL(proxy.url)))) return
+  throw new ExportError(
+    'USAGE',
+    `the key would be sent unencrypted to ${url.host}, for the base URL is http`,
+    {
+      fix: 'Write https:// in the base URL. If the network in between is trusted, add --allow-plain-http or set WALLETLAKE_ALLOW_PLAIN_HTTP=true.',
+    },
+  )
+}
+
+function isLoopback({ hostname }: URL): boolean {
+  return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])$/.test(
+    hostname,
+  )
+}

@@ -1,0 +1,56 @@
+import type { Dirent, Stats } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ExportError, type FailureCode } from '../model/errors.ts'
+import { EXPORT_ENTRIES } from '../model/manifest.ts'
+
+/**
+ * The first entry of an export that is neither a file nor a folder, and what it is; undefined where there is none. The output
+ * folder itself may be a symbolic link, and so may entries that no run makes.
+ */
+export async function findSpecialEntry(output: string): Promise<string | undefined> {
+  for (const name of EXPORT_ENTRIES) {
+    const path = join(output, name)
+    const entry = await lstat(path).catch(() => undefined)
+    const kind = kindOfSpecial(entry)
+    if (kind !== undefined) return `${path} is ${kind}`
+    const below = entry?.isDirectory() ? await specialBelow(path) : undefined
+    if (below !== undefined) return below
+  }
+  return undefined
+}
+
+async function specialBelow(folder: string): Promise<string | undefined> {
+  // What may not be read here, such as the private folder of another user, is reported where it is needed.
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => [])
+  for (const entry of entries) {
+    const kind = kindOfSpecial(entry)
+    if (kind !== undefined) return `${join(entry.parentPath, entry.name)} is ${kind}`
+  }
+  return undefined
+}
+
+function kindOfSpecial(entry: Dirent | Stats | undefined): string | undefined {
+  if (entry === undefined || entry.isFile() || entry.isDirectory()) return undefined
+  if (entry.isSymbolicLink()) return 'a symbolic link'
+  return entry.isFIFO() ? 'a named pipe' : 'a socket or a device'
+}
+
+/**
+ * Throws where an export contains a symbolic link, a pipe or a device, through which another user could have files outside it
+ * read or overwritten: OUTPUT_FAILED for commands that write to it, VERIFY_FAILED for those that read it.
+ */
+export async function refuseSpecialEntries(output: string, code: FailureCode): Promise<void> {
+  const found = await findSpecialEntry(output)
+  if (found !== undefined) throw new ExportError(code, found, { fix: SPECIAL_ENTRY_FIX })
+}
+
+/** Throws OUTPUT_FAILED where a path is a symbolic link, a pipe or a device; a path that does not exist passes. */
+export async function refuseSpecial(path: string): Promise<void> {
+  const kind = kindOfSpecial(await lstat(path).catch(() => undefined))
+  if (kind !== undefined)
+    throw new ExportError('OUTPUT_FAILED', `${path} is ${kind}`, { fix: SPECIAL_ENTRY_FIX })
+}
+
+const SPECIAL_ENTRY_FIX =
+  'Remove it: an export consists of files and folders only. The output folder itself may be a symbolic link.'

@@ -1,0 +1,33 @@
+import type { Manifest, ManifestTable } from '../model/manifest.ts'
+import { TABLES, type Table } from './index.ts'
+
+/** Version of the tables' columns. It rises when a column is removed or changes its type or meaning. */
+export const SCHEMA_VERSION = 1
+
+/**
+ * How the columns of an export differ from those that this version writes, a phrase for each table that differs, such as
+ * `ledger lacks the column fee_usd`. Empty where they are the same.
+ */
+export function columnDifferences({ tables }: Pick<Manifest, 'tables'>): string[] {
+  return TABLES.flatMap((table) => {
+    const listed = tables[table.name]
+    const difference = listed === undefined ? undefined : differenceOf(table, listed)
+    return difference === undefined ? [] : [`${table.name} ${difference}`]
+  })
+}
+
+function differenceOf({ columns }: Table, listed: ManifestTable): string | undefined {
+  const names = new Set(columns.map(({ name }) => name))
+  const existing = new Map(listed.columns.map((column) => [column.name, column]))
+  const missing = columns.find(({ name }) => !existing.has(name))
+  if (missing !== undefined) return `lacks the column ${missing.name}`
+  const further = listed.columns.find(({ name }) => !names.has(name))
+  if (further !== undefined) return `has a column ${further.name}, which this version does not write`
+  const changed = columns.find((column) => typeOf(column) !== typeOf(existing.get(column.name) ?? column))
+  if (changed !== undefined)
+    return `has ${changed.name} as ${typeOf(existing.get(changed.name) ?? changed)}, now ${typeOf(changed)}`
+  const isOrdered = columns.every(({ name }, at) => listed.columns[at]?.name === name)
+  return isOrdered ? undefined : 'has its columns in another order'
+}
+
+const typeOf = ({ type, nullable }: ManifestTable['columns'][number]) => `${type}${nullable ? '?' : ''}`

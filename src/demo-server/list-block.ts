@@ -1,0 +1,27 @@
+import type { Chain } from './chain.ts'
+import { Refusal } from './http-error.ts'
+import type { Page } from './list-wallet.ts'
+import type { PageTokens, Query } from './page-tokens.ts'
+import { readBlockId } from './path-parameters.ts'
+import { readBlockQuery } from './query.ts'
+import type { Call } from './route.ts'
+
+/** Answers the block listing (interface 4.1); a block that is unknown or past the head is refused with 404. */
+export async function listBlock(
+  { path, query }: Call,
+  { chain, tokens }: { chain: Chain; tokens: PageTokens },
+): Promise<Page> {
+  const id = readBlockId(path.blockId)
+  const { pageToken, pageSize } = readBlockQuery(query)
+  const block = await chain.block(id)
+  if (!block || block.number > chain.head()) {
+    throw new Refusal(404, `chain ${chain.id} has no block ${id} here.`)
+  }
+  const asked: Query = ['block', chain.id, block.number, pageSize]
+  const start = pageToken === null ? 0 : tokens.open(asked, pageToken)
+  const end = start + pageSize
+  const transactions = block.transactions.slice(start, end)
+  return end < block.transactions.length
+    ? { nextPageToken: tokens.seal(asked, end), transactions }
+    : { transactions }
+}

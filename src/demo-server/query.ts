@@ -1,0 +1,84 @@
+import { Refusal } from './http-error.ts'
+
+export type WalletQuery = {
+  readonly pageToken: string | null
+  readonly pageSize: number
+  /** Inclusive. */
+  readonly startBlock: number
+  /** Exclusive; null: up to the head. */
+  readonly endBlock: number | null
+  readonly sortOrder: 'asc' | 'desc'
+}
+export type BlockQuery = Pick<WalletQuery, 'pageToken' | 'pageSize'>
+
+/** Reads the parameters of the wallet listing (interface 4.3); unknown ones are ignored, bad ones refused with 400. */
+export function readWalletQuery(parameters: URLSearchParams): WalletQuery {
+  const startBlock = readWhole(parameters, 'startBlock') ?? 0
+  const endBlock = readWhole(parameters, 'endBlock')
+  if (endBlock !== null && startBlock >= endBlock) {
+    throw new Refusal(400, `startBlock must be below endBlock, but they are ${startBlock} and ${endBlock}.`)
+  }
+  return {
+    pageToken: readOne(parameters, 'pageToken'),
+    pageSize: readWhole(parameters, 'pageSize', { least: 1, most: 100 }) ?? WALLET_PAGE_SIZE,
+    startBlock,
+    endBlock,
+    sortOrder: readWord(parameters, 'sortOrder', ['asc', 'desc']) ?? 'asc',
+  }
+}
+
+/** Reads the parameters of the block listing (interface 4.1). A page size of 0, the default, leaves it to us: 100. */
+export function readBlockQuery(parameters: URLSearchParams): BlockQuery {
+  return {
+    pageToken: readOne(parameters, 'pageToken'),
+    pageSize: readWhole(parameters, 'pageSize', { least: 0, most: 100 }) || BLOCK_PAGE_SIZE,
+  }
+}
+
+/** Reads the parameters of a listing of webhooks, or of a webhook's addresses. */
+export function readPageQuery(parameters: URLSearchParams): BlockQuery {
+  return {
+    pageToken: readOne(parameters, 'pageToken'),
+    pageSize: readWhole(parameters, 'pageSize', { least: 1, most: 100 }) ?? WEBHOOK_PAGE_SIZE,
+  }
+}
+
+/** The one value of a parameter, which must be one of a few words; null where it is absent. */
+export function readWord<Word extends string>(
+  parameters: URLSearchParams,
+  name: string,
+  words: readonly Word[],
+): Word | null {
+  const text = readOne(parameters, name)
+  if (text === null) return null
+  const word = words.find((known) => known === text)
+  if (word !== undefined) return word
+  throw new Refusal(400, `${name} must be ${words.join(' or ')}, but is ${JSON.stringify(text)}.`)
+}
+
+const WALLET_PAGE_SIZE = 10
+const WEBHOOK_PAGE_SIZE = 10
+const BLOCK_PAGE_SIZE = 100
+
+function readWhole(
+  parameters: URLSearchParams,
+  name: string,
+  { least, most } = { least: 0, most: Number.MAX_SAFE_INTEGER },
+): number | null {
+  const text = readOne(parameters, name)
+  if (text === null) return null
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+  if (value >= least && value <= most) return value
+  throw new Refusal(
+    400,
+    `${name} must be a whole number from ${least} to ${most}, but is ${JSON.stringify(text)}.`,
+  )
+}
+
+/** The one value of a parameter; null where it is absent. */
+function readOne(parameters: URLSearchParams, name: string): string | null {
+  const [value = null, ...more] = parameters.getAll(name)
+  if (more.length > 0)
+    throw new Refusal(400, `${name} must be given once, but is given ${more.length + 1} times.`)
+  return value
+}

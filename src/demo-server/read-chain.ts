@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { PACKAGE } from '../core/model/version.ts'
+import type { Block } from './chain.ts'
+import type { JsonObject } from './json.ts'
+
+/** Reads every transaction of a shipped chain, with all its lists, in chain order. */
+export function readTransactions(chain: string): Promise<JsonObject[]> {
+  return readLines<JsonObject>(`${chain}/transactions-full.ndjson.gz`)
+}
+
+/** Reads every block of a shipped chain, in chain order, the empty ones too. */
+export async function readBlocks(chain: string): Promise<Block[]> {
+  const lines = await readLines<BlockLine>(`${chain}/blocks.ndjson.gz`)
+  return lines.map(({ blockNumber, blockHash, transactions }) => ({
+    number: Number(blockNumber),
+    hash: blockHash,
+    transactions,
+  }))
+}
+
+type BlockLine = { blockNumber: string; blockHash: string; transactions: JsonObject[] }
+
+/** The build does not copy it. */
+const CHAINS = new URL('src/demo-server/chains/', PACKAGE)
+
+async function readLines<Line>(name: string): Promise<Line[]> {
+  const text = (await promisify(gunzip)(await readFile(new URL(name, CHAINS)))).toString('utf8')
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line)
+}

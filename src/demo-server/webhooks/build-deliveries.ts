@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import type { Chain, ChainItems } from '../chain.ts'
+import { describeChain } from '../chain-info.ts'
+import { type JsonObject, objectOf } from '../json.ts'
+import { firstAt } from '../lower-bound.ts'
+import { addressesOf } from '../wallet-view.ts'
+import { buildEvent, type Happening } from './build-event.ts'
+import type { Delivery } from './delivery-queue.ts'
+import type { Webhook } from './webhook.ts'
+
+/**
+ * Makes the deliveries of blocks, in chain order: one for each webhook and each transaction in which an address that
+ * it watches takes part, which are the transactions that the wallet listing has of the address.
+ */
+export async function announceBlocks(
+  chain: Chain,
+  blocks: readonly number[],
+  webhooks: readonly Webhook[],
+): Promise<Delivery[]> {
+  if (webhooks.length === 0) return []
+  const chainItems = await chain.items()
+  const { networkToken } = describeChain(chain.id)
+  return blocks.flatMap((block) => announceBlock(itemsOf(chainItems, block), { networkToken, webhooks }))
+}
+
+type Announcement = Pick<Happening, 'networkToken'> & { readonly webhooks: readonly Webhook[] }
+
+function announceBlock(items: readonly JsonObject[], { networkToken, webhooks }: Announcement): Delivery[] {
+  let cumulativeGasUsed = 0n
+  return items.flatMap((item) => {
+    cumulativeGasUsed += gasUsedBy(item)
+    const happening = { item, cumulativeGasUsed, networkToken }
+    const touched = addressesOf(item)
+    return webhooks
+      .filter(({ addresses }) => [...touched].some((address) => addresses.has(address)))
+      .map((webhook) => address(webhook, buildEvent(webhook, happening)))
+  })
+}
+
+function itemsOf({ items, blockNumbers }: ChainItems, block: number): readonly JsonObject[] {
+  const from = firstAt(blockNumbers, (number) => number >= block)
+  return items.slice(
+    from,
+    firstAt(blockNumbers, (number) => number > block),
+  )
+}
+
+function gasUsedBy(item: JsonObject): bigint {
+  const text = String(objectOf(item.nativeTransaction).gasUsed)
+  return BigInt(/^\d+$/.test(text) ? text : 0)
+}
+
+function address({ id }: Webhook, event: JsonObject): Delivery {
+  const messageId = randomUUID()
+  const body = { webhookId: id, eventType: 'address_activity', messageId, event }
+  return { webhookId: id, messageId, body }
+}

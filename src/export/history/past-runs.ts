@@ -1,0 +1,62 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { RUNS_FOLDER } from '../../core/model/manifest.ts'
+import { parseJson } from '../../core/platform/json-text.ts'
+
+/** What the report of a run says, as far as it is read again; older reports lack what may be absent. */
+export type PastRun = {
+  readonly run: string
+  readonly state: string
+  readonly error: { readonly code: string } | null
+  /** ISO time. */
+  readonly startedAt: string
+  readonly seconds: number
+  readonly chain: string
+  readonly wallets: number
+  readonly requests: number
+  readonly transactions: number
+  /** Blocks that the run wrote, the end exclusive. */
+  readonly fromBlock?: number | null
+  readonly toBlock?: number | null
+  /** ISO times. */
+  readonly firstTransactionAt?: string | null
+  readonly lastTransactionAt?: string | null
+}
+
+/** The runs of an output, the newest first, by those of its reports that can be read. */
+export async function readPastRuns(output: string): Promise<PastRun[]> {
+  const runs: PastRun[] = []
+  for await (const report of readReports(output)) if (isPastRun(report)) runs.push(report)
+  return runs.sort((a, b) => Date.parse(b.startedAt) - Date.parse(a.startedAt))
+}
+
+/** What stands in `runs/` of an output, the newest first; what is no report is passed over. */
+export async function* readReports(output: string): AsyncGenerator<object, void, void> {
+  const folder = join(output, RUNS_FOLDER)
+  const names = await readdir(folder).catch(() => [])
+  for (const name of names
+    .filter((one) => REPORT.test(one))
+    .sort()
+    .reverse()) {
+    const text = await readFile(join(folder, name), 'utf8').catch(() => '')
+    const report = parseJson(text)
+    if (typeof report === 'object' && report !== null) yield report
+  }
+}
+
+const REPORT = /^\d{8}T\d{6}Z-[\w-]+\.json$/
+
+function isPastRun(report: object): report is PastRun {
+  const { run, state, startedAt, chain, ...counts } = report as PastRun
+  const { seconds, wallets, requests, transactions } = counts
+  const isDate = typeof startedAt === 'string' && !Number.isNaN(Date.parse(startedAt))
+  return (
+    isDate &&
+    [run, state, chain].every(isText) &&
+    [seconds, wallets, requests, transactions].every(Number.isFinite)
+  )
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}

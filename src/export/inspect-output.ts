@@ -1,0 +1,179 @@
+import { join } from 'node:path'
+import { inspectAnySpool } from '../checkpoint/inspect-checkpoint.ts'
+import { ExportError } from '../core/model/errors.ts'
+import { type Manifest, PRIVATE_FOLDER } from '../core/model/manifest.ts'
+import type { BlockRange, Job } from '../core/model/model.ts'
+import type { RefusedWallet } from '../core/model/run-stats.ts'
+import { sumUnknowns } from '../core/model/unknowns.ts'
+import { emptyWalletsIn, type NamedWallets, removedWalletsIn } from '../core/model/wallet-sample.ts'
+import { holderOf } from '../core/platform/lock/lock.ts'
+import { manifestIn } from '../read/open-export.ts'
+import { nameOfOutput } from '../storage/bucket-url.ts'
+import { lookAtStore } from '../storage/inspect-store.ts'
+import { type PastRun, readPastRuns } from './history/past-runs.ts'
+import { inspectJob, type JobState } from './inspect-job.ts'
+import { areFilesInPlace, type Sizes } from './resume/find-export.ts'
+
+/** What is known of an output without reading its rows. */
+export type OutputStatus = {
+  /** The job's name; null where no manifest tells it. */
+  job: string | null
+  output: string
+  state: JobState['state']
+  /** Since when a run, or another command that changes the output, is at it (ISO time); null where none is. */
+  inUseSince: string | null
+  chain: string | null
+  /** Blocks of the export, the end exclusive; null where nothing is exported. */
+  blocks: BlockRange | null
+  /** ISO times, as far as run reports tell them. */
+  firstTransactionAt: string | null
+  lastTransactionAt: string | null
+  /** How many the job has. */
+  wallets: number
+  emptyWallets: NamedWallets
+  removedWallets: NamedWallets
+  /** What the manifest lists: rows, files and their bytes. */
+  rows: number
+  files: number
+  bytes: number
+  tables: Record<string, { rows: number; files: number; bytes: number }>
+  /** Every file that it lists is there, with its size; null where nothing is exported. */
+  filesInPlace: boolean | null
+  rejects: number
+  /** Transactions whose status is unknown, and own ones whose fee is unknown or zero. */
+  statusUnknown: number
+  feeUnknown: number
+  /** Of a job of blocks: those that the service did not have. */
+  missing: readonly BlockRange[]
+  /** Wallets whose listing the service refused when the job was run last. */
+  refusedWallets: readonly RefusedWallet[]
+  /** The job's endBlock, where the chain had not reached it; null: it has, or there is none. */
+  notReached: number | null
+  /** What is kept of a run that is not finished. */
+  unfinished: { pages: number; transactions: number } | null
+  /** The newest run that left a report. */
+  lastRun: PastRun | null
+}
+
+/** The status of a job's output. Throws OUTPUT_CHANGED where an unfinished run is of another job. */
+export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspected: JobState }> {
+  const inspected = await inspectJob(job)
+  const { state, store, manifest } = inspected
+  // Of what is complete they were looked at already.
+  const filesInPlace = state === 'complete' || (await areInPlace(store, manifest))
+  const status = await describe({ ...inspected, output: job.output, filesInPlace })
+  return {
+    ...status,
+    output: nameOfOutput(job),
+    job: job.name,
+    chain: job.chain,
+    wallets: job.wallets.length,
+    inspected,
+  }
+}
+
+/** The status of an output, without its job. Throws USAGE where it is none, VERIFY_FAILED where its manifest is damaged. */
+export async function inspectOutput(place: Pick<Job, 'output' | 'store'>): Promise<OutputStatus> {
+  const { output } = place
+  const store = await lookAtStore(place)
+  const manifest = await manifestIn(output)
+  const spool = await inspectAnySpool(join(output, PRIVATE_FOLDER)).catch(unlessDenied)
+  if (manifest === undefined && spool === undefined)
+    throw new ExportError('USAGE', `${output} holds no export`, {
+      fix: 'Name the output folder of a run, such as output/mine, or its job file.',
+    })
+  const isUnfinished = spool?.begun && !spool.isDone
+  const filesInPlace = await areInPlace(store, manifest)
+  const isWhole = manifest?.job.endBlock !== null && notReachedIn(manifest) === null
+  const written = filesInPlace && isWhole ? 'complete' : 'exported'
+  const { pages = 0, items = 0 } = spool ?? {}
+  const state = isUnfinished ? 'unfinished' : written
+  const status = await describe({ output, state, pages, items, manifest, filesInPlace })
+  return { ...status, output: nameOfOutput(place) }
+}
+
+/** Checkpoints are for their owner alone; what is published can be described without them. */
+function unlessDenied(thrown: unknown): undefined {
+  const { cause } = thrown as ExportError
+  if ((cause as NodeJS.ErrnoException | undefined)?.code !== 'EACCES') throw thrown
+}
+
+/** Whether every file that the manifest lists is there; null without one. */
+async function areInPlace(store: Sizes, manifest: Manifest | undefined): Promise<boolean | null> {
+  return manifest === undefined ? null : areFilesInPlace(store, manifest)
+}
+
+type Inspected = Pick<JobState, 'state' | 'pages' | 'items' | 'manifest'> &
+  Pick<OutputStatus, 'output' | 'filesInPlace'>
+
+async function describe(inspected: Inspected): Promise<OutputStatus> {
+  const { output, state, pages, items, manifest, filesInPlace } = inspected
+  const runs = await readPastRuns(output)
+  const blocks = manifest === undefined ? null : blocksOf(manifest)
+  const coverage = manifest?.coverage ?? []
+  return {
+    job: manifest?.job.name ?? null,
+    output,
+    state,
+    inUseSince: (await holderOf(join(output, PRIVATE_FOLDER)))?.startedAt ?? null,
+    chain: manifest?.job.chain ?? null,
+    blocks,
+    ...timesOf(runs, { blocks, chain: manifest?.job.chain }),
+    wallets: coverage.filter(({ removed }) => removed !== true).length,
+    emptyWallets: emptyWalletsIn(coverage),
+    removedWallets: removedWalletsIn(coverage),
+    ...sizesOf(manifest),
+    filesInPlace,
+    rejects: manifest?.rejects ?? 0,
+    ...sumUnknowns(manifest === undefined ? [] : [manifest]),
+    missing: (manifest?.blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({
+      from: fromBlock,
+      to: toBlock,
+    })),
+    refusedWallets: coverage.flatMap(({ address, error }) =>
+      error === undefined ? [] : [{ address, error }],
+    ),
+    notReached: notReachedIn(manifest),
+    unfinished: state === 'unfinished' ? { pages, transactions: items } : null,
+    lastRun: runs[0] ?? null,
+  }
+}
+
+/** The job's endBlock, where the export ends before it. */
+function notReachedIn(manifest: Manifest | undefined): number | null {
+  if (manifest === undefined || manifest.blocks !== undefined) return null
+  const { endBlock } = manifest.job
+  return endBlock !== null && blocksOf(manifest).to < endBlock ? endBlock : null
+}
+
+function blocksOf({ blocks, coverage, job }: Manifest): BlockRange {
+  if (blocks !== undefined) return { from: blocks.fromBlock, to: blocks.toBlock }
+  return { from: job.startBlock, to: coverage.reduce((to, { toBlock }) => Math.max(to, toBlock), 0) }
+}
+
+type Exported = { blocks: BlockRange | null; chain: string | undefined }
+
+/** When the export's first and last transactions were made: the reports of the runs that wrote its ends know. */
+function timesOf(runs: readonly PastRun[], { blocks, chain }: Exported) {
+  const same = runs.filter((run) => run.chain === chain && run.error === null)
+  const first = same.find(({ fromBlock }) => blocks !== null && fromBlock === blocks.from)
+  const last = same.find(({ toBlock }) => blocks !== null && toBlock === blocks.to)
+  return {
+    firstTransactionAt: first?.firstTransactionAt ?? null,
+    lastTransactionAt: last?.lastTransactionAt ?? null,
+  }
+}
+
+function sizesOf(manifest: Manifest | undefined): Pick<OutputStatus, 'rows' | 'files' | 'bytes' | 'tables'> {
+  const tables = Object.entries(manifest?.tables ?? {}).map(
+    ([name, { rows, files }]) =>
+      [name, { rows, files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) }] as const,
+  )
+  const total = { rows: 0, files: 0, bytes: 0 }
+  for (const [, { rows, files, bytes }] of tables) {
+    total.rows += rows
+    total.files += files
+    total.bytes += bytes
+  }
+  return { ...total, tables: Object.fromEntries(tables) }
+}

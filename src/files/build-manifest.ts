@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import type {
+  Coverage,
+  Manifest,
+  ManifestBlocks,
+  ManifestFile,
+  ManifestTable,
+} from '../core/model/manifest.ts'
+import type { BlockRange, Job } from '../core/model/model.ts'
+import type { RefusedWallet } from '../core/model/run-stats.ts'
+import type { Unknowns } from '../core/model/unknowns.ts'
+import { GENERATOR } from '../core/model/version.ts'
+import { type TableName, tableNamed } from '../core/table/index.ts'
+import { SCHEMA_VERSION } from '../core/table/schema-changes.ts'
+import type { Part } from './write-table.ts'
+
+export type ManifestSource = {
+  job: Job
+  range: BlockRange
+  parts: ReadonlyMap<TableName, readonly Omit<Part, 'staged'>[]>
+  /** Transactions by wallet; a wallet without any is absent. */
+  seen: ReadonlyMap<string, number>
+  /** Blocks that the service did not have, of a job of blocks. */
+  missing?: readonly BlockRange[]
+  rejects: number
+  /** Transactions of the whole export of which something is unknown; undefined where an older version did not count them. */
+  unknowns: Unknowns | undefined
+  /** What stays of an earlier export. */
+  kept?: Kept | undefined
+  /** Wallets whose listing the service refused, and where what the export has of them ends. @default none */
+  refused?: readonly (RefusedWallet & { toBlock: number })[]
+}
+
+export type Kept = {
+  /** Files of blocks before those of this run. */
+  files: ReadonlyMap<TableName, readonly ManifestFile[]>
+  /** Wallets that left the job: their history stays, up to where it was read. */
+  left: readonly Coverage[]
+}
+
+/** What an export holds, in the manifest's words (CONTRACT section 3): the same for the same answers. */
+export function buildManifest(source: ManifestSource): Manifest {
+  const { job, range, parts, missing, rejects, unknowns, kept } = source
+  const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
+  const { nativeSymbol, escapeFormulas } = job
+  const addressesSha256 = hashAddresses(wallets)
+  return {
+    manifestVersion: 1,
+    schemaVersion: SCHEMA_VERSION,
+    generator: GENERATOR,
+    job: {
+      name,
+      ...(kind === 'blocks' ? { kind } : {}),
+      chain,
+      startBlock,
+      endBlock,
+      format,
+      compression,
+      ...(partitionBy === undefined ? {} : { partitionBy }),
+      nativeSymbol,
+      ...(format === 'csv' ? { escapeFormulas } : {}),
+      addresses: wallets.length,
+      addressesSha256,
+    },
+    coverage: describeCoverage(job, source),
+    ...(kind === 'blocks' ? { blocks: describeBlocks(range, missing) } : {}),
+    tables: Object.fromEntries(
+      [...parts].map(([table, files]) => [
+        table,
+        describeTable(table, [...(kept?.files.get(table) ?? []), ...files]),
+      ]),
+    ),
+    rejects,
+    ...(unknowns ?? {}),
+  }
+}
+
+type Covering = Pick<ManifestSource, 'range' | 'seen' | 'kept' | 'refused'>
+
+function describeCoverage(
+  { startBlock, wallets }: Job,
+  { range, seen, kept, refused = [] }: Covering,
+): Manifest['coverage'] {
+  const gaps = new Map(refused.map((one) => [one.address, one]))
+  const withGap = (one: Coverage): Coverage => {
+    const gap = gaps.get(one.address)
+    return gap === undefined ? one : { ...one, toBlock: gap.toBlock, error: gap.error }
+  }
+  const present = wallets.map(({ address, label }) => ({
+    address,
+    fromBlock: startBlock,
+    toBlock: range.to,
+    transactions: seen.get(address) ?? 0,
+    label,
+  }))
+  const left = (kept?.left ?? []).map(({ error: _error, ...one }): Coverage => {
+    return { ...one, transactions: seen.get(one.address) ?? 0, removed: true }
+  })
+  return [...present, ...left].map(withGap).sort((a, b) => (a.address < b.address ? -1 : 1))
+}
+
+function describeBlocks(range: BlockRange, missing: readonly BlockRange[] = []): ManifestBlocks {
+  const named = ({ from, to }: BlockRange) => ({ fromBlock: from, toBlock: to })
+  return { ...named(range), missing: missing.map(named) }
+}
+
+/** A table without rows has one file with its columns; beside files with rows it would say nothing. */
+function describeTable(table: TableName, all: readonly ManifestFile[]): ManifestTable {
+  const filled = all.filter(({ rows }) => rows > 0)
+  const parts = filled.length > 0 ? filled : all.slice(0, 1)
+  return {
+    rows: parts.reduce((sum, { rows }) => sum + rows, 0),
+    columns: tableNamed(table).columns.map(({ name, type, nullable }) => ({ name, type, nullable })),
+    files: parts.map(({ path, rows, bytes, sha256, fromBlock, toBlock }) => ({
+      path,
+      rows,
+      bytes,
+      sha256,
+      fromBlock,
+      toBlock,
+    })),
+  }
+}
+
+/** SHA-256 of the job's addresses, lower case and sorted, with a line feed between them. */
+function hashAddresses(wallets: Job['wallets']): string {
+  const lines = wallets.map(({ address }) => address).join('\n')
+  return createHash('sha256').update(lines).digest('hex')
+}

@@ -1,0 +1,116 @@
+import { basename, join } from 'node:path'
+import { ExportError } from '../../core/model/errors.ts'
+import type { ManifestFile } from '../../core/model/manifest.ts'
+import type { Compression, Format } from '../../core/model/model.ts'
+import { diskError, hashFile, makeFolder } from '../../core/platform/disk.ts'
+import type { Table } from '../../core/table/index.ts'
+import { partPath } from '../part-path.ts'
+import { assembleTable, type Part } from '../write-table.ts'
+import { unpackLines } from './decompress-lines.ts'
+import { mergeParquet } from './merge-parquet.ts'
+import { type CompactionStep, planCompaction } from './plan-compaction.ts'
+
+export type TableCompaction = {
+  /** The output, and where new files are staged on its file system. */
+  output: string
+  folder: string
+  table: Table
+  files: readonly ManifestFile[]
+  format: Format
+  compression: Compression
+  maxRows: number
+  border: number
+}
+
+export type CompactTable = {
+  /** All files of the table, in order. */
+  files: ManifestFile[]
+  /** Those of them that are new. */
+  parts: Part[]
+}
+
+/**
+ * Merges a table's small files, staged beside the output. Rows, their order and their bytes stay. Throws VERIFY_FAILED
+ * where a file is not what the manifest says, and OUTPUT_FAILED.
+ */
+export async function compactTable(compaction: TableCompaction): Promise<CompactTable> {
+  const { files: before, maxRows, border, table } = compaction
+  const compact: CompactTable = { files: [], parts: [] }
+  for (const [at, step] of planCompaction(before, { maxRows, border }).entries()) {
+    if (step.kind === 'keep') {
+      compact.files.push(step.file)
+      continue
+    }
+    for (const file of step.files) await requireUnchanged(compaction.output, file)
+    // Files of different partitions may have the same name.
+    const folder = join(compaction.folder, `${table.name}-${at}`)
+    await makeFolder(folder)
+    const parts = await mergeFiles(step, { ...compaction, folder })
+    for (const each of parts) compact.parts.push(each)
+    for (const each of parts.map(({ staged: _staged, ...file }) => file)) compact.files.push(each)
+  }
+  return compact
+}
+
+type Merge = Extract<CompactionStep, { kind: 'merge' }>
+
+/** A damaged file must not get a new hash that fits it. */
+async function requireUnchanged(output: string, { path, sha256 }: ManifestFile): Promise<void> {
+  const found = await hashFile(join(output, path)).catch((cause: unknown) => {
+    throw diskError(`cannot read ${path}`, cause)
+  })
+  if (found !== sha256)
+    throw new ExportError('VERIFY_FAILED', `${path} is not the file that the manifest lists`)
+}
+
+function mergeFiles(step: Merge, compaction: TableCompaction): Promise<Part[]> {
+  return compaction.format === 'csv' ? mergeCsv(step, compaction) : mergeParquetFiles(step, compaction)
+}
+
+/** Lines are dealt to new files as they are: no cell is parsed. */
+async function mergeCsv(step: Merge, compaction: TableCompaction): Promise<Part[]> {
+  const { output, folder, table, maxRows } = compaction
+  const chunks = []
+  for (const [at, { path, rows }] of step.files.entries()) {
+    const lines = await unpackLines(join(output, path), join(folder, `${table.name}-${at}.lines`), table)
+    chunks.push({ ...lines, rows, longest: 0, partition: step.partition })
+  }
+  const { range, firstNumber } = step
+  return assembleTable({
+    ...compaction,
+    ...{ chunks, range, firstNumber, maxRowsPerFile: maxRows, escapeFormulas: false },
+  })
+}
+
+async function mergeParquetFiles(step: Merge, compaction: TableCompaction): Promise<Part[]> {
+  const { output, folder, table, compression, maxRows } = compaction
+  const total = step.files.reduce((sum, { rows }) => sum + rows, 0)
+  const parts: Part[] = []
+  for (let from = 0; from < total; from += maxRows) {
+    const number = step.firstNumber + parts.length
+    const path = partPath({ ...compaction, ...step, table: table.name, number })
+    const staged = join(folder, basename(path))
+    const rows = Math.min(maxRows, total - from)
+    const { files, skip } = filesWith(step.files, { from, to: from + rows })
+    const sources = files.map((file) => join(output, file.path))
+    const measured = await mergeParquet({ sources, skip, rows, path: staged, table, compression })
+    const { from: fromBlock, to: toBlock } = step.range
+    parts.push({ staged, path, rows, ...measured, fromBlock, toBlock })
+  }
+  return parts
+}
+
+/** The files that hold these rows of all, and how many rows of the first come before them. */
+function filesWith(files: readonly ManifestFile[], { from, to }: { from: number; to: number }) {
+  const found: ManifestFile[] = []
+  let [row, skip] = [0, 0]
+  for (const file of files) {
+    const end = row + file.rows
+    if (row < to && end > from) {
+      if (found.length === 0) skip = from - row
+      found.push(file)
+    }
+    row = end
+  }
+  return { files: found, skip }
+}

@@ -1,0 +1,91 @@
+import { join } from 'node:path'
+import { firstSpooledBlock } from '../../checkpoint/inspect-checkpoint.ts'
+import { type Manifest, PRIVATE_FOLDER } from '../../core/model/manifest.ts'
+import type { Job } from '../../core/model/model.ts'
+import { makePartsFolder, removePartsFolder } from '../../core/model/parts-folder.ts'
+import { lockOutput } from '../../core/platform/lock/lock.ts'
+import { TABLES } from '../../core/table/index.ts'
+import { requireManifest } from '../../read/open-export.ts'
+import { lookAtStore } from '../../storage/inspect-store.ts'
+import { openStore } from '../../storage/open-store.ts'
+import type { Store } from '../../storage/store.ts'
+import { publish, removeStrays } from '../publish.ts'
+import { compactTable } from './compact-table.ts'
+
+export type CompactOptions = {
+  /** Rows in a file, at most. @default 1000000 */
+  maxRowsPerFile?: number
+}
+
+/** An output folder, or a place in an object store with the folder of this machine that is its. */
+export type OutputPlace = Pick<Job, 'output' | 'store'>
+
+export type Compacted = {
+  /** Files that the manifest listed and those that it lists now; the same number where there was nothing to do. */
+  before: number
+  after: number
+  changed: boolean
+  /** Files under our names that no manifest lists, left by a kill: they are removed. */
+  strays: number
+}
+
+/**
+ * Merges the small files of an output, such as those that runs night after night have appended, into few. Rows, their
+ * order, coverage and rejects stay. Where it is cut short the output is the earlier one or the new one, whole.
+ *
+ * Throws USAGE where there is no export, OUTPUT_LOCKED, VERIFY_FAILED where the manifest is damaged or a file is not what it
+ * says, and OUTPUT_FAILED.
+ */
+export async function compactOutput(
+  where: string | OutputPlace,
+  options: CompactOptions = {},
+): Promise<Compacted> {
+  const place = typeof where === 'string' ? { output: where } : where
+  await lookAtStore(place)
+  await requireManifest(place.output)
+  const release = await lockOutput(join(place.output, PRIVATE_FOLDER))
+  try {
+    const store = await openStore(place)
+    try {
+      return await compactLocked(store, options.maxRowsPerFile ?? 1_000_000)
+    } finally {
+      await store.close()
+    }
+  } finally {
+    await release()
+  }
+}
+
+async function compactLocked(store: Store, maxRows: number): Promise<Compacted> {
+  const output = store.folder
+  const manifest = await requireManifest(output)
+  const privateFolder = join(output, PRIVATE_FOLDER)
+  // A run can read pages again from here on only: files that begin here are a place to go on from.
+  const border = await firstSpooledBlock(privateFolder)
+  const listed = Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path))
+  const strays = await removeStrays(store, new Set(listed))
+  const tables: Manifest['tables'] = {}
+  const parts = []
+  const folder = await makePartsFolder(privateFolder)
+  try {
+    for (const table of TABLES) {
+      const listed = manifest.tables[table.name]
+      if (listed === undefined) continue
+      await store.bring(listed.files)
+      const { format, compression } = manifest.job
+      const source = { output, folder, table, files: listed.files, format, compression }
+      const compact = await compactTable({ ...source, maxRows, border })
+      tables[table.name] = { ...listed, files: compact.files }
+      for (const each of compact.parts) parts.push(each)
+    }
+    if (parts.length > 0)
+      await publish({ store, manifest: { ...manifest, tables }, parts, rejects: undefined })
+  } finally {
+    await removePartsFolder(folder)
+  }
+  return { before: countFiles(manifest.tables), after: countFiles(tables), changed: parts.length > 0, strays }
+}
+
+function countFiles(tables: Manifest['tables']): number {
+  return Object.values(tables).reduce((sum, { files }) => sum + files.length, 0)
+}

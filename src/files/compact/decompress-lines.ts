@@ -1,0 +1,47 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { ExportError } from '../../core/model/errors.ts'
+import { diskError } from '../../core/platform/disk.ts'
+import type { Table } from '../../core/table/index.ts'
+import { csvHeader } from '../csv.ts'
+
+/** Copies the lines of a CSV file, gzip or plain, without its header. Throws VERIFY_FAILED where the header is another. */
+export async function unpackLines(
+  from: string,
+  to: string,
+  { columns }: Pick<Table, 'columns'>,
+): Promise<{ path: string; bytes: number }> {
+  const unpack = from.endsWith('.gz') ? [createGunzip()] : []
+  try {
+    await pipeline([
+      createReadStream(from, { highWaterMark: 1 << 18 }),
+      ...unpack,
+      withoutHeader(Buffer.from(csvHeader(columns)), from),
+      createWriteStream(to),
+    ])
+    return { path: to, bytes: (await stat(to)).size }
+  } catch (cause) {
+    throw diskError(`cannot read ${from}`, cause)
+  }
+}
+
+function withoutHeader(header: Buffer, path: string): Transform {
+  let start: Buffer | undefined = Buffer.alloc(0)
+  const isWrong = () => start !== undefined && !start.subarray(0, header.length).equals(header)
+  const fault = () => new ExportError('VERIFY_FAILED', `${path} begins with another header`)
+  return new Transform({
+    transform: (block: Buffer, _encoding, done) => {
+      if (start === undefined) return done(null, block)
+      start = Buffer.concat([start, block])
+      if (start.length < header.length) return done()
+      if (isWrong()) return done(fault())
+      const lines = start.subarray(header.length)
+      start = undefined
+      done(null, lines)
+    },
+    flush: (done) => done(start === undefined ? null : fault()),
+  })
+}

@@ -1,0 +1,179 @@
+import { join } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { loadDuckDb, SETTINGS } from '../core/duckdb/connection.ts'
+import { type DataFile, openDataFile } from '../core/duckdb/data-file.ts'
+import { ExportError } from '../core/model/errors.ts'
+import type { BlockRange, Format } from '../core/model/model.ts'
+import type { Column, Table } from '../core/table/index.ts'
+import { textScan } from './text-scan.ts'
+
+export type Comparison = {
+  table: Table
+  format: Format
+  /** Files with the rows as they were and as they are, each in the table's order. */
+  before: readonly string[]
+  after: readonly string[]
+  /** Only rows of these blocks count. */
+  range: BlockRange
+  /** For what does not fit into memory. */
+  folder: string
+  signal: AbortSignal
+}
+
+/** Rows of one block as JSON objects, in file order; a row that changed stands in both. */
+export type ChangedBlock = { removed: string[]; added: string[] }
+
+/**
+ * Says which rows of a table differ between two sets of files, block by block in chain order. Cells are compared as the
+ * text that CSV has for them. First the blocks that differ are found by a sum over hashes of their rows; only their rows
+ * are then put in order, on disk where they are many, and looked at block by block. Throws OUTPUT_FAILED.
+ */
+export async function* compareTable(comparison: Comparison): AsyncGenerator<ChangedBlock, void, void> {
+  const { table, folder, signal } = comparison
+  const { DuckDBInstance } = await loadDuckDb()
+  const temp_directory = join(folder, 'compare.tmp')
+  const instance = await DuckDBInstance.create(':memory:', { ...SETTINGS, temp_directory })
+  const connection = await instance.connect()
+  const breakOff = () => connection.interrupt()
+  const opened: DataFile[] = []
+  try {
+    signal.throwIfAborted()
+    signal.addEventListener('abort', breakOff)
+    const sides = await openSides(comparison, opened)
+    for (const step of [sidesOf(comparison, sides), FIND_BLOCKS, findRows(table)])
+      await runWithin(connection, step)
+    yield* readBlocks(connection)
+  } catch (cause) {
+    signal.throwIfAborted()
+    throw incomparable(table, cause)
+  } finally {
+    signal.removeEventListener('abort', breakOff)
+    connection.closeSync()
+    instance.closeSync()
+    for (const file of opened) await file.close()
+  }
+}
+
+/** Enough for any table; more only where DuckDB says that it was not, for rows may be long (metadata of strangers). */
+const MEMORY_LIMITS = ['160MB', '320MB', '640MB', '2400MB']
+
+async function runWithin(connection: DuckDBConnection, statement: string): Promise<void> {
+  for (const [at, limit] of MEMORY_LIMITS.entries()) {
+    try {
+      await connection.run(`set memory_limit = '${limit}'`)
+      await connection.run(statement)
+      return
+    } catch (cause) {
+      const isShort = cause instanceof Error && cause.message.startsWith('Out of Memory')
+      if (!isShort || at === MEMORY_LIMITS.length - 1) throw cause
+    }
+  }
+}
+
+type Sides = { before: readonly DataFile[]; after: readonly DataFile[] }
+
+/** Opens the files of both sides, and adds each to those that are to be closed. */
+async function openSides({ before, after, format, folder }: Comparison, opened: DataFile[]): Promise<Sides> {
+  const openAll = async (paths: readonly string[]) => {
+    const from = opened.length
+    for (const path of paths) opened.push(await openDataFile(path, format, folder))
+    return opened.slice(from)
+  }
+  return { before: await openAll(before), after: await openAll(after) }
+}
+
+/** All rows of both sides: -1 before, 1 after. */
+function sidesOf({ table, range }: Comparison, { before, after }: Sides): string {
+  const { from, to } = range
+  const side = (files: readonly DataFile[], sign: -1 | 1) => `
+    select row_number() over () as "@row", ${sign} as "@sign", "block_number"::bigint as "@block",
+      hash(${table.columns.map(({ name }) => `"${name}"`).join(', ')})::hugeint as "@hash", *
+    from (${textScan(files, table)})
+    where "block_number"::bigint >= ${from} and "block_number"::bigint < ${to}`
+  const sides = [
+    ...(before.length > 0 ? [side(before, -1)] : []),
+    ...(after.length > 0 ? [side(after, 1)] : []),
+  ]
+  return `create view sides as ${sides.join(' union all ')}`
+}
+
+const FIND_BLOCKS = `
+  create or replace table blocks as select "@block" from sides
+  group by all having sum("@hash" * "@sign") <> 0 or sum("@sign") <> 0`
+
+/** Rows of the blocks that differ. They are kept: of an answer that streams, DuckDB does not tell how it broke off. */
+function findRows(table: Table): string {
+  return `
+    create or replace table differing as select "@block", "@sign", ${rowAsJson(table)} as "@json" from (
+      select * from sides where "@block" in (select "@block" from blocks) order by "@block", "@sign", "@row")`
+}
+
+/** SQL: whole numbers of 32 and 64 bits and truth values as JSON has them, anything else as text, null as null. */
+function rowAsJson({ columns }: Table): string {
+  const fields = columns.map(({ name, type }) => `"${name}" := "${name}"${BARE_TYPES[type] ?? ''}`)
+  return `to_json(struct_pack(${fields.join(', ')}))::varchar`
+}
+
+const BARE_TYPES: Partial<Record<Column['type'], string>> = {
+  int32: '::bigint',
+  int64: '::bigint',
+  bool: '::boolean',
+}
+
+async function* readBlocks(connection: DuckDBConnection): AsyncGenerator<ChangedBlock, void, void> {
+  let block: unknown
+  let [before, after]: [string[], string[]] = [[], []]
+  for await (const [at, sign, row] of readRows(connection)) {
+    if (at !== block && block !== undefined) {
+      yield differenceOf(before, after)
+      before = []
+      after = []
+    }
+    block = at
+    const side = sign === 1 ? after : before
+    side.push(row as string)
+  }
+  if (block !== undefined) yield differenceOf(before, after)
+}
+
+/** Rows that are read at once. */
+const BATCH = 2_048
+
+async function* readRows(connection: DuckDBConnection) {
+  for (let from = 0; ; from += BATCH) {
+    const read = await connection.runAndReadAll(
+      `select * from differing where rowid >= ${from} and rowid < ${from + BATCH} order by rowid`,
+    )
+    const rows = read.getRowsJS()
+    yield* rows
+    if (rows.length < BATCH) return
+  }
+}
+
+function differenceOf(before: readonly string[], after: readonly string[]): ChangedBlock {
+  return { removed: without(before, after), added: without(after, before) }
+}
+
+/** The rows but the others, each as often as it stands there. */
+function without(rows: readonly string[], others: readonly string[]): string[] {
+  const left = new Map<string, number>()
+  for (const row of others) left.set(row, (left.get(row) ?? 0) + 1)
+  return rows.filter((row) => {
+    const count = left.get(row) ?? 0
+    if (count > 0) left.set(row, count - 1)
+    return count === 0
+  })
+}
+
+function incomparable({ name }: Table, cause: unknown): ExportError {
+  if (cause instanceof ExportError) return cause
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new ExportError(
+    'OUTPUT_FAILED',
+    `cannot compare ${name} with the earlier export: ${message.split('\n', 1)[0]}`,
+    {
+      cause,
+      fix: 'Check the free space; where `walletlake verify` finds damaged files, export anew with --fresh.',
+    },
+  )
+}

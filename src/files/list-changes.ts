@@ -1,0 +1,93 @@
+import { join } from 'node:path'
+import type { Manifest } from '../core/model/manifest.ts'
+import type { BlockRange } from '../core/model/model.ts'
+import type { Changes } from '../core/model/run-stats.ts'
+import { diskError } from '../core/platform/disk.ts'
+import { TABLES, type Table, type TableName } from '../core/table/index.ts'
+import { compareTable } from './compare-table.ts'
+import { openHashedFile } from './part-file.ts'
+import type { PublishedPart } from './publish.ts'
+import { publishChanges, type RunPlace, recallChanges } from './publish-changes.ts'
+
+export type Rewriting = RunPlace & {
+  /** What the output holds, before any of it is replaced. */
+  before: Manifest
+  /** The files that replace those of these blocks; blocks after them are new. */
+  parts: ReadonlyMap<TableName, readonly PublishedPart[]>
+  /** Where this machine can read one of them. */
+  localPath: (part: PublishedPart) => Promise<string>
+  range: BlockRange
+  /** Where the list is staged; on the file system of the output. */
+  folder: string
+  signal: AbortSignal
+}
+
+/**
+ * Lists the rows that a run removes from blocks exported before and those that it adds there, one JSON line each, by table,
+ * block, removed before added, and row order. The list is in place when this resolves: what replaces the files comes
+ * after it, so that no kill loses it. A run that is resumed writes it again, under the same name. Nothing is written
+ * where nothing differs. Throws OUTPUT_FAILED.
+ */
+export async function listChanges(rewriting: Rewriting): Promise<Changes> {
+  const { folder, range, parts } = rewriting
+  const none = Object.fromEntries([...parts.keys()].map((table) => [table, 0]))
+  const changes: Changes = { range, removed: { ...none }, added: { ...none }, file: undefined }
+  const staged = join(folder, 'changes.ndjson')
+  try {
+    await writeList(staged, { rewriting, changes })
+    const counts = [changes.removed, changes.added].flatMap((byTable) => Object.values(byTable))
+    if (counts.some((count) => count > 0)) return await publishChanges(staged, { ...rewriting, changes })
+  } catch (cause) {
+    rewriting.signal.throwIfAborted()
+    throw diskError('cannot list what changed', cause)
+  }
+  return (await recallChanges(rewriting)) ?? changes
+}
+
+type Listing = { rewriting: Rewriting; changes: Changes }
+
+async function writeList(path: string, { rewriting, changes }: Listing): Promise<void> {
+  const list = openHashedFile(path, { gzip: false })
+  try {
+    for (const table of TABLES) {
+      for await (const { removed, added } of compareFiles(table, rewriting)) {
+        changes.removed[table.name] = (changes.removed[table.name] ?? 0) + removed.length
+        changes.added[table.name] = (changes.added[table.name] ?? 0) + added.length
+        await list.write(linesOf(table, 'removed', removed) + linesOf(table, 'added', added))
+      }
+    }
+    await list.finish()
+  } catch (thrown) {
+    await list.abandon()
+    throw thrown
+  }
+}
+
+function linesOf({ name }: Table, change: 'removed' | 'added', rows: readonly string[]): string {
+  return rows.map((row) => `{"table":"${name}","change":"${change}","row":${row}}\n`).join('')
+}
+
+/** Compares a table's files; those that were there before, to the byte, need no look. */
+async function* compareFiles(table: Table, { before, store, parts, localPath, ...rest }: Rewriting) {
+  const { range } = rest
+  const listed = before.tables[table.name]?.files.filter(({ toBlock }) => toBlock > range.from) ?? []
+  const made = parts.get(table.name) ?? []
+  if (before.tables[table.name] === undefined || made.length === 0) return
+  const old = withoutSame(listed, made).map(({ path }) => join(store.folder, path))
+  const fresh = await Promise.all(withoutSame(made, listed).map(localPath))
+  if (old.length + fresh.length === 0) return
+  yield* compareTable({ ...rest, table, format: before.job.format, before: old, after: fresh })
+}
+
+/** The files but those with the content of another, each as often as it is there. */
+function withoutSame<F extends { sha256: string }>(
+  files: readonly F[],
+  others: readonly { sha256: string }[],
+): F[] {
+  const left = others.map(({ sha256 }) => sha256)
+  return files.filter(({ sha256 }) => {
+    const at = left.indexOf(sha256)
+    if (at >= 0) left.splice(at, 1)
+    return at < 0
+  })
+}

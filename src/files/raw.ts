@@ -1,0 +1,81 @@
+import { createReadStream, existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createGunzip } from 'node:zlib'
+import { diskError, makeFolder, publishFile } from '../core/platform/disk.ts'
+import { jsonText } from '../core/platform/json-text.ts'
+import { temporaryBeside } from '../core/platform/temporary-file.ts'
+import { keyOfItem } from '../sources/data-api/parse-item-key.ts'
+import { type HashedFile, openHashedFile } from './part-file.ts'
+
+export type RawExport = {
+  /** The output folder. */
+  folder: string
+  address: string
+  /** The chain that was asked for: items of others have no place. @default any */
+  chain?: string
+  /** The strings of items are bytes. */
+  transactions: Iterable<readonly { item: unknown }[]>
+  /** Items without a place in the chain; where nothing stays, they may come while `transactions` is read. */
+  bad: readonly unknown[]
+  /** The transactions begin with this block: what the file holds of earlier ones stays. Absent: nothing stays. */
+  appendFrom?: number | undefined
+}
+
+/** Keeps one wallet's items as they were received, in `raw/<address>.ndjson.gz`, one JSON item a line. */
+export async function writeRaw({ folder, address, ...items }: RawExport): Promise<void> {
+  const path = join(folder, 'raw', `${address}.ndjson.gz`)
+  await makeFolder(join(folder, 'raw'))
+  const temporary = await temporaryBeside(path)
+  const file = openHashedFile(temporary, { gzip: true })
+  try {
+    await writeLines(file, path, items)
+    await file.finish()
+  } catch (thrown) {
+    await file.abandon()
+    await rm(temporary, { force: true })
+    throw thrown
+  }
+  await publishFile(temporary, path)
+}
+
+type Items = Omit<RawExport, 'folder' | 'address'>
+
+async function writeLines(file: HashedFile, path: string, { chain, transactions, bad, appendFrom }: Items) {
+  const badLines = () => new Set(bad.map((item) => jsonText(item)))
+  if (appendFrom !== undefined && existsSync(path)) {
+    const added = badLines()
+    for await (const line of linesOf(path)) {
+      if (isKept(line, { chain, appendFrom, added })) await file.write(`${line}\n`)
+    }
+  }
+  for (const views of transactions) {
+    for (const { item } of views) await file.write(Buffer.from(`${jsonText(item)}\n`, 'latin1'))
+  }
+  for (const line of [...badLines()].sort()) await file.write(`${line}\n`)
+}
+
+type Keeping = { chain: string | undefined; appendFrom: number; added: ReadonlySet<string> }
+
+/** A run that was killed after it published the file has left there what is about to be appended. */
+function isKept(line: string, { chain, appendFrom, added }: Keeping) {
+  const key = keyOfItem(JSON.parse(line), chain)
+  return typeof key === 'string' ? !added.has(line) : key.block < appendFrom
+}
+
+/** Lines of a packed file. Throws OUTPUT_FAILED where it cannot be read or unpacked. */
+async function* linesOf(path: string): AsyncGenerator<string, void, void> {
+  const source = createReadStream(path)
+  const text = source.pipe(createGunzip()).setEncoding('utf8')
+  source.once('error', (fault) => text.destroy(fault))
+  let rest = ''
+  try {
+    for await (const block of text as AsyncIterable<string>) {
+      const lines = (rest + block).split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+    }
+  } catch (cause) {
+    throw diskError(`cannot read ${path}`, cause)
+  }
+}

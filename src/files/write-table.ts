@@ -1,0 +1,136 @@
+import { rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { BlockRange, Compression, Format } from '../core/model/model.ts'
+import { diskError } from '../core/platform/disk.ts'
+import type { Table } from '../core/table/index.ts'
+import { dealChunks } from './assign-chunks.ts'
+import { type Chunk, readLines, sumOf } from './chunk.ts'
+import { type Csv, createCsv, csvHeader } from './csv.ts'
+import { copyToParquet } from './parquet.ts'
+import { type OpenedFile, openHashedFile, openPlainFile } from './part-file.ts'
+import { partPath } from './part-path.ts'
+
+/** How a job's tables become files. */
+export type FileFormat = {
+  format: Format
+  compression: Compression
+  /** Put a `'` before text that a spreadsheet would run as a formula (CSV only). */
+  escapeFormulas: boolean
+  maxRowsPerFile: number
+  /** A file ends once its lines have so many bytes; undefined: by rows alone. */
+  targetFileBytes?: number | undefined
+}
+
+/** A finished part: `staged` is where it lies now, `path` what the manifest will call it. */
+export type Part = {
+  staged: string
+  path: string
+  rows: number
+  bytes: number
+  sha256: string
+  fromBlock: number
+  toBlock: number
+}
+
+export type TableFiles = FileFormat & {
+  table: Table
+  /** Lines of the table in its final order. */
+  chunks: readonly Chunk[]
+  /** Where parts are staged; on the file system of the output. */
+  folder: string
+  /** Half-open range of blocks that the names carry. */
+  range: BlockRange
+  /** Number of the first file. @default 0 */
+  firstNumber?: number
+  /** Breaks the making off. */
+  signal?: AbortSignal | undefined
+}
+
+/** Makes lines of the kind that `assembleTable` takes for this format: CSV too where Parquet is made of it. */
+export function lineMaker({ format, escapeFormulas }: Pick<FileFormat, 'format' | 'escapeFormulas'>): Csv {
+  const isCsv = format === 'csv'
+  return createCsv({ escapeFormulas: escapeFormulas && isCsv, quoteEmpty: !isCsv })
+}
+
+/**
+ * Makes the part files of one table from its chunks, rolling to a next file at `maxRowsPerFile`, at `targetFileBytes` and
+ * where the partition changes. However the rows were cut into chunks, the files are the same. Throws OUTPUT_FAILED.
+ */
+export async function assembleTable(files: TableFiles): Promise<Part[]> {
+  const { chunks, table, folder, range, firstNumber = 0 } = files
+  const bounds = { maxRows: files.maxRowsPerFile, maxBytes: files.targetFileBytes }
+  const parts: Part[] = []
+  for (const alike of byPartition(chunks)) {
+    const partition = alike[0]?.partition
+    for (const pieces of await dealChunks(alike, bounds)) {
+      const number = firstNumber + parts.length
+      const path = partPath({ ...files, table: table.name, partition, number })
+      const staged = join(folder, basename(path))
+      const measured = await writePart(staged, pieces, files)
+      parts.push({
+        staged,
+        path,
+        rows: sumOf(pieces).rows,
+        ...measured,
+        fromBlock: range.from,
+        toBlock: range.to,
+      })
+    }
+  }
+  await removeChunks(chunks)
+  return parts
+}
+
+/** Lines that are in their files are not needed any more. */
+async function removeChunks(chunks: readonly Chunk[]): Promise<void> {
+  await Promise.all([...new Set(chunks.map(({ path }) => path))].map((path) => rm(path, { force: true })))
+}
+
+/** What follows each other in one partition; without any chunk one group of none, for the table's header. */
+function byPartition(chunks: readonly Chunk[]): Chunk[][] {
+  const groups: Chunk[][] = []
+  for (const chunk of chunks) {
+    const last = groups.at(-1)
+    if (last?.[0] !== undefined && last[0].partition === chunk.partition) last.push(chunk)
+    else groups.push([chunk])
+  }
+  return groups.length > 0 ? groups : [[]]
+}
+
+async function writePart(
+  path: string,
+  pieces: readonly Chunk[],
+  { table, format, compression, signal }: TableFiles,
+): Promise<{ bytes: number; sha256: string }> {
+  const lines = { header: csvHeader(table.columns), pieces, signal }
+  if (format === 'csv')
+    return concatenate(openHashedFile(path, { gzip: compression === 'gzip' }), path, lines)
+  // One file, not the chunks as they are: where files end shows in the row groups.
+  const staged = `${path}.lines`
+  const { bytes } = await concatenate(openPlainFile(staged), staged, lines)
+  const size = { ...sumOf(pieces), bytes }
+  const measured = await copyToParquet({ staged, path, table, compression, size, signal })
+  await rm(staged)
+  return measured
+}
+
+type Lines = { header: string; pieces: readonly Chunk[]; signal: AbortSignal | undefined }
+
+/** Writes the header and all pieces, and finishes the file. */
+async function concatenate<T>(
+  file: OpenedFile<T>,
+  path: string,
+  { header, pieces, signal }: Lines,
+): Promise<T> {
+  try {
+    await file.write(header)
+    for (const block of readLines(pieces)) {
+      signal?.throwIfAborted()
+      await file.write(block)
+    }
+    return await file.finish()
+  } catch (thrown) {
+    await file.abandon()
+    throw diskError(`cannot write ${path}`, thrown)
+  }
+}

@@ -1,0 +1,68 @@
+import { createReadStream } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { countBlocks } from '../core/model/block-ranges.ts'
+import { type Manifest, REJECTS_FILE } from '../core/model/manifest.ts'
+import type { BlockRange } from '../core/model/model.ts'
+import { readReports } from '../export/history/past-runs.ts'
+
+/** How an export was read. */
+export type Reading = {
+  /** The newest first. */
+  runs: RunFigures[]
+  /** How many older runs are not listed. */
+  olderRuns: number
+  /** Records that could not be normalized, by reason. */
+  rejects: [reason: string, count: number][]
+}
+
+type RunFigures = {
+  startedAt: string
+  state: string
+  seconds: number
+  requests: number
+  rateLimited: number
+  retries: number
+  bytes: number
+  rejects: number
+  missingBlocks: number
+}
+
+/** How many blocks the service did not have. */
+export const missingBlocks = ({ blocks }: Manifest): number =>
+  countBlocks((blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({ from: fromBlock, to: toBlock })))
+
+/** The blocks of the job, up to where most was read of one that has no end. */
+export function rangeOfJob({ job, coverage }: Manifest): BlockRange {
+  const last = coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
+  return { from: job.startBlock, to: job.endBlock ?? last }
+}
+
+/** Runs that a page lists, the newest. */
+const MOST_RUNS = 30
+
+export async function readReading(output: string, { rejects }: Manifest): Promise<Reading> {
+  const runs: RunFigures[] = []
+  let olderRuns = 0
+  for await (const report of readReports(output)) {
+    if (runs.length < MOST_RUNS) runs.push(figuresIn(report))
+    else olderRuns += 1
+  }
+  return { runs, olderRuns, rejects: rejects === 0 ? [] : await reasonsIn(join(output, REJECTS_FILE)) }
+}
+
+function figuresIn(report: Partial<RunFigures>): RunFigures {
+  const { startedAt = '', state = '', seconds = 0, requests = 0, rateLimited = 0 } = report
+  const { retries = 0, bytes = 0, rejects = 0, missingBlocks = 0 } = report
+  return { startedAt, state, seconds, requests, rateLimited, retries, bytes, rejects, missingBlocks }
+}
+
+async function reasonsIn(path: string): Promise<[string, number][]> {
+  const counts = new Map<string, number>()
+  for await (const line of createInterface({ input: createReadStream(path) })) {
+    const { reason } = JSON.parse(line) as { reason?: unknown }
+    const text = String(reason ?? 'without a reason').slice(0, 200)
+    counts.set(text, (counts.get(text) ?? 0) + 1)
+  }
+  return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 20)
+}

@@ -1,0 +1,35 @@
+import { COIN_DECIMALS } from '../core/model/asset.ts'
+import { exactWorth } from '../ledger/prices/fiat-value.ts'
+import type { Prices } from '../ledger/prices/prices.ts'
+import type { TextRow } from '../read/scratch-database.ts'
+
+/** What fees were worth when they were paid, in 10^-8 of the currency. */
+export type FeeWorth = {
+  total: bigint
+  wallets: ReadonlyMap<string, bigint>
+  /** Fees paid, and how many of them have no price. */
+  count: number
+  unpriced: number
+}
+
+/** Takes rows, as `Tally.add` does, and adds up what their fees were worth: each is rounded as conversions round it. */
+export function openFeeWorth(prices: Prices) {
+  const wallets = new Map<string, bigint>()
+  const sums = { total: 0n, count: 0, unpriced: 0 }
+  return {
+    add: (row: TextRow): void => {
+      if (row[4] !== 'fee') return
+      sums.count += 1
+      const price = prices.at({ type: 'native', address: null }, row[0] as string)
+      if (price === undefined) {
+        sums.unpriced += 1
+        return
+      }
+      const worth = -exactWorth(BigInt(row[12] as string), COIN_DECIMALS, price)
+      const wallet = row[2] as string
+      sums.total += worth
+      wallets.set(wallet, (wallets.get(wallet) ?? 0n) + worth)
+    },
+    worth: (): FeeWorth => ({ ...sums, wallets }),
+  }
+}

@@ -1,0 +1,136 @@
+import { shiftDecimal } from '../core/platform/decimal.ts'
+import { WORTH_DECIMALS } from '../ledger/prices/fiat-value.ts'
+import { grouped } from './numbers.ts'
+import { shownText } from './visible-text.ts'
+
+export { counted, grouped } from './numbers.ts'
+
+/** Text of HTML in which strangers' text is text; nothing else may be put into a page. */
+export class Html {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+type Part = Html | string | number | readonly Part[] | undefined
+
+/** Makes HTML of a template; what is put into it is escaped unless it is HTML already. */
+export function html(texts: TemplateStringsArray, ...parts: Part[]): Html {
+  let text = texts[0] ?? ''
+  for (const [at, part] of parts.entries()) text += textOf(part) + (texts[at + 1] ?? '')
+  return new Html(text)
+}
+
+function textOf(part: Part): string {
+  if (part === undefined) return ''
+  if (part instanceof Html) return part.text
+  if (typeof part === 'object') return part.map(textOf).join('')
+  return escaped(shownText(String(part)))
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const escaped = (text: string) => text.replace(/[&<>"']/g, (letter) => ESCAPES[letter] ?? '')
+
+/** Characters of text that a name may have on a page. */
+const LONGEST_NAME = 60
+
+/** A name that a stranger chose, cut where it is long, apart from the text around it. */
+export function nameHtml(name: string): Html {
+  const letters = [...name.slice(0, 4 * LONGEST_NAME)]
+  const short = letters.length > LONGEST_NAME ? `${letters.slice(0, LONGEST_NAME).join('')}…` : name
+  return html`<bdi>${short}</bdi>`
+}
+
+/** An address as people tell it from others. */
+export const shortAddress = (address: string): string => `${address.slice(0, 6)}…${address.slice(-4)}`
+
+/** An address, shortened, whole in its title. */
+export const addressHtml = (address: string): Html =>
+  html`<span class="address" title="${address}">${shortAddress(address)}</span>`
+
+/** An exact number as people read it: 8.31 × 10^73, 1 234.57; the same text where nothing is lost by that. */
+export function shortNumber(exact: string): string {
+  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(exact) ?? []
+  const minus = sign === '' ? '' : '−'
+  if (whole.length > 15) return minus + scientific(whole, whole.length - 1)
+  const zeros = /^0*/.exec(fraction)?.[0].length ?? 0
+  if (whole === '0' && zeros >= 6 && zeros < fraction.length)
+    return minus + scientific(fraction.slice(zeros), -zeros - 1)
+  const places = Math.max(2, 7 - whole.length) + (whole === '0' ? zeros : 0)
+  const cut = fraction.slice(0, places).replace(/0+$/, '')
+  return `${minus}${grouped(whole)}${cut === '' ? '' : `.${cut}`}`
+}
+
+function scientific(digits: string, exponent: number): string {
+  const rest = digits.slice(1, 3).replace(/0+$/, '')
+  return `${digits[0]}${rest === '' ? '' : `.${rest}`} × 10^${exponent}`
+}
+
+/** An amount as people read it, exact in its title. */
+export function amountHtml(value: bigint, decimals: number | null): Html {
+  const exact = shiftDecimal(String(value), decimals)
+  if (exact === null)
+    return html`<span class="amount" title="in the smallest unit: ${value.toString()}">${shortNumber(String(value))} <small>units</small></span>`
+  return html`<span class="amount" title="${exact}">${shortNumber(exact)}</span>`
+}
+
+/** A share of a whole as per cent; under 1 % with a decimal. */
+export function percent(part: number, whole: number): string {
+  if (whole === 0) return '0 %'
+  const share = (100 * part) / whole
+  return `${share > 0 && share < 10 ? share.toFixed(1) : Math.round(share)} %`
+}
+
+/** An instant of the tables as people read it: 2023-11-14 22:13 UTC. */
+export const minuteOf = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`
+
+export type Cell = { html: Html; sort?: string | number; isNumber?: boolean }
+
+/** A table with a head that sorts it; the first column names the row. */
+export function tableHtml(
+  caption: string,
+  heads: readonly string[],
+  rows: readonly (readonly Cell[])[],
+): Html {
+  const numbers = heads.map((_, at) => rows.some((row) => row[at]?.isNumber))
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table class="sortable">
+<caption>${caption}</caption>
+<thead><tr>${heads.map((head, at) => html`<th scope="col"${new Html(numbers[at] ? ' class="number"' : '')}><button type="button">${head}</button></th>`)}</tr></thead>
+<tbody>
+${rows.map((row) => html`<tr>${row.map(cellHtml)}</tr>\n`)}</tbody></table></div>
+`
+}
+
+function cellHtml({ html: inside, sort, isNumber }: Cell, at: number): Html {
+  const value = sort === undefined ? '' : html` data-v="${sort}"`.text
+  const tag = at === 0 ? 'th scope="row"' : 'td'
+  return new Html(
+    `<${tag}${isNumber ? ' class="number"' : ''}${value}>${inside.text}</${at === 0 ? 'th' : 'td'}>`,
+  )
+}
+
+export const textCell = (text: string): Cell => ({ html: html`${text}` })
+export const countCell = (count: number): Cell => ({
+  html: html`${grouped(count)}`,
+  sort: count,
+  isNumber: true,
+})
+export function amountCell(value: bigint, decimals: number | null): Cell {
+  const exact = shiftDecimal(String(value), decimals) ?? String(value)
+  return { html: amountHtml(value, decimals), sort: Number(exact), isNumber: true }
+}
+
+/** Money in units of 10^-8; a dash where there is no price. */
+export const worthCell = (worth: bigint | undefined): Cell =>
+  worth === undefined ? { ...textCell('–'), isNumber: true } : amountCell(worth, WORTH_DECIMALS)
+
+/** The table that stands for a picture. */
+export const asTable = (table: Html): Html =>
+  html`<details class="as-table"><summary>As a table</summary>${table}</details>`

@@ -1,0 +1,223 @@
+import { DAY_MS } from '../core/model/utc.ts'
+import type { TextRow } from '../read/scratch-database.ts'
+import { Buckets, type Series } from './buckets.ts'
+import { DayEnds } from './day-ends.ts'
+
+/** What a movement was, seen from its wallet. */
+export const KINDS = ['received', 'sent', 'own', 'minted', 'burned', 'fee'] as const
+export type Kind = (typeof KINDS)[number]
+export type Counts = Record<Kind, number>
+
+/** Columns of the ledger, in the order in which `add` takes their cells. */
+export const TALLIED_COLUMNS = [
+  ...['block_timestamp', 'transaction_hash', 'wallet_address', 'wallet_label', 'entry_type', 'direction'],
+  ...['counterparty_address', 'counterparty_is_own', 'asset_type', 'asset_address', 'asset_symbol'],
+  ...['asset_decimals', 'value', 'token_id'],
+] as const
+
+export type WalletTally = {
+  address: string
+  label: string | null
+  transactions: number
+  movements: number
+  /** Of the chain's coin, in its smallest unit, the fees apart. */
+  coinIn: bigint
+  coinOut: bigint
+  fees: bigint
+  assets: Set<string>
+  /** As the tables write it. */
+  first: string
+  last: string
+  /** Who sent the first coins that came in. */
+  funder: string | null
+  series: Series<number>
+  lastTransaction: string
+}
+
+export type AssetTally = {
+  /** null for the chain's coin; NFTs of a contract are one. */
+  address: string | null
+  type: string
+  symbol: string | null
+  decimals: number | null
+  movements: number
+  in: bigint
+  out: bigint
+}
+
+/** What one wallet had of an asset at the end of each bucket in which it changed. */
+export type BalanceSeries = { wallet: string; asset: string; series: Series<bigint>; value: bigint }
+
+type Followed = { wallet: string; asset: string; bucket: number; day: string; value: bigint }
+
+/** Adds up the rows of a ledger, in the order of the chain, into what a report shows. */
+export class Tally {
+  readonly buckets = new Buckets()
+  readonly timeline: Series<Counts> = this.buckets.series(addCounts)
+  readonly totals: Counts = noCounts()
+  readonly wallets = new Map<string, WalletTally>()
+  readonly assets = new Map<string, AssetTally>()
+  readonly balances = new Map<string, BalanceSeries>()
+  /** The same balances at the ends of days, by the same keys. */
+  readonly dayEnds = new DayEnds()
+  /** Transfers from one own wallet to another. */
+  readonly between = new Map<string, number>()
+  readonly days = { active: 0, streak: 0, longest: 0, last: '' }
+  transactions = 0
+  movements = 0
+  first = ''
+  last = ''
+  #transaction = ''
+  readonly #followed: ReadonlySet<string>
+
+  /** `followed` are the assets whose balances are kept over time, as `tallyKey` names them. */
+  constructor(followed: ReadonlySet<string>) {
+    this.#followed = followed
+  }
+
+  /** Of all wallets, in the coin's smallest unit. */
+  get fees(): bigint {
+    return [...this.wallets.values()].reduce((sum, { fees }) => sum + fees, 0n)
+  }
+
+  add(row: TextRow): void {
+    const [time, hash, address, label, type, direction, party, isOwn, assetType] = row as string[]
+    const value = BigInt(row[12] as string)
+    const bucket = this.buckets.of(Date.parse(time as string))
+    const kind = kindOf({ type, isOut: direction === 'out', isOwn: isOwn === 'true' })
+    this.#count(kind, bucket)
+    this.#clock(time as string, hash as string)
+    const wallet = this.#walletOf(address as string, label ?? null, time as string)
+    countIn(wallet, { hash: hash as string, time: time as string, bucket })
+    const asset = this.#assetOf(row)
+    const key = tallyKey(assetType as string, asset.address)
+    wallet.assets.add(key)
+    if (asset.address === null) countCoin(wallet, { kind, value, party: party ?? null })
+    countAsset(asset, value)
+    if (kind === 'own' && value < 0n && party !== address)
+      this.#countBetween(address as string, party as string)
+    if (this.#followed.has(key)) {
+      const day = (time as string).slice(0, 10)
+      this.#follow({ wallet: address as string, asset: key, bucket, day, value })
+    }
+  }
+
+  #count(kind: Kind, bucket: number): void {
+    const counts = this.timeline.get(bucket) ?? noCounts()
+    counts[kind] += 1
+    this.timeline.set(bucket, counts)
+    this.totals[kind] += 1
+    this.movements += 1
+  }
+
+  #clock(time: string, hash: string): void {
+    if (this.first === '') this.first = time
+    this.last = time
+    if (hash !== this.#transaction) this.transactions += 1
+    this.#transaction = hash
+    const day = time.slice(0, 10)
+    const { days } = this
+    if (day === days.last) return
+    const isNext = Date.parse(day) - Date.parse(days.last || day) === DAY_MS
+    days.streak = isNext ? days.streak + 1 : 1
+    days.longest = Math.max(days.longest, days.streak)
+    days.active += 1
+    days.last = day
+  }
+
+  #walletOf(address: string, label: string | null, time: string): WalletTally {
+    const known = this.wallets.get(address)
+    if (known !== undefined) return known
+    const wallet = newWallet({ address, label, time, series: this.buckets.series<number>((a, b) => a + b) })
+    this.wallets.set(address, wallet)
+    return wallet
+  }
+
+  #assetOf(row: TextRow): AssetTally {
+    const [type, address] = [row[8] as string, row[9] ?? null]
+    const key = tallyKey(type, address)
+    let asset = this.assets.get(key)
+    if (asset === undefined) {
+      asset = { address, type, symbol: null, decimals: null, movements: 0, in: 0n, out: 0n }
+      this.assets.set(key, asset)
+    }
+    asset.symbol = row[10] ?? asset.symbol
+    if (row[11] != null) asset.decimals = Number(row[11])
+    return asset
+  }
+
+  #countBetween(from: string, to: string): void {
+    const key = `${from} ${to}`
+    this.between.set(key, (this.between.get(key) ?? 0) + 1)
+  }
+
+  #follow({ wallet, asset, bucket, day, value }: Followed): void {
+    const key = `${wallet} ${asset}`
+    let balance = this.balances.get(key)
+    if (balance === undefined) {
+      balance = { wallet, asset, series: this.buckets.series<bigint>((_, later) => later), value: 0n }
+      this.balances.set(key, balance)
+    }
+    balance.value += value
+    balance.series.set(bucket, balance.value)
+    this.dayEnds.set(key, day, balance.value)
+  }
+}
+
+/** The coin, an ERC-20 token by its address, or a collection: a contract may have tokens of several types. */
+export const tallyKey = (type: string, address: string | null): string =>
+  address === null ? type : type === 'erc20' ? address : `${type} ${address}`
+
+/** What moved most comes first. */
+export const byMovements = (a: AssetTally, b: AssetTally): number =>
+  b.movements - a.movements || (addressAndType(a) < addressAndType(b) ? -1 : 1)
+
+const addressAndType = ({ address, type }: AssetTally) => `${address ?? ''} ${type}`
+
+const noCounts = (): Counts => ({ received: 0, sent: 0, own: 0, minted: 0, burned: 0, fee: 0 })
+
+function addCounts(earlier: Counts, later: Counts): Counts {
+  return Object.fromEntries(KINDS.map((kind) => [kind, earlier[kind] + later[kind]])) as Counts
+}
+
+function kindOf(entry: { type: string | undefined; isOut: boolean; isOwn: boolean }): Kind {
+  const { type, isOut, isOwn } = entry
+  if (type === 'fee') return 'fee'
+  if (type === 'mint') return 'minted'
+  if (type === 'burn') return 'burned'
+  if (isOwn || type === 'self') return 'own'
+  return isOut ? 'sent' : 'received'
+}
+
+function newWallet(given: { address: string; label: string | null; time: string; series: Series<number> }) {
+  const { address, label, time, series } = given
+  return {
+    ...{ address, label, transactions: 0, movements: 0, coinIn: 0n, coinOut: 0n, fees: 0n },
+    ...{ assets: new Set<string>(), first: time, last: time, funder: null, series, lastTransaction: '' },
+  }
+}
+
+function countIn(wallet: WalletTally, at: { hash: string; time: string; bucket: number }): void {
+  wallet.movements += 1
+  wallet.last = at.time
+  wallet.series.set(at.bucket, (wallet.series.get(at.bucket) ?? 0) + 1)
+  if (wallet.lastTransaction !== at.hash) wallet.transactions += 1
+  wallet.lastTransaction = at.hash
+}
+
+type Coins = { kind: Kind; value: bigint; party: string | null }
+
+function countCoin(wallet: WalletTally, { kind, value, party }: Coins): void {
+  if (kind === 'fee') wallet.fees -= value
+  else if (value < 0n) wallet.coinOut -= value
+  else {
+    wallet.coinIn += value
+    wallet.funder ??= party
+  }
+}
+
+function countAsset(asset: AssetTally, value: bigint): void {
+  asset.movements += 1
+  if (value < 0n) asset.out -= value
+  else asset.in += value
+}

@@ -1,0 +1,71 @@
+import { COIN_DECIMALS } from '../../core/model/asset.ts'
+import { coverageBar } from '../charts.ts'
+import { rangeOfJob } from '../data-collection.ts'
+import type { Facts, Sender } from '../facts.ts'
+import {
+  addressHtml,
+  amountCell,
+  type Cell,
+  countCell,
+  counted,
+  type Html,
+  html,
+  tableHtml,
+  textCell,
+} from '../html.ts'
+import { coinOf, labelHtml } from '../view.ts'
+
+/** Wallets that a page lists. */
+const MOST_WALLETS = 200
+
+/** What the export holds, by table, and by wallet where it has some. */
+export function tablesSection({ manifest, labels }: Facts): Html {
+  const rows = Object.entries(manifest.tables).map(([name, { rows: count, files }]) => [
+    textCell(name),
+    ...[count, files.length, files.reduce((sum, { bytes }) => sum + bytes, 0)].map(countCell),
+  ])
+  return html`<section id="tables"><h2>What it holds</h2>
+${tableHtml('Tables', ['table', 'rows', 'files', 'bytes'], rows)}
+${walletsOf(manifest, labels)}
+</section>`
+}
+
+function walletsOf(manifest: Facts['manifest'], labels: Facts['labels']): Html {
+  const { coverage } = manifest
+  if (coverage.length === 0) return html``
+  const range = rangeOfJob(manifest)
+  const busiest = [...coverage].sort(
+    (a, b) => b.transactions - a.transactions || (a.address < b.address ? -1 : 1),
+  )
+  const rows = busiest
+    .slice(0, MOST_WALLETS)
+    .map(({ address, transactions, fromBlock, toBlock }) => [
+      { html: labelHtml(labels, address), sort: labels.get(address) ?? address },
+      { html: addressHtml(address), sort: address },
+      countCell(transactions),
+      { html: coverageBar(range, { from: fromBlock, to: toBlock }), sort: toBlock },
+    ])
+  return html`${tableHtml('Wallets', ['wallet', 'address', 'transactions', 'read'], rows)}
+${coverage.length > MOST_WALLETS ? html`<p class="note">And ${counted(coverage.length - MOST_WALLETS, 'wallet')} more, with fewer.</p>` : ''}`
+}
+
+/** Who sent most of the transactions. */
+export function sendersSection({ manifest, labels, transactions }: Facts): Html {
+  if (transactions === undefined || transactions.count === 0) return html``
+  const { busiest, senders } = transactions
+  const heads = ['sender', 'address', 'transactions', 'failed', `fees, ${coinOf({ manifest })}`]
+  return html`<section id="senders"><h2>Who sent them</h2>
+${tableHtml(
+  'Those who sent most',
+  heads,
+  busiest.map((sender) => senderRow(labels, sender)),
+)}
+${senders > busiest.length ? html`<p class="note">${counted(senders - busiest.length, 'other')} sent fewer.</p>` : ''}
+</section>`
+}
+
+const senderRow = (labels: Facts['labels'], { address, count, failed, fees }: Sender): Cell[] => [
+  { html: labelHtml(labels, address), sort: labels.get(address) ?? address },
+  { html: addressHtml(address), sort: address },
+  ...[countCell(count), countCell(failed), amountCell(fees, COIN_DECIMALS)],
+]

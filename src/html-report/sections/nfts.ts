@@ -1,0 +1,51 @@
+import { isNft } from '../../core/model/asset.ts'
+import type { Balance } from '../../ledger/balances/balances.ts'
+import { countCell, counted, type Html, html, tableHtml } from '../html.ts'
+import { byMovements, tallyKey } from '../ledger-aggregates.ts'
+import type { Figures } from '../ledger-stats.ts'
+import { assetHtml } from '../view.ts'
+
+/** Ids of one collection that a page shows. */
+const MOST_IDS = 30
+
+/** NFTs by collection: ids minted, burned and held. No pictures: nothing may be loaded. */
+export function nftsSection(figures: Figures): Html {
+  const { tally, balances, nftIds } = figures
+  const collections = [...tally.assets.values()].filter(isNft).sort(byMovements)
+  if (collections.length === 0) return html``
+  const held = heldByCollection(balances.balances)
+  const rows = collections.slice(0, 200).map((asset) => {
+    const key = tallyKey(asset.type, asset.address)
+    const ids = [...(held.get(key) ?? [])]
+    const { minted = 0, burned = 0 } = nftIds.get(key) ?? {}
+    return [
+      { html: assetHtml(figures, asset), sort: asset.symbol ?? '' },
+      ...[countCell(asset.movements), countCell(minted), countCell(burned), countCell(ids.length)],
+      { html: chips(ids), sort: ids.length },
+    ]
+  })
+  return html`<section id="nfts"><h2>NFTs</h2>
+<p class="note">Token ids are counted once, however many units of an ERC-1155 id moved and whichever wallets hold them.</p>
+${tableHtml('Collections', ['collection', 'movements', 'ids minted', 'ids burned', 'ids held', 'held now'], rows)}
+</section>`
+}
+
+/** Units of each token id that the wallets hold together, by collection. */
+function heldByCollection(balances: readonly Balance[]): Map<string, Map<string, bigint>> {
+  const held = new Map<string, Map<string, bigint>>()
+  for (const one of balances) {
+    if (one.token_id === null || one.value <= 0n) continue
+    const key = tallyKey(one.asset_type, one.asset_address)
+    const ids = held.get(key) ?? new Map<string, bigint>()
+    held.set(key, ids.set(one.token_id, (ids.get(one.token_id) ?? 0n) + one.value))
+  }
+  return held
+}
+
+function chips(ids: readonly (readonly [id: string, units: bigint])[]): Html {
+  const shown = ids.slice(0, MOST_IDS).map(([id, value]) => {
+    const short = id.length > 12 ? `${id.slice(0, 5)}…${id.slice(-4)}` : id
+    return html`<span class="chip" title="${id}">#${short}${value > 1n ? ` × ${value}` : ''}</span> `
+  })
+  return html`${shown}${ids.length > MOST_IDS ? html`<small>and ${counted(ids.length - MOST_IDS, 'id')} more</small>` : ''}`
+}

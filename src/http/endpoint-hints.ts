@@ -1,0 +1,39 @@
+import { proxyFor } from '../core/platform/proxy.ts'
+import { BASE_URL, proxyPasswordFix } from './connection-error.ts'
+import type { Answer } from './http-client.ts'
+
+/** Whether an answer is a page for people, as portals, proxies and wrong addresses give. */
+export function isWebPage({ headers, body }: Answer): boolean {
+  if (/\bhtml\b/i.test(headers['content-type'] ?? '')) return true
+  return /^\s*<(!doctype|html|head|body|\?xml)\b/i.test(body.subarray(0, 200).toString('latin1'))
+}
+
+/** What to do about a web page in the place of JSON. */
+export const WEB_PAGE_FIX = `Set ${BASE_URL} to the data service itself: a web page, a portal or a proxy answers there.`
+
+/** What was asked: the base address, and the path below it without its query. */
+export type Asked = { readonly baseUrl: string; readonly path: string }
+
+/**
+ * What to do about a refusal that comes before any good answer: most likely the address is wrong. Undefined where the
+ * table's general advice says all.
+ */
+export function refusalFix(answer: Answer, asked: Asked): string | undefined {
+  const { status, headers } = answer
+  if (status >= 300 && status < 400) return redirectFix(headers.location, asked)
+  if (status === 407) {
+    const proxy = proxyFor(new URL(asked.baseUrl))
+    return proxy ? proxyPasswordFix(proxy.variable) : 'A proxy in front of the service asks for a password.'
+  }
+  const isWrongPlace = status === 404 || status === 405 || (status === 400 && isWebPage(answer))
+  if (!isWrongPlace) return undefined
+  return `Asked was ${asked.baseUrl}${asked.path}. Check the chain, and ${BASE_URL}: /v1/… has to be right below it.`
+}
+
+function redirectFix(location: string | undefined, { baseUrl, path }: Asked): string {
+  const why = 'Redirects are not followed, so that the key stays with one host'
+  if (location === undefined || !URL.canParse(location, baseUrl)) return `${why}: correct ${BASE_URL}.`
+  const { origin, pathname } = new URL(location, baseUrl)
+  const base = pathname.endsWith(path) ? pathname.slice(0, -path.length) : pathname
+  return `${why}: this one leads to ${origin}${base}. If that is the service, set ${BASE_URL} to it.`
+}

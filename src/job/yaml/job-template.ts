@@ -1,0 +1,70 @@
+import type { Format } from '../../core/model/model.ts'
+
+/** Content of a new job file; everything else is in it as a comment. */
+export type NewJob = {
+  /** Path of the file, for the commands in its first comment. */
+  readonly file: string
+  /** Given where the file name is not a valid job name. */
+  readonly name: string | undefined
+  readonly chain: string
+  /** Addresses as given, in any letter case. */
+  readonly wallets: readonly { readonly address: string; readonly label: string | null }[]
+  readonly baseUrl: string
+  readonly format: Format
+  readonly startBlock: number | undefined
+}
+
+/** A job file in YAML, with a comment for every field that is often changed. */
+export function jobText({ file, name, chain, wallets, baseUrl, format, startBlock }: NewJob): string {
+  return `# A walletlake job: which wallets to export, and where to.
+#
+#   walletlake validate ${file}    checks this file; sends no request
+#   walletlake plan ${file}        estimates the requests of a run; sends no request
+#   walletlake run ${file}         exports; run it again to resume, or later to add new blocks
+#
+# The API key is never in a job file. Set the environment variable WALLETLAKE_API_KEY, or WALLETLAKE_API_KEY_FILE to the
+# path of a file that contains it.
+
+# Name of the output folder. Default: the name of this file without .yaml.
+${name === undefined ? '# name: my-wallets' : `name: ${name}`}
+
+# EVM chain id, or the blockchain id that the data service uses.
+chain: ${/^\d+$/.test(chain) ? chain : JSON.stringify(chain)}
+
+# Wallets to export, each with an optional label. Put addresses in quotes. To read many wallets from a CSV file with the header
+# address,label (or one address per line), replace addresses with:  addressesFile: wallets.csv
+addresses:
+${wallets.map(walletLine).join('\n')}
+
+# First block (inclusive). Default: 0. To end at a fixed block (exclusive) instead of the head of the chain, add:  endBlock: 50000000
+${startBlock === undefined ? '# startBlock: 17000000' : `startBlock: ${startBlock}`}
+
+# Leave transactions younger than this to the next run. Use it on a chain with deep reorgs, or if the data service indexes late.
+# finality: 10m
+
+# Tables to write. Default: all seven.
+# tables: [transactions, erc20_transfers, ledger]
+
+# csv or parquet. Compression for csv: none (default) or gzip; for parquet: zstd (default), snappy, gzip or none.
+format: ${format}
+# compression: gzip
+
+# Output folder, relative to the working directory, or s3://bucket/prefix. Default: output/ followed by the name.
+# output: /data/wallets
+
+# Maximum number of requests in flight. walletlake stays within the rate limit of the service with any value.
+# concurrency: 16
+
+service:
+  # URL of the data service; demo is the embedded one. --base-url and WALLETLAKE_BASE_URL override it.
+  baseUrl: ${JSON.stringify(baseUrl)}
+  # Timeout of one request.
+  # timeout: 30s
+`
+}
+
+function walletLine({ address, label }: NewJob['wallets'][number]): string {
+  return label === null
+    ? `  - ${JSON.stringify(address)}`
+    : `  - { address: ${JSON.stringify(address)}, label: ${JSON.stringify(label)} }`
+}

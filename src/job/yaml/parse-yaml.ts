@@ -1,0 +1,89 @@
+import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml'
+import type { Complain } from '../diagnostics.ts'
+import type { Given, Place } from '../resolve/raw-value.ts'
+import { composeGiven, type Source } from './compose-raw-values.ts'
+import { complainOfYaml } from './yaml-errors.ts'
+
+/**
+ * A job's YAML or JSON text (JSON is YAML) as a tree of places and values; undefined after a complaint.
+ *
+ * The text is split into tokens first and composed only where it nests little: composing deep nesting would
+ * exhaust the stack, and the whole process with it. Integers of any size stay exact.
+ */
+export function parseYaml(text: string, file: string, complain: Complain): Given | undefined {
+  const counter = new LineCounter()
+  const source: Source = { complain, place: (offset) => placeOf(counter, file, offset) }
+  const [document, second] = composeText(text, counter, source)
+  if (document === undefined) return undefined
+  if (second !== undefined) return refuse(source, second.range[0], ['a second document', 'one job a file'])
+  if (complainOfYaml(document, source, text)) return undefined
+  return composeGiven(document.contents, source)
+}
+
+/** Levels of nesting that are composed; a job has four. */
+const DEEPEST = 16
+/** Lexemes at most, some 22 an address with its label: what is longer would take gigabytes to compose. */
+const MOST_LEXEMES = 2_500_000
+
+function composeText(text: string, counter: LineCounter, source: Source): readonly Document.Parsed[] {
+  try {
+    const tokens = tokensOf(text, counter)
+    const deep = tokens?.map(tooDeep).find((offset) => offset !== undefined)
+    if (tokens === undefined)
+      refuse(source, 0, ['too many entries or lines', 'a job (many wallets go into an addressesFile)'])
+    else if (deep !== undefined) refuse(source, deep, [`more than ${DEEPEST} levels of nesting`, 'a job'])
+    else return [...new Composer(OPTIONS).compose(tokens, true, text.length)] as Document.Parsed[]
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown
+    refuse(source, 0, ['text too convoluted to read', 'a job'])
+  }
+  return []
+}
+
+/** The text's documents as nested tokens; undefined where there are too many. */
+function tokensOf(text: string, counter: LineCounter): CST.Token[] | undefined {
+  const parser = new Parser(counter.addNewLine)
+  const tokens: CST.Token[] = []
+  let lexemes = 0
+  counter.addNewLine(0)
+  for (const lexeme of new Lexer().lex(text)) {
+    if (++lexemes > MOST_LEXEMES) return undefined
+    for (const token of parser.next(lexeme)) tokens.push(token)
+  }
+  for (const token of parser.end()) tokens.push(token)
+  return tokens
+}
+
+/** Strict YAML 1.2 whatever the file says; duplicate keys are ours to find, for the parser looks slowly. */
+const OPTIONS = {
+  schema: 'core',
+  intAsBigInt: true,
+  uniqueKeys: false,
+  resolveKnownTags: false,
+  prettyErrors: false,
+  logLevel: 'silent',
+} as const
+
+/** Offset of the first token found below the deepest level; walks without recursion. */
+function tooDeep(root: CST.Token): number | undefined {
+  const stack: { token: CST.Token; depth: number }[] = [{ token: root, depth: 0 }]
+  for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
+    const { token, depth } = top
+    if (depth > DEEPEST) return token.offset
+    if (token.type === 'document' && token.value) stack.push({ token: token.value, depth })
+    for (const { key, value } of 'items' in token ? token.items : []) {
+      if (key) stack.push({ token: key, depth: depth + 1 })
+      if (value) stack.push({ token: value, depth: depth + 1 })
+    }
+  }
+  return undefined
+}
+
+function refuse(source: Source, offset: number, [found, expected]: readonly [string, string]): undefined {
+  source.complain({ place: source.place(offset), found, expected })
+}
+
+function placeOf(counter: LineCounter, file: string, offset: number): Place {
+  const { line, col } = counter.linePos(offset)
+  return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
+}

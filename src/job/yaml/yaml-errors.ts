@@ -1,0 +1,59 @@
+import type { Document } from 'yaml'
+import type { Source } from './compose-raw-values.ts'
+import { slipOf } from './yaml-hints.ts'
+
+/**
+ * Complains of what the parser refused or did not know; true where there was something.
+ *
+ * Where a usual slip is behind it, that alone is told, once a line, for the parser's later errors follow from it. Else,
+ * of several errors at one place the first says most. The parser's own messages quote the text, which may hold a key:
+ * only our own words are shown.
+ */
+export function complainOfYaml(document: Document.Parsed, source: Source, text: string): boolean {
+  const errors = [...document.errors, ...document.warnings]
+  const seen = new Set<number>()
+  const refused = errors.filter(
+    ({ pos: [offset] }) => seen.size < SHOWN_ERRORS && !seen.has(offset) && seen.add(offset),
+  )
+  const slips = refused.flatMap((error) => slipOf(error, document, text) ?? [])
+  const told = new Set<string>()
+  for (const { offset, ...words } of slips) {
+    const place = source.place(offset)
+    const line = 'line' in place ? String(place.line) : ''
+    if (!told.has(line)) source.complain({ place, ...words })
+    told.add(line)
+  }
+  if (slips.length > 0) return true
+  for (const { code, pos } of refused) {
+    const found = FOUND[code] ?? 'broken text'
+    source.complain({
+      place: source.place(pos[0]),
+      found: `${found} (${code})`,
+      expected: 'valid YAML or JSON',
+    })
+  }
+  return refused.length > 0
+}
+const SHOWN_ERRORS = 20
+
+const FOUND: Readonly<Record<string, string>> = {
+  BAD_ALIAS: 'a broken anchor or alias',
+  BAD_COLLECTION_TYPE: 'a tag that does not fit',
+  BAD_DIRECTIVE: 'an unknown % directive',
+  BAD_DQ_ESCAPE: 'an unknown escape in double quotes',
+  BAD_INDENT: 'wrong indentation or an unclosed bracket',
+  BAD_PROP_ORDER: 'a tag or anchor in the wrong place',
+  BAD_SCALAR_START: 'an unquoted value that starts with a reserved character',
+  BLOCK_AS_IMPLICIT_KEY: 'a second `:` on one line (quote the text)',
+  BLOCK_IN_FLOW: 'an indented list or mapping inside brackets',
+  IMPOSSIBLE: 'broken text',
+  KEY_OVER_1024_CHARS: 'a key of more than 1,024 characters',
+  MISSING_CHAR: 'a missing colon, comma, quote, space or bracket',
+  MULTILINE_IMPLICIT_KEY: 'a key over several lines',
+  MULTIPLE_ANCHORS: 'two anchors on one value',
+  MULTIPLE_TAGS: 'two tags on one value',
+  NON_STRING_KEY: 'a key that is not text',
+  TAB_AS_INDENT: 'a tab as indentation (use spaces)',
+  TAG_RESOLVE_FAILED: 'a tag (!…), which a job does not have',
+  UNEXPECTED_TOKEN: 'something unexpected',
+}

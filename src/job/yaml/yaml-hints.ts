@@ -1,0 +1,142 @@
+import { type Document, isCollection, isScalar, type Node, visit, type YAMLError } from 'yaml'
+import { isItem, type Line, linesOf, misplacedItem, misplacedKey } from './indentation-hints.ts'
+
+/** What is wrong where the parser stumbled, as a complaint says it. */
+type Slip = { readonly offset: number; readonly found: string; readonly expected: string }
+
+/**
+ * The slip of the pen behind an error of the parser, where it is a usual one; undefined for any other.
+ *
+ * The text is never shown: it may hold a key.
+ */
+export function slipOf({ code, pos, message }: YAMLError, document: Document.Parsed, text: string) {
+  const here = hereOf(text, { code, message, offset: pos[0], document })
+  for (const look of LOOKS) {
+    const slip = look(here)
+    if (slip !== undefined) return slip
+  }
+  return undefined
+}
+
+type Here = {
+  readonly code: string
+  /** The parser's own words, never shown. */
+  readonly message: string
+  readonly offset: number
+  readonly document: Document.Parsed
+  readonly char: string
+  readonly line: Line
+  /** The lines above that say something, and the next one below. */
+  readonly above: readonly Line[]
+  readonly below: Line | undefined
+}
+
+function hereOf(text: string, at: Pick<Here, 'code' | 'message' | 'offset' | 'document'>): Here {
+  const start = text.lastIndexOf('\n', at.offset - 1) + 1
+  const end = text.indexOf('\n', at.offset)
+  const line = { text: text.slice(start, end === -1 ? undefined : end).trimEnd(), offset: start }
+  return {
+    ...at,
+    char: text[at.offset] ?? '',
+    line,
+    above: linesOf(text.slice(0, start), 0),
+    below: end === -1 ? undefined : linesOf(text.slice(end + 1), end + 1)[0],
+  }
+}
+
+/** The usual slips; the first that is seen says most. */
+const LOOKS: readonly ((here: Here) => Slip | undefined)[] = [
+  noBreakSpace,
+  ({ code, offset }) =>
+    code === 'TAB_AS_INDENT' ? { offset, found: 'a tab as indentation', expected: 'spaces' } : undefined,
+  ({ code, offset, char }) =>
+    code === 'BAD_SCALAR_START'
+      ? { offset, found: `a value that begins with ${char}`, expected: 'quotes around it' }
+      : undefined,
+  ({ code, offset }) =>
+    code === 'BAD_DQ_ESCAPE'
+      ? {
+          offset,
+          found: 'one \\ in double quotes',
+          expected: 'two of them, or single quotes around the text',
+        }
+      : undefined,
+  unclosedQuote,
+  unclosedBracket,
+  missingComma,
+  misplacedItem,
+  missingDash,
+  missingSpace,
+  misplacedKey,
+  ({ code, offset, line }) =>
+    code === 'BLOCK_AS_IMPLICIT_KEY' && /:\s.*:(\s|$)/.test(line.text)
+      ? { offset, found: 'a second ":" in the line', expected: 'quotes around a text that has ": " in it' }
+      : undefined,
+  ({ offset, char }) =>
+    char === ',' ? { offset, found: 'a "," behind the value', expected: 'nothing there' } : undefined,
+]
+
+function noBreakSpace({ line }: Here): Slip | undefined {
+  const column = line.text.search(/[\u00a0\u2007\u202f]/)
+  if (column === -1) return undefined
+  return { offset: line.offset + column, found: 'a no-break space', expected: 'a plain space' }
+}
+
+function unclosedQuote({ message, document, offset }: Here): Slip | undefined {
+  const quote = /^Missing closing (["'])/.exec(message)?.[1]
+  if (quote === undefined) return undefined
+  const opened = startOf(document, (node) => isScalar(node) && /^QUOTE/.test(node.type ?? ''), offset)
+  return { offset: opened, found: `a ${quote} that nothing closes`, expected: `a ${quote} behind the text` }
+}
+
+function unclosedBracket({ message, document, offset }: Here): Slip | undefined {
+  const close = /^Flow (?:sequence|map).* end with a ([\]}])|Expected flow \w+ to end with ([\]}])/i.exec(
+    message,
+  )
+  const bracket = close?.[1] ?? close?.[2]
+  if (bracket === undefined) return undefined
+  const opened = startOf(document, (node) => isCollection(node) && node.flow === true, offset)
+  const open = bracket === ']' ? '[' : '{'
+  return {
+    offset: opened,
+    found: `a ${open} that nothing closes`,
+    expected: `a ${bracket} behind its last entry`,
+  }
+}
+
+/** Where the innermost node of a kind begins that reaches up to an offset. */
+function startOf(document: Document.Parsed, isIt: (node: unknown) => boolean, offset: number): number {
+  let start = offset
+  visit(document, {
+    Node: (_, node) => {
+      const [from, , to] = (node as Node).range ?? [0, 0, 0]
+      if (isIt(node) && from <= offset && offset <= to) start = from
+    },
+  })
+  return start
+}
+
+function missingComma({ code, message, line, offset }: Here): Slip | undefined {
+  if (code === 'BLOCK_IN_FLOW' && isItem(line))
+    return { offset: line.offset, found: '"- " inside brackets', expected: '"- " or brackets, not both' }
+  if (code !== 'BLOCK_IN_FLOW' && !/^Missing , /.test(message)) return undefined
+  return { offset, found: 'two entries with nothing between', expected: 'a "," between them' }
+}
+
+/** A value stands alone in its line where only list items or keys can. */
+function missingDash({ code, line }: Here): Slip | undefined {
+  if (code !== 'BAD_INDENT' && code !== 'MISSING_CHAR') return undefined
+  if (isItem(line) || /:(\s|$)/.test(line.text)) return undefined
+  const offset = line.offset + line.text.search(/\S/)
+  return { offset, found: 'a value without "- "', expected: '"- " before each entry of a list' }
+}
+
+function missingSpace({ line }: Here): Slip | undefined {
+  const [whole] = /^\s*(?:- +)?[\w$]+:(?=[^\s:/])/.exec(line.text) ?? []
+  if (whole === undefined) return undefined
+  return {
+    offset: line.offset + whole.length - 1,
+    found: '":" without a space',
+    expected: 'a space behind it',
+  }
+}

@@ -1,0 +1,239 @@
+import { ASSET_TYPES, COIN_DECIMALS } from '../../core/model/asset.ts'
+import { ExportError } from '../../core/model/errors.ts'
+import type { Manifest } from '../../core/model/manifest.ts'
+import { shiftDecimal } from '../../core/platform/decimal.ts'
+import { type OpenedExport, openExport, requireLedger } from '../../read/open-export.ts'
+import { counts, momentOf } from './as-of.ts'
+import { keyOf, SUMMED_COLUMNS, type Sum, Sums } from './balance-sums.ts'
+import { causesOf, LYING } from './causes.ts'
+import { type GivenAmounts, readAmounts } from './declared-amounts.ts'
+import { decimalsIn } from './read-decimals.ts'
+import { type Flag, flagsOf, LIES } from './spam-rules.ts'
+
+/** Which balances, and as of when. */
+export type BalancesOptions = {
+  /** Up to where rows count: a block, which counts whole, a UTC day to its end, or an instant. @default all rows */
+  at?: string | undefined
+  /** Addresses or labels. @default all wallets */
+  wallets?: readonly string[]
+  /** CSV file of what wallets had before the first row, by column name. */
+  opening?: string | undefined
+  /** Sums that are zero too. @default false */
+  all?: boolean
+}
+
+/** A wallet's balance of one asset, with the columns of CONTRACT section 4. */
+export type Balance = {
+  wallet_address: string
+  wallet_label: string | null
+  /** native, erc20, erc721 or erc1155. */
+  asset_type: string
+  /** null for the chain's coin. */
+  asset_address: string | null
+  asset_symbol: string | null
+  token_id: string | null
+  /** In the asset's smallest unit. */
+  value: bigint
+  /** null where unknown. */
+  asset_decimals: number | null
+  /** value / 10^decimals, exact; null where decimals are unknown. */
+  amount: string | null
+}
+
+/** A balance that was below zero when a transaction had ended. */
+export type BelowZero = Balance & {
+  /** The first such transaction, its block, and the balance then. */
+  transaction_hash: string
+  block_number: number
+  value_then: bigint
+  /** Likely causes, the likeliest first. */
+  causes: readonly string[]
+}
+
+/** A wallet of an export; the label is null where it has none. */
+export type NamedWallet = { address: string; label: string | null }
+
+/** A token that is probably not what it looks like. */
+export type FlaggedToken = {
+  asset_type: string
+  asset_address: string
+  asset_symbol: string | null
+  flags: Flag[]
+}
+
+/** What wallets hold, and what cannot be right. */
+export type Balances = {
+  /** By wallet, coin first, then by contract and id. */
+  balances: Balance[]
+  belowZero: BelowZero[]
+  /** By contract. */
+  flagged: FlaggedToken[]
+  /** The newest row that counts; undefined where none does. */
+  newest: { block: number; time: string } | undefined
+  /** The wallets that were summed. */
+  wallets: NamedWallet[]
+  /** Lines of the opening balances that have no amount. */
+  unfilledOpening: number
+  /** The last block up to which every chosen wallet was read. */
+  lastBlock: number
+}
+
+/**
+ * Sums the ledger of an export by wallet and asset, exactly. Memory grows with the number of balances, not of rows. Throws
+ * USAGE where there is no export, no ledger in it, no such wallet, or a mistake in `at` or the file; VERIFY_FAILED where
+ * files are damaged.
+ */
+export async function balances(output: string, options: BalancesOptions = {}): Promise<Balances> {
+  const moment = momentOf(options.at)
+  const opened = await openExport(output)
+  try {
+    const { manifest } = opened
+    requireLedger(manifest, output, 'balances are summed from')
+    const chosen = chooseWallets(manifest, options.wallets)
+    const sums = new Sums()
+    let newest: Balances['newest']
+    const labels = labelsOf(manifest)
+    const opening = await openingOf(options.opening, { opened, labels })
+    for (const { wallet, asset, value } of opening.amounts)
+      if (chosen.has(wallet)) sums.open(wallet, asset, value)
+    for await (const rows of opened.stream('ledger', [
+      'wallet_label',
+      'block_timestamp',
+      ...SUMMED_COLUMNS,
+    ])) {
+      for (const [label = null, time, ...row] of rows) {
+        const [, block, wallet] = row as [string, string, string]
+        const place = { block: Number(block), time: time as string }
+        if (!chosen.has(wallet) || !counts(moment, place)) continue
+        newest = place
+        if (!labels.has(wallet)) labels.set(wallet, label)
+        sums.add(row)
+      }
+    }
+    const found = toBalances(sums, { labels, manifest, newest, all: options.all ?? false })
+    const wallets = [...chosen].sort().map((address) => ({ address, label: labels.get(address) ?? null }))
+    const unfilledOpening = opening.unfilled
+    return { ...found, newest, wallets, unfilledOpening, lastBlock: lastBlockOf(manifest, chosen) }
+  } finally {
+    await opened.close()
+  }
+}
+
+async function openingOf(
+  file: string | undefined,
+  { opened, labels }: { opened: OpenedExport; labels: ReadonlyMap<string, string | null> },
+): Promise<GivenAmounts> {
+  if (file === undefined) return { amounts: [], unfilled: 0 }
+  const decimals = await decimalsIn(opened)
+  return readAmounts(file, {
+    walletsNamed: (label) => [...labels].flatMap(([address, one]) => (one === label ? [address] : [])),
+    decimalsOf: (asset) => decimals.get(keyOf('', asset)) ?? null,
+  })
+}
+
+/** The wallets that the words name. */
+function chooseWallets({ coverage }: Manifest, words: readonly string[] | undefined): ReadonlySet<string> {
+  if (words === undefined || words.length === 0) return new Set(coverage.map(({ address }) => address))
+  return new Set(words.flatMap((word) => walletsNamed(coverage, word)))
+}
+
+function walletsNamed(coverage: Manifest['coverage'], word: string): string[] {
+  const named = coverage.filter(({ address, label }) => address === word.toLowerCase() || label === word)
+  if (named.length > 0) return named.map(({ address }) => address)
+  throw new ExportError('USAGE', `the export has no wallet ${word}`, {
+    fix: 'Name an address or a label of the job; `walletlake status OUTPUT` lists them.',
+  })
+}
+
+/** A wallet that left the job was read up to its end only: that says nothing of the others. */
+function lastBlockOf({ coverage }: Manifest, chosen: ReadonlySet<string>): number {
+  const wallets = coverage.filter(({ address }) => chosen.has(address))
+  const present = wallets.filter(({ removed }) => removed !== true)
+  const ends = (present.length > 0 ? present : wallets).map(({ toBlock }) => toBlock)
+  return ends.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY) - 1
+}
+
+function labelsOf({ coverage }: Manifest): Map<string, string | null> {
+  return new Map(
+    coverage.flatMap(({ address, label }) => (label === undefined ? [] : [[address, label] as const])),
+  )
+}
+
+type Naming = {
+  labels: ReadonlyMap<string, string | null>
+  manifest: Manifest
+  newest: Balances['newest']
+  all: boolean
+}
+
+type Found = Pick<Balances, 'balances' | 'belowZero' | 'flagged'>
+
+function toBalances(sums: Sums, { labels, manifest, newest, all }: Naming): Found {
+  const ended = sums.end().sort(compareSums)
+  const toBalance = (sum: Sum) => balanceOf(sum, labels.get(sum.wallet) ?? null)
+  const from = new Map(manifest.coverage.map(({ address, fromBlock }) => [address, fromBlock]))
+  const belowZero = ended.flatMap((sum) => {
+    const { below } = sum
+    if (below === undefined) return []
+    const { transaction, block, value } = below
+    const known = { chain: manifest.job.chain, fromBlock: from.get(sum.wallet) ?? 0, newest }
+    const causes = causesOf(sum, { ...known, wraps: sums.wraps(sum.address) })
+    const then = { transaction_hash: transaction, block_number: block, value_then: value }
+    return [{ ...toBalance(sum), ...then, causes }]
+  })
+  return {
+    balances: ended.filter(({ value }) => all || value !== 0n).map(toBalance),
+    belowZero,
+    flagged: flaggedIn(ended, {
+      nativeSymbol: manifest.job.nativeSymbol ?? null,
+      lies: new Set(
+        belowZero.flatMap(({ causes, asset_address }) =>
+          causes.includes(LYING) ? (asset_address ?? []) : [],
+        ),
+      ),
+    }),
+  }
+}
+
+function balanceOf({ wallet, type, address, symbol, tokenId, value, decimals }: Sum, label: string | null) {
+  const places = type === 'native' ? COIN_DECIMALS : decimals
+  return {
+    wallet_address: wallet,
+    wallet_label: label,
+    asset_type: type,
+    asset_address: address,
+    asset_symbol: symbol,
+    token_id: tokenId,
+    value,
+    asset_decimals: places,
+    amount: shiftDecimal(String(value), places),
+  }
+}
+
+function compareSums(a: Sum, b: Sum): number {
+  return (
+    compareTexts(a.wallet, b.wallet) ||
+    ASSET_TYPES.indexOf(a.type) - ASSET_TYPES.indexOf(b.type) ||
+    compareTexts(a.address ?? '', b.address ?? '') ||
+    compareIds(a.tokenId ?? '', b.tokenId ?? '')
+  )
+}
+
+const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+/** Digits without leading zeros, as numbers. */
+const compareIds = (a: string, b: string) => a.length - b.length || compareTexts(a, b)
+
+/** Tokens that a rule names, by contract; their symbols are those of any wallet. */
+function flaggedIn(
+  sums: readonly Sum[],
+  { nativeSymbol, lies }: { nativeSymbol: string | null; lies: ReadonlySet<string> },
+): FlaggedToken[] {
+  const flagged = new Map<string, FlaggedToken>()
+  for (const { type, address, symbol } of sums) {
+    if (address === null) continue
+    const flags = [...flagsOf(symbol, nativeSymbol), ...(lies.has(address) ? [LIES] : [])]
+    if (flags.length > (flagged.get(address)?.flags.length ?? 0))
+      flagged.set(address, { asset_type: type, asset_address: address, asset_symbol: symbol, flags })
+  }
+  return [...flagged.values()].sort((a, b) => compareTexts(a.asset_address, b.asset_address))
+}

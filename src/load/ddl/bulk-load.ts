@@ -1,0 +1,88 @@
+import type { Manifest, ManifestTable } from '../../core/model/manifest.ts'
+import type { BlockRange } from '../../core/model/model.ts'
+import { optionFault } from '../../core/model/option-error.ts'
+import { GENERATOR } from '../../core/model/version.ts'
+import { TABLES, type Table } from '../../core/table/index.ts'
+import { bigqueryLoad } from './bigquery-load.ts'
+import type { BulkContext, BulkTable } from './bulk-table.ts'
+import { DIALECTS } from './dialects.ts'
+import { snowflakeLoad } from './snowflake-load.ts'
+
+/** A warehouse that loads files by itself, from where it can reach them. */
+type BulkEngine = 'bigquery' | 'snowflake'
+
+export type BulkLoadOptions = {
+  readonly engine: BulkEngine
+  readonly manifest: Manifest
+  /** Project and dataset, or database and schema; the last one is the schema. */
+  readonly names: readonly string[]
+  readonly prefix?: string | undefined
+  /** Where the files are for the warehouse: `gs://bucket/path`, or `@stage/path`. */
+  readonly filesAt?: string | undefined
+  /** The output's folder on this machine, for statements that bring the files to the warehouse. */
+  readonly folder?: string | undefined
+  /** @default all */
+  readonly tables?: readonly Table[] | undefined
+  readonly unescapeFormulas: boolean
+}
+
+const FILES_AT = { bigquery: /^gs:\/\/[^/\s']+(?:\/[^\s'*]*)?$/, snowflake: /^@[^\s']+$/ }
+
+/**
+ * A script that loads a manifest's files into a warehouse of another's: tables, a staging table, one MERGE a table.
+ * Rows of the manifest's blocks that the files do not have are removed. Throws USAGE for a place of files it cannot be.
+ */
+export function bulkLoadText(options: BulkLoadOptions): string {
+  const { engine, manifest, names, prefix, folder, tables = TABLES, unescapeFormulas } = options
+  const { job } = manifest
+  const dialect = DIALECTS[engine]
+  const context: BulkContext = {
+    ...{ dialect, folder, job, filesAt: filesAtOf(options) },
+    place: { schema: schemaOf(options) ?? dialect.defaultSchema, prefix },
+    unescapes: unescapeFormulas && job.format === 'csv',
+  }
+  const listed = tables.flatMap((table) => {
+    const found = manifest.tables[table.name]
+    return found === undefined ? [] : [describeTable(table, found)]
+  })
+  const write = engine === 'bigquery' ? bigqueryLoad : snowflakeLoad
+  const head = [
+    `-- ${GENERATOR}: loads the output ${printable(job.name)} of chain ${printable(job.chain)} into ${dialect.title}.`,
+    '-- The statements marked "removes" delete rows of its blocks that the output no longer contains. Leave them out',
+    '-- if another output with the same blocks is loaded into the same tables.',
+  ]
+  return `${head.join('\n')}\n\n${write(listed, { ...context, names }).join('\n\n')}\n`
+}
+
+/** BigQuery takes project and dataset as one name in backticks. */
+function schemaOf({ engine, names }: BulkLoadOptions): string | undefined {
+  return engine === 'bigquery' && names.length > 0 ? names.join('.') : names.at(-1)
+}
+
+function filesAtOf({ engine, filesAt, manifest, folder }: BulkLoadOptions): string {
+  const given =
+    filesAt ?? (engine === 'snowflake' && folder !== undefined ? `@~/walletlake/${manifest.job.name}` : '')
+  if (FILES_AT[engine].test(given)) return given.replace(/\/$/, '')
+  const example = engine === 'bigquery' ? 'gs://my-bucket/my-output' : '@my_stage/my-output'
+  throw optionFault('files-at', {
+    found: given,
+    expected: `a place such as ${example}`,
+    fix: `Copy the output folder to where ${DIALECTS[engine].title} can read it, and name that place with --files-at.`,
+  })
+}
+
+function describeTable(table: Table, { files }: ManifestTable): BulkTable {
+  const blocks: BlockRange[] = []
+  const ranges = files.map(({ fromBlock, toBlock }) => ({ from: fromBlock, to: toBlock }))
+  for (const range of ranges.sort((a, b) => a.from - b.from)) {
+    const last = blocks.at(-1)
+    if (last === undefined || last.to < range.from) blocks.push(range)
+    else blocks[blocks.length - 1] = { from: last.from, to: Math.max(last.to, range.to) }
+  }
+  return { table, files, blocks }
+}
+
+/** A stranger's text inside a comment: on one line. */
+function printable(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?')
+}

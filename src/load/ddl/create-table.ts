@@ -1,0 +1,61 @@
+import type { Column, Table } from '../../core/table/index.ts'
+import type { Dialect } from './dialect.ts'
+import { type Place, tableIdentifier } from './table-namespace.ts'
+
+/** A table of ours, or of a loader's own bookkeeping. */
+export type NamedTable = Omit<Table, 'name'> & { readonly name: string }
+
+/**
+ * The statements that create a table where it is missing, without their semicolons: columns in their order, the key
+ * as far as the engine has keys, and comments that say what a column is and what its type loses.
+ */
+export function createTable(table: NamedTable, dialect: Dialect, place: Place = {}): string[] {
+  const name = tableIdentifier(table.name, dialect, place)
+  const key = table.key.map(dialect.quote).join(', ')
+  const lines = table.columns.map((column) => columnLine(column, dialect))
+  const constraint = dialect.keyClause?.(key)
+  const tail = dialect.tail({ comment: tableComment(table), key })
+  const body = joinLines(lines, { constraint, source: dialect.comments === 'source' })
+  const head = dialect.comments === 'source' ? `-- ${tableComment(table)}\n` : ''
+  const create = `${head}CREATE TABLE IF NOT EXISTS ${name} (\n${body}\n)${tail}`
+  return dialect.comments === 'statements' ? [create, ...commentStatements(table, name, dialect)] : [create]
+}
+
+type Line = { declared: string; comment: string }
+
+function columnLine(column: Column, dialect: Dialect): Line {
+  const comment = columnComment(column, dialect)
+  const inline = dialect.comments === 'inline' ? (dialect.inline?.(comment) ?? '') : ''
+  return { declared: `  ${dialect.quote(column.name)} ${dialect.declare(column)}${inline}`, comment }
+}
+
+function joinLines(
+  lines: readonly Line[],
+  { constraint, source }: { constraint: string | undefined; source: boolean },
+): string {
+  const all = constraint === undefined ? lines : [...lines, { declared: `  ${constraint}`, comment: '' }]
+  return all
+    .map(({ declared, comment }, at) => {
+      const comma = at < all.length - 1 ? ',' : ''
+      return source && comment !== '' ? `${declared}${comma} -- ${comment}` : `${declared}${comma}`
+    })
+    .join('\n')
+}
+
+function commentStatements(table: NamedTable, name: string, dialect: Dialect): string[] {
+  const onTable = `COMMENT ON TABLE ${name} IS ${dialect.literal(tableComment(table))}`
+  const onColumns = table.columns.map((column) => {
+    const text = dialect.literal(columnComment(column, dialect))
+    return `COMMENT ON COLUMN ${name}.${dialect.quote(column.name)} IS ${text}`
+  })
+  return [onTable, ...onColumns]
+}
+
+function tableComment({ about, key }: NamedTable): string {
+  return `${about} Key: ${key.join(', ')}.`
+}
+
+function columnComment({ about, type }: Column, { limits }: Dialect): string {
+  const limit = limits[type]
+  return limit === undefined ? about : `${about} ${limit}`
+}

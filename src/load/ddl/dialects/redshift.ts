@@ -1,0 +1,45 @@
+import { literal, named } from '../../../core/platform/sql.ts'
+import type { ColumnType } from '../../../core/table/index.ts'
+import type { Dialect } from '../dialect.ts'
+
+const types = {
+  text: 'VARCHAR(65535)',
+  int32: 'INTEGER',
+  int64: 'BIGINT',
+  bool: 'BOOLEAN',
+  time: 'TIMESTAMPTZ',
+  u256: 'VARCHAR(78)',
+  i256: 'VARCHAR(79)',
+  decimal: 'VARCHAR(2048)',
+} as const
+
+const WHOLE = 'Decimal digits as text, because DECIMAL has only 38 digits; casting a larger value fails.'
+
+/** Keys are for the planner only: nothing enforces them. Text of more than 65,535 bytes does not fit. */
+export const redshift: Dialect = {
+  title: 'Amazon Redshift',
+  types,
+  limits: {
+    u256: WHOLE,
+    i256: WHOLE,
+    decimal: 'Decimal digits as text, because DECIMAL has only 38 digits.',
+  },
+  declare: ({ name, type, nullable }) => `${typeOf(name, type)}${nullable ? '' : ' NOT NULL'}`,
+  quote: named,
+  literal,
+  comments: 'statements',
+  keyClause: (columns) => `PRIMARY KEY (${columns})`,
+  tail: () => ' SORTKEY (block_number)',
+  defaultSchema: 'public',
+  createSchema: (schema) => `CREATE SCHEMA IF NOT EXISTS ${schema}`,
+  createView: 'CREATE OR REPLACE VIEW',
+  toText: (expression) => `CAST(${expression} AS VARCHAR)`,
+  toSeconds: (expression) => `CAST(EXTRACT(EPOCH FROM ${expression}) AS BIGINT)`,
+}
+
+/** A short type where the service's words are short: queries set memory aside by the declared length. */
+function typeOf(name: string, type: ColumnType): string {
+  return type === 'text' && SHORT.test(name) ? 'VARCHAR(256)' : types[type]
+}
+
+const SHORT = /(?:_hash|_address|_id|_type|_currency|^status|^direction|^source)$/

@@ -1,0 +1,108 @@
+import { join } from 'node:path'
+import type { ManifestFile } from '../../core/model/manifest.ts'
+import { type BulkContext, type BulkTable, inBlocks, sameKey } from './bulk-table.ts'
+import { createTable } from './create-table.ts'
+import { tableIdentifier } from './table-namespace.ts'
+
+/** Files that one COPY INTO may name. */
+const FILES_AT_ONCE = 1_000
+
+/**
+ * Statements of Snowflake that load files from a stage: COPY INTO a temporary table, then a DELETE and a MERGE in one
+ * transaction. The session's time zone is set because Parquet instants would be turned into local time.
+ */
+export function snowflakeLoad(
+  tables: readonly BulkTable[],
+  context: BulkContext & { readonly names: readonly string[] },
+): string[] {
+  const { dialect, names, place } = context
+  const database = names.length > 1 ? [`USE DATABASE ${dialect.quote((names[0] ?? '').toLowerCase())};`] : []
+  const session = [
+    ...database,
+    `${dialect.createSchema?.(dialect.quote(place.schema ?? ''))};`,
+    "ALTER SESSION SET TIMEZONE = 'UTC';",
+  ]
+  return [session.join('\n'), ...tables.flatMap((table) => loadTable(table, context))]
+}
+
+function loadTable(bulk: BulkTable, context: BulkContext): string[] {
+  const { table } = bulk
+  const { dialect, place } = context
+  const name = tableIdentifier(table.name, dialect, place)
+  const stage = tableIdentifier(`${table.name}_stage`, dialect, place)
+  const files = bulk.files.filter(({ rows }) => rows > 0)
+  return [
+    ...createTable(table, dialect, place).map((statement) => `${statement};`),
+    ...putFiles(files, context),
+    `CREATE OR REPLACE TEMPORARY TABLE ${stage} LIKE ${name};`,
+    ...copyFiles(files, { ...context, stage }),
+    replaceRows(bulk, { ...context, name, stage }),
+  ]
+}
+
+/** Brings local files to the stage; unpacked as they are, so that their names stay. */
+function putFiles(files: readonly ManifestFile[], { folder, filesAt, dialect }: BulkContext): string[] {
+  if (folder === undefined || files.length === 0) return []
+  const puts = files.map(({ path }) => {
+    const from = dialect.literal(`file://${join(folder, path).replaceAll('\\', '/')}`)
+    const to = dialect.literal(`${filesAt}/${path.slice(0, path.lastIndexOf('/'))}`)
+    return `PUT ${from} ${to} AUTO_COMPRESS = FALSE OVERWRITE = TRUE;`
+  })
+  return [puts.join('\n')]
+}
+
+type Staging = BulkContext & { readonly stage: string }
+
+function copyFiles(files: readonly ManifestFile[], { stage, filesAt, dialect, job }: Staging): string[] {
+  const format =
+    job.format === 'parquet'
+      ? 'FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE)\nMATCH_BY_COLUMN_NAME = CASE_INSENSITIVE'
+      : `FILE_FORMAT = (${CSV_FORMAT})`
+  const groups = Array.from({ length: Math.ceil(files.length / FILES_AT_ONCE) }, (_, at) =>
+    files.slice(at * FILES_AT_ONCE, (at + 1) * FILES_AT_ONCE),
+  )
+  return groups.map((group) => {
+    const paths = group.map(({ path }) => `  ${dialect.literal(path)}`).join(',\n')
+    const from = dialect.literal(`${filesAt}/`)
+    return `COPY INTO ${stage}\nFROM ${from}\nFILES = (\n${paths}\n)\n${format}\nON_ERROR = ABORT_STATEMENT;`
+  })
+}
+
+/** Backslashes are text, and an empty field is null: neither is Snowflake's default. */
+const CSV_FORMAT = [
+  'TYPE = CSV COMPRESSION = AUTO SKIP_HEADER = 1',
+  `FIELD_OPTIONALLY_ENCLOSED_BY = '"' ESCAPE = NONE ESCAPE_UNENCLOSED_FIELD = NONE`,
+  "EMPTY_FIELD_AS_NULL = TRUE NULL_IF = () TRIM_SPACE = FALSE ENCODING = 'UTF8'",
+].join(' ')
+
+function replaceRows(bulk: BulkTable, context: Staging & { name: string }): string {
+  const { table } = bulk
+  const { dialect, name, stage } = context
+  const names = table.columns.map((column) => dialect.quote(column.name))
+  const same = sameKey(table, dialect)
+  const others = table.columns
+    .map((column) => column.name)
+    .filter((column) => !table.key.includes(column))
+    .map(dialect.quote)
+  const set = others.map((column) => `T.${column} = S.${column}`).join(', ')
+  return [
+    'BEGIN;',
+    `-- removes\nDELETE FROM ${name} AS T\nWHERE ${inBlocks(bulk, context, 'T')}\n  AND NOT EXISTS (SELECT 1 FROM ${stage} AS S WHERE ${same});`,
+    `MERGE INTO ${name} AS T\nUSING (SELECT ${selectList(table, context)} FROM ${stage}) AS S\nON ${same}`,
+    `WHEN MATCHED THEN UPDATE SET ${set}`,
+    `WHEN NOT MATCHED THEN INSERT (${names.join(', ')}) VALUES (${names.map((one) => `S.${one}`).join(', ')});`,
+    'COMMIT;',
+    `DROP TABLE ${stage};`,
+  ].join('\n')
+}
+
+function selectList({ columns }: BulkTable['table'], { dialect, unescapes }: BulkContext): string {
+  return columns
+    .map(({ name, type }) => {
+      const cell = dialect.quote(name)
+      if (!unescapes || type !== 'text') return cell
+      const isEscaped = `STARTSWITH(${cell}, '''') AND LEFT(LTRIM(${cell}, ''''), 1) IN ('=', '+', '-', '@', CHAR(9), CHAR(13))`
+      return `IFF(${isEscaped}, SUBSTR(${cell}, 2), ${cell}) AS ${cell}`
+    })
+    .join(', ')
+}

@@ -1,0 +1,51 @@
+import { literal } from '../core/platform/sql.ts'
+
+/** The amount that belongs to a value: null where decimals are unknown or not in 0..255. */
+export function amountSql(value: string, decimals: string): string {
+  return `CASE WHEN ${decimals} BETWEEN 0 AND 255 THEN ${scaledSql(value, decimals)} END`
+}
+
+/** What `unitsSql` says of anything else than a whole number; the value follows. */
+export const NOT_WHOLE = 'units: expected a whole number, found'
+
+/** The same of a value of any type, for people's statements: what is no whole number in plain digits fails. */
+export function unitsSql(value: string, decimals: string): string {
+  const digits = `(${value}::VARCHAR)`
+  // The type is known before any row is read, so that columns of whole numbers cost nothing more.
+  const isWhole = `typeof(${value}) IN (${WHOLE_TYPES}) OR regexp_full_match(${digits}, '0|-?[1-9][0-9]*')`
+  const fault = `error('${NOT_WHOLE} "' || left(${digits}, 60) || '"')`
+  return `CASE WHEN ${value} IS NULL THEN NULL WHEN ${isWhole} THEN ${amountSql(digits, decimals)} ELSE ${fault} END`
+}
+
+const WHOLE_TYPES = ['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT']
+  .flatMap((type) => [type, `U${type}`])
+  .concat('BIGNUM')
+  .map(literal)
+  .join(', ')
+
+/**
+ * Product of a BIGINT from 0 and a whole number of up to 90 digits in text, as text, exact at any size.
+ *
+ * Schoolbook multiplication by pieces of 18 digits: each piece's product and carry fit the engine's 128 bits.
+ * `product` is an expression over a row that also has the columns `carries` (each made from the one before).
+ */
+export function productSql(factor: string, digits: string): { carries: string; product: string } {
+  const piece = (at: number) => `TRY_CAST(substr(lpad(${digits}, 90, '0'), ${73 - 18 * at}, 18) AS HUGEINT)`
+  const carries = [`${factor}::HUGEINT * ${piece(0)} AS c0`]
+  for (let at = 1; at < 5; at += 1)
+    carries.push(`${factor}::HUGEINT * ${piece(at)} + c${at - 1} // ${E18} AS c${at}`)
+  const pieces = [3, 2, 1, 0].map((at) => `lpad((c${at} % ${E18})::VARCHAR, 18, '0')`)
+  const joined = `ltrim(c4::VARCHAR || ${pieces.join(' || ')}, '0')`
+  return { carries: carries.join(', '), product: `CASE WHEN ${joined} = '' THEN '0' ELSE ${joined} END` }
+}
+
+const E18 = '1000000000000000000::HUGEINT'
+
+/** value / 10^decimals as plain decimal text, exact at any size: the digits are moved, nothing is divided. */
+function scaledSql(value: string, decimals: string): string {
+  const padded = `lpad(ltrim(${value}, '-'), greatest(length(ltrim(${value}, '-')), ${decimals} + 1)::INTEGER, '0')`
+  const whole = `left(${padded}, (length(${padded}) - ${decimals})::INTEGER)`
+  const rest = `rtrim(substr(${padded}, (length(${padded}) - ${decimals} + 1)::INTEGER), '0')`
+  const sign = `CASE WHEN starts_with(${value}, '-') THEN '-' ELSE '' END`
+  return `(${sign} || ${whole} || CASE WHEN ${rest} = '' THEN '' ELSE '.' || ${rest} END)`
+}

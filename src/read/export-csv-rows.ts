@@ -1,0 +1,146 @@
+import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { isFormula } from '../core/platform/csv-text.ts'
+import type { Column } from '../core/table/index.ts'
+import type { TextRow } from './scratch-database.ts'
+
+export type CsvColumns = {
+  /** All columns of the file, in their order. */
+  columns: readonly Column[]
+  /** Those that are wanted, in the order of the cells. */
+  names: readonly string[]
+  /** A `'` stands before text that a spreadsheet would run. */
+  isEscaped: boolean
+}
+
+/** Some 100 rows are read and handed on at once: gone before the young generation is full, they cost little to collect. */
+const CHUNK_BYTES = 64 * 1024
+const [QUOTE, COMMA, LINE_FEED] = [34, 44, 10]
+
+/**
+ * Reads cells of a CSV file of ours, in batches, in the order of the file. A cell is text as the chain has it, null where the
+ * field is empty. Plain code instead of DuckDB: 328,000 rows take 1.2 s of a core instead of 2.7 s, and 110 MB less.
+ * Throws where it is no such file: other columns, a row cut short, broken gzip.
+ */
+export function readCsvRows(path: string, wanted: CsvColumns): AsyncGenerator<TextRow[], void, void> {
+  return rowsOf(unpackedChunks(path), wanted)
+}
+
+/** The same of a file's content, wherever it is cut. */
+export async function* rowsOf(
+  chunks: AsyncIterable<Buffer>,
+  wanted: CsvColumns,
+): AsyncGenerator<TextRow[], void, void> {
+  const fields = fieldsOf(wanted)
+  let rest: Buffer = Buffer.alloc(0)
+  let read = 0
+  for await (const bytes of wholeRows(chunks, () => rest)) {
+    const { rows, end } = scanRows(bytes, fields, read)
+    rest = bytes.subarray(end)
+    const header = read === 0 ? rows.shift() : undefined
+    if (header !== undefined) requireHeader(header, wanted.names)
+    read += rows.length + (header === undefined ? 0 : 1)
+    yield rows
+  }
+  if (rest.length > 0 || read === 0) throw new Error(`it ends within row ${read + 1}`)
+}
+
+/**
+ * What is left of earlier bytes with the chunks that follow. Where they held no whole row, as many bytes again are gathered
+ * before they are looked at the next time: a cell of many megabytes is read in linear time.
+ */
+async function* wholeRows(chunks: AsyncIterable<Buffer>, left: () => Buffer): AsyncGenerator<Buffer> {
+  let gathered: Buffer[] = []
+  let [size, least] = [0, 0]
+  for await (const chunk of chunks) {
+    gathered.push(chunk)
+    size += chunk.length
+    if (size < least) continue
+    const rest = left()
+    yield rest.length === 0 && gathered.length === 1 ? chunk : Buffer.concat([rest, ...gathered])
+    gathered = []
+    least = left().length > CHUNK_BYTES ? left().length : 0
+    size = 0
+  }
+  if (gathered.length > 0) yield Buffer.concat([left(), ...gathered])
+}
+
+function unpackedChunks(path: string): AsyncIterable<Buffer> {
+  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES })
+  return path.endsWith('.gz') ? pipeline(file, createGunzip({ chunkSize: CHUNK_BYTES }), () => {}) : file
+}
+
+/** What becomes of the fields of a row, each by its number. */
+type Fields = {
+  count: number
+  /** The place of its cell; -1: it is not wanted. */
+  places: readonly number[]
+  /** Text that strangers chose: it may stand in quotes, and be of any letters. */
+  isTheirs: readonly boolean[]
+  /** Cells of a row. */
+  cells: number
+  isEscaped: boolean
+}
+
+function fieldsOf({ columns, names, isEscaped }: CsvColumns): Fields {
+  return {
+    ...{ count: columns.length, cells: names.length, isEscaped },
+    places: columns.map(({ name }) => names.indexOf(name)),
+    isTheirs: columns.map(({ type, isOurs }) => type === 'text' && isOurs !== true),
+  }
+}
+
+/** The rows that end in these bytes, and where the last one ends. A line feed within quotes ends none. */
+function scanRows(bytes: Buffer, fields: Fields, read: number): { rows: TextRow[]; end: number } {
+  const { count, places, isTheirs, cells } = fields
+  const textOf = fields.isEscaped ? unescapedText : theirText
+  const rows: TextRow[] = []
+  const starts = new Int32Array(cells)
+  let before: TextRow | undefined
+  let row: (string | null)[] = new Array(cells).fill(null)
+  let [field, start, end, isQuoted] = [0, 0, 0, false]
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at] as number
+    if (byte > COMMA) continue
+    if (byte === QUOTE) isQuoted = !isQuoted
+    if (isQuoted || (byte !== COMMA && byte !== LINE_FEED)) continue
+    const place = places[field] ?? -1
+    if (place >= 0) {
+      // The rows of a transaction have much in common: not to make text again that repeats, its comma included, saves a tenth.
+      const shift = start - (starts[place] as number)
+      let same = at
+      while (same >= start && bytes[same] === bytes[same - shift]) same -= 1
+      if (before !== undefined && same < start) row[place] = before[place] ?? null
+      else if (at > start)
+        row[place] = isTheirs[field] ? textOf(bytes, start, at) : bytes.toString('latin1', start, at)
+      starts[place] = start
+    }
+    start = at + 1
+    field += 1
+    if (byte === COMMA) continue
+    if (field !== count) throw new Error(`row ${read + rows.length + 1} has ${field} fields, not ${count}`)
+    rows.push(row)
+    before = row
+    row = new Array(cells).fill(null)
+    field = 0
+    end = start
+  }
+  return { rows, end }
+}
+
+function requireHeader(header: TextRow, names: readonly string[]): void {
+  const other = names.find((name, at) => header[at] !== name)
+  if (other !== undefined) throw new Error(`its header does not have ${other} where it belongs`)
+}
+
+function theirText(bytes: Buffer, start: number, end: number): string {
+  if (bytes[start] !== QUOTE) return bytes.toString('utf8', start, end)
+  return bytes.toString('utf8', start + 1, end - 1).replaceAll('""', '"')
+}
+
+/** The same without the `'` that stands before what a spreadsheet would run. */
+function unescapedText(bytes: Buffer, start: number, end: number): string {
+  const text = theirText(bytes, start, end)
+  return text.startsWith("'") && isFormula(text) ? text.slice(1) : text
+}

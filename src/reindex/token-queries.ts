@@ -1,0 +1,135 @@
+import { literal } from '../core/platform/sql.ts'
+import type { Answer, Asked, Token } from './token.ts'
+
+/** What this room needs of an engine that reads an export. */
+export type TokenSql = {
+  run(sql: string): Promise<void>
+  all(sql: string): Promise<Record<string, unknown>[]>
+  /** Runs a statement for each file of a table, with the source of its rows. */
+  eachFile(table: NftTable, statement: (source: string) => string): Promise<void>
+  /** SQL for a column of times as milliseconds since 1970. */
+  epochMs(column: string): string
+}
+type NftTable = 'erc721_transfers' | 'erc1155_transfers'
+
+/** Rows in one statement. */
+const BATCH = 2_000
+
+/** Loads the last row of every token. */
+export async function loadTokens(sql: TokenSql): Promise<void> {
+  await sql.run(
+    `CREATE TABLE transfers (address VARCHAR, id VARCHAR, status VARCHAR, updated_ms BIGINT, named BOOLEAN,
+     block BIGINT, tx BIGINT, log BIGINT, ordinal BIGINT)`,
+  )
+  for (const table of ['erc721_transfers', 'erc1155_transfers'] as const) {
+    const ordinal = table === 'erc1155_transfers' ? 'transfer_ordinal' : '0'
+    await sql.eachFile(
+      table,
+      (source) =>
+        `INSERT INTO transfers SELECT token_address, token_id, metadata_index_status,
+         ${sql.epochMs('metadata_updated_at')}, metadata_name IS NOT NULL,
+         block_number, transaction_index, log_index, ${ordinal} FROM ${source}`,
+    )
+  }
+  await sql.run(
+    `CREATE TABLE tokens AS SELECT address, id, status, updated_ms, named FROM transfers
+     QUALIFY row_number() OVER
+       (PARTITION BY address, id ORDER BY block DESC, tx DESC, log DESC, ordinal DESC) = 1`,
+  )
+}
+
+/** Loads what is remembered of earlier runs; the last word on a token counts. */
+export async function loadAsked(sql: TokenSql, memory: AsyncIterable<Asked>): Promise<void> {
+  await sql.run(
+    `CREATE TABLE words (place BIGINT, address VARCHAR, id VARCHAR, answer VARCHAR, at_ms BIGINT, until_ms BIGINT)`,
+  )
+  let place = 0
+  let batch: string[] = []
+  const flush = async () => {
+    if (batch.length > 0) await sql.run(`INSERT INTO words VALUES ${batch.join(', ')}`)
+    batch = []
+  }
+  for await (const { address, id, answer, atMs, untilMs } of memory) {
+    place += 1
+    batch.push(`(${place}, ${literal(address)}, ${literal(id)}, '${answer}', ${atMs}, ${untilMs})`)
+    if (batch.length === BATCH) await flush()
+  }
+  await flush()
+  await sql.run(
+    `CREATE TABLE asked AS SELECT * EXCLUDE (place) FROM words
+     QUALIFY row_number() OVER (PARTITION BY address, id ORDER BY place DESC) = 1`,
+  )
+}
+
+/** What is still worth remembering, the last word on each token. */
+export async function* askedBefore(sql: TokenSql): AsyncGenerator<Asked[], void, void> {
+  yield* inBatches(sql, `SELECT rowid AS place, * FROM asked WHERE answer <> 'unsent'`, (row) => ({
+    ...tokenOf(row),
+    answer: row.answer as Answer,
+    atMs: Number(row.at_ms),
+    untilMs: Number(row.until_ms),
+  }))
+}
+
+export type Wish = { nowMs: number; olderThanMs: number | undefined }
+export type TokenCounts = {
+  /** Tokens in the export. */
+  tokens: number
+  /** Of these, without good metadata. */
+  missing: number
+  /** Of these, with metadata that is too old, or of which nobody says how old it is. */
+  old: number
+  /** Missing or old, but asked for within the hour. */
+  held: number
+}
+
+/** Makes the table of the tokens to be asked for, and counts them. */
+export async function chooseTokens(sql: TokenSql, { nowMs, olderThanMs }: Wish): Promise<TokenCounts> {
+  // An order that was taken counts as news: until the next export nothing else says that the token was read again.
+  const newest = `greatest(updated_ms, CASE WHEN answer IN ('accepted', 'asked', 'limited') THEN at_ms END)`
+  const old = olderThanMs === undefined ? 'false' : `coalesce(${newest}, 0) < ${nowMs - olderThanMs}`
+  await sql.run(
+    `CREATE TABLE wanted AS SELECT *, row_number() OVER (ORDER BY address, id) AS place FROM (
+       SELECT address, id, coalesce(until_ms, 0) > ${nowMs} AS held, CASE
+         WHEN status IS NULL THEN 'no status'
+         WHEN upper(status) <> 'INDEXED' THEN status
+         WHEN NOT named THEN 'no name'
+         WHEN ${old} THEN 'old' END AS reason
+       FROM tokens LEFT JOIN asked USING (address, id)) WHERE reason IS NOT NULL`,
+  )
+  const [counts] = await sql.all(
+    `SELECT (SELECT count(*) FROM tokens) AS tokens, count(*) FILTER (reason <> 'old') AS missing,
+     count(*) FILTER (reason = 'old') AS old, count(*) FILTER (held) AS held FROM wanted`,
+  )
+  const { tokens, missing, old: aged, held } = counts ?? {}
+  return { tokens: Number(tokens), missing: Number(missing), old: Number(aged), held: Number(held) }
+}
+
+export type WantedToken = Token & {
+  /** Why: the status that the export has, `no status`, `no name` or `old`. */
+  reason: string
+}
+
+/** The tokens to be asked for now, by contract and id. */
+export async function* wantedTokens(sql: TokenSql): AsyncGenerator<WantedToken, void, void> {
+  const toWanted = (row: Record<string, unknown>) => ({ ...tokenOf(row), reason: String(row.reason) })
+  for await (const batch of inBatches(sql, 'SELECT * FROM wanted WHERE NOT held', toWanted)) yield* batch
+}
+
+async function* inBatches<T>(
+  sql: TokenSql,
+  query: string,
+  read: (row: Record<string, unknown>) => T,
+): AsyncGenerator<T[], void, void> {
+  let last = -1n
+  for (;;) {
+    const rows = await sql.all(`SELECT * FROM (${query}) WHERE place > ${last} ORDER BY place LIMIT ${BATCH}`)
+    if (rows.length === 0) return
+    last = BigInt(rows.at(-1)?.place as bigint)
+    yield rows.map(read)
+  }
+}
+
+function tokenOf(row: Record<string, unknown>): Token {
+  return { address: String(row.address), id: String(row.id) }
+}

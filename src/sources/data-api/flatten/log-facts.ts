@@ -1,0 +1,17 @@
+import type { Cells } from '../../../core/table/index.ts'
+
+/** A row of one of the three ERC tables. */
+export type LogRow = Cells<'erc20_transfers'> | Cells<'erc721_transfers'> | Cells<'erc1155_transfers'>
+
+/** What a log says of the chain, as text to compare: names, prices and metadata are not part of it. */
+export function logFacts(row: LogRow): string {
+  const { token_address, from_address, to_address } = row
+  const value = 'value' in row ? row.value : ''
+  const id = 'token_id' in row ? row.token_id : ''
+  return `${token_address} ${from_address} ${to_address} ${value} ${id}`
+}
+
+/** The log of a row and its place in the log's batch, as one number. */
+export function logKey(row: LogRow): number {
+  return row.log_index * 2 ** 20 + ('transfer_ordinal' in row ? row.transfer_ordinal : 0)
+}

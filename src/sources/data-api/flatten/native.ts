@@ -1,0 +1,89 @@
+import { evmIdOf } from '../../../core/model/chains.ts'
+import type { ItemKey } from '../../../core/model/item-key.ts'
+import type { Cells, Prefix } from '../../../core/table/index.ts'
+import { keyOfItem } from '../parse-item-key.ts'
+import {
+  type Fields,
+  int32At,
+  int64At,
+  lowerAt,
+  optionalObjectAt,
+  RejectError,
+  requiredLower,
+  requiredU256,
+  textAt,
+  U256,
+  u256At,
+} from './fields.ts'
+import { partyAt } from './party.ts'
+
+/** A native transaction (interface section 2.2), every field checked: its row, and what all its rows begin with. */
+export type Native = { prefix: Prefix; row: Cells<'transactions'> }
+
+/**
+ * Throws RejectError where the place in the chain, a party or the value is missing or does not fit its column; any other
+ * field that does not fit is null (CONTRACT section 2.3). `chain` is the chain that was asked for: its
+ * EVM id stands in the rows, whatever the spelling of an item; where it is not known, that of the item.
+ */
+export function readNative(native: Fields, chain: string): Native {
+  const key = keyOfItem({ nativeTransaction: native }, chain)
+  if (typeof key === 'string') throw new RejectError(key)
+  const method = optionalObjectAt(native, 'method')
+  const status = textAt(native, 'txStatus')
+  const gas = { used: int64At(native, 'gasUsed'), price: u256At(native, 'gasPrice') }
+  const prefix = readPrefix(native, key, chain)
+  const type = int32At(native, 'txType')
+  const nonce = int64At(native, 'nonce')
+  const from = partyAt(native, 'from')
+  const to = partyAt(native, 'to')
+  const row: Cells<'transactions'> = {
+    transaction_type: type,
+    status,
+    success: successOf(status),
+    nonce,
+    from_address: from.address,
+    from_name: from.name,
+    to_address: to.address,
+    to_name: to.name,
+    value: requiredU256(native, 'value'),
+    gas_limit: int64At(native, 'gasLimit'),
+    gas_used: gas.used,
+    gas_price: gas.price,
+    transaction_fee: feeOf(gas),
+    call_type: textAt(method, 'callType'),
+    method_id: lowerAt(method, 'methodHash'),
+    method_name: textAt(method, 'methodName'),
+    block_min_delay_excess: int64At(native, 'blockMinDelayExcess'),
+  }
+  return { prefix, row }
+}
+
+function readPrefix(native: Fields, { block, timeMs, hash, index }: ItemKey, chain: string): Prefix {
+  return {
+    chain_id: evmIdOf(chain) ?? evmIdOf(native.chainId) ?? textAt(native, 'chainId') ?? chain,
+    block_number: block,
+    block_hash: requiredLower(native, 'blockHash'),
+    block_timestamp: timeMs,
+    transaction_hash: hash,
+    transaction_index: index,
+  }
+}
+
+/** Whether a transaction with this status succeeded (CONTRACT section 2.3); null where the status says neither. */
+function successOf(status: string | null): boolean | null {
+  if (status === '1') return true
+  const spelled = status?.toLowerCase() ?? ''
+  return SUCCESS.has(spelled) ? true : FAILURE.has(spelled) ? false : null
+}
+
+const SUCCESS: ReadonlySet<string> = new Set(['1', '0x1', 'true', 'success'])
+const FAILURE: ReadonlySet<string> = new Set(['0', '0x0', 'false', 'failed', 'failure', 'error'])
+
+/** gas used × gas price, exact digits; null where one of them is unknown or the product does not fit its column. */
+function feeOf({ used, price }: { used: number | string | null; price: string | null }): string | null {
+  if (used === null || price === null || Number(used) < 0) return null
+  const small = Number(used) * Number(price)
+  if (small <= Number.MAX_SAFE_INTEGER) return String(small)
+  const fee = BigInt(used) * BigInt(price)
+  return fee > U256.max ? null : fee.toString()
+}

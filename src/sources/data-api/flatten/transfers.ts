@@ -1,0 +1,121 @@
+import { shiftDecimal } from '../../../core/platform/decimal.ts'
+import type { Cells } from '../../../core/table/index.ts'
+import { decimalAt } from './decimal-field.ts'
+import {
+  type Fields,
+  int32At,
+  jsonTextAt,
+  lowerAt,
+  objectAt,
+  optionalObjectAt,
+  requiredInt32,
+  requiredLower,
+  requiredU256,
+  textAt,
+  timeAt,
+} from './fields.ts'
+import { partyAt } from './party.ts'
+
+/** The row of an ERC-20 transfer (interface section 2.4). */
+export function readErc20(entry: Fields): Cells<'erc20_transfers'> {
+  const token = objectAt(entry, 'erc20Token')
+  const price = optionalObjectAt(token, 'price')
+  const { logIndex, from, to, tokenAddress } = readTransfer(entry, token)
+  const decimals = int32At(token, 'decimals')
+  const value = requiredU256(entry, 'value')
+  return {
+    log_index: logIndex,
+    token_address: tokenAddress,
+    token_name: textAt(token, 'name'),
+    token_symbol: textAt(token, 'symbol'),
+    token_decimals: decimals,
+    from_address: from.address,
+    from_name: from.name,
+    to_address: to.address,
+    to_name: to.name,
+    value,
+    amount: shiftDecimal(value, decimals),
+    price_currency: textAt(price, 'currencyCode'),
+    price_value: decimalAt(price, 'value'),
+  }
+}
+
+/** The row of an ERC-721 transfer (interface section 2.5). */
+export function readErc721(entry: Fields): Cells<'erc721_transfers'> {
+  const token = objectAt(entry, 'erc721Token')
+  const metadata = optionalObjectAt(token, 'metadata')
+  const { logIndex, from, to, tokenAddress } = readTransfer(entry, token)
+  return {
+    log_index: logIndex,
+    token_address: tokenAddress,
+    token_name: textAt(token, 'name'),
+    token_symbol: textAt(token, 'symbol'),
+    token_id: requiredU256(token, 'tokenId'),
+    token_uri: textAt(token, 'tokenUri'),
+    owner_address: lowerAt(token, 'ownerAddress'),
+    from_address: from.address,
+    from_name: from.name,
+    to_address: to.address,
+    to_name: to.name,
+    ...readMetadata(metadata),
+    metadata_attributes: jsonTextAt(metadata, 'attributes'),
+  }
+}
+
+/** Makes the rows of one view's ERC-1155 entries (interface section 2.6), whose order numbers those of a batch. */
+export function erc1155Reader(): (entry: Fields) => Cells<'erc1155_transfers'> {
+  const seen = new Map<number, number>()
+  return (entry) => {
+    const logIndex = requiredInt32(entry, 'logIndex')
+    const ordinal = seen.get(logIndex) ?? 0
+    // Bad entries count too.
+    seen.set(logIndex, ordinal + 1)
+    return readErc1155(entry, ordinal)
+  }
+}
+
+function readErc1155(entry: Fields, ordinal: number): Cells<'erc1155_transfers'> {
+  const token = objectAt(entry, 'erc1155Token')
+  const metadata = optionalObjectAt(token, 'metadata')
+  const { logIndex, from, to, tokenAddress } = readTransfer(entry, token)
+  return {
+    log_index: logIndex,
+    transfer_ordinal: ordinal,
+    token_address: tokenAddress,
+    token_id: requiredU256(token, 'tokenId'),
+    token_uri: textAt(token, 'tokenUri'),
+    from_address: from.address,
+    from_name: from.name,
+    to_address: to.address,
+    to_name: to.name,
+    value: requiredU256(entry, 'value'),
+    ...readMetadata(metadata),
+    metadata_decimals: int32At(metadata, 'decimals'),
+    metadata_properties: jsonTextAt(metadata, 'properties'),
+  }
+}
+
+/** What every transfer has. */
+function readTransfer(entry: Fields, token: Fields) {
+  return {
+    logIndex: requiredInt32(entry, 'logIndex'),
+    from: partyAt(entry, 'from'),
+    to: partyAt(entry, 'to'),
+    tokenAddress: requiredLower(token, 'address'),
+  }
+}
+
+/** The columns that ERC-721 and ERC-1155 metadata have in common. */
+function readMetadata(metadata: Fields) {
+  return {
+    metadata_index_status: textAt(metadata, 'indexStatus'),
+    metadata_updated_at: timeAt(metadata, 'metadataLastUpdatedTimestamp'),
+    metadata_name: textAt(metadata, 'name'),
+    metadata_symbol: textAt(metadata, 'symbol'),
+    metadata_description: textAt(metadata, 'description'),
+    metadata_image_uri: textAt(metadata, 'imageUri'),
+    metadata_animation_uri: textAt(metadata, 'animationUri'),
+    metadata_external_url: textAt(metadata, 'externalUrl'),
+    metadata_background: textAt(metadata, 'background'),
+  }
+}

@@ -1,0 +1,155 @@
+import { isOfChain } from '../../../core/model/chains.ts'
+import { toValue } from '../../../core/platform/byte-text.ts'
+import type { Cells } from '../../../core/table/index.ts'
+import { otherChain } from '../parse-item-key.ts'
+import type { Fields } from './fields.ts'
+import { listAt, objectAt, optionalObjectAt, RejectError } from './fields.ts'
+import { type Internal, readInternal } from './internal.ts'
+import { logFacts } from './log-facts.ts'
+import { type Native, readNative } from './native.ts'
+import { erc1155Reader, readErc20, readErc721 } from './transfers.ts'
+
+/** One wallet's view of a transaction, every field checked; or, once united, what all views know together. */
+export type View = {
+  native: Native
+  erc20: readonly Cells<'erc20_transfers'>[]
+  erc721: readonly Cells<'erc721_transfers'>[]
+  erc1155: readonly Cells<'erc1155_transfers'>[]
+  internal: readonly Internal[]
+  /** False where entries of it could not be normalized: what it lacks may be one of those. */
+  isWhole: boolean
+  /** Logs that it lists in more than one of the ERC lists. */
+  repeatedLogs: readonly number[]
+}
+
+export type ErcTable = 'erc20' | 'erc721' | 'erc1155'
+
+/** Called with an entry that cannot be normalized, and why. */
+type OnBadEntry = (list: string, entry: unknown, reason: string) => void
+
+export type ViewContext = {
+  /** The chain that was asked for. */
+  chain: string
+  onBadEntry: OnBadEntry
+}
+
+/**
+ * Reads an item of the wallet listing (interface section 2.8). An entry of a list that cannot be normalized, or a list that
+ * is not one, goes to `onBadEntry` and the rest is kept. Throws RejectError where the transaction itself cannot be.
+ */
+export function readView(item: Fields, context: ViewContext): View {
+  const native = readNative(objectAt(item, 'nativeTransaction'), context.chain)
+  let isWhole = true
+  const onBadEntry: OnBadEntry = (list, entry, reason) => {
+    isWhole = false
+    context.onBadEntry(list, entry, reason)
+  }
+  const { chain } = context
+  const read = <T>(list: ListName, open: () => ReadEntry<T>): T[] =>
+    readList(item, { list, open, chain, onBadEntry })
+  const logs = inOneTable({
+    erc20: read('erc20Transfers', openErc20),
+    erc721: read('erc721Transfers', openErc721),
+    erc1155: read('erc1155Transfers', erc1155Reader),
+  })
+  const internal = read('internalTransactions', openInternal)
+  return { native, ...logs, internal, isWhole }
+}
+
+type Logs = Pick<View, ErcTable>
+
+/** A log that stands in several lists is in the first of these. */
+const PRECEDENCE: readonly ErcTable[] = ['erc721', 'erc1155', 'erc20']
+
+/** Leaves each log in one list (CONTRACT section 2.4). */
+function inOneTable(logs: Logs): Logs & Pick<View, 'repeatedLogs'> {
+  if (PRECEDENCE.filter((table) => logs[table].length > 0).length < 2) return { ...logs, repeatedLogs: [] }
+  const tables = logTables(logs)
+  const repeated = new Set<number>()
+  const keep = <T extends { log_index: number }>(table: ErcTable, entries: readonly T[]): readonly T[] =>
+    entries.filter(({ log_index: log }) => {
+      const isHere = tables.get(log) === table
+      if (!isHere) repeated.add(log)
+      return isHere
+    })
+  const kept = {
+    erc20: keep('erc20', logs.erc20),
+    erc721: keep('erc721', logs.erc721),
+    erc1155: keep('erc1155', logs.erc1155),
+  }
+  return { ...kept, repeatedLogs: [...repeated] }
+}
+
+/** The table that each log is in. */
+export function logTables(logs: Logs): Map<number, ErcTable> {
+  const tables = new Map<number, ErcTable>()
+  for (const table of PRECEDENCE)
+    for (const { log_index: log } of logs[table]) if (!tables.has(log)) tables.set(log, table)
+  return tables
+}
+
+/** undefined: the entry says nothing new. */
+type ReadEntry<T> = (fields: Fields) => T | undefined
+/** `open` makes the reader of one view's entries. */
+type ListReading<T> = { list: ListName; open: () => ReadEntry<T> } & ViewContext
+
+const openErc20 = () => oncePerLog(readErc20)
+const openErc721 = () => oncePerLog(readErc721)
+const openInternal = () => readInternal
+
+function readList<T>(item: Fields, { list, open, chain, onBadEntry }: ListReading<T>): T[] {
+  const read: T[] = []
+  const orReject = <R>(record: unknown, make: () => R): R | undefined => {
+    try {
+      return make()
+    } catch (thrown) {
+      if (!(thrown instanceof RejectError)) throw thrown
+      onBadEntry(list, record, thrown.message)
+      return undefined
+    }
+  }
+  const entries = orReject(item[list], () => listAt(item, list)) ?? []
+  if (entries.length === 0) return read
+  const entry = open()
+  for (const fields of entries) {
+    const made = orReject(fields, () => {
+      if (typeof fields !== 'object' || fields === null) throw new RejectError('it is not an object')
+      requireChain(fields as Fields, list, chain)
+      return entry(fields as Fields)
+    })
+    if (made !== undefined) read.push(made)
+  }
+  return read
+}
+
+/** An entry that says that it, or its token, is of another chain is none of this transaction's. */
+function requireChain(entry: Fields, list: ListName, chain: string): void {
+  const token = TOKEN_OF[list]
+  for (const { chainId } of token === undefined ? [entry] : [entry, optionalObjectAt(entry, token)])
+    if (!isOfChain(chainId, chain)) throw new RejectError(otherChain(toValue(chainId), chain))
+}
+
+/** The lists of an item, with the field of their entries that holds the token. */
+const TOKEN_OF = {
+  erc20Transfers: 'erc20Token',
+  erc721Transfers: 'erc721Token',
+  erc1155Transfers: 'erc1155Token',
+  internalTransactions: undefined,
+} as const
+type ListName = keyof typeof TOKEN_OF
+
+const TWICE = 'its logIndex is there twice in one view, with different content'
+
+type Logged = Cells<'erc20_transfers'> | Cells<'erc721_transfers'>
+
+/** A log is one transfer: a repetition of its facts adds nothing, other facts make a bad entry. */
+function oncePerLog<T extends Logged>(read: (fields: Fields) => T): ReadEntry<T> {
+  const byLog = new Map<number, T>()
+  return (fields) => {
+    const entry = read(fields)
+    const first = byLog.get(entry.log_index)
+    if (first !== undefined && logFacts(first) !== logFacts(entry)) throw new RejectError(TWICE)
+    if (first === undefined) byLog.set(entry.log_index, entry)
+    return first === undefined ? entry : undefined
+  }
+}

@@ -1,0 +1,13 @@
+import { requestDirectly } from '../../core/platform/proxy.ts'
+import type { ListeningService } from '../../demo-server/listen.ts'
+
+/** Starts the embedded data service on a free port of this host. Its code is loaded only here: few runs need it. */
+export async function openDemo(): Promise<ListeningService> {
+  const [{ createDataService }, { listen }] = await Promise.all([
+    import('../../demo-server/create-data-service.ts'),
+    import('../../demo-server/listen.ts'),
+  ])
+  const demo = await listen(createDataService())
+  requestDirectly(demo.url)
+  return demo
+}

@@ -1,0 +1,114 @@
+import type { BlockTransactionsPage, WalletTransactionsPage } from '../resources/pages.ts'
+import type { TransactionDetails } from '../resources/transaction.ts'
+import { type Call, type CallOptions, PAGE_SIZE, type Paging } from './call.ts'
+import { followPages } from './follow-pages.ts'
+import { path, queryOf, type Segment } from './path.ts'
+import { pageReader, readObject } from './read-response.ts'
+
+/** A wallet and the part of its history to list (interface section 4.3). */
+export type WalletTransactionsQuery = Paging & {
+  /** EVM chain id or blockchain id. */
+  chainId: Segment
+  /** Wallet address, in any letter case. */
+  address: string
+  /** First block. @default genesis */
+  startBlock?: number | bigint | undefined
+  /** The block to stop before. @default up to the newest */
+  endBlock?: number | bigint | undefined
+  /** By time. @default asc, sent always: services differ */
+  sortOrder?: 'asc' | 'desc' | undefined
+  /** Parameters that a service takes beyond the interface, which mentions a sort-by parameter without its name. */
+  further?: Readonly<Record<string, string>> | undefined
+}
+
+/** A block and the part of it to list (interface section 4.1). */
+export type BlockTransactionsQuery = {
+  /** EVM chain id or blockchain id. */
+  chainId: Segment
+  /** Number or hash of the block. */
+  blockId: Segment
+  /** Token of an earlier page: start after it. */
+  pageToken?: string | undefined
+  /** Items in a page, 0 to 100; 0 leaves it to the service. @default 100 */
+  pageSize?: number | undefined
+}
+
+/** One transaction by its hash. */
+export type TransactionQuery = {
+  /** EVM chain id or blockchain id. */
+  chainId: Segment
+  txHash: string
+}
+
+export type TransactionOperations = {
+  /**
+   * Lists the transactions that a wallet took part in, page after page (interface section 4.3). Pages are asked one
+   * after the other, as the loop takes them; several block ranges can be listed at once.
+   */
+  listWalletTransactions(
+    query: WalletTransactionsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<WalletTransactionsPage, void, void>
+  /** Gets one page of a wallet's transactions (interface section 4.3): the first, or the one after `pageToken`. */
+  walletTransactionsPage(
+    query: WalletTransactionsQuery,
+    options?: CallOptions,
+  ): Promise<WalletTransactionsPage>
+  /** Lists the transactions of a block, page after page (interface section 4.1). */
+  listBlockTransactions(
+    query: BlockTransactionsQuery,
+    options?: CallOptions,
+  ): AsyncGenerator<BlockTransactionsPage, void, void>
+  /** Gets one page of a block's transactions (interface section 4.1): the first, or the one after `pageToken`. */
+  blockTransactionsPage(query: BlockTransactionsQuery, options?: CallOptions): Promise<BlockTransactionsPage>
+  /**
+   * Gets one transaction with all it set off, unfiltered. The interface names the endpoint (section 4.3) without its
+   * shape: a service may not offer it, and then answers 404.
+   */
+  getTransaction(query: TransactionQuery, options?: CallOptions): Promise<TransactionDetails>
+}
+
+/** The operations that read transactions. */
+export function transactionOperations(call: Call): TransactionOperations {
+  const walletPage: TransactionOperations['walletTransactionsPage'] = (query, options) =>
+    call(askWallet(query), pageReader<WalletTransactionsPage>('transactions'), options)
+  const blockPage: TransactionOperations['blockTransactionsPage'] = (query, options) =>
+    call(askBlock(query), pageReader<BlockTransactionsPage>('transactions'), options)
+  return {
+    walletTransactionsPage: async (query, options) => walletPage(query, options),
+    listWalletTransactions: (query, options) =>
+      followPages((pageToken) => walletPage({ ...query, pageToken }, options), query.pageToken),
+    blockTransactionsPage: async (query, options) => blockPage(query, options),
+    listBlockTransactions: (query, options) =>
+      followPages((pageToken) => blockPage({ ...query, pageToken }, options), query.pageToken),
+    getTransaction: async (query, options) =>
+      call(askTransaction(query), readObject<TransactionDetails>, options),
+  }
+}
+
+function askWallet({ chainId, address, further, ...query }: WalletTransactionsQuery) {
+  const { pageSize = PAGE_SIZE, sortOrder = 'asc', startBlock, endBlock, pageToken } = query
+  const parameters = { ...further, pageSize, sortOrder, startBlock, endBlock, pageToken }
+  return {
+    method: 'GET' as const,
+    pathAndQuery: path`/v1/chains/${chainId}/addresses/${address}/transactions` + queryOf(parameters),
+    about: `transactions of wallet ${address}`,
+  }
+}
+
+function askBlock({ chainId, blockId, pageSize = PAGE_SIZE, pageToken }: BlockTransactionsQuery) {
+  return {
+    method: 'GET' as const,
+    pathAndQuery:
+      path`/v1/chains/${chainId}/blocks/${blockId}/transactions` + queryOf({ pageSize, pageToken }),
+    about: `transactions of block ${blockId}`,
+  }
+}
+
+function askTransaction({ chainId, txHash }: TransactionQuery) {
+  return {
+    method: 'GET' as const,
+    pathAndQuery: path`/v1/chains/${chainId}/transactions/${txHash}`,
+    about: `transaction ${txHash}`,
+  }
+}

@@ -1,0 +1,60 @@
+import type { WebhookAddressesPage } from '../resources/pages.ts'
+import type { Webhook } from '../resources/webhook.ts'
+import { type Call, type CallOptions, PAGE_SIZE, type Paging } from './call.ts'
+import { followPages } from './follow-pages.ts'
+import { path, queryOf } from './path.ts'
+import { pageReader, readAnyObject } from './read-response.ts'
+import type { WebhookId } from './webhooks.ts'
+
+/** A webhook and addresses to add or remove (interface sections 4.5 and 4.6). */
+export type WebhookAddresses = WebhookId & { addresses: readonly string[] }
+
+export type WebhookAddressOperations = {
+  /**
+   * Adds addresses to those that a webhook watches (interface section 4.5). The answer's body is not shown: the webhook
+   * where the service gives it, otherwise undefined. Tried again after any fault: an address is watched once. How a
+   * service refuses too many (section 8: 5 on a free plan) is not shown.
+   */
+  addWebhookAddresses(query: WebhookAddresses, options?: CallOptions): Promise<Webhook | undefined>
+  /**
+   * Removes addresses from those that a webhook watches (interface section 4.6). The answer's body is not shown: the
+   * webhook where the service gives it, otherwise undefined. Tried again after any fault; a refusal after a lost answer
+   * carries `mayHaveActed`.
+   */
+  removeWebhookAddresses(query: WebhookAddresses, options?: CallOptions): Promise<Webhook | undefined>
+  /** Lists the addresses that a webhook watches, page after page. Beyond the interface: 404 where it is not offered. */
+  listWebhookAddresses(
+    query: WebhookId & Paging,
+    options?: CallOptions,
+  ): AsyncGenerator<WebhookAddressesPage, void, void>
+  /** Gets one page of the addresses that a webhook watches, the first or the one after `pageToken`; beyond the interface. */
+  webhookAddressesPage(query: WebhookId & Paging, options?: CallOptions): Promise<WebhookAddressesPage>
+}
+
+/** The operations on the addresses of webhooks. */
+export function webhookAddressOperations(call: Call): WebhookAddressOperations {
+  const addressesPage: WebhookAddressOperations['webhookAddressesPage'] = (query, options) =>
+    call(askPage(query), pageReader<WebhookAddressesPage>('addresses'), options)
+  return {
+    webhookAddressesPage: async (query, options) => addressesPage(query, options),
+    listWebhookAddresses: (query, options) =>
+      followPages((pageToken) => addressesPage({ ...query, pageToken }, options), query.pageToken),
+    addWebhookAddresses: async (query, options) =>
+      call({ method: 'PATCH', ...askChange(query, 'adding') }, readAnyObject<Webhook>, options),
+    removeWebhookAddresses: async (query, options) =>
+      call({ method: 'DELETE', ...askChange(query, 'removing') }, readAnyObject<Webhook>, options),
+  }
+}
+
+function askPage({ id, pageSize = PAGE_SIZE, pageToken }: WebhookId & Paging) {
+  return {
+    method: 'GET' as const,
+    pathAndQuery: path`/v1/webhooks/${id}/addresses` + queryOf({ pageSize, pageToken }),
+    about: `addresses of webhook ${id}`,
+  }
+}
+
+function askChange({ id, addresses }: WebhookAddresses, verb: string) {
+  const about = `${verb} addresses of webhook ${id}`
+  return { pathAndQuery: path`/v1/webhooks/${id}/addresses`, body: { addresses }, about }
+}

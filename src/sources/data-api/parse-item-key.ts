@@ -1,0 +1,60 @@
+import { isOfChain } from '../../core/model/chains.ts'
+import type { ItemKey } from '../../core/model/item-key.ts'
+import { lowerCase } from '../../core/platform/byte-text.ts'
+import { show } from '../../core/platform/json-text.ts'
+
+/**
+ * The place of a wallet listing item (interface section 2.8), whose strings are bytes, or the reason why it has none: one of
+ * them is that the item is of another chain than `chain`.
+ */
+export function keyOfItem(item: unknown, chain?: string): ItemKey | string {
+  const native = (item as { nativeTransaction?: unknown } | null)?.nativeTransaction
+  if (typeof native !== 'object' || native === null) return 'nativeTransaction is missing'
+  const { chainId, blockNumber, blockIndex, txHash, blockTimestamp, blockTimestampMilliseconds } =
+    native as Record<string, unknown>
+  if (chain !== undefined && !isOfChain(chainId, chain)) return otherChain(chainId, chain)
+  const block = wholeNumber(blockNumber)
+  if (block === undefined) return `blockNumber is not a block number: ${show(blockNumber)}`
+  const index = wholeNumber(blockIndex)
+  if (index === undefined || index > INT32_MAX) return `blockIndex is not an int32: ${show(blockIndex)}`
+  if (typeof txHash !== 'string' || txHash === '') return `txHash is missing: ${show(txHash)}`
+  const times = timesOf(wholeNumber(blockTimestamp), wholeNumber(blockTimestampMilliseconds))
+  if (times === undefined) return `blockTimestamp is not a time: ${show(blockTimestamp)}`
+  const { timeMs, lastMs, second } = times
+  return { block, index, hash: lowerCase(txHash), timeMs, lastMs, second }
+}
+
+/** The reason why a record of another chain is rejected. */
+export function otherChain(named: unknown, chain: string): string {
+  return `chainId is not ${chain}: ${show(named)}`
+}
+
+/**
+ * The time of a block; undefined where neither field gives one. Milliseconds count only within the second of
+ * `blockTimestamp`: some services send 0, or the time of another block, for blocks older than the field. They stand alone
+ * only where `blockTimestamp` is no time and they are not 0.
+ */
+function timesOf(
+  seconds: number | undefined,
+  ms: number | undefined,
+): Pick<ItemKey, 'timeMs' | 'lastMs' | 'second'> | undefined {
+  const second = seconds ?? Math.floor((ms || Number.NaN) / 1000)
+  const isWithin = ms !== undefined && Math.floor(ms / 1000) === second
+  const timeMs = isWithin ? ms : second * 1000
+  return timeMs <= TIME_MAX ? { timeMs, lastMs: isWithin ? ms : timeMs + 999, second } : undefined
+}
+
+/** A native transaction of the block listing (interface section 2.2) as an item of the wallet listing without transfers. */
+export function itemOfNative(native: unknown): { nativeTransaction: unknown } {
+  return { nativeTransaction: native }
+}
+
+const INT32_MAX = 2 ** 31 - 1
+
+/** 9999-12-31T23:59:59.999Z: the last instant that four-digit years can write. */
+export const TIME_MAX = 253_402_300_799_999
+
+function wholeNumber(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,16}$/.test(value) ? Number(value) : value
+  return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined
+}

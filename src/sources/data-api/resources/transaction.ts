@@ -1,0 +1,216 @@
+import type { Answered, Numeric, Open } from './response-fields.ts'
+
+/** A party of a transaction or transfer (interface section 2.1). */
+export type Party = Answered<{
+  name: string
+  symbol: string
+  decimals: Numeric
+  /** URL of a logo. */
+  logoUri: string
+  /** Hexadecimal, in any letter case; empty text means that there is none, as in the creation of a contract. */
+  address: string
+}>
+
+/** How a transaction called its receiver (interface section 2.3). */
+export type Method = Answered<{
+  callType: Open<'NATIVE_TRANSFER' | 'CONTRACT_CALL' | 'CONTRACT_CREATION'>
+  /** Hexadecimal selector of four bytes. */
+  methodHash: string
+  /** Signature, like `transfer(address,uint256)`. */
+  methodName: string
+}>
+
+/** A transaction without what it set off (interface section 2.2). */
+export type NativeTransaction = Answered<{
+  blockNumber: Numeric
+  /** Unix seconds. */
+  blockTimestamp: Numeric
+  /** Unix milliseconds. */
+  blockTimestampMilliseconds: Numeric
+  blockMinDelayExcess: Numeric
+  blockHash: string
+  chainId: Numeric
+  /** Position of the transaction in its block, from 0. */
+  blockIndex: Numeric
+  txHash: string
+  /** `1` where it succeeded, `0` where it failed. */
+  txStatus: Open<'0' | '1'> | number
+  txType: Numeric
+  gasLimit: Numeric
+  gasUsed: Numeric
+  /** Smallest units for one unit of gas. */
+  gasPrice: Numeric
+  nonce: Numeric
+  from: Party
+  to: Party
+  method: Method
+  /** Smallest units (wei). */
+  value: Numeric
+}>
+
+/** An ERC-20 transfer (interface section 2.4). */
+export type Erc20Transfer = Answered<{
+  from: Party
+  to: Party
+  logIndex: Numeric
+  /** Smallest units of the token. */
+  value: Numeric
+  erc20Token: Erc20Token
+}>
+
+/** A fungible token (interface section 2.4). */
+export type Erc20Token = Answered<{
+  address: string
+  name: string
+  symbol: string
+  decimals: Numeric
+  logoUri: string
+  ercType: Open<'ERC-20'>
+  /** The price when the service answered, not at the time of the transaction. */
+  price: Price
+}>
+
+/** A price of one whole token. */
+export type Price = Answered<{
+  /** Lower-case currency code. */
+  currencyCode: string
+  value: Numeric
+}>
+
+/** An ERC-721 transfer (interface section 2.5). */
+export type Erc721Transfer = Answered<{
+  from: Party
+  to: Party
+  logIndex: Numeric
+  erc721Token: Erc721Token
+}>
+
+/** A token of an ERC-721 collection (interface section 2.5). */
+export type Erc721Token = Answered<{
+  address: string
+  name: string
+  symbol: string
+  ercType: Open<'ERC-721'>
+  tokenId: Numeric
+  tokenUri: string
+  metadata: Erc721Metadata
+  ownerAddress: string
+}>
+
+type NftMetadata = {
+  /** Field notes: in upper case at one service; the interface shows `indexed`. */
+  indexStatus: Open<
+    | 'indexed'
+    | 'INDEXED'
+    | 'UNINDEXED'
+    | 'UNKNOWN'
+    | 'MISSING_TOKEN'
+    | 'INVALID_TOKEN_URI'
+    | 'INVALID_TOKEN_URI_SCHEME'
+    | 'UNREACHABLE_TOKEN_URI'
+    | 'THROTTLED_TOKEN_URI'
+    | 'METADATA_CONTENT_TOO_LARGE'
+    | 'INVALID_METADATA'
+    | 'INVALID_METADATA_JSON'
+  >
+  metadataLastUpdatedTimestamp: Numeric
+  name: string
+  symbol: string
+  imageUri: string
+  description: string
+  animationUri: string
+  externalUrl: string
+  background: string
+}
+
+/** What a service read from a token's URI (interface section 2.5). */
+export type Erc721Metadata = Answered<
+  NftMetadata & {
+    /** JSON text. */
+    attributes: string
+  }
+>
+
+/** An ERC-1155 transfer: one entry of a single or batch transfer (interface section 2.6). */
+export type Erc1155Transfer = Answered<{
+  from: Party
+  to: Party
+  logIndex: Numeric
+  value: Numeric
+  erc1155Token: Erc1155Token
+}>
+
+/** A token of an ERC-1155 contract (interface section 2.6). */
+export type Erc1155Token = Answered<{
+  address: string
+  ercType: Open<'ERC-1155'>
+  tokenId: Numeric
+  tokenUri: string
+  metadata: Erc1155Metadata
+}>
+
+/** What a service read from a token's URI (interface section 2.6). */
+export type Erc1155Metadata = Answered<
+  NftMetadata & {
+    decimals: Numeric
+    /** JSON text. */
+    properties: string
+  }
+>
+
+/** A call or creation inside a transaction (interface section 2.7). */
+export type InternalTransaction = Answered<{
+  from: Party
+  to: Party
+  internalTxType: Open<
+    'UNKNOWN' | 'CALL' | 'CREATE' | 'CREATE2' | 'CREATE3' | 'CALLCODE' | 'DELEGATECALL' | 'STATICCALL'
+  >
+  /** Smallest units (wei). */
+  value: Numeric
+  isReverted: boolean
+  gasUsed: Numeric
+  gasLimit: Numeric
+}>
+
+type WholeTransaction = {
+  nativeTransaction: NativeTransaction
+  erc20Transfers: Erc20Transfer[]
+  erc721Transfers: Erc721Transfer[]
+  erc1155Transfers: Erc1155Transfer[]
+  internalTransactions: InternalTransaction[]
+}
+
+/**
+ * An item of the wallet listing (interface section 2.8). Its lists hold only entries from or to the asked address: it
+ * may be a partial view of the transaction.
+ */
+export type WalletTransaction = Answered<WholeTransaction>
+
+/** One transaction with all it set off, unfiltered (interface section 4.3 names it; the shape is one service's). */
+export type TransactionDetails = Answered<
+  Omit<WholeTransaction, 'nativeTransaction'> & {
+    nativeTransaction: NativeTransaction & Answered<NativeDetails>
+    networkTokenDetails: Answered<{
+      networkToken: NetworkToken
+      currentPrice: Price
+      historicalPrice: Price
+    }>
+  }
+>
+
+type NativeDetails = {
+  /** Call data, hexadecimal. */
+  input: string
+  baseFeePerGas: Numeric
+  maxFeePerGas: Numeric
+  maxPriorityFeePerGas: Numeric
+}
+
+/** A chain's coin. */
+export type NetworkToken = Answered<{
+  name: string
+  symbol: string
+  decimals: Numeric
+  logoUri: string
+  description: string
+}>

@@ -1,0 +1,201 @@
+import { rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ExportError } from '../core/model/errors.ts'
+import {
+  CHANGES_FOLDER,
+  MANIFEST_FILE,
+  type ManifestFile,
+  PRIVATE_FOLDER,
+  REJECTS_FILE,
+  RUNS_FOLDER,
+} from '../core/model/manifest.ts'
+import type { BucketPlace } from '../core/model/model.ts'
+import { makePrivateFolder, PRIVATE_MODE, writeAtomically } from '../core/platform/disk.ts'
+import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
+import { TABLE_NAMES } from '../core/table/index.ts'
+import { type Bucket, openBucket } from './bucket.ts'
+import { fetchFiles } from './fetch-files.ts'
+import { type Lease, takeLease } from './lease.ts'
+import { type Finished, folderStore, SET_ASIDE, type Store, setAside } from './store.ts'
+
+/** Files that go up at once. */
+const AT_ONCE = 4
+
+/**
+ * A place in an object store: files go up as they are finished, the manifest last, and only if nobody else has written one since.
+ * While it is open the place is leased to this process; `folder` holds what is private, and a copy of the manifest and the rejects.
+ * Throws OUTPUT_LOCKED where another run holds it.
+ */
+export async function openBucketStore(place: BucketPlace, folder: string): Promise<Store> {
+  const bucket = await openBucket(place)
+  try {
+    const lease = await takeLease(bucket)
+    try {
+      await bucket.abortUploads(isOurs)
+      return await storeOn({ bucket, lease, folder })
+    } catch (thrown) {
+      await lease.release().catch(() => undefined)
+      throw thrown
+    }
+  } catch (thrown) {
+    bucket.close()
+    throw thrown
+  }
+}
+
+/** Below a place others may have theirs, and at the top of a bucket anything may lie: only files of an export are ours. */
+function isOurs(path: string): boolean {
+  return OUR_FOLDERS.some((folder) => path.startsWith(`${folder}/`))
+}
+
+const OUR_FOLDERS: readonly string[] = [...TABLE_NAMES, CHANGES_FOLDER, RUNS_FOLDER]
+
+type Opened = { bucket: Bucket; lease: Lease; folder: string }
+
+async function storeOn({ bucket, lease, folder }: Opened): Promise<Store> {
+  const sizes = await bucket.sizes('')
+  await removeBrought(folder)
+  const version = await copyManifest({ bucket, folder, sizes })
+  return new BucketStore({ bucket, lease, folder, sizes, version })
+}
+
+class BucketStore implements Store {
+  readonly folder: string
+  readonly #bucket: Bucket
+  readonly #lease: Lease
+  readonly #local: Store
+  /** What lies there; nobody else changes it. */
+  readonly #sizes: Map<string, number>
+  /** Of the manifest that this process has seen or written last. */
+  #version: string | undefined
+
+  constructor(opened: Opened & { sizes: Map<string, number>; version: string | undefined }) {
+    this.folder = opened.folder
+    this.#bucket = opened.bucket
+    this.#lease = opened.lease
+    this.#local = folderStore(opened.folder)
+    this.#sizes = opened.sizes
+    this.#version = opened.version
+  }
+
+  get name(): string {
+    return this.#bucket.name
+  }
+
+  async size(path: string): Promise<number | undefined> {
+    return this.#sizes.get(path)
+  }
+
+  bring(files: readonly ManifestFile[]): Promise<void> {
+    return fetchFiles(this.#bucket, files, this.folder)
+  }
+
+  async putFiles(files: readonly Finished[]): Promise<void> {
+    const limit = limitConcurrency(AT_ONCE)
+    await Promise.all(
+      files.map((file) =>
+        limit(async () => {
+          await this.#lease.require()
+          this.#sizes.set(file.path, await this.#putFinished(file))
+        }),
+      ),
+    )
+  }
+
+  /** Resolves with its bytes. */
+  async #putFinished({ path, ...file }: Finished): Promise<number> {
+    if (file.staged === undefined) {
+      await this.#bucket.copy(file.kept, path)
+      return file.bytes
+    }
+    await this.#bucket.putFile(path, file.staged)
+    const { size } = await stat(file.staged)
+    await rm(file.staged)
+    return size
+  }
+
+  async putText(path: string, text: string): Promise<void> {
+    await this.#lease.require()
+    await this.#bucket.putText(path, text)
+    this.#sizes.set(path, Buffer.byteLength(text))
+    await this.#local.putText(path, text)
+  }
+
+  async remove(path: string): Promise<void> {
+    await this.#lease.require()
+    if (this.#sizes.delete(path)) await this.#bucket.remove([path])
+    await this.#local.remove(path)
+  }
+
+  async pathsBelow(below: string): Promise<string[]> {
+    return [...this.#sizes.keys()].filter((path) => path.startsWith(`${below}/`))
+  }
+
+  /** There are no folders. */
+  async removeEmptyPartitions(): Promise<void> {}
+
+  async putManifest(text: string): Promise<void> {
+    await this.#lease.require()
+    const condition = this.#version === undefined ? { ifAbsent: true as const } : { ifVersion: this.#version }
+    const written = await this.#bucket.putText(MANIFEST_FILE, text, condition)
+    if (written === undefined) throw overtaken(this.#bucket)
+    this.#version = written
+    await this.#local.putManifest(text)
+  }
+
+  async removeManifest(): Promise<void> {
+    await this.#lease.require()
+    if (this.#version !== undefined) await this.#bucket.remove([MANIFEST_FILE])
+    this.#version = undefined
+    await this.#local.removeManifest()
+  }
+
+  async setManifestAside(): Promise<void> {
+    await this.#lease.require()
+    const manifest = await this.#bucket.readText(MANIFEST_FILE)
+    if (manifest === undefined || manifest.version !== this.#version) throw overtaken(this.#bucket)
+    await this.#bucket.putText(SET_ASIDE, manifest.text)
+    this.#sizes.set(SET_ASIDE, 0)
+    await this.#bucket.remove([MANIFEST_FILE])
+    this.#version = undefined
+    await this.#local.setManifestAside()
+  }
+
+  async forgetManifestSetAside(): Promise<void> {
+    if (this.#sizes.delete(SET_ASIDE)) await this.#bucket.remove([SET_ASIDE])
+    await this.#local.forgetManifestSetAside()
+  }
+
+  async close(): Promise<void> {
+    await removeBrought(this.folder)
+    await this.#lease.release()
+    this.#bucket.close()
+  }
+}
+
+/** Copies of parts that were brought, or that a killed run has left. */
+async function removeBrought(folder: string): Promise<void> {
+  for (const table of TABLE_NAMES) await rm(join(folder, table), { recursive: true, force: true })
+}
+
+type Copying = { bucket: Bucket; folder: string; sizes: ReadonlyMap<string, number> }
+
+/** Makes the folder's manifest and rejects those of the store; resolves with the manifest's version, if there is one. */
+export async function copyManifest({ bucket, folder, sizes }: Copying): Promise<string | undefined> {
+  await makePrivateFolder(join(folder, PRIVATE_FOLDER))
+  const copy = async (path: string, to: string, mode?: number) => {
+    const found = sizes.has(path) ? await bucket.readText(path) : undefined
+    if (found === undefined) await rm(to, { force: true })
+    else await writeAtomically(to, found.text, mode)
+    return found?.version
+  }
+  await copy(REJECTS_FILE, join(folder, REJECTS_FILE))
+  await copy(SET_ASIDE, setAside(folder), PRIVATE_MODE)
+  return copy(MANIFEST_FILE, join(folder, MANIFEST_FILE))
+}
+
+function overtaken({ name }: Bucket): ExportError {
+  return new ExportError('OUTPUT_LOCKED', `${name}: another run has published there meanwhile`, {
+    fix: 'Run the same command again: it goes on from what the other run has published.',
+  })
+}

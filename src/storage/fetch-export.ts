@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import { ExportError } from '../core/model/errors.ts'
+import { isRunReportPath } from '../core/model/export-path.ts'
+import { MANIFEST_FILE, type ManifestFile, REJECTS_FILE, RUNS_FOLDER } from '../core/model/manifest.ts'
+import { isManifest } from '../core/model/manifest-schema.ts'
+import type { BucketPlace } from '../core/model/model.ts'
+import { writeAtomically } from '../core/platform/disk.ts'
+import { parseJson } from '../core/platform/json-text.ts'
+import type { TableName } from '../core/table/index.ts'
+import { type Bucket, openBucket } from './bucket.ts'
+import { fetchFiles } from './fetch-files.ts'
+
+/** Times that an export is fetched which another run replaces meanwhile. */
+const TRIES = 3
+
+/**
+ * Fetches a published export into an empty folder, which then is an output as any other: manifest, rejects, reports of runs, and
+ * the files of these tables, all where none is named. Throws USAGE where nothing is published there, VERIFY_FAILED where a file is
+ * not what the manifest says, OUTPUT_FAILED.
+ */
+export async function fetchExport(
+  place: BucketPlace,
+  folder: string,
+  tables?: readonly TableName[],
+): Promise<void> {
+  const bucket = await openBucket(place)
+  try {
+    for (let tries = 1; ; tries += 1) {
+      const version = await fetchOnce(bucket, folder, tables)
+      if (version === undefined) return
+      const isReplaced = (await bucket.readText(MANIFEST_FILE))?.version !== version.version
+      if (!isReplaced || tries === TRIES) throw version.fault
+    }
+  } finally {
+    bucket.close()
+  }
+}
+
+/** What went wrong, and with which manifest; undefined where all went well. */
+async function fetchOnce(bucket: Bucket, folder: string, tables: readonly TableName[] | undefined) {
+  const found = await bucket.readText(MANIFEST_FILE)
+  if (found === undefined) throw nothingThere(bucket)
+  await writeAtomically(join(folder, MANIFEST_FILE), found.text)
+  try {
+    await fetchFiles(bucket, filesOf(found.text, tables), folder)
+    await bucket.fetch(REJECTS_FILE, folder)
+    for (const path of (await bucket.sizes(`${RUNS_FOLDER}/`)).keys())
+      if (isRunReportPath(path)) await bucket.fetch(path, folder)
+    return undefined
+  } catch (fault) {
+    return { version: found.version, fault }
+  }
+}
+
+/** Files of a manifest; none of one that is damaged, which is told when it is read. */
+function filesOf(text: string, tables: readonly TableName[] | undefined): ManifestFile[] {
+  const manifest = parseJson(text)
+  if (!isManifest(manifest)) return []
+  const wanted = Object.entries(manifest.tables).filter(
+    ([name]) => tables === undefined || tables.some((table) => table === name),
+  )
+  return wanted.flatMap(([, { files }]) => files)
+}
+
+function nothingThere({ name }: Bucket): ExportError {
+  return new ExportError('USAGE', `${name} holds no finished export (no ${MANIFEST_FILE})`, {
+    fix: 'Name the output of a run that has ended, as its job does.',
+  })
+}

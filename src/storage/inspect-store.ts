@@ -1,0 +1,30 @@
+import { stat } from 'node:fs/promises'
+import { isRunReportPath, resolveInside } from '../core/model/export-path.ts'
+import type { Job } from '../core/model/model.ts'
+import { openBucket } from './bucket.ts'
+import { copyManifest } from './bucket-store.ts'
+import { folderStore, type Store } from './store.ts'
+
+/**
+ * Looks at what is published, whoever is writing it: of a place in an object store the manifest, the rejects and the reports of
+ * runs are copied to the folder first. Throws OUTPUT_FAILED.
+ */
+export async function lookAtStore({
+  output,
+  store,
+}: Pick<Job, 'output' | 'store'>): Promise<Pick<Store, 'size'>> {
+  if (store === undefined) return folderStore(output)
+  const bucket = await openBucket(store)
+  try {
+    const sizes = await bucket.sizes('')
+    await copyManifest({ bucket, folder: output, sizes })
+    for (const path of sizes.keys()) {
+      if (!isRunReportPath(path)) continue
+      const isHere = await stat(resolveInside(output, path)).catch(() => undefined)
+      if (!isHere) await bucket.fetch(path, output)
+    }
+    return { size: async (path) => sizes.get(path) }
+  } finally {
+    bucket.close()
+  }
+}

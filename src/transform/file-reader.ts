@@ -1,0 +1,26 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { diskError } from '../core/platform/disk.ts'
+
+/** Reads stretches of files, by blocking calls; files stay open until `close`. */
+export type OpenFiles = {
+  /** Fills the room with the bytes from `offset` on, and gives it back. Throws OUTPUT_FAILED where there are fewer. */
+  read(path: string, offset: number, room: Buffer): Buffer
+  close(): void
+}
+
+export function openFiles(): OpenFiles {
+  const files = new Map<string, number>()
+  return {
+    read: (path, offset, room) => {
+      const file = files.get(path) ?? openSync(path, 'r')
+      files.set(path, file)
+      if (readSync(file, room, 0, room.length, offset) < room.length)
+        throw diskError(`cannot read ${path}`, new Error('it ends too early'))
+      return room
+    },
+    close: () => {
+      for (const file of files.values()) closeSync(file)
+      files.clear()
+    },
+  }
+}

@@ -1,0 +1,61 @@
+import { openDataFile } from '../core/duckdb/data-file.ts'
+import { sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
+import type { Manifest, ManifestFile } from '../core/model/manifest.ts'
+import type { BlockRange, Job } from '../core/model/model.ts'
+import { type TableName, tableNamed } from '../core/table/index.ts'
+import { openRows, type Rows } from '../read/scratch-database.ts'
+import type { Store } from '../storage/store.ts'
+
+export type ExportedFiles = {
+  store: Store
+  manifest: Manifest
+  format: Job['format']
+  /** Half-open. */
+  range: BlockRange
+}
+
+/** The hashes of the transactions that files of an export have in these blocks, in batches; a hash may come several times. */
+export async function* hashesInFiles({
+  store,
+  manifest,
+  format,
+  range,
+}: ExportedFiles): AsyncGenerator<string[]> {
+  const files = tablesToRead(tablesOf(manifest)).flatMap((table) =>
+    (manifest.tables[table]?.files ?? [])
+      .filter((file) => file.rows > 0 && file.fromBlock < range.to && file.toBlock > range.from)
+      .map((file) => ({ table, file })),
+  )
+  if (files.length === 0) return
+  await store.bring(files.map(({ file }) => file))
+  const rows = await openRows(store.folder)
+  try {
+    for (const { table, file } of files) yield* hashesIn(rows, { table, file, format, range })
+  } finally {
+    await rows.close()
+  }
+}
+
+const tablesOf = ({ tables }: Manifest) =>
+  (Object.keys(tables) as TableName[]).filter((name) => tables[name] !== undefined)
+
+/** Tables that together hold every transaction: one of the first two, or all others. */
+export function tablesToRead(names: readonly TableName[]): readonly TableName[] {
+  const whole = (['transactions', 'wallet_transactions'] as const).find((name) => names.includes(name))
+  return whole === undefined ? names : [whole]
+}
+
+type Reading = { table: TableName; file: ManifestFile; format: Job['format']; range: BlockRange }
+
+async function* hashesIn(rows: Rows, { table, file, format, range }: Reading): AsyncGenerator<string[]> {
+  const opened = await openDataFile(`${rows.folder}/${file.path}`, format, rows.scratch)
+  try {
+    const block = 'CAST(block_number AS BIGINT)'
+    const source = `FROM ${sourceSql(opened, textColumns(tableNamed(table).columns))}
+      WHERE ${block} >= ${range.from} AND ${block} < ${range.to}`
+    for await (const batch of rows.stream(['transaction_hash'], source))
+      yield batch.map(([hash]) => hash ?? '')
+  } finally {
+    await opened.close()
+  }
+}

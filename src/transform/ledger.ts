@@ -1,0 +1,91 @@
+import { sha256 } from '../core/platform/sha256.ts'
+import type { Cells, Prefix } from '../core/table/index.ts'
+import type { Movement } from './movements.ts'
+
+/** A map of addresses to labels, as far as it is asked. */
+export type WalletLabels = Pick<ReadonlyMap<string, string | null>, 'has' | 'get'>
+
+export type LedgerContext = {
+  prefix: Prefix
+  methodName: string | null
+  /** Label by address of every wallet of the job. */
+  wallets: WalletLabels
+}
+
+const ZERO = '0x0000000000000000000000000000000000000000'
+
+/** The ledger rows of one transaction: by wallet address, each wallet's rows in the order of the movements. */
+export function ledgerRows(movements: readonly Movement[], context: LedgerContext): Cells<'ledger'>[] {
+  const { wallets } = context
+  const rows: Cells<'ledger'>[] = []
+  for (const movement of movements) {
+    const { from_address: from, to_address: to } = movement.parties
+    if (from !== null && wallets.has(from)) rows.push(rowOf(movement, { wallet: from, isOut: true }, context))
+    if (to !== null && wallets.has(to)) rows.push(rowOf(movement, { wallet: to, isOut: false }, context))
+  }
+  return inOrder(rows)
+}
+
+/** Groups rows by their wallets and numbers those of each. */
+function inOrder(rows: Cells<'ledger'>[]): Cells<'ledger'>[] {
+  if (rows.some(({ wallet_address }) => wallet_address !== rows[0]?.wallet_address)) rows.sort(byWallet)
+  let wallet = ''
+  let index = 0
+  for (const row of rows) {
+    index = row.wallet_address === wallet ? index + 1 : 0
+    wallet = row.wallet_address
+    row.entry_index = index
+  }
+  return rows
+}
+
+function byWallet(a: Cells<'ledger'>, b: Cells<'ledger'>): number {
+  return a.wallet_address < b.wallet_address ? -1 : a.wallet_address > b.wallet_address ? 1 : 0
+}
+
+/** A movement as a wallet sees it that it leaves or reaches; its number among the wallet's rows comes later. */
+function rowOf(
+  movement: Movement,
+  { wallet, isOut }: { wallet: string; isOut: boolean },
+  { prefix, methodName, wallets }: LedgerContext,
+): Cells<'ledger'> {
+  const { asset, source, parties, value, amount } = movement
+  const type = entryType(movement)
+  const direction = isOut ? 'out' : 'in'
+  const counterparty = isOut ? parties.to_address : parties.from_address
+  const { chain_id, transaction_hash } = prefix
+  const content = `${chain_id}|${transaction_hash}|${wallet}|${source}|${movement.index}|${type}|${direction}`
+  return {
+    entry_id: entryId(content),
+    wallet_address: wallet,
+    wallet_label: wallets.get(wallet) ?? null,
+    entry_index: 0,
+    entry_type: type,
+    direction,
+    counterparty_address: counterparty,
+    counterparty_name: isOut ? parties.to_name : parties.from_name,
+    counterparty_is_own: counterparty !== null && wallets.has(counterparty),
+    asset_type: asset.type,
+    asset_address: asset.address,
+    asset_symbol: asset.symbol,
+    asset_decimals: asset.decimals,
+    token_id: asset.tokenId,
+    value: isOut ? `-${value}` : value,
+    amount: isOut && amount !== null ? `-${amount}` : amount,
+    method_name: methodName,
+    source,
+  }
+}
+
+function entryType({ isFee, parties }: Movement): string {
+  const { from_address: from, to_address: to } = parties
+  if (isFee) return 'fee'
+  if (from === to) return 'self'
+  if (from === ZERO) return 'mint'
+  return to === ZERO ? 'burn' : 'transfer'
+}
+
+/** First 32 hex digits of the SHA-256 of what tells a row from all others (CONTRACT section 2.5). */
+function entryId(content: string): string {
+  return sha256(content).slice(0, 32)
+}

@@ -1,0 +1,32 @@
+import type { Spool } from '../checkpoint/checkpoint.ts'
+import { type ItemKey, isYounger } from '../core/model/item-key.ts'
+import type { Listings } from '../core/model/listings.ts'
+import type { LeftOut } from '../core/model/run-stats.ts'
+import { keyOfItem } from '../sources/data-api/parse-item-key.ts'
+import { fingerprint } from './merge/fingerprints.ts'
+import { storedItems } from './merge/record-items.ts'
+
+/** Counts transactions that were read and are not exported, being younger than the run's cut; undefined where there are none. */
+export async function countLeftOut(
+  spool: Pick<Spool, 'frames' | 'read' | 'cutMs'>,
+  listings: Listings,
+): Promise<LeftOut | undefined> {
+  const clockMs = Date.now()
+  const [seen, newer] = [new Set<number>(), new Set<number>()]
+  let newestMs = 0
+  const add = ({ hash, timeMs }: ItemKey) => {
+    const print = fingerprint(hash)
+    seen.add(print)
+    if (timeMs > clockMs) newer.add(print)
+    newestMs = Math.max(newestMs, timeMs)
+  }
+  for (const { place, young = 0, until } of spool.frames(listings)) {
+    if (young === 0) continue
+    for (const item of storedItems(await spool.read(place))) {
+      const key = keyOfItem(item)
+      if (typeof key !== 'string' && key.block < until && isYounger(key, spool.cutMs)) add(key)
+    }
+  }
+  if (seen.size === 0) return undefined
+  return { transactions: seen.size, newerThanClock: newer.size, newestMs, clockMs }
+}

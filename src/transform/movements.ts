@@ -1,0 +1,130 @@
+import { type AssetType, COIN_DECIMALS } from '../core/model/asset.ts'
+import { coinContractsOf } from '../core/model/chains.ts'
+import { shiftDecimal } from '../core/platform/decimal.ts'
+import type { Cells, TableName } from '../core/table/index.ts'
+import type { View } from '../sources/data-api/flatten/view.ts'
+
+/** One asset on its way from one party to another, or a fee (no receiver). */
+export type Movement = {
+  source: TableName
+  /** The fact's own index within its transaction, as it stands in `entry_id`. */
+  index: string
+  isFee: boolean
+  parties: Parties
+  asset: Asset
+  /** Digits, not negative. */
+  value: string
+  /** The same in whole units of the asset, where its decimals are known. */
+  amount: string | null
+}
+
+/** Sender and receiver, as the rows of facts have them. */
+type Parties = Pick<Cells<'transactions'>, 'from_address' | 'from_name' | 'to_address' | 'to_name'>
+
+type Asset = {
+  type: AssetType
+  address: string | null
+  symbol: string | null
+  decimals: number | null
+  tokenId: string | null
+}
+
+/** Internal entries that run code and move nothing. */
+const MOVES_NOTHING = new Set(['DELEGATECALL', 'STATICCALL', 'CALLCODE'])
+
+/** Kinds of internal entries that may be the transaction itself. */
+const MAY_BE_TOP_LEVEL = new Set(['CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN'])
+
+/**
+ * Everything that a transaction moved, in the ledger's order: fee, native value, internal, ERC-20, ERC-721, ERC-1155.
+ * A failed transaction moves only its fee; what is zero moves nothing; the top-level call moves what the transaction does.
+ * Transfers of a contract that presents the coin as a token only report what the coin's own movements are.
+ */
+export function movementsOf(
+  { native, erc20, erc721, erc1155 }: View,
+  internal: readonly Cells<'internal_transactions'>[],
+  nativeSymbol: string | null,
+): Movement[] {
+  const { row } = native
+  const coin: Asset = {
+    type: 'native',
+    address: null,
+    symbol: nativeSymbol,
+    decimals: COIN_DECIMALS,
+    tokenId: null,
+  }
+  const all: Movement[] = []
+  const add = (movement: Movement) => {
+    if (movement.value !== '0') all.push(movement)
+  }
+  add(feeMovement(row, coin))
+  if (row.success === false) return all
+  add(coinMovement('transactions', row, { index: '', coin }))
+  const topLevel = internal.find((entry) => isTopLevelCall(entry, row))
+  for (const entry of internal) {
+    if (entry === topLevel || entry.reverted || MOVES_NOTHING.has((entry.internal_type ?? '').toUpperCase()))
+      continue
+    add(coinMovement('internal_transactions', entry, { index: entry.internal_id, coin }))
+  }
+  const coinContracts = coinContractsOf(native.prefix.chain_id)
+  for (const entry of erc20) if (!coinContracts.includes(entry.token_address)) add(erc20Movement(entry))
+  for (const entry of erc721) add(erc721Movement(entry))
+  for (const entry of erc1155) add(erc1155Movement(entry))
+  return all
+}
+
+/** True where an internal entry is the transaction's own call (CONTRACT section 2.5). */
+function isTopLevelCall(entry: Cells<'internal_transactions'>, row: Cells<'transactions'>): boolean {
+  const type = (entry.internal_type ?? 'UNKNOWN').toUpperCase()
+  if (!MAY_BE_TOP_LEVEL.has(type)) return false
+  if (entry.from_address !== row.from_address || entry.value !== row.value) return false
+  if (entry.gas_used !== row.gas_used || entry.gas_limit !== row.gas_limit) return false
+  if (entry.to_address === row.to_address) return true
+  const isCreation =
+    type.startsWith('CREATE') || row.to_address === null || row.call_type === 'CONTRACT_CREATION'
+  return isCreation && (entry.to_address === null || row.to_address === null)
+}
+
+function feeMovement(
+  { from_address, from_name, transaction_fee }: Cells<'transactions'>,
+  coin: Asset,
+): Movement {
+  const parties = { from_address, from_name, to_address: null, to_name: null }
+  const value = transaction_fee ?? '0'
+  const amount = shiftDecimal(value, coin.decimals)
+  return { source: 'transactions', index: '', isFee: true, parties, asset: coin, value, amount }
+}
+
+function coinMovement(
+  source: TableName,
+  entry: Parties & { value: string },
+  { index, coin }: { index: string; coin: Asset },
+): Movement {
+  const { value } = entry
+  return moved(source, entry, { index, asset: coin, value, amount: shiftDecimal(value, coin.decimals) })
+}
+
+function erc20Movement(entry: Cells<'erc20_transfers'>): Movement {
+  const { token_address: address, token_symbol: symbol, token_decimals: decimals, value, amount } = entry
+  const asset: Asset = { type: 'erc20', address, symbol, decimals, tokenId: null }
+  return moved('erc20_transfers', entry, { index: String(entry.log_index), asset, value, amount })
+}
+
+function erc721Movement(entry: Cells<'erc721_transfers'>): Movement {
+  const { token_address: address, token_symbol: symbol, token_id: tokenId } = entry
+  const asset: Asset = { type: 'erc721', address, symbol, decimals: 0, tokenId }
+  return moved('erc721_transfers', entry, { index: String(entry.log_index), asset, value: '1', amount: '1' })
+}
+
+function erc1155Movement(entry: Cells<'erc1155_transfers'>): Movement {
+  const { token_address: address, metadata_decimals: decimals, token_id: tokenId, value } = entry
+  const asset: Asset = { type: 'erc1155', address, symbol: null, decimals, tokenId }
+  const index = `${entry.log_index}|${entry.transfer_ordinal}`
+  return moved('erc1155_transfers', entry, { index, asset, value, amount: shiftDecimal(value, decimals) })
+}
+
+type Moved = Pick<Movement, 'index' | 'asset' | 'value' | 'amount'>
+
+function moved(source: TableName, parties: Parties, { index, asset, value, amount }: Moved): Movement {
+  return { source, index, isFee: false, parties, asset, value, amount }
+}

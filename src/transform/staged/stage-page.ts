@@ -1,0 +1,83 @@
+import { threadId } from 'node:worker_threads'
+import type { TableName } from '../../core/table/index.ts'
+import type { FlatTransaction } from '../flatten-transaction.ts'
+import type { Flatten } from '../flatten-views.ts'
+import type { PageItems } from '../merge/record-items.ts'
+import { type IndexPlace, indexBytes, type PageIndex, type TableLines } from './page-index.ts'
+import type { StageFiles, TableStage } from './stage-files.ts'
+
+/** A page whose rows are made. */
+export type StagedPage = {
+  index: IndexPlace
+  transactions: number
+  /** By table. */
+  rows: Partial<Record<TableName, number>>
+}
+
+/**
+ * Makes the rows that each of a page's items has where no other wallet sees its transaction, and stages them as lines; what
+ * it takes to find them again is written last. Throws OUTPUT_FAILED.
+ */
+export function stagePage({ items, entries }: PageItems, files: StageFiles, flatten: Flatten): StagedPage {
+  const index = emptyIndex(files, entries)
+  for (const [at, item] of items.entries()) {
+    const flat = flatten([item], (line) => index.rejects.push([at, line]))
+    index.block.push(item.key.block)
+    index.index.push(item.key.index)
+    index.hash.push(item.key.hash)
+    index.timeMs.push(item.key.timeMs)
+    index.listed.push(item.listed)
+    index.isKept.push(flat !== undefined)
+    index.isStatusUnknown.push(flat?.isStatusUnknown ?? false)
+    index.isFeeUnknown.push(flat?.isFeeUnknown ?? false)
+    if (flat !== undefined && flat.repeatedLogs > 0) index.repeatedLogs.push([at, flat.repeatedLogs])
+    addLines(index, files, flat)
+  }
+  if (files.isFull()) files.flush()
+  const bytes = indexBytes(index)
+  const offset = files.indexes.end
+  files.indexes.append(bytes)
+  return {
+    index: { thread: threadId, offset, bytes: bytes.length },
+    transactions: index.isKept.filter(Boolean).length,
+    rows: Object.fromEntries(
+      files.tables.map(({ name }, table) => [name, index.lines[table]?.rows.at(-1) ?? 0]),
+    ),
+  }
+}
+
+function emptyIndex({ tables }: StageFiles, entries: number): PageIndex {
+  const lines = tables.map((table) => ({ start: table.position(), ends: [], rows: [], longest: 0 }))
+  return {
+    block: [],
+    index: [],
+    hash: [],
+    timeMs: [],
+    listed: [],
+    isKept: [],
+    isStatusUnknown: [],
+    isFeeUnknown: [],
+    lines,
+    rejects: [],
+    repeatedLogs: [],
+    entries,
+  }
+}
+
+function addLines(index: PageIndex, { csv, tables }: StageFiles, flat: FlatTransaction | undefined): void {
+  const prefix = flat === undefined ? '' : csv.prefixOf(flat.prefix)
+  for (let table = 0; table < tables.length; table += 1) {
+    const { name, lines } = tables[table] as TableStage
+    const staged = index.lines[table] as TableLines
+    const rows = flat === undefined ? NONE : flat.rows[name]
+    const before = lines.size()
+    for (const row of rows) {
+      const added = lines.add(row, prefix)
+      if (added > staged.longest) staged.longest = added
+    }
+    staged.rows.push((staged.rows.at(-1) ?? 0) + rows.length)
+    staged.ends.push((staged.ends.at(-1) ?? 0) + lines.size() - before)
+  }
+}
+
+const NONE: readonly never[] = []

@@ -1,0 +1,152 @@
+import type { Cells } from '../core/table/index.ts'
+import type { Internal } from '../sources/data-api/flatten/internal.ts'
+import { type ErcTable, logTables, type View } from '../sources/data-api/flatten/view.ts'
+
+/** One wallet's view of a transaction. */
+export type WalletView = {
+  wallet: string
+  /** Number of the run that read it. */
+  run: number
+  view: View
+}
+
+export type WalletViews = readonly [WalletView, ...WalletView[]]
+
+export type United = View & {
+  /** False where every log is in the table, and has the entries, that each view has it with. */
+  isMixed: boolean
+}
+
+/**
+ * Unites partial views of one transaction, given in the order of their wallets' addresses (CONTRACT section 2.4):
+ * ERC entries by their log, internal entries by content and largest count. Where views differ, the newest run wins, and
+ * within a run the lowest address.
+ */
+export function uniteViews(views: WalletViews): United {
+  const [{ view, run }] = views
+  if (views.length === 1) return uniteOne(view)
+  const isOneRun = views.every((one) => one.run === run)
+  const preferred = isOneRun ? views : ([...views].sort((a, b) => b.run - a.run) as unknown as WalletViews)
+  const tableOfLog = findLogTables(preferred)
+  const unite = <T extends Logged>(table: ErcTable, compare: (a: T, b: T) => number) =>
+    uniteByKey(
+      preferred.map((one) => ({ run: one.run, entries: one.view[table] as unknown as readonly T[] })),
+      { compare, isHere: (log) => tableOfLog === undefined || tableOfLog.get(log) === table },
+    )
+  return {
+    native: preferred[0].view.native,
+    erc20: unite<Cells<'erc20_transfers'>>('erc20', byLog),
+    erc721: unite<Cells<'erc721_transfers'>>('erc721', byLog),
+    erc1155: unite<Cells<'erc1155_transfers'>>('erc1155', byLogAndOrdinal),
+    internal: uniteInternal(
+      views.map((one) => one.view.internal),
+      preferred.map((one) => one.view.internal),
+    ),
+    isWhole: views.every((one) => one.view.isWhole),
+    repeatedLogs: [...new Set(views.flatMap((one) => one.view.repeatedLogs))],
+    isMixed: !isOneRun || tableOfLog !== undefined,
+  }
+}
+
+function uniteOne(view: View): United {
+  return {
+    ...view,
+    erc20: sortedOnce(view.erc20, byLog),
+    erc721: sortedOnce(view.erc721, byLog),
+    erc1155: sortedOnce(view.erc1155, byLogAndOrdinal),
+    isMixed: false,
+  }
+}
+
+type Logged = { log_index: number }
+const byLog = (a: Logged, b: Logged) => a.log_index - b.log_index
+
+type Batched = Logged & { transfer_ordinal: number }
+const byLogAndOrdinal = (a: Batched, b: Batched) => byLog(a, b) || a.transfer_ordinal - b.transfer_ordinal
+
+/** The table of each log, as the first view that lists it has it. */
+function findLogTables(preferred: WalletViews): ReadonlyMap<number, ErcTable> | undefined {
+  const used = new Set(preferred.flatMap(({ view }) => ERC_TABLES.filter((table) => view[table].length > 0)))
+  if (used.size < 2) return undefined
+  const tables = new Map<number, ErcTable>()
+  for (const { view } of preferred)
+    for (const [log, table] of logTables(view)) if (!tables.has(log)) tables.set(log, table)
+  return tables
+}
+
+const ERC_TABLES: readonly ErcTable[] = ['erc20', 'erc721', 'erc1155']
+
+type Uniting<T> = {
+  compare: (a: T, b: T) => number
+  /** Whether the log belongs to this table. */
+  isHere: (log: number) => boolean
+}
+
+/** All entries in the order of their key, each key once. An older run adds nothing to a log that a newer one lists. */
+function uniteByKey<T extends Logged>(
+  lists: readonly { run: number; entries: readonly T[] }[],
+  { compare, isHere }: Uniting<T>,
+): readonly T[] {
+  const runOfLog = new Map<number, number>()
+  const all: T[] = []
+  for (const { run, entries } of lists) {
+    for (const entry of entries) {
+      const log = entry.log_index
+      if (!isHere(log)) continue
+      if (!runOfLog.has(log)) runOfLog.set(log, run)
+      if (runOfLog.get(log) === run) all.push(entry)
+    }
+  }
+  return sortedOnce(all, compare)
+}
+
+/** Entries in the order of their key, of each key the first. */
+function sortedOnce<T>(entries: readonly T[], compare: (a: T, b: T) => number): readonly T[] {
+  if (isInOrder(entries, compare)) return entries
+  const sorted = [...entries].sort(compare)
+  return sorted.filter((entry, at) => at === 0 || compare(sorted[at - 1] as T, entry) !== 0)
+}
+
+function isInOrder<T>(entries: readonly T[], compare: (a: T, b: T) => number): boolean {
+  for (let at = 1; at < entries.length; at += 1)
+    if (compare(entries[at - 1] as T, entries[at] as T) >= 0) return false
+  return true
+}
+
+type InternalList = readonly Internal[]
+
+/** Entries in the order of the lowest addresses' views, each described as the first preferred view that has it does. */
+function uniteInternal(lists: readonly InternalList[], preferred: readonly InternalList[]): Internal[] {
+  const described = new Map<string, Internal[]>()
+  for (const list of preferred) {
+    for (const [content, entries] of byContent(list)) {
+      const known = described.get(content) ?? []
+      described.set(content, [...known, ...entries.slice(known.length)])
+    }
+  }
+  const united: Internal[] = []
+  const counts = new Map<string, number>()
+  for (const list of lists) {
+    const seen = new Map<string, number>()
+    for (const { content } of list) {
+      const at = seen.get(content) ?? 0
+      seen.set(content, at + 1)
+      if (at < (counts.get(content) ?? 0)) continue
+      counts.set(content, at + 1)
+      const entry = described.get(content)?.[at]
+      if (entry !== undefined) united.push(entry)
+    }
+  }
+  return united
+}
+
+/** Internal entries of each content, in the order of the listing. */
+export function byContent(list: InternalList): Map<string, Internal[]> {
+  const entries = new Map<string, Internal[]>()
+  for (const entry of list) {
+    const known = entries.get(entry.content)
+    if (known === undefined) entries.set(entry.content, [entry])
+    else known.push(entry)
+  }
+  return entries
+}

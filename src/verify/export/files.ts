@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import type { Manifest, ManifestFile } from '../../core/model/manifest.ts'
+import type { TableName } from '../../core/table/index.ts'
+import { type Findings, shown } from '../../read/findings.ts'
+
+/** Checks a listed file's path, presence, size and hash; false where its rows cannot be read. */
+export async function checkFile(
+  folder: string,
+  place: { table: TableName; manifest: Manifest; file: ManifestFile },
+  findings: Findings,
+): Promise<boolean> {
+  const { file } = place
+  const expected = expectedPath(place.table, place.manifest, file)
+  if (!findings.expect(expected.test(file.path), () => pathProblem(place.table, file))) return false
+  const entry = await lstat(join(folder, file.path)).catch(() => undefined)
+  if (!findings.expect(entry?.isFile() === true, () => `${file.path}: expected a file, found none`))
+    return false
+  findings.expect(entry?.size === file.bytes, () =>
+    differs(file.path, 'bytes', { expected: file.bytes, found: entry?.size }),
+  )
+  const hash = await hashFile(join(folder, file.path))
+  findings.expect(hash === file.sha256, () =>
+    differs(file.path, 'sha256', { expected: file.sha256, found: hash }),
+  )
+  return true
+}
+
+/** Files in the folders of listed tables that the manifest does not list: they do not count, but are worth a word. */
+export async function unlistedFiles(folder: string, manifest: Manifest): Promise<string[]> {
+  const listed = new Set(
+    Object.values(manifest.tables).flatMap((table) => table.files.map((file) => file.path)),
+  )
+  const names = await Promise.all(
+    Object.keys(manifest.tables).map(async (table) => {
+      const options = { recursive: true, withFileTypes: true } as const
+      const inside = await readdir(join(folder, table), options).catch(() => [])
+      const files = inside.filter((entry) => !entry.isDirectory())
+      return files.map(({ parentPath, name }) =>
+        relative(folder, join(parentPath, name)).split(sep).join('/'),
+      )
+    }),
+  )
+  return names
+    .flat()
+    .filter((path) => !listed.has(path))
+    .sort()
+}
+
+/** `<place>: <what>: expected …, found …` */
+export function differs(
+  place: string,
+  what: string,
+  { expected, found }: { expected: unknown; found: unknown },
+): string {
+  return `${place}: ${what}: expected ${shown(expected)}, found ${shown(found)}`
+}
+
+/** The file name that table, blocks and format call for; its number is free, and so is packing, which may change from run to run. */
+function expectedPath(table: TableName, { job }: Manifest, file: ManifestFile): RegExp {
+  const { fromBlock, toBlock } = file
+  const extension = job.format === 'parquet' ? 'parquet' : 'csv(\\.gz)?'
+  const folder = partitionPattern(job, file)
+  return new RegExp(
+    `^${table}/${folder}${table}-${block(fromBlock)}-${block(toBlock)}-\\d{4,}\\.${extension}$`,
+  )
+}
+
+/** A table without rows has one file, which is in no partition. */
+function partitionPattern({ partitionBy }: Manifest['job'], { rows }: ManifestFile): string {
+  if (partitionBy === undefined || rows === 0) return ''
+  if (partitionBy === 'day') return 'day=\\d{4}-\\d{2}-\\d{2}/'
+  return partitionBy === 'month' ? 'month=\\d{4}-\\d{2}/' : 'blocks=\\d{12,}-\\d{12,}/'
+}
+
+function block(number: number): string {
+  return String(number).padStart(12, '0')
+}
+
+function pathProblem(table: TableName, { path, fromBlock, toBlock }: ManifestFile): string {
+  const wanted = `${table}/${table}-${block(fromBlock)}-${block(toBlock)}-<n> with the format's ending`
+  return `${table}: path: expected ${wanted}, found ${shown(path)}`
+}
+
+async function hashFile(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hash.update(chunk as Buffer)
+  return hash.digest('hex')
+}

@@ -1,0 +1,43 @@
+import type { Lake } from './checked-export.ts'
+import { differs } from './files.ts'
+
+const PLACE = 'manifest.json'
+
+/** The manifest counts the transactions whose status or fee is unknown; manifests of older versions do not. */
+export async function checkUnknowns(lake: Lake): Promise<void> {
+  const { rows, manifest, findings, whole } = lake
+  const { statusUnknown, feeUnknown } = manifest
+  if (!whole.has('transactions')) return
+  const [found] = await rows.all(
+    `SELECT count(*) FILTER (WHERE success IS NULL) AS status, count(*) FILTER (WHERE ${FEE}) AS fee
+     FROM transactions LEFT JOIN wallets ON from_address = address`,
+  )
+  const [status, fee] = [Number(found?.status), Number(found?.fee)]
+  const most = status + (await countDoubtful(lake))
+  if (statusUnknown !== undefined)
+    findings.expect(statusUnknown >= status && statusUnknown <= most, () =>
+      differs(PLACE, 'statusUnknown', { expected: status, found: statusUnknown }),
+    )
+  if (feeUnknown !== undefined)
+    findings.expect(feeUnknown === fee, () =>
+      differs(PLACE, 'feeUnknown', { expected: fee, found: feeUnknown }),
+    )
+}
+
+/** Sent by a wallet, in blocks that it covers. */
+const FEE = `address IS NOT NULL AND block_number < to_block AND coalesce(transaction_fee, '0') = '0'`
+
+/**
+ * Transactions that may count because of an internal transaction: one that is neither known to be reverted nor known not to be
+ * has `reverted` false.
+ */
+async function countDoubtful({ rows, whole, manifest }: Lake): Promise<number> {
+  if (manifest.job.kind === 'blocks') return 0
+  if (!whole.has('internal_transactions')) return Number.POSITIVE_INFINITY
+  const [found] = await rows.all(
+    `SELECT count(DISTINCT transaction_hash) AS n FROM internal_transactions
+     SEMI JOIN (SELECT transaction_hash FROM transactions WHERE success IS NOT NULL) USING (transaction_hash)
+     WHERE NOT reverted`,
+  )
+  return Number(found?.n)
+}

@@ -1,0 +1,18 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { checkFile } from '../../../src/accounting/check/check-file.ts'
+import { suiteFolder } from '../../helpers/temp-folder.ts'
+
+/** Checks a text as a file of a format; what cannot be read at all is one mistake. */
+export function mistakeFinder() {
+  const folder = suiteFolder()
+  return async (text: string, to: string): Promise<{ line: number; what: string }[]> => {
+    const path = join(folder, `spoilt-${to}`)
+    writeFileSync(path, text)
+    const mistakes: { line: number; what: string }[] = []
+    await checkFile(path, to, (mistake) => mistakes.push(mistake)).catch((thrown: Error) =>
+      mistakes.push({ line: Number(/:(\d+):/.exec(thrown.message)?.[1]), what: thrown.message }),
+    )
+    return mistakes
+  }
+}

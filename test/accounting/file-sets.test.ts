@@ -1,0 +1,207 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { checkFile } from '../../src/accounting/check/check-file.ts'
+import { convert } from '../../src/accounting/convert.ts'
+import { exportDemo } from '../helpers/demo-export.ts'
+import { priceAll } from '../helpers/prices.ts'
+import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+
+const folder = suiteFolder()
+const output = join(folder, 'out')
+const outs = { rp2: join(folder, 'rp2'), etherscan: join(folder, 'etherscan') }
+let ledger: TextRow[] = []
+let prices = ''
+
+beforeAll(async () => {
+  await exportDemo(output)
+  ledger = await readCsvTable(output, 'ledger')
+  prices = await priceAll(output, join(folder, 'prices.csv'))
+  await convert(output, { to: 'rp2', out: outs.rp2, prices })
+  await convert(output, { to: 'etherscan', out: outs.etherscan })
+})
+
+type Row = Record<string, string>
+const rowsOf = (path: string): Row[] => parse(readFileSync(path), { columns: true })
+const hasDigits = (text: string | undefined) => /[1-9]/.test(text ?? '')
+
+/** Sums by wallet and asset, in the smallest unit. */
+type Sums = Map<string, bigint>
+const add = (sums: Sums, key: string, value: bigint) => sums.set(key, (sums.get(key) ?? 0n) + value)
+const notZero = (sums: Sums) => [...sums].filter(([, value]) => value !== 0n).sort()
+
+const decimalsOf = new Map<string, number>()
+const assetOf = (address: string, id: string) =>
+  address === '' ? 'coin' : `${address.slice(2, 10)}${id && `#${id}`}`
+
+function unitsOf(amount: string, asset: string): bigint {
+  const [whole = '', fraction = ''] = amount.split('.')
+  return BigInt(whole + fraction.padEnd(decimalsOf.get(asset) ?? 0, '0'))
+}
+
+function ledgerSums(): Sums {
+  const sums: Sums = new Map()
+  for (const row of ledger) {
+    const asset = assetOf(row.asset_address ?? '', row.token_id ?? '')
+    decimalsOf.set(asset, Number(row.asset_decimals ?? 0))
+    add(sums, `${row.wallet_address} ${asset}`, BigInt(row.value ?? ''))
+  }
+  return sums
+}
+
+function addOmitted(sums: Sums, out: string): void {
+  for (const row of rowsOf(`${out}.omitted.csv`)) {
+    const asset = assetOf(row.asset_address ?? '', row.token_id ?? '')
+    add(sums, `${row.wallet_address} ${asset}`, BigInt(row.value ?? ''))
+  }
+}
+
+const named = (name: string) => /-([0-9a-f]{8})$/.exec(name)?.[1] ?? 'coin'
+
+describe('files for rp2', () => {
+  test('have with what is listed as left out the very sums of the ledger, wallet by wallet', () => {
+    const expected = ledgerSums()
+    // Wallets without a label stand by their address.
+    const sums: Sums = new Map()
+    const move = (wallet: string | undefined, name: string | undefined, amount: string, sign: bigint) => {
+      const asset = named(name ?? '')
+      add(sums, `${wallet} ${asset}`, sign * unitsOf(amount, asset))
+    }
+    for (const row of rowsOf(join(outs.rp2, 'in.csv'))) move(row.exchange, row.asset, row.crypto_in ?? '', 1n)
+    for (const row of rowsOf(join(outs.rp2, 'out.csv'))) {
+      move(row.exchange, row.asset, row.crypto_out_no_fee ?? '', -1n)
+      move(row.exchange, row.asset, row.crypto_fee ?? '', -1n)
+    }
+    for (const row of rowsOf(join(outs.rp2, 'intra.csv'))) {
+      move(row.from_exchange, row.asset, row.crypto_sent ?? '', -1n)
+      move(row.to_exchange, row.asset, row.crypto_received ?? '', 1n)
+    }
+    addOmitted(sums, outs.rp2)
+    expect(notZero(sums)).toEqual(notZero(expected))
+    expect(sums.size).toBeGreaterThan(100)
+  })
+
+  test('have fees of which nothing was sold, and lines of which something was', () => {
+    for (const row of rowsOf(join(outs.rp2, 'out.csv'))) {
+      const isFee = row.transaction_type === 'FEE'
+      expect([row.unique_id, hasDigits(row.crypto_fee), hasDigits(row.crypto_out_no_fee)]).toEqual([
+        row.unique_id,
+        isFee,
+        !isFee,
+      ])
+    }
+  })
+
+  test('have one line for both sides of a transfer between own wallets, and none from a wallet to itself', () => {
+    const intra = rowsOf(join(outs.rp2, 'intra.csv'))
+    expect(intra.filter((row) => row.from_exchange === row.to_exchange)).toEqual([])
+    expect(intra.filter((row) => row.crypto_sent !== row.crypto_received)).toEqual([])
+    const ids = new Set(intra.map(({ unique_id }) => unique_id))
+    const sent = ledger.filter(({ entry_id }) => ids.has(entry_id ?? ''))
+    expect(
+      new Set(sent.map(({ direction, counterparty_is_own }) => `${direction} ${counterparty_is_own}`)),
+    ).toEqual(new Set(['out true']))
+    expect(intra.length).toBeGreaterThan(50)
+  })
+
+  test('are refused without prices, and list lines that have none', async () => {
+    await expect(convert(output, { to: 'rp2', out: join(folder, 'none') })).rejects.toMatchObject({
+      code: 'USAGE',
+      message: 'rp2: it takes no line without a price',
+    })
+    const few = await convert(output, {
+      ...{ to: 'rp2', out: join(folder, 'few'), prices: await priceAll(output, join(folder, 'few.csv')) },
+      until: '2023-11-15',
+    })
+    expect(few.omitted['there is no price']).toBeUndefined()
+    writeFileSync(join(folder, 'coin.csv'), 'date,asset,currency,price\n2023-11-14,native,USD,5\n')
+    const coin = await convert(output, {
+      to: 'rp2',
+      out: join(folder, 'coin'),
+      prices: join(folder, 'coin.csv'),
+    })
+    expect(coin.omitted['there is no price']).toBeGreaterThan(1_000)
+  })
+})
+
+describe('files for readers of an explorer', () => {
+  const files = (kind: RegExp) => readdirSync(outs.etherscan).filter((name) => kind.test(name))
+  const eachRow = (kind: RegExp, take: (row: Row, wallet: string) => void) => {
+    for (const name of files(kind))
+      for (const row of rowsOf(join(outs.etherscan, name))) take(row, /0x[0-9a-f]{40}/.exec(name)?.[0] ?? '')
+  }
+
+  test('are four for each wallet, with its address in their names', () => {
+    const wallets = new Set(ledger.map(({ wallet_address }) => wallet_address))
+    const expected = [...wallets].flatMap((wallet) =>
+      ['', 'internal-', 'token-', 'nft-'].map((kind) => `export-${kind}${wallet}.csv`),
+    )
+    expect(readdirSync(outs.etherscan).sort()).toEqual(expected.sort())
+  })
+
+  test('have with what is listed as left out the very sums of the ledger, wallet by wallet', () => {
+    const expected = ledgerSums()
+    const sums: Sums = new Map()
+    eachRow(/^export-(internal-)?0x/, (row, wallet) => {
+      const coins = (name: string) => unitsOf(row[name] ?? '0', 'coin')
+      add(sums, `${wallet} coin`, coins('Value_IN(AVAX)') - coins('Value_OUT(AVAX)') - coins('TxnFee(AVAX)'))
+    })
+    eachRow(/^export-token-/, (row, wallet) => {
+      const asset = assetOf(row.ContractAddress ?? '', '')
+      const sign = row.To === wallet ? 1n : -1n
+      expect([row.To, row.From]).toContain(wallet)
+      add(sums, `${wallet} ${asset}`, sign * unitsOf(row.TokenValue ?? '', asset))
+    })
+    eachRow(/^export-nft-/, (row, wallet) => {
+      const asset = assetOf(row.ContractAddress ?? '', row['Token ID'] ?? '')
+      add(sums, `${wallet} ${asset}`, (row.To === wallet ? 1n : -1n) * unitsOf(row.Quantity ?? '', asset))
+    })
+    addOmitted(sums, outs.etherscan)
+    expect(notZero(sums)).toEqual(notZero(expected))
+  })
+
+  test('say of each transaction who sent it to whom, and whether it failed', async () => {
+    const facts = new Map(
+      (await readCsvTable(output, 'transactions')).map((row) => [row.transaction_hash, row] as const),
+    )
+    let failures = 0
+    eachRow(/^export-0x/, (row) => {
+      const fact = facts.get(row['Transaction Hash'] ?? '')
+      expect([row.From, row.To]).toEqual([fact?.from_address ?? '', fact?.to_address ?? ''])
+      expect([row.Blockno, row.Status !== '']).toEqual([fact?.block_number, fact?.success === 'false'])
+      if (row.Status !== '') failures += 1
+    })
+    expect(failures).toBeGreaterThan(10)
+  })
+
+  test('are found good, each by the rules that its header tells', async () => {
+    const mistakes: unknown[] = []
+    for (const name of files(/./))
+      await checkFile(join(outs.etherscan, name), 'etherscan', (mistake) => mistakes.push([name, mistake]))
+    expect(mistakes).toEqual([])
+  })
+})
+
+test.for([
+  { options: { to: 'etherscan' }, says: 'etherscan: it takes several files' },
+  { options: { to: 'rp2', out: 'x', perWallet: true }, says: 'rp2: its files are of all wallets together' },
+  { options: { to: 'etherscan', out: 'x', labels: 'x.csv' }, says: 'etherscan: its lines have no type' },
+  { options: { to: 'etherscan', out: 'x', swaps: 'pair' as const }, says: 'has no lines of two assets' },
+])('$says', async ({ options, says }) => {
+  await expect(convert(output, options)).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining(says),
+    fix: expect.any(String),
+  })
+})
+
+test('an export without transactions has no files for readers of an explorer', async () => {
+  const bare = join(folder, 'bare')
+  await exportDemo(bare, { endBlock: 20, tables: ['ledger'] })
+  await expect(convert(bare, { to: 'etherscan', out: join(folder, 'x') })).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('it needs the table of transactions'),
+  })
+})

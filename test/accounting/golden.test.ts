@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { checkFile } from '../../src/accounting/check/check-file.ts'
+import { convert } from '../../src/accounting/convert.ts'
+import { PRESET_NAMES } from '../../src/accounting/writers.ts'
+import { run } from '../../src/export/run.ts'
+import { exportDemo } from '../helpers/demo-export.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+import { GOLDEN_CHAIN, GOLDEN_PRICES } from './golden-chain.ts'
+import { exportMadeUp } from './made-up-export.ts'
+
+/** Busy senders of the two mainnet blocks. */
+const MAINNET = [
+  '0x6b75d8af000000e20b7a7ddf000ba900b4009a80',
+  '0xae2fc483527b8ef99eb5d9b44875f005ba1fae13',
+  '0xa9d1e08c7793af67e9d92fe308d5697fb81d3e43',
+]
+
+const folder = suiteFolder()
+const prices = join(folder, 'prices.csv')
+const outputs = {
+  'made-up': join(folder, 'made-up'),
+  demo: join(folder, 'demo'),
+  mainnet: join(folder, 'mainnet'),
+}
+
+beforeAll(async () => {
+  writeFileSync(prices, GOLDEN_PRICES)
+  await exportDemo(outputs.demo, { endBlock: 6 })
+  const mainnet = testJob({ addresses: MAINNET, chain: '1', nativeSymbol: 'ETH', output: outputs.mainnet })
+  expect((await run([{ ...mainnet, startBlock: 17_173_049, endBlock: 17_173_051 }])).code).toBeUndefined()
+  await exportMadeUp(outputs['made-up'], GOLDEN_CHAIN)
+})
+
+/** All that a conversion wrote, one file after the other. */
+function textOf(out: string): string {
+  const isFolder = statSync(out).isDirectory()
+  const inside = isFolder
+    ? readdirSync(out)
+        .sort()
+        .map((name) => join(out, name))
+    : [out]
+  const numbers = out.endsWith('-koinly') ? [`${out.slice(0, -'-koinly'.length)}.assets.csv`] : []
+  const beside = [`${out}.omitted.csv`, ...numbers].filter((path) =>
+    readdirSync(folder).includes(basename(path)),
+  )
+  return [...inside, ...beside]
+    .map((path) => `==> ${path.slice(folder.length + 1)}\n${readFileSync(path, 'utf8')}`)
+    .join('')
+}
+
+describe.for(PRESET_NAMES)('a conversion for %s', (to) => {
+  test.for(['made-up', 'demo', 'mainnet'] as const)('of the %s chain is what it was', async (world) => {
+    const out = join(folder, `${world}-${to}`)
+    const priced = world === 'made-up' ? { prices } : to === 'rp2' ? { prices: nativePrices(world) } : {}
+    const { files } = await convert(outputs[world], { to, out, ...priced })
+    await expect(textOf(out)).toMatchFileSnapshot(join('golden', world, `${to}.txt`))
+    const mistakes: unknown[] = []
+    const own = files.filter((path) => !/\.(omitted|assets)\.csv$/.test(path))
+    for (const path of own) await checkFile(path, to, (mistake) => mistakes.push([path, mistake]))
+    expect(mistakes).toEqual([])
+  })
+})
+
+function nativePrices(world: string): string {
+  const file = join(folder, `${world}.csv`)
+  writeFileSync(
+    file,
+    `date,asset,currency,price\n${world === 'demo' ? '2023-11-14' : '2023-05-02'},native,USD,17.5\n`,
+  )
+  return file
+}
+
+test('leaving out spam changes no other line of what explorers show, also after a transaction of nothing but spam', async () => {
+  const [all, less] = ['all', 'less'].map((name) => join(folder, name)) as [string, string]
+  await convert(outputs['made-up'], { to: 'etherscan', out: all })
+  const { omitted } = await convert(outputs['made-up'], { to: 'etherscan', out: less, excludeSpam: true })
+  expect(Object.keys(omitted).join()).toContain('spam: ')
+  for (const name of readdirSync(all)) {
+    const [before, after] = [all, less].map((place) => readFileSync(join(place, name), 'utf8').split('\n'))
+    expect(after?.filter((line) => !before?.includes(line))).toEqual([])
+    if (name.startsWith('export-0x')) expect(after).toEqual(before)
+  }
+})

@@ -1,0 +1,32 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { checkFile } from '../../src/accounting/check/check-file.ts'
+import { convert } from '../../src/accounting/convert.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+import { GOLDEN_CHAIN } from './golden-chain.ts'
+import { exportMadeUp } from './made-up-export.ts'
+
+const folder = suiteFolder()
+const output = join(folder, 'out')
+const at = (name: string) => join(folder, name)
+
+beforeAll(() => exportMadeUp(output, GOLDEN_CHAIN))
+
+test('a period outside the export names the first and the last movement, and leaves no empty folder', async () => {
+  const early = { to: 'koinly', perWallet: true, out: at('none/wallets'), until: '2020-12-31' }
+  const { movements, span } = await convert(output, early)
+  expect([movements, existsSync(at('none'))]).toEqual([0, false])
+  expect(span?.first).toBe('2023-12-31T23:59:58.000Z')
+  expect((span?.last ?? '') > (span?.first ?? '')).toBe(true)
+  expect((await convert(output, { to: 'koinly', out: at('all.csv') })).span).toBeUndefined()
+})
+
+test.for(['koinly', 'generic', 'hledger', 'ledger', 'beancount'])(
+  'a check counts what the conversion counted: %s',
+  async (to) => {
+    const { lines } = await convert(output, { to, out: at(`counted-${to}`) })
+    expect(lines).toBeGreaterThan(5)
+    expect(await checkFile(at(`counted-${to}`), to, () => {})).toBe(lines)
+  },
+)

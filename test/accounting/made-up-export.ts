@@ -1,0 +1,20 @@
+import { expect } from 'vitest'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import type { JsonObject } from '../../src/demo-server/json.ts'
+import { listen } from '../../src/demo-server/listen.ts'
+import { run } from '../../src/export/run.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { WALLETS } from './golden-chain.ts'
+
+/** Exports what the two wallets did on a made-up chain. */
+export async function exportMadeUp(output: string, chain: readonly JsonObject[]): Promise<void> {
+  const made = await listen(createDataService({ chains: { made: chain } }), { port: 0 })
+  try {
+    const service = { baseUrl: made.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+    const asked = { chain: 'made', endBlock: 200, nativeSymbol: 'AVAX', output, service }
+    const job = { ...testJob({ addresses: [], ...asked }), wallets: WALLETS }
+    expect((await run([job])).code).toBeUndefined()
+  } finally {
+    await made.close()
+  }
+}

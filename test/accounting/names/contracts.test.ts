@@ -1,0 +1,152 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { JOURNALS } from '../../../src/accounting/journals/index.ts'
+import type { Asset } from '../../../src/accounting/movement.ts'
+import { tickerName } from '../../../src/accounting/names/asset-name.ts'
+import { ofContract, readContracts } from '../../../src/accounting/names/contracts.ts'
+import { digitsApart } from '../../../src/accounting/names/first-digits.ts'
+import { unescapedSql } from '../../../src/core/duckdb/source-sql.ts'
+import type { OpenedExport } from '../../../src/read/open-export.ts'
+import { openRows, type Rows } from '../../../src/read/scratch-database.ts'
+import { suiteFolder } from '../../helpers/temp-folder.ts'
+import { token } from '../made-up.ts'
+
+type LedgerRow = {
+  block: number
+  index?: number
+  address: string | null
+  symbol: string | null
+  decimals?: string
+  type?: string
+  id?: string
+}
+
+let rows: Rows
+
+beforeAll(async () => {
+  const output = join(suiteFolder(), 'out')
+  mkdirSync(output)
+  rows = await openRows(output)
+})
+afterAll(() => rows.close())
+
+/** The contracts of a ledger whose rows lie in several files; cells are text, as in CSV. */
+function contractsOf(...files: LedgerRow[][]) {
+  const cell = (value: string | null) => (value === null ? 'NULL' : `'${value}'`)
+  const sourceOf = (file: LedgerRow[]) => {
+    const lines = file.map(
+      ({ block, index = 0, address, symbol, decimals = null, type = 'erc20', id = null }) =>
+        `('${block}', '${index}', ${cell(address)}, ${cell(symbol)}, ${cell(decimals)}, '${type}', ${cell(id)})`,
+    )
+    const columns =
+      'block_number, transaction_index, asset_address, asset_symbol, asset_decimals, asset_type, token_id'
+    return `(VALUES ${lines.join(', ')}) AS t(${columns})`
+  }
+  const eachFile: OpenedExport['eachFile'] = async (_, statement) => {
+    for (const file of files) await rows.run(statement(sourceOf(file)))
+  }
+  return readContracts({ rows, eachFile, textSql: unescapedSql } as OpenedExport)
+}
+
+const [FIRST, SECOND] = ['1', '2'].map((end) => `0x00000000${'f'.repeat(31)}${end}`) as [string, string]
+const OTHER = `0x${'9'.repeat(40)}`
+const erc20 = (address: string) => `erc20|${address}`
+
+describe('the names of contracts', () => {
+  test('keep the first symbol of a token that is renamed, wherever its rows lie', async () => {
+    const contracts = await contractsOf(
+      [{ block: 9, index: 2, address: OTHER, symbol: 'MID' }],
+      [
+        { block: 12, address: OTHER, symbol: 'NEW' },
+        { block: 9, index: 1, address: OTHER, symbol: 'OLD' },
+        { block: 3, address: null, symbol: 'AVAX' },
+      ],
+    )
+    expect([...contracts]).toEqual([[erc20(OTHER), { symbol: 'OLD', digits: '99999999', decimals: null }]])
+  })
+
+  test('tell contracts apart that begin alike, whatever the order of their rows', async () => {
+    const dup = (address: string, block: number) => ({ block, address, symbol: 'DUP' })
+    const digitsOf = async (...lines: LedgerRow[]) =>
+      Object.fromEntries([...(await contractsOf(lines))].map(([key, { digits }]) => [key, digits]))
+    const apart = { [erc20(FIRST)]: '00000000-fff1', [erc20(SECOND)]: '00000000-fff2' }
+    expect(await digitsOf(dup(FIRST, 4), dup(SECOND, 5))).toEqual(apart)
+    expect(await digitsOf(dup(FIRST, 5), dup(SECOND, 4))).toEqual(apart)
+    expect(await digitsOf(dup(SECOND, 4))).toEqual({ [erc20(SECOND)]: '00000000' })
+  })
+
+  test('have all digits where the first and last ones are the same', () => {
+    const [one, two] = ['1', '2'].map((digit) => `0x00000000${digit.repeat(28)}ffff`) as [string, string]
+    expect([...digitsApart([one, two, OTHER]).values()]).toEqual([one.slice(2), two.slice(2), '99999999'])
+  })
+
+  test('tell apart tokens of several types of one contract', async () => {
+    const contracts = await contractsOf([
+      { block: 1, address: OTHER, symbol: 'BOTH' },
+      { block: 1, address: OTHER, symbol: 'BOTH', type: 'erc721', id: '7' },
+      { block: 2, address: OTHER, symbol: null, type: 'erc1155', id: '7' },
+    ])
+    const asset = { ...token('BOTH'), address: OTHER }
+    const assets = [
+      asset,
+      { ...asset, type: 'erc721', tokenId: '7' },
+      { ...asset, type: 'erc1155', tokenId: '7' },
+    ]
+    const named = assets.map((one) => ofContract(one as Asset, contracts))
+    expect(named.map(tickerName)).toEqual(['BOTH-99999999', 'BOTH-99999999-721#7', 'BOTH-99999999-1155#7'])
+    const beancount = JOURNALS.find(({ name }) => name === 'beancount')
+    expect(new Set(named.map((one) => beancount?.commodityOf(one))).size).toBe(3)
+  })
+
+  test('have symbols as the chain has them, which CSV may have with a sign before it', async () => {
+    const contracts = await contractsOf([{ block: 1, address: OTHER, symbol: "''@x" }])
+    expect(contracts.get(erc20(OTHER))?.symbol).toBe('@x')
+  })
+
+  test('stand in every format', async () => {
+    const two = { ...token('DUP'), address: SECOND, digits: '00000000-fff2' }
+    expect(tickerName(two)).toBe('DUP-00000000-fff2')
+    expect(JOURNALS.map(({ commodityOf }) => commodityOf(two))).toEqual([
+      '"DUP-00000000-fff2"',
+      '"DUP-00000000-fff2"',
+      'DUP-00000000-FFF2',
+    ])
+  })
+})
+
+describe('the decimals of tokens', () => {
+  test('are those of the newest row of an ERC-20 token that has any, in all its rows', async () => {
+    const contracts = await contractsOf(
+      [{ block: 5, address: OTHER, symbol: 'OTHER' }],
+      [
+        { block: 2, address: OTHER, symbol: 'OTHER', decimals: '3', type: 'erc1155' },
+        { block: 4, address: OTHER, symbol: 'OTHER', decimals: '18' },
+        { block: 3, address: OTHER, symbol: 'OTHER', decimals: '0' },
+      ],
+    )
+    expect(contracts.get(erc20(OTHER))?.decimals).toBe(18)
+    for (const decimals of [null, 0, 18])
+      expect(ofContract({ ...token('OTHER', decimals), address: OTHER }, contracts).decimals).toBe(18)
+  })
+
+  test('are those of the newest row of an ERC-1155 token that has some, where its rows differ', async () => {
+    const row = { address: OTHER, symbol: null, type: 'erc1155' }
+    const contracts = await contractsOf(
+      [
+        { ...row, block: 3, id: '1' },
+        { ...row, block: 2, id: '1', decimals: '6' },
+        { ...row, block: 1, id: '1', decimals: '2' },
+      ],
+      [
+        { ...row, block: 4, id: '2', decimals: '9' },
+        { ...row, block: 4, id: '3', decimals: '0' },
+      ],
+    )
+    const [one, two, three] = ['1', '2', '3'].map((tokenId) => {
+      const asset = { ...token('OTHER', tokenId === '2' ? 9 : 0), type: 'erc1155' as const, address: OTHER }
+      return ofContract({ ...asset, tokenId } as Asset, contracts).decimals
+    })
+    expect([one, two, three]).toEqual([6, 9, 0])
+  })
+})

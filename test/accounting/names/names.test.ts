@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { writeAmount } from '../../../src/accounting/format-amount.ts'
+import { caipName, methodName, safeText, tickerName } from '../../../src/accounting/names/asset-name.ts'
+import { COIN, nft, token } from '../made-up.ts'
+
+test.for([
+  { symbol: 'USDC.e', name: /^USDC\.e-[0-9a-f]{8}$/ },
+  { symbol: '=HYPERLINK("http://x")', name: /^HYPERLINKhtt-[0-9a-f]{8}$/ },
+  { symbol: '\u202eCDSU\u200b', name: /^CDSU-[0-9a-f]{8}$/ },
+  { symbol: '"; drop', name: /^drop-[0-9a-f]{8}$/ },
+  { symbol: 'ＵＳＤＴ', name: /^USDT-[0-9a-f]{8}$/ },
+  { symbol: '\u0000\n', name: /^TOKEN-[0-9a-f]{8}$/ },
+  { symbol: '币🚀', name: /^币-[0-9a-f]{8}$/ },
+  { symbol: 'a/b', name: /^ab-[0-9a-f]{8}$/ },
+  { symbol: '(-SUM', name: /^SUM-[0-9a-f]{8}$/ },
+  { symbol: '$(--5+5', name: /^55-[0-9a-f]{8}$/ },
+  { symbol: '🚀-', name: /^TOKEN-[0-9a-f]{8}$/ },
+  { symbol: '(.eth', name: /^\.eth-[0-9a-f]{8}$/ },
+  { symbol: '_a-b', name: /^_a-b-[0-9a-f]{8}$/ },
+])('the symbol $symbol becomes a name that no program can mistake', ({ symbol, name }) => {
+  expect(tickerName(token(symbol))).toMatch(name)
+})
+
+test('two tokens of one symbol have two names, the coin its own, an NFT its id', () => {
+  expect(tickerName({ ...token('USDC'), address: `0x${'1'.repeat(40)}` })).toBe('USDC-11111111')
+  expect(tickerName(COIN)).toBe('AVAX')
+  expect(tickerName({ ...nft('APE', '12'), address: `0x${'2'.repeat(40)}` })).toBe('APE-22222222#12')
+  const { address } = token('USDC')
+  expect(caipName(token('USDC'), '1')).toBe(`eip155:1/erc20:${address}`)
+  expect(caipName(COIN, '43114')).toBe('AVAX')
+})
+
+test('text keeps nothing that moves, hides or runs', () => {
+  expect(safeText('  =1+1;\u001b[2J\u200b"x"\n')).toBe('1+1[2Jx')
+})
+
+test('the name of a method is cut between characters, not within one', () => {
+  expect(methodName(`${'m'.repeat(59)}🚀🚀`)).toBe(`${'m'.repeat(59)}🚀`)
+})
+
+test.for([
+  { value: 1n, decimals: 18, rules: {}, text: '0.000000000000000001', cut: 0n },
+  { value: 5n, decimals: 0, rules: { needsPoint: true }, text: '5.0', cut: 0n },
+  { value: 2n ** 256n - 1n, decimals: 0, rules: {}, text: String(2n ** 256n - 1n), cut: 0n },
+  { value: 1_234_567_891n, decimals: 9, rules: { maxDecimals: 8 }, text: '1.23456789', cut: 1n },
+  { value: 9n, decimals: 9, rules: { maxDecimals: 8 }, text: '0', cut: 9n },
+  { value: 10n ** 30n, decimals: 2, rules: { maxDigits: 28 }, text: undefined, cut: undefined },
+  { value: 1n, decimals: null, rules: {}, text: undefined, cut: undefined },
+  { value: 1n, decimals: 256, rules: {}, text: undefined, cut: undefined },
+])('$value of $decimals decimals is written as $text', ({ value, decimals, rules, text, cut }) => {
+  const written = writeAmount(value, decimals, rules)
+  expect({ text: written?.text, cut: written?.cut }).toEqual({ text, cut })
+})

@@ -1,0 +1,92 @@
+import { readdirSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { openTarget } from '../../../src/accounting/conversion-target.ts'
+import { linesOf } from '../../../src/accounting/import-rows.ts'
+import { JOURNALS } from '../../../src/accounting/journals/index.ts'
+import { createJournalWriter } from '../../../src/accounting/journals/journal.ts'
+import { digitsApart } from '../../../src/accounting/names/first-digits.ts'
+import { walletNames } from '../../../src/accounting/names/wallet-names.ts'
+import { openTextFiles } from '../../../src/accounting/text-files.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+import { COIN, movement } from '../made-up.ts'
+
+const [ONE, TWO, THREE] = ['1', '2', '3'].map((end) => `0xdeadbeef${'0'.repeat(31)}${end}`) as [
+  string,
+  string,
+  string,
+]
+
+test('wallets are called by their label, and by the address too where two would be called alike', () => {
+  const names = walletNames([
+    { address: ONE, label: 'sa<v>ings' },
+    { address: TWO, label: 'Savings' },
+    { address: THREE, label: 'main, A' },
+    { address: `0x${'4'.repeat(40)}`, label: null },
+    { address: `0x${'5'.repeat(40)}`, label: '\u200b' },
+    { address: `0x${'6'.repeat(40)}`, label: THREE.toUpperCase() },
+    { address: `0x${'7'.repeat(40)}`, label: `0x${'7'.repeat(40)}` },
+  ])
+  expect(Object.fromEntries(names)).toEqual({
+    [ONE]: `savings ${ONE}`,
+    [TWO]: `Savings ${TWO}`,
+    [THREE]: 'main, A',
+    [`0x${'6'.repeat(40)}`]: `${THREE.toUpperCase()} 0x${'6'.repeat(40)}`,
+  })
+})
+
+/** What a journal declares of a wallet's account. */
+function accountFinder(name: string, wallets = [ONE, TWO]) {
+  const form = JOURNALS.find((one) => one.name === name)
+  if (form === undefined) throw new Error(name)
+  const writer = createJournalWriter({
+    form,
+    walletDigits: digitsApart(wallets),
+    refuses: () => undefined,
+    onOmitted: () => undefined,
+  })
+  return (wallet: string, label: string | null = null) => {
+    const moved = movement({ asset: COIN, value: 1n, wallet, label })
+    const text = writer.write(linesOf([moved], false))
+    return /(?:account|open) (assets:crypto:.*)\n/i.exec(text)?.[1]
+  }
+}
+
+test.for(JOURNALS.map(({ name }) => name))(
+  'two wallets whose addresses begin alike have two accounts: %s',
+  (name) => {
+    const accountOf = accountFinder(name)
+    expect(accountOf(ONE)).toMatch(/^assets:crypto:deadbeef-0001$/i)
+    expect(accountOf(TWO)).toMatch(/^assets:crypto:deadbeef-0002$/i)
+    expect(accountFinder(name, [TWO, ONE])(ONE)).toMatch(/^assets:crypto:deadbeef-0001$/i)
+  },
+)
+
+test.for([
+  { label: 'a : b', plain: 'a b deadbeef', beancount: 'A-b-deadbeef' },
+  { label: '(=) [x]', plain: 'x deadbeef', beancount: 'X-deadbeef' },
+  { label: '日本 wallet', plain: '日本 wallet deadbeef', beancount: 'Wallet-deadbeef' },
+  { label: '(:)', plain: 'deadbeef', beancount: 'Deadbeef' },
+])('the label $label makes an account that journals take', ({ label, plain, beancount }) => {
+  for (const name of ['hledger', 'ledger'])
+    expect(accountFinder(name, [ONE])(ONE, label)).toBe(`assets:crypto:${plain}`)
+  expect(accountFinder('beancount', [ONE])(ONE, label)).toBe(`Assets:Crypto:${beancount}`)
+})
+
+test('the file of a wallet has a name that disks take, however long the label is', async () => {
+  const [out, files] = [tempFolder(), openTextFiles()]
+  const target = await openTarget(
+    { to: 'beancount', out, perWallet: true },
+    { head: '', parts: undefined },
+    files,
+  )
+  for (const [wallet, label] of [[ONE, '語'.repeat(256)] as const, [TWO, '𐐷'.repeat(256)] as const]) {
+    const moved = movement({ asset: COIN, value: 1n, wallet, label })
+    target.write({ wallet: moved, text: 'x', lines: 1 })
+  }
+  await target.end()
+  await files.finish()
+  expect(readdirSync(out).sort()).toEqual([
+    `${'語'.repeat(45)}-${ONE}.beancount`,
+    `${'𐐷'.repeat(45)}-${TWO}.beancount`,
+  ])
+})

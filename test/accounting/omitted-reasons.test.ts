@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { lineOf } from '../../src/accounting/import-rows.ts'
+import { JOURNALS } from '../../src/accounting/journals/index.ts'
+import { createJournalWriter } from '../../src/accounting/journals/journal.ts'
+import { movement, token } from './made-up.ts'
+
+test.for(
+  JOURNALS.flatMap((form) => [
+    { form, decimals: 256, reason: 'the token has more than 255 decimals' },
+    { form, decimals: -1, reason: 'the decimals of the token are below zero' },
+    { form, decimals: null, reason: 'the decimals of the token are unknown' },
+  ]),
+)('$form.name says of a token of $decimals decimals: $reason', ({ form, decimals, reason }) => {
+  const reasons: string[] = []
+  const writer = createJournalWriter({
+    ...{ form, refuses: () => undefined, walletDigits: new Map() },
+    onOmitted: (omitted) => reasons.push(omitted.reason),
+  })
+  const moved = movement({ asset: token('LONG', decimals), value: 1n })
+  expect(writer.write([lineOf(moved, undefined)])).toBe('')
+  expect(reasons).toEqual([reason])
+})

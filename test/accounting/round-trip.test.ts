@@ -1,0 +1,227 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { parse } from 'csv-parse/sync'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { checkFile } from '../../src/accounting/check/check-file.ts'
+import { convert } from '../../src/accounting/convert.ts'
+import { PRESETS } from '../../src/accounting/presets/index.ts'
+import { PRESET_NAMES } from '../../src/accounting/writers.ts'
+import { exportDemo } from '../helpers/demo-export.ts'
+import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+import { UNHELD_SWAPS } from './golden-chain.ts'
+import { exportMadeUp } from './made-up-export.ts'
+
+const folder = suiteFolder()
+const outputs = {
+  csv: join(folder, 'csv'),
+  parquet: join(folder, 'parquet'),
+  swaps: join(folder, 'swaps'),
+}
+let ledger: TextRow[] = []
+
+beforeAll(async () => {
+  await exportDemo(outputs.csv, { endBlock: 160 })
+  await exportDemo(outputs.parquet, { endBlock: 160, format: 'parquet', compression: 'zstd' })
+  await exportMadeUp(outputs.swaps, UNHELD_SWAPS)
+  ledger = await readCsvTable(outputs.csv, 'ledger')
+})
+
+/** By preset, the columns of what came in and what went out, as its program reads them. */
+const COLUMNS: Record<string, { in: [string, string]; out: [string, string]; fee?: [string, string] }> = {
+  koinly: { in: ['Received Amount', 'Received Currency'], out: ['Sent Amount', 'Sent Currency'] },
+  cointracker: { in: ['Received Quantity', 'Received Currency'], out: ['Sent Quantity', 'Sent Currency'] },
+  cointracking: { in: ['Buy Amount', 'Buy Currency'], out: ['Sell Amount', 'Sell Currency'] },
+  zenledger: { in: ['IN Amount', 'IN Currency'], out: ['Out Amount', 'Out Currency'] },
+  tokentax: { in: ['BuyAmount', 'BuyCurrency'], out: ['SellAmount', 'SellCurrency'] },
+  coinledger: { in: ['Amount Received', 'Asset Received'], out: ['Amount Sent', 'Asset Sent'] },
+  taxbit: { in: ['Received Quantity', 'Received Currency'], out: ['Sent Quantity', 'Sent Currency'] },
+  blockpit: { in: ['Incoming Amount', 'Incoming Asset'], out: ['Outgoing Amount', 'Outgoing Asset'] },
+  coinpanda: { in: ['Received Amount', 'Received Currency'], out: ['Sent Amount', 'Sent Currency'] },
+  bittytax: {
+    in: ['Buy Quantity', 'Buy Asset'],
+    out: ['Sell Quantity', 'Sell Asset'],
+    fee: ['Fee Quantity', 'Fee Asset'],
+  },
+  kryptos: { in: ['Received Amount', 'Received Asset'], out: ['Sent Amount', 'Sent Asset'] },
+  generic: { in: ['received_amount', 'received_asset'], out: ['sent_amount', 'sent_asset'] },
+}
+
+type Fraction = { value: bigint; decimals: number }
+
+function add(sums: Map<string, Fraction>, asset: string, text: string, isOut: boolean): void {
+  if (text === '') return
+  const [whole = '', fraction = ''] = text.split('.')
+  const known = sums.get(asset) ?? { value: 0n, decimals: 0 }
+  const decimals = Math.max(known.decimals, fraction.length)
+  const value = BigInt(whole + fraction) * 10n ** BigInt(decimals - fraction.length)
+  const before = known.value * 10n ** BigInt(decimals - known.decimals)
+  sums.set(asset, { value: before + (isOut ? -value : value), decimals })
+}
+
+/** In the smallest unit of the asset, by the first digits of its contract and the id. */
+function inUnits(sums: ReadonlyMap<string, Fraction>): Map<string, bigint> {
+  return new Map(
+    [...sums].map(([asset, { value, decimals }]) => {
+      const unit = unitsOf.get(asset) ?? 0
+      return [
+        asset,
+        decimals > unit ? value / 10n ** BigInt(decimals - unit) : value * 10n ** BigInt(unit - decimals),
+      ]
+    }),
+  )
+}
+
+const keyOf = (address: string, id: string) =>
+  address === '' ? 'coin' : `${address.slice(2, 10)}${id && `#${id}`}`
+const unitsOf = new Map<string, number>()
+
+function ledgerSums(rows: readonly TextRow[]): Map<string, bigint> {
+  const sums = new Map<string, bigint>()
+  for (const { asset_address, token_id, value, asset_decimals } of rows) {
+    const key = keyOf(asset_address ?? '', token_id ?? '')
+    unitsOf.set(key, Number(asset_decimals ?? 0))
+    sums.set(key, (sums.get(key) ?? 0n) + BigInt(value ?? ''))
+  }
+  return sums
+}
+
+const notZero = (sums: ReadonlyMap<string, bigint>) => [...sums].filter(([, value]) => value !== 0n).sort()
+
+function recordsOf(path: string): Record<string, string>[] {
+  return parse(readFileSync(path), { columns: true, bom: false })
+}
+
+/** The asset that a name of a file stands for. */
+function assetOf(name: string, placeholders: ReadonlyMap<string, string>): string {
+  const placeholder = placeholders.get(name)
+  if (placeholder !== undefined) return placeholder
+  const [, contract = '', id = ''] = /\/erc\d+:0x([0-9a-f]{8})[0-9a-f]{32}(?:\/(\d+))?$/.exec(name) ?? []
+  if (contract !== '') return `${contract}${id && `#${id}`}`
+  const [, suffix, token = ''] = /-([0-9a-f]{8})(?:#(\d+))?$/.exec(name) ?? []
+  return suffix === undefined ? 'coin' : `${suffix}${token && `#${token}`}`
+}
+
+async function converted(to: string, output = outputs.csv) {
+  const out = join(folder, `${to}-${basename(output)}`)
+  const swaps = to === 'rotki' || output === outputs.swaps ? undefined : 'off'
+  const result = await convert(output, { to, out, swaps })
+  return { out, output, ...result }
+}
+
+type Conversion = Awaited<ReturnType<typeof converted>>
+
+/** Of the made-up swaps, what has no decimals, and what some formats cannot hold beside. */
+const NAMELESS = [
+  ['', '12345'],
+  ['', '-2345'],
+  ['', '-1000'],
+  ['', '1000000'],
+]
+const LEFT_OUT: Record<string, string[][]> = {
+  bittytax: [...NAMELESS, ['WETH.e', String(10n ** 73n + 1n)]],
+  cointracker: [...NAMELESS, ['LONG', '1']],
+}
+
+/** What a file and its list of what was left out come to, by asset, in its smallest unit. */
+function fileSums(to: string, { out, output, omittedFile }: Conversion): Map<string, bigint> {
+  const map = to === 'koinly' ? recordsOf(`${output}.assets.csv`) : []
+  const placeholders = new Map(
+    map.map((row) => [row.placeholder ?? '', keyOf(row.asset_address ?? '', row.token_id ?? '')]),
+  )
+  const sums = new Map<string, Fraction>()
+  const columns = COLUMNS[to]
+  for (const row of recordsOf(out)) {
+    if (columns === undefined) {
+      const isOut = /^(Withdrawal|Spend|send|fee)$/.test(row.Type ?? '')
+      const [amount, name] = [row.Amount ?? row['Base Amount'], row.Currency ?? row['Base Currency']]
+      add(sums, assetOf(name ?? '', placeholders), amount ?? '', isOut)
+      const [gone = '', paid = ''] = [row['Quote Amount (Optional)'], row['Quote Currency (Optional)']]
+      add(sums, assetOf(paid, placeholders), gone, true)
+      continue
+    }
+    for (const way of ['in', 'out', 'fee'] as const) {
+      const [amount = '', asset = ''] = columns[way] ?? []
+      add(sums, assetOf(row[asset] ?? '', placeholders), row[amount] ?? '', way !== 'in')
+    }
+  }
+  const found = inUnits(sums)
+  for (const { asset_address, token_id, value } of listedIn(omittedFile)) {
+    const key = keyOf(asset_address ?? '', token_id ?? '')
+    found.set(key, (found.get(key) ?? 0n) + BigInt(value ?? ''))
+  }
+  return found
+}
+
+const listedIn = (omittedFile: string | undefined) =>
+  omittedFile === undefined ? [] : recordsOf(omittedFile)
+
+describe.for(
+  PRESET_NAMES.filter(
+    (name) => COLUMNS[name] !== undefined || name === 'rotki' || name === 'cryptotaxcalculator',
+  ),
+)('a file for %s', (to) => {
+  test('has with what is listed as left out the very sums of the ledger', async () => {
+    const expected = ledgerSums(ledger)
+    const found = fileSums(to, await converted(to))
+    expect(notZero(found)).toEqual(notZero(expected))
+    expect(found.size).toBeGreaterThan(20)
+  })
+
+  test('has a line for every row of the ledger that it does not list, in its order', async () => {
+    const { out, movements, lines, omittedFile } = await converted(to)
+    expect(movements).toBe(ledger.length)
+    const whole = listedIn(omittedFile).filter(({ reason }) => !/cut off/.test(reason ?? ''))
+    expect(lines + whole.length).toBe(ledger.length)
+    const rows = recordsOf(out)
+    expect(rows).toHaveLength(lines)
+  })
+})
+
+describe.for(PRESETS.filter(({ holdsSwaps }) => holdsSwaps))(
+  'swaps of what $name cannot hold',
+  ({ name: to }) => {
+    test('leave out the side that it cannot hold, and have the sums of the ledger', async () => {
+      const conversion = await converted(to, outputs.swaps)
+      const expected = ledgerSums(await readCsvTable(outputs.swaps, 'ledger'))
+      expect(notZero(fileSums(to, conversion))).toEqual(notZero(expected))
+      const left = listedIn(conversion.omittedFile).filter(({ reason }) => !/cut off/.test(reason ?? ''))
+      expect(left.map(({ asset_symbol, value }) => [asset_symbol, value])).toEqual(LEFT_OUT[to] ?? NAMELESS)
+    })
+  },
+)
+
+test('a swap that a format cannot hold has the lines and labels that it has with swaps off', async () => {
+  const labels = join(folder, 'labels.csv')
+  writeFileSync(labels, 'match,type\nbuy(),Gift-Sent\n')
+  const [paired = [], apart] = await Promise.all(
+    [undefined, 'off' as const].map(async (swaps) => {
+      const out = join(folder, `labelled-${swaps}`)
+      await convert(outputs.swaps, { to: 'bittytax', out, labels, swaps })
+      return recordsOf(out)
+    }),
+  )
+  const lines = paired.filter(({ Type }) => Type !== 'Trade')
+  expect(paired.length - lines.length).toBe(2)
+  expect(apart?.filter((line) => lines.some((one) => isDeepStrictEqual(one, line)))).toEqual(lines)
+  const given = lines.filter(({ Type }) => Type === 'Gift-Sent')
+  expect(given.map((line) => line['Buy Quantity'])).toEqual(['', ''])
+})
+
+describe.for(PRESET_NAMES.filter((name) => name !== 'rp2' && name !== 'etherscan'))('a file for %s', (to) => {
+  test('is found good by its own rules, and the same from CSV and Parquet', async () => {
+    const [csv, parquet] = [await converted(to), await converted(to, outputs.parquet)]
+    const mistakes: unknown[] = []
+    const looked = await checkFile(csv.out, to, (mistake) => mistakes.push(mistake))
+    expect(mistakes).toEqual([])
+    expect(looked).toBe(csv.lines)
+    expect(readFileSync(csv.out, 'utf8')).toBe(readFileSync(parquet.out, 'utf8'))
+  })
+
+  test('holds no number as an exponent and no invisible character', async () => {
+    const text = readFileSync((await converted(to)).out, 'utf8')
+    expect(text).not.toMatch(/(^|[,\s])-?\d+(\.\d+)?e[+-]?\d+([,\s]|$)/im)
+    expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+  })
+})

@@ -1,0 +1,237 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { describe, expect, test } from 'vitest'
+import { readInstant } from '../../src/accounting/csv/instant.ts'
+import type { Preset } from '../../src/accounting/csv/preset.ts'
+import { typeLegs } from '../../src/accounting/csv/types.ts'
+import type { Leg } from '../../src/accounting/import-rows.ts'
+import { FILE_SETS, PRESETS } from '../../src/accounting/presets/index.ts'
+
+// Rules as they stand in the sources of the programs, each with its file and commit; facts only, nothing of their code.
+
+const golden = (to: string, file = `made-up-${to}`) => {
+  const text = readFileSync(join(import.meta.dirname, 'golden/made-up', `${to}.txt`), 'utf8')
+  return (
+    text
+      .split(/^==> /m)
+      .find((part) => part.startsWith(`${file}\n`))
+      ?.slice(file.length + 1) ?? ''
+  )
+}
+const rowsOf = (to: string, file?: string): Record<string, string>[] =>
+  parse(golden(to, file), { columns: true })
+const presetOf = (name: string) => PRESETS.find((preset) => preset.name === name) as Preset
+const headers = ({ columns }: Preset) => columns.map(([header]) => header)
+
+describe('staketaxcsv 87547d5, src/staketaxcsv/common/ExporterTypes.py', () => {
+  test.for([
+    {
+      to: 'koinly',
+      fields:
+        'Date|Sent Amount|Sent Currency|Received Amount|Received Currency|Fee Amount|Fee Currency|Net Worth Amount|Net Worth Currency|Label|Description|TxHash',
+    },
+    {
+      to: 'cointracking',
+      fields:
+        'Type|Buy Amount|Buy Currency|Sell Amount|Sell Currency|Fee|Fee Currency|Exchange|Trade-Group|Comment|Date|Tx-ID|Buy Value in Account Currency|Sell Value in Account Currency|Liquidity pool',
+    },
+    {
+      to: 'tokentax',
+      fields:
+        'Type|BuyAmount|BuyCurrency|SellAmount|SellCurrency|FeeAmount|FeeCurrency|Exchange|Group|Comment|Date',
+    },
+    {
+      to: 'coinledger',
+      fields:
+        'Date (UTC)|Platform (Optional)|Asset Sent|Amount Sent|Asset Received|Amount Received|Fee Currency (Optional)|Fee Amount (Optional)|Type|Description (Optional)|TxHash (Optional)',
+    },
+    {
+      to: 'zenledger',
+      fields:
+        'Timestamp|Type|IN Amount|IN Currency|Out Amount|Out Currency|Fee Amount|Fee Currency|Exchange(optional)|US Based',
+    },
+    {
+      to: 'taxbit',
+      fields:
+        'Date and Time|Transaction Type|Sent Quantity|Sent Currency|Sending Source|Received Quantity|Received Currency|Receiving Destination|Fee|Fee Currency|Exchange Transaction ID|Blockchain Transaction Hash',
+    },
+    {
+      to: 'coinpanda',
+      fields:
+        'Timestamp (UTC)|Type|Sent Amount|Sent Currency|Received Amount|Received Currency|Fee Amount|Fee Currency|Net Worth Amount|Net Worth Currency|Label|Description|TxHash',
+    },
+    {
+      to: 'kryptos',
+      fields:
+        'Date-Time|Type|Received Asset|Received Amount|Sent Asset|Sent Amount|Net Worth|Base Currency|Fee Asset|Fee Amount|Fee Net Worth|Description|Tx Hash|Sent Asset Contract Address|Received Asset Contract Address|From Address|To Address|Comment',
+    },
+    {
+      to: 'blockpit',
+      fields:
+        'Date (UTC)|Integration Name|Label|Outgoing Asset|Outgoing Amount|Incoming Asset|Incoming Amount|Fee Asset (optional)|Fee Amount (optional)|Comment (optional)|Trx. ID (optional)',
+    },
+  ])('$to has these columns', ({ to, fields }) => {
+    expect(headers(presetOf(to))).toEqual(fields.split('|'))
+  })
+
+  test('CoinTracker has these without the ninth, which its vendor forbids', () => {
+    expect(headers(presetOf('cointracker'))).toEqual([
+      ...['Date', 'Received Quantity', 'Received Currency', 'Sent Quantity', 'Sent Currency'],
+      ...['Fee Amount', 'Fee Currency', 'Tag'],
+    ])
+  })
+
+  test.for([
+    { to: 'coinledger', date: '02/29/2024 23:59:59' },
+    { to: 'tokentax', date: '02/29/2024 23:59:59' },
+    { to: 'cointracker', date: '02/29/2024 23:59:59' },
+    { to: 'blockpit', date: '29.02.2024 23:59:59' },
+    { to: 'kryptos', date: '2024-02-29T23:59:59.000Z' },
+    { to: 'taxbit', date: '2024-02-29T23:59:59Z' },
+  ])('Exporter.py: $to dates are written as $date', ({ to, date }) => {
+    const preset = presetOf(to)
+    const [header = ''] = preset.columns.find(([, role]) => role === 'date') ?? []
+    expect(rowsOf(to).map((row) => row[header])).toContain(date)
+    expect(readInstant(date, preset.date)).toBe(Date.UTC(2024, 1, 29, 23, 59, 59))
+  })
+})
+
+describe('BittyTax 287c4b4', () => {
+  const rows: string[][] = parse(golden('bittytax'), { from_line: 2 })
+
+  test('src/bittytax/t_row.py: thirteen columns by position', () => {
+    expect(headers(presetOf('bittytax')).map((header) => header.replace(' in {currency}', ''))).toEqual([
+      ...['Type', 'Buy Quantity', 'Buy Asset', 'Buy Value', 'Sell Quantity', 'Sell Asset', 'Sell Value'],
+      ...['Fee Quantity', 'Fee Asset', 'Fee Value', 'Wallet', 'Timestamp', 'Note'],
+    ])
+  })
+
+  test('src/bittytax/t_row.py: what a type demands is there, what it does not take is not', () => {
+    for (const [type = '', ...cells] of rows) {
+      const filled = [0, 1, 3, 4, 6, 7].map((at) => cells[at] !== '')
+      const [buy, buyAsset, sell, sellAsset, fee, feeAsset] = filled
+      expect([type, buy === buyAsset, sell === sellAsset, fee === feeAsset]).toEqual([type, true, true, true])
+      const demanded = {
+        Deposit: [true, false],
+        Withdrawal: [false, true],
+        Spend: [false, true],
+        Trade: [true, true],
+      }
+      expect([type, buy, sell]).toEqual([type, ...(demanded[type as keyof typeof demanded] ?? [])])
+      if (type === 'Spend') expect([cells[3], fee]).toEqual(['0', true])
+    }
+  })
+
+  test('src/bittytax/bt_types.py: every type is one of these', () => {
+    const legs = typeLegs(presetOf('bittytax'))
+    const known =
+      'Deposit Unstake Mining Staking-Reward Staking Interest Dividend Income Gift-Received Fork Airdrop Referral Cashback Fee-Rebate Loan Margin-Gain Margin-Fee-Rebate Withdrawal Stake Spend Gift-Sent Gift-Spouse Charity-Sent Lost Loan-Repayment Loan-Interest Margin-Loss Margin-Fee Trade'
+    expect([...legs.keys()].sort()).toEqual(known.split(' ').sort())
+    const withLeg = (leg: Leg) => [...legs].filter(([, ofType]) => ofType.has(leg)).map(([type]) => type)
+    // BUY_TYPES up to Margin-Fee-Rebate, SELL_TYPES from Withdrawal on; Trade is in both lists, as it needs both.
+    const [buy = '', sell = ''] = known.split(' Trade')[0]?.split(' Withdrawal') ?? []
+    expect(withLeg('in').sort()).toEqual(buy.split(' ').sort())
+    expect(withLeg('out').sort()).toEqual(`Withdrawal${sell}`.split(' ').sort())
+    expect(withLeg('swap')).toEqual(['Trade'])
+  })
+
+  test("src/bittytax/conv/parsers/etherscan.py: each file's header is the one of its reader", () => {
+    const common = ['Transaction Hash', 'Blockno', 'UnixTimestamp', 'DateTime (UTC)']
+    const any = /./
+    const expected: (string | RegExp)[][] = [
+      [
+        ...[...common, 'From', 'To', 'ContractAddress', /^Value_IN\(\w+\)/, /^Value_OUT\(\w+\)/, any],
+        ...[/^TxnFee\(\w+\)/, 'TxnFee(USD)', /^Historical \$Price\/\w+/, 'Status', 'ErrCode', 'Method'],
+      ],
+      [
+        ...[...common, 'ParentTxFrom', 'ParentTxTo', /^ParentTx\w+_Value/, 'From', 'TxTo', 'ContractAddress'],
+        ...[
+          /^Value_IN\(\w+\)/,
+          /^Value_OUT\(\w+\)/,
+          any,
+          /^Historical \$Price\/\w+/,
+          'Status',
+          'ErrCode',
+          'Type',
+        ],
+      ],
+      [
+        ...[...common, 'From', 'To', 'TokenValue', 'USDValueDayOfTx', 'ContractAddress', 'TokenName'],
+        'TokenSymbol',
+      ],
+      [
+        ...common,
+        'From',
+        'To',
+        'ContractAddress',
+        'TokenName',
+        'TokenSymbol',
+        'Token ID',
+        'Type',
+        'Quantity',
+      ],
+    ]
+    const wallet = 'a'.repeat(40)
+    for (const [at, kind] of ['', 'internal-', 'token-', 'nft-'].entries()) {
+      const [header = ''] = golden('etherscan', `made-up-etherscan/export-${kind}0x${wallet}.csv`).split('\n')
+      const cells = header.split(',')
+      expect(cells).toHaveLength(expected[at]?.length ?? 0)
+      for (const [column, wanted] of (expected[at] ?? []).entries())
+        expect(cells[column]).toMatch(
+          typeof wanted === 'string' ? new RegExp(`^${wanted.replace(/[()]/g, '\\$&')}$`) : wanted,
+        )
+    }
+  })
+})
+
+describe('rotki ef14aad', () => {
+  const rows = rowsOf('rotki')
+
+  test('rotkehlchen/data_import/importers/rotki_events.py: only these types, a fee that makes no second event', () => {
+    const types = new Set(['Deposit', 'Withdrawal', 'Income', 'Loss', 'Spend', 'Staking'])
+    expect(rows.filter(({ Type, Fee }) => !types.has(Type ?? '') || Fee !== '')).toEqual([])
+    expect(Object.keys(rows[0] ?? {})).toEqual([
+      ...['Type', 'Location', 'Currency', 'Amount', 'Fee', 'Fee Currency', 'Description', 'Timestamp'],
+    ])
+  })
+
+  test('rotkehlchen/data_import/utils.py: the timestamp is taken as milliseconds, an unknown place as external', () => {
+    expect(rows.map(({ Timestamp }) => Timestamp)).toContain(String(Date.UTC(2024, 1, 29, 23, 59, 59)))
+    expect(new Set(rows.map(({ Location }) => Location))).toEqual(new Set(['avalanche']))
+    expect(presetOf('rotki').chainNames?.other).toBe('external')
+  })
+})
+
+describe('dali-rp2 a17f269 and rp2 eb2a368', () => {
+  test('plugin/input/csv/manual.py: thirteen, thirteen and eleven columns by position', () => {
+    const [into, out, intra] = FILE_SETS.find(({ name }) => name === 'rp2')?.files ?? []
+    expect([into, out, intra].map((form) => form?.columns.length)).toEqual([13, 13, 11])
+    expect(into && headers(into).slice(0, 9).join()).toBe(
+      'unique_id,timestamp,asset,exchange,holder,transaction_type,spot_price,crypto_in,crypto_fee',
+    )
+    expect(out && headers(out).slice(6, 10).join()).toBe(
+      'spot_price,crypto_out_no_fee,crypto_fee,crypto_out_with_fee',
+    )
+  })
+
+  test('out_transaction.py: of a fee nothing goes out, and no price is zero', () => {
+    const rows = rowsOf('rp2', 'made-up-rp2/out.csv')
+    for (const { transaction_type, crypto_out_no_fee, spot_price } of rows) {
+      expect(crypto_out_no_fee === '0').toBe(transaction_type === 'FEE')
+      expect(Number(spot_price)).toBeGreaterThan(0)
+    }
+    expect(rows.length).toBeGreaterThan(5)
+  })
+
+  test('rp2_decimal.py: no more than thirteen decimals', () => {
+    const text = ['in', 'out', 'intra'].map((file) => golden('rp2', `made-up-rp2/${file}.csv`)).join('')
+    expect(text).toContain('0.00125')
+    expect(text).not.toMatch(/,\d+\.\d{14}/)
+  })
+
+  test('abstract_transaction.py: every timestamp carries a zone', () => {
+    for (const { timestamp } of rowsOf('rp2', 'made-up-rp2/in.csv'))
+      expect(timestamp).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\+00:00$/)
+  })
+})

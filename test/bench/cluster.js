@@ -1,0 +1,18 @@
+// Many machines and one quota. Usage: npm run bench -- machines [seconds of the
+// measured quota, default 200] [wallets, 10000]
+import { startQueueServer } from '../helpers/queue-server.js'
+import { measureHandover } from './cluster/handover.js'
+import { measureManyWallets } from './cluster/many-wallets.js'
+import { measureSharedQuota } from './cluster/shared-quota.js'
+
+export async function benchMachines(...args) {
+  const [seconds = 200, wallets = 10_000] = args.filter((arg) => typeof arg === 'number')
+  const server = await startQueueServer()
+  try {
+    await measureHandover(server.url)
+    await measureManyWallets(wallets, server.url)
+    if (seconds > 0) await measureSharedQuota(seconds, server.url)
+  } finally {
+    await server.stop()
+  }
+}

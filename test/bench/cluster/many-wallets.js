@@ -1,0 +1,104 @@
+// 10,000 wallets over four workers against the same job on one machine: rows and bytes, seconds. Then what it takes to plan
+// 100,000 wallets: seconds, memory of the run, what the server holds.
+import { execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { walletsOf, withService } from '../with-service.js'
+import { sizeOfQueue } from './queue-size.js'
+
+const BIN = new URL('../../../dist/bin.js', import.meta.url).pathname
+const WORKERS = 4
+const EACH = 20
+
+export async function measureManyWallets(wallets, queue) {
+  await withService({ world: 'thin', transactions: EACH, delayMs: [20, 40] }, async ({ folder, url }) => {
+    const job = writeJob({ folder, url, wallets })
+    const together = await runTogether({ folder, job, queue })
+    const alone = await seconds(() => walletlake(['run', job, '--output', join(folder, 'alone'), '--quiet']))
+    requireSame(join(folder, 'many'), join(folder, 'alone'))
+    console.table([
+      {
+        wallets,
+        transactions: wallets * EACH,
+        'seconds, 4 workers': together,
+        'seconds, one machine': alone,
+      },
+    ])
+    console.table([await measurePlanning({ folder, url, queue, wallets: 10 * wallets })])
+  })
+}
+
+function writeJob({ folder, url, wallets }) {
+  const path = join(folder, `job-${wallets}.json`)
+  const job = {
+    chain: '43114',
+    name: 'bench',
+    endBlock: EACH,
+    partitionBy: 'blocks:2',
+    service: { baseUrl: url },
+  }
+  writeFileSync(path, JSON.stringify({ ...job, addresses: walletsOf(wallets) }))
+  return path
+}
+
+const walletlake = (args) => promisify(execFile)(process.execPath, [BIN, ...args])
+
+async function seconds(act) {
+  const began = performance.now()
+  await act()
+  return ((performance.now() - began) / 1000).toFixed(1)
+}
+
+async function runTogether({ folder, job, queue }) {
+  const work = [BIN, 'worker', '--queue', queue, '--quiet']
+  const workers = Array.from({ length: WORKERS }, () => spawn(process.execPath, work, { stdio: 'inherit' }))
+  const run = ['run', job, '--output', join(folder, 'many'), '--queue', queue, '--quiet']
+  const took = await seconds(() => walletlake(run))
+  for (const worker of workers) worker.kill()
+  await Promise.all(workers.map((worker) => once(worker, 'close')))
+  return took
+}
+
+function requireSame(one, other) {
+  const [mine, theirs] = [bytesOf(one), bytesOf(other)]
+  if (mine !== theirs) throw new Error('many machines wrote other bytes than one')
+}
+
+function bytesOf(folder) {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
+    .filter((path) => !path.startsWith('runs/') && !path.startsWith('.walletlake/'))
+  const hash = createHash('sha256')
+  for (const path of files.sort()) hash.update(path).update(readFileSync(join(folder, path)))
+  return hash.digest('hex')
+}
+
+/** A run without any worker: what it takes until all units are in the queue. */
+async function measurePlanning({ folder, url, queue, wallets }) {
+  const job = writeJob({ folder, url, wallets })
+  const began = performance.now()
+  const args = [BIN, 'run', job, '--output', join(folder, 'planned'), '--queue', queue, '--quiet']
+  const run = spawn(process.execPath, args, { stdio: 'ignore' })
+  let units = 0
+  while (units < wallets / 25) {
+    const { stdout } = await walletlake(['status', '--queue', queue, '--json'])
+    const planned = JSON.parse(stdout).runs.find(({ output }) => output === join(folder, 'planned'))
+    units = planned?.units.read.left ?? 0
+  }
+  const took = ((performance.now() - began) / 1000).toFixed(1)
+  const [, peakKB] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${run.pid}/status`, 'utf8')) ?? []
+  const bytes = await sizeOfQueue(queue)
+  run.kill()
+  await once(run, 'close')
+  return {
+    'planned wallets': wallets,
+    units,
+    seconds: took,
+    'run, MB': Math.round(peakKB / 1024),
+    'server, MB': Math.round(bytes / 2 ** 20),
+  }
+}

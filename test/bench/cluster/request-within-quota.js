@@ -1,0 +1,49 @@
+// One process of several that share a quota: eight readers ask for a page again and again; prints what came of it.
+// Usage: node ask-within-quota.js QUEUE_URL SERVICE_URL SECONDS
+// began, ended: the first request and the last answer, in milliseconds since 1970.
+import { setMaxListeners } from 'node:events'
+import { bookedQuota, quotaName } from '../../../dist/cluster/rate-limit/shared-rate-limit-state.js'
+import { createSharedGate } from '../../../dist/cluster/rate-limit/shared-rate-limiter.js'
+import { openServer } from '../../../dist/cluster/server/open-server.js'
+import { createClient } from '../../../dist/http/http-client.js'
+import { request } from '../../../dist/http/request.js'
+
+const READERS = 8
+const [queue, baseUrl, seconds] = process.argv.slice(2)
+const server = await openServer(queue)
+const client = createClient({
+  baseUrl,
+  apiKey: undefined,
+  apiKeyHeader: 'x-service-api-key',
+  timeoutMs: 30_000,
+  connections: READERS,
+})
+const { signal } = new AbortController()
+setMaxListeners(0, signal)
+const counts = { answered: 0, refused: 0 }
+const trace = process.env.TRACE !== undefined
+const began = Date.now()
+const requester = {
+  client,
+  gate: createSharedGate(bookedQuota(server.book(quotaName({ baseUrl, apiKey: undefined })))),
+  limit: (task) => task(),
+  signal,
+  onEvent: ({ kind }) => {
+    if (kind === 'refused') {
+      counts.refused += 1
+      if (trace) console.error(((Date.now() - began) / 1000).toFixed(2), 'refused')
+    }
+  },
+}
+const page = { method: 'GET', pathAndQuery: '/page', about: 'a page' }
+const reader = async () => {
+  while (Date.now() - began < Number(seconds) * 1000) {
+    await request(requester, page, () => ({}))
+    counts.answered += 1
+  }
+}
+await Promise.all(Array.from({ length: READERS }, reader))
+const ended = Date.now()
+await client.close()
+await server.close()
+console.log(JSON.stringify({ ...counts, began, ended }))

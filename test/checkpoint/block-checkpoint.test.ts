@@ -1,0 +1,141 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { inspectSpool } from '../../src/checkpoint/inspect-checkpoint.ts'
+import { BLOCKS } from '../../src/core/model/listings.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { CLOSED, listed, open as openAny } from './open.ts'
+
+const OF_BLOCKS = { kind: 'blocks' as const, ...CLOSED, startBlock: 0, endBlock: 100_000 }
+const LISTING = listed(BLOCKS)
+const open = (folder: string) => openAny(folder, OF_BLOCKS)
+
+/** A block as it is kept: its pages, or nothing where it is empty. */
+const whole = (block: number, { items = 1, bad = 0, bytes = 0 } = {}) => ({
+  body: Buffer.from(items === 0 ? '' : JSON.stringify({ block, filler: 'x'.repeat(bytes) })),
+  ...{ items, bad, head: undefined },
+  blocks: { min: block, max: block },
+  covered: { from: block, to: block + 1 },
+})
+
+async function blocksIn(spool: Awaited<ReturnType<typeof open>>): Promise<number[][]> {
+  const bodies = spool.frames(LISTING).map(({ place }) => spool.read(place))
+  return (await Promise.all(bodies)).map((body) =>
+    (JSON.parse(body.toString()) as { block: number }[]).map(({ block }) => block),
+  )
+}
+
+test('neighbouring blocks are one stretch, whatever stands between them in the log', async () => {
+  const folder = tempFolder()
+  const first = await open(folder)
+  await first.addPage(BLOCKS, whole(3))
+  await first.addPage(BLOCKS, whole(2, { items: 0 }))
+  await first.addMissing(1)
+  await first.close()
+  const second = await open(folder)
+  await second.addPage(BLOCKS, whole(0, { items: 2, bad: 1 }))
+  expect(await blocksIn(second)).toEqual([[3, 0]])
+  expect(second.frames(LISTING)).toMatchObject([{ blocks: { min: 0, max: 3 }, items: 3, bad: 1 }])
+  expect(second.remaining(BLOCKS)).toEqual([{ from: 4, to: 100_000 }])
+  await second.close()
+})
+
+test('blocks far apart, and long ones, are stretches of their own', async () => {
+  const spool = await open(tempFolder())
+  await spool.addPage(BLOCKS, whole(99_999))
+  await spool.addPage(BLOCKS, whole(0))
+  await spool.addPage(BLOCKS, whole(1, { bytes: 200_000 }))
+  await spool.addPage(BLOCKS, whole(2, { bytes: 200_000 }))
+  expect(await blocksIn(spool)).toEqual([[99_999], [0, 1], [2]])
+  await spool.close()
+})
+
+test('a thousand blocks take a few places and come back in any order of receipt', async () => {
+  const order = fc.shuffledSubarray([...Array(300).keys()], { minLength: 300 })
+  await fc.assert(
+    fc.asyncProperty(order, async (blocks) => {
+      const folder = tempFolder()
+      const spool = await open(folder)
+      for (const block of blocks) await spool.addPage(BLOCKS, whole(block, { bytes: 2_000 }))
+      expect((await blocksIn(spool)).flat()).toEqual(blocks)
+      expect(spool.frames(LISTING).length).toBeLessThan(6)
+      await spool.close()
+      const again = await open(folder)
+      expect(again.frames(LISTING)).toEqual(spool.frames(LISTING))
+      await again.close()
+    }),
+    { numRuns: 5 },
+  )
+})
+
+test('missing blocks are kept as ranges until they are to be asked again', async () => {
+  const folder = tempFolder()
+  const spool = await open(folder)
+  for (const block of [7, 5, 6, 99_999, 9]) await spool.addMissing(block)
+  const missing = [
+    { from: 5, to: 8 },
+    { from: 9, to: 10 },
+    { from: 99_999, to: 100_000 },
+  ]
+  expect(spool.missing()).toEqual(missing)
+  await spool.close()
+  const again = await open(folder)
+  expect(again.missing()).toEqual(missing)
+  expect(again.remaining(BLOCKS)).toEqual([
+    { from: 0, to: 5 },
+    { from: 8, to: 9 },
+    { from: 10, to: 99_999 },
+  ])
+  expect(await again.reopenMissing()).toBe(true)
+  expect(await again.reopenMissing()).toBe(false)
+  await again.close()
+  const progress = await inspectSpool(folder, OF_BLOCKS)
+  expect(progress.remaining(BLOCKS)).toEqual([{ from: 0, to: 100_000 }])
+})
+
+test('the first pages of a block are kept until the block is whole', async () => {
+  const folder = tempFolder()
+  const begun = { body: Buffer.from('{"block":8}'), token: 'next', pages: 1, items: 1, bad: 0 }
+  const first = await open(folder)
+  await first.addPage(BLOCKS, whole(7))
+  await first.addBegun(8, begun)
+  expect(await first.begun(7)).toBeUndefined()
+  await first.close()
+  const second = await open(folder)
+  expect(await second.begun(8)).toEqual(begun)
+  expect(second.remaining(BLOCKS)[1]).toEqual({ from: 8, to: 100_000 })
+  await second.addPage(BLOCKS, whole(8))
+  expect(await second.begun(8)).toBeUndefined()
+  expect(await blocksIn(second)).toEqual([[7, 8]])
+  await second.close()
+})
+
+test('a missing block counts as settled, so that its neighbours can be written', async () => {
+  const spool = await open(tempFolder())
+  await spool.addPage(BLOCKS, whole(0))
+  await spool.addMissing(1)
+  await spool.addPage(BLOCKS, whole(2))
+  expect(spool.remaining(BLOCKS)[0]?.from).toBe(3)
+  await spool.close()
+})
+
+test.for([
+  {
+    found: CLOSED,
+    expected: { kind: 'blocks' as const, ...CLOSED },
+    words: 'kind was wallets and is blocks',
+  },
+  {
+    found: { kind: 'blocks' as const, ...CLOSED },
+    expected: CLOSED,
+    words: 'kind was blocks and is wallets',
+  },
+])('a spool is refused where its $words', async ({ found, expected, words }) => {
+  const folder = tempFolder()
+  const spool = await openAny(folder, found)
+  await spool.addPage(BLOCKS, whole(12))
+  await spool.close()
+  await expect(openAny(folder, expected)).rejects.toMatchObject({
+    code: 'OUTPUT_CHANGED',
+    message: expect.stringContaining(words),
+  })
+})

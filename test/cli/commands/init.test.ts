@@ -1,0 +1,111 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import { askJob, type JobAnswers } from '../../../src/cli/prompt-job.ts'
+import { runInProcess } from '../../helpers/in-process.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+
+const [A, B] = ['0x58A57ed9d8d624cBD12e2C467D34787555bB1b25', '0x0d3eb21b6b21833a4939cfff4810e9ae0758e12c']
+const GIVEN = ['--chain', '43114', '--address', A, '--base-url', 'https://data.example.com']
+
+describe('walletlake init', () => {
+  test('writes a job that validate takes, into a folder of its own', async () => {
+    const file = join(tempFolder(), 'jobs', 'mine.yaml')
+    const written = await runInProcess(['init', file, ...GIVEN, '--address', `${B}=savings, of mine`])
+    expect(written).toMatchObject({ exit: 0, stderr: '' })
+    expect(written.stdout).toContain(`Created ${file}: chain 43114, 2 wallets.\nNext:\n`)
+    const { stdout } = await runInProcess(['validate', file])
+    expect(stdout).toBe(`${file}: good (chain 43114, 2 wallets)\n`)
+    expect(readFileSync(file, 'utf8')).toContain(
+      `- "${A}"\n  - { address: "${B}", label: "savings, of mine" }`,
+    )
+  })
+
+  test('leaves a file that is there alone, unless forced', async () => {
+    const file = join(tempFolder(), 'mine.yaml')
+    writeFileSync(file, 'mine\n')
+    const { exit, stderr } = await runInProcess(['init', file, ...GIVEN])
+    expect([exit, stderr]).toEqual([2, expect.stringContaining(`USAGE: ${file} is there already\nfix: `)])
+    expect(readFileSync(file, 'utf8')).toBe('mine\n')
+    expect((await runInProcess(['init', file, ...GIVEN, '--force'])).exit).toBe(0)
+    expect((await runInProcess(['validate', file])).exit).toBe(0)
+  })
+
+  test('names the job for a file whose name is none', async () => {
+    const file = join(tempFolder(), 'My Wallets.yaml')
+    expect((await runInProcess(['init', file, ...GIVEN])).exit).toBe(0)
+    expect((await runInProcess(['validate', file])).exit).toBe(0)
+    expect(readFileSync(file, 'utf8')).toContain('\nname: my-wallets\n')
+  })
+
+  test('takes the service from the environment', async () => {
+    const file = join(tempFolder(), 'mine.yaml')
+    const args = ['init', file, '--chain', '1', '--address', A]
+    expect((await runInProcess(args, { WALLETLAKE_BASE_URL: 'demo' })).exit).toBe(0)
+    expect(readFileSync(file, 'utf8')).toContain('baseUrl: "demo"')
+  })
+
+  test.for([
+    { args: [], says: 'there is no --chain, no --address, no --base-url' },
+    { args: ['--chain', '1', '--base-url', 'demo'], says: 'there is no --address' },
+    { args: [...GIVEN, '--address', '0x12'], says: '--address: found "0x12", expected 0x and 40' },
+    { args: [...GIVEN, '--address', A], says: 'expected each address once' },
+    { args: ['--chain', 'a b', ...GIVEN.slice(2)], says: '--chain: found "a b", expected a chain id' },
+    { args: [...GIVEN, '--format', 'xlsx'], says: '--format: found "xlsx"' },
+    { args: [...GIVEN, '--start-block', 'soon'], says: '--start-block: found "soon"' },
+    {
+      args: ['--chain', '1', '--address', A, '--base-url', 'https://me:s3cret@x'],
+      says: '--base-url: found "…@x"',
+    },
+  ])('writes nothing and exits 2 for $says', async ({ args, says }) => {
+    const file = join(tempFolder(), 'mine.yaml')
+    const { exit, stderr } = await runInProcess(['init', file, ...args])
+    expect(stderr).toMatch(/^(USAGE|JOB_INVALID): .+\n(.+\n)*fix: .+\n$/)
+    expect(stderr.replaceAll('\n  ', ' ')).toContain(says)
+    expect(exit).toBe(2)
+    expect(() => readFileSync(file)).toThrow('ENOENT')
+  })
+
+  test('takes no file that another command would not take for a job', async () => {
+    const { stderr } = await runInProcess(['init', 'mine', ...GIVEN])
+    expect(stderr).toBe('USAGE: mine: a job file ends in .yaml\nfix: Name mine.yaml.\n')
+  })
+})
+
+describe('the questions of init', () => {
+  async function answer(lines: readonly string[], given: JobAnswers = {}) {
+    const [input, output] = [new PassThrough(), new PassThrough()]
+    input.end(lines.map((line) => `${line}\n`).join(''))
+    const asked = askJob(given, { input, output })
+    return { answers: await asked, shown: String(output.read()) }
+  }
+
+  test('ask for chain, wallets, service and format, and take Enter for the rest', async () => {
+    const { answers, shown } = await answer(['43114', `${A} savings of mine`, B, '', 'demo', ''])
+    const address = [`${A}=savings of mine`, B]
+    expect(answers).toEqual({ chain: '43114', address, baseUrl: 'demo', format: 'csv' })
+    expect(shown.match(/[^:]+: /g)).toHaveLength(6)
+  })
+
+  test('ask for nothing that is given', async () => {
+    const given = { chain: '1', address: [A], baseUrl: 'demo', startBlock: '7' }
+    const { answers, shown } = await answer(['parquet'], given)
+    expect(answers).toEqual({ ...given, format: 'parquet' })
+    expect(shown).toBe('Format, csv or parquet [csv]: ')
+  })
+
+  test('ask again where an answer cannot be taken, and say why', async () => {
+    const lines = ['', 'a b', '1', '0x12', A, A.toLowerCase(), '', 'ftp://x', 'demo', 'xls', 'csv']
+    const { answers, shown } = await answer(lines)
+    expect(answers).toEqual({ chain: '1', address: [A], baseUrl: 'demo', format: 'csv' })
+    expect(shown).toContain('An answer is needed here.\n')
+    expect(shown.replaceAll('\n  ', ' ')).toContain('found "a b", expected a chain id')
+    expect(shown).toContain('expected each address once')
+    expect(shown).not.toContain('--')
+  })
+
+  test('end with nothing written where the answers end', async () => {
+    await expect(answer(['1', A])).rejects.toMatchObject({ code: 'INTERRUPTED' })
+  })
+})

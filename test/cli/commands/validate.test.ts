@@ -1,0 +1,73 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runInProcess } from '../../helpers/in-process.ts'
+import { A, folderWith, LEAST } from '../../job/helpers.ts'
+
+test('refuses a job that names no service, beside its other mistakes', async () => {
+  const folder = await folderWith({ 'job.yaml': `${LEAST}format: xml\n` })
+  const { exit, stderr } = await runInProcess(['validate', join(folder, 'job.yaml')])
+  expect(exit).toBe(2)
+  expect(stderr.replaceAll('\n  ', ' ')).toContain(
+    "job.yaml:1:1: service.baseUrl: found nothing, expected the service's address: here, in WALLETLAKE_BASE_URL or as --base-url (demo: the embedded one)\n",
+  )
+  expect(stderr).toContain('job.yaml:3:9: format: found "xml"')
+})
+
+test.for([
+  { by: 'the environment', args: [], env: { WALLETLAKE_BASE_URL: 'https://api.example.com' } },
+  { by: 'an option', args: ['--base-url', 'https://api.example.com/v1'], env: {} },
+])('takes a job whose service is named by $by', async ({ args, env }) => {
+  const folder = await folderWith({ 'job.yaml': LEAST })
+  const { exit, stdout } = await runInProcess(['validate', join(folder, 'job.yaml'), ...args], env)
+  expect({ exit, stdout }).toEqual({
+    exit: 0,
+    stdout: `${join(folder, 'job.yaml')}: good (chain 1, 1 wallet)\n`,
+  })
+})
+
+test('tells once what two jobs complain of alike', async () => {
+  const folder = await folderWith({ 'a.yaml': LEAST, 'b.yaml': LEAST })
+  const jobs = [join(folder, 'a.yaml'), join(folder, 'b.yaml')]
+  const { stderr } = await runInProcess(['validate', ...jobs, '--base-url', 'nowhere'])
+  expect(stderr).toMatch(/^JOB_INVALID: --base-url: found "nowhere",\n {2}expected [^\n]+\nfix: /)
+})
+
+test.for(['run', 'init'])('holds a wallet given to %s to its checksum', async (command) => {
+  const wrong = `0xA${A.slice(3)}`
+  const { exit, stderr } = await runInProcess([
+    ...[command, '--chain', '1', '--address', wrong, '--base-url', 'demo'],
+    ...(command === 'init' ? [join(await folderWith({}), 'x.yaml')] : []),
+  ])
+  expect(exit).toBe(2)
+  expect(stderr).toContain(`JOB_INVALID: --address: found "${wrong}",`)
+  expect(stderr).toContain('by its checksum (EIP-55)')
+})
+
+const OF_OPTIONS = 'fix: Correct the options named above. `walletlake run --help` describes the options.\n'
+
+test.for([
+  { words: ['--address', '0x12'] },
+  { words: ['--address', A, '--tables', 'nothing'] },
+  { words: ['--address', A, '--concurrency', '0'] },
+])('advises to correct the options where no file was given: $words', async ({ words }) => {
+  const { stderr } = await runInProcess(['plan', '--chain', '1', '--base-url', 'demo', ...words])
+  expect(plainName(stderr)).toContain(OF_OPTIONS)
+})
+
+test('advises to correct what is wrong: options, variables or lines of the file', async () => {
+  const folder = await folderWith({ 'good.yaml': LEAST, 'bad.yaml': `${LEAST}format: xml\n` })
+  const [good, bad] = [join(folder, 'good.yaml'), join(folder, 'bad.yaml')]
+  const fixOf = async (args: string[], env: Record<string, string> = {}) =>
+    plainName(/fix: .*\n/.exec((await runInProcess(['validate', ...args], env)).stderr)?.[0] ?? '')
+  const [option, variable] = [['--concurrency', '0'], { WALLETLAKE_BASE_URL: 'nowhere' }]
+  expect(await fixOf([good, '--base-url', 'demo', ...option])).toBe(OF_OPTIONS)
+  expect(await fixOf([good], variable)).toBe('fix: Correct the environment variables named above.\n')
+  expect(await fixOf([good, ...option], variable)).toContain('Correct the options and variables named above.')
+  expect(await fixOf([bad, '--base-url', 'demo', ...option])).toContain('Correct the lines named above.')
+  expect(await fixOf([good, bad, '--base-url', 'demo', ...option])).toContain(
+    'Correct the lines named above.',
+  )
+})
+
+/** The program by its own name, however this process was started. */
+const plainName = (text: string) => text.replace(/`\S.* (run|schema)/, '`walletlake $1')

@@ -1,0 +1,44 @@
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { ping } from '../../../src/cli/monitoring/ping.ts'
+import { send } from '../../../src/cli/monitoring/send-http.ts'
+import { startProxy } from '../../helpers/proxy.ts'
+import { startReceiver } from './receiver.ts'
+
+test.for([
+  { moment: 'start', path: '/secret/start?rid=1' },
+  { moment: 0, path: '/secret?rid=1' },
+  { moment: 9, path: '/secret/9?rid=1' },
+  { moment: 143, path: '/secret/143?rid=1' },
+] as const)('pings $path for $moment', async ({ moment, path }) => {
+  const { url, received } = await startReceiver()
+  expect(await ping(new URL(`${url}/secret?rid=1`), moment)).toBeUndefined()
+  expect(received).toMatchObject([{ method: 'GET', url: path, body: '' }])
+})
+
+test('gives up on a watcher that does not answer', async () => {
+  const { url } = await startReceiver(() => {})
+  expect(await send({ url: new URL(url), method: 'GET', timeoutMs: 50 })).toBe('no answer within 0.05 s')
+})
+
+test('goes to no other address than the one it was given', async () => {
+  const other = await startReceiver()
+  const { url } = await startReceiver((response) => response.writeHead(302, { location: other.url }).end())
+  expect(await ping(new URL(url), 0)).toBe('it was answered with status 302')
+  expect(other.received).toEqual([])
+})
+
+test('pings through the proxy of the environment, and names it where it is away', async () => {
+  const { url } = await startReceiver()
+  const proxy = await startProxy({ leadsTo: url })
+  onTestFinished(() => {
+    vi.unstubAllEnvs()
+  })
+  for (const [name, value] of Object.entries({ HTTP_PROXY: proxy.url, NO_PROXY: '', no_proxy: '' }))
+    vi.stubEnv(name, value)
+  expect(await ping(new URL('http://watcher.test/secret'), 0)).toBeUndefined()
+  expect(proxy.asked).toEqual(['GET http://watcher.test/secret'])
+  vi.stubEnv('HTTP_PROXY', 'http://me:s3cret@127.0.0.1:1')
+  expect(await ping(new URL('http://watcher.test/secret'), 0)).toBe(
+    'ECONNREFUSED through the proxy 127.0.0.1:1 of HTTP_PROXY',
+  )
+})

@@ -1,6 +1,0 @@
-import { expect, test } from 'vitest'
-import { describeRequest } from '../../src/client/request.ts'
-
-test('a wait is told in whole milliseconds', () => {
-  expect(describeRequest({ kind: 'refused', waitMs: 999.565699 })).toBe('429, everything waits 1000 ms')
-})

@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { joinStarts, noteStarts, type PartitionStarts } from '../../src/cluster/partition-starts.ts'
+import { planReads, planRest, planWrites, planWritesAt } from '../../src/cluster/plan-tasks.ts'
+import type { Covered, ReadUnit } from '../../src/cluster/task.ts'
+import type { BlockRange } from '../../src/core/model/model.ts'
+
+type Holdings = Map<number, Set<number>>
+
+/** Every block of every wallet that the names cover. */
+function blocksIn(covered: readonly Covered[]): Holdings {
+  const held: Holdings = new Map()
+  for (const { first, end, from, to, reached } of covered)
+    for (let wallet = first; wallet < end; wallet += 1) {
+      const blocks = held.get(wallet) ?? new Set()
+      for (let block = from; block < (wallet === end - 1 ? reached : to); block += 1) blocks.add(block)
+      held.set(wallet, blocks)
+    }
+  return held
+}
+
+/** So many wallets, all in the same blocks. */
+const same = (wallets: number, range: BlockRange) => Array.from({ length: wallets }, () => range)
+
+const asCovered = (unit: ReadUnit): Covered => ({ ...unit, reached: unit.to })
+
+describe('the plan of what is to be read', () => {
+  test('holds every block of every wallet exactly once', () => {
+    const range = { from: 3, to: 20 }
+    const units = planReads(same(60, range), [])
+    const held = blocksIn(units.map(asCovered))
+    expect(held.size).toBe(60)
+    for (const blocks of held.values()) expect(blocks.size).toBe(17)
+    expect(units.reduce((sum, { first, end }) => sum + (end - first) * 17, 0)).toBe(60 * 17)
+  })
+
+  test('groups many small wallets and gives few a unit each', () => {
+    const range = { from: 0, to: 9 }
+    expect(planReads(same(12, range), [])).toHaveLength(12)
+    expect(planReads(same(100_000, range), [])).toHaveLength(4_000)
+  })
+
+  test('is empty only where nothing is missing, whatever stopped, was split or was lost', () => {
+    const runs = fc.array(
+      fc.record({
+        pick: fc.nat(),
+        stop: fc.nat(),
+        pages: fc.integer({ min: 1, max: 400 }),
+        isLost: fc.boolean(),
+      }),
+      { maxLength: 60 },
+    )
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 240 }),
+        fc.integer({ min: 1, max: 30 }),
+        runs,
+        (wallets, blocks, steps) => {
+          const whole = same(wallets, { from: 5, to: 5 + blocks })
+          const record: Covered[] = []
+          let queue = planReads(whole, record)
+          for (const { pick, stop, pages, isLost } of steps) {
+            const [unit] = queue.splice(pick % Math.max(1, queue.length), 1)
+            if (unit === undefined) break
+            const end = unit.first + 1 + (stop % (unit.end - unit.first))
+            const reached = unit.from + 1 + (stop % (unit.to - unit.from))
+            const covered = { ...unit, end, reached: end === unit.end ? reached : unit.to }
+            record.push(covered)
+            if (!isLost) queue.push(...planRest(unit, covered, pages))
+          }
+          queue = planReads(whole, record)
+          const held = blocksIn([...record, ...queue.map(asCovered)])
+          expect(held.size).toBe(wallets)
+          for (const set of held.values()) expect(set.size).toBe(blocks)
+          const left = queue.reduce((sum, { first, end, from, to }) => sum + (end - first) * (to - from), 0)
+          const had = [...blocksIn(record).values()].reduce((sum, { size }) => sum + size, 0)
+          expect(left).toBe(wallets * blocks - had)
+        },
+      ),
+    )
+  })
+})
+
+test('a wallet that left the job is read up to where it was read before', () => {
+  const units = planReads(
+    [
+      { from: 0, to: 90 },
+      { from: 0, to: 40 },
+    ],
+    [],
+  )
+  expect(units.map(({ first, end, to }) => [first, end, to])).toEqual([
+    [0, 1, 90],
+    [1, 2, 40],
+  ])
+})
+
+describe('what a unit leaves when it stops early', () => {
+  const unit: ReadUnit = { kind: 'read', first: 4, end: 8, from: 100, to: 1_100 }
+
+  test('is the rest of its last wallet, in stretches, and the wallets after it', () => {
+    const rest = planRest(unit, { ...unit, end: 6, reached: 300 }, 50)
+    expect(rest.at(-1)).toEqual({ ...unit, first: 6 })
+    const own = rest.slice(0, -1)
+    expect(own).toHaveLength(4)
+    expect(own[0]).toMatchObject({ first: 5, end: 6, from: 300 })
+    expect(own.at(-1)).toMatchObject({ to: 1_100 })
+  })
+
+  test('is nothing where all of it was read', () => {
+    expect(planRest(unit, { ...unit, reached: 1_100 }, 50)).toEqual([])
+  })
+})
+
+describe('the partitions of a range', () => {
+  test('are counted from block 0 and cut where the range ends', () => {
+    expect(planWrites({ from: 150, to: 320 }, 100)).toEqual([
+      { kind: 'write', from: 150, to: 200 },
+      { kind: 'write', from: 200, to: 300 },
+      { kind: 'write', from: 300, to: 320 },
+    ])
+  })
+})
+
+describe('partitions by time', () => {
+  const at = (block: number, day: string) => ({ block, timeMs: Date.parse(`${day}T12:00:00Z`) })
+
+  test('begin at the first block that any page shows of them', () => {
+    const [one, other]: [PartitionStarts, PartitionStarts] = [{}, {}]
+    noteStarts(one, [at(10, '2024-01-01'), at(30, '2024-01-02'), at(50, '2024-02-01')], 'day')
+    noteStarts(other, [at(25, '2024-01-02'), at(55, '2024-02-01')], 'day')
+    expect(joinStarts([one, other])).toEqual([25, 50])
+    expect(planWritesAt({ from: 0, to: 60 }, [25, 50]).map(({ from, to }) => [from, to])).toEqual([
+      [0, 25],
+      [25, 50],
+      [50, 60],
+    ])
+  })
+
+  test('are one where no page shows anything', () => {
+    expect(planWritesAt({ from: 5, to: 60 }, joinStarts([{}]))).toEqual([{ kind: 'write', from: 5, to: 60 }])
+  })
+})

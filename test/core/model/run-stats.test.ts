@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { ExportError } from '../../../src/core/model/errors.ts'
+import type { Manifest } from '../../../src/core/model/manifest.ts'
+import {
+  endFigures,
+  hasEnded,
+  newFigures,
+  noteExport,
+  noteWholeExport,
+} from '../../../src/core/model/run-stats.ts'
+
+test.for([
+  { code: undefined, phase: 'done' },
+  { code: 'INTERRUPTED', phase: 'stopped' },
+  { code: 'TERMINATED', phase: 'stopped' },
+  { code: 'BUDGET_REACHED', phase: 'stopped' },
+  { code: 'REQUEST_REFUSED', phase: 'failed' },
+] as const)('a job that ended with $code is $phase', ({ code, phase }) => {
+  const figures = newFigures(1, 0)
+  expect(hasEnded(figures)).toBe(false)
+  endFigures(figures, code === undefined ? undefined : new ExportError(code, 'x'))
+  expect([figures.phase, hasEnded(figures)]).toEqual([phase, true])
+  expect(figures.endedMs).toBeGreaterThan(0)
+})
+
+test('what a whole export holds counts as the rows of a run only where they are its own', () => {
+  const manifest = {
+    ...{ job: { kind: 'wallets' }, coverage: [], rejects: 2 },
+    tables: { ledger: { rows: 7, columns: [], files: [{}, {}] } },
+  } as unknown as Manifest
+  const [some, all] = [newFigures(1, 0), newFigures(1, 0)]
+  noteExport(some, manifest)
+  noteWholeExport(all, manifest)
+  expect(some).toMatchObject({ rows: {}, totalRows: { ledger: 7 }, files: 2, rejects: 2 })
+  expect(all).toMatchObject({ rows: { ledger: 7 }, totalRows: { ledger: 7 }, files: 2, rejects: 2 })
+})

@@ -1,0 +1,81 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  isAscii,
+  lowerCase,
+  parseBytes,
+  toBytes,
+  toText,
+  toValue,
+  wellFormed,
+} from '../../../src/core/platform/byte-text.ts'
+
+const text = fc.string({
+  unit: fc.oneof(fc.constantFrom(...'aÉé漢😀"\\\u0000\u0080\u00ff\u2028'), fc.string()),
+})
+const value = fc.jsonValue({ noUnicodeString: false })
+const anyValue = fc.oneof(value, text, fc.array(text), fc.dictionary(text, value))
+
+/** JSON of a value as services write it: all characters but ASCII escaped, or none of them, or some. */
+const jsonOf = fc
+  .tuple(anyValue, fc.infiniteStream(fc.boolean()))
+  .map(([value, dice]) =>
+    JSON.stringify(value).replace(/[\u0080-\uffff]/g, (letter) =>
+      dice.next().value ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}` : letter,
+    ),
+  )
+  .map((json) => json.toWellFormed())
+
+test('any JSON gives the value that it gives in the usual way', () => {
+  fc.assert(
+    fc.property(jsonOf, (json) => {
+      expect(toValue(parseBytes(Buffer.from(json)))).toEqual(JSON.parse(json))
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+test('strings of parsed JSON are the bytes of their text', () => {
+  fc.assert(
+    fc.property(fc.array(text), (texts) => {
+      const parsed = parseBytes(Buffer.from(JSON.stringify(texts)))
+      expect(parsed).toEqual(texts.map(toBytes))
+    }),
+  )
+})
+
+test('text goes to bytes and back', () => {
+  fc.assert(
+    fc.property(text, (given) => {
+      const bytes = toBytes(given)
+      expect(Buffer.from(bytes, 'latin1').equals(Buffer.from(given))).toBe(true)
+      expect(toText(bytes)).toBe(given)
+      expect(isAscii(given)).toBe(bytes === given)
+    }),
+  )
+})
+
+test('lower case is that of the text, in all scripts', () => {
+  fc.assert(
+    fc.property(text, (given) => {
+      expect(toText(lowerCase(toBytes(given)))).toBe(given.toLowerCase())
+    }),
+  )
+})
+
+test.for([
+  { json: '"a\\ud800b"', text: 'a\ufffdb' },
+  { json: '"é\\udc00"', text: 'é\ufffd' },
+  { json: '"\\ud83d\\ude00"', text: '😀' },
+  { json: '"\\u00e9"', text: 'é' },
+  { json: '"é\\\\u00e9"', text: 'é\\u00e9' },
+])('the bytes of $json are well-formed: $text', ({ json, text }) => {
+  const bytes = parseBytes(Buffer.from(json)) as string
+  expect(toText(wellFormed(bytes))).toBe(text)
+  expect(toText(lowerCase(bytes))).toBe(text)
+})
+
+test('what is no JSON throws as parsing does', () => {
+  for (const body of ['', '{', '{"a":"\\u12"}', '"\\ud8"', 'nul'])
+    expect(() => parseBytes(Buffer.from(body))).toThrow(SyntaxError)
+})

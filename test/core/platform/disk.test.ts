@@ -1,0 +1,53 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { FAILURES, NO_PERMISSION, toExportError } from '../../../src/core/model/errors.ts'
+import { diskError, makeFolder, writeAtomically } from '../../../src/core/platform/disk.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+
+test('many make their folders in one that none has made yet', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    const above = join(tempFolder(), 'output', 'all')
+    const names = Array.from({ length: 40 }, (_, at) => `job-${at}`)
+    await Promise.all(names.map((name) => makeFolder(join(above, name, '.private'))))
+    expect(readdirSync(above).sort()).toEqual(names.sort())
+  }
+})
+
+test('a folder that is there is made, one below a file is not', async () => {
+  const folder = tempFolder()
+  await makeFolder(folder)
+  writeFileSync(join(folder, 'file'), '')
+  await expect(makeFolder(join(folder, 'file'))).rejects.toMatchObject({ code: 'EEXIST' })
+  await expect(makeFolder(join(folder, 'file', 'a', 'b'))).rejects.toMatchObject({ code: 'ENOTDIR' })
+})
+
+test('a file that cannot be written says what to do about it', async () => {
+  const folder = tempFolder()
+  writeFileSync(join(folder, 'file'), '')
+  const written = (...names: string[]) => writeAtomically(join(folder, ...names), 'text')
+  const fault = { code: 'OUTPUT_FAILED', fix: 'Check the path: a folder of it is not there, or is a file.' }
+  await expect(written('no', 'such')).rejects.toMatchObject(fault)
+  await expect(written('file', 'in')).rejects.toMatchObject(fault)
+  await expect(written('.')).rejects.toMatchObject({ fix: 'Name a file: this is a folder.' })
+})
+
+test.for(['EACCES', 'EPERM', 'EROFS'])('%s is a matter of permissions', (code) => {
+  const fault = Object.assign(new Error('no'), { code })
+  expect(diskError('cannot read x', fault).fix).toBe(NO_PERMISSION)
+  expect(toExportError(fault)).toMatchObject({ code: 'OUTPUT_FAILED', fix: NO_PERMISSION })
+})
+
+test.for([
+  { code: 'EEXIST', fix: 'Check the path: a folder of it is not there, or is a file.' },
+  { code: 'EISDIR', fix: 'Name a file: this is a folder.' },
+  { code: 'EMFILE', fix: 'Raise the limit of open files (ulimit -n 4096) and run again: it resumes.' },
+  { code: 'ELOOP', fix: 'Remove the symbolic link: a regular file or folder belongs there.' },
+])('$code that nobody gave words to is told what to do', ({ code, fix }) => {
+  expect(toExportError(Object.assign(new Error('no'), { code })).fix).toBe(fix)
+})
+
+test('a full disk has the usual fix', () => {
+  const full = diskError('cannot write x', Object.assign(new Error(), { code: 'ENOSPC' }))
+  expect(full.fix).toBe(FAILURES.OUTPUT_FAILED.fix)
+})

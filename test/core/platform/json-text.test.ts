@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { jsonText, show, writeJson } from '../../../src/core/platform/json-text.ts'
+import { shown } from '../../../src/read/findings.ts'
+import { canonicalJson } from '../../../src/watch/canonical-json.ts'
+import { DEEP } from '../../helpers/deep-json.ts'
+
+test('JSON is written as JSON.stringify writes it', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
+      const parsed: unknown = JSON.parse(JSON.stringify(value))
+      expect(writeJson(parsed)).toBe(JSON.stringify(parsed))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test.for(DEEP)('a value of $what is written as it was read', ({ text }) => {
+  const value: unknown = JSON.parse(text)
+  expect(jsonText(value) === text).toBe(true)
+  expect(canonicalJson(value) === text).toBe(true)
+})
+
+test('a list of 200,000 members is written', () => {
+  const text = `[${'0,'.repeat(200_000)}0]`
+  expect(writeJson(JSON.parse(text)) === text).toBe(true)
+})
+
+test.for(DEEP)('a message shows the beginning of $what', ({ text }) => {
+  const value: unknown = JSON.parse(text)
+  expect(show(value)).toBe(`${text.slice(0, 80)}…`)
+  expect(shown(value)).toBe(`${text.slice(0, 117)}...`)
+})

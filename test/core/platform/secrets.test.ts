@@ -1,0 +1,120 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { ExportError } from '../../../src/core/model/errors.ts'
+import {
+  rememberSecret,
+  secretHider,
+  withoutSecrets,
+  withoutUrlPasswords,
+} from '../../../src/core/platform/secrets.ts'
+
+const KEY = 'wl-S3cr3t/9f8e+7d6c=5b4a'
+const hide = secretHider([KEY])
+const percent = (text: string) => Array.from(text, (char) => `%${hexOf(char)}`).join('')
+const hexOf = (char: string) => char.charCodeAt(0).toString(16).padStart(2, '0')
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+test.for([
+  { form: 'as it is', text: KEY },
+  { form: 'in capitals', text: KEY.toUpperCase() },
+  { form: 'percent-encoded where it has to be', text: encodeURIComponent(KEY) },
+  { form: 'percent-encoded as a whole', text: percent(KEY) },
+  { form: 'percent-encoded with capitals', text: percent(KEY).toUpperCase() },
+  { form: 'percent-encoded in a part of it', text: percent(KEY.slice(0, 5)) + KEY.slice(5) },
+  { form: 'percent-encoded twice', text: encodeURIComponent(encodeURIComponent(KEY)) },
+  { form: 'escaped as JSON', text: KEY.replaceAll('/', '\\/') },
+  { form: 'escaped as JSON by numbers', text: Array.from(KEY, (char) => `\\u00${hexOf(char)}`).join('') },
+  { form: 'escaped as HTML', text: KEY.replaceAll('/', '&#x2F;').replaceAll('+', '&#43;') },
+  { form: 'as hexadecimal', text: Buffer.from(KEY).toString('hex') },
+  { form: 'as hexadecimal bytes apart', text: Array.from(KEY, hexOf).join(' ').toUpperCase() },
+  { form: 'as base64', text: base64(KEY) },
+  { form: 'as base64 of addresses', text: Buffer.from(KEY).toString('base64url') },
+  { form: 'as base64, percent-encoded', text: encodeURIComponent(base64(KEY)) },
+  { form: 'as base64 behind one letter', text: base64(`a${KEY}`) },
+  { form: 'as base64 behind a name', text: base64(`user:${KEY}`) },
+  { form: 'as base64 before more', text: base64(`ab${KEY}, and more`) },
+])('a secret is blotted out $form', ({ text }) => {
+  const shown = hide(`before ${text} after`)
+  expect(shown).toMatch(/^before \S*…\S* ?\S* after$/)
+  expectNothingOf(shown, KEY)
+})
+
+/** No six letters in a row, plain or in any base64 word that is left. */
+function expectNothingOf(shown: string, secret: string): void {
+  const words = shown.split(/[^A-Za-z0-9+/_-]/).flatMap((word) => [0, 1, 2, 3].map((cut) => word.slice(cut)))
+  const decoded = words.map((word) => Buffer.from(word, 'base64').toString('latin1'))
+  const all = [shown, ...decoded].join('\n').toLowerCase()
+  for (let at = 0; at + 6 <= secret.length; at += 1)
+    expect(all.includes(secret.slice(at, at + 6).toLowerCase())).toBe(false)
+}
+
+const aSecret = fc.string({
+  unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+  minLength: 8,
+  maxLength: 40,
+})
+
+test('no base64 of any text around any secret shows it', () => {
+  const around = fc.string({ unit: 'grapheme-ascii', maxLength: 9 })
+  fc.assert(
+    fc.property(
+      aSecret,
+      around,
+      around,
+      fc.constantFrom('base64', 'base64url'),
+      (secret, before, after, form) => {
+        const word = Buffer.from(before + secret + after).toString(form as BufferEncoding)
+        const shown = secretHider([secret])(`bad ${word} key`)
+        expect(shown).toContain('…')
+        expect(shown.length).toBeLessThanOrEqual(`bad ${word} key`.length - Math.floor(secret.length) + 3)
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+describe('what is not the secret', () => {
+  test.for([
+    `0x${'9f8e7d6c5b4a'.repeat(5)}`,
+    'wl-S3cr3t of another one',
+    base64('a key, but not the one that is looked for'),
+    '%77%6c-S3',
+  ])('stays as it is: %s', (text) => {
+    expect(hide(text)).toBe(text)
+  })
+
+  test('is not blotted out for the sake of an empty secret', () => {
+    expect(secretHider([''])('text')).toBe('text')
+  })
+})
+
+test('the longer of two secrets goes whole, though it holds the other', () => {
+  expect(secretHider(['abcdefgh', 'abcdefghijkl'])('a abcdefghijkl b')).toBe('a … b')
+})
+
+test('short secrets are blotted out as they are and spelled, but not searched in base64', () => {
+  expect(secretHider(['p w'])('a p w b p%20w c p+w d')).toBe('a … b … c … d')
+})
+
+test('what a process has read is not printed, short secrets apart', () => {
+  rememberSecret('remembered-secret')
+  rememberSecret('short')
+  expect(withoutSecrets(`short ${base64('remembered-secret')} end`)).toBe('short … end')
+})
+
+test.for([
+  ['the queue at redis://:hunter2@queue:6379 is away', 'the queue at redis://…@queue:6379 is away'],
+  ['found "s3://AKIA:se/cr@et@bucket/x", expected', 'found "s3://…@bucket/x", expected'],
+  ['postgres://me:pw@db/lake and https://token@host/', 'postgres://…@db/lake and https://…@host/'],
+  ['https://host/a:b@c', 'https://…@c'],
+  ['see https://example.com/@user', 'see https://example.com/@user'],
+  ['write http://USER:PASSWORD@HOST:PORT', 'write http://USER:PASSWORD@HOST:PORT'],
+  ['mail me@example.com: https://example.com', 'mail me@example.com: https://example.com'],
+])('of "%s" no password of a URL is shown', ([text, shown]) => {
+  expect(withoutUrlPasswords(text ?? '')).toBe(shown)
+})
+
+test('no error shows a password of a URL, in what it says and advises', () => {
+  const error = new ExportError('USAGE', 'no s3://me:hunter2@bucket', { fix: 'Not redis://:hunter2@queue.' })
+  expect([error.message, error.fix, String(error)].join()).not.toContain('hunter2')
+})

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { tell } from './ask.ts'
+
+const service = createDataService({ chains: { lab: [] } })
+
+test.for([
+  { query: '', ids: ['1', '43114', 'lab'] },
+  { query: '?network=mainnet', ids: ['1'] },
+  { query: '?network=fuji', ids: ['43114', 'lab'] },
+  { query: '?network=testnet&feature=webhooks', ids: ['43114', 'lab'] },
+  { query: '?feature=nftIndexing', ids: ['1', '43114', 'lab'] },
+  { query: '?feature=teleporter', ids: [] },
+])('lists the chains $ids for "$query"', async ({ query, ids }) => {
+  const { status, body } = await tell(service, `GET /v1/chains${query}`)
+  expect(status).toBe(200)
+  expect(body.chains.map((chain: { chainId: string }) => chain.chainId).sort()).toEqual(ids)
+})
+
+test('shows one chain as the list has it', async () => {
+  const { body } = await tell(service, 'GET /v1/chains')
+  const shown = await tell(service, 'GET /v1/chains/43114')
+  expect(shown.status).toBe(200)
+  expect(body.chains).toContainEqual(shown.body)
+  expect(shown.body).toMatchObject({
+    chainId: '43114',
+    status: 'OK',
+    vmName: 'EVM',
+    networkToken: { name: 'Avalanche', symbol: 'AVAX', decimals: 18 },
+  })
+})
+
+test.for([
+  { request: 'GET /v1/chains/2', status: 404, says: 'expected one of' },
+  { request: 'GET /v1/chains/constructor', status: 404, says: 'expected one of' },
+  { request: 'GET /v1/chains?network=moon', status: 400, says: 'network must be mainnet or' },
+  { request: 'GET /v1/chains?feature=', status: 400, says: 'feature must be nftIndexing or' },
+])('refuses $request with $status', async ({ request, status, says }) => {
+  const answer = await tell(service, request)
+  expect(answer.status).toBe(status)
+  expect(answer.body.message).toContain(says)
+})

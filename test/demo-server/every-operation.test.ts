@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { OPERATIONS } from '../../src/demo-server/operations.ts'
+import { tell } from './ask.ts'
+
+const VALUES = {
+  chainId: '43114',
+  address: '0xD136BcEe353d0F6Faa20AbF909A612884CeE5bF1',
+  blockId: '237',
+  txHash: '0xadb44c4887548de5619552d6cbcde3f198dfdefdfd4cbe318634f4457b01596d',
+  tokenId: '1',
+  id: 'none',
+} as const
+
+/** Every operation as a request that reaches it. */
+const REQUESTS = Object.values(OPERATIONS).map(({ method, path }) => {
+  const url = path.replace(/\{(\w+)\}/g, (_, name) => VALUES[name as keyof typeof VALUES])
+  return `${method} ${url}`
+})
+
+test.for(REQUESTS)('asks for the key and the quota at %s', async (request) => {
+  const service = createDataService({ keys: ['k'], quota: { perSecond: 1, burst: 1 }, now: () => 0 })
+  expect((await tell(service, request)).status).toBe(401)
+  expect((await tell(service, request, { key: 'wrong' })).status).toBe(403)
+  const admitted = await tell(service, request, { key: 'k', body: {} })
+  expect(admitted.headers['ratelimit-remaining']).toBe('0')
+  expect(admitted.body.message ?? '').not.toContain('is not served here')
+  const refused = await tell(service, request, { key: 'k' })
+  expect([refused.status, refused.body.error]).toEqual([429, 'Too Many Requests'])
+  expect(refused.headers['retry-after']).toBe('1')
+})
+
+test.for([
+  { status: 500, error: 'Internal Server Error' },
+  { status: 502, error: 'Bad Gateway' },
+  { status: 503, error: 'Service Unavailable' },
+] as const)('answers $status to everything in an outage', async ({ status, error }) => {
+  const service = createDataService({ keys: ['k'], outage: () => status })
+  for (const request of ['GET /', ...REQUESTS]) {
+    const answer = await tell(service, request)
+    expect(answer.status).toBe(status)
+    expect(answer.body).toEqual({ message: expect.any(String), statusCode: status, error })
+  }
+})
+
+test('breaks down for the requests that the outage names only', async () => {
+  const service = createDataService({ outage: ({ url }) => (url.includes('blocks') ? 502 : undefined) })
+  expect((await tell(service, 'GET /v1/chains')).status).toBe(200)
+  expect((await tell(service, 'GET /v1/chains/43114/blocks/1/transactions')).status).toBe(502)
+})
+
+test('answers 503 once it is closed', async () => {
+  const service = createDataService()
+  service.close()
+  expect((await tell(service, 'GET /v1/chains')).body).toMatchObject({ statusCode: 503 })
+})
+
+test('lists every operation on the welcome page', async () => {
+  const { body } = await tell(createDataService(), 'GET /')
+  expect(body.endpoints.map(({ path }: { path: string }) => path)).toEqual(
+    Object.values(OPERATIONS).map(({ method, path }) => `${method} ${path}`),
+  )
+})
+
+test.for(REQUESTS)('serves %s by no other method', async (request) => {
+  const url = request.split(' ')[1]
+  for (const method of ['PUT', 'HEAD', 'OPTIONS']) {
+    const answer = await tell(createDataService(), `${method} ${url}`)
+    expect(answer.body).toMatchObject({ statusCode: 404, error: 'Not Found' })
+    expect(answer.body.message).toContain(`${method} ${url} is not served here`)
+  }
+})

@@ -1,0 +1,56 @@
+import { EventEmitter, once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
+import type { After } from '../../src/demo-server/timers.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body
+export type Received = { headers: IncomingHttpHeaders; text: string; body: any; path: string | undefined }
+
+/** A receiver of deliveries on loopback; `statusOf` decides each answer, by how many came before it. */
+export async function startReceiver(statusOf: (count: number) => number | 'nothing' = () => 200) {
+  const received: Received[] = []
+  const arrivals = new EventEmitter()
+  const server = createServer(async (request, response) => {
+    const told = await text(request)
+    const status = statusOf(received.length)
+    received.push({ headers: request.headers, text: told, body: JSON.parse(told), path: request.url })
+    arrivals.emit('arrival')
+    if (status !== 'nothing') response.writeHead(status, { location: '/elsewhere' }).end('thanks')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = () => {
+    server.closeAllConnections()
+    server.close()
+  }
+  onTestFinished(close)
+  const arrived = async (count: number) => {
+    while (received.length < count) await once(arrivals, 'arrival')
+  }
+  return {
+    arrived,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    server,
+    close,
+  }
+}
+
+/** Timers that a test lets pass: what waits, in the order it was asked for, and a way to let it all be due. */
+export function manualTimers() {
+  const waiting = new Set<{ delayMs: number; run: () => void }>()
+  const after: After = (delayMs, run) => {
+    const timer = { delayMs, run }
+    waiting.add(timer)
+    return () => waiting.delete(timer)
+  }
+  const delays = () => [...waiting].map(({ delayMs }) => delayMs)
+  const pass = () => {
+    for (const timer of [...waiting]) {
+      waiting.delete(timer)
+      timer.run()
+    }
+  }
+  return { after, delays, pass }
+}

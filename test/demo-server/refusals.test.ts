@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { ask, blockPath, walletPath } from './ask.ts'
+
+const service = createDataService()
+const ADDRESS = '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'
+const WORDS = { 400: 'Bad Request', 404: 'Not Found' } as const
+const TOO_LARGE = '9007199254740992'
+
+test.for([
+  { url: walletPath(ADDRESS, '', '2'), status: 404, says: 'expected one of 43114, 1' },
+  { url: blockPath(1, '', 'constructor'), status: 404, says: 'chain "constructor"' },
+  { url: walletPath('0x123'), status: 400, says: '0x and 40 hex digits' },
+  { url: walletPath(ADDRESS.slice(2)), status: 400, says: '0x and 40 hex digits' },
+  { url: walletPath(`${ADDRESS.slice(0, -1)}g`), status: 400, says: '0x and 40 hex digits' },
+  { url: walletPath(`${ADDRESS}%2Fx`), status: 400, says: '0x and 40 hex digits' },
+  {
+    url: walletPath(ADDRESS, 'startBlock=-1'),
+    status: 400,
+    says: 'startBlock must be a whole number from 0',
+  },
+  { url: walletPath(ADDRESS, 'startBlock=1.5'), status: 400, says: 'startBlock must be' },
+  { url: walletPath(ADDRESS, 'startBlock=0x10'), status: 400, says: 'startBlock must be' },
+  { url: walletPath(ADDRESS, 'startBlock=1e2'), status: 400, says: 'startBlock must be' },
+  { url: walletPath(ADDRESS, 'startBlock='), status: 400, says: 'but is ""' },
+  { url: walletPath(ADDRESS, 'startBlock=+1'), status: 400, says: 'but is " 1"' },
+  { url: walletPath(ADDRESS, `startBlock=${TOO_LARGE}`), status: 400, says: 'to 9007199254740991' },
+  { url: walletPath(ADDRESS, 'startBlock=1&startBlock=1'), status: 400, says: 'given 2 times' },
+  { url: walletPath(ADDRESS, 'endBlock=-5'), status: 400, says: 'endBlock must be' },
+  { url: walletPath(ADDRESS, 'endBlock=latest'), status: 400, says: 'endBlock must be' },
+  { url: walletPath(ADDRESS, 'endBlock=0'), status: 400, says: 'startBlock must be below endBlock' },
+  { url: walletPath(ADDRESS, 'startBlock=7&endBlock=7'), status: 400, says: 'they are 7 and 7' },
+  { url: walletPath(ADDRESS, 'startBlock=8&endBlock=7'), status: 400, says: 'they are 8 and 7' },
+  { url: walletPath(ADDRESS, 'pageSize=0'), status: 400, says: 'from 1 to 100' },
+  { url: walletPath(ADDRESS, 'pageSize=101'), status: 400, says: 'from 1 to 100' },
+  { url: walletPath(ADDRESS, 'pageSize=ten'), status: 400, says: 'but is "ten"' },
+  { url: walletPath(ADDRESS, 'sortOrder=ASC'), status: 400, says: 'asc or desc' },
+  { url: walletPath(ADDRESS, 'sortOrder='), status: 400, says: 'asc or desc' },
+  {
+    url: walletPath(ADDRESS, 'sortOrder=asc&sortOrder=desc'),
+    status: 400,
+    says: 'sortOrder must be given once',
+  },
+  { url: walletPath(ADDRESS, 'pageToken='), status: 400, says: 'pageToken is not one' },
+  { url: walletPath(ADDRESS, 'pageToken=garbage'), status: 400, says: 'pageToken is not one' },
+  { url: walletPath(ADDRESS, 'colour=%zz'), status: 400, says: 'well formed' },
+  { url: walletPath('%E0%A4%A'), status: 400, says: 'well formed' },
+  { url: walletPath('%ff'), status: 400, says: 'well formed' },
+  { url: blockPath(421), status: 404, says: 'chain 43114 has no block 421' },
+  { url: blockPath(`0x${'0'.repeat(64)}`), status: 404, says: 'has no block' },
+  { url: blockPath('latest'), status: 400, says: 'a block number, or a block hash' },
+  { url: blockPath('-1'), status: 400, says: 'a block number, or a block hash' },
+  { url: blockPath('0x12'), status: 400, says: 'a block number, or a block hash' },
+  { url: blockPath(TOO_LARGE), status: 400, says: 'a block number, or a block hash' },
+  { url: blockPath(1, 'pageSize=101'), status: 400, says: 'from 0 to 100' },
+  { url: blockPath(1, 'pageSize=-1'), status: 400, says: 'from 0 to 100' },
+  { url: blockPath(1, 'pageToken=AAAA'), status: 400, says: 'pageToken is not one' },
+  { url: '/v1/chains/43114/blocks', status: 404, says: 'GET / lists what is' },
+  { url: '/v1/webhooks:forget', status: 404, says: 'GET / lists what is' },
+  { url: '/v2/chains/43114/blocks/1/transactions', status: 404, says: 'is not served here' },
+  { url: `${walletPath(ADDRESS)}/`, status: 404, says: 'is not served here' },
+  { url: '/v1/chains//blocks/1/transactions', status: 404, says: 'is not served here' },
+  { url: '/v1/chains/43114/tokens/1/transactions', status: 404, says: 'is not served here' },
+  { url: '*', status: 404, says: 'is not served here' },
+] as const)('refuses $url with $status and what was expected', async ({ url, status, says }) => {
+  const answer = await ask(service, url)
+  const { message, ...rest } = answer.body
+  expect(answer.status).toBe(status)
+  expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
+  expect(rest).toEqual({ statusCode: status, error: WORDS[status] })
+  expect(message).toContain(says)
+})
+
+test.for(['POST', 'PUT', 'DELETE', 'HEAD'])('serves nothing by %s', async (method) => {
+  for (const path of ['/', walletPath(ADDRESS)]) {
+    const answer = await service.answer({ method, url: `${path}?pageSize=1`, headers: {} })
+    expect(answer.status).toBe(404)
+    expect(JSON.parse(answer.body).message).toContain(`${method} ${path} is not served here`)
+  }
+})
+
+test('says nothing about its inside when it fails', async () => {
+  const seen: unknown[] = []
+  const broken = new Proxy([], {
+    get() {
+      throw new Error('secret of the house')
+    },
+  })
+  const failing = createDataService({
+    chains: { '7': broken },
+    onInternalError: (thrown) => seen.push(thrown),
+  })
+  const answer = await ask(failing, walletPath(ADDRESS, '', '7'))
+  expect(answer.status).toBe(500)
+  expect(answer.body).toEqual({
+    message: 'The service failed to answer this request.',
+    statusCode: 500,
+    error: 'Internal Server Error',
+  })
+  expect(String(seen)).toContain('secret of the house')
+})
+
+test('welcomes a newcomer with requests that work', async () => {
+  const { body } = await ask(service, '/?utm_source=readme')
+  const { wallets } = body as unknown as { wallets: { url: string }[] }
+  expect(wallets.length).toBeGreaterThan(3)
+  for (const { url } of wallets) expect((await ask(service, url)).status).toBe(200)
+})

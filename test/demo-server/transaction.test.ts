@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { createDataService } from '../../src/demo-server/create-data-service.ts'
+import { askAll, tell, walletPath } from './ask.ts'
+
+const service = createDataService()
+const BUSIEST = '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'
+const LISTS = ['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions'] as const
+const path = (hash: string, chain = '43114') => `GET /v1/chains/${chain}/transactions/${hash}`
+
+test('shows every entry that any wallet sees of a transaction', async () => {
+  const items = await askAll(service, walletPath(BUSIEST, 'pageSize=100&startBlock=200&endBlock=240'))
+  expect(items.length).toBeGreaterThan(100)
+  let more = 0
+  for (const item of items) {
+    const { status, body } = await tell(service, path(item.nativeTransaction.txHash))
+    expect(status).toBe(200)
+    expect(body.nativeTransaction).toMatchObject(item.nativeTransaction)
+    for (const list of LISTS) {
+      const seen = (item[list] ?? []) as unknown[]
+      expect(body[list] ?? []).toEqual(expect.arrayContaining(seen))
+      more += (body[list] ?? []).length - seen.length
+    }
+  }
+  expect(more).toBeGreaterThan(0)
+})
+
+test('names the coin of the chain beside a transaction', async () => {
+  const [item] = await askAll(service, walletPath('0x0cc809982990ad21Fab2c8FE6d2AA4ee82Ec5543'))
+  const { body } = await tell(service, path(item?.nativeTransaction.txHash ?? ''))
+  expect(body.networkTokenDetails).toEqual({
+    networkToken: { name: 'Avalanche', symbol: 'AVAX', decimals: 18 },
+  })
+})
+
+test('finds a transaction by its hash in any letter case', async () => {
+  const [item] = await askAll(service, walletPath(BUSIEST, 'endBlock=60'))
+  const hash = item?.nativeTransaction.txHash ?? ''
+  expect((await tell(service, path(`0x${hash.slice(2).toUpperCase()}`))).body).toEqual(
+    (await tell(service, path(hash))).body,
+  )
+})
+
+test('knows no transaction past the head', async () => {
+  const [item] = await askAll(service, walletPath(BUSIEST, 'startBlock=200&pageSize=1&endBlock=205'))
+  const { txHash = '', blockNumber } = item?.nativeTransaction ?? {}
+  const at = (head: number) => tell(createDataService({ head }), path(txHash))
+  expect((await at(Number(blockNumber))).status).toBe(200)
+  expect((await at(Number(blockNumber) - 1)).status).toBe(404)
+})
+
+test.for([
+  { hash: `0x${'0'.repeat(64)}`, chain: '43114', status: 404, says: 'has no transaction' },
+  { hash: `0x${'0'.repeat(64)}`, chain: '7', status: 404, says: 'expected one of' },
+  { hash: '0x12', chain: '43114', status: 400, says: '0x and 64 hex digits' },
+  { hash: 'latest', chain: '43114', status: 400, says: '0x and 64 hex digits' },
+])('refuses the hash $hash of chain $chain with $status', async ({ hash, chain, status, says }) => {
+  const answer = await tell(service, path(hash, chain))
+  expect(answer.status).toBe(status)
+  expect(answer.body.message).toContain(says)
+})

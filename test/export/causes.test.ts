@@ -1,0 +1,73 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { FAILURES } from '../../src/core/model/errors.ts'
+import { type RunOptions, run } from '../../src/export/run.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { closedUrl, startServer } from '../http/server.ts'
+
+const WALLET = '0xa548f4431ec271b95b8bdf86c85147c3bbbc5a4f'
+
+/** A run of one wallet with quick retries: its notices, and the job's end. */
+async function runAt(baseUrl: string, options: RunOptions = {}) {
+  const notices: string[] = []
+  const job = testJob({
+    addresses: [WALLET],
+    output: join(tempFolder(), 'out'),
+    service: { baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 },
+  })
+  const retry = { retries: 4, firstDelayMs: 1, maxDelayMs: 2 }
+  const { jobs, code } = await run([job], { retry, onNotice: (notice) => notices.push(notice), ...options })
+  return { notices, code, error: jobs[0]?.error, figures: jobs[0]?.figures }
+}
+
+test('tells at the first failure that nothing listens, and once', async () => {
+  const url = await closedUrl()
+  const { notices, code, figures } = await runAt(url)
+  expect(notices.filter((notice) => notice.includes('asking again'))).toEqual([
+    `test: nothing listens at ${url} (ECONNREFUSED); asking again`,
+  ])
+  expect(FAILURES[code ?? 'BUG'].exit).toBe(5)
+  expect(figures?.service).toEqual({
+    hasAnswered: false,
+    trouble: `nothing listens at ${url} (ECONNREFUSED)`,
+  })
+})
+
+test('ends with exit 5 and what to change at a web page', async () => {
+  const { url, asked } = await startServer(() => ({
+    headers: { 'content-type': 'text/html' },
+    body: '<html>',
+  }))
+  const { code, error } = await runAt(url, { retry: { firstDelayMs: 1 } })
+  expect(FAILURES[code ?? 'BUG'].exit).toBe(5)
+  expect(error?.message).toContain(`a web page answers at ${url}/v1/chains/43114/addresses/${WALLET}`)
+  expect(error?.message).not.toContain('?')
+  expect(error?.fix).toContain('Set the base URL')
+  expect(asked.length).toBeLessThanOrEqual(3 * 16)
+})
+
+test('ends with exit 4 and the address that was asked at a first 404', async () => {
+  const { url } = await startServer(() => ({ status: 404, body: '' }))
+  const { code, error, figures } = await runAt(`${url}/other`)
+  expect(FAILURES[code ?? 'BUG'].exit).toBe(4)
+  expect(figures?.phase).toBe('failed')
+  expect(error?.fix).toContain(`Asked was ${url}/other/v1/chains/43114/addresses/${WALLET}/transactions.`)
+})
+
+test('tells a run that was stopped from one that failed', async () => {
+  const { url } = await startServer(() => ({ body: { transactions: [] } }))
+  expect((await runAt(url, { maxRequests: 0 })).figures?.phase).toBe('stopped')
+  expect((await runAt(url)).figures?.phase).toBe('done')
+})
+
+test('says nothing of a moment of trouble once the service has answered', async () => {
+  const page = { transactions: [] }
+  const { url } = await startServer((_, count) => (count === 1 ? { status: 503 } : { body: page }))
+  const { notices, code, figures } = await runAt(url)
+  expect(code).toBeUndefined()
+  expect(notices.filter((notice) => notice.includes('asking again'))).toEqual([
+    'test: the service answered 503; asking again',
+  ])
+  expect(figures?.service).toMatchObject({ hasAnswered: true, trouble: undefined })
+})

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { summarizeRun } from '../../src/export/history/run-report.ts'
+import { run } from '../../src/export/run.ts'
+import { summaryText } from '../../src/terminal/summary.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { ALICE, startSmallListing, transfersTo } from '../helpers/small-listing.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const HOUR = 3_600_000
+
+/** Runs a job over 30 transfers, two seconds apart, the newest of which is so much newer than the clock. */
+async function runAhead(aheadMs: number, given: { finalityMs?: number; endBlock?: number } = {}) {
+  const startMs = Date.now() + aheadMs - 29 * 2_000
+  const { url, asked } = await startSmallListing({ transfers: transfersTo(ALICE, 30, { startMs }) })
+  const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
+  const job = testJob({ addresses: [ALICE], output: tempFolder(), endBlock: undefined, service, ...given })
+  const result = await run([job])
+  const summary = summaryText(result.jobs, { now: Date.now(), program: 'walletlake' })
+  const [report] = summarizeRun(result).jobs
+  return { code: result.code, state: result.jobs[0]?.state, summary, report, asked }
+}
+
+test('transactions newer than the clock are counted, and the run is not called complete', async () => {
+  const { code, state, summary, report, asked } = await runAhead(24 * HOUR)
+  expect([code, state, asked.length]).toEqual(['CLOCK_BEHIND', 'incomplete', 1])
+  expect(summary).toContain("30 transactions newer than this machine's clock: left out")
+  expect(summary).toMatch(/the clock appears to be behind by at least 2[34] h/)
+  expect(summary).not.toContain('another chain, or a wrong address')
+  expect(report).toMatchObject({
+    ...{ exit: 6, state: 'incomplete' },
+    leftOut: { transactions: 30, newerThanClock: 30, clockBehindSeconds: expect.any(Number) },
+  })
+})
+
+test('what is exported stays although some transactions are newer than the clock', async () => {
+  const { code, report } = await runAhead(29_000)
+  expect(code).toBe('CLOCK_BEHIND')
+  expect((report?.leftOut?.transactions ?? 0) + (report?.transactions ?? 0)).toBe(30)
+  expect(report?.transactions).toBeGreaterThan(0)
+})
+
+test('transactions younger than finality are counted, and the run is complete', async () => {
+  const { code, state, summary, report } = await runAhead(-1_000, { finalityMs: HOUR })
+  expect([code, state]).toEqual([undefined, 'complete'])
+  expect(summary).toContain('30 transactions younger than finality (1 h 0 min): left for a later run')
+  expect(report?.leftOut).toMatchObject({ transactions: 30, newerThanClock: 0, clockBehindSeconds: null })
+})
+
+test("the clock is trusted where the newest block is a few seconds ahead, as producers' clocks may be", async () => {
+  const { code, report } = await runAhead(8_000)
+  expect(code).toBeUndefined()
+  expect(report?.leftOut?.newerThanClock).toBeGreaterThan(0)
+})
+
+test('a job with endBlock leaves nothing out', async () => {
+  const { code, report } = await runAhead(24 * HOUR, { endBlock: 1_030 })
+  expect([code, report?.leftOut, report?.transactions]).toEqual([undefined, null, 30])
+})

@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest'
+import type { Job } from '../../src/core/model/model.ts'
+import { inspectJobOutput } from '../../src/export/inspect-output.ts'
+import { run } from '../../src/export/run.ts'
+import { summaryText } from '../../src/terminal/summary.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { readCsvTable, readManifest } from '../helpers/read-output.ts'
+import { ALICE, BOB, type SmallListing, startSmallListing, transfersTo } from '../helpers/small-listing.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+async function start(shown: SmallListing['shown'], addresses = [ALICE]) {
+  const listing = await startSmallListing(shown)
+  const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
+  return { listing, job: testJob({ addresses, output: tempFolder(), endBlock: 1_500, service }) }
+}
+
+async function runOnce(job: Job, listing: SmallListing) {
+  const before = listing.asked.length
+  const { code, jobs } = await run([job])
+  const summary = summaryText(jobs, { now: Date.now(), program: 'walletlake' })
+  const requests = listing.asked.slice(before).map(({ path, query }) => ({
+    ...{ path: path.split('/').slice(4, 5).join(), from: Number(query.get('startBlock')) },
+    to: Number(query.get('endBlock')),
+  }))
+  return { code, state: jobs[0]?.state, summary, requests }
+}
+
+const rowsOf = async (job: Job) => (await readCsvTable(job.output, 'transactions')).length
+
+test('an export whose endBlock the chain has not reached is not final, and later runs read on until it has', async () => {
+  const { listing, job } = await start({ transfers: transfersTo(ALICE, 250) })
+  const first = await runOnce(job, listing)
+  expect(first.code).toBeUndefined()
+  expect(first.summary).toContain('not final: endBlock is 1500, and the newest block seen is 1249')
+  expect(readManifest(job.output).coverage[0]).toMatchObject({ toBlock: 1_250, transactions: 250 })
+  expect((await inspectJobOutput(job)).state).toBe('exported')
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+
+  listing.shown.transfers = transfersTo(ALICE, 400)
+  const second = await runOnce(job, listing)
+  expect(second.requests.filter(({ path, from }) => path === 'addresses' && from < 1_250 - 32)).toEqual([])
+  expect([await rowsOf(job), second.summary.includes('not final')]).toEqual([400, true])
+
+  listing.shown.transfers = transfersTo(ALICE, 900)
+  const third = await runOnce(job, listing)
+  expect([third.state, third.summary.includes('not final'), await rowsOf(job)]).toEqual([
+    'complete',
+    false,
+    500,
+  ])
+  expect(readManifest(job.output).coverage[0]).toMatchObject({ toBlock: 1_500 })
+  expect((await inspectJobOutput(job)).state).toBe('complete')
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+  expect(await runOnce(job, listing)).toMatchObject({ state: 'unchanged', requests: [] })
+})
+
+test('an unchanged chain below endBlock is asked for what is not final and gives no new files', async () => {
+  const { listing, job } = await start({ transfers: transfersTo(ALICE, 250) })
+  await runOnce(job, listing)
+  const manifest = readManifest(job.output)
+  const { state, summary } = await runOnce(job, listing)
+  expect([state, summary.includes('not final')]).toEqual(['unchanged', true])
+  expect(readManifest(job.output)).toEqual(manifest)
+})
+
+test('a block at the end that the pages show needs no further request', async () => {
+  const { listing, job } = await start({ transfers: transfersTo(ALICE, 100, { from: 1_400 }) })
+  expect(await runOnce(job, listing)).toMatchObject({ state: 'complete', requests: [{ path: 'addresses' }] })
+})
+
+test('a service that has the last block needs one request more, whatever the number of wallets', async () => {
+  const { listing, job } = await start({ transfers: transfersTo(ALICE, 10), head: 9_999 }, [ALICE, BOB])
+  const { state, summary, requests } = await runOnce(job, listing)
+  expect([state, summary.includes('not final')]).toEqual(['complete', false])
+  expect(requests.map(({ path }) => path).sort()).toEqual(['addresses', 'addresses', 'blocks'])
+  expect(readManifest(job.output).coverage.map(({ toBlock }) => toBlock)).toEqual([1_500, 1_500])
+})
+
+test('a block listing that fails leaves the export not final and does not end the run', async () => {
+  const { listing, job } = await start({ transfers: transfersTo(ALICE, 10), blockStatus: 500 })
+  const { code, jobs } = await run([job], { retry: { retries: 0 } })
+  expect([code, jobs[0]?.state]).toEqual([undefined, 'complete'])
+  expect(readManifest(job.output).coverage[0]).toMatchObject({ toBlock: 1_010, transactions: 10 })
+  listing.shown.head = 9_999
+  expect((await runOnce(job, listing)).summary).not.toContain('not final')
+  expect(readManifest(job.output).coverage[0]).toMatchObject({ toBlock: 1_500 })
+})
+
+test('a wallet with a transaction beyond the end shows that the chain has passed it', async () => {
+  const transfers = [...transfersTo(ALICE, 10), ...transfersTo(ALICE, 1, { from: 7_000 })]
+  const { listing, job } = await start({ transfers })
+  const { state, summary } = await runOnce(job, listing)
+  expect([state, summary.includes('not final'), await rowsOf(job)]).toEqual(['complete', false, 10])
+})
+
+test('a reorganisation below endBlock is read again until the chain has passed it', async () => {
+  const { listing, job } = await start({ transfers: transfersTo(ALICE, 250) })
+  await runOnce(job, listing)
+  listing.shown.transfers = transfersTo(ALICE, 900).filter(({ block }) => block !== 1_240)
+  await runOnce(job, listing)
+  expect(await rowsOf(job)).toBe(499)
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+})
+
+test('blocks that come while wallets are read are left for the next run, which misses none of them', async () => {
+  const old = transfersTo(ALICE, 50)
+  const grown = (startMs: number) => [
+    ...old,
+    ...transfersTo(ALICE, 1, { from: 1_300, startMs }),
+    ...transfersTo(BOB, 1, { from: 1_400, startMs }),
+  ]
+  let asked = 0
+  const shown: SmallListing['shown'] = {
+    get transfers() {
+      asked += 1
+      return asked <= 1 ? old : grown(Date.now())
+    },
+  }
+  const { listing, job } = await start(shown, [ALICE, BOB])
+  const first = await runOnce({ ...job, concurrency: 1 }, listing)
+  expect(readManifest(job.output).coverage.map(({ toBlock }) => toBlock)).toEqual([1_050, 1_050])
+  expect(first.summary).toContain('not final')
+
+  const later = { transfers: grown(1_700_000_000_000 + 600_000) }
+  Object.defineProperty(listing.shown, 'transfers', { value: later.transfers })
+  await runOnce(job, listing)
+  expect(readManifest(job.output).coverage.map(({ toBlock }) => toBlock)).toEqual([1_401, 1_401])
+  expect(await rowsOf(job)).toBe(52)
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+})
+
+test('a chain that reaches endBlock only while wallets are read leaves the export not final', async () => {
+  const shown: SmallListing['shown'] = {
+    get transfers() {
+      return [...transfersTo(ALICE, 10), ...transfersTo(ALICE, 1, { startMs: Date.now(), from: 1_499 })]
+    },
+  }
+  const { listing, job } = await start(shown)
+  expect((await runOnce(job, listing)).summary).toContain('not final: endBlock is 1500')
+  Object.defineProperty(listing.shown, 'transfers', {
+    value: [...transfersTo(ALICE, 10), ...transfersTo(ALICE, 1, { from: 1_499 })],
+  })
+  expect((await runOnce(job, listing)).summary).not.toContain('not final')
+  expect(await rowsOf(job)).toBe(11)
+})

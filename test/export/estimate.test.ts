@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest'
+import type { Manifest } from '../../src/core/model/manifest.ts'
+import { estimateRun } from '../../src/export/estimate.ts'
+import type { PastRun } from '../../src/export/history/past-runs.ts'
+import type { JobState } from '../../src/export/inspect-job.ts'
+import { blocksJob, testJob } from '../helpers/jobs.ts'
+
+const [A, B, C] = ['a', 'b', 'c'].map((digit) => `0x${digit.repeat(40)}`) as [string, string, string]
+const open = testJob({ addresses: [A, B], startBlock: 0, endBlock: undefined })
+const ended = testJob({ addresses: [A, B], startBlock: 0, endBlock: 100 })
+
+type Remaining = JobState['wallets'][number]['remaining']
+
+function stateOf(remaining: Record<string, Remaining>, given: Partial<JobState> = {}): JobState {
+  const wallets = Object.entries(remaining).map(([address, ranges]) => ({
+    ...{ address, label: null },
+    remaining: ranges,
+  }))
+  const nothing = {
+    pages: 0,
+    items: 0,
+    head: undefined,
+    blocks: [],
+    manifest: undefined,
+    store: { size: async () => undefined },
+  }
+  return { state: 'not begun', ...nothing, wallets, ...given }
+}
+
+function runOf(given: Partial<PastRun>): PastRun {
+  const base = { run: 'r', state: 'complete', error: null, startedAt: '2025-01-01T00:00:00Z', chain: '43114' }
+  return { ...base, seconds: 2, wallets: 2, requests: 40, transactions: 4_000, fromBlock: 0, ...given }
+}
+
+/** Two wallets with 2,000 transactions each, in a file of 400,000 bytes. */
+const manifest = {
+  job: { startBlock: 0 },
+  coverage: [A, B].map((address) => ({ address, fromBlock: 0, toBlock: 100, transactions: 2_000 })),
+  tables: { transactions: { rows: 4_000, files: [{ bytes: 400_000 }] } },
+} as unknown as Manifest
+
+const toHead = (from: number): Remaining => [{ from, to: undefined }]
+
+test('of a job that has not begun only a request for each wallet is known', () => {
+  const estimate = estimateRun(open, stateOf({ [A]: toHead(0), [B]: toHead(0) }), [])
+  expect(estimate).toEqual({
+    ...{ least: 2, requests: undefined, perSecond: undefined, seconds: undefined },
+    ...{ bytesEach: undefined, bytes: undefined },
+  })
+})
+
+test('a job that is complete takes no request', () => {
+  const state = stateOf({ [A]: [], [B]: [] }, { state: 'complete', manifest })
+  expect(estimateRun(ended, state, [])).toMatchObject({ least: 0, requests: 0, bytes: 0 })
+})
+
+test('what is left of a run takes as much a block as what is kept', () => {
+  const left = { [A]: [{ from: 0, to: 50 }], [B]: [] }
+  const kept = { state: 'unfinished', pages: 30, items: 3_000, manifest } as const
+  const estimate = estimateRun(ended, stateOf(left, kept), [runOf({ seconds: 2, requests: 20 })])
+  expect(estimate).toMatchObject({ least: 1, requests: 11, perSecond: 10, seconds: 1.1, bytesEach: 100 })
+  expect(estimate.bytes).toBe(100_000)
+})
+
+test('a fixed end takes one more request unless a page shows its last block', () => {
+  const left = { [A]: [{ from: 0, to: 50 }], [B]: [] }
+  const kept = { state: 'unfinished', pages: 30, items: 3_000 } as const
+  expect(estimateRun(ended, stateOf(left, { ...kept, head: 98 }), []).requests).toBe(11)
+  expect(estimateRun(ended, stateOf(left, { ...kept, head: 99 }), []).requests).toBe(10)
+})
+
+test('without an end the highest block that was seen is taken for it', () => {
+  const left = { [A]: [{ from: 0, to: 50 }], [B]: toHead(100) }
+  const kept = { state: 'unfinished', pages: 30, items: 3_000, head: 99 } as const
+  expect(estimateRun(open, stateOf(left, kept), [])).toMatchObject({ least: 2, requests: 10, most: 40 })
+  expect(estimateRun(open, stateOf(left, { ...kept, head: undefined }), []).requests).toBeUndefined()
+})
+
+test('a night takes what the last night took, not what the first run took', () => {
+  const state = stateOf({ [A]: toHead(100), [B]: toHead(100) }, { state: 'exported', manifest })
+  const first = runOf({ requests: 400 })
+  expect(estimateRun(open, state, [first]).requests).toBeUndefined()
+  const failed = runOf({ error: { code: 'SERVICE_UNAVAILABLE' }, fromBlock: null })
+  const night = runOf({ requests: 6, transactions: 50, fromBlock: 90, seconds: 3 })
+  expect(estimateRun(open, state, [failed, night, first])).toMatchObject({
+    least: 2,
+    requests: 6,
+    bytes: 5_000,
+  })
+  const idle = runOf({ state: 'unchanged', requests: 2, transactions: 0, fromBlock: null })
+  expect(estimateRun(open, state, [idle, night, first])).toMatchObject({ requests: 2, bytes: 0 })
+})
+
+test('a wallet that is new takes what the others have in all', () => {
+  const state = stateOf({ [A]: [], [B]: [], [C]: toHead(0) }, { state: 'exported', manifest })
+  expect(estimateRun(open, state, [])).toMatchObject({ least: 1, requests: 21, bytes: 200_000 })
+})
+
+test('a block is a request at least', () => {
+  const state = stateOf({}, { state: 'unfinished', pages: 10, items: 50, blocks: [{ from: 10, to: 30 }] })
+  expect(estimateRun(blocksJob(), state, [])).toMatchObject({ least: 20, requests: 20 })
+})

@@ -1,0 +1,30 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { run } from '../../../src/export/run.ts'
+import { testJob } from '../../helpers/jobs.ts'
+import { truthWallets } from '../../helpers/node-data.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+
+async function runInto(output: string) {
+  const notices: string[] = []
+  const job = testJob({ addresses: truthWallets.slice(0, 1), output })
+  const { code } = await run([job], { onNotice: (notice) => notices.push(notice) })
+  return { code, notices }
+}
+
+test('a run is none the worse where its report cannot be written, and says so', async () => {
+  const output = join(tempFolder(), 'out')
+  mkdirSync(output)
+  writeFileSync(join(output, 'runs'), '')
+  expect(await runInto(output)).toEqual({
+    code: undefined,
+    notices: ["test: the run's report could not be written"],
+  })
+})
+
+test('a run that cannot write its output says that alone', async () => {
+  const output = join(tempFolder(), 'out')
+  writeFileSync(output, '')
+  expect(await runInto(output)).toEqual({ code: 'OUTPUT_FAILED', notices: [] })
+})

@@ -1,0 +1,148 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import type { Spool } from '../../src/checkpoint/checkpoint.ts'
+import { openSpool } from '../../src/checkpoint/open-checkpoint.ts'
+import type { Job } from '../../src/core/model/model.ts'
+import { newFigures } from '../../src/core/model/run-stats.ts'
+import { openOutput } from '../../src/export/open-output.ts'
+import { nothingEarlier } from '../../src/export/resume/previous-export.ts'
+import { folderStore } from '../../src/storage/store.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readCsvTable, readManifest } from '../helpers/read-output.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { A, B, itemAt } from '../transform/pages-file.ts'
+
+const [PAGES, STEP] = [48, 10]
+const END = PAGES * STEP
+/** So long that a few pages are a slice. */
+const PADDING = 'x'.repeat(200_000)
+const NO_BLOCK = { nativeTransaction: { blockNumber: 'x' } }
+
+/** Page `at` of wallet A: two transactions, of which the next page has the last again, and items without a place. */
+function pageOf(at: number) {
+  const from = at * STEP
+  const bad = [...(at % 7 === 0 ? [null] : []), ...(at > 40 ? [NO_BLOCK] : [])]
+  const transactions = [itemAt(from), ...bad, itemAt(from + STEP - 1), itemAt(Math.min(from + STEP, END - 1))]
+  const body = Buffer.from(JSON.stringify({ transactions, padding: PADDING }))
+  const blocks = { min: from, max: Math.min(from + STEP, END - 1) }
+  const covered = { from, to: from + STEP }
+  return { body, items: transactions.length, bad: bad.length, blocks, head: undefined, covered }
+}
+
+type Kept = { body: Buffer; offset: number }
+
+async function addPages(spool: Spool, onPage: (count: number, page: Kept) => Promise<void>): Promise<void> {
+  const transactions = [itemAt(0), itemAt(END - 1), null]
+  const body = Buffer.from(JSON.stringify({ transactions }))
+  const covered = { from: 0, to: END }
+  const blocks = { min: 0, max: END - 1 }
+  const page = { body, items: 3, bad: 1, blocks, head: undefined, covered }
+  await onPage(0, { body, ...(await spool.addPage(B, page)) })
+  for (let at = 0; at < PAGES; at += 1) {
+    const next = pageOf(at)
+    await onPage(at + 1, { body: next.body, ...(await spool.addPage(A, next)) })
+  }
+}
+
+type Written = {
+  isTold?: boolean
+  signal?: AbortSignal
+  job?: Partial<Job>
+  /** Called with the count of pages so far. */
+  onPage?: (count: number, spool: Spool) => unknown
+}
+
+/** Writes the pages of both wallets; resolves with the output's folder and the figures. */
+async function write({ isTold = true, onPage, signal, job: given }: Written = {}) {
+  const job = testJob({ addresses: [A, B], endBlock: END, output: tempFolder(), ...given })
+  const { output } = job
+  const identity = { chain: job.chain, startBlock: 0, endBlock: END, finalityMs: 0 }
+  const folder = join(output, '.walletlake')
+  const spool = await openSpool({ folder, identity, now: 0, onDamage: () => {} })
+  const figures = newFigures(2, 0)
+  const opening = {
+    job,
+    store: folderStore(output),
+    spool,
+    figures,
+    signal: signal ?? new AbortController().signal,
+  }
+  const writer = await openOutput({ ...opening, earlier: nothingEarlier(job) })
+  try {
+    await addPages(spool, async (count, page) => {
+      if (isTold) writer.pageArrived(page)
+      await onPage?.(count, spool)
+    })
+    await writer.finish(END)
+  } finally {
+    await writer.close()
+    await spool.close()
+    expect(readdirSync(folder)).toEqual(['pages.log'])
+  }
+  return { output, figures }
+}
+
+const rejectsOf = (output: string) =>
+  readFileSync(join(output, 'rejects.ndjson'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+test('the bytes are the same whether rows are made early or at the end', async () => {
+  const job = { keepRaw: true, maxRowsPerFile: 33 }
+  const [early, late] = [await write({ job }), await write({ job, isTold: false })]
+  expect(outputBytes(early.output)).toEqual(outputBytes(late.output))
+  expect(early.figures).toEqual(late.figures)
+})
+
+test('every transaction is written once, in chain order', async () => {
+  const { output, figures } = await write()
+  const blocks = Array.from({ length: PAGES }, (_, at) => [at * STEP, at * STEP + STEP - 1]).flat()
+  const rows = await readCsvTable(output, 'transactions')
+  expect(rows.map((row) => Number(row.block_number))).toEqual(blocks)
+  expect(figures).toMatchObject({ transactions: blocks.length, rejects: 3 })
+  expect(figures.rows).toMatchObject({ transactions: blocks.length, wallet_transactions: blocks.length + 2 })
+  expect(readManifest(output).coverage.map(({ transactions }) => transactions)).toEqual([blocks.length, 2])
+})
+
+test('items without a place are told exactly once a wallet', async () => {
+  const { output } = await write()
+  const told = { chain_id: '43114', transaction_hash: null, list: null }
+  expect(rejectsOf(output)).toEqual([
+    { ...told, wallet_address: A, reason: 'blockNumber is not a block number: "x"', record: NO_BLOCK },
+    { ...told, wallet_address: A, reason: 'nativeTransaction is missing', record: null },
+    { ...told, wallet_address: B, reason: 'nativeTransaction is missing', record: null },
+  ])
+})
+
+test('a wallet keeps its raw items, those without a place last', async () => {
+  const { output } = await write({ job: { keepRaw: true } })
+  const lines = (wallet: string) =>
+    gunzipSync(readFileSync(join(output, 'raw', `${wallet}.ndjson.gz`)))
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown)
+  expect(lines(B)).toEqual([itemAt(0), itemAt(END - 1), null])
+  expect(lines(A)).toHaveLength(2 * PAGES + 2)
+  expect(lines(A).slice(-2)).toEqual([null, NO_BLOCK])
+})
+
+test('an aborted writing ends with the reason and publishes nothing', async () => {
+  const stop = new AbortController()
+  const output = tempFolder()
+  const onPage = (count: number) => count === PAGES && stop.abort(new Error('the user left'))
+  await expect(write({ signal: stop.signal, job: { output }, onPage })).rejects.toThrow('the user left')
+  expect(readdirSync(output)).toEqual(['.walletlake'])
+})
+
+test('a writing that fails publishes nothing and leaves no staged rows', async () => {
+  const output = tempFolder()
+  const broken = { ...pageOf(0), body: Buffer.from('{"transactions":[') }
+  const onPage = (count: number, spool: Spool) => count === 3 && spool.addPage(B, broken)
+  await expect(write({ job: { output }, onPage })).rejects.toMatchObject({ code: 'PAGE_MALFORMED' })
+  expect(readdirSync(output)).toEqual(['.walletlake'])
+})

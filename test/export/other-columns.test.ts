@@ -1,0 +1,142 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Job } from '../../src/core/model/model.ts'
+import { run } from '../../src/export/run.ts'
+import { balances } from '../../src/ledger/balances/balances.ts'
+import { loadInto } from '../../src/load/load.ts'
+import { askExport } from '../../src/read/query-export.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { dropColumn } from '../helpers/drop-column.ts'
+import { freshOf, growingChain, headJob, mergeFiles, rowsIn } from '../helpers/growing-chain.ts'
+import { outputBytes } from '../helpers/output-bytes.ts'
+import { readCsvTable } from '../helpers/read-output.ts'
+import { duckdb, sqlite } from '../load/engines.ts'
+
+async function runOnce(job: Job) {
+  const notices: string[] = []
+  const { jobs } = await run([job], { onNotice: (notice) => notices.push(notice) })
+  return { notices, state: jobs[0]?.state, error: jobs[0]?.error }
+}
+
+test.for([
+  { format: 'csv', compression: 'none', partitionBy: undefined, isMerged: false },
+  { format: 'csv', compression: 'gzip', partitionBy: undefined, isMerged: false },
+  { format: 'csv', compression: 'none', partitionBy: 'blocks:100', isMerged: true },
+  { format: 'parquet', compression: 'zstd', partitionBy: undefined, isMerged: false },
+  { format: 'parquet', compression: 'zstd', partitionBy: 'blocks:100', isMerged: true },
+] as const)(
+  'a run rewrites an export with a column less from its pages: %o',
+  async ({ isMerged, ...fields }) => {
+    const chain = await growingChain(300)
+    const job = headJob(chain.url, fields)
+    await runOnce(job)
+    chain.advance(60)
+    await runOnce(job)
+    if (isMerged) await mergeFiles(job)
+    await dropColumn(job.output, 'ledger', 'asset_symbol')
+    chain.advance(20)
+    const before = chain.asked.length
+    const again = await runOnce(job)
+    expect([again.state, again.error]).toEqual(['complete', undefined])
+    expect(again.notices).toContain('test: columns changed, so that all rows are written again')
+    const starts = chain.asked.slice(before).map(({ query }) => Number(query.get('startBlock')))
+    expect(Math.min(...starts)).toBeGreaterThan(200)
+    const fresh = freshOf(job)
+    await runOnce(fresh)
+    expect(await rowsIn(job.output)).toEqual(await rowsIn(fresh.output))
+    expect((await verifyOutput(job.output)).problems).toEqual([])
+    await chain.end()
+  },
+)
+
+const query = async (output: string, sql: string) => {
+  for await (const _ of askExport(output, sql)) break
+}
+
+test('a finished export with a column less, whose pages are gone, asks for --fresh', async () => {
+  const chain = await growingChain(421)
+  const job = { ...headJob(chain.url), endBlock: 400 }
+  await runOnce(job)
+  const bytes = outputBytes(job.output)
+  await dropColumn(job.output, 'transactions', 'nonce')
+  const changed = outputBytes(job.output)
+  const { error, state } = await runOnce(job)
+  expect(state).toBe('failed')
+  expect(error).toMatchObject({
+    code: 'OUTPUT_CHANGED',
+    message: expect.stringContaining('transactions lacks the column nonce'),
+    fix: expect.stringContaining('--fresh'),
+  })
+  expect(outputBytes(job.output)).toEqual(changed)
+  const { jobs } = await run([job], { fresh: true })
+  expect(jobs[0]?.error).toBeUndefined()
+  expect(outputBytes(job.output)).toEqual(bytes)
+  await chain.end()
+})
+
+test('an open export with a column less, whose checkpoint is gone, asks for --fresh', async () => {
+  const chain = await growingChain(300)
+  const job = headJob(chain.url)
+  await runOnce(job)
+  await dropColumn(job.output, 'ledger', 'asset_symbol')
+  rmSync(join(job.output, '.walletlake'), { recursive: true })
+  expect((await runOnce(job)).error).toMatchObject({ code: 'OUTPUT_CHANGED' })
+  await chain.end()
+})
+
+test('commands that read an export with a column less say how to upgrade it', async () => {
+  const chain = await growingChain(300)
+  const job = headJob(chain.url)
+  await runOnce(job)
+  await dropColumn(job.output, 'ledger', 'asset_symbol')
+  const expected = {
+    code: 'OUTPUT_CHANGED',
+    message: expect.stringContaining('ledger lacks the column asset_symbol'),
+    fix: expect.stringContaining('Run its job again'),
+  }
+  await expect(query(job.output, 'select 1')).rejects.toMatchObject(expected)
+  await expect(balances(job.output)).rejects.toMatchObject(expected)
+  const { problems } = await verifyOutput(job.output)
+  expect(problems).toEqual([expect.stringContaining('ledger lacks the column asset_symbol')])
+  await chain.end()
+})
+
+test('a run refuses the export of a newer version, which stays as it is', async () => {
+  const chain = await growingChain(300)
+  const job = headJob(chain.url)
+  await runOnce(job)
+  const path = join(job.output, 'manifest.json')
+  writeFileSync(path, readFileSync(path, 'utf8').replace('"schemaVersion": 1', '"schemaVersion": 2'))
+  const changed = outputBytes(job.output)
+  expect((await runOnce(job)).error).toMatchObject({
+    code: 'OUTPUT_CHANGED',
+    message: expect.stringContaining('newer version'),
+  })
+  expect(outputBytes(job.output)).toEqual(changed)
+  await chain.end()
+})
+
+test.for([duckdb, sqlite])(
+  'a load of the upgraded export adds the column to its table in $name',
+  async (engine) => {
+    const chain = await growingChain(300)
+    const job = headJob(chain.url)
+    await runOnce(job)
+    const place = await engine.place()
+    await loadInto(job.output, place.to)
+    await place.run('ALTER TABLE ledger DROP COLUMN asset_symbol')
+    await place.run('ALTER TABLE ledger ADD COLUMN note TEXT')
+    await place.run("UPDATE walletlake_loads SET sha256 = 'of the earlier version'")
+    await dropColumn(job.output, 'ledger', 'asset_symbol')
+    expect((await runOnce(job)).error).toBeUndefined()
+    await loadInto(job.output, place.to)
+    const [counted] = await place.run(
+      'SELECT count(*) AS n, count(asset_symbol) AS symbols, count(note) AS notes FROM ledger',
+    )
+    const rows = await readCsvTable(job.output, 'ledger')
+    const symbols = rows.filter(({ asset_symbol }) => asset_symbol !== '').length
+    expect(Object.values(counted ?? {}).map(Number)).toEqual([rows.length, symbols, 0])
+    await chain.end()
+  },
+)

@@ -1,0 +1,137 @@
+import { expect, test } from 'vitest'
+import type { Job } from '../../src/core/model/model.ts'
+import { run } from '../../src/export/run.ts'
+import { verifyOutput } from '../../src/verify/export/verify-output.ts'
+import { testJob } from '../helpers/jobs.ts'
+import { readCsvTable, readManifest } from '../helpers/read-output.ts'
+import { ALICE, BOB, CAROL, startSmallListing, transfersTo } from '../helpers/small-listing.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const both = [...transfersTo(ALICE, 250), ...transfersTo(BOB, 30, { from: 1_100 })]
+
+async function start(given: Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[] } = {}) {
+  const listing = await startSmallListing({ transfers: both, head: 1_249 })
+  const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
+  const job = testJob({
+    addresses: [ALICE, BOB],
+    output: tempFolder(),
+    endBlock: undefined,
+    service,
+    ...given,
+  })
+  return { listing, job }
+}
+
+const wallets = async (job: Job) =>
+  (await readCsvTable(job.output, 'wallet_transactions')).map(({ wallet_address }) => wallet_address)
+const coverageOf = (job: Job, wallet: string) =>
+  readManifest(job.output).coverage.find(({ address }) => address === wallet)
+
+async function runOnce(job: Job) {
+  const { code, jobs } = await run([job], { retry: { retries: 1, firstDelayMs: 1 } })
+  const [one] = jobs
+  if (one === undefined) throw new Error('no job ran')
+  return { code, ...one }
+}
+
+test.for([
+  [400, undefined],
+  [403, undefined],
+  [404, undefined],
+  [404, 1_250],
+  [403, 1_250],
+] as const)(
+  'a wallet that is answered %i does not hold up the others, endBlock %s; a later run reads it',
+  async ([status, endBlock]) => {
+    const { listing, job } = await start({ endBlock })
+    listing.refused.set(BOB, status)
+    const first = await runOnce(job)
+    expect([first.code, first.error, first.state]).toEqual(['WALLETS_REFUSED', undefined, 'incomplete'])
+    const error = `the service answered ${status}: address not supported`
+    expect(first.figures.refused).toEqual([{ address: BOB, error }])
+    expect(coverageOf(job, BOB)).toMatchObject({ error, toBlock: 0, transactions: 0 })
+    expect(coverageOf(job, ALICE)).toMatchObject({ toBlock: 1_250, transactions: 250 })
+    expect(new Set(await wallets(job))).toEqual(new Set([ALICE]))
+    expect((await verifyOutput(job.output)).problems).toEqual([])
+    expect((await runOnce(job)).code).toBe('WALLETS_REFUSED')
+    listing.refused.clear()
+    const before = listing.asked.length
+    const healed = await runOnce(job)
+    expect([healed.code, healed.error]).toEqual([undefined, undefined])
+    expect(listing.asked.length - before).toBeLessThanOrEqual(2)
+    expect((await wallets(job)).filter((wallet) => wallet === BOB)).toHaveLength(30)
+    expect(coverageOf(job, BOB)).toEqual({ ...coverageOf(job, ALICE), address: BOB, transactions: 30 })
+    expect((await verifyOutput(job.output)).problems).toEqual([])
+  },
+)
+
+test('a wallet that is refused later keeps the rows that were exported, and other wallets go on', async () => {
+  const { listing, job } = await start()
+  await runOnce(job)
+  listing.refused.set(BOB, 404)
+  listing.shown.transfers = [...both, ...transfersTo(ALICE, 50, { from: 1_250 })]
+  expect((await runOnce(job)).code).toBe('WALLETS_REFUSED')
+  expect(coverageOf(job, ALICE)).toMatchObject({ toBlock: 1_300, transactions: 300 })
+  expect(coverageOf(job, BOB)).toMatchObject({ toBlock: 1_250, transactions: 30 })
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+  listing.refused.clear()
+  expect((await runOnce(job)).code).toBeUndefined()
+  expect(coverageOf(job, BOB)).toMatchObject({ toBlock: 1_300, transactions: 30 })
+})
+
+test('a transfer between two wallets is in the ledger of the answered one alone', async () => {
+  const { listing, job } = await start({ addresses: [ALICE, BOB, `0x${'9'.repeat(40)}`] })
+  listing.refused.set(`0x${'9'.repeat(40)}`, 403)
+  expect((await runOnce(job)).code).toBe('WALLETS_REFUSED')
+  const ledger = await readCsvTable(job.output, 'ledger')
+  expect(new Set(ledger.map(({ wallet_address }) => wallet_address))).toEqual(new Set([ALICE, BOB]))
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+})
+
+test('a wallet that is refused in the midst of its pages is covered as far as they go', async () => {
+  const { listing, job } = await start({ endBlock: 1_250, concurrency: 1 })
+  let pages = 0
+  const { transfers } = listing.shown
+  Object.defineProperty(listing.shown, 'transfers', {
+    get: () => {
+      pages += 1
+      if (pages === 2) listing.refused.set(ALICE, 404)
+      return transfers
+    },
+  })
+  expect((await runOnce(job)).code).toBe('WALLETS_REFUSED')
+  const covered = coverageOf(job, ALICE)
+  expect(covered?.transactions).toBe((covered?.toBlock ?? 0) - 1_000)
+  expect(covered?.toBlock).toBeLessThan(1_250)
+  expect(coverageOf(job, BOB)).toMatchObject({ toBlock: 1_250, transactions: 30 })
+  expect((await verifyOutput(job.output)).problems).toEqual([])
+})
+
+test.for([
+  [400, 'REQUEST_REFUSED'],
+  [403, 'KEY_REFUSED'],
+  [404, 'REQUEST_REFUSED'],
+] as const)('a job whose wallets are all answered %i ends with %s', async ([status, code]) => {
+  const { listing, job } = await start()
+  for (const wallet of [ALICE, BOB]) listing.refused.set(wallet, status)
+  expect(await runOnce(job)).toMatchObject({ code, state: 'failed' })
+})
+
+test('a key that is refused (401) ends the run although other wallets were answered', async () => {
+  const { listing, job } = await start({ concurrency: 1 })
+  listing.refused.set(BOB, 401)
+  expect(await runOnce(job)).toMatchObject({ code: 'KEY_REFUSED', state: 'failed' })
+})
+
+test('a key that is revoked during a run is named, not the wallets', async () => {
+  const { listing, job } = await start({ addresses: [ALICE, BOB, CAROL], concurrency: 1 })
+  const asked = () => listing.asked.length
+  const { transfers } = listing.shown
+  Object.defineProperty(listing.shown, 'transfers', {
+    get: () => {
+      if (asked() >= 1) for (const wallet of [ALICE, BOB, CAROL]) listing.refused.set(wallet, 403)
+      return transfers
+    },
+  })
+  expect(await runOnce(job)).toMatchObject({ code: 'KEY_REFUSED', state: 'failed' })
+})

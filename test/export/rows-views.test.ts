@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import type { TableName } from '../../src/core/table/index.ts'
+import { rows } from '../../src/export/rows.ts'
+import { run } from '../../src/export/run.ts'
+import { headJob } from '../helpers/growing-chain.ts'
+import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
+import { addressOf, madeInternal, madeItem, payment, startMadeChain } from '../helpers/synthetic-chain.ts'
+
+const [ALICE, BOB] = [addressOf('one'), addressOf('two')].sort() as [string, string]
+
+const later = Array.from({ length: 5 }, (_, at) => payment(100 + 50 * at, ALICE, BOB))
+
+/** A service that shows the second wallet this transaction, as it is from then on, and the first one another before that. */
+async function startChanging(before: ReturnType<typeof madeItem>, after: ReturnType<typeof madeItem>) {
+  const chain = await startMadeChain([before, ...later])
+  let wasAsked = false
+  chain.shown.items = (wallet) => {
+    wasAsked ||= wallet === BOB
+    const shown = wallet === ALICE && !wasAsked ? before : after
+    return [shown, ...later]
+  }
+  return headJob(chain.url, { addresses: [ALICE, BOB], concurrency: 1 })
+}
+
+const call = (value: string, gasUsed = '100') => ({
+  internalTransactions: [madeInternal(BOB, ALICE, { value, gasUsed })],
+})
+
+for (const { what, table, before, after } of [
+  {
+    what: 'moves to a later block',
+    table: 'ledger',
+    before: payment(1, ALICE, BOB),
+    after: payment(1, ALICE, BOB, { block: 1050 }),
+  },
+  {
+    what: 'moves to an earlier block',
+    table: 'transactions',
+    before: payment(1, ALICE, BOB, { block: 1050 }),
+    after: payment(1, ALICE, BOB),
+  },
+  {
+    what: 'has another call',
+    table: 'ledger',
+    before: madeItem(1, {}, call('7')),
+    after: madeItem(1, {}, call('8')),
+  },
+  {
+    what: 'has another gas figure of a call',
+    table: 'internal_transactions',
+    before: madeItem(1, {}, call('7', '1')),
+    after: madeItem(1, {}, call('7', '2')),
+  },
+] as const)
+  test(`a transaction that ${what} between two listings gives the rows of an export`, async () => {
+    const job = await startChanging(before, after)
+    const given: TextRow[] = []
+    for await (const { transaction_hash, block_number } of rows<TableName>(job, table))
+      given.push({ transaction_hash, block_number: String(block_number) })
+    const { code } = await run([job])
+    expect(code).toBeUndefined()
+    const exported = await readCsvTable(job.output, table)
+    expect(given).toEqual(
+      exported.map(({ transaction_hash, block_number }) => ({ transaction_hash, block_number })),
+    )
+  })

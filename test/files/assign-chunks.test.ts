@@ -1,0 +1,66 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { dealChunks } from '../../src/files/assign-chunks.ts'
+import { readLines, sumOf } from '../../src/files/chunk.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { sample, textOf } from './tables.ts'
+
+/** Deals chunks of the given lines out; resolves with the text of each file's pieces. */
+async function dealt(chunks: readonly (readonly string[])[], how: { maxRows: number }) {
+  const folder = tempFolder()
+  const staged = chunks.map((lines, at) => {
+    const path = join(folder, String(at))
+    const bytes = Buffer.from(lines.join(''))
+    writeFileSync(path, bytes)
+    return { path, rows: lines.length, bytes: bytes.length, longest: 7 }
+  })
+  const files = await dealChunks(staged, how)
+  return files.map((pieces) => {
+    const blocks = Array.from(readLines(pieces), (block) => Buffer.from(block))
+    return { text: Buffer.concat(blocks).toString(), rows: sumOf(pieces).rows }
+  })
+}
+
+test('line ends between quotes belong to their cell', async () => {
+  const lines = ['a,"x\ny"\n', '"\n\n""\n",b\n', 'c\n', '"d\r\n"\n']
+  const expected = lines.map((text) => ({ text, rows: 1 }))
+  expect(await dealt([lines], { maxRows: 1 })).toEqual(expected)
+})
+
+test('a chunk is cut for as many files as it fills', async () => {
+  const texts = await dealt([['1\n'], [], ['2\n', '3\n', '4\n', '5\n', '6\n'], ['7\n']], { maxRows: 2 })
+  expect(texts.map(({ text }) => text)).toEqual(['1\n2\n', '3\n4\n', '5\n6\n', '7\n'])
+})
+
+test('without rows there is one file without pieces', async () => {
+  expect(await dealt([[]], { maxRows: 3 })).toEqual([{ text: '', rows: 0 }])
+  expect(await dealChunks([], { maxRows: 3 })).toEqual([[]])
+})
+
+test('a line longer than a read of the disk is kept whole', async () => {
+  const lines = [`"${'x\n'.repeat(200_000)}"\n`, 'b\n']
+  const texts = await dealt([lines], { maxRows: 1 })
+  expect(texts.map(({ text }) => text.length)).toEqual([400_003, 2])
+})
+
+const texts = fc.array(fc.string({ unit: fc.constantFrom(...'a",\n\r\\é😀') }), {
+  minLength: 1,
+  maxLength: 20,
+})
+
+test('files of lines are those lines, for any text', async () => {
+  await fc.assert(
+    fc.asyncProperty(texts, fc.nat(20), fc.integer({ min: 1, max: 8 }), async (names, cut, maxRows) => {
+      const lines = names.map((name) => textOf([sample({ name })]))
+      const files = await dealt([lines.slice(0, cut), lines.slice(cut)], { maxRows })
+      const expected = Array.from({ length: Math.ceil(lines.length / maxRows) }, (_, at) => {
+        const own = lines.slice(at * maxRows, (at + 1) * maxRows)
+        return { text: own.join(''), rows: own.length }
+      })
+      expect(files).toEqual(expected)
+    }),
+    { numRuns: 100 },
+  )
+})

@@ -1,0 +1,74 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { appendedFile, appendLines, readLines } from '../../src/files/chunk.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const linesOf = (text: string) => ({
+  bytes: Buffer.from(text),
+  rows: text.split('\n').length - 1,
+  longest: text.length,
+})
+
+test('a chunk knows where its lines lie, how many they are, and the longest', () => {
+  const path = join(tempFolder(), 'chunk')
+  const file = appendedFile(path)
+  appendLines(file, linesOf('a\n'))
+  const chunk = appendLines(file, { bytes: Buffer.from('é\nbb\n'), rows: 2, longest: 3 })
+  expect(chunk).toEqual({ path, start: 2, rows: 2, bytes: 6, longest: 3 })
+  expect(readFileSync(path, 'utf8')).toBe('a\né\nbb\n')
+})
+
+test('chunks of one file follow each other, also once it was closed', () => {
+  const path = join(tempFolder(), 'chunk')
+  const file = appendedFile(path)
+  const staged = ['é\n', '', 'bb\n'].map((text) => {
+    const chunk = appendLines(file, linesOf(text))
+    file.close()
+    return chunk
+  })
+  expect(staged.map(({ start, bytes }) => [start, bytes])).toEqual([
+    [0, 3],
+    [3, 0],
+    [3, 3],
+  ])
+  expect(file.end).toBe(6)
+  expect(readFileSync(path, 'utf8')).toBe('é\nbb\n')
+})
+
+test('a chunk without rows makes no file', () => {
+  const path = join(tempFolder(), 'chunk')
+  expect(appendLines(appendedFile(path), linesOf(''))).toMatchObject({ start: 0, rows: 0, bytes: 0 })
+  expect(existsSync(path)).toBe(false)
+})
+
+test('lines that cannot be written fail as output', () => {
+  const file = appendedFile(join(tempFolder(), 'missing', 'chunk'))
+  expect(() => appendLines(file, linesOf('a\n'))).toThrow(
+    expect.objectContaining({
+      code: 'OUTPUT_FAILED',
+      message: expect.stringContaining('cannot stage rows'),
+    }),
+  )
+})
+
+test.for([1, 3, 4, 7, 100])('chunks are read as one text in blocks of %i bytes', (room) => {
+  const [one, other] = [join(tempFolder(), 'one'), join(tempFolder(), 'other')]
+  writeFileSync(one, 'aaaabbbbcccc')
+  writeFileSync(other, '11112222')
+  const chunks = [
+    { path: one, start: 4, bytes: 4 },
+    { path: other, bytes: 4 },
+    { path: one, start: 0, bytes: 0 },
+    { path: one, start: 0, bytes: 3 },
+  ]
+  const blocks = Array.from(readLines(chunks, Buffer.alloc(room)), String)
+  expect(blocks.join('')).toBe('bbbb1111aaa')
+  expect(blocks.slice(0, -1).every((block) => block.length === room)).toBe(true)
+})
+
+test('a chunk that is longer than its file is told', () => {
+  const path = join(tempFolder(), 'short')
+  writeFileSync(path, 'abc')
+  expect(() => [...readLines([{ path, start: 1, bytes: 3 }])]).toThrow('ends too early')
+})

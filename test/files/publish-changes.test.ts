@@ -1,0 +1,94 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { forgetChanges, publishChanges, recallChanges } from '../../src/files/publish-changes.ts'
+import { folderStore } from '../../src/storage/store.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+/** An output with this manifest, in which a run puts lists. */
+function openPlace(manifest: string) {
+  const output = tempFolder()
+  const store = folderStore(output)
+  const replace = (text: string) => writeFileSync(join(output, 'manifest.json'), text)
+  mkdirSync(join(output, '.walletlake'))
+  replace(manifest)
+  const publish = (run: number, text: string, from = 0) => {
+    const staged = join(output, '.walletlake', 'staged')
+    writeFileSync(staged, text)
+    const changes = { range: { from, to: 9 }, removed: { ledger: 1 }, added: {}, file: undefined }
+    return publishChanges(staged, { store, run, changes })
+  }
+  const folder = join(output, 'changes')
+  const lists = () => (existsSync(folder) ? readdirSync(folder).sort() : [])
+  return {
+    output,
+    store,
+    replace,
+    publish,
+    lists,
+    textOf: (list: string) => readFileSync(join(folder, list), 'utf8'),
+  }
+}
+
+const [ONE, LATER, TWO, THREE] = ['1-000000000000', '1-000000000005', '2-000000000000', '3-000000000000'].map(
+  (name) => `00000${name}-000000000009.ndjson`,
+)
+
+test('a run that was cut short before it replaced anything lists anew', async () => {
+  const { publish, lists, textOf } = openPlace('A')
+  await publish(1, 'first')
+  await publish(1, 'again')
+  expect([lists(), textOf(ONE ?? '')]).toEqual([[ONE], 'again'])
+  await publish(2, 'another run', 5)
+  expect([lists(), textOf(LATER ?? '')]).toEqual([[LATER], 'another run'])
+})
+
+test('a list whose files are in place stays, also without the memory of it', async () => {
+  const { output, publish, replace, lists, textOf } = openPlace('A')
+  await publish(1, 'first')
+  replace('B')
+  rmSync(join(output, '.walletlake', 'changes.json'))
+  await publish(1, 'second')
+  expect([lists(), textOf(ONE ?? '')]).toEqual([[ONE, TWO], 'first'])
+})
+
+test('numbers follow the lists of an object store, of which this machine has none', async () => {
+  const { publish, lists, store } = openPlace('A')
+  store.pathsBelow = async () => [`changes/${TWO}`]
+  await publish(1, 'third')
+  expect(lists()).toEqual([THREE])
+})
+
+test('a run that goes on once its files are in place knows its list', async () => {
+  const { output, publish, replace, lists, store } = openPlace('A')
+  const listed = await publish(1, 'first')
+  expect(listed).toMatchObject({ file: `changes/${ONE}`, removed: { ledger: 1 } })
+  replace('B')
+  expect(await recallChanges({ store, run: 1 })).toEqual(listed)
+  expect(await recallChanges({ store, run: 2 })).toBe(undefined)
+  rmSync(join(output, 'manifest.json'))
+  expect(await recallChanges({ store, run: 1 })).toEqual(listed)
+  expect(lists()).toEqual([ONE])
+})
+
+test('a list that never came true is gone once another run finds nothing', async () => {
+  const { output, publish, replace, lists, store } = openPlace('A')
+  await publish(1, 'first')
+  expect(await recallChanges({ store, run: 2 })).toBe(undefined)
+  expect([lists(), readdirSync(output).sort()]).toEqual([[], ['.walletlake', 'manifest.json']])
+  await publish(3, 'true')
+  replace('B')
+  await forgetChanges(store)
+  expect([lists(), readdirSync(join(output, '.walletlake'))]).toEqual([[ONE], []])
+})
+
+test.for(['', 'null', '{}', '{"changes":{"file":"../manifest.json"},"manifest":"x"}', '{"changes":7'])(
+  'a memory that says %s is none',
+  async (text) => {
+    const { output, publish, lists, store } = openPlace('A')
+    writeFileSync(join(output, '.walletlake', 'changes.json'), text)
+    expect(await recallChanges({ store, run: 1 })).toBe(undefined)
+    await publish(1, 'first')
+    expect([lists(), existsSync(join(output, 'manifest.json'))]).toEqual([[ONE], true])
+  },
+)

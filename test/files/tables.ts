@@ -1,0 +1,47 @@
+import { toBytes } from '../../src/core/platform/byte-text.ts'
+import { type Cell, col, type Table } from '../../src/core/table/column.ts'
+import { createCsv } from '../../src/files/csv.ts'
+
+/** A table with one column of each type, each of which may be null. */
+export const SAMPLE: Table = {
+  name: 'ledger',
+  about: 'One row per sample.',
+  key: ['name'],
+  columns: [
+    col('name text?', 'Text.'),
+    col('small int32?', 'Whole number of 32 bits.'),
+    col('wide int64?', 'Whole number of 64 bits.'),
+    col('yes bool?', 'True or false.'),
+    col('at time?', 'Instant.'),
+    col('huge u256?', 'Whole number of 256 bits.'),
+    col('signed i256?', 'The same, signed.'),
+    col('exact decimal?', 'Decimal number.'),
+  ],
+}
+
+/** Cells by column, text as people read it. */
+export type Row = Readonly<Record<string, Cell>>
+
+/** A row of the sample table; cells that are not named are null. */
+export const sample = (cells: Row): Row => cells
+
+/** The same with its text as lines are made of it. */
+export function inBytes(row: Row): Row {
+  const cells = Object.entries(row).map(([name, cell]) => [
+    name,
+    typeof cell === 'string' ? toBytes(cell) : cell,
+  ])
+  return Object.fromEntries(cells)
+}
+
+export const MAX_U256 = String(2n ** 256n - 1n)
+
+/** Rows of the sample table as CSV lines. */
+export function linesOf(rows: readonly Row[], { escapeFormulas = true, quoteEmpty = false } = {}) {
+  const lines = createCsv({ escapeFormulas, quoteEmpty }).linesOf(SAMPLE.columns)
+  for (const row of rows) lines.add(inBytes(row))
+  const { bytes, ...counted } = lines.take()
+  return { text: Buffer.from(bytes).toString(), ...counted }
+}
+
+export const textOf = (rows: readonly Row[]): string => linesOf(rows).text

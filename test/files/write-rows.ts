@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import { appendedFile, appendLines, type Chunk } from '../../src/files/chunk.ts'
+import { assembleTable, lineMaker, type Part, type TableFiles } from '../../src/files/write-table.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { inBytes, type Row, SAMPLE } from './tables.ts'
+
+export type Written = Partial<Omit<TableFiles, 'chunks'>>
+
+const USUAL = {
+  table: SAMPLE,
+  range: { from: 5, to: 1_234_567 },
+  format: 'csv',
+  compression: 'none',
+  escapeFormulas: true,
+  maxRowsPerFile: 1_000_000,
+} as const
+
+/** Makes part files of rows that come in chunks, a chunk of lines each; CSV without more words. */
+export async function writeRows(chunks: readonly (readonly Row[])[], options: Written = {}): Promise<Part[]> {
+  const files = { ...USUAL, folder: options.folder ?? tempFolder(), ...options }
+  const staged: Chunk[] = []
+  for (const [at, rows] of chunks.entries()) staged.push(stageRows(`chunk-${at}`, rows, files))
+  return assembleTable({ ...files, chunks: staged })
+}
+
+/** Stages rows as a chunk of lines in a file of its own. */
+function stageRows(
+  name: string,
+  rows: readonly Row[],
+  files: Pick<TableFiles, 'table' | 'folder' | 'format' | 'escapeFormulas'>,
+): Chunk {
+  const file = appendedFile(join(files.folder, name))
+  const lines = lineMaker(files).linesOf(files.table.columns)
+  for (const row of rows) lines.add(inBytes(row))
+  const chunk = appendLines(file, lines.take())
+  file.close()
+  return chunk
+}
+
+/** The same rows in chunks that end after the given places. */
+export function cutAt<T>(rows: readonly T[], places: readonly number[]): T[][] {
+  const cuts = [0, ...[...places].sort((a, b) => a - b), rows.length]
+  return cuts.slice(1).map((to, at) => rows.slice(cuts[at], to))
+}

@@ -1,0 +1,120 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { run } from '../../src/export/run.ts'
+import { report } from '../../src/html-report/report.ts'
+import { chainBlocks } from '../helpers/blocks-run.ts'
+import { exportDemo } from '../helpers/demo-export.ts'
+import { blocksJob } from '../helpers/jobs.ts'
+import { exportWithMissingBlocks } from '../helpers/missing-blocks.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+import { cellText, tableOf } from './read-page.ts'
+
+const folder = suiteFolder()
+const [blocks, bare, demo] = ['blocks', 'bare', 'demo'].map((name) => join(folder, name)) as [
+  string,
+  string,
+  string,
+]
+const pages = { blocks: '', bare: '' }
+
+/** What the chain's own files say of blocks 380 to 400, the newest that the service has. */
+const transactions = chainBlocks.slice(380, 401).flatMap((block) => block.transactions)
+const costs = transactions.map((one) => ({
+  sender: String(one.from.address).toLowerCase(),
+  failed: String(one.txStatus) !== '1',
+  fee: BigInt(one.gasUsed ?? 0) * BigInt(one.gasPrice ?? 0),
+}))
+const sum = (fees: typeof costs) => fees.reduce((all, { fee }) => all + fee, 0n)
+const coins = (value: bigint) =>
+  `${value / 10n ** 18n}.${String(value % 10n ** 18n)
+    .padStart(18, '0')
+    .replace(/0+$/, '')}`
+
+beforeAll(async () => {
+  await exportWithMissingBlocks(blocks)
+  await exportDemo(bare, { endBlock: 30, tables: ['transactions', 'erc20_transfers'] })
+  await exportDemo(demo, { endBlock: 20 })
+  for (const name of ['blocks', 'bare'] as const)
+    pages[name] = readFileSync((await report([join(folder, name)])).file, 'utf8')
+})
+
+const textOf = (page: string) => page.replace(/<[^>]*>/g, '').replaceAll('\u2009', '')
+
+describe('a report of an export without a ledger', () => {
+  test('says first how many blocks are missing, and later which', () => {
+    const text = textOf(pages.blocks)
+    expect(text).toContain('! 20 blocks could not be had from the service')
+    expect(text).toContain('Whole blocks on Avalanche C-Chain, chain 43114 · blocks 380 to 420 ·')
+    expect(text).toContain('Blocks that the service did not have: 401 to 420.')
+    expect(text).toContain('A block that is missing may have had transactions')
+  })
+
+  test("has the counts and fees of the chain's own files", () => {
+    const tiles = [...pages.blocks.matchAll(/<li><b>(.*?)<\/b><span>(.*?)<\/span>/g)].map(
+      ([, figure = '', name = '']) => [name, cellText(`>${figure}`)],
+    )
+    expect(Object.fromEntries(tiles)).toEqual({
+      'blocks read': '21 of 41',
+      transactions: String(costs.length),
+      'coin in fees': coins(sum(costs)),
+      senders: String(new Set(costs.map(({ sender }) => sender)).size),
+      rows: String(costs.length),
+    })
+    const lost = costs.filter(({ failed }) => failed)
+    expect(lost.length).toBeGreaterThan(0)
+    expect(textOf(pages.blocks)).toContain(`${lost.length} failed`)
+    expect(pages.blocks).toContain(`title="${coins(sum(lost))}"`)
+  })
+
+  test('names who sent most, with their fees to the wei', () => {
+    const rows = tableOf(pages.blocks, 'Those who sent most').map((cells) => cells.slice(2))
+    const senders = new Map<string, typeof costs>()
+    for (const one of costs) senders.set(one.sender, [...(senders.get(one.sender) ?? []), one])
+    const expected = [...senders.values()].map((all) => [
+      String(all.length),
+      String(all.filter(({ failed }) => failed).length),
+      coins(sum(all)),
+    ])
+    expect(rows.sort()).toEqual(expected.sort())
+  })
+
+  test('of wallets has their listings and tables, and says why no more', () => {
+    const text = textOf(pages.bare)
+    expect(text).toContain('✓ Complete: every page was read')
+    expect(text).toContain('This export has no ledger, so that this page has no balances')
+    expect(tableOf(pages.bare, 'Wallets')).toHaveLength(53)
+    expect(tableOf(pages.bare, 'Tables').map(([name]) => name)).toEqual(['transactions', 'erc20_transfers'])
+    expect(pages.bare).not.toMatch(/id="(balances|wallets|assets|parties)"|data-rows=/)
+  })
+
+  test('of blocks without any transaction, and of no table of them, is a page too', async () => {
+    const [none, tokens] = [join(folder, 'none'), join(folder, 'tokens')]
+    await run([blocksJob({ startBlock: 0, endBlock: 1, output: none })])
+    await exportDemo(tokens, { endBlock: 5, tables: ['erc20_transfers'] })
+    const text = async (output: string) => textOf(readFileSync((await report([output])).file, 'utf8'))
+    expect(await text(none)).toContain('There is no transaction in these blocks.')
+    expect(await text(tokens)).toContain('no table of transactions')
+  })
+
+  test('stands beside one that has a ledger on one page', async () => {
+    mkdirSync(join(folder, 'both'))
+    const { file } = await report([demo, blocks], { out: join(folder, 'both', 'both.html') })
+    const page = readFileSync(file, 'utf8')
+    expect(page.match(/<article /g)).toHaveLength(2)
+    expect(textOf(page)).toContain(`${costs.length} transactions, no ledger`)
+    expect(page).toContain('id="1-senders"')
+    expect(page.match(/What a payment was for/g)).toHaveLength(1)
+  })
+
+  test('calls senders what the user calls them, and refuses prices, which need a ledger', async () => {
+    const [names, out] = [join(folder, 'names.csv'), join(folder, 'named.html')]
+    writeFileSync(names, `address,label\n${costs[0]?.sender},Sender <one>\n`)
+    await report([blocks], { labels: names, out })
+    expect(readFileSync(out, 'utf8')).toContain('Sender &lt;one&gt;')
+    await expect(report([blocks], { prices: names, out })).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining('holds no ledger, which opening balances and prices are for'),
+    })
+  })
+})

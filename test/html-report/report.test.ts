@@ -1,0 +1,228 @@
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inflateRawSync } from 'node:zlib'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { report } from '../../src/html-report/report.ts'
+import { balances } from '../../src/ledger/balances/balances.ts'
+import { runCommand } from '../helpers/command.ts'
+import { exportDemo } from '../helpers/demo-export.ts'
+import { makePipe } from '../helpers/named-pipe.ts'
+import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+import { cellText, tableOf } from './read-page.ts'
+
+const folder = suiteFolder()
+const outputs = { csv: join(folder, 'csv'), parquet: join(folder, 'parquet') }
+const pages = { csv: '', parquet: '' }
+let ledger: TextRow[] = []
+
+beforeAll(async () => {
+  await exportDemo(outputs.csv)
+  await exportDemo(outputs.parquet, { format: 'parquet', compression: 'zstd' })
+  ledger = await readCsvTable(outputs.csv, 'ledger')
+  for (const format of ['csv', 'parquet'] as const) {
+    const { file } = await report([outputs[format]])
+    pages[format] = readFileSync(file, 'utf8')
+  }
+})
+
+function rowsIn(page: string): string[][] {
+  const packed = /id="rows-0">([^<]*)</.exec(page)?.[1] ?? ''
+  const columns = JSON.parse(inflateRawSync(Buffer.from(packed, 'base64')).toString()) as {
+    texts: string[]
+    places: number[]
+  }[]
+  const [first] = columns
+  return (first?.places ?? []).map((_, row) =>
+    columns.map(({ texts, places }) => texts[places[row] ?? -1] ?? ''),
+  )
+}
+
+describe('a report', () => {
+  test('is the same page from the same export, however often, and of CSV and Parquet but for the runs', async () => {
+    const { file } = await report([outputs.csv], { out: join(folder, 'again.html') })
+    expect(readFileSync(file, 'utf8')).toBe(pages.csv)
+    const parts = (page: string) => page.replace(/<section id="reading">[\s\S]*?<\/section>/, '')
+    expect(parts(pages.parquet)).toBe(parts(pages.csv))
+  })
+
+  test('says first who dominates, and who showed nothing', () => {
+    const [, words = ''] = /<p class="words">([\s\S]*?)<\/p>/.exec(pages.csv) ?? []
+    const counts = new Map<string, number>()
+    for (const { wallet_address } of ledger)
+      counts.set(wallet_address ?? '', (counts.get(wallet_address ?? '') ?? 0) + 1)
+    const [busiest, most] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? ['', 0]
+    const silent = readManifest(outputs.csv).coverage.filter(({ address }) => !counts.has(address))
+    const addressOf = (html = '') => /title="(0x[0-9a-f]{40})"/.exec(html)?.[1]
+    const [, before, share] = /([\s\S]*) dominates with (\d+) %/.exec(words) ?? []
+    expect([addressOf(before), share]).toEqual([busiest, String(Math.round((100 * most) / ledger.length))])
+    const [, count, shown = ''] = /(\d+) wallets? showed nothing: ([\s\S]*?)\./.exec(words) ?? []
+    expect(count).toBe(String(silent.length))
+    expect(shown.split(', ').map(addressOf)).toEqual(silent.slice(0, 5).map(({ address }) => address))
+  })
+
+  test('has the counts of the tables, and says what it counts', async () => {
+    expect(pages.csv).toContain('A transaction counts where it moved something of a wallet or cost it a fee')
+    const hashes = new Set(ledger.map(({ transaction_hash }) => transaction_hash))
+    const tiles = [...pages.csv.matchAll(/<li><b>(.*?)<\/b><span>(.*?)<\/span>/g)].map(
+      ([, figure = '', name = '']) => [name, cellText(`>${figure}`)],
+    )
+    const fees = ledger.filter(({ entry_type }) => entry_type === 'fee')
+    const paid = fees.reduce((sum, { value }) => sum - BigInt(value ?? ''), 0n)
+    expect(Object.fromEntries(tiles)).toMatchObject({
+      transactions: String(hashes.size),
+      movements: String(ledger.length),
+      'AVAX in fees': `${paid / 10n ** 18n}.${String(paid % 10n ** 18n)
+        .padStart(18, '0')
+        .replace(/0+$/, '')}`,
+    })
+    const wallets = tableOf(pages.csv, 'What each wallet did')
+    expect(wallets).toHaveLength(53)
+    const movements = wallets.reduce((sum, cells) => sum + Number(cells[4]?.replace('–', '0')), 0)
+    expect(movements).toBe(ledger.length)
+  })
+
+  test('has the balances that `balances` says, to the last digit', async () => {
+    const expected = (await balances(outputs.csv, { all: true })).balances
+      .filter(({ asset_type }) => asset_type === 'native')
+      .map(({ amount }) => amount)
+    const shown = tableOf(pages.csv, 'Balances at the end: AVAX')
+    expect(shown.map(([, amount]) => amount).sort()).toEqual(expected.sort())
+  })
+
+  test('has nets of assets that are the sums of the ledger', () => {
+    const sums = new Map<string, bigint>()
+    for (const { asset_address, asset_type, value } of ledger)
+      if (asset_type === 'erc20')
+        sums.set(asset_address ?? '', (sums.get(asset_address ?? '') ?? 0n) + BigInt(value ?? ''))
+    const page = pages.csv.split('<section id="assets">')[1]?.split('</section>')[0] ?? ''
+    const rows = [...page.matchAll(/title="(0x[0-9a-f]{40})"[\s\S]*?<\/tr>/g)].map(([row, contract = '']) => [
+      contract,
+      [...row.matchAll(/class="amount" title="([^"]*)"/g)][2]?.[1]
+        ?.replace(/[^\d-]/g, '')
+        .replace(/^(-?)0+(?=\d)/, '$1'),
+    ])
+    const nets = new Map(rows.map(([contract, net]) => [contract, net]))
+    expect([...sums].filter(([contract]) => !nets.has(contract))).toEqual([])
+    const trimmed = (text: string | undefined) => text?.replace(/0+$/, '')
+    for (const [contract, sum] of sums)
+      expect([contract, trimmed(nets.get(contract))]).toEqual([contract, trimmed(String(sum)) || ''])
+  })
+
+  test('holds every row, or the newest and says so', async () => {
+    const rows = rowsIn(pages.csv)
+    expect(rows).toHaveLength(ledger.length)
+    expect(rows.map((cells) => cells[9])).toEqual(ledger.map(({ transaction_hash }) => transaction_hash))
+    const few = await report([outputs.csv], { out: join(folder, 'few.html'), maxRows: 100 })
+    const page = readFileSync(few.file, 'utf8')
+    expect(rowsIn(page)).toEqual(rows.slice(-100))
+    expect(page).toContain('the newest 100 of')
+  })
+
+  test('is no part of the export', async () => {
+    expect(await runCommand(['verify', outputs.csv])).toMatchObject({ exit: 0, stderr: '' })
+  })
+
+  test('lets nobody else in: its policy names its own script and style, and no address is asked for', () => {
+    expect(pages.csv).toMatch(
+      /content="default-src 'none'; script-src 'sha256-[A-Za-z0-9+/=]+'; style-src 'sha256-[A-Za-z0-9+/=]+'; base-uri 'none'; form-action 'none'"/,
+    )
+    expect(pages.csv).not.toMatch(
+      /<(link|img|iframe|object|embed|base|form)\b| on\w+=| style=|(src|href)="(?!#)/i,
+    )
+  })
+
+  test('shows what strangers wrote as text', () => {
+    const hostile = new Set(
+      ledger.map(({ asset_symbol }) => asset_symbol ?? '').filter((text) => /[<>&]/.test(text)),
+    )
+    expect(hostile.size).toBeGreaterThan(1)
+    const [shown = ''] = pages.csv.split('<script type=')
+    for (const text of hostile) expect(shown).not.toContain(text)
+    expect(shown).not.toMatch(/[\p{Cf}\u2028\u2029]/u)
+  })
+
+  test('of two exports has both, and what tells them apart', async () => {
+    const { file } = await report([outputs.csv, outputs.parquet], {
+      out: join(folder, 'both.html'),
+      title: 'Both',
+    })
+    const page = readFileSync(file, 'utf8')
+    expect(page.match(/<article /g)).toHaveLength(2)
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(page).toContain('<title>Both</title>')
+  })
+})
+
+describe('walletlake report', () => {
+  test('writes beside the export, and says where', async () => {
+    writeFileSync(join(folder, 'names.csv'), `address,label\n${ledger[0]?.wallet_address},The <first>\n`)
+    const { exit, stderr, stdout } = await runCommand([
+      ...['report', outputs.csv, '--out', join(folder, 'named.html')],
+      ...['--title', 'Mine & yours', '--labels', join(folder, 'names.csv'), '--max-rows', '10'],
+    ])
+    expect({ exit, stdout }).toEqual({ exit: 0, stdout: '' })
+    expect(stderr).toMatch(/^wrote .*named\.html \(.* KB, 10 rows\): open it in a browser\n$/)
+    const page = readFileSync(join(folder, 'named.html'), 'utf8')
+    expect(page).toContain('<title>Mine &amp; yours</title>')
+    expect(page).toContain('The &lt;first&gt;')
+  })
+
+  test.skipIf(process.platform !== 'linux')(
+    'opens the page with what the desktop has, if it has something',
+    async () => {
+      const [bin, opened] = [join(folder, 'bin'), join(folder, 'opened')]
+      mkdirSync(bin)
+      writeFileSync(join(bin, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 })
+      const out = join(folder, 'open.html')
+      const words = ['report', outputs.csv, '--out', out, '--max-rows', '5', '--open']
+      expect((await runCommand(words, { PATH: `${bin}:/bin:/usr/bin` })).exit).toBe(0)
+      await expect.poll(() => existsSync(opened) && readFileSync(opened, 'utf8')).toBe(`${out}\n`)
+      const { exit, stderr } = await runCommand(words, { PATH: join(folder, 'nothing') })
+      expect({ exit, stderr }).toEqual({ exit: 0, stderr: expect.stringContaining('no browser was found') })
+    },
+  )
+
+  test('leaves a pipe as it is', async () => {
+    const pipe = join(folder, 'pipe')
+    makePipe(pipe)
+    const { exit, stderr } = await runCommand(['report', outputs.csv, '--out', pipe])
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringMatching(/ is no file: .*\nfix: /) })
+    expect(lstatSync(pipe).isFIFO()).toBe(true)
+  })
+
+  test('does not write over what it reads, but over its own page', async () => {
+    const labels = join(folder, 'kept.csv')
+    writeFileSync(labels, 'address,label\n')
+    const manifest = join(outputs.csv, 'manifest.json')
+    const write = (out: string) => report([outputs.csv], { labels, out, maxRows: 5 })
+    await expect(write(labels)).rejects.toMatchObject({
+      ...{ code: 'USAGE', message: `${labels} is the file that --labels names` },
+      fix: 'Name another file with --out.',
+    })
+    await expect(write(manifest)).rejects.toMatchObject({
+      ...{ code: 'USAGE', message: expect.stringContaining(`${manifest} is part of the export`) },
+    })
+    expect(readFileSync(labels, 'utf8')).toBe('address,label\n')
+    expect((await write(join(outputs.csv, 'report.html'))).rows).toBe(5)
+  })
+
+  test('makes the folder of its page, and takes no folder for it', async () => {
+    const write = (out: string) => report([outputs.csv], { out, maxRows: 5 })
+    expect((await write(join(folder, 'made', 'a', 'page.html'))).rows).toBe(5)
+    expect(readdirSync(join(folder, 'made', 'a'))).toEqual(['page.html'])
+    for (const out of [join(folder, 'made'), join(folder, 'new/')])
+      await expect(write(out)).rejects.toMatchObject({ fix: 'Name a file: this is a folder.' })
+  })
+
+  test.for([
+    { words: ['no/such/output'], says: 'there is no output folder' },
+    { words: [], says: "missing required argument 'output'" },
+    { words: ['.', '--max-rows', 'many'], says: 'a whole number up to 9,999,999' },
+  ])('$words ends with 2 and what to do', async ({ words, says }) => {
+    const { exit, stderr } = await runCommand(['report', ...words])
+    expect(exit).toBe(2)
+    expect(stderr).toContain(says)
+  })
+})

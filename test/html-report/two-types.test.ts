@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { report } from '../../src/html-report/report.ts'
+import { GOLDEN_CHAIN } from '../accounting/golden-chain.ts'
+import { exportMadeUp } from '../accounting/made-up-export.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { tableOf } from './read-page.ts'
+
+test('a contract with tokens of two types has a line for each', async () => {
+  const output = join(tempFolder(), 'made-up')
+  await exportMadeUp(output, GOLDEN_CHAIN)
+  const page = readFileSync((await report([output])).file, 'utf8')
+  const moved = tableOf(page, 'What moved').filter(([, kind]) => kind?.startsWith('NFT'))
+  expect(moved.map((cells) => cells.slice(1, 4))).toEqual([
+    ['NFT, ERC-1155', '1', '5'],
+    ['NFT, ERC-721', '1', '1'],
+  ])
+  expect(tableOf(page, 'Collections').map((cells) => cells.slice(4))).toEqual([
+    ['1', '#11579…9935 × 5'],
+    ['1', '#7'],
+  ])
+})

@@ -1,0 +1,167 @@
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Client, type ClientOptions, createClient } from '../../src/http/http-client.ts'
+import { closedUrl, failureOf, type Reply, reset, startServer } from './server.ts'
+
+function clientAt(baseUrl: string, options: Partial<ClientOptions> = {}): Client {
+  const client = createClient({
+    baseUrl,
+    apiKey: 'k3y',
+    apiKeyHeader: 'x-service-api-key',
+    timeoutMs: 5_000,
+    connections: 2,
+    ...options,
+  })
+  onTestFinished(() => client.close())
+  return client
+}
+
+const never = new AbortController().signal
+const get = { method: 'GET', pathAndQuery: '/v1/thing?a=1' } as const
+
+test.for(['POST', 'PATCH', 'DELETE'] as const)('sends a JSON body with %s', async (method) => {
+  const { url, asked } = await startServer(() => ({ status: 201 }))
+  const body = { addresses: ['0xé'] }
+  const answer = await clientAt(url).send({ method, pathAndQuery: '/v1/thing', body }, never)
+  expect(answer.status).toBe(201)
+  expect(asked).toEqual([expect.objectContaining({ method, path: '/v1/thing', body })])
+  expect(asked[0]?.headers).toMatchObject({
+    'content-type': 'application/json',
+    'x-service-api-key': 'k3y',
+  })
+})
+
+test('sends neither a body nor its type where there is none', async () => {
+  const { url, asked } = await startServer(() => ({}))
+  await clientAt(url).send({ method: 'POST', pathAndQuery: '/v1/thing' }, never)
+  expect(asked[0]).toMatchObject({ method: 'POST', body: undefined })
+  expect(asked[0]?.headers).not.toHaveProperty('content-type')
+})
+
+test('follows no redirect, so that the key stays with one host', async () => {
+  const other = await startServer(() => ({}))
+  const { url } = await startServer(() => ({ status: 307, headers: { location: other.url } }))
+  const answer = await clientAt(url).send(get, never)
+  expect(answer.status).toBe(307)
+  expect(other.asked).toEqual([])
+})
+
+test.for([401, 403, 404, 429, 503])('gives status %i although its body does not unpack', async (status) => {
+  const headers = { 'content-encoding': 'gzip', 'retry-after': '7' }
+  const { url } = await startServer(() => ({ status, headers, body: 'no gzip' }))
+  const answer = await clientAt(url).send(get, never)
+  expect(answer).toMatchObject({ status, headers: { 'retry-after': '7' }, body: Buffer.alloc(0) })
+})
+
+const cut: Reply = (response) =>
+  response.writeHead(401, { 'content-length': '100' }).write('half', () => reset(response))
+const stalled: Reply = (response) => response.writeHead(401).write('half')
+
+test.for([
+  { when: 'is cut', reply: cut },
+  { when: 'never ends', reply: stalled },
+])('gives status 401 although its body $when', async ({ reply }) => {
+  const { url } = await startServer(() => reply)
+  const answer = await clientAt(url, { timeoutMs: 300 }).send(get, never)
+  expect(answer).toMatchObject({ status: 401, body: Buffer.alloc(0) })
+})
+
+test('calls a good answer malformed when it does not unpack', async () => {
+  const { url } = await startServer(() => ({ headers: { 'content-encoding': 'br' }, body: 'no brotli' }))
+  const error = await failureOf(clientAt(url).send(get, never))
+  expect(error).toMatchObject({
+    code: 'PAGE_MALFORMED',
+    message: 'the body does not unpack (9 bytes, br)',
+  })
+})
+
+const large = Buffer.alloc(10_001, 'x')
+test.for([
+  { as: 'plain', headers: {}, body: large },
+  { as: 'gzip', headers: { 'content-encoding': 'gzip' }, body: gzipSync(large) },
+  { as: 'brotli', headers: { 'content-encoding': 'br' }, body: brotliCompressSync(large) },
+])('refuses a body beyond its cap, sent as $as', async ({ headers, body }) => {
+  const { url } = await startServer(() => ({ headers, body }))
+  const error = await failureOf(clientAt(url, { maxBodyBytes: 10_000 }).send(get, never))
+  expect(error).toMatchObject({
+    code: 'PAGE_MALFORMED',
+    message: 'the body is larger than the limit of 10000 bytes',
+  })
+  const whole = await clientAt(url, { maxBodyBytes: 10_001 }).send(get, never)
+  expect(whole.body).toEqual(large)
+})
+
+test('says that a request never left where nobody listens', async () => {
+  const url = await closedUrl()
+  const error = await failureOf(clientAt(url).send(get, never))
+  expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', mayHaveActed: false })
+  expect((error as Error).message).toBe(`nothing listens at ${url} (ECONNREFUSED)`)
+})
+
+test.for([
+  { when: 'the connection breaks', reply: reset },
+  { when: 'no answer comes in time', reply: () => {} },
+])('says that a request may have acted when $when', async ({ reply }) => {
+  const { url } = await startServer(() => reply)
+  const error = await failureOf(clientAt(url, { timeoutMs: 300 }).send(get, never))
+  expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', mayHaveActed: true })
+  expect((error as Error).message).not.toContain('?a=1')
+})
+
+test('ends with the signal, whatever it was waiting for', async () => {
+  const stop = new AbortController()
+  const { url } = await startServer(() => () => stop.abort(new Error('enough')))
+  const error = await failureOf(clientAt(url).send(get, stop.signal))
+  expect(error).toEqual(new Error('enough'))
+})
+
+test('ends with the signal also while it waits for a connection, and is not sent then', async () => {
+  const stop = new AbortController()
+  const { url, asked } = await startServer(() => () => {})
+  const client = clientAt(url, { connections: 1, timeoutMs: 2_000 })
+  const first = failureOf(client.send(get, never))
+  const second = failureOf(client.send(get, stop.signal))
+  stop.abort(new Error('enough'))
+  expect(await second).toEqual(new Error('enough'))
+  expect(await first).toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  expect(asked).toHaveLength(1)
+})
+
+test('sends nothing once the signal is aborted', async () => {
+  const { url, asked } = await startServer(() => ({}))
+  const error = await failureOf(clientAt(url).send(get, AbortSignal.abort(new Error('enough'))))
+  expect(error).toEqual(new Error('enough'))
+  expect(asked).toEqual([])
+})
+
+test('takes the answer that follows early hints', async () => {
+  const early: Reply = (response) => {
+    response.writeEarlyHints({ link: '</style.css>; rel=preload' })
+    response.writeHead(200, { 'x-told': 'late' }).end('whole')
+  }
+  const { url } = await startServer(() => early)
+  const answer = await clientAt(url).send(get, never)
+  expect(answer).toMatchObject({ status: 200, headers: { 'x-told': 'late' }, body: Buffer.from('whole') })
+})
+
+const gzip = gzipSync(large)
+test.for([
+  { as: 'gzip', encoding: 'gzip', body: gzip },
+  { as: 'x-gzip', encoding: 'x-gzip', body: gzip },
+  { as: 'deflate in the format of zlib', encoding: 'deflate', body: deflateSync(large) },
+  { as: 'deflate without a header', encoding: 'deflate', body: deflateRawSync(large) },
+  { as: 'brotli', encoding: 'BR', body: brotliCompressSync(large) },
+])('unpacks $as', async ({ encoding, body }) => {
+  const { url } = await startServer(() => ({ headers: { 'content-encoding': encoding }, body }))
+  const answer = await clientAt(url).send(get, never)
+  expect(answer.body).toEqual(large)
+})
+
+test('leaves out a byte order mark before the body, packed or not', async () => {
+  const marked = Buffer.from('\ufeff{"a":1}')
+  const { url } = await startServer((_, count) =>
+    count === 1 ? { body: marked } : { headers: { 'content-encoding': 'gzip' }, body: gzipSync(marked) },
+  )
+  const client = clientAt(url)
+  for (const _ of ['plain', 'packed']) expect((await client.send(get, never)).body.toString()).toBe('{"a":1}')
+})

@@ -1,0 +1,65 @@
+import type { GateClock } from '../../../src/http/rate-limit/rate-limiter.ts'
+
+export type VirtualClock = GateClock & {
+  /** Lets time pass, event by event, until so many milliseconds after the start or until nothing is to come. */
+  runUntil(time: number): Promise<void>
+}
+
+type Event = { at: number; nth: number; call: () => void }
+
+export type VirtualClockOptions = {
+  /** The same seed gives the same dice. */
+  seed?: number
+  /** How much later than asked timers go off, at most, as they do in a busy process. */
+  lateMs?: number
+}
+
+/** Time that passes only when told to, in which hours cost milliseconds. */
+export function virtualClock({ seed = 1, lateMs = 0 }: VirtualClockOptions = {}): VirtualClock {
+  const dice = createDice(seed)
+  const events: Event[] = []
+  let now = 0
+  let count = 0
+  return {
+    now: () => now,
+    dice,
+    after: (ms, call) => {
+      count += 1
+      const event = { at: now + Math.max(0, ms) + lateMs * dice(), nth: count, call }
+      insert(events, event)
+      return () => {
+        const at = events.indexOf(event)
+        if (at >= 0) events.splice(at, 1)
+      }
+    },
+    runUntil: async (time) => {
+      await settled()
+      for (let next = events[0]; next !== undefined && next.at <= time; next = events[0]) {
+        events.shift()
+        now = next.at
+        next.call()
+        await settled()
+      }
+      now = Math.max(now, Math.min(time, Number.MAX_SAFE_INTEGER))
+    },
+  }
+}
+
+/** Everything that promises had to say was said. */
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+function insert(events: Event[], event: Event): void {
+  const at = events.findLastIndex((other) => other.at <= event.at) + 1
+  events.splice(at, 0, event)
+}
+
+/** Mulberry32: numbers in [0, 1), always the same ones for a seed. */
+function createDice(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { delayBeforeRetry, RETRY_DEFAULTS, readRetryAfter } from '../../src/http/retry.ts'
+
+const highest = () => 1
+const lowest = () => 0
+
+test.for([
+  { when: 'the first try failed', failures: 1, retryAfterMs: undefined, dice: highest, waits: 500 },
+  { when: 'the third try failed', failures: 3, retryAfterMs: undefined, dice: highest, waits: 2_000 },
+  { when: 'the dice are lucky', failures: 3, retryAfterMs: undefined, dice: lowest, waits: 0 },
+  { when: 'the dice are in the middle', failures: 2, retryAfterMs: undefined, dice: () => 0.5, waits: 500 },
+  {
+    when: 'the wait would pass its bound',
+    failures: 7,
+    retryAfterMs: undefined,
+    dice: highest,
+    waits: 30_000,
+  },
+  {
+    when: 'there were thousands of tries',
+    failures: 5_000,
+    retryAfterMs: undefined,
+    dice: highest,
+    waits: 30_000,
+  },
+  { when: 'the service says 7 s', failures: 1, retryAfterMs: 7_000, dice: lowest, waits: 7_000 },
+  {
+    when: 'the service says more than the bound',
+    failures: 1,
+    retryAfterMs: 90_000,
+    dice: lowest,
+    waits: 90_000,
+  },
+  { when: 'the service says at once', failures: 6, retryAfterMs: 0, dice: highest, waits: 0 },
+])('waits $waits ms when $when', ({ failures, retryAfterMs, dice, waits }) => {
+  expect(delayBeforeRetry({ failures, retryAfterMs }, RETRY_DEFAULTS, dice)).toBe(waits)
+})
+
+const now = Date.UTC(2026, 0, 1, 12, 0, 0)
+
+test.for([
+  { header: undefined, means: undefined },
+  { header: '0', means: 0 },
+  { header: ' 7 ', means: 7_000 },
+  { header: '1.5', means: 1_500 },
+  { header: 'Thu, 01 Jan 2026 12:00:30 GMT', means: 30_000 },
+  { header: 'Thursday, 01-Jan-26 12:00:30 GMT', means: 30_000 },
+  { header: 'Thu Jan  1 12:00:30 2026', means: 30_000 },
+  { header: 'Thu, 01 Jan 2026 11:00:00 GMT', means: 0 },
+  { header: '', means: undefined },
+  { header: 'soon', means: undefined },
+  { header: '-1', means: undefined },
+  { header: '1,5', means: undefined },
+  { header: 'retry 7', means: undefined },
+  { header: '99:99:99', means: undefined },
+])('reads the Retry-After "$header" as $means ms', ({ header, means }) => {
+  expect(readRetryAfter(header, now)).toBe(means)
+})

@@ -1,0 +1,158 @@
+import { expect, test } from 'vitest'
+import { A, B, expectRefusal, jobOf, refusalOf, type Wrong } from '../helpers.ts'
+
+const JOB = 'chain: 1\naddressesFile: w.csv\n'
+const C = `0x${'c'.repeat(40)}`
+const wallets = (text: string | Uint8Array) =>
+  jobOf(JOB, { beside: { 'w.csv': text } }).then((job) => job.wallets)
+
+test('reads one address a line past comments and blank lines', async () => {
+  expect(await wallets(`\ufeff# ours\n\n ${B} \r\n  # more\n0x${'A'.repeat(40)}`)).toEqual([
+    { address: A, label: null },
+    { address: B, label: null },
+  ])
+})
+
+test('reads labels in quotes below a header in any letters', async () => {
+  expect(await wallets(`Address,LABEL\r\n${C},"a, ""b"""\r\n${B}\r\n"${A}" , =plain \r\n`)).toEqual([
+    { address: A, label: '=plain' },
+    { address: B, label: null },
+    { address: C, label: 'a, "b"' },
+  ])
+})
+
+test('reads a column of addresses below its header', async () => {
+  expect(await wallets(`address\n${A}\n`)).toEqual([{ address: A, label: null }])
+})
+
+test.for([
+  { name: 'semicolons', separator: ';' },
+  { name: 'tabs', separator: '\t' },
+])('reads columns between $name as spreadsheets write them', async ({ separator }) => {
+  const lines = [['sep=', ''], ['Address', 'Label'], [A, '"a; ""b"""'], [B, 'x, y'], [C]]
+  expect(await wallets(lines.map((fields) => `${fields.join(separator)}\r\n`).join(''))).toEqual([
+    { address: A, label: 'a; "b"' },
+    { address: B, label: 'x, y' },
+    { address: C, label: null },
+  ])
+})
+
+test.for(['utf-16le', 'utf-16be'])('reads %s with its byte order mark', async (encoding) => {
+  const lines = Array.from({ length: 5_000 }, (_, n) => `${address(n)}\t"zoé 🦊 ${n}"\r\n`)
+  const bytes = Buffer.from(`\ufeffaddress\tlabel\r\n${lines.join('')}`, 'utf16le')
+  const loaded = await wallets(encoding === 'utf-16be' ? bytes.swap16() : bytes)
+  expect(loaded).toHaveLength(5_000)
+  expect(loaded[4_999]).toEqual({ address: address(4_999), label: 'zoé 🦊 4999' })
+})
+
+const FEW = 'job.yaml:2:16: addressesFile: found'
+const WRONG: readonly (Pick<Wrong, 'when' | 'says'> & { readonly file?: string | Uint8Array })[] = [
+  { when: 'it is not there', says: `${FEW} no such file: w.csv, expected a file that exists` },
+  { when: 'it is empty', file: '', says: `${FEW} "w.csv", expected a file with at least one address` },
+  {
+    when: 'it has a header only',
+    file: 'address\n',
+    says: `${FEW} "w.csv", expected a file with at least one address`,
+  },
+  {
+    when: 'a line is no address',
+    file: `${A}\n\n0x12\n`,
+    says: 'w.csv:3:1: address: found "0x12", expected 0x and 40 hexadecimal digits',
+  },
+  {
+    when: 'an address lacks its 0x',
+    file: `  ${B.slice(2)}`,
+    says: `w.csv:1:3: address: found "${B.slice(2)}", expected 0x and 40 hexadecimal digits (did you mean "${B}"?)`,
+  },
+  {
+    when: 'an address repeats',
+    file: `address\n${A}\n${B}\n${A}\n`,
+    says: `w.csv:4:1: address: found "${A}" again, expected each address once (first at w.csv:2:1)`,
+  },
+  {
+    when: 'labels have no header',
+    file: `${A},x\n`,
+    says: `w.csv:1:1: address: found "${A},x", expected one address a line, or address,label as the first line`,
+  },
+  {
+    when: 'a label has a bare comma',
+    file: `address,label\n${A},x,y\n`,
+    says: `w.csv:2:1: address: found "${A},x,y", expected an address and a label, the label in quotes`,
+  },
+  {
+    when: 'a quote is not closed',
+    file: `address,label\n${A},"x\n`,
+    says: `w.csv:2:1: address: found "${A},\\"x", expected a quoted field closed in its line`,
+  },
+  {
+    when: 'the columns are swapped',
+    file: `label,address\nx,${A}\n`,
+    says: 'w.csv:1:1: found the header "label,address", expected the header address or address,label',
+  },
+  {
+    when: 'a label is too long',
+    file: `address,label\n${A},${'x'.repeat(257)}`,
+    says: 'w.csv:2:44: label: found "xxx',
+  },
+  {
+    when: 'a line is not UTF-8',
+    file: Buffer.from(`${A}\n\xff\n`, 'latin1'),
+    says: 'w.csv:2:1: address: found bytes that are not UTF-8, expected a line of UTF-8 text',
+  },
+  {
+    when: 'it is UTF-16 without its mark',
+    file: Buffer.from(`${A}\n`, 'utf16le'),
+    says: `${FEW} UTF-16 without a byte order mark: w.csv, expected UTF-8 text`,
+  },
+  {
+    when: 'it is broken UTF-16',
+    file: Buffer.from(`\ufeff${A}\ud800\n`, 'utf16le'),
+    says: `${FEW} broken UTF-16: w.csv, expected UTF-8 text`,
+  },
+  {
+    when: 'labels behind semicolons have no header',
+    file: `${A};x\n`,
+    says: `w.csv:1:1: address: found "${A};x", expected one address a line, or address,label as the first line`,
+  },
+  {
+    when: 'a line is endless',
+    file: 'a'.repeat(200_000),
+    says: 'w.csv:1:1: address: found a line of more than 65536 bytes',
+  },
+  {
+    when: 'it is too large',
+    file: new Uint8Array(64 * 1024 * 1024 + 1),
+    says: `${FEW} a file of 67108865 bytes: w.csv, expected at most 67108864 bytes`,
+  },
+]
+
+test.for(WRONG)('refuses an addresses file with its line when $when', async ({ when, says, file }) => {
+  await expectRefusal({ when, says, text: JOB, ...(file === undefined ? {} : { beside: { 'w.csv': file } }) })
+})
+
+test('refuses a folder in place of an addresses file', async () => {
+  const { message } = await refusalOf('chain: 1\naddressesFile: ./\n')
+  expect(message).toMatch(/^job\.yaml:2:16: addressesFile: found a directory: .*, expected a file$/)
+})
+
+test('shows twenty complaints of an addresses file and counts the rest', async () => {
+  const { message } = await refusalOf(JOB, { beside: { 'w.csv': 'x\n'.repeat(57) } })
+  const lines = message.split('\n')
+  expect(lines).toHaveLength(21)
+  expect(lines[19]).toMatch(/^w\.csv:20:1: address: found "x"/)
+  expect(lines[20]).toBe('and 37 more')
+})
+
+test('loads a hundred thousand addresses in order of addresses', async () => {
+  const addresses = Array.from({ length: 100_000 }, (_, index) => address(99_999 - index))
+  const loaded = await wallets(
+    `address,label\n${addresses.map((each, n) => `${each},"wallet ${n}"\n`).join('')}`,
+  )
+  expect(loaded).toHaveLength(100_000)
+  expect(loaded[0]).toEqual({ address: address(0), label: 'wallet 99999' })
+  expect(loaded.map((wallet) => wallet.address)).toEqual(addresses.toReversed())
+})
+
+function address(number: number): string {
+  return `0x${number.toString(16).padStart(40, '0')}`
+}

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import { type Complaint, openComplaints, uniteComplaints } from '../../src/job/diagnostics.ts'
+
+const long: Complaint = {
+  place: { file: 'jobs/mine.yaml', line: 12, column: 5 },
+  field: 'addresses[7]',
+  found: '"0x58A5"',
+  expected: 'one of a list of words that goes on and on until no terminal of 80 columns can hold it any more',
+  didYouMean: 'another',
+}
+
+function messageOf(...complaints: Complaint[]): string {
+  const { complain, throwIfAny } = openComplaints()
+  for (const complaint of complaints) complain(complaint)
+  try {
+    throwIfAny()
+  } catch (thrown) {
+    return (thrown as Error).message
+  }
+  return ''
+}
+
+test('leaves a short complaint on one line', () => {
+  expect(messageOf({ ...long, expected: 'an address', didYouMean: undefined })).toBe(
+    'jobs/mine.yaml:12:5: addresses[7]: found "0x58A5", expected an address',
+  )
+})
+
+test('breaks a long complaint before what was expected', () => {
+  expect(messageOf({ ...long, expected: 'something of more than a few words' }).split('\n')).toEqual([
+    'jobs/mine.yaml:12:5: addresses[7]: found "0x58A5",',
+    '  expected something of more than a few words (did you mean "another"?)',
+  ])
+})
+
+test('breaks a longer one between words, at 80 columns', () => {
+  expect(messageOf(long).split('\n')).toEqual([
+    'jobs/mine.yaml:12:5: addresses[7]: found "0x58A5", expected one of a list of',
+    '  words that goes on and on until no terminal of 80 columns can hold it any more',
+    '  (did you mean "another"?)',
+  ])
+})
+
+test('breaks no value and nothing that has no blank', () => {
+  const found = `"${'x y '.repeat(30)}"`
+  expect(messageOf({ ...long, found, expected: 'y'.repeat(100) }).split('\n')).toEqual([
+    `jobs/mine.yaml:12:5: addresses[7]: found ${found},`,
+    '  expected',
+    `  ${'y'.repeat(100)}`,
+    '  (did you mean "another"?)',
+  ])
+})
+
+test('tells once what several complaints would repeat', () => {
+  const note = 'The fields are a and b.'
+  expect(
+    messageOf({ ...long, note }, { ...long, note })
+      .split('\n')
+      .filter((line) => line === note),
+  ).toEqual([note])
+})
+
+test('tells what several jobs complain of alike only once', () => {
+  const [first, second] = [messageOf(long).split('\n'), messageOf({ ...long, field: 'chain' }).split('\n')]
+  expect(uniteComplaints([[...first, ...second], first])).toEqual([...first, ...second])
+})

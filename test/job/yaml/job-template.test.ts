@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { FIELD_PATHS } from '../../../src/job/fields/fields.ts'
+import { readJob } from '../../../src/job/read-job.ts'
+import { jobText, type NewJob } from '../../../src/job/yaml/job-template.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+
+const WALLET = { address: '0x58A57ed9d8d624cBD12e2C467D34787555bB1b25', label: null }
+const NEW: NewJob = {
+  file: 'jobs/mine.yaml',
+  name: undefined,
+  chain: '43114',
+  wallets: [WALLET],
+  baseUrl: 'https://data.example.com',
+  format: 'csv',
+  startBlock: undefined,
+}
+
+async function read(given: Partial<NewJob>) {
+  const file = join(tempFolder(), 'mine.yaml')
+  writeFileSync(file, jobText({ ...NEW, ...given }))
+  return readJob(file, { overrides: {}, env: {} })
+}
+
+test('a new job is read as it was given', async () => {
+  const job = await read({ chain: '2q9e4r6Mu3U6', format: 'parquet', startBlock: 7, name: 'other' })
+  expect(job).toMatchObject({ name: 'other', chain: '2q9e4r6Mu3U6', format: 'parquet', startBlock: 7 })
+  expect(job.service.baseUrl).toBe('https://data.example.com')
+  expect(await read({})).toMatchObject({ name: 'mine', chain: '43114', startBlock: 0, endBlock: undefined })
+})
+
+test('a label of any characters is read back as it is', async () => {
+  const labels = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
+  const fit = labels.filter((label) => label.trim() !== '' && !/[\p{Cc}\p{Cs}]/u.test(label))
+  await fc.assert(
+    fc.asyncProperty(fit, async (label) => {
+      const { wallets } = await read({ wallets: [{ ...WALLET, label }] })
+      expect(wallets).toEqual([{ address: WALLET.address.toLowerCase(), label }])
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('a new job has a word for every field that a job of wallets often has', () => {
+  const rare = ['kind', 'maxRowsPerFile', 'partitionBy', 'targetFileSize', 'nativeSymbol', 'keepRaw']
+  const wanted = FIELD_PATHS.map((path) => path.replace(/^(service|store)\./, ''))
+  const text = jobText(NEW)
+  const unnamed = wanted.filter((field) => !new RegExp(`\\b${field}:`).test(text))
+  const ofStores = ['endpoint', 'region', 'pathStyle']
+  expect(unnamed.sort()).toEqual([...rare, 'apiKeyHeader', ...ofStores].sort())
+})

@@ -1,0 +1,67 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, test } from 'vitest'
+import { type Balance, balances } from '../../../src/ledger/balances/balances.ts'
+import { compareExpected } from '../../../src/ledger/balances/compare-expected.ts'
+import { GOLDEN_CHAIN, WALLETS } from '../../accounting/golden-chain.ts'
+import { exportMadeUp } from '../../accounting/made-up-export.ts'
+import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
+
+const AMOUNTS = 'wallet_address,asset_type,asset_address,token_id,amount'
+const output = join(suiteFolder(), 'out')
+const [{ address: ANN = '', label: LABEL = '' } = {}] = WALLETS
+
+beforeAll(() => exportMadeUp(output, GOLDEN_CHAIN))
+
+function fileOf(...lines: string[]): string {
+  const path = join(tempFolder(), 'amounts.csv')
+  writeFileSync(path, lines.join('\n'))
+  return path
+}
+
+test('expected balances name wallets by label and give whole units, as a user would write them', async () => {
+  const { balances: found, wallets } = await balances(output, { all: true })
+  const token = found.find(
+    ({ wallet_address, asset_symbol }) => wallet_address === ANN && asset_symbol === 'USDC',
+  ) as Balance
+  const line = `"${LABEL}",erc20,${token.asset_address},,${token.amount}`
+  const path = fileOf(
+    AMOUNTS,
+    `${line}${token.amount?.includes('.') ? '' : '.'}000`,
+    `"${LABEL}",native,,,`,
+    '',
+  )
+  expect(await compareExpected(found, path, wallets)).toEqual({ compared: 1, unfilled: 1, differences: [] })
+  expect((await compareExpected(found, path)).compared).toBe(1)
+  const labels = fileOf(AMOUNTS.replace('address', 'label'), `"${LABEL}",erc20,${token.asset_address},,0.5`)
+  expect((await compareExpected(found, labels)).differences).toMatchObject([
+    { wallet_address: ANN, expected: 500_000n, found: token.value },
+  ])
+  const twice = WALLETS.map(({ address }) => ({ address, label: LABEL }))
+  await expect(compareExpected(found, labels, twice)).rejects.toMatchObject({
+    message: expect.stringContaining('expected an address, since 2 wallets have that label'),
+  })
+})
+
+test('opening balances name wallets by label and give whole units, exactly', async () => {
+  const sumsWith = async (file?: string) => {
+    const { balances: found, unfilledOpening } = await balances(output, { all: true, opening: file })
+    const value = (symbol: string) =>
+      found.find(({ wallet_address, asset_symbol }) => wallet_address === ANN && asset_symbol === symbol)
+        ?.value ?? 0n
+    return { coin: value('AVAX'), dollars: value('USDC'), unfilledOpening }
+  }
+  const before = await sumsWith()
+  const usdc = `0x${'c'.repeat(40)}`
+  const path = fileOf(
+    AMOUNTS,
+    `"${LABEL}",native,,,10000.000000000000000001`,
+    `"${LABEL}",erc20,${usdc},,-2.5`,
+    `${ANN},erc20,0x${'e'.repeat(40)},,`,
+  )
+  expect(await sumsWith(path)).toEqual({
+    coin: before.coin + 10_000n * 10n ** 18n + 1n,
+    dollars: before.dollars - 2_500_000n,
+    unfilledOpening: 1,
+  })
+})

@@ -1,0 +1,273 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { type Balance, balances } from '../../../src/ledger/balances/balances.ts'
+import { compareExpected } from '../../../src/ledger/balances/compare-expected.ts'
+import { exportDemo, genesisCsv } from '../../helpers/demo-export.ts'
+import { truth, truthWallets } from '../../helpers/node-data.ts'
+import { readCsvTable } from '../../helpers/read-output.ts'
+import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
+
+const folder = suiteFolder()
+const csv = join(folder, 'csv')
+const parquet = join(folder, 'parquet')
+const opening = join(folder, 'genesis.csv')
+
+beforeAll(async () => {
+  writeFileSync(opening, genesisCsv())
+  await exportDemo(csv)
+  await exportDemo(parquet, { format: 'parquet', compression: 'zstd' })
+})
+
+const keyOf = ({ wallet_address, asset_type, asset_address, token_id }: Balance) =>
+  [wallet_address, asset_type, asset_address, token_id].join('|')
+
+const valuesOf = (all: readonly Balance[]) => new Map(all.map((balance) => [keyOf(balance), balance.value]))
+
+/** Tokens whose balances do not follow from their events, as the node says. */
+const unreconcilable = Object.entries(truth.erc20)
+  .filter(([, { reconcilable }]) => !reconcilable)
+  .map(([token]) => token.toLowerCase())
+
+/** Every balance of the last block that the node gives and that events can explain, by key. */
+function truthAtTheEnd(): Map<string, bigint> {
+  const expected = new Map<string, bigint>()
+  const put = (wallet: string, asset: string, value: string) => {
+    if (BigInt(value) !== 0n) expected.set(`${wallet}|${asset}`.toLowerCase(), BigInt(value))
+  }
+  for (const [wallet, all] of Object.entries(truth.nativeByBlock))
+    put(wallet, 'native||', all.at(-1)?.[1] ?? '0')
+  for (const [token, { reconcilable, checkpoints }] of Object.entries(truth.erc20)) {
+    if (!reconcilable) continue
+    for (const [wallet, value] of Object.entries(checkpoints[truth.lastBlock] ?? {}))
+      put(wallet, `erc20|${token}|`, value)
+  }
+  for (const [token, wallets] of Object.entries(truth.erc1155))
+    for (const [wallet, ids] of Object.entries(wallets))
+      for (const [id, value] of Object.entries(ids)) put(wallet, `erc1155|${token}|${id}`, value)
+  for (const [token, ids] of Object.entries(truth.erc721Owners))
+    for (const [id, owner] of Object.entries(ids))
+      if (owner !== null && truthWallets.includes(owner.toLowerCase()))
+        put(owner, `erc721|${token}|${id}`, '1')
+  return expected
+}
+
+describe('balances of the whole demo chain, with what its accounts had at genesis', () => {
+  test.for([{ output: csv }, { output: parquet }])(
+    'equal what the node says, from $output',
+    async ({ output }) => {
+      const { balances: found } = await balances(output, { opening })
+      const explained = found.filter(({ asset_address }) => !unreconcilable.includes(asset_address ?? ''))
+      expect(valuesOf(explained)).toEqual(truthAtTheEnd())
+      expect(explained.length).toBeGreaterThan(1_000)
+    },
+  )
+
+  test('equal what the node says at each of its checkpoints', async () => {
+    const blocks = Object.keys(Object.values(truth.erc20)[0]?.checkpoints ?? {})
+    expect(blocks.length).toBeGreaterThan(4)
+    for (const at of blocks) {
+      const values = valuesOf((await balances(csv, { opening, at, all: true })).balances)
+      for (const [token, { reconcilable, checkpoints }] of Object.entries(truth.erc20)) {
+        for (const [wallet, value] of Object.entries(checkpoints[at] ?? {})) {
+          const key = `${wallet}|erc20|${token}|`.toLowerCase()
+          if (reconcilable) expect([at, key, values.get(key) ?? 0n]).toEqual([at, key, BigInt(value)])
+        }
+      }
+    }
+  })
+
+  test('name as below zero the two tokens whose events are not their balances, with the likely reason', async () => {
+    const { belowZero } = await balances(csv, { opening })
+    const named = new Map(belowZero.map(({ asset_address, causes }) => [asset_address, causes.join()]))
+    expect([...named.keys()].sort()).toEqual(unreconcilable.sort())
+    expect([...named.values()].sort()).toEqual([
+      expect.stringContaining('wraps the coin without Transfer events'),
+      expect.stringContaining('do not match its balances'),
+    ])
+  })
+
+  test('name the first transaction at whose end a sum is below zero', async () => {
+    const { belowZero } = await balances(csv)
+    const first = belowZero.find(({ asset_type }) => asset_type === 'native')
+    const { block_number = 0, value_then, wallet_address = '', causes } = first ?? {}
+    expect(causes).toEqual([expect.stringContaining('coins at genesis')])
+    const at = (block: number) => balances(csv, { at: String(block), wallets: [wallet_address], all: true })
+    const before = (await at(block_number - 1)).balances.find(({ asset_type }) => asset_type === 'native')
+    expect(before?.value ?? 0n).toBeGreaterThanOrEqual(0n)
+    expect((await at(block_number)).belowZero[0]).toMatchObject({ block_number, value_then })
+  })
+
+  test('are not called below zero for the order of rows within a transaction', async () => {
+    const { belowZero } = await balances(csv, { opening })
+    expect(belowZero.filter(({ asset_type }) => asset_type === 'native')).toEqual([])
+  })
+})
+
+test('a sum goes up to a block, to the end of a day, or to an instant, each included', async () => {
+  const rows = await readCsvTable(csv, 'ledger')
+  const nativeSum = (some: typeof rows) =>
+    some
+      .filter(({ asset_type }) => asset_type === 'native')
+      .reduce((sum, { value }) => sum + BigInt(value ?? ''), 0n)
+  const middle = rows[rows.length >> 1]
+  const [time = '', block = ''] = [middle?.block_timestamp, middle?.block_number]
+  const [day] = time.split('T')
+  const cases = [
+    { at: block, holds: (row: (typeof rows)[number]) => Number(row.block_number) <= Number(block) },
+    { at: time, holds: (row: (typeof rows)[number]) => `${row.block_timestamp}` <= time },
+    {
+      at: `${day}`,
+      holds: (row: (typeof rows)[number]) => `${row.block_timestamp}`.slice(0, 10) <= `${day}`,
+    },
+  ]
+  for (const { at, holds } of cases) {
+    const { balances: found } = await balances(csv, { at })
+    const native = found.filter(({ asset_type }) => asset_type === 'native')
+    expect([at, native.reduce((sum, { value }) => sum + value, 0n)]).toEqual([
+      at,
+      nativeSum(rows.filter(holds)),
+    ])
+  }
+  expect((await balances(csv, { at: '2023-11-13' })).balances).toEqual([])
+  expect((await balances(csv, { at: '0' })).balances).toEqual([])
+})
+
+test.for([{ at: 'yesterday' }, { at: '2023-02-31' }, { at: '2023-11-14T22:30:00' }, { at: '-5' }])(
+  'a moment that is none is refused: $at',
+  async ({ at }) => {
+    await expect(balances(csv, { at })).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining(at),
+    })
+  },
+)
+
+test('an amount is the value moved by the decimals, exact, and nothing where these are unknown', async () => {
+  const { balances: found } = await balances(csv)
+  for (const { asset_type, value, amount } of found) {
+    if (asset_type === 'native') expect(BigInt(`${amount}`.replace('.', '').padEnd(1))).toBeDefined()
+    if (amount === null) expect(asset_type).not.toBe('native')
+    else expect(Math.sign(Number(amount)) || 0).toBe(value < 0n ? -1 : value > 0n ? 1 : 0)
+  }
+  expect(found.filter(({ amount }) => amount === null).length).toBeGreaterThan(0)
+})
+
+test('an export without a ledger, and a wallet that is not in it, are refused with what to do', async () => {
+  const output = tempFolder()
+  await exportDemo(output, { tables: ['transactions'] })
+  await expect(balances(output)).rejects.toMatchObject({
+    code: 'USAGE',
+    fix: expect.stringContaining('ledger'),
+  })
+  await expect(balances(csv, { wallets: ['nobody'] })).rejects.toMatchObject({ code: 'USAGE' })
+})
+
+describe('a file of amounts', () => {
+  const HEADER = 'wallet_address,asset_type,asset_address,token_id,value'
+  const AMOUNTS = 'wallet_address,asset_type,asset_address,token_id,amount'
+  const WALLET = `0x${'1'.repeat(40)}`
+  const TOKEN = `0x${'2'.repeat(40)}`
+
+  function fileOf(...lines: string[]): string {
+    const path = join(tempFolder(), 'amounts.csv')
+    writeFileSync(path, lines.join('\n'))
+    return path
+  }
+
+  test('is taken by column name, in any order, among others', async () => {
+    const path = fileOf(
+      `note,value,token_id,asset_address,asset_type,wallet_address`,
+      `"a, b",7,,,native,${WALLET}`,
+    )
+    const { compared, differences } = await compareExpected([], path)
+    expect(compared).toBe(1)
+    expect(differences).toEqual([
+      expect.objectContaining({ line: 2, wallet_address: WALLET, expected: 7n, found: 0n }),
+    ])
+  })
+
+  test('is compared only in what it lists, to the last digit', async () => {
+    const { balances: found } = await balances(csv)
+    const [first, second] = found.filter(({ asset_type }) => asset_type === 'erc20')
+    const line = ({ wallet_address, asset_address, value }: Balance, more = 0n) =>
+      `${wallet_address.toUpperCase().replace('0X', '0x')},erc20,${asset_address},,${value + more}`
+    const path = fileOf(HEADER, line(first as Balance), line(second as Balance, 1n), '')
+    expect(await compareExpected(found, path)).toEqual({
+      compared: 2,
+      unfilled: 0,
+      differences: [
+        expect.objectContaining({ line: 3, found: second?.value, expected: (second?.value ?? 0n) + 1n }),
+      ],
+    })
+  })
+
+  test.for([
+    { what: 'nothing', lines: [], says: 'expected a header' },
+    {
+      what: 'a column too few',
+      lines: ['wallet_address,value'],
+      says: 'no column asset_type, asset_address, token_id',
+    },
+    {
+      what: 'an unknown label',
+      lines: [HEADER, 'me,native,,,1'],
+      says: ':2: found wallet_address me, expected an address, or a label of the job',
+    },
+    { what: 'another type', lines: [HEADER, `${WALLET},coin,,,1`], says: 'asset_type coin' },
+    {
+      what: 'a contract of the coin',
+      lines: [HEADER, `${WALLET},native,${TOKEN},,1`],
+      says: 'asset_address',
+    },
+    { what: 'a token without contract', lines: [HEADER, `${WALLET},erc20,,,1`], says: 'asset_address empty' },
+    {
+      what: 'an NFT without its id',
+      lines: [HEADER, `${WALLET},erc721,${TOKEN},,1`],
+      says: 'token_id empty',
+    },
+    {
+      what: 'neither value nor amount',
+      lines: ['wallet_address,asset_type,asset_address,token_id', `${WALLET},native,,`],
+      says: 'expected value, in the smallest unit, or amount, in whole units',
+    },
+    {
+      what: 'no wallet',
+      lines: ['asset_type,asset_address,token_id,value', 'native,,,1'],
+      says: 'expected wallet_address or wallet_label',
+    },
+    {
+      what: 'an amount of unknown decimals',
+      lines: [AMOUNTS, `${WALLET},erc20,${TOKEN},,1`],
+      says: 'amount 1, expected the column value',
+    },
+    {
+      what: 'more decimals than the coin has',
+      lines: [AMOUNTS, `${WALLET},native,,,0.1234567890123456789`],
+      says: "expected no more than the asset's 18 decimals",
+    },
+    {
+      what: 'a rounded amount beside the value',
+      lines: [`${HEADER},amount`, `${WALLET},native,,,1000000000000000001,1`],
+      says: 'expected what the value 1000000000000000001 comes to',
+    },
+    { what: 'an exponent as the amount', lines: [AMOUNTS, `${WALLET},native,,,1e3`], says: 'amount 1e3' },
+    { what: 'a value with a point', lines: [HEADER, `${WALLET},native,,,1.5`], says: 'value 1.5' },
+    { what: 'an exponent', lines: [HEADER, `${WALLET},native,,,1e18`], says: 'value 1e18' },
+    { what: 'an open quote', lines: [HEADER, `"${WALLET},native,,,1`], says: 'quote' },
+    {
+      what: 'a balance twice',
+      lines: [HEADER, `${WALLET},native,,,1`, `${WALLET},native,,,1`],
+      says: ':3: found the wallet and asset of line 2',
+    },
+  ])('with $what is refused with its line', async ({ lines, says }) => {
+    await expect(compareExpected([], fileOf(...lines))).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining(says),
+    })
+  })
+
+  test('that is not there is refused', async () => {
+    await expect(balances(csv, { opening: 'no/such.csv' })).rejects.toMatchObject({ code: 'USAGE' })
+  })
+})

@@ -1,0 +1,114 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { priceOfGot, worthOf } from '../../../src/ledger/prices/fiat-value.ts'
+import { readPrices } from '../../../src/ledger/prices/prices.ts'
+import { COIN, nft, token } from '../../accounting/made-up.ts'
+import { suiteFolder } from '../../helpers/temp-folder.ts'
+
+const folder = suiteFolder()
+const USDC = token('USDC')
+const [one, other] = [token('TWIN'), { ...token('TWIN'), address: `0x${'7'.repeat(40)}` }]
+const assets = [COIN, USDC, one, other]
+
+function read(...lines: string[]) {
+  const file = join(folder, 'prices.csv')
+  writeFileSync(file, ['date,asset,currency,price', ...lines, ''].join('\n'))
+  return readPrices(file, async () => assets)
+}
+
+describe('prices that a user gives', () => {
+  test.for([
+    { at: '2024-03-02T00:00:00.000Z', is: '2', why: 'of the day itself, from its first second' },
+    { at: '2024-03-02T23:59:59.999Z', is: '2', why: 'until its end' },
+    { at: '2024-03-01T23:59:59.999Z', is: '1', why: 'of the day before, a moment earlier' },
+    { at: '2024-03-03T12:00:00.000Z', is: '2', why: 'until 36 hours later' },
+    { at: '2024-03-03T12:00:00.001Z', is: undefined, why: 'not a moment longer' },
+    { at: '2024-02-29T23:59:59.999Z', is: undefined, why: 'never from the future' },
+    { at: '2024-03-05T08:30:00.000Z', is: '3.5', why: 'of an instant, from it on' },
+  ])('$why ($at)', async ({ at, is }) => {
+    const prices = await read(
+      '2024-03-02,native,USD,2',
+      '2024-03-05T08:30:00Z,native,usd,3.5',
+      '2024-03-01,native,USD,1',
+      '2024-03-04,native,USD,',
+    )
+    expect(prices.at(COIN, at)).toBe(is)
+    expect(prices.currency).toBe('USD')
+  })
+
+  test('are found by contract, by native, or by a symbol that one asset has', async () => {
+    const prices = await read(
+      `2024-03-01,${USDC.address?.toUpperCase().replace('0X', '0x')},EUR,0.9`,
+      '2024-03-01,AVAX,EUR,30',
+      '2024-03-01,DOGE,EUR,1',
+    )
+    const at = '2024-03-01T05:00:00.000Z'
+    expect([prices.at(USDC, at), prices.at(COIN, at), prices.at(one, at)]).toEqual(['0.9', '30', undefined])
+    expect(prices.at({ ...nft('USDC', '1'), address: USDC.address }, at)).toBeUndefined()
+    expect(prices.all(COIN)).toEqual([{ from: Date.parse('2024-03-01'), price: '30' }])
+  })
+
+  test.for([
+    { line: '2024-02-30,native,USD,1', says: ':2: found date 2024-02-30' },
+    { line: '01.03.2024,native,USD,1', says: ':2: found date 01.03.2024' },
+    { line: '2024-03-01,native,USD,"1,5"', says: ':2: found price 1,5' },
+    { line: '2024-03-01,native,USD,-1', says: ':2: found price -1' },
+    { line: '2024-03-01,native,USD,1e3', says: ':2: found price 1e3' },
+    { line: '2024-03-01,native,$,1', says: ':2: found currency $' },
+    { line: '2024-03-01,TWIN,USD,1', says: `found asset TWIN, which is ${one.address} and ${other.address}` },
+    { line: '2024-03-01,native,USD,', says: 'holds no price' },
+    { line: '2024-03-01,native,USD,1\n2024-03-01,native,USD,2', says: ':3: found a second price of native' },
+    {
+      line: '2024-03-01,native,USD,1\n2024-03-02,native,EUR,2',
+      says: ':3: found currency EUR, expected USD',
+    },
+  ])('are refused with their line: $says', async ({ line, says }) => {
+    await expect(read(line)).rejects.toMatchObject({
+      code: 'USAGE',
+      message: expect.stringContaining(says),
+      fix: expect.any(String),
+    })
+  })
+})
+
+describe('what an amount is worth', () => {
+  test.for([
+    { value: 1n, decimals: 18, price: '1', is: '0' },
+    { value: 10n ** 18n, decimals: 18, price: '18.3412', is: '18.3412' },
+    { value: 1n, decimals: 0, price: '0.000000005', is: '0' },
+    { value: 3n, decimals: 0, price: '0.000000005', is: '0.00000002' },
+    { value: 1n, decimals: 0, price: '0.0000000050000001', is: '0.00000001' },
+    { value: 2n ** 256n - 1n, decimals: 0, price: '3', is: String((2n ** 256n - 1n) * 3n) },
+    { value: 123n, decimals: 255, price: `1${'0'.repeat(50)}`, is: '0' },
+    { value: 5n, decimals: 1, price: '3', is: '1.5' },
+    { value: -3n, decimals: 0, price: '0.000000005', is: '-0.00000002' },
+    { value: -5n, decimals: 9, price: '0.9', is: '0' },
+    { value: -7n, decimals: 9, price: '1', is: '-0.00000001' },
+  ])(
+    'is multiplied exactly: $value of $decimals decimals at $price is $is',
+    ({ value, decimals, price, is }) => {
+      expect(worthOf(value, decimals, price)).toBe(is)
+    },
+  )
+})
+
+describe('the price of what was got for something else', () => {
+  const whole = { value: 1n, decimals: 0 }
+  test.for([
+    { got: { value: 25n, decimals: 1 }, given: { value: 500n, decimals: 2 }, price: '1.5', is: '3' },
+    { got: { value: 3n, decimals: 0 }, given: whole, price: '2', is: '0.666666666666666667' },
+    { got: { value: 2n, decimals: 0 }, given: whole, price: `0.${'1'.padStart(18, '0')}`, is: undefined },
+    {
+      got: { value: 2n, decimals: 0 },
+      given: whole,
+      price: `0.${'3'.padStart(18, '0')}`,
+      is: `0.${'2'.padStart(18, '0')}`,
+    },
+    { got: whole, given: { value: 1n, decimals: 255 }, price: '1', is: undefined },
+    { got: { value: 1n, decimals: 255 }, given: whole, price: '7', is: `7${'0'.repeat(255)}` },
+    { got: whole, given: whole, price: '0', is: '0' },
+  ])('is divided exactly: $given.value at $price for $got.value is $is', ({ got, given, price, is }) => {
+    expect(priceOfGot(got, given, price)).toBe(is)
+  })
+})

@@ -1,0 +1,226 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { askExport } from '../../src/read/query-export.ts'
+import { suiteFolder } from '../helpers/temp-folder.ts'
+import { type Cells, goodLake } from '../verify/export/model-export.ts'
+import { type Writing, writeLake } from '../verify/export/write-model-export.ts'
+
+const folder = suiteFolder()
+const MAX = 2n ** 256n - 1n
+/** DECIMAL(38, 18) holds these. */
+const SMALL = [
+  [-15n, 1],
+  [9n, 0],
+  [10n, 0],
+  [25n * 10n ** 17n, 18],
+  [-1n, 18],
+] as const
+/** No DECIMAL holds these. */
+const LARGE = [...SMALL, [MAX, 0], [-MAX, 255], [MAX - 1n, 3], [1n, 255]] as const
+
+let written = 0
+async function exportOf(
+  values: readonly (readonly [value: bigint, decimals: number])[],
+  { prices = [], ...writing }: Writing & { prices?: readonly string[] } = {},
+): Promise<string> {
+  written += 1
+  const output = join(folder, String(written))
+  const lake = goodLake()
+  const [entry, transfer] = [lake.ledger[0] as Cells, lake.erc20_transfers[0] as Cells]
+  lake.ledger = values.map(([value, decimals], at) => ({
+    ...{ ...entry, entry_id: `${at}`, value: String(value), asset_decimals: String(decimals) },
+    amount: amountOf(value, decimals),
+  }))
+  lake.erc20_transfers = prices.map((price_value, at) => ({ ...transfer, log_index: `${at}`, price_value }))
+  await writeLake(output, lake, writing)
+  return output
+}
+
+function amountOf(value: bigint, decimals: number): string {
+  const digits = String(value < 0n ? -value : value).padStart(decimals + 1, '0')
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+  const whole = digits.slice(0, digits.length - decimals)
+  return `${value < 0n ? '-' : ''}${decimals === 0 || fraction === '' ? whole : `${whole}.${fraction}`}`
+}
+
+/** The numbers, smallest first, by integers of one scale. */
+const ascending = (values: readonly (readonly [bigint, number])[]) =>
+  [...values]
+    .sort(([a, m], [b, n]) => (a * 10n ** BigInt(255 - m) < b * 10n ** BigInt(255 - n) ? -1 : 1))
+    .map(([value, decimals]) => amountOf(value, decimals))
+
+async function ask(output: string, sql: string): Promise<unknown[][]> {
+  const rows: unknown[][] = []
+  for await (const { batches } of askExport(output, sql))
+    for await (const batch of batches) rows.push(...batch.map((row) => [...row]))
+  return rows
+}
+
+const column = async (output: string, sql: string) => (await ask(output, sql)).map(([cell]) => cell)
+
+for (const ending of ['csv', 'csv.gz', 'parquet'] as const)
+  test.for([
+    ['that DECIMAL holds', SMALL],
+    ['of 78 digits', LARGE],
+  ] as const)(`sorts amounts %s as numbers, from ${ending}`, async ([, values]) => {
+    const output = await exportOf(values, { ending })
+    const sorted = ascending(values)
+    expect(await column(output, 'select amount from ledger order by amount')).toEqual(sorted)
+    const units = 'select units(value, asset_decimals) as u from ledger order by u desc'
+    expect(await column(output, units)).toEqual(sorted.toReversed())
+    const extremes = 'select min(amount), max(amount), max(units(value, asset_decimals)) from ledger'
+    expect(await ask(output, extremes)).toEqual([[sorted[0], sorted.at(-1), sorted.at(-1)]])
+    const nested =
+      'with a as (select amount as x from ledger) select x from (select * from a) order by x desc'
+    expect(await column(output, nested)).toEqual(sorted.toReversed())
+    const ranks = 'select amount, row_number() over (order by amount) as n from ledger order by n'
+    expect(await column(output, ranks)).toEqual(sorted)
+    const above = 'select amount from ledger where amount >= units(10, 0) order by amount'
+    expect(await column(output, above)).toEqual(sorted.slice(sorted.indexOf('10')))
+  })
+
+test('sorts any amounts as numbers', async () => {
+  const amount = fc.tuple(fc.bigInt(-MAX, MAX), fc.integer({ min: 0, max: 255 }))
+  const near = fc.tuple(fc.bigInt(-150n, 150n), fc.integer({ min: 0, max: 3 }))
+  const law = fc.asyncProperty(
+    fc.uniqueArray(fc.oneof(amount, near), {
+      selector: ([v, d]) => amountOf(v, d),
+      minLength: 1,
+      maxLength: 60,
+    }),
+    async (values) => {
+      const output = await exportOf(values)
+      const sql = 'select amount, value from ledger order by amount'
+      expect(await column(output, sql)).toEqual(ascending(values))
+      const wholes = values.map(([value]) => value).sort((a, b) => (a < b ? -1 : 1))
+      expect(await column(output, 'select value from ledger order by value')).toEqual(wholes.map(String))
+    },
+  )
+  await fc.assert(law, { numRuns: 8 })
+})
+
+test('sums and compares amounts exactly where DECIMAL holds all of them', async () => {
+  const output = await exportOf(SMALL)
+  const sums = 'select sum(amount), sum(units(value, asset_decimals)) from ledger'
+  expect(await ask(output, sums)).toEqual([['19.999999999999999999', '19.999999999999999999']])
+  expect(await column(output, 'select amount from ledger where amount > 5 order by amount')).toEqual([
+    '9',
+    '10',
+  ])
+  expect(await column(output, 'select amount from ledger where amount between 1e0 and 9')).toEqual([
+    '9',
+    '2.5',
+  ])
+  expect(await column(output, 'select median(amount) from ledger')).toEqual(['2.5'])
+  expect(await column(output, 'select sum(amount) over (order by amount) from ledger limit 2')).toEqual([
+    '-1.5',
+    '-1.500000000000000001',
+  ])
+})
+
+test.for([
+  'select sum(amount) from ledger',
+  'select avg(amount) from ledger',
+  'select sum(x) from (select amount as x from ledger)',
+  'select sum(units(value, asset_decimals)) from ledger',
+  'select count(*) from ledger where amount > 5',
+  "select count(*) from ledger where amount > '5'",
+  'select count(*) from ledger where amount between 1 and 2',
+  'select count(*) from ledger where amount in (1, 2)',
+  'select count(*) from ledger group by amount having amount < 1.5',
+  'select amount * 2 from ledger',
+  'select amount::double from ledger',
+  'select amount from ledger union all select 5',
+  'select coalesce(amount, 0) from ledger',
+])('refuses where no DECIMAL holds all amounts, with what to write instead: %s', async (sql) => {
+  const output = await exportOf(LARGE)
+  await expect(ask(output, sql)).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('amount has up to 78 digits before the point and 255 after it'),
+    fix: expect.stringContaining('units(sum(value), 18)'),
+  })
+})
+
+test('refuses sums beyond 38 digits, and gives them as text', async () => {
+  const output = await exportOf([
+    [9n * 10n ** 37n, 18],
+    [9n * 10n ** 37n, 18],
+  ])
+  for (const sql of ['select sum(amount) from ledger', 'select units(sum(value), 18) from ledger'])
+    await expect(ask(output, sql)).rejects.toMatchObject({
+      code: 'USAGE',
+      fix: expect.stringContaining('units_text(sum(value), 18)'),
+    })
+  const text = 'select units_text(sum(value), 18) from ledger'
+  expect(await column(output, text)).toEqual(['180000000000000000000'])
+})
+
+test('never rounds a decimal that a statement reaches without naming it', async () => {
+  const output = await exportOf([[1n, 40]])
+  const row = ask(output, 'select l from ledger as l')
+  await expect(row).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining('no room for 0.0'),
+  })
+})
+
+test('sorts prices as numbers, too', async () => {
+  const sql = 'select price_value from erc20_transfers order by price_value desc'
+  expect(await column(await exportOf(SMALL, { prices: ['9.5', '10', '-1'] }), sql)).toEqual([
+    '10',
+    '9.5',
+    '-1',
+  ])
+  const many = `0.${'0'.repeat(50)}1`
+  expect(await column(await exportOf(SMALL, { prices: ['9', many, '10'] }), sql)).toEqual(['10', '9', many])
+})
+
+test('compares 256-bit numbers with literals of any size exactly', async () => {
+  const output = await exportOf([
+    [10n ** 18n, 18],
+    [10n ** 18n + 1n, 18],
+    [MAX, 0],
+    [MAX - 1n, 0],
+  ])
+  const found = (where: string) => column(output, `select value from ledger where ${where} order by value`)
+  expect(await found('value > 1e18')).toEqual([String(10n ** 18n + 1n), String(MAX - 1n), String(MAX)])
+  expect(await found(`value = ${MAX}`)).toEqual([String(MAX)])
+  expect(await found(`value in (${MAX - 1n}, -1E0)`)).toEqual([String(MAX - 1n)])
+})
+
+test('marks floating point in an answer', async () => {
+  const output = await exportOf(SMALL)
+  for await (const { columns } of askExport(output, 'select avg(value) as a, sum(value) as s from ledger'))
+    expect(columns.map(({ isRounded }) => isRounded)).toEqual([true, false])
+})
+
+test('pivots, explains, describes and summarizes', async () => {
+  const output = await exportOf(SMALL)
+  const pivot = 'pivot ledger on asset_decimals using sum(value) group by wallet_address'
+  expect((await ask(output, pivot))[0]?.slice(1)).toEqual(['19', '-15', '2499999999999999999'])
+  const inside = `select "0" from (${pivot}); select 1`
+  expect(await column(output, inside)).toEqual(['19', 1])
+  expect((await column(output, 'explain select max(amount) from ledger')).join('\n')).toMatch(
+    /AGGREGATE|GROUP_BY/,
+  )
+  expect(await column(output, 'explain analyze select 1')).not.toEqual([])
+  expect(await column(output, 'describe ledger')).toContain('amount')
+  expect(await column(output, 'summarize ledger')).toContain('amount')
+})
+
+test.for([
+  'explain analyze create table x as select 1',
+  'create type mood as enum (select 1)',
+  'pragma database_list',
+  'with a as (select 1) insert into ledger select * from a',
+  'explain',
+])('refuses %s', async (sql) => {
+  const output = await exportOf(SMALL)
+  await expect(ask(output, sql)).rejects.toMatchObject({ code: 'USAGE' })
+})
+
+test('has no statement in comments and semicolons', async () => {
+  const output = await exportOf(SMALL)
+  expect(await ask(output, "select ';' as a; -- ; select 2\n ; /* ; */ select 3;")).toEqual([[';'], [3]])
+})

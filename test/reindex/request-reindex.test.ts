@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import { ExportError, type ExportErrorOptions, type FailureCode } from '../../src/core/model/errors.ts'
+import { type AskTools, askTokens } from '../../src/reindex/request-reindex.ts'
+import type { Asked, Token } from '../../src/reindex/token.ts'
+
+const HOUR_MS = 3_600_000
+
+async function* tokens(count: number): AsyncGenerator<Token, void, void> {
+  for (let at = 0; at < count; at += 1) yield { address: '0xa', id: String(at) }
+}
+
+/** Asks for a few tokens one after the other; the first one's answer is given. */
+async function ask(
+  first: { code: FailureCode; about?: ExportErrorOptions } | undefined,
+  given: Partial<AskTools> & { count?: number } = {},
+) {
+  const { count = 2, ...tools } = given
+  const remembered: Asked[] = []
+  const pauses: number[] = []
+  const sent: string[] = []
+  const result = await askTokens(tokens(count), {
+    reindex: async ({ id }) => {
+      sent.push(id)
+      if (id === '0' && first !== undefined) throw new ExportError(first.code, 'said so', first.about)
+    },
+    wait: async (ms) => void pauses.push(ms),
+    remember: async (asked) => void remembered.push(asked),
+    now: () => 1_000,
+    concurrency: 1,
+    ...tools,
+  })
+  const last = (id: string) => remembered.findLast((asked) => asked.id === id)
+  return { ...result, remembered, pauses, sent, last }
+}
+
+test('asks for every token once and remembers each for an hour', async () => {
+  const { counts, sent, last, error } = await ask(undefined, { count: 40, concurrency: 7 })
+  expect(counts).toEqual({ accepted: 40, limited: 0, unknown: 0, refused: 0 })
+  expect(new Set(sent).size).toBe(40)
+  expect(last('39')).toMatchObject({ answer: 'accepted', atMs: 1_000, untilMs: 1_000 + HOUR_MS })
+  expect(error).toBeUndefined()
+})
+
+test('remembers that a token is asked before it asks', async () => {
+  const order: string[] = []
+  await ask(undefined, {
+    count: 1,
+    remember: async ({ answer }) => void order.push(answer),
+    reindex: async () => void order.push('request'),
+  })
+  expect(order).toEqual(['asked', 'request', 'accepted'])
+})
+
+test.for([
+  { answer: 'limited', code: 'RATE_LIMITED', about: { status: 429, retryAfterMs: 90_000 }, until: 91_000 },
+  { answer: 'limited', code: 'RATE_LIMITED', about: { status: 429 }, until: 1_000 + HOUR_MS },
+  {
+    answer: 'limited',
+    code: 'RATE_LIMITED',
+    about: { retryAfterMs: 1e12 },
+    until: 1_000 + 24 * HOUR_MS,
+  },
+  { answer: 'unknown', code: 'REQUEST_REFUSED', about: { status: 404 }, until: 1_000 + HOUR_MS },
+  { answer: 'refused', code: 'REQUEST_REFUSED', about: { status: 400 }, until: 1_000 + HOUR_MS },
+] as const)(
+  'goes on after $code ($about) and remembers until $until',
+  async ({ answer, code, about, until }) => {
+    const { counts, last, error, told } = await ask({ code, about })
+    expect(counts).toEqual({ accepted: 1, limited: 0, unknown: 0, refused: 0, ...{ [answer]: 1 } })
+    expect(last('0')).toMatchObject({ answer, untilMs: until })
+    expect(error).toBeUndefined()
+    expect(told).toEqual(answer === 'limited' ? [] : ['said so'])
+  },
+)
+
+test.for([
+  { retryAfterMs: 20_000, pauses: [20_000] },
+  { retryAfterMs: 60_001, pauses: [] },
+  { retryAfterMs: undefined, pauses: [1_000] },
+])('pauses $pauses where 429 asks to wait $retryAfterMs', async ({ retryAfterMs, pauses }) => {
+  const about = retryAfterMs === undefined ? {} : { retryAfterMs }
+  expect((await ask({ code: 'RATE_LIMITED', about })).pauses).toEqual(pauses)
+})
+
+test.for(['KEY_REFUSED', 'SERVICE_UNAVAILABLE', 'INTERRUPTED', 'BUDGET_REACHED'] as const)(
+  'ends with %s and asks for no further token',
+  async (code) => {
+    const { error, sent, counts } = await ask({ code })
+    expect(error).toMatchObject({ code })
+    expect(sent).toEqual(['0'])
+    expect(counts.accepted).toBe(0)
+  },
+)
+
+test.for([
+  { when: 'surely was not sent', about: {}, answer: 'unsent', until: 1_000 },
+  {
+    when: 'may have been carried out',
+    about: { mayHaveActed: true },
+    answer: 'asked',
+    until: 1_000 + HOUR_MS,
+  },
+])('holds a token back as the budget ends where its order $when', async ({ about, answer, until }) => {
+  const { last } = await ask({ code: 'BUDGET_REACHED', about })
+  expect(last('0')).toMatchObject({ answer, untilMs: until })
+})
+
+test('ends where nothing can be remembered, before the request', async () => {
+  const remember = () => Promise.reject(new ExportError('OUTPUT_FAILED', 'full'))
+  const { error, sent } = await ask(undefined, { remember })
+  expect(error).toMatchObject({ code: 'OUTPUT_FAILED' })
+  expect(sent).toEqual([])
+})
+
+test('asks for no token while it pauses', async () => {
+  let over = () => {}
+  const pause = new Promise<void>((resolve) => (over = resolve))
+  const sent: string[] = []
+  const asking = ask(undefined, {
+    count: 3,
+    wait: () => pause,
+    reindex: async ({ id }) => {
+      sent.push(id)
+      if (id === '0') throw new ExportError('RATE_LIMITED', 'said so', { retryAfterMs: 10 })
+    },
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(sent).toEqual(['0'])
+  over()
+  expect((await asking).counts).toMatchObject({ accepted: 2, limited: 1 })
+})

@@ -1,0 +1,153 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { openRows } from '../../src/read/scratch-database.ts'
+import type { Asked } from '../../src/reindex/token.ts'
+import {
+  askedBefore,
+  chooseTokens,
+  loadAsked,
+  loadTokens,
+  type TokenSql,
+  wantedTokens,
+} from '../../src/reindex/token-queries.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+const NOW = 1_700_000_000_000
+const DAY_MS = 86_400_000
+
+type Transfer = {
+  id?: string
+  place?: readonly [block: number, tx: number, log: number, ordinal?: number]
+  status?: string | null
+  name?: string | null
+  updatedMs?: number | null
+}
+
+/** SQL for rows of a table, as text in every cell, as CSV has them. */
+function rowsSql(transfers: readonly Transfer[]): string {
+  const text = (cell: unknown) => (cell === null ? 'NULL' : `'${cell}'`)
+  const rows = transfers.map(({ id = '7', place = [1, 0, 0], ...given }) => {
+    const { status = 'INDEXED', name = 'n', updatedMs = NOW } = given
+    const [block, tx, log, ordinal = 0] = place
+    return `(${['0xa', id, status, updatedMs, name, block, tx, log, ordinal].map(text).join(', ')})`
+  })
+  const columns = [
+    'token_address',
+    'token_id',
+    'metadata_index_status',
+    'metadata_updated_at',
+    'metadata_name',
+  ]
+  const places = ['block_number', 'transaction_index', 'log_index', 'transfer_ordinal']
+  return `(SELECT * FROM (VALUES ${rows.join(', ')}) AS t(${[...columns, ...places].join(', ')}))`
+}
+
+async function wanted(
+  given: { erc721?: Transfer[]; erc1155?: Transfer[]; asked?: Asked[]; olderThanMs?: number } = {},
+) {
+  const rows = await openRows(tempFolder())
+  onTestFinished(() => rows.close())
+  const sql: TokenSql = {
+    ...rows,
+    eachFile: async (table, statement) => {
+      const transfers = table === 'erc721_transfers' ? given.erc721 : given.erc1155
+      // Each row is a file of its own: what is last is not decided by where it stands.
+      for (const one of transfers ?? []) await rows.run(statement(rowsSql([one])))
+    },
+    epochMs: (column) => column,
+  }
+  await loadTokens(sql)
+  await loadAsked(sql, listed(given.asked ?? []))
+  const counts = await chooseTokens(sql, { nowMs: NOW, olderThanMs: given.olderThanMs })
+  const tokens: string[] = []
+  for await (const { id, reason } of wantedTokens(sql)) tokens.push(`${id}: ${reason}`)
+  return { sql, counts, tokens }
+}
+
+async function* listed<T>(items: readonly T[]): AsyncGenerator<T, void, void> {
+  yield* items
+}
+
+test.for([
+  { first: [9, 0, 0], last: [10, 0, 0] },
+  { first: [10, 9, 0], last: [10, 10, 0] },
+  { first: [10, 10, 9], last: [10, 10, 10] },
+  { first: [10, 10, 10, 9], last: [10, 10, 10, 10] },
+] as const)('goes by the row at $last and not by the one at $first', async ({ first, last }) => {
+  const good = { place: last }
+  const bad = { place: first, status: 'UNINDEXED' }
+  expect((await wanted({ erc1155: [good, bad] })).tokens).toEqual([])
+  expect((await wanted({ erc1155: [{ ...bad, place: last }, { place: first }] })).tokens).toEqual([
+    '7: UNINDEXED',
+  ])
+})
+
+test('takes a token of both standards for one', async () => {
+  const old = { place: [1, 0, 0] as const, status: 'UNKNOWN' }
+  const { tokens, counts } = await wanted({ erc721: [old], erc1155: [{ place: [2, 0, 0] }] })
+  expect({ tokens, count: counts.tokens }).toEqual({ tokens: [], count: 1 })
+})
+
+test.for([
+  { given: { status: null }, reason: 'no status' },
+  { given: { status: 'INVALID_METADATA' }, reason: 'INVALID_METADATA' },
+  { given: { name: null }, reason: 'no name' },
+  { given: { status: 'indexed' }, reason: undefined },
+  { given: { updatedMs: NOW - DAY_MS - 1 }, reason: 'old' },
+  { given: { updatedMs: NOW - DAY_MS }, reason: undefined },
+  { given: { updatedMs: null }, reason: 'old' },
+])('wants $given for the reason $reason', async ({ given, reason }) => {
+  const { tokens } = await wanted({ erc721: [given], olderThanMs: DAY_MS })
+  expect(tokens).toEqual(reason === undefined ? [] : [`7: ${reason}`])
+})
+
+const asked = (fields: Partial<Asked>): Asked => ({
+  ...{ address: '0xa', id: '7', answer: 'accepted', atMs: NOW - 10, untilMs: NOW },
+  ...fields,
+})
+
+test.for([
+  { when: 'was asked long enough ago', words: [{}], held: 0 },
+  { when: 'is to be left alone yet', words: [{ untilMs: NOW + 1 }], held: 1 },
+  {
+    when: 'has a later word that it was not sent',
+    words: [{ untilMs: NOW + 1 }, { answer: 'unsent' }],
+    held: 0,
+  },
+  { when: 'is another one', words: [{ id: '8', untilMs: NOW + 1 }], held: 0 },
+] as const)('holds back $held tokens where a token $when', async ({ words, held }) => {
+  const { counts, tokens } = await wanted({ erc721: [{ status: null }], asked: words.map(asked) })
+  expect(counts).toMatchObject({ missing: 1, held })
+  expect(tokens).toHaveLength(1 - held)
+})
+
+test('counts an order that was taken as news of a token', async () => {
+  const erc721 = [{ updatedMs: NOW - 9 * DAY_MS }]
+  const since = (answer: Asked['answer']) =>
+    wanted({ erc721, olderThanMs: DAY_MS, asked: [asked({ answer })] })
+  expect((await since('accepted')).tokens).toEqual([])
+  expect((await since('unknown')).tokens).toEqual(['7: old'])
+})
+
+test('keeps the last word on each token, as exact as it was', async () => {
+  const id = String(2n ** 256n - 1n)
+  const words = [
+    asked({}),
+    asked({ answer: 'unknown' }),
+    asked({ id, address: "0x'b" }),
+    asked({ id: '9', answer: 'unsent' }),
+  ]
+  const { sql } = await wanted({ asked: words })
+  const kept: Asked[] = []
+  for await (const batch of askedBefore(sql)) kept.push(...batch)
+  expect(kept.sort((a, b) => a.id.length - b.id.length)).toEqual(words.slice(1, 3))
+})
+
+test('gives every token once where there are many', async () => {
+  const { sql } = await wanted()
+  await sql.run(`INSERT INTO tokens SELECT '0xa', i::VARCHAR, NULL, NULL, false FROM range(4500) AS t(i)`)
+  await sql.run('DROP TABLE wanted')
+  const { missing } = await chooseTokens(sql, { nowMs: NOW, olderThanMs: undefined })
+  const ids = new Set<string>()
+  for await (const { id } of wantedTokens(sql)) ids.add(id)
+  expect({ missing, ids: ids.size }).toEqual({ missing: 4_500, ids: 4_500 })
+})

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest'
+import { ExportError } from '../../../../src/core/model/errors.ts'
+import { tooLarge } from '../../../../src/http/decompress.ts'
+import { TimeoutError } from '../../../../src/http/send-http-request.ts'
+import { createPageSize } from '../../../../src/sources/data-api/pages/adaptive-page-size.ts'
+import { type RangeAsk, readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
+import { fakeRequester, type Query, type Reply } from './fake-requester.ts'
+import { bodyOf, hashesIn, itemAt } from './listing.ts'
+
+const ask: RangeAsk = {
+  ...{ chain: '1', address: '0xaa', order: 'asc', cutMs: Number.POSITIVE_INFINITY },
+  range: { from: 0, to: 100_000 },
+}
+
+/** Lists one transaction a block; `refuse` says what a request of this size gets instead. */
+async function readWith(count: number, refuse: (query: Query, request: number) => Reply | undefined) {
+  const { requester, asked } = fakeRequester((query) => {
+    const refused = refuse(query, asked.length)
+    if (refused !== undefined) return refused
+    const start = Number(query.token?.split(' ')[0] ?? query.from)
+    const token = query.token ?? ''
+    // A token counts pages of the size that it was made for, as some services have it.
+    if (token !== '' && !token.endsWith(` ${query.size}`)) return { status: 400 }
+    const end = Math.min(count, start + query.size)
+    const items = Array.from({ length: Math.max(0, end - start) }, (_, n) => itemAt(start + n))
+    return { body: bodyOf(items, end < count ? `${end} ${query.size}` : undefined) }
+  })
+  const hashes = new Set<string>()
+  let error: unknown
+  try {
+    for await (const page of readRange(requester, ask))
+      for (const hash of hashesIn(page.body)) hashes.add(hash)
+  } catch (thrown) {
+    error = thrown
+  }
+  return { sizes: asked.map(({ size }) => size), found: hashes.size, error }
+}
+
+const heavy = (status: number, most: number) => (query: Query) => (query.size > most ? { status } : undefined)
+
+test.for([413, 504, 524, 408])('pages become smaller after %i until they arrive', async (status) => {
+  const { sizes, found, error } = await readWith(120, heavy(status, 25))
+  expect([found, error]).toEqual([120, undefined])
+  expect(sizes.slice(0, 3)).toEqual([100, 50, 25])
+  expect(sizes.filter((size) => size > 25).length).toBeLessThanOrEqual(3)
+})
+
+test('pages of one failed request grow back at once', async () => {
+  const { sizes, found } = await readWith(400, (_, request) => (request === 1 ? { status: 504 } : undefined))
+  expect(found).toBe(400)
+  expect(sizes.slice(0, 3)).toEqual([100, 50, 100])
+})
+
+test('a fixed limit costs few failed requests', async () => {
+  const { sizes, found } = await readWith(10_000, heavy(413, 50))
+  expect(found).toBe(10_000)
+  expect(sizes.filter((size) => size > 50).length).toBeLessThanOrEqual(6)
+})
+
+test('a service that refuses even the smallest page ends the reading with its status', async () => {
+  const { sizes, error } = await readWith(5, () => ({ status: 413 }))
+  expect(sizes).toEqual([100, 50, 25, 10])
+  expect(error).toEqual(
+    expect.objectContaining({
+      ...{ code: 'REQUEST_REFUSED', status: 413 },
+      message: expect.stringContaining('413, even for a page of 10 items'),
+      fix: expect.stringContaining('gateway'),
+    }),
+  )
+})
+
+test.for([
+  ['a time-out', new ExportError('SERVICE_UNAVAILABLE', 'late', { cause: new TimeoutError('late') })],
+  ['a body above the limit', tooLarge(1_000)],
+] as const)('pages become smaller after %s', async ([, fault]) => {
+  const { sizes, found } = await readWith(80, ({ size }) => {
+    if (size > 50) throw fault
+    return undefined
+  })
+  expect(sizes.slice(0, 2)).toEqual([100, 50])
+  expect(found).toBe(80)
+})
+
+test.for([400, 403, 500, 503])('pages keep their size after %i', async (status) => {
+  const { sizes } = await readWith(5, (_, request) => (request === 1 ? { status } : undefined))
+  expect(new Set(sizes)).toEqual(new Set([100]))
+})
+
+test('requests of one size that fail together shrink the pages once', () => {
+  const size = createPageSize()
+  const error = new ExportError('SERVICE_UNAVAILABLE', 'late', { status: 504 })
+  expect([size.shrink(100, error), size.shrink(100, error), size.current()]).toEqual([true, true, 50])
+  expect([size.shrink(50, error), size.shrink(25, error), size.shrink(10, error)]).toEqual([
+    true,
+    true,
+    false,
+  ])
+  expect([size.current(), size.smallest()]).toEqual([10, 100])
+  size.succeed()
+  expect([size.current(), size.smallest()]).toEqual([25, 10])
+})

@@ -1,0 +1,48 @@
+import type { Answer } from '../../../../src/http/http-client.ts'
+import type { Gate } from '../../../../src/http/rate-limit/rate-limiter.ts'
+import type { Requester } from '../../../../src/http/request.ts'
+import { fakeClient } from '../../../helpers/fake-client.ts'
+import { bodyOf } from './listing.ts'
+
+export type Query = {
+  address: string
+  from: number
+  to: number
+  order: 'asc' | 'desc'
+  token: string | undefined
+  size: number
+}
+export type Reply = { status?: number; body?: Buffer }
+
+/** An requester whose service is a function; it keeps what was asked. */
+export function fakeRequester(
+  reply: (query: Query) => Reply | Promise<Reply>,
+  signal = new AbortController().signal,
+): { requester: Requester; asked: Query[] } {
+  const asked: Query[] = []
+  const send = async ({ pathAndQuery }: { pathAndQuery: string }): Promise<Answer> => {
+    signal.throwIfAborted()
+    const { pathname, searchParams: query } = new URL(pathAndQuery, 'http://loopback')
+    const one: Query = {
+      address: pathname.split('/')[5] ?? '',
+      from: Number(query.get('startBlock')),
+      to: Number(query.get('endBlock')),
+      order: query.get('sortOrder') === 'desc' ? 'desc' : 'asc',
+      token: query.get('pageToken') ?? undefined,
+      size: Number(query.get('pageSize')),
+    }
+    asked.push(one)
+    return { status: 200, headers: {}, body: bodyOf([]), ...(await reply(one)) }
+  }
+  const requester: Requester = {
+    client: fakeClient(send),
+    gate: OPEN_GATE,
+    limit: (task) => task(),
+    retry: { retries: 2, firstDelayMs: 0 },
+    signal,
+    onEvent: () => {},
+  }
+  return { requester, asked }
+}
+
+const OPEN_GATE: Gate = { take: async () => () => {}, pausedMs: () => 0 }

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import type { Tied, TiedBlock } from '../../../helpers/same-second-listing.ts'
+
+/** An item with a place and a time, as little of it as paging reads. */
+export function itemAt(
+  block: number,
+  { index = 0, second = block }: { index?: number; second?: number } = {},
+) {
+  return {
+    nativeTransaction: {
+      blockNumber: String(block),
+      blockIndex: index,
+      txHash: hashAt(block, index),
+      blockTimestamp: second,
+    },
+  }
+}
+
+/** A hash that says nothing of the order. */
+const hashAt = (block: number, index = 0) =>
+  `0x${createHash('sha256').update(`${block}-${index}`).digest('hex')}`
+
+/** A page's body. */
+export function bodyOf(transactions: readonly unknown[], nextPageToken?: unknown): Buffer {
+  return Buffer.from(JSON.stringify({ nextPageToken, transactions }))
+}
+
+/** The hashes in a page's body. */
+export function hashesIn(body: Buffer): string[] {
+  const { transactions } = JSON.parse(body.toString()) as { transactions: ReturnType<typeof itemAt>[] }
+  return transactions.map(({ nativeTransaction }) => nativeTransaction.txHash)
+}
+
+/** The items of blocks, as many as each is to have. */
+export function tiedItems(blocks: readonly TiedBlock[]): Tied<object>[] {
+  return blocks.flatMap(({ block, second, items }) =>
+    Array.from({ length: items }, (_, index) => {
+      const item = itemAt(block, { index, second })
+      return { block, second, hash: item.nativeTransaction.txHash, item }
+    }),
+  )
+}

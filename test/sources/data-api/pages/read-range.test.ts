@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest'
+import type { Requester } from '../../../../src/http/request.ts'
+import {
+  type RangeAsk,
+  type RangePage,
+  readRange,
+} from '../../../../src/sources/data-api/pages/read-range.ts'
+import { fakeRequester, type Reply } from './fake-requester.ts'
+import { bodyOf, itemAt } from './listing.ts'
+
+const ask: RangeAsk = {
+  chain: '1',
+  address: '0xaa',
+  range: { from: 0, to: 100 },
+  order: 'asc',
+  cutMs: Number.POSITIVE_INFINITY,
+}
+
+async function read(requester: Requester, given: Partial<RangeAsk> = {}) {
+  const pages: RangePage[] = []
+  let error: unknown
+  try {
+    for await (const page of readRange(requester, { ...ask, ...given })) pages.push(page)
+  } catch (thrown) {
+    error = thrown
+  }
+  return { pages, covered: pages.map(({ covered }) => [covered.from, covered.to]), error }
+}
+
+const malformed = expect.objectContaining({ code: 'PAGE_MALFORMED' })
+const page = (blocks: readonly number[], next?: string): Reply => ({
+  body: bodyOf(
+    blocks.map((block) => itemAt(block)),
+    next,
+  ),
+})
+
+test('settles the whole range with one page that has no token', async () => {
+  const { requester, asked } = fakeRequester(() => page([5]))
+  const { covered } = await read(requester)
+  expect(covered).toEqual([[0, 100]])
+  expect(asked).toEqual([{ address: '0xaa', from: 0, to: 100, order: 'asc', token: undefined, size: 100 }])
+})
+
+test('repeats all parameters with each token', async () => {
+  const { requester, asked } = fakeRequester(({ token }) =>
+    token === undefined ? page([5, 9], 'a') : page([12, 60]),
+  )
+  const { covered } = await read(requester)
+  expect(covered).toEqual([
+    [0, 6],
+    [6, 100],
+  ])
+  expect(asked[1]).toMatchObject({ from: 0, to: 100, order: 'asc', token: 'a' })
+})
+
+test('settles downwards when it reads the newest block first', async () => {
+  const { requester } = fakeRequester(({ token }) =>
+    token === undefined ? page([90, 70], 'a') : page([68, 3]),
+  )
+  const { covered } = await read(requester, { order: 'desc' })
+  expect(covered).toEqual([
+    [90, 100],
+    [0, 90],
+  ])
+})
+
+test('asks its last second anew when a token is refused', async () => {
+  const { requester, asked } = fakeRequester(({ from, token }) => {
+    if (token !== undefined) return { status: 400 }
+    return from === 0 ? page([5, 40], 'old') : page([40, 80])
+  })
+  const { pages, error } = await read(requester)
+  expect(error).toBeUndefined()
+  expect(asked.map(({ from, token }) => [from, token])).toEqual([
+    [0, undefined],
+    [0, 'old'],
+    [6, undefined],
+  ])
+  expect(pages).toHaveLength(2)
+})
+
+test('asks the same blocks anew when a token expires within one block', async () => {
+  let refusals = 0
+  const { requester } = fakeRequester(({ token }) => {
+    if (token === undefined) return page([0], 'a')
+    refusals += 1
+    return refusals === 1 ? { status: 400 } : page([7])
+  })
+  const { error, covered } = await read(requester)
+  expect(error).toBeUndefined()
+  expect(covered.at(-1)).toEqual([0, 100])
+})
+
+test('gives up when tokens are refused and nothing moves on', async () => {
+  const { requester, asked } = fakeRequester(({ token }) =>
+    token === undefined ? page([0, 0], 'a') : { status: 400 },
+  )
+  const { error } = await read(requester)
+  expect(error).toEqual(malformed)
+  expect(asked.length).toBeLessThan(10)
+})
+
+test('leaves a chain of tokens that repeats itself', async () => {
+  const { requester, asked } = fakeRequester(({ from, token }) => {
+    if (from === 26) return page([30, 50])
+    return token === undefined ? page([5, 20], 'a') : page([25, 30], 'a')
+  })
+  const { error } = await read(requester)
+  expect(error).toBeUndefined()
+  expect(asked.map(({ from }) => from)).toEqual([0, 0, 26])
+})
+
+test('goes on past empty pages that have a token', async () => {
+  const next: Record<string, Reply> = { a: page([], 'b'), b: page([8]) }
+  const { requester } = fakeRequester(({ token }) =>
+    token === undefined ? page([], 'a') : (next[token] ?? {}),
+  )
+  const { covered } = await read(requester)
+  expect(covered).toEqual([
+    [0, 0],
+    [0, 0],
+    [0, 100],
+  ])
+})
+
+test('settles nothing with a page that the next one precedes', async () => {
+  const { requester } = fakeRequester(({ token }) =>
+    token === undefined ? page([50, 60], 'a') : page([5, 9]),
+  )
+  const { pages, error } = await read(requester)
+  expect(error).toEqual(malformed)
+  expect(pages).toEqual([])
+})
+
+test('keeps the pages it has when the service goes away', async () => {
+  const { requester } = fakeRequester(({ token }) =>
+    token === undefined ? page([5, 9], 'a') : { status: 503 },
+  )
+  const { covered, error } = await read(requester)
+  expect(error).toEqual(expect.objectContaining({ code: 'SERVICE_UNAVAILABLE', status: 503 }))
+  expect(covered).toEqual([[0, 6]])
+})
+
+test('names the wallet and its blocks in an error, without the token', async () => {
+  const { requester } = fakeRequester(() => ({
+    status: 404,
+    body: Buffer.from('{"message":["no","such?key=1"]}'),
+  }))
+  const { error } = await read(requester)
+  expect((error as Error).message).toBe('wallet 0xaa, blocks 0 to 100: the service answered 404: no; such?…')
+})

@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type RangePage, readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
+import {
+  TIES,
+  type Tied,
+  type TiedOptions,
+  tiedBlocks,
+  tiedListing,
+} from '../../../helpers/same-second-listing.ts'
+import { createDice } from '../../../helpers/seeded-random.ts'
+import { fakeRequester } from './fake-requester.ts'
+import { bodyOf, hashesIn, tiedItems } from './listing.ts'
+
+type Given = Omit<TiedOptions<object>, 'items' | 'dice'> & { seed: number; order: 'asc' | 'desc' }
+
+/** Reads a listing to its end; each page must settle only blocks of which all was shown. */
+async function readAll(all: readonly Tied<object>[], { order, seed, ...given }: Given, grow = 0) {
+  const dice = createDice(seed)
+  const old = all.filter(({ block }) => block < END)
+  const listing = tiedListing({
+    ...given,
+    dice,
+    items: () => all.slice(0, old.length + grow * asked.length),
+  })
+  const { requester, asked } = fakeRequester((query) => {
+    const page = listing(query)
+    return page === undefined ? { status: 400 } : { body: bodyOf(page.items, page.next) }
+  })
+  const shown = new Set<string>()
+  const pages: RangePage[] = []
+  const range = { from: 0, to: 1_000_000 }
+  const ask = { chain: '1', address: '0xaa', range, order, cutMs: Number.POSITIVE_INFINITY }
+  for await (const page of readRange(requester, ask)) {
+    for (const hash of hashesIn(page.body)) shown.add(hash)
+    const { from, to } = page.covered
+    const lost = old.filter(({ block, hash }) => block >= from && block < to && !shown.has(hash))
+    expect(lost).toEqual([])
+    pages.push(page)
+  }
+  expect(pages.at(-1)?.rest).toBeUndefined()
+  expect(pages.reduce((sum, { covered }) => sum + covered.to - covered.from, 0)).toBe(range.to)
+  expect(old.filter(({ hash }) => !shown.has(hash))).toEqual([])
+  return asked.length
+}
+
+const END = 60
+/** So many blocks come about while the listing is read. */
+const LATER = 40
+
+const FIELDS = {
+  seed: fc.nat(1_000_000),
+  order: fc.constantFrom('asc' as const, 'desc' as const),
+  pageSize: fc.integer({ min: 2, max: 30 }),
+  refused: fc.constantFrom(0, 0.1, 1),
+}
+
+test.for(TIES.filter((ties) => ties !== 'by lot each time'))(
+  'every item is shown before its block is settled, ties %s',
+  async (ties) => {
+    const most = fc.integer({ min: 1, max: 20 })
+    await fc.assert(
+      fc.asyncProperty(fc.record(FIELDS), most, async ({ seed, ...given }, most) => {
+        const blocks = tiedBlocks({ blocks: END, dice: createDice(seed), most })
+        await readAll(tiedItems(blocks), { ...given, seed, ties })
+      }),
+      { numRuns: 60 },
+    )
+  },
+)
+
+/** No second fills a page: where its order changes all the time, more of it can never be told to be whole. */
+const FEW = 3
+const MORE_THAN_A_SECOND = fc.integer({ min: 16, max: 40 })
+
+test('no item is lost where each request orders a second anew', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.record({ ...FIELDS, pageSize: MORE_THAN_A_SECOND }), async (given) => {
+      const blocks = tiedBlocks({ blocks: END, dice: createDice(given.seed), most: FEW })
+      await readAll(tiedItems(blocks), { ...given, ties: 'by lot each time' })
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('no item is lost where others arrive meanwhile and tokens count from the newest', async () => {
+  const fields = { ...FIELDS, pageSize: MORE_THAN_A_SECOND, ties: fc.constantFrom(...TIES) }
+  await fc.assert(
+    fc.asyncProperty(fc.record(fields), fc.integer({ min: 1, max: 60 }), async (given, grow) => {
+      const blocks = tiedBlocks({ blocks: END + LATER, dice: createDice(given.seed), most: FEW })
+      await readAll(tiedItems(blocks), given, grow)
+    }),
+    { numRuns: 100 },
+  )
+})

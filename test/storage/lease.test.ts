@@ -1,0 +1,86 @@
+import { hostname } from 'node:os'
+import { expect, test } from 'vitest'
+import { nameMachine } from '../../src/core/platform/lock/holder.ts'
+import type { Bucket } from '../../src/storage/bucket.ts'
+import { LEASE_FILE, takeLease } from '../../src/storage/lease.ts'
+
+/** Small objects in memory, with the conditions of an object store. */
+function memoryBucket(aheadMs = 0) {
+  const objects = new Map<string, { text: string; version: string; writtenMs: number }>()
+  let versions = 0
+  const bucket: Pick<Bucket, 'name' | 'readText' | 'putText' | 'remove' | 'now'> = {
+    name: 's3://lake/a',
+    readText: async (path) => objects.get(path),
+    putText: async (path, text, condition) => {
+      const found = objects.get(path)
+      if (condition !== undefined && 'ifAbsent' in condition && found !== undefined) return undefined
+      if (condition !== undefined && 'ifVersion' in condition && found?.version !== condition.ifVersion)
+        return undefined
+      const version = String(++versions)
+      objects.set(path, { text, version, writtenMs: Date.now() })
+      return version
+    },
+    remove: async (paths) => {
+      for (const path of paths) objects.delete(path)
+    },
+    now: () => Date.now() + aheadMs,
+  }
+  return { bucket: bucket as Bucket, objects }
+}
+
+const holder = (given: object) =>
+  JSON.stringify({
+    pid: process.pid,
+    host: 'elsewhere',
+    startedAt: '2026-01-01T00:00:00.000Z',
+    ticks: null,
+    ...given,
+  })
+
+test('a place is held by one, and free again after', async () => {
+  const { bucket, objects } = memoryBucket()
+  const lease = await takeLease(bucket)
+  await expect(takeLease(bucket)).rejects.toMatchObject({
+    code: 'OUTPUT_LOCKED',
+    message: expect.stringContaining(`process ${process.pid} on ${hostname()}`),
+  })
+  await lease.release()
+  expect(objects.size).toBe(0)
+  await (await takeLease(bucket)).release()
+})
+
+test.for([
+  { what: 'of another name', text: holder({}) },
+  {
+    what: 'of the same name, where no such process is here,',
+    text: holder({ host: hostname(), pid: 2 ** 22 + 1, machine: 'another kernel' }),
+  },
+])('a machine $what holds it while its lease is young', async ({ text }) => {
+  const { bucket } = memoryBucket()
+  await bucket.putText(LEASE_FILE, text)
+  await expect(takeLease(bucket)).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
+})
+
+test.for([
+  { what: 'of another machine that nobody has renewed', text: holder({}), aheadMs: 61_000 },
+  {
+    what: 'of a dead process of this machine',
+    text: holder({ host: hostname(), pid: 2 ** 22 + 1, machine: await nameMachine() }),
+    aheadMs: 0,
+  },
+  { what: 'that is none', text: 'rubbish', aheadMs: 0 },
+])('a lease $what is taken over', async ({ text, aheadMs }) => {
+  const { bucket, objects } = memoryBucket(aheadMs)
+  await bucket.putText(LEASE_FILE, text)
+  const lease = await takeLease(bucket)
+  expect(objects.get(LEASE_FILE)?.text).toContain(`"pid":${process.pid}`)
+  await lease.release()
+})
+
+test('what another one has taken is not given back', async () => {
+  const { bucket, objects } = memoryBucket()
+  const lease = await takeLease(bucket)
+  await bucket.putText(LEASE_FILE, holder({ lease: 'other' }))
+  await lease.release()
+  expect(objects.get(LEASE_FILE)?.text).toContain('elsewhere')
+})

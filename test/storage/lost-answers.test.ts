@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { type Bucket, openBucket } from '../../src/storage/bucket.ts'
+import { openBucketStore } from '../../src/storage/bucket-store.ts'
+import { LEASE_FILE, takeLease } from '../../src/storage/lease.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+
+Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'LAKE', AWS_SECRET_ACCESS_KEY: 'lake-secret' })
+
+const closing: (() => void)[] = []
+afterEach(() => {
+  for (const close of closing.splice(0)) close()
+})
+
+const versionOf = (text: string) => createHash('md5').update(text).digest('hex')
+
+/** Small objects under their conditions; the answers to the first writings are lost, after they were carried out. */
+async function startStore({ lost = 0, cut = 0, uploads = [] as readonly string[] } = {}) {
+  const objects = new Map<string, string>()
+  const aborted: string[] = []
+  let left = lost
+  let cuts = cut
+  const put = (key: string, { headers }: IncomingMessage, body: string) => {
+    const found = objects.get(key)
+    const version = found === undefined ? undefined : versionOf(found)
+    if (headers['if-none-match'] === '*' && version !== undefined) return 412
+    if (headers['if-match'] !== undefined && headers['if-match'].replaceAll('"', '') !== version) return 412
+    objects.set(key, body)
+    return 200
+  }
+  const server = createServer(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://h')
+    const key = decodeURIComponent(pathname.replace(/^\/lake\/?/, ''))
+    let body = ''
+    for await (const chunk of request) body += String(chunk)
+    const answer = (status: number, text = '') =>
+      response
+        .writeHead(status, {
+          etag: `"${versionOf(text || body)}"`,
+          'last-modified': new Date().toUTCString(),
+        })
+        .end(text)
+    if (request.method === 'PUT') {
+      const status = put(key, request, body)
+      if (left > 0) {
+        left -= 1
+        return request.socket.destroy()
+      }
+      return answer(status)
+    }
+    if (request.method === 'DELETE') {
+      aborted.push(key)
+      return answer(204)
+    }
+    if (request.method === 'POST') {
+      for (const [, name = ''] of body.matchAll(/<Key>(.*?)<\/Key>/g)) objects.delete(name)
+      return answer(200, '<DeleteResult/>')
+    }
+    if (searchParams.has('uploads'))
+      return answer(200, uploadsXml(uploads.filter((one) => !aborted.includes(one))))
+    if (searchParams.has('list-type')) return answer(200, '<ListBucketResult/>')
+    const found = objects.get(key)
+    if (found !== undefined && cuts > 0) {
+      cuts -= 1
+      response.writeHead(200, { 'content-length': String(found.length) }).write(found.slice(0, 2))
+      return setImmediate(() => request.socket.destroy())
+    }
+    return found === undefined ? answer(404, '<Error><Code>NoSuchKey</Code></Error>') : answer(200, found)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closing.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { place: { bucket: 'lake', prefix: '', endpoint }, aborted, objects }
+}
+
+const uploadsXml = (keys: readonly string[]) =>
+  `<ListMultipartUploadsResult>${keys
+    .map((key) => `<Upload><Key>${key}</Key><UploadId>1</UploadId></Upload>`)
+    .join('')}</ListMultipartUploadsResult>`
+
+test('a manifest counts as written although the answer was lost', async () => {
+  const { place } = await startStore({ lost: 1 })
+  const bucket = await openBucket(place)
+  closing.push(bucket.close)
+  expect(await bucket.putText('manifest.json', 'mine', { ifAbsent: true })).toBe(versionOf('mine'))
+  expect(await bucket.putText('manifest.json', 'other', { ifAbsent: true })).toBeUndefined()
+})
+
+test('a lease is taken and renewed although answers were lost', async () => {
+  const { place, objects } = await startStore({ lost: 1 })
+  const bucket = await openBucket(place)
+  closing.push(bucket.close)
+  const lease = await takeLease(bucket)
+  await lease.require()
+  await lease.release()
+  expect(objects.has(LEASE_FILE)).toBe(false)
+})
+
+test('only uploads of its own files are given up, not those of places below', async () => {
+  const uploads = ['ledger/a.csv', 'other/ledger/a.csv', 'film.mp4']
+  const { place, aborted } = await startStore({ uploads })
+  const store = await openBucketStore(place, tempFolder())
+  expect(aborted).toEqual(['ledger/a.csv'])
+  await store.close()
+})
+
+test('a process that slept while another took the place writes no more', async () => {
+  const { place } = await startStore()
+  const bucket = await openBucket(place)
+  closing.push(bucket.close)
+  let aheadMs = 0
+  const asleep: Bucket = { ...bucket, now: () => Date.now() + aheadMs }
+  const lease = await takeLease(asleep)
+  aheadMs = 61_000
+  await Promise.all([lease.require(), lease.require()])
+  const elsewhere = { pid: 1, host: 'elsewhere', startedAt: '2026-01-01T00:00:00.000Z', ticks: null }
+  await bucket.putText(LEASE_FILE, JSON.stringify(elsewhere))
+  aheadMs *= 2
+  await expect(lease.require()).rejects.toMatchObject({
+    code: 'OUTPUT_LOCKED',
+    message: expect.stringContaining('process 1 on elsewhere'),
+  })
+  await lease.release()
+})
+
+test('a file whose answer breaks off is fetched again', async () => {
+  const { place, objects } = await startStore({ cut: 2 })
+  const bucket = await openBucket(place)
+  closing.push(bucket.close)
+  objects.set('a', 'all of it')
+  const folder = tempFolder()
+  const sha256 = createHash('sha256').update('all of it').digest('hex')
+  expect(await bucket.fetch('a', folder)).toBe(sha256)
+  expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('all of it')
+})

@@ -1,0 +1,228 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ExportError } from '../../src/core/model/errors.ts'
+import { newFigures } from '../../src/core/model/run-stats.ts'
+import { summarizeRun } from '../../src/export/history/run-report.ts'
+import { summaryText } from '../../src/terminal/summary.ts'
+import { testJob } from '../helpers/jobs.ts'
+
+const figures = {
+  ...newFigures(2, Date.UTC(2025, 0, 1)),
+  endedMs: Date.UTC(2025, 0, 1) + 1_500,
+  ...{ requests: 9, refusals: 1, retries: 2, bytes: 700, pages: 6, items: 50, transactions: 40 },
+  written: {
+    from: 400,
+    to: 421,
+    times: { first: Date.UTC(2024, 11, 31, 23), last: Date.UTC(2024, 11, 31, 23, 30) },
+  },
+  ...{ rows: { ledger: 3 }, totalRows: { ledger: 30 }, files: 7, rejects: 0, endBlock: 421 },
+}
+const job = testJob({
+  name: 'night',
+  addresses: [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`],
+  startBlock: 5,
+})
+const done = { job, state: 'complete', error: undefined, figures }
+
+test('has the fields that programs read, each with its meaning', () => {
+  expect(summarizeRun({ id: 'r1', code: undefined, jobs: [done] })).toEqual({
+    run: 'r1',
+    exit: 0,
+    code: null,
+    startedAt: '2025-01-01T00:00:00.000Z',
+    seconds: 1.5,
+    jobs: [
+      {
+        run: 'r1',
+        job: 'night',
+        output: 'output/test',
+        state: 'complete',
+        exit: 0,
+        error: null,
+        startedAt: '2025-01-01T00:00:00.000Z',
+        seconds: 1.5,
+        service: { baseUrl: 'demo', apiKeyHeader: 'x-service-api-key' },
+        chain: '43114',
+        startBlock: 5,
+        endBlock: 421,
+        final: true,
+        wallets: 2,
+        requests: 9,
+        rateLimited: 1,
+        retries: 2,
+        bytes: 700,
+        pages: 6,
+        items: 50,
+        transactions: 40,
+        smallPages: [],
+        fromBlock: 400,
+        toBlock: 421,
+        firstTransactionAt: '2024-12-31T23:00:00.000Z',
+        lastTransactionAt: '2024-12-31T23:30:00.000Z',
+        rows: { ledger: 3 },
+        totalRows: { ledger: 30 },
+        rowsRemoved: {},
+        rowsAdded: {},
+        changesFile: null,
+        files: 7,
+        rejects: 0,
+        statusUnknown: 0,
+        feeUnknown: 0,
+        contradictedTransactions: 0,
+        unresolvedTransactions: 0,
+        repeatedLogs: 0,
+        missingBlocks: 0,
+        refusedWallets: [],
+        leftOut: null,
+        emptyWallets: { count: 0, addresses: [] },
+      },
+    ],
+  })
+})
+
+test('counts transactions whose status or fee is unknown', () => {
+  const unsure = { ...done, figures: { ...figures, statusUnknown: 1, feeUnknown: 2 } }
+  const { jobs } = summarizeRun({ id: 'r1', code: undefined, jobs: [unsure] })
+  expect(jobs[0]).toMatchObject({ exit: 0, statusUnknown: 1, feeUnknown: 2 })
+  const text = summaryText([unsure], { now: 0, program: 'walletlake' })
+  expect(text).toContain('\n  1 transaction with unknown status, counted as successful\n')
+  expect(text).toContain('\n  2 own transactions with unknown fee: gas used or gas price absent or 0\n')
+})
+
+test('gives each job its own exit code and the run the one that speaks', () => {
+  const error = new ExportError('BUDGET_REACHED', 'the deadline is reached')
+  const failed = { job, state: 'failed', error, figures: { ...figures, endBlock: undefined } }
+  const rejecting = { ...done, figures: { ...figures, rejects: 2 } }
+  const summary = summarizeRun({ id: 'r2', code: 'BUDGET_REACHED', jobs: [done, rejecting, failed] })
+  expect(summary).toMatchObject({ exit: 9, code: 'BUDGET_REACHED' })
+  expect(summary.jobs.map(({ exit }) => exit)).toEqual([0, 6, 9])
+  expect(summary.jobs[2]).toMatchObject({
+    endBlock: null,
+    state: 'failed',
+    error: { code: 'BUDGET_REACHED', exit: 9, message: 'the deadline is reached' },
+  })
+})
+
+test('counts the blocks that are missing and gives their job exit code 6', () => {
+  const missing = [
+    { from: 5, to: 9 },
+    { from: 20, to: 21 },
+  ]
+  const lacking = { ...done, state: 'incomplete', figures: { ...figures, missing } }
+  const summary = summarizeRun({ id: 'r3', code: 'BLOCKS_MISSING', jobs: [lacking] })
+  expect(summary).toMatchObject({ exit: 6, jobs: [{ exit: 6, state: 'incomplete', missingBlocks: 5 }] })
+})
+
+test('says how many rows changed by table and where they are listed', () => {
+  const range = { from: 100, to: 321 }
+  const file = 'changes/000002-000000000100-000000000321.ndjson'
+  const changes = {
+    range,
+    removed: { ledger: 1, transactions: 0 },
+    added: { ledger: 2, transactions: 0 },
+    file,
+  }
+  const changing = { ...done, figures: { ...figures, changes } }
+  expect(summarizeRun({ id: 'r4', code: undefined, jobs: [changing] }).jobs[0]).toMatchObject({
+    rowsRemoved: { ledger: 1, transactions: 0 },
+    rowsAdded: { ledger: 2, transactions: 0 },
+    changesFile: file,
+  })
+  expect(summaryText([changing], { now: 0, program: 'walletlake' })).toContain(
+    `  in blocks [100, 321), exported before: 1 row removed, 2 added\n    ledger: 1 row removed, 2 added\n    listed in output/test/${file}\n`,
+  )
+})
+
+const summaryOf = (given: object, of: object = {}) =>
+  summaryText([{ ...done, ...of, figures: { ...figures, ...given } }], { now: 0, program: 'npx walletlake' })
+
+test('a night says which blocks it wrote and from when they are', () => {
+  expect(summaryOf({})).toContain('\n  blocks 400 to 420, 2024-12-31 23:00 to 23:30 UTC\n')
+  const days = { first: Date.UTC(2024, 11, 30, 5, 6), last: Date.UTC(2025, 0, 1, 7, 8) }
+  expect(summaryOf({ written: { from: 0, to: 9, times: days } })).toContain(
+    '\n  blocks 0 to 8, 2024-12-30 05:06 to 2025-01-01 07:08 UTC\n',
+  )
+  const once = { first: days.last, last: days.last }
+  expect(summaryOf({ written: { from: 8, to: 9, times: once } })).toContain(
+    '\n  block 8, 2025-01-01 07:08 UTC\n',
+  )
+  expect(summaryOf({ written: { from: 0, to: 9, times: undefined } })).toContain('\n  blocks 0 to 8\n')
+})
+
+test('a summary names up to five wallets without a transaction, then their number', () => {
+  const address = `0x${'b'.repeat(40)}`
+  const labelled = { ...job, wallets: [{ address, label: 'savings' }] }
+  expect(summaryOf({ emptyWallets: { count: 1, addresses: [address] } }, { job: labelled })).toContain(
+    `  1 wallet showed no transaction: another chain, or a wrong address?\n    ${address}  savings\n\n`,
+  )
+  const empty = { count: 7, addresses: Array.from({ length: 5 }, () => address) }
+  for (const state of ['complete', 'unchanged']) {
+    const text = summaryOf({ emptyWallets: empty }, { state })
+    expect(text).toContain('  7 wallets showed no transaction')
+    expect(text).toContain(`${address}\n    and 2 more, in manifest.json with "transactions": 0\n`)
+  }
+  expect(summaryOf({ emptyWallets: { count: 0, addresses: [] } })).not.toContain('no transaction')
+})
+
+test('without a reader there are no next steps', () => {
+  const outcome = { ...done, figures }
+  expect(summaryText([outcome], { now: 0, program: undefined })).not.toContain('Next:')
+  expect(summaryText([outcome], { now: 0, program: 'npx walletlake' })).toContain('Next:')
+})
+
+test('the next steps never ask the service again', () => {
+  const [, next = ''] = summaryOf({}, { job: { ...job, output: 'out/my wallets' } }).split('Next:\n')
+  expect(next.split('\n')).toEqual([
+    "  npx walletlake verify 'out/my wallets'",
+    "  npx walletlake balances 'out/my wallets'",
+    "  npx walletlake load 'out/my wallets' --to duckdb:lake.db",
+    '  npx walletlake init    # a job of your own',
+  ])
+  expect(summaryOf({}, { job: { ...job, tables: ['transactions'] } })).toContain(
+    'npx walletlake query output/test "FROM transactions LIMIT 10"',
+  )
+})
+
+test('no line of a summary is wider than 80 columns', () => {
+  const wide = { from: 62_345_678, to: 62_399_999, times: { first: 0, last: Date.UTC(2025, 0, 1) } }
+  const lines = summaryOf({ written: wide, transactions: 123_456_789, requests: 1_234_567 }).split('\n')
+  expect(lines.filter((line) => line.length > 80)).toEqual([])
+})
+
+test('jobs/schedule/README.md lists every field of the summary', () => {
+  const manual = readFileSync(join(import.meta.dirname, '..', '..', 'jobs', 'schedule', 'README.md'), 'utf8')
+  const fieldsIn = (head: string) => {
+    const [, table = ''] = manual.split(`| ${head} |`)
+    const [rows = ''] = table.split('\n\n')
+    const names = rows
+      .split('\n')
+      .flatMap((line) => (line.split('|')[1] ?? '').match(/(?<=`)\w+(?=`)/g) ?? [])
+    return names.sort()
+  }
+  const summary = summarizeRun({ id: 'r1', code: undefined, jobs: [done] })
+  expect(fieldsIn('field of the run')).toEqual(Object.keys(summary).sort())
+  expect(fieldsIn('field of a job')).toEqual(Object.keys(summary.jobs[0] ?? {}).sort())
+})
+
+test('names the block that each wallet was read to, where a later run goes on', () => {
+  const told = (given: Partial<typeof job>) =>
+    summaryText([{ ...done, job: { ...job, ...given } }], { now: figures.endedMs, program: 'walletlake' })
+  const line = '  each wallet was read to block 420; the next run looks at the last blocks again'
+  expect(told({ endBlock: undefined }).split('\n')).toContain(line)
+  expect(told({ endBlock: 421 })).not.toContain('was read to')
+})
+
+test.for([
+  { startBlock: 0, line: '  no transactions yet; the next run looks again' },
+  { startBlock: 1000, line: '  no transactions yet from block 1000 on; the next run looks again' },
+])('names no block where nothing was found from block $startBlock on', ({ startBlock, line }) => {
+  for (const state of ['complete', 'unchanged']) {
+    const text = summaryOf(
+      { endBlock: startBlock, written: undefined },
+      { state, job: { ...job, startBlock, endBlock: undefined } },
+    )
+    expect(text.split('\n')).toContain(line)
+    expect(text).not.toMatch(/to block/)
+  }
+})

@@ -1,0 +1,70 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import {
+  type FingerprintsAt,
+  findRepeated,
+  fingerprint,
+  fingerprintBytes,
+  readFingerprints,
+} from '../../../src/transform/merge/fingerprints.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+
+const hashOf = (n: number) => `0x${(n * 7_919_000_003).toString(16).padStart(13, 'a')}${'0'.repeat(51)}`
+
+/** Stores lists of fingerprints one after the other in one file; those at even places in another. */
+function stored(lists: readonly (readonly number[])[]): FingerprintsAt[] {
+  const folder = tempFolder()
+  const ends = [0, 0]
+  return lists.map((list, at) => {
+    const path = join(folder, String(at % 2))
+    const bytes = fingerprintBytes(list)
+    appendFileSync(path, bytes)
+    const start = ends[at % 2] ?? 0
+    ends[at % 2] = start + bytes.length
+    return { path, start, bytes: bytes.length }
+  })
+}
+
+test.for([1, 3, 10, 1_000])('what stands twice is found, %i at once', (mostAtOnce) => {
+  const prints = Array.from({ length: 100 }, (_, n) => fingerprint(hashOf(n)))
+  const [first = 0, second = 0] = [prints[7], prints[60]]
+  const lists = stored([prints.slice(0, 50), [], prints.slice(50), [first], [second, second]])
+  expect(findRepeated(lists, mostAtOnce)).toEqual(new Set([first, second]))
+  expect(findRepeated(lists.slice(0, 3), mostAtOnce)).toEqual(new Set())
+})
+
+test('no files and empty ones have nothing twice', () => {
+  expect(findRepeated([])).toEqual(new Set())
+  expect(findRepeated(stored([[], []]))).toEqual(new Set())
+})
+
+test('fingerprints that are cut short are an error', () => {
+  const [there] = stored([[1, 2]]) as [FingerprintsAt]
+  expect(() => readFingerprints({ ...there, bytes: there.bytes + 8 })).toThrow('ends too early')
+})
+
+test('a fingerprint is kept exactly and tells texts that are no hashes apart', () => {
+  const texts = [hashOf(1), `0x${'f'.repeat(64)}`, '0x', 'bad!', 'bad?', '', 'é'.repeat(9_000)]
+  const prints = texts.map(fingerprint)
+  expect(new Set(prints).size).toBe(texts.length)
+  expect(prints.every(Number.isSafeInteger)).toBe(true)
+  const [, there] = stored([[], prints])
+  expect([...readFingerprints(there as FingerprintsAt)]).toEqual(prints)
+})
+
+test.for([
+  { count: 2_000_000, times: 1 },
+  { count: 2_000_001, times: 2 },
+])('$count fingerprints are read $times times, so that 16 MB are held at once', ({ count, times }) => {
+  const [at = { path: '', bytes: 0 }] = stored([Array.from({ length: count }, (_, n) => n)])
+  let reads = 0
+  const counted = {
+    bytes: at.bytes,
+    get path() {
+      reads += 1
+      return at.path
+    },
+  }
+  expect([findRepeated([counted]).size, reads]).toEqual([0, times])
+})

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { itemsOfPage } from '../../../src/transform/merge/record-items.ts'
+import { bodyOf, item } from './pages.ts'
+
+const read = (transactions: unknown[]) => itemsOfPage({ wallet: '0xa', body: bodyOf(transactions) }).items
+
+test('items come in chain order whatever the order of the page', () => {
+  const items = read([item('7'), item('3', { index: 2 }), item('3', { index: 1 })])
+  expect(items.map(({ key }) => [key.block, key.index, key.hash])).toEqual([
+    [3, 1, '0xab31'],
+    [3, 2, '0xab32'],
+    [7, 0, '0xab70'],
+  ])
+  expect(items.map(({ wallet, listed }) => [wallet, listed])).toEqual([
+    ['0xa', 2],
+    ['0xa', 1],
+    ['0xa', 0],
+  ])
+})
+
+test('items without a place are left out and the rest is kept', () => {
+  expect(read([item('x'), null, {}, item('3')]).map(({ key }) => key.block)).toEqual([3])
+})
+
+test('entries without a place are counted', () => {
+  const body = bodyOf([item('x'), null, {}, item('3')])
+  expect(itemsOfPage({ wallet: '0xa', body })).toMatchObject({ entries: 4, items: [{ listed: 3 }] })
+})

@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { mergeItems } from '../../../src/transform/merge/merge-items.ts'
+import type { ItemSource, WalletItem } from '../../../src/transform/merge/record-items.ts'
+import { sortItems } from '../../../src/transform/merge/record-items.ts'
+
+export function walletItem(wallet: string, { block = 1, index = 0, mark = 0 } = {}): WalletItem {
+  const times = { timeMs: block, lastMs: block, second: 0 }
+  return { wallet, key: { block, index, hash: `0x${block}-${index}`, ...times }, item: { mark }, listed: 0 }
+}
+
+/** A page's source: like a checkpoint it knows blocks only, so its span runs from border to border. */
+export function sourceOf(items: WalletItem[]): ItemSource {
+  const blocks = items.map(({ key }) => key.block)
+  const first = { block: Math.min(...blocks), index: -1, hash: '' }
+  const last = { block: Math.max(...blocks), index: Number.MAX_SAFE_INTEGER, hash: '' }
+  return {
+    span: items.length === 0 ? null : { first, last },
+    load: () => sortItems([...items]),
+  }
+}
+
+/** What a merge gives, in words: `block.index wallet=mark wallet=mark`. */
+export function merged(sources: readonly ItemSource[]): string[] {
+  const lines: string[] = []
+  for (const views of mergeItems(sources)) {
+    const [{ key }] = views
+    const marks = views.map(({ wallet, item }) => `${wallet}=${(item as { mark: number }).mark}`)
+    lines.push([`${key.block}.${key.index}`, ...marks].join(' '))
+  }
+  return lines
+}
+
+/** What a merge must give: the last received item of each wallet and transaction, sorted. */
+export function plainlySorted(pages: WalletItem[][]): string[] {
+  const last = new Map<string, WalletItem>()
+  for (const item of pages.flat()) last.set(`${item.key.block}.${item.key.index} ${item.wallet}`, item)
+  const items = [...last.values()].sort(
+    (a, b) => a.key.block - b.key.block || a.key.index - b.key.index || (a.wallet < b.wallet ? -1 : 1),
+  )
+  const lines = new Map<string, string>()
+  for (const { key, wallet, item } of items) {
+    const place = `${key.block}.${key.index}`
+    lines.set(place, `${lines.get(place) ?? place} ${wallet}=${(item as { mark: number }).mark}`)
+  }
+  return [...lines.values()]
+}
+
+/** Pages as a run may receive them: each of one wallet, overlapping, with repetitions and empty ones. */
+export const pages = fc.array(
+  fc
+    .record({
+      wallet: fc.constantFrom('0xa', '0xb', '0xc'),
+      places: fc.uniqueArray(fc.record({ block: fc.nat(12), index: fc.nat(2) }), {
+        maxLength: 6,
+        selector: ({ block, index }) => block * 10 + index,
+      }),
+      mark: fc.nat(1_000_000),
+    })
+    .map(({ wallet, places, mark }) => places.map((place) => walletItem(wallet, { ...place, mark }))),
+  { maxLength: 12 },
+)

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { settleMoved } from '../../src/transform/resolve-reorged.ts'
+import { tempFolder } from '../helpers/temp-folder.ts'
+import { A, B, itemAt, stagePages, textOf } from './pages-file.ts'
+
+const HASH = `0x${'7'.repeat(64)}`
+
+/** Rows of transactions by block, in their order, of pages that tell of one transaction in several blocks. */
+async function blocksOf(pages: Parameters<typeof stagePages>[1]): Promise<number[]> {
+  const folder = tempFolder()
+  const { tasks, places } = stagePages(folder, pages)
+  tasks.run({ kind: 'flush' })
+  const first = tasks.run({ kind: 'slice', slice: { range: { from: 0, to: 100 }, places } })
+  const slices = await settleMoved([first], {
+    ...{ places, folder },
+    rewrite: async (slice) => tasks.run({ kind: 'slice', slice }),
+  })
+  const text = slices.map(({ chunks }) => textOf(chunks.get('transactions'))).join('')
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => Number(line.split(',')[1]))
+}
+
+test('a transaction stands where the wallet of the lowest address has it', async () => {
+  const pages = [
+    { wallet: A, transactions: [itemAt(10, { txHash: HASH })] },
+    { wallet: B, transactions: [itemAt(12), itemAt(20, { txHash: HASH })] },
+  ]
+  expect(await blocksOf(pages)).toEqual([10, 12])
+})
+
+test('where that view could not be normalized, it stands where the next one has it', async () => {
+  const pages = [
+    { wallet: A, transactions: [itemAt(10, { txHash: HASH, value: 'broken' })] },
+    { wallet: B, transactions: [itemAt(12), itemAt(20, { txHash: HASH })] },
+  ]
+  expect(await blocksOf(pages)).toEqual([12, 20])
+})

@@ -1,0 +1,47 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { threadId } from 'node:worker_threads'
+import { expect, test } from 'vitest'
+import { linesPath, openStageFiles } from '../../../src/transform/staged/stage-files.ts'
+import { tempFolder } from '../../helpers/temp-folder.ts'
+
+const open = (folder: string) =>
+  openStageFiles({ folder, tables: ['ledger'], format: 'csv', escapeFormulas: false })
+
+test('lines wait in memory, and reach the file of their table and thread at a flush', () => {
+  const folder = tempFolder()
+  const files = open(folder)
+  const [table] = files.tables
+  table?.lines.fill({ bytes: 4, rows: 2, longest: 2 }, (room) => room.write('a\nb\n'))
+  const path = linesPath(folder, 'ledger', threadId)
+  expect([existsSync(path), table?.position()]).toEqual([false, 4])
+  files.flush()
+  expect([readFileSync(path, 'utf8'), table?.position()]).toEqual(['a\nb\n', 4])
+  expect(path).toBe(join(folder, `ledger-${threadId}.lines`))
+})
+
+test('half a megabyte of lines is time to write them', () => {
+  const files = open(tempFolder())
+  const add = (bytes: number) =>
+    files.tables[0]?.lines.fill({ bytes, rows: bytes, longest: 1 }, (room) => room.fill(10))
+  add(524_287)
+  expect(files.isFull()).toBe(false)
+  add(1)
+  expect(files.isFull()).toBe(true)
+  files.flush()
+  expect(files.isFull()).toBe(false)
+})
+
+test('lines that wait at the close are written, and others go on behind them', () => {
+  const folder = tempFolder()
+  const files = open(folder)
+  const add = (text: string) =>
+    files.tables[0]?.lines.fill({ bytes: text.length, rows: 1, longest: text.length }, (room) =>
+      room.write(text),
+    )
+  add('a\n')
+  files.close()
+  add('b\n')
+  files.close()
+  expect(readFileSync(linesPath(folder, 'ledger', threadId), 'utf8')).toBe('a\nb\n')
+})

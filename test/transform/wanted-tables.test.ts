@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
+import { flattenTransaction } from '../../src/transform/flatten-transaction.ts'
+import { ALICE, BOB, erc20, erc721, erc1155, flatten, HASH, internal, item } from './items.ts'
+
+/** A transaction with rows in every table. */
+const BUSY = item(
+  { value: '5' },
+  {
+    erc20Transfers: [erc20()],
+    erc721Transfers: [erc721()],
+    erc1155Transfers: [erc1155()],
+    internalTransactions: [internal()],
+  },
+)
+const all = flatten({ [ALICE]: BUSY, [BOB]: BUSY }).rows
+
+test('a transaction may have rows in every table', () => {
+  expect(Object.keys(all).sort()).toEqual([...TABLE_NAMES].sort())
+  for (const rows of Object.values(all)) expect(rows).not.toEqual([])
+})
+
+test.for(TABLE_NAMES)('where only %s is wanted the other tables stay empty', (table) => {
+  const { rows } = flatten({ [ALICE]: BUSY, [BOB]: BUSY }, { tables: new Set([table]) })
+  for (const name of TABLE_NAMES) expect(rows[name]).toEqual(name === table ? all[name] : [])
+})
+
+test('records are rejected whether their table is wanted or not', () => {
+  const broken = item({}, { erc20Transfers: [erc20({ value: 'many' })] })
+  const rejects = (tables: TableName[]) =>
+    flatten({ [ALICE]: broken }, { tables: new Set(tables) }).rejects.map(({ list }) => list)
+  expect(rejects(['transactions'])).toEqual(['erc20Transfers'])
+  expect(rejects(['erc20_transfers'])).toEqual(['erc20Transfers'])
+})
+
+test('it is seen by the wallets whose view is whole', () => {
+  const views = [BUSY, item({ value: 'broken' }), BUSY].map((of, at) => {
+    return { wallet: `0x${at}`, key: { hash: HASH }, item: of }
+  })
+  const context = { chain: '43114', nativeSymbol: null, wallets: new Map(), onReject: () => {} }
+  const seenBy = (tables: TableName[]) =>
+    flattenTransaction(views, { ...context, tables: new Set(tables) })?.seenBy
+  expect(seenBy(['wallet_transactions'])).toEqual(['0x0', '0x2'])
+  expect(seenBy(['ledger'])).toEqual(['0x0', '0x2'])
+})

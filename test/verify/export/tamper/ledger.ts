@@ -1,0 +1,136 @@
+import { BIG, C, type Cells, COIN, entryId, X } from '../model-export.ts'
+import { at, set, swap, type Tampering } from './tampering.ts'
+
+const id = (row: Cells, changed: Cells, fact = '') => {
+  const cells = { ...row, ...changed }
+  const parts = ['chain_id', 'transaction_hash', 'wallet_address', 'source'].map((name) =>
+    String(cells[name]),
+  )
+  return {
+    ...changed,
+    entry_id: entryId([...parts, fact, String(cells.entry_type), String(cells.direction)]),
+  }
+}
+
+/** Ledger arithmetic. */
+export const ledger: readonly Tampering[] = [
+  {
+    what: 'an outgoing value above zero',
+    says: /ledger-.*-0000\.csv row 2: expected a value below 0 when out, found native transfer out/,
+    rows: (lake) => set(lake.ledger, 1, { value: '5000000000000000000', amount: '5' }),
+  },
+  {
+    what: 'an incoming value below zero',
+    says: /row 3: expected a value above 0 when in/,
+    rows: (lake) => set(lake.ledger, 2, { value: '-5000000000000000000', amount: '-5' }),
+  },
+  {
+    what: 'an amount that is off',
+    says: /row 5: expected amount = value \/ 10\^asset_decimals, exact/,
+    rows: (lake) => set(lake.ledger, 4, { amount: '-1.2346' }),
+  },
+  {
+    what: 'a fee with a counterparty',
+    says: /row 1: expected a fee to go out in native coin, from transactions, to nobody/,
+    rows: (lake) => set(lake.ledger, 0, { counterparty_address: X }),
+  },
+  {
+    what: 'a native coin with a contract',
+    says: /row 2: expected no asset_address for the native coin/,
+    rows: (lake) => set(lake.ledger, 1, { asset_address: COIN }),
+  },
+  {
+    what: 'a fee other than the transaction paid',
+    says: /row 1: value: expected "-525000000000000", found "-525000000000001"/,
+    rows: (lake) => set(lake.ledger, 0, { value: '-525000000000001', amount: '-0.000525000000000001' }),
+  },
+  {
+    what: 'a value off by one beyond 2^128',
+    says: new RegExp(`row 6: value: expected "${BIG}", found "${BIG - 1n}"`),
+    rows: (lake) => set(lake.ledger, 5, { value: String(BIG - 1n) }),
+  },
+  {
+    what: 'a total that is off by one beyond 2^256',
+    says: new RegExp(
+      `^ledger total of ${C} in erc20 ${COIN}: expected ${2n * BIG} by the facts, found ${2n * BIG - 1n}$`,
+    ),
+    rows: (lake) => set(lake.ledger, 5, { value: String(BIG - 1n) }),
+  },
+  {
+    what: 'an entry id of nothing',
+    says: /row 2: entry_id: expected one of a fact in transactions, found 0{32}/,
+    rows: (lake) => set(lake.ledger, 1, { entry_id: '0'.repeat(32) }),
+  },
+  {
+    what: 'a mint that is called a transfer',
+    says: /row 6: entry_id: expected one of a fact in erc20_transfers/,
+    rows: (lake) => set(lake.ledger, 5, id(at(lake.ledger, 5), { entry_type: 'transfer' }, '2')),
+  },
+  {
+    what: 'another counterparty',
+    says: /row 5: counterparty_address: expected "0x9{40}", found "0x3{40}"/,
+    rows: (lake) => set(lake.ledger, 4, { counterparty_address: C }),
+  },
+  {
+    what: 'a counterparty that is not said to be own',
+    says: /row 2: counterparty_is_own: expected true, found false/,
+    rows: (lake) => set(lake.ledger, 1, { counterparty_is_own: 'false' }),
+  },
+  {
+    what: 'another token id',
+    says: /-0001\.csv row 1: token_id: expected "77", found "78"/,
+    rows: (lake) => set(lake.ledger, 8, { token_id: '78' }),
+  },
+  {
+    what: 'a gap in the entry indexes',
+    says: /row 2: entry_index: expected 1, found 2/,
+    rows: (lake) => set(lake.ledger, 1, { entry_index: '2' }),
+  },
+  {
+    what: 'entry indexes that start at one',
+    says: /row 3: entry_index: expected 0, found 1/,
+    rows: (lake) => set(lake.ledger, 2, { entry_index: '1' }),
+  },
+  {
+    what: 'a transfer before the fee',
+    says: /row 2: expected fee, native, internal, ERC-20, 721, 1155, found transactions late/,
+    rows: (lake) => {
+      swap(lake.ledger, 0)
+      set(lake.ledger, 0, { entry_index: '0' })
+      set(lake.ledger, 1, { entry_index: '1' })
+    },
+  },
+  {
+    what: 'a movement that is left out',
+    says: /^ledger: expected transfer in of 30 for 0x2{40} in 0x3{64} from erc1155_transfers, found no such row/,
+    rows: (lake) => void lake.ledger.splice(12, 1),
+  },
+  {
+    what: 'a movement of a failed transaction',
+    says: /row 7: entry_id: expected one of a fact in transactions/,
+    rows: (lake) =>
+      void lake.ledger.splice(14, 0, {
+        ...at(lake.ledger, 13),
+        ...id(at(lake.ledger, 13), {
+          entry_type: 'transfer',
+          value: '-1',
+          amount: '-0.000000000000000001',
+          entry_index: '1',
+          counterparty_address: X,
+        }),
+      }),
+  },
+  {
+    what: 'a reverted movement',
+    says: /row 4: entry_id: expected one of a fact in internal_transactions/,
+    rows: (lake) =>
+      void lake.ledger.splice(11, 0, {
+        ...at(lake.ledger, 7),
+        ...id(
+          at(lake.ledger, 7),
+          { entry_index: '5', direction: 'out', value: '-4', amount: '-0.000000000000000004' },
+          'ba2db19c873252a8-0',
+        ),
+      }),
+  },
+]

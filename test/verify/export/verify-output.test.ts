@@ -1,0 +1,176 @@
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { TABLE_NAMES } from '../../../src/core/table/index.ts'
+import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
+import { A, entryId, goodLake, lakeWithTopLevelCall, TOP_LEVEL_ID } from './model-export.ts'
+import { saveManifest, writeLake } from './write-model-export.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'walletlake-test-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+test('finds a ledger row of the top-level call', async () => {
+  const lake = lakeWithTopLevelCall()
+  const [, outgoing] = lake.ledger
+  const { chain_id, transaction_hash } = outgoing ?? {}
+  const parts = [
+    chain_id ?? '',
+    transaction_hash ?? '',
+    A,
+    'internal_transactions',
+    TOP_LEVEL_ID,
+    'transfer',
+    'out',
+  ]
+  const twice = { source: 'internal_transactions', entry_index: '2', entry_id: entryId(parts) }
+  lake.ledger.splice(2, 0, { ...outgoing, ...twice })
+  await writeLake(folder, lake)
+  const { problems } = await verifyOutput(folder)
+  expect(problems).toContainEqual(
+    expect.stringMatching(/row 3: entry_id: expected one of a fact in internal_tr/),
+  )
+})
+
+describe('a good output', () => {
+  test.for(['csv', 'csv.gz', 'parquet'] as const)('passes every check as %s', async (ending) => {
+    await writeLake(folder, goodLake(), { ending })
+    const verdict = await verifyOutput(folder)
+    expect(verdict.problems).toEqual([])
+    expect(verdict).toMatchObject({ ok: true, files: 8, rows: 45 })
+    expect(verdict.checks).toBeGreaterThan(200)
+  })
+
+  test('passes where formulas in its text are not escaped', async () => {
+    await writeLake(folder, goodLake(), { escapeFormulas: false })
+    expect((await verifyOutput(folder)).problems).toEqual([])
+  })
+
+  test('passes where the top-level call is listed and gives no ledger row', async () => {
+    await writeLake(folder, lakeWithTopLevelCall())
+    expect((await verifyOutput(folder)).problems).toEqual([])
+  })
+
+  test.for(TABLE_NAMES)('passes without the table %s', async (missing) => {
+    await writeLake(folder, goodLake(), { tables: TABLE_NAMES.filter((name) => name !== missing) })
+    expect((await verifyOutput(folder)).problems).toEqual([])
+  })
+
+  test.for(['csv', 'parquet'] as const)('passes with no rows at all as %s', async (ending) => {
+    const none = Object.fromEntries(TABLE_NAMES.map((name) => [name, []])) as unknown as ReturnType<
+      typeof goodLake
+    >
+    await writeLake(folder, none, { ending })
+    expect(await verifyOutput(folder)).toMatchObject({ ok: true, files: 7, rows: 0, problems: [] })
+  })
+
+  test.for(['csv', 'csv.gz', 'parquet'] as const)(
+    'passes with pictures and odd letters in a %s cell',
+    async (ending) => {
+      const lake = goodLake()
+      const picture = `data:image/svg+xml,"${'<g/>,\n'.repeat(500_000)}"`
+      Object.assign(lake.erc721_transfers[0] ?? {}, {
+        metadata_image_uri: picture,
+        metadata_name: "\r\\N 'NULL' 😀",
+      })
+      await writeLake(folder, lake, { ending })
+      expect((await verifyOutput(folder)).problems).toEqual([])
+    },
+  )
+
+  test.for(['csv', 'csv.gz'] as const)('passes with a row of 20 MiB in a %s file', async (ending) => {
+    const lake = goodLake()
+    const picture = `data:image/svg+xml,"${'<g/>,\n'.repeat(3_500_000)}"`
+    Object.assign(lake.erc721_transfers[0] ?? {}, { metadata_image_uri: picture })
+    await writeLake(folder, lake, { ending })
+    expect((await verifyOutput(folder)).problems).toEqual([])
+  })
+
+  test('passes under a folder name full of pattern letters', async () => {
+    const odd = join(folder, "it's [a-z]*?")
+    await mkdir(odd)
+    await writeLake(odd, goodLake())
+    expect((await verifyOutput(odd)).problems).toEqual([])
+  })
+
+  test('passes where a rejected record explains a missing row', async () => {
+    const manifest = await writeLake(folder, goodLake())
+    if (manifest.coverage[0] !== undefined) manifest.coverage[0].transactions += 1
+    await saveManifest(folder, { ...manifest, rejects: 1 })
+    await writeFile(join(folder, 'rejects.ndjson'), '{"reason":"no hash"}\n')
+    expect((await verifyOutput(folder)).problems).toEqual([])
+  })
+
+  test('mentions files that the manifest does not list', async () => {
+    await writeLake(folder, goodLake())
+    await writeFile(join(folder, 'ledger', 'notes.txt'), 'mine')
+    const told: string[] = []
+    const verdict = await verifyOutput(folder, { onProgress: (message) => told.push(message) })
+    expect(verdict.ok).toBe(true)
+    expect(told).toContain('not in the manifest, not checked: ledger/notes.txt')
+  })
+
+  test('leaves nothing behind in the temporary folder', async () => {
+    await writeLake(folder, goodLake())
+    const scratch = join(folder, 'scratch')
+    await mkdir(scratch)
+    const before = process.env.TMPDIR
+    process.env.TMPDIR = scratch
+    await verifyOutput(folder).finally(() => restoreTmp(before))
+    expect(await readdir(scratch)).toEqual([])
+  })
+})
+
+function restoreTmp(before: string | undefined): void {
+  if (before === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = before
+}
+
+test('refuses a folder that does not exist as wrong usage', async () => {
+  await expect(verifyOutput(join(folder, 'nowhere'))).rejects.toMatchObject({ code: 'USAGE' })
+})
+
+test.for([
+  { what: 'an empty folder', holds: [] },
+  { what: 'a folder of other things', holds: ['notes', 'photos'] },
+])('refuses $what as wrong usage, and not as damage', async ({ holds }) => {
+  for (const name of holds) await mkdir(join(folder, name))
+  await expect(verifyOutput(folder)).rejects.toMatchObject({
+    code: 'USAGE',
+    message: `${folder} holds no finished export (no manifest.json)`,
+  })
+})
+
+test.for(['.walletlake', 'runs', 'rejects.ndjson', ...TABLE_NAMES])(
+  'finds damage where a folder with %s has no manifest',
+  async (name) => {
+    await mkdir(join(folder, name))
+    const { ok, problems } = await verifyOutput(folder)
+    expect({ ok, problems }).toEqual({
+      ok: false,
+      problems: ['manifest.json: cannot be read (ENOENT)'],
+    })
+  },
+)
+
+test.skipIf(process.getuid?.() === 0)('a manifest that may not be read is no damage', async () => {
+  await writeLake(folder, goodLake())
+  await chmod(join(folder, 'manifest.json'), 0)
+  await expect(verifyOutput(folder)).rejects.toMatchObject({
+    code: 'OUTPUT_FAILED',
+    fix: 'Check who may read and write there, then run again.',
+  })
+})
+
+test('tells at most fifty problems and counts the others', async () => {
+  const manifest = await writeLake(folder, goodLake())
+  const [wallet] = manifest.coverage
+  await saveManifest(folder, { ...manifest, coverage: Array.from({ length: 100 }, () => wallet) })
+  const { ok, problems } = await verifyOutput(folder)
+  expect(ok).toBe(false)
+  expect(problems).toHaveLength(51)
+  expect(problems.at(-1)).toMatch(/^and \d+ more$/)
+})

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { ExportError } from '../../src/core/model/errors.ts'
+import { sign } from '../../src/demo-server/webhooks/sign.ts'
+import { openSecret, type SecretOptions } from '../../src/watch/webhook-secret.ts'
+
+const event = { a: 1 }
+const text = JSON.stringify(event)
+const received = (secret: string, scheme: 'canonical' | 'raw' = 'canonical') => ({
+  ...{ body: Buffer.from(text), event },
+  signature: sign({ secret, body: event, text }, scheme),
+})
+
+async function opened(answer: string | number, given: Partial<SecretOptions> = {}) {
+  const asked: string[] = []
+  const notices: string[] = []
+  const getSharedSecret = async () => {
+    asked.push('secret')
+    if (typeof answer === 'string') return answer
+    throw new ExportError('REQUEST_REFUSED', 'said so', { status: answer })
+  }
+  const onNotice = (notice: string) => void notices.push(notice)
+  return { ...(await openSecret({ getSharedSecret }, { onNotice, ...given })), asked, notices }
+}
+
+test('asks the service for the secret and checks by it, in either way', async () => {
+  const { isGenuine, asked } = await opened('abcd')
+  expect(isGenuine(received('abcd'))).toBe(true)
+  expect(isGenuine(received('abcd', 'raw'))).toBe(true)
+  expect(isGenuine(received('abce'))).toBe(false)
+  expect(isGenuine({ ...received('abcd'), signature: undefined })).toBe(false)
+  expect(asked).toHaveLength(1)
+})
+
+test('checks by a given secret and never asks for another', async () => {
+  const { isGenuine, asked } = await opened('abcd', { secret: 'ef01' })
+  expect([isGenuine(received('ef01')), isGenuine(received('abcd'))]).toEqual([true, false])
+  expect(asked).toEqual([])
+})
+
+test('checks in the told way only', async () => {
+  const { isGenuine } = await opened('abcd', { secretScheme: 'raw' })
+  expect([isGenuine(received('abcd', 'raw')), isGenuine(received('abcd'))]).toEqual([true, false])
+})
+
+test('takes everything, and says so, where the service has no secret', async () => {
+  const { isGenuine, notices } = await opened(404)
+  expect(isGenuine({ ...received('abcd'), signature: undefined })).toBe(true)
+  expect(notices.join()).toContain('without a signature')
+})
+
+test('takes everything where signatures are not to be checked', async () => {
+  const { isGenuine, asked } = await opened('abcd', { secretScheme: 'none' })
+  expect(isGenuine({ ...received('abcd'), signature: undefined })).toBe(true)
+  expect(asked).toEqual([])
+})
+
+test('ends where the service refuses to tell the secret', async () => {
+  await expect(opened(403)).rejects.toMatchObject({ status: 403 })
+})
+
+test('refuses a secret that the scheme cannot use, without showing it', async () => {
+  const work = opened('abcd', { secret: 'not-hex-at-all', secretScheme: 'canonical' })
+  await expect(work).rejects.toMatchObject({ code: 'USAGE', message: expect.not.stringContaining('not-hex') })
+})
