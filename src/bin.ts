@@ -11,8 +11,8 @@ if (runningMajor < major || (runningMajor === major && runningMinor < minor)) {
   try {
     process.cwd()
     // Imported only now: older versions of Node do not have all that these modules import.
-    const { start } = await import('./cli/start-cli.ts')
-    await start()
+    const { startCli } = await import('./cli/start-cli.ts')
+    await startCli()
   } catch (thrown) {
     endWithoutStart(thrown)
   }

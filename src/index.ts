@@ -1,9 +1,9 @@
 /** The public API of walletlake: what a program may import; everything else may change at any time. */
 
-export { type Converted, convert } from './accounting/convert.ts'
+export { type ConversionResult, convert } from './accounting/convert.ts'
 export type { ConvertOptions } from './accounting/options.ts'
 export { type PriceNeeded, pricesNeeded } from './accounting/prices-needed.ts'
-export { PRESET_NAMES } from './accounting/writers.ts'
+export { FORMAT_NAMES } from './accounting/writers.ts'
 export {
   ExportError,
   type ExportErrorOptions,
@@ -12,13 +12,13 @@ export {
   type FailureCode,
 } from './core/model/errors.ts'
 export type { Job } from './core/model/model.ts'
-export type { Changes, Figures } from './core/model/run-stats.ts'
+export type { Changes, RunStats } from './core/model/run-stats.ts'
 export type { TableRows } from './core/table/row-types.ts'
 export { type RowsOptions, rows } from './export/rows.ts'
 export { type RunOptions, type RunResult, run } from './export/run.ts'
-export { type Reported, type ReportOptions, report } from './html-report/report.ts'
-export type { GateOutcome } from './http/rate-limit/limiter-state.ts'
-export { createGate, type Gate, type GatePass } from './http/rate-limit/rate-limiter.ts'
+export { type ReportOptions, type ReportResult, report } from './html-report/report.ts'
+export type { RequestOutcome } from './http/rate-limit/limiter-state.ts'
+export { createRateLimiter, type Permit, type RateLimiter } from './http/rate-limit/rate-limiter.ts'
 export type { RequestEvent } from './http/request-events.ts'
 export type { RetryOptions } from './http/retry.ts'
 export { defineJob, type JobFields } from './job/define-job.ts'
@@ -28,18 +28,18 @@ export {
   type Balance,
   type Balances,
   type BalancesOptions,
-  type BelowZero,
   balances,
   type FlaggedToken,
+  type NegativeBalance,
 } from './ledger/balances/balances.ts'
 export { compareExpected, type Difference } from './ledger/balances/compare-expected.ts'
-export type { Flag } from './ledger/balances/spam-rules.ts'
-export { askExport } from './read/query-export.ts'
-export type { Answer, AnswerCell, AnswerColumn } from './read/query-result.ts'
+export type { SpamFlag } from './ledger/balances/spam-rules.ts'
+export { queryExport } from './read/query-export.ts'
+export type { QueryResult, ResultCell, ResultColumn } from './read/query-result.ts'
 export type { CallOptions, Paging } from './sources/data-api/operations/call.ts'
 export type { ChainsQuery } from './sources/data-api/operations/chains.ts'
 export type { NftQuery } from './sources/data-api/operations/nfts.ts'
-export type { Segment } from './sources/data-api/operations/path.ts'
+export type { PathSegment } from './sources/data-api/operations/path.ts'
 export type {
   BlockTransactionsQuery,
   TransactionQuery,
@@ -55,7 +55,7 @@ export type {
   WebhookAddressesPage,
   WebhooksPage,
 } from './sources/data-api/resources/pages.ts'
-export type { Answered, Numeric, Open } from './sources/data-api/resources/response-fields.ts'
+export type { Numeric, OpenEnum, ResponseFields } from './sources/data-api/resources/response-fields.ts'
 export type {
   Erc20Token,
   Erc20Transfer,

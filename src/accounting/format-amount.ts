@@ -20,34 +20,38 @@ export type NumberRules = {
   needsPoint?: boolean
 }
 
-export type Written = {
+export type FormattedAmount = {
   /** Plain digits with a point, never an exponent, not negative. */
   text: string
   /** What was cut off, in the asset's smallest unit. */
-  cut: bigint
+  remainder: bigint
 }
 
 /** An amount as a format takes it; undefined where it cannot: unknown decimals, or too many digits. */
-export function writeAmount(value: bigint, decimals: number | null, rules: NumberRules): Written | undefined {
+export function formatAmount(
+  value: bigint,
+  decimals: number | null,
+  rules: NumberRules,
+): FormattedAmount | undefined {
   if (decimals === null || decimals > 255) return undefined
   const { maxDecimals = 255, maxDigits = Number.POSITIVE_INFINITY } = rules
-  const cut = decimals > maxDecimals ? value % 10n ** BigInt(decimals - maxDecimals) : 0n
-  const text = shiftDecimal(String(cut === 0n ? value : value - cut), decimals)
-  if (text === null || (text.length > maxDigits && significant(text) > maxDigits)) return undefined
-  return { text: withPoint(text, rules), cut }
+  const remainder = decimals > maxDecimals ? value % 10n ** BigInt(decimals - maxDecimals) : 0n
+  const text = shiftDecimal(String(remainder === 0n ? value : value - remainder), decimals)
+  if (text === null || (text.length > maxDigits && significantDigits(text) > maxDigits)) return undefined
+  return { text: withDecimalPoint(text, rules), remainder }
 }
 
 /** Why an amount has no text: what its decimals are, or else how many digits it has. */
-export function whyUnwritten(decimals: number | null, { maxDigits }: NumberRules): string {
+export function unformattableReason(decimals: number | null, { maxDigits }: NumberRules): string {
   if (decimals === null) return 'the decimals of the token are unknown'
   if (decimals < 0) return 'the decimals of the token are below zero'
   return decimals > 255 ? 'the token has more than 255 decimals' : `more than ${maxDigits} digits`
 }
 
 /** A number as a format has it that wants a point in each. */
-export function withPoint(text: string, { needsPoint = false }: NumberRules): string {
+export function withDecimalPoint(text: string, { needsPoint = false }: NumberRules): string {
   return needsPoint && !text.includes('.') ? `${text}.0` : text
 }
 
 /** Digits from the first that is not zero. */
-const significant = (text: string) => text.replace('.', '').replace(/^0+/, '').length
+const significantDigits = (text: string) => text.replace('.', '').replace(/^0+/, '').length

@@ -2,7 +2,7 @@ import { lstat, open, rm } from 'node:fs/promises'
 import { csvLine } from '../core/platform/csv-text.ts'
 import { diskError } from '../core/platform/disk.ts'
 import type { Omitted } from './csv/import-row-writer.ts'
-import { besideOut } from './options.ts'
+import { siblingPath } from './options.ts'
 import type { TextFiles } from './text-files.ts'
 
 const OMITTED_COLUMNS = [
@@ -10,40 +10,40 @@ const OMITTED_COLUMNS = [
   ...['asset_type', 'asset_address', 'asset_symbol', 'token_id', 'value'],
 ]
 
-const HEAD = csvLine(OMITTED_COLUMNS)
+const HEADER = csvLine(OMITTED_COLUMNS)
 
 /** Counts what was left out, and lists it beside the file. */
 export function openOmissions(out: string | undefined, files: TextFiles) {
   const omitted: Record<string, number> = {}
-  const path = out === undefined ? undefined : besideOut(out, 'omitted.csv')
+  const path = out === undefined ? undefined : siblingPath(out, 'omitted.csv')
   return {
-    note: ({ movement, value, reason }: Omitted) => {
+    add: ({ movement, value, reason }: Omitted) => {
       omitted[reason] = (omitted[reason] ?? 0) + 1
       if (path === undefined) return
       const { time, transaction, entry, wallet, label, asset } = movement
-      const of = [asset.type, asset.address, asset.symbol, asset.tokenId, String(value)]
-      files.add(path, csvLine([reason, time, transaction, entry, wallet, label, ...of]), HEAD)
+      const assetCells = [asset.type, asset.address, asset.symbol, asset.tokenId, String(value)]
+      files.add(path, csvLine([reason, time, transaction, entry, wallet, label, ...assetCells]), HEADER)
     },
     /** Removes the list of an earlier conversion, where this one ended well and left nothing out. Throws OUTPUT_FAILED. */
-    settle: async () => {
-      if (path === undefined || Object.keys(omitted).length > 0 || !(await isOurs(path))) return
+    removeStaleList: async () => {
+      if (path === undefined || Object.keys(omitted).length > 0 || !(await isOmissionsFile(path))) return
       await rm(path, { force: true }).catch((cause: unknown) => {
         throw diskError(`cannot remove ${path}, the list of an earlier conversion`, cause)
       })
     },
-    told: () => ({ omitted, omittedFile: Object.keys(omitted).length > 0 ? path : undefined }),
+    summary: () => ({ omitted, omittedFile: Object.keys(omitted).length > 0 ? path : undefined }),
   }
 }
 
 /** Whether a list that conversions made stands there: a file, no link, that begins as these do. */
-async function isOurs(path: string): Promise<boolean> {
+async function isOmissionsFile(path: string): Promise<boolean> {
   const entry = await lstat(path).catch(() => undefined)
   if (!entry?.isFile()) return false
   const file = await open(path).catch(() => undefined)
   try {
-    const wanted = Buffer.from(HEAD)
-    const found = await file?.read(Buffer.alloc(wanted.length), 0, wanted.length, 0)
-    return found?.buffer.equals(wanted) ?? false
+    const expected = Buffer.from(HEADER)
+    const found = await file?.read(Buffer.alloc(expected.length), 0, expected.length, 0)
+    return found?.buffer.equals(expected) ?? false
   } finally {
     await file?.close()
   }

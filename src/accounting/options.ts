@@ -1,9 +1,9 @@
 import { realpath } from 'node:fs/promises'
-import { placeApart } from '../core/platform/user-file.ts'
+import { resolveOutputPath } from '../core/platform/user-file.ts'
 
 /** What is converted, to what, and where to. */
 export type ConvertOptions = {
-  /** A preset's name: one of `PRESET_NAMES`. */
+  /** A preset's name: one of `FORMAT_NAMES`. */
   to: string
   /** A file; a folder with `perWallet`, or where the program takes several files. @default `write` takes the text */
   out?: string | undefined
@@ -34,19 +34,19 @@ export type ConvertOptions = {
   map?: string | undefined
 }
 
-type Named = Pick<ConvertOptions, 'labels' | 'prices' | 'map'>
+type InputFiles = Pick<ConvertOptions, 'labels' | 'prices' | 'map'>
 
 /**
  * Where a file of a conversion is written. Throws USAGE where something else than a file stands there, where it is one that the
  * options name, or where it is part of the export itself.
  */
-export async function placeOfFile(
+export async function resolveOutputFile(
   path: string,
   output: string,
-  { labels, prices, map }: Named,
+  { labels, prices, map }: InputFiles,
 ): Promise<string> {
-  const inputs = { '--prices': prices, '--labels': labels, '--map': map ?? (await mapOf(output)) }
-  return placeApart(
+  const inputs = { '--prices': prices, '--labels': labels, '--map': map ?? (await defaultMapPath(output)) }
+  return resolveOutputPath(
     path,
     { inputs, exports: [output] },
     'Name a file, or leave --out away: it goes to stdout.',
@@ -54,7 +54,7 @@ export async function placeOfFile(
 }
 
 /** The name of a file that a conversion keeps beside `out`, which may be a folder with a slash behind it. */
-export const besideOut = (out: string, ending: string) => `${out.replace(/[\\/]+$/, '')}.${ending}`
+export const siblingPath = (out: string, extension: string) => `${out.replace(/[\\/]+$/, '')}.${extension}`
 
 /** The file that keeps the numbers of unknown assets for an export, beside its folder. */
-export const mapOf = async (output: string) => `${await realpath(output)}.assets.csv`
+export const defaultMapPath = async (output: string) => `${await realpath(output)}.assets.csv`

@@ -1,27 +1,27 @@
 import { ExportError } from '../core/model/errors.ts'
-import { optionFault } from '../core/model/option-error.ts'
-import { DAY_MS, isDay, readUtc } from '../core/model/utc.ts'
-import type { OpenedExport } from '../read/open-export.ts'
+import { optionError } from '../core/model/option-error.ts'
+import { DAY_MS, isDay, parseUtc } from '../core/model/utc.ts'
+import type { OpenExport } from '../read/open-export.ts'
 
 /** Times of the first and the last movement of a ledger, as the tables write them. */
-export type Span = { first: string; last: string }
+export type TimeRange = { first: string; last: string }
 
 /** Reads the span of an export's ledger; undefined where it has no rows. */
-export async function spanOf(opened: OpenedExport): Promise<Span | undefined> {
-  let span: Span | undefined
+export async function readTimeRange(opened: OpenExport): Promise<TimeRange | undefined> {
+  let range: TimeRange | undefined
   for await (const rows of opened.stream('ledger', ['block_timestamp'])) {
-    for (const [time] of rows) if (time != null) span = { first: span?.first ?? time, last: time }
+    for (const [time] of rows) if (time != null) range = { first: range?.first ?? time, last: time }
   }
-  return span
+  return range
 }
 
 /** Instants that count, as the tables write them: `from` does, `to` does not. */
 export type Period = { from: string; to: string }
 
 /** The period between two UTC days or instants; a day as its end counts whole. Throws USAGE, also where it holds no instant. */
-export function periodOf(from: string | undefined, until: string | undefined): Period {
-  const first = from === undefined ? undefined : instantOf('from', from)
-  const end = until === undefined ? undefined : endOf(until)
+export function parsePeriod(from: string | undefined, until: string | undefined): Period {
+  const first = from === undefined ? undefined : parseInstant('from', from)
+  const end = until === undefined ? undefined : parseEnd(until)
   if (first !== undefined && end !== undefined && first >= end)
     throw new ExportError('USAGE', `--from ${from} is not before --until ${until}`, {
       fix: 'Give the earlier one as --from; one day alone is --from and --until of that day.',
@@ -32,12 +32,12 @@ export function periodOf(from: string | undefined, until: string | undefined): P
   }
 }
 
-const endOf = (text: string) => instantOf('until', text) + (isDay(text) ? DAY_MS : 0)
+const parseEnd = (text: string) => parseInstant('until', text) + (isDay(text) ? DAY_MS : 0)
 
-function instantOf(option: string, text: string): number {
-  const instant = readUtc(text)
+function parseInstant(option: string, text: string): number {
+  const instant = parseUtc(text)
   if (instant !== undefined) return instant
-  throw optionFault(option, {
+  throw optionError(option, {
     found: text,
     expected: 'a day or an instant of UTC',
     fix: 'Write it as 2024-03-31, or as 2024-03-31T12:00:00Z.',

@@ -1,49 +1,49 @@
-import { exactWorth, WORTH_DECIMALS } from '../ledger/prices/fiat-value.ts'
+import { exactFiatValue, FIAT_DECIMALS } from '../ledger/prices/fiat-value.ts'
 import type { Prices } from '../ledger/prices/prices.ts'
-import type { OpenedExport } from '../read/open-export.ts'
+import type { OpenExport } from '../read/open-export.ts'
 import type { NumberRules } from './format-amount.ts'
 import type { Asset } from './movement.ts'
 import { type Contracts, contractKey } from './names/contracts.ts'
 
 /** Why a program cannot hold an asset, whatever the amount; undefined where it can. */
-export type Refuses = (asset: Asset) => string | undefined
+export type RefusalReasonOf = (asset: Asset) => string | undefined
 
-type Known = { opened: OpenedExport; contracts: Contracts; prices: Prices | undefined }
+type ExportFacts = { opened: OpenExport; contracts: Contracts; prices: Prices | undefined }
 
 /**
  * Refuses assets whose sums, or what these are worth, may have more digits than the program's numbers. All of the export
  * counts, so that each year's file has the same assets. Reads the whole ledger where the rules have such a number, and nothing
  * where they do not.
  */
-export async function refusalOfSums(
+export async function findPrecisionRefusals(
   { name, numbers }: { name: string; numbers: NumberRules },
-  { opened, contracts, prices }: Known,
-): Promise<Refuses> {
+  { opened, contracts, prices }: ExportFacts,
+): Promise<RefusalReasonOf> {
   const { maxSumDigits, maxWholeDigits } = numbers
   if (maxSumDigits === undefined && maxWholeDigits === undefined) return () => undefined
   const reasons = new Map<string, string>()
-  for (const sums of await sumsOf(opened)) {
-    const key = contractKey(sums.asset)
-    const decimals = contracts.get(key)?.decimals ?? sums.asset.decimals ?? 0
-    if (hasMoreDigits(sums, decimals, numbers))
+  for (const totals of await readAssetTotals(opened)) {
+    const key = contractKey(totals.asset)
+    const decimals = contracts.get(key)?.decimals ?? totals.asset.decimals ?? 0
+    if (exceedsSumDigits(totals, decimals, numbers))
       reasons.set(key, `more than ${maxSumDigits} digits, which ${name} rounds`)
-    else if (hasMoreWholeDigits({ sums, decimals, prices }, numbers))
+    else if (exceedsWholeDigits({ totals, decimals, prices }, numbers))
       reasons.set(key, `more than ${maxWholeDigits} digits before the point, on which ${name} fails`)
   }
   return (asset) => reasons.get(contractKey(asset))
 }
 
 /** What came in and what went out of an asset, in its smallest unit; of a collection all tokens together. */
-type Sums = {
+type AssetTotals = {
   asset: Pick<Asset, 'type' | 'address' | 'decimals'>
-  came: bigint
-  gone: bigint
+  received: bigint
+  sent: bigint
   /** Zeros that all amounts end with. */
   zeros: number
 }
 
-async function sumsOf({ eachFile, rows }: OpenedExport): Promise<Sums[]> {
-  await rows.run(
+async function readAssetTotals({ eachFile, database }: OpenExport): Promise<AssetTotals[]> {
+  await database.run(
     'CREATE OR REPLACE TABLE digits (type VARCHAR, address VARCHAR, decimals INTEGER, came BIGNUM, gone BIGNUM, zeros BIGINT)',
   )
   await eachFile(
@@ -53,49 +53,52 @@ async function sumsOf({ eachFile, rows }: OpenedExport): Promise<Sums[]> {
       `sum(value::BIGNUM) FILTER (WHERE value NOT LIKE '-%'), sum(ltrim(value, '-')::BIGNUM) FILTER (WHERE value LIKE '-%'), ` +
       `min(length(value) - length(rtrim(value, '0'))) FROM ${source} GROUP BY ALL`,
   )
-  const found = await rows.all(
+  const found = await database.all(
     'SELECT type, address, min(decimals)::INTEGER AS decimals, sum(came)::VARCHAR AS came, sum(gone)::VARCHAR AS gone, ' +
       'min(zeros)::INTEGER AS zeros FROM digits GROUP BY ALL',
   )
-  return found.map(({ type, address, decimals, came, gone, zeros }) => ({
+  return found.map(({ type, address, decimals, came: received, gone: sent, zeros }) => ({
     asset: {
       type: type as Asset['type'],
       address: address as string | null,
       decimals: decimals === null ? null : Number(decimals),
     },
     ...{
-      came: BigInt((came as string | null) ?? 0),
-      gone: BigInt((gone as string | null) ?? 0),
+      received: BigInt((received as string | null) ?? 0),
+      sent: BigInt((sent as string | null) ?? 0),
       zeros: Number(zeros),
     },
   }))
 }
 
 /** Whether amounts, added up in any way, may have more digits from the first that is not zero. */
-function hasMoreDigits(
-  { came, gone, zeros }: Sums,
+function exceedsSumDigits(
+  { received, sent, zeros }: AssetTotals,
   decimals: number,
   { maxSumDigits = Number.POSITIVE_INFINITY, maxDecimals = 255 }: NumberRules,
 ): boolean {
   // What is cut off beyond the decimals leaves zeros.
-  const empty = Math.max(zeros, decimals - maxDecimals)
-  return String(came + gone).length - empty > maxSumDigits
+  const unusedDigits = Math.max(zeros, decimals - maxDecimals)
+  return String(received + sent).length - unusedDigits > maxSumDigits
 }
 
-type Valued = { sums: Sums; decimals: number; prices: Prices | undefined }
+type PricedTotals = { totals: AssetTotals; decimals: number; prices: Prices | undefined }
 
 /** Whether what came in, what went out, a price, or what is worth one at it, may have more digits before the point. */
-function hasMoreWholeDigits({ sums, decimals, prices }: Valued, { maxWholeDigits }: NumberRules): boolean {
+function exceedsWholeDigits(
+  { totals, decimals, prices }: PricedTotals,
+  { maxWholeDigits }: NumberRules,
+): boolean {
   if (maxWholeDigits === undefined) return false
   const unit = 10n ** BigInt(Math.max(decimals, 0))
   const bound = 10n ** BigInt(maxWholeDigits)
-  const quotes = prices?.all({ type: sums.asset.type, address: sums.asset.address }) ?? []
-  return [sums.came, sums.gone].some(
-    (most) =>
-      most >= unit * bound ||
+  const quotes = prices?.all({ type: totals.asset.type, address: totals.asset.address }) ?? []
+  return [totals.received, totals.sent].some(
+    (largest) =>
+      largest >= unit * bound ||
       quotes.some(({ price }) =>
-        [most, unit].some(
-          (value) => exactWorth(value, decimals, price) >= bound * 10n ** BigInt(WORTH_DECIMALS),
+        [largest, unit].some(
+          (value) => exactFiatValue(value, decimals, price) >= bound * 10n ** BigInt(FIAT_DECIMALS),
         ),
       ),
   )

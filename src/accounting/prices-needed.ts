@@ -1,11 +1,11 @@
 import { isNft } from '../core/model/asset.ts'
-import { fungibleAssets } from '../ledger/prices/fungible-assets.ts'
+import { readFungibleAssets } from '../ledger/prices/fungible-assets.ts'
 import { NATIVE, readPrices } from '../ledger/prices/prices.ts'
 import { openExport, requireLedger } from '../read/open-export.ts'
 import { safeText } from './names/asset-name.ts'
 import { readContracts } from './names/contracts.ts'
 import type { ConvertOptions } from './options.ts'
-import { periodOf } from './period.ts'
+import { parsePeriod } from './period.ts'
 import { transactionsOf } from './transactions.ts'
 
 /** A day and an asset, the coin or an ERC-20 token, that conversions have no price for. */
@@ -26,14 +26,14 @@ export async function pricesNeeded(
   output: string,
   options: Pick<ConvertOptions, 'from' | 'until' | 'prices'> = {},
 ): Promise<PriceNeeded[]> {
-  const period = periodOf(options.from, options.until)
+  const period = parsePeriod(options.from, options.until)
   const opened = await openExport(output)
   try {
     requireLedger(opened.manifest, output, 'conversions are made of')
     const prices =
       options.prices === undefined
         ? undefined
-        : await readPrices(options.prices, () => fungibleAssets(opened))
+        : await readPrices(options.prices, () => readFungibleAssets(opened))
     const contracts = await readContracts(opened)
     const needed = new Map<string, PriceNeeded>()
     for await (const movements of transactionsOf(opened, { period, contracts })) {

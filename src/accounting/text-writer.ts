@@ -1,6 +1,6 @@
 import type { Prices } from '../ledger/prices/prices.ts'
-import type { OpenedExport } from '../read/open-export.ts'
-import { createLineWriter, type LineWriter, type Omitted } from './csv/import-row-writer.ts'
+import type { OpenExport } from '../read/open-export.ts'
+import { createImportRowWriter, type ImportRowWriter, type Omitted } from './csv/import-row-writer.ts'
 import type { Preset } from './csv/preset.ts'
 import type { LabelFindings } from './labels.ts'
 import type { Asset, Movement } from './movement.ts'
@@ -9,28 +9,28 @@ import type { PlaceholderOf } from './names/placeholders.ts'
 import { walletNames } from './names/wallet-names.ts'
 import type { ConvertOptions } from './options.ts'
 import type { Period } from './period.ts'
-import type { Refuses } from './precision-limits.ts'
+import type { RefusalReasonOf } from './precision-limits.ts'
 
 /** Text of a transaction, and the file that it belongs to. */
-export type Piece = {
+export type TextChunk = {
   /** A movement of the wallet that the text is about. */
   wallet: Movement
   text: string
   /** Lines, or entries of a journal. */
   lines: number
   /** Which of a program's files, and what that one begins with; undefined where there is one alone. */
-  part?: Part
+  outputFile?: OutputFile
 }
 
-export type Part = { file: string; head: string }
+export type OutputFile = { file: string; header: string }
 
 /** Makes the text of a format out of transactions. */
 export type TextWriter = {
   /** What a file begins with. */
-  head: string
+  header: string
   /** Files that a program takes even where nothing stands in them; undefined where it takes one file. */
-  parts: readonly Part[] | undefined
-  write(movements: readonly Movement[]): Piece[] | Promise<Piece[]>
+  outputFiles: readonly OutputFile[] | undefined
+  write(movements: readonly Movement[]): TextChunk[] | Promise<TextChunk[]>
   /** What became of the user's labels until now. */
   labelFindings(): LabelFindings
   /** Ends, whatever became of it. */
@@ -38,10 +38,10 @@ export type TextWriter = {
 }
 
 /** What a writer is opened with. */
-export type Opening = {
+export type WriterContext = {
   output: string
   options: ConvertOptions
-  opened: OpenedExport
+  opened: OpenExport
   period: Period
   contracts: Contracts
   /** The user's, if there are any. */
@@ -51,32 +51,40 @@ export type Opening = {
 }
 
 /** The movements of each wallet in turn. */
-export function byWallet(movements: readonly Movement[]): [Movement, ...Movement[]][] {
-  const parts: [Movement, ...Movement[]][] = []
+export function groupByWallet(movements: readonly Movement[]): [Movement, ...Movement[]][] {
+  const groups: [Movement, ...Movement[]][] = []
   for (const movement of movements) {
-    const last = parts.at(-1)
+    const last = groups.at(-1)
     if (last?.[0].wallet === movement.wallet) last.push(movement)
-    else parts.push([movement])
+    else groups.push([movement])
   }
-  return parts
+  return groups
 }
 
 /** What the writer of a file's lines asks about assets. */
-type AboutAssets = {
+type AssetRules = {
   /** Names assets where the program numbers those that it does not know. */
   placeholderOf?: PlaceholderOf
-  refuses: Refuses
+  refusalReasonOf: RefusalReasonOf
 }
 
 /** The writer of a file's lines. */
-export function lineWriterFor(
+export function importRowWriterFor(
   preset: Preset,
-  { options, opened, prices, onOmitted, onUnpriced }: Opening,
-  { placeholderOf = () => '', refuses }: AboutAssets,
-): LineWriter {
+  { options, opened, prices, onOmitted, onUnpriced }: WriterContext,
+  { placeholderOf = () => '', refusalReasonOf }: AssetRules,
+): ImportRowWriter {
   const { coverage, job } = opened.manifest
-  return createLineWriter({
-    ...{ preset, prices, placeholderOf, refuses, onOmitted, onUnpriced, chainName: options.chainName },
+  return createImportRowWriter({
+    ...{
+      preset,
+      prices,
+      placeholderOf,
+      refusalReasonOf,
+      onOmitted,
+      onUnpriced,
+      chainName: options.chainName,
+    },
     ...{ walletNames: walletNames(coverage), coin: job.nativeSymbol ?? undefined },
   })
 }

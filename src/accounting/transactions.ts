@@ -1,12 +1,12 @@
-import type { OpenedExport } from '../read/open-export.ts'
+import type { OpenExport } from '../read/open-export.ts'
 import type { TextRow } from '../read/scratch-database.ts'
 import type { Asset, Movement } from './movement.ts'
-import { type Contracts, ofContract } from './names/contracts.ts'
+import { type Contracts, withContract } from './names/contracts.ts'
 import type { Period } from './period.ts'
 
 /** The movements of each transaction that counts, in the order of the chain. */
 export async function* transactionsOf(
-  opened: OpenedExport,
+  opened: OpenExport,
   { period: { from, to }, contracts }: { period: Period; contracts: Contracts },
 ): AsyncGenerator<Movement[], void, void> {
   let transaction: Movement[] = []
@@ -60,7 +60,7 @@ function movementOf(row: TextRow, contracts: Contracts): Movement {
     isOut: row[7] === 'out',
     counterparty: row[8] ?? null,
     isOwn: row[9] === 'true',
-    asset: ofContract(asset, contracts),
+    asset: withContract(asset, contracts),
     value: BigInt(value.startsWith('-') ? value.slice(1) : value),
     method: row[16] ?? null,
     block: row[17] as string,

@@ -1,17 +1,17 @@
-import { includeBlock, subtractRange, uniteRanges } from '../core/model/block-ranges.ts'
+import { addBlock, subtractRange, unionRanges } from '../core/model/block-ranges.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import { parseJson } from '../core/platform/json-text.ts'
-import type { FrameLog, FramePlace } from './record-log.ts'
+import type { RecordLocation, RecordLog } from './record-log.ts'
 
 /** The first pages of a block, with a comma between, and the token of the next. */
-type BegunPages = { body: Buffer; token: string; pages: number; items: number; bad: number }
+type StoredPartialBlock = { body: Buffer; token: string; pages: number; items: number; bad: number }
 
 /** What a spool of blocks keeps beside whole blocks. */
-export type BlockSpool = {
+export type BlockCheckpoint = {
   /** Keeps the first pages of a block that could not be read whole. */
-  addBegun(block: number, begun: BegunPages): Promise<void>
+  addPartial(block: number, partial: StoredPartialBlock): Promise<void>
   /** The first pages of a block, where an earlier process has kept them. */
-  begun(block: number): Promise<BegunPages | undefined>
+  partial(block: number): Promise<StoredPartialBlock | undefined>
   /** Notes that the service does not have a block; resolves when that is on disk. */
   addMissing(block: number): Promise<void>
   /** Blocks that the service was asked for and did not have, in order. */
@@ -25,68 +25,76 @@ export type BlockState = {
   /** Blocks that the service was asked for and did not have. */
   missing: BlockRange[]
   /** Blocks of which the first pages are there, by number: no more than were being read at once. */
-  begun: Map<number, Omit<BegunPages, 'body'> & { place: FramePlace }>
+  partial: Map<number, Omit<StoredPartialBlock, 'body'> & { location: RecordLocation }>
 }
 
 /** A state, and what is left to ask of all blocks. */
-type BlocksAt = { blocks: BlockState; listing: () => { remaining: BlockRange[] } }
+type BlockReplayContext = { blocks: BlockState; listing: () => { remaining: BlockRange[] } }
 
 /** Takes note of a frame, with where its body lies; false where it is not one of blocks only. */
-export function replayBlocks(at: BlocksAt, head: Record<string, unknown>, place: FramePlace): boolean {
-  if (head.kind === 'missing') noteMissing(at, head.block as number)
-  else if (head.kind === 'again') noteAgain(at)
-  else if (head.kind === 'begun') noteBegun(at, head as unknown as BegunHead, place)
+export function replayBlockRecord(
+  context: BlockReplayContext,
+  header: Record<string, unknown>,
+  location: RecordLocation,
+): boolean {
+  if (header.kind === 'missing') applyMissing(context, header.block as number)
+  else if (header.kind === 'again') applyReopenMissing(context)
+  else if (header.kind === 'begun') applyPartial(context, header as unknown as PartialBlockHeader, location)
   else return false
   return true
 }
 
-export function blockSpoolOn(log: FrameLog, at: BlocksAt): BlockSpool {
-  const { blocks } = at
+export function blockCheckpointOn(log: RecordLog, context: BlockReplayContext): BlockCheckpoint {
+  const { blocks } = context
   return {
-    addBegun: async (block, { body, ...begun }) => {
-      const { token, pages, items, bad } = begun
-      const head = { block, token, pages, items, bad }
-      noteBegun(at, head, await log.append({ kind: 'begun', ...head }, body))
+    addPartial: async (block, { body, ...partial }) => {
+      const { token, pages, items, bad } = partial
+      const header = { block, token, pages, items, bad }
+      applyPartial(context, header, await log.append({ kind: 'begun', ...header }, body))
     },
-    begun: async (block) => {
-      const kept = blocks.begun.get(block)
-      if (kept === undefined) return undefined
-      const { place, ...begun } = kept
-      const body = await log.read(place)
+    partial: async (block) => {
+      const stored = blocks.partial.get(block)
+      if (stored === undefined) return undefined
+      const { location, ...partial } = stored
+      const body = await log.read(location)
       // What cannot be read is requested again.
-      return parseJson(`[${body.toString('utf8')}]`) === undefined ? undefined : { ...begun, body }
+      return parseJson(`[${body.toString('utf8')}]`) === undefined ? undefined : { ...partial, body }
     },
     addMissing: async (block) => {
-      await log.append({ kind: 'missing', block }, EMPTY)
-      noteMissing(at, block)
+      await log.append({ kind: 'missing', block }, EMPTY_BODY)
+      applyMissing(context, block)
     },
     missing: () => blocks.missing,
     reopenMissing: async () => {
       if (blocks.missing.length === 0) return false
-      await log.append({ kind: 'again' }, EMPTY)
-      noteAgain(at)
+      await log.append({ kind: 'again' }, EMPTY_BODY)
+      applyReopenMissing(context)
       return true
     },
   }
 }
 
-const EMPTY = Buffer.alloc(0)
+const EMPTY_BODY = Buffer.alloc(0)
 
-type BegunHead = Omit<BegunPages, 'body'> & { block: number }
+type PartialBlockHeader = Omit<StoredPartialBlock, 'body'> & { block: number }
 
-function noteBegun({ blocks }: BlocksAt, { block, token, pages, items, bad }: BegunHead, place: FramePlace) {
-  blocks.begun.set(block, { place, token, pages, items, bad })
+function applyPartial(
+  { blocks }: BlockReplayContext,
+  { block, token, pages, items, bad }: PartialBlockHeader,
+  location: RecordLocation,
+) {
+  blocks.partial.set(block, { location, token, pages, items, bad })
 }
 
-function noteMissing({ blocks, listing }: BlocksAt, block: number): void {
-  const at = listing()
-  at.remaining = subtractRange(at.remaining, { from: block, to: block + 1 })
-  blocks.begun.delete(block)
-  includeBlock(blocks.missing, block)
+function applyMissing({ blocks, listing }: BlockReplayContext, block: number): void {
+  const listingState = listing()
+  listingState.remaining = subtractRange(listingState.remaining, { from: block, to: block + 1 })
+  blocks.partial.delete(block)
+  addBlock(blocks.missing, block)
 }
 
-function noteAgain({ blocks, listing }: BlocksAt): void {
-  const at = listing()
-  at.remaining = uniteRanges([...at.remaining, ...blocks.missing])
+function applyReopenMissing({ blocks, listing }: BlockReplayContext): void {
+  const listingState = listing()
+  listingState.remaining = unionRanges([...listingState.remaining, ...blocks.missing])
   blocks.missing = []
 }

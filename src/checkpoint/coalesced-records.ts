@@ -1,10 +1,10 @@
 import type { BlockRange } from '../core/model/model.ts'
 import { diskError } from '../core/platform/disk.ts'
-import { parseHead, type WholePlace } from './record-log.ts'
+import { parseHeader, type WholeRecordLocation } from './record-log.ts'
 
 /** What is in a stretch of the log. */
-type Stretch = {
-  place: WholePlace
+type CoalescedRecords = {
+  location: WholeRecordLocation
   blocks: { min: number; max: number } | null
   items: number
   bad: number
@@ -15,38 +15,38 @@ type Stretch = {
  * near each other in the chain are kept as one stretch of it, heads included, so that a million of them do not take a
  * million places in memory.
  */
-export function addToStretch<T extends Stretch>(frames: T[], block: T): void {
-  const last = frames.at(-1)
-  const longer = last === undefined ? undefined : lengthen(last, block)
-  if (longer !== undefined) frames[frames.length - 1] = longer
-  else frames.push({ ...block, place: placeFrom(block.place.start, block.place) })
+export function coalesce<T extends CoalescedRecords>(records: T[], block: T): void {
+  const last = records.at(-1)
+  const extended = last === undefined ? undefined : extend(last, block)
+  if (extended !== undefined) records[records.length - 1] = extended
+  else records.push({ ...block, location: locationFrom(block.location.start, block.location) })
 }
 
 /** So long a stretch is read at once, in bytes. */
-const STRETCH_BYTES = 256 * 1024
+const COALESCED_BYTES = 256 * 1024
 /** Blocks further apart are not kept together: a merge would hold the one until it reaches the other. */
-const STRETCH_BLOCKS = 1_000
+const COALESCED_BLOCKS = 1_000
 
 /** The stretch with a block more; undefined where the two do not belong together. */
-function lengthen<T extends Stretch>(last: T, block: T): T | undefined {
+function extend<T extends CoalescedRecords>(last: T, block: T): T | undefined {
   if (last.blocks === null || block.blocks === null) return undefined
   const min = Math.min(last.blocks.min, block.blocks.min)
   const max = Math.max(last.blocks.max, block.blocks.max)
-  const place = placeFrom(last.place.start, block.place)
-  if (place.bytes > STRETCH_BYTES || max - min > STRETCH_BLOCKS) return undefined
+  const location = locationFrom(last.location.start, block.location)
+  if (location.bytes > COALESCED_BYTES || max - min > COALESCED_BLOCKS) return undefined
   const counts = { items: last.items + block.items, bad: last.bad + block.bad }
-  return { ...last, ...counts, place, blocks: { min, max } }
+  return { ...last, ...counts, location, blocks: { min, max } }
 }
 
-type ShownFields = { covered: BlockRange; blocks: Stretch['blocks'] }
+type PageHeaderFields = { covered: BlockRange; blocks: CoalescedRecords['blocks'] }
 
-function shownBy({ covered: { from, to }, blocks }: ShownFields): BlockRange {
+function blocksShownBy({ covered: { from, to }, blocks }: PageHeaderFields): BlockRange {
   return blocks === null
     ? { from, to }
     : { from: Math.min(from, blocks.min), to: Math.max(to, blocks.max + 1) }
 }
 
-function placeFrom(start: number, { offset, bytes }: WholePlace): WholePlace {
+function locationFrom(start: number, { offset, bytes }: WholeRecordLocation): WholeRecordLocation {
   return { start, offset: start, bytes: offset + bytes - start }
 }
 
@@ -54,28 +54,28 @@ function placeFrom(start: number, { offset, bytes }: WholePlace): WholePlace {
  * The blocks that pages cover or hold items of, by their heads; `pages`: bytes of the log that begin with a head. Of a block
  * in which a page ends it holds items, though the next page covers it.
  */
-export function shownIn(pages: Buffer): BlockRange[] {
+export function blocksShownIn(pages: Buffer): BlockRange[] {
   const shown: BlockRange[] = []
-  for (let at = 0; at < pages.length; ) {
-    const head = parseHead(pages.subarray(at))
-    if (head === undefined) break
-    if (head.fields.kind === 'page') shown.push(shownBy(head.fields as ShownFields))
-    at += head.length + head.bytes + 1
+  for (let offset = 0; offset < pages.length; ) {
+    const header = parseHeader(pages.subarray(offset))
+    if (header === undefined) break
+    if (header.fields.kind === 'page') shown.push(blocksShownBy(header.fields as PageHeaderFields))
+    offset += header.length + header.bytes + 1
   }
   return shown
 }
 
 /** The pages in a stretch of the log, as one JSON list. Throws OUTPUT_FAILED where a frame is damaged. */
-export function bodiesIn(stretch: Buffer): Buffer {
+export function joinBodies(records: Buffer): Buffer {
   const bodies: Buffer[] = []
-  for (let at = 0; at < stretch.length; ) {
-    const head = parseHead(stretch.subarray(at))
-    if (head === undefined)
+  for (let offset = 0; offset < records.length; ) {
+    const header = parseHeader(records.subarray(offset))
+    if (header === undefined)
       throw diskError('cannot read the checkpoint', new Error('a page in it is damaged'))
-    const from = at + head.length
-    if (head.fields.kind === 'page' && head.bytes > 0)
-      bodies.push(COMMA, stretch.subarray(from, from + head.bytes))
-    at = from + head.bytes + 1
+    const from = offset + header.length
+    if (header.fields.kind === 'page' && header.bytes > 0)
+      bodies.push(COMMA, records.subarray(from, from + header.bytes))
+    offset = from + header.bytes + 1
   }
   return Buffer.concat([OPEN, ...bodies.slice(1), CLOSE])
 }

@@ -1,15 +1,22 @@
 import { join } from 'node:path'
 import type { BlockRange } from '../core/model/model.ts'
-import { isUnbound, requireSameIdentity, type SpoolIdentity } from './checkpoint-identity.ts'
-import { emptyState, noteNext, replay, type SpoolState, type Written, writtenTo } from './checkpoint-state.ts'
-import { SPOOL_FILE } from './open-checkpoint.ts'
-import { scanFrameLog } from './record-log.ts'
+import { type CheckpointIdentity, isReusable, requireSameIdentity } from './checkpoint-identity.ts'
+import {
+  applyNext,
+  type CheckpointState,
+  emptyState,
+  replay,
+  type WrittenRange,
+  writtenEnd,
+} from './checkpoint-state.ts'
+import { CHECKPOINT_FILE } from './open-checkpoint.ts'
+import { scanRecordLog } from './record-log.ts'
 import { remainingOf } from './remaining.ts'
 
 /** What a run would still have to ask, wallet by wallet; changes nothing. */
-export type SpoolProgress = {
+export type CheckpointProgress = {
   /** There are pages of a run, unfinished or not. */
-  begun: boolean
+  hasRun: boolean
   /** Its files are written. */
   isDone: boolean
   pages: number
@@ -20,16 +27,19 @@ export type SpoolProgress = {
 }
 
 /** Looks into the spool in `folder`. Throws OUTPUT_CHANGED where it belongs to a different job. */
-export async function inspectSpool(folder: string, identity: SpoolIdentity): Promise<SpoolProgress> {
-  const found = emptyState(identity, Date.now())
-  await scanFrameLog(join(folder, SPOOL_FILE), (head, place) => replay(found, head, place))
-  const state = isUnbound(found) ? emptyState(identity, Date.now()) : found
+export async function inspectCheckpoint(
+  folder: string,
+  identity: CheckpointIdentity,
+): Promise<CheckpointProgress> {
+  const replayed = emptyState(identity, Date.now())
+  await scanRecordLog(join(folder, CHECKPOINT_FILE), (header, location) => replay(replayed, header, location))
+  const state = isReusable(replayed) ? emptyState(identity, Date.now()) : replayed
   requireSameIdentity(state)
   const { isDone } = state
   const at = Date.now()
-  if (isDone) noteNext(state, { at, cutMs: at, from: writtenTo(state) })
+  if (isDone) applyNext(state, { at, cutMs: at, from: writtenEnd(state) })
   return {
-    begun: state.session > 0,
+    hasRun: state.session > 0,
     isDone,
     pages: state.pages,
     items: countItems(state),
@@ -39,25 +49,25 @@ export async function inspectSpool(folder: string, identity: SpoolIdentity): Pro
 }
 
 /** The same of whatever job the pages in `folder` are; undefined where there are none. */
-export async function inspectAnySpool(folder: string): Promise<SpoolProgress | undefined> {
-  let identity: SpoolIdentity | undefined
-  await scanFrameLog(join(folder, SPOOL_FILE), (head) => {
-    if (head.kind === 'run') identity = head.identity as SpoolIdentity
+export async function inspectAnyCheckpoint(folder: string): Promise<CheckpointProgress | undefined> {
+  let identity: CheckpointIdentity | undefined
+  await scanRecordLog(join(folder, CHECKPOINT_FILE), (header) => {
+    if (header.kind === 'run') identity = header.identity as CheckpointIdentity
   })
-  return identity === undefined ? undefined : inspectSpool(folder, identity)
+  return identity === undefined ? undefined : inspectCheckpoint(folder, identity)
 }
 
-function countItems({ listings }: SpoolState): number {
+function countItems({ listings }: CheckpointState): number {
   let items = 0
-  for (const { frames } of listings.values()) for (const frame of frames) items += frame.items
+  for (const { records } of listings.values()) for (const record of records) items += record.items
   return items
 }
 
 /** The block before which the pages in `folder` hold nothing; 0 where there are none, for then nothing else is lost. */
-export async function firstSpooledBlock(folder: string): Promise<number> {
+export async function firstCheckpointedBlock(folder: string): Promise<number> {
   let base = 0
-  await scanFrameLog(join(folder, SPOOL_FILE), ({ kind, before }) => {
-    if (kind === 'run') base = (before as Written | undefined)?.to ?? 0
+  await scanRecordLog(join(folder, CHECKPOINT_FILE), ({ kind, before }) => {
+    if (kind === 'run') base = (before as WrittenRange | undefined)?.to ?? 0
   })
   return base
 }

@@ -2,72 +2,77 @@
  * True where a frame's head is one that this version writes, with every field of its type. Checksums tell what a disk
  * did to a frame; this tells frames of another version, or of another program, which count as damage.
  */
-export function isFrameHead(head: Record<string, unknown>): boolean {
-  const { kind } = head
-  const fits = typeof kind === 'string' && Object.hasOwn(HEADS, kind) ? HEADS[kind] : undefined
-  return fits?.(head) ?? false
+export function isRecordHeader(header: Record<string, unknown>): boolean {
+  const { kind } = header
+  const validator =
+    typeof kind === 'string' && Object.hasOwn(HEADER_VALIDATORS, kind) ? HEADER_VALIDATORS[kind] : undefined
+  return validator?.(header) ?? false
 }
 
-type Fields = Record<string, unknown>
-type Test = (value: unknown) => boolean
+type HeaderFields = Record<string, unknown>
+type Validator = (value: unknown) => boolean
 
-const isCount: Test = (value) => Number.isSafeInteger(value) && (value as number) >= 0
-const isText: Test = (value) => typeof value === 'string'
-const isTime: Test = (value) => typeof value === 'number' && Number.isFinite(value)
-const orNull = (test: Test): Test => {
-  return (value) => value === null || test(value)
+const isCount: Validator = (value) => Number.isSafeInteger(value) && (value as number) >= 0
+const isText: Validator = (value) => typeof value === 'string'
+const isTime: Validator = (value) => typeof value === 'number' && Number.isFinite(value)
+const nullable = (validator: Validator): Validator => {
+  return (value) => value === null || validator(value)
 }
-const absentOr = (test: Test): Test => {
-  return (value) => value === undefined || test(value)
+const optional = (validator: Validator): Validator => {
+  return (value) => value === undefined || validator(value)
 }
 
-function fields(tests: Readonly<Record<string, Test>>): Test {
+function hasFields(validators: Readonly<Record<string, Validator>>): Validator {
   return (value) => {
     if (typeof value !== 'object' || value === null) return false
-    return Object.entries(tests).every(([name, test]) => test((value as Fields)[name]))
+    return Object.entries(validators).every(([name, validator]) => validator((value as HeaderFields)[name]))
   }
 }
 
-const isSeen: Test = (value) =>
+const isSeen: Validator = (value) =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isCount)
 
-const isRange = fields({ from: isCount, to: isCount })
-const UNKNOWNS = { statusUnknown: absentOr(isCount), feeUnknown: absentOr(isCount) }
-const hasWritten = fields({ from: isCount, to: isCount, seen: isSeen, ...UNKNOWNS })
-const isWritten: Test = (value) =>
-  hasWritten(value) && Number((value as Fields).from) <= Number((value as Fields).to)
+const isRange = hasFields({ from: isCount, to: isCount })
+const UNKNOWN_COUNTS = { statusUnknown: optional(isCount), feeUnknown: optional(isCount) }
+const hasWritten = hasFields({ from: isCount, to: isCount, seen: isSeen, ...UNKNOWN_COUNTS })
+const isWritten: Validator = (value) =>
+  hasWritten(value) && Number((value as HeaderFields).from) <= Number((value as HeaderFields).to)
 
-const isRanges: Test = (value) => Array.isArray(value) && value.every(isRange)
-const isBlocks: Test = (value) => value === 'blocks'
-const BEGUN = { block: isCount, token: isText, pages: isCount, items: isCount, bad: isCount }
+const isRanges: Validator = (value) => Array.isArray(value) && value.every(isRange)
+const isBlocks: Validator = (value) => value === 'blocks'
+const PARTIAL_BLOCK_FIELDS = { block: isCount, token: isText, pages: isCount, items: isCount, bad: isCount }
 
-const IDENTITY = {
-  kind: absentOr(isBlocks),
+const IDENTITY_FIELDS = {
+  kind: optional(isBlocks),
   chain: isText,
   startBlock: isCount,
-  endBlock: orNull(isCount),
+  endBlock: nullable(isCount),
   finalityMs: isTime,
 }
 
-const HEADS: Readonly<Record<string, Test>> = {
-  run: fields({ identity: fields(IDENTITY), cutMs: orNull(isTime), before: absentOr(isWritten) }),
+const HEADER_VALIDATORS: Readonly<Record<string, Validator>> = {
+  run: hasFields({
+    identity: hasFields(IDENTITY_FIELDS),
+    cutMs: nullable(isTime),
+    before: optional(isWritten),
+  }),
   open: () => true,
-  missing: fields({ block: isCount }),
+  missing: hasFields({ block: isCount }),
   again: () => true,
-  begun: fields(BEGUN),
-  end: fields({ end: isCount }),
-  reopen: fields({ wallet: isText, from: isCount, to: isCount }),
-  drop: fields({ wallet: isText, offset: isCount, shown: isRanges }),
-  hashes: fields({ from: isCount, to: isCount }),
+  begun: hasFields(PARTIAL_BLOCK_FIELDS),
+  end: hasFields({ end: isCount }),
+  reopen: hasFields({ wallet: isText, from: isCount, to: isCount }),
+  drop: hasFields({ wallet: isText, offset: isCount, shown: isRanges }),
+  hashes: hasFields({ from: isCount, to: isCount }),
   done: isWritten,
-  next: fields({ cutMs: orNull(isTime), from: isCount }),
-  page: fields({
+  next: hasFields({ cutMs: nullable(isTime), from: isCount }),
+  page: hasFields({
     wallet: isText,
     items: isCount,
     bad: isCount,
-    young: absentOr(isCount),
-    blocks: orNull(fields({ min: isCount, max: isCount })),
-    head: orNull(isCount),
+    young: optional(isCount),
+    blocks: nullable(hasFields({ min: isCount, max: isCount })),
+    head: nullable(isCount),
     covered: isRange,
   }),
 }

@@ -1,20 +1,20 @@
-import { EVERYWHERE } from '../core/model/listings.ts'
+import { UNBOUNDED } from '../core/model/listings.ts'
 import type { BlockRange } from '../core/model/model.ts'
-import { listingOf, type SpoolState } from './checkpoint-state.ts'
-import { openBlocks } from './listing-state.ts'
+import { type CheckpointState, listingOf } from './checkpoint-state.ts'
+import { remainingBlocks } from './listing-state.ts'
 
 /** Blocks that the present run still has to ask of a listing, of those in which it counts, below a fixed end. */
 export function remainingOf(
-  state: SpoolState,
+  state: CheckpointState,
   listing: string,
-  counted: BlockRange = EVERYWHERE,
+  bounds: BlockRange = UNBOUNDED,
 ): BlockRange[] {
-  const to = Math.min(counted.to, state.identity.endBlock ?? Number.POSITIVE_INFINITY)
-  return openBlocks(listingOf(state, listing), state, { from: counted.from, to })
+  const to = Math.min(bounds.to, state.identity.endBlock ?? Number.POSITIVE_INFINITY)
+  return remainingBlocks(listingOf(state, listing), state, { from: bounds.from, to })
 }
 
 /** As `coveredTo` of a spool. */
-export function coveredTo(state: SpoolState, listing: string): number {
+export function coveredTo(state: CheckpointState, listing: string): number {
   const known = state.listings.get(listing)
   if (known === undefined) return state.base
   if (known.run !== state.run) return Number.POSITIVE_INFINITY

@@ -5,14 +5,17 @@ type Example = readonly [line: string, what: string]
 
 /** Adds examples to a command's help, each a line to copy below what it does. */
 export function addExamples(command: Command, ...examples: readonly Example[]): Command {
-  const lines = examples.flatMap(([line, what]) => [`  # ${what}`, inWidth(`  ${programName()} ${line}`)])
+  const lines = examples.flatMap(([line, description]) => [
+    `  # ${description}`,
+    wrapLine(`  ${programName()} ${line}`),
+  ])
   return command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'))
 }
 
 const COLUMNS = 80
 
 /** Breaks a line that is too wide before an option, as a shell takes it. */
-function inWidth(line: string): string {
+function wrapLine(line: string): string {
   const at = line.length <= COLUMNS ? -1 : line.lastIndexOf(' --', COLUMNS - 2)
   return at < 0 ? line : `${line.slice(0, at)} \\\n   ${line.slice(at)}`
 }

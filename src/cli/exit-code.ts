@@ -1,2 +1,2 @@
 /** Takes the exit code of a command that ends without a throw. */
-export type Finish = (exit: number) => void
+export type SetExitCode = (exit: number) => void

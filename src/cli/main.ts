@@ -10,7 +10,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     const program = await buildProgram(argv, (code) => {
       exit = code
     })
-    await program.parseAsync(wordsOf(argv), { from: 'user' })
+    await program.parseAsync(normalizeArgv(argv), { from: 'user' })
     return exit
   } catch (thrown) {
     if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
@@ -19,7 +19,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 }
 
 /** What the program is to read: `help` of a word that is no command is as wrong as the word alone. */
-function wordsOf(argv: readonly string[]): string[] {
+function normalizeArgv(argv: readonly string[]): string[] {
   const [first, ...rest] = argv
   if (first === undefined) return ['--help']
   return first === 'help' && rest[0] !== undefined && commandOf(argv) === undefined ? rest : [...argv]
@@ -38,9 +38,9 @@ export function reportFailure(thrown: unknown, argv: readonly string[]): number 
 
 /** What is wrong with a command line, as a failure of ours. A word of it may hold a password or a key. */
 function usageError({ message }: CommanderError): ExportError {
-  const words = message.replace(/^error: /, '').replaceAll('\n', ' ')
-  const what = words.replace(/:\/\/\S*@/g, '://…@').replace(/(?<=^unknown option '[^=]*)=.*'/s, "'")
-  return new ExportError('USAGE', what, KEY_OPTION.test(what) ? { fix: KEY_FIX } : {})
+  const text = message.replace(/^error: /, '').replaceAll('\n', ' ')
+  const usageMessage = text.replace(/:\/\/\S*@/g, '://…@').replace(/(?<=^unknown option '[^=]*)=.*'/s, "'")
+  return new ExportError('USAGE', usageMessage, KEY_OPTION.test(usageMessage) ? { fix: KEY_FIX } : {})
 }
 
 const KEY_OPTION = /^unknown option '--?[\w-]*(key|token|secret|password)'/i
@@ -58,6 +58,6 @@ function withHelp(error: ExportError, command: string | undefined): ExportError 
 function withStack({ cause, fix }: ExportError): ExportError {
   if (!(cause instanceof Error)) return new ExportError('BUG', String(cause), { fix })
   const { message, stack = '' } = cause
-  const frames = stack.slice(stack.indexOf(message) + message.length).split('\n')
-  return new ExportError('BUG', [message, ...frames.filter((line) => /^ +at /.test(line))], { fix })
+  const records = stack.slice(stack.indexOf(message) + message.length).split('\n')
+  return new ExportError('BUG', [message, ...records.filter((line) => /^ +at /.test(line))], { fix })
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { basename, delimiter, dirname, relative, sep } from 'node:path'
-import { shellWord } from '../terminal/shell-quote.ts'
+import { shellQuote } from '../terminal/shell-quote.ts'
 
 type Process = Pick<NodeJS.Process, 'argv' | 'env' | 'cwd'>
 
@@ -11,28 +11,30 @@ type Process = Pick<NodeJS.Process, 'argv' | 'env' | 'cwd'>
 export function programName({ argv, env, cwd }: Process = process): string {
   const script = argv[1] ?? ''
   const isInstalled = script.split(sep).includes('node_modules')
-  if (isInstalled && env.npm_command !== undefined) return ['npx', ...packageOf(script), NAME].join(' ')
-  if (basename(script) === 'bin.js') return isInstalled ? NAME : `node ${shellWord(relative(cwd(), script))}`
+  if (isInstalled && env.npm_command !== undefined)
+    return ['npx', ...npxPackageArguments(script), PROGRAM_NAME].join(' ')
+  if (basename(script) === 'bin.js')
+    return isInstalled ? PROGRAM_NAME : `node ${shellQuote(relative(cwd(), script))}`
   const isOnPath = (env.PATH ?? '').split(delimiter).includes(dirname(script))
-  return isOnPath ? NAME : shellWord(pathFrom(cwd(), script))
+  return isOnPath ? PROGRAM_NAME : shellQuote(executablePath(cwd(), script))
 }
 
 /** A shell looks for a word without a slash on the PATH alone. */
-function pathFrom(folder: string, script: string): string {
+function executablePath(folder: string, script: string): string {
   const path = relative(folder, script)
   return path.includes(sep) ? path : `.${sep}${path}`
 }
 
-const NAME = 'walletlake'
+const PROGRAM_NAME = 'walletlake'
 
 /** What npx installs for one call lies in a folder of its own, which says what was asked for. */
-function packageOf(script: string): string[] {
+function npxPackageArguments(script: string): string[] {
   const [folder = ''] = script.split(`${sep}node_modules${sep}`)
   if (basename(dirname(folder)) !== '_npx') return []
   try {
-    const { _npx: asked } = JSON.parse(readFileSync(`${folder}${sep}package.json`, 'utf8'))
-    const [spec] = asked.packages
-    return spec === NAME ? [] : ['--package', shellWord(String(spec))]
+    const { _npx: npxRequest } = JSON.parse(readFileSync(`${folder}${sep}package.json`, 'utf8'))
+    const [spec] = npxRequest.packages
+    return spec === PROGRAM_NAME ? [] : ['--package', shellQuote(String(spec))]
   } catch {
     return []
   }

@@ -1,11 +1,11 @@
 import { type Argument, Command, type Option } from 'commander'
 import { VERSION } from '../core/model/version.ts'
-import type { Finish } from './exit-code.ts'
-import { guardOptions } from './options/validate-options.ts'
+import type { SetExitCode } from './exit-code.ts'
+import { validateOptions } from './options/validate-options.ts'
 import { programName } from './program-name.ts'
 
 /** Adds one command to the program. */
-type AddCommand = (program: Command, finish: Finish) => void
+type AddCommand = (program: Command, setExitCode: SetExitCode) => void
 
 /** What a command needs is loaded with it: starting costs more than most commands do. In the order of the help. */
 const COMMANDS: Record<string, () => Promise<AddCommand>> = {
@@ -33,18 +33,18 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
 
 /** The first command that a line names; undefined where it names none. */
 export function commandOf(argv: readonly string[]): string | undefined {
-  return argv.find((word) => Object.hasOwn(COMMANDS, word))
+  return argv.find((argument) => Object.hasOwn(COMMANDS, argument))
 }
 
 /** The program with the commands that a line names; with all of them where it names none, for the help. `--version` needs none. */
-export async function buildProgram(argv: readonly string[], finish: Finish): Promise<Command> {
+export async function buildProgram(argv: readonly string[], setExitCode: SetExitCode): Promise<Command> {
   const program = describeProgram()
   if (argv[0] === '--version') return program
   const named = Object.keys(COMMANDS).filter((name) => argv.includes(name))
   for (const [name, load] of Object.entries(COMMANDS)) {
-    if (named.length === 0 || named.includes(name)) (await load())(program, finish)
+    if (named.length === 0 || named.includes(name)) (await load())(program, setExitCode)
   }
-  for (const command of program.commands) guardOptions(command)
+  for (const command of program.commands) validateOptions(command)
   return program
 }
 

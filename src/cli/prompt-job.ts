@@ -4,7 +4,7 @@ import { checkOptions } from '../job/read-job.ts'
 import type { JobOverrides } from '../job/resolve/overrides.ts'
 
 /** What a new job needs, in the words of the command line. */
-export type JobAnswers = Pick<JobOverrides, 'chain' | 'address' | 'baseUrl' | 'format' | 'startBlock'>
+export type JobInputs = Pick<JobOverrides, 'chain' | 'address' | 'baseUrl' | 'format' | 'startBlock'>
 
 /** Where questions are asked. */
 export type Terminal = { input: NodeJS.ReadableStream; output: NodeJS.WritableStream }
@@ -13,83 +13,87 @@ export type Terminal = { input: NodeJS.ReadableStream; output: NodeJS.WritableSt
  * Asks for what is not given, one question after the other, and again where an answer cannot be taken. Throws
  * INTERRUPTED where the answers end.
  */
-export async function askJob(given: JobAnswers, terminal: Terminal): Promise<JobAnswers> {
-  const { ask, close } = openQuestions(terminal)
+export async function promptForJob(inputs: JobInputs, terminal: Terminal): Promise<JobInputs> {
+  const { prompt, close } = openPrompts(terminal)
   try {
-    const chain = given.chain ?? (await ask({ question: CHAIN, as: (chain) => ({ chain }) }))
-    const address = given.address ?? (await askWallets(ask))
-    const baseUrl = given.baseUrl ?? (await ask({ question: SERVICE, as: (baseUrl) => ({ baseUrl }) }))
+    const chain = inputs.chain ?? (await prompt({ text: CHAIN_PROMPT, toOption: (chain) => ({ chain }) }))
+    const address = inputs.address ?? (await promptForWallets(prompt))
+    const baseUrl =
+      inputs.baseUrl ?? (await prompt({ text: BASE_URL_PROMPT, toOption: (baseUrl) => ({ baseUrl }) }))
     const format =
-      given.format ?? (await ask({ question: FORMAT, fallback: 'csv', as: (format) => ({ format }) }))
-    return { ...given, chain, address, baseUrl, format }
+      inputs.format ??
+      (await prompt({ text: FORMAT_PROMPT, defaultValue: 'csv', toOption: (format) => ({ format }) }))
+    return { ...inputs, chain, address, baseUrl, format }
   } finally {
     close()
   }
 }
 
-const CHAIN = 'Chain id (1 Ethereum, 43114 Avalanche, 8453 Base, …):'
-const WALLET = 'Wallet, and a label if you like (0x… savings):'
-const NEXT_WALLET = 'Another wallet, or Enter to go on:'
-const SERVICE = 'URL of the data service (demo is the embedded one):'
-const FORMAT = 'Format, csv or parquet [csv]:'
+const CHAIN_PROMPT = 'Chain id (1 Ethereum, 43114 Avalanche, 8453 Base, …):'
+const WALLET_PROMPT = 'Wallet, and a label if you like (0x… savings):'
+const NEXT_WALLET_PROMPT = 'Another wallet, or Enter to go on:'
+const BASE_URL_PROMPT = 'URL of the data service (demo is the embedded one):'
+const FORMAT_PROMPT = 'Format, csv or parquet [csv]:'
 
-type Question = {
-  question: string
+type Prompt = {
+  text: string
   /** What Enter alone stands for; without it the question is asked again. */
-  fallback?: string
+  defaultValue?: string
   /** The answer as an option, to be checked like one. */
-  as: (answer: string) => JobOverrides
+  toOption: (answer: string) => JobOverrides
 }
-type Ask = (question: Question) => Promise<string>
+type PromptFn = (question: Prompt) => Promise<string>
 
-async function askWallets(ask: Ask): Promise<string[]> {
-  const as = (earlier: readonly string[]) => (answer: string) => ({ address: [...earlier, walletOf(answer)] })
-  const wallets = [walletOf(await ask({ question: WALLET, as: as([]) }))]
+async function promptForWallets(prompt: PromptFn): Promise<string[]> {
+  const toOption = (previous: readonly string[]) => (input: string) => ({
+    address: [...previous, parseWalletInput(input)],
+  })
+  const wallets = [parseWalletInput(await prompt({ text: WALLET_PROMPT, toOption: toOption([]) }))]
   while (true) {
-    const takes = as(wallets)
-    const answer = await ask({
-      question: NEXT_WALLET,
-      fallback: '',
-      as: (text) => (text === '' ? {} : takes(text)),
+    const withWallet = toOption(wallets)
+    const input = await prompt({
+      text: NEXT_WALLET_PROMPT,
+      defaultValue: '',
+      toOption: (text) => (text === '' ? {} : withWallet(text)),
     })
-    if (answer === '') return wallets
-    wallets.push(walletOf(answer))
+    if (input === '') return wallets
+    wallets.push(parseWalletInput(input))
   }
 }
 
 /** `0x… label` as the command line has it: `0x…=label`. */
-function walletOf(answer: string): string {
-  return answer.replace(/^(\S+?)[\s,;=]+/, '$1=')
+function parseWalletInput(input: string): string {
+  return input.replace(/^(\S+?)[\s,;=]+/, '$1=')
 }
 
-function openQuestions(terminal: Terminal): { ask: Ask; close: () => void } {
+function openPrompts(terminal: Terminal): { prompt: PromptFn; close: () => void } {
   const lines = createInterface(terminal)
   lines.on('SIGINT', () => lines.close())
   let isClosed = false
   lines.on('close', () => {
     isClosed = true
   })
-  const answers = lines[Symbol.asyncIterator]()
-  const ask: Ask = async ({ question, fallback, as }) => {
-    lines.setPrompt(`${question} `)
+  const inputs = lines[Symbol.asyncIterator]()
+  const prompt: PromptFn = async ({ text, defaultValue, toOption }) => {
+    lines.setPrompt(`${text} `)
     // Answers that came all at once are read when it is closed already: from Node 24 on it would not prompt any more.
     if (isClosed) terminal.output.write(lines.getPrompt())
     else lines.prompt()
-    const { value, done } = await answers.next()
-    if (done) {
+    const { value, done: ended } = await inputs.next()
+    if (ended) {
       terminal.output.write('\n')
-      throw unanswered()
+      throw promptInterrupted()
     }
-    const answer = value.trim() === '' ? fallback : value.trim()
-    const problem = answer === undefined ? 'An answer is needed here.' : problemOf(as(answer))
-    if (problem === undefined) return answer ?? ''
+    const input = value.trim() === '' ? defaultValue : value.trim()
+    const problem = input === undefined ? 'An answer is needed here.' : validationError(toOption(input))
+    if (problem === undefined) return input ?? ''
     terminal.output.write(`${problem}\n`)
-    return ask({ question, as, ...(fallback === undefined ? {} : { fallback }) })
+    return prompt({ text, toOption, ...(defaultValue === undefined ? {} : { defaultValue }) })
   }
-  return { ask, close: () => lines.close() }
+  return { prompt, close: () => lines.close() }
 }
 
-function problemOf(option: JobOverrides): string | undefined {
+function validationError(option: JobOverrides): string | undefined {
   try {
     checkOptions(option)
     return undefined
@@ -98,7 +102,7 @@ function problemOf(option: JobOverrides): string | undefined {
   }
 }
 
-function unanswered(): ExportError {
+function promptInterrupted(): ExportError {
   return new ExportError('INTERRUPTED', 'the answers ended before the last question; no file was written', {
     fix: 'Answer all questions, or give --chain, --address and --base-url.',
   })

@@ -1,16 +1,16 @@
 import type { QueuedRun } from '../cluster/inspect-queue.ts'
-import { counted, grouped, lasting } from '../terminal/format.ts'
+import { formatCount, formatDuration, formatInteger } from '../terminal/format.ts'
 
 /** A run over a queue, in lines for people. */
-export function queueLines({ name, output, units, requests, quota }: QueuedRun): string[] {
-  const line = (what: string, { done, left, failed }: QueuedRun['units']['read']) =>
-    `  ${what}: ${grouped(done)} done, ${grouped(left)} left, ${grouped(failed)} failed`
+export function queueLines({ name, output, tasks, requests, quota }: QueuedRun): string[] {
+  const line = (label: string, { done, left: remaining, failed }: QueuedRun['tasks']['read']) =>
+    `  ${label}: ${formatInteger(done)} done, ${formatInteger(remaining)} left, ${formatInteger(failed)} failed`
   const rate = quota.perSecond === undefined ? 'no limit met' : `${quota.perSecond.toFixed(1)} a second`
-  const paused = quota.pausedMs > 0 ? `, paused for ${lasting(quota.pausedMs)}` : ''
+  const paused = quota.pausedMs > 0 ? `, paused for ${formatDuration(quota.pausedMs)}` : ''
   return [
     `${name}: in ${output}`,
-    line('reading', units.read),
-    line('partitions', units.write),
-    `  ${counted(requests, 'request')}, rate: ${rate}${paused}`,
+    line('reading', tasks.read),
+    line('partitions', tasks.write),
+    `  ${formatCount(requests, 'request')}, rate: ${rate}${paused}`,
   ]
 }

@@ -1,10 +1,10 @@
 import { main, reportFailure } from './main.ts'
-import { guardOutput } from './options/validate-output.ts'
+import { validateOutput } from './options/validate-output.ts'
 
 /** Runs the command line of this process. */
-export async function start(): Promise<void> {
+export async function startCli(): Promise<void> {
   const argv = process.argv.slice(2)
-  guardOutput((error) => {
+  validateOutput((error) => {
     process.exitCode = reportFailure(error, argv)
   })
   const exit = await main(argv)

@@ -2,38 +2,38 @@ import type { Job } from '../core/model/model.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
 import type { OutputStatus } from '../export/inspect-output.ts'
 import {
-  blocksBetween,
-  counted,
-  grouped,
-  lasting,
-  minuteOf,
-  minutesBetween,
-  missingWords,
-  sized,
+  formatBlockRange,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatInteger,
+  formatMinute,
+  formatTimeRange,
+  missingBlocksMessage,
   unknownLines,
 } from '../terminal/format.ts'
-import { notReachedWords, refusedWalletLines } from '../terminal/incomplete-lines.ts'
+import { notReachedMessage, refusedWalletLines } from '../terminal/incomplete-lines.ts'
 import { emptyWalletLines, removedWalletLines } from '../terminal/wallet-lines.ts'
 
 /** The job of an output, where it is known, and what is left of it in words. */
-type Known = { job: Job; left: string }
+type KnownJob = { job: Job; remaining: string }
 
 /** What an output holds, for people. Lines of at most 80 columns. */
-export function statusLines(status: OutputStatus, known?: Known): string[] {
+export function statusLines(status: OutputStatus, knownJob?: KnownJob): string[] {
   const { job, output, state, missing, emptyWallets, removedWallets } = status
   const { blocks, notReached, refusedWallets } = status
-  const labels = labelsOf(known?.job.wallets ?? [])
+  const labels = labelsOf(knownJob?.job.wallets ?? [])
   return [
     job === null ? `${output}: ${state}` : `${job}: ${state} (${output})`,
     ...inUseLine(status),
-    ...unfinishedLine(status, known),
+    ...unfinishedLine(status, knownJob),
     ...contentLines(status),
     ...filesLine(status),
     ...lastRunLine(status),
-    ...(missing.length > 0 ? [`  ${missingWords(missing)}`] : []),
+    ...(missing.length > 0 ? [`  ${missingBlocksMessage(missing)}`] : []),
     ...(notReached === null || blocks === null
       ? []
-      : [`  not final: ${notReachedWords(notReached, blocks.to)}`]),
+      : [`  not final: ${notReachedMessage(notReached, blocks.to)}`]),
     ...refusedWalletLines(refusedWallets, labels),
     ...emptyWalletLines(emptyWallets, labels),
     ...removedWalletLines(removedWallets, labels),
@@ -42,26 +42,27 @@ export function statusLines(status: OutputStatus, known?: Known): string[] {
 
 function inUseLine({ inUseSince }: OutputStatus): string[] {
   const since = Date.parse(inUseSince ?? '')
-  return Number.isNaN(since) ? [] : [`  a run is in progress since ${minuteOf(since)}`]
+  return Number.isNaN(since) ? [] : [`  a run is in progress since ${formatMinute(since)}`]
 }
 
-function unfinishedLine({ unfinished }: OutputStatus, known: Known | undefined): string[] {
+function unfinishedLine({ unfinished }: OutputStatus, knownJob: KnownJob | undefined): string[] {
   if (unfinished === null) return []
-  const pages = counted(unfinished.pages, known?.job.kind === 'blocks' ? 'block' : 'page')
-  const kept = `${pages} with ${counted(unfinished.transactions, 'transaction')} kept`
-  return [`  ${kept}${known === undefined ? '' : `; ${known.left}`}`]
+  const pages = formatCount(unfinished.pages, knownJob?.job.kind === 'blocks' ? 'block' : 'page')
+  const retained = `${pages} with ${formatCount(unfinished.transactions, 'transaction')} kept`
+  return [`  ${retained}${knownJob === undefined ? '' : `; ${knownJob.remaining}`}`]
 }
 
 function contentLines(status: OutputStatus): string[] {
   const { blocks, rows, files, bytes, tables, rejects } = status
   if (blocks === null) return []
   return [
-    `  ${blocks.from < blocks.to ? blocksBetween(blocks) : 'no blocks'}${timeWords(status)}`,
-    `  ${counted(rows, 'row')} in ${counted(files, 'file')}, ${sized(bytes)}`,
+    `  ${blocks.from < blocks.to ? formatBlockRange(blocks) : 'no blocks'}${timeRangeText(status)}`,
+    `  ${formatCount(rows, 'row')} in ${formatCount(files, 'file')}, ${formatBytes(bytes)}`,
     ...Object.entries(tables).map(
-      ([name, table]) => `  ${grouped(table.rows).padStart(12)}  ${name} (${counted(table.files, 'file')})`,
+      ([name, table]) =>
+        `  ${formatInteger(table.rows).padStart(12)}  ${name} (${formatCount(table.files, 'file')})`,
     ),
-    ...(rejects > 0 ? [`  ${counted(rejects, 'record')} set aside in rejects.ndjson`] : []),
+    ...(rejects > 0 ? [`  ${formatCount(rejects, 'record')} set aside in rejects.ndjson`] : []),
     ...unknownLines(status).map((line) => `  ${line}`),
   ]
 }
@@ -72,16 +73,16 @@ function filesLine({ filesInPlace, inUseSince }: OutputStatus): string[] {
   return isDamaged ? ['  files are missing or have another size: `walletlake verify` names them'] : []
 }
 
-function timeWords({ firstTransactionAt: first, lastTransactionAt: last }: OutputStatus): string {
-  if (first !== null && last !== null) return `, ${minutesBetween(Date.parse(first), Date.parse(last))}`
-  if (last !== null) return `, up to ${minuteOf(Date.parse(last))}`
-  return first === null ? '' : `, from ${minuteOf(Date.parse(first))} on`
+function timeRangeText({ firstTransactionAt: first, lastTransactionAt: last }: OutputStatus): string {
+  if (first !== null && last !== null) return `, ${formatTimeRange(Date.parse(first), Date.parse(last))}`
+  if (last !== null) return `, up to ${formatMinute(Date.parse(last))}`
+  return first === null ? '' : `, from ${formatMinute(Date.parse(first))} on`
 }
 
 function lastRunLine({ lastRun }: OutputStatus): string[] {
   if (lastRun === null) return []
   const { state, error, startedAt, seconds, requests } = lastRun
   const ended = error == null ? state : `${state} (${error.code})`
-  const spent = `${counted(requests, 'request')} in ${lasting(seconds * 1000)}`
-  return [`  last run ${minuteOf(Date.parse(startedAt))}: ${ended}, ${spent}`]
+  const usage = `${formatCount(requests, 'request')} in ${formatDuration(seconds * 1000)}`
+  return [`  last run ${formatMinute(Date.parse(startedAt))}: ${ended}, ${usage}`]
 }

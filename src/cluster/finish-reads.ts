@@ -1,23 +1,23 @@
 import { ExportError } from '../core/model/errors.ts'
-import { EVERYWHERE } from '../core/model/listings.ts'
-import { type Figures, newFigures } from '../core/model/run-stats.ts'
+import { UNBOUNDED } from '../core/model/listings.ts'
+import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
-import { cameSince, findFixedEnd } from '../export/fetch/find-end.ts'
-import { requireAnswer } from '../export/fetch/wallet-refusals.ts'
+import { appearedSince, findFixedEnd } from '../export/fetch/find-end.ts'
+import { requireServiceResponds } from '../export/fetch/wallet-refusals.ts'
 import { endOfExport } from '../export/resume/previous-export.ts'
 import { type Plan, walletsOf } from './plan.ts'
-import { addToTally } from './progress.ts'
-import type { Publishing } from './publish-run.ts'
-import { newestIn, type Read, refusedIn } from './read-results.ts'
+import { addProgress } from './progress.ts'
+import type { PublishContext } from './publish-run.ts'
+import { newestBlockOf, type ReadResult, refusedWallets } from './read-results.ts'
 import type { OpenRun, SharedServer } from './server/shared-server.ts'
-import { openSharedRequester } from './shared-request-context.ts'
+import { openSharedRequestContext } from './shared-request-context.ts'
 
-export type FinishingReads = Pick<Publishing, 'plan' | 'earlier' | 'figures' | 'signal'> & {
+export type FinishReadsContext = Pick<PublishContext, 'plan' | 'previous' | 'stats' | 'signal'> & {
   server: SharedServer
   run: OpenRun
   apiKey: string | undefined
   allowPlainHttp: boolean | undefined
-  noteWait: (askedMs: number) => string | undefined
+  checkWait: (requestedWaitMs: number) => string | undefined
   onNotice: (notice: string) => void
 }
 
@@ -26,38 +26,45 @@ export type FinishingReads = Pick<Publishing, 'plan' | 'earlier' | 'figures' | '
  * and whether the chain has reached the end of the run. Resolves with the end, which is determined once in a process. Throws
  * the first refusal where every wallet is refused.
  */
-export async function finishReads(finishing: FinishingReads, reads: readonly Read[]): Promise<number> {
-  const { server, plan, run, earlier, figures } = finishing
-  const own = newFigures(plan.job.wallets.length, Date.now())
+export async function finishReads(
+  context: FinishReadsContext,
+  reads: readonly ReadResult[],
+): Promise<number> {
+  const { server, plan, run, previous, stats } = context
+  const own = newRunStats(plan.job.wallets.length, Date.now())
   const limit = limitConcurrency(1)
-  const { requester, close } = openSharedRequester({ ...finishing, limit, figures: own })
+  const { requestContext, close } = openSharedRequestContext({ ...context, limit, stats: own })
   try {
-    await confirmRefusals(plan, requester, reads)
-    if (figures.endBlock !== undefined) return figures.endBlock
-    const { wallet, block } = newestIn(reads) ?? {}
+    await confirmRefusals(plan, requestContext, reads)
+    if (stats.endBlock !== undefined) return stats.endBlock
+    const { wallet, block } = newestBlockOf(reads) ?? {}
     const { job, range } = plan
     return await findFixedEnd({
-      ...{ job, requester, endBlock: range.to, head: block, busiest: wallet },
-      cameSince: (key) => cameSince(key, plan, own),
-      leastEnd: earlier.before && endOfExport(earlier.before),
+      ...{ job, requestContext, endBlock: range.to, head: block, newestWallet: wallet },
+      appearedSince: (key) => appearedSince(key, plan, own),
+      minEnd: previous.manifest && endOfExport(previous.manifest),
     })
   } finally {
     await close()
-    await addToTally(server, run.id, { figures: own, told: {} })
+    await addProgress(server, run.id, { stats: own, reported: {} })
   }
 }
 
-type Requester = ReturnType<typeof openSharedRequester>['requester']
+type Requester = ReturnType<typeof openSharedRequestContext>['requestContext']
 
-async function confirmRefusals(plan: Plan, requester: Requester, reads: readonly Read[]): Promise<void> {
-  const refused = refusedIn(plan, reads)
+async function confirmRefusals(
+  plan: Plan,
+  requestContext: Requester,
+  reads: readonly ReadResult[],
+): Promise<void> {
+  const refused = refusedWallets(plan, reads)
   const [one] = refused
   if (one === undefined) return
-  await requireAnswer(
+  await requireServiceResponds(
     {
       job: plan.job,
-      listings: new Map(walletsOf(plan).map(({ address }) => [address, EVERYWHERE])),
-      requester,
+      listings: new Map(walletsOf(plan).map(({ address }) => [address, UNBOUNDED])),
+      requestContext,
     },
     {
       refused: new Map(refused.map(({ address, error }) => [address, error])),
@@ -67,11 +74,11 @@ async function confirmRefusals(plan: Plan, requester: Requester, reads: readonly
 }
 
 /** Notes the end of a run and the wallets that were refused, for its summary and exit code. */
-export function noteReading(
-  figures: Figures,
+export function recordReads(
+  stats: RunStats,
   plan: Plan,
-  { reads, end }: { reads: readonly Read[]; end: number },
+  { reads, end }: { reads: readonly ReadResult[]; end: number },
 ): void {
-  figures.endBlock = end
-  figures.refused = refusedIn(plan, reads).map(({ address, error }) => ({ address, error }))
+  stats.endBlock = end
+  stats.refused = refusedWallets(plan, reads).map(({ address, error }) => ({ address, error }))
 }

@@ -2,9 +2,9 @@ import * as v from 'valibot'
 import type { Job, PartitionBy } from '../core/model/model.ts'
 import type { TableName } from '../core/table/index.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
-import { address, block, count, jobName, line, place } from './schemas.ts'
+import { address, block, bucketLocation, count, jobName, printableLine } from './schemas.ts'
 
-const text = (most: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(most))
+const text = (maxCharacters: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(maxCharacters))
 const label = v.nullable(v.pipe(v.string(), v.maxLength(4096)))
 const positive = v.pipe(count, v.minValue(1))
 const isUrl = (value: string) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
@@ -16,9 +16,9 @@ export const partitionBy: v.GenericSchema<unknown, PartitionBy> = v.custom<Parti
 const tableName: v.GenericSchema<unknown, TableName> = v.picklist(TABLE_NAMES)
 
 /** A field of a job each: a job that gets another has to name it here, or it would be lost on the way to the workers. */
-const FIELDS = {
+const JOB_FIELDS = {
   name: jobName,
-  file: line,
+  file: printableLine,
   kind: v.picklist(['wallets', 'blocks']),
   chain: text(256),
   wallets: v.array(v.strictObject({ address, label })),
@@ -27,8 +27,8 @@ const FIELDS = {
   tables: v.pipe(v.array(tableName), v.minLength(1)),
   format: v.picklist(['csv', 'parquet']),
   compression: v.picklist(['none', 'gzip', 'zstd', 'snappy']),
-  output: line,
-  store: v.optional(place),
+  output: printableLine,
+  store: v.optional(bucketLocation),
   maxRowsPerFile: positive,
   partitionBy,
   targetFileBytes: v.optional(positive),
@@ -38,11 +38,11 @@ const FIELDS = {
   keepRaw: v.boolean(),
   escapeFormulas: v.boolean(),
   service: v.strictObject({
-    baseUrl: v.pipe(line, v.check(isUrl)),
+    baseUrl: v.pipe(printableLine, v.check(isUrl)),
     apiKeyHeader: v.pipe(v.string(), v.regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/)),
     timeoutMs: positive,
   }),
 } satisfies { [field in keyof Required<Job>]: v.GenericSchema }
 
-export const JOB: v.GenericSchema<unknown, Job & { endBlock: number; partitionBy: PartitionBy }> =
-  v.strictObject(FIELDS)
+export const JOB_SCHEMA: v.GenericSchema<unknown, Job & { endBlock: number; partitionBy: PartitionBy }> =
+  v.strictObject(JOB_FIELDS)

@@ -3,7 +3,7 @@ import { bindServer, closeServer, createLimitedServer, type Endpoint } from '../
 import { inspectQueue, type QueuedRun } from './inspect-queue.ts'
 import type { QueueAddress } from './server/shared-server.ts'
 
-type Queued = Awaited<ReturnType<typeof inspectQueue>>
+type QueueState = Awaited<ReturnType<typeof inspectQueue>>
 type Sample = { labels?: Record<string, string>; value: number }
 
 /** Answers `GET /metrics` with what goes on over a queue, for Prometheus. Throws USAGE where the port cannot be had. */
@@ -25,15 +25,15 @@ export async function serveMetrics(
 }
 
 /** Prometheus' text format, version 0.0.4. */
-export function metricsText({ workers, runs }: Queued): string {
-  const units = runs.flatMap((run) =>
+export function metricsText({ workers, runs }: QueueState): string {
+  const tasks = runs.flatMap((run) =>
     (['read', 'write'] as const).flatMap((kind) =>
       (['done', 'left', 'failed'] as const).map((state) => {
-        return { labels: { ...labelsOf(run), kind, state }, value: run.units[kind][state] }
+        return { labels: { ...labelsOf(run), kind, state }, value: run.tasks[kind][state] }
       }),
     ),
   )
-  const left = units
+  const left = tasks
     .filter(({ labels }) => labels.state === 'left')
     .reduce((sum, { value }) => sum + value, 0)
   const rates = runs.flatMap((run) => {
@@ -41,28 +41,29 @@ export function metricsText({ workers, runs }: Queued): string {
     return perSecond === undefined ? [] : [{ labels: labelsOf(run), value: perSecond }]
   })
   return [
-    metric('walletlake_workers', 'Workers that are alive.', [{ value: workers }]),
-    metric('walletlake_units_left', 'Units of all runs that wait or are under way.', [{ value: left }]),
-    metric('walletlake_units', 'Units of a run by what has become of them.', units),
-    metric(
+    formatMetric('walletlake_workers', 'Workers that are alive.', [{ value: workers }]),
+    formatMetric('walletlake_units_left', 'Units of all runs that wait or are under way.', [{ value: left }]),
+    formatMetric('walletlake_units', 'Units of a run by what has become of them.', tasks),
+    formatMetric(
       'walletlake_requests_total',
       'Requests that workers of a run have sent.',
       runs.map((run) => ({ labels: labelsOf(run), value: run.requests })),
     ),
-    metric('walletlake_quota_rate', 'Requests a second that the quota of a run allows.', rates),
+    formatMetric('walletlake_quota_rate', 'Requests a second that the quota of a run allows.', rates),
   ].join('')
 }
 
 const labelsOf = ({ id, name }: QueuedRun) => ({ run: id, job: name })
 
 /** A name that ends in `_total` is a counter's, as is the custom. */
-function metric(name: string, help: string, samples: readonly Sample[]): string {
+function formatMetric(name: string, help: string, samples: readonly Sample[]): string {
   const type = name.endsWith('_total') ? 'counter' : 'gauge'
   const lines = samples.map(({ labels = {}, value }) => {
-    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`)
     return `${name}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}\n`
   })
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`
 }
 
-const escaped = (text: string) => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+const escapeLabel = (text: string) =>
+  text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')

@@ -1,15 +1,15 @@
 import type { PartitionBy } from '../core/model/model.ts'
-import { partitioner } from '../files/partition.ts'
+import { createPartitioner } from '../files/partition.ts'
 
 /** The first block that was seen of each partition, by its folder; partitions of so many blocks need none. */
 export type PartitionStarts = { [folder: string]: number }
 
-type Placed = { block: number; timeMs: number }
+type DatedBlock = { block: number; timeMs: number }
 
 /** Takes note of items, in place. */
-export function noteStarts(starts: PartitionStarts, keys: readonly Placed[], by: PartitionBy): void {
+export function recordStarts(starts: PartitionStarts, keys: readonly DatedBlock[], by: PartitionBy): void {
   if (by.startsWith('blocks:')) return
-  const folderOf = partitioner(by)
+  const folderOf = createPartitioner(by)
   for (const { block, timeMs } of keys) {
     const folder = folderOf(block, timeMs)
     starts[folder] = Math.min(starts[folder] ?? block, block)
@@ -17,13 +17,13 @@ export function noteStarts(starts: PartitionStarts, keys: readonly Placed[], by:
 }
 
 /** The first block of each partition, of all that was read; in ascending order. */
-export function joinStarts(all: readonly PartitionStarts[]): number[] {
-  const joined: PartitionStarts = {}
+export function mergeStarts(all: readonly PartitionStarts[]): number[] {
+  const merged: PartitionStarts = {}
   for (const one of all)
     for (const [folder, block] of Object.entries(one))
-      joined[folder] = Math.min(joined[folder] ?? block, block)
+      merged[folder] = Math.min(merged[folder] ?? block, block)
   // What lies before the first partition that has items has none: it belongs to that one.
-  return Object.values(joined)
+  return Object.values(merged)
     .sort((a, b) => a - b)
     .slice(1)
 }

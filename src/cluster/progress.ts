@@ -1,24 +1,24 @@
-import type { Figures } from '../core/model/run-stats.ts'
-import { COUNTED, type SharedServer, type Tally } from './server/shared-server.ts'
+import type { RunStats } from '../core/model/run-stats.ts'
+import { type Progress, SHARED_COUNTERS, type SharedServer } from './server/shared-server.ts'
 
-export async function readTally(server: SharedServer, id: string): Promise<Tally> {
-  const counts = await server.counted(id)
-  return Object.fromEntries(COUNTED.map((name) => [name, counts[name] ?? 0])) as Tally
+export async function readProgress(server: SharedServer, id: string): Promise<Progress> {
+  const counts = await server.readProgress(id)
+  return Object.fromEntries(SHARED_COUNTERS.map((name) => [name, counts[name] ?? 0])) as Progress
 }
 
 /** Tells what a worker has counted since it last told; `told` changes in place. */
-export async function addToTally(
+export async function addProgress(
   server: SharedServer,
   id: string,
-  { figures, told }: Telling,
+  { stats, reported }: ProgressReport,
 ): Promise<void> {
-  const more: Partial<Tally> = {}
-  for (const name of COUNTED) {
-    const count = figures[name] - (told[name] ?? 0)
-    if (count > 0) more[name] = count
-    told[name] = figures[name]
+  const increments: Partial<Progress> = {}
+  for (const name of SHARED_COUNTERS) {
+    const count = stats[name] - (reported[name] ?? 0)
+    if (count > 0) increments[name] = count
+    reported[name] = stats[name]
   }
-  if (Object.keys(more).length > 0) await server.count(id, more)
+  if (Object.keys(increments).length > 0) await server.addProgress(id, increments)
 }
 
-export type Telling = { figures: Figures; told: Partial<Tally> }
+export type ProgressReport = { stats: RunStats; reported: Partial<Progress> }

@@ -1,86 +1,88 @@
 import { join } from 'node:path'
-import { sumCounts } from '../core/model/add-counts.ts'
+import { addCounts } from '../core/model/add-counts.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/model/manifest.ts'
 import type { BlockRange, Job } from '../core/model/model.ts'
 import { makePartsFolder, removePartsFolder } from '../core/model/parts-folder.ts'
-import { type Figures, noteWholeExport, type Times } from '../core/model/run-stats.ts'
-import { sumIfCounted } from '../core/model/unknowns.ts'
+import { type RunStats, recordWholeExport, type Times } from '../core/model/run-stats.ts'
+import { sumUnknownsIfPresent } from '../core/model/unknowns.ts'
 import type { TableName } from '../core/table/index.ts'
 import { publishExport } from '../export/publish-export.ts'
-import type { Earlier } from '../export/resume/previous-export.ts'
+import type { PreviousExport } from '../export/resume/previous-export.ts'
 import { partitionOfPath, partPath } from '../files/part-path.ts'
-import { type PublishedPart, readManifestIfAny } from '../files/publish.ts'
+import { type PublishedPart, readManifestIfExists } from '../files/publish.ts'
 import type { Store } from '../storage/store.ts'
 import type { Plan } from './plan.ts'
-import { type Reading, refusedIn } from './read-results.ts'
-import { partitionPath, RECORD_FOLDER, type Record } from './run-state.ts'
-import { readPartition, type Write } from './write-results.ts'
+import { type ReadSelection, refusedWallets } from './read-results.ts'
+import { partitionPath, RUN_STATE_FOLDER, type RunState } from './run-state.ts'
+import { readPartition, type WriteResult } from './write-results.ts'
 
-export type Publishing = {
+export type PublishContext = {
   job: Job
   plan: Plan
-  record: Record
+  runState: RunState
   store: Store
-  figures: Figures
-  earlier: Earlier
+  stats: RunStats
+  previous: PreviousExport
   signal: AbortSignal
 }
 
 /** Makes one export of the partitions' exports, which lie side by side without a gap: the same as one machine makes. */
 export async function publishRun(
-  publishing: Publishing,
-  { reads, end }: Reading,
-  writes: readonly Write[],
+  context: PublishContext,
+  { reads, end }: ReadSelection,
+  writes: readonly WriteResult[],
 ): Promise<void> {
-  const { job, plan, record, figures } = publishing
+  const { job, plan, runState, stats } = context
   const { begunMs } = plan
   const range = { from: plan.range.from, to: end }
-  const made: Made[] = []
-  for (const write of writes) made.push(await openPartition(publishing, write))
-  requireWhole(range, made)
-  const rejects = [...new Set(made.flatMap((one) => one.rejects))].sort()
-  const parts = new Map(job.tables.map((table) => [table, partsOf({ plan, range, record, table, made })]))
-  const seen = sumCounts(
-    made.map(({ manifest }) =>
+  const partitions: OpenedPartition[] = []
+  for (const write of writes) partitions.push(await openPartition(context, write))
+  requireContiguous(range, partitions)
+  const rejects = [...new Set(partitions.flatMap((one) => one.rejects))].sort()
+  const parts = new Map(
+    job.tables.map((table) => [table, partsOf({ plan, range, runState, table, partitions })]),
+  )
+  const seen = addCounts(
+    partitions.map(({ manifest }) =>
       manifest.coverage.map(({ address, transactions }) => [address, transactions] as const),
     ),
   )
-  figures.written = { ...range, times: joinTimes(made) }
+  stats.written = { ...range, times: joinTimes(partitions) }
   const localPath = (part: PublishedPart) =>
-    record.objects.localPath((part.kept ?? '').slice(RECORD_FOLDER.length + 1))
+    runState.objects.localPath((part.copyFrom ?? '').slice(RUN_STATE_FOLDER.length + 1))
   const staged = await makePartsFolder(join(job.output, PRIVATE_FOLDER))
   await publishExport({
-    ...publishing,
+    ...context,
     range,
     begunMs,
     parts,
     seen,
-    unknowns: sumIfCounted(made.map(({ manifest }) => manifest)),
+    unknowns: sumUnknownsIfPresent(partitions.map(({ manifest }) => manifest)),
     rejects,
     missing: [],
-    refused: refusedIn(plan, reads).map((one) => ({ ...one, toBlock: Math.min(end, one.toBlock) })),
+    refused: refusedWallets(plan, reads).map((one) => ({ ...one, toBlock: Math.min(end, one.toBlock) })),
     localPath,
     raw: () => new Set(),
   })
   await removePartsFolder(staged)
-  const manifest = await readManifestIfAny(job.output)
-  if (manifest !== undefined) noteWholeExport(figures, manifest)
-  figures.transactions = figures.rows.transactions ?? 0
+  const manifest = await readManifestIfExists(job.output)
+  if (manifest !== undefined) recordWholeExport(stats, manifest)
+  stats.transactions = stats.rows.transactions ?? 0
 }
 
-type Made = { write: Write; manifest: Manifest; rejects: string[] }
+type OpenedPartition = { write: WriteResult; manifest: Manifest; rejects: string[] }
 
 /** A partition's manifest and rejects. Throws OUTPUT_FAILED where they are not what was noted of them. */
 export async function openPartition(
-  { plan, record }: Pick<Publishing, 'plan' | 'record'>,
-  write: Write,
-): Promise<Made> {
-  const manifest = await readPartition(record, plan, write)
+  { plan, runState }: Pick<PublishContext, 'plan' | 'runState'>,
+  write: WriteResult,
+): Promise<OpenedPartition> {
+  const manifest = await readPartition(runState, plan, write)
   if (manifest === undefined)
     throw new ExportError('OUTPUT_FAILED', `the partition ${write.token} of the run is none of this job`)
-  const path = record.at(partitionPath(write.token, REJECTS_FILE))
-  const text = manifest.rejects === 0 ? '' : await record.objects.readText(path)
+  const path = runState.at(partitionPath(write.token, REJECTS_FILE))
+  const text = manifest.rejects === 0 ? '' : await runState.objects.readText(path)
   const rejects = (text ?? '').split('\n').filter((line) => line !== '')
   if (rejects.length !== manifest.rejects)
     throw new ExportError(
@@ -91,35 +93,43 @@ export async function openPartition(
 }
 
 /** Throws OUTPUT_FAILED where partitions leave a gap or overlap. */
-function requireWhole(range: BlockRange, made: readonly Made[]): void {
-  const ends = made.map(({ write }) => write.to)
-  const starts = made.map(({ write }) => write.from)
-  const isWhole = starts[0] === range.from && ends.at(-1) === range.to
-  if (!isWhole || starts.some((from, at) => at > 0 && from !== ends[at - 1]))
+function requireContiguous(range: BlockRange, partitions: readonly OpenedPartition[]): void {
+  const ends = partitions.map(({ write }) => write.to)
+  const starts = partitions.map(({ write }) => write.from)
+  const isComplete = starts[0] === range.from && ends.at(-1) === range.to
+  if (!isComplete || starts.some((from, at) => at > 0 && from !== ends[at - 1]))
     throw new ExportError('OUTPUT_FAILED', 'the partitions of the run do not lie side by side')
 }
 
-function joinTimes(made: readonly Made[]): Times | undefined {
-  const all = made.flatMap(({ write }) => write.times ?? [])
+function joinTimes(partitions: readonly OpenedPartition[]): Times | undefined {
+  const all = partitions.flatMap(({ write }) => write.times ?? [])
   if (all.length === 0) return undefined
-  const first = all.reduce((least, one) => Math.min(least, one.first), Number.POSITIVE_INFINITY)
-  return { first, last: all.reduce((most, one) => Math.max(most, one.last), 0) }
+  const first = all.reduce((earliest, one) => Math.min(earliest, one.first), Number.POSITIVE_INFINITY)
+  return { first, last: all.reduce((latest, one) => Math.max(latest, one.last), 0) }
 }
 
-type Joining = { plan: Plan; range: BlockRange; record: Record; table: TableName; made: readonly Made[] }
+type JoinContext = {
+  plan: Plan
+  range: BlockRange
+  runState: RunState
+  table: TableName
+  partitions: readonly OpenedPartition[]
+}
 
 /** The files of a table one after the other, numbered through; a table without rows keeps the one file that says so. */
-function partsOf({ plan: { job }, range, record, table, made }: Joining): PublishedPart[] {
-  const all = made.flatMap(({ write, manifest }) =>
+function partsOf({ plan: { job }, range, runState, table, partitions }: JoinContext): PublishedPart[] {
+  const all = partitions.flatMap(({ write, manifest }) =>
     (manifest.tables[table]?.files ?? []).map((file) => {
-      return { ...file, kept: join(RECORD_FOLDER, record.at(partitionPath(write.token, file.path))) }
+      return { ...file, copyFrom: join(RUN_STATE_FOLDER, runState.at(partitionPath(write.token, file.path))) }
     }),
   )
-  const filled = all.filter(({ rows }) => rows > 0)
-  return (filled.length > 0 ? filled : all.slice(0, 1)).map(({ kept, path, rows, bytes, sha256 }, number) => {
-    const { format, compression } = job
-    const partition = partitionOfPath(path)
-    const name = partPath({ table, partition, range, number, format, compression })
-    return { kept, path: name, rows, bytes, sha256, fromBlock: range.from, toBlock: range.to }
-  })
+  const nonEmpty = all.filter(({ rows }) => rows > 0)
+  return (nonEmpty.length > 0 ? nonEmpty : all.slice(0, 1)).map(
+    ({ copyFrom, path, rows, bytes, sha256 }, number) => {
+      const { format, compression } = job
+      const partition = partitionOfPath(path)
+      const name = partPath({ table, partition, range, number, format, compression })
+      return { copyFrom, path: name, rows, bytes, sha256, fromBlock: range.from, toBlock: range.to }
+    },
+  )
 }

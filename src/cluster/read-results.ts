@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
-import { rangesBetween, uniteRanges } from '../core/model/block-ranges.ts'
+import { gapsIn, unionRanges } from '../core/model/block-ranges.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { RefusedWallet } from '../core/model/run-stats.ts'
@@ -9,13 +9,13 @@ import { REFUSAL_CODES } from '../export/fetch/wallet-refusals.ts'
 import type { PartitionStarts } from './partition-starts.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { planReads, rangesByWallet } from './plan-tasks.ts'
-import type { Record } from './run-state.ts'
+import type { RunState } from './run-state.ts'
 import { address, block, parseAs, sha256, token } from './schemas.ts'
-import { COVERED, type Covered } from './task.ts'
-import { notesOf } from './task-results.ts'
+import { COVERED_SCHEMA, type Covered } from './task.ts'
+import { taskResults } from './task-results.ts'
 
 /** What one execution of a read has added to an attempt; bound to it, to its plan and to the pages by their hash. */
-export type Read = {
+export type ReadResult = {
   attempt: string
   plan: string
   token: string
@@ -39,24 +39,24 @@ export type RefusedListing = RefusedWallet & { code: (typeof REFUSAL_CODES)[numb
 
 export type Newest = { wallet: string; block: number }
 
-const REFUSED: v.GenericSchema<unknown, RefusedListing> = v.strictObject({
+const REFUSED_SCHEMA: v.GenericSchema<unknown, RefusedListing> = v.strictObject({
   ...{ address, error: v.string(), code: v.picklist(REFUSAL_CODES), reached: block },
 })
-const NEWEST: v.GenericSchema<unknown, Newest> = v.strictObject({ wallet: address, block })
+const NEWEST_SCHEMA: v.GenericSchema<unknown, Newest> = v.strictObject({ wallet: address, block })
 
-const READ: v.GenericSchema<unknown, Read> = v.strictObject({
+const READ_SCHEMA: v.GenericSchema<unknown, ReadResult> = v.strictObject({
   ...{ attempt: token, plan: sha256, token, chain: v.string(), addresses: v.array(address) },
-  ...{ covered: COVERED, refused: v.array(REFUSED), newest: v.nullable(NEWEST), sha256 },
+  ...{ covered: COVERED_SCHEMA, refused: v.array(REFUSED_SCHEMA), newest: v.nullable(NEWEST_SCHEMA), sha256 },
   starts: v.record(v.pipe(v.string(), v.regex(/^[a-z0-9=-]{1,40}$/)), block),
 })
 
 export const pagesPath = (token: string): string => `pages/${token}.pages`
 
 /** The reads of an attempt. */
-export const READS = notesOf({ folder: 'reads', schema: READ, isOf })
+export const READ_RESULTS = taskResults({ folder: 'reads', schema: READ_SCHEMA, belongsTo: belongsToPlan })
 
 /** True where a read names this plan and its wallets, and covers blocks that are to be read of them. */
-function isOf(plan: Plan, read: Read): boolean {
+function belongsToPlan(plan: Plan, read: ReadResult): boolean {
   const { attempt, plan: sha256, chain, addresses, covered, refused } = read
   if (attempt !== plan.attempt || sha256 !== plan.sha256 || chain !== plan.job.chain) return false
   const { first, end, from, to } = covered
@@ -70,24 +70,24 @@ function isOf(plan: Plan, read: Read): boolean {
 }
 
 /** Forgets reads of an attempt, and what partitions are made of, so that what they covered is read again. */
-export async function forgetReads(record: Record, reads: readonly Read[]): Promise<void> {
-  await record.objects.clear(record.at(READING))
-  for (const { token } of reads) await READS.forget(record, token)
+export async function removeReads(runState: RunState, reads: readonly ReadResult[]): Promise<void> {
+  await runState.objects.clear(runState.at(SELECTION_FILE))
+  for (const { token } of reads) await READ_RESULTS.remove(runState, token)
 }
 
 /** Leaves wallets that were refused to be asked for again. */
-export async function forgetRefused(record: Record, plan: Plan): Promise<void> {
-  const refused = (await READS.open(record, plan).list()).filter((read) => read.refused.length > 0)
-  if (refused.length > 0) await forgetReads(record, refused)
+export async function removeRefusedReads(runState: RunState, plan: Plan): Promise<void> {
+  const refused = (await READ_RESULTS.open(runState, plan).list()).filter((read) => read.refused.length > 0)
+  if (refused.length > 0) await removeReads(runState, refused)
 }
 
 /** The blocks of each wallet, by its number, that the pages of a read have. */
-export function shownBy({ addresses, covered, refused }: Read): Map<number, BlockRange[]> {
+export function coveredBy({ addresses, covered, refused }: ReadResult): Map<number, BlockRange[]> {
   const reached = new Map(refused.map((one) => [one.address, one.reached]))
   const ranges = [...rangesByWallet([covered])].map(([wallet, all]) => {
-    const most = reached.get(addresses[wallet - covered.first] ?? '') ?? Number.POSITIVE_INFINITY
-    const shown = all.map(({ from, to }) => ({ from, to: Math.min(to, most) }))
-    return [wallet, shown.filter(({ from, to }) => from < to)] as const
+    const limit = reached.get(addresses[wallet - covered.first] ?? '') ?? Number.POSITIVE_INFINITY
+    const clipped = all.map(({ from, to }) => ({ from, to: Math.min(to, limit) }))
+    return [wallet, clipped.filter(({ from, to }) => from < to)] as const
   })
   return new Map(ranges)
 }
@@ -96,90 +96,96 @@ export function shownBy({ addresses, covered, refused }: Read): Map<number, Bloc
  * Reads that cover all that any of them covers, without those that add nothing: what was read twice counts once, and a refusal
  * only where no other read has the blocks.
  */
-export function selectReads(reads: readonly Read[]): Read[] {
-  const sizeOf = ({ covered: { first, end, from, to } }: Read) => (end - first) * (to - from)
+export function selectReads(reads: readonly ReadResult[]): ReadResult[] {
+  const sizeOf = ({ covered: { first, end, from, to } }: ReadResult) => (end - first) * (to - from)
   const bySize = [...reads].sort(
     (a, b) => a.refused.length - b.refused.length || sizeOf(b) - sizeOf(a) || (a.token < b.token ? -1 : 1),
   )
-  const have = new Map<number, BlockRange[]>()
+  const coveredByWallet = new Map<number, BlockRange[]>()
   const selected = bySize.filter(({ covered }) => {
     const own = [...rangesByWallet([covered])]
-    const adds = own.some(([wallet, ranges]) =>
-      ranges.some(({ from, to }) => !have.get(wallet)?.some((one) => one.from <= from && one.to >= to)),
+    const addsCoverage = own.some(([wallet, ranges]) =>
+      ranges.some(
+        ({ from, to }) => !coveredByWallet.get(wallet)?.some((one) => one.from <= from && one.to >= to),
+      ),
     )
-    if (adds)
+    if (addsCoverage)
       for (const [wallet, ranges] of own)
-        have.set(wallet, uniteRanges([...(have.get(wallet) ?? []), ...ranges]))
-    return adds
+        coveredByWallet.set(wallet, unionRanges([...(coveredByWallet.get(wallet) ?? []), ...ranges]))
+    return addsCoverage
   })
   return selected.sort((a, b) => (a.token < b.token ? -1 : 1))
 }
 
 /** Wallets that the service refused, each with the block up to which pages have it, exclusive. */
-export function refusedIn(plan: Plan, reads: readonly Read[]): (RefusedListing & { toBlock: number })[] {
+export function refusedWallets(
+  plan: Plan,
+  reads: readonly ReadResult[],
+): (RefusedListing & { toBlock: number })[] {
   const refused = new Map(reads.flatMap((read) => read.refused.map((one) => [one.address, one] as const)))
   if (refused.size === 0) return []
-  const shown = new Map<number, BlockRange[]>()
+  const coveredByWallet = new Map<number, BlockRange[]>()
   for (const read of reads)
-    for (const [wallet, ranges] of shownBy(read)) shown.set(wallet, [...(shown.get(wallet) ?? []), ...ranges])
+    for (const [wallet, ranges] of coveredBy(read))
+      coveredByWallet.set(wallet, [...(coveredByWallet.get(wallet) ?? []), ...ranges])
   return walletsOf(plan).flatMap(({ address, from, to }, wallet) => {
     const one = refused.get(address)
-    const [lacking] = rangesBetween(uniteRanges(shown.get(wallet) ?? []), { from, to })
-    return one === undefined || lacking === undefined ? [] : [{ ...one, toBlock: lacking.from }]
+    const [missing] = gapsIn(unionRanges(coveredByWallet.get(wallet) ?? []), { from, to })
+    return one === undefined || missing === undefined ? [] : [{ ...one, toBlock: missing.from }]
   })
 }
 
 /** The highest block of all reads; undefined where they show none. */
-export function newestIn(reads: readonly Read[]): Newest | undefined {
+export function newestBlockOf(reads: readonly ReadResult[]): Newest | undefined {
   const all = reads.flatMap(({ newest }) => newest ?? [])
   return all.reduce<Newest | undefined>(
-    (most, one) => (one.block > (most?.block ?? -1) ? one : most),
+    (newest, one) => (one.block > (newest?.block ?? -1) ? one : newest),
     undefined,
   )
 }
 
-const READING = 'reading.json'
-const READING_SCHEMA = v.strictObject({ attempt: token, end: block, reads: v.array(READ) })
+const SELECTION_FILE = 'reading.json'
+const SELECTION_SCHEMA = v.strictObject({ attempt: token, end: block, reads: v.array(READ_SCHEMA) })
 
 /** What all partitions of an attempt are made of: reads, the blocks up to the end, and the hash that names this choice. */
-export type Reading = { reads: readonly Read[]; end: number; sha256: string }
+export type ReadSelection = { reads: readonly ReadResult[]; end: number; sha256: string }
 
 /** Fixes what partitions are made of; the first choice counts. */
-export async function fixReading(
-  record: Record,
+export async function saveSelection(
+  runState: RunState,
   plan: Plan,
-  { reads, end }: Pick<Reading, 'reads' | 'end'>,
-): Promise<Reading> {
-  const text = JSON.stringify({ attempt: record.attempt, end, reads })
-  await record.objects.putTextOnce(record.at(READING), text)
-  const fixed = await findReading(record, plan)
-  if (fixed !== undefined) return fixed
-  await record.objects.putText(record.at(READING), text)
+  { reads, end }: Pick<ReadSelection, 'reads' | 'end'>,
+): Promise<ReadSelection> {
+  const text = JSON.stringify({ attempt: runState.attempt, end, reads })
+  await runState.objects.putTextIfAbsent(runState.at(SELECTION_FILE), text)
+  const saved = await loadSelection(runState, plan)
+  if (saved !== undefined) return saved
+  await runState.objects.putText(runState.at(SELECTION_FILE), text)
   return { reads, end, sha256: hashOf(text) }
 }
 
 /** What partitions are made of; undefined where that is not fixed yet, or does not hold everything that the plan asks for. */
-export async function findReading(record: Record, plan: Plan): Promise<Reading | undefined> {
-  const text = await record.objects.readText(record.at(READING))
+export async function loadSelection(runState: RunState, plan: Plan): Promise<ReadSelection | undefined> {
+  const text = await runState.objects.readText(runState.at(SELECTION_FILE))
   if (text === undefined) return undefined
-  const reading = parseAs(READING_SCHEMA, parseJson(text))
-  if (reading === undefined || reading.attempt !== plan.attempt) return undefined
-  const { reads, end } = reading
-  const isWhole =
+  const selection = parseAs(SELECTION_SCHEMA, parseJson(text))
+  if (selection === undefined || selection.attempt !== plan.attempt) return undefined
+  const { reads, end } = selection
+  const isComplete =
     planReads(
       walletsOf(plan),
       reads.map(({ covered }) => covered),
     ).length === 0
-  const isInside = end >= plan.range.from && end <= plan.range.to
-  return isWhole && isInside && reads.every((read) => isOf(plan, read))
+  const isEndInRange = end >= plan.range.from && end <= plan.range.to
+  return isComplete && isEndInRange && reads.every((read) => belongsToPlan(plan, read))
     ? { reads, end, sha256: hashOf(text) }
     : undefined
 }
 
 /** The same; throws where pages are missing. */
-export async function requireReading(record: Record, plan: Plan): Promise<Reading> {
-  const reading = await findReading(record, plan)
-  if (reading !== undefined) return reading
+export async function requireSelection(runState: RunState, plan: Plan): Promise<ReadSelection> {
+  const selection = await loadSelection(runState, plan)
+  if (selection !== undefined) return selection
   throw new ExportError('PAGE_MALFORMED', 'pages of the run are missing, so that no partition can be made')
 }
 

@@ -1,82 +1,89 @@
 import type { BlockRange } from '../core/model/model.ts'
-import type { Figures } from '../core/model/run-stats.ts'
+import type { RunStats } from '../core/model/run-stats.ts'
 import { type Plan, walletsOf } from './plan.ts'
 import { rangesByWallet } from './plan-tasks.ts'
-import { forgetReads, READS, type Read, type Reading } from './read-results.ts'
-import { findMoved, type Moved } from './reorged.ts'
-import type { Record } from './run-state.ts'
-import type { Shown, Write } from './write-results.ts'
+import { READ_RESULTS, type ReadResult, type ReadSelection, removeReads } from './read-results.ts'
+import { findReorged, type ReorgedInCluster } from './reorged.ts'
+import type { RunState } from './run-state.ts'
+import type { ListingPosition, WriteResult } from './write-results.ts'
 
-export type Reconciling = {
+export type ReconcilerOptions = {
   plan: Plan
-  record: Record
-  figures: Figures
+  runState: RunState
+  stats: RunStats
   onNotice: (notice: string) => void
 }
 
 /** Reads that are done again, at most: each has up to 50 pages. */
-const MOST_REREADS = 20
+const MAX_REREADS = 20
 
 /**
  * Leaves to be read again, once for each block of a listing, pages that place a transaction in two partitions, and pages whose
  * views of a transaction contradict each other. Where a transaction stays in two partitions, all from its first place to its
  * last become one unit, which then unites its views as a run on one machine does.
  */
-export function createReconciler({ plan, record, figures, onNotice }: Reconciling) {
+export function createReconciler({ plan, runState, stats, onNotice }: ReconcilerOptions) {
   const reread = new Set<string>()
-  let joined: readonly BlockRange[] = []
-  let left = MOST_REREADS
-  const say = (what: string) => onNotice(`${plan.job.name}: ${what}`)
+  let mergedRanges: readonly BlockRange[] = []
+  let rereadsLeft = MAX_REREADS
+  const notice = (message: string) => onNotice(`${plan.job.name}: ${message}`)
   /** Resolves with whether any of these blocks are to be read again. */
-  const reopen = async (what: string, shown: readonly Shown[]): Promise<boolean> => {
-    const open = shown.filter((one) => !reread.has(nameOf(one)))
-    for (const one of open) reread.add(nameOf(one))
-    const again = showing(plan, await READS.open(record, plan).list(), open).slice(0, left)
-    left -= again.length
-    if (again.length === 0) return false
-    say(`${what}; ${again.length === 1 ? '1 unit is' : `${again.length} units are`} read again`)
-    await forgetReads(record, again)
+  const reopen = async (message: string, positions: readonly ListingPosition[]): Promise<boolean> => {
+    const open = positions.filter((one) => !reread.has(positionKey(one)))
+    for (const one of open) reread.add(positionKey(one))
+    const reopened = readsCovering(plan, await READ_RESULTS.open(runState, plan).list(), open).slice(
+      0,
+      rereadsLeft,
+    )
+    rereadsLeft -= reopened.length
+    if (reopened.length === 0) return false
+    notice(`${message}; ${reopened.length === 1 ? '1 unit is' : `${reopened.length} units are`} read again`)
+    await removeReads(runState, reopened)
     return true
   }
   return {
     /** Blocks whose partitions are one unit. */
-    joined: (): readonly BlockRange[] => joined,
+    mergedRanges: (): readonly BlockRange[] => mergedRanges,
     /** Resolves with whether the partitions are one export as they are. */
-    isSettled: async (reading: Reading, writes: readonly Write[]): Promise<boolean> => {
-      noteFacts(figures, writes)
-      const moved = await findMoved(record, reading, writes)
-      if (moved.transactions > 0) {
-        if (await reopen(describeMoved(moved), moved.shown)) return false
-        say(`${describeMoved(moved)}, even when read again; these partitions are written as one`)
-        joined = [...joined, ...moved.ranges]
+    isConsistent: async (selection: ReadSelection, writes: readonly WriteResult[]): Promise<boolean> => {
+      recordContradictions(stats, writes)
+      const reorged = await findReorged(runState, selection, writes)
+      if (reorged.transactions > 0) {
+        if (await reopen(describeReorged(reorged), reorged.positions)) return false
+        notice(`${describeReorged(reorged)}, even when read again; these partitions are written as one`)
+        mergedRanges = [...mergedRanges, ...reorged.ranges]
         return false
       }
-      const { unresolved } = figures.contradicted
+      const { unresolved } = stats.contradicted
       const differ = unresolved === 1 ? '1 transaction differs' : `${unresolved} transactions differ`
-      const shown = writes.flatMap(({ contradictions }) => contradictions)
-      if (await reopen(`${differ} between wallets`, shown)) return false
-      if (unresolved > 0) say(`${differ} between wallets even when read again`)
+      const positions = writes.flatMap(({ contradictions }) => contradictions)
+      if (await reopen(`${differ} between wallets`, positions)) return false
+      if (unresolved > 0) notice(`${differ} between wallets even when read again`)
       return true
     },
   }
 }
 
-function noteFacts(figures: Figures, writes: readonly Write[]): void {
-  const sum = (count: (write: Write) => number) => writes.reduce((all, write) => all + count(write), 0)
+function recordContradictions(stats: RunStats, writes: readonly WriteResult[]): void {
+  const sum = (count: (write: WriteResult) => number) => writes.reduce((all, write) => all + count(write), 0)
   const unresolved = sum(({ contradicted }) => contradicted)
-  figures.contradicted = { found: Math.max(figures.contradicted.found, unresolved), unresolved }
-  figures.repeatedLogs = sum(({ repeatedLogs }) => repeatedLogs)
+  stats.contradicted = { found: Math.max(stats.contradicted.found, unresolved), unresolved }
+  stats.repeatedLogs = sum(({ repeatedLogs }) => repeatedLogs)
 }
 
-const nameOf = ({ wallet, block }: Shown) => `${wallet}/${block}`
+const positionKey = ({ wallet, block }: ListingPosition) => `${wallet}/${block}`
 
 /** The reads that cover one of these blocks of a wallet's listing. */
-function showing(plan: Plan, reads: readonly Read[], shown: readonly Shown[]): Read[] {
+function readsCovering(
+  plan: Plan,
+  reads: readonly ReadResult[],
+  positions: readonly ListingPosition[],
+): ReadResult[] {
   const blocks = new Map<string, number[]>()
-  for (const { wallet, block } of shown) {
-    const known = blocks.get(wallet)
-    if (known === undefined) blocks.set(wallet, [block])
-    else known.push(block)
+  for (const { wallet, block } of positions) {
+    const existing = blocks.get(wallet)
+    if (existing === undefined) blocks.set(wallet, [block])
+    else existing.push(block)
   }
   const wallets = walletsOf(plan)
   return reads.filter(({ covered }) =>
@@ -88,7 +95,7 @@ function showing(plan: Plan, reads: readonly Read[], shown: readonly Shown[]): R
   )
 }
 
-function describeMoved({ transactions }: Moved): string {
+function describeReorged({ transactions }: ReorgedInCluster): string {
   return transactions === 1
     ? 'the service places 1 transaction in two partitions'
     : `the service places ${transactions} transactions in two partitions each`

@@ -4,47 +4,48 @@ import { isDamagedPage, isPage } from '../transform/merge/record-items.ts'
 import type { Plan } from './plan.ts'
 import { openPartition } from './publish-run.ts'
 import { openReadPages } from './read-pages.ts'
-import { findReading, forgetReads, pagesPath, type Read, type Reading } from './read-results.ts'
-import { fingerprintsPath, partitionPath, type Record, verifiedPath } from './run-state.ts'
-import { WRITES, type Write } from './write-results.ts'
+import { loadSelection, pagesPath, type ReadResult, type ReadSelection, removeReads } from './read-results.ts'
+import { fingerprintsPath, partitionPath, type RunState, verifiedPath } from './run-state.ts'
+import { WRITE_RESULTS, type WriteResult } from './write-results.ts'
 
-type Attempt = { record: Record; plan: Plan }
-type Stored = { reading: Reading; writes: readonly Write[] }
+type Attempt = { runState: RunState; plan: Plan }
+type StoredResults = { selection: ReadSelection; writes: readonly WriteResult[] }
 
 /**
  * After a failure, forgets what of an attempt is not what was noted of it, so that the run reads those pages again and makes
  * those partitions again. Resolves with whether there was any; never throws.
  */
-export async function forgetDamaged(
-  { record, plan }: Attempt,
-  { reading, writes }: Stored,
+export async function removeDamaged(
+  { runState, plan }: Attempt,
+  { selection, writes }: StoredResults,
   thrown: unknown,
 ): Promise<boolean> {
   const hasDamagedPage = isDamagedPage(thrown)
   const isDamage = hasDamagedPage || (thrown instanceof ExportError && thrown.code === 'OUTPUT_FAILED')
   if (!isDamage) return false
   // What was verified before may have changed since.
-  const anew = { ...record, verified: new Map<string, Promise<string>>() }
+  const unverified = { ...runState, verified: new Map<string, Promise<string>>() }
   try {
-    const reads: Read[] = []
-    for (const read of reading.reads) if (!(await isReadIntact(anew, read, hasDamagedPage))) reads.push(read)
-    const partitions: Write[] = []
+    const reads: ReadResult[] = []
+    for (const read of selection.reads)
+      if (!(await isReadIntact(unverified, read, hasDamagedPage))) reads.push(read)
+    const partitions: WriteResult[] = []
     for (const write of writes)
-      if (!(await isWriteIntact({ record: anew, plan }, write))) partitions.push(write)
+      if (!(await isWriteIntact({ runState: unverified, plan }, write))) partitions.push(write)
     // Another worker may have found the same, and the pages may have been read again since.
-    const isCurrent = (await findReading(record, plan))?.sha256 === reading.sha256
-    if (reads.length > 0 && isCurrent) await forgetReads(record, reads)
-    for (const { token } of partitions) await WRITES.forget(record, token)
+    const isCurrent = (await loadSelection(runState, plan))?.sha256 === selection.sha256
+    if (reads.length > 0 && isCurrent) await removeReads(runState, reads)
+    for (const { token } of partitions) await WRITE_RESULTS.remove(runState, token)
     return reads.length + partitions.length > 0
   } catch {
     return false
   }
 }
 
-async function isReadIntact(record: Record, read: Read, checksBodies: boolean): Promise<boolean> {
-  if (!(await isStored(record, pagesPath(read.token)))) return false
+async function isReadIntact(runState: RunState, read: ReadResult, checksBodies: boolean): Promise<boolean> {
+  if (!(await isStored(runState, pagesPath(read.token)))) return false
   try {
-    const log = await openReadPages(record, read)
+    const log = await openReadPages(runState, read)
     if (checksBodies)
       for await (const { body } of log.read(({ items }) => items > 0)) if (!isPage(body)) return false
     return true
@@ -53,13 +54,13 @@ async function isReadIntact(record: Record, read: Read, checksBodies: boolean): 
   }
 }
 
-async function isWriteIntact({ record, plan }: Attempt, write: Write): Promise<boolean> {
+async function isWriteIntact({ runState, plan }: Attempt, write: WriteResult): Promise<boolean> {
   const { token, fingerprints } = write
   const paths = [fingerprintsPath(token), partitionPath(token, MANIFEST_FILE)]
-  for (const path of paths) if (!(await isStored(record, path))) return false
+  for (const path of paths) if (!(await isStored(runState, path))) return false
   try {
-    await verifiedPath(record, fingerprintsPath(token), fingerprints)
-    await openPartition({ record, plan }, write)
+    await verifiedPath(runState, fingerprintsPath(token), fingerprints)
+    await openPartition({ runState, plan }, write)
     return true
   } catch {
     return false
@@ -67,7 +68,7 @@ async function isWriteIntact({ record, plan }: Attempt, write: Write): Promise<b
 }
 
 /** Whether an object exists. Throws where that cannot be told, or the object cannot be copied to this machine. */
-async function isStored({ objects, at }: Record, path: string): Promise<boolean> {
+async function isStored({ objects, at }: RunState, path: string): Promise<boolean> {
   const exists = (await objects.paths(at(path))).includes(at(path))
   if (exists) await objects.localPath(at(path))
   return exists

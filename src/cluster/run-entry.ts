@@ -2,45 +2,53 @@ import { createHmac } from 'node:crypto'
 import * as v from 'valibot'
 import { GENERATOR } from '../core/model/version.ts'
 import { parseJson } from '../core/platform/json-text.ts'
-import { jobName, line, parseAs, place, runId, sha256, token, version } from './schemas.ts'
-import type { BadRun, OpenRun } from './server/shared-server.ts'
+import { bucketLocation, jobName, parseAs, printableLine, runId, sha256, token, version } from './schemas.ts'
+import type { InvalidRun, OpenRun } from './server/shared-server.ts'
 
-const RUN: v.GenericSchema<unknown, OpenRun> = v.pipe(
+const RUN_ENTRY: v.GenericSchema<unknown, OpenRun> = v.pipe(
   v.strictObject({
-    ...{ id: runId, name: jobName, attempt: token, version, output: line, store: v.optional(place) },
+    ...{
+      id: runId,
+      name: jobName,
+      attempt: token,
+      version,
+      output: printableLine,
+      store: v.optional(bucketLocation),
+    },
     ...{ quota: v.pipe(v.string(), v.regex(/^walletlake:quota:[0-9a-f]{32}$/)), seal: sha256 },
   }),
   v.check(({ id, name, attempt }) => id === `${name}-${attempt}`),
 )
 
 /** What entries of any version have in common. */
-const ANY_RUN = v.looseObject({ version })
+const ANY_VERSION_ENTRY = v.looseObject({ version })
 
 /** The runs of Redis' table of them; others can write there, so that entries may be anything. */
-export function parseRuns(table: { [id: string]: string }): { runs: OpenRun[]; bad: BadRun[] } {
+export function parseRuns(table: { [id: string]: string }): { runs: OpenRun[]; invalid: InvalidRun[] } {
   const runs: OpenRun[] = []
-  const bad: BadRun[] = []
+  const invalid: InvalidRun[] = []
   for (const [field, text] of Object.entries(table)) {
     const value = parseJson(text)
-    const run = parseAs(RUN, value)
+    const run = parseAs(RUN_ENTRY, value)
     const id = parseAs(runId, field) ?? 'an entry of the queue'
-    const begun = parseAs(ANY_RUN, value)?.version
-    if (begun !== undefined && begun !== GENERATOR) bad.push({ id, why: otherVersion(begun) })
+    const runVersion = parseAs(ANY_VERSION_ENTRY, value)?.version
+    if (runVersion !== undefined && runVersion !== GENERATOR)
+      invalid.push({ id, reason: versionMismatch(runVersion) })
     else if (run === undefined || run.id !== field)
-      bad.push({ id, why: 'its entry in the queue is malformed' })
+      invalid.push({ id, reason: 'its entry in the queue is malformed' })
     else runs.push(run)
   }
-  return { runs, bad }
+  return { runs, invalid }
 }
 
-const otherVersion = (begun: string) =>
-  `it was begun by ${begun}, and this is ${GENERATOR}: run and workers must be of one version`
+const versionMismatch = (runVersion: string) =>
+  `it was begun by ${runVersion}, and this is ${GENERATOR}: run and workers must be of one version`
 
 /**
  * A seal over what an entry says, made with the API key, which Redis never sees: whoever can write to Redis alone cannot send
  * workers elsewhere. Without a key the seal only tells accidents; workers then trust what the record itself proves.
  */
-export function sealRun(
+export function signRun(
   { seal: _seal, ...run }: Omit<OpenRun, 'seal'> & { seal?: string },
   apiKey = '',
 ): string {

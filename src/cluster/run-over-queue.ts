@@ -1,31 +1,38 @@
-import { removeSpool } from '../checkpoint/open-checkpoint.ts'
+import { removeCheckpoint } from '../checkpoint/open-checkpoint.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
-import { type Figures, newFigures } from '../core/model/run-stats.ts'
+import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { GENERATOR } from '../core/model/version.ts'
-import { type JobResult, noticeLeft, runExport } from '../export/export-job.ts'
-import { keepRunReport } from '../export/history/run-report.ts'
+import { type JobResult, noticeRemovedWallets, runExport } from '../export/export-job.ts'
+import { saveRunReport } from '../export/history/run-report.ts'
 import { requireService } from '../export/open-request-context.ts'
 import { privateFolder } from '../export/private-folder.ts'
 import { findExport } from '../export/resume/find-export.ts'
-import { type Earlier, nothingEarlier } from '../export/resume/previous-export.ts'
+import { noPreviousExport, type PreviousExport } from '../export/resume/previous-export.ts'
 import { newRunId, type RunResult, requireDistinctOutputs, worstCode } from '../export/run.ts'
-import { type Bounds, type StartedBounds, startBounds } from '../http/run-limits.ts'
-import { nameOfOutput } from '../storage/bucket-url.ts'
-import type { Objects } from '../storage/object-folder.ts'
+import { type RunLimits, type StartedRunLimits, startRunLimits } from '../http/run-limits.ts'
+import { outputName } from '../storage/bucket-url.ts'
+import type { ObjectFolder } from '../storage/object-folder.ts'
 import type { Store } from '../storage/store.ts'
 import { coordinate } from './coordinator.ts'
 import { resolveDestination } from './destination.ts'
 import { checkQueueJob, differingSettings, type Plan, planAttempt, type QueueJob } from './plan.ts'
-import { openQueue, type UnitQueue } from './queue.ts'
-import { quotaName } from './rate-limit/shared-rate-limit-state.ts'
-import { forgetRefused } from './read-results.ts'
-import { sealRun } from './run-entry.ts'
-import { beginAttempt, endAttempt, openRunObjects, readCurrent, readPlan, recordOf } from './run-state.ts'
+import { openQueue, type TaskQueue } from './queue.ts'
+import { quotaKey } from './rate-limit/shared-rate-limit-state.ts'
+import { removeRefusedReads } from './read-results.ts'
+import { signRun } from './run-entry.ts'
+import {
+  beginAttempt,
+  endAttempt,
+  openRunObjects,
+  readCurrentAttempt,
+  readPlan,
+  runStateOf,
+} from './run-state.ts'
 import type { OpenRun, QueueAddress } from './server/shared-server.ts'
 
 /** How jobs are run by workers on many machines. */
-export type QueueRunOptions = Pick<Bounds, 'deadlineMs' | 'signal'> & {
+export type QueueRunOptions = Pick<RunLimits, 'deadlineMs' | 'signal'> & {
   /** The Redis server that all machines reach. */
   queue: QueueAddress
   apiKey?: string | undefined
@@ -33,65 +40,73 @@ export type QueueRunOptions = Pick<Bounds, 'deadlineMs' | 'signal'> & {
   allowPlainHttp?: boolean | undefined
   fresh?: boolean
   onNotice?: (notice: string) => void
-  onStart?: (jobs: readonly { job: Job; figures: Figures }[]) => void
+  onStart?: (jobs: readonly { job: Job; stats: RunStats }[]) => void
 }
 
 /** Plans jobs, has workers do their units, and publishes the exports. Throws USAGE for what a queue run does not take. */
 export async function runOverQueue(jobs: readonly Job[], options: QueueRunOptions): Promise<RunResult> {
   requireDistinctOutputs(jobs)
   for (const job of jobs) requireService(job, { ...options, apiKey: options.apiKey })
-  const checked = jobs.map((job) => {
-    return { ...checkQueueJob(job), figures: newFigures(job.wallets.length, Date.now()) }
+  const checkedJobs = jobs.map((job) => {
+    return { ...checkQueueJob(job), stats: newRunStats(job.wallets.length, Date.now()) }
   })
   const queue = await openQueue(options.queue)
-  const bounds = startBounds(options, 'the run was aborted')
+  const runLimits = startRunLimits(options, 'the run was aborted')
   const id = newRunId()
-  options.onStart?.(checked)
+  options.onStart?.(checkedJobs)
   try {
-    const running = { queue, options, bounds, id }
-    const results = await Promise.all(checked.map((one) => runJob(one, running)))
+    const context = { queue, options, runLimits, id }
+    const results = await Promise.all(checkedJobs.map((one) => runJob(one, context)))
     return { id, jobs: results, code: worstCode(results) }
   } finally {
-    bounds.end()
+    runLimits.end()
     await queue.close()
   }
 }
 
-type Checked = QueueJob & { figures: Figures }
-type Running = { queue: UnitQueue; options: QueueRunOptions; bounds: StartedBounds; id: string }
+type CheckedJob = QueueJob & { stats: RunStats }
+type RunContext = { queue: TaskQueue; options: QueueRunOptions; runLimits: StartedRunLimits; id: string }
 
-async function runJob(checked: Checked, running: Running): Promise<JobResult & { figures: Figures }> {
-  const { job, figures } = checked
-  const { fresh = false, onNotice = () => {} } = running.options
-  const held = { job, figures, fresh, onNotice }
-  const result = await runExport(held, (store) => runAttempt({ ...checked, ...held, store, running }))
-  await keepRunReport({ id: running.id, ...result, figures }, onNotice)
-  return { ...result, figures }
+async function runJob(
+  checkedJobs: CheckedJob,
+  context: RunContext,
+): Promise<JobResult & { stats: RunStats }> {
+  const { job, stats } = checkedJobs
+  const { fresh = false, onNotice = () => {} } = context.options
+  const locked = { job, stats, fresh, onNotice }
+  const result = await runExport(locked, (store) => runAttempt({ ...checkedJobs, ...locked, store, context }))
+  await saveRunReport({ id: context.id, ...result, stats }, onNotice)
+  return { ...result, stats }
 }
 
 /** A job whose output this process holds. */
-type Held = Checked & { fresh: boolean; onNotice: (notice: string) => void; store: Store; running: Running }
+type LockedJob = CheckedJob & {
+  fresh: boolean
+  onNotice: (notice: string) => void
+  store: Store
+  context: RunContext
+}
 
-async function runAttempt(held: Held): Promise<JobResult['state']> {
-  const { job, running } = held
-  const { queue, bounds, options } = running
+async function runAttempt(locked: LockedJob): Promise<JobResult['state']> {
+  const { job, context } = locked
+  const { queue, runLimits, options } = context
   const { apiKey, allowPlainHttp } = options
-  const { signal, noteWait } = bounds
+  const { signal, checkWait } = runLimits
   const objects = await openRunObjects(job)
   try {
-    const { plan, earlier } = await findAttempt(held, objects)
-    noticeLeft(held, earlier)
-    const record = recordOf(objects, plan.attempt)
-    const run = enterRun(plan, apiKey)
-    await forgetRefused(record, plan)
+    const { plan, previous } = await findAttempt(locked, objects)
+    noticeRemovedWallets(locked, previous)
+    const runState = runStateOf(objects, plan.attempt)
+    const run = runEntryOf(plan, apiKey)
+    await removeRefusedReads(runState, plan)
     await queue.clear(plan.id)
-    const asking = { apiKey, allowPlainHttp, signal, noteWait }
-    await coordinate({ ...held, ...asking, plan, record, queue, run, earlier })
-      .catch(failQueue)
-      .finally(() => leave(queue, plan.id))
+    const requestOptions = { apiKey, allowPlainHttp, signal, checkWait }
+    await coordinate({ ...locked, ...requestOptions, plan, runState, queue, run, previous })
+      .catch(throwQueueError)
+      .finally(() => unregisterRun(queue, plan.id))
     // What an earlier run on one machine has kept is not of this export.
-    await removeSpool(privateFolder(job))
-    await endAttempt(record)
+    await removeCheckpoint(privateFolder(job))
+    await endAttempt(runState)
     return 'complete'
   } finally {
     await objects.close()
@@ -99,57 +114,60 @@ async function runAttempt(held: Held): Promise<JobResult['state']> {
 }
 
 /** The attempt that goes on, or a new one. Throws OUTPUT_CHANGED where the output is another job's. */
-async function findAttempt(held: Held, objects: Objects): Promise<{ plan: Plan; earlier: Earlier }> {
-  const { job, fresh, store, onNotice } = held
+async function findAttempt(
+  locked: LockedJob,
+  objects: ObjectFolder,
+): Promise<{ plan: Plan; previous: PreviousExport }> {
+  const { job, fresh, store, onNotice } = locked
   const before = fresh ? undefined : await findPlan(job, objects)
   const isFresh = fresh || before?.isFresh === true
   const found = isFresh ? undefined : await findExport(job, store)
-  const earlier = nothingEarlier(job, found)
+  const previous = noPreviousExport(job, found)
   const destination = await resolveDestination(job)
-  const next = planAttempt({ ...held, destination, found: found?.manifest, isFresh, now: Date.now() })
-  const isSame = (one: Plan) => one.sha256 === next.sha256 && one.output === next.output
+  const nextPlan = planAttempt({ ...locked, destination, found: found?.manifest, isFresh, now: Date.now() })
+  const isSame = (one: Plan) => one.sha256 === nextPlan.sha256 && one.output === nextPlan.output
   if (before !== undefined && isSame(before)) {
     onNotice(`${job.name}: an unfinished run is continued`)
-    return { plan: before, earlier }
+    return { plan: before, previous }
   }
   if (before !== undefined)
     onNotice(`${job.name}: the output has changed since an unfinished run began, which begins anew`)
-  await beginAttempt(objects, next)
-  return { plan: next, earlier }
+  await beginAttempt(objects, nextPlan)
+  return { plan: nextPlan, previous }
 }
 
 /** The plan of an unfinished run of this job. Throws OUTPUT_CHANGED where it is another job's, or another version's. */
-async function findPlan(job: Job, objects: Objects): Promise<Plan | undefined> {
-  const attempt = await readCurrent(objects)
-  const plan = attempt === undefined ? undefined : await readPlan(recordOf(objects, attempt))
+async function findPlan(job: Job, objects: ObjectFolder): Promise<Plan | undefined> {
+  const attempt = await readCurrentAttempt(objects)
+  const plan = attempt === undefined ? undefined : await readPlan(runStateOf(objects, attempt))
   if (plan === undefined) return undefined
   const differing = differingSettings(plan.job, job)
   if (plan.version === GENERATOR && differing.length === 0) return plan
-  const what =
+  const difference =
     plan.version === GENERATOR
       ? `another job, which differs in ${differing.join(', ')}`
       : `another version: ${plan.version}, and this is ${GENERATOR}`
-  throw new ExportError('OUTPUT_CHANGED', `${nameOfOutput(job)} holds an unfinished queue run of ${what}`)
+  throw new ExportError('OUTPUT_CHANGED', `${outputName(job)} holds an unfinished queue run of ${difference}`)
 }
 
 /** The entry by which workers find a run. */
-function enterRun({ id, job, attempt, version, output, store }: Plan, apiKey: string | undefined): OpenRun {
-  const quota = quotaName({ baseUrl: job.service.baseUrl ?? '', apiKey })
+function runEntryOf({ id, job, attempt, version, output, store }: Plan, apiKey: string | undefined): OpenRun {
+  const quota = quotaKey({ baseUrl: job.service.baseUrl ?? '', apiKey })
   const run = { id, name: job.name, attempt, version, output, store, quota }
-  return { ...run, seal: sealRun(run, apiKey) }
+  return { ...run, seal: signRun(run, apiKey) }
 }
 
 /** Redis answers with an error where others have put something else in the place of the queue. */
-function failQueue(thrown: unknown): never {
+function throwQueueError(thrown: unknown): never {
   if (!(thrown instanceof Error) || thrown.name !== 'ReplyError') throw thrown
   throw new ExportError('QUEUE_UNAVAILABLE', `the queue cannot be used: ${thrown.message}`, { cause: thrown })
 }
 
 /** Workers leave the run alone; where the queue is away, they do so once nothing is there to do. */
-async function leave(queue: UnitQueue, id: string): Promise<void> {
-  const gone = queue.server.withdraw(id).then(() => queue.clear(id))
-  const late = new Promise((done) => setTimeout(done, LEAVE_MS).unref())
-  await Promise.race([gone.catch(() => undefined), late])
+async function unregisterRun(queue: TaskQueue, id: string): Promise<void> {
+  const unregistered = queue.server.unregisterRun(id).then(() => queue.clear(id))
+  const timeout = new Promise((resolve) => setTimeout(resolve, UNREGISTER_TIMEOUT_MS).unref())
+  await Promise.race([unregistered.catch(() => undefined), timeout])
 }
 
-const LEAVE_MS = 5_000
+const UNREGISTER_TIMEOUT_MS = 5_000

@@ -3,8 +3,8 @@ import { ExportError } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest, PRIVATE_FOLDER, REJECTS_FILE } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
 import { diskError, hashFile } from '../core/platform/disk.ts'
-import { type Objects, openObjects } from '../storage/object-folder.ts'
-import { newToken, PLAN, type Plan } from './plan.ts'
+import { type ObjectFolder, openObjectFolder } from '../storage/object-folder.ts'
+import { newToken, PLAN_SCHEMA, type Plan } from './plan.ts'
 import { parseTextAs, token } from './schemas.ts'
 
 /**
@@ -23,9 +23,9 @@ import { parseTextAs, token } from './schemas.ts'
  * Every execution of a unit writes under a token of its own and its `.json` last, so that nothing is ever overwritten: a
  * worker that comes late adds objects that nobody reads, or objects of an attempt that is over.
  */
-export type Record = {
+export type RunState = {
   attempt: string
-  objects: Objects
+  objects: ObjectFolder
   /** The path of an object of this attempt. */
   at(path: string): string
   /** Hashes of files of this attempt, by path; they never change. */
@@ -33,74 +33,74 @@ export type Record = {
 }
 
 /** Where the record lies in the output. */
-export const RECORD_FOLDER = `${PRIVATE_FOLDER}/cluster`
+export const RUN_STATE_FOLDER = `${PRIVATE_FOLDER}/cluster`
 
 /** Opens what an output keeps of runs over a queue. */
-export const openRunObjects = (output: Pick<Job, 'output' | 'store'>): Promise<Objects> =>
-  openObjects(output, RECORD_FOLDER)
+export const openRunObjects = (output: Pick<Job, 'output' | 'store'>): Promise<ObjectFolder> =>
+  openObjectFolder(output, RUN_STATE_FOLDER)
 
 /** The part of these objects that belongs to an attempt. */
-export function recordOf(objects: Objects, attempt: string): Record {
+export function runStateOf(objects: ObjectFolder, attempt: string): RunState {
   return { attempt, objects, at: (path) => `${attempt}/${path}`, verified: new Map() }
 }
 
-const CURRENT = 'current.json'
+const CURRENT_FILE = 'current.json'
 const CURRENT_SCHEMA = v.strictObject({ attempt: token })
 const PLAN_FILE = 'plan.json'
 
 /** The attempt that goes on; undefined where there is none. */
-export async function readCurrent(objects: Objects): Promise<string | undefined> {
-  return parseTextAs(CURRENT_SCHEMA, await objects.readText(CURRENT))?.attempt
+export async function readCurrentAttempt(objects: ObjectFolder): Promise<string | undefined> {
+  return parseTextAs(CURRENT_SCHEMA, await objects.readText(CURRENT_FILE))?.attempt
 }
 
 /** The plan of an attempt; undefined where there is none that this version understands. */
-export async function readPlan({ objects, at, attempt }: Record): Promise<Plan | undefined> {
-  const plan = parseTextAs(PLAN, await objects.readText(at(PLAN_FILE)))
+export async function readPlan({ objects, at, attempt }: RunState): Promise<Plan | undefined> {
+  const plan = parseTextAs(PLAN_SCHEMA, await objects.readText(at(PLAN_FILE)))
   return plan?.attempt === attempt ? plan : undefined
 }
 
 /** Begins an attempt: whatever earlier ones have left goes first. */
-export async function beginAttempt(objects: Objects, plan: Plan): Promise<void> {
+export async function beginAttempt(objects: ObjectFolder, plan: Plan): Promise<void> {
   await objects.clear()
-  await objects.putText(recordOf(objects, plan.attempt).at(PLAN_FILE), JSON.stringify(plan))
-  await objects.putText(CURRENT, JSON.stringify({ attempt: plan.attempt }))
+  await objects.putText(runStateOf(objects, plan.attempt).at(PLAN_FILE), JSON.stringify(plan))
+  await objects.putText(CURRENT_FILE, JSON.stringify({ attempt: plan.attempt }))
 }
 
 /** Ends an attempt; one that has begun since stays. */
-export async function endAttempt({ objects, attempt, at }: Record): Promise<void> {
-  if ((await readCurrent(objects)) === attempt) await objects.clear(CURRENT)
+export async function endAttempt({ objects, attempt, at }: RunState): Promise<void> {
+  if ((await readCurrentAttempt(objects)) === attempt) await objects.clear(CURRENT_FILE)
   await objects.clear(at(''))
 }
 
 /** Throws RUN_OVER where the attempt does not go on any more. */
-export async function requireCurrent({ objects, attempt }: Record): Promise<void> {
-  if ((await readCurrent(objects)) !== attempt)
+export async function requireCurrentAttempt({ objects, attempt }: RunState): Promise<void> {
+  if ((await readCurrentAttempt(objects)) !== attempt)
     throw new ExportError('INTERRUPTED', 'the run that this unit belongs to is over')
 }
 
 /** Runs what adds to an attempt, before and after which it must go on; what was added too late is removed. */
-export async function addTo<T>(record: Record, add: (token: string) => Promise<T>): Promise<T> {
-  await requireCurrent(record)
+export async function addResult<T>(runState: RunState, add: (token: string) => Promise<T>): Promise<T> {
+  await requireCurrentAttempt(runState)
   const added = await add(newToken())
   try {
-    await requireCurrent(record)
+    await requireCurrentAttempt(runState)
   } catch (thrown) {
-    await record.objects.clear(record.at('')).catch(() => undefined)
+    await runState.objects.clear(runState.at('')).catch(() => undefined)
     throw thrown
   }
   return added
 }
 
 /** Where this machine can read an object that is known by its hash. Throws OUTPUT_FAILED where it is another. */
-export async function verifiedPath(record: Record, path: string, sha256: string): Promise<string> {
-  const local = await record.objects.localPath(record.at(path))
-  const hash = record.verified.get(path) ?? hashOf(record, path, local)
-  record.verified.set(path, hash)
+export async function verifiedPath(runState: RunState, path: string, sha256: string): Promise<string> {
+  const local = await runState.objects.localPath(runState.at(path))
+  const hash = runState.verified.get(path) ?? hashOf(runState, path, local)
+  runState.verified.set(path, hash)
   if ((await hash) === sha256) return local
-  throw new ExportError('OUTPUT_FAILED', `${record.at(path)} is not what the run has written there`)
+  throw new ExportError('OUTPUT_FAILED', `${runState.at(path)} is not what the run has written there`)
 }
 
-async function hashOf({ at, verified }: Record, path: string, local: string): Promise<string> {
+async function hashOf({ at, verified }: RunState, path: string, local: string): Promise<string> {
   try {
     return await hashFile(local)
   } catch (cause) {
@@ -111,7 +111,7 @@ async function hashOf({ at, verified }: Record, path: string, local: string): Pr
 
 /** Keeps the export of a partition. */
 export async function putPartition(
-  { objects, at }: Record,
+  { objects, at }: RunState,
   token: string,
   { folder, manifest, fingerprints }: { folder: string; manifest: Manifest; fingerprints: string },
 ): Promise<void> {

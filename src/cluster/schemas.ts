@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { type BucketPlace, NO_END } from '../core/model/model.ts'
+import { type BucketLocation, NO_END } from '../core/model/model.ts'
 import { parseJson } from '../core/platform/json-text.ts'
-import { nameOfPlace, parsePlace } from '../storage/bucket-url.ts'
+import { bucketUrl, parseBucketUrl } from '../storage/bucket-url.ts'
 
 /** What is read from Redis and from the state of a run: others can write there, so nothing of it is taken on trust. */
 
@@ -18,23 +18,23 @@ export const jobName = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9._-]{0,63}$/)
 export const runId = v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9._-]{0,63}-[0-9a-f]{16}$/))
 export const version = v.pipe(v.string(), v.regex(/^walletlake [\w.+-]{1,64}$/))
 /** A line without control characters, which may be printed. */
-export const line = v.pipe(
+export const printableLine = v.pipe(
   v.string(),
   v.minLength(1),
   v.maxLength(4096),
   v.regex(/^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+$/u),
 )
 
-export const place: v.GenericSchema<unknown, BucketPlace> = v.pipe(
+export const bucketLocation: v.GenericSchema<unknown, BucketLocation> = v.pipe(
   v.strictObject({
     bucket: v.string(),
-    prefix: v.union([v.literal(''), line]),
-    endpoint: v.optional(v.pipe(line, v.url())),
+    prefix: v.union([v.literal(''), printableLine]),
+    endpoint: v.optional(v.pipe(printableLine, v.url())),
     region: v.optional(v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,64}$/i))),
     pathStyle: v.optional(v.boolean()),
   }),
   v.check((one) => {
-    const named = parsePlace(nameOfPlace(one))
+    const named = parseBucketUrl(bucketUrl(one))
     return named?.bucket === one.bucket && named.prefix === one.prefix
   }),
 )

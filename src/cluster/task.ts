@@ -3,55 +3,55 @@ import type { BlockRange } from '../core/model/model.ts'
 import { block, count, parseAs } from './schemas.ts'
 
 /** Wallets of a plan by number, `first` to before `end`, in blocks [from, to): what is to be read. */
-export type ReadUnit = { kind: 'read'; first: number; end: number } & BlockRange
+export type ReadTask = { kind: 'read'; first: number; end: number } & BlockRange
 /** A partition whose files are to be made: blocks [from, to); none where the chain has not reached the run's first block. */
-export type WriteUnit = { kind: 'write' } & BlockRange
+export type WriteTask = { kind: 'write' } & BlockRange
 /** A piece of a run that any worker can do, again and again with the same outcome. */
-export type Unit = ReadUnit | WriteUnit
+export type Task = ReadTask | WriteTask
 
 /**
  * What pages cover: wallets from `first` to before `end` in blocks [from, to), the last of them up to `reached` only.
  */
-export type Covered = Omit<ReadUnit, 'kind'> & { reached: number }
+export type Covered = Omit<ReadTask, 'kind'> & { reached: number }
 
 /** What a unit must fit: so many wallets, in these blocks. */
-export type Bounds = { wallets: number; range: BlockRange }
+export type TaskBounds = { wallets: number; range: BlockRange }
 
-const READ = v.pipe(
+const READ_TASK_SCHEMA = v.pipe(
   v.strictObject({ kind: v.literal('read'), first: count, end: count, from: block, to: block }),
   v.check(({ first, end, from, to }) => first < end && from < to),
 )
-const WRITE = v.pipe(
+const WRITE_TASK_SCHEMA = v.pipe(
   v.strictObject({ kind: v.literal('write'), from: block, to: block }),
   v.check(({ from, to }) => from <= to),
 )
-const UNIT: v.GenericSchema<unknown, Unit> = v.union([READ, WRITE])
+const TASK_SCHEMA: v.GenericSchema<unknown, Task> = v.union([READ_TASK_SCHEMA, WRITE_TASK_SCHEMA])
 
-export const COVERED: v.GenericSchema<unknown, Covered> = v.pipe(
+export const COVERED_SCHEMA: v.GenericSchema<unknown, Covered> = v.pipe(
   v.strictObject({ first: count, end: count, from: block, to: block, reached: block }),
   v.check(({ first, end, from, to, reached }) => first < end && from < reached && reached <= to),
 )
 
 /** The unit in a queue's entry; undefined where it is none, or lies outside of the run. */
-export function parseUnit(value: unknown, { wallets, range }: Bounds): Unit | undefined {
-  const unit = parseAs(UNIT, value)
-  if (unit === undefined || unit.from < range.from || unit.to > range.to) return undefined
-  if (unit.from === unit.to && unit.from !== range.from) return undefined
-  return unit.kind === 'read' && unit.end > wallets ? undefined : unit
+export function parseTask(value: unknown, { wallets, range }: TaskBounds): Task | undefined {
+  const task = parseAs(TASK_SCHEMA, value)
+  if (task === undefined || task.from < range.from || task.to > range.to) return undefined
+  if (task.from === task.to && task.from !== range.from) return undefined
+  return task.kind === 'read' && task.end > wallets ? undefined : task
 }
 
 /** The name of a unit in the queue; without a colon, which BullMQ does not take. */
-export function nameUnit(unit: Unit): string {
-  const blocks = `${unit.from}-${unit.to}`
-  return unit.kind === 'write' ? `write-${blocks}` : `read-${unit.first}-${unit.end}-${blocks}`
+export function nameTask(task: Task): string {
+  const blocks = `${task.from}-${task.to}`
+  return task.kind === 'write' ? `write-${blocks}` : `read-${task.first}-${task.end}-${blocks}`
 }
 
 /** A unit in words, for people. */
-export function describeUnit(unit: Unit): string {
-  const blocks = `blocks ${unit.from} to ${unit.to - 1}`
-  if (unit.kind === 'write') return `the files of ${blocks}`
-  const last = unit.end - 1
-  return unit.first === last
-    ? `wallet ${unit.first} in ${blocks}`
-    : `wallets ${unit.first} to ${last} in ${blocks}`
+export function describeTask(task: Task): string {
+  const blocks = `blocks ${task.from} to ${task.to - 1}`
+  if (task.kind === 'write') return `the files of ${blocks}`
+  const last = task.end - 1
+  return task.first === last
+    ? `wallet ${task.first} in ${blocks}`
+    : `wallets ${task.first} to ${last} in ${blocks}`
 }

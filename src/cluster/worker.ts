@@ -2,31 +2,31 @@ import { randomBytes } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ExportError, toExportError } from '../core/model/errors.ts'
-import { EVERYWHERE } from '../core/model/listings.ts'
-import { newFigures } from '../core/model/run-stats.ts'
-import { orAborted } from '../core/platform/abort-signal.ts'
+import { UNBOUNDED } from '../core/model/listings.ts'
+import { newRunStats } from '../core/model/run-stats.ts'
+import { raceAbort } from '../core/platform/abort-signal.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import { createRefusals } from '../export/fetch/wallet-refusals.ts'
-import { createWaitNotices } from '../http/wait-limits.ts'
-import { type Roots, refusePlace } from './destination.ts'
+import { createWaitAnnouncer } from '../http/wait-limits.ts'
+import { type AllowedRoots, checkLocation } from './destination.ts'
 import { type Plan, walletsOf } from './plan.ts'
-import { addToTally, type Telling } from './progress.ts'
-import { openQueue, type UnitQueue, type UnitWorker } from './queue.ts'
-import { quotaName } from './rate-limit/shared-rate-limit-state.ts'
-import { readUnit } from './read-task.ts'
-import { sealRun } from './run-entry.ts'
-import { openRunObjects, type Record, readCurrent, readPlan, recordOf } from './run-state.ts'
-import type { Kind, OpenRun, QueueAddress } from './server/shared-server.ts'
-import { openSharedRequester } from './shared-request-context.ts'
-import { parseUnit, type Unit } from './task.ts'
-import { writeUnit } from './write-task.ts'
+import { addProgress, type ProgressReport } from './progress.ts'
+import { openQueue, type TaskQueue, type TaskWorker } from './queue.ts'
+import { quotaKey } from './rate-limit/shared-rate-limit-state.ts'
+import { runReadTask } from './read-task.ts'
+import { signRun } from './run-entry.ts'
+import { openRunObjects, type RunState, readCurrentAttempt, readPlan, runStateOf } from './run-state.ts'
+import type { OpenRun, QueueAddress, TaskKind } from './server/shared-server.ts'
+import { openSharedRequestContext } from './shared-request-context.ts'
+import { parseTask, type Task } from './task.ts'
+import { runWriteTask } from './write-task.ts'
 
 /** How a worker works. */
 export type WorkOptions = {
   queue: QueueAddress
   apiKey?: string | undefined
   /** Outputs that the worker is limited to. @default it serves every run of its API key */
-  roots?: Roots
+  roots?: AllowedRoots
   /** Send the key unencrypted, over http, to another machine. @default false */
   allowPlainHttp?: boolean | undefined
   /** Units that are read at once, all runs together. */
@@ -39,188 +39,204 @@ export type WorkOptions = {
 }
 
 /** Between two looks at which runs there are. */
-const LOOK_MS = 500
+const POLL_MS = 500
 /** Partitions made at once: each takes a core and memory. */
-const PARTITIONS_AT_ONCE = 2
+const CONCURRENT_PARTITIONS = 2
 
-type Serving = Telling & { workers: UnitWorker[]; close(): Promise<void> }
+type ServedRun = ProgressReport & { workers: TaskWorker[]; close(): Promise<void> }
 type Worker = {
   options: WorkOptions
-  queue: UnitQueue
+  queue: TaskQueue
   id: string
-  serving: Map<string, Serving>
+  servedRuns: Map<string, ServedRun>
   /** Runs that were said not to be served. */
-  refused: Set<string>
+  rejectedRuns: Set<string>
   stop: AbortSignal
 }
 
 /** Does units of all runs that there are until it is told to end; every run gets the same share. */
-export async function work(options: WorkOptions): Promise<void> {
+export async function runWorker(options: WorkOptions): Promise<void> {
   const queue = await openQueue(options.queue)
   const stop = new AbortController()
   // Every request listens to it: many listeners are no leak here.
   setMaxListeners(0, stop.signal)
   const id = `${process.pid}-${randomBytes(4).toString('hex')}`
-  const worker: Worker = { options, queue, id, serving: new Map(), refused: new Set(), stop: stop.signal }
+  const worker: Worker = {
+    options,
+    queue,
+    id,
+    servedRuns: new Map(),
+    rejectedRuns: new Set(),
+    stop: stop.signal,
+  }
   try {
     while (!options.signal.aborted) {
       // A server that is away holds nobody who is to end.
-      await orAborted(look(worker), options.signal).catch(sayTrouble(worker))
-      await wait(LOOK_MS, undefined, { signal: options.signal }).catch(() => undefined)
+      await raceAbort(pollRuns(worker), options.signal).catch(noticeQueueError(worker))
+      await wait(POLL_MS, undefined, { signal: options.signal }).catch(() => undefined)
     }
-    const late = setTimeout(() => stop.abort(handedBack()), options.shutdownMs)
-    await Promise.all([...worker.serving.values()].map((one) => one.close()))
-    clearTimeout(late)
+    const shutdownTimer = setTimeout(() => stop.abort(handedBackError()), options.shutdownMs)
+    await Promise.all([...worker.servedRuns.values()].map((one) => one.close()))
+    clearTimeout(shutdownTimer)
   } finally {
-    await queue.server.sayGone(id).catch(() => undefined)
+    await queue.server.removeWorker(id).catch(() => undefined)
     await queue.close()
   }
 }
 
 /** What Redis answers to one look may be anything: it ends no worker, and the next look may find it mended. */
-const sayTrouble =
-  ({ options, refused }: Worker) =>
+const noticeQueueError =
+  ({ options, rejectedRuns }: Worker) =>
   (thrown: unknown) => {
-    const what = `the queue cannot be read: ${toExportError(thrown).message}`
-    if (!options.signal.aborted && !refused.has(what)) options.onNotice(what)
-    refused.add(what)
+    const message = `the queue cannot be read: ${toExportError(thrown).message}`
+    if (!options.signal.aborted && !rejectedRuns.has(message)) options.onNotice(message)
+    rejectedRuns.add(message)
   }
 
-const handedBack = () => new ExportError('INTERRUPTED', 'the unit was handed back')
+const handedBackError = () => new ExportError('INTERRUPTED', 'the unit was handed back')
 
 /** Takes up runs that are new, lets go of those that are over, and shares the places among them. */
-async function look(worker: Worker): Promise<void> {
-  const { queue, serving, options, id } = worker
-  await queue.server.sayAlive(id)
+async function pollRuns(worker: Worker): Promise<void> {
+  const { queue, servedRuns, options, id } = worker
+  await queue.server.heartbeat(id)
   const found = await queue.server.runs()
-  for (const { id, why } of found.bad) refuse(worker, { id, name: id }, why)
+  for (const { id, reason } of found.invalid) rejectRun(worker, { id, name: id }, reason)
   const runs = new Map(found.runs.map((run) => [run.id, run]))
-  for (const [run, one] of serving) {
+  for (const [run, servedRun] of servedRuns) {
     if (runs.has(run)) {
-      await addToTally(queue.server, run, one)
+      await addProgress(queue.server, run, servedRun)
       continue
     }
-    serving.delete(run)
-    void letGo(queue, run, one).catch(() => undefined)
+    servedRuns.delete(run)
+    void stopServing(queue, run, servedRun).catch(() => undefined)
   }
   for (const run of runs.values()) {
-    if (serving.has(run.id)) continue
-    const one = await serve(worker, run)
-    if (one !== undefined) serving.set(run.id, one)
+    if (servedRuns.has(run.id)) continue
+    const servedRun = await serveRun(worker, run)
+    if (servedRun !== undefined) servedRuns.set(run.id, servedRun)
   }
-  const share = Math.max(1, Math.floor(options.concurrency / Math.max(1, serving.size)))
-  for (const { workers } of serving.values()) workers[0]?.setConcurrency(share)
+  const share = Math.max(1, Math.floor(options.concurrency / Math.max(1, servedRuns.size)))
+  for (const { workers } of servedRuns.values()) workers[0]?.setConcurrency(share)
 }
 
 /** Ends the work for a run that is over; what this worker has still told the queue goes too, unless the run has begun again. */
-async function letGo({ server, clear }: UnitQueue, id: string, { close }: Serving): Promise<void> {
+async function stopServing({ server, clear }: TaskQueue, id: string, { close }: ServedRun): Promise<void> {
   await close()
   if ((await server.runs()).runs.some((run) => run.id === id)) return
-  await server.withdraw(id)
+  await server.unregisterRun(id)
   await clear(id)
 }
 
 /** Has others do what is left of a unit; units of a run that is over would lie about. */
-async function addRest({ server, add }: UnitQueue, id: string, rest: readonly Unit[]): Promise<void> {
-  if (rest.length === 0) return
+async function addRemaining(
+  { server, add }: TaskQueue,
+  id: string,
+  remaining: readonly Task[],
+): Promise<void> {
+  if (remaining.length === 0) return
   const { runs } = await server.runs()
-  if (runs.some((run) => run.id === id)) await add(id, rest)
+  if (runs.some((run) => run.id === id)) await add(id, remaining)
 }
 
 /** Begins to work for a run; undefined where its record cannot be seen from here. */
-async function serve(worker: Worker, run: OpenRun): Promise<Serving | undefined> {
-  const why = await refuseRun(worker, run)
-  if (why !== undefined) return refuse(worker, run, why)
-  const record = recordOf(await openRunObjects(run), run.attempt)
-  const one = await serveBy(worker, run, record).catch((thrown: unknown) =>
-    refuse(worker, run, toExportError(thrown).message),
+async function serveRun(worker: Worker, run: OpenRun): Promise<ServedRun | undefined> {
+  const reason = await checkRunEntry(worker, run)
+  if (reason !== undefined) return rejectRun(worker, run, reason)
+  const runState = runStateOf(await openRunObjects(run), run.attempt)
+  const servedRun = await serveWithState(worker, run, runState).catch((thrown: unknown) =>
+    rejectRun(worker, run, toExportError(thrown).message),
   )
-  if (one === undefined) await record.objects.close()
-  return one
+  if (servedRun === undefined) await runState.objects.close()
+  return servedRun
 }
 
 /** Why a run is not served, by its entry alone; undefined: it may be. */
-async function refuseRun({ options }: Worker, run: OpenRun): Promise<string | undefined> {
-  if (sealRun(run, options.apiKey) !== run.seal)
+async function checkRunEntry({ options }: Worker, run: OpenRun): Promise<string | undefined> {
+  if (signRun(run, options.apiKey) !== run.seal)
     return 'it was begun with another key than WALLETLAKE_API_KEY here, or its entry in the queue was changed'
-  return refusePlace(run, options.roots)
+  return checkLocation(run, options.roots)
 }
 
 /** Why the record does not fit a run's entry; undefined: it does. */
-function refusePlan(plan: Plan, run: OpenRun, apiKey: string | undefined): string | undefined {
+function checkPlan(plan: Plan, run: OpenRun, apiKey: string | undefined): string | undefined {
   const { id, output, store, version } = plan
   const isSame = JSON.stringify([id, output, store, version])
   if (isSame !== JSON.stringify([run.id, run.output, run.store, run.version]))
     return `${run.output} has another plan than the queue says`
   // Who has no key cannot name a service that this one's key is then sent to.
   const { baseUrl = '' } = plan.job.service
-  return quotaName({ baseUrl, apiKey }) === run.quota
+  return quotaKey({ baseUrl, apiKey }) === run.quota
     ? undefined
     : 'it was begun with another key than WALLETLAKE_API_KEY here'
 }
 
-async function serveBy(worker: Worker, run: OpenRun, record: Record): Promise<Serving | undefined> {
+async function serveWithState(
+  worker: Worker,
+  run: OpenRun,
+  runState: RunState,
+): Promise<ServedRun | undefined> {
   const { options, queue, stop } = worker
-  const plan = (await readCurrent(record.objects)) === run.attempt ? await readPlan(record) : undefined
+  const plan =
+    (await readCurrentAttempt(runState.objects)) === run.attempt ? await readPlan(runState) : undefined
   if (plan === undefined)
-    return refuse(worker, run, `no plan in ${run.output}: all machines must see this place`)
-  const why = refusePlan(plan, run, options.apiKey)
-  if (why !== undefined) return refuse(worker, run, why)
-  const figures = newFigures(plan.job.wallets.length, Date.now())
-  const { requester, close } = openRequesterOf(worker, { plan, run, figures })
+    return rejectRun(worker, run, `no plan in ${run.output}: all machines must see this place`)
+  const reason = checkPlan(plan, run, options.apiKey)
+  if (reason !== undefined) return rejectRun(worker, run, reason)
+  const stats = newRunStats(plan.job.wallets.length, Date.now())
+  const { requestContext, close } = openWorkerRequestContext(worker, { plan, run, stats })
   const wallets = walletsOf(plan)
-  const listings = new Map(wallets.map(({ address }) => [address, EVERYWHERE]))
-  const refusals = createRefusals({ job: plan.job, listings, requester, figures })
-  const working = { plan, record, requester, figures, refusals }
-  const telling: Telling = { figures, told: {} }
-  const bounds = { wallets: wallets.length, range: plan.range }
-  const act = async (data: unknown) => {
-    const unit = parseUnit(data, bounds)
-    if (unit === undefined)
+  const listings = new Map(wallets.map(({ address }) => [address, UNBOUNDED]))
+  const refusals = createRefusals({ job: plan.job, listings, requestContext, stats })
+  const taskContext = { plan, runState, requestContext, stats, refusals }
+  const progressReport: ProgressReport = { stats, reported: {} }
+  const taskBounds = { wallets: wallets.length, range: plan.range }
+  const processEntry = async (data: unknown) => {
+    const task = parseTask(data, taskBounds)
+    if (task === undefined)
       throw new ExportError('UNITS_FAILED', 'its entry in the queue is no unit of this run')
-    if (unit.kind === 'write') await writeUnit(working, unit)
-    else await addRest(queue, run.id, await readUnit(working, unit))
-    await addToTally(queue.server, run.id, telling)
+    if (task.kind === 'write') await runWriteTask(taskContext, task)
+    else await addRemaining(queue, run.id, await runReadTask(taskContext, task))
+    await addProgress(queue.server, run.id, progressReport)
   }
-  const begin = (kind: Kind, concurrency: number) =>
-    queue.work({
+  const startWorker = (kind: TaskKind, concurrency: number) =>
+    queue.startWorker({
       id: run.id,
       worker: worker.id,
       kind,
       concurrency,
-      act,
+      process: processEntry,
       isFinal,
       isHandedBack: () => stop.aborted,
     })
-  const workers = [begin('read', options.concurrency), begin('write', PARTITIONS_AT_ONCE)]
+  const workers = [startWorker('read', options.concurrency), startWorker('write', CONCURRENT_PARTITIONS)]
   options.onNotice(`${run.name}: working for ${run.id}`)
   const closeAll = async () => {
     await Promise.all(workers.map((one) => one.close()))
     await close()
-    await record.objects.close()
+    await runState.objects.close()
   }
-  return { ...telling, workers, close: closeAll }
+  return { ...progressReport, workers, close: closeAll }
 }
 
 /** Says once why this worker does nothing for a run. */
-function refuse(
-  { refused, options }: Worker,
+function rejectRun(
+  { rejectedRuns, options }: Worker,
   { id, name }: Pick<OpenRun, 'id' | 'name'>,
-  why: string,
+  reason: string,
 ): undefined {
-  if (!refused.has(id + why)) options.onNotice(`${name}: not served: ${why}`)
-  refused.add(id + why)
+  if (!rejectedRuns.has(id + reason)) options.onNotice(`${name}: not served: ${reason}`)
+  rejectedRuns.add(id + reason)
 }
 
-type Served = { plan: Plan; run: OpenRun; figures: ReturnType<typeof newFigures> }
+type RunResources = { plan: Plan; run: OpenRun; stats: ReturnType<typeof newRunStats> }
 
-function openRequesterOf({ options, queue, stop }: Worker, served: Served) {
+function openWorkerRequestContext({ options, queue, stop }: Worker, resources: RunResources) {
   const { apiKey, allowPlainHttp, concurrency, onNotice } = options
-  return openSharedRequester({
-    ...{ ...served, server: queue.server, apiKey, allowPlainHttp, onNotice },
+  return openSharedRequestContext({
+    ...{ ...resources, server: queue.server, apiKey, allowPlainHttp, onNotice },
     limit: limitConcurrency(concurrency),
     signal: stop,
-    noteWait: createWaitNotices(),
+    checkWait: createWaitAnnouncer(),
   })
 }
 

@@ -7,12 +7,12 @@ import type { BlockRange } from '../core/model/model.ts'
 import type { Times } from '../core/model/run-stats.ts'
 import { parseJson } from '../core/platform/json-text.ts'
 import { type Plan, walletsOf } from './plan.ts'
-import { partitionPath, type Record, verifiedPath } from './run-state.ts'
+import { partitionPath, type RunState, verifiedPath } from './run-state.ts'
 import { address, block, count, sha256, timeMs, token } from './schemas.ts'
-import { notesOf } from './task-results.ts'
+import { taskResults } from './task-results.ts'
 
 /** What one execution of a write has added to an attempt: the export of one partition, made of one choice of reads. */
-export type Write = {
+export type WriteResult = {
   attempt: string
   plan: string
   token: string
@@ -28,44 +28,55 @@ export type Write = {
   repeatedLogs: number
   /** Transactions whose views contradict each other, and the pages that show the first of them. */
   contradicted: number
-  contradictions: readonly Shown[]
+  contradictions: readonly ListingPosition[]
   /** When the first and the last of its transactions were made. */
   times: Times | null
 }
 
 /** A block of a wallet's listing. */
-export type Shown = { wallet: string; block: number }
+export type ListingPosition = { wallet: string; block: number }
 
-const SHOWN: v.GenericSchema<unknown, Shown> = v.strictObject({ wallet: address, block })
+const POSITION_SCHEMA: v.GenericSchema<unknown, ListingPosition> = v.strictObject({ wallet: address, block })
 
-const WRITE: v.GenericSchema<unknown, Write> = v.strictObject({
+const WRITE_SCHEMA: v.GenericSchema<unknown, WriteResult> = v.strictObject({
   ...{ attempt: token, plan: sha256, token, from: block, to: block, reading: sha256, manifest: sha256 },
-  ...{ fingerprints: sha256, repeatedLogs: count, contradicted: count, contradictions: v.array(SHOWN) },
+  ...{
+    fingerprints: sha256,
+    repeatedLogs: count,
+    contradicted: count,
+    contradictions: v.array(POSITION_SCHEMA),
+  },
   times: v.nullable(v.strictObject({ first: timeMs, last: timeMs })),
 })
 
 /** The partitions that an attempt has made. */
-export const WRITES = notesOf({ folder: 'writes', schema: WRITE })
+export const WRITE_RESULTS = taskResults({ folder: 'writes', schema: WRITE_SCHEMA })
 
 /** The partitions of an attempt that are made of this choice of reads; by their blocks, each once. */
 export async function listWrites(
-  writes: { list(): Promise<Write[]> },
+  writes: { list(): Promise<WriteResult[]> },
   reading: string,
-): Promise<Map<string, Write>> {
-  const ours = (await writes.list()).filter((one) => one.reading === reading)
-  return new Map(ours.reverse().map((one) => [nameRange(one), one]))
+): Promise<Map<string, WriteResult>> {
+  const matching = (await writes.list()).filter((one) => one.reading === reading)
+  return new Map(matching.reverse().map((one) => [rangeKey(one), one]))
 }
 
-export const nameRange = ({ from, to }: BlockRange): string => `${from}-${to}`
+export const rangeKey = ({ from, to }: BlockRange): string => `${from}-${to}`
 
 /** The manifest of a partition; undefined where it is not what the write has noted, or none of this plan. */
-export async function readPartition(record: Record, plan: Plan, write: Write): Promise<Manifest | undefined> {
-  const path = await verifiedPath(record, partitionPath(write.token, MANIFEST_FILE), write.manifest)
+export async function readPartition(
+  runState: RunState,
+  plan: Plan,
+  write: WriteResult,
+): Promise<Manifest | undefined> {
+  const path = await verifiedPath(runState, partitionPath(write.token, MANIFEST_FILE), write.manifest)
   const manifest = parseJson(await readFile(path, 'utf8'))
   if (!isManifest(manifest)) return undefined
   const { job, coverage } = manifest
-  const isHere = job.chain === plan.job.chain && job.startBlock === write.from && job.endBlock === write.to
+  const matchesRange =
+    job.chain === plan.job.chain && job.startBlock === write.from && job.endBlock === write.to
   const planned = new Set(walletsOf(plan).map(({ address }) => address))
-  const isWhole = coverage.length === planned.size && coverage.every(({ address }) => planned.has(address))
-  return isHere && isWhole ? manifest : undefined
+  const hasAllWallets =
+    coverage.length === planned.size && coverage.every(({ address }) => planned.has(address))
+  return matchesRange && hasAllWallets ? manifest : undefined
 }

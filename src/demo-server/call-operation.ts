@@ -1,6 +1,6 @@
 import { describeChain } from './chain-info.ts'
-import type { DataServiceOptions, ServiceAnswer } from './data-service.ts'
-import { answerJson } from './http-error.ts'
+import type { DataServiceOptions, ServiceResponse } from './data-service.ts'
+import { jsonResponse } from './http-error.ts'
 import { listBlock } from './list-block.ts'
 import { listChains } from './list-chains.ts'
 import { listWallet } from './list-wallet.ts'
@@ -14,29 +14,29 @@ import type { Registry } from './webhooks/registry.ts'
 import { createWebhookOperations } from './webhooks/webhook-operations.ts'
 
 /** Answers a call with the rights of a key, by its number; throws refusals. */
-export type Operate = (call: Call, key: number) => Promise<ServiceAnswer>
+export type CallOperation = (call: Call, key: number) => Promise<ServiceResponse>
 
-export function createOperations(
+export function createCallOperation(
   options: DataServiceOptions,
   { chains, registry }: { chains: Chains; registry: Registry },
-): Operate {
+): CallOperation {
   const tokens = createPageTokens()
   const reindexer = createReindexer(options)
-  const toolsFor = ({ path }: Call) => {
-    const chain = chains.named(path.chainId)
-    return { chain, tokens, freshen: reindexer.freshen(chain.id) }
+  const contextFor = ({ path }: Call) => {
+    const chain = chains.get(path.chainId)
+    return { chain, tokens, refreshMetadata: reindexer.refreshMetadata(chain.id) }
   }
   const operations: Record<
     OperationName,
-    (call: Call, key: number) => ServiceAnswer | Promise<ServiceAnswer>
+    (call: Call, key: number) => ServiceResponse | Promise<ServiceResponse>
   > = {
-    listChains: (call) => answerJson(200, listChains(call, chains.ids)),
-    showChain: ({ path }) => answerJson(200, describeChain(chains.named(path.chainId).id)),
-    listWallet: async (call) => answerJson(200, await listWallet(call, toolsFor(call))),
-    listBlock: async (call) => answerJson(200, await listBlock(call, toolsFor(call))),
-    showTransaction: async (call) => answerJson(200, await showTransaction(call, toolsFor(call))),
+    listChains: (call) => jsonResponse(200, listChains(call, chains.ids)),
+    showChain: ({ path }) => jsonResponse(200, describeChain(chains.get(path.chainId).id)),
+    listWallet: async (call) => jsonResponse(200, await listWallet(call, contextFor(call))),
+    listBlock: async (call) => jsonResponse(200, await listBlock(call, contextFor(call))),
+    showTransaction: async (call) => jsonResponse(200, await showTransaction(call, contextFor(call))),
     async reindexToken(call) {
-      await reindexer.reindex(call, chains.named(call.path.chainId))
+      await reindexer.reindex(call, chains.get(call.path.chainId))
       return { status: 201, headers: {}, body: '' }
     },
     ...createWebhookOperations(options, { registry, tokens, chainIds: chains.ids }),

@@ -1,7 +1,7 @@
 import type { JsonObject } from './json.ts'
 
 /** A chain as the chains endpoint describes it. Its rpcUrl is empty: there is no node to ask. */
-export type ChainCard = JsonObject & {
+export type ChainInfo = JsonObject & {
   readonly chainId: string
   readonly isTestnet: boolean
   readonly networkToken: NetworkToken
@@ -11,8 +11,8 @@ export type ChainCard = JsonObject & {
 type NetworkToken = { readonly name: string; readonly symbol: string; readonly decimals: number }
 
 /** Describes a chain of this service; one of the options is known by its id only. */
-export function describeChain(chainId: string): ChainCard {
-  const { chainName, description, networkToken } = KNOWN[chainId] ?? {
+export function describeChain(chainId: string): ChainInfo {
+  const { chainName, description, networkToken } = KNOWN_CHAINS[chainId] ?? {
     chainName: `Chain ${chainId}`,
     description: 'A chain given to this service by its options.',
     networkToken: { name: 'Native coin', symbol: 'COIN', decimals: 18 },
@@ -30,7 +30,7 @@ export function describeChain(chainId: string): ChainCard {
   }
 }
 
-const KNOWN: Record<string, { chainName: string; description: string; networkToken: NetworkToken }> = {
+const KNOWN_CHAINS: Record<string, { chainName: string; description: string; networkToken: NetworkToken }> = {
   43114: {
     chainName: 'Demo chain 43114',
     description:

@@ -18,9 +18,9 @@ export type ChainItems = {
   /** Block number of each item; never falls. */
   readonly blockNumbers: readonly number[]
   /** Places, rising, of the items in which an address (lower case) takes part. */
-  placesOf(address: string): readonly number[]
+  positionsOf(address: string): readonly number[]
   /** Place of the transaction with this hash (lower case). */
-  placeOf(hash: string): number | undefined
+  positionOf(hash: string): number | undefined
   /** In blocks with an odd number empty lists are left out of an item, as a service may do. */
   readonly dropsEmptyInOddBlocks: boolean
 }

@@ -4,9 +4,9 @@ import { type JsonObject, objectOf } from './json.ts'
 /** Collects the blocks that a chain's transactions lie in, for a chain that has no list of its blocks. */
 export function collectBlocks({ items, blockNumbers }: ChainItems): Block[] {
   const blocks: (Block & { transactions: JsonObject[] })[] = []
-  for (const [place, item] of items.entries()) {
+  for (const [position, item] of items.entries()) {
     const transaction = objectOf(item.nativeTransaction)
-    const number = blockNumbers[place] as number
+    const number = blockNumbers[position] as number
     const last = blocks.at(-1)
     if (last?.number === number) last.transactions.push(transaction)
     else blocks.push({ number, hash: String(transaction.blockHash), transactions: [transaction] })

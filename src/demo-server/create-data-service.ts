@@ -1,16 +1,21 @@
 import { ExportError } from '../core/model/errors.ts'
-import { createKeyCheck } from './authenticate-key.ts'
-import { createOperations } from './call-operation.ts'
-import type { DataServiceHandle, DataServiceOptions, ServiceAnswer, ServiceRequest } from './data-service.ts'
-import { answerJson, answerRefusal, Refusal } from './http-error.ts'
-import { createWelcome } from './index-page.ts'
+import { createKeyAuthenticator } from './authenticate-key.ts'
+import { createCallOperation } from './call-operation.ts'
+import type {
+  DataServiceHandle,
+  DataServiceOptions,
+  ServiceRequest,
+  ServiceResponse,
+} from './data-service.ts'
+import { errorResponse, HttpError, jsonResponse } from './http-error.ts'
+import { createIndexPage } from './index-page.ts'
 import { openChains } from './open-chains.ts'
-import { createQuotaGate, type QuotaVerdict } from './quota-limiter.ts'
+import { createQuotaLimiter, type QuotaResult } from './quota-limiter.ts'
 import { createReplay, type Replay } from './replay.ts'
-import { readRoute } from './route.ts'
-import { afterDelay } from './timers.ts'
-import { announceBlocks } from './webhooks/build-deliveries.ts'
-import { openPostOffice } from './webhooks/open-dispatcher.ts'
+import { matchRoute } from './route.ts'
+import { scheduleWithTimer } from './timers.ts'
+import { buildDeliveries } from './webhooks/build-deliveries.ts'
+import { openDispatcher } from './webhooks/open-dispatcher.ts'
 import { createRegistry } from './webhooks/registry.ts'
 
 /**
@@ -21,97 +26,99 @@ import { createRegistry } from './webhooks/registry.ts'
  * as long as this service. Fails with `USAGE` where an option makes no sense.
  */
 export function createDataService(options: DataServiceOptions = {}): DataServiceHandle {
-  const door = createDoor(options)
+  const authenticate = createAuthenticate(options)
   const registry = createRegistry()
-  const postOffice = openPostOffice(options, registry)
-  const { replay, chains } = openGrowingChains(options, { registry, postOffice })
-  const operate = createOperations(options, { chains, registry })
+  const dispatcher = openDispatcher(options, registry)
+  const { replay, chains } = openReplayedChains(options, { registry, dispatcher })
+  const callOperation = createCallOperation(options, { chains, registry })
   const state = { closed: false }
 
-  const enter = async (request: ServiceRequest): Promise<ServiceAnswer> => {
-    refuseBrokenDown(request, { ...options, ...state })
-    const route = readRoute(request)
-    if (route === 'welcome') return answerJson(200, createWelcome(chains.ids))
-    const { key, verdict } = door(request)
-    const answer = verdict.refusal
-      ? answerRefusal(verdict.refusal)
-      : await answered(options, async () => operate(route(), key))
-    return { ...answer, headers: { ...answer.headers, ...verdict.headers } }
+  const handleRequest = async (request: ServiceRequest): Promise<ServiceResponse> => {
+    throwIfUnavailable(request, { ...options, ...state })
+    const route = matchRoute(request)
+    if (route === 'index') return jsonResponse(200, createIndexPage(chains.ids))
+    const { key, quota } = authenticate(request)
+    const response = quota.error
+      ? errorResponse(quota.error)
+      : await withErrorResponse(options, async () => callOperation(route(), key))
+    return { ...response, headers: { ...response.headers, ...quota.headers } }
   }
 
   return {
-    answer: (request) => answered(options, () => enter(request)),
+    handle: (request) => withErrorResponse(options, () => handleRequest(request)),
     async advance(blocks = 1) {
       if (replay) return replay.advance(blocks)
       throw new ExportError('USAGE', 'this service has no replay: its chains stand still')
     },
-    idle: postOffice.idle,
+    idle: dispatcher.idle,
     close() {
       state.closed = true
       replay?.close()
-      postOffice.close()
+      dispatcher.close()
     },
   }
 }
 
 type Tools = {
   registry: ReturnType<typeof createRegistry>
-  postOffice: ReturnType<typeof openPostOffice>
+  dispatcher: ReturnType<typeof openDispatcher>
 }
 
 /** Opens the chains, one of which may grow: every new block is announced to the webhooks. */
-function openGrowingChains(options: DataServiceOptions, { registry, postOffice }: Tools) {
-  const { head, after = afterDelay, onInternalError = () => {} } = options
-  const headNow = typeof head === 'function' ? head : () => head ?? Number.MAX_SAFE_INTEGER
-  const chains = openChains(options, (id) => (replay && replay.chainId === id ? replay.head() : headNow()))
+function openReplayedChains(options: DataServiceOptions, { registry, dispatcher }: Tools) {
+  const { head, scheduleAfter = scheduleWithTimer, onInternalError = () => {} } = options
+  const currentHead = typeof head === 'function' ? head : () => head ?? Number.MAX_SAFE_INTEGER
+  const chains = openChains(options, (id) =>
+    replay && replay.chainId === id ? replay.head() : currentHead(),
+  )
   const replay: Replay | undefined =
     options.replay &&
     createReplay(options.replay, {
       chains,
-      onGrown: async (chain, blocks) =>
-        postOffice.send(await announceBlocks(chain, blocks, registry.activeOn(chain.id))),
-      after,
+      onBlocksAdded: async (chain, blocks) =>
+        dispatcher.send(await buildDeliveries(chain, blocks, registry.activeOn(chain.id))),
+      scheduleAfter,
       onError: onInternalError,
     })
   return { chains, replay }
 }
 
 /** Checks the key, then spends the quota of that key: who has no key spends nobody's quota. */
-function createDoor(options: DataServiceOptions): (request: ServiceRequest) => Entry {
-  const checkKey = createKeyCheck(options)
-  const spend = createQuotaGate(options)
+function createAuthenticate(options: DataServiceOptions): (request: ServiceRequest) => Authenticated {
+  const checkKey = createKeyAuthenticator(options)
+  const checkQuota = createQuotaLimiter(options)
   return (request) => {
     const key = checkKey(request.headers)
-    return { key, verdict: spend(key) }
+    return { key, quota: checkQuota(key) }
   }
 }
 
-type Entry = { readonly key: number; readonly verdict: QuotaVerdict }
+type Authenticated = { readonly key: number; readonly quota: QuotaResult }
 
-function refuseBrokenDown(
+function throwIfUnavailable(
   request: ServiceRequest,
   { closed, outage }: Pick<DataServiceOptions, 'outage'> & { closed: boolean },
 ): void {
   const status = closed ? 503 : outage?.(request)
-  if (status !== undefined) throw new Refusal(status, BROKEN[status])
+  if (status !== undefined) throw new HttpError(status, OUTAGE_MESSAGES[status])
 }
 
-const BROKEN = {
+const OUTAGE_MESSAGES = {
   500: 'The service failed to answer this request.',
   502: 'The service behind this gateway gave no good answer.',
   503: 'The service is not available now: ask again later.',
 } as const
 
 /** Turns whatever is thrown into an answer: a refusal into its status, anything else into a 500 without details. */
-async function answered(
+async function withErrorResponse(
   { onInternalError }: DataServiceOptions,
-  work: () => Promise<ServiceAnswer>,
-): Promise<ServiceAnswer> {
+  work: () => Promise<ServiceResponse>,
+): Promise<ServiceResponse> {
   try {
     return await work()
   } catch (thrown) {
-    if (thrown instanceof Refusal) return answerRefusal(thrown)
+    if (thrown instanceof HttpError) return errorResponse(thrown)
     onInternalError?.(thrown)
-    return answerRefusal(new Refusal(500, BROKEN[500]))
+    return errorResponse(new HttpError(500, OUTAGE_MESSAGES[500]))
   }
 }

@@ -1,11 +1,11 @@
 import type { JsonObject } from './json.ts'
-import type { After } from './timers.ts'
+import type { ScheduleAfter } from './timers.ts'
 import type { Delivery, DeliveryOutcome } from './webhooks/delivery-queue.ts'
 import type { SignatureScheme } from './webhooks/sign.ts'
 
 /** A data service without its socket: one request in, one answer out; `answer` never throws. */
 export type DataService = {
-  answer(request: ServiceRequest): ServiceAnswer | Promise<ServiceAnswer>
+  handle(request: ServiceRequest): ServiceResponse | Promise<ServiceResponse>
   /** Ends what it does on its own: deliveries, retries, a chain that grows. From then on it answers 503. */
   close?(): void
 }
@@ -31,7 +31,7 @@ export type ServiceRequest = {
   readonly body?: string
 }
 
-export type ServiceAnswer = {
+export type ServiceResponse = {
   status: number
   /** Names in lower case. */
   headers: Record<string, string>
@@ -73,7 +73,7 @@ export type DataServiceOptions = {
   /** Unix milliseconds, for what is created or read again. @default Date.now */
   clock?: (() => number) | undefined
   /** Runs what is due later. @default setTimeout */
-  after?: After | undefined
+  scheduleAfter?: ScheduleAfter | undefined
   /** Told what went wrong inside whenever 500 is answered; the answer itself says nothing about it. */
   onInternalError?: ((thrown: unknown) => void) | undefined
 }

@@ -1,7 +1,7 @@
-import type { ServiceAnswer } from './data-service.ts'
+import type { ServiceResponse } from './data-service.ts'
 
 /** The statuses of the interface's section 7, with their words; 413 is not among them, but HTTP's own. */
-const ERROR_WORDS = {
+const REASON_PHRASES = {
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -13,37 +13,37 @@ const ERROR_WORDS = {
   503: 'Service Unavailable',
 } as const
 
-export type RefusalStatus = keyof typeof ERROR_WORDS
+export type HttpErrorStatus = keyof typeof REASON_PHRASES
 
 /** Why a request does not get what it asked for. It never leaves this room: it becomes an answer (section 7). */
-export class Refusal extends Error {
-  readonly status: RefusalStatus
+export class HttpError extends Error {
+  readonly status: HttpErrorStatus
   /** One sentence for each fault. */
-  readonly faults: readonly string[]
+  readonly messages: readonly string[]
   readonly headers: Record<string, string>
 
   constructor(
-    status: RefusalStatus,
+    status: HttpErrorStatus,
     message: string | readonly string[],
     headers: Record<string, string> = {},
   ) {
-    const faults = typeof message === 'string' ? [message] : message
-    super(faults.join(' '))
+    const messages = typeof message === 'string' ? [message] : message
+    super(messages.join(' '))
     this.name = 'Refusal'
     this.status = status
-    this.faults = faults
+    this.messages = messages
     this.headers = headers
   }
 }
 
 /** The answer that says so: `{message, statusCode, error}`, the message an array where there are several faults. */
-export function answerRefusal({ status, faults, headers }: Refusal): ServiceAnswer {
-  const message = faults.length === 1 ? faults[0] : faults
-  const answer = answerJson(status, { message, statusCode: status, error: ERROR_WORDS[status] })
-  return { ...answer, headers: { ...answer.headers, ...headers } }
+export function errorResponse({ status, messages, headers }: HttpError): ServiceResponse {
+  const message = messages.length === 1 ? messages[0] : messages
+  const response = jsonResponse(status, { message, statusCode: status, error: REASON_PHRASES[status] })
+  return { ...response, headers: { ...response.headers, ...headers } }
 }
 
-export function answerJson(status: number, body: unknown): ServiceAnswer {
+export function jsonResponse(status: number, body: unknown): ServiceResponse {
   return {
     status,
     headers: { 'content-type': 'application/json; charset=utf-8' },

@@ -1,6 +1,6 @@
 import type { ChainItems } from './chain.ts'
 import { type JsonObject, objectOf } from './json.ts'
-import { lazy } from './once.ts'
+import { once } from './once.ts'
 import { addressesOf } from './wallet-view.ts'
 
 /**
@@ -8,20 +8,22 @@ import { addressesOf } from './wallet-view.ts'
  * be read (a broken record, served for tests) stays behind the item before it.
  */
 export function indexItems(
-  read: readonly JsonObject[],
+  rawItems: readonly JsonObject[],
   options: Pick<ChainItems, 'dropsEmptyInOddBlocks'>,
 ): ChainItems {
   const numbers: number[] = []
-  for (const item of read) numbers.push(blockNumberOf(item) ?? numbers.at(-1) ?? 0)
-  const order = numbers.map((number, place) => ({ number, place })).sort((a, b) => a.number - b.number)
-  const items = order.map(({ place }) => read[place] as JsonObject)
-  const places = lazy(() => collectPlaces(items))
-  const hashes = lazy(() => new Map(items.map((item, place) => [hashOf(item), place])))
+  for (const item of rawItems) numbers.push(blockNumberOf(item) ?? numbers.at(-1) ?? 0)
+  const order = numbers
+    .map((number, position) => ({ number, place: position }))
+    .sort((a, b) => a.number - b.number)
+  const items = order.map(({ place: position }) => rawItems[position] as JsonObject)
+  const positions = once(() => collectPositions(items))
+  const hashes = once(() => new Map(items.map((item, position) => [hashOf(item), position])))
   return {
     items,
     blockNumbers: order.map(({ number }) => number),
-    placesOf: (address) => places().get(address) ?? [],
-    placeOf: (hash) => hashes().get(hash),
+    positionsOf: (address) => positions().get(address) ?? [],
+    positionOf: (hash) => hashes().get(hash),
     ...options,
   }
 }
@@ -35,14 +37,14 @@ function hashOf(item: JsonObject): string {
   return String(objectOf(item.nativeTransaction).txHash ?? '').toLowerCase()
 }
 
-function collectPlaces(items: readonly JsonObject[]): Map<string, number[]> {
-  const places = new Map<string, number[]>()
-  for (const [place, item] of items.entries()) {
+function collectPositions(items: readonly JsonObject[]): Map<string, number[]> {
+  const positions = new Map<string, number[]>()
+  for (const [position, item] of items.entries()) {
     for (const address of addressesOf(item)) {
-      const known = places.get(address)
-      if (known) known.push(place)
-      else places.set(address, [place])
+      const existing = positions.get(address)
+      if (existing) existing.push(position)
+      else positions.set(address, [position])
     }
   }
-  return places
+  return positions
 }

@@ -1,7 +1,7 @@
 import { OPERATIONS } from './operations.ts'
 
 /** Creates the body of `/`: what this is, what can be asked, and requests to start with. */
-export function createWelcome(chainIds: readonly string[]) {
+export function createIndexPage(chainIds: readonly string[]) {
   return {
     message: 'The embedded data service of walletlake: real chain histories, small enough to ship.',
     chains: chainIds,
@@ -10,7 +10,7 @@ export function createWelcome(chainIds: readonly string[]) {
       path: `${method} ${path}`,
       ...(takes.length === 0 ? {} : { [method === 'GET' ? 'parameters' : 'body']: takes }),
     })),
-    wallets: EXAMPLES.map(([chainId, about, address]) => ({
+    wallets: EXAMPLE_WALLETS.map(([chainId, about, address]) => ({
       about,
       url: `${WALLET_PATH.replace('{chainId}', chainId).replace('{address}', address)}?pageSize=2`,
     })),
@@ -22,7 +22,7 @@ const BALANCES =
 
 const WALLET_PATH = OPERATIONS.listWallet.path
 
-const EXAMPLES = [
+const EXAMPLE_WALLETS = [
   ['43114', 'the busiest: 2,042 transactions', '0xa548f4431ec271b95b8BDf86c85147C3bBBC5A4f'],
   ['43114', 'deploys contracts and mints tokens', '0x58A57ed9d8d624cBD12e2C467D34787555bB1b25'],
   ['43114', 'only ever received internal transactions', '0x48A0B31dD707cFb02cbC8706fE88C676630A796b'],

@@ -1,7 +1,7 @@
 import type { Chain } from './chain.ts'
-import { Refusal } from './http-error.ts'
+import { HttpError } from './http-error.ts'
 import type { Page } from './list-wallet.ts'
-import type { PageTokens, Query } from './page-tokens.ts'
+import type { ListingKey, PageTokens } from './page-tokens.ts'
 import { readBlockId } from './path-parameters.ts'
 import { readBlockQuery } from './query.ts'
 import type { Call } from './route.ts'
@@ -15,13 +15,13 @@ export async function listBlock(
   const { pageToken, pageSize } = readBlockQuery(query)
   const block = await chain.block(id)
   if (!block || block.number > chain.head()) {
-    throw new Refusal(404, `chain ${chain.id} has no block ${id} here.`)
+    throw new HttpError(404, `chain ${chain.id} has no block ${id} here.`)
   }
-  const asked: Query = ['block', chain.id, block.number, pageSize]
-  const start = pageToken === null ? 0 : tokens.open(asked, pageToken)
+  const listing: ListingKey = ['block', chain.id, block.number, pageSize]
+  const start = pageToken === null ? 0 : tokens.decode(listing, pageToken)
   const end = start + pageSize
   const transactions = block.transactions.slice(start, end)
   return end < block.transactions.length
-    ? { nextPageToken: tokens.seal(asked, end), transactions }
+    ? { nextPageToken: tokens.encode(listing, end), transactions }
     : { transactions }
 }

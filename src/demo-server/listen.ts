@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { bindServer, closeServer, createLimitedServer, readBody } from '../core/platform/http-server.ts'
-import type { DataService, ServiceAnswer } from './data-service.ts'
-import { answerRefusal, Refusal } from './http-error.ts'
-import { BODY_LIMIT_BYTES } from './read-json-body.ts'
+import type { DataService, ServiceResponse } from './data-service.ts'
+import { errorResponse, HttpError } from './http-error.ts'
+import { MAX_BODY_BYTES } from './read-json-body.ts'
 
 export type ListenOptions = {
   /** Name or address to listen on. @default 127.0.0.1 */
@@ -27,12 +27,15 @@ export async function listen(
   service: DataService,
   { host = '127.0.0.1', port = 0, ...limits }: ListenOptions = {},
 ): Promise<ListeningService> {
-  const server = createLimitedServer((request, response) => void respond(service, { request, response }), {
-    ...limits,
-    keepAliveMs: KEEP_ALIVE_MS,
-  })
-  server.on('clientError', (_error, socket) => refuseGarbage(socket))
-  const bound = await bindServer(server, { host, port }, FIX)
+  const server = createLimitedServer(
+    (request, response) => void handleHttpRequest(service, { request, response }),
+    {
+      ...limits,
+      keepAliveMs: KEEP_ALIVE_MS,
+    },
+  )
+  server.on('clientError', (_error, socket) => rejectMalformedRequest(socket))
+  const bound = await bindServer(server, { host, port }, LISTEN_FIX)
   return {
     ...bound,
     close() {
@@ -45,29 +48,29 @@ export async function listen(
 /** Long, for a client that uses a connection again just as we end it sees a reset. */
 const KEEP_ALIVE_MS = 60_000
 
-type Exchange = { request: IncomingMessage; response: ServerResponse }
+type HandlerContext = { request: IncomingMessage; response: ServerResponse }
 
-async function respond(service: DataService, { request, response }: Exchange): Promise<void> {
-  const received = await readBody(request, BODY_LIMIT_BYTES)
+async function handleHttpRequest(service: DataService, { request, response }: HandlerContext): Promise<void> {
+  const received = await readBody(request, MAX_BODY_BYTES)
   if (received === undefined) return void response.destroy()
   const body = received.toString('utf8')
   const { method = 'GET', url = '/' } = request
-  const answer = await askSafely(service, { method, url, headers: flattenHeaders(request), body })
-  const cut = request.readableEnded ? {} : { connection: 'close' }
-  const length = { 'content-length': Buffer.byteLength(answer.body) }
-  response.writeHead(answer.status, { ...answer.headers, ...length, ...cut })
-  response.end(answer.body)
+  const serviceResponse = await handleSafely(service, { method, url, headers: flattenHeaders(request), body })
+  const connectionHeader = request.readableEnded ? {} : { connection: 'close' }
+  const length = { 'content-length': Buffer.byteLength(serviceResponse.body) }
+  response.writeHead(serviceResponse.status, { ...serviceResponse.headers, ...length, ...connectionHeader })
+  response.end(serviceResponse.body)
 }
 
 /** Our own service never throws; one that wraps it may. */
-async function askSafely(
+async function handleSafely(
   service: DataService,
-  request: Parameters<DataService['answer']>[0],
-): Promise<ServiceAnswer> {
+  request: Parameters<DataService['handle']>[0],
+): Promise<ServiceResponse> {
   try {
-    return await service.answer(request)
+    return await service.handle(request)
   } catch {
-    return answerRefusal(new Refusal(500, 'The service failed to answer this request.'))
+    return errorResponse(new HttpError(500, 'The service failed to answer this request.'))
   }
 }
 
@@ -80,9 +83,9 @@ function flattenHeaders({ headers }: IncomingMessage): Record<string, string | u
 }
 
 /** What is no HTTP at all, or too long, gets the error body too. */
-function refuseGarbage(socket: Duplex): void {
+function rejectMalformedRequest(socket: Duplex): void {
   if (!socket.writable) return void socket.destroy()
-  const { body } = answerRefusal(new Refusal(400, 'This is not an HTTP/1.1 request that can be read here.'))
+  const { body } = errorResponse(new HttpError(400, 'This is not an HTTP/1.1 request that can be read here.'))
   const head = [
     'HTTP/1.1 400 Bad Request',
     'content-type: application/json; charset=utf-8',
@@ -91,4 +94,4 @@ function refuseGarbage(socket: Duplex): void {
   socket.end([...head, `content-length: ${Buffer.byteLength(body)}`, '', body].join('\r\n'))
 }
 
-const FIX = 'Choose another --port, or --port 0 for any free one, and a --host of this machine.'
+const LISTEN_FIX = 'Choose another --port, or --port 0 for any free one, and a --host of this machine.'

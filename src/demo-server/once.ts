@@ -1,8 +1,8 @@
 /** Makes the value on the first call and gives that one ever after, its failure too. */
-export function lazy<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined
+export function once<Value>(make: () => Value): () => Value {
+  let cached: { readonly value: Value } | undefined
   return () => {
-    made ??= { value: make() }
-    return made.value
+    cached ??= { value: make() }
+    return cached.value
   }
 }

@@ -1,14 +1,14 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import { Refusal } from './http-error.ts'
+import { HttpError } from './http-error.ts'
 
 /** What a listing was asked for, its page token aside; absent bounds are null. */
-export type Query = readonly (string | number | null)[]
+export type ListingKey = readonly (string | number | null)[]
 
 /** Seals the place of the next page in an opaque token, and opens it again for the same query only. */
 export type PageTokens = {
-  seal(query: Query, place: number): string
+  encode(listingKey: ListingKey, position: number): string
   /** The place sealed; refuses with 400 a token of another query, of another service, or of nobody. */
-  open(query: Query, token: string): number
+  decode(listingKey: ListingKey, token: string): number
 }
 
 /**
@@ -17,30 +17,34 @@ export type PageTokens = {
  */
 export function createPageTokens(): PageTokens {
   const secret = randomBytes(32)
-  const sign = (query: Query, place: Buffer) =>
+  const sign = (listingKey: ListingKey, position: Buffer) =>
     createHmac('sha256', secret)
-      .update(JSON.stringify(query))
-      .update(place)
+      .update(JSON.stringify(listingKey))
+      .update(position)
       .digest()
       .subarray(0, SIGNATURE_BYTES)
 
   return {
-    seal(query, place) {
-      const bytes = Buffer.alloc(PLACE_BYTES)
-      bytes.writeUIntBE(place, 0, PLACE_BYTES)
-      return Buffer.concat([bytes, sign(query, bytes)]).toString('base64url')
+    encode(listingKey, position) {
+      const bytes = Buffer.alloc(POSITION_BYTES)
+      bytes.writeUIntBE(position, 0, POSITION_BYTES)
+      return Buffer.concat([bytes, sign(listingKey, bytes)]).toString('base64url')
     },
-    open(query, token) {
+    decode(listingKey, token) {
       const bytes = Buffer.from(token, 'base64url')
-      const place = bytes.subarray(0, PLACE_BYTES)
-      const signature = bytes.subarray(PLACE_BYTES)
+      const position = bytes.subarray(0, POSITION_BYTES)
+      const signature = bytes.subarray(POSITION_BYTES)
       const canonical = bytes.toString('base64url') === token && signature.length === SIGNATURE_BYTES
-      if (canonical && timingSafeEqual(signature, sign(query, place))) return place.readUIntBE(0, PLACE_BYTES)
-      throw new Refusal(400, `pageToken is not one that this service gave for this query: ${ADVICE}.`)
+      if (canonical && timingSafeEqual(signature, sign(listingKey, position)))
+        return position.readUIntBE(0, POSITION_BYTES)
+      throw new HttpError(
+        400,
+        `pageToken is not one that this service gave for this query: ${PAGE_TOKEN_HINT}.`,
+      )
     },
   }
 }
 
-const ADVICE = 'send a nextPageToken with the same path and parameters, or none for the first page'
-const PLACE_BYTES = 6
+const PAGE_TOKEN_HINT = 'send a nextPageToken with the same path and parameters, or none for the first page'
+const POSITION_BYTES = 6
 const SIGNATURE_BYTES = 18

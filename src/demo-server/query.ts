@@ -1,4 +1,4 @@
-import { Refusal } from './http-error.ts'
+import { HttpError } from './http-error.ts'
 
 export type WalletQuery = {
   readonly pageToken: string | null
@@ -13,72 +13,72 @@ export type BlockQuery = Pick<WalletQuery, 'pageToken' | 'pageSize'>
 
 /** Reads the parameters of the wallet listing (interface 4.3); unknown ones are ignored, bad ones refused with 400. */
 export function readWalletQuery(parameters: URLSearchParams): WalletQuery {
-  const startBlock = readWhole(parameters, 'startBlock') ?? 0
-  const endBlock = readWhole(parameters, 'endBlock')
+  const startBlock = readInteger(parameters, 'startBlock') ?? 0
+  const endBlock = readInteger(parameters, 'endBlock')
   if (endBlock !== null && startBlock >= endBlock) {
-    throw new Refusal(400, `startBlock must be below endBlock, but they are ${startBlock} and ${endBlock}.`)
+    throw new HttpError(400, `startBlock must be below endBlock, but they are ${startBlock} and ${endBlock}.`)
   }
   return {
-    pageToken: readOne(parameters, 'pageToken'),
-    pageSize: readWhole(parameters, 'pageSize', { least: 1, most: 100 }) ?? WALLET_PAGE_SIZE,
+    pageToken: readSingle(parameters, 'pageToken'),
+    pageSize: readInteger(parameters, 'pageSize', { min: 1, max: 100 }) ?? WALLET_PAGE_SIZE,
     startBlock,
     endBlock,
-    sortOrder: readWord(parameters, 'sortOrder', ['asc', 'desc']) ?? 'asc',
+    sortOrder: readChoice(parameters, 'sortOrder', ['asc', 'desc']) ?? 'asc',
   }
 }
 
 /** Reads the parameters of the block listing (interface 4.1). A page size of 0, the default, leaves it to us: 100. */
 export function readBlockQuery(parameters: URLSearchParams): BlockQuery {
   return {
-    pageToken: readOne(parameters, 'pageToken'),
-    pageSize: readWhole(parameters, 'pageSize', { least: 0, most: 100 }) || BLOCK_PAGE_SIZE,
+    pageToken: readSingle(parameters, 'pageToken'),
+    pageSize: readInteger(parameters, 'pageSize', { min: 0, max: 100 }) || BLOCK_PAGE_SIZE,
   }
 }
 
 /** Reads the parameters of a listing of webhooks, or of a webhook's addresses. */
 export function readPageQuery(parameters: URLSearchParams): BlockQuery {
   return {
-    pageToken: readOne(parameters, 'pageToken'),
-    pageSize: readWhole(parameters, 'pageSize', { least: 1, most: 100 }) ?? WEBHOOK_PAGE_SIZE,
+    pageToken: readSingle(parameters, 'pageToken'),
+    pageSize: readInteger(parameters, 'pageSize', { min: 1, max: 100 }) ?? WEBHOOK_PAGE_SIZE,
   }
 }
 
 /** The one value of a parameter, which must be one of a few words; null where it is absent. */
-export function readWord<Word extends string>(
+export function readChoice<Choice extends string>(
   parameters: URLSearchParams,
   name: string,
-  words: readonly Word[],
-): Word | null {
-  const text = readOne(parameters, name)
+  choices: readonly Choice[],
+): Choice | null {
+  const text = readSingle(parameters, name)
   if (text === null) return null
-  const word = words.find((known) => known === text)
-  if (word !== undefined) return word
-  throw new Refusal(400, `${name} must be ${words.join(' or ')}, but is ${JSON.stringify(text)}.`)
+  const choice = choices.find((candidate) => candidate === text)
+  if (choice !== undefined) return choice
+  throw new HttpError(400, `${name} must be ${choices.join(' or ')}, but is ${JSON.stringify(text)}.`)
 }
 
 const WALLET_PAGE_SIZE = 10
 const WEBHOOK_PAGE_SIZE = 10
 const BLOCK_PAGE_SIZE = 100
 
-function readWhole(
+function readInteger(
   parameters: URLSearchParams,
   name: string,
-  { least, most } = { least: 0, most: Number.MAX_SAFE_INTEGER },
+  { min, max } = { min: 0, max: Number.MAX_SAFE_INTEGER },
 ): number | null {
-  const text = readOne(parameters, name)
+  const text = readSingle(parameters, name)
   if (text === null) return null
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
-  if (value >= least && value <= most) return value
-  throw new Refusal(
+  if (value >= min && value <= max) return value
+  throw new HttpError(
     400,
-    `${name} must be a whole number from ${least} to ${most}, but is ${JSON.stringify(text)}.`,
+    `${name} must be a whole number from ${min} to ${max}, but is ${JSON.stringify(text)}.`,
   )
 }
 
 /** The one value of a parameter; null where it is absent. */
-function readOne(parameters: URLSearchParams, name: string): string | null {
+function readSingle(parameters: URLSearchParams, name: string): string | null {
   const [value = null, ...more] = parameters.getAll(name)
   if (more.length > 0)
-    throw new Refusal(400, `${name} must be given once, but is given ${more.length + 1} times.`)
+    throw new HttpError(400, `${name} must be given once, but is given ${more.length + 1} times.`)
   return value
 }

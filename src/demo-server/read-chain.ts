@@ -23,10 +23,10 @@ export async function readBlocks(chain: string): Promise<Block[]> {
 type BlockLine = { blockNumber: string; blockHash: string; transactions: JsonObject[] }
 
 /** The build does not copy it. */
-const CHAINS = new URL('src/demo-server/chains/', PACKAGE)
+const CHAINS_FOLDER = new URL('src/demo-server/chains/', PACKAGE)
 
 async function readLines<Line>(name: string): Promise<Line[]> {
-  const text = (await promisify(gunzip)(await readFile(new URL(name, CHAINS)))).toString('utf8')
+  const text = (await promisify(gunzip)(await readFile(new URL(name, CHAINS_FOLDER)))).toString('utf8')
   return text
     .trimEnd()
     .split('\n')

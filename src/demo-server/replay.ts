@@ -2,7 +2,7 @@ import { ExportError } from '../core/model/errors.ts'
 import type { Chain } from './chain.ts'
 import type { ReplayOptions } from './data-service.ts'
 import type { Chains } from './open-chains.ts'
-import type { After } from './timers.ts'
+import type { ScheduleAfter } from './timers.ts'
 
 export type Replay = {
   /** The chain that grows. */
@@ -15,22 +15,22 @@ export type Replay = {
   close(): void
 }
 
-export type ReplayTools = {
+export type ReplayContext = {
   readonly chains: Chains
   /** Called with the new blocks, rising, once listings show them. */
-  readonly onGrown: (chain: Chain, blocks: readonly number[]) => Promise<void>
-  readonly after: After
+  readonly onBlocksAdded: (chain: Chain, blocks: readonly number[]) => Promise<void>
+  readonly scheduleAfter: ScheduleAfter
   readonly onError: (thrown: unknown) => void
 }
 
 /** Creates the growth of one chain. Fails with `USAGE` where the options make no sense. */
-export function createReplay(options: ReplayOptions, tools: ReplayTools): Replay {
+export function createReplay(options: ReplayOptions, context: ReplayContext): Replay {
   const { chain: chainId = '43114', from = 0, everyMs } = options
-  requireWhole(from, 'a replay begins at a block: a whole number')
-  requireTime(everyMs)
-  requireChain(chainId, tools.chains)
-  const growth = createGrowth({ chainId, from }, tools)
-  const close = everyMs === undefined ? () => {} : growRegularly(growth, { ...tools, everyMs })
+  requireInteger(from, 'a replay begins at a block: a whole number')
+  requirePositiveInterval(everyMs)
+  requireKnownChain(chainId, context.chains)
+  const growth = createGrowth({ chainId, from }, context)
+  const close = everyMs === undefined ? () => {} : growPeriodically(growth, { ...context, everyMs })
   return { chainId, ...growth, close }
 }
 
@@ -39,41 +39,41 @@ type Growth = Pick<Replay, 'head' | 'advance'>
 /** Steps wait for each other, so that each block is new once. */
 function createGrowth(
   { chainId, from }: { chainId: string; from: number },
-  { chains, onGrown }: ReplayTools,
+  { chains, onBlocksAdded }: ReplayContext,
 ): Growth {
-  const state = { head: from, turn: Promise.resolve() }
+  const state = { head: from, lastStep: Promise.resolve() }
   const grow = async (blocks: number) => {
-    const chain = chains.named(chainId)
+    const chain = chains.get(chainId)
     const end = Math.min(state.head + blocks, await chain.last())
-    const grown = Array.from({ length: Math.max(0, end - state.head) }, (_, at) => state.head + 1 + at)
-    state.head += grown.length
-    await onGrown(chain, grown)
+    const newBlocks = Array.from({ length: Math.max(0, end - state.head) }, (_, at) => state.head + 1 + at)
+    state.head += newBlocks.length
+    await onBlocksAdded(chain, newBlocks)
     return state.head
   }
   return {
     head: () => state.head,
     async advance(blocks) {
-      requireWhole(blocks, 'a chain grows by a whole number of blocks')
-      const grown = state.turn.then(() => grow(blocks))
-      state.turn = grown.then(ignore, ignore)
-      return grown
+      requireInteger(blocks, 'a chain grows by a whole number of blocks')
+      const newBlocks = state.lastStep.then(() => grow(blocks))
+      state.lastStep = newBlocks.then(noop, noop)
+      return newBlocks
     },
   }
 }
 
-function ignore(): void {}
+function noop(): void {}
 
 /** Grows by one block at a time until there is none left; gives what ends it before. */
-function growRegularly(
+function growPeriodically(
   { head, advance }: Growth,
-  { everyMs, after, onError }: ReplayTools & { everyMs: number },
+  { everyMs, scheduleAfter, onError }: ReplayContext & { everyMs: number },
 ): () => void {
   const state = { closed: false, cancel: () => {} }
   const tick = () => {
     if (state.closed) return
-    state.cancel = after(everyMs, () => {
-      const before = head()
-      advance(1).then((now) => now > before && tick(), onError)
+    state.cancel = scheduleAfter(everyMs, () => {
+      const previousHead = head()
+      advance(1).then((now) => now > previousHead && tick(), onError)
     })
   }
   tick()
@@ -83,18 +83,18 @@ function growRegularly(
   }
 }
 
-function requireTime(everyMs: number | undefined): void {
+function requirePositiveInterval(everyMs: number | undefined): void {
   if (everyMs === undefined || everyMs > 0) return
   throw new ExportError('USAGE', `a replay needs some time a block, but ${everyMs} ms were given`)
 }
 
-function requireChain(chainId: string, { ids }: Chains): void {
+function requireKnownChain(chainId: string, { ids }: Chains): void {
   if (ids.includes(chainId)) return
   throw new ExportError('USAGE', `there is no chain ${chainId} to replay: expected one of ${ids.join(', ')}`)
 }
 
-function requireWhole(number: number, what: string): void {
+function requireInteger(number: number, message: string): void {
   if (!(Number.isSafeInteger(number) && number >= 0)) {
-    throw new ExportError('USAGE', `${what}, but ${number} was given`)
+    throw new ExportError('USAGE', `${message}, but ${number} was given`)
   }
 }

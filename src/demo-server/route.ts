@@ -1,5 +1,5 @@
 import type { ServiceRequest } from './data-service.ts'
-import { Refusal } from './http-error.ts'
+import { HttpError } from './http-error.ts'
 import type { JsonObject } from './json.ts'
 import { OPERATIONS, type OperationName } from './operations.ts'
 import { readJsonBody } from './read-json-body.ts'
@@ -18,27 +18,27 @@ export type Call = {
  * Reads what a request asks for: the welcome, or a call, which is read when called (a stranger at the door learns
  * nothing about paths). Refuses with 404 what is not served here, with 400 a path that is not well formed.
  */
-export function readRoute(request: ServiceRequest): 'welcome' | (() => Call) {
+export function matchRoute(request: ServiceRequest): 'index' | (() => Call) {
   const { method, url } = request
-  const cut = url.indexOf('?')
-  const path = cut < 0 ? url : url.slice(0, cut)
-  const query = cut < 0 ? '' : url.slice(cut + 1)
-  if (path === '/' && method === 'GET') return 'welcome'
+  const queryStart = url.indexOf('?')
+  const path = queryStart < 0 ? url : url.slice(0, queryStart)
+  const query = queryStart < 0 ? '' : url.slice(queryStart + 1)
+  if (path === '/' && method === 'GET') return 'index'
   return () => {
     const segments = decodeSegments(url, path)
-    const route = ROUTES.find((known) => known.method === method && matches(known, segments))
-    if (!route) throw new Refusal(404, `${method} ${path} is not served here: GET / lists what is.`)
+    const route = ROUTES.find((candidate) => candidate.method === method && matches(candidate, segments))
+    if (!route) throw new HttpError(404, `${method} ${path} is not served here: GET / lists what is.`)
     return {
       operation: route.operation,
-      path: valuesOf(route, segments),
+      path: pathParametersOf(route, segments),
       query: new URLSearchParams(query),
       body: () => readJsonBody(request),
     }
   }
 }
 
-const NO_VALUES = { chainId: '', address: '', blockId: '', txHash: '', tokenId: '', id: '' }
-type PathName = keyof typeof NO_VALUES
+const NO_PARAMETERS = { chainId: '', address: '', blockId: '', txHash: '', tokenId: '', id: '' }
+type PathName = keyof typeof NO_PARAMETERS
 
 const ROUTES = Object.entries(OPERATIONS).map(([operation, { method, path }]) => ({
   operation: operation as OperationName,
@@ -59,7 +59,7 @@ function decodeSegments(url: string, path: string): string[] {
     decodeURIComponent(url)
     return path.split('/').slice(1).map(decodeURIComponent)
   } catch {
-    throw new Refusal(
+    throw new HttpError(
       400,
       'The URL is not well formed: expected UTF-8, with every % followed by two hex digits.',
     )
@@ -78,10 +78,10 @@ function matches({ patterns }: Route, segments: readonly string[]): boolean {
   )
 }
 
-function valuesOf({ patterns }: Route, segments: readonly string[]): Call['path'] {
+function pathParametersOf({ patterns }: Route, segments: readonly string[]): Call['path'] {
   const values = patterns.flatMap(({ name, suffix }, at) => {
     const segment = segments[at] as string
     return name === undefined ? [] : [[name, segment.slice(0, segment.length - suffix.length)] as const]
   })
-  return { ...NO_VALUES, ...Object.fromEntries(values) }
+  return { ...NO_PARAMETERS, ...Object.fromEntries(values) }
 }

@@ -1,7 +1,7 @@
 import { describeChain } from './chain-info.ts'
-import { Refusal } from './http-error.ts'
+import { HttpError } from './http-error.ts'
 import { type JsonObject, objectOf } from './json.ts'
-import type { ListingTools } from './list-wallet.ts'
+import type { ListingContext } from './list-wallet.ts'
 import { readHash } from './path-parameters.ts'
 import type { Call } from './route.ts'
 import { dropsEmptyAt, viewItem } from './wallet-view.ts'
@@ -12,16 +12,16 @@ import { dropsEmptyAt, viewItem } from './wallet-view.ts'
  */
 export async function showTransaction(
   { path }: Call,
-  { chain, freshen }: Pick<ListingTools, 'chain' | 'freshen'>,
+  { chain, refreshMetadata }: Pick<ListingContext, 'chain' | 'refreshMetadata'>,
 ): Promise<JsonObject> {
   const hash = readHash(path.txHash)
   const chainItems = await chain.items()
-  const place = chainItems.placeOf(hash)
-  if (place === undefined || (chainItems.blockNumbers[place] as number) > chain.head()) {
-    throw new Refusal(404, `chain ${chain.id} has no transaction ${hash} here.`)
+  const position = chainItems.positionOf(hash)
+  if (position === undefined || (chainItems.blockNumbers[position] as number) > chain.head()) {
+    throw new HttpError(404, `chain ${chain.id} has no transaction ${hash} here.`)
   }
-  const item = chainItems.items[place] as JsonObject
-  const view = freshen(viewItem(item, { dropsEmpty: dropsEmptyAt(chainItems, place) }))
+  const item = chainItems.items[position] as JsonObject
+  const view = refreshMetadata(viewItem(item, { dropsEmpty: dropsEmptyAt(chainItems, position) }))
   const nativeTransaction = { ...objectOf(view.nativeTransaction), input: inputOf(view), baseFeePerGas: '' }
   const { networkToken } = describeChain(chain.id)
   return { ...view, nativeTransaction, networkTokenDetails: { networkToken } }

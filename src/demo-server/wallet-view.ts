@@ -6,36 +6,41 @@ import { type JsonObject, objectOf } from './json.ts'
  * entries in which it is a party, in their order; everything else stays as it is, in its place. Without an address
  * every entry is there. With `dropsEmpty` a list without entries is left out.
  */
-export function viewItem(item: JsonObject, { address, dropsEmpty }: View): JsonObject {
+export function viewItem(item: JsonObject, { address, dropsEmpty }: ViewOptions): JsonObject {
   const fields = Object.entries(item).map(
     ([field, value]) => [field, viewField(field, value, address)] as const,
   )
   return Object.fromEntries(
-    fields.filter(([field, value]) => !(dropsEmpty && LISTS.has(field) && isEmpty(value))),
+    fields.filter(([field, value]) => !(dropsEmpty && TRANSFER_LISTS.has(field) && isEmpty(value))),
   )
 }
 
 /** Whether lists without entries are left out of the item at a place. */
-export function dropsEmptyAt({ blockNumbers, dropsEmptyInOddBlocks }: ChainItems, place: number): boolean {
-  return dropsEmptyInOddBlocks && (blockNumbers[place] as number) % 2 === 1
+export function dropsEmptyAt({ blockNumbers, dropsEmptyInOddBlocks }: ChainItems, position: number): boolean {
+  return dropsEmptyInOddBlocks && (blockNumbers[position] as number) % 2 === 1
 }
 
 /** Every address (lower case, each once) that is a party of a transaction or of any entry of its lists. */
 export function addressesOf(item: JsonObject): Set<string> {
-  const lists = [...LISTS].map((list) => item[list]).filter((list) => Array.isArray(list))
+  const lists = [...TRANSFER_LISTS].map((list) => item[list]).filter((list) => Array.isArray(list))
   const movements: unknown[] = [item.nativeTransaction, ...lists.flat()]
   return new Set(movements.flatMap(partiesOf).filter((address) => address !== ''))
 }
 
-type View = {
+type ViewOptions = {
   readonly address?: string
   readonly dropsEmpty: boolean
 }
 
-const LISTS = new Set(['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions'])
+const TRANSFER_LISTS = new Set([
+  'erc20Transfers',
+  'erc721Transfers',
+  'erc1155Transfers',
+  'internalTransactions',
+])
 
 function viewField(field: string, value: unknown, address: string | undefined): unknown {
-  if (address === undefined || !LISTS.has(field) || !Array.isArray(value)) return value
+  if (address === undefined || !TRANSFER_LISTS.has(field) || !Array.isArray(value)) return value
   return value.filter((entry) => partiesOf(entry).includes(address))
 }
 

@@ -1,7 +1,7 @@
 import { OPTION, type OptionCheck } from '../core/model/call-options.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
-import { tablesNamed } from '../core/table/select-tables.ts'
+import { selectTables } from '../core/table/select-tables.ts'
 
 /** Options that `run` and `rows` have in common. */
 export const SHARED_OPTIONS = {
@@ -15,9 +15,9 @@ export const SHARED_OPTIONS = {
 /** Refuses what is no job, such as the fields that `defineJob` makes one of. Throws USAGE. */
 export function requireJob(value: unknown): asserts value is Job {
   const { name, file, chain, output, wallets, tables, service } = (value ?? {}) as Partial<Job>
-  const areTexts = [name, file, chain, output].every((text) => typeof text === 'string')
+  const areStrings = [name, file, chain, output].every((text) => typeof text === 'string')
   const areLists = Array.isArray(wallets) && Array.isArray(tables)
-  if (areTexts && areLists && typeof service === 'object') return void tablesNamed(tables, { where: file })
+  if (areStrings && areLists && typeof service === 'object') return void selectTables(tables, { where: file })
   throw new ExportError('USAGE', 'what was given is no job', {
     fix: 'Make it with await defineJob({ … }), or await readJob(file, { overrides: {}, env: process.env }).',
   })

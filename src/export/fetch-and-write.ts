@@ -1,43 +1,43 @@
-import type { Spool } from '../checkpoint/checkpoint.ts'
+import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { LOOKBACK_BLOCKS } from '../core/model/limits.ts'
 import type { Listings } from '../core/model/listings.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import type { BlockRange, Job } from '../core/model/model.ts'
-import { type Figures, noteWholeExport } from '../core/model/run-stats.ts'
-import { readManifestIfAny } from '../files/publish.ts'
-import { recallChanges } from '../files/publish-changes.ts'
-import type { Requester } from '../http/request.ts'
+import { type RunStats, recordWholeExport } from '../core/model/run-stats.ts'
+import { readManifestIfExists } from '../files/publish.ts'
+import { recoverChanges } from '../files/publish-changes.ts'
+import type { RequestContext } from '../http/request.ts'
 import type { Store } from '../storage/store.ts'
 import { countLeftOut } from '../transform/left-out.ts'
-import { crawlJob } from './fetch/fetch-job.ts'
-import { type Arranged, type OutputWriter, openOutput } from './open-output.ts'
+import { fetchJob } from './fetch/fetch-job.ts'
+import { type MergeResult, type OutputWriter, openOutput } from './open-output.ts'
 import { createReopener } from './reopen-contradicted.ts'
-import type { ExportedBefore } from './resume/already-exported.ts'
-import { hasBorderChanged } from './resume/compare-lookback.ts'
+import type { AlreadyExported } from './resume/already-exported.ts'
+import { hasLookbackChanged } from './resume/compare-lookback.ts'
 import { findExport } from './resume/find-export.ts'
 import {
   continueExport,
-  type Earlier,
   endOfExport,
-  endsOfRefused,
+  hasSameWallets,
   listingsToRead,
-  namesWalletsOf,
+  type PreviousExport,
+  refusedEndBlocks,
 } from './resume/previous-export.ts'
-import type { Begun } from './resume/start-run.ts'
+import type { StartedRun } from './resume/start-run.ts'
 
 /** One job of a run, with the output that is this process's. */
-export type Reading = {
+export type JobExport = {
   job: Job
   store: Store
-  requester: Requester
-  figures: Figures
+  requestContext: RequestContext
+  stats: RunStats
   /** Blocks at the end of an earlier run that are read again; undefined: as many as usual. */
   lookbackBlocks: number | undefined
   onNotice: (notice: string) => void
 }
 
 /** `pages gone`: transactions moved out of blocks whose pages are gone, so that all of the history has to be read again. */
-export type WriteState = 'complete' | 'unchanged' | 'pages gone'
+export type WriteState = 'complete' | 'unchanged' | 'pages missing'
 
 /**
  * Reads what is missing and writes it. Where the last blocks of the export are only compared, the new ones are written while
@@ -45,165 +45,186 @@ export type WriteState = 'complete' | 'unchanged' | 'pages gone'
  * the chain was reorganised further back, blocks are read and written again from there on. Where the service refuses wallets,
  * the others are written once it is known up to which block those were read.
  */
-export async function readAndWrite(
-  reading: Reading,
-  { spool, earlier, unchanged }: Begun,
+export async function fetchAndWrite(
+  jobExport: JobExport,
+  { checkpoint, previous, unchanged }: StartedRun,
 ): Promise<WriteState> {
-  const border = unchanged && { from: spool.from, to: unchanged.from }
-  const state = await writeFrom(reading, { spool, earlier: unchanged ?? earlier, border })
-  if (state === 'border changed') return readAndWrite(reading, { spool, earlier })
+  const lookback = unchanged && { from: checkpoint.from, to: unchanged.from }
+  const state = await fetchAndWriteOnce(jobExport, { checkpoint, previous: unchanged ?? previous, lookback })
+  if (state === 'lookback changed') return fetchAndWrite(jobExport, { checkpoint, previous })
   if (state === 'wallets refused') {
-    const { job, figures } = reading
-    const ends = endsOfRefused(job, earlier, { refused: figures.refused, spool })
-    return readAndWrite(reading, { spool, earlier: { ...earlier, ends } })
+    const { job, stats } = jobExport
+    const refusedEnds = refusedEndBlocks(job, previous, { refused: stats.refused, checkpoint })
+    return fetchAndWrite(jobExport, { checkpoint, previous: { ...previous, refusedEnds } })
   }
   if (typeof state === 'string') return state
-  const further = await reachBack(reading, spool, state)
-  return further === undefined ? 'pages gone' : readAndWrite(reading, { spool, earlier: further })
+  const continued = await continueFromReorg(jobExport, checkpoint, state)
+  return continued === undefined
+    ? 'pages missing'
+    : fetchAndWrite(jobExport, { checkpoint, previous: continued })
 }
 
-type Writing = {
-  spool: Spool
+type WriteOptions = {
+  checkpoint: Checkpoint
   /** The blocks of the export from where the writing begins stay. */
-  earlier: Earlier
+  previous: PreviousExport
   /** Blocks at its end that are to be as they were. */
-  border: BlockRange | undefined
+  lookback: BlockRange | undefined
 }
 
-type Unwritten = 'border changed' | 'wallets refused' | ExportedBefore
+type RestartReason = 'lookback changed' | 'wallets refused' | AlreadyExported
 
 /**
  * Reads, and writes what is new; nothing is written where the border has changed, or blocks before it, or where wallets were
  * refused whose ends `earlier` does not have: the rows of other wallets depend on how far those were read.
  */
-async function writeFrom(
-  reading: Reading,
-  { spool, earlier, border }: Writing,
-): Promise<WriteState | Unwritten> {
-  const { job, store, requester, figures, onNotice } = reading
-  const output = await openOutput({ job, store, spool, figures, signal: requester.signal, earlier })
+async function fetchAndWriteOnce(
+  jobExport: JobExport,
+  { checkpoint, previous, lookback }: WriteOptions,
+): Promise<WriteState | RestartReason> {
+  const { job, store, requestContext, stats, onNotice } = jobExport
+  const output = await openOutput({ job, store, checkpoint, stats, signal: requestContext.signal, previous })
   try {
-    figures.phase = 'reading'
-    const listings = listingsToRead(job, earlier)
-    const { before, from } = earlier
-    const leastEnd = before === undefined ? 0 : endOfExport(before)
-    const mutableBlocks = Math.max(LOOKBACK_BLOCKS, reading.lookbackBlocks ?? 0)
-    const arriving = { readPage: output.readPage, onPage: output.pageArrived }
-    const crawl = () =>
-      crawlJob({ job, listings, leastEnd, mutableBlocks, requester, spool, figures, onNotice, ...arriving })
-    const end = earlier.ends === undefined ? await crawl() : (figures.endBlock ?? (await crawl()))
-    figures.endBlock = end
-    if (refusesMore(figures, earlier)) return forgetRows(figures, 'wallets refused')
-    if (border !== undefined && (await hasBorderChanged(spool, listings, border)))
-      return forgetRows(figures, 'border changed')
-    figures.leftOut = await countLeftOut(spool, listings)
-    const isNew = before === undefined || end > from || from < leastEnd || !describesWallets(before, reading)
-    if (!isNew) return leaveUnchanged(reading, spool, end)
-    figures.phase = 'writing'
-    figures.share = 1
-    const reopen = createReopener({ job, spool, listings: withoutRefused(listings, figures), onNotice })
-    const { exportedBefore } = await arrange(output, { end, figures, crawl, reopen })
-    if (refusesMore(figures, earlier)) return forgetRows(figures, 'wallets refused')
-    if (exportedBefore !== undefined) return forgetRows(figures, exportedBefore)
-    const written = await output.finish(end)
-    figures.endBlock = written.to
-    if (isOpen(job, figures)) await spool.finish(written)
+    stats.phase = 'reading'
+    const listings = listingsToRead(job, previous)
+    const { manifest, from } = previous
+    const minEnd = manifest === undefined ? 0 : endOfExport(manifest)
+    const mutableBlocks = Math.max(LOOKBACK_BLOCKS, jobExport.lookbackBlocks ?? 0)
+    const pageHandlers = { readPage: output.readPage, onPage: output.onPageStored }
+    const fetchMissing = () =>
+      fetchJob({
+        job,
+        listings,
+        minEnd,
+        mutableBlocks,
+        requestContext,
+        checkpoint,
+        stats,
+        onNotice,
+        ...pageHandlers,
+      })
+    const end =
+      previous.refusedEnds === undefined ? await fetchMissing() : (stats.endBlock ?? (await fetchMissing()))
+    stats.endBlock = end
+    if (hasNewRefusals(stats, previous)) return resetRowStats(stats, 'wallets refused')
+    if (lookback !== undefined && (await hasLookbackChanged(checkpoint, listings, lookback)))
+      return resetRowStats(stats, 'lookback changed')
+    stats.leftOut = await countLeftOut(checkpoint, listings)
+    const isNew =
+      manifest === undefined || end > from || from < minEnd || !manifestMatchesWallets(manifest, jobExport)
+    if (!isNew) return finishUnchanged(jobExport, checkpoint, end)
+    stats.phase = 'writing'
+    stats.share = 1
+    const reopen = createReopener({ job, checkpoint, listings: withoutRefused(listings, stats), onNotice })
+    const { alreadyExported } = await mergeUntilConsistent(output, { end, stats, fetchMissing, reopen })
+    if (hasNewRefusals(stats, previous)) return resetRowStats(stats, 'wallets refused')
+    if (alreadyExported !== undefined) return resetRowStats(stats, alreadyExported)
+    const result = await output.finish(end)
+    stats.endBlock = result.to
+    if (isOpen(job, stats)) await checkpoint.finish(result)
     return 'complete'
   } finally {
     await output.close()
   }
 }
 
-type Arranging = {
+type MergeOptions = {
   end: number
-  figures: Figures
+  stats: RunStats
   /** Reads what is open. */
-  crawl: () => Promise<number>
+  fetchMissing: () => Promise<number>
   reopen: ReturnType<typeof createReopener>
 }
 
 /** Puts rows in order, and reads again what wallets were shown differently, until they agree or have been read again. */
-async function arrange(output: OutputWriter, { end, figures, crawl, reopen }: Arranging): Promise<Arranged> {
+async function mergeUntilConsistent(
+  output: OutputWriter,
+  { end, stats, fetchMissing, reopen }: MergeOptions,
+): Promise<MergeResult> {
   for (let found = 0; ; ) {
-    const arranged = await output.arrange(end)
-    found = Math.max(found, arranged.contradicted)
-    figures.contradicted = { found, unresolved: arranged.contradicted }
-    if (arranged.exportedBefore !== undefined || !(await reopen(arranged))) return arranged
-    await crawl()
+    const merged = await output.merge(end)
+    found = Math.max(found, merged.contradicted)
+    stats.contradicted = { found, unresolved: merged.contradicted }
+    if (merged.alreadyExported !== undefined || !(await reopen(merged))) return merged
+    await fetchMissing()
   }
 }
 
 /** Forgets what was counted of rows that will not be published; `why` is returned. */
-function forgetRows<Why>(figures: Figures, why: Why): Why {
-  Object.assign(figures, { rows: {}, transactions: 0 })
-  return why
+function resetRowStats<Reason>(stats: RunStats, reason: Reason): Reason {
+  Object.assign(stats, { rows: {}, transactions: 0 })
+  return reason
 }
 
 /** Whether the service refused wallets whose ends are not known yet. */
-function refusesMore({ refused }: Figures, { ends }: Earlier): boolean {
-  return refused.length > (ends?.size ?? 0)
+function hasNewRefusals({ refused }: RunStats, { refusedEnds }: PreviousExport): boolean {
+  return refused.length > (refusedEnds?.size ?? 0)
 }
 
-function withoutRefused(listings: Listings, { refused }: Figures): Listings {
+function withoutRefused(listings: Listings, { refused }: RunStats): Listings {
   const names = new Set(refused.map(({ address }) => address))
   return new Map([...listings].filter(([name]) => !names.has(name)))
 }
 
 /** Whether the export names the job's wallets, and the refusals that this run met. */
-function describesWallets(before: Manifest, { job, figures: { refused } }: Reading): boolean {
-  const named = new Map(before.coverage.map(({ address, error }) => [address, error]))
-  const refusals = [...named.values()].filter((error) => error !== undefined)
+function manifestMatchesWallets(manifest: Manifest, { job, stats: { refused } }: JobExport): boolean {
+  const exportedErrors = new Map(manifest.coverage.map(({ address, error }) => [address, error]))
+  const refusals = [...exportedErrors.values()].filter((error) => error !== undefined)
   return (
-    namesWalletsOf(job, before) &&
+    hasSameWallets(job, manifest) &&
     refusals.length === refused.length &&
-    refused.every(({ address, error }) => named.get(address) === error)
+    refused.every(({ address, error }) => exportedErrors.get(address) === error)
   )
 }
 
 /** Whether later runs read on: the job has no end, or the chain has not reached it. */
-export function isOpen({ endBlock, kind }: Job, figures: Pick<Figures, 'endBlock'>): boolean {
+export function isOpen({ endBlock, kind }: Job, stats: Pick<RunStats, 'endBlock'>): boolean {
   if (endBlock === undefined) return true
-  return kind === 'wallets' && figures.endBlock !== undefined && figures.endBlock < endBlock
+  return kind === 'wallets' && stats.endBlock !== undefined && stats.endBlock < endBlock
 }
 
-async function leaveUnchanged({ job, store, figures }: Reading, spool: Spool, end: number) {
-  await recallFigures(job, figures)
-  figures.changes = await recallChanges({ store, run: spool.begunMs })
-  figures.endBlock = end
-  if (isOpen(job, figures)) await spool.finish({ from: end, to: end, seen: {} })
+async function finishUnchanged({ job, store, stats }: JobExport, checkpoint: Checkpoint, end: number) {
+  await restoreStats(job, stats)
+  stats.changes = await recoverChanges({ store, run: checkpoint.begunMs })
+  stats.endBlock = end
+  if (isOpen(job, stats)) await checkpoint.finish({ from: end, to: end, seen: {} })
   return 'unchanged' as const
 }
 
 /** What an earlier run wrote, for the summary and the exit code of this one. */
-export async function recallFigures(job: Job, figures: Figures): Promise<void> {
-  const manifest = await readManifestIfAny(job.output)
-  if (manifest !== undefined) noteWholeExport(figures, manifest)
+export async function restoreStats(job: Job, stats: RunStats): Promise<void> {
+  const manifest = await readManifestIfExists(job.output)
+  if (manifest !== undefined) recordWholeExport(stats, manifest)
 }
 
 /**
  * Where a run begins to write whose transactions were exported in earlier blocks: from there on all listings are read again.
  * Undefined where the pages of these blocks are gone.
  */
-async function reachBack(
-  { job, store, onNotice }: Reading,
-  spool: Spool,
-  { transactions, block }: ExportedBefore,
-): Promise<Earlier | undefined> {
-  const what =
+async function continueFromReorg(
+  { job, store, onNotice }: JobExport,
+  checkpoint: Checkpoint,
+  { transactions, block }: AlreadyExported,
+): Promise<PreviousExport | undefined> {
+  const transactionsText =
     transactions === 1
       ? '1 transaction was exported in an earlier block'
       : `${transactions} transactions were exported in earlier blocks`
   const found = block === undefined ? undefined : await findExport(job, store)
   if (block === undefined || found === undefined) {
-    onNotice(`${job.name}: the chain was reorganised: ${what}, and pages of these are gone`)
+    onNotice(`${job.name}: the chain was reorganised: ${transactionsText}, and pages of these are gone`)
     return undefined
   }
-  onNotice(`${job.name}: the chain was reorganised: ${what}; blocks from ${block} on are read again`)
-  const earlier = await continueExport(job, found, { spool, from: block })
-  for (const [listing, counted] of listingsToRead(job, earlier)) {
-    const again = { from: Math.max(block, counted.from), to: Math.min(spool.from, counted.to) }
-    const isDone = spool.reopened(listing).some(({ from, to }) => from <= again.from && to >= again.to)
-    if (again.from < again.to && !isDone) await spool.reopen(listing, again)
+  onNotice(
+    `${job.name}: the chain was reorganised: ${transactionsText}; blocks from ${block} on are read again`,
+  )
+  const previous = await continueExport(job, found, { checkpoint, from: block })
+  for (const [listing, bounds] of listingsToRead(job, previous)) {
+    const reopened = { from: Math.max(block, bounds.from), to: Math.min(checkpoint.from, bounds.to) }
+    const isDone = checkpoint
+      .reopened(listing)
+      .some(({ from, to }) => from <= reopened.from && to >= reopened.to)
+    if (reopened.from < reopened.to && !isDone) await checkpoint.reopen(listing, reopened)
   }
-  return earlier
+  return previous
 }

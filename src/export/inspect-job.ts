@@ -1,13 +1,13 @@
-import { inspectSpool } from '../checkpoint/inspect-checkpoint.ts'
+import { inspectCheckpoint } from '../checkpoint/inspect-checkpoint.ts'
 import { BLOCKS } from '../core/model/listings.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import { type BlockRange, type Job, NO_END, type Wallet } from '../core/model/model.ts'
-import { refuseSpecialEntries } from '../core/platform/special-entries.ts'
-import { readManifestIfAny, requireSafeManifest } from '../files/publish.ts'
-import { lookAtStore } from '../storage/inspect-store.ts'
-import { isDone } from './completion.ts'
-import { privateFolder, spoolIdentity } from './private-folder.ts'
-import type { Sizes } from './resume/find-export.ts'
+import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
+import { readManifestIfExists, requireSafeManifest } from '../files/publish.ts'
+import { inspectStore } from '../storage/inspect-store.ts'
+import { isJobComplete } from './completion.ts'
+import { checkpointIdentity, privateFolder } from './private-folder.ts'
+import type { FileSizes } from './resume/find-export.ts'
 
 export type JobState = {
   /** `complete`: a run would ask nothing. `exported`: files are there, and a run would export anew. */
@@ -24,31 +24,33 @@ export type JobState = {
   /** Of what was exported before, if anything was. */
   manifest: Manifest | undefined
   /** Tells the bytes of the files that it lists. */
-  store: Sizes
+  store: FileSizes
 }
 
 /** What a job's output holds and what a run would still ask; changes nothing. Throws OUTPUT_CHANGED. */
 export async function inspectJob(job: Job): Promise<JobState> {
-  const store = await lookAtStore(job)
-  await refuseSpecialEntries(job.output, 'VERIFY_FAILED')
+  const store = await inspectStore(job)
+  await assertNoSpecialEntries(job.output, 'VERIFY_FAILED')
   await requireSafeManifest(job.output)
-  const manifest = await readManifestIfAny(job.output)
-  const spool = await inspectSpool(privateFolder(job), spoolIdentity(job))
-  const done = !spool.begun && (await isDone(job, store))
+  const manifest = await readManifestIfExists(job.output)
+  const checkpoint = await inspectCheckpoint(privateFolder(job), checkpointIdentity(job))
+  const done = !checkpoint.hasRun && (await isJobComplete(job, store))
   const wallets = job.wallets.map((wallet) => ({
     ...wallet,
     remaining: done
       ? []
-      : spool.remaining(wallet.address).map(({ from, to }) => ({ from, to: to === NO_END ? undefined : to })),
+      : checkpoint
+          .remaining(wallet.address)
+          .map(({ from, to }) => ({ from, to: to === NO_END ? undefined : to })),
   }))
   const state = done
     ? 'complete'
-    : spool.begun && !spool.isDone
+    : checkpoint.hasRun && !checkpoint.isDone
       ? 'unfinished'
       : manifest === undefined
         ? 'not begun'
         : 'exported'
-  const blocks = done || job.kind === 'wallets' ? [] : spool.remaining(BLOCKS)
-  const { pages, items, head } = spool
+  const blocks = done || job.kind === 'wallets' ? [] : checkpoint.remaining(BLOCKS)
+  const { pages, items, head } = checkpoint
   return { state, pages, items, head, wallets, blocks, manifest, store }
 }

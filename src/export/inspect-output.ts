@@ -1,18 +1,18 @@
 import { join } from 'node:path'
-import { inspectAnySpool } from '../checkpoint/inspect-checkpoint.ts'
+import { inspectAnyCheckpoint } from '../checkpoint/inspect-checkpoint.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { type Manifest, PRIVATE_FOLDER } from '../core/model/manifest.ts'
 import type { BlockRange, Job } from '../core/model/model.ts'
 import type { RefusedWallet } from '../core/model/run-stats.ts'
 import { sumUnknowns } from '../core/model/unknowns.ts'
-import { emptyWalletsIn, type NamedWallets, removedWalletsIn } from '../core/model/wallet-sample.ts'
+import { emptyWalletsIn, removedWalletsIn, type WalletSample } from '../core/model/wallet-sample.ts'
 import { holderOf } from '../core/platform/lock/lock.ts'
-import { manifestIn } from '../read/open-export.ts'
-import { nameOfOutput } from '../storage/bucket-url.ts'
-import { lookAtStore } from '../storage/inspect-store.ts'
+import { readManifestIfAny } from '../read/open-export.ts'
+import { outputName } from '../storage/bucket-url.ts'
+import { inspectStore } from '../storage/inspect-store.ts'
 import { type PastRun, readPastRuns } from './history/past-runs.ts'
 import { inspectJob, type JobState } from './inspect-job.ts'
-import { areFilesInPlace, type Sizes } from './resume/find-export.ts'
+import { areFilesInPlace, type FileSizes } from './resume/find-export.ts'
 
 /** What is known of an output without reading its rows. */
 export type OutputStatus = {
@@ -30,8 +30,8 @@ export type OutputStatus = {
   lastTransactionAt: string | null
   /** How many the job has. */
   wallets: number
-  emptyWallets: NamedWallets
-  removedWallets: NamedWallets
+  emptyWallets: WalletSample
+  removedWallets: WalletSample
   /** What the manifest lists: rows, files and their bytes. */
   rows: number
   files: number
@@ -60,11 +60,11 @@ export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspe
   const inspected = await inspectJob(job)
   const { state, store, manifest } = inspected
   // Of what is complete they were looked at already.
-  const filesInPlace = state === 'complete' || (await areInPlace(store, manifest))
+  const filesInPlace = state === 'complete' || (await areFilesInPlaceIfAny(store, manifest))
   const status = await describe({ ...inspected, output: job.output, filesInPlace })
   return {
     ...status,
-    output: nameOfOutput(job),
+    output: outputName(job),
     job: job.name,
     chain: job.chain,
     wallets: job.wallets.length,
@@ -73,33 +73,36 @@ export async function inspectJobOutput(job: Job): Promise<OutputStatus & { inspe
 }
 
 /** The status of an output, without its job. Throws USAGE where it is none, VERIFY_FAILED where its manifest is damaged. */
-export async function inspectOutput(place: Pick<Job, 'output' | 'store'>): Promise<OutputStatus> {
-  const { output } = place
-  const store = await lookAtStore(place)
-  const manifest = await manifestIn(output)
-  const spool = await inspectAnySpool(join(output, PRIVATE_FOLDER)).catch(unlessDenied)
-  if (manifest === undefined && spool === undefined)
+export async function inspectOutput(location: Pick<Job, 'output' | 'store'>): Promise<OutputStatus> {
+  const { output } = location
+  const store = await inspectStore(location)
+  const manifest = await readManifestIfAny(output)
+  const checkpoint = await inspectAnyCheckpoint(join(output, PRIVATE_FOLDER)).catch(ignoreAccessDenied)
+  if (manifest === undefined && checkpoint === undefined)
     throw new ExportError('USAGE', `${output} holds no export`, {
       fix: 'Name the output folder of a run, such as output/mine, or its job file.',
     })
-  const isUnfinished = spool?.begun && !spool.isDone
-  const filesInPlace = await areInPlace(store, manifest)
-  const isWhole = manifest?.job.endBlock !== null && notReachedIn(manifest) === null
-  const written = filesInPlace && isWhole ? 'complete' : 'exported'
-  const { pages = 0, items = 0 } = spool ?? {}
+  const isUnfinished = checkpoint?.hasRun && !checkpoint.isDone
+  const filesInPlace = await areFilesInPlaceIfAny(store, manifest)
+  const isComplete = manifest?.job.endBlock !== null && unreachedEndBlock(manifest) === null
+  const written = filesInPlace && isComplete ? 'complete' : 'exported'
+  const { pages = 0, items = 0 } = checkpoint ?? {}
   const state = isUnfinished ? 'unfinished' : written
   const status = await describe({ output, state, pages, items, manifest, filesInPlace })
-  return { ...status, output: nameOfOutput(place) }
+  return { ...status, output: outputName(location) }
 }
 
 /** Checkpoints are for their owner alone; what is published can be described without them. */
-function unlessDenied(thrown: unknown): undefined {
+function ignoreAccessDenied(thrown: unknown): undefined {
   const { cause } = thrown as ExportError
   if ((cause as NodeJS.ErrnoException | undefined)?.code !== 'EACCES') throw thrown
 }
 
 /** Whether every file that the manifest lists is there; null without one. */
-async function areInPlace(store: Sizes, manifest: Manifest | undefined): Promise<boolean | null> {
+async function areFilesInPlaceIfAny(
+  store: FileSizes,
+  manifest: Manifest | undefined,
+): Promise<boolean | null> {
   return manifest === undefined ? null : areFilesInPlace(store, manifest)
 }
 
@@ -133,14 +136,14 @@ async function describe(inspected: Inspected): Promise<OutputStatus> {
     refusedWallets: coverage.flatMap(({ address, error }) =>
       error === undefined ? [] : [{ address, error }],
     ),
-    notReached: notReachedIn(manifest),
+    notReached: unreachedEndBlock(manifest),
     unfinished: state === 'unfinished' ? { pages, transactions: items } : null,
     lastRun: runs[0] ?? null,
   }
 }
 
 /** The job's endBlock, where the export ends before it. */
-function notReachedIn(manifest: Manifest | undefined): number | null {
+function unreachedEndBlock(manifest: Manifest | undefined): number | null {
   if (manifest === undefined || manifest.blocks !== undefined) return null
   const { endBlock } = manifest.job
   return endBlock !== null && blocksOf(manifest).to < endBlock ? endBlock : null
@@ -151,10 +154,10 @@ function blocksOf({ blocks, coverage, job }: Manifest): BlockRange {
   return { from: job.startBlock, to: coverage.reduce((to, { toBlock }) => Math.max(to, toBlock), 0) }
 }
 
-type Exported = { blocks: BlockRange | null; chain: string | undefined }
+type ExportedRange = { blocks: BlockRange | null; chain: string | undefined }
 
 /** When the export's first and last transactions were made: the reports of the runs that wrote its ends know. */
-function timesOf(runs: readonly PastRun[], { blocks, chain }: Exported) {
+function timesOf(runs: readonly PastRun[], { blocks, chain }: ExportedRange) {
   const same = runs.filter((run) => run.chain === chain && run.error === null)
   const first = same.find(({ fromBlock }) => blocks !== null && fromBlock === blocks.from)
   const last = same.find(({ toBlock }) => blocks !== null && toBlock === blocks.to)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { SpoolIdentity } from '../checkpoint/checkpoint-identity.ts'
+import type { CheckpointIdentity } from '../checkpoint/checkpoint-identity.ts'
 import { PRIVATE_FOLDER } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
 
@@ -9,7 +9,13 @@ export function privateFolder({ output }: Job): string {
 }
 
 /** What pages must have in common with a job to be continued by it. */
-export function spoolIdentity({ kind, chain, startBlock, endBlock, finalityMs }: Job): SpoolIdentity {
+export function checkpointIdentity({
+  kind,
+  chain,
+  startBlock,
+  endBlock,
+  finalityMs,
+}: Job): CheckpointIdentity {
   const common = { chain, startBlock, endBlock: endBlock ?? null, finalityMs }
   return kind === 'blocks' ? { kind, ...common } : common
 }

@@ -2,24 +2,24 @@ import { join } from 'node:path'
 import { type ManifestFile, PRIVATE_FOLDER } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
 import { partsFolder } from '../core/model/parts-folder.ts'
-import { type Changes, type Figures, noteExport } from '../core/model/run-stats.ts'
+import { type Changes, type RunStats, recordExport } from '../core/model/run-stats.ts'
 import { makeFolder } from '../core/platform/disk.ts'
 import type { TableName } from '../core/table/index.ts'
-import { buildManifest, type Kept, type ManifestSource } from '../files/build-manifest.ts'
+import { buildManifest, type ManifestSource, type RetainedContent } from '../files/build-manifest.ts'
 import { listChanges } from '../files/list-changes.ts'
 import { type PublishedPart, publish } from '../files/publish.ts'
-import { recallChanges } from '../files/publish-changes.ts'
+import { recoverChanges } from '../files/publish-changes.ts'
 import type { Store } from '../storage/store.ts'
 import { requireOneChain } from '../transform/require-one-chain.ts'
-import { type Earlier, endOfExport, leftWallets } from './resume/previous-export.ts'
+import { endOfExport, type PreviousExport, removedWallets } from './resume/previous-export.ts'
 
 /** What a run has made of a job, on one machine or on many, before any of it is published. */
-export type MadeExport = Omit<ManifestSource, 'parts' | 'kept' | 'rejects'> & {
+export type PreparedExport = Omit<ManifestSource, 'parts' | 'retained' | 'rejects'> & {
   store: Store
-  figures: Figures
+  stats: RunStats
   signal: AbortSignal
   /** What the output held before, and the block from which on the parts replace it. */
-  earlier: Earlier
+  previous: PreviousExport
   /** When the run began, milliseconds since 1970: it and its resumes have this in common. */
   begunMs: number
   parts: ReadonlyMap<TableName, readonly PublishedPart[]>
@@ -36,39 +36,47 @@ export type MadeExport = Omit<ManifestSource, 'parts' | 'kept' | 'rejects'> & {
  * ends here, whichever machines made its parts. Throws PAGE_MALFORMED where its rows are of several chains, OUTPUT_FAILED, and
  * OUTPUT_LOCKED as the store does.
  */
-export async function publishExport(made: MadeExport): Promise<void> {
-  const { job, store, figures, signal, earlier, parts, rejects, raw } = made
-  const kept = keptOf(earlier, job)
-  const manifest = buildManifest({ ...made, rejects: rejects.length, kept })
+export async function publishExport(output: PreparedExport): Promise<void> {
+  const { job, store, stats, signal, previous, parts, rejects, raw } = output
+  const retained = retainedOf(previous, job)
+  const manifest = buildManifest({ ...output, rejects: rejects.length, retained })
   signal.throwIfAborted()
-  await requireOneChain({ ...made, kept: kept?.files })
-  figures.changes = await findChanges(made)
+  await requireOneChain({ ...output, retained: retained?.files })
+  stats.changes = await findChanges(output)
   const covered = manifest.coverage.map(({ address }) => address)
   await publish({ store, manifest, parts: [...parts.values()].flat(), rejects, raw: raw?.(covered) })
-  noteExport(figures, manifest)
+  recordExport(stats, manifest)
 }
 
 /** What the parts change in blocks that were exported before; a run that is resumed may have listed it already. */
-async function findChanges(made: MadeExport): Promise<Changes | undefined> {
-  const { job, store, begunMs, earlier, signal, parts, localPath } = made
-  const { before, from } = earlier
-  const place = { store, run: begunMs }
-  const to = before === undefined ? from : endOfExport(before)
-  if (before === undefined || from >= to || !earlier.isComparable) return recallChanges(place)
-  const listed = Object.values(before.tables).flatMap(({ files }) => files)
-  await store.bring(listed.filter(({ toBlock }) => toBlock > from))
+async function findChanges(output: PreparedExport): Promise<Changes | undefined> {
+  const { job, store, begunMs, previous, signal, parts, localPath } = output
+  const { manifest, from } = previous
+  const publishing = { store, run: begunMs }
+  const to = manifest === undefined ? from : endOfExport(manifest)
+  if (manifest === undefined || from >= to || !previous.isComparable) return recoverChanges(publishing)
+  const listed = Object.values(manifest.tables).flatMap(({ files }) => files)
+  await store.ensureLocal(listed.filter(({ toBlock }) => toBlock > from))
   const folder = partsFolder(join(job.output, PRIVATE_FOLDER))
   await makeFolder(folder)
-  return listChanges({ ...place, before, parts, localPath, range: { from, to }, folder, signal })
+  return listChanges({
+    ...publishing,
+    previousManifest: manifest,
+    parts,
+    localPath,
+    range: { from, to },
+    folder,
+    signal,
+  })
 }
 
 /** The files that stay, and the wallets that left the job. */
-function keptOf(earlier: Earlier, job: Job): Kept | undefined {
-  const { before, from } = earlier
-  if (before === undefined) return undefined
+function retainedOf(previous: PreviousExport, job: Job): RetainedContent | undefined {
+  const { manifest, from } = previous
+  if (manifest === undefined) return undefined
   const files = (all: readonly ManifestFile[] = []) => all.filter(({ toBlock }) => toBlock <= from)
   return {
-    files: new Map(job.tables.map((name) => [name, files(before.tables[name]?.files)])),
-    left: leftWallets(job, earlier),
+    files: new Map(job.tables.map((name) => [name, files(manifest.tables[name]?.files)])),
+    removedWallets: removedWallets(job, previous),
   }
 }

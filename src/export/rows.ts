@@ -1,36 +1,36 @@
 import { rm } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
-import type { Spool } from '../checkpoint/checkpoint.ts'
-import { openSpool } from '../checkpoint/open-checkpoint.ts'
+import type { Checkpoint } from '../checkpoint/checkpoint.ts'
+import { openCheckpoint } from '../checkpoint/open-checkpoint.ts'
 import { checkCallOptions, OPTION, type OptionCheck } from '../core/model/call-options.ts'
 import { ExportError, toExportError } from '../core/model/errors.ts'
 import { listingsOf } from '../core/model/listings.ts'
 import type { Job } from '../core/model/model.ts'
-import { type Figures, newFigures } from '../core/model/run-stats.ts'
+import { newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
-import { makeScratch } from '../core/platform/scratch-folder.ts'
+import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import type { TableName, TableRows } from '../core/table/index.ts'
-import { tablesNamed } from '../core/table/select-tables.ts'
-import { createGate } from '../http/rate-limit/rate-limiter.ts'
+import { selectTables } from '../core/table/select-tables.ts'
+import { createRateLimiter } from '../http/rate-limit/rate-limiter.ts'
 import type { RetryOptions } from '../http/retry.ts'
-import { startBounds } from '../http/run-limits.ts'
+import { startRunLimits } from '../http/run-limits.ts'
 import { openDemo } from '../sources/data-api/open-demo.ts'
-import { missingWords } from '../terminal/format.ts'
-import { refusedWords } from '../terminal/incomplete-lines.ts'
-import { cutSlices, placesIn } from '../transform/batches.ts'
+import { missingBlocksMessage } from '../terminal/format.ts'
+import { refusedWalletsMessage } from '../terminal/incomplete-lines.ts'
+import { cutBatches, pagesIn } from '../transform/batches.ts'
 import type { Reject } from '../transform/flatten-transaction.ts'
-import type { PagePlace } from '../transform/merge/page-source.ts'
+import type { PageLocation } from '../transform/merge/page-source.ts'
 import { parseReject } from '../transform/reject-line.ts'
 import { requireSameChain } from '../transform/require-one-chain.ts'
-import { settleMoved } from '../transform/resolve-reorged.ts'
-import type { StagedPlace } from '../transform/staged/staged-source.ts'
-import { openWriteTasks, type WriteTasks } from '../transform/threads/task.ts'
-import type { Slice, SliceRows } from '../transform/write-batch.ts'
+import { resolveReorgedTransactions } from '../transform/resolve-reorged.ts'
+import type { StagedPageLocation } from '../transform/staged/staged-source.ts'
+import { openTaskRunner, type TaskRunner } from '../transform/threads/task.ts'
+import type { BatchRows, BlockRangeBatch } from '../transform/write-batch.ts'
 import { writeContext } from '../transform/write-context.ts'
 import { requireJob, SHARED_OPTIONS } from './check-call.ts'
-import { crawlJob } from './fetch/fetch-job.ts'
-import { openRequester, requireService } from './open-request-context.ts'
-import { spoolIdentity } from './private-folder.ts'
+import { fetchJob } from './fetch/fetch-job.ts'
+import { openRequestContext, requireService } from './open-request-context.ts'
+import { checkpointIdentity } from './private-folder.ts'
 import { createReopener } from './reopen-contradicted.ts'
 import { rowsIn } from './typed-rows.ts'
 
@@ -77,42 +77,48 @@ async function* readTable<T extends TableName>(
   requireJob(job)
   requireService(job, { ...options, apiKey: options.apiKey })
   requireTable(job, table)
-  const bounds = startBounds({ signal: options.signal }, 'reading rows was aborted')
-  const folder = await makeScratch('rows', options.folder)
+  const limits = startRunLimits({ signal: options.signal }, 'reading rows was aborted')
+  const folder = await createScratchFolder('rows', options.folder)
   try {
     const demo = job.service.baseUrl === 'demo' ? await openDemo() : undefined
-    const figures = newFigures(job.wallets.length, Date.now())
-    const { requester, close } = openRequester(job, {
+    const stats = newRunStats(job.wallets.length, Date.now())
+    const { requestContext, close } = openRequestContext(job, {
       ...options,
-      ...{ demoUrl: demo?.url, gate: createGate(), limit: limitConcurrency(job.concurrency), figures },
-      ...bounds,
+      ...{
+        demoUrl: demo?.url,
+        rateLimiter: createRateLimiter(),
+        limit: limitConcurrency(job.concurrency),
+        stats,
+      },
+      ...limits,
     })
-    const spool = await openSpool({
+    const checkpoint = await openCheckpoint({
       folder,
-      identity: spoolIdentity(job),
+      identity: checkpointIdentity(job),
       now: Date.now(),
       onDamage: () => {},
     })
     try {
       const listings = listingsOf(job)
-      const none = () => {}
-      const crawl = () => crawlJob({ job, listings, requester, spool, figures, onPage: none, onNotice: none })
-      const { onReject, onDetail = none } = options
-      const reopen = createReopener({ job, spool, listings, onNotice: onDetail })
-      for await (const row of readRows({ job, spool, folder, table, crawl, reopen, onReject })) {
-        bounds.signal.throwIfAborted()
+      const noop = () => {}
+      const fetchMissing = () =>
+        fetchJob({ job, listings, requestContext, checkpoint, stats, onPage: noop, onNotice: noop })
+      const { onReject, onDetail = noop } = options
+      const reopen = createReopener({ job, checkpoint, listings, onNotice: onDetail })
+      for await (const row of readRows({ job, checkpoint, folder, table, fetchMissing, reopen, onReject })) {
+        limits.signal.throwIfAborted()
         yield row
       }
-      requireAllRows(figures)
+      requireComplete(stats)
     } finally {
-      await spool.close()
+      await checkpoint.close()
       await close()
       await demo?.close()
     }
   } catch (thrown) {
     throw toExportError(thrown)
   } finally {
-    bounds.end()
+    limits.end()
     await rm(folder, { recursive: true, force: true })
   }
 }
@@ -124,7 +130,7 @@ const ROWS_OPTIONS = {
 } as const satisfies Record<keyof RowsOptions, OptionCheck>
 
 function requireTable({ kind }: Job, table: TableName): void {
-  tablesNamed([table])
+  selectTables([table])
   if (kind === 'wallets' || table === 'transactions') return
   throw new ExportError('USAGE', `a job of blocks has no rows of ${table}`, {
     fix: 'Ask for transactions: a block listing has nothing else.',
@@ -132,41 +138,41 @@ function requireTable({ kind }: Job, table: TableName): void {
 }
 
 /** Throws where rows are missing that the job asks for. */
-function requireAllRows(figures: Figures): void {
-  const { missing, refused } = figures
+function requireComplete(stats: RunStats): void {
+  const { missing, refused } = stats
   if (refused.length > 0) {
     const names = refused.map(({ address }) => address).join(', ')
     throw new ExportError(
       'WALLETS_REFUSED',
-      `all other rows were given, but ${refusedWords(refused)}: ${names}`,
+      `all other rows were given, but ${refusedWalletsMessage(refused)}: ${names}`,
     )
   }
   if (missing.length === 0) return
-  throw new ExportError('BLOCKS_MISSING', `all rows were given, but ${missingWords(missing)}`, {
+  throw new ExportError('BLOCKS_MISSING', `all rows were given, but ${missingBlocksMessage(missing)}`, {
     fix: 'Ask again later, or for blocks that the service has.',
   })
 }
 
-type Reading<T extends TableName> = {
+type ReadRowsOptions<T extends TableName> = {
   job: Job
-  spool: Spool
+  checkpoint: Checkpoint
   folder: string
   table: T
   /** Reads what is open; resolves with the end, exclusive. */
-  crawl: () => Promise<number>
+  fetchMissing: () => Promise<number>
   reopen: ReturnType<typeof createReopener>
   onReject: RowsOptions['onReject']
 }
 
-async function* readRows<T extends TableName>(reading: Reading<T>): AsyncGenerator<TableRows[T]> {
-  const { job, table, onReject = () => {} } = reading
+async function* readRows<T extends TableName>(options: ReadRowsOptions<T>): AsyncGenerator<TableRows[T]> {
+  const { job, table, onReject = () => {} } = options
   const chains = new Set<string>()
   // Empty text is told from null in the lines that Parquet is made of.
-  const asked = { ...job, tables: [table], format: 'parquet' as const, partitionBy: undefined }
-  const context = { ...reading, job: asked, listings: listingsOf(job), wallets: job.wallets }
-  const tasks = openWriteTasks(writeContext({ ...context, from: job.startBlock }))
+  const tableJob = { ...job, tables: [table], format: 'parquet' as const, partitionBy: undefined }
+  const context = { ...options, job: tableJob, listings: listingsOf(job), wallets: job.wallets }
+  const tasks = openTaskRunner(writeContext({ ...context, from: job.startBlock }))
   try {
-    for (const { chunks, rejects } of await arrangeRows(reading, tasks)) {
+    for (const { chunks, rejects } of await mergeRows(options, tasks)) {
       for (const line of rejects) onReject(parseReject(line))
       yield* rowsIn(table, chunks.get(table) ?? [], (chain) => {
         if (!chains.has(chain)) requireSameChain(job, [...chains.add(chain)])
@@ -178,33 +184,33 @@ async function* readRows<T extends TableName>(reading: Reading<T>): AsyncGenerat
 }
 
 /** Every transaction in one slice; those that wallets were shown differently are read again first, as `run` does. */
-async function arrangeRows<T extends TableName>(
-  { job, spool, folder, crawl, reopen }: Reading<T>,
-  tasks: WriteTasks,
-): Promise<readonly SliceRows[]> {
+async function mergeRows<T extends TableName>(
+  { job, checkpoint, folder, fetchMissing, reopen }: ReadRowsOptions<T>,
+  tasks: TaskRunner,
+): Promise<readonly BatchRows[]> {
   for (;;) {
-    const range = { from: job.startBlock, to: await crawl() }
-    const places = await stageAll(tasks, placesIn(spool.frames(listingsOf(job)), range))
-    const rewrite = async (slice: Slice) => {
+    const range = { from: job.startBlock, to: await fetchMissing() }
+    const pages = await stagePages(tasks, pagesIn(checkpoint.records(listingsOf(job)), range))
+    const rewrite = async (batch: BlockRangeBatch) => {
       await setImmediate()
-      return tasks.run({ kind: 'slice', slice })
+      return tasks.run({ kind: 'batch', batch })
     }
-    const made: SliceRows[] = []
-    for (const slice of cutSlices(range, places)) made.push(await rewrite(slice))
+    const written: BatchRows[] = []
+    for (const batch of cutBatches(range, pages)) written.push(await rewrite(batch))
     tasks.run({ kind: 'flush' })
-    const slices = await settleMoved(made, { places, folder, rewrite })
-    const contradicted = slices.reduce((sum, slice) => sum + slice.contradicted, 0)
-    const contradictions = slices.flatMap((slice) => slice.contradictions)
-    if (!(await reopen({ contradicted, contradictions }))) return slices
+    const batches = await resolveReorgedTransactions(written, { pages, folder, rewrite })
+    const contradicted = batches.reduce((sum, batch) => sum + batch.contradicted, 0)
+    const contradictions = batches.flatMap((batch) => batch.contradictions)
+    if (!(await reopen({ contradicted, contradictions }))) return batches
   }
 }
 
 /** Makes the rows of all pages; others have their turn between two. */
-async function stageAll(tasks: WriteTasks, places: readonly PagePlace[]): Promise<StagedPlace[]> {
-  const staged: StagedPlace[] = []
-  for (const place of places) {
-    const pages = tasks.run({ kind: 'stage', places: [place] })
-    for (const { index } of pages) staged.push({ ...place, index })
+async function stagePages(tasks: TaskRunner, pages: readonly PageLocation[]): Promise<StagedPageLocation[]> {
+  const staged: StagedPageLocation[] = []
+  for (const page of pages) {
+    const pages = tasks.run({ kind: 'stage', pages: [page] })
+    for (const { index } of pages) staged.push({ ...page, index })
     await setImmediate()
   }
   return staged

@@ -3,22 +3,22 @@ import { resolve } from 'node:path'
 import { checkCallOptions, OPTION, type OptionCheck } from '../core/model/call-options.ts'
 import { ExportError, FAILURES, type FailureCode } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
-import { type Figures, lackOf, newFigures } from '../core/model/run-stats.ts'
+import { incompleteReason, newRunStats, type RunStats } from '../core/model/run-stats.ts'
 import { largest } from '../core/platform/extremes.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
-import { createGate, type Gate } from '../http/rate-limit/rate-limiter.ts'
-import type { Requester } from '../http/request.ts'
+import { createRateLimiter, type RateLimiter } from '../http/rate-limit/rate-limiter.ts'
+import type { RequestContext } from '../http/request.ts'
 import type { RetryOptions } from '../http/retry.ts'
-import { type Bounds, type StartedBounds, startBounds } from '../http/run-limits.ts'
+import { type RunLimits, type StartedRunLimits, startRunLimits } from '../http/run-limits.ts'
 import { openDemo } from '../sources/data-api/open-demo.ts'
-import { nameOfOutput } from '../storage/bucket-url.ts'
+import { outputName } from '../storage/bucket-url.ts'
 import { requireJob, SHARED_OPTIONS } from './check-call.ts'
 import { exportJob, type JobResult } from './export-job.ts'
-import { keepRunReport } from './history/run-report.ts'
-import { openRequester, requireService } from './open-request-context.ts'
+import { saveRunReport } from './history/run-report.ts'
+import { openRequestContext, requireService } from './open-request-context.ts'
 
 /** How `run` asks, how far it goes and whom it tells. */
-export type RunOptions = Bounds & {
+export type RunOptions = RunLimits & {
   /** The key for the service; never kept anywhere. */
   apiKey?: string | undefined
   /** Send the key unencrypted where the service is on another machine and its URL http. @default false */
@@ -37,14 +37,14 @@ export type RunOptions = Bounds & {
   /** One line about each retry and refusal. */
   onDetail?: (detail: string) => void
   /** Called once before the first request with the figures of each job, which then change in place. */
-  onStart?: (jobs: readonly JobFigures[], gate: Pick<Gate, 'pausedMs'>) => void
+  onStart?: (jobs: readonly JobStats[], rateLimiter: Pick<RateLimiter, 'pausedForMs'>) => void
 }
 
-type JobFigures = { job: Job; figures: Figures }
+type JobStats = { job: Job; stats: RunStats }
 /** What became of each job; `code` is that of the worst failure, undefined where there was none. */
 export type RunResult = {
   id: string
-  jobs: readonly (JobResult & { figures: Figures })[]
+  jobs: readonly (JobResult & { stats: RunStats })[]
   code: FailureCode | undefined
 }
 
@@ -54,10 +54,10 @@ export async function run(jobs: readonly Job[], options: RunOptions = {}): Promi
   requireDistinctOutputs(jobs)
   for (const job of jobs) requireService(job, { ...options, apiKey: options.apiKey })
   const id = newRunId()
-  const entries = jobs.map((job) => ({ job, figures: newFigures(job.wallets.length, Date.now()) }))
+  const entries = jobs.map((job) => ({ job, stats: newRunStats(job.wallets.length, Date.now()) }))
   const shared = shareLimits(jobs, options)
   const demo = jobs.some(({ service }) => service.baseUrl === 'demo') ? await openDemo() : undefined
-  options.onStart?.(entries, shared.gate)
+  options.onStart?.(entries, shared.rateLimiter)
   try {
     const results = await Promise.all(
       entries.map((entry) => runJob(entry, { shared, options, demoUrl: demo?.url, id })),
@@ -100,7 +100,7 @@ export function requireDistinctOutputs(jobs: readonly Job[]): void {
     if (other !== undefined) {
       throw new ExportError(
         'USAGE',
-        `${job.file} and ${other.file} write to the same output ${nameOfOutput(job)}`,
+        `${job.file} and ${other.file} write to the same output ${outputName(job)}`,
         {
           fix: 'Give each job its own name or output.',
         },
@@ -110,44 +110,44 @@ export function requireDistinctOutputs(jobs: readonly Job[]): void {
   }
 }
 
-type Shared = StartedBounds & { gate: Gate; limit: Requester['limit'] }
+type SharedLimits = StartedRunLimits & { rateLimiter: RateLimiter; limit: RequestContext['limit'] }
 
-function shareLimits(jobs: readonly Job[], options: RunOptions): Shared {
+function shareLimits(jobs: readonly Job[], options: RunOptions): SharedLimits {
   return {
-    ...startBounds(options, 'the run was aborted'),
-    gate: createGate(),
+    ...startRunLimits(options, 'the run was aborted'),
+    rateLimiter: createRateLimiter(),
     limit: limitConcurrency(largest(jobs.map(({ concurrency }) => concurrency))),
   }
 }
 
-type Running = { shared: Shared; options: RunOptions; demoUrl: string | undefined; id: string }
+type RunContext = { shared: SharedLimits; options: RunOptions; demoUrl: string | undefined; id: string }
 
-async function runJob({ job, figures }: JobFigures, { shared, options, demoUrl, id }: Running) {
-  const { requester, close } = openRequester(job, {
+async function runJob({ job, stats }: JobStats, { shared, options, demoUrl, id }: RunContext) {
+  const { requestContext, close } = openRequestContext(job, {
     ...shared,
     ...options,
     signal: shared.signal,
     demoUrl,
-    figures,
+    stats,
     onDetail: (detail) => options.onDetail?.(`${job.name}: ${detail}`),
   })
   const onNotice = options.onNotice ?? (() => {})
   const result = await exportJob({
     job,
-    requester,
-    figures,
+    requestContext,
+    stats,
     fresh: options.fresh ?? false,
     lookbackBlocks: options.lookbackBlocks,
     onNotice,
   })
   await close()
-  await keepRunReport({ id, ...result, figures }, onNotice)
-  return { ...result, figures }
+  await saveRunReport({ id, ...result, stats }, onNotice)
+  return { ...result, stats }
 }
 
 /** Of several failures the one with the lowest exit code above 0 speaks; what is lacking only where nothing failed. */
-export function worstCode(results: readonly (JobResult & { figures: Figures })[]): FailureCode | undefined {
+export function worstCode(results: readonly (JobResult & { stats: RunStats })[]): FailureCode | undefined {
   const codes = results.flatMap(({ error }) => (error === undefined ? [] : [error.code]))
   codes.sort((a, b) => FAILURES[a].exit - FAILURES[b].exit)
-  return codes[0] ?? results.map(({ figures }) => lackOf(figures)).find((code) => code !== undefined)
+  return codes[0] ?? results.map(({ stats }) => incompleteReason(stats)).find((code) => code !== undefined)
 }

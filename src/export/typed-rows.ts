@@ -3,7 +3,7 @@ import {
   type ColumnType,
   type TableName,
   type TableRows,
-  tableNamed,
+  tableByName,
 } from '../core/table/index.ts'
 import { type Chunk, readLines } from '../files/chunk.ts'
 import { csvHeader } from '../files/csv.ts'
@@ -16,7 +16,7 @@ export async function* rowsIn<T extends TableName>(
   chunks: readonly Chunk[],
   onChain: (chain: string) => void,
 ): AsyncGenerator<TableRows[T]> {
-  const { columns } = tableNamed(table)
+  const { columns } = tableByName(table)
   const names = columns.map(({ name }) => name)
   const chainAt = names.indexOf('chain_id')
   for await (const rows of rowsOf(withHeader(columns, chunks), { columns, names, isEscaped: false }))

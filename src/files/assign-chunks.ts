@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import type { Chunk } from './chunk.ts'
 
-export type FileBounds = {
+export type FileLimits = {
   /** Rows in a file, at most. */
   maxRows: number
   /** A file ends with the line that brings it to so many bytes. @default no bound */
@@ -11,29 +11,29 @@ export type FileBounds = {
 /**
  * Deals chunks out to files within bounds, in order. A chunk is read for its line ends only where a file ends inside it.
  */
-export async function dealChunks(chunks: readonly Chunk[], bounds: FileBounds): Promise<Chunk[][]> {
-  const { maxRows, maxBytes = Number.POSITIVE_INFINITY } = bounds
+export async function assignChunks(chunks: readonly Chunk[], limits: FileLimits): Promise<Chunk[][]> {
+  const { maxRows, maxBytes = Number.POSITIVE_INFINITY } = limits
   const files: Chunk[][] = [[]]
-  let [rowRoom, byteRoom] = [maxRows, maxBytes]
-  for (const { path, rows, bytes, longest, start = 0 } of chunks) {
+  let [rowsLeft, bytesLeft] = [maxRows, maxBytes]
+  for (const { path, rows, bytes, maxLineBytes, start = 0 } of chunks) {
     const end = start + bytes
     let [row, from] = [0, start]
     while (row < rows) {
-      if (rowRoom <= 0 || byteRoom <= 0) {
+      if (rowsLeft <= 0 || bytesLeft <= 0) {
         files.push([])
-        rowRoom = maxRows
-        byteRoom = maxBytes
+        rowsLeft = maxRows
+        bytesLeft = maxBytes
       }
       const rest = { lines: rows - row, to: end }
-      const fits = rest.lines <= rowRoom && end - from <= byteRoom
-      const lines = Math.min(rowRoom, rest.lines)
-      const taken = fits ? rest : await takeLines(path, { from, lines, bytes: byteRoom })
-      const piece = { path, start: from, rows: taken.lines, bytes: taken.to - from, longest }
-      files.at(-1)?.push(piece)
-      row += piece.rows
-      rowRoom -= piece.rows
-      byteRoom -= piece.bytes
-      from = taken.to
+      const fits = rest.lines <= rowsLeft && end - from <= bytesLeft
+      const lines = Math.min(rowsLeft, rest.lines)
+      const measured = fits ? rest : await measureLines(path, { from, lines, bytes: bytesLeft })
+      const chunk = { path, start: from, rows: measured.lines, bytes: measured.to - from, maxLineBytes }
+      files.at(-1)?.push(chunk)
+      row += chunk.rows
+      rowsLeft -= chunk.rows
+      bytesLeft -= chunk.bytes
+      from = measured.to
     }
   }
   return files
@@ -41,25 +41,25 @@ export async function dealChunks(chunks: readonly Chunk[], bounds: FileBounds): 
 
 const [LINE_FEED, QUOTE] = [10, 34]
 
-type Bound = { from: number; lines: number; bytes: number }
+type LineLimit = { from: number; lines: number; bytes: number }
 
 /**
  * So many lines from `from`, which is a line's start, or as many as it takes to reach the bytes; where they end. A line
  * end between quotes belongs to its cell.
  */
-async function takeLines(
+async function measureLines(
   path: string,
-  { from, lines, bytes }: Bound,
+  { from, lines, bytes }: LineLimit,
 ): Promise<{ lines: number; to: number }> {
-  let [taken, at] = [0, from]
+  let [lineCount, at] = [0, from]
   let isQuoted = false
   for await (const block of createReadStream(path, { start: from }) as AsyncIterable<Buffer>) {
     for (const byte of block) {
       at += 1
       if (byte === QUOTE) isQuoted = !isQuoted
       else if (byte === LINE_FEED && !isQuoted) {
-        taken += 1
-        if (taken === lines || at - from >= bytes) return { lines: taken, to: at }
+        lineCount += 1
+        if (lineCount === lines || at - from >= bytes) return { lines: lineCount, to: at }
       }
     }
   }

@@ -10,7 +10,7 @@ import type { BlockRange, Job } from '../core/model/model.ts'
 import type { RefusedWallet } from '../core/model/run-stats.ts'
 import type { Unknowns } from '../core/model/unknowns.ts'
 import { GENERATOR } from '../core/model/version.ts'
-import { type TableName, tableNamed } from '../core/table/index.ts'
+import { type TableName, tableByName } from '../core/table/index.ts'
 import { SCHEMA_VERSION } from '../core/table/schema-changes.ts'
 import type { Part } from './write-table.ts'
 
@@ -26,21 +26,21 @@ export type ManifestSource = {
   /** Transactions of the whole export of which something is unknown; undefined where an older version did not count them. */
   unknowns: Unknowns | undefined
   /** What stays of an earlier export. */
-  kept?: Kept | undefined
+  retained?: RetainedContent | undefined
   /** Wallets whose listing the service refused, and where what the export has of them ends. @default none */
   refused?: readonly (RefusedWallet & { toBlock: number })[]
 }
 
-export type Kept = {
+export type RetainedContent = {
   /** Files of blocks before those of this run. */
   files: ReadonlyMap<TableName, readonly ManifestFile[]>
   /** Wallets that left the job: their history stays, up to where it was read. */
-  left: readonly Coverage[]
+  removedWallets: readonly Coverage[]
 }
 
 /** What an export holds, in the manifest's words (CONTRACT section 3): the same for the same answers. */
 export function buildManifest(source: ManifestSource): Manifest {
-  const { job, range, parts, missing, rejects, unknowns, kept } = source
+  const { job, range, parts, missing, rejects, unknowns, retained } = source
   const { name, kind, chain, startBlock, endBlock = null, format, compression, partitionBy, wallets } = job
   const { nativeSymbol, escapeFormulas } = job
   const addressesSha256 = hashAddresses(wallets)
@@ -67,7 +67,7 @@ export function buildManifest(source: ManifestSource): Manifest {
     tables: Object.fromEntries(
       [...parts].map(([table, files]) => [
         table,
-        describeTable(table, [...(kept?.files.get(table) ?? []), ...files]),
+        describeTable(table, [...(retained?.files.get(table) ?? []), ...files]),
       ]),
     ),
     rejects,
@@ -75,16 +75,16 @@ export function buildManifest(source: ManifestSource): Manifest {
   }
 }
 
-type Covering = Pick<ManifestSource, 'range' | 'seen' | 'kept' | 'refused'>
+type CoverageInput = Pick<ManifestSource, 'range' | 'seen' | 'retained' | 'refused'>
 
 function describeCoverage(
   { startBlock, wallets }: Job,
-  { range, seen, kept, refused = [] }: Covering,
+  { range, seen, retained, refused = [] }: CoverageInput,
 ): Manifest['coverage'] {
-  const gaps = new Map(refused.map((one) => [one.address, one]))
-  const withGap = (one: Coverage): Coverage => {
-    const gap = gaps.get(one.address)
-    return gap === undefined ? one : { ...one, toBlock: gap.toBlock, error: gap.error }
+  const gaps = new Map(refused.map((wallet) => [wallet.address, wallet]))
+  const withGap = (wallet: Coverage): Coverage => {
+    const gap = gaps.get(wallet.address)
+    return gap === undefined ? wallet : { ...wallet, toBlock: gap.toBlock, error: gap.error }
   }
   const present = wallets.map(({ address, label }) => ({
     address,
@@ -93,15 +93,15 @@ function describeCoverage(
     transactions: seen.get(address) ?? 0,
     label,
   }))
-  const left = (kept?.left ?? []).map(({ error: _error, ...one }): Coverage => {
-    return { ...one, transactions: seen.get(one.address) ?? 0, removed: true }
+  const removed = (retained?.removedWallets ?? []).map(({ error: _error, ...wallet }): Coverage => {
+    return { ...wallet, transactions: seen.get(wallet.address) ?? 0, removed: true }
   })
-  return [...present, ...left].map(withGap).sort((a, b) => (a.address < b.address ? -1 : 1))
+  return [...present, ...removed].map(withGap).sort((a, b) => (a.address < b.address ? -1 : 1))
 }
 
 function describeBlocks(range: BlockRange, missing: readonly BlockRange[] = []): ManifestBlocks {
-  const named = ({ from, to }: BlockRange) => ({ fromBlock: from, toBlock: to })
-  return { ...named(range), missing: missing.map(named) }
+  const toManifestRange = ({ from, to }: BlockRange) => ({ fromBlock: from, toBlock: to })
+  return { ...toManifestRange(range), missing: missing.map(toManifestRange) }
 }
 
 /** A table without rows has one file with its columns; beside files with rows it would say nothing. */
@@ -110,7 +110,7 @@ function describeTable(table: TableName, all: readonly ManifestFile[]): Manifest
   const parts = filled.length > 0 ? filled : all.slice(0, 1)
   return {
     rows: parts.reduce((sum, { rows }) => sum + rows, 0),
-    columns: tableNamed(table).columns.map(({ name, type, nullable }) => ({ name, type, nullable })),
+    columns: tableByName(table).columns.map(({ name, type, nullable }) => ({ name, type, nullable })),
     files: parts.map(({ path, rows, bytes, sha256, fromBlock, toBlock }) => ({
       path,
       rows,

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { diskError } from '../core/platform/disk.ts'
-import type { Lines } from './csv.ts'
+import type { BufferedLines } from './csv.ts'
 
 /** Whole lines of one table on disk that follow each other; a part file is made of one chunk after the other. */
 export type Chunk = {
@@ -10,20 +10,20 @@ export type Chunk = {
   rows: number
   bytes: number
   /** Bytes of the longest line, at least. */
-  longest: number
+  maxLineBytes: number
   /** The folder of the table into which it belongs, such as `day=2023-11-14`. @default none */
   partition?: string | undefined
 }
 
 /** Rows and bytes of all of them, and the longest line of any. */
-export function sumOf(
-  all: readonly Pick<Chunk, 'rows' | 'bytes' | 'longest'>[],
-): Pick<Chunk, 'rows' | 'bytes' | 'longest'> {
-  const sum = { rows: 0, bytes: 0, longest: 0 }
-  for (const { rows, bytes, longest } of all) {
+export function sumChunks(
+  chunks: readonly Pick<Chunk, 'rows' | 'bytes' | 'maxLineBytes'>[],
+): Pick<Chunk, 'rows' | 'bytes' | 'maxLineBytes'> {
+  const sum = { rows: 0, bytes: 0, maxLineBytes: 0 }
+  for (const { rows, bytes, maxLineBytes } of chunks) {
     sum.rows += rows
     sum.bytes += bytes
-    sum.longest = Math.max(sum.longest, longest)
+    sum.maxLineBytes = Math.max(sum.maxLineBytes, maxLineBytes)
   }
   return sum
 }
@@ -33,35 +33,35 @@ const COPY_BYTES = 1 << 20
 
 /** The bytes of all of them, block by block, each in the same room: it is good until the next. */
 export function* readLines(
-  all: readonly Pick<Chunk, 'path' | 'start' | 'bytes'>[],
-  room = Buffer.allocUnsafeSlow(COPY_BYTES),
+  chunks: readonly Pick<Chunk, 'path' | 'start' | 'bytes'>[],
+  buffer = Buffer.allocUnsafeSlow(COPY_BYTES),
 ): Generator<Buffer, void, void> {
   const files = new Map<string, number>()
   let filled = 0
   try {
-    for (const { path, start = 0, bytes } of all) {
+    for (const { path, start = 0, bytes } of chunks) {
       // They lie in few files, and were written a moment ago.
       const file = files.get(path) ?? openSync(path, 'r')
       files.set(path, file)
       const end = start + bytes
       for (let at = start; at < end; ) {
-        const bytesRead = readSync(file, room, filled, Math.min(room.length - filled, end - at), at)
+        const bytesRead = readSync(file, buffer, filled, Math.min(buffer.length - filled, end - at), at)
         if (bytesRead === 0) throw new Error(`${path} ends too early`)
         at += bytesRead
         filled += bytesRead
-        if (filled < room.length) continue
-        yield room
+        if (filled < buffer.length) continue
+        yield buffer
         filled = 0
       }
     }
-    if (filled > 0) yield room.subarray(0, filled)
+    if (filled > 0) yield buffer.subarray(0, filled)
   } finally {
     for (const file of files.values()) closeSync(file)
   }
 }
 
 /** A file to which bytes are appended, by blocking calls: the thread that makes them has nothing else to do. */
-export type AppendedFile = {
+export type AppendFile = {
   readonly path: string
   /** Its bytes. */
   readonly end: number
@@ -72,7 +72,7 @@ export type AppendedFile = {
 }
 
 /** A file at `path`, which comes to be with its first bytes. */
-export function appendedFile(path: string): AppendedFile {
+export function openAppendFile(path: string): AppendFile {
   let file: number | undefined
   let end = 0
   return {
@@ -102,8 +102,8 @@ export function appendedFile(path: string): AppendedFile {
 }
 
 /** Appends lines; gives where they lie. */
-export function appendLines(file: AppendedFile, { bytes, rows, longest }: Lines): Chunk {
+export function appendLines(file: AppendFile, { bytes, rows, maxLineBytes }: BufferedLines): Chunk {
   const start = file.end
   file.append(bytes)
-  return { path: file.path, start, rows, bytes: bytes.length, longest }
+  return { path: file.path, start, rows, bytes: bytes.length, maxLineBytes }
 }

@@ -34,20 +34,20 @@ export async function* compareTable(comparison: Comparison): AsyncGenerator<Chan
   const temp_directory = join(folder, 'compare.tmp')
   const instance = await DuckDBInstance.create(':memory:', { ...SETTINGS, temp_directory })
   const connection = await instance.connect()
-  const breakOff = () => connection.interrupt()
+  const interrupt = () => connection.interrupt()
   const opened: DataFile[] = []
   try {
     signal.throwIfAborted()
-    signal.addEventListener('abort', breakOff)
+    signal.addEventListener('abort', interrupt)
     const sides = await openSides(comparison, opened)
-    for (const step of [sidesOf(comparison, sides), FIND_BLOCKS, findRows(table)])
-      await runWithin(connection, step)
+    for (const step of [createSidesView(comparison, sides), FIND_BLOCKS, findRows(table)])
+      await runWithMemoryLimit(connection, step)
     yield* readBlocks(connection)
   } catch (cause) {
     signal.throwIfAborted()
-    throw incomparable(table, cause)
+    throw comparisonError(table, cause)
   } finally {
-    signal.removeEventListener('abort', breakOff)
+    signal.removeEventListener('abort', interrupt)
     connection.closeSync()
     instance.closeSync()
     for (const file of opened) await file.close()
@@ -57,15 +57,15 @@ export async function* compareTable(comparison: Comparison): AsyncGenerator<Chan
 /** Enough for any table; more only where DuckDB says that it was not, for rows may be long (metadata of strangers). */
 const MEMORY_LIMITS = ['160MB', '320MB', '640MB', '2400MB']
 
-async function runWithin(connection: DuckDBConnection, statement: string): Promise<void> {
+async function runWithMemoryLimit(connection: DuckDBConnection, statement: string): Promise<void> {
   for (const [at, limit] of MEMORY_LIMITS.entries()) {
     try {
       await connection.run(`set memory_limit = '${limit}'`)
       await connection.run(statement)
       return
     } catch (cause) {
-      const isShort = cause instanceof Error && cause.message.startsWith('Out of Memory')
-      if (!isShort || at === MEMORY_LIMITS.length - 1) throw cause
+      const isOutOfMemory = cause instanceof Error && cause.message.startsWith('Out of Memory')
+      if (!isOutOfMemory || at === MEMORY_LIMITS.length - 1) throw cause
     }
   }
 }
@@ -83,7 +83,7 @@ async function openSides({ before, after, format, folder }: Comparison, opened: 
 }
 
 /** All rows of both sides: -1 before, 1 after. */
-function sidesOf({ table, range }: Comparison, { before, after }: Sides): string {
+function createSidesView({ table, range }: Comparison, { before, after }: Sides): string {
   const { from, to } = range
   const side = (files: readonly DataFile[], sign: -1 | 1) => `
     select row_number() over () as "@row", ${sign} as "@sign", "block_number"::bigint as "@block",
@@ -110,11 +110,11 @@ function findRows(table: Table): string {
 
 /** SQL: whole numbers of 32 and 64 bits and truth values as JSON has them, anything else as text, null as null. */
 function rowAsJson({ columns }: Table): string {
-  const fields = columns.map(({ name, type }) => `"${name}" := "${name}"${BARE_TYPES[type] ?? ''}`)
+  const fields = columns.map(({ name, type }) => `"${name}" := "${name}"${JSON_NATIVE_TYPES[type] ?? ''}`)
   return `to_json(struct_pack(${fields.join(', ')}))::varchar`
 }
 
-const BARE_TYPES: Partial<Record<Column['type'], string>> = {
+const JSON_NATIVE_TYPES: Partial<Record<Column['type'], string>> = {
   int32: '::bigint',
   int64: '::bigint',
   bool: '::boolean',
@@ -137,35 +137,35 @@ async function* readBlocks(connection: DuckDBConnection): AsyncGenerator<Changed
 }
 
 /** Rows that are read at once. */
-const BATCH = 2_048
+const BATCH_ROWS = 2_048
 
 async function* readRows(connection: DuckDBConnection) {
-  for (let from = 0; ; from += BATCH) {
+  for (let from = 0; ; from += BATCH_ROWS) {
     const read = await connection.runAndReadAll(
-      `select * from differing where rowid >= ${from} and rowid < ${from + BATCH} order by rowid`,
+      `select * from differing where rowid >= ${from} and rowid < ${from + BATCH_ROWS} order by rowid`,
     )
     const rows = read.getRowsJS()
     yield* rows
-    if (rows.length < BATCH) return
+    if (rows.length < BATCH_ROWS) return
   }
 }
 
 function differenceOf(before: readonly string[], after: readonly string[]): ChangedBlock {
-  return { removed: without(before, after), added: without(after, before) }
+  return { removed: multisetDifference(before, after), added: multisetDifference(after, before) }
 }
 
 /** The rows but the others, each as often as it stands there. */
-function without(rows: readonly string[], others: readonly string[]): string[] {
-  const left = new Map<string, number>()
-  for (const row of others) left.set(row, (left.get(row) ?? 0) + 1)
+function multisetDifference(rows: readonly string[], subtracted: readonly string[]): string[] {
+  const remaining = new Map<string, number>()
+  for (const row of subtracted) remaining.set(row, (remaining.get(row) ?? 0) + 1)
   return rows.filter((row) => {
-    const count = left.get(row) ?? 0
-    if (count > 0) left.set(row, count - 1)
+    const count = remaining.get(row) ?? 0
+    if (count > 0) remaining.set(row, count - 1)
     return count === 0
   })
 }
 
-function incomparable({ name }: Table, cause: unknown): ExportError {
+function comparisonError({ name }: Table, cause: unknown): ExportError {
   if (cause instanceof ExportError) return cause
   const message = cause instanceof Error ? cause.message : String(cause)
   return new ExportError(

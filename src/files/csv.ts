@@ -12,30 +12,30 @@ export type CsvOptions = {
 }
 
 /** Makes the lines of all tables alike. */
-export type Csv = {
+export type CsvFormatter = {
   /** What all lines of a transaction begin with: it is made once. */
-  prefixOf(prefix: Prefix): ByteText
+  formatPrefix(prefix: Prefix): ByteText
   /** Lines of a table with these columns. */
-  linesOf(columns: readonly Column[]): CsvLines
+  createLineBuffer(columns: readonly Column[]): LineBuffer
 }
 
 /** Lines of one table, waiting to be written. */
-export type CsvLines = {
+export type LineBuffer = {
   /** `cells` by column, text as bytes; `prefix` stands for the columns that all tables have. Gives the line's bytes. */
   add(cells: CellsByColumn, prefix?: ByteText): number
   /** Makes room for lines that are made already, and has it filled with them. */
-  fill(lines: Omit<Lines, 'bytes'> & { bytes: number }, fillRoom: (room: Buffer) => void): void
+  fill(lines: Omit<BufferedLines, 'bytes'> & { bytes: number }, fillBuffer: (buffer: Buffer) => void): void
   /** Bytes that wait. */
   size(): number
   /** Hands out what waits; the bytes are good until the next row. */
-  take(): Lines
+  drain(): BufferedLines
 }
 
-export type Lines = {
+export type BufferedLines = {
   bytes: Uint8Array
   rows: number
   /** Bytes of the longest line. */
-  longest: number
+  maxLineBytes: number
 }
 
 type CellsByColumn = Readonly<Record<string, Cell>>
@@ -49,85 +49,85 @@ export function csvHeader(columns: readonly Column[]): string {
  * Turns rows into CSV lines (CONTRACT section 3.2): RFC 4180 quoting, `\n`, null as an empty field. Columns are turned to
  * text by their type, so that numbers are never escaped and never rounded.
  */
-export function createCsv(options: CsvOptions): Csv {
-  const makers = { text: textMaker(options), time: timeMaker() }
-  const shared = new Set<Column>(PREFIX)
-  const prefix = makersOf(PREFIX, makers)
+export function createCsvFormatter(options: CsvOptions): CsvFormatter {
+  const formatters = { text: createTextFormatter(options), time: createTimeFormatter() }
+  const prefixColumns = new Set<Column>(PREFIX)
+  const prefix = formattersOf(PREFIX, formatters)
   return {
-    prefixOf: (cells) => joinCells(cells, prefix, []),
-    linesOf: (columns) =>
-      linesOf(
-        makersOf(
-          columns.filter((column) => !shared.has(column)),
-          makers,
+    formatPrefix: (cells) => joinCells(cells, prefix, []),
+    createLineBuffer: (columns) =>
+      createLineBuffer(
+        formattersOf(
+          columns.filter((column) => !prefixColumns.has(column)),
+          formatters,
         ),
       ),
   }
 }
 
 /** Text of a cell that is not null. */
-type MakeText = (cell: Cell) => ByteText
+type FormatText = (cell: Cell) => ByteText
 /** Without `make` a column's cells are what they are as text. */
-type CellMaker = { name: string; make: MakeText | undefined }
+type CellFormatter = { name: string; format: FormatText | undefined }
 
-function makersOf(
+function formattersOf(
   columns: readonly Column[],
-  { text, time }: Record<'text' | 'time', MakeText>,
-): readonly CellMaker[] {
-  return columns.map(({ name, type, isOurs = false }) => ({
+  { text, time }: Record<'text' | 'time', FormatText>,
+): readonly CellFormatter[] {
+  return columns.map(({ name, type, isGenerated = false }) => ({
     name,
-    make: type === 'time' ? time : type === 'text' && !isOurs ? text : undefined,
+    format: type === 'time' ? time : type === 'text' && !isGenerated ? text : undefined,
   }))
 }
 
 /** Appends the cells to `texts` and joins all of them; null is nothing. */
-function joinCells(cells: CellsByColumn, makers: readonly CellMaker[], texts: Cell[]): ByteText {
-  for (let at = 0; at < makers.length; at += 1) {
-    const { name, make } = makers[at] as CellMaker
+function joinCells(cells: CellsByColumn, formatters: readonly CellFormatter[], texts: Cell[]): ByteText {
+  for (let at = 0; at < formatters.length; at += 1) {
+    const { name, format } = formatters[at] as CellFormatter
     const cell = cells[name] ?? null
-    texts.push(cell === null || make === undefined ? cell : make(cell))
+    texts.push(cell === null || format === undefined ? cell : format(cell))
   }
   return texts.join(',')
 }
 
 /** Lines begin to wait in so much room. */
-const FIRST_BYTES = 1 << 18
+const INITIAL_BYTES = 1 << 18
 
-function linesOf(makers: readonly CellMaker[]): CsvLines {
-  let room = Buffer.allocUnsafeSlow(FIRST_BYTES)
+function createLineBuffer(formatters: readonly CellFormatter[]): LineBuffer {
+  let buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
   let end = 0
   let rows = 0
-  let longest = 0
+  let maxLineBytes = 0
   /** Takes room for so many bytes; gives where it begins. */
-  const take = (bytes: number) => {
-    if (end + bytes > room.length) room = largerThan(room, end + bytes)
+  const reserve = (bytes: number) => {
+    if (end + bytes > buffer.length) buffer = growBuffer(buffer, end + bytes)
     end += bytes
     return end - bytes
   }
   return {
     add: (cells, prefix) => {
-      const line = joinCells(cells, makers, prefix === undefined ? [] : [prefix])
+      const line = joinCells(cells, formatters, prefix === undefined ? [] : [prefix])
       const bytes = line.length + 1
-      const at = take(bytes)
-      room.write(line, at, 'latin1')
-      room[end - 1] = LINE_FEED
+      const at = reserve(bytes)
+      buffer.write(line, at, 'latin1')
+      buffer[end - 1] = LINE_FEED
       rows += 1
-      if (bytes > longest) longest = bytes
+      if (bytes > maxLineBytes) maxLineBytes = bytes
       return bytes
     },
-    fill: (lines, fillRoom) => {
-      const at = take(lines.bytes)
-      fillRoom(room.subarray(at, end))
+    fill: (lines, fillBuffer) => {
+      const at = reserve(lines.bytes)
+      fillBuffer(buffer.subarray(at, end))
       rows += lines.rows
-      longest = Math.max(longest, lines.longest)
+      maxLineBytes = Math.max(maxLineBytes, lines.maxLineBytes)
     },
     size: () => end,
-    take: () => {
-      const taken = { bytes: room.subarray(0, end), rows, longest }
+    drain: () => {
+      const drained = { bytes: buffer.subarray(0, end), rows, maxLineBytes }
       end = 0
       rows = 0
-      longest = 0
-      return taken
+      maxLineBytes = 0
+      return drained
     },
   }
 }
@@ -135,25 +135,25 @@ function linesOf(makers: readonly CellMaker[]): CsvLines {
 const LINE_FEED = 10
 
 /** The same bytes with room for so many and more. */
-function largerThan(room: Buffer<ArrayBuffer>, bytes: number): Buffer<ArrayBuffer> {
+function growBuffer(buffer: Buffer<ArrayBuffer>, bytes: number): Buffer<ArrayBuffer> {
   const larger = Buffer.allocUnsafeSlow(2 * bytes)
-  room.copy(larger)
+  buffer.copy(larger)
   return larger
 }
 
 /** ISO text of instants in milliseconds since 1970; of many in one day the date is worked out once. */
-function timeMaker(): MakeText {
+function createTimeFormatter(): FormatText {
   let day = Number.NaN
   let date = ''
   return (cell) => {
     const ms = Number(cell)
-    const today = Math.floor(ms / DAY_MS)
-    if (today !== day) date = new Date(today * DAY_MS).toISOString().slice(0, 11)
-    day = today
+    const cellDay = Math.floor(ms / DAY_MS)
+    if (cellDay !== day) date = new Date(cellDay * DAY_MS).toISOString().slice(0, 11)
+    day = cellDay
     const second = Math.floor((ms - day * DAY_MS) / 1000)
-    const rest = ms % 1000
+    const milliseconds = ms % 1000
     const clock = `${two(Math.floor(second / 3600))}:${two(Math.floor(second / 60) % 60)}:${two(second % 60)}`
-    return `${date}${clock}.${String(rest).padStart(3, '0')}Z`
+    return `${date}${clock}.${String(milliseconds).padStart(3, '0')}Z`
   }
 }
 
@@ -161,13 +161,13 @@ const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padSta
 const two = (value: number) => TWO_DIGITS[value]
 
 /** A byte order mark, quoted lest a reader take it for the file's. */
-const MARK = '\xef\xbb\xbf'
+const BYTE_ORDER_MARK = '\xef\xbb\xbf'
 
-function textMaker({ escapeFormulas, quoteEmpty }: CsvOptions): MakeText {
+function createTextFormatter({ escapeFormulas, quoteEmpty }: CsvOptions): FormatText {
   return (cell) => {
     const text = cell as ByteText
     if (text === '') return quoteEmpty ? '""' : ''
-    const safe = escapeFormulas && isFormula(text) ? `'${text}` : text
-    return needsQuotes(safe) || safe.startsWith(MARK) ? quoteCsv(safe) : safe
+    const escaped = escapeFormulas && isFormula(text) ? `'${text}` : text
+    return needsQuotes(escaped) || escaped.startsWith(BYTE_ORDER_MARK) ? quoteCsv(escaped) : escaped
   }
 }

@@ -7,11 +7,11 @@ import { TABLES, type Table, type TableName } from '../core/table/index.ts'
 import { compareTable } from './compare-table.ts'
 import { openHashedFile } from './part-file.ts'
 import type { PublishedPart } from './publish.ts'
-import { publishChanges, type RunPlace, recallChanges } from './publish-changes.ts'
+import { type PublishingRun, publishChanges, recoverChanges } from './publish-changes.ts'
 
-export type Rewriting = RunPlace & {
+export type ChangeListOptions = PublishingRun & {
   /** What the output holds, before any of it is replaced. */
-  before: Manifest
+  previousManifest: Manifest
   /** The files that replace those of these blocks; blocks after them are new. */
   parts: ReadonlyMap<TableName, readonly PublishedPart[]>
   /** Where this machine can read one of them. */
@@ -28,29 +28,29 @@ export type Rewriting = RunPlace & {
  * after it, so that no kill loses it. A run that is resumed writes it again, under the same name. Nothing is written
  * where nothing differs. Throws OUTPUT_FAILED.
  */
-export async function listChanges(rewriting: Rewriting): Promise<Changes> {
-  const { folder, range, parts } = rewriting
-  const none = Object.fromEntries([...parts.keys()].map((table) => [table, 0]))
-  const changes: Changes = { range, removed: { ...none }, added: { ...none }, file: undefined }
+export async function listChanges(options: ChangeListOptions): Promise<Changes> {
+  const { folder, range, parts } = options
+  const zeroes = Object.fromEntries([...parts.keys()].map((table) => [table, 0]))
+  const changes: Changes = { range, removed: { ...zeroes }, added: { ...zeroes }, file: undefined }
   const staged = join(folder, 'changes.ndjson')
   try {
-    await writeList(staged, { rewriting, changes })
+    await writeList(staged, { options, changes })
     const counts = [changes.removed, changes.added].flatMap((byTable) => Object.values(byTable))
-    if (counts.some((count) => count > 0)) return await publishChanges(staged, { ...rewriting, changes })
+    if (counts.some((count) => count > 0)) return await publishChanges(staged, { ...options, changes })
   } catch (cause) {
-    rewriting.signal.throwIfAborted()
+    options.signal.throwIfAborted()
     throw diskError('cannot list what changed', cause)
   }
-  return (await recallChanges(rewriting)) ?? changes
+  return (await recoverChanges(options)) ?? changes
 }
 
-type Listing = { rewriting: Rewriting; changes: Changes }
+type ChangeListing = { options: ChangeListOptions; changes: Changes }
 
-async function writeList(path: string, { rewriting, changes }: Listing): Promise<void> {
+async function writeList(path: string, { options, changes }: ChangeListing): Promise<void> {
   const list = openHashedFile(path, { gzip: false })
   try {
     for (const table of TABLES) {
-      for await (const { removed, added } of compareFiles(table, rewriting)) {
+      for await (const { removed, added } of compareFiles(table, options)) {
         changes.removed[table.name] = (changes.removed[table.name] ?? 0) + removed.length
         changes.added[table.name] = (changes.added[table.name] ?? 0) + added.length
         await list.write(linesOf(table, 'removed', removed) + linesOf(table, 'added', added))
@@ -58,7 +58,7 @@ async function writeList(path: string, { rewriting, changes }: Listing): Promise
     }
     await list.finish()
   } catch (thrown) {
-    await list.abandon()
+    await list.abort()
     throw thrown
   }
 }
@@ -68,26 +68,36 @@ function linesOf({ name }: Table, change: 'removed' | 'added', rows: readonly st
 }
 
 /** Compares a table's files; those that were there before, to the byte, need no look. */
-async function* compareFiles(table: Table, { before, store, parts, localPath, ...rest }: Rewriting) {
+async function* compareFiles(
+  table: Table,
+  { previousManifest, store, parts, localPath, ...rest }: ChangeListOptions,
+) {
   const { range } = rest
-  const listed = before.tables[table.name]?.files.filter(({ toBlock }) => toBlock > range.from) ?? []
-  const made = parts.get(table.name) ?? []
-  if (before.tables[table.name] === undefined || made.length === 0) return
-  const old = withoutSame(listed, made).map(({ path }) => join(store.folder, path))
-  const fresh = await Promise.all(withoutSame(made, listed).map(localPath))
-  if (old.length + fresh.length === 0) return
-  yield* compareTable({ ...rest, table, format: before.job.format, before: old, after: fresh })
+  const listed =
+    previousManifest.tables[table.name]?.files.filter(({ toBlock }) => toBlock > range.from) ?? []
+  const newParts = parts.get(table.name) ?? []
+  if (previousManifest.tables[table.name] === undefined || newParts.length === 0) return
+  const previousFiles = withoutIdentical(listed, newParts).map(({ path }) => join(store.folder, path))
+  const newFiles = await Promise.all(withoutIdentical(newParts, listed).map(localPath))
+  if (previousFiles.length + newFiles.length === 0) return
+  yield* compareTable({
+    ...rest,
+    table,
+    format: previousManifest.job.format,
+    before: previousFiles,
+    after: newFiles,
+  })
 }
 
 /** The files but those with the content of another, each as often as it is there. */
-function withoutSame<F extends { sha256: string }>(
+function withoutIdentical<F extends { sha256: string }>(
   files: readonly F[],
   others: readonly { sha256: string }[],
 ): F[] {
-  const left = others.map(({ sha256 }) => sha256)
+  const unmatched = others.map(({ sha256 }) => sha256)
   return files.filter(({ sha256 }) => {
-    const at = left.indexOf(sha256)
-    if (at >= 0) left.splice(at, 1)
+    const at = unmatched.indexOf(sha256)
+    if (at >= 0) unmatched.splice(at, 1)
     return at < 0
   })
 }

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
-import { type Memory, openDuckDb } from '../core/duckdb/connection.ts'
+import { type MemoryLimit, openDuckDb } from '../core/duckdb/connection.ts'
 import { csvSource, typedColumns } from '../core/duckdb/source-sql.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { Compression } from '../core/model/model.ts'
 import { hashFile } from '../core/platform/disk.ts'
-import { literal } from '../core/platform/sql.ts'
+import { quoteLiteral } from '../core/platform/sql.ts'
 import type { Table } from '../core/table/index.ts'
 
 export type ParquetFile = {
@@ -21,7 +21,7 @@ export type ParquetCopy = ParquetFile & {
   /** CSV as our own writer makes it, with its header. */
   staged: string
   /** What was staged; `longest` is in bytes of a line. */
-  size: { longest: number }
+  size: { maxLineBytes: number }
 }
 
 /**
@@ -39,7 +39,7 @@ export async function writeParquet(
   select: string,
 ): Promise<{ bytes: number; sha256: string }> {
   for (const memory of memoryFor(file.size.bytes)) {
-    const rows = await copyWithin(memory, file, select)
+    const rows = await copyWithMemory(memory, file, select)
     if (rows === file.size.rows) return measureFile(file.path)
     if (rows !== undefined)
       throw new ExportError('BUG', `${file.path} has ${rows} rows of ${file.size.rows}: nothing is published`)
@@ -48,17 +48,22 @@ export async function writeParquet(
 }
 
 /** A copy of more bytes of lines takes all the memory that it may. */
-const LONG_BYTES = 80_000_000
+const LARGE_COPY_BYTES = 80_000_000
 /** More only where DuckDB says that the first was not enough: it is, for row groups of the size below. */
-const memoryFor = (bytes: number) => [bytes > LONG_BYTES ? '160MB' : 'shared', '640MB', '2400MB'] as const
+const memoryFor = (bytes: number) =>
+  [bytes > LARGE_COPY_BYTES ? '160MB' : 'shared', '640MB', '2400MB'] as const
 
 /** One try: the rows that were written; undefined where the memory was not enough. The limit does not change the bytes. */
-async function copyWithin(memory: Memory, file: ParquetFile, select: string): Promise<number | undefined> {
+async function copyWithMemory(
+  memory: MemoryLimit,
+  file: ParquetFile,
+  select: string,
+): Promise<number | undefined> {
   const { connection, close } = await openDuckDb(memory, `${file.path}.tmp`)
-  const breakOff = () => connection.interrupt()
+  const interrupt = () => connection.interrupt()
   try {
     file.signal?.throwIfAborted()
-    file.signal?.addEventListener('abort', breakOff)
+    file.signal?.addEventListener('abort', interrupt)
     const { rowsChanged } = await connection.run(copyStatement(file, select))
     return rowsChanged
   } catch (cause) {
@@ -71,7 +76,7 @@ async function copyWithin(memory: Memory, file: ParquetFile, select: string): Pr
       { cause },
     )
   } finally {
-    file.signal?.removeEventListener('abort', breakOff)
+    file.signal?.removeEventListener('abort', interrupt)
     await close()
   }
 }
@@ -79,23 +84,27 @@ async function copyWithin(memory: Memory, file: ParquetFile, select: string): Pr
 const firstLine = (text: string) => text.split('\n', 1)[0] ?? ''
 
 function selectStaged({ staged, table, size }: ParquetCopy): string {
-  const file = { paths: [staged], isPacked: false, longest: Math.max(LONG_LINE, 2 * size.longest) }
+  const file = {
+    paths: [staged],
+    isGzipped: false,
+    maxRowBytes: Math.max(MIN_LINE_BYTES, 2 * size.maxLineBytes),
+  }
   return `select * from ${csvSource(file, typedColumns(table.columns))}`
 }
 
 /** Room for a line, in bytes, that costs next to nothing. */
-const LONG_LINE = 1 << 20
+const MIN_LINE_BYTES = 1 << 20
 
 function copyStatement({ path, compression, size }: ParquetFile, select: string): string {
   const codec = compression === 'none' ? 'uncompressed' : compression
   const options = `format parquet, compression ${codec}, parquet_version v1, row_group_size ${rowGroupRows(size)}`
-  return `copy (${select}) to ${literal(path)} (${options})`
+  return `copy (${select}) to ${quoteLiteral(path)} (${options})`
 }
 
 /** A row group is held in memory whole: about 100,000 rows, fewer where rows are long (metadata of strangers). */
 function rowGroupRows({ rows, bytes }: ParquetFile['size']): number {
-  const fitting = Math.floor(ROW_GROUP_BYTES / Math.max(1, bytes / Math.max(1, rows)))
-  return Math.max(2_048, Math.min(100_000, fitting))
+  const fittingRows = Math.floor(ROW_GROUP_BYTES / Math.max(1, bytes / Math.max(1, rows)))
+  return Math.max(2_048, Math.min(100_000, fittingRows))
 }
 
 const ROW_GROUP_BYTES = 90_000_000

@@ -6,18 +6,18 @@ import { createGzip } from 'node:zlib'
 import { openHashStream } from '../core/platform/hash-stream.ts'
 
 /** A file that is being written; `T` is what is told of it in the end. */
-export type OpenedFile<T> = {
+export type FileWriter<T> = {
   /** Resolves when the bytes are taken: what held them may be used again. */
   write(chunk: Buffer | string): Promise<void>
   finish(): Promise<T>
-  abandon(): Promise<void>
+  abort(): Promise<void>
 }
 
 /** A file that is hashed as it is written. */
-export type HashedFile = OpenedFile<{ bytes: number; sha256: string }>
+export type HashedFileWriter = FileWriter<{ bytes: number; sha256: string }>
 
-export function openHashedFile(path: string, { gzip }: { gzip: boolean }): HashedFile {
-  if (gzip) return openPacked(path)
+export function openHashedFile(path: string, { gzip }: { gzip: boolean }): HashedFileWriter {
+  if (gzip) return openGzipFile(path)
   const hash = createHash('sha256')
   const file = openPlainFile(path, (written) => hash.update(written))
   return { ...file, finish: async () => ({ ...(await file.finish()), sha256: hash.digest('hex') }) }
@@ -27,15 +27,15 @@ export function openHashedFile(path: string, { gzip }: { gzip: boolean }): Hashe
 export function openPlainFile(
   path: string,
   onBytes: (written: Buffer) => void = () => {},
-): OpenedFile<{ bytes: number }> {
+): FileWriter<{ bytes: number }> {
   let [file, bytes]: [FileHandle | undefined, number] = [undefined, 0]
   return {
     write: async (chunk) => {
       file ??= await open(path, 'wx')
       const written = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-      const writing = file.writeFile(written)
+      const pendingWrite = file.writeFile(written)
       onBytes(written)
-      await writing
+      await pendingWrite
       bytes += written.length
     },
     finish: async () => {
@@ -43,34 +43,34 @@ export function openPlainFile(
       await file.close()
       return { bytes }
     },
-    abandon: async () => {
+    abort: async () => {
       await file?.close().catch(() => undefined)
     },
   }
 }
 
-function openPacked(path: string): HashedFile {
-  const packer = createGzip({ level: 6 })
+function openGzipFile(path: string): HashedFileWriter {
+  const gzip = createGzip({ level: 6 })
   const file = createWriteStream(path, { flags: 'wx' })
   const { stream, sha256 } = openHashStream()
-  const done = pipeline(packer, stream, file)
-  let fault: unknown
+  const done = pipeline(gzip, stream, file)
+  let failure: unknown
   done.catch((cause: unknown) => {
-    fault = cause
+    failure = cause
   })
   return {
     write: async (chunk) => {
-      if (fault !== undefined) throw fault
-      const taken = new Promise<void>((resolve) => packer.write(chunk, () => resolve()))
-      await Promise.race([taken, done])
+      if (failure !== undefined) throw failure
+      const written = new Promise<void>((resolve) => gzip.write(chunk, () => resolve()))
+      await Promise.race([written, done])
     },
     finish: async () => {
-      packer.end()
+      gzip.end()
       await done
       return { bytes: (await stat(path)).size, sha256: sha256() }
     },
-    abandon: async () => {
-      packer.destroy()
+    abort: async () => {
+      gzip.destroy()
       file.destroy()
       await finished(file).catch(() => undefined)
     },

@@ -7,7 +7,7 @@ export type Partitioner = (block: number, timeMs: number) => string
  * Folders by UTC day, UTC month, or by stretches of so many blocks from block 0 on. A block with its time is in one
  * folder always, so that later runs add files to the folders of earlier ones.
  */
-export function partitioner(by: PartitionBy): Partitioner {
+export function createPartitioner(by: PartitionBy): Partitioner {
   if (by === 'day') return (_, timeMs) => `day=${isoDay(timeMs)}`
   if (by === 'month') return (_, timeMs) => `month=${isoDay(timeMs).slice(0, 7)}`
   const size = Number(by.slice('blocks:'.length))

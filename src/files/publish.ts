@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { ExportError } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest, REJECTS_FILE } from '../core/model/manifest.ts'
 import { isManifest, isPathProblem, manifestProblems } from '../core/model/manifest-schema.ts'
-import { diskError, readTextIfAny } from '../core/platform/disk.ts'
+import { diskError, readTextIfExists } from '../core/platform/disk.ts'
 import { parseJson } from '../core/platform/json-text.ts'
-import { sweepTemporaries } from '../core/platform/temporary-file.ts'
+import { removeStaleTemporaries } from '../core/platform/temporary-file.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
 import { SCHEMA_VERSION } from '../core/table/schema-changes.ts'
-import { type Finished, type Store, setAside } from '../storage/store.ts'
+import { backupPath, type FinishedFile, type Store } from '../storage/store.ts'
 import type { Part } from './write-table.ts'
 
 /** A finished file of a table. */
-export type PublishedPart = Omit<Part, 'staged'> & Finished
+export type PublishedPart = Omit<Part, 'staged'> & FinishedFile
 
 export type Publication = {
   store: Store
@@ -33,15 +33,15 @@ export async function publish({ store, manifest, parts, rejects, raw }: Publicat
   const listed = new Set(Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path)))
   const visible = parts.filter(({ path }) => listed.has(path))
   try {
-    const earlier = await readManifestIfAny(store.folder)
-    if (earlier === undefined) await store.removeManifest()
-    else if (breaksPromise(earlier, { parts: visible, rejects })) await store.setManifestAside()
+    const previous = await readManifestIfExists(store.folder)
+    if (previous === undefined) await store.removeManifest()
+    else if (wouldInvalidate(previous, { parts: visible, rejects })) await store.backUpManifest()
     await store.putFiles(visible)
     if (rejects !== undefined) await publishRejects(store, rejects)
     await store.putManifest(`${JSON.stringify(manifest, null, 2)}\n`)
-    await store.forgetManifestSetAside()
-    await removeStrays(store, listed)
-    await removeStrayRaw(join(store.folder, 'raw'), raw)
+    await store.removeManifestBackup()
+    await removeOrphans(store, listed)
+    await removeOrphanedRaw(join(store.folder, 'raw'), raw)
   } catch (cause) {
     throw diskError(`cannot publish the export in ${store.name}`, cause)
   }
@@ -50,16 +50,16 @@ export async function publish({ store, manifest, parts, rejects, raw }: Publicat
 type Contents = Pick<Publication, 'parts' | 'rejects'>
 
 /** True where an earlier manifest would list other bytes, or more rejects, than there are going to be. */
-function breaksPromise(earlier: Manifest, { parts, rejects }: Contents): boolean {
-  const files = Object.values(earlier.tables).flatMap(({ files }) => files)
+function wouldInvalidate(previous: Manifest, { parts, rejects }: Contents): boolean {
+  const files = Object.values(previous.tables).flatMap(({ files }) => files)
   const hashes = new Map(files.map(({ path, sha256 }) => [path, sha256]))
   const changed = parts.some(({ path, sha256 }) => (hashes.get(path) ?? sha256) !== sha256)
-  return changed || earlier.rejects > (rejects?.length ?? earlier.rejects)
+  return changed || previous.rejects > (rejects?.length ?? previous.rejects)
 }
 
 /** The manifest of an export of which a run was replacing files when it was cut short; undefined where there is none. */
-export function readManifestSetAside(folder: string): Promise<Manifest | undefined> {
-  return readManifestAt(setAside(folder))
+export function readManifestBackup(folder: string): Promise<Manifest | undefined> {
+  return readManifestAt(backupPath(folder))
 }
 
 async function publishRejects(store: Store, lines: readonly string[]): Promise<void> {
@@ -68,7 +68,7 @@ async function publishRejects(store: Store, lines: readonly string[]): Promise<v
 }
 
 /** The manifest of an output; undefined where there is none or it is not one. */
-export function readManifestIfAny(folder: string): Promise<Manifest | undefined> {
+export function readManifestIfExists(folder: string): Promise<Manifest | undefined> {
   return readManifestAt(join(folder, MANIFEST_FILE))
 }
 
@@ -79,10 +79,10 @@ export function readManifestIfAny(folder: string): Promise<Manifest | undefined>
  * @throws OUTPUT_CHANGED where a newer version wrote the manifest
  */
 export async function requireSafeManifest(folder: string): Promise<void> {
-  for (const path of [join(folder, MANIFEST_FILE), setAside(folder)]) {
-    const problems = manifestProblems(parseJson((await readTextIfAny(path)) ?? ''))
+  for (const path of [join(folder, MANIFEST_FILE), backupPath(folder)]) {
+    const problems = manifestProblems(parseJson((await readTextIfExists(path)) ?? ''))
     const newer = problems.find((problem) => problem.path === 'schemaVersion')
-    if (newer !== undefined) throw writtenByNewer(path, newer.found)
+    if (newer !== undefined) throw newerVersionError(path, newer.found)
     const [problem] = problems.filter(isPathProblem)
     if (problem === undefined) continue
     const found = JSON.stringify(problem.found)?.slice(0, 120)
@@ -96,47 +96,51 @@ export async function requireSafeManifest(folder: string): Promise<void> {
   }
 }
 
-function writtenByNewer(path: string, found: unknown): ExportError {
-  const what = `schemaVersion ${JSON.stringify(found)?.slice(0, 20)}, and this version writes ${SCHEMA_VERSION}`
-  return new ExportError('OUTPUT_CHANGED', `${path} was written by a newer version of walletlake: ${what}`, {
-    fix: 'Update walletlake, or give this job another output.',
-  })
+function newerVersionError(path: string, found: unknown): ExportError {
+  const message = `schemaVersion ${JSON.stringify(found)?.slice(0, 20)}, and this version writes ${SCHEMA_VERSION}`
+  return new ExportError(
+    'OUTPUT_CHANGED',
+    `${path} was written by a newer version of walletlake: ${message}`,
+    {
+      fix: 'Update walletlake, or give this job another output.',
+    },
+  )
 }
 
 async function readManifestAt(path: string): Promise<Manifest | undefined> {
-  const text = await readTextIfAny(path)
+  const text = await readTextIfExists(path)
   if (text === undefined) return undefined
   const manifest = parseJson(text)
   return isManifest(manifest) ? manifest : undefined
 }
 
 /** Removes unfinished raw files, and those of listings that the export does not keep; the folder with its last file. */
-async function removeStrayRaw(folder: string, kept: ReadonlySet<string> | undefined): Promise<void> {
-  await sweepTemporaries(folder)
+async function removeOrphanedRaw(folder: string, retained: ReadonlySet<string> | undefined): Promise<void> {
+  await removeStaleTemporaries(folder)
   for (const name of await readdir(folder).catch(() => [])) {
     const [, listing] = RAW_NAME.exec(name) ?? []
-    if (listing === undefined || kept?.has(listing) !== false) continue
+    if (listing === undefined || retained?.has(listing) !== false) continue
     await rm(join(folder, name), { force: true })
   }
-  if (kept?.size === 0) await rmdir(folder).catch(() => undefined)
+  if (retained?.size === 0) await rmdir(folder).catch(() => undefined)
 }
 
 const RAW_NAME = /^(0x[\da-f]+|blocks)\.ndjson\.gz$/
 
 /** Removes unlisted parts, only names of our own shape, so that nothing else goes; tells how many there were. */
-export async function removeStrays(store: Store, listed: ReadonlySet<string>): Promise<number> {
+export async function removeOrphans(store: Store, listed: ReadonlySet<string>): Promise<number> {
   const found = await Promise.all(TABLE_NAMES.map((table) => store.pathsBelow(table)))
-  const strays = found.flat().filter((path) => isPart(path) && !listed.has(path))
-  for (const path of strays) await store.remove(path)
+  const orphans = found.flat().filter((path) => isPart(path) && !listed.has(path))
+  for (const path of orphans) await store.remove(path)
   for (const table of TABLE_NAMES) await store.removeEmptyPartitions(table)
-  return strays.length
+  return orphans.length
 }
 
 /** A file of a table, by its own name or in a partition's folder. */
 function isPart(path: string): boolean {
   const [table, ...rest] = path.split('/')
-  return OUR_NAME.exec(rest.join('/'))?.[1] === table
+  return PART_PATH.exec(rest.join('/'))?.[1] === table
 }
 
-const OUR_NAME =
+const PART_PATH =
   /^(?:(?:day|month|blocks)=[0-9-]+\/)?([a-z0-9_]+)-\d{12,}-\d{12,}-\d{4,}\.(?:csv|csv\.gz|parquet)$/

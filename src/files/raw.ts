@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { createGunzip } from 'node:zlib'
 import { diskError, makeFolder, publishFile } from '../core/platform/disk.ts'
 import { jsonText } from '../core/platform/json-text.ts'
-import { temporaryBeside } from '../core/platform/temporary-file.ts'
+import { temporaryPathFor } from '../core/platform/temporary-file.ts'
 import { keyOfItem } from '../sources/data-api/parse-item-key.ts'
-import { type HashedFile, openHashedFile } from './part-file.ts'
+import { type HashedFileWriter, openHashedFile } from './part-file.ts'
 
 export type RawExport = {
   /** The output folder. */
@@ -26,27 +26,31 @@ export type RawExport = {
 export async function writeRaw({ folder, address, ...items }: RawExport): Promise<void> {
   const path = join(folder, 'raw', `${address}.ndjson.gz`)
   await makeFolder(join(folder, 'raw'))
-  const temporary = await temporaryBeside(path)
+  const temporary = await temporaryPathFor(path)
   const file = openHashedFile(temporary, { gzip: true })
   try {
     await writeLines(file, path, items)
     await file.finish()
   } catch (thrown) {
-    await file.abandon()
+    await file.abort()
     await rm(temporary, { force: true })
     throw thrown
   }
   await publishFile(temporary, path)
 }
 
-type Items = Omit<RawExport, 'folder' | 'address'>
+type RawItems = Omit<RawExport, 'folder' | 'address'>
 
-async function writeLines(file: HashedFile, path: string, { chain, transactions, bad, appendFrom }: Items) {
+async function writeLines(
+  file: HashedFileWriter,
+  path: string,
+  { chain, transactions, bad, appendFrom }: RawItems,
+) {
   const badLines = () => new Set(bad.map((item) => jsonText(item)))
   if (appendFrom !== undefined && existsSync(path)) {
     const added = badLines()
     for await (const line of linesOf(path)) {
-      if (isKept(line, { chain, appendFrom, added })) await file.write(`${line}\n`)
+      if (isRetained(line, { chain, appendFrom, added })) await file.write(`${line}\n`)
     }
   }
   for (const views of transactions) {
@@ -55,10 +59,10 @@ async function writeLines(file: HashedFile, path: string, { chain, transactions,
   for (const line of [...badLines()].sort()) await file.write(`${line}\n`)
 }
 
-type Keeping = { chain: string | undefined; appendFrom: number; added: ReadonlySet<string> }
+type RetainOptions = { chain: string | undefined; appendFrom: number; added: ReadonlySet<string> }
 
 /** A run that was killed after it published the file has left there what is about to be appended. */
-function isKept(line: string, { chain, appendFrom, added }: Keeping) {
+function isRetained(line: string, { chain, appendFrom, added }: RetainOptions) {
   const key = keyOfItem(JSON.parse(line), chain)
   return typeof key === 'string' ? !added.has(line) : key.block < appendFrom
 }
@@ -67,12 +71,12 @@ function isKept(line: string, { chain, appendFrom, added }: Keeping) {
 async function* linesOf(path: string): AsyncGenerator<string, void, void> {
   const source = createReadStream(path)
   const text = source.pipe(createGunzip()).setEncoding('utf8')
-  source.once('error', (fault) => text.destroy(fault))
-  let rest = ''
+  source.once('error', (error) => text.destroy(error))
+  let partialLine = ''
   try {
-    for await (const block of text as AsyncIterable<string>) {
-      const lines = (rest + block).split('\n')
-      rest = lines.pop() ?? ''
+    for await (const chunk of text as AsyncIterable<string>) {
+      const lines = (partialLine + chunk).split('\n')
+      partialLine = lines.pop() ?? ''
       yield* lines
     }
   } catch (cause) {

@@ -4,10 +4,10 @@ import type { Column, Table } from '../core/table/index.ts'
 
 /** SQL of DuckDB for the rows of a table's files, in order, each cell as the text that CSV has for it. */
 export function textScan(files: readonly DataFile[], { columns }: Table): string {
-  return stretchesOf(files)
-    .map((stretch) => {
-      const cells = columns.map((column) => (stretch.format === 'csv' ? `"${column.name}"` : textOf(column)))
-      return `select ${cells.join(', ')} from ${sourceSql(stretch, textColumns(columns))}`
+  return groupFiles(files)
+    .map((group) => {
+      const cells = columns.map((column) => (group.format === 'csv' ? `"${column.name}"` : textOf(column)))
+      return `select ${cells.join(', ')} from ${sourceSql(group, textColumns(columns))}`
     })
     .join(' union all ')
 }
@@ -17,20 +17,20 @@ function textOf({ name, type }: Column): string {
   return `${text} as "${name}"`
 }
 
-type Stretch = Omit<DataFile, 'close'>
+type FileGroup = Omit<DataFile, 'close'>
 
 /** Files that follow each other and are packed alike are read as one. */
-function stretchesOf(files: readonly DataFile[]): Stretch[] {
-  const stretches: Stretch[] = []
+function groupFiles(files: readonly DataFile[]): FileGroup[] {
+  const groups: FileGroup[] = []
   for (const file of files) {
-    const last = stretches.at(-1)
-    if (last?.isPacked !== file.isPacked) stretches.push(file)
-    else stretches[stretches.length - 1] = joined(last, file)
+    const last = groups.at(-1)
+    if (last?.isGzipped !== file.isGzipped) groups.push(file)
+    else groups[groups.length - 1] = combine(last, file)
   }
-  return stretches
+  return groups
 }
 
-function joined(one: Stretch, next: Stretch): Stretch {
-  const longest = Math.max(one.longest, next.longest)
-  return { ...one, longest, paths: [...one.paths, ...next.paths] }
+function combine(one: FileGroup, next: FileGroup): FileGroup {
+  const maxRowBytes = Math.max(one.maxRowBytes, next.maxRowBytes)
+  return { ...one, maxRowBytes, paths: [...one.paths, ...next.paths] }
 }

@@ -3,11 +3,11 @@ import { basename, join } from 'node:path'
 import type { BlockRange, Compression, Format } from '../core/model/model.ts'
 import { diskError } from '../core/platform/disk.ts'
 import type { Table } from '../core/table/index.ts'
-import { dealChunks } from './assign-chunks.ts'
-import { type Chunk, readLines, sumOf } from './chunk.ts'
-import { type Csv, createCsv, csvHeader } from './csv.ts'
+import { assignChunks } from './assign-chunks.ts'
+import { type Chunk, readLines, sumChunks } from './chunk.ts'
+import { type CsvFormatter, createCsvFormatter, csvHeader } from './csv.ts'
 import { copyToParquet } from './parquet.ts'
-import { type OpenedFile, openHashedFile, openPlainFile } from './part-file.ts'
+import { type FileWriter, openHashedFile, openPlainFile } from './part-file.ts'
 import { partPath } from './part-path.ts'
 
 /** How a job's tables become files. */
@@ -46,32 +46,35 @@ export type TableFiles = FileFormat & {
   signal?: AbortSignal | undefined
 }
 
-/** Makes lines of the kind that `assembleTable` takes for this format: CSV too where Parquet is made of it. */
-export function lineMaker({ format, escapeFormulas }: Pick<FileFormat, 'format' | 'escapeFormulas'>): Csv {
+/** Makes lines of the kind that `writeTable` takes for this format: CSV too where Parquet is made of it. */
+export function createLineFormatter({
+  format,
+  escapeFormulas,
+}: Pick<FileFormat, 'format' | 'escapeFormulas'>): CsvFormatter {
   const isCsv = format === 'csv'
-  return createCsv({ escapeFormulas: escapeFormulas && isCsv, quoteEmpty: !isCsv })
+  return createCsvFormatter({ escapeFormulas: escapeFormulas && isCsv, quoteEmpty: !isCsv })
 }
 
 /**
  * Makes the part files of one table from its chunks, rolling to a next file at `maxRowsPerFile`, at `targetFileBytes` and
  * where the partition changes. However the rows were cut into chunks, the files are the same. Throws OUTPUT_FAILED.
  */
-export async function assembleTable(files: TableFiles): Promise<Part[]> {
+export async function writeTable(files: TableFiles): Promise<Part[]> {
   const { chunks, table, folder, range, firstNumber = 0 } = files
-  const bounds = { maxRows: files.maxRowsPerFile, maxBytes: files.targetFileBytes }
+  const limits = { maxRows: files.maxRowsPerFile, maxBytes: files.targetFileBytes }
   const parts: Part[] = []
-  for (const alike of byPartition(chunks)) {
-    const partition = alike[0]?.partition
-    for (const pieces of await dealChunks(alike, bounds)) {
+  for (const partitionChunks of byPartition(chunks)) {
+    const partition = partitionChunks[0]?.partition
+    for (const fileChunks of await assignChunks(partitionChunks, limits)) {
       const number = firstNumber + parts.length
       const path = partPath({ ...files, table: table.name, partition, number })
       const staged = join(folder, basename(path))
-      const measured = await writePart(staged, pieces, files)
+      const hashes = await writePart(staged, fileChunks, files)
       parts.push({
         staged,
         path,
-        rows: sumOf(pieces).rows,
-        ...measured,
+        rows: sumChunks(fileChunks).rows,
+        ...hashes,
         fromBlock: range.from,
         toBlock: range.to,
       })
@@ -99,38 +102,38 @@ function byPartition(chunks: readonly Chunk[]): Chunk[][] {
 
 async function writePart(
   path: string,
-  pieces: readonly Chunk[],
+  chunks: readonly Chunk[],
   { table, format, compression, signal }: TableFiles,
 ): Promise<{ bytes: number; sha256: string }> {
-  const lines = { header: csvHeader(table.columns), pieces, signal }
+  const lines = { header: csvHeader(table.columns), chunks, signal }
   if (format === 'csv')
-    return concatenate(openHashedFile(path, { gzip: compression === 'gzip' }), path, lines)
+    return writeChunks(openHashedFile(path, { gzip: compression === 'gzip' }), path, lines)
   // One file, not the chunks as they are: where files end shows in the row groups.
   const staged = `${path}.lines`
-  const { bytes } = await concatenate(openPlainFile(staged), staged, lines)
-  const size = { ...sumOf(pieces), bytes }
+  const { bytes } = await writeChunks(openPlainFile(staged), staged, lines)
+  const size = { ...sumChunks(chunks), bytes }
   const measured = await copyToParquet({ staged, path, table, compression, size, signal })
   await rm(staged)
   return measured
 }
 
-type Lines = { header: string; pieces: readonly Chunk[]; signal: AbortSignal | undefined }
+type Lines = { header: string; chunks: readonly Chunk[]; signal: AbortSignal | undefined }
 
 /** Writes the header and all pieces, and finishes the file. */
-async function concatenate<T>(
-  file: OpenedFile<T>,
+async function writeChunks<T>(
+  file: FileWriter<T>,
   path: string,
-  { header, pieces, signal }: Lines,
+  { header, chunks, signal }: Lines,
 ): Promise<T> {
   try {
     await file.write(header)
-    for (const block of readLines(pieces)) {
+    for (const block of readLines(chunks)) {
       signal?.throwIfAborted()
       await file.write(block)
     }
     return await file.finish()
   } catch (thrown) {
-    await file.abandon()
+    await file.abort()
     throw diskError(`cannot write ${path}`, thrown)
   }
 }

@@ -7,16 +7,16 @@ import type { BlockRange } from '../core/model/model.ts'
 import { readReports } from '../export/history/past-runs.ts'
 
 /** How an export was read. */
-export type Reading = {
+export type DataCollection = {
   /** The newest first. */
-  runs: RunFigures[]
+  runs: RunSummary[]
   /** How many older runs are not listed. */
   olderRuns: number
   /** Records that could not be normalized, by reason. */
   rejects: [reason: string, count: number][]
 }
 
-type RunFigures = {
+type RunSummary = {
   startedAt: string
   state: string
   seconds: number
@@ -34,30 +34,34 @@ export const missingBlocks = ({ blocks }: Manifest): number =>
 
 /** The blocks of the job, up to where most was read of one that has no end. */
 export function rangeOfJob({ job, coverage }: Manifest): BlockRange {
-  const last = coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
+  const last = coverage.reduce((max, { toBlock }) => Math.max(max, toBlock), 0)
   return { from: job.startBlock, to: job.endBlock ?? last }
 }
 
 /** Runs that a page lists, the newest. */
-const MOST_RUNS = 30
+const MAX_RUNS = 30
 
-export async function readReading(output: string, { rejects }: Manifest): Promise<Reading> {
-  const runs: RunFigures[] = []
+export async function collectData(output: string, { rejects }: Manifest): Promise<DataCollection> {
+  const runs: RunSummary[] = []
   let olderRuns = 0
   for await (const report of readReports(output)) {
-    if (runs.length < MOST_RUNS) runs.push(figuresIn(report))
+    if (runs.length < MAX_RUNS) runs.push(toRunSummary(report))
     else olderRuns += 1
   }
-  return { runs, olderRuns, rejects: rejects === 0 ? [] : await reasonsIn(join(output, REJECTS_FILE)) }
+  return {
+    runs,
+    olderRuns,
+    rejects: rejects === 0 ? [] : await countRejectReasons(join(output, REJECTS_FILE)),
+  }
 }
 
-function figuresIn(report: Partial<RunFigures>): RunFigures {
+function toRunSummary(report: Partial<RunSummary>): RunSummary {
   const { startedAt = '', state = '', seconds = 0, requests = 0, rateLimited = 0 } = report
   const { retries = 0, bytes = 0, rejects = 0, missingBlocks = 0 } = report
   return { startedAt, state, seconds, requests, rateLimited, retries, bytes, rejects, missingBlocks }
 }
 
-async function reasonsIn(path: string): Promise<[string, number][]> {
+async function countRejectReasons(path: string): Promise<[string, number][]> {
   const counts = new Map<string, number>()
   for await (const line of createInterface({ input: createReadStream(path) })) {
     const { reason } = JSON.parse(line) as { reason?: unknown }

@@ -1,10 +1,10 @@
 import { DAY_MS } from '../core/model/utc.ts'
 
 /** Days with movements that are kept before months take their place, and months before years do. */
-const MOST_DAYS = 400
+const MAX_DAYS = 400
 
 /** The last day of the day's own period: the day itself, its month, its year. */
-const LAST_DAYS = [(day: string) => day, lastOfMonth, (day: string) => `${day.slice(0, 4)}-12-31`] as const
+const PERIOD_ENDS = [(day: string) => day, lastOfMonth, (day: string) => `${day.slice(0, 4)}-12-31`] as const
 
 /** A value at the end of each day (UTC) on which it changed; of a long history, at the end of each month or year. */
 export type DaySeries = Map<string, bigint>
@@ -28,7 +28,7 @@ export class DayEnds {
     this.#days.add(end)
     const series = this.series.get(key) ?? new Map<string, bigint>()
     this.series.set(key, series.set(end, value))
-    while (this.#days.size > MOST_DAYS && this.#period < LAST_DAYS.length - 1) this.#widen()
+    while (this.#days.size > MAX_DAYS && this.#period < PERIOD_ENDS.length - 1) this.#widen()
   }
 
   /**
@@ -39,13 +39,13 @@ export class DayEnds {
     if (this.#first === '') return []
     const days = new Set([dayBefore(this.#first), this.#last])
     for (const day of this.#days) if (day < this.#last) days.add(day)
-    const lastOf = LAST_DAYS[Math.max(1, this.#period)] ?? lastOfMonth
-    for (let end = lastOf(this.#first); end < this.#last; end = lastOf(dayAfter(end))) days.add(end)
+    const periodEnd = PERIOD_ENDS[Math.max(1, this.#period)] ?? lastOfMonth
+    for (let end = periodEnd(this.#first); end < this.#last; end = periodEnd(dayAfter(end))) days.add(end)
     return [...days].sort()
   }
 
   #endOf(day: string): string {
-    return (LAST_DAYS[this.#period] ?? lastOfMonth)(day)
+    return (PERIOD_ENDS[this.#period] ?? lastOfMonth)(day)
   }
 
   #widen(): void {

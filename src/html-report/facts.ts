@@ -1,28 +1,28 @@
 import type { Manifest } from '../core/model/manifest.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
-import { type OpenedExport, openExport } from '../read/open-export.ts'
-import { type Reading, readReading } from './data-collection.ts'
-import { readNames } from './names.ts'
+import { type OpenExport, openExport } from '../read/open-export.ts'
+import { collectData, type DataCollection } from './data-collection.ts'
+import { readLabelsFile } from './names.ts'
 
 /** All that a report says of an export without a ledger: of whole blocks, or of tables without it. */
 export type Facts = {
   manifest: Manifest
-  reading: Reading
+  data: DataCollection
   /** Labels of the wallets of the job, and of whom the user names, by address. */
   labels: ReadonlyMap<string, string>
   /** undefined where the export has no table of transactions. */
-  transactions: TransactionFacts | undefined
+  transactions: TransactionTotals | undefined
 }
 
 /** What the table of transactions says, whoever sent them. */
-export type TransactionFacts = {
+export type TransactionTotals = {
   count: number
   failed: number
   /** In the coin's smallest unit: of all, and of those that failed. */
   fees: bigint
-  lost: bigint
+  failedFees: bigint
   /** When the first and the last was, in milliseconds since 1970; undefined where there is none. */
-  span: { first: number; last: number } | undefined
+  timeRange: { first: number; last: number } | undefined
   senders: number
   /** Those who sent most, the busiest first. */
   busiest: Sender[]
@@ -31,58 +31,58 @@ export type TransactionFacts = {
 export type Sender = { address: string; count: number; failed: number; fees: bigint }
 
 /** Senders that a page names. */
-const MOST_SENDERS = 50
+const MAX_SENDERS = 50
 
 /** Reads an export that has no ledger. Throws USAGE where there is none, and what reading its files throws. */
-export async function factsOf(output: string, names: string | undefined): Promise<Facts> {
+export async function collectFacts(output: string, names: string | undefined): Promise<Facts> {
   const opened = await openExport(output)
   try {
     const { manifest } = opened
-    const given = await readNames(names)
-    const labels = new Map([...given, ...labelsOf(manifest.coverage)])
+    const namedLabels = await readLabelsFile(names)
+    const labels = new Map([...namedLabels, ...labelsOf(manifest.coverage)])
     const transactions = manifest.tables.transactions && (await readTransactions(opened))
-    return { manifest, labels, transactions, reading: await readReading(output, manifest) }
+    return { manifest, labels, transactions, data: await collectData(output, manifest) }
   } finally {
     await opened.close()
   }
 }
 
-const AT = 'epoch_ms(block_timestamp::VARCHAR::TIMESTAMP)'
+const BLOCK_TIME_MS = 'epoch_ms(block_timestamp::VARCHAR::TIMESTAMP)'
 
 /** Adds transactions up by sender, on the disk where there are many of them. */
-async function readTransactions({ eachFile, rows }: OpenedExport): Promise<TransactionFacts> {
-  await rows.run(
+async function readTransactions({ eachFile, database }: OpenExport): Promise<TransactionTotals> {
+  await database.run(
     'CREATE TABLE sent (sender VARCHAR, failed BOOLEAN, n BIGINT, fees BIGNUM, first BIGINT, last BIGINT)',
   )
   await eachFile(
     'transactions',
     (source) =>
       `INSERT INTO sent SELECT from_address, success::VARCHAR = 'false', count(*), sum(transaction_fee::BIGNUM), ` +
-      `min(${AT}), max(${AT}) FROM ${source} GROUP BY ALL`,
+      `min(${BLOCK_TIME_MS}), max(${BLOCK_TIME_MS}) FROM ${source} GROUP BY ALL`,
   )
-  const [all] = await rows.all(
-    `SELECT ${SUMS}, sum(fees) FILTER (failed)::VARCHAR AS lost, min(first)::DOUBLE AS first, ` +
+  const [totals] = await database.all(
+    `SELECT ${TOTALS_SQL}, sum(fees) FILTER (failed)::VARCHAR AS lost, min(first)::DOUBLE AS first, ` +
       'max(last)::DOUBLE AS last, count(DISTINCT sender)::DOUBLE AS senders FROM sent',
   )
-  const busiest = await rows.all(
-    `SELECT sender, ${SUMS} FROM sent GROUP BY sender ORDER BY sum(n) DESC, sender LIMIT ${MOST_SENDERS}`,
+  const busiest = await database.all(
+    `SELECT sender, ${TOTALS_SQL} FROM sent GROUP BY sender ORDER BY sum(n) DESC, sender LIMIT ${MAX_SENDERS}`,
   )
-  const { first, last, senders, lost } = all ?? {}
+  const { first, last, senders, lost } = totals ?? {}
   return {
-    ...sumsIn(all ?? {}),
-    lost: exact(lost),
-    span: typeof first === 'number' ? { first, last: Number(last) } : undefined,
+    ...parseTotals(totals ?? {}),
+    failedFees: parseBigInt(lost),
+    timeRange: typeof first === 'number' ? { first, last: Number(last) } : undefined,
     senders: Number(senders ?? 0),
-    busiest: busiest.map((row) => ({ address: row.sender as string, ...sumsIn(row) })),
+    busiest: busiest.map((row) => ({ address: row.sender as string, ...parseTotals(row) })),
   }
 }
 
-const SUMS = 'sum(n)::DOUBLE AS n, sum(n) FILTER (failed)::DOUBLE AS failed, sum(fees)::VARCHAR AS fees'
+const TOTALS_SQL = 'sum(n)::DOUBLE AS n, sum(n) FILTER (failed)::DOUBLE AS failed, sum(fees)::VARCHAR AS fees'
 
-const sumsIn = ({ n, failed, fees }: Record<string, unknown>) => ({
+const parseTotals = ({ n, failed, fees }: Record<string, unknown>) => ({
   count: Number(n ?? 0),
   failed: Number(failed ?? 0),
-  fees: exact(fees),
+  fees: parseBigInt(fees),
 })
 
-const exact = (digits: unknown): bigint => BigInt((digits as string | null | undefined) ?? 0)
+const parseBigInt = (digits: unknown): bigint => BigInt((digits as string | null | undefined) ?? 0)

@@ -1,10 +1,10 @@
 import { COIN_DECIMALS } from '../core/model/asset.ts'
-import { exactWorth } from '../ledger/prices/fiat-value.ts'
+import { exactFiatValue } from '../ledger/prices/fiat-value.ts'
 import type { Prices } from '../ledger/prices/prices.ts'
 import type { TextRow } from '../read/scratch-database.ts'
 
 /** What fees were worth when they were paid, in 10^-8 of the currency. */
-export type FeeWorth = {
+export type FeeFiatValue = {
   total: bigint
   wallets: ReadonlyMap<string, bigint>
   /** Fees paid, and how many of them have no price. */
@@ -13,7 +13,7 @@ export type FeeWorth = {
 }
 
 /** Takes rows, as `Tally.add` does, and adds up what their fees were worth: each is rounded as conversions round it. */
-export function openFeeWorth(prices: Prices) {
+export function createFeeFiatValue(prices: Prices) {
   const wallets = new Map<string, bigint>()
   const sums = { total: 0n, count: 0, unpriced: 0 }
   return {
@@ -25,11 +25,11 @@ export function openFeeWorth(prices: Prices) {
         sums.unpriced += 1
         return
       }
-      const worth = -exactWorth(BigInt(row[12] as string), COIN_DECIMALS, price)
+      const fiatValue = -exactFiatValue(BigInt(row[12] as string), COIN_DECIMALS, price)
       const wallet = row[2] as string
-      sums.total += worth
-      wallets.set(wallet, (wallets.get(wallet) ?? 0n) + worth)
+      sums.total += fiatValue
+      wallets.set(wallet, (wallets.get(wallet) ?? 0n) + fiatValue)
     },
-    worth: (): FeeWorth => ({ ...sums, wallets }),
+    result: (): FeeFiatValue => ({ ...sums, wallets }),
   }
 }

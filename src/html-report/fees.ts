@@ -1,38 +1,40 @@
-import { literal } from '../core/platform/sql.ts'
-import type { OpenedExport } from '../read/open-export.ts'
+import { quoteLiteral } from '../core/platform/sql.ts'
+import type { OpenExport } from '../read/open-export.ts'
 
 /** What transactions that wallets of the job sent did cost. */
-export type FeeFigures = {
+export type FeeStats = {
   sent: number
   failed: number
   /** Of failed transactions, in the coin's smallest unit. */
-  lost: bigint
+  failedFees: bigint
 }
 
 /** Addresses of one statement: text of 50 KB. */
-const ADDRESSES_AT_ONCE = 1_000
+const ADDRESSES_PER_STATEMENT = 1_000
 
 /** Adds them up; undefined where the export has no table of transactions. */
-export async function readFees({ eachFile, rows, manifest }: OpenedExport): Promise<FeeFigures | undefined> {
+export async function readFees({ eachFile, database, manifest }: OpenExport): Promise<FeeStats | undefined> {
   if (manifest.tables.transactions === undefined) return undefined
-  await rows.run('CREATE TABLE wallets (wallet VARCHAR)')
-  const addresses = manifest.coverage.map(({ address }) => `(${literal(address)})`)
-  for (let at = 0; at < addresses.length; at += ADDRESSES_AT_ONCE)
-    await rows.run(`INSERT INTO wallets VALUES ${addresses.slice(at, at + ADDRESSES_AT_ONCE).join()}`)
-  await rows.run('CREATE TABLE costs (failed BOOLEAN, n BIGINT, fees BIGNUM)')
+  await database.run('CREATE TABLE wallets (wallet VARCHAR)')
+  const addresses = manifest.coverage.map(({ address }) => `(${quoteLiteral(address)})`)
+  for (let at = 0; at < addresses.length; at += ADDRESSES_PER_STATEMENT)
+    await database.run(
+      `INSERT INTO wallets VALUES ${addresses.slice(at, at + ADDRESSES_PER_STATEMENT).join()}`,
+    )
+  await database.run('CREATE TABLE costs (failed BOOLEAN, n BIGINT, fees BIGNUM)')
   await eachFile(
     'transactions',
     (source) =>
       `INSERT INTO costs SELECT success::VARCHAR = 'false', count(*), sum(transaction_fee::BIGNUM) FROM ${source} ` +
       'WHERE from_address IN (SELECT wallet FROM wallets) GROUP BY 1',
   )
-  const found = await rows.all(
+  const found = await database.all(
     'SELECT coalesce(failed, false) AS failed, sum(n)::DOUBLE AS n, sum(fees)::VARCHAR AS fees FROM costs GROUP BY 1',
   )
   const failed = found.find((row) => row.failed === true)
   return {
     sent: found.reduce((sum, { n }) => sum + Number(n), 0),
     failed: Number(failed?.n ?? 0),
-    lost: BigInt((failed?.fees as string | null | undefined) ?? 0),
+    failedFees: BigInt((failed?.fees as string | null | undefined) ?? 0),
   }
 }

@@ -1,9 +1,9 @@
 import { largest } from '../core/platform/extremes.ts'
-import { pictureHtml } from './charts.ts'
-import { grouped, type Html, html } from './html.ts'
+import { svgHtml } from './charts.ts'
+import { groupDigits, type Html, html } from './html.ts'
 
 /** So many transfers between a party and a wallet. */
-export type Flow = { party: string; key: string; wallet: string; count: number }
+export type Flow = { counterparty: string; key: string; wallet: string; count: number }
 
 const SIZE = { width: 960, height: 420 }
 const NODE_WIDTH = 12
@@ -15,7 +15,7 @@ type Node = {
   name: string
   x: number
   y: number
-  tall: number
+  height: number
   count: number
   used: { left: number; right: number }
 }
@@ -24,26 +24,26 @@ type Node = {
  * Three columns with ribbons between: senders, wallets, receivers. The columns are fixed, so that a party that both sends
  * and receives makes no circle.
  */
-export function flowPicture(into: readonly Flow[], out: readonly Flow[], sentence: string): Html {
+export function flowChart(incoming: readonly Flow[], outgoing: readonly Flow[], description: string): Html {
   const senders = columnOf(
-    into,
+    incoming,
     ({ key }) => key,
-    ({ party }) => party,
+    ({ counterparty }) => counterparty,
   )
   const receivers = columnOf(
-    out,
+    outgoing,
     ({ key }) => key,
-    ({ party }) => party,
+    ({ counterparty }) => counterparty,
   )
-  const wallets = walletsOf(into, out)
+  const wallets = walletsOf(incoming, outgoing)
   const columns = [senders, wallets, receivers].map((column, at) => layOut(column, COLUMNS[at] ?? 0))
   const [left, middle, right] = columns as [Map<string, Node>, Map<string, Node>, Map<string, Node>]
   const ribbons = [
-    ...into.map((flow) => ribbon(left.get(flow.key), middle.get(flow.wallet), flow)),
-    ...out.map((flow) => ribbon(middle.get(flow.wallet), right.get(flow.key), flow)),
+    ...incoming.map((flow) => ribbon(left.get(flow.key), middle.get(flow.wallet), flow)),
+    ...outgoing.map((flow) => ribbon(middle.get(flow.wallet), right.get(flow.key), flow)),
   ]
   const nodes = columns.flatMap((column, at) => [...column.values()].map((node) => nodeHtml(node, at === 2)))
-  return pictureHtml(SIZE, sentence, html`${ribbons}${nodes}`)
+  return svgHtml(SIZE, description, html`${ribbons}${nodes}`)
 }
 
 type Column = Map<string, { name: string; count: number }>
@@ -62,33 +62,33 @@ function columnOf(
 }
 
 /** A wallet is as tall as the larger of what it got and what it gave. */
-function walletsOf(into: readonly Flow[], out: readonly Flow[]): Column {
-  const sides = [into, out].map((flows) =>
+function walletsOf(incoming: readonly Flow[], outgoing: readonly Flow[]): Column {
+  const columns = [incoming, outgoing].map((flows) =>
     columnOf(
       flows,
       ({ wallet }) => wallet,
       ({ wallet }) => wallet,
     ),
   )
-  const names = new Set(sides.flatMap((side) => [...side.keys()]))
+  const names = new Set(columns.flatMap((column) => [...column.keys()]))
   return new Map(
     [...names].map((name) => [
       name,
-      { name, count: largest(sides.map((side) => side.get(name)?.count ?? 0)) },
+      { name, count: largest(columns.map((column) => column.get(name)?.count ?? 0)) },
     ]),
   )
 }
 
 function layOut(column: Column, x: number): Map<string, Node> {
   const total = [...column.values()].reduce((sum, { count }) => sum + count, 0)
-  const room = SIZE.height - GAP * Math.max(0, column.size - 1)
+  const availableHeight = SIZE.height - GAP * Math.max(0, column.size - 1)
   const sorted = [...column].sort((a, b) => b[1].count - a[1].count || (a[0] < b[0] ? -1 : 1))
   let y = 0
   return new Map(
     sorted.map(([key, { name, count }]) => {
-      const tall = (count / Math.max(1, total)) * room
-      const node: Node = { name, x, y, tall, count, used: { left: 0, right: 0 } }
-      y += tall + GAP
+      const height = (count / Math.max(1, total)) * availableHeight
+      const node: Node = { name, x, y, height, count, used: { left: 0, right: 0 } }
+      y += height + GAP
       return [key, node]
     }),
   )
@@ -96,25 +96,25 @@ function layOut(column: Column, x: number): Map<string, Node> {
 
 const round = (n: number) => Math.round(n * 10) / 10
 
-function ribbon(from: Node | undefined, to: Node | undefined, { count, party, wallet }: Flow): Html {
+function ribbon(from: Node | undefined, to: Node | undefined, { count, counterparty, wallet }: Flow): Html {
   if (from === undefined || to === undefined) return html``
-  const [wideFrom, wideTo] = [(count / from.count) * from.tall, (count / to.count) * to.tall]
+  const [fromHeight, toHeight] = [(count / from.count) * from.height, (count / to.count) * to.height]
   const [y0, y1] = [from.y + from.used.right, to.y + to.used.left]
-  from.used.right += wideFrom
-  to.used.left += wideTo
+  from.used.right += fromHeight
+  to.used.left += toHeight
   const [x0, x1] = [from.x + NODE_WIDTH, to.x]
   const middle = round((x0 + x1) / 2)
   const curve = (ya: number, xb: number, yb: number) =>
     `C${middle} ${round(ya)} ${middle} ${round(yb)} ${xb} ${round(yb)}`
-  const path = `M${x0} ${round(y0)}${curve(y0, x1, y1)}V${round(y1 + wideTo)}${curve(y1 + wideTo, x0, y0 + wideFrom)}Z`
-  return html`<path class="ribbon" d="${path}"><title>${party}, ${wallet}: ${grouped(count)}</title></path>`
+  const path = `M${x0} ${round(y0)}${curve(y0, x1, y1)}V${round(y1 + toHeight)}${curve(y1 + toHeight, x0, y0 + fromHeight)}Z`
+  return html`<path class="ribbon" d="${path}"><title>${counterparty}, ${wallet}: ${groupDigits(count)}</title></path>`
 }
 
-function nodeHtml({ name, x, y, tall, count }: Node, isLast: boolean): Html {
-  const label = `${name} ${grouped(count)}`
+function nodeHtml({ name, x, y, height, count }: Node, isLast: boolean): Html {
+  const label = `${name} ${groupDigits(count)}`
   const text =
-    tall < 11
+    height < 11
       ? html``
-      : html`<text x="${isLast ? x + NODE_WIDTH + 6 : x - 6}" y="${round(y + tall / 2 + 4)}"${isLast ? '' : html` class="end"`}>${label}</text>`
-  return html`<rect class="node" x="${x}" y="${round(y)}" width="${NODE_WIDTH}" height="${round(Math.max(1, tall))}"><title>${label}</title></rect>${text}`
+      : html`<text x="${isLast ? x + NODE_WIDTH + 6 : x - 6}" y="${round(y + height / 2 + 4)}"${isLast ? '' : html` class="end"`}>${label}</text>`
+  return html`<rect class="node" x="${x}" y="${round(y)}" width="${NODE_WIDTH}" height="${round(Math.max(1, height))}"><title>${label}</title></rect>${text}`
 }

@@ -1,9 +1,9 @@
 import { shiftDecimal } from '../core/platform/decimal.ts'
-import { WORTH_DECIMALS } from '../ledger/prices/fiat-value.ts'
-import { grouped } from './numbers.ts'
-import { shownText } from './visible-text.ts'
+import { FIAT_DECIMALS } from '../ledger/prices/fiat-value.ts'
+import { groupDigits } from './numbers.ts'
+import { visibleText } from './visible-text.ts'
 
-export { counted, grouped } from './numbers.ts'
+export { formatCount, groupDigits } from './numbers.ts'
 
 /** Text of HTML in which strangers' text is text; nothing else may be put into a page. */
 export class Html {
@@ -13,20 +13,20 @@ export class Html {
   }
 }
 
-type Part = Html | string | number | readonly Part[] | undefined
+type HtmlPart = Html | string | number | readonly HtmlPart[] | undefined
 
 /** Makes HTML of a template; what is put into it is escaped unless it is HTML already. */
-export function html(texts: TemplateStringsArray, ...parts: Part[]): Html {
+export function html(texts: TemplateStringsArray, ...parts: HtmlPart[]): Html {
   let text = texts[0] ?? ''
   for (const [at, part] of parts.entries()) text += textOf(part) + (texts[at + 1] ?? '')
   return new Html(text)
 }
 
-function textOf(part: Part): string {
+function textOf(part: HtmlPart): string {
   if (part === undefined) return ''
   if (part instanceof Html) return part.text
   if (typeof part === 'object') return part.map(textOf).join('')
-  return escaped(shownText(String(part)))
+  return escapeHtml(visibleText(String(part)))
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -36,15 +36,16 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 }
-const escaped = (text: string) => text.replace(/[&<>"']/g, (letter) => ESCAPES[letter] ?? '')
+const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (letter) => ESCAPES[letter] ?? '')
 
 /** Characters of text that a name may have on a page. */
-const LONGEST_NAME = 60
+const MAX_NAME_LENGTH = 60
 
 /** A name that a stranger chose, cut where it is long, apart from the text around it. */
 export function nameHtml(name: string): Html {
-  const letters = [...name.slice(0, 4 * LONGEST_NAME)]
-  const short = letters.length > LONGEST_NAME ? `${letters.slice(0, LONGEST_NAME).join('')}…` : name
+  const characters = [...name.slice(0, 4 * MAX_NAME_LENGTH)]
+  const short =
+    characters.length > MAX_NAME_LENGTH ? `${characters.slice(0, MAX_NAME_LENGTH).join('')}…` : name
   return html`<bdi>${short}</bdi>`
 }
 
@@ -56,16 +57,16 @@ export const addressHtml = (address: string): Html =>
   html`<span class="address" title="${address}">${shortAddress(address)}</span>`
 
 /** An exact number as people read it: 8.31 × 10^73, 1 234.57; the same text where nothing is lost by that. */
-export function shortNumber(exact: string): string {
+export function formatShortNumber(exact: string): string {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(exact) ?? []
   const minus = sign === '' ? '' : '−'
   if (whole.length > 15) return minus + scientific(whole, whole.length - 1)
   const zeros = /^0*/.exec(fraction)?.[0].length ?? 0
   if (whole === '0' && zeros >= 6 && zeros < fraction.length)
     return minus + scientific(fraction.slice(zeros), -zeros - 1)
-  const places = Math.max(2, 7 - whole.length) + (whole === '0' ? zeros : 0)
-  const cut = fraction.slice(0, places).replace(/0+$/, '')
-  return `${minus}${grouped(whole)}${cut === '' ? '' : `.${cut}`}`
+  const decimalPlaces = Math.max(2, 7 - whole.length) + (whole === '0' ? zeros : 0)
+  const trimmed = fraction.slice(0, decimalPlaces).replace(/0+$/, '')
+  return `${minus}${groupDigits(whole)}${trimmed === '' ? '' : `.${trimmed}`}`
 }
 
 function scientific(digits: string, exponent: number): string {
@@ -77,48 +78,48 @@ function scientific(digits: string, exponent: number): string {
 export function amountHtml(value: bigint, decimals: number | null): Html {
   const exact = shiftDecimal(String(value), decimals)
   if (exact === null)
-    return html`<span class="amount" title="in the smallest unit: ${value.toString()}">${shortNumber(String(value))} <small>units</small></span>`
-  return html`<span class="amount" title="${exact}">${shortNumber(exact)}</span>`
+    return html`<span class="amount" title="in the smallest unit: ${value.toString()}">${formatShortNumber(String(value))} <small>units</small></span>`
+  return html`<span class="amount" title="${exact}">${formatShortNumber(exact)}</span>`
 }
 
 /** A share of a whole as per cent; under 1 % with a decimal. */
-export function percent(part: number, whole: number): string {
-  if (whole === 0) return '0 %'
-  const share = (100 * part) / whole
+export function percent(part: number, total: number): string {
+  if (total === 0) return '0 %'
+  const share = (100 * part) / total
   return `${share > 0 && share < 10 ? share.toFixed(1) : Math.round(share)} %`
 }
 
 /** An instant of the tables as people read it: 2023-11-14 22:13 UTC. */
-export const minuteOf = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`
+export const formatUtcMinute = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`
 
 export type Cell = { html: Html; sort?: string | number; isNumber?: boolean }
 
 /** A table with a head that sorts it; the first column names the row. */
 export function tableHtml(
   caption: string,
-  heads: readonly string[],
+  headers: readonly string[],
   rows: readonly (readonly Cell[])[],
 ): Html {
-  const numbers = heads.map((_, at) => rows.some((row) => row[at]?.isNumber))
+  const numbers = headers.map((_, at) => rows.some((row) => row[at]?.isNumber))
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table class="sortable">
 <caption>${caption}</caption>
-<thead><tr>${heads.map((head, at) => html`<th scope="col"${new Html(numbers[at] ? ' class="number"' : '')}><button type="button">${head}</button></th>`)}</tr></thead>
+<thead><tr>${headers.map((header, at) => html`<th scope="col"${new Html(numbers[at] ? ' class="number"' : '')}><button type="button">${header}</button></th>`)}</tr></thead>
 <tbody>
 ${rows.map((row) => html`<tr>${row.map(cellHtml)}</tr>\n`)}</tbody></table></div>
 `
 }
 
-function cellHtml({ html: inside, sort, isNumber }: Cell, at: number): Html {
+function cellHtml({ html: content, sort, isNumber }: Cell, at: number): Html {
   const value = sort === undefined ? '' : html` data-v="${sort}"`.text
   const tag = at === 0 ? 'th scope="row"' : 'td'
   return new Html(
-    `<${tag}${isNumber ? ' class="number"' : ''}${value}>${inside.text}</${at === 0 ? 'th' : 'td'}>`,
+    `<${tag}${isNumber ? ' class="number"' : ''}${value}>${content.text}</${at === 0 ? 'th' : 'td'}>`,
   )
 }
 
 export const textCell = (text: string): Cell => ({ html: html`${text}` })
 export const countCell = (count: number): Cell => ({
-  html: html`${grouped(count)}`,
+  html: html`${groupDigits(count)}`,
   sort: count,
   isNumber: true,
 })
@@ -128,9 +129,9 @@ export function amountCell(value: bigint, decimals: number | null): Cell {
 }
 
 /** Money in units of 10^-8; a dash where there is no price. */
-export const worthCell = (worth: bigint | undefined): Cell =>
-  worth === undefined ? { ...textCell('–'), isNumber: true } : amountCell(worth, WORTH_DECIMALS)
+export const fiatValueCell = (value: bigint | undefined): Cell =>
+  value === undefined ? { ...textCell('–'), isNumber: true } : amountCell(value, FIAT_DECIMALS)
 
 /** The table that stands for a picture. */
-export const asTable = (table: Html): Html =>
+export const tableDetails = (table: Html): Html =>
   html`<details class="as-table"><summary>As a table</summary>${table}</details>`

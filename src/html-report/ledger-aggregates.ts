@@ -9,13 +9,13 @@ export type Kind = (typeof KINDS)[number]
 export type Counts = Record<Kind, number>
 
 /** Columns of the ledger, in the order in which `add` takes their cells. */
-export const TALLIED_COLUMNS = [
+export const AGGREGATED_COLUMNS = [
   ...['block_timestamp', 'transaction_hash', 'wallet_address', 'wallet_label', 'entry_type', 'direction'],
   ...['counterparty_address', 'counterparty_is_own', 'asset_type', 'asset_address', 'asset_symbol'],
   ...['asset_decimals', 'value', 'token_id'],
 ] as const
 
-export type WalletTally = {
+export type WalletAggregates = {
   address: string
   label: string | null
   transactions: number
@@ -34,7 +34,7 @@ export type WalletTally = {
   lastTransaction: string
 }
 
-export type AssetTally = {
+export type AssetAggregates = {
   /** null for the chain's coin; NFTs of a contract are one. */
   address: string | null
   type: string
@@ -48,20 +48,20 @@ export type AssetTally = {
 /** What one wallet had of an asset at the end of each bucket in which it changed. */
 export type BalanceSeries = { wallet: string; asset: string; series: Series<bigint>; value: bigint }
 
-type Followed = { wallet: string; asset: string; bucket: number; day: string; value: bigint }
+type TrackedBalance = { wallet: string; asset: string; bucket: number; day: string; value: bigint }
 
 /** Adds up the rows of a ledger, in the order of the chain, into what a report shows. */
-export class Tally {
+export class LedgerAggregates {
   readonly buckets = new Buckets()
-  readonly timeline: Series<Counts> = this.buckets.series(addCounts)
-  readonly totals: Counts = noCounts()
-  readonly wallets = new Map<string, WalletTally>()
-  readonly assets = new Map<string, AssetTally>()
+  readonly timeline: Series<Counts> = this.buckets.series(addKindCounts)
+  readonly totals: Counts = zeroCounts()
+  readonly wallets = new Map<string, WalletAggregates>()
+  readonly assets = new Map<string, AssetAggregates>()
   readonly balances = new Map<string, BalanceSeries>()
   /** The same balances at the ends of days, by the same keys. */
   readonly dayEnds = new DayEnds()
   /** Transfers from one own wallet to another. */
-  readonly between = new Map<string, number>()
+  readonly ownTransfers = new Map<string, number>()
   readonly days = { active: 0, streak: 0, longest: 0, last: '' }
   transactions = 0
   movements = 0
@@ -71,8 +71,8 @@ export class Tally {
   readonly #followed: ReadonlySet<string>
 
   /** `followed` are the assets whose balances are kept over time, as `tallyKey` names them. */
-  constructor(followed: ReadonlySet<string>) {
-    this.#followed = followed
+  constructor(trackedAssets: ReadonlySet<string>) {
+    this.#followed = trackedAssets
   }
 
   /** Of all wallets, in the coin's smallest unit. */
@@ -81,21 +81,21 @@ export class Tally {
   }
 
   add(row: TextRow): void {
-    const [time, hash, address, label, type, direction, party, isOwn, assetType] = row as string[]
+    const [time, hash, address, label, type, direction, counterparty, isOwn, assetType] = row as string[]
     const value = BigInt(row[12] as string)
-    const bucket = this.buckets.of(Date.parse(time as string))
+    const bucket = this.buckets.bucketOf(Date.parse(time as string))
     const kind = kindOf({ type, isOut: direction === 'out', isOwn: isOwn === 'true' })
     this.#count(kind, bucket)
     this.#clock(time as string, hash as string)
     const wallet = this.#walletOf(address as string, label ?? null, time as string)
-    countIn(wallet, { hash: hash as string, time: time as string, bucket })
+    countMovement(wallet, { hash: hash as string, time: time as string, bucket })
     const asset = this.#assetOf(row)
-    const key = tallyKey(assetType as string, asset.address)
+    const key = aggregateKey(assetType as string, asset.address)
     wallet.assets.add(key)
-    if (asset.address === null) countCoin(wallet, { kind, value, party: party ?? null })
+    if (asset.address === null) countCoinMovement(wallet, { kind, value, counterparty: counterparty ?? null })
     countAsset(asset, value)
-    if (kind === 'own' && value < 0n && party !== address)
-      this.#countBetween(address as string, party as string)
+    if (kind === 'own' && value < 0n && counterparty !== address)
+      this.#countBetween(address as string, counterparty as string)
     if (this.#followed.has(key)) {
       const day = (time as string).slice(0, 10)
       this.#follow({ wallet: address as string, asset: key, bucket, day, value })
@@ -103,7 +103,7 @@ export class Tally {
   }
 
   #count(kind: Kind, bucket: number): void {
-    const counts = this.timeline.get(bucket) ?? noCounts()
+    const counts = this.timeline.get(bucket) ?? zeroCounts()
     counts[kind] += 1
     this.timeline.set(bucket, counts)
     this.totals[kind] += 1
@@ -125,17 +125,17 @@ export class Tally {
     days.last = day
   }
 
-  #walletOf(address: string, label: string | null, time: string): WalletTally {
-    const known = this.wallets.get(address)
-    if (known !== undefined) return known
+  #walletOf(address: string, label: string | null, time: string): WalletAggregates {
+    const existing = this.wallets.get(address)
+    if (existing !== undefined) return existing
     const wallet = newWallet({ address, label, time, series: this.buckets.series<number>((a, b) => a + b) })
     this.wallets.set(address, wallet)
     return wallet
   }
 
-  #assetOf(row: TextRow): AssetTally {
+  #assetOf(row: TextRow): AssetAggregates {
     const [type, address] = [row[8] as string, row[9] ?? null]
-    const key = tallyKey(type, address)
+    const key = aggregateKey(type, address)
     let asset = this.assets.get(key)
     if (asset === undefined) {
       asset = { address, type, symbol: null, decimals: null, movements: 0, in: 0n, out: 0n }
@@ -148,10 +148,10 @@ export class Tally {
 
   #countBetween(from: string, to: string): void {
     const key = `${from} ${to}`
-    this.between.set(key, (this.between.get(key) ?? 0) + 1)
+    this.ownTransfers.set(key, (this.ownTransfers.get(key) ?? 0) + 1)
   }
 
-  #follow({ wallet, asset, bucket, day, value }: Followed): void {
+  #follow({ wallet, asset, bucket, day, value }: TrackedBalance): void {
     const key = `${wallet} ${asset}`
     let balance = this.balances.get(key)
     if (balance === undefined) {
@@ -165,19 +165,19 @@ export class Tally {
 }
 
 /** The coin, an ERC-20 token by its address, or a collection: a contract may have tokens of several types. */
-export const tallyKey = (type: string, address: string | null): string =>
+export const aggregateKey = (type: string, address: string | null): string =>
   address === null ? type : type === 'erc20' ? address : `${type} ${address}`
 
 /** What moved most comes first. */
-export const byMovements = (a: AssetTally, b: AssetTally): number =>
+export const byMovements = (a: AssetAggregates, b: AssetAggregates): number =>
   b.movements - a.movements || (addressAndType(a) < addressAndType(b) ? -1 : 1)
 
-const addressAndType = ({ address, type }: AssetTally) => `${address ?? ''} ${type}`
+const addressAndType = ({ address, type }: AssetAggregates) => `${address ?? ''} ${type}`
 
-const noCounts = (): Counts => ({ received: 0, sent: 0, own: 0, minted: 0, burned: 0, fee: 0 })
+const zeroCounts = (): Counts => ({ received: 0, sent: 0, own: 0, minted: 0, burned: 0, fee: 0 })
 
-function addCounts(earlier: Counts, later: Counts): Counts {
-  return Object.fromEntries(KINDS.map((kind) => [kind, earlier[kind] + later[kind]])) as Counts
+function addKindCounts(previous: Counts, later: Counts): Counts {
+  return Object.fromEntries(KINDS.map((kind) => [kind, previous[kind] + later[kind]])) as Counts
 }
 
 function kindOf(entry: { type: string | undefined; isOut: boolean; isOwn: boolean }): Kind {
@@ -189,34 +189,37 @@ function kindOf(entry: { type: string | undefined; isOut: boolean; isOwn: boolea
   return isOut ? 'sent' : 'received'
 }
 
-function newWallet(given: { address: string; label: string | null; time: string; series: Series<number> }) {
-  const { address, label, time, series } = given
+function newWallet(wallet: { address: string; label: string | null; time: string; series: Series<number> }) {
+  const { address, label, time, series } = wallet
   return {
     ...{ address, label, transactions: 0, movements: 0, coinIn: 0n, coinOut: 0n, fees: 0n },
     ...{ assets: new Set<string>(), first: time, last: time, funder: null, series, lastTransaction: '' },
   }
 }
 
-function countIn(wallet: WalletTally, at: { hash: string; time: string; bucket: number }): void {
+function countMovement(
+  wallet: WalletAggregates,
+  movement: { hash: string; time: string; bucket: number },
+): void {
   wallet.movements += 1
-  wallet.last = at.time
-  wallet.series.set(at.bucket, (wallet.series.get(at.bucket) ?? 0) + 1)
-  if (wallet.lastTransaction !== at.hash) wallet.transactions += 1
-  wallet.lastTransaction = at.hash
+  wallet.last = movement.time
+  wallet.series.set(movement.bucket, (wallet.series.get(movement.bucket) ?? 0) + 1)
+  if (wallet.lastTransaction !== movement.hash) wallet.transactions += 1
+  wallet.lastTransaction = movement.hash
 }
 
-type Coins = { kind: Kind; value: bigint; party: string | null }
+type CoinMovement = { kind: Kind; value: bigint; counterparty: string | null }
 
-function countCoin(wallet: WalletTally, { kind, value, party }: Coins): void {
+function countCoinMovement(wallet: WalletAggregates, { kind, value, counterparty }: CoinMovement): void {
   if (kind === 'fee') wallet.fees -= value
   else if (value < 0n) wallet.coinOut -= value
   else {
     wallet.coinIn += value
-    wallet.funder ??= party
+    wallet.funder ??= counterparty
   }
 }
 
-function countAsset(asset: AssetTally, value: bigint): void {
+function countAsset(asset: AssetAggregates, value: bigint): void {
   asset.movements += 1
   if (value < 0n) asset.out -= value
   else asset.in += value

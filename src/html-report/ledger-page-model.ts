@@ -1,44 +1,39 @@
-import { counted } from './html.ts'
-import type { Figures } from './ledger-stats.ts'
-import type { Article } from './page-model.ts'
+import { formatCount } from './html.ts'
+import type { LedgerStats } from './ledger-stats.ts'
+import type { PageModel } from './page-model.ts'
 import { assetsSection } from './sections/assets.ts'
 import { balancesSection } from './sections/balances.ts'
-import { comparedOf, compareSection } from './sections/compare.ts'
-import { partiesSection } from './sections/counterparties.ts'
-import { feesSection, readingSection } from './sections/data-collection.ts'
+import { compareSection, comparisonData } from './sections/compare.ts'
+import { counterpartiesSection } from './sections/counterparties.ts'
+import { dataCollectionSection, feesSection } from './sections/data-collection.ts'
 import { ledgerLimits } from './sections/limits.ts'
 import { nftsSection } from './sections/nfts.ts'
 import { rowsSection } from './sections/rows.ts'
-import { headSection } from './sections/summary.ts'
+import { summarySection } from './sections/summary.ts'
 import { timeSection } from './sections/time.ts'
 import { walletsSection } from './sections/wallets.ts'
 
 /** An export with a ledger: what its wallets did. */
-export function ledgerArticle(figures: Figures, title: string): Article {
-  const { tally, manifest, rows } = figures
+export function ledgerPageModel(stats: LedgerStats, title: string): PageModel {
+  const { aggregates, manifest, rows } = stats
   return {
-    ...{ title, chain: manifest.job.chain, rows: rows.held },
-    told: `${counted(tally.transactions, 'transaction')}, ${counted(tally.movements, 'movement')}`,
-    limits: ledgerLimits(figures),
-    sectionsAt: (at) => [
-      ...[
-        headSection(figures, title),
-        timeSection(figures),
-        walletsSection(figures),
-        balancesSection(figures),
-      ],
-      compareSection(figures, at),
-      ...[assetsSection(figures), partiesSection(figures), nftsSection(figures), feesSection(figures)],
-      ...[readingSection(figures), rowsSection(figures, at)],
+    ...{ title, chain: manifest.job.chain, rows: rows.included },
+    summary: `${formatCount(aggregates.transactions, 'transaction')}, ${formatCount(aggregates.movements, 'movement')}`,
+    limits: ledgerLimits(stats),
+    renderSections: (at) => [
+      ...[summarySection(stats, title), timeSection(stats), walletsSection(stats), balancesSection(stats)],
+      compareSection(stats, at),
+      ...[assetsSection(stats), counterpartiesSection(stats), nftsSection(stats), feesSection(stats)],
+      ...[dataCollectionSection(stats), rowsSection(stats, at)],
     ],
-    dataAt: (at) =>
+    renderData: (at) =>
       `<script type="application/octet-stream" id="rows-${at}">${rows.packed}</script>\n` +
-      `<script type="application/json" id="compare-${at}">${jsonInHtml(comparedOf(figures))}</script>\n`,
+      `<script type="application/json" id="compare-${at}">${escapeJsonForHtml(comparisonData(stats))}</script>\n`,
   }
 }
 
 /** JSON that ends no script, whatever strangers wrote. */
-const jsonInHtml = (value: unknown) =>
+const escapeJsonForHtml = (value: unknown) =>
   JSON.stringify(value).replace(
     /[<\u2028\u2029]/g,
     (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -1,14 +1,14 @@
 /** What a report's page holds for its script, as JSON. */
 
 /** A column of rows whose texts come again and again: each once, and which of them stands in which row. */
-export type PackedColumn = { texts: string[]; places: number[] }
+export type PackedColumn = { texts: string[]; indexes: number[] }
 
 /** What a wallet had of an asset at the end of each day on which it changed: place of the day and exact value, in turn. */
-export type ComparedWallet = { name: string; before: string; points: (number | string)[] }
+export type ComparisonWallet = { name: string; openingBalance: string; points: (number | string)[] }
 
 /** What dates are compared with. */
-export type Compared = {
+export type ComparisonData = {
   /** Days (2023-11-14, UTC) at whose end the balances are known, in order. */
   days: string[]
-  assets: { name: string; decimals: number | null; wallets: ComparedWallet[] }[]
+  assets: { name: string; decimals: number | null; wallets: ComparisonWallet[] }[]
 }

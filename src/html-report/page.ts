@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { ExportError } from '../core/model/errors.ts'
 import { PACKAGE } from '../core/model/version.ts'
 import { type Html, html } from './html.ts'
-import type { Article } from './page-model.ts'
+import type { PageModel } from './page-model.ts'
 import { limitsSection } from './sections/limits.ts'
 import { STYLE } from './style.ts'
 
@@ -11,7 +11,7 @@ import { STYLE } from './style.ts'
  * The page of one export or of several: one file that asks nobody for anything. Its policy allows this script and this style
  * alone, by their hashes; strangers' text is text.
  */
-export function pageOf(articles: readonly [Article, ...Article[]], title: string): string {
+export function renderPage(articles: readonly [PageModel, ...PageModel[]], title: string): string {
   const script = readScript()
   const policy = [
     "default-src 'none'",
@@ -25,31 +25,31 @@ export function pageOf(articles: readonly [Article, ...Article[]], title: string
 <meta name="viewport" content="width=device-width, initial-scale=1">${html`<title>${title}</title>`.text}
 <style>${STYLE}</style></head>
 <body>
-${articles.length > 1 ? contents(articles, title).text : ''}<main>
-${articles.map(bodyOf).join('')}${limitsSection(articles.flatMap(({ limits }) => limits)).text}</main>
-${articles.map(({ dataAt }, at) => dataAt(at)).join('')}<script>${script}</script></body></html>
+${articles.length > 1 ? tableOfContents(articles, title).text : ''}<main>
+${articles.map(renderBody).join('')}${limitsSection(articles.flatMap(({ limits }) => limits)).text}</main>
+${articles.map(({ renderData }, at) => renderData(at)).join('')}<script>${script}</script></body></html>
 `
 }
 
-function contents(articles: readonly Article[], title: string): Html {
+function tableOfContents(articles: readonly PageModel[], title: string): Html {
   const lines = articles.map(
-    ({ title: name, chain, told }, at) =>
-      html`<li><a href="#export-${at}"><bdi>${name}</bdi></a>: chain ${chain}, ${told}</li>`,
+    ({ title: name, chain, summary }, at) =>
+      html`<li><a href="#export-${at}"><bdi>${name}</bdi></a>: chain ${chain}, ${summary}</li>`,
   )
   return html`<nav aria-label="Exports"><p class="facts">${title}: ${articles.length} exports</p><ul>${lines}</ul></nav>\n`
 }
 
 /** Ids of sections are told apart where there are several exports. */
-function bodyOf({ sectionsAt }: Article, at: number): string {
-  const text = sectionsAt(at)
+function renderBody({ renderSections }: PageModel, at: number): string {
+  const text = renderSections(at)
     .map((section) => section.text)
     .join('\n')
-  const own = at === 0 ? text : toldApart(text, at)
-  return `<article id="export-${at}">${own}</article>\n`
+  const body = at === 0 ? text : withUniqueIds(text, at)
+  return `<article id="export-${at}">${body}</article>\n`
 }
 
 /** Ids and names of regions, which may stand once in a page. */
-const toldApart = (text: string, at: number) =>
+const withUniqueIds = (text: string, at: number) =>
   text
     .replace(/(<section id="|href="#)([a-z]+")/g, `$1${at}-$2`)
     .replace(/(role="(?:region|grid)" aria-label="[^"]*)/g, `$1, export ${at + 1}`)

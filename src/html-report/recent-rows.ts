@@ -9,8 +9,8 @@ export type PackedRows = {
   /** JSON of columns, each a `PackedColumn`: deflated, in base64. */
   packed: string
   /** Rows that it holds, and that there are. */
-  held: number
-  all: number
+  included: number
+  total: number
 }
 
 /** Columns of the page's list of rows. Labels stand before the addresses that they belong to. */
@@ -21,53 +21,67 @@ export const ROW_COLUMNS = [
 
 class TextColumn implements PackedColumn {
   readonly texts: string[] = []
-  readonly places: number[] = []
+  readonly indexes: number[] = []
   readonly #known = new Map<string, number>()
 
   add(text: string): void {
-    let place = this.#known.get(text)
-    if (place === undefined) {
-      place = this.texts.push(text) - 1
-      this.#known.set(text, place)
+    let index = this.#known.get(text)
+    if (index === undefined) {
+      index = this.texts.push(text) - 1
+      this.#known.set(text, index)
     }
-    this.places.push(place)
+    this.indexes.push(index)
   }
 }
 
 /** Takes rows, as `Tally.add` does, and keeps the newest of them. */
-export function openRecentRows({ tables }: Manifest, most: number) {
-  const all = tables.ledger?.rows ?? 0
+export function openRecentRows({ tables }: Manifest, maxRows: number) {
+  const total = tables.ledger?.rows ?? 0
   let seen = 0
   const names = ROW_COLUMNS.filter((name) => !name.endsWith(' label'))
   const columns = new Map(names.map((name) => [name as string, new TextColumn()]))
   return {
     add: (row: TextRow): void => {
       seen += 1
-      if (seen <= all - most) return
+      if (seen <= total - maxRows) return
       for (const [at, text] of cellsOf(row).entries()) columns.get(names[at] ?? '')?.add(text)
     },
     /** `labels` are those of wallets and others by address. */
     packed: (labels: ReadonlyMap<string, string>): PackedRows => {
       const json = JSON.stringify(
         ROW_COLUMNS.map((name): PackedColumn => {
-          const { texts, places } = columns.get(name.replace(' label', '')) ?? new TextColumn()
+          const { texts, indexes } = columns.get(name.replace(' label', '')) ?? new TextColumn()
           const isLabel = name.endsWith(' label')
-          return { texts: isLabel ? texts.map((address) => labels.get(address) ?? '') : texts, places }
+          return { texts: isLabel ? texts.map((address) => labels.get(address) ?? '') : texts, indexes }
         }),
       )
-      return { packed: deflateRawSync(json).toString('base64'), held: Math.min(all, most), all }
+      return { packed: deflateRawSync(json).toString('base64'), included: Math.min(total, maxRows), total }
     },
   }
 }
 
 function cellsOf(row: TextRow): string[] {
-  const [time, hash, wallet, , type, direction, party, , assetType, address, symbol, decimals, value, id] =
-    row
+  const [
+    time,
+    hash,
+    wallet,
+    ,
+    type,
+    direction,
+    counterparty,
+    ,
+    assetType,
+    address,
+    symbol,
+    decimals,
+    value,
+    id,
+  ] = row
   const amount = shiftDecimal(value ?? '0', decimals == null ? null : Number(decimals))
   const name =
     address == null ? (symbol ?? 'coin') : `${symbol ?? assetType} ${address}${id == null ? '' : ` #${id}`}`
   return [
     ...[`${time?.slice(0, 10)} ${time?.slice(11, 19)}`, wallet ?? '', type ?? '', direction ?? ''],
-    ...[amount ?? `${value} (smallest unit)`, name, party ?? '', hash ?? ''],
+    ...[amount ?? `${value} (smallest unit)`, name, counterparty ?? '', hash ?? ''],
   ]
 }

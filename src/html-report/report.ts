@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { ExportError } from '../core/model/errors.ts'
 import type { Manifest } from '../core/model/manifest.ts'
-import { placeApart, refuseFolder, writeNamedFile } from '../core/platform/user-file.ts'
+import { assertNotFolder, resolveOutputPath, writeNamedFile } from '../core/platform/user-file.ts'
 import { requireManifest } from '../read/open-export.ts'
-import { factsOf } from './facts.ts'
-import { factsArticle } from './facts-page-model.ts'
-import { ledgerArticle } from './ledger-page-model.ts'
-import { figuresOf } from './ledger-stats.ts'
-import { pageOf } from './page.ts'
-import type { Article } from './page-model.ts'
+import { collectFacts } from './facts.ts'
+import { factsPageModel } from './facts-page-model.ts'
+import { ledgerPageModel } from './ledger-page-model.ts'
+import { collectLedgerStats } from './ledger-stats.ts'
+import { renderPage } from './page.ts'
+import type { PageModel } from './page-model.ts'
 
 /** What a report is called, what it holds, and where it goes. */
 export type ReportOptions = {
@@ -35,7 +35,7 @@ export const REPORT_DEFAULTS = { maxRows: 100_000 } as const satisfies Partial<R
 export const REPORT_FILE = 'report.html'
 
 /** What a report wrote. */
-export type Reported = { file: string; bytes: number; rows: number }
+export type ReportResult = { file: string; bytes: number; rows: number }
 
 /**
  * Writes one page over one export or several: self-contained, for people, the same bytes for the same export. Memory does
@@ -46,13 +46,13 @@ export type Reported = { file: string; bytes: number; rows: number }
 export async function report(
   outputs: readonly [string, ...string[]],
   options: ReportOptions = {},
-): Promise<Reported> {
+): Promise<ReportResult> {
   const file = options.out ?? join(outputs[0], REPORT_FILE)
   const inputs = { '--prices': options.prices, '--labels': options.labels, '--opening': options.opening }
-  const place = await placeApart(file, { inputs, exports: outputs }, FIX)
-  await refuseFolder(file)
+  const destination = await resolveOutputPath(file, { inputs, exports: outputs }, FIX)
+  await assertNotFolder(file)
   const { page, rows } = await renderReport(outputs, options)
-  await writeNamedFile(place, page)
+  await writeNamedFile(destination, page)
   return { file, bytes: Buffer.byteLength(page), rows }
 }
 
@@ -65,37 +65,37 @@ export async function renderReport(
 ): Promise<{ page: string; rows: number }> {
   const manifests = await Promise.all(outputs.map(requireManifest))
   if (options.prices !== undefined) requireOneChain(manifests)
-  const articles: Article[] = []
+  const models: PageModel[] = []
   for (const [at, output] of outputs.entries()) {
     const { job, tables } = manifests[at] as Manifest
     const title = (outputs.length === 1 ? options.title : undefined) ?? job.name
     const hasLedger = tables.ledger !== undefined
-    articles.push(
-      hasLedger ? await ledgerOf(output, title, options) : await factsOnly(output, title, options),
+    models.push(
+      hasLedger ? await ledgerModel(output, title, options) : await factsModel(output, title, options),
     )
   }
-  const title = options.title ?? articles.map((one) => one.title).join(', ')
+  const title = options.title ?? models.map((one) => one.title).join(', ')
   return {
-    page: pageOf(articles as [Article, ...Article[]], title),
-    rows: articles.reduce((sum, { rows }) => sum + rows, 0),
+    page: renderPage(models as [PageModel, ...PageModel[]], title),
+    rows: models.reduce((sum, { rows }) => sum + rows, 0),
   }
 }
 
-async function ledgerOf(output: string, title: string, options: PageOptions): Promise<Article> {
+async function ledgerModel(output: string, title: string, options: PageOptions): Promise<PageModel> {
   const { opening, labels: names, prices, maxRows = REPORT_DEFAULTS.maxRows } = options
-  return ledgerArticle(await figuresOf(output, { opening, names, prices, maxRows }), title)
+  return ledgerPageModel(await collectLedgerStats(output, { opening, names, prices, maxRows }), title)
 }
 
-async function factsOnly(
+async function factsModel(
   output: string,
   title: string,
   { opening, prices, labels }: PageOptions,
-): Promise<Article> {
+): Promise<PageModel> {
   if (opening !== undefined || prices !== undefined)
     throw new ExportError('USAGE', `${output} holds no ledger, which opening balances and prices are for`, {
       fix: 'Leave --opening and --prices out, or add ledger to the tables of the job and run it again with --fresh.',
     })
-  return factsArticle(await factsOf(output, labels), title)
+  return factsPageModel(await collectFacts(output, labels), title)
 }
 
 /** The coin is `native` in a file of prices, of whatever chain. */

@@ -21,9 +21,11 @@ export async function serveReport(
   options: PageOptions = {},
 ): Promise<ServedReport> {
   const path = `/${randomBytes(16).toString('hex')}/`
-  const pages = remembered(outputs, options)
+  const pages = cachePages(outputs, options)
   await pages()
-  const server = createLimitedServer((request, response) => void answer(request, response, { path, pages }))
+  const server = createLimitedServer(
+    (request, response) => void handleRequest(request, response, { path, pages }),
+  )
   const { url } = await bindServer(server, { host: HOST, port: 0 }, 'Stop what takes all ports.')
   return { url: `${url}${path}`, close: () => closeServer(server) }
 }
@@ -31,30 +33,31 @@ export async function serveReport(
 type Pages = () => Promise<string>
 
 /** Renders when a manifest is another one than before; two who ask at once wait for the same page. */
-function remembered(outputs: readonly [string, ...string[]], options: PageOptions): Pages {
-  let made: { of: string; page: Promise<string> } | undefined
+function cachePages(outputs: readonly [string, ...string[]], options: PageOptions): Pages {
+  let cached: { version: string; page: Promise<string> } | undefined
   return async () => {
-    const of = (await Promise.all(outputs.map(stampOf))).join()
-    if (made?.of !== of) made = { of, page: renderReport(outputs, options).then(({ page }) => page) }
-    return made.page
+    const version = (await Promise.all(outputs.map(manifestVersion))).join()
+    if (cached?.version !== version)
+      cached = { version, page: renderReport(outputs, options).then(({ page }) => page) }
+    return cached.page
   }
 }
 
-async function stampOf(output: string): Promise<string> {
+async function manifestVersion(output: string): Promise<string> {
   const entry = await stat(join(output, MANIFEST_FILE)).catch(() => undefined)
   return `${entry?.mtimeMs} ${entry?.ino} ${entry?.size}`
 }
 
-type Door = { path: string; pages: Pages }
+type ServerContext = { path: string; pages: Pages }
 
 /** Whoever comes by another name than this machine's number was sent here by a page of somebody else. */
-async function answer(
+async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { path, pages }: Door,
+  { path, pages }: ServerContext,
 ): Promise<void> {
-  const isOwn = request.headers.host?.startsWith(`${HOST}:`) && request.url === path
-  if (!isOwn || request.method !== 'GET') return void response.writeHead(404).end()
+  const isReportRequest = request.headers.host?.startsWith(`${HOST}:`) && request.url === path
+  if (!isReportRequest || request.method !== 'GET') return void response.writeHead(404).end()
   const headers = {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-store',

@@ -1,52 +1,57 @@
-import { type AssetTally, type BalanceSeries, tallyKey } from './ledger-aggregates.ts'
-import type { Figures } from './ledger-stats.ts'
+import { type AssetAggregates, aggregateKey, type BalanceSeries } from './ledger-aggregates.ts'
+import type { LedgerStats } from './ledger-stats.ts'
 import { coinOf } from './view.ts'
 
 /** An asset whose balances are kept over time. */
-export type FollowedAsset = {
+export type TrackedAsset = {
   key: string
   name: string
-  tally: AssetTally | undefined
+  aggregates: AssetAggregates | undefined
   decimals: number | null
   /** Those that moved it most first. */
-  wallets: FollowedBalance[]
+  wallets: TrackedAssetBalance[]
 }
 
-export type FollowedBalance = BalanceSeries & {
+export type TrackedAssetBalance = BalanceSeries & {
   /** What the wallet had before the first row, where the user gave it. */
-  before: bigint
+  openingBalance: bigint
   /** Exact, in the end. */
-  end: bigint
-  wasBelowZero: boolean
+  closingBalance: bigint
+  wasNegative: boolean
 }
 
 /** The coin first, then by movements. */
-export function followedBalances(figures: Figures): FollowedAsset[] {
-  const { tally, balances } = figures
+export function trackedBalances(stats: LedgerStats): TrackedAsset[] {
+  const { aggregates, balances } = stats
   const keyOf = (one: { wallet_address: string; asset_type: string; asset_address: string | null }) =>
-    `${one.wallet_address} ${tallyKey(one.asset_type, one.asset_address)}`
-  const ends = new Map(balances.balances.map((one) => [keyOf(one), one.value]))
-  const below = new Set(balances.belowZero.map(keyOf))
-  const assets = new Map<string, FollowedBalance[]>()
-  for (const [key, one] of tally.balances) {
-    const end = ends.get(key) ?? one.value
-    const balance = { ...one, end, before: end - one.value, wasBelowZero: below.has(key) }
+    `${one.wallet_address} ${aggregateKey(one.asset_type, one.asset_address)}`
+  const closingBalances = new Map(balances.balances.map((one) => [keyOf(one), one.value]))
+  const negative = new Set(balances.belowZero.map(keyOf))
+  const assets = new Map<string, TrackedAssetBalance[]>()
+  for (const [key, one] of aggregates.balances) {
+    const closingBalance = closingBalances.get(key) ?? one.value
+    const balance = {
+      ...one,
+      closingBalance,
+      openingBalance: closingBalance - one.value,
+      wasNegative: negative.has(key),
+    }
     const wallets = assets.get(one.asset)
     if (wallets === undefined) assets.set(one.asset, [balance])
     else wallets.push(balance)
   }
   const movements = (key: string) =>
-    key === 'native' ? Number.POSITIVE_INFINITY : (tally.assets.get(key)?.movements ?? 0)
+    key === 'native' ? Number.POSITIVE_INFINITY : (aggregates.assets.get(key)?.movements ?? 0)
   return [...assets]
     .sort(([a], [b]) => movements(b) - movements(a) || (a < b ? -1 : 1))
-    .map(([key, wallets]) => assetOf(figures, key, wallets))
+    .map(([key, wallets]) => assetOf(stats, key, wallets))
 }
 
-function assetOf(figures: Figures, key: string, wallets: FollowedBalance[]): FollowedAsset {
-  const tally = figures.tally.assets.get(key)
+function assetOf(stats: LedgerStats, key: string, wallets: TrackedAssetBalance[]): TrackedAsset {
+  const aggregates = stats.aggregates.assets.get(key)
   return {
-    ...{ key, tally, decimals: tally?.decimals ?? null },
-    name: key === 'native' ? coinOf(figures) : `${tally?.symbol ?? ''} ${key.slice(0, 10)}`.trim(),
+    ...{ key, aggregates, decimals: aggregates?.decimals ?? null },
+    name: key === 'native' ? coinOf(stats) : `${aggregates?.symbol ?? ''} ${key.slice(0, 10)}`.trim(),
     wallets: wallets.sort((a, b) => b.series.size - a.series.size || (a.wallet < b.wallet ? -1 : 1)),
   }
 }

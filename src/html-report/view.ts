@@ -1,8 +1,8 @@
 import { DAY_MS } from '../core/model/utc.ts'
 import { largest, smallest } from '../core/platform/extremes.ts'
 import { addressHtml, type Html, html, nameHtml, shortAddress } from './html.ts'
-import { KINDS, type Kind, type Tally } from './ledger-aggregates.ts'
-import type { Figures } from './ledger-stats.ts'
+import { KINDS, type Kind, type LedgerAggregates } from './ledger-aggregates.ts'
+import type { LedgerStats } from './ledger-stats.ts'
 
 /** What kinds of movement are called. */
 export const KIND_NAMES: Readonly<Record<Kind, string>> = {
@@ -13,14 +13,17 @@ export const KIND_NAMES: Readonly<Record<Kind, string>> = {
   burned: 'burned',
   fee: 'fees',
 }
-export const KINDS_SHOWN = KINDS.map((kind) => ({ kind, name: KIND_NAMES[kind] }))
+export const KINDS_WITH_NAMES = KINDS.map((kind) => ({ kind, name: KIND_NAMES[kind] }))
 
 /** Symbol of the chain's coin; older manifests have none, but the rows of a ledger do. */
-export const coinOf = ({ manifest, tally }: Pick<Figures, 'manifest'> & { tally?: Tally }): string =>
-  manifest.job.nativeSymbol ?? tally?.assets.get('native')?.symbol ?? 'coin'
+export const coinOf = ({
+  manifest,
+  aggregates,
+}: Pick<LedgerStats, 'manifest'> & { aggregates?: LedgerAggregates }): string =>
+  manifest.job.nativeSymbol ?? aggregates?.assets.get('native')?.symbol ?? 'coin'
 
 /** A wallet of the job by its label, or its address shortened. */
-export const walletHtml = ({ labels }: Figures, address: string): Html => labelHtml(labels, address)
+export const walletHtml = ({ labels }: LedgerStats, address: string): Html => labelHtml(labels, address)
 
 /** An address by its label, or shortened. */
 export function labelHtml(labels: ReadonlyMap<string, string>, address: string): Html {
@@ -29,47 +32,54 @@ export function labelHtml(labels: ReadonlyMap<string, string>, address: string):
 }
 
 /** The same as text, for a place of little width. */
-export function walletText({ labels }: Figures, address: string): string {
+export function walletText({ labels }: LedgerStats, address: string): string {
   const label = labels.get(address)
   return label === undefined ? shortAddress(address) : shortName(label)
 }
 
 /** As much of a name as a picture has room for. */
 export function shortName(name: string): string {
-  const letters = [...name]
-  return letters.length > MOST_LETTERS ? `${letters.slice(0, MOST_LETTERS - 1).join('')}…` : name
+  const characters = [...name]
+  return characters.length > MAX_CHARACTERS ? `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…` : name
 }
 
-const MOST_LETTERS = 22
+const MAX_CHARACTERS = 22
 
 /** An asset by its symbol and its contract; strangers choose symbols. */
-export function assetHtml(figures: Figures, asset: { address: string | null; symbol: string | null }): Html {
-  if (asset.address === null) return html`<strong>${coinOf(figures)}</strong>`
+export function assetHtml(
+  stats: LedgerStats,
+  asset: { address: string | null; symbol: string | null },
+): Html {
+  if (asset.address === null) return html`<strong>${coinOf(stats)}</strong>`
   const symbol =
     asset.symbol === null || asset.symbol === '' ? html`<em>no symbol</em>` : nameHtml(asset.symbol)
   return html`${symbol} ${addressHtml(asset.address)}`
 }
 
 /** Buckets from the first to the last, empty ones too: when each begins (ms) and what it is called. */
-export function bucketsOf({ tally }: Figures): { bucket: number; name: string; day: string }[] {
-  const busy = [...tally.timeline.keys()]
-  if (busy.length === 0) return []
-  const [first, last] = [smallest(busy), largest(busy)]
-  const { sizeMs } = tally.buckets
+export function listBuckets({ aggregates }: LedgerStats): { bucket: number; name: string; day: string }[] {
+  const activeBuckets = [...aggregates.timeline.keys()]
+  if (activeBuckets.length === 0) return []
+  const [first, last] = [smallest(activeBuckets), largest(activeBuckets)]
+  const { sizeMs } = aggregates.buckets
   return Array.from({ length: last - first + 1 }, (_, at) => {
     const ms = (first + at) * sizeMs
-    return { bucket: first + at, day: new Date(ms).toISOString().slice(0, 10), name: nameOfTime(ms, sizeMs) }
+    return {
+      bucket: first + at,
+      day: new Date(ms).toISOString().slice(0, 10),
+      name: formatBucketTime(ms, sizeMs),
+    }
   })
 }
 
 /** An instant at which a bucket of this size begins or ends. */
-export function nameOfTime(ms: number, sizeMs: number): string {
+export function formatBucketTime(ms: number, sizeMs: number): string {
   const iso = new Date(ms).toISOString()
   return sizeMs < DAY_MS ? `${iso.slice(5, 10)} ${iso.slice(11, 16)}` : iso.slice(0, 10)
 }
 
 /** How long a bucket is, in words. */
-export function bucketWords(sizeMs: number): string {
+export function formatBucketSize(sizeMs: number): string {
   const [minutes, hours, days] = [sizeMs / 60_000, sizeMs / 3_600_000, sizeMs / DAY_MS]
   if (days >= 1) return days === 1 ? 'day' : `${days} days`
   if (hours >= 1) return hours === 1 ? 'hour' : `${hours} hours`

@@ -1,2 +1,2 @@
 /** Text with what hides, rings or turns it shown as ␣. */
-export const shownText = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '␣')
+export const visibleText = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '␣')

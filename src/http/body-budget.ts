@@ -16,7 +16,7 @@ export function createBodyBudget(totalBytes: number): BodyBudget {
   let used = 0
   const waiting: Reservation[] = []
   const granted = new Set<Reservation>()
-  const grant = () => {
+  const grantWaiting = () => {
     for (let next = waiting[0]; next !== undefined && used + next.bytes <= totalBytes; next = waiting[0]) {
       waiting.shift()
       used += next.bytes
@@ -28,16 +28,16 @@ export function createBodyBudget(totalBytes: number): BodyBudget {
     reserve: (bytes, onGranted) => {
       const reservation = { bytes: Math.min(bytes, totalBytes), onGranted }
       waiting.push(reservation)
-      grant()
+      grantWaiting()
       return () => {
-        const at = waiting.indexOf(reservation)
-        if (at >= 0) waiting.splice(at, 1)
+        const index = waiting.indexOf(reservation)
+        if (index >= 0) waiting.splice(index, 1)
         if (granted.delete(reservation)) used -= reservation.bytes
-        grant()
+        grantWaiting()
       }
     },
   }
 }
 
 /** The budget of this process: memory is shared by all of its clients. */
-export const largeBodies = createBodyBudget(LARGE_BODIES_BYTES)
+export const largeBodyBudget = createBodyBudget(LARGE_BODIES_BYTES)

@@ -1,51 +1,51 @@
 import { type ProxyServer, proxyFor } from '../core/platform/proxy.ts'
 
 /** Why no answer came, for people: what happened, and what may be done about it. */
-export type FaultWords = {
-  readonly what: string
+export type ConnectionErrorText = {
+  readonly message: string
   readonly fix?: string
   /** No try can succeed until something is changed. */
   readonly isPermanent?: true
 }
 
 /** What a user sets to say where the service is. */
-export const BASE_URL = 'the base URL (service.baseUrl, WALLETLAKE_BASE_URL or --base-url)'
+export const BASE_URL_SETTING = 'the base URL (service.baseUrl, WALLETLAKE_BASE_URL or --base-url)'
 
 /** The words for a connection that failed, by the codes of its fault; `url` is the base address, which holds no secret. */
-export function faultWords(codes: readonly string[], url: string): FaultWords {
+export function describeConnectionError(codes: readonly string[], url: string): ConnectionErrorText {
   const code = codes.join(', ')
   const proxy = proxyFor(new URL(url))
-  const ofProxy = proxy && proxyWords(codes, { url, proxy })
-  if (ofProxy !== undefined) return ofProxy
-  const words = FAULTS.find(({ of }) => codes.some((each) => of.test(each)))
-  if (words !== undefined) return words.say(url, code)
-  const fix = url.startsWith('http:') ? { fix: MAYBE_HTTPS } : {}
-  return { what: `the connection to ${new URL(url).host} failed (${code || 'unknown fault'})`, ...fix }
+  const proxyError = proxy && describeProxyError(codes, { url, proxy })
+  if (proxyError !== undefined) return proxyError
+  const known = KNOWN_ERRORS.find(({ codes: pattern }) => codes.some((each) => pattern.test(each)))
+  if (known !== undefined) return known.describe(url, code)
+  const fix = url.startsWith('http:') ? { fix: TRY_HTTPS_FIX } : {}
+  return { message: `the connection to ${new URL(url).host} failed (${code || 'unknown fault'})`, ...fix }
 }
 
-const MAYBE_HTTPS = `If the service speaks https, write https:// in ${BASE_URL}; else run the same command again: it resumes.`
+const TRY_HTTPS_FIX = `If the service speaks https, write https:// in ${BASE_URL_SETTING}; else run the same command again: it resumes.`
 
 /** Faults that happen before a connection through a proxy leads anywhere: they are the proxy's. */
-const PROXY_FAULT =
+const PROXY_ERROR_CODES =
   /^(ENOTFOUND|EAI_\w+|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/
-/** A proxy's answer to CONNECT; `codesOf` in client.ts makes the code from undici's message. */
+/** A proxy's answer to CONNECT; `errorCodesOf` in client.ts makes the code from undici's message. */
 const PROXY_STATUS = /^PROXY_STATUS_(\d+)$/
 
-function proxyWords(
+function describeProxyError(
   codes: readonly string[],
   { url, proxy }: { url: string; proxy: ProxyServer },
-): FaultWords | undefined {
-  const named = `the proxy ${proxy.host} of ${proxy.variable}`
-  const fault = codes.find((code) => PROXY_FAULT.test(code))
-  if (fault !== undefined)
+): ConnectionErrorText | undefined {
+  const proxyName = `the proxy ${proxy.host} of ${proxy.variable}`
+  const errorCode = codes.find((code) => PROXY_ERROR_CODES.test(code))
+  if (errorCode !== undefined)
     return {
-      what: `${named} cannot be reached (${fault})`,
+      message: `${proxyName} cannot be reached (${errorCode})`,
       fix: `Correct ${proxy.variable}, or list ${new URL(url).hostname} in NO_PROXY if it can be reached directly.`,
     }
   const status = codes.map((code) => PROXY_STATUS.exec(code)?.[1]).find((one) => one !== undefined)
   if (status === undefined) return undefined
   return {
-    what: `${named} answered ${status} instead of connecting to ${new URL(url).host}`,
+    message: `${proxyName} answered ${status} instead of connecting to ${new URL(url).host}`,
     ...proxyFix(proxy, status),
   }
 }
@@ -66,89 +66,92 @@ export const proxyPasswordFix = (variable: string) =>
   `Put user and password into ${variable}: http://USER:PASSWORD@HOST:PORT, special characters %-encoded.`
 
 /** How a request travels, for the advice about one that does not arrive. */
-export function routeWords(url: string): string {
+export function describeRoute(url: string): string {
   const proxy = proxyFor(new URL(url))
   if (proxy !== undefined) return ` Requests go through the proxy ${proxy.host} of ${proxy.variable}.`
-  const isSet = PROXIES.some((name) => process.env[name])
+  const isSet = PROXY_VARIABLES.some((name) => process.env[name])
   if (isSet) return ' Requests go there directly: NO_PROXY lists this host.'
-  const all = ALL_PROXIES.find((name) => process.env[name])
-  if (all !== undefined)
-    return ` Requests go there directly: ${all} is not used; set HTTPS_PROXY or HTTP_PROXY if a proxy is needed.`
+  const allProxy = ALL_PROXY_VARIABLES.find((name) => process.env[name])
+  if (allProxy !== undefined)
+    return ` Requests go there directly: ${allProxy} is not used; set HTTPS_PROXY or HTTP_PROXY if a proxy is needed.`
   return ' If this network needs a proxy, set HTTPS_PROXY or HTTP_PROXY.'
 }
 
-const PROXIES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY']
-const ALL_PROXIES = ['all_proxy', 'ALL_PROXY']
+const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY']
+const ALL_PROXY_VARIABLES = ['all_proxy', 'ALL_PROXY']
 
-type Fault = { readonly of: RegExp; readonly say: (url: string, code: string) => FaultWords }
+type KnownError = {
+  readonly codes: RegExp
+  readonly describe: (url: string, code: string) => ConnectionErrorText
+}
 
 /** Faults by their codes, before those of the connection as such. */
-const FAULTS: readonly Fault[] = [
+const KNOWN_ERRORS: readonly KnownError[] = [
   {
-    of: /^ENOTFOUND$/,
-    say: (url, code) => ({
-      what: `no host of this name is known: ${url} (${code})`,
-      fix: `Correct the host in ${BASE_URL}, or look to this machine's network.${routeWords(url)}`,
+    codes: /^ENOTFOUND$/,
+    describe: (url, code) => ({
+      message: `no host of this name is known: ${url} (${code})`,
+      fix: `Correct the host in ${BASE_URL_SETTING}, or look to this machine's network.${describeRoute(url)}`,
       isPermanent: true,
     }),
   },
   {
-    of: /^EAI_/,
-    say: (url, code) => ({
-      what: `the host's name cannot be looked up now: ${url} (${code})`,
-      fix: `Look to this machine's network, then run the same command again.${routeWords(url)}`,
+    codes: /^EAI_/,
+    describe: (url, code) => ({
+      message: `the host's name cannot be looked up now: ${url} (${code})`,
+      fix: `Look to this machine's network, then run the same command again.${describeRoute(url)}`,
     }),
   },
   {
-    of: /^ECONNREFUSED$/,
-    say: (url, code) => ({
-      what: `nothing listens at ${url} (${code})`,
-      fix: `Start the service, or correct host and port in ${BASE_URL}, then run the same command again.${routeWords(url)}`,
+    codes: /^ECONNREFUSED$/,
+    describe: (url, code) => ({
+      message: `nothing listens at ${url} (${code})`,
+      fix: `Start the service, or correct host and port in ${BASE_URL_SETTING}, then run the same command again.${describeRoute(url)}`,
     }),
   },
   {
-    of: /^(EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/,
-    say: (url, code) => ({
-      what: `no connection to ${url} can be made (${code})`,
-      fix: `Look to network, firewall and ${BASE_URL}, then run the same command again.${routeWords(url)}`,
+    codes: /^(EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)$/,
+    describe: (url, code) => ({
+      message: `no connection to ${url} can be made (${code})`,
+      fix: `Look to network, firewall and ${BASE_URL_SETTING}, then run the same command again.${describeRoute(url)}`,
     }),
   },
   {
-    of: /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|EPROTO)$/,
-    say: (url, code) => ({
-      what: `what answers at ${url} does not speak https (${code})`,
-      fix: `Correct host and port in ${BASE_URL}: the service has to speak https there.`,
+    codes: /^(ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|EPROTO)$/,
+    describe: (url, code) => ({
+      message: `what answers at ${url} does not speak https (${code})`,
+      fix: `Correct host and port in ${BASE_URL_SETTING}: the service has to speak https there.`,
       isPermanent: true,
     }),
   },
   {
-    of: /^(HPE_\w+|HTTPParserError)$/,
-    say: (url, code) => ({
-      what: `what answers at ${url} does not speak http (${code})`,
-      fix: `Correct scheme, host and port in ${BASE_URL}: https://, perhaps.`,
+    codes: /^(HPE_\w+|HTTPParserError)$/,
+    describe: (url, code) => ({
+      message: `what answers at ${url} does not speak http (${code})`,
+      fix: `Correct scheme, host and port in ${BASE_URL_SETTING}: https://, perhaps.`,
       isPermanent: true,
     }),
   },
   {
-    of: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
-    say: (url, code) => ({
-      what: `the certificate at ${url} is for another host (${code})`,
-      fix: `Correct the host in ${BASE_URL}: the certificate says whose it is.`,
+    codes: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
+    describe: (url, code) => ({
+      message: `the certificate at ${url} is for another host (${code})`,
+      fix: `Correct the host in ${BASE_URL_SETTING}: the certificate says whose it is.`,
       isPermanent: true,
     }),
   },
   {
-    of: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
-    say: (url, code) => ({
-      what: `the certificate at ${url} is not valid now (${code})`,
+    codes: /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/,
+    describe: (url, code) => ({
+      message: `the certificate at ${url} is not valid now (${code})`,
       fix: "Check this machine's clock; if it is right, the service has to renew its certificate.",
       isPermanent: true,
     }),
   },
   {
-    of: /^(CERT|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)_\w+$/,
-    say: (url, code) => ({
-      what: `the certificate at ${url} is not trusted (${code})`,
+    codes: /^(CERT|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)_\w+$/,
+    describe: (url, code) => ({
+      message: `the certificate at ${url} is not trusted (${code})`,
       fix: 'Set NODE_EXTRA_CA_CERTS to a file with the certificate of the authority that signed it.',
       isPermanent: true,
     }),

@@ -2,21 +2,22 @@ import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate, inflateRaw } from 'node:zlib'
 import { ExportError } from '../core/model/errors.ts'
 
-type Unpacker = (packed: Buffer, limits: { maxOutputLength: number }) => Promise<Buffer>
+type Decompressor = (compressed: Buffer, limits: { maxOutputLength: number }) => Promise<Buffer>
 
-const ungzip = promisify(gunzip)
-const unzlib = promisify(inflate)
-const unraw = promisify(inflateRaw)
+const gunzipAsync = promisify(gunzip)
+const inflateAsync = promisify(inflate)
+const inflateRawAsync = promisify(inflateRaw)
 
 /** RFC 9110 section 8.4.1 defines `x-gzip` as an alias, and `deflate` as zlib's format; some servers send it raw. */
-const UNPACKERS: Readonly<Record<string, Unpacker>> = {
-  gzip: ungzip,
-  'x-gzip': ungzip,
+const DECOMPRESSORS: Readonly<Record<string, Decompressor>> = {
+  gzip: gunzipAsync,
+  'x-gzip': gunzipAsync,
   br: promisify(brotliDecompress),
-  deflate: (packed, limits) => (hasZlibHeader(packed) ? unzlib : unraw)(packed, limits),
+  deflate: (compressed, limits) =>
+    (hasZlibHeader(compressed) ? inflateAsync : inflateRawAsync)(compressed, limits),
 }
 
-export type Packed = {
+export type CompressedBody = {
   bytes: Buffer
   /** The response's content-encoding, as received. */
   encoding: string | undefined
@@ -28,41 +29,41 @@ export type Packed = {
  * Undoes a content-encoding; an unknown one leaves the bytes as they are. Throws PAGE_MALFORMED where they do not unpack,
  * or unpack to too much.
  */
-export async function unpack({ bytes, encoding, maxBytes }: Packed): Promise<Buffer> {
-  const unpacker = unpackerOf(encoding)
-  if (unpacker === undefined) return bytes
+export async function decompress({ bytes, encoding, maxBytes }: CompressedBody): Promise<Buffer> {
+  const decompressor = decompressorFor(encoding)
+  if (decompressor === undefined) return bytes
   try {
-    return await unpacker(bytes, { maxOutputLength: maxBytes })
+    return await decompressor(bytes, { maxOutputLength: maxBytes })
   } catch (cause) {
-    if (isTooLarge(cause)) throw tooLarge(maxBytes)
+    if (isTooLarge(cause)) throw bodyTooLarge(maxBytes)
     throw new ExportError('PAGE_MALFORMED', `the body does not unpack (${bytes.length} bytes, ${encoding})`)
   }
 }
 
 /** The same, but undefined where the body has more than `maxBytes`. */
-export async function unpackSmall(packed: Packed): Promise<Buffer | undefined> {
-  return unpack(packed).catch((thrown: unknown) => {
+export async function decompressSmall(compressed: CompressedBody): Promise<Buffer | undefined> {
+  return decompress(compressed).catch((thrown: unknown) => {
     if (thrown instanceof ExportError && thrown.isPermanent) return undefined
     throw thrown
   })
 }
 
 /** Whether a response with this content-encoding is compressed, as far as it can be undone here. */
-export function isPacked(encoding: string | undefined): boolean {
-  return unpackerOf(encoding) !== undefined
+export function isCompressed(encoding: string | undefined): boolean {
+  return decompressorFor(encoding) !== undefined
 }
 
-const unpackerOf = (encoding = '') => UNPACKERS[encoding.trim().toLowerCase()]
+const decompressorFor = (encoding = '') => DECOMPRESSORS[encoding.trim().toLowerCase()]
 
 /** The two first bytes name method 8 and are a multiple of 31 (RFC 1950 section 2.2). */
-function hasZlibHeader(packed: Buffer): boolean {
-  return packed.length >= 2 && ((packed[0] ?? 0) & 15) === 8 && packed.readUInt16BE() % 31 === 0
+function hasZlibHeader(compressed: Buffer): boolean {
+  return compressed.length >= 2 && ((compressed[0] ?? 0) & 15) === 8 && compressed.readUInt16BE() % 31 === 0
 }
 
 const isTooLarge = (cause: unknown) => (cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
 
 /** The failure of a body that is larger than anything that an interface of pages sends. */
-export function tooLarge(maxBytes: number): ExportError {
+export function bodyTooLarge(maxBytes: number): ExportError {
   const what = `the body is larger than the limit of ${maxBytes} bytes`
   return new ExportError('PAGE_MALFORMED', what, { isPermanent: true, cause: new BodyTooLargeError(what) })
 }

@@ -23,7 +23,7 @@ export async function fetchWith<T>(
     ...{ connect: { timeout: idleMs }, proxyTls: { timeout: idleMs } },
   })
   try {
-    return await read(await fetch(url, { ...init, dispatcher: dispatcher.compose(neverPausing) }))
+    return await read(await fetch(url, { ...init, dispatcher: dispatcher.compose(ignorePause) }))
   } finally {
     await dispatcher.destroy()
   }
@@ -33,8 +33,8 @@ export async function fetchWith<T>(
  * Keeps responses from pausing their connection. undici 7 ends the process by a failed assertion when a server closes a
  * connection that is paused (nodejs/undici#5360). What is read too slowly waits in memory, so that readers must limit its size.
  */
-const neverPausing: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
-  const unpausable = (controller: Dispatcher.DispatchController): Dispatcher.DispatchController =>
+const ignorePause: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const withoutPause = (controller: Dispatcher.DispatchController): Dispatcher.DispatchController =>
     new Proxy(controller, {
       get: (target, name) => {
         if (name === 'pause') return () => undefined
@@ -43,11 +43,11 @@ const neverPausing: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (opt
       },
     })
   return dispatch(options, {
-    onRequestStart: (controller, context) => handler.onRequestStart?.(unpausable(controller), context),
+    onRequestStart: (controller, context) => handler.onRequestStart?.(withoutPause(controller), context),
     onRequestUpgrade: (controller, ...rest) => handler.onRequestUpgrade?.(controller, ...rest),
-    onResponseStart: (controller, ...rest) => handler.onResponseStart?.(unpausable(controller), ...rest),
-    onResponseData: (controller, chunk) => handler.onResponseData?.(unpausable(controller), chunk),
-    onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(unpausable(controller), trailers),
+    onResponseStart: (controller, ...rest) => handler.onResponseStart?.(withoutPause(controller), ...rest),
+    onResponseData: (controller, chunk) => handler.onResponseData?.(withoutPause(controller), chunk),
+    onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(withoutPause(controller), trailers),
     onResponseError: (controller, error) => handler.onResponseError?.(controller, error),
   })
 }

@@ -4,12 +4,12 @@ import { HUGE_BODY_BYTES, MAX_BODY_BYTES, SMALL_BODY_BYTES } from '../core/model
 import { requireEncryptedKey } from '../core/model/service-key.ts'
 import { collectGarbage } from '../core/platform/collect-garbage.ts'
 import { proxyFor, proxySettings } from '../core/platform/proxy.ts'
-import { secretHider } from '../core/platform/secrets.ts'
-import { largeBodies } from './body-budget.ts'
-import { type BodyMemory, openBodyMemory } from './buffer-pool.ts'
-import { faultWords, routeWords } from './connection-error.ts'
-import { isPacked, tooLarge, unpack, unpackSmall } from './decompress.ts'
-import { exchange, TimeoutError } from './send-http-request.ts'
+import { createRedactor } from '../core/platform/secrets.ts'
+import { largeBodyBudget } from './body-budget.ts'
+import { type BufferPool, createBufferPool } from './buffer-pool.ts'
+import { describeConnectionError, describeRoute } from './connection-error.ts'
+import { bodyTooLarge, decompress, decompressSmall, isCompressed } from './decompress.ts'
+import { sendHttpRequest, TimeoutError } from './send-http-request.ts'
 
 export type ClientOptions = {
   /** Base address of the service, without a trailing slash. */
@@ -35,7 +35,7 @@ export type ClientRequest = {
   body?: unknown
 }
 
-export type Answer = {
+export type ApiResponse = {
   status: number
   /** Lower-case names; a repeated header's values joined by a comma. */
   headers: Record<string, string>
@@ -51,13 +51,13 @@ export type Client = {
    * unless the request surely never left, and PAGE_MALFORMED where a good answer's body is too large or does not
    * unpack.
    */
-  send(request: ClientRequest, signal: AbortSignal): Promise<Answer>
+  send(request: ClientRequest, signal: AbortSignal): Promise<ApiResponse>
   /** Takes the memory of an answer's body back, which nobody may use any more: a later answer comes in it. */
-  reuse(body: Buffer): void
+  recycleBody(body: Buffer): void
   /** Base address of the service. */
   readonly baseUrl: string
   /** The text with the key blotted out, however it is spelled: a service may repeat it in its errors. */
-  hideKey(text: string): string
+  redactKey(text: string): string
   close(): Promise<void>
 }
 
@@ -72,7 +72,7 @@ export function createClient(options: ClientOptions): Client {
   const dispatcher = openDispatcher({ ...options, maxBodyBytes })
   const headers: Record<string, string> = { accept: 'application/json', 'accept-encoding': 'gzip, br' }
   if (apiKey !== undefined) headers[apiKeyHeader] = apiKey
-  const line: Line = {
+  const context: ClientContext = {
     dispatcher,
     origin,
     basePath: pathname.replace(/\/$/, ''),
@@ -80,13 +80,13 @@ export function createClient(options: ClientOptions): Client {
     timeoutMs,
     maxBodyBytes,
     baseUrl: options.baseUrl,
-    memory: openBodyMemory(),
+    bufferPool: createBufferPool(),
   }
   return {
     baseUrl: options.baseUrl,
-    send: (request, signal) => send(line, request, signal),
-    reuse: line.memory.giveBack,
-    hideKey: secretHider(apiKey === undefined ? [] : [apiKey]),
+    send: (request, signal) => send(context, request, signal),
+    recycleBody: context.bufferPool.release,
+    redactKey: createRedactor(apiKey === undefined ? [] : [apiKey]),
     close: () => dispatcher.destroy(),
   }
 }
@@ -102,7 +102,7 @@ function openDispatcher({ baseUrl, connections, timeoutMs, maxBodyBytes }: Clien
 }
 
 /** What every request of a client shares. */
-type Line = {
+type ClientContext = {
   dispatcher: Dispatcher
   origin: string
   baseUrl: string
@@ -111,58 +111,69 @@ type Line = {
   headers: Record<string, string>
   timeoutMs: number
   maxBodyBytes: number
-  memory: BodyMemory
+  bufferPool: BufferPool
 }
 
-async function send(line: Line, request: ClientRequest, signal: AbortSignal): Promise<Answer> {
-  const { dispatcher, origin, basePath, timeoutMs, memory, maxBodyBytes } = line
+async function send(
+  context: ClientContext,
+  request: ClientRequest,
+  signal: AbortSignal,
+): Promise<ApiResponse> {
+  const { dispatcher, origin, basePath, timeoutMs, bufferPool, maxBodyBytes } = context
   const { method, pathAndQuery } = request
-  const sent = { origin, method, path: basePath + pathAndQuery, ...contentOf(line, request) }
+  const options = { origin, method, path: basePath + pathAndQuery, ...headersAndBody(context, request) }
   try {
-    const { body, ...received } = await exchange(dispatcher, sent, {
-      ...{ signal, timeoutMs, memory, maxBodyBytes },
+    const { body, ...received } = await sendHttpRequest(dispatcher, options, {
+      ...{ signal, timeoutMs, bufferPool, maxBodyBytes },
     })
-    if (body === undefined) return { ...received, body: EMPTY }
-    return await unpackAnswer({ ...received, body }, { line, signal })
+    if (body === undefined) return { ...received, body: EMPTY_BODY }
+    return await decompressResponse({ ...received, body }, { context, signal })
   } catch (cause) {
     signal.throwIfAborted()
-    throw faultOf(cause, line)
+    throw toConnectionError(cause, context)
   }
 }
 
-const EMPTY = Buffer.alloc(0)
+const EMPTY_BODY = Buffer.alloc(0)
 
-function contentOf({ headers }: Line, { body }: ClientRequest) {
+function headersAndBody({ headers }: ClientContext, { body }: ClientRequest) {
   if (body === undefined) return { headers }
   return { headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) }
 }
 
-type Receiving = { line: Line; signal: AbortSignal }
+type UnpackContext = { context: ClientContext; signal: AbortSignal }
 
 /** The response with its body unpacked. A packed body that grows large first waits for its share of the memory. */
-async function unpackAnswer(packed: Answer, { line, signal }: Receiving): Promise<Answer> {
-  const { status, headers, body: bytes } = packed
-  let { release } = packed
+async function decompressResponse(
+  compressed: ApiResponse,
+  { context, signal }: UnpackContext,
+): Promise<ApiResponse> {
+  const { status, headers, body: bytes } = compressed
+  let { release } = compressed
   try {
     const encoding = headers['content-encoding']
-    const limit = (maxBytes: number) => ({ bytes, encoding, maxBytes: Math.min(maxBytes, line.maxBodyBytes) })
-    const isSmall = release === undefined && isPacked(encoding)
-    let body = isSmall ? await unpackSmall(limit(SMALL_BODY_BYTES)) : undefined
+    const limit = (maxBytes: number) => ({
+      bytes,
+      encoding,
+      maxBytes: Math.min(maxBytes, context.maxBodyBytes),
+    })
+    const isSmallCompressed = release === undefined && isCompressed(encoding)
+    let body = isSmallCompressed ? await decompressSmall(limit(SMALL_BODY_BYTES)) : undefined
     if (body === undefined) {
-      if (isSmall) release = await reserveLarge(signal)
-      body = await unpack(limit(line.maxBodyBytes))
+      if (isSmallCompressed) release = await reserveLargeBody(signal)
+      body = await decompress(limit(context.maxBodyBytes))
     }
-    if (body !== bytes) line.memory.giveBack(bytes)
-    return { status, headers, body: withoutMark(body), release: freeing(body.length, release) }
+    if (body !== bytes) context.bufferPool.release(bytes)
+    return { status, headers, body: stripByteOrderMark(body), release: releaseAfterGc(body.length, release) }
   } catch (cause) {
     release?.()
-    if (status >= 300) return { status, headers, body: EMPTY }
+    if (status >= 300) return { status, headers, body: EMPTY_BODY }
     throw cause
   }
 }
 
 /** Gives the share back once what the body left in memory is freed. */
-function freeing(bytes: number, release: Answer['release']): Answer['release'] {
+function releaseAfterGc(bytes: number, release: ApiResponse['release']): ApiResponse['release'] {
   if (release === undefined || bytes <= HUGE_BODY_BYTES) return release
   return () => {
     setImmediate(() => {
@@ -173,14 +184,14 @@ function freeing(bytes: number, release: Answer['release']): Answer['release'] {
 }
 
 /** Waits for the share of a body whose size is not known yet. Rejects with the signal's reason. */
-function reserveLarge(signal: AbortSignal): Promise<() => void> {
+function reserveLargeBody(signal: AbortSignal): Promise<() => void> {
   return new Promise((resolve, reject) => {
     const abort = () => {
       release()
       reject(signal.reason)
     }
     signal.addEventListener('abort', abort, { once: true })
-    const release = largeBodies.reserve(MAX_BODY_BYTES, () => {
+    const release = largeBodyBudget.reserve(MAX_BODY_BYTES, () => {
       signal.removeEventListener('abort', abort)
       // `release` is there once a grant that comes at once has returned.
       queueMicrotask(() => resolve(release))
@@ -191,23 +202,23 @@ function reserveLarge(signal: AbortSignal): Promise<() => void> {
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf])
 
 /** The body without the byte order mark that some servers send before JSON. */
-function withoutMark(body: Buffer): Buffer {
+function stripByteOrderMark(body: Buffer): Buffer {
   return body.subarray(0, 3).equals(BYTE_ORDER_MARK) ? Buffer.from(body.subarray(3)) : body
 }
 
-function faultOf(cause: unknown, { baseUrl, maxBodyBytes }: Line): ExportError {
+function toConnectionError(cause: unknown, { baseUrl, maxBodyBytes }: ClientContext): ExportError {
   if (cause instanceof ExportError) return cause
   if (cause instanceof TimeoutError)
     return new ExportError('SERVICE_UNAVAILABLE', cause.message, {
       cause,
       mayHaveActed: true,
-      fix: TIMEOUT_FIX + routeWords(baseUrl),
+      fix: TIMEOUT_FIX + describeRoute(baseUrl),
     })
-  const codes = codesOf(cause)
-  if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE')) return tooLarge(maxBodyBytes)
-  const unsent = codes.some((code) => UNSENT.test(code))
-  const { what, ...words } = faultWords(codes, baseUrl)
-  return new ExportError('SERVICE_UNAVAILABLE', what, { mayHaveActed: !unsent, ...words })
+  const codes = errorCodesOf(cause)
+  if (codes.includes('UND_ERR_RES_EXCEEDED_MAX_SIZE')) return bodyTooLarge(maxBodyBytes)
+  const wasNotSent = codes.some((code) => NOT_SENT_CODES.test(code))
+  const { message, ...text } = describeConnectionError(codes, baseUrl)
+  return new ExportError('SERVICE_UNAVAILABLE', message, { mayHaveActed: !wasNotSent, ...text })
 }
 
 const TIMEOUT_FIX =
@@ -217,17 +228,19 @@ const TIMEOUT_FIX =
  * The fault's codes and nothing else: messages of foreign errors may hold addresses with queries. What a proxy answers to
  * CONNECT stands in undici's message only.
  */
-function codesOf(cause: unknown): string[] {
-  const chain: string[] = []
-  for (let at = cause; at instanceof Error && chain.length < 3; at = at.cause) {
-    const [, status] = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(at.message) ?? []
-    chain.push(
-      status === undefined ? ((at as NodeJS.ErrnoException).code ?? at.name) : `PROXY_STATUS_${status}`,
+function errorCodesOf(cause: unknown): string[] {
+  const codes: string[] = []
+  for (let current = cause; current instanceof Error && codes.length < 3; current = current.cause) {
+    const [, status] = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(current.message) ?? []
+    codes.push(
+      status === undefined
+        ? ((current as NodeJS.ErrnoException).code ?? current.name)
+        : `PROXY_STATUS_${status}`,
     )
   }
-  return [...new Set(chain)]
+  return [...new Set(codes)]
 }
 
 /** Codes of faults before there was a connection that a request could leave on. */
-const UNSENT =
+const NOT_SENT_CODES =
   /^(PROXY_STATUS_\d+|ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|UND_ERR_(CONNECT_TIMEOUT|INVALID_ARG)|(ERR_TLS|ERR_SSL|CERT|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO)_\w+)$/

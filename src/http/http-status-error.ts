@@ -1,24 +1,28 @@
 import { ExportError } from '../core/model/errors.ts'
-import { minuteFrom } from '../core/model/utc.ts'
-import { type Asked, refusalFix } from './endpoint-hints.ts'
-import type { Answer, Client } from './http-client.ts'
-import { isFault, readRemaining, readWait } from './read-outcome.ts'
+import { formatMinuteCeil } from '../core/model/utc.ts'
+import { fixForStatus, type RequestedUrl } from './endpoint-hints.ts'
+import type { ApiResponse, Client } from './http-client.ts'
+import { isRetryableStatus, readRemaining, readRetryAfter } from './read-outcome.ts'
 
 /** The error for a response whose status is not 2xx. */
-export function refusal(answer: Answer, { hideKey }: Client, asked: Asked): ExportError {
-  const { status, headers, body } = answer
-  const retryAfterMs = readWait(headers)
-  const message = serviceMessage(body, hideKey)
-  const who = status === 407 ? 'the proxy' : 'the service'
-  const what = `${who} answered ${status}${message === '' ? '' : `: ${message}`}`
-  const about = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
-  if (status === 403 && isQuota(answer, message))
-    return new ExportError('RATE_LIMITED', what, { ...about, fix: quotaFix(retryAfterMs) })
-  if (status === 401 || status === 403) return new ExportError('KEY_REFUSED', what, about)
-  if (isFault(status)) return new ExportError('SERVICE_UNAVAILABLE', what, about)
-  if (status === 429) return new ExportError('RATE_LIMITED', what, about)
-  const fix = STATUS_FIXES[status] ?? refusalFix(answer, asked)
-  return new ExportError('REQUEST_REFUSED', what, { ...about, fix })
+export function httpStatusError(
+  response: ApiResponse,
+  { redactKey }: Client,
+  requested: RequestedUrl,
+): ExportError {
+  const { status, headers, body } = response
+  const retryAfterMs = readRetryAfter(headers)
+  const message = serviceMessage(body, redactKey)
+  const origin = status === 407 ? 'the proxy' : 'the service'
+  const what = `${origin} answered ${status}${message === '' ? '' : `: ${message}`}`
+  const details = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+  if (status === 403 && isQuotaError(response, message))
+    return new ExportError('RATE_LIMITED', what, { ...details, fix: quotaFix(retryAfterMs) })
+  if (status === 401 || status === 403) return new ExportError('KEY_REFUSED', what, details)
+  if (isRetryableStatus(status)) return new ExportError('SERVICE_UNAVAILABLE', what, details)
+  if (status === 429) return new ExportError('RATE_LIMITED', what, details)
+  const fix = STATUS_FIXES[status] ?? fixForStatus(response, requested)
+  return new ExportError('REQUEST_REFUSED', what, { ...details, fix })
 }
 
 /** Advice for statuses that mean the same wherever they come from. */
@@ -28,29 +32,29 @@ const STATUS_FIXES: Readonly<Record<number, string>> = {
 }
 
 /** Whether a 403 is about a quota rather than the key: its message says so, or its headers do. */
-function isQuota({ headers }: Answer, message: string): boolean {
-  return QUOTA.test(message) || headers['retry-after'] !== undefined || readRemaining(headers) === 0
+function isQuotaError({ headers }: ApiResponse, message: string): boolean {
+  return QUOTA_MESSAGE.test(message) || headers['retry-after'] !== undefined || readRemaining(headers) === 0
 }
 
-const QUOTA =
+const QUOTA_MESSAGE =
   /\bquota|rate.?limit|too many requests|throttl|compute units|\bcredits?\b|\b(daily|monthly|request|usage|call)s? (limit|allowance)|\blimits? (is |was |has been )?(exceeded|reached|hit)|exceeded .*\b(limit|allowance|plan)/i
 
 function quotaFix(retryAfterMs: number | undefined): string {
   const when =
     retryAfterMs === undefined
       ? 'once the quota is renewed'
-      : `after ${minuteFrom(Date.now() + retryAfterMs)}`
+      : `after ${formatMinuteCeil(Date.now() + retryAfterMs)}`
   return `The quota of this key is used up. Run the same command again ${when}: it resumes. Or raise the quota with the provider.`
 }
 
 /** The `message` of an error body (a string or a list of them), short and without control characters. */
-function serviceMessage(body: Buffer, hideKey: Client['hideKey']): string {
-  if (body.length > LONGEST_ERROR_BYTES) return ''
+function serviceMessage(body: Buffer, redactKey: Client['redactKey']): string {
+  if (body.length > MAX_ERROR_BYTES) return ''
   try {
     const { message } = JSON.parse(body.toString('utf8')) as { message?: unknown }
     const text = Array.isArray(message) ? message.join('; ') : message
     if (typeof text !== 'string') return ''
-    return hideKey(text)
+    return redactKey(text)
       .replace(/[^\x20-\x7e…]+/g, ' ')
       .replace(/\?\S+/g, '?…')
       .slice(0, 300)
@@ -59,4 +63,4 @@ function serviceMessage(body: Buffer, hideKey: Client['hideKey']): string {
   }
 }
 
-const LONGEST_ERROR_BYTES = 100_000
+const MAX_ERROR_BYTES = 100_000

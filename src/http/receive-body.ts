@@ -1,8 +1,8 @@
 import { SMALL_BODY_BYTES } from '../core/model/limits.ts'
-import { largeBodies } from './body-budget.ts'
+import { largeBodyBudget } from './body-budget.ts'
 
 /** Stops and restarts a response that is being received. */
-export type Flow = { pause(): void; resume(): void }
+export type FlowControl = { pause(): void; resume(): void }
 
 /** A response's body as it arrives. */
 export type ReceivedBody = {
@@ -13,10 +13,10 @@ export type ReceivedBody = {
   readonly isLarge: boolean
 }
 
-export type Receiving = {
+export type ReceiveOptions = {
   /** Bytes of memory that the body may take, asked for when it turns out to be large. */
-  share: () => number
-  flow: Flow
+  bytesToReserve: () => number
+  flow: FlowControl
   maxBytes: number
   /** Called once the body has more bytes than it may. */
   onExceeded: () => void
@@ -26,13 +26,13 @@ export type Receiving = {
  * Collects a body. Once it exceeds `SMALL_BODY_BYTES` it needs a share of the memory for large bodies, `share()` bytes of it,
  * and is paused until they are free. It asks for them once, so that bodies never wait for each other in a circle.
  */
-export function receiveBody({ share, flow, maxBytes, onExceeded }: Receiving): ReceivedBody {
+export function receiveBody({ bytesToReserve, flow, maxBytes, onExceeded }: ReceiveOptions): ReceivedBody {
   const chunks: Buffer[] = []
   let bytes = 0
   let release: (() => void) | undefined
   const reserve = () => {
     let [isGranted, isPaused] = [false, false]
-    release = largeBodies.reserve(share(), () => {
+    release = largeBodyBudget.reserve(bytesToReserve(), () => {
       isGranted = true
       if (isPaused) flow.resume()
     })

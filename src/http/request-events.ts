@@ -1,22 +1,22 @@
 /** What happened to a request, for progress and the run's report. */
 export type RequestEvent =
   | { kind: 'sent' }
-  | { kind: 'answered'; bytes: number }
-  | ({ kind: 'refused'; waitMs: number } & AskedWait)
+  | { kind: 'received'; bytes: number }
+  | ({ kind: 'throttled'; waitMs: number } & RequestedWait)
   /** A good response that spent the quota. */
-  | ({ kind: 'held' } & AskedWait)
-  | ({ kind: 'retried'; reason: string; failures: number } & AskedWait)
+  | ({ kind: 'paused' } & RequestedWait)
+  | ({ kind: 'retried'; reason: string; failures: number } & RequestedWait)
 
 /** How long the service asks to wait, in milliseconds; undefined where it does not say. */
-type AskedWait = { askedMs?: number | undefined }
+type RequestedWait = { requestedWaitMs?: number | undefined }
 
 /** How long the service asks to wait with this event; undefined where it does not. */
-export function askedWait(event: RequestEvent): number | undefined {
-  return 'askedMs' in event ? event.askedMs : undefined
+export function requestedWait(event: RequestEvent): number | undefined {
+  return 'requestedWaitMs' in event ? event.requestedWaitMs : undefined
 }
 
 /** What a refusal or a retry is in words, for the log; undefined for what goes well. */
 export function describeRequest(event: RequestEvent): string | undefined {
-  if (event.kind === 'refused') return `429, everything waits ${Math.ceil(event.waitMs)} ms`
+  if (event.kind === 'throttled') return `429, everything waits ${Math.ceil(event.waitMs)} ms`
   return event.kind === 'retried' ? `asking again: ${event.reason}` : undefined
 }

@@ -1,56 +1,56 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import pRetry from 'p-retry'
 import { ExportError, toExportError } from '../core/model/errors.ts'
-import { LONGEST_TIMER_MS } from '../core/platform/max-timeout.ts'
+import { MAX_TIMEOUT_MS } from '../core/platform/max-timeout.ts'
 import type { RequestEvent } from '../http/request-events.ts'
-import { type Asked, isWebPage, WEB_PAGE_FIX } from './endpoint-hints.ts'
-import type { Answer, Client, ClientRequest } from './http-client.ts'
-import { refusal } from './http-status-error.ts'
-import type { GateOutcome } from './rate-limit/limiter-state.ts'
-import type { Gate } from './rate-limit/rate-limiter.ts'
-import { clockAhead, readOutcome, readRemaining } from './read-outcome.ts'
+import { isWebPage, type RequestedUrl, WEB_PAGE_FIX } from './endpoint-hints.ts'
+import type { ApiResponse, Client, ClientRequest } from './http-client.ts'
+import { httpStatusError } from './http-status-error.ts'
+import type { RequestOutcome } from './rate-limit/limiter-state.ts'
+import type { RateLimiter } from './rate-limit/rate-limiter.ts'
+import { clockSkew, readOutcome, readRemaining } from './read-outcome.ts'
 import { delayBeforeRetry, RETRY_DEFAULTS, type RetryOptions } from './retry.ts'
-import { LONGEST_WAIT_MS, waitTooLong } from './wait-limits.ts'
+import { MAX_WAIT_MS, waitTooLongError } from './wait-limits.ts'
 
 /** How a service stands, changed in place: after a first good answer every fault may heal. */
-type Standing = {
-  hasAnswered: boolean
+type ServiceHealth = {
+  hasResponded: boolean
   /** Why the newest tries failed; undefined while all is well. */
-  trouble: string | undefined
+  lastError: string | undefined
   /** Milliseconds by which its clock is ahead of this machine's; undefined where it does not say. */
   aheadMs?: number | undefined
 }
 
-export type Requester = {
+export type RequestContext = {
   client: Client
-  gate: Gate
+  rateLimiter: RateLimiter
   /** Holds the number of requests in flight within the run's concurrency. */
   limit: <T>(task: () => Promise<T>) => Promise<T>
   retry?: RetryOptions
   signal: AbortSignal
   /** Without it, a service counts as one that has answered. */
-  standing?: Standing
+  health?: ServiceHealth
   /** Called before each try; throws BUDGET_REACHED when none may be sent any more. */
   onEvent: (event: RequestEvent) => void
 }
 
 /** One request, and what may be done when it fails. */
-export type Ask = ClientRequest & {
+export type RequestSpec = ClientRequest & {
   /** Names the request in errors, without key and query. */
-  about: string
+  label: string
   /**
    * Never sent again where an earlier try may have been carried out: the request is not idempotent. 429, a 503 with
    * Retry-After and a connection that could not be made say that it was not; anything else ends the request.
    */
-  once?: boolean
+  nonIdempotent?: boolean
   /** 429 may mean a limit of the asked thing: it is waited out only where the answer says that the quota is spent. */
-  ownLimit?: boolean
+  hasResourceLimit?: boolean
   /** Errors that the caller handles by another request: they are thrown at once instead of being retried. */
-  handles?: (error: ExportError) => boolean
+  isHandledByCaller?: (error: ExportError) => boolean
 }
 
 /** What is made of an answer's body. Throws PAGE_MALFORMED where it is not what was asked for. */
-export type ReadBody<T> = (body: Buffer) => T | Promise<T>
+export type BodyReader<T> = (body: Buffer) => T | Promise<T>
 
 /**
  * Asks until a whole, well-formed answer is there and gives what `read` makes of its body. 429 is waited out for as
@@ -58,52 +58,65 @@ export type ReadBody<T> = (body: Buffer) => T | Promise<T>
  * at once. Before the first good answer, what no try can heal ends after three. The error of a request that changes something
  * says whether any try may have been carried out.
  */
-export async function request<T>(requester: Requester, ask: Ask, read: ReadBody<T>): Promise<T> {
-  const limits = { ...RETRY_DEFAULTS, ...requester.retry }
+export async function request<T>(
+  context: RequestContext,
+  spec: RequestSpec,
+  read: BodyReader<T>,
+): Promise<T> {
+  const limits = { ...RETRY_DEFAULTS, ...context.retry }
   let failures = 0
   let mayHaveActed = false
-  return pRetry(() => untilAdmitted(requester, ask, read), {
+  return pRetry(() => sendUntilAccepted(context, spec, read), {
     retries: limits.retries,
     minTimeout: 0,
     maxTimeout: 0,
-    signal: requester.signal,
+    signal: context.signal,
     shouldRetry: ({ error, attemptNumber }) =>
-      mayRepeat(ask, error) && !isHopeless(requester, error, attemptNumber),
+      isRetryable(spec, error) && !isPermanentFailure(context, error, attemptNumber),
     onFailedAttempt: async ({ error, retriesLeft, attemptNumber }) => {
-      mayHaveActed ||= ask.method !== 'GET' && isInDoubt(error)
-      if (retriesLeft === 0 || !mayRepeat(ask, error) || isHopeless(requester, error, attemptNumber)) return
+      mayHaveActed ||= spec.method !== 'GET' && mayHaveBeenProcessed(error)
+      if (retriesLeft === 0 || !isRetryable(spec, error) || isPermanentFailure(context, error, attemptNumber))
+        return
       failures += 1
-      const reason = requester.client.hideKey(error.message)
-      if (requester.standing !== undefined) requester.standing.trouble = reason
+      const reason = context.client.redactKey(error.message)
+      if (context.health !== undefined) context.health.lastError = reason
       const { retryAfterMs } = error
-      requester.onEvent({ kind: 'retried', reason, failures, askedMs: retryAfterMs })
-      requireReasonable(retryAfterMs)
-      await sleep(delayBeforeRetry({ failures, retryAfterMs }, limits, Math.random), requester.signal)
+      context.onEvent({ kind: 'retried', reason, failures, requestedWaitMs: retryAfterMs })
+      requireAcceptableWait(retryAfterMs)
+      await sleep(delayBeforeRetry({ failures, retryAfterMs }, limits, Math.random), context.signal)
     },
   }).catch((thrown: unknown) => {
-    requester.signal.throwIfAborted()
-    const hasAnswered = requester.standing?.hasAnswered ?? true
-    const { hideKey } = requester.client
-    throw withPlace(toExportError(thrown), { about: ask.about, mayHaveActed, hasAnswered, hideKey })
+    context.signal.throwIfAborted()
+    const hasResponded = context.health?.hasResponded ?? true
+    const { redactKey } = context.client
+    throw withRequestContext(toExportError(thrown), {
+      label: spec.label,
+      mayHaveActed,
+      hasResponded,
+      redactKey,
+    })
   })
 }
 
 /** Whether what failed so often cannot heal: it takes more than a try, but the service never gave a good answer. */
-function isHopeless({ standing }: Requester, error: ExportError, tries: number): boolean {
-  return error.isPermanent && standing?.hasAnswered === false && tries >= PERMANENT_TRIES
+function isPermanentFailure({ health }: RequestContext, error: ExportError, attempts: number): boolean {
+  return error.isPermanent && health?.hasResponded === false && attempts >= MAX_PERMANENT_ATTEMPTS
 }
 
 /** Tries for what cannot heal: a host's name may be known a moment later, and a portal's page may go. */
-const PERMANENT_TRIES = 3
+const MAX_PERMANENT_ATTEMPTS = 3
 
-function mayRepeat({ once = false, handles }: Ask, error: Error): error is ExportError {
+function isRetryable(
+  { nonIdempotent = false, isHandledByCaller }: RequestSpec,
+  error: Error,
+): error is ExportError {
   if (!(error instanceof ExportError) || !error.failure.retry || error.code === 'RATE_LIMITED') return false
-  if (handles?.(error)) return false
-  return !(once && isInDoubt(error))
+  if (isHandledByCaller?.(error)) return false
+  return !(nonIdempotent && mayHaveBeenProcessed(error))
 }
 
 /** Whether the request may have been carried out: its answer was lost, unreadable, or a fault behind the door. */
-function isInDoubt(error: Error): boolean {
+function mayHaveBeenProcessed(error: Error): boolean {
   if (!(error instanceof ExportError)) return true
   const { code, status, retryAfterMs } = error
   if (code === 'PAGE_MALFORMED') return true
@@ -113,106 +126,127 @@ function isInDoubt(error: Error): boolean {
 }
 
 /** Asks until the quota lets the request in. */
-async function untilAdmitted<T>(requester: Requester, ask: Ask, read: ReadBody<T>): Promise<T> {
+async function sendUntilAccepted<T>(
+  context: RequestContext,
+  spec: RequestSpec,
+  read: BodyReader<T>,
+): Promise<T> {
   for (;;) {
-    const admitted = await requester.limit(() => tryOnce(requester, ask, read))
-    if (admitted !== undefined) return admitted.value
+    const accepted = await context.limit(() => sendOnce(context, spec, read))
+    if (accepted !== undefined) return accepted.value
   }
 }
 
 /** Asks once; undefined where the quota refused it and the gate holds everything back. */
-async function tryOnce<T>(
-  requester: Requester,
-  ask: Ask,
-  read: ReadBody<T>,
+async function sendOnce<T>(
+  context: RequestContext,
+  spec: RequestSpec,
+  read: BodyReader<T>,
 ): Promise<{ value: T } | undefined> {
-  const settle = await requester.gate.take(requester.signal)
-  const answer = await send(requester, ask).catch((thrown: unknown) => {
-    settle({ kind: 'failed', retryAfterMs: undefined })
+  const recordOutcome = await context.rateLimiter.acquire(context.signal)
+  const response = await send(context, spec).catch((thrown: unknown) => {
+    recordOutcome({ kind: 'failed', retryAfterMs: undefined })
     throw thrown
   })
-  const outcome = readAdmission(ask, answer)
-  settle(outcome)
+  const outcome = readQuotaOutcome(spec, response)
+  recordOutcome(outcome)
   try {
-    return await readAdmitted(requester, ask, { answer, outcome, read })
+    return await handleResponse(context, spec, { response, outcome, read })
   } finally {
-    answer.release?.()
+    response.release?.()
   }
 }
 
-type Admitted<T> = { answer: Answer; outcome: GateOutcome; read: ReadBody<T> }
+type ReceivedResponse<T> = { response: ApiResponse; outcome: RequestOutcome; read: BodyReader<T> }
 
-async function readAdmitted<T>(
-  requester: Requester,
-  ask: Ask,
-  { answer, outcome, read }: Admitted<T>,
+async function handleResponse<T>(
+  context: RequestContext,
+  spec: RequestSpec,
+  { response, outcome, read }: ReceivedResponse<T>,
 ): Promise<{ value: T } | undefined> {
-  if (outcome.kind === 'refused') {
+  if (outcome.kind === 'throttled') {
     const { retryAfterMs } = outcome
-    requester.onEvent({ kind: 'refused', waitMs: requester.gate.pausedMs(), askedMs: retryAfterMs })
-    requireReasonable(retryAfterMs)
+    context.onEvent({
+      kind: 'throttled',
+      waitMs: context.rateLimiter.pausedForMs(),
+      requestedWaitMs: retryAfterMs,
+    })
+    requireAcceptableWait(retryAfterMs)
     return undefined
   }
-  if (outcome.kind === 'granted' && requester.gate.pausedMs() > 0)
-    requester.onEvent({ kind: 'held', askedMs: requester.gate.pausedMs() })
-  const asked = { baseUrl: requester.client.baseUrl, path: ask.pathAndQuery.replace(/\?.*$/s, '') }
-  if (answer.status < 200 || answer.status > 299) throw refusal(answer, requester.client, asked)
-  const value = await readAnswer(answer, asked, read)
-  const aheadMs = clockAhead(answer.headers, Date.now())
-  if (requester.standing)
-    Object.assign(requester.standing, { hasAnswered: true, trouble: undefined, aheadMs })
+  if (outcome.kind === 'granted' && context.rateLimiter.pausedForMs() > 0)
+    context.onEvent({ kind: 'paused', requestedWaitMs: context.rateLimiter.pausedForMs() })
+  const requested = { baseUrl: context.client.baseUrl, path: spec.pathAndQuery.replace(/\?.*$/s, '') }
+  if (response.status < 200 || response.status > 299)
+    throw httpStatusError(response, context.client, requested)
+  const value = await readResponse(response, requested, read)
+  const aheadMs = clockSkew(response.headers, Date.now())
+  if (context.health) Object.assign(context.health, { hasResponded: true, lastError: undefined, aheadMs })
   return { value }
 }
 
 /** What `read` makes of a good answer; a web page in its place is named as such. */
-async function readAnswer<T>(answer: Answer, { baseUrl, path }: Asked, read: ReadBody<T>): Promise<T> {
+async function readResponse<T>(
+  response: ApiResponse,
+  { baseUrl, path }: RequestedUrl,
+  read: BodyReader<T>,
+): Promise<T> {
   // Whoever reads the body may hand it to another thread: then it is gone here.
-  const isWeb = isWebPage(answer)
+  const isHtml = isWebPage(response)
   try {
-    return await read(answer.body)
+    return await read(response.body)
   } catch (thrown) {
-    if (!(thrown instanceof ExportError) || thrown.code !== 'PAGE_MALFORMED' || !isWeb) throw thrown
+    if (!(thrown instanceof ExportError) || thrown.code !== 'PAGE_MALFORMED' || !isHtml) throw thrown
     const what = `a web page answers at ${baseUrl}${path}`
     throw new ExportError('PAGE_MALFORMED', what, { fix: WEB_PAGE_FIX, isPermanent: true })
   }
 }
 
-async function send(requester: Requester, ask: Ask): Promise<Answer> {
-  requester.onEvent({ kind: 'sent' })
-  const answer = await requester.client.send(ask, requester.signal)
-  requester.onEvent({ kind: 'answered', bytes: answer.body.length })
-  return answer
+async function send(context: RequestContext, spec: RequestSpec): Promise<ApiResponse> {
+  context.onEvent({ kind: 'sent' })
+  const response = await context.client.send(spec, context.signal)
+  context.onEvent({ kind: 'received', bytes: response.body.length })
+  return response
 }
 
 /** Throws RATE_LIMITED where the service asks to wait beyond all reason. */
-function requireReasonable(askedMs = 0): void {
-  if (askedMs > LONGEST_WAIT_MS) throw waitTooLong(askedMs)
+function requireAcceptableWait(requestedWaitMs = 0): void {
+  if (requestedWaitMs > MAX_WAIT_MS) throw waitTooLongError(requestedWaitMs)
 }
 
 /** What the answer says of the quota; a limit of the asked thing's own says nothing of it. */
-function readAdmission(ask: Ask, answer: Answer): GateOutcome {
-  const outcome = readOutcome(answer)
-  const own = outcome.kind === 'refused' && ask.ownLimit && isOwnLimit(answer, outcome.retryAfterMs)
-  return own ? { kind: 'failed', retryAfterMs: undefined } : outcome
+function readQuotaOutcome(spec: RequestSpec, response: ApiResponse): RequestOutcome {
+  const outcome = readOutcome(response)
+  const isResourceLimited =
+    outcome.kind === 'throttled' && spec.hasResourceLimit && isResourceLimit(response, outcome.retryAfterMs)
+  return isResourceLimited ? { kind: 'failed', retryAfterMs: undefined } : outcome
 }
 
 /** Not the quota's 429: it does not say that nothing is left, or asks for longer than a quota of minutes would. */
-function isOwnLimit({ headers }: Answer, waitMs = 0): boolean {
-  return readRemaining(headers) !== 0 || waitMs > LONGEST_QUOTA_WAIT_MS
+function isResourceLimit({ headers }: ApiResponse, waitMs = 0): boolean {
+  return readRemaining(headers) !== 0 || waitMs > MAX_QUOTA_WAIT_MS
 }
 
-const LONGEST_QUOTA_WAIT_MS = 60_000
+const MAX_QUOTA_WAIT_MS = 60_000
 
-type Place = { about: string; mayHaveActed: boolean; hasAnswered: boolean; hideKey: Client['hideKey'] }
+type ErrorContext = {
+  label: string
+  mayHaveActed: boolean
+  hasResponded: boolean
+  redactKey: Client['redactKey']
+}
 
 /** The error with the request's name; once the service has answered, the table's advice is the better one. */
-function withPlace(error: ExportError, { about, mayHaveActed, hasAnswered, hideKey }: Place): ExportError {
-  const fix = hasAnswered ? error.failure.fix : hideKey(error.fix)
+function withRequestContext(
+  error: ExportError,
+  { label, mayHaveActed, hasResponded, redactKey }: ErrorContext,
+): ExportError {
+  const fix = hasResponded ? error.failure.fix : redactKey(error.fix)
   const { retryAfterMs, status } = error
   // What JSON.parse throws quotes the body.
   const cause = error.cause instanceof SyntaxError ? undefined : error.cause
-  const doubt = mayHaveActed ? '; it may have been carried out' : ''
-  return new ExportError(error.code, hideKey(`${about}: ${error.message}${doubt}`), {
+  const suffix = mayHaveActed ? '; it may have been carried out' : ''
+  return new ExportError(error.code, redactKey(`${label}: ${error.message}${suffix}`), {
     fix: mayHaveActed ? 'See whether the service did it before asking again.' : fix,
     cause,
     mayHaveActed,
@@ -223,5 +257,5 @@ function withPlace(error: ExportError, { about, mayHaveActed, hasAnswered, hideK
 
 /** Waits so long, or until the signal is aborted. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  await wait(Math.min(ms, LONGEST_TIMER_MS), undefined, { signal }).catch(() => undefined)
+  await wait(Math.min(ms, MAX_TIMEOUT_MS), undefined, { signal }).catch(() => undefined)
 }

@@ -27,15 +27,15 @@ export type Failures = {
 export function delayBeforeRetry(
   { failures, retryAfterMs }: Failures,
   limits: Required<RetryOptions>,
-  dice: () => number,
+  random: () => number,
 ): number {
   if (retryAfterMs !== undefined) return retryAfterMs
-  const ceiling = Math.min(limits.maxDelayMs, limits.firstDelayMs * 2 ** (failures - 1))
-  return Math.round(ceiling * dice())
+  const maxMs = Math.min(limits.maxDelayMs, limits.firstDelayMs * 2 ** (failures - 1))
+  return Math.round(maxMs * random())
 }
 
 /** Milliseconds that a Retry-After header asks for (seconds or an HTTP date); undefined where it says nothing usable. */
-export function readRetryAfter(header: string | undefined, now: number): number | undefined {
+export function parseRetryAfter(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined
   const text = header.trim()
   if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000)

@@ -1,11 +1,11 @@
 import type { Dispatcher } from 'undici'
 import { MAX_BODY_BYTES } from '../core/model/limits.ts'
-import type { BodyMemory } from './buffer-pool.ts'
-import { isPacked, tooLarge } from './decompress.ts'
-import { type Flow, receiveBody } from './receive-body.ts'
+import type { BufferPool } from './buffer-pool.ts'
+import { bodyTooLarge, isCompressed } from './decompress.ts'
+import { type FlowControl, receiveBody } from './receive-body.ts'
 
 /** An answer as it came over the wire. */
-export type Exchange = {
+export type HttpResponse = {
   status: number
   /** Lower-case names; a repeated header's values joined by a comma. */
   headers: Record<string, string>
@@ -15,12 +15,12 @@ export type Exchange = {
   release: (() => void) | undefined
 }
 
-export type Ending = {
+export type SendOptions = {
   signal: AbortSignal
   /** For the whole answer, in milliseconds. */
   timeoutMs: number
   /** What the body comes in. */
-  memory: BodyMemory
+  bufferPool: BufferPool
   /** Bytes that the body may have as it is sent. */
   maxBodyBytes: number
 }
@@ -32,68 +32,69 @@ export class TimeoutError extends Error {}
  * Sends one request and collects the answer, without the streams that a body of hundreds of kilobytes does not need. Rejects
  * with a TimeoutError, the signal's reason, or the fault of the connection.
  */
-export function exchange(
+export function sendHttpRequest(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { signal, timeoutMs, memory, maxBodyBytes }: Ending,
-): Promise<Exchange> {
+  { signal, timeoutMs, bufferPool, maxBodyBytes }: SendOptions,
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    let begun: Pick<Exchange, 'status' | 'headers'> | undefined
+    let responseHead: Pick<HttpResponse, 'status' | 'headers'> | undefined
     let controller: Dispatcher.DispatchController | undefined
-    let stopped: Error | undefined
-    const fail = (fault: unknown) => {
-      limit.end()
-      received.release()
-      if (begun !== undefined && begun.status >= 300)
-        resolve({ ...begun, body: undefined, release: undefined })
-      else reject(fault)
+    let stopReason: Error | undefined
+    const fail = (error: unknown) => {
+      timeout.end()
+      receivedBody.release()
+      if (responseHead !== undefined && responseHead.status >= 300)
+        resolve({ ...responseHead, body: undefined, release: undefined })
+      else reject(error)
     }
     const stop = (reason: Error) => {
-      stopped = reason
+      stopReason = reason
       controller?.abort(reason)
       fail(reason)
     }
-    const limit = limitTime({ signal, timeoutMs }, stop)
-    const received = receiveBody({
-      share: () => shareOf(begun?.headers ?? {}),
-      flow: flowOf(() => [limit, controller]),
+    const timeout = startTimeout({ signal, timeoutMs }, stop)
+    const receivedBody = receiveBody({
+      bytesToReserve: () => bytesToReserve(responseHead?.headers ?? {}),
+      flow: combineFlows(() => [timeout, controller]),
       maxBytes: maxBodyBytes,
-      onExceeded: () => stop(tooLarge(maxBodyBytes)),
+      onExceeded: () => stop(bodyTooLarge(maxBodyBytes)),
     })
     if (signal.aborted) return fail(signal.reason)
-    limit.resume()
+    timeout.resume()
     dispatcher.dispatch(request, {
-      onRequestStart: (begin) => {
-        controller = begin
-        if (stopped !== undefined) begin.abort(stopped)
+      onRequestStart: (startedController) => {
+        controller = startedController
+        if (stopReason !== undefined) startedController.abort(stopReason)
       },
       onResponseStart: (_, status, headers) => {
-        if (status >= 200) begun = { status, headers: flattenHeaders(headers) }
+        if (status >= 200) responseHead = { status, headers: flattenHeaders(headers) }
       },
-      onResponseData: (_, chunk) => received.add(chunk),
+      onResponseData: (_, chunk) => receivedBody.add(chunk),
       onResponseEnd: () => {
-        limit.end()
-        const release = received.isLarge ? received.release : undefined
-        if (begun !== undefined) resolve({ ...begun, body: memory.join(received.chunks), release })
+        timeout.end()
+        const release = receivedBody.isLarge ? receivedBody.release : undefined
+        if (responseHead !== undefined)
+          resolve({ ...responseHead, body: bufferPool.join(receivedBody.chunks), release })
       },
-      onResponseError: (_, fault) => fail(fault),
+      onResponseError: (_, error) => fail(error),
     })
   })
 }
 
 /** Stops an exchange by its signal, or once it has run for its timeout; while it is paused, the time does not count. */
-function limitTime(
-  { signal, timeoutMs }: Pick<Ending, 'signal' | 'timeoutMs'>,
+function startTimeout(
+  { signal, timeoutMs }: Pick<SendOptions, 'signal' | 'timeoutMs'>,
   stop: (reason: Error) => void,
 ) {
   let timer: NodeJS.Timeout | undefined
   const abort = () => stop(signal.reason)
-  const late = () => stop(new TimeoutError(`no complete response within ${timeoutMs} ms`))
+  const onTimeout = () => stop(new TimeoutError(`no complete response within ${timeoutMs} ms`))
   signal.addEventListener('abort', abort, { once: true })
   return {
     pause: () => clearTimeout(timer),
     resume: () => {
-      timer = setTimeout(late, timeoutMs)
+      timer = setTimeout(onTimeout, timeoutMs)
     },
     end: () => {
       clearTimeout(timer)
@@ -103,7 +104,7 @@ function limitTime(
 }
 
 /** Pauses and resumes all of these at once. */
-function flowOf(parts: () => readonly (Flow | undefined)[]): Flow {
+function combineFlows(parts: () => readonly (FlowControl | undefined)[]): FlowControl {
   return {
     pause: () => {
       for (const part of parts()) part?.pause()
@@ -115,8 +116,8 @@ function flowOf(parts: () => readonly (Flow | undefined)[]): Flow {
 }
 
 /** What a large body may take: its length where it is known, otherwise as much as any. */
-function shareOf(headers: Exchange['headers']): number {
-  const length = isPacked(headers['content-encoding']) ? Number.NaN : Number(headers['content-length'])
+function bytesToReserve(headers: HttpResponse['headers']): number {
+  const length = isCompressed(headers['content-encoding']) ? Number.NaN : Number(headers['content-length'])
   return Number.isNaN(length) ? MAX_BODY_BYTES : Math.min(length, MAX_BODY_BYTES)
 }
 

@@ -1,8 +1,8 @@
 import { ExportError } from '../core/model/errors.ts'
 import type { Compression, Format, Job, JobKind, PartitionBy } from '../core/model/model.ts'
 import type { TableName } from '../core/table/index.ts'
-import { openComplaints } from './diagnostics.ts'
-import { parseRoot, settleRoot } from './read-job.ts'
+import { openDiagnostics } from './diagnostics.ts'
+import { parseRoot, resolveRoot } from './read-job.ts'
 
 /** A job as a job file has it, as an object: the same names, values and defaults. */
 export type JobFields = {
@@ -34,18 +34,18 @@ export type JobFields = {
  * complaint at once; lines and columns in it are those of the object as JSON, two spaces an indent.
  */
 export async function defineJob(fields: JobFields): Promise<Job> {
-  const complaints = openComplaints()
-  const root = parseRoot(toJson(fields), FILE, complaints)
-  return settleRoot(root, { file: FILE, overrides: {}, env: {}, complaints })
+  const diagnostics = openDiagnostics()
+  const root = parseRoot(toJson(fields), UNNAMED_JOB, diagnostics)
+  return resolveRoot(root, { file: UNNAMED_JOB, overrides: {}, env: {}, diagnostics })
 }
 
 /** Names a job that has no name. */
-const FILE = 'job'
+const UNNAMED_JOB = 'job'
 
 function toJson(fields: JobFields): string {
   try {
     return JSON.stringify(fields, null, 2) ?? 'null'
   } catch (cause) {
-    throw new ExportError('JOB_INVALID', `${FILE}: it cannot be written as JSON`, { cause })
+    throw new ExportError('JOB_INVALID', `${UNNAMED_JOB}: it cannot be written as JSON`, { cause })
   }
 }

@@ -9,7 +9,7 @@ export function jobSchema(): SchemaPart {
     title: 'walletlake job',
     description: 'A walletlake job: the chain, the wallets or blocks to export, and the output files.',
     ...section(topLevel(), ['chain']),
-    oneOf: [ofWallets('addresses'), ofWallets('addressesFile'), OF_BLOCKS],
+    oneOf: [walletJobRule('addresses'), walletJobRule('addressesFile'), BLOCK_JOB_RULE],
     not: { required: ['endBlock', 'finality'] },
     if: { properties: { format: { const: 'parquet' } }, required: ['format'] },
     // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -18,11 +18,11 @@ export function jobSchema(): SchemaPart {
   }
 }
 
-function ofWallets(field: 'addresses' | 'addressesFile'): SchemaPart {
+function walletJobRule(field: 'addresses' | 'addressesFile'): SchemaPart {
   return { properties: { kind: { const: 'wallets' } }, required: [field] }
 }
 
-const OF_BLOCKS = {
+const BLOCK_JOB_RULE = {
   properties: { kind: { const: 'blocks' }, tables: { items: { enum: BLOCK_TABLES } } },
   required: ['kind', 'startBlock', 'endBlock'],
 }
@@ -50,6 +50,6 @@ function fieldsUnder(prefix: string): SchemaPart {
   return Object.fromEntries(named)
 }
 
-function fieldSchema({ about, schema, examples, ...rest }: Field<unknown>): SchemaPart {
-  return { description: about, ...schema, ...('default' in rest ? { default: rest.default } : {}), examples }
+function fieldSchema({ description, schema, examples, ...rest }: Field<unknown>): SchemaPart {
+  return { description, ...schema, ...('default' in rest ? { default: rest.default } : {}), examples }
 }

@@ -1,4 +1,4 @@
-import { secretOfEnv } from './read-secret.ts'
+import { readSecret } from './read-secret.ts'
 
 /**
  * The API key from WALLETLAKE_API_KEY, else the content of the file that WALLETLAKE_API_KEY_FILE names, the blanks
@@ -12,11 +12,11 @@ export function readApiKey(
   env: NodeJS.ProcessEnv,
   onWarning?: (warning: string) => void,
 ): Promise<string | undefined> {
-  return secretOfEnv(env, {
+  return readSecret(env, {
     onWarning,
     variable: 'WALLETLAKE_API_KEY',
-    word: 'key',
-    faultOf: (key) =>
+    noun: 'key',
+    validate: (key) =>
       /^[!-~]([ -~]*[!-~])?$/.test(key) ? undefined : 'characters that an HTTP header can not carry',
   })
 }

@@ -1,13 +1,13 @@
 import { checkCallOptions, OPTION } from '../core/model/call-options.ts'
 import type { Job } from '../core/model/model.ts'
 import { readAddressesFile } from './addresses/addresses-file.ts'
-import { type Complaints, openComplaints } from './diagnostics.ts'
-import { layerOfJob, parseLayers, type Values } from './resolve/config-sources.ts'
-import { type JobOverrides, layerOfEnv, layerOfOverrides, OVERRIDE_NAMES } from './resolve/overrides.ts'
-import type { Given } from './resolve/raw-value.ts'
-import { settle, settleWallets } from './resolve/resolve.ts'
-import { settleStore, stateFolderOf } from './resolve/resolve-output.ts'
-import { missing } from './resolve/resolving.ts'
+import { type Diagnostics, openDiagnostics } from './diagnostics.ts'
+import { parseSources, sourceOfJob, type Values } from './resolve/config-sources.ts'
+import { type JobOverrides, OVERRIDE_NAMES, sourceOfEnv, sourceOfOverrides } from './resolve/overrides.ts'
+import type { RawValue } from './resolve/raw-value.ts'
+import { resolveJob, resolveWallets } from './resolve/resolve.ts'
+import { resolveStore, stateFolderOf } from './resolve/resolve-output.ts'
+import { reportMissing } from './resolve/resolving.ts'
 import { parseYaml } from './yaml/parse-yaml.ts'
 import { readJobText } from './yaml/read-job-text.ts'
 
@@ -37,75 +37,75 @@ export async function readJob(
     needsService: OPTION.flag,
   })
   const { overrides = {}, env = {}, needsService = false } = options
-  checkCallOptions('readJob', overrides, OVERRIDES)
-  const complaints = openComplaints()
-  return settleRoot(await readRoot(file, complaints), { overrides, env, file, complaints, needsService })
+  checkCallOptions('readJob', overrides, OVERRIDE_CHECKS)
+  const diagnostics = openDiagnostics()
+  return resolveRoot(await readRoot(file, diagnostics), { overrides, env, file, diagnostics, needsService })
 }
 
 /** Values are checked, with all else of the job, where they are read. */
-const OVERRIDES = Object.fromEntries(OVERRIDE_NAMES.map((name) => [name, OPTION.any]))
+const OVERRIDE_CHECKS = Object.fromEntries(OVERRIDE_NAMES.map((name) => [name, OPTION.any]))
 
 /**
  * The job that options make without a file; the environment counts as for a file. Throws JOB_INVALID with every
  * complaint at once, which name options in place of the file.
  */
-export async function readFilelessJob(options: {
+export async function readInlineJob(options: {
   readonly overrides: JobOverrides & { readonly name: string }
   readonly env: NodeJS.ProcessEnv
 }): Promise<Job> {
-  const place = { option: '--chain' }
-  const root: Given = { field: '', place, keyPlace: place, value: new Map() }
-  return settleRoot(root, { ...options, file: options.overrides.name, complaints: openComplaints() })
+  const location = { option: '--chain' }
+  const root: RawValue = { field: '', location, keyLocation: location, value: new Map() }
+  return resolveRoot(root, { ...options, file: options.overrides.name, diagnostics: openDiagnostics() })
 }
 
 /** Checks single options, whatever else a job needs. Throws JOB_INVALID, which names them. */
 export function checkOptions(overrides: JobOverrides): void {
-  const { complain, throwIfAny } = openComplaints()
-  parseLayers([layerOfOverrides(overrides)], complain)
+  const { report, throwIfAny } = openDiagnostics()
+  parseSources([sourceOfOverrides(overrides)], report)
   throwIfAny()
 }
 
-type Settled = {
+type Resolved = {
   readonly file: string
   readonly overrides: JobOverrides
   readonly env: NodeJS.ProcessEnv
-  readonly complaints: Complaints
+  readonly diagnostics: Diagnostics
   readonly needsService?: boolean
 }
 
 /** The job of a file's tree. Throws JOB_INVALID. */
-export async function settleRoot(root: Given, { file, complaints, ...options }: Settled): Promise<Job> {
-  const { complain } = complaints
-  const layers = [layerOfOverrides(options.overrides), layerOfEnv(options.env), layerOfJob(root, complain)]
-  const values: Values = parseLayers(layers, complain)
-  const settling = { file, root, complain }
+export async function resolveRoot(root: RawValue, { file, diagnostics, ...options }: Resolved): Promise<Job> {
+  const { report } = diagnostics
+  const sources = [sourceOfOverrides(options.overrides), sourceOfEnv(options.env), sourceOfJob(root, report)]
+  const values: Values = parseSources(sources, report)
+  const resolving = { file, root, report }
   const stateFolder = stateFolderOf(options.overrides.stateDir, options.env)
-  const job = settleStore(settle(values, settling), values, { stateFolder, complain })
+  const job = resolveStore(resolveJob(values, resolving), values, { stateFolder, report })
   if (options.needsService && values['service.baseUrl'] === undefined)
-    missing('service.baseUrl', SERVICE_EXPECTED, settling)
-  const wallets = await settleWallets(values, settling, (given, path) =>
-    readAddressesFile({ given, path, jobFile: file, complain }),
+    reportMissing('service.baseUrl', BASE_URL_EXPECTED, resolving)
+  const wallets = await resolveWallets(values, resolving, (raw, path) =>
+    readAddressesFile({ raw, path, jobFile: file, report }),
   )
-  complaints.throwIfAny()
+  diagnostics.throwIfAny()
   return { ...job, wallets, escapeFormulas: options.overrides.escapeFormulas ?? true }
 }
 
-const SERVICE_EXPECTED =
+const BASE_URL_EXPECTED =
   "the service's address: here, in WALLETLAKE_BASE_URL or as --base-url (demo: the embedded one)"
 
 /** The file's tree; a file that can not be read has nothing further to complain of. */
-async function readRoot(file: string, complaints: Complaints): Promise<Given> {
-  const text = await readJobText(file, complaints.complain)
-  if (text === undefined) complaints.throwIfAny()
-  return parseRoot(text ?? '', file, complaints)
+async function readRoot(file: string, diagnostics: Diagnostics): Promise<RawValue> {
+  const text = await readJobText(file, diagnostics.report)
+  if (text === undefined) diagnostics.throwIfAny()
+  return parseRoot(text ?? '', file, diagnostics)
 }
 
 /** The tree of a job's text, a mapping. Throws JOB_INVALID for any other text: it has nothing further to complain of. */
-export function parseRoot(text: string, file: string, { complain, throwIfAny }: Complaints): Given {
-  const root = parseYaml(text, file, complain)
+export function parseRoot(text: string, file: string, { report, throwIfAny }: Diagnostics): RawValue {
+  const root = parseYaml(text, file, report)
   if (root === undefined || !(root.value instanceof Map)) {
-    if (root !== undefined) layerOfJob(root, complain)
+    if (root !== undefined) sourceOfJob(root, report)
     throwIfAny()
   }
-  return root as Given
+  return root as RawValue
 }

@@ -1,4 +1,4 @@
-import { secretOfEnv } from './read-secret.ts'
+import { readSecret } from './read-secret.ts'
 
 /**
  * The password of the queue's Redis server from WALLETLAKE_REDIS_PASSWORD, else the content of the file that
@@ -6,9 +6,9 @@ import { secretOfEnv } from './read-secret.ts'
  * Throws USAGE, without the password.
  */
 export function readRedisPassword(env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  return secretOfEnv(env, {
+  return readSecret(env, {
     variable: 'WALLETLAKE_REDIS_PASSWORD',
-    word: 'password',
-    faultOf: () => undefined,
+    noun: 'password',
+    validate: () => undefined,
   })
 }

@@ -1,15 +1,15 @@
 import { readFile, stat } from 'node:fs/promises'
 import { ExportError } from '../core/model/errors.ts'
-import { rememberSecret } from '../core/platform/secrets.ts'
-import { refusalOf, refuseFile } from './yaml/read-job-text.ts'
+import { registerSecret } from '../core/platform/secrets.ts'
+import { describeReadError, validateFile } from './yaml/read-job-text.ts'
 
-export type SecretName = {
+export type SecretSource = {
   /** The variable that holds it; the one with `_FILE` at its end names a file that does. */
   variable: string
   /** What it is, in a word. */
-  word: string
+  noun: string
   /** What is wrong with a value that is one line and not blank, in words; undefined: nothing. */
-  faultOf: (value: string) => string | undefined
+  validate: (value: string) => string | undefined
   /** Told of a file that other users of this machine can read. */
   onWarning?: ((warning: string) => void) | undefined
 }
@@ -19,23 +19,31 @@ export type SecretName = {
  * removed; undefined where neither is set. It is taken out of the environment, which process reports and children show.
  * Throws USAGE, without the secret.
  */
-export async function secretOfEnv(env: NodeJS.ProcessEnv, name: SecretName): Promise<string | undefined> {
-  const { [name.variable]: value, [`${name.variable}_FILE`]: file } = env
-  delete env[name.variable]
-  if (value !== undefined) return check(value, name.variable, name)
+export async function readSecret(env: NodeJS.ProcessEnv, secret: SecretSource): Promise<string | undefined> {
+  const { [secret.variable]: value, [`${secret.variable}_FILE`]: file } = env
+  delete env[secret.variable]
+  if (value !== undefined) return validateSecret(value, secret.variable, secret)
   if (file === undefined) return undefined
-  return check(await read(file, name), `the file of ${name.variable}_FILE (${file})`, name)
+  return validateSecret(
+    await readSecretFile(file, secret),
+    `the file of ${secret.variable}_FILE (${file})`,
+    secret,
+  )
 }
 
-const LONGEST_BYTES = 64 * 1024
+const MAX_SECRET_BYTES = 64 * 1024
 
-async function read(file: string, name: SecretName): Promise<string> {
-  const found = (await refuseFile(file, LONGEST_BYTES)) ?? (await readFile(file, 'utf8').catch(refusalOf))
-  if (typeof found === 'string') {
-    if (await isReadableByOthers(file)) name.onWarning?.(warningOf(file, name))
-    return found.trim()
+async function readSecretFile(file: string, secret: SecretSource): Promise<string> {
+  const content =
+    (await validateFile(file, MAX_SECRET_BYTES)) ?? (await readFile(file, 'utf8').catch(describeReadError))
+  if (typeof content === 'string') {
+    if (await isReadableByOthers(file)) secret.onWarning?.(permissionWarning(file, secret))
+    return content.trim()
   }
-  throw refusal(`${name.variable}_FILE: found ${found.found} (${file}), expected ${found.expected}`, name)
+  throw invalidSecret(
+    `${secret.variable}_FILE: found ${content.found} (${file}), expected ${content.expected}`,
+    secret,
+  )
 }
 
 /**
@@ -44,30 +52,30 @@ async function read(file: string, name: SecretName): Promise<string> {
  */
 async function isReadableByOthers(file: string): Promise<boolean> {
   if (process.platform === 'win32') return false
-  const found = await stat(file).catch(() => undefined)
-  if (found?.isFile() !== true) return false
-  const isOwn = found.uid === process.getuid?.()
-  return (found.mode & (isOwn ? 0o044 : 0o004)) !== 0
+  const stats = await stat(file).catch(() => undefined)
+  if (stats?.isFile() !== true) return false
+  const isOwn = stats.uid === process.getuid?.()
+  return (stats.mode & (isOwn ? 0o044 : 0o004)) !== 0
 }
 
-function warningOf(file: string, { variable, word }: SecretName): string {
-  return `the ${word} in ${file} (${variable}_FILE) can be read by other users of this machine: chmod 600 it`
+function permissionWarning(file: string, { variable, noun }: SecretSource): string {
+  return `the ${noun} in ${file} (${variable}_FILE) can be read by other users of this machine: chmod 600 it`
 }
 
-function check(value: string, where: string, name: SecretName): string {
-  const found = commonFault(value) ?? name.faultOf(value)
-  if (found !== undefined)
-    throw refusal(`${where}: found ${found}, expected the ${name.word} alone, on one line`, name)
-  rememberSecret(value)
+function validateSecret(value: string, origin: string, secret: SecretSource): string {
+  const problem = commonProblem(value) ?? secret.validate(value)
+  if (problem !== undefined)
+    throw invalidSecret(`${origin}: found ${problem}, expected the ${secret.noun} alone, on one line`, secret)
+  registerSecret(value)
   return value
 }
 
-function commonFault(value: string): string | undefined {
+function commonProblem(value: string): string | undefined {
   if (value.trim() === '') return 'nothing'
   return /[\r\n]/.test(value) ? 'several lines' : undefined
 }
 
-function refusal(what: string, { variable, word }: SecretName): ExportError {
-  const fix = `Set ${variable} to the ${word}, or ${variable}_FILE to a file that holds it and nothing else.`
-  return new ExportError('USAGE', what, { fix })
+function invalidSecret(message: string, { variable, noun }: SecretSource): ExportError {
+  const fix = `Set ${variable} to the ${noun}, or ${variable}_FILE to a file that holds it and nothing else.`
+  return new ExportError('USAGE', message, { fix })
 }

@@ -1,4 +1,4 @@
-import { secretOfEnv } from './read-secret.ts'
+import { readSecret } from './read-secret.ts'
 
 /**
  * The secret that signs webhook events from WALLETLAKE_WEBHOOK_SECRET, else the content of the file that
@@ -8,10 +8,10 @@ export function readWebhookSecret(
   env: NodeJS.ProcessEnv,
   onWarning?: (warning: string) => void,
 ): Promise<string | undefined> {
-  return secretOfEnv(env, {
+  return readSecret(env, {
     onWarning,
     variable: 'WALLETLAKE_WEBHOOK_SECRET',
-    word: 'secret',
-    faultOf: () => undefined,
+    noun: 'secret',
+    validate: () => undefined,
   })
 }

@@ -2,7 +2,7 @@
 export type Synonyms = ReadonlyMap<string, string>
 
 /** Words for the fields of a job. */
-export const FIELD_SYNONYMS: Synonyms = wordsFor({
+export const FIELD_SYNONYMS: Synonyms = synonymsFrom({
   name: 'id title job jobname',
   kind: 'mode jobkind',
   chain: 'network networkid networkname blockchain blockchainid chainname chains evmchainid',
@@ -34,15 +34,15 @@ export const SERVICE_SYNONYMS: Synonyms = new Map(
 )
 
 /** Words for the fields of an address with a label. */
-export const ENTRY_SYNONYMS: Synonyms = wordsFor({
+export const ENTRY_SYNONYMS: Synonyms = synonymsFrom({
   address: 'wallet account addr hash',
   label: 'name tag alias title note comment description',
 })
 
-function wordsFor(words: Readonly<Record<string, string>>): Synonyms {
+function synonymsFrom(byField: Readonly<Record<string, string>>): Synonyms {
   return new Map(
-    Object.entries(words).flatMap(([meaning, text]) =>
-      text.split(' ').map((word) => [word, meaning] as const),
+    Object.entries(byField).flatMap(([field, text]) =>
+      text.split(' ').map((synonym) => [synonym, field] as const),
     ),
   )
 }

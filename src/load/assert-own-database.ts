@@ -2,16 +2,16 @@ import { open } from 'node:fs/promises'
 import { ExportError } from '../core/model/errors.ts'
 
 /** What the databases of an engine have at a place near their beginning. */
-const MARKS = {
-  sqlite: { engine: 'SQLite', at: 0, mark: 'SQLite format 3\0' },
-  duckdb: { engine: 'DuckDB', at: 8, mark: 'DUCK' },
+const MAGIC_BYTES = {
+  sqlite: { engine: 'SQLite', offset: 0, magic: 'SQLite format 3\0' },
+  duckdb: { engine: 'DuckDB', offset: 8, magic: 'DUCK' },
 } as const
 
 /** Refuses to load into a file that is there and is not a database of this engine; nothing is made beside it. Throws LOAD_FAILED. */
-export async function refuseStranger(kind: keyof typeof MARKS, file: string): Promise<void> {
-  const { engine, at, mark } = MARKS[kind]
-  const head = await headOf(file, at + mark.length)
-  if (head === undefined || head.length === 0 || head.subarray(at).toString('latin1') === mark) return
+export async function assertOwnDatabase(kind: keyof typeof MAGIC_BYTES, file: string): Promise<void> {
+  const { engine, offset, magic } = MAGIC_BYTES[kind]
+  const start = await readStart(file, offset + magic.length)
+  if (start === undefined || start.length === 0 || start.subarray(offset).toString('latin1') === magic) return
   throw new ExportError(
     'LOAD_FAILED',
     `cannot open ${kind}:${file}: the file is not a database of ${engine}`,
@@ -22,7 +22,7 @@ export async function refuseStranger(kind: keyof typeof MARKS, file: string): Pr
 }
 
 /** The first bytes of a file; undefined where there is none that can be read: whoever opens it says why. */
-async function headOf(file: string, length: number): Promise<Buffer | undefined> {
+async function readStart(file: string, length: number): Promise<Buffer | undefined> {
   const handle = await open(file).catch(() => undefined)
   if (handle === undefined) return undefined
   try {

@@ -2,7 +2,7 @@ import { ExportError } from '../core/model/errors.ts'
 import type { NamedTable } from './ddl/create-table.ts'
 import type { Statements } from './target.ts'
 
-export type FoundColumn = { readonly name: string; readonly declared: string }
+export type ExistingColumn = { readonly name: string; readonly declared: string }
 
 /**
  * Compares the columns of a table in the target with those of this version. Columns that users added are left alone.
@@ -13,7 +13,7 @@ export type FoundColumn = { readonly name: string; readonly declared: string }
  */
 export function statementsForMissingColumns(
   table: NamedTable,
-  found: readonly FoundColumn[],
+  found: readonly ExistingColumn[],
   { identifier, quote, declare }: Pick<Statements, 'identifier' | 'quote' | 'declare'>,
 ): string[] {
   const name = identifier(table.name)
@@ -21,19 +21,23 @@ export function statementsForMissingColumns(
     const existing = found.find((one) => one.name === column.name)
     const nullable = declare({ ...column, nullable: true })
     if (existing === undefined) {
-      if (table.key.includes(column.name)) throw conflict(name, `the key column ${column.name} is missing`)
+      if (table.key.includes(column.name))
+        throw columnConflict(name, `the key column ${column.name} is missing`)
       return [`ALTER TABLE ${name} ADD COLUMN ${quote(column.name)} ${nullable}`]
     }
     const accepted = [declare(column), nullable]
-    if (accepted.some((declared) => plain(existing.declared) === plain(declared))) return []
-    throw conflict(name, `the column ${column.name} is ${existing.declared}, expected ${declare(column)}`)
+    if (accepted.some((declared) => normalizeType(existing.declared) === normalizeType(declared))) return []
+    throw columnConflict(
+      name,
+      `the column ${column.name} is ${existing.declared}, expected ${declare(column)}`,
+    )
   })
 }
 
-const plain = (declared: string) => declared.toLowerCase().replaceAll(' ', '')
+const normalizeType = (declared: string) => declared.toLowerCase().replaceAll(' ', '')
 
-function conflict(name: string, what: string): ExportError {
-  return new ExportError('LOAD_FAILED', `the table ${name} does not fit: ${what}`, {
+function columnConflict(name: string, reason: string): ExportError {
+  return new ExportError('LOAD_FAILED', `the table ${name} does not fit: ${reason}`, {
     fix: 'Rename or drop that table, or load into another place with --schema or --prefix.',
   })
 }

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import type { ManifestFile } from '../core/model/manifest.ts'
 import { hashFile } from '../core/platform/disk.ts'
-import { checkSize, mismatch } from '../read/check-files.ts'
+import { checkSize, mismatchError } from '../read/check-files.ts'
 import { headerOf } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 
@@ -14,28 +14,29 @@ export async function checkFile(
   const { name, path, format, table } = local
   await checkSize({ name, path, bytes: listed.bytes })
   const sha256 = await hashFile(path)
-  if (sha256 !== listed.sha256) throw mismatch(name, `expected the SHA-256 ${listed.sha256}, found ${sha256}`)
+  if (sha256 !== listed.sha256)
+    throw mismatchError(name, `expected the SHA-256 ${listed.sha256}, found ${sha256}`)
   if (format === 'parquet') return
   const header = await firstLine(path)
   if (header !== headerOf(table))
-    throw mismatch(name, `expected the header ${headerOf(table)}, found ${header}`)
+    throw mismatchError(name, `expected the header ${headerOf(table)}, found ${header}`)
 }
 
 /** The text before the first line end, or as much as any header may have. */
 async function firstLine(path: string): Promise<string> {
   const file = createReadStream(path)
-  const unpacked = path.endsWith('.gz') ? file.pipe(createGunzip()) : file
+  const decompressed = path.endsWith('.gz') ? file.pipe(createGunzip()) : file
   let text = ''
   try {
-    for await (const chunk of unpacked) {
+    for await (const chunk of decompressed) {
       text += (chunk as Buffer).toString('latin1')
-      if (text.includes('\n') || text.length > LONGEST_HEADER) break
+      if (text.includes('\n') || text.length > MAX_HEADER_CHARACTERS) break
     }
-    return text.slice(0, LONGEST_HEADER).split(/\r?\n/, 1)[0] ?? ''
+    return text.slice(0, MAX_HEADER_CHARACTERS).split(/\r?\n/, 1)[0] ?? ''
   } finally {
-    unpacked.destroy()
+    decompressed.destroy()
     file.destroy()
   }
 }
 
-const LONGEST_HEADER = 10_000
+const MAX_HEADER_CHARACTERS = 10_000

@@ -18,45 +18,49 @@ export type KeyCheck = {
 }
 
 /** Keys are kept as two hashes of 64 bits. `scratch` takes what does not fit into `memory`. */
-export function createKeyCheck(scratch: string, memory: string): KeyCheck {
-  let opened: ReturnType<typeof openEngine> | undefined
-  const known = new Set<TableName>()
+export function createKeyCheck(scratchFolder: string, memory: string): KeyCheck {
+  let engine: ReturnType<typeof openEngine> | undefined
+  const loadedTables = new Set<TableName>()
   return {
     add: async (file) => {
-      opened ??= openEngine({ scratch, name: 'keys', memory })
-      const { connection } = await opened
+      engine ??= openEngine({ scratchFolder, name: 'keys', memory })
+      const { connection } = await engine
       const keys = keysOf(file.table)
-      if (known.has(file.table.name)) await requireNone(connection, file, keys)
+      if (loadedTables.has(file.table.name)) await assertNoDuplicates(connection, file, keys)
       else await connection.run(`CREATE TABLE ${keys} (a UBIGINT, b UBIGINT)`)
-      known.add(file.table.name)
-      const twice = `(SELECT a, b FROM (${hashed(file)}) GROUP BY a, b HAVING count(*) > 1)`
-      await requireNone(connection, file, twice)
-      await connection.run(`INSERT INTO ${keys} SELECT a, b FROM (${hashed(file)})`)
+      loadedTables.add(file.table.name)
+      const duplicates = `(SELECT a, b FROM (${keyHashesSql(file)}) GROUP BY a, b HAVING count(*) > 1)`
+      await assertNoDuplicates(connection, file, duplicates)
+      await connection.run(`INSERT INTO ${keys} SELECT a, b FROM (${keyHashesSql(file)})`)
     },
     compare: async (file) => {
-      if (opened === undefined || !known.has(file.table.name)) return
-      await requireNone((await opened).connection, file, keysOf(file.table))
+      if (engine === undefined || !loadedTables.has(file.table.name)) return
+      await assertNoDuplicates((await engine).connection, file, keysOf(file.table))
     },
-    close: async () => (await opened)?.close(),
+    close: async () => (await engine)?.close(),
   }
 }
 
 const keysOf = ({ name }: Table) => `keys_of_${name}`
 
 /** A file's rows with the hashes of their keys; rows whose key is not complete cannot be compared. */
-function hashed({ table, readable }: KeyedFile): string {
+function keyHashesSql({ table, readable }: KeyedFile): string {
   const key = `concat_ws('|', ${table.key.map((name) => `CAST("${name}" AS VARCHAR)`).join(', ')})`
-  const whole = table.key.map((name) => `"${name}" IS NOT NULL`).join(' AND ')
+  const hasFullKey = table.key.map((name) => `"${name}" IS NOT NULL`).join(' AND ')
   const source = sourceSql(readable, textColumns(table.columns))
-  return `SELECT ${key} AS key, hash(${key}) AS a, hash(${key}, 'second') AS b FROM ${source} WHERE ${whole}`
+  return `SELECT ${key} AS key, hash(${key}) AS a, hash(${key}, 'second') AS b FROM ${source} WHERE ${hasFullKey}`
 }
 
 /** `known`: a table of hashes, or a query of them. */
-async function requireNone(connection: DuckDBConnection, file: KeyedFile, known: string): Promise<void> {
-  const query = `SELECT key FROM (${hashed(file)}) AS rows SEMI JOIN ${known} AS keys USING (a, b) LIMIT 1`
-  const [found] = (await connection.runAndReadAll(query)).getRowsJS()
-  if (found === undefined) return
-  const key = `${file.table.key.join(', ')} = ${String(found[0]).replaceAll('|', ', ')}`
+async function assertNoDuplicates(
+  connection: DuckDBConnection,
+  file: KeyedFile,
+  keyTable: string,
+): Promise<void> {
+  const query = `SELECT key FROM (${keyHashesSql(file)}) AS rows SEMI JOIN ${keyTable} AS keys USING (a, b) LIMIT 1`
+  const [duplicate] = (await connection.runAndReadAll(query)).getRowsJS()
+  if (duplicate === undefined) return
+  const key = `${file.table.key.join(', ')} = ${String(duplicate[0]).replaceAll('|', ', ')}`
   throw new ExportError('VERIFY_FAILED', `${file.name}: the export has a row twice: ${key}`, {
     fix: 'Nothing was loaded. Export again with run --fresh; walletlake verify names all such rows.',
   })

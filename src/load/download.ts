@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ExportError } from '../core/model/errors.ts'
 import { DOWNLOAD_BYTES_PER_SECOND, DOWNLOAD_IDLE_MS, MAX_MANIFEST_BYTES } from '../core/model/limits.ts'
 import { diskError } from '../core/platform/disk.ts'
-import { LONGEST_TIMER_MS } from '../core/platform/max-timeout.ts'
+import { MAX_TIMEOUT_MS } from '../core/platform/max-timeout.ts'
 import { proxyFor } from '../core/platform/proxy.ts'
-import { scratchFault } from '../core/platform/scratch-folder.ts'
+import { toScratchError } from '../core/platform/scratch-folder.ts'
 import { type FetchResponse, fetchWith } from '../http/fetch-url.ts'
 
 export type DownloadOptions = {
@@ -18,7 +18,7 @@ export type DownloadOptions = {
 }
 
 /** Tries of one file. */
-const TRIES = 4
+const MAX_ATTEMPTS = 4
 
 /** Brings a file of so many bytes to the disk. Throws OUTPUT_FAILED for the disk, else LOAD_FAILED, whose message has neither credentials nor query. */
 export async function download(
@@ -26,79 +26,79 @@ export async function download(
   to: { path: string; bytes: number },
   options: DownloadOptions,
 ): Promise<void> {
-  await trying(url, { ...options, maxBytes: to.bytes }, (chunks, signal) =>
+  await withRetries(url, { ...options, maxBytes: to.bytes }, (chunks, signal) =>
     writeChunks(chunks, to.path, signal),
   )
 }
 
 /** A fault of the disk is not one of the connection, which another try may not have. Throws OUTPUT_FAILED for it. */
 async function writeChunks(chunks: Chunks, path: string, signal: AbortSignal): Promise<void> {
-  const file = await open(path, 'w').catch(notWritten(path))
+  const file = await open(path, 'w').catch(writeErrorHandler(path))
   try {
     for await (const chunk of chunks) {
       signal.throwIfAborted()
-      await file.writeFile(chunk).catch(notWritten(path))
+      await file.writeFile(chunk).catch(writeErrorHandler(path))
     }
   } finally {
     await file.close()
   }
 }
 
-const notWritten =
+const writeErrorHandler =
   (path: string) =>
   (cause: unknown): never => {
-    throw scratchFault(cause, dirname(path)) ?? diskError(`cannot write ${path}`, cause)
+    throw toScratchError(cause, dirname(path)) ?? diskError(`cannot write ${path}`, cause)
   }
 
 /** A manifest's text. Throws LOAD_FAILED. */
 export async function downloadText(url: URL, options: DownloadOptions): Promise<string> {
-  return trying(url, { ...options, maxBytes: MAX_MANIFEST_BYTES }, async (chunks) => {
+  return withRetries(url, { ...options, maxBytes: MAX_MANIFEST_BYTES }, async (chunks) => {
     const parts: Uint8Array[] = []
     for await (const chunk of chunks) parts.push(chunk)
     return Buffer.concat(parts).toString('utf8')
   })
 }
 
-type Trying = DownloadOptions & { readonly maxBytes: number }
+type DownloadRetryOptions = DownloadOptions & { readonly maxBytes: number }
 type Chunks = AsyncIterable<Uint8Array>
 
-async function trying<T>(
+async function withRetries<T>(
   url: URL,
-  { signal, retryDelayMs = 500, idleMs = DOWNLOAD_IDLE_MS, maxBytes }: Trying,
+  { signal, retryDelayMs = 500, idleMs = DOWNLOAD_IDLE_MS, maxBytes }: DownloadRetryOptions,
   read: (chunks: Chunks, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const readBounded = (response: FetchResponse, stop: AbortSignal) => {
+  const readLimited = (response: FetchResponse, stop: AbortSignal) => {
     if (response.body === null) throw new Error('no body')
-    return read(bounded(response.body, { url, maxBytes }), stop)
+    return read(limitBytes(response.body, { url, maxBytes }), stop)
   }
-  for (let turn = 1; ; turn += 1) {
-    const stop = AbortSignal.any([signal, AbortSignal.timeout(longestMs(maxBytes, idleMs))])
-    const outcome = await attempt(url, { signal: stop, idleMs }, readBounded)
+  for (let attemptNumber = 1; ; attemptNumber += 1) {
+    const stop = AbortSignal.any([signal, AbortSignal.timeout(maxDurationMs(maxBytes, idleMs))])
+    const outcome = await attempt(url, { signal: stop, idleMs }, readLimited)
     if ('value' in outcome) return outcome.value
     signal.throwIfAborted()
-    if (!outcome.again || turn === TRIES) throw failure(url, outcome.why)
-    await delay(retryDelayMs * 2 ** (turn - 1), undefined, { signal })
+    if (!outcome.isRetryable || attemptNumber === MAX_ATTEMPTS) throw downloadError(url, outcome.reason)
+    await delay(retryDelayMs * 2 ** (attemptNumber - 1), undefined, { signal })
   }
 }
 
 /** A download that never pauses for long may still be too slow. */
-const longestMs = (bytes: number, idleMs: number) =>
-  Math.min(LONGEST_TIMER_MS, idleMs + Math.ceil((bytes / DOWNLOAD_BYTES_PER_SECOND) * 1_000))
+const maxDurationMs = (bytes: number, idleMs: number) =>
+  Math.min(MAX_TIMEOUT_MS, idleMs + Math.ceil((bytes / DOWNLOAD_BYTES_PER_SECOND) * 1_000))
 
 /** The chunks of a body; ends with LOAD_FAILED where it has more bytes than it may. */
-async function* bounded(
+async function* limitBytes(
   body: Chunks,
   { url, maxBytes }: { url: URL; maxBytes: number },
 ): AsyncGenerator<Uint8Array, void, void> {
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.byteLength
-    if (bytes > maxBytes) throw failure(url, `it is larger than the limit of ${maxBytes} bytes`)
+    if (bytes > maxBytes) throw downloadError(url, `it is larger than the limit of ${maxBytes} bytes`)
     yield chunk
   }
 }
 
-type Outcome<T> = { value: T } | { why: string; again: boolean }
+type Outcome<T> = { value: T } | { reason: string; isRetryable: boolean }
 
 async function attempt<T>(
   url: URL,
@@ -106,31 +106,34 @@ async function attempt<T>(
   read: (response: FetchResponse, signal: AbortSignal) => Promise<T>,
 ): Promise<Outcome<T>> {
   try {
-    const { bare, headers } = credentialsApart(url)
-    return await fetchWith(bare, { signal, headers, idleMs }, async (response) => {
+    const { urlWithoutCredentials, headers } = splitCredentials(url)
+    return await fetchWith(urlWithoutCredentials, { signal, headers, idleMs }, async (response) => {
       if (response.ok) return { value: await read(response, signal) }
       const { status } = response
-      return { why: `status ${status}`, again: status === 429 || status >= 500 }
+      return { reason: `status ${status}`, isRetryable: status === 429 || status >= 500 }
     })
   } catch (thrown) {
     if (thrown instanceof ExportError) throw thrown
-    return { why: faultOf(thrown), again: true }
+    return { reason: downloadErrorReason(thrown), isRetryable: true }
   }
 }
 
 /** `fetch` takes no credentials in an address; they go into a header. */
-function credentialsApart(url: URL): { bare: URL; headers: Record<string, string> } {
-  const bare = new URL(url)
-  const { username, password } = bare
-  if (username === '' && password === '') return { bare, headers: {} }
-  bare.username = ''
-  bare.password = ''
+function splitCredentials(url: URL): { urlWithoutCredentials: URL; headers: Record<string, string> } {
+  const urlWithoutCredentials = new URL(url)
+  const { username, password } = urlWithoutCredentials
+  if (username === '' && password === '') return { urlWithoutCredentials, headers: {} }
+  urlWithoutCredentials.username = ''
+  urlWithoutCredentials.password = ''
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return { bare, headers: { authorization: `Basic ${Buffer.from(pair).toString('base64')}` } }
+  return {
+    urlWithoutCredentials,
+    headers: { authorization: `Basic ${Buffer.from(pair).toString('base64')}` },
+  }
 }
 
 /** The fault's code and nothing else: foreign messages may hold the whole address. */
-function faultOf(thrown: unknown): string {
+function downloadErrorReason(thrown: unknown): string {
   const cause = thrown instanceof Error ? (thrown.cause ?? thrown) : thrown
   const { code, name } = cause as NodeJS.ErrnoException
   if (name === 'TimeoutError' || /^UND_ERR_(HEADERS|BODY|CONNECT)_TIMEOUT$/.test(code ?? ''))
@@ -138,10 +141,10 @@ function faultOf(thrown: unknown): string {
   return `the connection failed (${code ?? name ?? 'unknown fault'})`
 }
 
-function failure(url: URL, why: string): ExportError {
+function downloadError(url: URL, reason: string): ExportError {
   const proxy = proxyFor(url)
   const route = proxy === undefined ? '' : ` through the proxy ${proxy.host} of ${proxy.variable}`
-  return new ExportError('LOAD_FAILED', `cannot fetch ${url.origin}${url.pathname}${route}: ${why}`, {
+  return new ExportError('LOAD_FAILED', `cannot fetch ${url.origin}${url.pathname}${route}: ${reason}`, {
     fix: 'Check the address and its permissions, then run the same command again.',
   })
 }

@@ -1,29 +1,34 @@
 import { ExportError } from '../core/model/errors.ts'
-import { secretHider } from '../core/platform/secrets.ts'
+import { createRedactor } from '../core/platform/secrets.ts'
 
 /** Gives an engine's throw its code and words: one line, without the secrets of the target's address. */
 export function engineError(
-  what: string,
+  operation: string,
   cause: unknown,
   { secrets = [], fix }: { secrets?: readonly string[]; fix?: string } = {},
 ): ExportError {
   if (cause instanceof ExportError) return cause
   const { code, message = String(cause) } = (cause ?? {}) as NodeJS.ErrnoException
-  const words = message === '' ? (code ?? 'unknown fault') : message
-  const hide = secretHider(secrets)
-  const line = hide(words.split('\n', 1)[0] ?? '').slice(0, 400)
-  const advice = fix ?? (DUCKDB_IS_SHORT.test(words) ? MORE_MEMORY : isFull(words) ? NO_SPACE : undefined)
-  return new ExportError('LOAD_FAILED', `${hide(what)}: ${line}`, advice === undefined ? {} : { fix: advice })
+  const text = message === '' ? (code ?? 'unknown fault') : message
+  const redact = createRedactor(secrets)
+  const line = redact(text.split('\n', 1)[0] ?? '').slice(0, 400)
+  const effectiveFix =
+    fix ?? (DUCKDB_OUT_OF_MEMORY.test(text) ? MORE_MEMORY_FIX : isDiskFull(text) ? NO_SPACE_FIX : undefined)
+  return new ExportError(
+    'LOAD_FAILED',
+    `${redact(operation)}: ${line}`,
+    effectiveFix === undefined ? {} : { fix: effectiveFix },
+  )
 }
 
 /** Whether an engine says that a disk is full. */
-export const isFull = (words: string): boolean => /no space left|quota exceeded|disk is full/i.test(words)
-export const NO_SPACE =
+export const isDiskFull = (text: string): boolean => /no space left|quota exceeded|disk is full/i.test(text)
+export const NO_SPACE_FIX =
   'Free space on the disks of the database and of TMPDIR, then run the same command again: it goes on where it stopped.'
 
 /** What DuckDB says where its memory is not enough, be it as it reads, writes or commits. */
-const DUCKDB_IS_SHORT = /Out of Memory Error|failed to (?:pin block|allocate data)/
-const MORE_MEMORY = 'Run the same command again with more memory, such as --memory 1GB.'
+const DUCKDB_OUT_OF_MEMORY = /Out of Memory Error|failed to (?:pin block|allocate data)/
+const MORE_MEMORY_FIX = 'Run the same command again with more memory, such as --memory 1GB.'
 
 /** Imports an engine's driver. Throws LOAD_FAILED with the command that installs it. */
 export async function importDriver<T>(packages: string, load: () => Promise<T>): Promise<T> {

@@ -1,18 +1,18 @@
 import { ExportError } from '../core/model/errors.ts'
 import type { ManifestFile } from '../core/model/manifest.ts'
 import { TABLES, type Table, type TableName } from '../core/table/index.ts'
-import { mismatch } from '../read/check-files.ts'
+import { mismatchError } from '../read/check-files.ts'
 import { createKeyCheck, type KeyCheck, type KeyedFile } from './check-keys.ts'
-import type { Source } from './open-source.ts'
+import type { LoadSource } from './open-source.ts'
 import {
+  assertUniqueName,
   identifyOutput,
   joinChainIds,
   manifestRecord,
   type OutputIdentity,
-  refuseNamesake,
 } from './output-identity.ts'
-import { type LoadPlan, type PlannedFile, planLoad, type Step } from './plan-load.ts'
-import type { LoadRecord, Target } from './target.ts'
+import { type LoadPlan, type LoadStep, type PlannedFile, planLoad } from './plan-load.ts'
+import type { LoadRecord, LoadTarget } from './target.ts'
 
 export type LoadOptions = {
   /** Only these tables. @default all that the manifest has */
@@ -45,8 +45,12 @@ export type LoadResult = {
  * replaced. Everything is one transaction where the target has them (or one for each file, with the corrections as the
  * first). Throws VERIFY_FAILED where a file is not what the manifest says; then nothing of its transaction stays.
  */
-export async function loadOutput(source: Source, target: Target, options: LoadOptions): Promise<LoadResult> {
-  const keys = createKeyCheck(source.scratch, options.memory ?? MEMORY)
+export async function loadOutput(
+  source: LoadSource,
+  target: LoadTarget,
+  options: LoadOptions,
+): Promise<LoadResult> {
+  const keys = createKeyCheck(source.scratchFolder, options.memory ?? DEFAULT_MEMORY)
   try {
     return await loadChecked({ source, target, options, keys })
   } finally {
@@ -54,77 +58,82 @@ export async function loadOutput(source: Source, target: Target, options: LoadOp
   }
 }
 
-const MEMORY = '256MB'
+const DEFAULT_MEMORY = '256MB'
 
-type Loading = { source: Source; target: Target; options: LoadOptions; keys: KeyCheck }
+type LoadContext = { source: LoadSource; target: LoadTarget; options: LoadOptions; keys: KeyCheck }
 
-async function loadChecked(loading: Loading): Promise<LoadResult> {
-  const { source, target, options } = loading
+async function loadChecked(context: LoadContext): Promise<LoadResult> {
+  const { source, target, options } = context
   await target.begin()
   try {
-    return await runPlan(await prepare(source, target, options), loading)
+    return await runPlan(await prepare(source, target, options), context)
   } catch (thrown) {
     await target.rollback()
-    throw await explain(thrown, source)
+    throw await explainFailure(thrown, source)
   }
 }
 
-type Prepared = {
+type PreparedLoad = {
   plan: LoadPlan
   identity: OutputIdentity
-  known: ReadonlySet<TableName>
+  appendableTables: ReadonlySet<TableName>
   /** Tables with rows of files at an address that were loaded before, which are not read again. */
-  unread: ReadonlySet<string>
+  uncheckedTables: ReadonlySet<string>
 }
 
-async function prepare(source: Source, target: Target, options: LoadOptions): Promise<Prepared> {
+async function prepare(source: LoadSource, target: LoadTarget, options: LoadOptions): Promise<PreparedLoad> {
   const { manifest, manifestSha256, location } = source
   const { tables = TABLES } = options
   const listed = tables.filter(({ name }) => manifest.tables[name] !== undefined)
-  if (listed.length === 0) throw noTables(source)
+  if (listed.length === 0) throw noTablesError(source)
   await target.prepare(listed)
   const records = await target.records()
   const identity = identifyOutput(manifest, { location, source: options.source })
-  refuseNamesake(identity, records)
-  await target.remember(manifestRecord(identity, manifestSha256))
+  assertUniqueName(identity, records)
+  await target.saveRecord(manifestRecord(identity, manifestSha256))
   const plan = planLoad({ manifest, identity, records, tables })
   await source.requireFiles(plan.steps.flatMap(({ files }) => files.map(({ file }) => file)))
   for (const notice of plan.notices) options.onNotice(notice)
-  const earlier = records.filter(({ outputId, rows }) => outputId === identity.outputId && rows > 0)
-  const unread = new Set(source.isRemote ? earlier.map(({ table }) => table) : [])
-  return { plan, identity, unread, known: await knownTables(target, plan, { records, identity, unread }) }
+  const previous = records.filter(({ outputId, rows }) => outputId === identity.outputId && rows > 0)
+  const uncheckedTables = new Set(source.isRemote ? previous.map(({ table }) => table) : [])
+  return {
+    plan,
+    identity,
+    uncheckedTables,
+    appendableTables: await findAppendableTables(target, plan, { records, identity, uncheckedTables }),
+  }
 }
 
-function noTables({ manifest }: Source): ExportError {
+function noTablesError({ manifest }: LoadSource): ExportError {
   return new ExportError('USAGE', 'the manifest lists none of these tables', {
     fix: `It has ${Object.keys(manifest.tables).join(', ') || 'none at all'}: name some of those with --tables.`,
   })
 }
 
-type Earlier = Pick<Prepared, 'identity' | 'unread'> & { records: readonly LoadRecord[] }
+type PreviousLoads = Pick<PreparedLoad, 'identity' | 'uncheckedTables'> & { records: readonly LoadRecord[] }
 
 /**
  * Tables that hold nothing but earlier loads of this output: what is added there replaces nothing. Files at an address are not
  * compared with those that were loaded before, so they replace rows of the same key.
  */
-async function knownTables(
-  target: Target,
+async function findAppendableTables(
+  target: LoadTarget,
   plan: LoadPlan,
-  { records, identity, unread }: Earlier,
+  { records, identity, uncheckedTables }: PreviousLoads,
 ): Promise<ReadonlySet<TableName>> {
-  const known = new Set<TableName>()
+  const appendable = new Set<TableName>()
   for (const table of new Set(plan.steps.flatMap(({ files }) => files.map((planned) => planned.table)))) {
-    const here = records.filter((record) => record.table === table.name)
-    if (here.some(({ outputId }) => outputId !== identity.outputId)) continue
-    if (unread.has(table.name)) continue
-    const rows = here.reduce((sum, record) => sum + record.rows, 0)
-    if (await target.holdsOnly(table, rows)) known.add(table.name)
+    const tableRecords = records.filter((record) => record.table === table.name)
+    if (tableRecords.some(({ outputId }) => outputId !== identity.outputId)) continue
+    if (uncheckedTables.has(table.name)) continue
+    const rows = tableRecords.reduce((sum, record) => sum + record.rows, 0)
+    if (await target.containsOnly(table, rows)) appendable.add(table.name)
   }
-  return known
+  return appendable
 }
 
 /** Refuses an export of which two rows have one key, before anything is loaded; of files at an address, as they come. */
-async function checkKeys({ steps }: LoadPlan, { source, keys, options }: Loading): Promise<void> {
+async function checkRowKeys({ steps }: LoadPlan, { source, keys, options }: LoadContext): Promise<void> {
   const planned = steps.flatMap(({ files }) => files)
   const isPlanned = new Set(planned.map(({ file }) => file.path))
   const compareEach = async (
@@ -134,8 +143,8 @@ async function checkKeys({ steps }: LoadPlan, { source, keys, options }: Loading
   ) => {
     options.signal.throwIfAborted()
     try {
-      const looked = file.rows === 0 ? undefined : await source.look(table, file)
-      if (looked !== undefined) await compare(looked).finally(looked.readable.close)
+      const keyedFile = file.rows === 0 ? undefined : await source.openForKeyCheck(table, file)
+      if (keyedFile !== undefined) await compare(keyedFile).finally(keyedFile.readable.close)
     } catch (thrown) {
       // What cannot be read is refused when it is loaded, with the reason.
       if (thrown instanceof ExportError) throw thrown
@@ -147,24 +156,24 @@ async function checkKeys({ steps }: LoadPlan, { source, keys, options }: Loading
       if (!isPlanned.has(file.path)) await compareEach(table, file, keys.compare)
 }
 
-type Running = Omit<Prepared, 'plan'> & {
+type LoadStepContext = Omit<PreparedLoad, 'plan'> & {
   keys: KeyCheck
-  source: Source
-  target: Target
+  source: LoadSource
+  target: LoadTarget
   options: LoadOptions
 }
 
-async function runPlan({ plan, ...prepared }: Prepared, given: Loading): Promise<LoadResult> {
-  const running = { ...prepared, ...given }
-  await checkKeys(plan, running)
-  const { target, options } = given
+async function runPlan({ plan, ...prepared }: PreparedLoad, context: LoadContext): Promise<LoadResult> {
+  const stepContext = { ...prepared, ...context }
+  await checkRowKeys(plan, stepContext)
+  const { target, options } = context
   const loaded: LoadResult['loaded'] = {}
   for (const [at, step] of plan.steps.entries()) {
     if (at > 0 && options.commit === 'file' && target.transactions === 'many') {
       await target.commit()
       await target.begin()
     }
-    await runStep(step, running)
+    await runStep(step, stepContext)
     for (const { table, file } of step.files) {
       const { rows = 0, files = 0 } = loaded[table.name] ?? {}
       loaded[table.name] = { rows: rows + file.rows, files: files + 1 }
@@ -172,22 +181,25 @@ async function runPlan({ plan, ...prepared }: Prepared, given: Loading): Promise
   }
   options.signal.throwIfAborted()
   await target.commit()
-  const cleared = plan.steps.reduce((sum, { clear }) => sum + clear.length, 0)
+  const cleared = plan.steps.reduce((sum, { deletions }) => sum + deletions.length, 0)
   return { loaded, skipped: plan.skipped, cleared, notices: plan.notices }
 }
 
-async function runStep({ unload, clear, files, forget }: Step, running: Running): Promise<void> {
-  const { target } = running
-  await target.forget(unload)
-  for (const { table, range, chainIds } of clear)
+async function runStep(
+  { recordsToReload, deletions, files, obsoleteRecords }: LoadStep,
+  stepContext: LoadStepContext,
+): Promise<void> {
+  const { target } = stepContext
+  await target.deleteRecords(recordsToReload)
+  for (const { table, range, chainIds } of deletions)
     for (const chainId of chainIds) await target.deleteBlocks(table, { ...range, chainId })
-  await target.forget(forget)
-  for (const planned of files) await loadFile(planned, running)
+  await target.deleteRecords(obsoleteRecords)
+  for (const planned of files) await loadFile(planned, stepContext)
 }
 
 async function loadFile(
   planned: PlannedFile,
-  { source, target, identity, known, unread, options, keys }: Running,
+  { source, target, identity, appendableTables, uncheckedTables, options, keys }: LoadStepContext,
 ): Promise<void> {
   options.signal.throwIfAborted()
   const { table, file, reload } = planned
@@ -198,35 +210,35 @@ async function loadFile(
   try {
     if (source.isRemote && rows > 0) await keys.add({ table, name: path, readable: local.readable })
     chainIds = rows === 0 ? [] : await target.chainIds(local)
-    const least = await leastRows(table, { target, identity, unread })
-    const found = await target.insert(local, { append: known.has(table.name) && !reload })
-    if (found !== rows) throw mismatch(path, `expected ${rows} rows, found ${found}`)
-    if (least > 0 && (await target.countRows(table)) < least + rows) throw repeatedRow(path)
+    const minExisting = await minExistingRows(table, { target, identity, uncheckedTables })
+    const insertedRows = await target.insert(local, { append: appendableTables.has(table.name) && !reload })
+    if (insertedRows !== rows) throw mismatchError(path, `expected ${rows} rows, found ${insertedRows}`)
+    if (minExisting > 0 && (await target.countRows(table)) < minExisting + rows) throw duplicateRowError(path)
   } finally {
     await source.release(local)
   }
   const chainId = joinChainIds(chainIds) ?? identity.chainId
   const loaded = { table: table.name, path, sha256, fromBlock, toBlock, rows, chainId }
-  await target.remember({ ...identity, ...loaded, loadedAt: new Date().toISOString() })
+  await target.saveRecord({ ...identity, ...loaded, loadedAt: new Date().toISOString() })
 }
 
 /**
  * How many rows of this output the table holds for sure. Files at an address are not read again once they are loaded: that a new
  * one has the key of an earlier row shows in the number of rows. Rows of other outputs in the table may hide it.
  */
-async function leastRows(
+async function minExistingRows(
   table: Table,
-  { target, identity, unread }: Pick<Running, 'target' | 'identity' | 'unread'>,
+  { target, identity, uncheckedTables }: Pick<LoadStepContext, 'target' | 'identity' | 'uncheckedTables'>,
 ): Promise<number> {
-  if (!unread.has(table.name)) return 0
-  const ours = (await target.records()).filter(
+  if (!uncheckedTables.has(table.name)) return 0
+  const ownRecords = (await target.records()).filter(
     (record) => record.table === table.name && record.outputId === identity.outputId,
   )
-  const recorded = ours.reduce((sum, { rows }) => sum + rows, 0)
+  const recorded = ownRecords.reduce((sum, { rows }) => sum + rows, 0)
   return recorded === 0 ? 0 : Math.min(recorded, await target.countRows(table))
 }
 
-function repeatedRow(path: string): ExportError {
+function duplicateRowError(path: string): ExportError {
   const what = `${path}: the export has a row twice, in this file and in one that is loaded already`
   return new ExportError('VERIFY_FAILED', what, {
     fix: 'Export again with run --fresh, then load again; walletlake verify names all such rows.',
@@ -234,7 +246,7 @@ function repeatedRow(path: string): ExportError {
 }
 
 /** A file that does not fit its manifest may be a sign that a run has just replaced both. */
-async function explain(thrown: unknown, source: Source): Promise<unknown> {
+async function explainFailure(thrown: unknown, source: LoadSource): Promise<unknown> {
   if (!(thrown instanceof ExportError) || thrown.code !== 'VERIFY_FAILED') return thrown
   if (!(await source.hasChanged())) return thrown
   return new ExportError('LOAD_FAILED', `the output was written anew during the load (${thrown.message})`, {

@@ -1,19 +1,19 @@
 import type { Manifest } from '../core/model/manifest.ts'
-import { refusedLines, rejectLines } from '../terminal/format.ts'
+import { refusedWalletsWarning, rejectLines } from '../terminal/format.ts'
 import { bulkLoadText } from './ddl/bulk-load.ts'
 import { createTable } from './ddl/create-table.ts'
 import { DIALECTS } from './ddl/dialects.ts'
-import { checkPlace, type Place, tableIdentifier } from './ddl/table-namespace.ts'
+import { checkNamespace, type TableNamespace, tableIdentifier } from './ddl/table-namespace.ts'
 import { type LoadOptions, type LoadResult, loadOutput } from './load-output.ts'
-import { openSource } from './open-source.ts'
-import { type LoadableUrl, openTarget } from './open-target.ts'
+import { openLoadSource } from './open-source.ts'
+import { type LoadableUrl, openLoadTarget } from './open-target.ts'
 import type { Statements } from './target.ts'
 import type { TargetUrl } from './target-url.ts'
 
 export type LoadIntoOptions = Omit<LoadOptions, 'signal' | 'onNotice' | 'onFile'> &
   Partial<Pick<LoadOptions, 'signal' | 'onNotice' | 'onFile'>> & {
     /** Schema and prefix of the tables. @default the engine's current schema, no prefix */
-    readonly place?: Place
+    readonly namespace?: TableNamespace
     /** Take away the `'` that CSV exports put before text which a spreadsheet would run. @default as the export was made */
     readonly unescapeFormulas?: boolean | undefined
     /** Memory that DuckDB may take before it moves its work to the disk. @default '256MB' */
@@ -29,21 +29,21 @@ export type LoadIntoOptions = Omit<LoadOptions, 'signal' | 'onNotice' | 'onFile'
 export async function loadInto(
   from: string,
   to: LoadableUrl,
-  given: LoadIntoOptions = {},
+  options: LoadIntoOptions = {},
 ): Promise<LoadResult> {
-  const { place = {}, memory = '256MB', retryDelayMs } = given
-  const { signal = new AbortController().signal } = given
-  const sql = statementsFor(to, place)
-  const source = await openSource(from, { signal, retryDelayMs })
+  const { namespace = {}, memory = '256MB', retryDelayMs } = options
+  const { signal = new AbortController().signal } = options
+  const sql = statementsFor(to, namespace)
+  const source = await openLoadSource(from, { signal, retryDelayMs })
   try {
-    const { scratch, manifest } = source
-    const { unescapeFormulas = isEscaped(manifest), onNotice = nobody } = given
-    for (const line of [...rejectLines(manifest), ...refusedLines(manifest)]) onNotice(line)
-    const target = await openTarget(to, { sql, unescapeFormulas, memory, scratch })
+    const { scratchFolder, manifest } = source
+    const { unescapeFormulas = isEscaped(manifest), onNotice = noop } = options
+    for (const line of [...rejectLines(manifest), ...refusedWalletsWarning(manifest)]) onNotice(line)
+    const target = await openLoadTarget(to, { sql, unescapeFormulas, memory, scratchFolder })
     try {
       return await loadOutput(source, target, {
-        ...{ onNotice: nobody, onFile: nobody },
-        ...{ ...given, memory, signal },
+        ...{ onNotice: noop, onFile: noop },
+        ...{ ...options, memory, signal },
       })
     } finally {
       await target.close()
@@ -63,37 +63,37 @@ export type PrintLoadOptions = Pick<LoadIntoOptions, 'tables' | 'unescapeFormula
 export async function printLoad(
   from: string,
   to: Extract<TargetUrl, { kind: 'bigquery' | 'snowflake' }>,
-  { tables, prefix, filesAt, ...given }: PrintLoadOptions = {},
+  { tables, prefix, filesAt, ...options }: PrintLoadOptions = {},
 ): Promise<string> {
-  checkPlace({ prefix }, DIALECTS[to.kind])
-  const { manifest, location, close } = await openSource(from, { signal: new AbortController().signal })
+  checkNamespace({ prefix }, DIALECTS[to.kind])
+  const { manifest, location, close } = await openLoadSource(from, { signal: new AbortController().signal })
   await close()
-  const { unescapeFormulas = isEscaped(manifest) } = given
+  const { unescapeFormulas = isEscaped(manifest) } = options
   const folder = location.includes('://') ? undefined : location
   return bulkLoadText({
-    ...{ engine: to.kind, manifest, names: to.place, folder },
+    ...{ engine: to.kind, manifest, names: to.names, folder },
     ...{ tables, unescapeFormulas, prefix, filesAt },
   })
 }
 
-function statementsFor({ kind, ...to }: LoadableUrl, place: Place): Statements {
+function statementsFor({ kind, ...to }: LoadableUrl, namespace: TableNamespace): Statements {
   const dialect = DIALECTS[kind]
-  checkPlace(place, dialect)
-  const database = 'database' in to && place.schema === undefined ? { schema: to.database } : {}
-  const where = { ...place, ...database }
+  checkNamespace(namespace, dialect)
+  const database = 'database' in to && namespace.schema === undefined ? { schema: to.database } : {}
+  const tableNamespace = { ...namespace, ...database }
   return {
     createSchema:
-      place.schema === undefined ? [] : [dialect.createSchema?.(dialect.quote(place.schema)) ?? ''],
-    create: (table) => createTable(table, dialect, where),
-    identifier: (table) => tableIdentifier(table, dialect, where),
+      namespace.schema === undefined ? [] : [dialect.createSchema?.(dialect.quote(namespace.schema)) ?? ''],
+    create: (table) => createTable(table, dialect, tableNamespace),
+    identifier: (table) => tableIdentifier(table, dialect, tableNamespace),
     quote: dialect.quote,
     declare: dialect.declare,
-    schema: where.schema,
-    prefix: place.prefix ?? '',
+    schema: tableNamespace.schema,
+    prefix: namespace.prefix ?? '',
   }
 }
 
 /** Exports of before the manifest said so were escaped unless somebody asked otherwise. */
 const isEscaped = ({ job }: Manifest) => job.escapeFormulas ?? true
 
-function nobody(): void {}
+function noop(): void {}

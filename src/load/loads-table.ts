@@ -32,7 +32,7 @@ export function recordCells(record: LoadRecord): (string | number)[] {
 }
 
 /** A record from a row as an engine's driver gives it: numbers may be text or bigint, a time a Date or text. */
-export function recordOf(row: Readonly<Record<string, unknown>>): LoadRecord {
+export function parseLoadRecord(row: Readonly<Record<string, unknown>>): LoadRecord {
   const entries = Object.entries(COLUMNS).map(([field, { name, type }]) => {
     const cell = row[name]
     if (type === 'int64') return [field, Number(cell)]

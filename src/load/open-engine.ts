@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api'
 
 export type EngineOptions = {
   /** A folder for what does not fit into memory. */
-  readonly scratch: string
+  readonly scratchFolder: string
   /** The engine's own folder in it. */
   readonly name: string
   /** Memory that the engine may take before it moves its work to the disk, such as 256MB. */
@@ -11,7 +11,7 @@ export type EngineOptions = {
 }
 
 /** Opens DuckDB over no database of its own; `close` is to be called in the end. */
-export async function openEngine({ scratch, name, memory }: EngineOptions): Promise<{
+export async function openEngine({ scratchFolder, name, memory }: EngineOptions): Promise<{
   connection: DuckDBConnection
   close(): void
 }> {
@@ -19,7 +19,7 @@ export async function openEngine({ scratch, name, memory }: EngineOptions): Prom
   const instance = await DuckDBInstance.create(':memory:', {
     threads: '1',
     memory_limit: memory,
-    temp_directory: join(scratch, name),
+    temp_directory: join(scratchFolder, name),
     autoinstall_known_extensions: 'false',
   })
   const connection = await instance.connect()

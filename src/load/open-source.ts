@@ -6,8 +6,8 @@ import { openDataFile } from '../core/duckdb/data-file.ts'
 import { ExportError } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/model/manifest.ts'
 import { diskError } from '../core/platform/disk.ts'
-import { makeScratch } from '../core/platform/scratch-folder.ts'
-import { refuseSpecialEntries } from '../core/platform/special-entries.ts'
+import { createScratchFolder } from '../core/platform/scratch-folder.ts'
+import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
 import type { Table } from '../core/table/index.ts'
 import { checkSize } from '../read/check-files.ts'
 import { checkFile } from './check-file.ts'
@@ -18,7 +18,7 @@ import { readManifest } from './read-manifest.ts'
 import type { LocalFile } from './target.ts'
 
 /** An output to load from: its manifest, and its files one by one. */
-export type Source = {
+export type LoadSource = {
   readonly manifest: Manifest
   readonly manifestSha256: string
   /** Folder or address of the output, without credentials and query. */
@@ -26,11 +26,11 @@ export type Source = {
   /** Its files are at an address. */
   readonly isRemote: boolean
   /** Free space for whoever reads the files; goes away with `close`. */
-  readonly scratch: string
+  readonly scratchFolder: string
   /** Looks, before anything is loaded, whether all these files are in the folder; files at an address are not looked at. Throws VERIFY_FAILED. */
   requireFiles(files: readonly ManifestFile[]): Promise<void>
   /** A file of the folder, unchecked; undefined where files are at an address. Throws VERIFY_FAILED as `open` may. */
-  look(table: Table, file: ManifestFile): Promise<KeyedFile | undefined>
+  openForKeyCheck(table: Table, file: ManifestFile): Promise<KeyedFile | undefined>
   /** Brings a file here and checks it. Throws VERIFY_FAILED where it is not what the manifest says. */
   open(planned: PlannedFile): Promise<LocalFile>
   /** Gives back what `open` took. */
@@ -46,60 +46,63 @@ export type SourceOptions = DownloadOptions
  * Opens an output by its folder, or by the path or address (`file:`, `http:`, `https:`) of its `manifest.json`.
  * A query of the address (a signature) is sent for the files too, and never shown.
  */
-export async function openSource(where: string, options: SourceOptions): Promise<Source> {
-  const place = placeOf(where)
-  const read = () => (typeof place === 'string' ? readLocal(place) : downloadText(place, options))
-  const shown = typeof place === 'string' ? place : `${place.origin}${place.pathname}`
+export async function openLoadSource(input: string, options: SourceOptions): Promise<LoadSource> {
+  const location = resolveManifestLocation(input)
+  const read = () => (typeof location === 'string' ? readLocal(location) : downloadText(location, options))
+  const displayLocation = typeof location === 'string' ? location : `${location.origin}${location.pathname}`
   const text = await read()
-  const manifest = readManifest(text, shown)
-  const scratch = await makeScratch('load')
-  const bring = typeof place === 'string' ? fromFolder(place) : fromAddress(place, { ...options, scratch })
+  const manifest = readManifest(text, displayLocation)
+  const scratchFolder = await createScratchFolder('load')
+  const fetchFile =
+    typeof location === 'string'
+      ? folderFetcher(location)
+      : remoteFetcher(location, { ...options, scratchFolder })
   return {
     manifest,
     manifestSha256: createHash('sha256').update(text).digest('hex'),
-    location: typeof place === 'string' ? await realpath(folderOf(place)) : folderOf(shown),
-    scratch,
-    isRemote: typeof place !== 'string',
+    location: typeof location === 'string' ? await realpath(folderOf(location)) : folderOf(displayLocation),
+    scratchFolder,
+    isRemote: typeof location !== 'string',
     requireFiles: async (files) => {
-      if (typeof place !== 'string') return
+      if (typeof location !== 'string') return
       for (const { path, bytes } of files)
-        await checkSize({ name: path, path: join(folderOf(place), path), bytes })
+        await checkSize({ name: path, path: join(folderOf(location), path), bytes })
     },
-    look: async (table, file) => {
-      if (typeof place !== 'string') return undefined
-      const readable = await openDataFile(await bring(file), manifest.job.format, scratch)
+    openForKeyCheck: async (table, file) => {
+      if (typeof location !== 'string') return undefined
+      const readable = await openDataFile(await fetchFile(file), manifest.job.format, scratchFolder)
       return { table, name: file.path, readable }
     },
     open: async ({ table, file }) => {
-      const path = await bring(file)
+      const path = await fetchFile(file)
       const { format } = manifest.job
       await checkFile({ table, name: file.path, path, format }, file)
-      const readable = await openDataFile(path, format, scratch)
+      const readable = await openDataFile(path, format, scratchFolder)
       return { table, name: file.path, path, format, readable, rows: file.rows }
     },
     release: async ({ path, readable }) => {
       await readable.close()
-      if (path.startsWith(scratch)) await rm(path, { force: true })
+      if (path.startsWith(scratchFolder)) await rm(path, { force: true })
     },
     hasChanged: async () => (await read().catch(() => undefined)) !== text,
-    close: () => rm(scratch, { recursive: true, force: true }),
+    close: () => rm(scratchFolder, { recursive: true, force: true }),
   }
 }
 
 /** A path of a manifest, or its address. */
-function placeOf(where: string): string | URL {
-  if (/^https?:\/\//i.test(where)) return parseAddress(where)
-  if (!/^file:/i.test(where) && /^[a-z][a-z0-9+.-]+:\/\//i.test(where))
-    throw new ExportError('USAGE', `a manifest can be at an https address or in a folder, not at ${where}`, {
+function resolveManifestLocation(input: string): string | URL {
+  if (/^https?:\/\//i.test(input)) return parseAddress(input)
+  if (!/^file:/i.test(input) && /^[a-z][a-z0-9+.-]+:\/\//i.test(input))
+    throw new ExportError('USAGE', `a manifest can be at an https address or in a folder, not at ${input}`, {
       fix: 'Name the https address of the bucket, signed or public: https://storage.googleapis.com/BUCKET/….',
     })
-  const path = /^file:\/\//i.test(where) ? fileURLToPath(where) : where
+  const path = /^file:\/\//i.test(input) ? fileURLToPath(input) : input
   return basename(path) === MANIFEST_FILE ? path : join(path, MANIFEST_FILE)
 }
 
-function parseAddress(where: string): URL {
+function parseAddress(text: string): URL {
   try {
-    return new URL(where)
+    return new URL(text)
   } catch {
     throw new ExportError('USAGE', 'the address of the manifest is not a URL', {
       fix: 'Name it as https://host/path/manifest.json.',
@@ -110,18 +113,18 @@ function parseAddress(where: string): URL {
 const folderOf = (manifest: string) => manifest.replace(/[\\/]?[^\\/]*$/, '') || '.'
 
 async function readLocal(path: string): Promise<string> {
-  await refuseSpecialEntries(folderOf(path), 'VERIFY_FAILED')
+  await assertNoSpecialEntries(folderOf(path), 'VERIFY_FAILED')
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    const isThere = await stat(folderOf(path)).then(
+    const folderExists = await stat(folderOf(path)).then(
       (entry) => entry.isDirectory(),
       () => false,
     )
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw diskError(`cannot read ${path}`, cause)
     throw new ExportError(
       'USAGE',
-      isThere ? `there is no manifest at ${path}` : `there is no folder ${folderOf(path)}`,
+      folderExists ? `there is no manifest at ${path}` : `there is no folder ${folderOf(path)}`,
       {
         fix: 'Name the output folder of a finished run, or its manifest with --from-manifest.',
       },
@@ -129,23 +132,23 @@ async function readLocal(path: string): Promise<string> {
   }
 }
 
-function fromFolder(manifest: string): (file: ManifestFile) => Promise<string> {
+function folderFetcher(manifest: string): (file: ManifestFile) => Promise<string> {
   return async ({ path }) =>
     realpath(join(folderOf(manifest), path)).catch(() => join(folderOf(manifest), path))
 }
 
-type Fetching = SourceOptions & { readonly scratch: string }
+type RemoteFileOptions = SourceOptions & { readonly scratchFolder: string }
 
-function fromAddress(
+function remoteFetcher(
   manifest: URL,
-  { scratch, ...options }: Fetching,
+  { scratchFolder, ...options }: RemoteFileOptions,
 ): (file: ManifestFile) => Promise<string> {
   return async ({ path, bytes }) => {
     const url = new URL(path, manifest)
     url.search = manifest.search
     url.username = manifest.username
     url.password = manifest.password
-    const to = join(scratch, basename(path))
+    const to = join(scratchFolder, basename(path))
     await download(url, { path: to, bytes }, options)
     return to
   }

@@ -1,6 +1,6 @@
-import { refuseStranger } from './assert-own-database.ts'
+import { assertOwnDatabase } from './assert-own-database.ts'
 import { openReader, type Reader } from './reader.ts'
-import type { Statements, Target } from './target.ts'
+import type { LoadTarget, Statements } from './target.ts'
 import type { TargetUrl } from './target-url.ts'
 import { openClickhouse } from './targets/clickhouse.ts'
 import { openDuckdb } from './targets/duckdb.ts'
@@ -16,32 +16,35 @@ export type OpenTargetOptions = {
   /** Memory that DuckDB may take before it moves its work to the disk, such as 256MB. */
   readonly memory: string
   /** Free space on the disk. */
-  readonly scratch: string
+  readonly scratchFolder: string
 }
 
 /** Connects to a target; `close` of what comes back ends everything. Throws LOAD_FAILED, OUTPUT_LOCKED. */
-export async function openTarget(url: LoadableUrl, options: OpenTargetOptions): Promise<Target> {
+export async function openLoadTarget(url: LoadableUrl, options: OpenTargetOptions): Promise<LoadTarget> {
   const { sql } = options
-  if (url.kind === 'duckdb' || url.kind === 'sqlite') await refuseStranger(url.kind, url.file)
+  if (url.kind === 'duckdb' || url.kind === 'sqlite') await assertOwnDatabase(url.kind, url.file)
   if (url.kind === 'duckdb') return openDuckdb({ ...options, file: url.file })
   const reader = await openReader(options)
   try {
-    return closingReader(await open(url, { sql, reader }), reader)
+    return withReaderClose(await open(url, { sql, reader }), reader)
   } catch (thrown) {
     await reader.close()
     throw thrown
   }
 }
 
-type Opening = Pick<OpenTargetOptions, 'sql'> & { readonly reader: Reader }
+type TargetContext = Pick<OpenTargetOptions, 'sql'> & { readonly reader: Reader }
 
-function open(url: Exclude<LoadableUrl, { kind: 'duckdb' }>, { sql, reader }: Opening): Promise<Target> {
+function open(
+  url: Exclude<LoadableUrl, { kind: 'duckdb' }>,
+  { sql, reader }: TargetContext,
+): Promise<LoadTarget> {
   if (url.kind === 'sqlite') return openSqlite({ file: url.file, sql, reader })
   if (url.kind === 'postgres') return openPostgres({ ...url, sql, reader })
   return openClickhouse({ ...url, sql, reader })
 }
 
-function closingReader(target: Target, reader: Reader): Target {
+function withReaderClose(target: LoadTarget, reader: Reader): LoadTarget {
   return {
     ...target,
     close: async () => {

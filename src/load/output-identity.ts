@@ -50,7 +50,7 @@ export function manifestRecord(identity: OutputIdentity, manifestSha256: string)
  * Refuses an output that has another's name: it stands elsewhere and holds other wallets or another first block than
  * what was last loaded under this name, so that loading it would remove the other's rows. Throws USAGE.
  */
-export function refuseNamesake(identity: OutputIdentity, records: readonly LoadRecord[]): void {
+export function assertUniqueName(identity: OutputIdentity, records: readonly LoadRecord[]): void {
   const last = records.find(
     ({ outputId, table }) => outputId === identity.outputId && table === MANIFEST.table,
   )

@@ -1,4 +1,4 @@
-import { subtractRange, uniteRanges } from '../core/model/block-ranges.ts'
+import { subtractRange, unionRanges } from '../core/model/block-ranges.ts'
 import type { Manifest, ManifestFile } from '../core/model/manifest.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
@@ -11,24 +11,28 @@ export type PlannedFile = {
   /** Its rows outside the cleared blocks are in the target still. */
   readonly reload: boolean
 }
-type Clearing = { readonly table: Table; readonly range: BlockRange; readonly chainIds: readonly string[] }
+type BlockDeletion = {
+  readonly table: Table
+  readonly range: BlockRange
+  readonly chainIds: readonly string[]
+}
 
 /**
  * Changes that belong together, in this order: a target without transactions may be stopped between any two of them, and
  * what it does not remember as loaded is loaded again.
  */
-export type Step = {
+export type LoadStep = {
   /** Records of files that stay in the export but whose rows are about to be cleared. */
-  readonly unload: readonly LoadRecord[]
-  readonly clear: readonly Clearing[]
+  readonly recordsToReload: readonly LoadRecord[]
+  readonly deletions: readonly BlockDeletion[]
   /** Records of files that the export does not have any more. */
-  readonly forget: readonly LoadRecord[]
+  readonly obsoleteRecords: readonly LoadRecord[]
   readonly files: readonly PlannedFile[]
 }
 
 export type LoadPlan = {
   /** First the corrections of all tables as one step, then each new file as a step of its own. */
-  readonly steps: readonly Step[]
+  readonly steps: readonly LoadStep[]
   /** Files that are in the target already. */
   readonly skipped: number
   /** What a person has to know. */
@@ -52,64 +56,66 @@ export function planLoad({ manifest, identity, records, tables }: PlanInput): Lo
     const listed = manifest.tables[table.name]
     return listed === undefined ? [] : [planTable({ table, files: listed.files, identity, records })]
   })
-  const corrections: Step = {
-    unload: plans.flatMap(({ unload }) => unload),
-    clear: plans.flatMap(({ clear }) => clear),
-    files: plans.flatMap(({ again }) => again),
-    forget: plans.flatMap(({ forget }) => forget),
+  const corrections: LoadStep = {
+    recordsToReload: plans.flatMap(({ recordsToReload }) => recordsToReload),
+    deletions: plans.flatMap(({ deletions }) => deletions),
+    files: plans.flatMap(({ corrections }) => corrections),
+    obsoleteRecords: plans.flatMap(({ obsoleteRecords }) => obsoleteRecords),
   }
-  const isEmpty = corrections.files.length === 0 && corrections.forget.length === 0
-  const nothing = { unload: [], clear: [], forget: [] }
-  const additions = plans.flatMap(({ added }) => added).map((file) => ({ ...nothing, files: [file] }))
+  const isEmpty = corrections.files.length === 0 && corrections.obsoleteRecords.length === 0
+  const noCorrections = { recordsToReload: [], deletions: [], obsoleteRecords: [] }
+  const additions = plans.flatMap(({ added }) => added).map((file) => ({ ...noCorrections, files: [file] }))
   return {
     steps: isEmpty ? additions : [corrections, ...additions],
     skipped: plans.reduce((sum, { skipped }) => sum + skipped, 0),
     notices: [
       ...plans.flatMap(({ notices }) => notices),
-      ...leftAlone({ manifest, identity, records, tables }),
+      ...unexportedTableNotices({ manifest, identity, records, tables }),
     ],
   }
 }
 
 type TableInput = Pick<PlanInput, 'identity' | 'records'> & { table: Table; files: readonly ManifestFile[] }
 type TablePlan = {
-  unload: LoadRecord[]
-  clear: Clearing[]
+  recordsToReload: LoadRecord[]
+  deletions: BlockDeletion[]
   /** Files of blocks that changed. */
-  again: PlannedFile[]
-  forget: LoadRecord[]
+  corrections: PlannedFile[]
+  obsoleteRecords: LoadRecord[]
   added: PlannedFile[]
   skipped: number
   notices: string[]
 }
 
 function planTable({ table, files, identity, records }: TableInput): TablePlan {
-  const here = records.filter((record) => record.table === table.name)
-  const mine = here.filter(({ outputId }) => outputId === identity.outputId)
-  const recordFor = (file: ManifestFile) => mine.find((record) => isSame(record, file))
-  const stale = mine.filter((record) => !files.some((file) => isSame(record, file)))
-  const gone = uniteRanges(stale.filter(hasRows).map(rangeOf))
+  const tableRecords = records.filter((record) => record.table === table.name)
+  const ownRecords = tableRecords.filter(({ outputId }) => outputId === identity.outputId)
+  const recordFor = (file: ManifestFile) => ownRecords.find((record) => isSame(record, file))
+  const obsolete = ownRecords.filter((record) => !files.some((file) => isSame(record, file)))
+  const removedRanges = unionRanges(obsolete.filter(hasRows).map(rangeOf))
   // Whatever ids its rows have had: each file is recorded with its own.
-  const chainIds = [...new Set([identity.chainId, ...mine.flatMap(chainIdsOf)])]
-  const isOfTheseChains = (record: LoadRecord) => chainIdsOf(record).some((id) => chainIds.includes(id))
-  const theirs = here.filter(
-    (record) => record.outputId !== identity.outputId && isOfTheseChains(record) && hasRows(record),
+  const chainIds = [...new Set([identity.chainId, ...ownRecords.flatMap(chainIdsOf)])]
+  const sharesChain = (record: LoadRecord) => chainIdsOf(record).some((id) => chainIds.includes(id))
+  const otherRecords = tableRecords.filter(
+    (record) => record.outputId !== identity.outputId && sharesChain(record) && hasRows(record),
   )
-  const cleared = theirs.map(rangeOf).reduce((ranges, range) => subtractRange(ranges, range), gone)
-  const fresh = files.filter((file) => recordFor(file) === undefined)
-  const [changed, added] = split(fresh, (file) => overlaps(gone, rangeOf(file)))
-  const reloaded = files.filter((file) => !fresh.includes(file) && overlaps(cleared, rangeOf(file)))
+  const deletedRanges = otherRecords
+    .map(rangeOf)
+    .reduce((ranges, range) => subtractRange(ranges, range), removedRanges)
+  const unloaded = files.filter((file) => recordFor(file) === undefined)
+  const [changed, added] = split(unloaded, (file) => overlaps(removedRanges, rangeOf(file)))
+  const reloaded = files.filter((file) => !unloaded.includes(file) && overlaps(deletedRanges, rangeOf(file)))
   return {
-    unload: reloaded.flatMap((file) => recordFor(file) ?? []),
-    clear: cleared.map((range) => ({ table, range, chainIds })),
-    again: [
+    recordsToReload: reloaded.flatMap((file) => recordFor(file) ?? []),
+    deletions: deletedRanges.map((range) => ({ table, range, chainIds })),
+    corrections: [
       ...changed.map((file) => ({ table, file, reload: false })),
       ...reloaded.map((file) => ({ table, file, reload: true })),
     ],
-    forget: stale,
+    obsoleteRecords: obsolete,
     added: added.map((file) => ({ table, file, reload: false })),
-    skipped: files.length - fresh.length - reloaded.length,
-    notices: sharedNotices(table, gone, theirs),
+    skipped: files.length - unloaded.length - reloaded.length,
+    notices: sharedNotices(table, removedRanges, otherRecords),
   }
 }
 
@@ -137,8 +143,14 @@ const rangeOf = ({ fromBlock, toBlock }: { fromBlock: number; toBlock: number })
 const overlaps = (ranges: readonly BlockRange[], { from, to }: BlockRange) =>
   ranges.some((range) => range.from < to && from < range.to)
 
-function sharedNotices(table: Table, gone: readonly BlockRange[], theirs: readonly LoadRecord[]): string[] {
-  const jobs = new Set(theirs.filter((record) => overlaps(gone, rangeOf(record))).map(({ job }) => job))
+function sharedNotices(
+  table: Table,
+  removedRanges: readonly BlockRange[],
+  otherRecords: readonly LoadRecord[],
+): string[] {
+  const jobs = new Set(
+    otherRecords.filter((record) => overlaps(removedRanges, rangeOf(record))).map(({ job }) => job),
+  )
   return [...jobs].map(
     (job) =>
       `${table.name}: blocks that changed are also loaded from the output ${job}: rows were updated there, none removed`,
@@ -146,10 +158,10 @@ function sharedNotices(table: Table, gone: readonly BlockRange[], theirs: readon
 }
 
 /** Tables that earlier loads brought and that the export does not write any more. */
-function leftAlone({ manifest, identity, records, tables }: PlanInput): string[] {
+function unexportedTableNotices({ manifest, identity, records, tables }: PlanInput): string[] {
   return TABLES.filter(({ name }) => {
-    const isAsked = tables.some((table) => table.name === name)
+    const isRequested = tables.some((table) => table.name === name)
     const isLoaded = records.some((record) => record.outputId === identity.outputId && record.table === name)
-    return isAsked && isLoaded && manifest.tables[name] === undefined
+    return isRequested && isLoaded && manifest.tables[name] === undefined
   }).map(({ name }) => `${name}: this export does not write it any more; its rows were left as they are`)
 }

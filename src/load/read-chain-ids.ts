@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
-import { readFault } from './read-error.ts'
+import { readError } from './read-error.ts'
 import { chainIdsSql } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 
@@ -9,7 +9,7 @@ export async function readChainIds(
   file: LocalFile,
 ): Promise<readonly string[]> {
   const read = await connection.runAndReadAll(chainIdsSql(file)).catch((cause: unknown) => {
-    throw readFault(file, cause)
+    throw readError(file, cause)
   })
   return read.getRowsJS().map(([id]) => String(id))
 }

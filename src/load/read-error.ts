@@ -1,15 +1,16 @@
 import type { ExportError } from '../core/model/errors.ts'
-import { mismatch } from '../read/check-files.ts'
+import { mismatchError } from '../read/check-files.ts'
 import { engineError } from './engine-error.ts'
 import type { LocalFile } from './target.ts'
 
 /** What DuckDB could not do with a file: its content is wrong, or there is no room for it. */
-export function readFault({ name, readable }: LocalFile, cause: unknown): ExportError {
-  const words = cause instanceof Error ? cause.message : String(cause)
-  const message = readable.paths.reduce((text, path) => text.replaceAll(path, name), words)
-  if (!CONTENT.test(message)) return engineError(name, new Error(message))
-  return mismatch(name, `it cannot be read: ${message.split('\n', 1)[0]?.slice(0, 300)}`)
+export function readError({ name, readable }: LocalFile, cause: unknown): ExportError {
+  const text = cause instanceof Error ? cause.message : String(cause)
+  const message = readable.paths.reduce((text, path) => text.replaceAll(path, name), text)
+  if (!CONTENT_ERROR.test(message)) return engineError(name, new Error(message))
+  return mismatchError(name, `it cannot be read: ${message.split('\n', 1)[0]?.slice(0, 300)}`)
 }
 
 /** Kinds of fault that a file's content is the cause of. */
-const CONTENT = /^(?:Conversion|Invalid Input|Constraint|Binder|Out of Range|Parser|Serialization) Error/
+const CONTENT_ERROR =
+  /^(?:Conversion|Invalid Input|Constraint|Binder|Out of Range|Parser|Serialization) Error/

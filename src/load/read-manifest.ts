@@ -1,7 +1,7 @@
 import { ExportError } from '../core/model/errors.ts'
 import type { Manifest, ManifestTable } from '../core/model/manifest.ts'
 import { manifestProblems } from '../core/model/manifest-schema.ts'
-import { parseJson, show, whyNoJson } from '../core/platform/json-text.ts'
+import { invalidJsonReason, parseJson, previewJson } from '../core/platform/json-text.ts'
 import { TABLES, type Table } from '../core/table/index.ts'
 import { columnDifferences } from '../core/table/schema-changes.ts'
 
@@ -9,11 +9,12 @@ import { columnDifferences } from '../core/table/schema-changes.ts'
  * A manifest's text as what loading needs of it: its shape, known tables with today's columns, and files whose paths stay
  * inside the output. Throws VERIFY_FAILED; `where` names the manifest.
  */
-export function readManifest(text: string, where: string): Manifest {
+export function readManifest(text: string, location: string): Manifest {
   const manifest = parseJson(text) as Partial<Manifest> | undefined
-  const problem = manifest === undefined ? `it is ${whyNoJson(text)}` : problemOf(manifest as Manifest)
+  const problem =
+    manifest === undefined ? `it is ${invalidJsonReason(text)}` : problemOf(manifest as Manifest)
   if (problem === undefined) return manifest as Manifest
-  throw new ExportError('VERIFY_FAILED', `${where}: ${problem}`, {
+  throw new ExportError('VERIFY_FAILED', `${location}: ${problem}`, {
     fix: 'Load an output of this version of walletlake, whole and unchanged, or export it again.',
   })
 }
@@ -23,8 +24,9 @@ function problemOf(manifest: Manifest): string | undefined {
   if (manifestVersion !== 1) return 'it is not a manifest of version 1'
   const unknown = Object.keys(tables ?? {}).find((name) => TABLES.every((table) => table.name !== name))
   if (unknown !== undefined) return `it has an unknown table, ${unknown}`
-  const [wrong] = manifestProblems(manifest)
-  if (wrong !== undefined) return `${wrong.path}: expected ${wrong.expected}, found ${show(wrong.found)}`
+  const [shapeProblem] = manifestProblems(manifest)
+  if (shapeProblem !== undefined)
+    return `${shapeProblem.path}: expected ${shapeProblem.expected}, found ${previewJson(shapeProblem.found)}`
   const [difference] = columnDifferences(manifest)
   if (difference !== undefined) return `${difference}: another version wrote this export; run its job again`
   for (const table of TABLES) {
@@ -40,6 +42,6 @@ function fileProblem({ name }: Table, { files }: ManifestTable): string | undefi
   const path = new RegExp(
     `^${name}/(?:(?:day|month|blocks)=[0-9-]+/)?[A-Za-z0-9][A-Za-z0-9._-]*\\.(?:csv|csv\\.gz|parquet)$`,
   )
-  const bad = files.find((file) => !path.test(file.path) || file.fromBlock > file.toBlock)
-  return bad && `a file of it is not described as it has to be: ${bad.path}`
+  const invalid = files.find((file) => !path.test(file.path) || file.fromBlock > file.toBlock)
+  return invalid && `a file of it is not described as it has to be: ${invalid.path}`
 }

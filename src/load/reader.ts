@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { literal } from '../core/platform/sql.ts'
+import { quoteLiteral } from '../core/platform/sql.ts'
 import type { TextRow } from '../read/scratch-database.ts'
 import { openEngine } from './open-engine.ts'
 import { readChainIds } from './read-chain-ids.ts'
-import { readFault } from './read-error.ts'
-import { type Forms, type ScanOptions, scanSql } from './scan-sql.ts'
+import { readError } from './read-error.ts'
+import { type CellFormats, type ScanOptions, scanSql } from './scan-sql.ts'
 import type { LocalFile } from './target.ts'
 
 /** Reads files of any format for targets that cannot read them by themselves. */
@@ -13,9 +13,9 @@ export type Reader = {
    * Writes a file's rows as plain CSV: no header, null as an empty field, text always in quotes, times as ISO text.
    * Resolves with the CSV's path; the caller removes it.
    */
-  toCsv(file: LocalFile, forms: Forms): Promise<{ path: string; rows: number }>
+  toCsv(file: LocalFile, formats: CellFormats): Promise<{ path: string; rows: number }>
   /** A file's rows in small batches, cells as text in the table's order. */
-  batches(file: LocalFile, forms: Forms): AsyncIterable<readonly TextRow[]>
+  batches(file: LocalFile, formats: CellFormats): AsyncIterable<readonly TextRow[]>
   /** Chain ids that the file's rows carry. */
   chainIds(file: LocalFile): Promise<readonly string[]>
   close(): Promise<void>
@@ -23,33 +23,37 @@ export type Reader = {
 
 export type ReaderOptions = Pick<ScanOptions, 'unescapeFormulas'> & {
   /** A folder for what does not fit into memory. */
-  readonly scratch: string
+  readonly scratchFolder: string
   /** Memory that the engine may take before it moves its work to the disk, such as 256MB. */
   readonly memory: string
 }
 
 /** Opens DuckDB over no database of its own. */
-export async function openReader({ scratch, memory, unescapeFormulas }: ReaderOptions): Promise<Reader> {
-  const { connection, close } = await openEngine({ scratch, name: 'spill', memory })
-  const scan = (file: LocalFile, forms: Forms) => scanSql(file, { unescapeFormulas, forms })
+export async function openReader({
+  scratchFolder,
+  memory,
+  unescapeFormulas,
+}: ReaderOptions): Promise<Reader> {
+  const { connection, close } = await openEngine({ scratchFolder, name: 'spill', memory })
+  const scan = (file: LocalFile, formats: CellFormats) => scanSql(file, { unescapeFormulas, formats })
   return {
-    toCsv: async (file, forms) => {
-      const path = join(scratch, 'rows.csv')
+    toCsv: async (file, formats) => {
+      const path = join(scratchFolder, 'rows.csv')
       const texts = file.table.columns.filter(({ type }) => type === 'text').map(({ name }) => `"${name}"`)
       const options = `FORMAT csv, HEADER false, NULLSTR '', FORCE_QUOTE (${texts.join(', ')})`
-      const copy = `COPY (${scan(file, forms)}) TO ${literal(path)} (${options})`
+      const copy = `COPY (${scan(file, formats)}) TO ${quoteLiteral(path)} (${options})`
       const { rowsChanged } = await connection.run(copy).catch((cause: unknown) => {
-        throw readFault(file, cause)
+        throw readError(file, cause)
       })
       return { path, rows: rowsChanged }
     },
-    batches: async function* (file, forms) {
+    batches: async function* (file, formats) {
       const { cells, toRow } = textCells(file)
-      const query = `SELECT ${cells} FROM (${scan(file, forms)})`
+      const query = `SELECT ${cells} FROM (${scan(file, formats)})`
       try {
         for await (const rows of (await connection.stream(query)).yieldRowsJs()) yield rows.map(toRow)
       } catch (cause) {
-        throw readFault(file, cause)
+        throw readError(file, cause)
       }
     },
     chainIds: (file) => readChainIds(connection, file),

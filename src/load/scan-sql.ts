@@ -6,10 +6,10 @@ export type ScanOptions = {
   /** Take away the `'` that the export put before text which a spreadsheet would run. */
   readonly unescapeFormulas: boolean
   /** What becomes of values that the reader of these rows cannot take as DuckDB has them. @default as they are */
-  readonly forms?: Forms
+  readonly formats?: CellFormats
 }
 
-export type Forms = {
+export type CellFormats = {
   /** U+0000 in text becomes U+FFFD. */
   readonly replaceNul?: boolean
   /** Times as text such as 2023-11-14T22:46:40.000Z. */
@@ -19,10 +19,10 @@ export type Forms = {
 }
 
 /** SQL of DuckDB that reads a file's rows, each column with its type, in the table's order. */
-export function scanSql(file: LocalFile, { unescapeFormulas, forms = {} }: ScanOptions): string {
+export function scanSql(file: LocalFile, { unescapeFormulas, formats = {} }: ScanOptions): string {
   const unescapes = unescapeFormulas && file.format === 'csv'
   const cells = file.table.columns.map(
-    (column) => `${cellSql(column, { unescapes, forms })} AS "${column.name}"`,
+    (column) => `${cellSql(column, { unescapes, formats })} AS "${column.name}"`,
   )
   return `SELECT ${cells.join(', ')} FROM ${sourceOf(file)}`
 }
@@ -32,13 +32,16 @@ export function chainIdsSql(file: LocalFile): string {
   return `SELECT DISTINCT chain_id FROM ${sourceOf(file)} ORDER BY 1`
 }
 
-function cellSql({ name, type }: Column, { unescapes, forms }: { unescapes: boolean; forms: Forms }): string {
+function cellSql(
+  { name, type }: Column,
+  { unescapes, formats }: { unescapes: boolean; formats: CellFormats },
+): string {
   const cell = `"${name}"`
-  if (type === 'time' && forms.timeAsText) return isoTimeSql(cell)
-  if (type === 'bool' && forms.boolAsNumber) return `CAST(${cell} AS INTEGER)`
+  if (type === 'time' && formats.timeAsText) return isoTimeSql(cell)
+  if (type === 'bool' && formats.boolAsNumber) return `CAST(${cell} AS INTEGER)`
   if (type !== 'text') return cell
   const text = unescapes ? unescapedSql(cell) : cell
-  return forms.replaceNul ? `replace(${text}, chr(0), chr(65533))` : text
+  return formats.replaceNul ? `replace(${text}, chr(0), chr(65533))` : text
 }
 
 function sourceOf({ readable, table }: LocalFile): string {

@@ -18,9 +18,9 @@ export type TargetUrl =
       readonly password: string
       readonly database: string
     }
-  | { readonly kind: 'bigquery' | 'snowflake'; readonly title: string; readonly place: readonly string[] }
+  | { readonly kind: 'bigquery' | 'snowflake'; readonly title: string; readonly names: readonly string[] }
 
-const FORMS =
+const URL_FORMATS =
   'duckdb:FILE, sqlite:FILE, postgres://USER@HOST/DATABASE, clickhouse://USER@HOST:8123/DATABASE, bigquery:DATASET or snowflake:DATABASE.SCHEMA'
 
 /**
@@ -34,27 +34,29 @@ export function parseTargetUrl(text: string, env: NodeJS.ProcessEnv): TargetUrl 
   if (kind === 'postgres' || kind === 'postgresql') return parsePostgres(text, env)
   if (kind === 'clickhouse' || kind === 'clickhouses') return parseClickhouse(text, env)
   if (kind === 'bigquery' || kind === 'snowflake') return parseWarehouse(kind, rest)
-  throw unknown(scheme === '' ? 'it has no scheme' : `${kind}: is none of the known ones`)
+  throw unknownTargetError(scheme === '' ? 'it has no scheme' : `${kind}: is none of the known ones`)
 }
 
-function unknown(what: string): ExportError {
-  return new ExportError('USAGE', `--to does not name a target: ${what}`, { fix: `Write it as ${FORMS}.` })
+function unknownTargetError(reason: string): ExportError {
+  return new ExportError('USAGE', `--to does not name a target: ${reason}`, {
+    fix: `Write it as ${URL_FORMATS}.`,
+  })
 }
 
 /** `duckdb:a/b.db`, `duckdb:///a/b.db` and `duckdb:/a/b.db` all name files. */
 function parseFile(kind: 'duckdb' | 'sqlite', rest: string): TargetUrl {
   const file = rest.replace(/^\/\/(?=\/)/, '')
-  if (file === '' || file === ':memory:') throw unknown('it names no file')
+  if (file === '' || file === ':memory:') throw unknownTargetError('it names no file')
   return { kind, title: `${kind}:${file}`, file }
 }
 
 function parsePostgres(text: string, env: NodeJS.ProcessEnv): TargetUrl {
   const url = parseUrl(text)
   const host = url.searchParams.get('host') ?? url.hostname
-  const place = `${host || env.PGHOST || 'localhost'}${url.port === '' ? '' : `:${url.port}`}`
+  const hostAndPort = `${host || env.PGHOST || 'localhost'}${url.port === '' ? '' : `:${url.port}`}`
   const database = decode(url.pathname.slice(1)) || env.PGDATABASE || ''
   const secrets = [decode(url.password), url.searchParams.get('password') ?? '', env.PGPASSWORD ?? '']
-  return { kind: 'postgres', title: `postgres://${place}/${database}`, url: text, secrets }
+  return { kind: 'postgres', title: `postgres://${hostAndPort}/${database}`, url: text, secrets }
 }
 
 function parseClickhouse(text: string, env: NodeJS.ProcessEnv): TargetUrl {
@@ -63,12 +65,12 @@ function parseClickhouse(text: string, env: NodeJS.ProcessEnv): TargetUrl {
     url.protocol === 'clickhouses:' ||
     url.port === '8443' ||
     ['1', 'true'].includes(url.searchParams.get('secure') ?? '')
-  const place = `${url.hostname}:${url.port || (secure ? '8443' : '8123')}`
+  const hostAndPort = `${url.hostname}:${url.port || (secure ? '8443' : '8123')}`
   const database = decode(url.pathname.slice(1)) || 'default'
   return {
     kind: 'clickhouse',
-    title: `clickhouse://${place}/${database}`,
-    url: `${secure ? 'https' : 'http'}://${place}`,
+    title: `clickhouse://${hostAndPort}/${database}`,
+    url: `${secure ? 'https' : 'http'}://${hostAndPort}`,
     username: decode(url.username) || (env.CLICKHOUSE_USER ?? 'default'),
     password: decode(url.password) || (env.CLICKHOUSE_PASSWORD ?? ''),
     database,
@@ -81,7 +83,9 @@ function parseUrl(text: string): URL {
     decodeURIComponent(url.username + url.password + url.pathname)
     return url
   } catch {
-    throw unknown('the address is not a URL (special characters of a password have to be %-encoded)')
+    throw unknownTargetError(
+      'the address is not a URL (special characters of a password have to be %-encoded)',
+    )
   }
 }
 
@@ -89,10 +93,10 @@ const decode = decodeURIComponent
 
 /** `bigquery:dataset`, `bigquery:project.dataset`, `snowflake:schema`, `snowflake:database.schema`. */
 function parseWarehouse(kind: 'bigquery' | 'snowflake', rest: string): TargetUrl {
-  const place = rest === '' ? [] : rest.split('.')
-  if (kind === 'bigquery' && rest === '') throw unknown('bigquery: names no dataset')
-  if (place.length > 2 || place.some((part) => !/^[A-Za-z_][A-Za-z0-9_-]*$/.test(part))) {
-    throw unknown(`${kind}: takes at most two names with a point between them`)
+  const names = rest === '' ? [] : rest.split('.')
+  if (kind === 'bigquery' && rest === '') throw unknownTargetError('bigquery: names no dataset')
+  if (names.length > 2 || names.some((part) => !/^[A-Za-z_][A-Za-z0-9_-]*$/.test(part))) {
+    throw unknownTargetError(`${kind}: takes at most two names with a point between them`)
   }
-  return { kind, title: `${kind}:${rest}`, place }
+  return { kind, title: `${kind}:${rest}`, names }
 }

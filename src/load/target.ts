@@ -41,7 +41,7 @@ export type LocalFile = {
 }
 
 /** An engine that rows are loaded into. Every method throws ExportError; no message holds a password. */
-export type Target = {
+export type LoadTarget = {
   /** Changes become visible together when `commit` is called, and not at all after `rollback`. */
   readonly transactions: 'many' | 'one' | 'none'
   begin(): Promise<void>
@@ -49,16 +49,16 @@ export type Target = {
   prepare(tables: readonly Table[]): Promise<void>
   records(): Promise<LoadRecord[]>
   /** True where the table holds nothing but the rows of these earlier loads: new files share no key with them. */
-  holdsOnly(table: Table, rows: number): Promise<boolean>
+  containsOnly(table: Table, rows: number): Promise<boolean>
   /** How many rows the table holds, each key once. */
   countRows(table: Table): Promise<number>
   deleteBlocks(table: Table, blocks: BlockRange & { chainId: string }): Promise<void>
   /** Chain ids that the file's rows carry. Throws VERIFY_FAILED where it cannot be read. */
   chainIds(file: LocalFile): Promise<readonly string[]>
   /** Puts the file's rows in, replacing rows of the same key unless `append`; resolves with how many the file held. */
-  insert(file: LocalFile, how: { append: boolean }): Promise<number>
-  remember(record: LoadRecord): Promise<void>
-  forget(records: readonly LoadRecord[]): Promise<void>
+  insert(file: LocalFile, options: { append: boolean }): Promise<number>
+  saveRecord(record: LoadRecord): Promise<void>
+  deleteRecords(records: readonly LoadRecord[]): Promise<void>
   commit(): Promise<void>
   rollback(): Promise<void>
   close(): Promise<void>

@@ -1,4 +1,4 @@
-import { literal } from '../core/platform/sql.ts'
+import { quoteLiteral } from '../core/platform/sql.ts'
 
 /** The amount that belongs to a value: null where decimals are unknown or not in 0..255. */
 export function amountSql(value: string, decimals: string): string {
@@ -6,21 +6,21 @@ export function amountSql(value: string, decimals: string): string {
 }
 
 /** What `unitsSql` says of anything else than a whole number; the value follows. */
-export const NOT_WHOLE = 'units: expected a whole number, found'
+export const NOT_AN_INTEGER = 'units: expected a whole number, found'
 
 /** The same of a value of any type, for people's statements: what is no whole number in plain digits fails. */
 export function unitsSql(value: string, decimals: string): string {
   const digits = `(${value}::VARCHAR)`
   // The type is known before any row is read, so that columns of whole numbers cost nothing more.
-  const isWhole = `typeof(${value}) IN (${WHOLE_TYPES}) OR regexp_full_match(${digits}, '0|-?[1-9][0-9]*')`
-  const fault = `error('${NOT_WHOLE} "' || left(${digits}, 60) || '"')`
-  return `CASE WHEN ${value} IS NULL THEN NULL WHEN ${isWhole} THEN ${amountSql(digits, decimals)} ELSE ${fault} END`
+  const isInteger = `typeof(${value}) IN (${INTEGER_TYPES}) OR regexp_full_match(${digits}, '0|-?[1-9][0-9]*')`
+  const error = `error('${NOT_AN_INTEGER} "' || left(${digits}, 60) || '"')`
+  return `CASE WHEN ${value} IS NULL THEN NULL WHEN ${isInteger} THEN ${amountSql(digits, decimals)} ELSE ${error} END`
 }
 
-const WHOLE_TYPES = ['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT']
+const INTEGER_TYPES = ['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT']
   .flatMap((type) => [type, `U${type}`])
   .concat('BIGNUM')
-  .map(literal)
+  .map(quoteLiteral)
   .join(', ')
 
 /**
@@ -30,13 +30,16 @@ const WHOLE_TYPES = ['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT']
  * `product` is an expression over a row that also has the columns `carries` (each made from the one before).
  */
 export function productSql(factor: string, digits: string): { carries: string; product: string } {
-  const piece = (at: number) => `TRY_CAST(substr(lpad(${digits}, 90, '0'), ${73 - 18 * at}, 18) AS HUGEINT)`
-  const carries = [`${factor}::HUGEINT * ${piece(0)} AS c0`]
+  const limb = (at: number) => `TRY_CAST(substr(lpad(${digits}, 90, '0'), ${73 - 18 * at}, 18) AS HUGEINT)`
+  const carries = [`${factor}::HUGEINT * ${limb(0)} AS c0`]
   for (let at = 1; at < 5; at += 1)
-    carries.push(`${factor}::HUGEINT * ${piece(at)} + c${at - 1} // ${E18} AS c${at}`)
-  const pieces = [3, 2, 1, 0].map((at) => `lpad((c${at} % ${E18})::VARCHAR, 18, '0')`)
-  const joined = `ltrim(c4::VARCHAR || ${pieces.join(' || ')}, '0')`
-  return { carries: carries.join(', '), product: `CASE WHEN ${joined} = '' THEN '0' ELSE ${joined} END` }
+    carries.push(`${factor}::HUGEINT * ${limb(at)} + c${at - 1} // ${E18} AS c${at}`)
+  const limbs = [3, 2, 1, 0].map((at) => `lpad((c${at} % ${E18})::VARCHAR, 18, '0')`)
+  const digitsOfProduct = `ltrim(c4::VARCHAR || ${limbs.join(' || ')}, '0')`
+  return {
+    carries: carries.join(', '),
+    product: `CASE WHEN ${digitsOfProduct} = '' THEN '0' ELSE ${digitsOfProduct} END`,
+  }
 }
 
 const E18 = '1000000000000000000::HUGEINT'

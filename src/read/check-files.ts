@@ -3,36 +3,39 @@ import { ExportError } from '../core/model/errors.ts'
 import { hashFile } from '../core/platform/disk.ts'
 
 /** A file of an export: what the manifest calls it, where it lies, and the bytes that it is to have. */
-export type Sized = { name: string; path: string; bytes: number }
+export type ExpectedFile = { name: string; path: string; bytes: number }
 
 /** Throws VERIFY_FAILED where a file is not there or has another size. */
-export async function checkSize({ name, path, bytes }: Sized): Promise<void> {
+export async function checkSize({ name, path, bytes }: ExpectedFile): Promise<void> {
   const found = await sizeOf(path)
-  if (found === undefined) throw mismatch(name, 'it is not there')
-  if (found !== bytes) throw mismatch(name, `expected ${bytes} bytes, found ${found}`)
+  if (found === undefined) throw mismatchError(name, 'it is not there')
+  if (found !== bytes) throw mismatchError(name, `expected ${bytes} bytes, found ${found}`)
 }
 
 /** Files that this process has hashed, with what tells whether they have been written since. */
-const hashed = new Map<string, string>()
+const verifiedFiles = new Map<string, string>()
 
 /**
  * Throws VERIFY_FAILED where a file is not there or has other bytes than listed: a changed digit may leave the size as it
  * was. A file is hashed once while it is not written; that takes 0.5 s of a core for 400 MB.
  */
-export async function checkContent({ sha256, ...sized }: Sized & { sha256: string }): Promise<void> {
-  await checkSize(sized)
-  const { dev, ino, size, mtimeNs, ctimeNs } = await stat(sized.path, { bigint: true })
+export async function checkContent({
+  sha256,
+  ...expected
+}: ExpectedFile & { sha256: string }): Promise<void> {
+  await checkSize(expected)
+  const { dev, ino, size, mtimeNs, ctimeNs } = await stat(expected.path, { bigint: true })
   const key = `${dev} ${ino}`
   const version = [size, mtimeNs, ctimeNs, sha256].join(' ')
-  if (hashed.get(key) === version) return
-  const found = await hashFile(sized.path)
-  if (found !== sha256) throw mismatch(sized.name, `expected the SHA-256 ${sha256}, found ${found}`)
-  hashed.set(key, version)
+  if (verifiedFiles.get(key) === version) return
+  const found = await hashFile(expected.path)
+  if (found !== sha256) throw mismatchError(expected.name, `expected the SHA-256 ${sha256}, found ${found}`)
+  verifiedFiles.set(key, version)
 }
 
 /** What is thrown where a file is not what its manifest says. */
-export function mismatch(name: string, what: string): ExportError {
-  return new ExportError('VERIFY_FAILED', `${name}: ${what}`, {
+export function mismatchError(name: string, problem: string): ExportError {
+  return new ExportError('VERIFY_FAILED', `${name}: ${problem}`, {
     fix: 'Run walletlake verify on the output; copy it here again, or export it again with --fresh.',
   })
 }

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { parse } from 'csv-parse'
 import { ExportError } from '../core/model/errors.ts'
-import { inputFault } from '../core/platform/user-file.ts'
+import { inputError } from '../core/platform/user-file.ts'
 
 /** A record of a CSV file: its cells by the names in the header. */
 export type CsvRecord = {
@@ -17,15 +17,15 @@ export type CsvRecord = {
  */
 export async function readRecords(
   file: string,
-  needed: readonly string[],
-  take: (record: CsvRecord) => void,
+  requiredColumns: readonly string[],
+  onRecord: (record: CsvRecord) => void,
 ): Promise<void> {
   let header: readonly string[] | undefined
-  await csvRows(file, ({ line, cells }) => {
-    if (header === undefined) header = requireColumns(cells, { file, needed })
-    else if (cells.length === header.length) take({ line, cells: named(header, cells) })
+  await readRawRecords(file, ({ line, cells }) => {
+    if (header === undefined) header = requireColumns(cells, { file, requiredColumns })
+    else if (cells.length === header.length) onRecord({ line, cells: cellsByName(header, cells) })
     else
-      throw recordFault(
+      throw recordError(
         { file, line },
         {
           found: cells.length === 1 ? 'one cell' : `${cells.length} cells`,
@@ -33,13 +33,13 @@ export async function readRecords(
         },
       )
   })
-  requireColumns(header ?? [], { file, needed })
+  requireColumns(header ?? [], { file, requiredColumns })
 }
 
 /** Reads the rows of a CSV file, the header among them, whatever their number of cells; throws as `readRecords` does. */
-export async function csvRows(
+export async function readRawRecords(
   file: string,
-  take: (row: { line: number; cells: readonly string[] }) => void,
+  onRow: (row: { line: number; cells: readonly string[] }) => void,
 ): Promise<void> {
   const source = createReadStream(file)
   const parser = source.pipe(
@@ -48,9 +48,9 @@ export async function csvRows(
   source.on('error', (cause) => parser.destroy(cause))
   try {
     for await (const { record, info } of parser as AsyncIterable<Parsed>)
-      take({ line: info.lines, cells: record })
+      onRow({ line: info.lines, cells: record })
   } catch (thrown) {
-    throw thrown instanceof ExportError ? thrown : unreadable(file, thrown)
+    throw thrown instanceof ExportError ? thrown : toRecordError(file, thrown)
   } finally {
     source.destroy()
   }
@@ -58,34 +58,34 @@ export async function csvRows(
 
 type Parsed = { record: string[]; info: { lines: number } }
 
-function named(header: readonly string[], record: readonly string[]): Record<string, string> {
+function cellsByName(header: readonly string[], record: readonly string[]): Record<string, string> {
   return Object.fromEntries(header.map((name, at) => [name, record[at] ?? '']))
 }
 
 function requireColumns(
   header: readonly string[],
-  { file, needed }: { file: string; needed: readonly string[] },
+  { file, requiredColumns }: { file: string; requiredColumns: readonly string[] },
 ): readonly string[] {
   const names = header.map((name) => name.trim())
-  const missing = needed.filter((name) => !names.includes(name))
+  const missing = requiredColumns.filter((name) => !names.includes(name))
   if (missing.length === 0) return names
-  if (names.some((name) => name.includes(';'))) throw semicolonFault({ file, line: 1 })
+  if (names.some((name) => name.includes(';'))) throw semicolonError({ file, line: 1 })
   const found = names.length === 0 ? 'nothing' : `no column ${missing.join(', ')}`
-  throw recordFault({ file, line: 1 }, { found, expected: `a header with ${needed.join(', ')}` })
+  throw recordError({ file, line: 1 }, { found, expected: `a header with ${requiredColumns.join(', ')}` })
 }
 
-type Place = { file: string; line: number }
+type LineLocation = { file: string; line: number }
 
 /** Some spreadsheets, a German Excel among them, save CSV so. */
-function semicolonFault({ file, line }: Place): ExportError {
+function semicolonError({ file, line }: LineLocation): ExportError {
   return new ExportError('USAGE', `${file}:${line}: found semicolons between the cells, expected commas`, {
     fix: 'Save the file with commas between its cells, numbers with a point, then run the same command again.',
   })
 }
 
 /** What is wrong with a record of a file. */
-export function recordFault(
-  { file, line }: Place,
+export function recordError(
+  { file, line }: LineLocation,
   { found, expected }: { found: string; expected: string },
 ): ExportError {
   return new ExportError('USAGE', `${file}:${line}: found ${found}, expected ${expected}`, {
@@ -96,13 +96,13 @@ export function recordFault(
 /** How csv-parse says that a semicolon follows a cell in quotes. */
 const AFTER_QUOTE = /^Invalid Closing Quote: got ";"/
 
-function unreadable(file: string, thrown: unknown): ExportError {
+function toRecordError(file: string, thrown: unknown): ExportError {
   const { message, lines } = thrown as Error & { lines?: number }
-  if (lines === undefined) return inputFault(file, thrown, 'Name a CSV file.')
-  if (AFTER_QUOTE.test(message)) return semicolonFault({ file, line: lines })
-  const why = message.charAt(0).toLowerCase() + message.slice(1)
-  return recordFault(
+  if (lines === undefined) return inputError(file, thrown, 'Name a CSV file.')
+  if (AFTER_QUOTE.test(message)) return semicolonError({ file, line: lines })
+  const reason = message.charAt(0).toLowerCase() + message.slice(1)
+  return recordError(
     { file, line: lines },
-    { found: why, expected: 'CSV: a comma between cells, quotes closed' },
+    { found: reason, expected: 'CSV: a comma between cells, quotes closed' },
   )
 }

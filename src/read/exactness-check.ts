@@ -1,11 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ExportError } from '../core/model/errors.ts'
-import { literal, named } from '../core/platform/sql.ts'
+import { quoteIdentifier, quoteLiteral } from '../core/platform/sql.ts'
 import { unitsMacros } from './exact-amounts.ts'
-import { type InexactUse, inexactUse } from './inexact-use.ts'
+import { findInexactUse, type InexactUse } from './inexact-use.ts'
 import { withPivotValues } from './pivot-values.ts'
-import { plansIn } from './query-plan.ts'
-import type { Rows } from './scratch-database.ts'
+import { parsePlans } from './query-plan.ts'
+import type { ScratchDatabase } from './scratch-database.ts'
 import type { Token } from './sql-tokens.ts'
 import type { DecimalTypes } from './views.ts'
 
@@ -19,17 +19,24 @@ export type ExactnessCheck = {
  * Opens a check of statements over the views. DuckDB gives plans over tables only, not over files, so the statements are
  * planned over empty tables of the same names and types in a database of their own.
  */
-export async function openExactnessCheck(rows: Rows, types: DecimalTypes): Promise<ExactnessCheck> {
+export async function openExactnessCheck(
+  database: ScratchDatabase,
+  types: DecimalTypes,
+): Promise<ExactnessCheck> {
   const { DuckDBInstance } = await import('@duckdb/node-api')
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' })
   const connection = await instance.connect()
-  for (const sql of [...(await tablesLike(rows)), ...unitsMacros(types.amount), "SET TimeZone = 'UTC'"])
+  for (const sql of [
+    ...(await emptyTablesSql(database)),
+    ...unitsMacros(types.amount),
+    "SET TimeZone = 'UTC'",
+  ])
     await connection.run(sql)
   await connection.run('SET enable_external_access = false')
   return {
     check: async (tokens, toSql) => {
-      const use = await useOf(connection, toSql(withPivotValues(tokens)))
-      if (use !== undefined) throw inexact(use)
+      const use = await findInexactUseIn(connection, toSql(withPivotValues(tokens)))
+      if (use !== undefined) throw inexactUseError(use)
     },
     close: () => {
       connection.closeSync()
@@ -38,32 +45,34 @@ export async function openExactnessCheck(rows: Rows, types: DecimalTypes): Promi
   }
 }
 
-async function tablesLike(rows: Rows): Promise<string[]> {
-  const found = await rows.all(
+async function emptyTablesSql(database: ScratchDatabase): Promise<string[]> {
+  const found = await database.all(
     `SELECT table_name, column_name, data_type FROM duckdb_columns()
      WHERE NOT internal AND schema_name = 'main' ORDER BY table_name, column_index`,
   )
   const tables = new Map<string, string[]>()
   for (const { table_name: table, column_name: column, data_type: type } of found) {
     const columns = tables.get(String(table)) ?? []
-    tables.set(String(table), [...columns, `${named(String(column))} ${type}`])
+    tables.set(String(table), [...columns, `${quoteIdentifier(String(column))} ${type}`])
   }
-  return [...tables].map(([table, columns]) => `CREATE TABLE ${named(table)} (${columns.join(', ')})`)
+  return [...tables].map(
+    ([table, columns]) => `CREATE TABLE ${quoteIdentifier(table)} (${columns.join(', ')})`,
+  )
 }
 
 /** A statement without a plan gets none here: the engine says what is wrong with it when it runs. */
-async function useOf(connection: DuckDBConnection, sql: string): Promise<InexactUse | undefined> {
-  const answer = await connection.runAndReadAll(
-    `SELECT json_serialize_plan(${literal(sql)}, skip_null := true, skip_empty := true, optimize := false)`,
+async function findInexactUseIn(connection: DuckDBConnection, sql: string): Promise<InexactUse | undefined> {
+  const result = await connection.runAndReadAll(
+    `SELECT json_serialize_plan(${quoteLiteral(sql)}, skip_null := true, skip_empty := true, optimize := false)`,
   )
-  for (const plan of plansIn(JSON.parse(String(answer.getRows()[0]?.[0]))) ?? []) {
-    const use = inexactUse(plan)
+  for (const plan of parsePlans(JSON.parse(String(result.getRows()[0]?.[0]))) ?? []) {
+    const use = findInexactUse(plan)
     if (use !== undefined) return use
   }
   return undefined
 }
 
-function inexact(use: InexactUse): ExportError {
+function inexactUseError(use: InexactUse): ExportError {
   if (use.kind === 'rounded')
     return new ExportError('USAGE', 'the statement compares, sorts, groups or joins by rounded numbers', {
       fix: 'DuckDB computes *, /, % and ^ of exact numbers in floating point. Compare and sort value, amount or units(value, 18) themselves: write 5e18 for 5 * 1e18, units(value, 18) > 5 for value / 1e18 > 5, order by sum(value) for order by sum(value) / 1e18. To round on purpose, cast the result, as in round(avg(value))::BIGNUM or (amount / 3)::DECIMAL(38, 6).',

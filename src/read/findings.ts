@@ -1,54 +1,54 @@
 import { writeJson } from '../core/platform/json-text.ts'
 
 /** Problems told in full; the rest is only counted. */
-const TOLD = 50
+const MAX_LISTED = 50
 
 /** What a verification has looked at and what it found, gathered while it goes on. */
 export type Findings = {
   /** Counts one check, and its problem where it failed. Returns whether it held. */
   expect(holds: boolean, problem: () => string): boolean
   /** Adds a problem of a check that is counted already: one line, place first. */
-  problem(text: string): void
+  addProblem(text: string): void
   /** Counts several further problems that are not told. */
-  more(count: number): void
+  addUnlisted(count: number): void
   readonly checks: number
   readonly count: number
   /** At most 50 lines, then one that says how many more there are. */
-  told(): readonly string[]
+  list(): readonly string[]
 }
 
 /** An empty list of findings. */
 export function openFindings(): Findings {
   const lines: string[] = []
-  const counted = { checks: 0, problems: 0 }
+  const counts = { checks: 0, problems: 0 }
   return {
     expect(holds, problem) {
-      counted.checks += 1
-      if (!holds) this.problem(problem())
+      counts.checks += 1
+      if (!holds) this.addProblem(problem())
       return holds
     },
-    problem(text) {
-      counted.problems += 1
-      if (lines.length < TOLD) lines.push(text.replaceAll(/\s*\n\s*/g, ' '))
+    addProblem(text) {
+      counts.problems += 1
+      if (lines.length < MAX_LISTED) lines.push(text.replaceAll(/\s*\n\s*/g, ' '))
     },
-    more(count) {
-      counted.problems += count
+    addUnlisted(count) {
+      counts.problems += count
     },
     get checks() {
-      return counted.checks
+      return counts.checks
     },
     get count() {
-      return counted.problems
+      return counts.problems
     },
-    told: () => {
-      const untold = counted.problems - lines.length
-      return untold > 0 ? [...lines, `and ${untold} more`] : [...lines]
+    list: () => {
+      const unlisted = counts.problems - lines.length
+      return unlisted > 0 ? [...lines, `and ${unlisted} more`] : [...lines]
     },
   }
 }
 
 /** A value as a message shows it: short, quoted where it is text. */
-export function shown(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (value === undefined) return 'nothing'
   const text = typeof value === 'bigint' ? String(value) : textOf(value)
   return text.length > 120 ? `${text.slice(0, 117)}...` : text

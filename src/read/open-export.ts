@@ -2,24 +2,24 @@ import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type DataFile, openDataFile } from '../core/duckdb/data-file.ts'
 import { isoTimeSql, parquetSource, sourceSql, textColumns, unescapedSql } from '../core/duckdb/source-sql.ts'
-import { ExportError, NO_PERMISSION } from '../core/model/errors.ts'
+import { ExportError, PERMISSION_FIX } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest, type ManifestFile } from '../core/model/manifest.ts'
-import { readTextIfAny } from '../core/platform/disk.ts'
-import { scratchFault } from '../core/platform/scratch-folder.ts'
-import { refuseSpecialEntries } from '../core/platform/special-entries.ts'
-import { named } from '../core/platform/sql.ts'
-import { type Column, type TableName, tableNamed } from '../core/table/index.ts'
+import { readTextIfExists } from '../core/platform/disk.ts'
+import { toScratchError } from '../core/platform/scratch-folder.ts'
+import { assertNoSpecialEntries } from '../core/platform/special-entries.ts'
+import { quoteIdentifier } from '../core/platform/sql.ts'
+import { type Column, type TableName, tableByName } from '../core/table/index.ts'
 import { columnDifferences } from '../core/table/schema-changes.ts'
 import { checkContent } from './check-files.ts'
-import { readCsvRows } from './export-csv-rows.ts'
+import { readExportCsvRows } from './export-csv-rows.ts'
 import { openFindings } from './findings.ts'
 import { readManifest } from './read-manifest.ts'
-import { openRows, type Rows, type TextRow } from './scratch-database.ts'
+import { openScratchDatabase, type ScratchDatabase, type TextRow } from './scratch-database.ts'
 
-export type OpenedExport = {
+export type OpenExport = {
   manifest: Manifest
   /** SQL over the export, with scratch tables on disk; memory is bounded. */
-  rows: Rows
+  database: ScratchDatabase
   /**
    * Runs a statement for each file of a table, in order, with the SQL source of its rows. In CSV every cell is text. A
    * table that the export does not have gives none. Throws VERIFY_FAILED where a file is not what the manifest lists, and OUTPUT_LOCKED
@@ -40,65 +40,66 @@ export type OpenedExport = {
  * Opens a finished export for reading; nothing in it changes. Throws USAGE where the folder holds none, and
  * VERIFY_FAILED where its manifest is damaged.
  */
-export async function openExport(folder: string): Promise<OpenedExport> {
-  await refuseSpecialEntries(folder, 'VERIFY_FAILED')
-  const before = await readTextIfAny(join(folder, MANIFEST_FILE))
+export async function openExport(folder: string): Promise<OpenExport> {
+  await assertNoSpecialEntries(folder, 'VERIFY_FAILED')
+  const manifestText = await readTextIfExists(join(folder, MANIFEST_FILE))
   const manifest = await requireManifest(folder)
-  const rows = await openRows(folder)
+  const database = await openScratchDatabase(folder)
   const filesOf = (table: TableName) => manifest.tables[table]?.files ?? []
-  const pathOf = async ({ path: name, bytes, sha256 }: ManifestFile) => {
-    const path = `${rows.folder}/${name}`
+  const checkedPathOf = async ({ path: name, bytes, sha256 }: ManifestFile) => {
+    const path = `${database.folder}/${name}`
     await checkContent({ name, path, bytes, sha256 })
     return path
   }
-  const faultOf = async ({ path }: ManifestFile, thrown: unknown) => {
-    if ((await readTextIfAny(join(folder, MANIFEST_FILE))) !== before) return replaced(folder)
-    const known = thrown instanceof ExportError ? thrown : scratchFault(thrown, rows.scratch)
-    if (known !== undefined) return known
-    const why = (thrown as Error).message.replaceAll(`${rows.folder}/`, '').slice(0, 300)
-    return unreadable(path, why, thrown)
+  const errorFor = async ({ path }: ManifestFile, thrown: unknown) => {
+    if ((await readTextIfExists(join(folder, MANIFEST_FILE))) !== manifestText)
+      return exportReplacedError(folder)
+    const knownError = thrown instanceof ExportError ? thrown : toScratchError(thrown, database.scratchFolder)
+    if (knownError !== undefined) return knownError
+    const reason = (thrown as Error).message.replaceAll(`${database.folder}/`, '').slice(0, 300)
+    return unreadableFileError(path, reason, thrown)
   }
   const { format, escapeFormulas = true } = manifest.job
   return {
-    ...{ manifest, rows },
+    ...{ manifest, database },
     textSql: (cell) => (format === 'csv' && escapeFormulas ? unescapedSql(cell) : cell),
     eachFile: async (table, statement) => {
       for (const listed of filesOf(table)) {
         let file: DataFile | undefined
         try {
-          file = await openDataFile(await pathOf(listed), manifest.job.format, rows.scratch)
-          if (file.longest <= SHORT_ROW) await rows.limitMemory(STATEMENT_MEMORY)
-          await rows.run(statement(sourceSql(file, textColumns(tableNamed(table).columns))))
+          file = await openDataFile(await checkedPathOf(listed), manifest.job.format, database.scratchFolder)
+          if (file.maxRowBytes <= SHORT_ROW_BYTES) await database.limitMemory(STATEMENT_MEMORY_BYTES)
+          await database.run(statement(sourceSql(file, textColumns(tableByName(table).columns))))
         } catch (thrown) {
-          throw await faultOf(listed, thrown)
+          throw await errorFor(listed, thrown)
         } finally {
-          await rows.limitMemory()
+          await database.limitMemory()
           await file?.close()
         }
       }
     },
     stream: async function* (table, names) {
-      const { columns } = tableNamed(table)
+      const { columns } = tableByName(table)
       const cells = names.map((name) => cellSql(columnOf(columns, name)))
       for (const listed of filesOf(table)) {
         try {
-          const path = await pathOf(listed)
+          const path = await checkedPathOf(listed)
           yield* format === 'csv'
-            ? readCsvRows(path, { columns, names, isEscaped: escapeFormulas })
-            : rows.stream(cells, `FROM ${parquetSource([path])}`)
+            ? readExportCsvRows(path, { columns, names, isEscaped: escapeFormulas })
+            : database.stream(cells, `FROM ${parquetSource([path])}`)
         } catch (thrown) {
-          throw await faultOf(listed, thrown)
+          throw await errorFor(listed, thrown)
         }
       }
     },
-    close: () => rows.close(),
+    close: () => database.close(),
   }
 }
 
 /** Bytes of a row with which a stream of rows keeps to little memory. */
-const SHORT_ROW = 1024 * 1024
+const SHORT_ROW_BYTES = 1024 * 1024
 /** What statements over such rows may have: more groups than it holds go to the disk. */
-const STATEMENT_MEMORY = 96_000_000
+const STATEMENT_MEMORY_BYTES = 96_000_000
 
 function columnOf(columns: readonly Column[], name: string): Column {
   const column = columns.find((one) => one.name === name)
@@ -108,7 +109,7 @@ function columnOf(columns: readonly Column[], name: string): Column {
 
 /** A cell of Parquet, which has types, as text. */
 function cellSql({ name, type }: Column): string {
-  const cell = named(name)
+  const cell = quoteIdentifier(name)
   return type === 'time' ? isoTimeSql(cell) : `${cell}::VARCHAR`
 }
 
@@ -118,7 +119,7 @@ export async function requireManifest(folder: string): Promise<Manifest> {
   const entry = await stat(folder).catch(() => undefined)
   const fix = 'Name the output folder of a finished export.'
   if (!entry?.isDirectory()) throw new ExportError('USAGE', `there is no output folder ${folder}`, { fix })
-  const manifest = await manifestIn(folder)
+  const manifest = await readManifestIfAny(folder)
   if (manifest !== undefined) return requireSameColumns(manifest, folder)
   throw new ExportError('USAGE', `${folder} holds no finished export (no ${MANIFEST_FILE})`, { fix })
 }
@@ -136,13 +137,13 @@ function requireSameColumns(manifest: Manifest, folder: string): Manifest {
 }
 
 /** The same, whatever columns it has; undefined where there is none. */
-export async function manifestIn(folder: string): Promise<Manifest | undefined> {
-  await refuseSpecialEntries(folder, 'VERIFY_FAILED')
-  if ((await readTextIfAny(join(folder, MANIFEST_FILE))) === undefined) return undefined
+export async function readManifestIfAny(folder: string): Promise<Manifest | undefined> {
+  await assertNoSpecialEntries(folder, 'VERIFY_FAILED')
+  if ((await readTextIfExists(join(folder, MANIFEST_FILE))) === undefined) return undefined
   const findings = openFindings()
   const manifest = await readManifest(folder, findings)
   if (manifest !== undefined) return manifest
-  const [first = '', ...more] = findings.told()
+  const [first = '', ...more] = findings.list()
   throw new ExportError('VERIFY_FAILED', [`${folder}: ${first}`, ...more])
 }
 
@@ -155,14 +156,14 @@ export function requireLedger({ tables }: Manifest, output: string, use: string)
 }
 
 /** What may not be read is not damaged. */
-export function unreadable(path: string, why: string, cause?: unknown): ExportError {
-  const what = `${path}: cannot be read: ${why}`
-  if (/permission denied|EACCES|EPERM/i.test(why))
-    return new ExportError('OUTPUT_FAILED', what, { fix: NO_PERMISSION, cause })
-  return new ExportError('VERIFY_FAILED', what, { cause })
+export function unreadableFileError(path: string, reason: string, cause?: unknown): ExportError {
+  const message = `${path}: cannot be read: ${reason}`
+  if (/permission denied|EACCES|EPERM/i.test(reason))
+    return new ExportError('OUTPUT_FAILED', message, { fix: PERMISSION_FIX, cause })
+  return new ExportError('VERIFY_FAILED', message, { cause })
 }
 
-function replaced(folder: string): ExportError {
+function exportReplacedError(folder: string): ExportError {
   const fix = 'Run the same command again, when the other run has ended.'
   return new ExportError('OUTPUT_LOCKED', `another run replaced the export in ${folder} as it was read`, {
     fix,

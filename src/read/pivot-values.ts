@@ -8,33 +8,33 @@ const ANY_VALUE: Token = { kind: 'symbol', text: ' IN (NULL) ' }
  * values, and plans one only.
  */
 export function withPivotValues(tokens: readonly Token[]): Token[] {
-  const made: Token[] = []
+  const result: Token[] = []
   const pivots: { depth: number; isInList: boolean; hasValues: boolean }[] = []
   let depth = 0
   const endColumn = () => {
     const pivot = pivots.at(-1)
     if (pivot?.depth !== depth || !pivot.isInList) return
-    if (!pivot.hasValues) made.push(ANY_VALUE)
+    if (!pivot.hasValues) result.push(ANY_VALUE)
     pivot.hasValues = false
   }
   for (const token of tokens) {
     const word = token.kind === 'word' ? token.text.toLowerCase() : token.text
     const pivot = pivots.at(-1)
-    const isOwn = pivot?.depth === depth
+    const isInPivot = pivot?.depth === depth
     if (/^pivot(_wider)?$/.test(word)) pivots.push({ depth, isInList: false, hasValues: false })
-    else if (isOwn && word === 'on' && !pivot.isInList) pivot.isInList = true
-    else if (isOwn && word === 'in') pivot.hasValues = true
-    else if (isOwn && word === ',') endColumn()
-    else if (isOwn && (word === ')' || LIST_END.test(word))) {
+    else if (isInPivot && word === 'on' && !pivot.isInList) pivot.isInList = true
+    else if (isInPivot && word === 'in') pivot.hasValues = true
+    else if (isInPivot && word === ',') endColumn()
+    else if (isInPivot && (word === ')' || LIST_END.test(word))) {
       endColumn()
       pivots.pop()
     }
     if (token.kind === 'symbol' && word === '(') depth += 1
     if (token.kind === 'symbol' && word === ')') depth -= 1
-    made.push(token)
+    result.push(token)
   }
   endColumn()
-  return made
+  return result
 }
 
 const LIST_END = /^(using|group|order|limit)$/

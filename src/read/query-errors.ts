@@ -1,59 +1,68 @@
 import { dirname } from 'node:path'
 import { ExportError } from '../core/model/errors.ts'
-import { scratchFault } from '../core/platform/scratch-folder.ts'
-import { NOT_WHOLE } from './amount-sql.ts'
+import { toScratchError } from '../core/platform/scratch-folder.ts'
+import { NOT_AN_INTEGER } from './amount-sql.ts'
 import { NOT_EXACT, ORDER_KEY } from './exact-amounts.ts'
 import { DECIMAL_DIGITS } from './exact-numbers.ts'
-import { unreadable } from './open-export.ts'
+import { unreadableFileError } from './open-export.ts'
 import type { DecimalTypes } from './views.ts'
 
 /** `path` is how the engine reaches the folder; `types` are known once the views are made. */
-export type Refusing = { folder: string; path: string; types?: DecimalTypes }
+export type QueryErrorContext = { folder: string; path: string; types?: DecimalTypes }
 
 /** What the engine refuses is the statement's fault, unless a file is. */
-export function refusedQuery(thrown: unknown, { folder, path, types }: Refusing): never {
-  const known = thrown instanceof ExportError ? thrown : scratchFault(thrown, dirname(path))
-  if (known !== undefined) throw known
+export function rethrowQueryError(thrown: unknown, { folder, path, types }: QueryErrorContext): never {
+  const knownError = thrown instanceof ExportError ? thrown : toScratchError(thrown, dirname(path))
+  if (knownError !== undefined) throw knownError
   const { message } = thrown as Error
-  const what = message
+  const engineMessage = message
     .replace(/^Failed to extract statements: /, '')
     .replaceAll(`${path}/`, '')
     .trim()
-  const usage = (text: string, fix: string) => new ExportError('USAGE', inLines(text), { cause: thrown, fix })
-  const notWhole = what.indexOf(NOT_WHOLE)
-  if (notWhole >= 0) throw usage(what.slice(notWhole), UNITS_FIX)
-  if (what.includes(ORDER_KEY)) throw usage(orderedFault(types), ORDERED_FIX)
-  const notExact = what.indexOf(NOT_EXACT)
-  if (notExact >= 0) throw usage(what.slice(notExact), OVERFLOW_FIX)
-  if (/^Out of Range Error: Overflow in|^Conversion Error: .*\bDECIMAL\(/.test(what))
-    throw usage(what, OVERFLOW_FIX)
-  if (/^.*\bBIGNUM\b/.test(what)) throw usage(what, BIGNUM_FIX)
-  const line = /^[\w ]+ Error: CSV Error on Line: (\d+)$/m.exec(what)?.[1]
+  const usage = (text: string, fix: string) =>
+    new ExportError('USAGE', splitLines(text), { cause: thrown, fix })
+  const notWhole = engineMessage.indexOf(NOT_AN_INTEGER)
+  if (notWhole >= 0) throw usage(engineMessage.slice(notWhole), UNITS_FIX)
+  if (engineMessage.includes(ORDER_KEY)) throw usage(tooManyDigitsMessage(types), ORDERED_FIX)
+  const notExact = engineMessage.indexOf(NOT_EXACT)
+  if (notExact >= 0) throw usage(engineMessage.slice(notExact), OVERFLOW_FIX)
+  if (/^Out of Range Error: Overflow in|^Conversion Error: .*\bDECIMAL\(/.test(engineMessage))
+    throw usage(engineMessage, OVERFLOW_FIX)
+  if (/^.*\bBIGNUM\b/.test(engineMessage)) throw usage(engineMessage, BIGNUM_FIX)
+  const line = /^[\w ]+ Error: CSV Error on Line: (\d+)$/m.exec(engineMessage)?.[1]
   if (line !== undefined)
-    throw unreadable(`${CSV_FILE.exec(what)?.[1] ?? folder}:${line}`, csvFault(what), thrown)
-  if (/^(IO|Invalid Input|Invalid) Error: /.test(what)) throw unreadable(folder, what, thrown)
-  throw usage(what, FIX)
+    throw unreadableFileError(
+      `${CSV_FILE.exec(engineMessage)?.[1] ?? folder}:${line}`,
+      csvErrorReason(engineMessage),
+      thrown,
+    )
+  if (/^(IO|Invalid Input|Invalid) Error: /.test(engineMessage))
+    throw unreadableFileError(folder, engineMessage, thrown)
+  throw usage(engineMessage, FIX)
 }
 
 /** What is wrong, which may quote a cell of the export, and below it the place in the statement. */
-function inLines(text: string): string[] {
-  const place = text.search(PLACE)
-  const [what, where] = place < 0 ? [text, ''] : [text.slice(0, place), text.slice(place)]
-  return [what.trim(), ...where.split('\n').filter((line) => line !== '')]
+function splitLines(text: string): string[] {
+  const at = text.search(LOCATION)
+  const [problem, location] = at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at)]
+  return [problem.trim(), ...location.split('\n').filter((line) => line !== '')]
 }
 
-const PLACE = /\n+LINE \d+: .*\n *\^\s*$/
+const LOCATION = /\n+LINE \d+: .*\n *\^\s*$/
 
 /** How the engine names the file of a row that is none, below much that is about options which nobody has. */
 const CSV_FILE = /^ *file = (.+)$/m
 
 /** What is wrong with the row: the line below the row itself. */
-function csvFault(what: string): string {
-  return /^Error when .*|^(Expected|Value|Found|Maximum) .*/m.exec(what)?.[0] ?? 'it is no row of the table'
+function csvErrorReason(engineMessage: string): string {
+  return (
+    /^Error when .*|^(Expected|Value|Found|Maximum) .*/m.exec(engineMessage)?.[0] ??
+    'it is no row of the table'
+  )
 }
 
 /** The columns that have more digits than the engine computes with. */
-function orderedFault(types: DecimalTypes | undefined): string {
+function tooManyDigitsMessage(types: DecimalTypes | undefined): string {
   const columns = Object.entries(types ?? {}).flatMap(([name, type]) =>
     type.kind === 'ordered'
       ? [`${name} has up to ${type.whole} digits before the point and ${type.fraction} after it`]

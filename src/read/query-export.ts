@@ -4,9 +4,9 @@ import { ExportError } from '../core/model/errors.ts'
 import { withExactNumbers } from './exact-numbers.ts'
 import { type ExactnessCheck, openExactnessCheck } from './exactness-check.ts'
 import { requireManifest } from './open-export.ts'
-import { type Refusing, refusedQuery } from './query-errors.ts'
-import { type Answer, answerTo, planOf } from './query-result.ts'
-import { openRows } from './scratch-database.ts'
+import { type QueryErrorContext, rethrowQueryError } from './query-errors.ts'
+import { planResult, type QueryResult, resultOf } from './query-result.ts'
+import { openScratchDatabase } from './scratch-database.ts'
 import { splitStatements, type Token } from './sql-tokens.ts'
 import { makeViews } from './views.ts'
 
@@ -20,40 +20,40 @@ import { makeViews } from './views.ts'
  * exact; VERIFY_FAILED where the manifest is damaged, or a file cannot be read or is not what the manifest lists: of tables
  * that statements name the content is checked, of others the size.
  */
-export async function* askExport(folder: string, sql: string): AsyncGenerator<Answer, void, void> {
+export async function* queryExport(folder: string, sql: string): AsyncGenerator<QueryResult, void, void> {
   const manifest = await requireManifest(folder)
-  const rows = await openRows(folder)
-  const opened: DataFile[] = []
+  const database = await openScratchDatabase(folder)
+  const openedFiles: DataFile[] = []
   let exactness: ExactnessCheck | undefined
   try {
-    const refusing: Refusing = { folder, path: rows.folder }
-    const refuse = (thrown: unknown) => refusedQuery(thrown, refusing)
+    const errorContext: QueryErrorContext = { folder, path: database.folder }
+    const rethrow = (thrown: unknown) => rethrowQueryError(thrown, errorContext)
     const statements = splitStatements(sql)
-    const types = await makeViews({ manifest, rows, opened, statements }).catch(refuse)
-    refusing.types = types
+    const types = await makeViews({ manifest, database, openedFiles, statements }).catch(rethrow)
+    errorContext.types = types
     for (const tokens of statements) {
-      const statement = await prepare(rows.connection, tokens).catch(refuse)
-      if (statement === undefined) throw changing()
-      if (COMPUTES.test(firstWord(tokens))) {
-        exactness ??= await openExactnessCheck(rows, types)
+      const statement = await prepare(database.connection, tokens).catch(rethrow)
+      if (statement === undefined) throw notReadOnlyError()
+      if (COMPUTING_STATEMENT.test(firstWord(tokens))) {
+        exactness ??= await openExactnessCheck(database, types)
         await exactness.check(tokens, withExactNumbers)
       }
-      const result = await statement.stream().catch(refuse)
+      const result = await statement.stream().catch(rethrow)
       const isPlan = EXPLAIN.test(firstWord(tokens))
       yield await (isPlan
-        ? planOf(result, (text) => text.replaceAll(`${rows.folder}/`, ''))
-        : answerTo(result, refuse))
+        ? planResult(result, (text) => text.replaceAll(`${database.folder}/`, ''))
+        : resultOf(result, rethrow))
     }
   } finally {
     exactness?.close()
-    for (const file of opened) await file.close()
-    await rows.close()
+    for (const file of openedFiles) await file.close()
+    await database.close()
   }
 }
 
-const READS = /^(select|with|from|values|table|pivot|unpivot|describe|desc|show|summarize|\()$/i
+const READ_ONLY_STATEMENT = /^(select|with|from|values|table|pivot|unpivot|describe|desc|show|summarize|\()$/i
 /** Statements that may compute with what is in the tables. */
-const COMPUTES = /^(select|with|from|values|table|pivot|unpivot|\()$/i
+const COMPUTING_STATEMENT = /^(select|with|from|values|table|pivot|unpivot|\()$/i
 const EXPLAIN = /^explain$/i
 
 const firstWord = (tokens: readonly Token[]) => tokens.find(({ kind }) => kind !== 'space')?.text ?? ''
@@ -65,13 +65,13 @@ async function prepare(
 ): Promise<DuckDBPreparedStatement | undefined> {
   const { StatementType } = await import('@duckdb/node-api')
   if (EXPLAIN.test(firstWord(tokens))) {
-    const { asked, isRun } = explained(tokens)
-    if ((await prepare(connection, asked)) === undefined) return undefined
-    const how = isRun ? 'EXPLAIN ANALYZE' : 'EXPLAIN'
-    return connection.prepare(`${how} ${withExactNumbers(asked)}`)
+    const { statement, isRun } = explainTarget(tokens)
+    if ((await prepare(connection, statement)) === undefined) return undefined
+    const keyword = isRun ? 'EXPLAIN ANALYZE' : 'EXPLAIN'
+    return connection.prepare(`${keyword} ${withExactNumbers(statement)}`)
   }
   const statements = await connection.extractStatements(withExactNumbers(tokens))
-  if (!READS.test(firstWord(tokens))) return undefined
+  if (!READ_ONLY_STATEMENT.test(firstWord(tokens))) return undefined
   // A PIVOT without a list of values becomes several statements: the first ones make an ENUM of the values.
   for (let at = 0; at < statements.count - 1; at += 1) {
     const first = await statements.prepare(at)
@@ -83,14 +83,14 @@ async function prepare(
 }
 
 /** What an EXPLAIN is about. Options in parentheses are left out: the plan is text. */
-function explained(tokens: readonly Token[]): { asked: readonly Token[]; isRun: boolean } {
-  const words = tokens.filter(({ kind }) => kind !== 'space').slice(1)
-  const isRun = /^analy[sz]e$/i.test(words[0]?.text ?? '')
-  const start = words[isRun ? 1 : 0]
-  return { asked: start === undefined ? [] : tokens.slice(tokens.indexOf(start)), isRun }
+function explainTarget(tokens: readonly Token[]): { statement: readonly Token[]; isRun: boolean } {
+  const significantTokens = tokens.filter(({ kind }) => kind !== 'space').slice(1)
+  const isRun = /^analy[sz]e$/i.test(significantTokens[0]?.text ?? '')
+  const start = significantTokens[isRun ? 1 : 0]
+  return { statement: start === undefined ? [] : tokens.slice(tokens.indexOf(start)), isRun }
 }
 
-function changing(): ExportError {
+function notReadOnlyError(): ExportError {
   return new ExportError('USAGE', 'a query only reads, and this statement does something else', {
     fix: 'Ask with SELECT, WITH, PIVOT, DESCRIBE, SUMMARIZE, EXPLAIN or SHOW TABLES; send the answer to a file with --format csv > FILE.',
   })

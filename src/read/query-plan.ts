@@ -7,28 +7,28 @@ export const isNode = (value: unknown): value is PlanNode =>
 const nodesIn = (value: unknown): PlanNode[] => (Array.isArray(value) ? value.filter(isNode) : [])
 
 /** The plans of the answer of `json_serialize_plan`; undefined where it has none. */
-export function plansIn(answer: unknown): PlanNode[] | undefined {
-  return isNode(answer) && answer.error === false ? nodesIn(answer.plans) : undefined
+export function parsePlans(result: unknown): PlanNode[] | undefined {
+  return isNode(result) && result.error === false ? nodesIn(result.plans) : undefined
 }
 
-export const operatorsBelow = ({ children }: PlanNode): PlanNode[] => nodesIn(children)
+export const childOperators = ({ children }: PlanNode): PlanNode[] => nodesIn(children)
 
 /** The nearest expressions below a value, at any depth; `value` itself does not count. */
-export function expressionsIn(value: unknown): PlanNode[] {
+export function childExpressions(value: unknown): PlanNode[] {
   const inside = Array.isArray(value) ? value : isNode(value) ? Object.values(value) : []
   return inside.flatMap((one) =>
     isNode(one) && 'expression_class' in one
       ? [one]
       : isNode(one) || Array.isArray(one)
-        ? expressionsIn(one)
+        ? childExpressions(one)
         : [],
   )
 }
 
 /** An expression and all expressions in it. */
-export const withInner = (expression: PlanNode): PlanNode[] => [
+export const withSubexpressions = (expression: PlanNode): PlanNode[] => [
   expression,
-  ...expressionsIn(expression).flatMap(withInner),
+  ...childExpressions(expression).flatMap(withSubexpressions),
 ]
 
 /** The name of an expression's type, with the digits of a DECIMAL. */

@@ -1,11 +1,11 @@
 import type { DuckDBResult, DuckDBValueConverter, Json } from '@duckdb/node-api'
-import { ORDER_KEY, PLAIN } from './exact-amounts.ts'
+import { ORDER_KEY, PLAIN_KEY } from './exact-amounts.ts'
 
 /** A cell of an answer: whole numbers beyond 2^53, decimals and times are exact text. */
-export type AnswerCell = string | number | boolean | null | object
+export type ResultCell = string | number | boolean | null | object
 
 /** A column of an answer, by its name there. */
-export type AnswerColumn = {
+export type ResultColumn = {
   name: string
   isNumber: boolean
   /** Floating point: about 16 digits of each number are right. */
@@ -13,26 +13,32 @@ export type AnswerColumn = {
 }
 
 /** What a statement answers. */
-export type Answer = {
-  columns: readonly AnswerColumn[]
+export type QueryResult = {
+  columns: readonly ResultColumn[]
   /** To be gone through once; rows in the order of the answer. */
-  batches: AsyncIterable<readonly (readonly AnswerCell[])[]>
+  batches: AsyncIterable<readonly (readonly ResultCell[])[]>
 }
 
 /** An answer of the engine; `refuse` makes a failure of it ours. */
-export async function answerTo(result: DuckDBResult, refuse: (thrown: unknown) => never): Promise<Answer> {
+export async function resultOf(
+  result: DuckDBResult,
+  rethrow: (thrown: unknown) => never,
+): Promise<QueryResult> {
   const toCell = await openConverter()
   const types = result.columnTypes().map(String)
   const columns = result.columnNames().map((name, at) => {
     const type = types[at] ?? ''
     return { name, isNumber: NUMBER.test(type), isRounded: /^(DOUBLE|FLOAT)$/.test(type) }
   })
-  return { columns, batches: batchesOf(result, { toCell, refuse }) }
+  return { columns, batches: batchesOf(result, { toCell, rethrow }) }
 }
 
 /** The plan of a statement, a row for each line. */
-export async function planOf(result: DuckDBResult, clean: (text: string) => string): Promise<Answer> {
-  const lines: AnswerCell[][] = []
+export async function planResult(
+  result: DuckDBResult,
+  clean: (text: string) => string,
+): Promise<QueryResult> {
+  const lines: ResultCell[][] = []
   for await (const rows of result.yieldRowsJson())
     for (const [, plan] of rows)
       lines.push(
@@ -46,19 +52,19 @@ export async function planOf(result: DuckDBResult, clean: (text: string) => stri
   return { columns: [{ name: 'plan', isNumber: false, isRounded: false }], batches }
 }
 
-type Making = { toCell: DuckDBValueConverter<Json>; refuse: (thrown: unknown) => never }
+type ConversionContext = { toCell: DuckDBValueConverter<Json>; rethrow: (thrown: unknown) => never }
 
-async function* batchesOf(result: DuckDBResult, { toCell, refuse }: Making) {
+async function* batchesOf(result: DuckDBResult, { toCell, rethrow }: ConversionContext) {
   try {
     for await (const rows of result.yieldConvertedRows(toCell)) yield rows
   } catch (thrown) {
-    refuse(thrown)
+    rethrow(thrown)
   }
 }
 
 /** Numbers, also the structs of `exactDecimalSql`, stand at the right. */
 const NUMBER = new RegExp(
-  `INT|BIGNUM|DECIMAL|DOUBLE|FLOAT|^STRUCT\\("${ORDER_KEY}" VARCHAR, "${PLAIN}" VARCHAR\\)$`,
+  `INT|BIGNUM|DECIMAL|DOUBLE|FLOAT|^STRUCT\\("${ORDER_KEY}" VARCHAR, "${PLAIN_KEY}" VARCHAR\\)$`,
 )
 
 /** Cells as our files have them, within lists and structs too; what is not named here is as DuckDB gives it in JSON. */
@@ -67,21 +73,21 @@ async function openConverter(): Promise<DuckDBValueConverter<Json>> {
   const { BIGINT, UBIGINT } = duckdb.DuckDBTypeId
   return (value, type, toCell) => {
     if (value === null) return null
-    if (type.typeId === BIGINT || type.typeId === UBIGINT) return numberWhereExact(String(value))
-    if (value instanceof duckdb.DuckDBDecimalValue) return withoutZeros(String(value))
+    if (type.typeId === BIGINT || type.typeId === UBIGINT) return toSafeNumber(String(value))
+    if (value instanceof duckdb.DuckDBDecimalValue) return trimTrailingZeros(String(value))
     // As text it would be in the time zone of this machine.
     if (value instanceof duckdb.DuckDBTimestampTZValue)
       return isoTime(String(new duckdb.DuckDBTimestampValue(value.micros)))
     if (TIMESTAMP.test(String(type))) return isoTime(String(value))
     if (value instanceof duckdb.DuckDBStructValue && ORDER_KEY in value.entries)
-      return String(value.entries[PLAIN])
+      return String(value.entries[PLAIN_KEY])
     return duckdb.JsonDuckDBValueConverter(value, type, toCell)
   }
 }
 
-const numberWhereExact = (digits: string) => (Number.isSafeInteger(Number(digits)) ? Number(digits) : digits)
+const toSafeNumber = (digits: string) => (Number.isSafeInteger(Number(digits)) ? Number(digits) : digits)
 
-const withoutZeros = (decimal: string) =>
+const trimTrailingZeros = (decimal: string) =>
   decimal.replace(/\.?0*$/, (zeros) => (decimal.includes('.') ? '' : zeros))
 
 /** `2023-11-14 22:46:40.5` → `2023-11-14T22:46:40.500Z`, as in our files. */

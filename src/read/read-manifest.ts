@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { diskFix, NO_PERMISSION } from '../core/model/errors.ts'
+import { diskFix, PERMISSION_FIX } from '../core/model/errors.ts'
 import { MANIFEST_FILE, type Manifest } from '../core/model/manifest.ts'
 import { manifestProblems } from '../core/model/manifest-schema.ts'
 import { diskError } from '../core/platform/disk.ts'
-import { parseJson, whyNoJson } from '../core/platform/json-text.ts'
+import { invalidJsonReason, parseJson } from '../core/platform/json-text.ts'
 import { findSpecialEntry } from '../core/platform/special-entries.ts'
-import { type Findings, shown } from './findings.ts'
+import { type Findings, formatValue } from './findings.ts'
 
 /**
  * Reads and checks the manifest's shape; undefined where nothing else can be checked by it. Throws OUTPUT_FAILED where it may not
@@ -21,17 +21,19 @@ export async function readManifest(folder: string, findings: Findings): Promise<
     return
   const text = content as string
   const parsed = parseJson(text)
-  if (!findings.expect(parsed !== undefined, () => `manifest.json: it is ${whyNoJson(text)}`)) return
+  if (!findings.expect(parsed !== undefined, () => `manifest.json: it is ${invalidJsonReason(text)}`)) return
   const problems = manifestProblems(parsed)
   findings.expect(problems.length === 0, () => 'manifest.json: does not have the shape of version 1')
   for (const { path, expected, found } of problems) {
-    findings.problem(`manifest.json: ${path || 'the whole'}: expected ${expected}, found ${shown(found)}`)
+    findings.addProblem(
+      `manifest.json: ${path || 'the whole'}: expected ${expected}, found ${formatValue(found)}`,
+    )
   }
   return problems.length === 0 ? (parsed as Manifest) : undefined
 }
 
 function failureCode(path: string, thrown: NodeJS.ErrnoException): { code: string; toString(): string } {
-  if (diskFix(thrown.code) === NO_PERMISSION) throw diskError(`cannot read ${path}`, thrown)
+  if (diskFix(thrown.code) === PERMISSION_FIX) throw diskError(`cannot read ${path}`, thrown)
   const code = thrown.code ?? thrown.message
   return { code, toString: () => code }
 }

@@ -1,29 +1,29 @@
-import { type DataFile, openDataFile, wholeFile } from '../core/duckdb/data-file.ts'
+import { type DataFile, openDataFile, unsplitFile } from '../core/duckdb/data-file.ts'
 import { csvSource, parquetSource, typedColumns, unescapedSql } from '../core/duckdb/source-sql.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import { largest } from '../core/platform/extremes.ts'
-import { literal, named } from '../core/platform/sql.ts'
+import { quoteIdentifier, quoteLiteral } from '../core/platform/sql.ts'
 import { type Column, TABLES, type Table } from '../core/table/index.ts'
 import { checkContent, checkSize } from './check-files.ts'
 import {
   type DecimalType,
   type Digits,
+  decimalDigitsSql,
   decimalTypeFor,
-  digitsIn,
-  digitsOfDecimals,
-  digitsOfValues,
   exactDecimalSql,
-  mostDigits,
+  maxDigits,
+  parseDigits,
   unitsMacros,
+  valueDigitsSql,
 } from './exact-amounts.ts'
-import type { Rows } from './scratch-database.ts'
+import type { ScratchDatabase } from './scratch-database.ts'
 import type { Token } from './sql-tokens.ts'
 
-export type Viewing = {
+export type QueryViewOptions = {
   manifest: Manifest
-  rows: Rows
+  database: ScratchDatabase
   /** Takes the files that are to be closed at the end. */
-  opened: DataFile[]
+  openedFiles: DataFile[]
   statements: readonly (readonly Token[])[]
 }
 
@@ -31,28 +31,35 @@ export type Viewing = {
 export type DecimalTypes = { amount: DecimalType; price_value: DecimalType }
 
 /** Makes the views, and lets the engine read their files and nothing else from here on. */
-export async function makeViews({ manifest, rows, opened, statements }: Viewing): Promise<DecimalTypes> {
-  const words = statements.map(wordsIn)
+export async function makeViews({
+  manifest,
+  database,
+  openedFiles,
+  statements,
+}: QueryViewOptions): Promise<DecimalTypes> {
+  const identifiers = statements.map(identifiersIn)
   const sources = new Map<Table, string>()
   for (const table of TABLES) {
     const listed = manifest.tables[table.name]
     if (listed === undefined) continue
     // Only files that are asked for are worth a look at their content.
-    const isAsked = words.some((some) => some.has(table.name))
-    const [open, check] = isAsked ? [openDataFile, checkContent] : [wholeFile, checkSize]
+    const isReferenced = identifiers.some((identifiersOfStatement) => identifiersOfStatement.has(table.name))
+    const [open, check] = isReferenced ? [openDataFile, checkContent] : [unsplitFile, checkSize]
     const files: DataFile[] = []
     for (const { path: name, bytes, sha256 } of listed.files) {
-      const path = `${rows.folder}/${name}`
+      const path = `${database.folder}/${name}`
       await check({ name, path, bytes, sha256 })
-      files.push(await open(path, manifest.job.format, rows.scratch))
+      files.push(await open(path, manifest.job.format, database.scratchFolder))
     }
-    for (const each of files) opened.push(each)
+    for (const each of files) openedFiles.push(each)
     sources.set(table, sourceOf(table, files))
   }
-  const types = await decimalTypes({ rows, statements, words, sources })
+  const types = await decimalTypes({ database, statements, identifiers, sources })
   for (const [table, source] of sources)
-    await rows.run(`CREATE VIEW ${named(table.name)} AS ${viewSql(table, source, { manifest, types })}`)
-  const paths = opened.flatMap((file) => file.paths.map(literal))
+    await database.run(
+      `CREATE VIEW ${quoteIdentifier(table.name)} AS ${viewSql(table, source, { manifest, types })}`,
+    )
+  const paths = openedFiles.flatMap((file) => file.paths.map(quoteLiteral))
   for (const setting of [
     ...unitsMacros(types.amount),
     "SET TimeZone = 'UTC'",
@@ -60,19 +67,19 @@ export async function makeViews({ manifest, rows, opened, statements }: Viewing)
     'SET enable_external_access = false',
     'SET lock_configuration = true',
   ])
-    await rows.run(setting)
+    await database.run(setting)
   return types
 }
 
-const wordsIn = (tokens: readonly Token[]): ReadonlySet<string> =>
+const identifiersIn = (tokens: readonly Token[]): ReadonlySet<string> =>
   new Set(
     tokens
       .filter(({ kind }) => kind === 'word' || kind === 'quoted')
       .map(({ text }) => text.toLowerCase().replaceAll(/["']/g, '')),
   )
 
-type Measuring = Pick<Viewing, 'rows' | 'statements'> & {
-  words: readonly ReadonlySet<string>[]
+type MeasureOptions = Pick<QueryViewOptions, 'database' | 'statements'> & {
+  identifiers: readonly ReadonlySet<string>[]
   sources: ReadonlyMap<Table, string>
 }
 
@@ -80,29 +87,34 @@ type Measuring = Pick<Viewing, 'rows' | 'statements'> & {
  * Looks at the digits of the tables that statements name, where statements may use decimals. A decimal that is used all
  * the same fails in its view where it does not fit.
  */
-async function decimalTypes({ rows, statements, words, sources }: Measuring): Promise<DecimalTypes> {
+async function decimalTypes({
+  database,
+  statements,
+  identifiers,
+  sources,
+}: MeasureOptions): Promise<DecimalTypes> {
   const digits = { amount: [] as Digits[], price_value: [] as Digits[] }
   const measure = async (kind: keyof DecimalTypes, sql: string | undefined) => {
-    if (sql !== undefined) digits[kind].push(digitsIn((await rows.all(sql))[0]))
+    if (sql !== undefined) digits[kind].push(parseDigits((await database.all(sql))[0]))
   }
   for (const [table, source] of sources) {
-    const asking = statements.filter((_, at) => words[at]?.has(table.name))
+    const referencing = statements.filter((_, at) => identifiers[at]?.has(table.name))
     for (const kind of ['amount', 'price_value'] as const) {
-      const isThere = table.columns.some(({ name }) => name === kind)
-      if (isThere && asking.some((tokens) => mayUse(tokens, kind)))
-        await measure(kind, digitsOfDecimals(kind, source))
+      const hasColumn = table.columns.some(({ name }) => name === kind)
+      if (hasColumn && referencing.some((tokens) => mayReference(tokens, kind)))
+        await measure(kind, decimalDigitsSql(kind, source))
     }
-    if (asking.some((tokens) => wordsIn(tokens).has('units')))
-      await measure('amount', digitsOfValues(table, source))
+    if (referencing.some((tokens) => identifiersIn(tokens).has('units')))
+      await measure('amount', valueDigitsSql(table, source))
   }
   return {
-    amount: decimalTypeFor(mostDigits(digits.amount)),
-    price_value: decimalTypeFor(mostDigits(digits.price_value)),
+    amount: decimalTypeFor(maxDigits(digits.amount)),
+    price_value: decimalTypeFor(maxDigits(digits.price_value)),
   }
 }
 
 /** False where a statement surely has no use for a column of the tables that it names. */
-function mayUse(tokens: readonly Token[], column: string): boolean {
+function mayReference(tokens: readonly Token[], column: string): boolean {
   const words = tokens.filter(({ kind }) => kind !== 'space').map(({ text }) => text.toLowerCase())
   if (!/^(select|with)$/.test(words[0] ?? '')) return true
   const sql = words.join(' ').replaceAll('count ( * )', '')
@@ -116,19 +128,19 @@ function viewSql(
 ): string {
   const unescapes = job.format === 'csv' && (job.escapeFormulas ?? true)
   const cells = table.columns.map(
-    (column) => `${cellSql(column, { unescapes, types })} AS ${named(column.name)}`,
+    (column) => `${cellSql(column, { unescapes, types })} AS ${quoteIdentifier(column.name)}`,
   )
   return `SELECT ${cells.join(', ')} FROM ${source}`
 }
 
 function cellSql(
-  { name, type, isOurs }: Column,
+  { name, type, isGenerated }: Column,
   { unescapes, types }: { unescapes: boolean; types: DecimalTypes },
 ): string {
-  const cell = named(name)
+  const cell = quoteIdentifier(name)
   if (type === 'u256' || type === 'i256') return `${cell}::BIGNUM`
   if (type === 'decimal') return exactDecimalSql(cell, name === 'amount' ? types.amount : types.price_value)
-  return type === 'text' && !isOurs && unescapes ? unescapedSql(cell) : cell
+  return type === 'text' && !isGenerated && unescapes ? unescapedSql(cell) : cell
 }
 
 /** The rows of a table. CSV that is packed and CSV that is not are two sources. */
@@ -137,17 +149,17 @@ function sourceOf(table: Table, files: readonly DataFile[]): string {
   if (files.length === 0) return emptySource(table)
   const pathsOf = (some: readonly DataFile[]) => some.flatMap(({ paths }) => paths)
   if (files[0]?.format === 'parquet') return parquetSource(pathsOf(files))
-  const longest = largest(files.map((file) => file.longest))
-  const sources = [false, true].flatMap((isPacked) => {
-    const paths = pathsOf(files.filter((file) => file.isPacked === isPacked))
-    return paths.length === 0 ? [] : [csvSource({ paths, isPacked, longest }, typedColumns(columns))]
+  const maxRowBytes = largest(files.map((file) => file.maxRowBytes))
+  const sources = [false, true].flatMap((isGzipped) => {
+    const paths = pathsOf(files.filter((file) => file.isGzipped === isGzipped))
+    return paths.length === 0 ? [] : [csvSource({ paths, isGzipped, maxRowBytes }, typedColumns(columns))]
   })
-  const [only, more] = sources
-  if (only !== undefined && more === undefined) return only
+  const [first, second] = sources
+  if (first !== undefined && second === undefined) return first
   return `(${sources.map((source) => `SELECT * FROM ${source}`).join(' UNION ALL ')})`
 }
 
 function emptySource({ columns }: Table): string {
-  const cells = typedColumns(columns).map(({ name, type }) => `NULL::${type} AS ${named(name)}`)
+  const cells = typedColumns(columns).map(({ name, type }) => `NULL::${type} AS ${quoteIdentifier(name)}`)
   return `(SELECT ${cells.join(', ')} WHERE false)`
 }

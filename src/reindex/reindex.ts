@@ -5,19 +5,19 @@ import { type Manifest, PRIVATE_FOLDER } from '../core/model/manifest.ts'
 import { diskError, PRIVATE_MODE, publishFile } from '../core/platform/disk.ts'
 import { lockOutput } from '../core/platform/lock/lock.ts'
 import { createTemporary } from '../core/platform/temporary-file.ts'
-import { type OpenedExport, openExport } from '../read/open-export.ts'
+import { type OpenExport, openExport } from '../read/open-export.ts'
 import { openService, type RequestCounts, type ServiceAccess } from '../sources/data-api/open-service.ts'
-import { openMemory, readMemory, writeLine } from './request-log.ts'
-import { type AskedCounts, askTokens } from './request-reindex.ts'
+import { formatEntry, openRequestLog, readRequestLog } from './request-log.ts'
+import { type OutcomeCounts, requestReindexOfAll } from './request-reindex.ts'
 import {
-  askedBefore,
-  chooseTokens,
-  loadAsked,
+  loadRequestLog,
   loadTokens,
+  previousRequests,
+  type StaleToken,
+  selectStaleTokens,
+  staleTokens,
   type TokenCounts,
   type TokenSql,
-  type WantedToken,
-  wantedTokens,
 } from './token-queries.ts'
 
 export type ReindexOptions = {
@@ -27,13 +27,13 @@ export type ReindexOptions = {
   /** Ask and write nothing. @default false */
   dryRun?: boolean
   /** Told of each token that would be asked for, in a dry run. */
-  onToken?: (token: WantedToken) => void
+  onToken?: (token: StaleToken) => void
   /** Unix milliseconds. @default Date.now */
   clock?: () => number
 }
 
 export type ReindexResult = TokenCounts &
-  AskedCounts &
+  OutcomeCounts &
   RequestCounts & {
     /** Tokens that are left to be asked for. */
     left: number
@@ -55,11 +55,11 @@ export async function reindexOutput(folder: string, options: ReindexOptions): Pr
   const output = await openExport(folder)
   try {
     requireTokens(folder, output.manifest)
-    const place = join(folder, PRIVATE_FOLDER, 'reindex')
-    if (options.dryRun) return await count({ output, place, options })
-    const release = await lockOutput(place, 'reindexing')
+    const stateFolder = join(folder, PRIVATE_FOLDER, 'reindex')
+    if (options.dryRun) return await countStaleTokens({ output, folder: stateFolder, options })
+    const release = await lockOutput(stateFolder, 'reindexing')
     try {
-      return await reindex({ output, place, options })
+      return await reindex({ output, folder: stateFolder, options })
     } finally {
       await release()
     }
@@ -75,42 +75,42 @@ function requireTokens(folder: string, { tables }: Manifest): void {
   })
 }
 
-type Reindexing = { output: OpenedExport; place: string; options: ReindexOptions }
+type ReindexContext = { output: OpenExport; folder: string; options: ReindexOptions }
 
-const NOTHING_ASKED = {
+const NO_REQUESTS = {
   ...{ accepted: 0, limited: 0, unknown: 0, refused: 0, requests: 0, rateLimited: 0, retries: 0 },
   ...{ told: [], error: undefined },
 }
 
-async function count(reindexing: Reindexing): Promise<ReindexResult> {
-  const { sql, counts } = await load(reindexing)
-  const { onToken } = reindexing.options
-  if (onToken !== undefined) for await (const token of wantedTokens(sql)) onToken(token)
-  return { ...counts, ...NOTHING_ASKED, left: wantedNow(counts) }
+async function countStaleTokens(context: ReindexContext): Promise<ReindexResult> {
+  const { sql, counts } = await load(context)
+  const { onToken } = context.options
+  if (onToken !== undefined) for await (const token of staleTokens(sql)) onToken(token)
+  return { ...counts, ...NO_REQUESTS, left: tokensToRequest(counts) }
 }
 
-async function reindex(reindexing: Reindexing): Promise<ReindexResult> {
-  const { place, options, output } = reindexing
+async function reindex(context: ReindexContext): Promise<ReindexResult> {
+  const { folder, options, output } = context
   const { clock = Date.now } = options
   const { chain } = output.manifest.job
   const service = await openService(options.service)
   try {
-    const { sql, counts } = await load(reindexing)
-    await rewriteMemory(sql, { path: memoryIn(place), chain })
-    const memory = await openMemory(memoryIn(place), chain).catch(cannotRemember)
+    const { sql, counts } = await load(context)
+    await compactRequestLog(sql, { path: requestLogPath(folder), chain })
+    const requestLog = await openRequestLog(requestLogPath(folder), chain).catch(requestLogError)
     const { client, signal } = service
-    const asked = await askTokens(wantedTokens(sql), {
+    const result = await requestReindexOfAll(staleTokens(sql), {
       reindex: ({ address, id }) => client.reindexNft({ chainId: chain, address, tokenId: id }, { signal }),
-      remember: (one) => memory.remember(one).catch(cannotRemember),
+      record: (entry) => requestLog.append(entry).catch(requestLogError),
       ...{
         wait: (ms: number) => waitUnlessAborted(ms, signal),
         now: clock,
         concurrency: options.service.concurrency ?? 16,
       },
-    }).finally(() => memory.close())
-    const { accepted, limited, unknown, refused } = asked.counts
-    const left = wantedNow(counts) - accepted - limited - unknown - refused
-    return { ...counts, ...asked.counts, ...service.counts, left, told: asked.told, error: asked.error }
+    }).finally(() => requestLog.close())
+    const { accepted, limited, unknown, refused } = result.counts
+    const left = tokensToRequest(counts) - accepted - limited - unknown - refused
+    return { ...counts, ...result.counts, ...service.counts, left, told: result.told, error: result.error }
   } finally {
     await service.close()
   }
@@ -120,44 +120,51 @@ function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
   return delay(ms, undefined, { signal }).catch(() => {})
 }
 
-function wantedNow({ missing, old, held }: TokenCounts): number {
+function tokensToRequest({ missing, old, held }: TokenCounts): number {
   return missing + old - held
 }
 
-function memoryIn(place: string): string {
+function requestLogPath(place: string): string {
   return join(place, 'asked.ndjson')
 }
 
-async function load({ output, place, options }: Reindexing): Promise<{ sql: TokenSql; counts: TokenCounts }> {
-  const { rows, manifest, eachFile } = output
+async function load({
+  output,
+  folder,
+  options,
+}: ReindexContext): Promise<{ sql: TokenSql; counts: TokenCounts }> {
+  const { database, manifest, eachFile } = output
   const { olderThanMs, clock = Date.now } = options
   const csv = manifest.job.format === 'csv'
   const sql: TokenSql = {
-    ...{ run: rows.run, all: rows.all, eachFile },
+    ...{ run: database.run, all: database.all, eachFile },
     epochMs: (column) => (csv ? `epoch_ms(CAST(${column} AS TIMESTAMP))` : `epoch_us(${column}) // 1000`),
   }
   const nowMs = clock()
   await loadTokens(sql)
-  await loadAsked(sql, readMemory(memoryIn(place), { chain: manifest.job.chain, nowMs }))
-  return { sql, counts: await chooseTokens(sql, { nowMs, olderThanMs }) }
+  await loadRequestLog(sql, readRequestLog(requestLogPath(folder), { chain: manifest.job.chain, nowMs }))
+  return { sql, counts: await selectStaleTokens(sql, { nowMs, olderThanMs }) }
 }
 
 /** Leaves one whole line a token: repeats, damage and a last line that was cut go. */
-async function rewriteMemory(sql: TokenSql, { path, chain }: { path: string; chain: string }): Promise<void> {
+async function compactRequestLog(
+  sql: TokenSql,
+  { path, chain }: { path: string; chain: string },
+): Promise<void> {
   try {
     const { path: temporary, handle } = await createTemporary(path, PRIVATE_MODE)
     try {
-      for await (const batch of askedBefore(sql))
-        await handle.appendFile(batch.map((asked) => writeLine(asked, chain)).join(''))
+      for await (const batch of previousRequests(sql))
+        await handle.appendFile(batch.map((entry) => formatEntry(entry, chain)).join(''))
     } finally {
       await handle.close()
     }
     await publishFile(temporary, path)
   } catch (cause) {
-    cannotRemember(cause)
+    requestLogError(cause)
   }
 }
 
-function cannotRemember(cause: unknown): never {
+function requestLogError(cause: unknown): never {
   throw diskError('cannot remember which tokens were asked for', cause)
 }

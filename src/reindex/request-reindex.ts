@@ -1,22 +1,22 @@
 import { type ExportError, toExportError } from '../core/model/errors.ts'
-import { LONGEST_WAIT_MS, type Memory } from './request-log.ts'
-import type { Answer, Token } from './token.ts'
+import { MAX_WAIT_MS, type RequestLog } from './request-log.ts'
+import type { ReindexOutcome, Token } from './token.ts'
 
-export type AskTools = {
+export type ReindexTools = {
   /** Orders a token's metadata to be read again; rejects with an ExportError. */
   reindex: (token: Token) => Promise<void>
   /** Resolves after this long, in milliseconds; at once where the work is to end. */
   wait: (ms: number) => Promise<void>
-  remember: Memory['remember']
+  record: RequestLog['append']
   /** Unix milliseconds. */
   now: () => number
   /** How many are asked at once. */
   concurrency: number
 }
 
-export type AskedCounts = Record<Exclude<Answer, 'asked' | 'unsent'>, number>
-export type AskResult = {
-  counts: AskedCounts
+export type OutcomeCounts = Record<Exclude<ReindexOutcome, 'asked' | 'unsent'>, number>
+export type RequestResult = {
+  counts: OutcomeCounts
   /** The first tokens that the service does not know (404) or refuses (400), with what it said. */
   told: string[]
   /** What ended it early; undefined: every token was asked. */
@@ -24,80 +24,80 @@ export type AskResult = {
 }
 
 const HOUR_MS = 3_600_000
-const TOLD = 20
+const MAX_REPORTED = 20
 
 /**
  * Asks for each token once. That it is asked is remembered before, and what came of it after: whenever the process
  * ends, no token is asked twice in an hour. A token's own limit (429), an unknown token (404) and a refused one (400)
  * are no errors; anything else ends it, and what is in flight is waited for.
  */
-export async function askTokens(
+export async function requestReindexOfAll(
   tokens: AsyncGenerator<Token, void, void>,
-  tools: AskTools,
-): Promise<AskResult> {
+  tools: ReindexTools,
+): Promise<RequestResult> {
   const counts = { accepted: 0, limited: 0, unknown: 0, refused: 0 }
-  const result: AskResult = { counts, told: [], error: undefined }
-  const pause: Pause = { over: Promise.resolve() }
-  const work = async () => {
+  const result: RequestResult = { counts, told: [], error: undefined }
+  const pause: Pause = { ended: Promise.resolve() }
+  const worker = async () => {
     while (result.error === undefined) {
-      await pause.over
-      const { value: token, done } = await tokens.next()
-      if (done || result.error !== undefined) return
-      await askOne(token, { tools, result, pause })
+      await pause.ended
+      const { value: token, done: ended } = await tokens.next()
+      if (ended || result.error !== undefined) return
+      await requestReindex(token, { tools, result, pause })
     }
   }
   const failed = (thrown: unknown) => {
     result.error ??= toExportError(thrown)
   }
-  await Promise.all(Array.from({ length: tools.concurrency }, () => work().catch(failed)))
+  await Promise.all(Array.from({ length: tools.concurrency }, () => worker().catch(failed)))
   return result
 }
 
 /** No request before it is over. */
-type Pause = { over: Promise<void> }
-type Asking = { tools: AskTools; result: AskResult; pause: Pause }
+type Pause = { ended: Promise<void> }
+type RequestingContext = { tools: ReindexTools; result: RequestResult; pause: Pause }
 
-async function askOne(token: Token, { tools, result, pause }: Asking): Promise<void> {
+async function requestReindex(token: Token, { tools, result, pause }: RequestingContext): Promise<void> {
   const atMs = tools.now()
-  const remember = (answer: Answer, waitMs = HOUR_MS) => {
-    const untilMs = answer === 'unsent' ? atMs : tools.now() + Math.min(waitMs, LONGEST_WAIT_MS)
-    return tools.remember({ ...token, answer, atMs, untilMs })
+  const recordOutcome = (outcome: ReindexOutcome, waitMs = HOUR_MS) => {
+    const untilMs = outcome === 'unsent' ? atMs : tools.now() + Math.min(waitMs, MAX_WAIT_MS)
+    return tools.record({ ...token, answer: outcome, atMs, untilMs })
   }
-  await remember('asked')
+  await recordOutcome('asked')
   try {
     await tools.reindex(token)
     result.counts.accepted += 1
-    await remember('accepted')
+    await recordOutcome('accepted')
   } catch (thrown) {
     const error = toExportError(thrown)
-    const answer = answerOf(error)
-    if (answer === undefined) {
+    const outcome = outcomeOf(error)
+    if (outcome === undefined) {
       result.error ??= error
-      if (error.code === 'BUDGET_REACHED' && !error.mayHaveActed) await remember('unsent')
+      if (error.code === 'BUDGET_REACHED' && !error.mayHaveActed) await recordOutcome('unsent')
       return
     }
-    result.counts[answer] += 1
-    if (answer === 'limited') pauseInDoubt(error, { tools, pause })
-    else if (result.told.length < TOLD) result.told.push(error.message)
-    await remember(answer, error.retryAfterMs)
+    result.counts[outcome] += 1
+    if (outcome === 'limited') pauseIfAmbiguous(error, { tools, pause })
+    else if (result.told.length < MAX_REPORTED) result.told.push(error.message)
+    await recordOutcome(outcome, error.retryAfterMs)
   }
 }
 
-function answerOf({ code, status }: ExportError): keyof AskedCounts | undefined {
+function outcomeOf({ code, status }: ExportError): keyof OutcomeCounts | undefined {
   if (code === 'RATE_LIMITED') return 'limited'
   if (code !== 'REQUEST_REFUSED') return undefined
   return status === 404 ? 'unknown' : 'refused'
 }
 
 /** A short wait, or none said, may be the quota's and not the token's: going on at once could get a caller blocked. */
-function pauseInDoubt(
+function pauseIfAmbiguous(
   { retryAfterMs }: ExportError,
-  { tools, pause }: Pick<Asking, 'tools' | 'pause'>,
+  { tools, pause }: Pick<RequestingContext, 'tools' | 'pause'>,
 ): void {
   if ((retryAfterMs ?? 0) > SHORT_WAIT_MS) return
-  const wait = tools.wait(retryAfterMs ?? IN_DOUBT_MS)
-  pause.over = Promise.all([pause.over, wait]).then(() => {})
+  const wait = tools.wait(retryAfterMs ?? AMBIGUOUS_WAIT_MS)
+  pause.ended = Promise.all([pause.ended, wait]).then(() => {})
 }
 
 const SHORT_WAIT_MS = 60_000
-const IN_DOUBT_MS = 1_000
+const AMBIGUOUS_WAIT_MS = 1_000

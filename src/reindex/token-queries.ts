@@ -1,5 +1,5 @@
-import { literal } from '../core/platform/sql.ts'
-import type { Answer, Asked, Token } from './token.ts'
+import { quoteLiteral } from '../core/platform/sql.ts'
+import type { LoggedRequest, ReindexOutcome, Token } from './token.ts'
 
 /** What this room needs of an engine that reads an export. */
 export type TokenSql = {
@@ -13,7 +13,7 @@ export type TokenSql = {
 type NftTable = 'erc721_transfers' | 'erc1155_transfers'
 
 /** Rows in one statement. */
-const BATCH = 2_000
+const BATCH_ROWS = 2_000
 
 /** Loads the last row of every token. */
 export async function loadTokens(sql: TokenSql): Promise<void> {
@@ -39,20 +39,22 @@ export async function loadTokens(sql: TokenSql): Promise<void> {
 }
 
 /** Loads what is remembered of earlier runs; the last word on a token counts. */
-export async function loadAsked(sql: TokenSql, memory: AsyncIterable<Asked>): Promise<void> {
+export async function loadRequestLog(sql: TokenSql, entries: AsyncIterable<LoggedRequest>): Promise<void> {
   await sql.run(
     `CREATE TABLE words (place BIGINT, address VARCHAR, id VARCHAR, answer VARCHAR, at_ms BIGINT, until_ms BIGINT)`,
   )
-  let place = 0
+  let position = 0
   let batch: string[] = []
   const flush = async () => {
     if (batch.length > 0) await sql.run(`INSERT INTO words VALUES ${batch.join(', ')}`)
     batch = []
   }
-  for await (const { address, id, answer, atMs, untilMs } of memory) {
-    place += 1
-    batch.push(`(${place}, ${literal(address)}, ${literal(id)}, '${answer}', ${atMs}, ${untilMs})`)
-    if (batch.length === BATCH) await flush()
+  for await (const { address, id, answer, atMs, untilMs } of entries) {
+    position += 1
+    batch.push(
+      `(${position}, ${quoteLiteral(address)}, ${quoteLiteral(id)}, '${answer}', ${atMs}, ${untilMs})`,
+    )
+    if (batch.length === BATCH_ROWS) await flush()
   }
   await flush()
   await sql.run(
@@ -62,16 +64,16 @@ export async function loadAsked(sql: TokenSql, memory: AsyncIterable<Asked>): Pr
 }
 
 /** What is still worth remembering, the last word on each token. */
-export async function* askedBefore(sql: TokenSql): AsyncGenerator<Asked[], void, void> {
+export async function* previousRequests(sql: TokenSql): AsyncGenerator<LoggedRequest[], void, void> {
   yield* inBatches(sql, `SELECT rowid AS place, * FROM asked WHERE answer <> 'unsent'`, (row) => ({
     ...tokenOf(row),
-    answer: row.answer as Answer,
+    answer: row.answer as ReindexOutcome,
     atMs: Number(row.at_ms),
     untilMs: Number(row.until_ms),
   }))
 }
 
-export type Wish = { nowMs: number; olderThanMs: number | undefined }
+export type StalenessLimit = { nowMs: number; olderThanMs: number | undefined }
 export type TokenCounts = {
   /** Tokens in the export. */
   tokens: number
@@ -84,7 +86,10 @@ export type TokenCounts = {
 }
 
 /** Makes the table of the tokens to be asked for, and counts them. */
-export async function chooseTokens(sql: TokenSql, { nowMs, olderThanMs }: Wish): Promise<TokenCounts> {
+export async function selectStaleTokens(
+  sql: TokenSql,
+  { nowMs, olderThanMs }: StalenessLimit,
+): Promise<TokenCounts> {
   // An order that was taken counts as news: until the next export nothing else says that the token was read again.
   const newest = `greatest(updated_ms, CASE WHEN answer IN ('accepted', 'asked', 'limited') THEN at_ms END)`
   const old = olderThanMs === undefined ? 'false' : `coalesce(${newest}, 0) < ${nowMs - olderThanMs}`
@@ -101,19 +106,19 @@ export async function chooseTokens(sql: TokenSql, { nowMs, olderThanMs }: Wish):
     `SELECT (SELECT count(*) FROM tokens) AS tokens, count(*) FILTER (reason <> 'old') AS missing,
      count(*) FILTER (reason = 'old') AS old, count(*) FILTER (held) AS held FROM wanted`,
   )
-  const { tokens, missing, old: aged, held } = counts ?? {}
-  return { tokens: Number(tokens), missing: Number(missing), old: Number(aged), held: Number(held) }
+  const { tokens, missing, old: oldCount, held } = counts ?? {}
+  return { tokens: Number(tokens), missing: Number(missing), old: Number(oldCount), held: Number(held) }
 }
 
-export type WantedToken = Token & {
+export type StaleToken = Token & {
   /** Why: the status that the export has, `no status`, `no name` or `old`. */
   reason: string
 }
 
 /** The tokens to be asked for now, by contract and id. */
-export async function* wantedTokens(sql: TokenSql): AsyncGenerator<WantedToken, void, void> {
-  const toWanted = (row: Record<string, unknown>) => ({ ...tokenOf(row), reason: String(row.reason) })
-  for await (const batch of inBatches(sql, 'SELECT * FROM wanted WHERE NOT held', toWanted)) yield* batch
+export async function* staleTokens(sql: TokenSql): AsyncGenerator<StaleToken, void, void> {
+  const toStaleToken = (row: Record<string, unknown>) => ({ ...tokenOf(row), reason: String(row.reason) })
+  for await (const batch of inBatches(sql, 'SELECT * FROM wanted WHERE NOT held', toStaleToken)) yield* batch
 }
 
 async function* inBatches<T>(
@@ -123,7 +128,9 @@ async function* inBatches<T>(
 ): AsyncGenerator<T[], void, void> {
   let last = -1n
   for (;;) {
-    const rows = await sql.all(`SELECT * FROM (${query}) WHERE place > ${last} ORDER BY place LIMIT ${BATCH}`)
+    const rows = await sql.all(
+      `SELECT * FROM (${query}) WHERE place > ${last} ORDER BY place LIMIT ${BATCH_ROWS}`,
+    )
     if (rows.length === 0) return
     last = BigInt(rows.at(-1)?.place as bigint)
     yield rows.map(read)

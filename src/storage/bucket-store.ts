@@ -9,30 +9,30 @@ import {
   REJECTS_FILE,
   RUNS_FOLDER,
 } from '../core/model/manifest.ts'
-import type { BucketPlace } from '../core/model/model.ts'
+import type { BucketLocation } from '../core/model/model.ts'
 import { makePrivateFolder, PRIVATE_MODE, writeAtomically } from '../core/platform/disk.ts'
 import { limitConcurrency } from '../core/platform/limit-concurrency.ts'
 import { TABLE_NAMES } from '../core/table/index.ts'
 import { type Bucket, openBucket } from './bucket.ts'
 import { fetchFiles } from './fetch-files.ts'
-import { type Lease, takeLease } from './lease.ts'
-import { type Finished, folderStore, SET_ASIDE, type Store, setAside } from './store.ts'
+import { acquireLease, type Lease } from './lease.ts'
+import { BACKUP_PATH, backupPath, type FinishedFile, folderStore, type Store } from './store.ts'
 
 /** Files that go up at once. */
-const AT_ONCE = 4
+const CONCURRENT_UPLOADS = 4
 
 /**
  * A place in an object store: files go up as they are finished, the manifest last, and only if nobody else has written one since.
  * While it is open the place is leased to this process; `folder` holds what is private, and a copy of the manifest and the rejects.
  * Throws OUTPUT_LOCKED where another run holds it.
  */
-export async function openBucketStore(place: BucketPlace, folder: string): Promise<Store> {
-  const bucket = await openBucket(place)
+export async function openBucketStore(location: BucketLocation, folder: string): Promise<Store> {
+  const bucket = await openBucket(location)
   try {
-    const lease = await takeLease(bucket)
+    const lease = await acquireLease(bucket)
     try {
-      await bucket.abortUploads(isOurs)
-      return await storeOn({ bucket, lease, folder })
+      await bucket.abortUploads(isOwnPath)
+      return await createStore({ bucket, lease, folder })
     } catch (thrown) {
       await lease.release().catch(() => undefined)
       throw thrown
@@ -44,17 +44,17 @@ export async function openBucketStore(place: BucketPlace, folder: string): Promi
 }
 
 /** Below a place others may have theirs, and at the top of a bucket anything may lie: only files of an export are ours. */
-function isOurs(path: string): boolean {
-  return OUR_FOLDERS.some((folder) => path.startsWith(`${folder}/`))
+function isOwnPath(path: string): boolean {
+  return OWN_FOLDERS.some((folder) => path.startsWith(`${folder}/`))
 }
 
-const OUR_FOLDERS: readonly string[] = [...TABLE_NAMES, CHANGES_FOLDER, RUNS_FOLDER]
+const OWN_FOLDERS: readonly string[] = [...TABLE_NAMES, CHANGES_FOLDER, RUNS_FOLDER]
 
-type Opened = { bucket: Bucket; lease: Lease; folder: string }
+type OpenStore = { bucket: Bucket; lease: Lease; folder: string }
 
-async function storeOn({ bucket, lease, folder }: Opened): Promise<Store> {
+async function createStore({ bucket, lease, folder }: OpenStore): Promise<Store> {
   const sizes = await bucket.sizes('')
-  await removeBrought(folder)
+  await removeDownloads(folder)
   const version = await copyManifest({ bucket, folder, sizes })
   return new BucketStore({ bucket, lease, folder, sizes, version })
 }
@@ -69,13 +69,13 @@ class BucketStore implements Store {
   /** Of the manifest that this process has seen or written last. */
   #version: string | undefined
 
-  constructor(opened: Opened & { sizes: Map<string, number>; version: string | undefined }) {
-    this.folder = opened.folder
-    this.#bucket = opened.bucket
-    this.#lease = opened.lease
-    this.#local = folderStore(opened.folder)
-    this.#sizes = opened.sizes
-    this.#version = opened.version
+  constructor(options: OpenStore & { sizes: Map<string, number>; version: string | undefined }) {
+    this.folder = options.folder
+    this.#bucket = options.bucket
+    this.#lease = options.lease
+    this.#local = folderStore(options.folder)
+    this.#sizes = options.sizes
+    this.#version = options.version
   }
 
   get name(): string {
@@ -86,12 +86,12 @@ class BucketStore implements Store {
     return this.#sizes.get(path)
   }
 
-  bring(files: readonly ManifestFile[]): Promise<void> {
+  ensureLocal(files: readonly ManifestFile[]): Promise<void> {
     return fetchFiles(this.#bucket, files, this.folder)
   }
 
-  async putFiles(files: readonly Finished[]): Promise<void> {
-    const limit = limitConcurrency(AT_ONCE)
+  async putFiles(files: readonly FinishedFile[]): Promise<void> {
+    const limit = limitConcurrency(CONCURRENT_UPLOADS)
     await Promise.all(
       files.map((file) =>
         limit(async () => {
@@ -103,9 +103,9 @@ class BucketStore implements Store {
   }
 
   /** Resolves with its bytes. */
-  async #putFinished({ path, ...file }: Finished): Promise<number> {
+  async #putFinished({ path, ...file }: FinishedFile): Promise<number> {
     if (file.staged === undefined) {
-      await this.#bucket.copy(file.kept, path)
+      await this.#bucket.copy(file.copyFrom, path)
       return file.bytes
     }
     await this.#bucket.putFile(path, file.staged)
@@ -138,7 +138,7 @@ class BucketStore implements Store {
     await this.#lease.require()
     const condition = this.#version === undefined ? { ifAbsent: true as const } : { ifVersion: this.#version }
     const written = await this.#bucket.putText(MANIFEST_FILE, text, condition)
-    if (written === undefined) throw overtaken(this.#bucket)
+    if (written === undefined) throw publishConflict(this.#bucket)
     this.#version = written
     await this.#local.putManifest(text)
   }
@@ -150,31 +150,31 @@ class BucketStore implements Store {
     await this.#local.removeManifest()
   }
 
-  async setManifestAside(): Promise<void> {
+  async backUpManifest(): Promise<void> {
     await this.#lease.require()
     const manifest = await this.#bucket.readText(MANIFEST_FILE)
-    if (manifest === undefined || manifest.version !== this.#version) throw overtaken(this.#bucket)
-    await this.#bucket.putText(SET_ASIDE, manifest.text)
-    this.#sizes.set(SET_ASIDE, 0)
+    if (manifest === undefined || manifest.version !== this.#version) throw publishConflict(this.#bucket)
+    await this.#bucket.putText(BACKUP_PATH, manifest.text)
+    this.#sizes.set(BACKUP_PATH, 0)
     await this.#bucket.remove([MANIFEST_FILE])
     this.#version = undefined
-    await this.#local.setManifestAside()
+    await this.#local.backUpManifest()
   }
 
-  async forgetManifestSetAside(): Promise<void> {
-    if (this.#sizes.delete(SET_ASIDE)) await this.#bucket.remove([SET_ASIDE])
-    await this.#local.forgetManifestSetAside()
+  async removeManifestBackup(): Promise<void> {
+    if (this.#sizes.delete(BACKUP_PATH)) await this.#bucket.remove([BACKUP_PATH])
+    await this.#local.removeManifestBackup()
   }
 
   async close(): Promise<void> {
-    await removeBrought(this.folder)
+    await removeDownloads(this.folder)
     await this.#lease.release()
     this.#bucket.close()
   }
 }
 
 /** Copies of parts that were brought, or that a killed run has left. */
-async function removeBrought(folder: string): Promise<void> {
+async function removeDownloads(folder: string): Promise<void> {
   for (const table of TABLE_NAMES) await rm(join(folder, table), { recursive: true, force: true })
 }
 
@@ -190,11 +190,11 @@ export async function copyManifest({ bucket, folder, sizes }: Copying): Promise<
     return found?.version
   }
   await copy(REJECTS_FILE, join(folder, REJECTS_FILE))
-  await copy(SET_ASIDE, setAside(folder), PRIVATE_MODE)
+  await copy(BACKUP_PATH, backupPath(folder), PRIVATE_MODE)
   return copy(MANIFEST_FILE, join(folder, MANIFEST_FILE))
 }
 
-function overtaken({ name }: Bucket): ExportError {
+function publishConflict({ name }: Bucket): ExportError {
   return new ExportError('OUTPUT_LOCKED', `${name}: another run has published there meanwhile`, {
     fix: 'Run the same command again: it goes on from what the other run has published.',
   })

@@ -1,38 +1,38 @@
 import type { ListMultipartUploadsCommandOutput } from '@aws-sdk/client-s3'
-import type { OpenedBucket } from './bucket-client.ts'
-import { isNotThere, storeError } from './bucket-error.ts'
-import { nameOfPlace } from './bucket-url.ts'
+import type { BucketClient } from './bucket-client.ts'
+import { isNotFound, storeError } from './bucket-error.ts'
+import { bucketUrl } from './bucket-url.ts'
 
 /** Gives up uploads in parts that were begun and never ended, of these paths. Throws OUTPUT_FAILED. */
 export async function abortUploads(
-  opened: OpenedBucket,
+  bucket: BucketClient,
   isAbandoned: (path: string) => boolean,
 ): Promise<void> {
-  const { s3, client, place, keyOf } = opened
-  const asked = { Bucket: place.bucket, Prefix: keyOf('') }
-  const skipped = keyOf('').length
+  const { s3, client, location, keyOf } = bucket
+  const request = { Bucket: location.bucket, Prefix: keyOf('') }
+  const prefixLength = keyOf('').length
   try {
     let from: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {}
     while (from !== undefined) {
       const page: ListMultipartUploadsCommandOutput = await client.send(
-        new s3.ListMultipartUploadsCommand({ ...asked, ...from }),
+        new s3.ListMultipartUploadsCommand({ ...request, ...from }),
       )
       for (const { Key = '', UploadId } of page.Uploads ?? [])
-        if (isAbandoned(Key.slice(skipped))) await abortUpload(opened, { Key, UploadId })
+        if (isAbandoned(Key.slice(prefixLength))) await abortUpload(bucket, { Key, UploadId })
       const next = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
       from = page.IsTruncated ? next : undefined
     }
   } catch (cause) {
-    throw storeError(`cannot give up unfinished uploads to ${nameOfPlace(place)}`, cause)
+    throw storeError(`cannot give up unfinished uploads to ${bucketUrl(location)}`, cause)
   }
 }
 
-type Begun = { Key: string; UploadId: string | undefined }
+type StartedUpload = { Key: string; UploadId: string | undefined }
 
-async function abortUpload({ s3, client, place }: OpenedBucket, upload: Begun): Promise<void> {
+async function abortUpload({ s3, client, location }: BucketClient, upload: StartedUpload): Promise<void> {
   try {
-    await client.send(new s3.AbortMultipartUploadCommand({ Bucket: place.bucket, ...upload }))
+    await client.send(new s3.AbortMultipartUploadCommand({ Bucket: location.bucket, ...upload }))
   } catch (cause) {
-    if (!isNotThere(cause)) throw cause
+    if (!isNotFound(cause)) throw cause
   }
 }

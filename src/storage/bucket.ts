@@ -2,14 +2,14 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as wait } from 'node:timers/promises'
-import { isPlainPath, resolveInside } from '../core/model/export-path.ts'
-import type { BucketPlace } from '../core/model/model.ts'
-import { makeFolderOf } from '../core/platform/disk.ts'
+import { isSafePath, resolveInside } from '../core/model/export-path.ts'
+import type { BucketLocation } from '../core/model/model.ts'
+import { makeParentFolder } from '../core/platform/disk.ts'
 import { openHashStream } from '../core/platform/hash-stream.ts'
-import { connectBucket, type OpenedBucket, TRIES } from './bucket-client.ts'
-import { isBrokenOff, isNotThere, isRefusedCondition, isTriedAgain, storeError } from './bucket-error.ts'
+import { type BucketClient, connectBucket, MAX_ATTEMPTS } from './bucket-client.ts'
+import { isConflict, isConnectionLost, isNotFound, isPreconditionFailed, storeError } from './bucket-error.ts'
 import { abortUploads } from './bucket-uploads.ts'
-import { nameOfPlace } from './bucket-url.ts'
+import { bucketUrl } from './bucket-url.ts'
 
 /** A small object, and which one it is: the version changes with every writing. */
 type StoredText = { text: string; version: string; writtenMs: number }
@@ -45,17 +45,17 @@ export type Bucket = {
 
 /** Bytes of a part of a large upload, and how many are under way at once: so much memory an upload takes. */
 const PART_BYTES = 8 * 1024 * 1024
-const PARTS_AT_ONCE = 3
+const CONCURRENT_PARTS = 3
 /** A writing that met another one is tried again after so long, and longer each time. */
-const AGAIN_MS = 100
+const RETRY_DELAY_MS = 100
 /** Objects that one request removes, at most. */
-const REMOVED_AT_ONCE = 1_000
+const DELETE_BATCH_SIZE = 1_000
 
 /** Opens a place in an object store; the client is loaded only now. Credentials are what the client's own chain finds. */
-export async function openBucket(place: BucketPlace): Promise<Bucket> {
-  const bucket = await connectBucket(place)
+export async function openBucket(location: BucketLocation): Promise<Bucket> {
+  const bucket = await connectBucket(location)
   return {
-    name: nameOfPlace(place),
+    name: bucketUrl(location),
     readText: (path) => readText(bucket, path),
     putText: (path, text, condition) => putText(bucket, { path, text, condition }),
     putFile: (path, from) => putFile(bucket, path, from),
@@ -70,50 +70,50 @@ export async function openBucket(place: BucketPlace): Promise<Bucket> {
 }
 
 async function readText(
-  { s3, client, place, keyOf }: OpenedBucket,
+  { s3, client, location, keyOf }: BucketClient,
   path: string,
 ): Promise<StoredText | undefined> {
   try {
-    const found = await client.send(new s3.GetObjectCommand({ Bucket: place.bucket, Key: keyOf(path) }))
+    const found = await client.send(new s3.GetObjectCommand({ Bucket: location.bucket, Key: keyOf(path) }))
     const text = (await found.Body?.transformToString('utf8')) ?? ''
     return { text, version: versionOf(found.ETag), writtenMs: found.LastModified?.getTime() ?? 0 }
   } catch (cause) {
-    if (isNotThere(cause)) return undefined
-    throw storeError(`cannot read ${nameOfPlace(place, path)}`, cause)
+    if (isNotFound(cause)) return undefined
+    throw storeError(`cannot read ${bucketUrl(location, path)}`, cause)
   }
 }
 
 /** Some servers compare the version without its quotes, and none minds that. */
 const versionOf = (etag: string | undefined) => (etag ?? '').replaceAll('"', '')
 
-type Putting = { path: string; text: string; condition?: Condition | undefined }
+type PutOptions = { path: string; text: string; condition?: Condition | undefined }
 
 async function putText(
-  opened: OpenedBucket,
-  { path, text, condition }: Putting,
+  bucket: BucketClient,
+  { path, text, condition }: PutOptions,
 ): Promise<string | undefined> {
-  const { s3, client, place, keyOf } = opened
-  for (let tries = 1; ; tries += 1) {
+  const { s3, client, location, keyOf } = bucket
+  for (let attempt = 1; ; attempt += 1) {
     try {
-      const put = { Bucket: place.bucket, Key: keyOf(path), Body: text, ...conditionOf(condition) }
+      const put = { Bucket: location.bucket, Key: keyOf(path), Body: text, ...conditionOf(condition) }
       return versionOf((await client.send(new s3.PutObjectCommand(put))).ETag)
     } catch (cause) {
-      if (isRefusedCondition(cause)) return await versionIfWritten(opened, path, text)
-      if (!isTriedAgain(cause) || tries === TRIES)
-        throw storeError(`cannot write ${nameOfPlace(place, path)}`, cause)
+      if (isPreconditionFailed(cause)) return await versionIfWritten(bucket, path, text)
+      if (!isConflict(cause) || attempt === MAX_ATTEMPTS)
+        throw storeError(`cannot write ${bucketUrl(location, path)}`, cause)
       // It met another writing, which has to end first.
-      await wait(AGAIN_MS * tries)
+      await wait(RETRY_DELAY_MS * attempt)
     }
   }
 }
 
 /** A try whose answer was lost may have written it: then the next try is refused because of this one. */
 async function versionIfWritten(
-  opened: OpenedBucket,
+  bucket: BucketClient,
   path: string,
   text: string,
 ): Promise<string | undefined> {
-  const found = await readText(opened, path)
+  const found = await readText(bucket, path)
   return found?.text === text ? found.version : undefined
 }
 
@@ -122,14 +122,14 @@ function conditionOf(condition: Condition | undefined) {
   return 'ifAbsent' in condition ? { IfNoneMatch: '*' } : { IfMatch: condition.ifVersion }
 }
 
-async function putFile({ client, place, keyOf }: OpenedBucket, path: string, from: string): Promise<void> {
+async function putFile({ client, location, keyOf }: BucketClient, path: string, from: string): Promise<void> {
   const { Upload } = await import('@aws-sdk/lib-storage')
   const body = createReadStream(from, { highWaterMark: 1 << 20 })
   try {
-    const params = { Bucket: place.bucket, Key: keyOf(path), Body: body }
-    await new Upload({ client, params, partSize: PART_BYTES, queueSize: PARTS_AT_ONCE }).done()
+    const params = { Bucket: location.bucket, Key: keyOf(path), Body: body }
+    await new Upload({ client, params, partSize: PART_BYTES, queueSize: CONCURRENT_PARTS }).done()
   } catch (cause) {
-    throw storeError(`cannot write ${nameOfPlace(place, path)}`, cause)
+    throw storeError(`cannot write ${bucketUrl(location, path)}`, cause)
   } finally {
     body.destroy()
   }
@@ -137,79 +137,79 @@ async function putFile({ client, place, keyOf }: OpenedBucket, path: string, fro
 
 /** Within the store; no bytes pass this machine. */
 async function copyObject(
-  { s3, client, place, keyOf }: OpenedBucket,
+  { s3, client, location, keyOf }: BucketClient,
   from: string,
   to: string,
 ): Promise<void> {
-  const source = [place.bucket, ...keyOf(from).split('/')].map(encodeURIComponent).join('/')
+  const source = [location.bucket, ...keyOf(from).split('/')].map(encodeURIComponent).join('/')
   try {
-    const copy = { Bucket: place.bucket, Key: keyOf(to), CopySource: source }
+    const copy = { Bucket: location.bucket, Key: keyOf(to), CopySource: source }
     await client.send(new s3.CopyObjectCommand(copy))
   } catch (cause) {
-    throw storeError(`cannot write ${nameOfPlace(place, to)}`, cause)
+    throw storeError(`cannot write ${bucketUrl(location, to)}`, cause)
   }
 }
 
-async function fetchObject(opened: OpenedBucket, path: string, to: string): Promise<string | undefined> {
-  for (let tries = 1; ; tries += 1) {
+async function fetchObject(bucket: BucketClient, path: string, to: string): Promise<string | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
     try {
-      return await download(opened, path, to)
+      return await download(bucket, path, to)
     } catch (cause) {
-      if (isNotThere(cause)) return undefined
+      if (isNotFound(cause)) return undefined
       // The client tries requests again, but not what breaks off in the midst of an answer.
-      if (!isBrokenOff(cause) || tries === TRIES)
-        throw storeError(`cannot read ${nameOfPlace(opened.place, path)}`, cause)
+      if (!isConnectionLost(cause) || attempt === MAX_ATTEMPTS)
+        throw storeError(`cannot read ${bucketUrl(bucket.location, path)}`, cause)
     }
   }
 }
 
 async function download(
-  { s3, client, place, keyOf }: OpenedBucket,
+  { s3, client, location, keyOf }: BucketClient,
   path: string,
   to: string,
 ): Promise<string> {
-  const found = await client.send(new s3.GetObjectCommand({ Bucket: place.bucket, Key: keyOf(path) }))
+  const found = await client.send(new s3.GetObjectCommand({ Bucket: location.bucket, Key: keyOf(path) }))
   const { stream, sha256 } = openHashStream()
-  await makeFolderOf(to)
+  await makeParentFolder(to)
   await pipeline(found.Body as Readable, stream, createWriteStream(to))
   return sha256()
 }
 
 async function listSizes(
-  { s3, client, place, keyOf }: OpenedBucket,
+  { s3, client, location, keyOf }: BucketClient,
   start: string,
 ): Promise<Map<string, number>> {
   const sizes = new Map<string, number>()
-  const skipped = keyOf('').length
+  const prefixLength = keyOf('').length
   try {
     let token: string | undefined
     do {
-      const asked = { Bucket: place.bucket, Prefix: keyOf(start), ContinuationToken: token }
-      const page = await client.send(new s3.ListObjectsV2Command(asked))
+      const request = { Bucket: location.bucket, Prefix: keyOf(start), ContinuationToken: token }
+      const page = await client.send(new s3.ListObjectsV2Command(request))
       for (const { Key = '', Size = 0 } of page.Contents ?? []) {
-        const path = Key.slice(skipped)
-        if (isPlainPath(path)) sizes.set(path, Size)
+        const path = Key.slice(prefixLength)
+        if (isSafePath(path)) sizes.set(path, Size)
       }
       token = page.NextContinuationToken
     } while (token !== undefined)
     return sizes
   } catch (cause) {
-    throw storeError(`cannot list ${nameOfPlace(place)}`, cause)
+    throw storeError(`cannot list ${bucketUrl(location)}`, cause)
   }
 }
 
 async function removeObjects(
-  { s3, client, place, keyOf }: OpenedBucket,
+  { s3, client, location, keyOf }: BucketClient,
   paths: readonly string[],
 ): Promise<void> {
   try {
-    for (let at = 0; at < paths.length; at += REMOVED_AT_ONCE) {
-      const Objects = paths.slice(at, at + REMOVED_AT_ONCE).map((path) => ({ Key: keyOf(path) }))
-      const asked = { Bucket: place.bucket, Delete: { Objects, Quiet: true } }
-      const [fault] = (await client.send(new s3.DeleteObjectsCommand(asked))).Errors ?? []
-      if (fault !== undefined) throw new Error(`${fault.Key}: ${fault.Code}`)
+    for (let at = 0; at < paths.length; at += DELETE_BATCH_SIZE) {
+      const Objects = paths.slice(at, at + DELETE_BATCH_SIZE).map((path) => ({ Key: keyOf(path) }))
+      const request = { Bucket: location.bucket, Delete: { Objects, Quiet: true } }
+      const [error] = (await client.send(new s3.DeleteObjectsCommand(request))).Errors ?? []
+      if (error !== undefined) throw new Error(`${error.Key}: ${error.Code}`)
     }
   } catch (cause) {
-    throw storeError(`cannot remove from ${nameOfPlace(place)}`, cause)
+    throw storeError(`cannot remove from ${bucketUrl(location)}`, cause)
   }
 }

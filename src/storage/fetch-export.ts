@@ -3,7 +3,7 @@ import { ExportError } from '../core/model/errors.ts'
 import { isRunReportPath } from '../core/model/export-path.ts'
 import { MANIFEST_FILE, type ManifestFile, REJECTS_FILE, RUNS_FOLDER } from '../core/model/manifest.ts'
 import { isManifest } from '../core/model/manifest-schema.ts'
-import type { BucketPlace } from '../core/model/model.ts'
+import type { BucketLocation } from '../core/model/model.ts'
 import { writeAtomically } from '../core/platform/disk.ts'
 import { parseJson } from '../core/platform/json-text.ts'
 import type { TableName } from '../core/table/index.ts'
@@ -11,7 +11,7 @@ import { type Bucket, openBucket } from './bucket.ts'
 import { fetchFiles } from './fetch-files.ts'
 
 /** Times that an export is fetched which another run replaces meanwhile. */
-const TRIES = 3
+const MAX_ATTEMPTS = 3
 
 /**
  * Fetches a published export into an empty folder, which then is an output as any other: manifest, rejects, reports of runs, and
@@ -19,17 +19,17 @@ const TRIES = 3
  * not what the manifest says, OUTPUT_FAILED.
  */
 export async function fetchExport(
-  place: BucketPlace,
+  location: BucketLocation,
   folder: string,
   tables?: readonly TableName[],
 ): Promise<void> {
-  const bucket = await openBucket(place)
+  const bucket = await openBucket(location)
   try {
-    for (let tries = 1; ; tries += 1) {
-      const version = await fetchOnce(bucket, folder, tables)
-      if (version === undefined) return
-      const isReplaced = (await bucket.readText(MANIFEST_FILE))?.version !== version.version
-      if (!isReplaced || tries === TRIES) throw version.fault
+    for (let attempt = 1; ; attempt += 1) {
+      const failure = await fetchOnce(bucket, folder, tables)
+      if (failure === undefined) return
+      const isReplaced = (await bucket.readText(MANIFEST_FILE))?.version !== failure.version
+      if (!isReplaced || attempt === MAX_ATTEMPTS) throw failure.fault
     }
   } finally {
     bucket.close()
@@ -39,7 +39,7 @@ export async function fetchExport(
 /** What went wrong, and with which manifest; undefined where all went well. */
 async function fetchOnce(bucket: Bucket, folder: string, tables: readonly TableName[] | undefined) {
   const found = await bucket.readText(MANIFEST_FILE)
-  if (found === undefined) throw nothingThere(bucket)
+  if (found === undefined) throw noExportError(bucket)
   await writeAtomically(join(folder, MANIFEST_FILE), found.text)
   try {
     await fetchFiles(bucket, filesOf(found.text, tables), folder)
@@ -47,8 +47,8 @@ async function fetchOnce(bucket: Bucket, folder: string, tables: readonly TableN
     for (const path of (await bucket.sizes(`${RUNS_FOLDER}/`)).keys())
       if (isRunReportPath(path)) await bucket.fetch(path, folder)
     return undefined
-  } catch (fault) {
-    return { version: found.version, fault }
+  } catch (error) {
+    return { version: found.version, fault: error }
   }
 }
 
@@ -62,7 +62,7 @@ function filesOf(text: string, tables: readonly TableName[] | undefined): Manife
   return wanted.flatMap(([, { files }]) => files)
 }
 
-function nothingThere({ name }: Bucket): ExportError {
+function noExportError({ name }: Bucket): ExportError {
   return new ExportError('USAGE', `${name} holds no finished export (no ${MANIFEST_FILE})`, {
     fix: 'Name the output of a run that has ended, as its job does.',
   })

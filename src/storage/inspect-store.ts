@@ -9,7 +9,7 @@ import { folderStore, type Store } from './store.ts'
  * Looks at what is published, whoever is writing it: of a place in an object store the manifest, the rejects and the reports of
  * runs are copied to the folder first. Throws OUTPUT_FAILED.
  */
-export async function lookAtStore({
+export async function inspectStore({
   output,
   store,
 }: Pick<Job, 'output' | 'store'>): Promise<Pick<Store, 'size'>> {
@@ -20,8 +20,8 @@ export async function lookAtStore({
     await copyManifest({ bucket, folder: output, sizes })
     for (const path of sizes.keys()) {
       if (!isRunReportPath(path)) continue
-      const isHere = await stat(resolveInside(output, path)).catch(() => undefined)
-      if (!isHere) await bucket.fetch(path, output)
+      const isFetched = await stat(resolveInside(output, path)).catch(() => undefined)
+      if (!isFetched) await bucket.fetch(path, output)
     }
     return { size: async (path) => sizes.get(path) }
   } finally {

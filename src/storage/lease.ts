@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { ExportError } from '../core/model/errors.ts'
-import { describeSelf, type Holder, isAlive, nameMachine, parseHolder } from '../core/platform/lock/holder.ts'
+import {
+  describeProcess,
+  type Holder,
+  isAlive,
+  machineId,
+  parseHolder,
+} from '../core/platform/lock/holder.ts'
 import type { Bucket } from './bucket.ts'
 
 /** Who holds a place in an object store, as long as the object says so and is renewed. */
@@ -12,23 +18,23 @@ export type Lease = {
 
 export const LEASE_FILE = '.walletlake/lock.json'
 /** A lease that nobody has renewed for so long is free; it is renewed three times as often. */
-const EXPIRES_MS = 60_000
-const RENEW_MS = EXPIRES_MS / 3
+const TTL_MS = 60_000
+const RENEW_MS = TTL_MS / 3
 
 /** Takes the place for this process. Throws OUTPUT_LOCKED where another run holds it, and says who. */
-export async function takeLease(bucket: Bucket): Promise<Lease> {
-  const machine = await nameMachine()
-  const holder = { ...(await describeSelf()), machine, lease: randomUUID() }
+export async function acquireLease(bucket: Bucket): Promise<Lease> {
+  const machine = await machineId()
+  const holder = { ...(await describeProcess()), machine, lease: randomUUID() }
   const text = () => JSON.stringify({ ...holder, renewedAt: new Date().toISOString() })
   let renewedMs = bucket.now()
-  let version = await takeVersion(bucket, { text, machine })
+  let version = await acquireVersion(bucket, { text, machine })
   const lost = new AbortController()
-  const renew = oneAtATime(async () => {
-    const begunMs = bucket.now()
+  const renew = singleFlight(async () => {
+    const startedMs = bucket.now()
     const next = await bucket.putText(LEASE_FILE, text(), { ifVersion: version })
-    if (next === undefined) return lost.abort(taken(bucket, await holderOf(bucket)))
+    if (next === undefined) return lost.abort(leaseHeldError(bucket, await holderOf(bucket)))
     version = next
-    renewedMs = begunMs
+    renewedMs = startedMs
   })
   // A fault of the store is met again by whatever is written next.
   const timer = setInterval(() => void renew().catch(() => undefined), RENEW_MS)
@@ -47,48 +53,49 @@ export async function takeLease(bucket: Bucket): Promise<Lease> {
 }
 
 /** Who asks while one is under way waits for that one: two at once would refuse each other. */
-function oneAtATime(work: () => Promise<void>): () => Promise<void> {
-  let underWay: Promise<void> | undefined
+function singleFlight(task: () => Promise<void>): () => Promise<void> {
+  let inFlight: Promise<void> | undefined
   return () => {
-    underWay ??= work().finally(() => {
-      underWay = undefined
+    inFlight ??= task().finally(() => {
+      inFlight = undefined
     })
-    return underWay
+    return inFlight
   }
 }
 
-type Taking = { text: () => string; machine: string | undefined }
+type LeaseRequest = { text: () => string; machine: string | undefined }
 
 /** The version of the lease that was written. */
-async function takeVersion(bucket: Bucket, { text, machine }: Taking): Promise<string> {
+async function acquireVersion(bucket: Bucket, { text, machine }: LeaseRequest): Promise<string> {
   for (;;) {
     const version = await bucket.putText(LEASE_FILE, text(), { ifAbsent: true })
     if (version !== undefined) return version
     const found = await bucket.readText(LEASE_FILE)
     if (found === undefined) continue
     const holder = parseLease(found.text)
-    const isOld = bucket.now() - found.writtenMs > EXPIRES_MS
+    const isExpired = bucket.now() - found.writtenMs > TTL_MS
     // Of a process of this machine one knows whether it lives; another machine may bear the same name.
-    const isHere = machine !== undefined && holder?.machine === machine
-    if (holder !== undefined && !isOld && (!isHere || (await isAlive(holder)))) throw taken(bucket, holder)
-    const takenOver = await bucket.putText(LEASE_FILE, text(), { ifVersion: found.version })
-    if (takenOver !== undefined) return takenOver
+    const isSameMachine = machine !== undefined && holder?.machine === machine
+    if (holder !== undefined && !isExpired && (!isSameMachine || (await isAlive(holder))))
+      throw leaseHeldError(bucket, holder)
+    const newVersion = await bucket.putText(LEASE_FILE, text(), { ifVersion: found.version })
+    if (newVersion !== undefined) return newVersion
   }
 }
 
-type Found = Holder & { machine?: unknown; lease?: unknown }
+type LeaseHolder = Holder & { machine?: unknown; lease?: unknown }
 
-function parseLease(text: string): Found | undefined {
+function parseLease(text: string): LeaseHolder | undefined {
   const holder = parseHolder(text)
-  return holder && { ...(JSON.parse(text) as Found), ...holder }
+  return holder && { ...(JSON.parse(text) as LeaseHolder), ...holder }
 }
 
-async function holderOf(bucket: Bucket): Promise<Found | undefined> {
+async function holderOf(bucket: Bucket): Promise<LeaseHolder | undefined> {
   const found = await bucket.readText(LEASE_FILE)
   return found && parseLease(found.text)
 }
 
-function taken({ name }: Bucket, holder: Found | undefined): ExportError {
+function leaseHeldError({ name }: Bucket, holder: LeaseHolder | undefined): ExportError {
   const who =
     holder === undefined
       ? 'another run'

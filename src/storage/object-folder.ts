@@ -4,21 +4,27 @@ import { copyFile, link, readdir, rm, rmdir, stat, writeFile } from 'node:fs/pro
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { ExportError } from '../core/model/errors.ts'
 import { resolveInside } from '../core/model/export-path.ts'
-import type { BucketPlace, Job } from '../core/model/model.ts'
-import { diskError, makeFolder, makeFolderOf, publishFile, readTextIfAny } from '../core/platform/disk.ts'
-import { makeScratch } from '../core/platform/scratch-folder.ts'
+import type { BucketLocation, Job } from '../core/model/model.ts'
+import {
+  diskError,
+  makeFolder,
+  makeParentFolder,
+  publishFile,
+  readTextIfExists,
+} from '../core/platform/disk.ts'
+import { createScratchFolder } from '../core/platform/scratch-folder.ts'
 import { openBucket } from './bucket.ts'
 
 /**
  * Objects that many machines write and read at once, below a folder of an output. Each appears whole or not at all, and what is
  * written twice is the same both times. Paths are relative, with forward slashes. Everything throws OUTPUT_FAILED.
  */
-export type Objects = {
+export type ObjectFolder = {
   /** The text of a small object; undefined where there is none. */
   readText(path: string): Promise<string | undefined>
   putText(path: string, text: string): Promise<void>
   /** Writes a small object unless it exists; resolves with whether it was written. */
-  putTextOnce(path: string, text: string): Promise<boolean>
+  putTextIfAbsent(path: string, text: string): Promise<boolean>
   /** Writes a local file, which stays. */
   putFile(path: string, from: string): Promise<void>
   /** Where this machine can read an object. */
@@ -32,70 +38,74 @@ export type Objects = {
 }
 
 /** Opens the objects below a folder of a job's output, which is a folder or a place in an object store. */
-export async function openObjects(
+export async function openObjectFolder(
   { output, store }: Pick<Job, 'output' | 'store'>,
   below: string,
-): Promise<Objects> {
-  if (store === undefined) return folderObjects(join(output, below))
-  return bucketObjects({ ...store, prefix: [store.prefix, below].filter((part) => part !== '').join('/') })
+): Promise<ObjectFolder> {
+  if (store === undefined) return localObjectFolder(join(output, below))
+  return bucketObjectFolder({
+    ...store,
+    prefix: [store.prefix, below].filter((part) => part !== '').join('/'),
+  })
 }
 
-const UNFINISHED = 'unfinished'
+const TEMPORARY_FOLDER = 'unfinished'
 
-function folderObjects(folder: string): Objects {
-  const at = (path: string) => resolveInside(folder, path)
+function localObjectFolder(folder: string): ObjectFolder {
+  const pathOf = (path: string) => resolveInside(folder, path)
   /** Several processes may write the same object at once: each under a name of its own. */
-  const put = async (path: string, write: (beside: string) => Promise<void>) => {
-    const beside = join(folder, UNFINISHED, `${randomBytes(6).toString('hex')}-${basename(path)}`)
+  const put = async (path: string, write: (temporary: string) => Promise<void>) => {
+    const temporary = join(folder, TEMPORARY_FOLDER, `${randomBytes(6).toString('hex')}-${basename(path)}`)
     try {
-      await makeFolder(join(folder, UNFINISHED))
-      await write(beside)
-      await publishFile(beside, at(path))
+      await makeFolder(join(folder, TEMPORARY_FOLDER))
+      await write(temporary)
+      await publishFile(temporary, pathOf(path))
     } catch (cause) {
-      await rm(beside, { force: true }).catch(() => undefined)
-      throw diskError(`cannot write ${at(path)}`, cause)
+      await rm(temporary, { force: true }).catch(() => undefined)
+      throw diskError(`cannot write ${pathOf(path)}`, cause)
     }
   }
   return {
-    readText: (path) => readTextIfAny(at(path)),
-    putText: (path, text) => put(path, (beside) => writeFile(beside, text, { flag: 'wx' })),
-    putFile: (path, from) => put(path, (beside) => copyFile(from, beside, constants.COPYFILE_EXCL)),
-    localPath: async (path) => at(path),
-    putTextOnce: (path, text) => putOnce({ folder, at: at(path) }, text),
+    readText: (path) => readTextIfExists(pathOf(path)),
+    putText: (path, text) => put(path, (temporary) => writeFile(temporary, text, { flag: 'wx' })),
+    putFile: (path, from) => put(path, (temporary) => copyFile(from, temporary, constants.COPYFILE_EXCL)),
+    localPath: async (path) => pathOf(path),
+    putTextIfAbsent: (path, text) => putIfAbsent({ folder, at: pathOf(path) }, text),
     paths: async (start) => (await filesBelow(folder, start)).filter((path) => path.startsWith(start)),
     clear: async (start = '') => {
       const below = start.replace(/\/$/, '')
       if (start === '') await rm(folder, { recursive: true, force: true })
-      else if (start !== below) await rm(at(below), { recursive: true, force: true })
+      else if (start !== below) await rm(pathOf(below), { recursive: true, force: true })
       else
         for (const path of await filesBelow(folder, start))
-          if (path.startsWith(start)) await rm(at(path), { force: true })
-      for (const left of [join(folder, UNFINISHED), folder]) await rmdir(left).catch(() => undefined)
+          if (path.startsWith(start)) await rm(pathOf(path), { force: true })
+      for (const emptied of [join(folder, TEMPORARY_FOLDER), folder])
+        await rmdir(emptied).catch(() => undefined)
     },
     close: async () => {},
   }
 }
 
 /** Writes a file unless there is one. A file system without hard links is trusted to have one writer of it. */
-async function putOnce({ folder, at }: { folder: string; at: string }, text: string): Promise<boolean> {
-  const beside = join(folder, UNFINISHED, `${randomBytes(6).toString('hex')}-${basename(at)}`)
+async function putIfAbsent({ folder, at }: { folder: string; at: string }, text: string): Promise<boolean> {
+  const temporary = join(folder, TEMPORARY_FOLDER, `${randomBytes(6).toString('hex')}-${basename(at)}`)
   try {
-    await makeFolderOf(beside)
-    await makeFolderOf(at)
-    await writeFile(beside, text)
+    await makeParentFolder(temporary)
+    await makeParentFolder(at)
+    await writeFile(temporary, text)
     try {
-      await link(beside, at)
+      await link(temporary, at)
       return true
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code === 'EEXIST') return false
       if ((await stat(at).catch(() => undefined)) !== undefined) return false
-      await publishFile(beside, at)
+      await publishFile(temporary, at)
       return true
     }
   } catch (cause) {
     throw diskError(`cannot write ${at}`, cause)
   } finally {
-    await rm(beside, { force: true }).catch(() => undefined)
+    await rm(temporary, { force: true }).catch(() => undefined)
   }
 }
 
@@ -106,19 +116,21 @@ async function filesBelow(folder: string, start: string): Promise<string[]> {
     const entries = await readdir(below, { withFileTypes: true, recursive: true })
     const files = entries.filter((entry) => entry.isFile())
     const paths = files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
-    return paths.map((path) => path.split(sep).join('/')).filter((path) => !path.startsWith(`${UNFINISHED}/`))
+    return paths
+      .map((path) => path.split(sep).join('/'))
+      .filter((path) => !path.startsWith(`${TEMPORARY_FOLDER}/`))
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw diskError(`cannot list ${folder}`, cause)
   }
 }
 
-async function bucketObjects(place: BucketPlace): Promise<Objects> {
-  const bucket = await openBucket(place)
-  const copies = await makeScratch('objects')
+async function bucketObjectFolder(location: BucketLocation): Promise<ObjectFolder> {
+  const bucket = await openBucket(location)
+  const cacheFolder = await createScratchFolder('objects')
   const fetched = new Map<string, Promise<string>>()
   const fetch = async (path: string) => {
-    if ((await bucket.fetch(path, copies)) !== undefined) return resolveInside(copies, path)
+    if ((await bucket.fetch(path, cacheFolder)) !== undefined) return resolveInside(cacheFolder, path)
     throw new ExportError('OUTPUT_FAILED', `${bucket.name}/${path}: it is not there`)
   }
   const paths = async (start: string) => [...(await bucket.sizes(start)).keys()]
@@ -127,11 +139,12 @@ async function bucketObjects(place: BucketPlace): Promise<Objects> {
     putText: async (path, text) => {
       await bucket.putText(path, text)
     },
-    putTextOnce: async (path, text) => (await bucket.putText(path, text, { ifAbsent: true })) !== undefined,
+    putTextIfAbsent: async (path, text) =>
+      (await bucket.putText(path, text, { ifAbsent: true })) !== undefined,
     putFile: (path, from) => bucket.putFile(path, from),
     localPath: (path) => {
-      const known = fetched.get(path)
-      if (known !== undefined) return known
+      const pending = fetched.get(path)
+      if (pending !== undefined) return pending
       const copy = fetch(path).catch((thrown) => {
         fetched.delete(path)
         throw thrown
@@ -146,7 +159,7 @@ async function bucketObjects(place: BucketPlace): Promise<Objects> {
     },
     close: async () => {
       bucket.close()
-      await rm(copies, { recursive: true, force: true })
+      await rm(cacheFolder, { recursive: true, force: true })
     },
   }
 }

@@ -12,7 +12,7 @@ import {
   writeAtomically,
 } from '../core/platform/disk.ts'
 import { requireLock } from '../core/platform/lock/lock.ts'
-import { isTemporary, sweepTemporaries, temporaryBeside } from '../core/platform/temporary-file.ts'
+import { isTemporary, removeStaleTemporaries, temporaryPathFor } from '../core/platform/temporary-file.ts'
 
 /**
  * Where an export is published: what readers see of it. Paths are relative to it, with forward slashes. Everything throws
@@ -26,9 +26,9 @@ export type Store = {
   /** Bytes of a file; undefined where there is none. */
   size(path: string): Promise<number | undefined>
   /** Makes sure that these files can be read in the folder. */
-  bring(files: readonly ManifestFile[]): Promise<void>
+  ensureLocal(files: readonly ManifestFile[]): Promise<void>
   /** Makes finished files visible, each all of it or nothing. */
-  putFiles(files: readonly Finished[]): Promise<void>
+  putFiles(files: readonly FinishedFile[]): Promise<void>
   putText(path: string, text: string): Promise<void>
   remove(path: string): Promise<void>
   /** Paths of the files below a folder. */
@@ -39,8 +39,8 @@ export type Store = {
   putManifest(text: string): Promise<void>
   removeManifest(): Promise<void>
   /** Lists nothing any more; what was listed is kept for a run that is cut short, and goes on from there. */
-  setManifestAside(): Promise<void>
-  forgetManifestSetAside(): Promise<void>
+  backUpManifest(): Promise<void>
+  removeManifestBackup(): Promise<void>
   /** Ends the work on it; what was brought goes. */
   close(): Promise<void>
 }
@@ -49,81 +49,78 @@ export type Store = {
  * A finished file, and what it will be called: it lies on this machine, and goes from there (`staged`), or below the place
  * itself, and stays (`kept`, a path relative to the place).
  */
-export type Finished = { path: string } & (
-  | { staged: string; kept?: undefined }
-  | { kept: string; bytes: number; staged?: undefined }
+export type FinishedFile = { path: string } & (
+  | { staged: string; copyFrom?: undefined }
+  | { copyFrom: string; bytes: number; staged?: undefined }
 )
 
 /** The manifest of an export whose files are being replaced. */
-export const SET_ASIDE = `${PRIVATE_FOLDER}/replaced.json`
+export const BACKUP_PATH = `${PRIVATE_FOLDER}/replaced.json`
 
 /** Where that lies in an output's folder. */
-export const setAside = (folder: string): string => join(folder, SET_ASIDE)
+export const backupPath = (folder: string): string => join(folder, BACKUP_PATH)
 
 /** A folder: readers see it as it is. */
 export function folderStore(folder: string): Store {
-  const at = (path: string) => resolveInside(folder, path)
+  const pathOf = (path: string) => resolveInside(folder, path)
   /** A process that was suspended may wake up in an output that another one has taken over. */
-  const requireOurs = () => requireLock(join(folder, PRIVATE_FOLDER))
+  const requireOwnLock = () => requireLock(join(folder, PRIVATE_FOLDER))
   return {
     name: folder,
     folder,
-    size: async (path) => (await stat(at(path)).catch(() => undefined))?.size,
-    bring: async () => {},
+    size: async (path) => (await stat(pathOf(path)).catch(() => undefined))?.size,
+    ensureLocal: async () => {},
     putFiles: async (files) => {
-      await requireOurs()
-      for (const { staged, kept, path } of files)
-        await publishFile(staged ?? (await secondName(at(kept), at(path))), at(path))
+      await requireOwnLock()
+      for (const { staged, copyFrom, path } of files)
+        await publishFile(staged ?? (await linkOrCopy(pathOf(copyFrom), pathOf(path))), pathOf(path))
     },
     putText: async (path, text) => {
-      await requireOurs()
+      await requireOwnLock()
       await makeFolder(folder)
-      await writeAtomically(at(path), text)
+      await writeAtomically(pathOf(path), text)
     },
     remove: async (path) => {
-      await requireOurs()
-      await rm(at(path), { force: true })
+      await requireOwnLock()
+      await rm(pathOf(path), { force: true })
     },
     pathsBelow: (below) => pathsBelow(folder, below),
     removeEmptyPartitions: async (table) => {
-      const left = (await pathsBelow(folder, table)).filter((path) => isTemporary(basename(path)))
-      for (const below of new Set(left.map((path) => dirname(path))))
-        await sweepTemporaries(join(folder, below))
-      for (const name of await readdir(at(table)).catch(() => []))
-        if (OUR_PARTITION.test(name)) await rmdir(join(at(table), name)).catch(() => undefined)
+      const temporaries = (await pathsBelow(folder, table)).filter((path) => isTemporary(basename(path)))
+      for (const below of new Set(temporaries.map((path) => dirname(path))))
+        await removeStaleTemporaries(join(folder, below))
+      for (const name of await readdir(pathOf(table)).catch(() => []))
+        if (PARTITION_NAME.test(name)) await rmdir(join(pathOf(table), name)).catch(() => undefined)
     },
-    ...folderManifest(folder, requireOurs),
+    ...folderManifest(folder, requireOwnLock),
     close: async () => {},
   }
 }
 
-type ManifestStore = Pick<
-  Store,
-  'putManifest' | 'removeManifest' | 'setManifestAside' | 'forgetManifestSetAside'
->
+type ManifestStore = Pick<Store, 'putManifest' | 'removeManifest' | 'backUpManifest' | 'removeManifestBackup'>
 
-function folderManifest(folder: string, requireOurs: () => Promise<void>): ManifestStore {
+function folderManifest(folder: string, requireOwnLock: () => Promise<void>): ManifestStore {
   const path = join(folder, MANIFEST_FILE)
   return {
     putManifest: async (text) => {
-      await requireOurs()
+      await requireOwnLock()
       await writeAtomically(path, text)
     },
     removeManifest: async () => {
-      await requireOurs()
+      await requireOwnLock()
       await makeFolder(folder)
       await rm(path, { force: true })
       await syncFolder(folder)
     },
-    setManifestAside: async () => {
-      await requireOurs()
+    backUpManifest: async () => {
+      await requireOwnLock()
       await makePrivateFolder(join(folder, PRIVATE_FOLDER))
-      await rename(path, setAside(folder))
-      await chmod(setAside(folder), PRIVATE_MODE).catch(() => undefined)
+      await rename(path, backupPath(folder))
+      await chmod(backupPath(folder), PRIVATE_MODE).catch(() => undefined)
       await syncFolder(join(folder, PRIVATE_FOLDER))
       await syncFolder(folder)
     },
-    forgetManifestSetAside: () => rm(setAside(folder), { force: true }),
+    removeManifestBackup: () => rm(backupPath(folder), { force: true }),
   }
 }
 
@@ -131,14 +128,14 @@ function folderManifest(folder: string, requireOurs: () => Promise<void>): Manif
  * Makes a file appear under a second name, a temporary one beside its later name; where the file system has no hard links, it is
  * copied. Resolves with the name.
  */
-async function secondName(from: string, to: string): Promise<string> {
+async function linkOrCopy(from: string, to: string): Promise<string> {
   await makeFolder(dirname(to))
-  const name = await temporaryBeside(to)
+  const name = await temporaryPathFor(to)
   await link(from, name).catch(() => copyFile(from, name, constants.COPYFILE_EXCL))
   return name
 }
 
-const OUR_PARTITION = /^(?:day|month|blocks)=[0-9-]+$/
+const PARTITION_NAME = /^(?:day|month|blocks)=[0-9-]+$/
 
 async function pathsBelow(folder: string, below: string): Promise<string[]> {
   const options = { withFileTypes: true, recursive: true } as const

@@ -6,7 +6,7 @@ import { openBucket } from './bucket.ts'
  * Publishes files of an output that are no part of the export, such as the report of a run; in a folder they lie in place already.
  * Their names are their own, so that nobody needs to hold the output. Throws OUTPUT_FAILED.
  */
-export async function putBeside(
+export async function uploadSidecar(
   { output, store }: Pick<Job, 'output' | 'store'>,
   ...paths: readonly string[]
 ): Promise<void> {

@@ -4,22 +4,22 @@ import { countBlocks } from '../core/model/block-ranges.ts'
 import type { Manifest } from '../core/model/manifest.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { Unknowns } from '../core/model/unknowns.ts'
-import { minuteOf } from '../core/model/utc.ts'
+import { formatMinute } from '../core/model/utc.ts'
 
-export { minuteOf } from '../core/model/utc.ts'
+export { formatMinute } from '../core/model/utc.ts'
 
 /** 1234567 → `1,234,567`. */
-export function grouped(count: number): string {
+export function formatInteger(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
 /** `1 file`, `2 files`. */
-export function counted(count: number, noun: string): string {
-  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
+export function formatCount(count: number, noun: string): string {
+  return `${formatInteger(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** Milliseconds → `850 ms`, `4.2 s`, `3 min 20 s`, `2 h 5 min`. */
-export function lasting(ms: number): string {
+export function formatDuration(ms: number): string {
   if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`
   const seconds = ms / 1000
   if (seconds < 59.95) return `${seconds.toFixed(1)} s`
@@ -29,20 +29,20 @@ export function lasting(ms: number): string {
 }
 
 /** Bytes → `0 B`, `1.5 KB`, `14.3 MB`, `2.1 GB`. */
-export function sized(bytes: number): string {
+export function formatBytes(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB']
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
   return step === 0 ? `${Math.round(bytes)} B` : `${(bytes / 1000 ** step).toFixed(1)} ${units[step]}`
 }
 
 /** Blocks from one to one before the other → `block 7`, `blocks 0 to 420`. */
-export function blocksBetween({ from, to }: BlockRange): string {
+export function formatBlockRange({ from, to }: BlockRange): string {
   return to - from === 1 ? `block ${from}` : `blocks ${from} to ${to - 1}`
 }
 
 /** Two of them → `2023-11-14 22:13 to 22:46 UTC`, or with both dates where these differ. */
-export function minutesBetween(firstMs: number, lastMs: number): string {
-  const [first, last] = [minuteOf(firstMs), minuteOf(lastMs)]
+export function formatTimeRange(firstMs: number, lastMs: number): string {
+  const [first, last] = [formatMinute(firstMs), formatMinute(lastMs)]
   if (first === last) return first
   const [date, minute] = last.split(' ')
   return first.startsWith(`${date} `)
@@ -50,52 +50,52 @@ export function minutesBetween(firstMs: number, lastMs: number): string {
     : `${first.replace(' UTC', '')} to ${last}`
 }
 
-const SHOWN_RANGES = 12
+const MAX_SHOWN_RANGES = 12
 
 /** Ranges of blocks → `[0, 17) [20, 21)`, the first dozen of them. */
-export function listedRanges(ranges: readonly { from: number; to: number | undefined }[]): string {
-  const shown = ranges.slice(0, SHOWN_RANGES).map(({ from, to }) => `[${from}, ${to ?? 'head'})`)
-  const more = ranges.length - shown.length
-  return [...shown, ...(more > 0 ? [`and ${grouped(more)} more ranges`] : [])].join(' ')
+export function formatRanges(ranges: readonly { from: number; to: number | undefined }[]): string {
+  const shown = ranges.slice(0, MAX_SHOWN_RANGES).map(({ from, to }) => `[${from}, ${to ?? 'head'})`)
+  const remaining = ranges.length - shown.length
+  return [...shown, ...(remaining > 0 ? [`and ${formatInteger(remaining)} more ranges`] : [])].join(' ')
 }
 
 /** Records of an export that were rejected, as one line; nothing where none were. */
 export function rejectLines({ rejects }: { rejects: number }): string[] {
   return rejects === 0
     ? []
-    : [`${counted(rejects, 'record')} rejected, listed in rejects.ndjson with the reason`]
+    : [`${formatCount(rejects, 'record')} rejected, listed in rejects.ndjson with the reason`]
 }
 
 /** Wallets of which an export lacks rows because the service refused them, as one line; nothing where there are none. */
-export function refusedLines({ coverage }: Pick<Manifest, 'coverage'>): string[] {
+export function refusedWalletsWarning({ coverage }: Pick<Manifest, 'coverage'>): string[] {
   const refused = coverage.filter(({ error }) => error !== undefined)
   if (refused.length === 0) return []
-  const named = refused
-    .slice(0, NAMED_WALLETS)
+  const shown = refused
+    .slice(0, MAX_NAMED_WALLETS)
     .map(({ address, fromBlock, toBlock }) =>
       toBlock > fromBlock ? `${address} from block ${toBlock} on` : address,
     )
-  const more = refused.length - named.length
-  const list = [...named, ...(more > 0 ? [`and ${grouped(more)} more`] : [])].join(', ')
-  return [`rows of ${counted(refused.length, 'wallet')} are missing, which the service refused: ${list}`]
+  const remaining = refused.length - shown.length
+  const list = [...shown, ...(remaining > 0 ? [`and ${formatInteger(remaining)} more`] : [])].join(', ')
+  return [`rows of ${formatCount(refused.length, 'wallet')} are missing, which the service refused: ${list}`]
 }
 
-const NAMED_WALLETS = 3
+const MAX_NAMED_WALLETS = 3
 
 /** What is unknown of the transactions of an export, a line each; nothing where all is known. */
 export function unknownLines({ statusUnknown = 0, feeUnknown = 0 }: Partial<Unknowns>): string[] {
   return [
     ...(statusUnknown > 0
-      ? [`${counted(statusUnknown, 'transaction')} with unknown status, counted as successful`]
+      ? [`${formatCount(statusUnknown, 'transaction')} with unknown status, counted as successful`]
       : []),
     ...(feeUnknown > 0
-      ? [`${counted(feeUnknown, 'own transaction')} with unknown fee: gas used or gas price absent or 0`]
+      ? [`${formatCount(feeUnknown, 'own transaction')} with unknown fee: gas used or gas price absent or 0`]
       : []),
   ]
 }
 
 /** Blocks that a service does not have → `79 blocks are not there: [421, 500)`. */
-export function missingWords(missing: readonly BlockRange[]): string {
+export function missingBlocksMessage(missing: readonly BlockRange[]): string {
   const count = countBlocks(missing)
-  return `${counted(count, 'block')} ${count === 1 ? 'is' : 'are'} not there: ${listedRanges(missing)}`
+  return `${formatCount(count, 'block')} ${count === 1 ? 'is' : 'are'} not there: ${formatRanges(missing)}`
 }

@@ -1,5 +1,5 @@
 import type { ExportError, FailureCode } from '../core/model/errors.ts'
-import { withoutSecrets, withoutUrlPasswords } from '../core/platform/secrets.ts'
+import { redactSecrets, redactUrlPasswords } from '../core/platform/secrets.ts'
 
 export type LogFormat = 'pretty' | 'json'
 type Level = 'error' | 'warn' | 'info' | 'debug'
@@ -21,18 +21,20 @@ export type Log = {
   failure(error: ExportError): void
 }
 
-const RANK: Record<Level, number> = { error: 0, warn: 0, info: 1, debug: 2 }
+const LEVEL_RANK: Record<Level, number> = { error: 0, warn: 0, info: 1, debug: 2 }
 
 /**
  * Log lines for people or as JSON objects, one a line. Secrets that were read never appear. Control characters and line breaks are
  * replaced visibly, whoever wrote them, so that no text moves a cursor or looks like a line of this program.
  */
 export function createLog({ format, level, write }: LogOptions): Log {
-  const line = (at: Level, message: string) => {
-    if (RANK[at] > RANK[level]) return
-    const text = shown(message)
+  const line = (messageLevel: Level, message: string) => {
+    if (LEVEL_RANK[messageLevel] > LEVEL_RANK[level]) return
+    const text = sanitize(message)
     write(
-      format === 'json' ? JSON.stringify({ time: new Date().toISOString(), level: at, message: text }) : text,
+      format === 'json'
+        ? JSON.stringify({ time: new Date().toISOString(), level: messageLevel, message: text })
+        : text,
     )
   }
   return {
@@ -40,26 +42,26 @@ export function createLog({ format, level, write }: LogOptions): Log {
     info: (message) => line('info', message),
     debug: (message) => line('debug', message),
     failure: ({ code, lines, fix }) => {
-      const what = shownFailure(code, lines)
+      const message = formatFailure(code, lines)
       if (format === 'json') {
-        const about = { code, message: what, fix: shown(fix) }
-        write(JSON.stringify({ time: new Date().toISOString(), level: 'error', ...about }))
-      } else write(`${code}: ${what}\nfix: ${shown(fix)}`)
+        const fields = { code, message, fix: sanitize(fix) }
+        write(JSON.stringify({ time: new Date().toISOString(), level: 'error', ...fields }))
+      } else write(`${code}: ${message}\nfix: ${sanitize(fix)}`)
     },
   }
 }
 
-const shown = (text: string) => oneLine(withoutUrlPasswords(withoutSecrets(text)))
+const sanitize = (text: string) => oneLine(redactUrlPasswords(redactSecrets(text)))
 
 /**
  * Each mistake of a job begins with the code, as the first does; lines that continue one, and those of other failures, are
  * indented. A line break within a line is text from elsewhere.
  */
-function shownFailure(code: FailureCode, lines: readonly string[]): string {
-  const lead = code === 'JOB_INVALID' ? `${code}: ` : '  '
+function formatFailure(code: FailureCode, lines: readonly string[]): string {
+  const prefix = code === 'JOB_INVALID' ? `${code}: ` : '  '
   return lines
-    .map(shown)
-    .map((line, at) => (at === 0 || line.startsWith('  ') ? line : `${lead}${line}`))
+    .map(sanitize)
+    .map((line, at) => (at === 0 || line.startsWith('  ') ? line : `${prefix}${line}`))
     .join('\n')
 }
 

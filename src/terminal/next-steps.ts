@@ -1,11 +1,11 @@
 import type { Job } from '../core/model/model.ts'
-import { nameOfOutput } from '../storage/bucket-url.ts'
-import { shellWord } from './shell-quote.ts'
+import { outputName } from '../storage/bucket-url.ts'
+import { shellQuote } from './shell-quote.ts'
 
 /** What to do with an export, as lines to copy; none of them asks the service again. `program` is how it was started. */
 export function nextSteps(job: Job, program: string): string[] {
   const { service, tables } = job
-  const folder = shellWord(nameOfOutput(job))
+  const folder = shellQuote(outputName(job))
   const lines = [
     `${program} verify ${folder}`,
     tables.includes('ledger')

@@ -1,13 +1,13 @@
 import { createLogUpdate } from 'log-update'
-import { type Figures, hasEnded } from '../core/model/run-stats.ts'
+import { hasEnded, type RunStats } from '../core/model/run-stats.ts'
 import { largest } from '../core/platform/extremes.ts'
-import { counted, grouped, lasting } from './format.ts'
+import { formatCount, formatDuration, formatInteger } from './format.ts'
 import { oneLine } from './log.ts'
 
-type Watched = { name: string; figures: Figures }
+type ProgressJob = { name: string; stats: RunStats }
 
 export type ProgressOptions = {
-  jobs: readonly Watched[]
+  jobs: readonly ProgressJob[]
   /** Milliseconds until requests may leave again, 0 where they may. */
   pausedMs: () => number
   stream: NodeJS.WriteStream
@@ -15,31 +15,34 @@ export type ProgressOptions = {
 
 const REFRESH_MS = 150
 /** More jobs than this are summed up in one line. */
-const MOST_JOBS = 12
+const MAX_SHOWN_JOBS = 12
 
 /** Shows a live display of the jobs on a terminal; `stop` leaves its last state standing. */
-export function showProgress({ jobs, pausedMs, stream }: ProgressOptions): { stop(): void; clear(): void } {
+export function showProgressDisplay({ jobs, pausedMs, stream }: ProgressOptions): {
+  stop(): void
+  clear(): void
+} {
   const update = createLogUpdate(stream)
-  const draw = () =>
+  const render = () =>
     update(progressLines({ jobs, pausedMs: pausedMs(), now: Date.now(), columns: stream.columns }))
-  const timer = setInterval(draw, REFRESH_MS)
-  draw()
+  const timer = setInterval(render, REFRESH_MS)
+  render()
   return {
     clear: () => update.clear(),
     stop: () => {
       clearInterval(timer)
-      draw()
+      render()
       update.done()
     },
   }
 }
 
-export type ProgressState = { jobs: readonly Watched[]; pausedMs: number; now: number; columns: number }
+export type ProgressState = { jobs: readonly ProgressJob[]; pausedMs: number; now: number; columns: number }
 
 /** The display's text: a line a job, none wider than the terminal. */
 export function progressLines({ jobs, pausedMs, now, columns = 80 }: ProgressState): string {
-  const busy = jobs.filter(({ figures }) => !hasEnded(figures))
-  const shown = jobs.length <= MOST_JOBS ? jobs : busy.slice(0, MOST_JOBS)
+  const busy = jobs.filter(({ stats }) => !hasEnded(stats))
+  const shown = jobs.length <= MAX_SHOWN_JOBS ? jobs : busy.slice(0, MAX_SHOWN_JOBS)
   const width = Math.min(
     20,
     largest(
@@ -47,41 +50,41 @@ export function progressLines({ jobs, pausedMs, now, columns = 80 }: ProgressSta
       4,
     ),
   )
-  const lines = shown.flatMap((job) => [jobLine(job, { width, now }), ...troubleLine(job)])
+  const lines = shown.flatMap((job) => [jobLine(job, { width, now }), ...retryLine(job)])
   if (shown.length < jobs.length) lines.push(endedLine(jobs))
   if (pausedMs > 0 && busy.length > 0)
-    lines.push(`waiting ${lasting(pausedMs)}: the service asked for a pause (429)`)
+    lines.push(`waiting ${formatDuration(pausedMs)}: the service asked for a pause (429)`)
   return lines.map((line) => oneLine(line).slice(0, Math.max(20, columns - 1))).join('\n')
 }
 
 /** How many jobs have ended, and how. */
-function endedLine(jobs: readonly Watched[]): string {
-  const count = (phase: Figures['phase']) => jobs.filter(({ figures }) => figures.phase === phase).length
-  const others = (['stopped', 'failed'] as const).filter((phase) => count(phase) > 0)
-  const words = others.map((phase) => `, ${grouped(count(phase))} ${phase}`)
-  return `… ${grouped(count('done'))} of ${counted(jobs.length, 'job')} done${words.join('')}`
+function endedLine(jobs: readonly ProgressJob[]): string {
+  const count = (phase: RunStats['phase']) => jobs.filter(({ stats }) => stats.phase === phase).length
+  const otherPhases = (['stopped', 'failed'] as const).filter((phase) => count(phase) > 0)
+  const others = otherPhases.map((phase) => `, ${formatInteger(count(phase))} ${phase}`)
+  return `… ${formatInteger(count('done'))} of ${formatCount(jobs.length, 'job')} done${others.join('')}`
 }
 
 /** Why a job does not get on, below its line. */
-function troubleLine({ figures }: Watched): string[] {
-  const { service } = figures
-  return hasEnded(figures) || service.trouble === undefined ? [] : [`  asking again: ${service.trouble}`]
+function retryLine({ stats }: ProgressJob): string[] {
+  const { service } = stats
+  return hasEnded(stats) || service.lastError === undefined ? [] : [`  asking again: ${service.lastError}`]
 }
 
-function jobLine({ name, figures }: Watched, { width, now }: { width: number; now: number }): string {
-  const rows = Object.values(figures.rows).reduce((sum, count) => sum + count, 0)
+function jobLine({ name, stats }: ProgressJob, { width, now }: { width: number; now: number }): string {
+  const rows = Object.values(stats.rows).reduce((sum, count) => sum + count, 0)
   const label = name.length > width ? `${name.slice(0, width - 1)}…` : name.padEnd(width)
-  if (figures.phase === 'waiting') return `${label}  waiting`
-  if (figures.phase === 'writing') return `${label}  writing  ${counted(rows, 'row')}`
-  const elapsed = Math.max(1, (figures.endedMs ?? now) - figures.startedMs)
-  const rate = `${((figures.requests * 1000) / elapsed).toFixed(1)} req/s`
-  const refused = figures.refusals > 0 ? [`${grouped(figures.refusals)} 429s`] : []
-  const parts = [counted(figures.pages, 'page'), `${grouped(figures.items)} txs`, rate, ...refused]
-  if (hasEnded(figures)) {
-    const told = [counted(figures.pages, 'page'), counted(rows, 'row'), rate, ...refused]
-    return `${label}  ${figures.phase}  ${told.join(', ')}`
+  if (stats.phase === 'waiting') return `${label}  waiting`
+  if (stats.phase === 'writing') return `${label}  writing  ${formatCount(rows, 'row')}`
+  const elapsed = Math.max(1, (stats.endedMs ?? now) - stats.startedMs)
+  const rate = `${((stats.requests * 1000) / elapsed).toFixed(1)} req/s`
+  const throttled = stats.refusals > 0 ? [`${formatInteger(stats.refusals)} 429s`] : []
+  const parts = [formatCount(stats.pages, 'page'), `${formatInteger(stats.items)} txs`, rate, ...throttled]
+  if (hasEnded(stats)) {
+    const summary = [formatCount(stats.pages, 'page'), formatCount(rows, 'row'), rate, ...throttled]
+    return `${label}  ${stats.phase}  ${summary.join(', ')}`
   }
-  return `${label} ${bar(figures.share)} ${parts.join(' ')}${timeLeft(figures, now)}`
+  return `${label} ${bar(stats.share)} ${parts.join(' ')}${timeLeft(stats, now)}`
 }
 
 function bar(share: number): string {
@@ -89,8 +92,8 @@ function bar(share: number): string {
   return `${'#'.repeat(cells)}${'.'.repeat(10 - cells)} ${String(Math.floor(share * 100)).padStart(3)}%`
 }
 
-function timeLeft({ share, shareAtStart, startedMs }: Figures, now: number): string {
-  const done = share - shareAtStart
-  if (done <= 0.01 || share >= 1) return ''
-  return ` ~${lasting(((now - startedMs) / done) * (1 - share))} left`
+function timeLeft({ share, shareAtStart, startedMs }: RunStats, now: number): string {
+  const completed = share - shareAtStart
+  if (completed <= 0.01 || share >= 1) return ''
+  return ` ~${formatDuration(((now - startedMs) / completed) * (1 - share))} left`
 }

@@ -7,7 +7,7 @@ import { type ErcTable, logTables, readView, type View } from '../sources/data-a
 import { contradicts } from './contradictions.ts'
 import { ledgerRows, type WalletLabels } from './ledger.ts'
 import { movementsOf } from './movements.ts'
-import { type United, uniteViews, type WalletView, type WalletViews } from './union-views.ts'
+import { unionViews, type ViewUnion, type WalletView, type WalletViews } from './union-views.ts'
 
 /** What is the same for all transactions of a job; its text is bytes, as that of items and rows. */
 export type FlattenContext = {
@@ -72,19 +72,19 @@ export function flattenTransaction(
     const view = readOrReject(item, context)
     if (view !== undefined) views.push({ wallet: item.wallet, run: item.run ?? 0, view })
   }
-  if (!isAny(views)) return undefined
-  const united = uniteViews(views)
+  if (!isNonEmpty(views)) return undefined
+  const union = unionViews(views)
   return {
-    prefix: united.native.prefix,
-    rows: rowsOf(united, views, context),
+    prefix: union.native.prefix,
+    rows: rowsOf(union, views, context),
     seenBy: views.map(({ wallet }) => wallet),
-    isContradicted: views.length > 1 && views.some((view) => contradicts(united, view)),
-    repeatedLogs: united.repeatedLogs.length,
-    ...unknownsOf(united, context),
+    isContradicted: views.length > 1 && views.some((view) => contradicts(union, view)),
+    repeatedLogs: union.repeatedLogs.length,
+    ...unknownsOf(union, context),
   }
 }
 
-function unknownsOf({ native, internal }: United, { wallets }: FlattenContext) {
+function unknownsOf({ native, internal }: ViewUnion, { wallets }: FlattenContext) {
   const { success, from_address: from, transaction_fee: fee } = native.row
   return {
     isStatusUnknown: success === null || internal.some(({ isOutcomeKnown }) => !isOutcomeKnown),
@@ -92,7 +92,7 @@ function unknownsOf({ native, internal }: United, { wallets }: FlattenContext) {
   }
 }
 
-const isAny = (views: readonly WalletView[]): views is WalletViews => views.length > 0
+const isNonEmpty = (views: readonly WalletView[]): views is WalletViews => views.length > 0
 
 function readOrReject(
   { wallet, key, item }: ItemView,
@@ -110,26 +110,26 @@ function readOrReject(
 }
 
 function rowsOf(
-  united: United,
+  union: ViewUnion,
   views: readonly WalletView[],
   context: FlattenContext,
 ): FlatTransaction['rows'] {
   const { tables, wallets, nativeSymbol } = context
-  const { native, erc20, erc721, erc1155 } = united
-  const internal = internalRows(united.internal)
-  const ifWanted = <T>(table: TableName, rows: () => readonly T[]) => (tables.has(table) ? rows() : NONE)
+  const { native, erc20, erc721, erc1155 } = union
+  const internal = internalRows(union.internal)
+  const ifRequested = <T>(table: TableName, rows: () => readonly T[]) => (tables.has(table) ? rows() : NONE)
   return {
-    transactions: ifWanted('transactions', () => [native.row]),
-    erc20_transfers: ifWanted('erc20_transfers', () => erc20),
-    erc721_transfers: ifWanted('erc721_transfers', () => erc721),
-    erc1155_transfers: ifWanted('erc1155_transfers', () => erc1155),
-    internal_transactions: ifWanted('internal_transactions', () => internal),
-    wallet_transactions: ifWanted('wallet_transactions', () =>
-      views.map((seen) => walletRow(seen, united, wallets)),
+    transactions: ifRequested('transactions', () => [native.row]),
+    erc20_transfers: ifRequested('erc20_transfers', () => erc20),
+    erc721_transfers: ifRequested('erc721_transfers', () => erc721),
+    erc1155_transfers: ifRequested('erc1155_transfers', () => erc1155),
+    internal_transactions: ifRequested('internal_transactions', () => internal),
+    wallet_transactions: ifRequested('wallet_transactions', () =>
+      views.map((seen) => walletRow(seen, union, wallets)),
     ),
-    ledger: ifWanted('ledger', () => {
+    ledger: ifRequested('ledger', () => {
       const { prefix, row } = native
-      const movements = movementsOf(united, internal, nativeSymbol)
+      const movements = movementsOf(union, internal, nativeSymbol)
       return ledgerRows(movements, { prefix, methodName: row.method_name, wallets })
     }),
   }
@@ -139,16 +139,16 @@ const NONE: readonly never[] = []
 
 function walletRow(
   { wallet, view }: WalletView,
-  united: United,
+  union: ViewUnion,
   wallets: WalletLabels,
 ): Cells<'wallet_transactions'> {
-  const { from_address, to_address } = united.native.row
+  const { from_address, to_address } = union.native.row
   return {
     wallet_address: wallet,
     wallet_label: wallets.get(wallet) ?? null,
     is_sender: from_address === wallet,
     is_receiver: to_address === wallet,
-    ...countLogs(view, united),
+    ...countLogs(view, union),
     internal_transactions: view.internal.length,
   }
 }
@@ -159,9 +159,9 @@ type LogCounts = Pick<
 >
 
 /** How many facts of each ERC table a view lists, in whichever of its lists. */
-function countLogs(view: View, united: United): LogCounts {
+function countLogs(view: View, union: ViewUnion): LogCounts {
   const { erc20, erc721, erc1155 } = view
-  if (!united.isMixed)
+  if (!union.isMixed)
     return {
       erc20_transfers: erc20.length,
       erc721_transfers: erc721.length,
@@ -170,7 +170,7 @@ function countLogs(view: View, united: United): LogCounts {
   const tables = logTables(view)
   const keys = new Set([...erc20, ...erc721, ...erc1155].map(logKey))
   const count = (table: ErcTable): number =>
-    (united[table] as readonly LogRow[]).filter((row) => {
+    (union[table] as readonly LogRow[]).filter((row) => {
       const listed = tables.get(row.log_index)
       return listed === table ? keys.has(logKey(row)) : listed !== undefined
     }).length

@@ -1,7 +1,7 @@
 import { toBytes } from '../core/platform/byte-text.ts'
 import type { TableName } from '../core/table/index.ts'
 import { type FlatTransaction, flattenTransaction, type Reject } from './flatten-transaction.ts'
-import type { Viewed } from './merge/record-items.ts'
+import type { PositionedItem } from './merge/record-items.ts'
 import { rejectLine } from './reject-line.ts'
 
 /** What the rows of a job depend on; plain values, so that a thread can be given it. */
@@ -11,46 +11,46 @@ export type RowContext = {
   /** Of the wallets whose rows are made. */
   addresses: readonly string[]
   /** By address, of wallets that left the job: they count before this block only. */
-  ends: ReadonlyMap<string, number>
+  endBlocks: ReadonlyMap<string, number>
   /** By address, where a wallet has one. */
   labels: ReadonlyMap<string, string>
   tables: readonly TableName[]
 }
 
 /** A wallet's item of a transaction, parsed. */
-type ParsedItem = Viewed & { item: unknown; run?: number | undefined }
+type ParsedItem = PositionedItem & { item: unknown; run?: number | undefined }
 
 /**
  * Makes the rows of a transaction from all its views; undefined where none of them can be normalized. `onReject` is told lines
  * of `rejects.ndjson`.
  */
-export type Flatten = (
+export type Flattener = (
   views: readonly ParsedItem[],
   onReject: (line: string) => void,
 ) => FlatTransaction | undefined
 
 /** Wallets that left the job have rows up to their end only, and count as own there. */
-export function createFlatten(context: RowContext): Flatten {
-  const { chain, nativeSymbol, addresses, ends } = context
+export function createFlattener(context: RowContext): Flattener {
+  const { chain, nativeSymbol, addresses, endBlocks } = context
   const own = new Set(addresses)
   const labels = new Map([...context.labels].map(([address, label]) => [address, toBytes(label)]))
   const get = (address: string) => labels.get(address)
-  const everywhere = { has: (address: string) => own.has(address), get }
+  const wallets = { has: (address: string) => own.has(address), get }
   let onLine: (line: string) => void = () => undefined
-  const flattening = {
+  const flattenContext = {
     chain: toBytes(chain),
     nativeSymbol: nativeSymbol === null ? null : toBytes(nativeSymbol),
     tables: new Set(context.tables),
-    wallets: everywhere,
+    wallets,
     onReject: (reject: Reject) => onLine(rejectLine(chain, reject)),
   }
   return (views, onReject) => {
     onLine = onReject
-    if (ends.size === 0) return flattenTransaction(views, flattening)
+    if (endBlocks.size === 0) return flattenTransaction(views, flattenContext)
     const block = views[0]?.key.block ?? 0
-    const counts = (address: string) => block < (ends.get(address) ?? Number.POSITIVE_INFINITY)
-    const has = (address: string) => own.has(address) && counts(address)
-    const counted = views.filter(({ wallet }) => counts(wallet))
-    return flattenTransaction(counted, { ...flattening, wallets: { has, get } })
+    const isIncluded = (address: string) => block < (endBlocks.get(address) ?? Number.POSITIVE_INFINITY)
+    const has = (address: string) => own.has(address) && isIncluded(address)
+    const includedViews = views.filter(({ wallet }) => isIncluded(wallet))
+    return flattenTransaction(includedViews, { ...flattenContext, wallets: { has, get } })
   }
 }

@@ -2,8 +2,8 @@ import { openDataFile } from '../core/duckdb/data-file.ts'
 import { sourceSql, textColumns } from '../core/duckdb/source-sql.ts'
 import type { Manifest, ManifestFile } from '../core/model/manifest.ts'
 import type { BlockRange, Job } from '../core/model/model.ts'
-import { type TableName, tableNamed } from '../core/table/index.ts'
-import { openRows, type Rows } from '../read/scratch-database.ts'
+import { type TableName, tableByName } from '../core/table/index.ts'
+import { openScratchDatabase, type ScratchDatabase } from '../read/scratch-database.ts'
 import type { Store } from '../storage/store.ts'
 
 export type ExportedFiles = {
@@ -27,8 +27,8 @@ export async function* hashesInFiles({
       .map((file) => ({ table, file })),
   )
   if (files.length === 0) return
-  await store.bring(files.map(({ file }) => file))
-  const rows = await openRows(store.folder)
+  await store.ensureLocal(files.map(({ file }) => file))
+  const rows = await openScratchDatabase(store.folder)
   try {
     for (const { table, file } of files) yield* hashesIn(rows, { table, file, format, range })
   } finally {
@@ -41,17 +41,20 @@ const tablesOf = ({ tables }: Manifest) =>
 
 /** Tables that together hold every transaction: one of the first two, or all others. */
 export function tablesToRead(names: readonly TableName[]): readonly TableName[] {
-  const whole = (['transactions', 'wallet_transactions'] as const).find((name) => names.includes(name))
-  return whole === undefined ? names : [whole]
+  const complete = (['transactions', 'wallet_transactions'] as const).find((name) => names.includes(name))
+  return complete === undefined ? names : [complete]
 }
 
-type Reading = { table: TableName; file: ManifestFile; format: Job['format']; range: BlockRange }
+type FileScan = { table: TableName; file: ManifestFile; format: Job['format']; range: BlockRange }
 
-async function* hashesIn(rows: Rows, { table, file, format, range }: Reading): AsyncGenerator<string[]> {
-  const opened = await openDataFile(`${rows.folder}/${file.path}`, format, rows.scratch)
+async function* hashesIn(
+  rows: ScratchDatabase,
+  { table, file, format, range }: FileScan,
+): AsyncGenerator<string[]> {
+  const opened = await openDataFile(`${rows.folder}/${file.path}`, format, rows.scratchFolder)
   try {
     const block = 'CAST(block_number AS BIGINT)'
-    const source = `FROM ${sourceSql(opened, textColumns(tableNamed(table).columns))}
+    const source = `FROM ${sourceSql(opened, textColumns(tableByName(table).columns))}
       WHERE ${block} >= ${range.from} AND ${block} < ${range.to}`
     for await (const batch of rows.stream(['transaction_hash'], source))
       yield batch.map(([hash]) => hash ?? '')

@@ -20,14 +20,15 @@ export function ledgerRows(movements: readonly Movement[], context: LedgerContex
   const rows: Cells<'ledger'>[] = []
   for (const movement of movements) {
     const { from_address: from, to_address: to } = movement.parties
-    if (from !== null && wallets.has(from)) rows.push(rowOf(movement, { wallet: from, isOut: true }, context))
-    if (to !== null && wallets.has(to)) rows.push(rowOf(movement, { wallet: to, isOut: false }, context))
+    if (from !== null && wallets.has(from))
+      rows.push(ledgerRow(movement, { wallet: from, isOut: true }, context))
+    if (to !== null && wallets.has(to)) rows.push(ledgerRow(movement, { wallet: to, isOut: false }, context))
   }
-  return inOrder(rows)
+  return numberRows(rows)
 }
 
 /** Groups rows by their wallets and numbers those of each. */
-function inOrder(rows: Cells<'ledger'>[]): Cells<'ledger'>[] {
+function numberRows(rows: Cells<'ledger'>[]): Cells<'ledger'>[] {
   if (rows.some(({ wallet_address }) => wallet_address !== rows[0]?.wallet_address)) rows.sort(byWallet)
   let wallet = ''
   let index = 0
@@ -44,7 +45,7 @@ function byWallet(a: Cells<'ledger'>, b: Cells<'ledger'>): number {
 }
 
 /** A movement as a wallet sees it that it leaves or reaches; its number among the wallet's rows comes later. */
-function rowOf(
+function ledgerRow(
   movement: Movement,
   { wallet, isOut }: { wallet: string; isOut: boolean },
   { prefix, methodName, wallets }: LedgerContext,

@@ -1,4 +1,4 @@
-import type { Spool } from '../checkpoint/checkpoint.ts'
+import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { type ItemKey, isYounger } from '../core/model/item-key.ts'
 import type { Listings } from '../core/model/listings.ts'
 import type { LeftOut } from '../core/model/run-stats.ts'
@@ -8,7 +8,7 @@ import { storedItems } from './merge/record-items.ts'
 
 /** Counts transactions that were read and are not exported, being younger than the run's cut; undefined where there are none. */
 export async function countLeftOut(
-  spool: Pick<Spool, 'frames' | 'read' | 'cutMs'>,
+  checkpoint: Pick<Checkpoint, 'records' | 'read' | 'cutMs'>,
   listings: Listings,
 ): Promise<LeftOut | undefined> {
   const clockMs = Date.now()
@@ -20,11 +20,11 @@ export async function countLeftOut(
     if (timeMs > clockMs) newer.add(print)
     newestMs = Math.max(newestMs, timeMs)
   }
-  for (const { place, young = 0, until } of spool.frames(listings)) {
+  for (const { location, young = 0, validBefore } of checkpoint.records(listings)) {
     if (young === 0) continue
-    for (const item of storedItems(await spool.read(place))) {
+    for (const item of storedItems(await checkpoint.read(location))) {
       const key = keyOfItem(item)
-      if (typeof key !== 'string' && key.block < until && isYounger(key, spool.cutMs)) add(key)
+      if (typeof key !== 'string' && key.block < validBefore && isYounger(key, checkpoint.cutMs)) add(key)
     }
   }
   if (seen.size === 0) return undefined

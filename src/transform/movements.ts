@@ -30,10 +30,10 @@ type Asset = {
 }
 
 /** Internal entries that run code and move nothing. */
-const MOVES_NOTHING = new Set(['DELEGATECALL', 'STATICCALL', 'CALLCODE'])
+const NON_TRANSFER_CALLS = new Set(['DELEGATECALL', 'STATICCALL', 'CALLCODE'])
 
 /** Kinds of internal entries that may be the transaction itself. */
-const MAY_BE_TOP_LEVEL = new Set(['CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN'])
+const TOP_LEVEL_CALLS = new Set(['CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN'])
 
 /**
  * Everything that a transaction moved, in the ledger's order: fee, native value, internal, ERC-20, ERC-721, ERC-1155.
@@ -62,7 +62,11 @@ export function movementsOf(
   add(coinMovement('transactions', row, { index: '', coin }))
   const topLevel = internal.find((entry) => isTopLevelCall(entry, row))
   for (const entry of internal) {
-    if (entry === topLevel || entry.reverted || MOVES_NOTHING.has((entry.internal_type ?? '').toUpperCase()))
+    if (
+      entry === topLevel ||
+      entry.reverted ||
+      NON_TRANSFER_CALLS.has((entry.internal_type ?? '').toUpperCase())
+    )
       continue
     add(coinMovement('internal_transactions', entry, { index: entry.internal_id, coin }))
   }
@@ -76,7 +80,7 @@ export function movementsOf(
 /** True where an internal entry is the transaction's own call (CONTRACT section 2.5). */
 function isTopLevelCall(entry: Cells<'internal_transactions'>, row: Cells<'transactions'>): boolean {
   const type = (entry.internal_type ?? 'UNKNOWN').toUpperCase()
-  if (!MAY_BE_TOP_LEVEL.has(type)) return false
+  if (!TOP_LEVEL_CALLS.has(type)) return false
   if (entry.from_address !== row.from_address || entry.value !== row.value) return false
   if (entry.gas_used !== row.gas_used || entry.gas_limit !== row.gas_limit) return false
   if (entry.to_address === row.to_address) return true
@@ -101,30 +105,49 @@ function coinMovement(
   { index, coin }: { index: string; coin: Asset },
 ): Movement {
   const { value } = entry
-  return moved(source, entry, { index, asset: coin, value, amount: shiftDecimal(value, coin.decimals) })
+  return assetMovement(source, entry, {
+    index,
+    asset: coin,
+    value,
+    amount: shiftDecimal(value, coin.decimals),
+  })
 }
 
 function erc20Movement(entry: Cells<'erc20_transfers'>): Movement {
   const { token_address: address, token_symbol: symbol, token_decimals: decimals, value, amount } = entry
   const asset: Asset = { type: 'erc20', address, symbol, decimals, tokenId: null }
-  return moved('erc20_transfers', entry, { index: String(entry.log_index), asset, value, amount })
+  return assetMovement('erc20_transfers', entry, { index: String(entry.log_index), asset, value, amount })
 }
 
 function erc721Movement(entry: Cells<'erc721_transfers'>): Movement {
   const { token_address: address, token_symbol: symbol, token_id: tokenId } = entry
   const asset: Asset = { type: 'erc721', address, symbol, decimals: 0, tokenId }
-  return moved('erc721_transfers', entry, { index: String(entry.log_index), asset, value: '1', amount: '1' })
+  return assetMovement('erc721_transfers', entry, {
+    index: String(entry.log_index),
+    asset,
+    value: '1',
+    amount: '1',
+  })
 }
 
 function erc1155Movement(entry: Cells<'erc1155_transfers'>): Movement {
   const { token_address: address, metadata_decimals: decimals, token_id: tokenId, value } = entry
   const asset: Asset = { type: 'erc1155', address, symbol: null, decimals, tokenId }
   const index = `${entry.log_index}|${entry.transfer_ordinal}`
-  return moved('erc1155_transfers', entry, { index, asset, value, amount: shiftDecimal(value, decimals) })
+  return assetMovement('erc1155_transfers', entry, {
+    index,
+    asset,
+    value,
+    amount: shiftDecimal(value, decimals),
+  })
 }
 
-type Moved = Pick<Movement, 'index' | 'asset' | 'value' | 'amount'>
+type MovementDetails = Pick<Movement, 'index' | 'asset' | 'value' | 'amount'>
 
-function moved(source: TableName, parties: Parties, { index, asset, value, amount }: Moved): Movement {
+function assetMovement(
+  source: TableName,
+  parties: Parties,
+  { index, asset, value, amount }: MovementDetails,
+): Movement {
   return { source, index, isFee: false, parties, asset, value, amount }
 }

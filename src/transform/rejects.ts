@@ -1,5 +1,5 @@
-import type { Spool } from '../checkpoint/checkpoint.ts'
-import type { Frame } from '../checkpoint/listing-state.ts'
+import type { Checkpoint } from '../checkpoint/checkpoint.ts'
+import type { PageRecord } from '../checkpoint/listing-state.ts'
 import type { Listings } from '../core/model/listings.ts'
 import type { Job } from '../core/model/model.ts'
 import { keyOfItem } from '../sources/data-api/parse-item-key.ts'
@@ -7,24 +7,25 @@ import { fingerprint, readFingerprints } from './merge/fingerprints.ts'
 import { badItemsOfPage } from './merge/page-source.ts'
 import type { BadItem } from './merge/record-items.ts'
 import { parseReject, rejectLine } from './reject-line.ts'
-import type { SliceRows } from './write-batch.ts'
+import type { BatchRows } from './write-batch.ts'
 
 /** What this run rejects, each line once: records that slices could not normalize, and items without a place. */
 export async function rejectLines(
   {
     job,
-    spool,
-    earlier,
+    checkpoint,
+    previous,
     listings,
-  }: { job: Job; spool: Spool; earlier: { from: number }; listings: Listings },
-  slices: readonly SliceRows[],
+  }: { job: Job; checkpoint: Checkpoint; previous: { from: number }; listings: Listings },
+  batches: readonly BatchRows[],
 ): Promise<ReadonlySet<string>> {
   const lines = new Set<string>()
-  for (const { rejects } of slices) for (const line of rejects) lines.add(line)
+  for (const { rejects } of batches) for (const line of rejects) lines.add(line)
   // Pages of earlier runs were told then, unless nothing of what they wrote stays.
-  const isOurs = ({ until }: Frame) => earlier.from === job.startBlock || until === Number.POSITIVE_INFINITY
-  for (const { item, ...rest } of await badItems(spool.frames(listings).filter(isOurs), {
-    spool,
+  const isFromThisRun = ({ validBefore }: PageRecord) =>
+    previous.from === job.startBlock || validBefore === Number.POSITIVE_INFINITY
+  for (const { item, ...rest } of await badItems(checkpoint.records(listings).filter(isFromThisRun), {
+    checkpoint,
     chain: job.chain,
   }))
     lines.add(rejectLine(job.chain, { ...rest, transactionHash: null, list: null, record: item }))
@@ -32,32 +33,33 @@ export async function rejectLines(
 }
 
 /** Earlier lines that stay: what stands in blocks that were written again was told again if it is still bad. */
-export function stayingRejects(
+export function retainedRejects(
   { rejects, from }: { rejects: readonly string[]; from: number },
-  { slices, chain }: { slices: readonly Pick<SliceRows, 'hashes'>[]; chain: string },
+  { batches, chain }: { batches: readonly Pick<BatchRows, 'hashes'>[]; chain: string },
 ): string[] {
   if (rejects.length === 0) return []
-  const told = rejects.map((line) => ({ line, ...parseReject(line) }))
-  const asked = new Set(told.map(({ transactionHash }) => fingerprint(transactionHash ?? '')))
-  const again = new Set<number>()
-  for (const { hashes } of slices)
-    for (const one of readFingerprints(hashes)) if (asked.has(one)) again.add(one)
-  const stays = ({ list, record, transactionHash: hash }: (typeof told)[number]) => {
+  const parsed = rejects.map((line) => ({ line, ...parseReject(line) }))
+  const candidates = new Set(parsed.map(({ transactionHash }) => fingerprint(transactionHash ?? '')))
+  const rewritten = new Set<number>()
+  for (const { hashes } of batches)
+    for (const hash of readFingerprints(hashes)) if (candidates.has(hash)) rewritten.add(hash)
+  const isRetained = ({ list, record, transactionHash: hash }: (typeof parsed)[number]) => {
     const key = list === null ? keyOfItem(record, chain) : ''
     if (typeof key !== 'string') return key.block < from
-    return hash === null || !again.has(fingerprint(hash))
+    return hash === null || !rewritten.has(fingerprint(hash))
   }
-  return told.filter(stays).map(({ line }) => line)
+  return parsed.filter(isRetained).map(({ line }) => line)
 }
 
 /** Items of these pages that have no place in the chain. */
 export async function badItems(
-  frames: readonly Frame[],
-  { spool, chain }: { spool: Spool; chain: string },
+  records: readonly PageRecord[],
+  { checkpoint, chain }: { checkpoint: Checkpoint; chain: string },
 ): Promise<BadItem[]> {
   const items: BadItem[] = []
-  for (const { wallet, place, bad } of frames)
+  for (const { wallet, location, bad } of records)
     if (bad > 0)
-      for (const each of badItemsOfPage({ wallet, body: await spool.read(place), chain })) items.push(each)
+      for (const item of badItemsOfPage({ wallet, body: await checkpoint.read(location), chain }))
+        items.push(item)
   return items
 }

@@ -5,22 +5,22 @@ import { evmIdOf } from '../core/model/chains.ts'
 import { ExportError } from '../core/model/errors.ts'
 import type { ManifestFile } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
-import { show } from '../core/platform/json-text.ts'
-import { type TableName, tableNamed } from '../core/table/index.ts'
+import { previewJson } from '../core/platform/json-text.ts'
+import { type TableName, tableByName } from '../core/table/index.ts'
 import type { PublishedPart } from '../files/publish.ts'
-import { openRows, type Rows } from '../read/scratch-database.ts'
+import { openScratchDatabase, type ScratchDatabase } from '../read/scratch-database.ts'
 import type { Store } from '../storage/store.ts'
 import { tablesToRead } from './hashes-in-files.ts'
 
-type Unpublished = {
+type UnpublishedExport = {
   job: Job
-  store: Pick<Store, 'folder' | 'bring'>
+  store: Pick<Store, 'folder' | 'ensureLocal'>
   /** Files that are about to be published. */
   parts: ReadonlyMap<TableName, readonly PublishedPart[]>
   /** Where this machine can read one of them. */
   localPath: (part: PublishedPart) => Promise<string>
   /** Files of the export that stay. */
-  kept: ReadonlyMap<TableName, readonly ManifestFile[]> | undefined
+  retained: ReadonlyMap<TableName, readonly ManifestFile[]> | undefined
 }
 
 /**
@@ -28,18 +28,24 @@ type Unpublished = {
  * are rejected when they are read, except where the job names its chain by a blockchain id whose EVM id is not known: rows
  * then have the id that the items name, so the finished files are compared before they are published.
  */
-export async function requireOneChain({ job, store, parts, localPath, kept }: Unpublished): Promise<void> {
+export async function requireOneChain({
+  job,
+  store,
+  parts,
+  localPath,
+  retained,
+}: UnpublishedExport): Promise<void> {
   if (evmIdOf(job.chain) !== undefined) return
   const paths: [TableName, string][] = []
   for (const table of tablesToRead([...parts.keys()]))
     for (const part of parts.get(table) ?? []) if (part.rows > 0) paths.push([table, await localPath(part)])
   // Files that stay were compared with each other when they were published, so one of them is enough.
-  const [stays] = [...(kept ?? [])]
+  const [retainedFile] = [...(retained ?? [])]
     .flatMap(([table, files]) => files.filter(({ rows }) => rows > 0).map((file) => ({ table, file })))
     .sort((a, b) => a.file.bytes - b.file.bytes)
-  if (stays !== undefined) {
-    await store.bring([stays.file])
-    paths.push([stays.table, join(store.folder, stays.file.path)])
+  if (retainedFile !== undefined) {
+    await store.ensureLocal([retainedFile.file])
+    paths.push([retainedFile.table, join(store.folder, retainedFile.file.path)])
   }
   if (paths.length === 0) return
   requireSameChain(job, (await findChains(paths, job, store.folder)).sort())
@@ -51,7 +57,7 @@ async function findChains(
   { format }: Job,
   folder: string,
 ): Promise<string[]> {
-  const rows = await openRows(folder)
+  const rows = await openScratchDatabase(folder)
   const chains = new Set<string>()
   try {
     for (const [table, path] of paths)
@@ -62,13 +68,13 @@ async function findChains(
   return [...chains]
 }
 
-type Reading = { table: TableName; path: string; format: Job['format'] }
+type FileScan = { table: TableName; path: string; format: Job['format'] }
 
-async function chainsIn(rows: Rows, { table, path, format }: Reading): Promise<string[]> {
-  const opened = await openDataFile(path, format, rows.scratch)
+async function chainsIn(rows: ScratchDatabase, { table, path, format }: FileScan): Promise<string[]> {
+  const opened = await openDataFile(path, format, rows.scratchFolder)
   try {
-    const source = sourceSql(opened, textColumns(tableNamed(table).columns))
-    const found = await rows.all(`SELECT DISTINCT chain_id FROM ${source} LIMIT ${MOST_SHOWN}`)
+    const source = sourceSql(opened, textColumns(tableByName(table).columns))
+    const found = await rows.all(`SELECT DISTINCT chain_id FROM ${source} LIMIT ${MAX_SHOWN}`)
     return found.map(({ chain_id: chain }) => String(chain))
   } finally {
     await opened.close()
@@ -76,7 +82,7 @@ async function chainsIn(rows: Rows, { table, path, format }: Reading): Promise<s
 }
 
 /** Chains of a file that a message names, at most. */
-const MOST_SHOWN = 5
+const MAX_SHOWN = 5
 
 /** Throws PAGE_MALFORMED where there are several chains. */
 export function requireSameChain(
@@ -84,10 +90,10 @@ export function requireSameChain(
   chains: readonly string[],
 ): void {
   if (chains.length < 2) return
-  const named = chains.slice(0, MOST_SHOWN).map(show).join(', ')
+  const chainList = chains.slice(0, MAX_SHOWN).map(previewJson).join(', ')
   throw new ExportError(
     'PAGE_MALFORMED',
-    `${name}: the service lists transactions of several chains: ${named}`,
+    `${name}: the service lists transactions of several chains: ${chainList}`,
     {
       fix: `Name the chain of the job by its EVM chain id instead of ${chain} and run with --fresh: transactions of other chains are then rejected.`,
     },

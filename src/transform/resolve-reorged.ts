@@ -1,20 +1,20 @@
 import { compareKeys } from '../core/model/item-key.ts'
 import type { BlockRange } from '../core/model/model.ts'
-import { mayHold } from './batches.ts'
-import { findRepeated, fingerprint, readFingerprints } from './merge/fingerprints.ts'
-import type { MovedTransaction } from './merge/page-source.ts'
-import type { Place } from './merge/record-items.ts'
+import { mayContain } from './batches.ts'
+import { findDuplicates, fingerprint, readFingerprints } from './merge/fingerprints.ts'
+import type { ReorgedTransaction } from './merge/page-source.ts'
+import type { ChainPosition } from './merge/record-items.ts'
 import { openIndexes } from './staged/read-staged.ts'
-import { openStaged, type StagedContext, type StagedPlace } from './staged/staged-source.ts'
-import type { Slice, SliceRows } from './write-batch.ts'
+import { openStagedSource, type StagedContext, type StagedPageLocation } from './staged/staged-source.ts'
+import type { BatchRows, BlockRangeBatch } from './write-batch.ts'
 
-export type Settling = {
+export type ResolvingReorgs = {
   /** All pages, in the order of receipt. */
-  places: readonly StagedPlace[]
+  pages: readonly StagedPageLocation[]
   /** Where their lines are staged. */
   folder: string
   /** Makes a slice again. */
-  rewrite: (slice: Slice) => Promise<SliceRows>
+  rewrite: (batch: BlockRangeBatch) => Promise<BatchRows>
 }
 
 /**
@@ -22,45 +22,45 @@ export type Settling = {
  * listings differ. Then it stands where the preferred view has it last (CONTRACT section 2.4), with the views of all, and
  * the slices that held it are made again. Resolves with all slices.
  */
-export async function settleMoved(
-  slices: readonly SliceRows[],
-  settling: Settling,
-): Promise<readonly SliceRows[]> {
-  const repeated = findRepeated(slices.map(({ hashes }) => hashes))
-  if (repeated.size === 0) return slices
-  const holds = ({ hashes }: SliceRows, wanted: ReadonlySet<number>) =>
+export async function resolveReorgedTransactions(
+  batches: readonly BatchRows[],
+  context: ResolvingReorgs,
+): Promise<readonly BatchRows[]> {
+  const duplicates = findDuplicates(batches.map(({ hashes }) => hashes))
+  if (duplicates.size === 0) return batches
+  const containsAny = ({ hashes }: BatchRows, wanted: ReadonlySet<number>) =>
     readFingerprints(hashes).some((one) => wanted.has(one))
-  const { moved, pages } = findMoved(
-    slices.filter((slice) => holds(slice, repeated)).map(({ range }) => range),
-    { ...settling, repeated },
+  const { reorged, pagesByOffset } = findReorged(
+    batches.filter((batch) => containsAny(batch, duplicates)).map(({ range }) => range),
+    { ...context, duplicates },
   )
-  const wanted = new Set([...moved.keys()].map(fingerprint))
-  const settled: SliceRows[] = []
-  for (const slice of slices) {
-    if (!holds(slice, wanted)) settled.push(slice)
+  const wanted = new Set([...reorged.keys()].map(fingerprint))
+  const resolved: BatchRows[] = []
+  for (const batch of batches) {
+    if (!containsAny(batch, wanted)) resolved.push(batch)
     else {
-      const { range } = slice
-      const places = settling.places.flatMap(
-        (place) => pages.get(place.offset) ?? (mayHold(place, range) ? place : []),
+      const { range } = batch
+      const pages = context.pages.flatMap(
+        (page) => pagesByOffset.get(page.offset) ?? (mayContain(page, range) ? page : []),
       )
-      settled.push(await settling.rewrite({ range, places, moved }))
+      resolved.push(await context.rewrite({ range, pages, reorged }))
     }
   }
-  return settled
+  return resolved
 }
 
-type Moved = {
-  moved: Map<string, MovedTransaction>
+type ReorgedTransactions = {
+  reorged: Map<string, ReorgedTransaction>
   /** The pages that hold it, by offset; their items may belong outside of what the pages span. */
-  pages: Map<number, StagedPlace>
+  pagesByOffset: Map<number, StagedPageLocation>
 }
 
-type Finding = Pick<Settling, 'places' | 'folder'> & { repeated: ReadonlySet<number> }
+type ReorgSearch = Pick<ResolvingReorgs, 'pages' | 'folder'> & { duplicates: ReadonlySet<number> }
 
-function findMoved(ranges: readonly BlockRange[], finding: Finding): Moved {
-  const indexes = openIndexes(finding.folder)
+function findReorged(ranges: readonly BlockRange[], search: ReorgSearch): ReorgedTransactions {
+  const indexes = openIndexes(search.folder)
   try {
-    return movedOf(viewsOf(ranges, finding, indexes.readIndex))
+    return reorgedOf(viewsOf(ranges, search, indexes.readIndex))
   } finally {
     indexes.close()
   }
@@ -69,45 +69,45 @@ function findMoved(ranges: readonly BlockRange[], finding: Finding): Moved {
 /** By hash, the views of transactions that may stand in several places. */
 function viewsOf(
   ranges: readonly BlockRange[],
-  { places, repeated }: Finding,
+  { pages, duplicates }: ReorgSearch,
   readIndex: StagedContext['readIndex'],
 ): Map<string, View[]> {
   const range = { from: ranges[0]?.from ?? 0, to: ranges.at(-1)?.to ?? 0 }
-  const touching = places.filter((place) => ranges.some((one) => mayHold(place, one)))
+  const candidates = pages.filter((location) => ranges.some((one) => mayContain(location, one)))
   const views = new Map<string, View[]>()
-  for (const place of touching.sort((a, b) => a.offset - b.offset)) {
-    for (const { wallet, key, page, at } of openStaged(place, { readIndex, range }).load()) {
-      if (!repeated.has(fingerprint(key.hash))) continue
-      const view = { wallet, key, place, isKept: page.index.isKept[at] === true }
-      const known = views.get(key.hash)
-      if (known === undefined) views.set(key.hash, [view])
-      else known.push(view)
+  for (const location of candidates.sort((a, b) => a.offset - b.offset)) {
+    for (const { wallet, key, page, at } of openStagedSource(location, { readIndex, range }).load()) {
+      if (!duplicates.has(fingerprint(key.hash))) continue
+      const view = { wallet, key, page: location, isNormalized: page.index.isNormalized[at] === true }
+      const existing = views.get(key.hash)
+      if (existing === undefined) views.set(key.hash, [view])
+      else existing.push(view)
     }
   }
   return views
 }
 
-function movedOf(views: ReadonlyMap<string, readonly View[]>): Moved {
-  const moved = new Map<string, MovedTransaction>()
-  const pages = new Map<number, StagedPlace>()
+function reorgedOf(views: ReadonlyMap<string, readonly View[]>): ReorgedTransactions {
+  const reorged = new Map<string, ReorgedTransaction>()
+  const pagesByOffset = new Map<number, StagedPageLocation>()
   for (const [hash, all] of views) {
     if (all.every(({ key }) => compareKeys(key, all[0]?.key ?? key) === 0)) continue
-    moved.set(hash, settle(all))
-    for (const { place } of all) pages.set(place.offset, { ...place, span: null })
+    reorged.set(hash, resolve(all))
+    for (const { page: location } of all) pagesByOffset.set(location.offset, { ...location, keyRange: null })
   }
-  return { moved, pages }
+  return { reorged, pagesByOffset }
 }
 
 /** `isKept`: it could be normalized. */
-type View = { wallet: string; key: Place; place: StagedPlace; isKept: boolean }
+type View = { wallet: string; key: ChainPosition; page: StagedPageLocation; isNormalized: boolean }
 
 /** A view that could not be normalized has no rows, and gives those of others no place. */
-function settle(views: readonly View[]): MovedTransaction {
-  const rising = [...views].sort((a, b) => runOf(a) - runOf(b) || compareKeys(a.key, b.key))
-  const last = new Map(rising.map((view) => [view.wallet, view]))
+function resolve(views: readonly View[]): ReorgedTransaction {
+  const ascending = [...views].sort((a, b) => runOf(a) - runOf(b) || compareKeys(a.key, b.key))
+  const last = new Map(ascending.map((view) => [view.wallet, view]))
   const byWallet = [...last.values()].sort((a, b) => runOf(b) - runOf(a) || (a.wallet < b.wallet ? -1 : 1))
-  const { key } = byWallet.find(({ isKept }) => isKept) ?? (byWallet[0] as View)
+  const { key } = byWallet.find(({ isNormalized }) => isNormalized) ?? (byWallet[0] as View)
   return { key, last: new Map(byWallet.map((view) => [view.wallet, view.key])) }
 }
 
-const runOf = ({ place }: View): number => place.run ?? 0
+const runOf = ({ page }: View): number => page.run ?? 0

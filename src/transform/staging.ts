@@ -1,16 +1,16 @@
-import type { Spool } from '../checkpoint/checkpoint.ts'
+import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import { BLOCKS, type Listings } from '../core/model/listings.ts'
 import { type BlockRange, NO_END } from '../core/model/model.ts'
 import type { Page, PageLimits } from '../sources/data-api/pages/page.ts'
 import { readPage } from '../sources/data-api/pages/page.ts'
-import { bytesOf, placesIn } from './batches.ts'
-import type { PagePlace } from './merge/page-source.ts'
+import { pagesIn, totalBytes } from './batches.ts'
+import type { PageLocation } from './merge/page-source.ts'
 import type { StagedPage } from './staged/stage-page.ts'
-import type { StagedPlace } from './staged/staged-source.ts'
+import type { StagedPageLocation } from './staged/staged-source.ts'
 import type { WritePool } from './threads/pool.ts'
 
 export type StagingOptions = {
-  spool: Pick<Spool, 'frames' | 'resumed'>
+  checkpoint: Pick<Checkpoint, 'records' | 'resumed'>
   /** What the run reads. */
   listings: Listings
   /** Rows of blocks before this one are there already. */
@@ -28,9 +28,9 @@ export type Staging = {
   /** Reads a page of a wallet's listing, as `readPage` of the client does. */
   readPage(wallet: string, body: Buffer, limits: PageLimits): Promise<Page>
   /** A page is on disk: its body as it was read, and where that lies. */
-  pageArrived(page: { body: Buffer; offset: number }): void
+  onPageStored(page: { body: Buffer; offset: number }): void
   /** All pages that may hold items of these blocks, their rows made and in their files, in the order of receipt. */
-  finish(range: BlockRange): Promise<StagedPlace[]>
+  finish(range: BlockRange): Promise<StagedPageLocation[]>
 }
 
 /** Pages that are staged in one task, in bytes: a page that arrives meanwhile waits for it. */
@@ -52,35 +52,35 @@ class PageStaging implements Staging {
 
   constructor(options: StagingOptions) {
     this.#options = options
-    const { spool, listings, from } = options
-    if (spool.resumed) this.#stage(placesIn(spool.frames(listings), { from, to: NO_END }))
+    const { checkpoint, listings, from } = options
+    if (checkpoint.resumed) this.#stage(pagesIn(checkpoint.records(listings), { from, to: NO_END }))
   }
 
   readPage = async (wallet: string, body: Buffer, limits: PageLimits): Promise<Page> => {
-    const reading = this.#options.pool.readPage({ wallet, body, limits })
-    if (reading === undefined) return readPage(body, limits)
-    const page = await reading.page
-    this.#keep(reading.staged)
-    this.#read.set(page.body, reading.staged)
+    const pendingPage = this.#options.pool.readPage({ wallet, body, limits })
+    if (pendingPage === undefined) return readPage(body, limits)
+    const page = await pendingPage.page
+    this.#keep(pendingPage.staged)
+    this.#read.set(page.body, pendingPage.staged)
     return page
   }
 
-  pageArrived = ({ body, offset }: { body: Buffer; offset: number }): void => {
+  onPageStored = ({ body, offset }: { body: Buffer; offset: number }): void => {
     const { pool, listings } = this.#options
     const page = this.#read.get(body)
     if (page !== undefined) this.#staged.set(offset, { bytes: body.length, page })
-    pool.expect(body.length)
+    pool.expectBytes(body.length)
     if (listings.has(BLOCKS)) this.#blocksArrived(body.length)
   }
 
-  async finish(range: BlockRange): Promise<StagedPlace[]> {
-    const { spool, listings, pool } = this.#options
-    const places = placesIn(spool.frames(listings), range)
-    this.#stage(places)
-    const finished: StagedPlace[] = []
-    for (const place of places) {
-      const staged = await this.#staged.get(place.offset)?.page
-      if (staged !== undefined) finished.push({ ...place, index: staged.index })
+  async finish(range: BlockRange): Promise<StagedPageLocation[]> {
+    const { checkpoint, listings, pool } = this.#options
+    const pages = pagesIn(checkpoint.records(listings), range)
+    this.#stage(pages)
+    const finished: StagedPageLocation[] = []
+    for (const location of pages) {
+      const staged = await this.#staged.get(location.offset)?.page
+      if (staged !== undefined) finished.push({ ...location, index: staged.index })
     }
     await pool.flush()
     return finished
@@ -91,17 +91,17 @@ class PageStaging implements Staging {
     this.#bytes += bytes
     if (this.#bytes < TASK_BYTES) return
     this.#bytes = 0
-    const { spool, listings, from } = this.#options
-    const frames = spool.frames(listings).slice(0, -1)
-    this.#stage(placesIn(frames.slice(this.#frames), { from, to: NO_END }))
-    this.#frames = frames.length
+    const { checkpoint, listings, from } = this.#options
+    const records = checkpoint.records(listings).slice(0, -1)
+    this.#stage(pagesIn(records.slice(this.#frames), { from, to: NO_END }))
+    this.#frames = records.length
   }
 
   /** Has the rows made of pages that have none. */
-  #stage(places: readonly PagePlace[]): void {
-    const left = places.filter(({ offset, bytes }) => this.#staged.get(offset)?.bytes !== bytes)
-    for (const task of inTasks(left)) {
-      const staged = this.#options.pool.run({ kind: 'stage', places: task }, bytesOf(task))
+  #stage(pages: readonly PageLocation[]): void {
+    const unstaged = pages.filter(({ offset, bytes }) => this.#staged.get(offset)?.bytes !== bytes)
+    for (const task of groupIntoTasks(unstaged)) {
+      const staged = this.#options.pool.run({ kind: 'stage', pages: task }, totalBytes(task))
       for (const [at, { offset, bytes }] of task.entries()) {
         const page = this.#keep(staged.then((pages) => pages[at] as StagedPage))
         this.#staged.set(offset, { bytes, page })
@@ -116,16 +116,16 @@ class PageStaging implements Staging {
   }
 }
 
-function inTasks(places: readonly PagePlace[]): PagePlace[][] {
-  const tasks: PagePlace[][] = []
+function groupIntoTasks(pages: readonly PageLocation[]): PageLocation[][] {
+  const tasks: PageLocation[][] = []
   let bytes = TASK_BYTES
-  for (const place of places) {
+  for (const page of pages) {
     if (bytes >= TASK_BYTES) {
       tasks.push([])
       bytes = 0
     }
-    tasks.at(-1)?.push(place)
-    bytes += place.bytes
+    tasks.at(-1)?.push(page)
+    bytes += page.bytes
   }
   return tasks
 }

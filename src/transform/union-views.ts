@@ -12,7 +12,7 @@ export type WalletView = {
 
 export type WalletViews = readonly [WalletView, ...WalletView[]]
 
-export type United = View & {
+export type ViewUnion = View & {
   /** False where every log is in the table, and has the entries, that each view has it with. */
   isMixed: boolean
 }
@@ -22,38 +22,38 @@ export type United = View & {
  * ERC entries by their log, internal entries by content and largest count. Where views differ, the newest run wins, and
  * within a run the lowest address.
  */
-export function uniteViews(views: WalletViews): United {
+export function unionViews(views: WalletViews): ViewUnion {
   const [{ view, run }] = views
-  if (views.length === 1) return uniteOne(view)
+  if (views.length === 1) return unionOfOne(view)
   const isOneRun = views.every((one) => one.run === run)
   const preferred = isOneRun ? views : ([...views].sort((a, b) => b.run - a.run) as unknown as WalletViews)
-  const tableOfLog = findLogTables(preferred)
-  const unite = <T extends Logged>(table: ErcTable, compare: (a: T, b: T) => number) =>
-    uniteByKey(
+  const tableByLog = findLogTables(preferred)
+  const unionTable = <T extends Logged>(table: ErcTable, compare: (a: T, b: T) => number) =>
+    unionByKey(
       preferred.map((one) => ({ run: one.run, entries: one.view[table] as unknown as readonly T[] })),
-      { compare, isHere: (log) => tableOfLog === undefined || tableOfLog.get(log) === table },
+      { compare, isInTable: (log) => tableByLog === undefined || tableByLog.get(log) === table },
     )
   return {
     native: preferred[0].view.native,
-    erc20: unite<Cells<'erc20_transfers'>>('erc20', byLog),
-    erc721: unite<Cells<'erc721_transfers'>>('erc721', byLog),
-    erc1155: unite<Cells<'erc1155_transfers'>>('erc1155', byLogAndOrdinal),
-    internal: uniteInternal(
+    erc20: unionTable<Cells<'erc20_transfers'>>('erc20', byLog),
+    erc721: unionTable<Cells<'erc721_transfers'>>('erc721', byLog),
+    erc1155: unionTable<Cells<'erc1155_transfers'>>('erc1155', byLogAndOrdinal),
+    internal: unionInternal(
       views.map((one) => one.view.internal),
       preferred.map((one) => one.view.internal),
     ),
-    isWhole: views.every((one) => one.view.isWhole),
+    isComplete: views.every((one) => one.view.isComplete),
     repeatedLogs: [...new Set(views.flatMap((one) => one.view.repeatedLogs))],
-    isMixed: !isOneRun || tableOfLog !== undefined,
+    isMixed: !isOneRun || tableByLog !== undefined,
   }
 }
 
-function uniteOne(view: View): United {
+function unionOfOne(view: View): ViewUnion {
   return {
     ...view,
-    erc20: sortedOnce(view.erc20, byLog),
-    erc721: sortedOnce(view.erc721, byLog),
-    erc1155: sortedOnce(view.erc1155, byLogAndOrdinal),
+    erc20: sortUnique(view.erc20, byLog),
+    erc721: sortUnique(view.erc721, byLog),
+    erc1155: sortUnique(view.erc1155, byLogAndOrdinal),
     isMixed: false,
   }
 }
@@ -76,32 +76,32 @@ function findLogTables(preferred: WalletViews): ReadonlyMap<number, ErcTable> | 
 
 const ERC_TABLES: readonly ErcTable[] = ['erc20', 'erc721', 'erc1155']
 
-type Uniting<T> = {
+type UnionRules<T> = {
   compare: (a: T, b: T) => number
   /** Whether the log belongs to this table. */
-  isHere: (log: number) => boolean
+  isInTable: (log: number) => boolean
 }
 
 /** All entries in the order of their key, each key once. An older run adds nothing to a log that a newer one lists. */
-function uniteByKey<T extends Logged>(
+function unionByKey<T extends Logged>(
   lists: readonly { run: number; entries: readonly T[] }[],
-  { compare, isHere }: Uniting<T>,
+  { compare, isInTable }: UnionRules<T>,
 ): readonly T[] {
   const runOfLog = new Map<number, number>()
   const all: T[] = []
   for (const { run, entries } of lists) {
     for (const entry of entries) {
       const log = entry.log_index
-      if (!isHere(log)) continue
+      if (!isInTable(log)) continue
       if (!runOfLog.has(log)) runOfLog.set(log, run)
       if (runOfLog.get(log) === run) all.push(entry)
     }
   }
-  return sortedOnce(all, compare)
+  return sortUnique(all, compare)
 }
 
 /** Entries in the order of their key, of each key the first. */
-function sortedOnce<T>(entries: readonly T[], compare: (a: T, b: T) => number): readonly T[] {
+function sortUnique<T>(entries: readonly T[], compare: (a: T, b: T) => number): readonly T[] {
   if (isInOrder(entries, compare)) return entries
   const sorted = [...entries].sort(compare)
   return sorted.filter((entry, at) => at === 0 || compare(sorted[at - 1] as T, entry) !== 0)
@@ -116,15 +116,15 @@ function isInOrder<T>(entries: readonly T[], compare: (a: T, b: T) => number): b
 type InternalList = readonly Internal[]
 
 /** Entries in the order of the lowest addresses' views, each described as the first preferred view that has it does. */
-function uniteInternal(lists: readonly InternalList[], preferred: readonly InternalList[]): Internal[] {
+function unionInternal(lists: readonly InternalList[], preferred: readonly InternalList[]): Internal[] {
   const described = new Map<string, Internal[]>()
   for (const list of preferred) {
     for (const [content, entries] of byContent(list)) {
-      const known = described.get(content) ?? []
-      described.set(content, [...known, ...entries.slice(known.length)])
+      const existing = described.get(content) ?? []
+      described.set(content, [...existing, ...entries.slice(existing.length)])
     }
   }
-  const united: Internal[] = []
+  const union: Internal[] = []
   const counts = new Map<string, number>()
   for (const list of lists) {
     const seen = new Map<string, number>()
@@ -134,19 +134,19 @@ function uniteInternal(lists: readonly InternalList[], preferred: readonly Inter
       if (at < (counts.get(content) ?? 0)) continue
       counts.set(content, at + 1)
       const entry = described.get(content)?.[at]
-      if (entry !== undefined) united.push(entry)
+      if (entry !== undefined) union.push(entry)
     }
   }
-  return united
+  return union
 }
 
 /** Internal entries of each content, in the order of the listing. */
 export function byContent(list: InternalList): Map<string, Internal[]> {
   const entries = new Map<string, Internal[]>()
   for (const entry of list) {
-    const known = entries.get(entry.content)
-    if (known === undefined) entries.set(entry.content, [entry])
-    else known.push(entry)
+    const existing = entries.get(entry.content)
+    if (existing === undefined) entries.set(entry.content, [entry])
+    else existing.push(entry)
   }
   return entries
 }

@@ -3,27 +3,27 @@ import type { Times } from '../core/model/run-stats.ts'
 import { NO_UNKNOWNS, type Unknowns } from '../core/model/unknowns.ts'
 import type { TableName } from '../core/table/index.ts'
 import { appendLines, type Chunk } from '../files/chunk.ts'
-import { partitioner } from '../files/partition.ts'
+import { createPartitioner } from '../files/partition.ts'
 import type { FlatTransaction } from './flatten-transaction.ts'
-import type { Flatten } from './flatten-views.ts'
+import type { Flattener } from './flatten-views.ts'
 import { fingerprint, fingerprintBytes } from './merge/fingerprints.ts'
 import { mergeItems, type TransactionViews } from './merge/merge-items.ts'
-import type { MovedTransaction } from './merge/page-source.ts'
-import type { Places } from './open-page-reader.ts'
-import { SliceChunks } from './staged/batch-chunks.ts'
+import type { ReorgedTransaction } from './merge/page-source.ts'
+import type { PageReader } from './open-page-reader.ts'
+import { BatchChunks } from './staged/batch-chunks.ts'
 import { openStagedReader, type StagedReader } from './staged/read-staged.ts'
 import type { StageFiles } from './staged/stage-files.ts'
-import { openStaged, type StagedItem, type StagedPlace } from './staged/staged-source.ts'
+import { openStagedSource, type StagedItem, type StagedPageLocation } from './staged/staged-source.ts'
 
 /** Blocks, and the pages that may hold their items, their rows made, in the order of receipt. */
-export type Slice = {
+export type BlockRangeBatch = {
   range: BlockRange
-  places: readonly StagedPlace[]
+  pages: readonly StagedPageLocation[]
   /** By hash, transactions that stand in several places. @default none does */
-  moved?: ReadonlyMap<string, MovedTransaction>
+  reorged?: ReadonlyMap<string, ReorgedTransaction>
 }
 
-export type SliceRows = {
+export type BatchRows = {
   range: BlockRange
   transactions: number
   /** Of its transactions; undefined where there is none. */
@@ -54,12 +54,12 @@ export type Contradiction = {
 }
 
 /** More contradictions of a slice are counted, not named. */
-const MOST_CONTRADICTIONS = 1_000
+const MAX_LISTED_CONTRADICTIONS = 1_000
 
-export type SliceWriting = {
+export type BatchContext = {
   files: StageFiles
-  flatten: Flatten
-  pages: Places
+  flatten: Flattener
+  pageReader: PageReader
   /** Where lines are staged. */
   folder: string
   tables: readonly TableName[]
@@ -73,24 +73,27 @@ export type SliceWriting = {
  * Puts the rows of a slice in order: those of one wallet's view as they were staged, those of several views made anew from all
  * of them. The same for the same items, however pages and slices are cut. Throws OUTPUT_FAILED.
  */
-export function writeSlice({ range, places, moved }: Slice, writing: SliceWriting): SliceRows {
-  const reader = openStagedReader(writing)
-  const ordering = new Ordering(writing, reader)
+export function writeBatch(
+  { range, pages, reorged }: BlockRangeBatch,
+  batchContext: BatchContext,
+): BatchRows {
+  const reader = openStagedReader(batchContext)
+  const writer = new BatchWriter(batchContext, reader)
   try {
-    const context = { readIndex: reader.readIndex, range, moved }
-    for (const views of mergeItems(places.map((place) => openStaged(place, context)))) ordering.add(views)
-    return { range, ...ordering.finish() }
+    const context = { readIndex: reader.readIndex, range, reorged }
+    for (const views of mergeItems(pages.map((page) => openStagedSource(page, context)))) writer.add(views)
+    return { range, ...writer.finish() }
   } finally {
     reader.close()
   }
 }
 
 /** Takes one transaction after the other and counts what it takes. */
-class Ordering {
-  readonly #writing: SliceWriting
+class BatchWriter {
+  readonly #writing: BatchContext
   readonly #reader: StagedReader
-  readonly #chunks: SliceChunks
-  readonly #partitionOf: ReturnType<typeof partitioner> | undefined
+  readonly #chunks: BatchChunks
+  readonly #partitionOf: ReturnType<typeof createPartitioner> | undefined
   readonly #seen = new Map<string, number>()
   readonly #rejects: string[] = []
   readonly #fingerprints: number[] = []
@@ -101,12 +104,12 @@ class Ordering {
   #transactions = 0
   #times: Times | undefined
 
-  constructor(writing: SliceWriting, reader: StagedReader) {
-    const { files, folder, partitionBy } = writing
-    this.#writing = writing
+  constructor(context: BatchContext, reader: StagedReader) {
+    const { files, folder, partitionBy } = context
+    this.#writing = context
     this.#reader = reader
-    this.#chunks = new SliceChunks({ files, reader, folder })
-    this.#partitionOf = partitionBy === undefined ? undefined : partitioner(partitionBy)
+    this.#chunks = new BatchChunks({ files, reader, folder })
+    this.#partitionOf = partitionBy === undefined ? undefined : createPartitioner(partitionBy)
   }
 
   add(views: TransactionViews<StagedItem>): void {
@@ -116,10 +119,10 @@ class Ordering {
     else this.#addUnited(views)
   }
 
-  finish(): Omit<SliceRows, 'range'> {
+  finish(): Omit<BatchRows, 'range'> {
     const { files, addresses } = this.#writing
-    const numberOf = new Map(addresses.map((address, at) => [address, at]))
-    const seen = [...this.#seen].flatMap(([listing, count]) => [numberOf.get(listing) ?? 0, count])
+    const indexOf = new Map(addresses.map((address, at) => [address, at]))
+    const seen = [...this.#seen].flatMap(([listing, count]) => [indexOf.get(listing) ?? 0, count])
     return {
       transactions: this.#transactions,
       times: this.#times,
@@ -136,21 +139,21 @@ class Ordering {
 
   #addStaged(item: StagedItem): void {
     const { page, at, key, wallet } = item
-    const { rejects, isKept, timeMs, isStatusUnknown, isFeeUnknown, repeatedLogs } = page.index
+    const { rejects, isNormalized, timeMs, isStatusUnknown, isFeeUnknown, repeatedLogs } = page.index
     for (const [of, count] of repeatedLogs) if (of === at) this.#repeatedLogs += count
     for (const [of, line] of rejects) if (of === at) this.#rejects.push(line)
-    if (isKept[at])
+    if (isNormalized[at])
       this.#begin({
         ...{ block: key.block, timeMs: timeMs[at] ?? 0, seenBy: [wallet] },
         ...{ isStatusUnknown: isStatusUnknown[at] === true, isFeeUnknown: isFeeUnknown[at] === true },
       })
-    this.#chunks.take(item)
+    this.#chunks.addStaged(item)
   }
 
   #addUnited(views: TransactionViews<StagedItem>): void {
     const { flatten } = this.#writing
     const items = views.map((view) => {
-      return { ...view, item: this.#reader.readItem(view), run: view.page.place.run }
+      return { ...view, item: this.#reader.readItem(view), run: view.page.location.run }
     })
     const flat = flatten(items, (line) => this.#rejects.push(line))
     if (flat === undefined) return
@@ -158,47 +161,51 @@ class Ordering {
     if (flat.isContradicted) this.#noteContradiction(views)
     const { block_number: block, block_timestamp: timeMs } = flat.prefix
     this.#begin({ ...flat, block: Number(block), timeMs })
-    this.#chunks.make(flat)
+    this.#chunks.addRows(flat)
   }
 
   #noteContradiction(views: TransactionViews<StagedItem>): void {
     this.#contradicted += 1
-    if (this.#contradictions.length >= MOST_CONTRADICTIONS) return
+    if (this.#contradictions.length >= MAX_LISTED_CONTRADICTIONS) return
     const { hash, block } = views[0].key
     const seen = views.map(({ wallet, page, at }) => ({ wallet, block: page.index.block[at] ?? block }))
     this.#contradictions.push({ hash, block, views: seen })
   }
 
-  #begin({ block, timeMs, seenBy, isStatusUnknown, isFeeUnknown }: Beginning): void {
+  #begin({ block, timeMs, seenBy, isStatusUnknown, isFeeUnknown }: TransactionStart): void {
     this.#transactions += 1
     if (isStatusUnknown) this.#unknowns.statusUnknown += 1
     if (isFeeUnknown) this.#unknowns.feeUnknown += 1
     this.#times = { first: this.#times?.first ?? timeMs, last: timeMs }
     for (const wallet of seenBy) this.#seen.set(wallet, (this.#seen.get(wallet) ?? 0) + 1)
-    if (this.#partitionOf !== undefined) this.#chunks.begin(this.#partitionOf(block, timeMs))
+    if (this.#partitionOf !== undefined) this.#chunks.startPartition(this.#partitionOf(block, timeMs))
   }
 }
 
-type Beginning = Pick<FlatTransaction, 'seenBy' | 'isStatusUnknown' | 'isFeeUnknown'> & {
+type TransactionStart = Pick<FlatTransaction, 'seenBy' | 'isStatusUnknown' | 'isFeeUnknown'> & {
   block: number
   timeMs: number
 }
 
 /** When the first and the last transaction of all slices were made; undefined where there is none. */
-export function timesIn(slices: readonly SliceRows[]): Times | undefined {
-  const all = slices.flatMap(({ times }) => times ?? [])
+export function timesIn(batches: readonly BatchRows[]): Times | undefined {
+  const all = batches.flatMap(({ times }) => times ?? [])
   if (all.length === 0) return undefined
   const [firsts, lasts] = [all.map(({ first }) => first), all.map(({ last }) => last)]
   return { first: firsts.reduce((a, b) => Math.min(a, b)), last: lasts.reduce((a, b) => Math.max(a, b)) }
 }
 
 /** Transactions by listing. */
-export function seenIn({ seen }: Pick<SliceRows, 'seen'>, listings: readonly string[]): Map<string, number> {
+export function seenIn({ seen }: Pick<BatchRows, 'seen'>, listings: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (let at = 0; at < seen.length; at += 2) counts.set(listings[seen[at] ?? 0] ?? '', seen[at + 1] ?? 0)
   return counts
 }
 
 function stageHashes(fingerprints: readonly number[], { hashes }: StageFiles): Chunk {
-  return appendLines(hashes, { bytes: fingerprintBytes(fingerprints), rows: fingerprints.length, longest: 0 })
+  return appendLines(hashes, {
+    bytes: fingerprintBytes(fingerprints),
+    rows: fingerprints.length,
+    maxLineBytes: 0,
+  })
 }

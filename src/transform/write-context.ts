@@ -1,13 +1,13 @@
-import type { Spool } from '../checkpoint/checkpoint.ts'
+import type { Checkpoint } from '../checkpoint/checkpoint.ts'
 import type { Listings } from '../core/model/listings.ts'
 import type { Coverage } from '../core/model/manifest.ts'
 import type { Job } from '../core/model/model.ts'
 import { labelsOf } from '../core/model/wallet-sample.ts'
 import type { WriteContext } from './threads/task.ts'
 
-export type ContextOf = {
+export type WriteContextOptions = {
   job: Pick<Job, 'chain' | 'nativeSymbol' | 'tables' | 'format' | 'escapeFormulas' | 'partitionBy'>
-  spool: Pick<Spool, 'cutMs' | 'path'>
+  checkpoint: Pick<Checkpoint, 'cutMs' | 'path'>
   listings: Listings
   /** Wallets that may have a label. */
   wallets: readonly Pick<Coverage, 'address' | 'label'>[]
@@ -18,20 +18,27 @@ export type ContextOf = {
 }
 
 /** What the writing of a job's rows depends on. */
-export function writeContext({ job, spool, listings, wallets, from, folder }: ContextOf): WriteContext {
+export function writeContext({
+  job,
+  checkpoint,
+  listings,
+  wallets,
+  from,
+  folder,
+}: WriteContextOptions): WriteContext {
   const { chain, nativeSymbol, tables, format, escapeFormulas, partitionBy } = job
   return {
     ...{ chain, nativeSymbol, tables, format, escapeFormulas, partitionBy, from, folder },
     addresses: [...listings.keys()],
-    ends: endsOf(listings),
+    endBlocks: endBlocksOf(listings),
     labels: labelsOf(wallets),
-    cutMs: spool.cutMs,
-    pagesFile: spool.path,
+    cutoffMs: checkpoint.cutMs,
+    pagesFile: checkpoint.path,
   }
 }
 
 /** Where listings end that do not count everywhere. */
-function endsOf(listings: Listings): Map<string, number> {
+function endBlocksOf(listings: Listings): Map<string, number> {
   const bounded = [...listings].filter(([, { to }]) => to !== Number.POSITIVE_INFINITY)
   return new Map(bounded.map(([address, { to }]) => [address, to]))
 }

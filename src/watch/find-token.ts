@@ -1,5 +1,5 @@
 import { findWebhooks } from './find-webhooks.ts'
-import { TOKEN } from './watch-state.ts'
+import { TOKEN_PATTERN } from './watch-state.ts'
 import type { WebhookService } from './webhook-service.ts'
 
 export type TokenSearch = {
@@ -18,14 +18,14 @@ export async function findToken(service: WebhookService, search: TokenSearch): P
   const found = await findWebhooks(
     service,
     (webhook) =>
-      webhook.chain === chain && webhook.name === name && tokenIn(webhook.url, receiverUrl) !== undefined,
+      webhook.chain === chain && webhook.name === name && tokenOfUrl(webhook.url, receiverUrl) !== undefined,
     signal,
   )
   const active = found?.find(({ status }) => status !== 'inactive') ?? found?.[0]
-  return active === undefined ? undefined : tokenIn(active.url, receiverUrl)
+  return active === undefined ? undefined : tokenOfUrl(active.url, receiverUrl)
 }
 
-function tokenIn(url: string, receiverUrl: string): string | undefined {
+function tokenOfUrl(url: string, receiverUrl: string): string | undefined {
   const token = url.startsWith(`${receiverUrl}/`) ? url.slice(receiverUrl.length + 1) : ''
-  return TOKEN.test(token) ? token : undefined
+  return TOKEN_PATTERN.test(token) ? token : undefined
 }

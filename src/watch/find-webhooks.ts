@@ -1,10 +1,10 @@
 import { ExportError } from '../core/model/errors.ts'
 import type { Webhook } from '../sources/data-api/resources/webhook.ts'
-import type { Watching } from './plan-webhooks.ts'
+import type { WatchedAddresses } from './plan-webhooks.ts'
 import type { WebhookService } from './webhook-service.ts'
 
 /** A webhook that can be named to the service. */
-export type FoundWebhook = Watching & {
+export type FoundWebhook = WatchedAddresses & {
   url: string
   chain: string
   name: string
@@ -18,35 +18,37 @@ export type FoundWebhook = Watching & {
  */
 export async function findWebhooks(
   service: WebhookService,
-  isWanted: (webhook: Omit<FoundWebhook, 'addresses'>) => boolean,
+  matches: (webhook: Omit<FoundWebhook, 'addresses'>) => boolean,
   signal?: AbortSignal,
 ): Promise<FoundWebhook[] | undefined> {
-  const seen: Webhook[] = []
+  const listed: Webhook[] = []
   try {
     for await (const { webhooks } of service.listWebhooks({}, { signal }))
-      for (const each of webhooks) seen.push(each)
+      for (const webhook of webhooks) listed.push(webhook)
   } catch (thrown) {
-    if (isNotOffered(thrown)) return undefined
+    if (isUnsupported(thrown)) return undefined
     throw thrown
   }
-  const wanted = seen.flatMap((one) => {
-    const known = describe(one)
-    return known !== undefined && isWanted(known) ? [{ known, addresses: one?.metadata?.addresses }] : []
+  const matching = listed.flatMap((item) => {
+    const described = toFoundWebhook(item)
+    return described !== undefined && matches(described)
+      ? [{ described, addresses: item?.metadata?.addresses }]
+      : []
   })
   return Promise.all(
-    wanted.map(async ({ known, addresses }) => ({
-      ...known,
-      addresses: addresses?.map(lower) ?? (await listAddresses(service, known.id, signal)),
+    matching.map(async ({ described, addresses }) => ({
+      ...described,
+      addresses: addresses?.map(normalizeAddress) ?? (await listAddresses(service, described.id, signal)),
     })),
   )
 }
 
 /** Whether a service answered that it has no such operation. */
-export function isNotOffered(thrown: unknown): boolean {
+export function isUnsupported(thrown: unknown): boolean {
   return thrown instanceof ExportError && [404, 405, 501].includes(thrown.status ?? 0)
 }
 
-function describe(webhook: Webhook | null): Omit<FoundWebhook, 'addresses'> | undefined {
+function toFoundWebhook(webhook: Webhook | null): Omit<FoundWebhook, 'addresses'> | undefined {
   const { id, url, chainId, name, status, eventType } = webhook ?? {}
   if (typeof id !== 'string' || (eventType ?? 'address_activity') !== 'address_activity') return undefined
   return {
@@ -62,14 +64,14 @@ async function listAddresses(service: WebhookService, id: string, signal?: Abort
   const all: string[] = []
   try {
     for await (const { addresses } of service.listWebhookAddresses({ id }, { signal }))
-      for (const each of addresses.map(lower)) all.push(each)
+      for (const address of addresses.map(normalizeAddress)) all.push(address)
   } catch (thrown) {
-    if (!isNotOffered(thrown)) throw thrown
+    if (!isUnsupported(thrown)) throw thrown
   }
   return all
 }
 
-const lower = (address: string) => textOf(address).toLowerCase()
+const normalizeAddress = (address: string) => textOf(address).toLowerCase()
 
 /** Text or a number as text; anything else, which a service may send too, is none. */
 function textOf(value: unknown): string {

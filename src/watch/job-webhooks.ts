@@ -4,41 +4,41 @@ import { privateFolder } from '../export/private-folder.ts'
 import type { OpenedService } from '../sources/data-api/open-service.ts'
 import { findToken } from './find-token.ts'
 import type { FoundWebhook } from './find-webhooks.ts'
-import { type Kept, keepWebhooks } from './reconcile-webhooks.ts'
-import { newToken, readWatchState, type WatchState, writeWatchState } from './watch-state.ts'
+import { type ReconcileResult, reconcileWebhooks } from './reconcile-webhooks.ts'
+import { generateToken, readWatchState, type WatchState, writeWatchState } from './watch-state.ts'
 
 /** What a job's watch remembers, or finds by the webhooks that an earlier one left behind, or begins with. */
 export async function openJobState(
   { client, signal }: OpenedService,
   { job, receiverUrl }: { job: Job; receiverUrl: string },
 ): Promise<WatchState> {
-  const known = await readWatchState(statePathOf(job))
-  if (known !== undefined) return known
-  const found = await findToken(client, { ...labelsOf(job), receiverUrl, signal })
-  const state = { token: found ?? newToken(), webhooks: [] }
+  const savedState = await readWatchState(statePathOf(job))
+  if (savedState !== undefined) return savedState
+  const existingToken = await findToken(client, { ...labelsOf(job), receiverUrl, signal })
+  const state = { token: existingToken ?? generateToken(), webhooks: [] }
   await writeWatchState(statePathOf(job), state)
   return state
 }
 
-export type JobKeeping = {
+export type JobReconciliation = {
   job: Job
   receiverUrl: string
   /** Addresses that one webhook may watch. */
-  most: number
+  maxAddresses: number
   /** Changes in place. */
   state: WatchState
 }
 
 /** Sees to it that a job's webhooks together watch its wallets, each once. */
-export function keepJobWebhooks(
+export function reconcileJobWebhooks(
   { client, signal }: OpenedService,
-  { job, receiverUrl, most, state }: JobKeeping,
-): Promise<Kept> {
-  return keepWebhooks(client, {
-    ...{ ...labelsOf(job), url: `${receiverUrl}/${state.token}`, token: state.token, most, signal },
-    wanted: job.wallets.map(({ address }) => address),
-    remembered: state.webhooks,
-    remember: async (webhooks) => {
+  { job, receiverUrl, maxAddresses, state }: JobReconciliation,
+): Promise<ReconcileResult> {
+  return reconcileWebhooks(client, {
+    ...{ ...labelsOf(job), url: `${receiverUrl}/${state.token}`, token: state.token, maxAddresses, signal },
+    desired: job.wallets.map(({ address }) => address),
+    saved: state.webhooks,
+    save: async (webhooks) => {
       state.webhooks = webhooks
       await writeWatchState(statePathOf(job), state)
     },
@@ -46,7 +46,7 @@ export function keepJobWebhooks(
 }
 
 /** What picks a job's webhooks: its unguessable path, or name and chain where that is not remembered. */
-export async function webhooksOfJob(
+export async function webhookMatcherOf(
   job: Job,
 ): Promise<(webhook: Omit<FoundWebhook, 'addresses'>) => boolean> {
   const state = await readWatchState(statePathOf(job))
@@ -56,7 +56,7 @@ export async function webhooksOfJob(
 }
 
 /** A job's webhooks as they were last seen to, for services that do not list them. */
-export async function rememberedWebhooks(job: Job): Promise<FoundWebhook[]> {
+export async function savedWebhooks(job: Job): Promise<FoundWebhook[]> {
   const { webhooks = [] } = (await readWatchState(statePathOf(job))) ?? {}
   return webhooks.map((webhook) => ({ ...webhook, ...labelsOf(job), url: '', status: 'remembered' }))
 }

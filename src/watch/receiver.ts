@@ -19,7 +19,7 @@ export type ReceiverOptions = {
   /** Bytes that a body may have. @default 52428800 (50 MiB) */
   maxBodyBytes?: number
   /** Told of each request that is refused: its status, and why. */
-  onRefusal?: (refusal: { status: number; reason: string }) => void
+  onRejected?: (refusal: { status: number; reason: string }) => void
 }
 
 export type Receiver = {
@@ -29,9 +29,9 @@ export type Receiver = {
 }
 
 /** Memory for all bodies above `SMALL_BODY_BYTES` that are received at once; further ones wait. */
-const bodies = createBodyBudget(2 * MAX_EVENT_BYTES)
+const bodyBudget = createBodyBudget(2 * MAX_EVENT_BYTES)
 
-const FIX = 'Name an address of this machine and a free port with --listen; port 0 takes any.'
+const LISTEN_FIX = 'Name an address of this machine and a free port with --listen; port 0 takes any.'
 
 /**
  * Receives events over HTTP: 200 at once for a genuine one, whatever is done about it later; 404 for other paths, 405
@@ -43,31 +43,38 @@ export async function startReceiver(options: ReceiverOptions): Promise<Receiver>
   const server = createLimitedServer((request, response) => void handle(request, { response, options }), {
     requestTimeoutMs,
   })
-  const { url } = await bindServer(server, { host, port }, FIX)
+  const { url } = await bindServer(server, { host, port }, LISTEN_FIX)
   return { url, close: () => closeServer(server) }
 }
 
-type Exchange = { response: ServerResponse; options: ReceiverOptions }
+type HandlerContext = { response: ServerResponse; options: ReceiverOptions }
 
-async function handle(request: IncomingMessage, { response, options }: Exchange): Promise<void> {
-  const verdict = await judge(request, options).catch(() => NOT_JSON)
-  if (verdict === undefined) return void response.destroy()
-  const { status } = verdict
+async function handle(request: IncomingMessage, { response, options }: HandlerContext): Promise<void> {
+  const result = await validateRequest(request, options).catch(() => NOT_JSON)
+  if (result === undefined) return void response.destroy()
+  const { status } = result
   // What is left of a body that is not read would be taken for the next request.
-  const cut = request.complete ? {} : { connection: 'close' }
-  response.writeHead(status, { ...cut, ...(status === 405 ? { allow: 'POST' } : {}), 'content-length': 0 })
+  const connectionHeader = request.complete ? {} : { connection: 'close' }
+  response.writeHead(status, {
+    ...connectionHeader,
+    ...(status === 405 ? { allow: 'POST' } : {}),
+    'content-length': 0,
+  })
   response.end()
   if (status === 200) options.onEvent()
-  else options.onRefusal?.(verdict)
+  else options.onRejected?.(result)
 }
 
 /** The status of a response, and why it is not 200. */
-type Verdict = { status: number; reason: string }
+type ValidationResult = { status: number; reason: string }
 
 const NOT_JSON = { status: 400, reason: 'the body is not a JSON object' }
 
 /** What is to be answered; undefined where the body broke off. */
-async function judge(request: IncomingMessage, options: ReceiverOptions): Promise<Verdict | undefined> {
+async function validateRequest(
+  request: IncomingMessage,
+  options: ReceiverOptions,
+): Promise<ValidationResult | undefined> {
   const { token, maxBodyBytes = MAX_EVENT_BYTES } = options
   const [path = ''] = (request.url ?? '').split('?')
   if (!path.endsWith(`/${token}`)) return { status: 404, reason: 'the path does not end in the secret token' }
@@ -76,34 +83,38 @@ async function judge(request: IncomingMessage, options: ReceiverOptions): Promis
   const tooLong = { status: 413, reason: `the body has more than ${maxBodyBytes} bytes` }
   const length = Number(request.headers['content-length'] ?? maxBodyBytes)
   if (length > maxBodyBytes) return tooLong
-  const release = await roomFor(request, length)
+  const release = await reserveMemory(request, length)
   try {
     if (request.destroyed) return undefined
     const body = await readBody(request, maxBodyBytes)
     if (body === undefined) return undefined
-    return body.length > maxBodyBytes ? tooLong : judgeBody(body, request, options)
+    return body.length > maxBodyBytes ? tooLong : validateBody(body, request, options)
   } finally {
     release()
   }
 }
 
 /** Waits for memory for a body of so many bytes; resolves with what gives it back. */
-function roomFor(request: IncomingMessage, length: number): Promise<() => void> | (() => void) {
+function reserveMemory(request: IncomingMessage, length: number): Promise<() => void> | (() => void) {
   if (length <= SMALL_BODY_BYTES) return () => undefined
   return new Promise((resolve) => {
-    const go = () => queueMicrotask(() => resolve(release))
-    const release = bodies.reserve(length, go)
+    const grant = () => queueMicrotask(() => resolve(release))
+    const release = bodyBudget.reserve(length, grant)
     // A sender that gives up waits no longer; what reads its body then sees that.
-    request.once('close', go)
+    request.once('close', grant)
   })
 }
 
-function judgeBody(body: Buffer, request: IncomingMessage, { isGenuine }: ReceiverOptions): Verdict {
+function validateBody(
+  body: Buffer,
+  request: IncomingMessage,
+  { isGenuine }: ReceiverOptions,
+): ValidationResult {
   checkJsonSize(body)
   const event: unknown = JSON.parse(body.toString('utf8'))
   if (typeof event !== 'object' || event === null || Array.isArray(event)) return NOT_JSON
-  const given = request.headers['x-signature']
-  const signature = typeof given === 'string' ? given : undefined
+  const header = request.headers['x-signature']
+  const signature = typeof header === 'string' ? header : undefined
   if (isGenuine({ body, event, signature })) return { status: 200, reason: '' }
   const reason =
     signature === undefined ? 'the signature is missing' : 'the signature does not match the secret'

@@ -1,22 +1,22 @@
 /** Between two lines about refusals with the same status, in milliseconds: anybody can cause them. */
-const EVERY_MS = 60_000
+const NOTICE_INTERVAL_MS = 60_000
 
-type Refusal = { status: number; reason: string }
+type RejectedRequest = { status: number; reason: string }
 
 /** Makes a function that describes refused requests, at most once a minute for each status; undefined for the others. */
-export function createRefusalNotices(now: () => number): (refusal: Refusal) => string | undefined {
-  const last = new Map<number, { at: number; unnamed: number }>()
+export function createRejectionNotices(now: () => number): (rejected: RejectedRequest) => string | undefined {
+  const last = new Map<number, { at: number; suppressed: number }>()
   return ({ status, reason }) => {
-    const earlier = last.get(status)
-    if (earlier !== undefined && now() < earlier.at + EVERY_MS) {
-      earlier.unnamed += 1
+    const previous = last.get(status)
+    if (previous !== undefined && now() < previous.at + NOTICE_INTERVAL_MS) {
+      previous.suppressed += 1
       return undefined
     }
-    last.set(status, { at: now(), unnamed: 0 })
+    last.set(status, { at: now(), suppressed: 0 })
     const more =
-      earlier === undefined || earlier.unnamed === 0
+      previous === undefined || previous.suppressed === 0
         ? ''
-        : `; ${earlier.unnamed} more since the last such line`
+        : `; ${previous.suppressed} more since the last such line`
     return `a request to the receiver was refused with ${status}: ${reason}${more}`
   }
 }

@@ -1,9 +1,9 @@
-import { LONGEST_TIMER_MS } from '../core/platform/max-timeout.ts'
+import { MAX_TIMEOUT_MS } from '../core/platform/max-timeout.ts'
 
 /** Runs something once after a delay in milliseconds, and gives what calls it off. */
-export type After = (delayMs: number, run: () => void) => () => void
+export type ScheduleAfter = (delayMs: number, run: () => void) => () => void
 
-export type PacerOptions = {
+export type RunSchedulerOptions = {
   /** Wait after the first event before a run, in milliseconds: what comes meanwhile is seen by the same run. */
   debounceMs: number
   /** Age from which a run sees a transaction, in milliseconds. */
@@ -13,18 +13,18 @@ export type PacerOptions = {
   /**
    * One run, never two at once; false: it is to be tried again like after an event. What it throws ends the pacer.
    */
-  work: (why: Occasion) => Promise<boolean>
+  run: (trigger: RunTrigger) => Promise<boolean>
   /** Unix milliseconds. */
   now: () => number
-  after: After
+  scheduleAfter: ScheduleAfter
 }
 
 /** Why there is a run: `late` where the last one could not see all yet, or failed. */
-export type Occasion = 'start' | 'event' | 'late' | 'catch-up'
+export type RunTrigger = 'start' | 'event' | 'late' | 'catch-up'
 
-export type Pacer = {
+export type RunScheduler = {
   /** Says that something has happened. */
-  event(): void
+  notifyEvent(): void
   /** Runs at once, and from then on after events and at times. Rejects with what a run throws. */
   start(): Promise<never>
   /** No further run; resolves when the one under way has ended. */
@@ -32,11 +32,11 @@ export type Pacer = {
 }
 
 /** Creates what decides when to run: lost, doubled and forged events cost time only. */
-export function createPacer(options: PacerOptions): Pacer {
-  return new Pacing(options)
+export function createRunScheduler(options: RunSchedulerOptions): RunScheduler {
+  return new DebouncedScheduler(options)
 }
 
-class Pacing implements Pacer {
+class DebouncedScheduler implements RunScheduler {
   /** Something has happened that the next run is to see. */
   #isPending = false
   #lastEventMs = 0
@@ -46,17 +46,17 @@ class Pacing implements Pacer {
   #callOffEvent: (() => void) | undefined
   #callOffCatchUp: (() => void) | undefined
   #fail: (thrown: unknown) => void = () => {}
-  readonly #options: PacerOptions
+  readonly #options: RunSchedulerOptions
 
-  constructor(options: PacerOptions) {
+  constructor(options: RunSchedulerOptions) {
     this.#options = options
   }
 
-  event(): void {
-    const { debounceMs, finalityMs, after } = this.#options
+  notifyEvent(): void {
+    const { debounceMs, finalityMs, scheduleAfter } = this.#options
     if (this.#isStopped) return
     this.#note()
-    if (!this.#isBusy) this.#callOffEvent ??= after(debounceMs + finalityMs, () => this.#go('event'))
+    if (!this.#isBusy) this.#callOffEvent ??= scheduleAfter(debounceMs + finalityMs, () => this.#go('event'))
   }
 
   start(): Promise<never> {
@@ -72,23 +72,23 @@ class Pacing implements Pacer {
     return this.#running
   }
 
-  #go(why: Occasion): void {
+  #go(trigger: RunTrigger): void {
     this.#callOff()
-    this.#running = this.#runOnce(why).catch((thrown: unknown) => this.#fail(thrown))
+    this.#running = this.#runOnce(trigger).catch((thrown: unknown) => this.#fail(thrown))
   }
 
-  async #runOnce(why: Occasion): Promise<void> {
-    const { debounceMs, finalityMs, catchUpMs, work, now, after } = this.#options
+  async #runOnce(trigger: RunTrigger): Promise<void> {
+    const { debounceMs, finalityMs, catchUpMs, run, now, scheduleAfter } = this.#options
     // Events that are younger than what this run will see are left pending.
     this.#isPending = this.#isPending && this.#lastEventMs + finalityMs > now()
     this.#isBusy = true
-    const isGood = await work(why)
+    const isComplete = await run(trigger)
     this.#isBusy = false
     if (this.#isStopped) return
-    if (!isGood) this.#note()
-    const sightMs = Math.max(0, this.#lastEventMs + finalityMs - now())
-    if (this.#isPending) this.#callOffEvent = after(debounceMs + sightMs, () => this.#go('late'))
-    this.#callOffCatchUp = after(Math.min(catchUpMs, LONGEST_TIMER_MS), () => this.#go('catch-up'))
+    if (!isComplete) this.#note()
+    const visibleInMs = Math.max(0, this.#lastEventMs + finalityMs - now())
+    if (this.#isPending) this.#callOffEvent = scheduleAfter(debounceMs + visibleInMs, () => this.#go('late'))
+    this.#callOffCatchUp = scheduleAfter(Math.min(catchUpMs, MAX_TIMEOUT_MS), () => this.#go('catch-up'))
   }
 
   #note(): void {

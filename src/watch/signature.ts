@@ -8,11 +8,11 @@ import { canonicalJson } from './canonical-json.ts'
 export type SecretScheme = 'canonical' | 'raw'
 
 /** Whether a secret can be used with a scheme: what is not hex would leave an empty key, which anybody has. */
-export function fitsScheme(secret: string, scheme: SecretScheme): boolean {
+export function isUsableWithScheme(secret: string, scheme: SecretScheme): boolean {
   return scheme === 'raw' ? secret !== '' : /^([0-9a-f]{2})+$/i.test(secret)
 }
 
-export type Signed = {
+export type SignedEvent = {
   /** As the header has it. */
   signature: string | undefined
   secret: string
@@ -24,14 +24,14 @@ export type Signed = {
 }
 
 /** Whether a body was signed with the secret; a secret that does not fit a scheme signs nothing. */
-export function isSigned({ signature = '', secret, schemes, body, event }: Signed): boolean {
-  const given = Buffer.from(signature, 'base64')
+export function verifySignature({ signature = '', secret, schemes, body, event }: SignedEvent): boolean {
+  const actual = Buffer.from(signature, 'base64')
   return schemes
-    .filter((scheme) => fitsScheme(secret, scheme))
+    .filter((scheme) => isUsableWithScheme(secret, scheme))
     .map((scheme) =>
       scheme === 'raw' ? hmac(secret, body) : hmac(Buffer.from(secret, 'hex'), canonicalJson(event)),
     )
-    .some((right) => right.length === given.length && timingSafeEqual(right, given))
+    .some((expected) => expected.length === actual.length && timingSafeEqual(expected, actual))
 }
 
 function hmac(key: string | Buffer, content: string | Buffer): Buffer {

@@ -1,19 +1,19 @@
 import { join } from 'node:path'
 import { ExportError, type FailureCode } from '../core/model/errors.ts'
 import type { Job } from '../core/model/model.ts'
-import { orAborted } from '../core/platform/abort-signal.ts'
+import { raceAbort } from '../core/platform/abort-signal.ts'
 import { lockOutput } from '../core/platform/lock/lock.ts'
 import { privateFolder } from '../export/private-folder.ts'
 import { type RunResult, run } from '../export/run.ts'
 import type { RetryOptions } from '../http/retry.ts'
 import { type OpenedService, openService } from '../sources/data-api/open-service.ts'
-import { counted } from '../terminal/format.ts'
-import { keepJobWebhooks, openJobState } from './job-webhooks.ts'
+import { formatCount } from '../terminal/format.ts'
+import { openJobState, reconcileJobWebhooks } from './job-webhooks.ts'
 import { startReceiver } from './receiver.ts'
-import { createRefusalNotices } from './rejection-notices.ts'
-import { type After, createPacer, type Occasion } from './run-scheduler.ts'
+import { createRejectionNotices } from './rejection-notices.ts'
+import { createRunScheduler, type RunTrigger, type ScheduleAfter } from './run-scheduler.ts'
 import type { WatchState } from './watch-state.ts'
-import { openSecret, type SecretScheme } from './webhook-secret.ts'
+import { openEventVerifier, type SecretScheme } from './webhook-secret.ts'
 
 export type WatchOptions = {
   /** The key for the service; never kept anywhere. */
@@ -45,9 +45,9 @@ export type WatchOptions = {
   /** Told where events are received, before any can come. */
   onListening?: (url: string) => void
   /** Told of each run that ended. */
-  onRun?: (ran: { why: Occasion; result: RunResult }) => void
+  onRun?: (ran: { trigger: RunTrigger; result: RunResult }) => void
   /** @default setTimeout */
-  after?: After
+  scheduleAfter?: ScheduleAfter
 }
 
 /**
@@ -59,8 +59,8 @@ export type WatchOptions = {
  */
 export async function watchJob(job: Job, options: WatchOptions): Promise<never> {
   requireWatchable(job)
-  const place = join(privateFolder(job), 'watch')
-  const release = await lockOutput(place, 'watching')
+  const folder = join(privateFolder(job), 'watch')
+  const release = await lockOutput(folder, 'watching')
   try {
     const service = await openService({
       ...{ ...job.service, concurrency: job.concurrency, apiKey: options.apiKey, retry: options.retry },
@@ -88,94 +88,94 @@ function requireWatchable({ endBlock, service, file }: Job): void {
   })
 }
 
-type Watch = { job: Job; options: WatchOptions; service: OpenedService }
+type WatchContext = { job: Job; options: WatchOptions; service: OpenedService }
 
-async function watch(watched: Watch): Promise<never> {
-  const { job, options, service } = watched
+async function watch(context: WatchContext): Promise<never> {
+  const { job, options, service } = context
   const state = await openJobState(service, { job, receiverUrl: options.receiverUrl })
-  const secret = await openSecret(service.client, { ...options, onNotice: notices(watched) })
-  const pacer = createPacer({
+  const verifier = await openEventVerifier(service.client, { ...options, onNotice: noticeFor(context) })
+  const scheduler = createRunScheduler({
     ...{ debounceMs: options.debounceMs, catchUpMs: options.catchUpMs, finalityMs: job.finalityMs },
-    work: async (why) => {
-      if (why === 'start' || why === 'catch-up') await seeToWebhooks(watched, { state, why })
-      return runOnce(watched, why)
+    run: async (trigger) => {
+      if (trigger === 'start' || trigger === 'catch-up') await updateWebhooks(context, { state, trigger })
+      return runOnce(context, trigger)
     },
     now: Date.now,
-    after: options.after ?? afterDelay,
+    scheduleAfter: options.scheduleAfter ?? scheduleWithTimer,
   })
-  const describeRefusal = createRefusalNotices(Date.now)
+  const describeRejection = createRejectionNotices(Date.now)
   const receiver = await startReceiver({
     ...options.listen,
     token: state.token,
-    isGenuine: secret.isGenuine,
-    onEvent: () => pacer.event(),
-    onRefusal: (refusal) => {
-      const notice = describeRefusal(refusal)
-      if (notice !== undefined) notices(watched)(notice)
+    isGenuine: verifier.isGenuine,
+    onEvent: () => scheduler.notifyEvent(),
+    onRejected: (rejected) => {
+      const notice = describeRejection(rejected)
+      if (notice !== undefined) noticeFor(context)(notice)
     },
   })
   try {
     options.onListening?.(receiver.url)
-    return await orAborted(pacer.start(), options.signal)
+    return await raceAbort(scheduler.start(), options.signal)
   } finally {
-    await Promise.all([receiver.close(), pacer.stop()])
+    await Promise.all([receiver.close(), scheduler.stop()])
   }
 }
 
-type Seeing = { state: WatchState; why: Occasion }
+type WebhookUpdate = { state: WatchState; trigger: RunTrigger }
 
 /** Puts the webhooks in order. At the start a fault of the service is thrown too: it may be a wrong address. */
-async function seeToWebhooks(watched: Watch, { state, why }: Seeing): Promise<void> {
-  const { job, options, service } = watched
-  const { receiverUrl, addressesPerWebhook: most } = options
+async function updateWebhooks(context: WatchContext, { state, trigger }: WebhookUpdate): Promise<void> {
+  const { job, options, service } = context
+  const { receiverUrl, addressesPerWebhook: maxAddresses } = options
   try {
-    const { webhooks, created, changed, dropped } = await keepJobWebhooks(service, {
-      ...{ job, receiverUrl, most, state },
+    const { webhooks, created, changed, dropped } = await reconcileJobWebhooks(service, {
+      ...{ job, receiverUrl, maxAddresses, state },
     })
-    if (why !== 'start' && created + changed + dropped === 0) return
+    if (trigger !== 'start' && created + changed + dropped === 0) return
     const counts = `${created} created, ${changed} changed, ${dropped} dropped`
-    const wallets = counted(job.wallets.length, 'wallet')
-    notices(watched)(`${counted(webhooks, 'webhook')} for ${wallets} (${counts})`)
+    const wallets = formatCount(job.wallets.length, 'wallet')
+    noticeFor(context)(`${formatCount(webhooks, 'webhook')} for ${wallets} (${counts})`)
   } catch (thrown) {
-    if (why === 'start' || !isPassing(thrown)) throw thrown
-    notices(watched)(`webhooks could not be seen to: ${thrown.message}`)
+    if (trigger === 'start' || !isTransient(thrown)) throw thrown
+    noticeFor(context)(`webhooks could not be seen to: ${thrown.message}`)
   }
 }
 
 /** Runs the job; false where it is to be tried again. Throws what no later try can mend. */
-async function runOnce(watched: Watch, why: Occasion): Promise<boolean> {
-  const { job, options } = watched
+async function runOnce(context: WatchContext, trigger: RunTrigger): Promise<boolean> {
+  const { job, options } = context
   const { apiKey, allowPlainHttp, retry, lookbackBlocks, signal, onNotice, onDetail, onRun } = options
   const result = await run([job], {
     ...{ apiKey, allowPlainHttp, lookbackBlocks, signal, ...(retry === undefined ? {} : { retry }) },
     ...(onNotice === undefined ? {} : { onNotice }),
     ...(onDetail === undefined ? {} : { onDetail }),
   })
-  onRun?.({ why, result })
+  onRun?.({ trigger, result })
   const error = result.jobs[0]?.error
   if (error === undefined) return true
-  if (!isPassing(error)) throw error
-  notices(watched)(`the run failed and is tried again: ${error.code}: ${error.message}`)
+  if (!isTransient(error)) throw error
+  noticeFor(context)(`the run failed and is tried again: ${error.code}: ${error.message}`)
   return false
 }
 
 /** What a later try may mend. */
-const PASSING: readonly FailureCode[] = [
+const TRANSIENT: readonly FailureCode[] = [
   'SERVICE_UNAVAILABLE',
   'PAGE_MALFORMED',
   'RATE_LIMITED',
   'OUTPUT_LOCKED',
 ]
 
-function isPassing(thrown: unknown): thrown is ExportError {
-  return thrown instanceof ExportError && PASSING.includes(thrown.code)
+function isTransient(thrown: unknown): thrown is ExportError {
+  return thrown instanceof ExportError && TRANSIENT.includes(thrown.code)
 }
 
-function notices({ job, options }: Watch): (notice: string) => void {
+function noticeFor({ job, options }: WatchContext): (notice: string) => void {
   return (notice) => options.onNotice?.(`${job.name}: ${notice}`)
 }
 
-const afterDelay: After = (delayMs, work) => {
+const scheduleWithTimer: ScheduleAfter = (delayMs, work) => {
   const timer = setTimeout(work, delayMs)
   return () => clearTimeout(timer)
 }

@@ -1,6 +1,6 @@
 import { ExportError } from '../core/model/errors.ts'
-import { isNotOffered } from './find-webhooks.ts'
-import { fitsScheme, isSigned, type SecretScheme } from './signature.ts'
+import { isUnsupported } from './find-webhooks.ts'
+import { isUsableWithScheme, type SecretScheme, verifySignature } from './signature.ts'
 
 export type { SecretScheme } from './signature.ts'
 
@@ -14,7 +14,7 @@ export type SecretOptions = {
 }
 
 type SecretService = { getSharedSecret(options?: { signal?: AbortSignal | undefined }): Promise<string> }
-export type Secret = {
+export type EventVerifier = {
   isGenuine(received: { body: Buffer; event: object; signature: string | undefined }): boolean
 }
 
@@ -25,39 +25,42 @@ const REFRESH_MS = 60_000
  * Opens what tells genuine events from forged ones. A service without a secret signs nothing, and then everything that
  * finds the receiver's path is taken. Throws USAGE for a secret that the scheme cannot use.
  */
-export async function openSecret(service: SecretService, options: SecretOptions): Promise<Secret> {
+export async function openEventVerifier(
+  service: SecretService,
+  options: SecretOptions,
+): Promise<EventVerifier> {
   const { secretScheme, onNotice, signal } = options
   if (secretScheme === 'none') return { isGenuine: () => true }
   const schemes = secretScheme === undefined ? (['canonical', 'raw'] as const) : [secretScheme]
   let secret = options.secret ?? (await fetchSecret(service, signal))
-  requireFit(secret, schemes)
+  requireUsableSecret(secret, schemes)
   if (secret === undefined) onNotice('the service has no shared secret: events are taken without a signature')
-  let askedMs = Date.now()
+  let requestedMs = Date.now()
   const refresh = async () => {
-    if (options.secret !== undefined || Date.now() - askedMs < REFRESH_MS) return
-    askedMs = Date.now()
+    if (options.secret !== undefined || Date.now() - requestedMs < REFRESH_MS) return
+    requestedMs = Date.now()
     const newer = await fetchSecret(service, signal).catch(() => secret)
     if (newer !== secret) onNotice('the shared secret of the service has changed')
     secret = newer
   }
   return {
     isGenuine: (received) => {
-      const genuine = secret === undefined || isSigned({ ...received, secret, schemes })
-      if (!genuine) void refresh()
-      return genuine
+      const isValid = secret === undefined || verifySignature({ ...received, secret, schemes })
+      if (!isValid) void refresh()
+      return isValid
     },
   }
 }
 
 async function fetchSecret(service: SecretService, signal?: AbortSignal): Promise<string | undefined> {
   return service.getSharedSecret({ signal }).catch((thrown: unknown) => {
-    if (isNotOffered(thrown)) return undefined
+    if (isUnsupported(thrown)) return undefined
     throw thrown
   })
 }
 
-function requireFit(secret: string | undefined, schemes: readonly SecretScheme[]): void {
-  if (secret === undefined || schemes.some((scheme) => fitsScheme(secret, scheme))) return
+function requireUsableSecret(secret: string | undefined, schemes: readonly SecretScheme[]): void {
+  if (secret === undefined || schemes.some((scheme) => isUsableWithScheme(secret, scheme))) return
   throw new ExportError('USAGE', 'the webhook secret is not hex, as the scheme canonical needs it', {
     fix: 'Check WALLETLAKE_WEBHOOK_SECRET, or give --secret-scheme raw.',
   })

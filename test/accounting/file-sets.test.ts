@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
-import { priceAll } from '../helpers/prices.ts'
+import { writePrices } from '../helpers/prices.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
@@ -18,7 +18,7 @@ let prices = ''
 beforeAll(async () => {
   await exportDemo(output)
   ledger = await readCsvTable(output, 'ledger')
-  prices = await priceAll(output, join(folder, 'prices.csv'))
+  prices = await writePrices(output, join(folder, 'prices.csv'))
   await convert(output, { to: 'rp2', out: outs.rp2, prices })
   await convert(output, { to: 'etherscan', out: outs.etherscan })
 })
@@ -112,7 +112,7 @@ describe('files for rp2', () => {
       message: 'rp2: it takes no line without a price',
     })
     const few = await convert(output, {
-      ...{ to: 'rp2', out: join(folder, 'few'), prices: await priceAll(output, join(folder, 'few.csv')) },
+      ...{ to: 'rp2', out: join(folder, 'few'), prices: await writePrices(output, join(folder, 'few.csv')) },
       until: '2023-11-15',
     })
     expect(few.omitted['there is no price']).toBeUndefined()

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
-import { PRESET_NAMES } from '../../src/accounting/writers.ts'
+import { FORMAT_NAMES } from '../../src/accounting/writers.ts'
 import { run } from '../../src/export/run.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
 import { testJob } from '../helpers/jobs.ts'
@@ -51,7 +51,7 @@ function textOf(out: string): string {
     .join('')
 }
 
-describe.for(PRESET_NAMES)('a conversion for %s', (to) => {
+describe.for(FORMAT_NAMES)('a conversion for %s', (to) => {
   test.for(['made-up', 'demo', 'mainnet'] as const)('of the %s chain is what it was', async (world) => {
     const out = join(folder, `${world}-${to}`)
     const priced = world === 'made-up' ? { prices } : to === 'rp2' ? { prices: nativePrices(world) } : {}

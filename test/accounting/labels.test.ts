@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Preset } from '../../src/accounting/csv/preset.ts'
 import { programTypes } from '../../src/accounting/csv/types.ts'
-import { type Leg, type Line, lineOf } from '../../src/accounting/import-rows.ts'
+import { type ImportRow, importRowOf, type LegSide } from '../../src/accounting/import-rows.ts'
 import { JOURNALS } from '../../src/accounting/journals/index.ts'
 import { type AccountRule, readLabels } from '../../src/accounting/labels.ts'
 import type { Movement } from '../../src/accounting/movement.ts'
@@ -23,10 +23,10 @@ function fileOf(...lines: string[]): string {
   return file
 }
 
-const anyText = { legs: new Map(), takesAnyText: true, labelsOwnTransfers: true }
+const anyText = { sides: new Map(), acceptsAnyText: true, labelsOwnTransfers: true }
 const labelsOf = (...lines: string[]) => readLabels(fileOf(...lines), anyText)
-const swapOf = (...movements: [Movement, ...Movement[]]): Line => ({
-  ...lineOf(movements[0]),
+const swapOf = (...movements: [Movement, ...Movement[]]): ImportRow => ({
+  ...importRowOf(movements[0]),
   kind: 'swap',
   movements,
 })
@@ -35,8 +35,8 @@ test('the hash counts before the other party, and that before the method; all of
   const lines = ['"Claim(uint256,address)",Reward', `${PARTY},Staking`, `${HASH.toUpperCase()},Gift`]
   for (const [rank, type] of ['Reward', 'Staking', 'Gift'].entries()) {
     const { labelOf, findings } = await labelsOf(...lines.slice(0, rank + 1))
-    expect(labelOf(lineOf(paid))).toBe(type)
-    expect(findings()).toEqual({ unmatched: undefined, misfits: [] })
+    expect(labelOf(importRowOf(paid))).toBe(type)
+    expect(findings()).toEqual({ unmatched: undefined, inapplicable: [] })
   }
 })
 
@@ -49,19 +49,22 @@ test('of a swap any other party counts, before the method', async () => {
 test('lines that match nothing are counted, and the first is named', async () => {
   const { labelOf, findings } = await labelsOf('Mint(),Reward', `${PARTY},Staking`, 'burn(),Loss')
   expect(findings().unmatched).toEqual({ count: 3, first: { line: 2, match: 'Mint()' } })
-  expect(labelOf(lineOf(paid))).toBe('Staking')
+  expect(labelOf(importRowOf(paid))).toBe('Staking')
   expect(findings().unmatched).toEqual({ count: 2, first: { line: 2, match: 'Mint()' } })
 })
 
 test('a fee keeps its own type, and matches nothing', async () => {
   const { labelOf, findings } = await labelsOf(`${HASH},Gift`)
-  expect(labelOf(lineOf({ ...paid, type: 'fee' }))).toBeUndefined()
-  expect(findings()).toEqual({ unmatched: { count: 1, first: { line: 2, match: HASH } }, misfits: [] })
+  expect(labelOf(importRowOf({ ...paid, type: 'fee' }))).toBeUndefined()
+  expect(findings()).toEqual({ unmatched: { count: 1, first: { line: 2, match: HASH } }, inapplicable: [] })
 })
 
 test('without a file nothing has a label, and no line matched nothing', async () => {
   const { labelOf, findings } = await readLabels(undefined, anyText)
-  expect([labelOf(lineOf(paid)), findings()]).toEqual([undefined, { unmatched: undefined, misfits: [] }])
+  expect([labelOf(importRowOf(paid)), findings()]).toEqual([
+    undefined,
+    { unmatched: undefined, inapplicable: [] },
+  ])
 })
 
 function presetOf(to: string): Preset {
@@ -70,16 +73,16 @@ function presetOf(to: string): Preset {
   return preset
 }
 
-const LINES: Record<Leg, Line> = {
-  in: lineOf({ ...paid, isOut: false }),
-  out: lineOf(paid),
+const LINES: Record<LegSide, ImportRow> = {
+  in: importRowOf({ ...paid, isOut: false }),
+  out: importRowOf(paid),
   swap: swapOf(paid, { ...paid, isOut: false }),
 }
 
 async function legsGiven(to: string, type: string): Promise<string[]> {
   const { labelOf, findings } = await readLabels(fileOf(`${HASH},${type}`), programTypes([presetOf(to)]))
   const given = Object.entries(LINES).flatMap(([leg, line]) => (labelOf(line) === type ? [leg] : []))
-  const refused = findings().misfits.map(({ count }) => count)
+  const refused = findings().inapplicable.map(({ count }) => count)
   expect(refused).toEqual(given.length === 3 ? [] : [3 - given.length])
   return given
 }
@@ -123,7 +126,7 @@ test('a label that fits no line that it matched is named with what it needs and 
   expect([labelOf(LINES.out), labelOf(LINES.out)]).toEqual([undefined, undefined])
   expect(findings()).toEqual({
     unmatched: undefined,
-    misfits: [{ line: 2, type: 'Income', needs: 'a received amount alone', count: 2, first: HASH }],
+    inapplicable: [{ line: 2, type: 'Income', needs: 'a received amount alone', count: 2, first: HASH }],
   })
 })
 
@@ -131,14 +134,14 @@ test('where the label of the other party does not fit, that of the method counts
   const file = fileOf(`${PARTY},Income`, '"claim(uint256,address)",Lost')
   const { labelOf, findings } = await readLabels(file, programTypes([presetOf('bittytax')]))
   expect([labelOf(LINES.out), labelOf(LINES.in)]).toEqual(['Lost', 'Income'])
-  expect(findings().misfits).toEqual([])
+  expect(findings().inapplicable).toEqual([])
 })
 
 test('a counterparty may have one type for what comes in and one for what goes out', async () => {
   const file = fileOf(`${PARTY},Unstake`, `${PARTY},Stake`)
   const { labelOf, findings } = await readLabels(file, programTypes([presetOf('bittytax')]))
   expect([labelOf(LINES.in), labelOf(LINES.out)]).toEqual(['Unstake', 'Stake'])
-  expect(findings()).toEqual({ unmatched: undefined, misfits: [] })
+  expect(findings()).toEqual({ unmatched: undefined, inapplicable: [] })
 })
 
 test('two types that one line could both have are refused', async () => {
@@ -157,7 +160,7 @@ test('CoinTracker gets no tag on a transfer between own wallets', async () => {
     programTypes([presetOf('cointracker')]),
   )
   expect(labelOf({ ...LINES.in, isOwn: true })).toBeUndefined()
-  expect(findings().misfits[0]?.needs).toBe('a received amount alone, not between own wallets')
+  expect(findings().inapplicable[0]?.needs).toBe('a received amount alone, not between own wallets')
 })
 
 function ruleOf(journal: string): AccountRule {
@@ -177,7 +180,7 @@ test.for([
   })),
 ])('$journal takes the account $account', async ({ journal, account }) => {
   const { labelOf } = await readLabels(fileOf(`${HASH},"${account}"`), ruleOf(journal))
-  expect(labelOf(lineOf(paid))).toBe(account)
+  expect(labelOf(importRowOf(paid))).toBe(account)
 })
 
 const REFUSED = {

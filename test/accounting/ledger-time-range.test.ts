@@ -15,11 +15,11 @@ beforeAll(() => exportMadeUp(output, GOLDEN_CHAIN))
 
 test('a period outside the export names the first and the last movement, and leaves no empty folder', async () => {
   const early = { to: 'koinly', perWallet: true, out: at('none/wallets'), until: '2020-12-31' }
-  const { movements, span } = await convert(output, early)
+  const { movements, ledgerTimeRange } = await convert(output, early)
   expect([movements, existsSync(at('none'))]).toEqual([0, false])
-  expect(span?.first).toBe('2023-12-31T23:59:58.000Z')
-  expect((span?.last ?? '') > (span?.first ?? '')).toBe(true)
-  expect((await convert(output, { to: 'koinly', out: at('all.csv') })).span).toBeUndefined()
+  expect(ledgerTimeRange?.first).toBe('2023-12-31T23:59:58.000Z')
+  expect((ledgerTimeRange?.last ?? '') > (ledgerTimeRange?.first ?? '')).toBe(true)
+  expect((await convert(output, { to: 'koinly', out: at('all.csv') })).ledgerTimeRange).toBeUndefined()
 })
 
 test.for(['koinly', 'generic', 'hledger', 'ledger', 'beancount'])(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lineOf } from '../../src/accounting/import-rows.ts'
+import { importRowOf } from '../../src/accounting/import-rows.ts'
 import { JOURNALS } from '../../src/accounting/journals/index.ts'
 import { createJournalWriter } from '../../src/accounting/journals/journal.ts'
 import { movement, token } from './made-up.ts'
@@ -10,13 +10,13 @@ test.for(
     { form, decimals: -1, reason: 'the decimals of the token are below zero' },
     { form, decimals: null, reason: 'the decimals of the token are unknown' },
   ]),
-)('$form.name says of a token of $decimals decimals: $reason', ({ form, decimals, reason }) => {
+)('$form.name says of a token of $decimals decimals: $reason', ({ form: format, decimals, reason }) => {
   const reasons: string[] = []
   const writer = createJournalWriter({
-    ...{ form, refuses: () => undefined, walletDigits: new Map() },
+    ...{ format, refusalReasonOf: () => undefined, walletDigits: new Map() },
     onOmitted: (omitted) => reasons.push(omitted.reason),
   })
   const moved = movement({ asset: token('LONG', decimals), value: 1n })
-  expect(writer.write([lineOf(moved, undefined)])).toBe('')
+  expect(writer.write([importRowOf(moved, undefined)])).toBe('')
   expect(reasons).toEqual([reason])
 })

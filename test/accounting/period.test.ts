@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { periodOf } from '../../src/accounting/period.ts'
+import { parsePeriod } from '../../src/accounting/period.ts'
 
 test('a day counts whole, from its first instant to its last', () => {
-  expect(periodOf('2024-01-01', '2024-01-01')).toEqual({
+  expect(parsePeriod('2024-01-01', '2024-01-01')).toEqual({
     from: '2024-01-01T00:00:00.000Z',
     to: '2024-01-02T00:00:00.000Z',
   })
@@ -13,7 +13,7 @@ test.for([
   { from: '2024-01-01', until: '2024-01-01T00:00:00Z' },
   { from: '2024-01-01T12:00:01Z', until: '2024-01-01T12:00:00Z' },
 ])('from $from until $until holds nothing, and is refused', ({ from, until }) => {
-  expect(() => periodOf(from, until)).toThrow(
+  expect(() => parsePeriod(from, until)).toThrow(
     expect.objectContaining({
       code: 'USAGE',
       message: `--from ${from} is not before --until ${until}`,

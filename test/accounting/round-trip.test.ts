@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { convert } from '../../src/accounting/convert.ts'
 import { PRESETS } from '../../src/accounting/presets/index.ts'
-import { PRESET_NAMES } from '../../src/accounting/writers.ts'
+import { FORMAT_NAMES } from '../../src/accounting/writers.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
@@ -158,7 +158,7 @@ const listedIn = (omittedFile: string | undefined) =>
   omittedFile === undefined ? [] : recordsOf(omittedFile)
 
 describe.for(
-  PRESET_NAMES.filter(
+  FORMAT_NAMES.filter(
     (name) => COLUMNS[name] !== undefined || name === 'rotki' || name === 'cryptotaxcalculator',
   ),
 )('a file for %s', (to) => {
@@ -179,7 +179,7 @@ describe.for(
   })
 })
 
-describe.for(PRESETS.filter(({ holdsSwaps }) => holdsSwaps))(
+describe.for(PRESETS.filter(({ supportsSwaps }) => supportsSwaps))(
   'swaps of what $name cannot hold',
   ({ name: to }) => {
     test('leave out the side that it cannot hold, and have the sums of the ledger', async () => {
@@ -209,7 +209,7 @@ test('a swap that a format cannot hold has the lines and labels that it has with
   expect(given.map((line) => line['Buy Quantity'])).toEqual(['', ''])
 })
 
-describe.for(PRESET_NAMES.filter((name) => name !== 'rp2' && name !== 'etherscan'))('a file for %s', (to) => {
+describe.for(FORMAT_NAMES.filter((name) => name !== 'rp2' && name !== 'etherscan'))('a file for %s', (to) => {
   test('is found good by its own rules, and the same from CSV and Parquet', async () => {
     const [csv, parquet] = [await converted(to), await converted(to, outputs.parquet)]
     const mistakes: unknown[] = []

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
-import { readInstant } from '../../src/accounting/csv/instant.ts'
+import { parseCsvInstant } from '../../src/accounting/csv/instant.ts'
 import type { Preset } from '../../src/accounting/csv/preset.ts'
-import { typeLegs } from '../../src/accounting/csv/types.ts'
-import type { Leg } from '../../src/accounting/import-rows.ts'
-import { FILE_SETS, PRESETS } from '../../src/accounting/presets/index.ts'
+import { typeSides } from '../../src/accounting/csv/types.ts'
+import type { LegSide } from '../../src/accounting/import-rows.ts'
+import { MULTI_FILE_WRITERS, PRESETS } from '../../src/accounting/presets/index.ts'
 
 // Rules as they stand in the sources of the programs, each with its file and commit; facts only, nothing of their code.
 
@@ -93,7 +93,7 @@ describe('staketaxcsv 87547d5, src/staketaxcsv/common/ExporterTypes.py', () => {
     const preset = presetOf(to)
     const [header = ''] = preset.columns.find(([, role]) => role === 'date') ?? []
     expect(rowsOf(to).map((row) => row[header])).toContain(date)
-    expect(readInstant(date, preset.date)).toBe(Date.UTC(2024, 1, 29, 23, 59, 59))
+    expect(parseCsvInstant(date, preset.date)).toBe(Date.UTC(2024, 1, 29, 23, 59, 59))
   })
 })
 
@@ -124,11 +124,11 @@ describe('BittyTax 287c4b4', () => {
   })
 
   test('src/bittytax/bt_types.py: every type is one of these', () => {
-    const legs = typeLegs(presetOf('bittytax'))
+    const legs = typeSides(presetOf('bittytax'))
     const known =
       'Deposit Unstake Mining Staking-Reward Staking Interest Dividend Income Gift-Received Fork Airdrop Referral Cashback Fee-Rebate Loan Margin-Gain Margin-Fee-Rebate Withdrawal Stake Spend Gift-Sent Gift-Spouse Charity-Sent Lost Loan-Repayment Loan-Interest Margin-Loss Margin-Fee Trade'
     expect([...legs.keys()].sort()).toEqual(known.split(' ').sort())
-    const withLeg = (leg: Leg) => [...legs].filter(([, ofType]) => ofType.has(leg)).map(([type]) => type)
+    const withLeg = (leg: LegSide) => [...legs].filter(([, ofType]) => ofType.has(leg)).map(([type]) => type)
     // BUY_TYPES up to Margin-Fee-Rebate, SELL_TYPES from Withdrawal on; Trade is in both lists, as it needs both.
     const [buy = '', sell = ''] = known.split(' Trade')[0]?.split(' Withdrawal') ?? []
     expect(withLeg('in').sort()).toEqual(buy.split(' ').sort())
@@ -205,7 +205,7 @@ describe('rotki ef14aad', () => {
 
 describe('dali-rp2 a17f269 and rp2 eb2a368', () => {
   test('plugin/input/csv/manual.py: thirteen, thirteen and eleven columns by position', () => {
-    const [into, out, intra] = FILE_SETS.find(({ name }) => name === 'rp2')?.files ?? []
+    const [into, out, intra] = MULTI_FILE_WRITERS.find(({ name }) => name === 'rp2')?.files ?? []
     expect([into, out, intra].map((form) => form?.columns.length)).toEqual([13, 13, 11])
     expect(into && headers(into).slice(0, 9).join()).toBe(
       'unique_id,timestamp,asset,exchange,holder,transaction_type,spot_price,crypto_in,crypto_fee',

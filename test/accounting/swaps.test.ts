@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { linesOf } from '../../src/accounting/import-rows.ts'
+import { importRowsOf } from '../../src/accounting/import-rows.ts'
 import type { Movement } from '../../src/accounting/movement.ts'
 import { COIN, movement, nft, token } from './made-up.ts'
 
@@ -8,7 +8,7 @@ const fee = movement({ asset: COIN, value: 21n, type: 'fee', counterparty: null 
 const gone = movement({ asset: USDC, value: 500n })
 const came = movement({ asset: WETH, value: 7n, isOut: false })
 
-const pair = (...movements: Movement[]) => linesOf(movements, true)
+const pair = (...movements: Movement[]) => importRowsOf(movements, true)
 const kinds = (...movements: Movement[]) => pair(...movements).map(({ kind }) => kind)
 
 test('one asset out and one in are one line, the fee another', () => {
@@ -47,6 +47,6 @@ test.for([
 })
 
 test('swaps stay apart where they are to', () => {
-  const lines = linesOf([gone, came], false)
+  const lines = importRowsOf([gone, came], false)
   expect(lines.map(({ kind }) => kind)).toEqual(['out', 'in'])
 })

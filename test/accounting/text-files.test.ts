@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openTextFiles } from '../../src/accounting/text-files.ts'
-import { makePipe } from '../helpers/named-pipe.ts'
+import { makeNamedPipe } from '../helpers/named-pipe.ts'
 
 let folder: string
 beforeEach(async () => {
@@ -41,7 +41,7 @@ test('a file that cannot be written is told by name, and nothing is left', async
     code: 'OUTPUT_FAILED',
     message: expect.stringContaining(path),
   })
-  await files.giveUp()
+  await files.abort()
   expect(await readdir(folder)).toEqual(['file'])
 })
 
@@ -76,12 +76,12 @@ test('a link stays, and the file that it leads to is replaced', async () => {
 
 test('a pipe stays, and no other file is replaced either', async () => {
   await writeFile(join(folder, 'a.csv'), 'old')
-  makePipe(join(folder, 'pipe'))
+  makeNamedPipe(join(folder, 'pipe'))
   const files = openTextFiles()
   files.add(join(folder, 'a.csv'), 'new')
   files.add(join(folder, 'pipe'), 'new')
   await expect(files.finish()).rejects.toMatchObject({ code: 'USAGE' })
-  await files.giveUp()
+  await files.abort()
   expect((await lstat(join(folder, 'pipe'))).isFIFO()).toBe(true)
   expect(await readFile(join(folder, 'a.csv'), 'utf8')).toBe('old')
   expect((await readdir(folder)).sort()).toEqual(['a.csv', 'pipe'])

@@ -1,9 +1,9 @@
 // npm run bench -- <name> [arguments]: runs one benchmark, or all. Those of throughput, memory, paging and profile take a
 // world, dense or thin; without one they go through both.
-import { benchBooks } from './accounting.js'
-import { benchMachines } from './cluster.js'
-import { benchPage } from './html-report.js'
-import { benchNightly } from './incremental.js'
+import { benchAccounting } from './accounting.js'
+import { benchCluster } from './cluster.js'
+import { benchHtmlReport } from './html-report.js'
+import { benchIncremental } from './incremental.js'
 import { benchMemory } from './memory.js'
 import { benchPaging } from './paging.js'
 import { benchParquet } from './parquet.js'
@@ -15,13 +15,13 @@ const BENCHES = {
   throughput: benchThroughput,
   profile: benchProfile,
   paging: benchPaging,
-  machines: benchMachines,
+  machines: benchCluster,
   memory: benchMemory,
   parquet: benchParquet,
-  nightly: benchNightly,
+  nightly: benchIncremental,
   quota: benchQuota,
-  books: benchBooks,
-  page: benchPage,
+  books: benchAccounting,
+  page: benchHtmlReport,
 }
 const [name, ...args] = process.argv.slice(2)
 const chosen = name === undefined ? Object.values(BENCHES) : [BENCHES[name]]

@@ -5,7 +5,7 @@ import { measureHandover } from './cluster/handover.js'
 import { measureManyWallets } from './cluster/many-wallets.js'
 import { measureSharedQuota } from './cluster/shared-quota.js'
 
-export async function benchMachines(...args) {
+export async function benchCluster(...args) {
   const [seconds = 200, wallets = 10_000] = args.filter((arg) => typeof arg === 'number')
   const server = await startQueueServer()
   try {

@@ -3,19 +3,33 @@
 // The kinds, their sizes and the odd names follow the chains of src/demo-server/chains (their README says where these are from).
 
 /** Wallets of the same owner, who moves much between them; the service lists nothing for these. */
-export const OWN = Array.from({ length: 4 }, (_, at) => `0x00000000000000000000000000000000000d${at}00d`)
+export const OWN_WALLETS = Array.from(
+  { length: 4 },
+  (_, at) => `0x00000000000000000000000000000000000d${at}00d`,
+)
 
 export function denseItem({ wallet, n, block, index }) {
-  const dice = diceOf(n)
-  const kind = pickKind(dice())
-  const failed = dice() < 0.03
-  const isOut = dice() < 0.65
-  const party = () => (dice() < OWN_SHARE ? quoted(skewed(OWN, dice)) : skewed(PARTIES, dice))
+  const random = seededRandom(n)
+  const kind = pickKind(random())
+  const failed = random() < 0.03
+  const isOut = random() < 0.65
+  const party = () => (random() < OWN_SHARE ? quoted(skewed(OWN_WALLETS, random)) : skewed(PARTIES, random))
   const self = quoted(wallet)
-  const made = { dice, self, party, logIndex: Math.floor(dice() * 200), lists: [[], [], [], []] }
-  if (!failed) kind.fill(made)
-  const native = nativeOf({ dice, n, block, index, wallet, kind, failed, isOut, self, other: party() })
-  const [erc20, erc721, erc1155, internal] = made.lists
+  const builder = { dice: random, self, party, logIndex: Math.floor(random() * 200), lists: [[], [], [], []] }
+  if (!failed) kind.fill(builder)
+  const native = nativeOf({
+    dice: random,
+    n,
+    block,
+    index,
+    wallet,
+    kind,
+    failed,
+    isOut,
+    self,
+    other: party(),
+  })
+  const [erc20, erc721, erc1155, internal] = builder.lists
   return `{"nativeTransaction":${native},"erc20Transfers":[${erc20}],"erc721Transfers":[${erc721}],"erc1155Transfers":[${erc1155}],"internalTransactions":[${internal}]}`
 }
 
@@ -23,7 +37,7 @@ export function denseItem({ wallet, n, block, index }) {
 const OWN_SHARE = 0.7
 
 /** Numbers from 0 to 1 that begin with what is asked for: items are made in any order. */
-function diceOf(seed) {
+function seededRandom(seed) {
   let state = Math.imul(seed + 1, 0x9e3779b1) >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -34,28 +48,28 @@ function diceOf(seed) {
 }
 
 /** Few of a pool come often, most of it now and then. */
-const skewed = (pool, dice) => pool[Math.floor(pool.length * dice() ** 3)]
+const skewed = (pool, random) => pool[Math.floor(pool.length * random() ** 3)]
 
-const hex = (digits, dice) => {
+const hex = (digits, random) => {
   let text = ''
   while (text.length < digits) {
-    const eight = Math.floor(dice() * 2 ** 32)
+    const eight = Math.floor(random() * 2 ** 32)
       .toString(16)
       .padStart(8, '0')
-    text += dice() < 0.5 ? eight.toUpperCase() : eight
+    text += random() < 0.5 ? eight.toUpperCase() : eight
   }
   return text.slice(0, digits)
 }
 
-const digitsOf = (dice, most) => {
-  const length = 1 + Math.floor(dice() * most)
-  let text = String(1 + Math.floor(dice() * 9))
-  while (text.length < length) text += String(Math.floor(dice() * 1e9))
+const randomDigits = (random, maxLength) => {
+  const length = 1 + Math.floor(random() * maxLength)
+  let text = String(1 + Math.floor(random() * 9))
+  while (text.length < length) text += String(Math.floor(random() * 1e9))
   return text.slice(0, length)
 }
 
 const quoted = (address) => `{"address":"${address}"}`
-const once = diceOf(-7)
+const staticRandom = seededRandom(-7)
 
 const SCRIPTS = [
   ...[
@@ -96,15 +110,15 @@ const symbolAt = (at) => [...nameAt(at).replace(/[^\p{L}\p{N}$]/gu, '')].slice(0
 
 /** One of three has a name, as routers and tokens have. */
 const PARTIES = Array.from({ length: 600 }, (_, at) => {
-  const address = `0x${hex(40, once)}`
+  const address = `0x${hex(40, staticRandom)}`
   if (at % 3 !== 0) return quoted(address)
   return JSON.stringify({ name: nameAt(at), symbol: symbolAt(at), decimals: 18, address })
 })
 
 const TOKENS = Array.from({ length: 120 }, (_, at) => {
-  const address = `0x${hex(40, once)}`
-  const logoUri = `https://images.example/tokens/43114/${address}/${hex(32, once)}.png`
-  const price = { value: Number((once() * 3000).toFixed(4)), currencyCode: 'usd' }
+  const address = `0x${hex(40, staticRandom)}`
+  const logoUri = `https://images.example/tokens/43114/${address}/${hex(32, staticRandom)}.png`
+  const price = { value: Number((staticRandom() * 3000).toFixed(4)), currencyCode: 'usd' }
   const decimals = [18, 18, 6, 8, 0][at % 5]
   const extras = at % 2 === 0 ? { logoUri, ...(at % 4 === 0 ? { price } : {}) } : {}
   return JSON.stringify({
@@ -119,11 +133,11 @@ const TOKENS = Array.from({ length: 120 }, (_, at) => {
 
 const TRAITS = ['Background', 'Fur', 'Eyes', 'Hat', 'Clothes', 'Rarity', 'Origine', '背景']
 
-function metadataOf(dice, at) {
-  const id = Math.floor(dice() * 1e5)
-  const traits = TRAITS.slice(0, 3 + Math.floor(dice() * 5))
-  const attributes = traits.map((trait_type) => ({ trait_type, value: nameAt(Math.floor(dice() * 40)) }))
-  const cid = hex(46, dice)
+function metadataOf(random, at) {
+  const id = Math.floor(random() * 1e5)
+  const traits = TRAITS.slice(0, 3 + Math.floor(random() * 5))
+  const attributes = traits.map((trait_type) => ({ trait_type, value: nameAt(Math.floor(random() * 40)) }))
+  const cid = hex(46, random)
   return {
     name: `${nameAt(at)} #${id}`,
     description: `${nameAt(at)} is a collection of 10,000 pieces, "hand drawn" by its community.\nHolders vote — ${nameAt(at + 3)}.`,
@@ -137,12 +151,12 @@ function metadataOf(dice, at) {
 
 /** NFTs come again and again with the same metadata. */
 const NFTS = Array.from({ length: 900 }, (_, at) => {
-  const address = `0x${hex(40, once)}`
-  const tokenId = at % 9 === 0 ? digitsOf(once, 77) : String(Math.floor(once() * 10_000))
+  const address = `0x${hex(40, staticRandom)}`
+  const tokenId = at % 9 === 0 ? randomDigits(staticRandom, 77) : String(Math.floor(staticRandom() * 10_000))
   const tokenUri = `https://meta.example/${address}/${tokenId}.json`
   const name = nameAt(at + 5)
-  const metadata = at % 4 === 3 ? { indexStatus: 'UNREACHABLE_TOKEN_URI' } : metadataOf(once, at)
-  const ownerAddress = `0x${hex(40, once)}`
+  const metadata = at % 4 === 3 ? { indexStatus: 'UNREACHABLE_TOKEN_URI' } : metadataOf(staticRandom, at)
+  const ownerAddress = `0x${hex(40, staticRandom)}`
   return {
     address,
     name,
@@ -156,52 +170,56 @@ const NFTS = Array.from({ length: 900 }, (_, at) => {
 }).map((token) => JSON.stringify(token))
 
 const ITEMS_1155 = Array.from({ length: 400 }, (_, at) => {
-  const address = `0x${hex(40, once)}`
-  const { attributes: properties, ...metadata } = metadataOf(once, at)
+  const address = `0x${hex(40, staticRandom)}`
+  const { attributes: properties, ...metadata } = metadataOf(staticRandom, at)
   const tokenUri = 'https://meta.example/{id}.json'
   const given = at % 5 === 4 ? { indexStatus: 'UNINDEXED' } : { ...metadata, decimals: 0, properties }
   return { address, ercType: 'ERC-1155', tokenId: String(at), tokenUri, metadata: given }
 }).map((token) => JSON.stringify(token))
 
-function parties({ dice, self, party }) {
-  return dice() < 0.5 ? `"from":${self},"to":${party()}` : `"from":${party()},"to":${self}`
+function parties({ dice: random, self, party }) {
+  return random() < 0.5 ? `"from":${self},"to":${party()}` : `"from":${party()},"to":${self}`
 }
 
-function addErc20(made) {
-  const { dice, lists } = made
-  const value = digitsOf(dice, 24)
-  made.logIndex += 1 + Math.floor(dice() * 3)
-  const token = skewed(TOKENS, dice)
-  lists[0].push(`{${parties(made)},"logIndex":${made.logIndex},"value":"${value}","erc20Token":${token}}`)
-}
-
-function addErc721(made) {
-  made.logIndex += 1
-  const token = skewed(NFTS, made.dice)
-  made.lists[1].push(`{${parties(made)},"logIndex":${made.logIndex},"erc721Token":${token}}`)
-}
-
-function addBatch1155(made, count) {
-  made.logIndex += 1
-  const both = parties(made)
-  for (let at = 0; at < count; at += 1) {
-    const value = digitsOf(made.dice, 3)
-    const token = skewed(ITEMS_1155, made.dice)
-    made.lists[2].push(`{${both},"logIndex":${made.logIndex},"value":"${value}","erc1155Token":${token}}`)
-  }
-}
-
-function addInternal(made) {
-  const { dice, lists } = made
-  const value = digitsOf(dice, 21)
-  const gas = `"gasUsed":"${Math.floor(dice() * 60_000)}","gasLimit":"${Math.floor(dice() * 900_000)}"`
-  const reverted = dice() < 0.03
-  lists[3].push(
-    `{${parties(made)},"internalTxType":"CALL","value":"${value}","isReverted":${reverted},${gas}}`,
+function addErc20(builder) {
+  const { dice: random, lists } = builder
+  const value = randomDigits(random, 24)
+  builder.logIndex += 1 + Math.floor(random() * 3)
+  const token = skewed(TOKENS, random)
+  lists[0].push(
+    `{${parties(builder)},"logIndex":${builder.logIndex},"value":"${value}","erc20Token":${token}}`,
   )
 }
 
-const times = (count, act) => {
+function addErc721(builder) {
+  builder.logIndex += 1
+  const token = skewed(NFTS, builder.dice)
+  builder.lists[1].push(`{${parties(builder)},"logIndex":${builder.logIndex},"erc721Token":${token}}`)
+}
+
+function addBatch1155(builder, count) {
+  builder.logIndex += 1
+  const both = parties(builder)
+  for (let at = 0; at < count; at += 1) {
+    const value = randomDigits(builder.dice, 3)
+    const token = skewed(ITEMS_1155, builder.dice)
+    builder.lists[2].push(
+      `{${both},"logIndex":${builder.logIndex},"value":"${value}","erc1155Token":${token}}`,
+    )
+  }
+}
+
+function addInternal(builder) {
+  const { dice: random, lists } = builder
+  const value = randomDigits(random, 21)
+  const gas = `"gasUsed":"${Math.floor(random() * 60_000)}","gasLimit":"${Math.floor(random() * 900_000)}"`
+  const reverted = random() < 0.03
+  lists[3].push(
+    `{${parties(builder)},"internalTxType":"CALL","value":"${value}","isReverted":${reverted},${gas}}`,
+  )
+}
+
+const repeat = (count, act) => {
   for (let at = 0; at < count; at += 1) act()
 }
 
@@ -216,27 +234,27 @@ const KINDS = [
       '0x38ed1739',
       'swapExactTokensForTokens(uint256,uint256,address[],address,uint256)',
     ],
-    fill: (made) => {
-      times(6 + Math.floor(15 * made.dice() ** 2), () => addErc20(made))
-      times(Math.floor(4 * made.dice()), () => addInternal(made))
+    fill: (builder) => {
+      repeat(6 + Math.floor(15 * builder.dice() ** 2), () => addErc20(builder))
+      repeat(Math.floor(4 * builder.dice()), () => addInternal(builder))
     },
   },
   {
     share: 0.1,
     call: ['CONTRACT_CALL', '0x3ccfd60b', 'withdraw()'],
     moves: 0.3,
-    fill: (made) => times(1 + Math.floor(2 * made.dice()), () => addInternal(made)),
+    fill: (builder) => repeat(1 + Math.floor(2 * builder.dice()), () => addInternal(builder)),
   },
   {
     share: 0.1,
     call: ['CONTRACT_CALL', '0x42842e0e', 'safeTransferFrom(address,address,uint256)'],
     moves: 0.2,
-    fill: (made) => times(1 + Math.floor(1.6 * made.dice()), () => addErc721(made)),
+    fill: (builder) => repeat(1 + Math.floor(1.6 * builder.dice()), () => addErc721(builder)),
   },
   {
     share: 0.06,
     call: ['CONTRACT_CALL', '0x2eb2c2d6', 'safeBatchTransferFrom(address,address,uint256[],uint256[],bytes)'],
-    fill: (made) => addBatch1155(made, 1 + Math.floor(5 * made.dice())),
+    fill: (builder) => addBatch1155(builder, 1 + Math.floor(5 * builder.dice())),
   },
   { share: 0.08, call: ['CONTRACT_CALL', '0x095ea7b3', 'approve(address,uint256)'], fill: () => {} },
 ]
@@ -251,18 +269,18 @@ function pickKind(at) {
   )
 }
 
-function nativeOf({ dice, n, block, index, wallet, kind, failed, isOut, self, other }) {
+function nativeOf({ dice: random, n, block, index, wallet, kind, failed, isOut, self, other }) {
   const [callType, methodHash = '', methodName = ''] = kind.call
   const [from, to] = isOut ? [self, other] : [other, self]
-  const gasUsed = 21_000 + Math.floor(dice() * 400_000)
-  const gas = `"gasLimit":"${gasUsed + 30_000}","gasUsed":"${gasUsed}","gasPrice":"${25_000_000_000 + Math.floor(dice() * 1e10)}"`
+  const gasUsed = 21_000 + Math.floor(random() * 400_000)
+  const gas = `"gasLimit":"${gasUsed + 30_000}","gasUsed":"${gasUsed}","gasPrice":"${25_000_000_000 + Math.floor(random() * 1e10)}"`
   const time = 1_600_000_000 + block
   const times = `"blockTimestamp":${time},"blockTimestampMilliseconds":${time * 1000 + 317},"blockMinDelayExcess":${7_000_000 + (n % 1000)}`
   const txHash =
-    `0x${(n * 7919).toString(16).padStart(16, 'a')}${wallet.slice(-8)}${hex(40, diceOf(n + 0.5))}`.toLowerCase()
-  const value = dice() < (kind.moves ?? 0) ? digitsOf(dice, 21) : '0'
-  const head = `"blockNumber":"${block}",${times},"blockHash":"0x${hex(64, diceOf(block)).toLowerCase()}","chainId":"43114"`
-  const place = `"blockIndex":${index},"txHash":"${txHash}","txStatus":"${failed ? 0 : 1}","txType":2`
+    `0x${(n * 7919).toString(16).padStart(16, 'a')}${wallet.slice(-8)}${hex(40, seededRandom(n + 0.5))}`.toLowerCase()
+  const value = random() < (kind.moves ?? 0) ? randomDigits(random, 21) : '0'
+  const head = `"blockNumber":"${block}",${times},"blockHash":"0x${hex(64, seededRandom(block)).toLowerCase()}","chainId":"43114"`
+  const position = `"blockIndex":${index},"txHash":"${txHash}","txStatus":"${failed ? 0 : 1}","txType":2`
   const method = `"method":{"callType":"${callType}","methodHash":"${methodHash}","methodName":"${methodName}"}`
-  return `{${head},${place},${gas},"nonce":"${n}","from":${from},"to":${to},${method},"value":"${value}"}`
+  return `{${head},${position},${gas},"nonce":"${n}","from":${from},"to":${to},${method},"value":"${value}"}`
 }

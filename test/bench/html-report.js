@@ -8,11 +8,11 @@ import { runMeasured } from './run-measured.js'
 import { withLedger } from './with-service.js'
 
 const TIMES = 5
-const SEARCHED = ['0xaaaa', 'burn', 'usdc', 'nothing has this']
+const SEARCH_TERMS = ['0xaaaa', 'burn', 'usdc', 'nothing has this']
 
-export function benchPage(transactions = 32_000) {
+export function benchHtmlReport(transactions = 32_000) {
   return withLedger({ transactions: Number(transactions), format: 'csv' }, async ({ output }) => {
-    const made = runMeasured(['report', output])
+    const reportRun = runMeasured(['report', output])
     const file = join(output, 'report.html')
     const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
     try {
@@ -22,8 +22,8 @@ export function benchPage(transactions = 32_000) {
       console.table([
         {
           pageMB: Math.round(statSync(file).size / 1e5) / 10,
-          madeInSeconds: Math.round(made.seconds * 10) / 10,
-          peakMB: made.peakMB,
+          madeInSeconds: Math.round(reportRun.seconds * 10) / 10,
+          peakMB: reportRun.peakMB,
           readyMs: worst('readyMs'),
           searchMs: worst('searchMs'),
         },
@@ -41,11 +41,11 @@ async function measurePage(browser, file) {
   while (!/rows$/.test((await page.locator('output').textContent()) ?? '')) await page.waitForTimeout(5)
   const readyMs = Math.round(performance.now() - start)
   const times = []
-  for (const text of SEARCHED)
+  for (const text of SEARCH_TERMS)
     times.push(
-      await page.evaluate((wanted) => {
+      await page.evaluate((term) => {
         const input = document.querySelector('input[type=search]')
-        input.value = wanted
+        input.value = term
         const before = performance.now()
         input.dispatchEvent(new Event('input'))
         document.body.getBoundingClientRect()

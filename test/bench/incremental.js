@@ -8,12 +8,12 @@ import { walletsOf, withService } from './with-service.js'
 
 const WALLETS = 100
 
-export async function benchNightly(transactions = 2_400_000) {
-  console.table([await nothingNew(), await loaded(transactions)])
+export async function benchIncremental(transactions = 2_400_000) {
+  console.table([await measureUnchangedRun(), await measureLoad(transactions)])
 }
 
 /** The second run of a job without endBlock over a chain that stands still. */
-function nothingNew() {
+function measureUnchangedRun() {
   return withService({ world: 'thin', transactions: 150 }, async ({ folder, url }) => {
     const job = writeJob(folder, { wallets: WALLETS })
     const args = ['run', job, '--base-url', url, '--output', join(folder, 'out'), '--json']
@@ -29,17 +29,17 @@ function nothingNew() {
   })
 }
 
-function loaded(transactions) {
+function measureLoad(transactions) {
   return withService({ world: 'thin', transactions }, async ({ folder, url }) => {
     const job = writeJob(folder, { wallets: 1, endBlock: transactions })
-    const [output, lake] = [join(folder, 'out'), join(folder, 'lake.db')]
+    const [output, database] = [join(folder, 'out'), join(folder, 'lake.db')]
     runMeasured(['run', job, '--base-url', url, '--output', output, '--format', 'parquet', '--quiet'])
     const { tables } = JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8'))
     const rows = Object.values(tables).reduce((sum, table) => sum + table.rows, 0)
-    const { seconds, peakMB } = runMeasured(['load', output, '--to', `duckdb:${lake}`])
-    const found = await countRows(lake, Object.keys(tables))
+    const { seconds, peakMB } = runMeasured(['load', output, '--to', `duckdb:${database}`])
+    const found = await countRows(database, Object.keys(tables))
     if (found !== rows) throw new Error(`${found} rows in the database, expected ${rows}`)
-    const megabytes = Math.round(statSync(lake).size / 1e6)
+    const megabytes = Math.round(statSync(database).size / 1e6)
     return {
       what: `load of ${rows.toLocaleString('en')} rows into DuckDB (${megabytes} MB)`,
       seconds: seconds.toFixed(2),
@@ -48,8 +48,8 @@ function loaded(transactions) {
   })
 }
 
-async function countRows(lake, tables) {
-  const instance = await DuckDBInstance.create(lake)
+async function countRows(database, tables) {
+  const instance = await DuckDBInstance.create(database)
   const connection = await instance.connect()
   let rows = 0
   for (const table of tables) {

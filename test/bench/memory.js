@@ -2,16 +2,16 @@
 // Usage: npm run bench -- memory [dense|thin] [transactions of the large run, default 1000000]
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chooseWorlds } from './datasets.js'
+import { chooseDatasets } from './datasets.js'
 import { runMeasured } from './run-measured.js'
 import { walletsOf, withService } from './with-service.js'
 
 export async function benchMemory(...args) {
-  const { worlds, numbers } = chooseWorlds(args)
-  for (const world of worlds) await benchWorld(world, ...numbers)
+  const { datasets, numbers } = chooseDatasets(args)
+  for (const world of datasets) await benchDataset(world, ...numbers)
 }
 
-async function benchWorld(world, large = 1_000_000) {
+async function benchDataset(world, large = 1_000_000) {
   const small = large / 10
   const rows = []
   for (const format of ['csv', 'parquet']) {

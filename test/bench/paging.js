@@ -6,17 +6,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TABLE_NAMES } from '../../dist/core/table/index.js'
 import { run } from '../../dist/export/run.js'
-import { chooseWorlds } from './datasets.js'
+import { chooseDatasets } from './datasets.js'
 import { walletsOf, withService } from './with-service.js'
 
 const DELAY_MS = [80, 160]
 const MEAN_MS = 120
 
 export async function benchPaging(...args) {
-  for (const world of chooseWorlds(args).worlds) await pageWorld(world)
+  for (const world of chooseDatasets(args).datasets) await benchDataset(world)
 }
 
-async function pageWorld(world) {
+async function benchDataset(world) {
   const one = { world, transactions: 60_000, wallets: 1, concurrency: 16 }
   const many = { world, transactions: 20_000, wallets: 200, concurrency: 32, spread: 200 }
   const base = await measure('one wallet, 60,000 transactions, one reader', { ...one, concurrency: 1 })
@@ -33,11 +33,11 @@ async function pageWorld(world) {
   console.table(rows)
 }
 
-function measure(label, { world, transactions, spread, bursty = false, ...asked }) {
-  const { wallets, concurrency } = asked
+function measure(label, { world, transactions, spread, bursty = false, ...jobOptions }) {
+  const { wallets, concurrency } = jobOptions
   const options = { world, transactions, spread, bursty, delayMs: DELAY_MS }
   return withService(options, async ({ folder, url }) => {
-    const { pagingMs, wholeMs, received } = await page(jobFor({ ...asked, folder, url }))
+    const { pagingMs, wholeMs, received } = await page(jobFor({ ...jobOptions, folder, url }))
     const { requests, most } = await (await fetch(`${url}/figures`)).json()
     const sizes = Array.from({ length: wallets }, (_, at) =>
       spread === undefined ? transactions : Math.max(1, Math.round((transactions * at) / (spread - 1))),
@@ -62,9 +62,9 @@ async function page(job) {
   const started = performance.now()
   let pagingMs = 0
   await run([job], {
-    onStart: ([{ figures }]) => {
-      let phase = figures.phase
-      Object.defineProperty(figures, 'phase', {
+    onStart: ([{ stats }]) => {
+      let phase = stats.phase
+      Object.defineProperty(stats, 'phase', {
         get: () => phase,
         set: (next) => {
           if (next === 'writing') pagingMs = performance.now() - started

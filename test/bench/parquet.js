@@ -5,16 +5,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
 import parquetjs from 'parquetjs-lite'
-import { tableNamed } from '../../dist/core/table/index.js'
-import { appendedFile, appendLines } from '../../dist/files/chunk.js'
-import { assembleTable, lineMaker } from '../../dist/files/write-table.js'
+import { tableByName } from '../../dist/core/table/index.js'
+import { appendLines, openAppendFile } from '../../dist/files/chunk.js'
+import { createLineFormatter, writeTable } from '../../dist/files/write-table.js'
 
-const table = tableNamed('erc20_transfers')
+const table = tableByName('erc20_transfers')
 
 export async function benchParquet(count = 200_000) {
   const folder = mkdtempSync(join(tmpdir(), 'walletlake-bench-'))
-  const ours = await timed(count, () => writeOurs(folder, count))
-  const theirs = await timed(count, () => writeTheirs(join(folder, 'theirs.parquet'), count))
+  const ours = await rowsPerCpuSecond(count, () => writeWithWalletlake(folder, count))
+  const theirs = await rowsPerCpuSecond(count, () =>
+    writeWithParquetjs(join(folder, 'theirs.parquet'), count),
+  )
   rmSync(folder, { recursive: true })
   console.table([
     { writer: 'walletlake (DuckDB)', rowsPerCpuSecond: ours },
@@ -24,7 +26,7 @@ export async function benchParquet(count = 200_000) {
 }
 
 /** Rows a CPU second of a task that resolves with the path of its file; throws where the file lacks rows. */
-async function timed(count, task) {
+async function rowsPerCpuSecond(count, task) {
   const before = process.cpuUsage()
   const path = await task()
   const { user, system } = process.cpuUsage(before)
@@ -56,10 +58,10 @@ function rowAt(n) {
 }
 
 /** Rows become staged lines, these one Parquet file; resolves with its path. */
-async function writeOurs(folder, count) {
+async function writeWithWalletlake(folder, count) {
   const how = { format: 'parquet', compression: 'snappy', escapeFormulas: false, maxRowsPerFile: count }
-  const lines = lineMaker(how)(table)
-  const file = appendedFile(join(folder, 'staged'))
+  const lines = createLineFormatter(how)(table)
+  const file = openAppendFile(join(folder, 'staged'))
   const chunks = []
   for (let n = 0; n < count; n += 1) {
     lines.add(rowAt(n))
@@ -68,13 +70,13 @@ async function writeOurs(folder, count) {
   chunks.push(appendLines(file, lines.take()))
   file.close()
   const files = { ...how, table, folder, chunks, range: { from: 0, to: count } }
-  const [part] = await assembleTable(files)
+  const [part] = await writeTable(files)
   return part.staged
 }
 
 const LITE_TYPES = { int32: 'INT32', int64: 'INT64', bool: 'BOOLEAN', time: 'TIMESTAMP_MILLIS' }
 
-async function writeTheirs(path, count) {
+async function writeWithParquetjs(path, count) {
   const fields = table.columns.map(({ name, type, nullable }) => {
     return [name, { type: LITE_TYPES[type] ?? 'UTF8', optional: nullable, compression: 'SNAPPY' }]
   })

@@ -3,8 +3,8 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chooseWorlds, ownedWith } from './datasets.js'
-import { FACTS, WALLET } from './throughput.js'
+import { chooseDatasets, walletsOfOwner } from './datasets.js'
+import { FACT_TABLES, WALLET } from './throughput.js'
 import { withService } from './with-service.js'
 
 const BIN = new URL('../../dist/bin.js', import.meta.url).pathname
@@ -26,14 +26,14 @@ const STAGES = {
 }
 
 export async function benchProfile(...args) {
-  const { worlds, numbers } = chooseWorlds(args)
-  for (const world of worlds) await profileWorld(world, ...numbers)
+  const { datasets, numbers } = chooseDatasets(args)
+  for (const world of datasets) await profileDataset(world, ...numbers)
 }
 
-function profileWorld(world, transactions = 100_000) {
+function profileDataset(world, transactions = 100_000) {
   return withService({ world, transactions }, ({ folder, url }) => {
     const job = join(folder, 'bench.json')
-    const addresses = ownedWith(WALLET, world)
+    const addresses = walletsOfOwner(WALLET, world)
     writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: transactions, addresses }))
     const profiles = join(folder, 'profiles')
     const profiling = ['--cpu-prof', '--cpu-prof-dir', profiles]
@@ -46,11 +46,11 @@ function profileWorld(world, transactions = 100_000) {
       join(folder, 'out'),
       '--quiet',
       '--tables',
-      FACTS,
+      FACT_TABLES,
     ]
     const { status } = spawnSync(process.execPath, [...profiling, BIN, ...args])
     if (status !== 0) throw new Error(`exit ${status}`)
-    tell(
+    printProfile(
       world,
       readdirSync(profiles).map((name) => JSON.parse(readFileSync(join(profiles, name), 'utf8'))),
     )
@@ -67,7 +67,7 @@ function moduleOf({ url, lineNumber }) {
   return lines.findLast((line) => /^\/\/ (dist|node_modules)\//.test(line)) ?? url
 }
 
-function tell(world, profiles) {
+function printProfile(world, profiles) {
   const ms = Object.fromEntries(Object.keys(STAGES).map((stage) => [stage, 0]))
   for (const { nodes, samples, timeDeltas } of profiles) {
     const names = new Map(

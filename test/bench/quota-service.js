@@ -73,14 +73,14 @@ function headersOf({ granted, waitMs, remaining, resetMs }, { told = 'seconds', 
 
 const server = createServer((request, response) => {
   const { options, take } = quotaOf(decodeURIComponent(request.url.split('/')[1]))
-  const verdict = take()
-  const answer = () => {
-    response.writeHead(verdict.granted ? 200 : 429, headersOf(verdict, options))
+  const decision = take()
+  const respond = () => {
+    response.writeHead(decision.granted ? 200 : 429, headersOf(decision, options))
     response.end('{"transactions":[]}')
   }
-  const [least, most] = options.delayMs ?? [0, 0]
-  if (most === 0) answer()
-  else setTimeout(answer, least + Math.random() * (most - least))
+  const [minDelayMs, most] = options.delayMs ?? [0, 0]
+  if (most === 0) respond()
+  else setTimeout(respond, minDelayMs + Math.random() * (most - minDelayMs))
 })
 server.keepAliveTimeout = 60_000
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))

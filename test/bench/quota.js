@@ -5,12 +5,12 @@ import { spawn } from 'node:child_process'
 import { once, setMaxListeners } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '../../dist/http/http-client.js'
-import { createGate } from '../../dist/http/rate-limit/rate-limiter.js'
+import { createRateLimiter } from '../../dist/http/rate-limit/rate-limiter.js'
 import { request } from '../../dist/http/request.js'
 
 const SERVICE = new URL('./quota-service.js', import.meta.url).pathname
 const READERS = 32
-const PAGE = { method: 'GET', pathAndQuery: '/page', about: 'a page' }
+const PAGE = { method: 'GET', pathAndQuery: '/page', label: 'a page' }
 const delayMs = [60, 120]
 const bucket = { perSecond: 40, burst: 20, delayMs }
 
@@ -25,7 +25,7 @@ const CASES = {
   '5/s, burst 5': { perSecond: 5, burst: 5, delayMs },
   '300/s, burst 300': { perSecond: 300, burst: 300, delayMs },
 }
-const ALONE = {
+const SEQUENTIAL_CASES = {
   '1000/s, burst 100, no delay': { perSecond: 1_000, burst: 100 },
   'no quota, 100 ms': { delayMs: [100, 100] },
   'no quota, no delay': {},
@@ -47,7 +47,7 @@ export async function benchQuota(seconds = 55) {
       }),
     ]
     const rows = await Promise.all(together)
-    for (const [name, quota] of Object.entries(ALONE))
+    for (const [name, quota] of Object.entries(SEQUENTIAL_CASES))
       rows.push(await measure({ name, quota, url, seconds: Math.min(20, seconds) }))
     console.table(Object.fromEntries(rows.map(({ name, ...row }) => [name, row])))
   } finally {
@@ -56,16 +56,16 @@ export async function benchQuota(seconds = 55) {
 }
 
 /** What a client without a gate does: whoever is refused waits as told, and the others go on. */
-function ownGate() {
-  let until = 0
-  const pass = ({ kind, retryAfterMs = 1_000 }) => {
-    if (kind === 'refused') until = performance.now() + retryAfterMs
+function naiveLimiter() {
+  let pausedUntil = 0
+  const report = ({ kind, retryAfterMs = 1_000 }) => {
+    if (kind === 'throttled') pausedUntil = performance.now() + retryAfterMs
   }
-  const take = async () => {
-    await setTimeout(Math.max(0, until - performance.now()))
-    return pass
+  const acquire = async () => {
+    await setTimeout(Math.max(0, pausedUntil - performance.now()))
+    return report
   }
-  return { take, pausedMs: () => 0 }
+  return { acquire, pausedForMs: () => 0 }
 }
 
 async function measure({ name, quota, url, seconds, gateless = false }) {
@@ -79,21 +79,21 @@ async function measure({ name, quota, url, seconds, gateless = false }) {
   })
   const { signal } = new AbortController()
   setMaxListeners(0, signal)
-  const shared = createGate()
-  const requester = {
+  const shared = createRateLimiter()
+  const requestContext = {
     client,
     limit: (task) => task(),
     signal,
     onEvent: ({ kind }) => {
       if (kind === 'sent') counts.sent += 1
-      if (kind === 'refused') counts.refused += 1
+      if (kind === 'throttled') counts.refused += 1
     },
   }
   const began = performance.now()
   const until = began + seconds * 1000
   let last = began
   const reader = async () => {
-    const reader = { ...requester, gate: gateless ? ownGate() : shared }
+    const reader = { ...requestContext, rateLimiter: gateless ? naiveLimiter() : shared }
     while (performance.now() < until) {
       await request(reader, PAGE, () => ({}))
       counts.answered += 1

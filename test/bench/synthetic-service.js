@@ -7,7 +7,7 @@
 //   delayMs: [least, most] before each answer
 // Prints its base URL; a request to /figures answers { requests, most } (most: in flight at once).
 import { createServer } from 'node:http'
-import { denseItem, OWN } from './dense-items.js'
+import { denseItem, OWN_WALLETS } from './dense-items.js'
 import { thinItem } from './thin-items.js'
 
 const { world, transactions, spread, skew, bursty = false, delayMs = [0, 0] } = JSON.parse(process.argv[2])
@@ -21,12 +21,12 @@ function random(seed) {
     return state / 2 ** 32
   }
 }
-const dice = random(7)
+const nextRandom = random(7)
 
 /** The block of each item, rising. */
 function blocksOf(total) {
   if (!bursty) return Float64Array.from({ length: total }, (_, n) => n)
-  const weights = Array.from({ length: 60 }, () => 1 / (0.02 + dice()) ** 2)
+  const weights = Array.from({ length: 60 }, () => 1 / (0.02 + nextRandom()) ** 2)
   const sum = weights.reduce((a, b) => a + b)
   const blocks = new Float64Array(total)
   let [n, passed] = [0, 0]
@@ -43,7 +43,7 @@ const histories = new Map()
 
 function historyOf(wallet) {
   const number = Number.parseInt(wallet.slice(-8), 16) - 4096
-  return historyWith(OWN.includes(wallet) ? 0 : totalOf(number))
+  return historyWith(OWN_WALLETS.includes(wallet) ? 0 : totalOf(number))
 }
 
 function historyWith(total) {
@@ -64,7 +64,7 @@ function item(wallet, n, blocks) {
 }
 
 /** Place of the first item in a block at or after `block`. */
-function placeOf(blocks, block) {
+function lowerBound(blocks, block) {
   let [low, high] = [0, blocks.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -78,14 +78,14 @@ function placeOf(blocks, block) {
 const ANY_DIGIT = '\x01'
 const ANY_WALLET = `0x${'0'.repeat(32)}${ANY_DIGIT.repeat(8)}`
 
-const MOST_KEPT = 150_000
+const MAX_CACHED_ITEMS = 150_000
 /** Where bursts lie depends on how many items a wallet has: then texts of one wallet do not serve the others. */
-const isKept = transactions <= MOST_KEPT && (!bursty || (spread === undefined && !skew))
+const isCached = transactions <= MAX_CACHED_ITEMS && (!bursty || (spread === undefined && !skew))
 /**
  * All items as text, made once, so that the answers of a benchmark cost the machine little: a real service works on machines
  * of its own.
  */
-const kept = isKept ? textsOf(historyWith(transactions)) : undefined
+const cachedItems = isCached ? textsOf(historyWith(transactions)) : undefined
 
 function textsOf(blocks) {
   const items = Array.from(blocks, (_, n) => Buffer.from(`${item(ANY_WALLET, n, blocks)},`))
@@ -95,8 +95,8 @@ function textsOf(blocks) {
 }
 
 /** Items of a wallet by their numbers, a comma between. */
-function keptItems(wallet, numbers) {
-  const { offsets, bytes } = kept
+function itemsFromCache(wallet, numbers) {
+  const { offsets, bytes } = cachedItems
   const items = Buffer.concat(numbers.map((n) => bytes.subarray(offsets[n], offsets[n + 1])))
   const digits = Buffer.from(wallet.slice(-8))
   for (let at = items.indexOf(ANY_DIGIT); at >= 0; at = items.indexOf(ANY_DIGIT, at))
@@ -108,8 +108,8 @@ function page(url) {
   const { pathname, searchParams: query } = new URL(url, 'http://localhost')
   const wallet = pathname.split('/')[5].toLowerCase()
   const blocks = historyOf(wallet)
-  const from = placeOf(blocks, Number(query.get('startBlock')))
-  const to = placeOf(blocks, Number(query.get('endBlock')))
+  const from = lowerBound(blocks, Number(query.get('startBlock')))
+  const to = lowerBound(blocks, Number(query.get('endBlock')))
   const offset = Number(query.get('pageToken') ?? 0)
   const count = Math.max(0, Math.min(PAGE, to - from - offset))
   const next = offset + PAGE < to - from ? `"nextPageToken":"${offset + PAGE}",` : ''
@@ -117,27 +117,27 @@ function page(url) {
   const numbers = Array.from({ length: count }, (_, at) =>
     isDown ? to - 1 - offset - at : from + offset + at,
   )
-  const items = isKept
-    ? keptItems(wallet, numbers)
+  const items = isCached
+    ? itemsFromCache(wallet, numbers)
     : Buffer.from(numbers.map((n) => item(wallet, n, blocks)).join(','))
   return Buffer.concat([Buffer.from(`{${next}"transactions":[`), items, Buffer.from(']}')])
 }
 
-const figures = { requests: 0, most: 0 }
+const stats = { requests: 0, most: 0 }
 let inFlight = 0
 
 const server = createServer((request, response) => {
-  if (request.url === '/figures') return response.end(JSON.stringify(figures))
+  if (request.url === '/figures') return response.end(JSON.stringify(stats))
   inFlight += 1
-  figures.requests += 1
-  figures.most = Math.max(figures.most, inFlight)
+  stats.requests += 1
+  stats.most = Math.max(stats.most, inFlight)
   const [least, most] = delayMs
-  const answer = () => {
+  const respond = () => {
     inFlight -= 1
     response.setHeader('content-type', 'application/json')
     response.end(page(request.url))
   }
-  if (most === 0) answer()
-  else setTimeout(answer, least + dice() * (most - least))
+  if (most === 0) respond()
+  else setTimeout(respond, least + nextRandom() * (most - least))
 })
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`))

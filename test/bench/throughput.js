@@ -3,33 +3,39 @@
 // Usage: npm run bench -- throughput [dense|thin] [transactions, default 100000] [rounds, default 5]
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chooseWorlds, ownedWith } from './datasets.js'
+import { chooseDatasets, walletsOfOwner } from './datasets.js'
 import { measure, runMeasured } from './run-measured.js'
 import { withService } from './with-service.js'
 
 const LOOP = new URL('./sdk-loop.js', import.meta.url).pathname
 export const WALLET = '0x0000000000000000000000000000000000001000'
-export const FACTS = 'transactions,erc20_transfers,erc721_transfers,erc1155_transfers,internal_transactions'
+export const FACT_TABLES =
+  'transactions,erc20_transfers,erc721_transfers,erc1155_transfers,internal_transactions'
 
-const FORMS = ['csv', 'parquet'].flatMap((format) => [undefined, FACTS].map((tables) => ({ format, tables })))
+const VARIANTS = ['csv', 'parquet'].flatMap((format) =>
+  [undefined, FACT_TABLES].map((tables) => ({ format, tables })),
+)
 
 export async function benchThroughput(...args) {
-  const { worlds, numbers } = chooseWorlds(args)
-  for (const world of worlds) await benchWorld(world, ...numbers)
+  const { datasets, numbers } = chooseDatasets(args)
+  for (const world of datasets) await benchDataset(world, ...numbers)
 }
 
 /** All take turns, `rounds` times, and the median of each counts: a machine is not as fast at every moment. */
-function benchWorld(world, transactions = 100_000, rounds = 5) {
+function benchDataset(world, transactions = 100_000, rounds = 5) {
   return withService({ world, transactions }, async ({ folder, url }) => {
-    const floor = await parseAll(url, transactions)
+    const parseSeconds = await parseAll(url, transactions)
     const measured = Array.from({ length: rounds }, (_, round) => {
-      const place = { world, folder: join(folder, String(round)), transactions }
-      mkdirSync(place.folder)
-      return [loop(url, place), ...FORMS.map((form) => exported(url, { ...place, ...form }))]
+      const context = { world, folder: join(folder, String(round)), transactions }
+      mkdirSync(context.folder)
+      return [
+        measureSdkLoop(url, context),
+        ...VARIANTS.map((form) => measureExport(url, { ...context, ...form })),
+      ]
     })
     const [sdk, ...ours] = measured[0].map((_, at) => medianOf(measured.map((round) => round[at])))
-    const row = (what, { seconds, cpuSeconds, peakMB }) => ({
-      [world]: what,
+    const row = (name, { seconds, cpuSeconds, peakMB }) => ({
+      [world]: name,
       seconds: seconds.toFixed(1),
       timesTheLoop: (sdk.seconds / seconds).toFixed(2),
       cpuSeconds: cpuSeconds.toFixed(1),
@@ -38,8 +44,8 @@ function benchWorld(world, transactions = 100_000, rounds = 5) {
     })
     console.table([
       row('loop over the official client, five tables, CSV', sdk),
-      ...FORMS.map((form, at) => row(nameOf(form), ours[at])),
-      row('JSON.parse of the same bytes (the floor)', { seconds: floor, cpuSeconds: floor }),
+      ...VARIANTS.map((form, at) => row(nameOf(form), ours[at])),
+      row('JSON.parse of the same bytes (the floor)', { seconds: parseSeconds, cpuSeconds: parseSeconds }),
     ])
   })
 }
@@ -59,8 +65,8 @@ async function parseAll(url, transactions) {
   let ms = 0
   for (let token = 0; token < transactions; token += 100) {
     const query = `startBlock=0&endBlock=${transactions}&sortOrder=asc&pageSize=100&pageToken=${token}`
-    const answer = await fetch(`${url}/v1/chains/43114/addresses/${WALLET}/transactions?${query}`)
-    const text = await answer.text()
+    const response = await fetch(`${url}/v1/chains/43114/addresses/${WALLET}/transactions?${query}`)
+    const text = await response.text()
     const started = performance.now()
     JSON.parse(text)
     ms += performance.now() - started
@@ -68,7 +74,7 @@ async function parseAll(url, transactions) {
   return ms / 1000
 }
 
-function loop(url, { folder, transactions }) {
+function measureSdkLoop(url, { folder, transactions }) {
   const out = join(folder, 'loop')
   mkdirSync(out)
   const measured = measure([LOOP, url, WALLET, String(transactions), out])
@@ -77,9 +83,9 @@ function loop(url, { folder, transactions }) {
   return measured
 }
 
-function exported(url, { world, folder, transactions, format, tables }) {
+function measureExport(url, { world, folder, transactions, format, tables }) {
   const [job, output] = [join(folder, 'bench.json'), join(folder, `${format}-${tables === undefined}`)]
-  const fields = { chain: '43114', endBlock: transactions, addresses: ownedWith(WALLET, world) }
+  const fields = { chain: '43114', endBlock: transactions, addresses: walletsOfOwner(WALLET, world) }
   writeFileSync(job, JSON.stringify(fields))
   const chosen = tables === undefined ? [] : ['--tables', tables]
   const args = ['run', job, '--base-url', url, '--output', output, '--format', format, '--quiet', ...chosen]

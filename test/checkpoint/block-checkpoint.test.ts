@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { inspectSpool } from '../../src/checkpoint/inspect-checkpoint.ts'
+import { inspectCheckpoint } from '../../src/checkpoint/inspect-checkpoint.ts'
 import { BLOCKS } from '../../src/core/model/listings.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { CLOSED, listed, open as openAny } from './open.ts'
@@ -17,8 +17,8 @@ const whole = (block: number, { items = 1, bad = 0, bytes = 0 } = {}) => ({
   covered: { from: block, to: block + 1 },
 })
 
-async function blocksIn(spool: Awaited<ReturnType<typeof open>>): Promise<number[][]> {
-  const bodies = spool.frames(LISTING).map(({ place }) => spool.read(place))
+async function blocksIn(checkpoint: Awaited<ReturnType<typeof open>>): Promise<number[][]> {
+  const bodies = checkpoint.records(LISTING).map(({ location }) => checkpoint.read(location))
   return (await Promise.all(bodies)).map((body) =>
     (JSON.parse(body.toString()) as { block: number }[]).map(({ block }) => block),
   )
@@ -34,19 +34,19 @@ test('neighbouring blocks are one stretch, whatever stands between them in the l
   const second = await open(folder)
   await second.addPage(BLOCKS, whole(0, { items: 2, bad: 1 }))
   expect(await blocksIn(second)).toEqual([[3, 0]])
-  expect(second.frames(LISTING)).toMatchObject([{ blocks: { min: 0, max: 3 }, items: 3, bad: 1 }])
+  expect(second.records(LISTING)).toMatchObject([{ blocks: { min: 0, max: 3 }, items: 3, bad: 1 }])
   expect(second.remaining(BLOCKS)).toEqual([{ from: 4, to: 100_000 }])
   await second.close()
 })
 
 test('blocks far apart, and long ones, are stretches of their own', async () => {
-  const spool = await open(tempFolder())
-  await spool.addPage(BLOCKS, whole(99_999))
-  await spool.addPage(BLOCKS, whole(0))
-  await spool.addPage(BLOCKS, whole(1, { bytes: 200_000 }))
-  await spool.addPage(BLOCKS, whole(2, { bytes: 200_000 }))
-  expect(await blocksIn(spool)).toEqual([[99_999], [0, 1], [2]])
-  await spool.close()
+  const checkpoint = await open(tempFolder())
+  await checkpoint.addPage(BLOCKS, whole(99_999))
+  await checkpoint.addPage(BLOCKS, whole(0))
+  await checkpoint.addPage(BLOCKS, whole(1, { bytes: 200_000 }))
+  await checkpoint.addPage(BLOCKS, whole(2, { bytes: 200_000 }))
+  expect(await blocksIn(checkpoint)).toEqual([[99_999], [0, 1], [2]])
+  await checkpoint.close()
 })
 
 test('a thousand blocks take a few places and come back in any order of receipt', async () => {
@@ -54,13 +54,13 @@ test('a thousand blocks take a few places and come back in any order of receipt'
   await fc.assert(
     fc.asyncProperty(order, async (blocks) => {
       const folder = tempFolder()
-      const spool = await open(folder)
-      for (const block of blocks) await spool.addPage(BLOCKS, whole(block, { bytes: 2_000 }))
-      expect((await blocksIn(spool)).flat()).toEqual(blocks)
-      expect(spool.frames(LISTING).length).toBeLessThan(6)
-      await spool.close()
+      const checkpoint = await open(folder)
+      for (const block of blocks) await checkpoint.addPage(BLOCKS, whole(block, { bytes: 2_000 }))
+      expect((await blocksIn(checkpoint)).flat()).toEqual(blocks)
+      expect(checkpoint.records(LISTING).length).toBeLessThan(6)
+      await checkpoint.close()
       const again = await open(folder)
-      expect(again.frames(LISTING)).toEqual(spool.frames(LISTING))
+      expect(again.records(LISTING)).toEqual(checkpoint.records(LISTING))
       await again.close()
     }),
     { numRuns: 5 },
@@ -69,15 +69,15 @@ test('a thousand blocks take a few places and come back in any order of receipt'
 
 test('missing blocks are kept as ranges until they are to be asked again', async () => {
   const folder = tempFolder()
-  const spool = await open(folder)
-  for (const block of [7, 5, 6, 99_999, 9]) await spool.addMissing(block)
+  const checkpoint = await open(folder)
+  for (const block of [7, 5, 6, 99_999, 9]) await checkpoint.addMissing(block)
   const missing = [
     { from: 5, to: 8 },
     { from: 9, to: 10 },
     { from: 99_999, to: 100_000 },
   ]
-  expect(spool.missing()).toEqual(missing)
-  await spool.close()
+  expect(checkpoint.missing()).toEqual(missing)
+  await checkpoint.close()
   const again = await open(folder)
   expect(again.missing()).toEqual(missing)
   expect(again.remaining(BLOCKS)).toEqual([
@@ -88,7 +88,7 @@ test('missing blocks are kept as ranges until they are to be asked again', async
   expect(await again.reopenMissing()).toBe(true)
   expect(await again.reopenMissing()).toBe(false)
   await again.close()
-  const progress = await inspectSpool(folder, OF_BLOCKS)
+  const progress = await inspectCheckpoint(folder, OF_BLOCKS)
   expect(progress.remaining(BLOCKS)).toEqual([{ from: 0, to: 100_000 }])
 })
 
@@ -97,25 +97,25 @@ test('the first pages of a block are kept until the block is whole', async () =>
   const begun = { body: Buffer.from('{"block":8}'), token: 'next', pages: 1, items: 1, bad: 0 }
   const first = await open(folder)
   await first.addPage(BLOCKS, whole(7))
-  await first.addBegun(8, begun)
-  expect(await first.begun(7)).toBeUndefined()
+  await first.addPartial(8, begun)
+  expect(await first.partial(7)).toBeUndefined()
   await first.close()
   const second = await open(folder)
-  expect(await second.begun(8)).toEqual(begun)
+  expect(await second.partial(8)).toEqual(begun)
   expect(second.remaining(BLOCKS)[1]).toEqual({ from: 8, to: 100_000 })
   await second.addPage(BLOCKS, whole(8))
-  expect(await second.begun(8)).toBeUndefined()
+  expect(await second.partial(8)).toBeUndefined()
   expect(await blocksIn(second)).toEqual([[7, 8]])
   await second.close()
 })
 
 test('a missing block counts as settled, so that its neighbours can be written', async () => {
-  const spool = await open(tempFolder())
-  await spool.addPage(BLOCKS, whole(0))
-  await spool.addMissing(1)
-  await spool.addPage(BLOCKS, whole(2))
-  expect(spool.remaining(BLOCKS)[0]?.from).toBe(3)
-  await spool.close()
+  const checkpoint = await open(tempFolder())
+  await checkpoint.addPage(BLOCKS, whole(0))
+  await checkpoint.addMissing(1)
+  await checkpoint.addPage(BLOCKS, whole(2))
+  expect(checkpoint.remaining(BLOCKS)[0]?.from).toBe(3)
+  await checkpoint.close()
 })
 
 test.for([
@@ -131,9 +131,9 @@ test.for([
   },
 ])('a spool is refused where its $words', async ({ found, expected, words }) => {
   const folder = tempFolder()
-  const spool = await openAny(folder, found)
-  await spool.addPage(BLOCKS, whole(12))
-  await spool.close()
+  const checkpoint = await openAny(folder, found)
+  await checkpoint.addPage(BLOCKS, whole(12))
+  await checkpoint.close()
   await expect(openAny(folder, expected)).rejects.toMatchObject({
     code: 'OUTPUT_CHANGED',
     message: expect.stringContaining(words),

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Spool } from '../../src/checkpoint/checkpoint.ts'
-import { inspectSpool } from '../../src/checkpoint/inspect-checkpoint.ts'
-import { openSpool, removeSpool } from '../../src/checkpoint/open-checkpoint.ts'
+import type { Checkpoint } from '../../src/checkpoint/checkpoint.ts'
+import { inspectCheckpoint } from '../../src/checkpoint/inspect-checkpoint.ts'
+import { openCheckpoint, removeCheckpoint } from '../../src/checkpoint/open-checkpoint.ts'
 import { NO_END } from '../../src/core/model/model.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { CLOSED, listed, NOW, OPEN, open, page } from './open.ts'
@@ -21,10 +21,10 @@ test('pages and what is left to ask survive reopening', async () => {
   expect(second.remaining('0xa')).toEqual([{ from: 40, to: 100 }])
   expect(second.remaining('0xb')).toEqual([])
   expect(second.remaining('0xc')).toEqual([{ from: 10, to: 100 }])
-  const [frame, ...others] = second.frames(listed('0xa', '0xb'))
+  const [record, ...others] = second.records(listed('0xa', '0xb'))
   expect(others).toEqual([])
-  expect(frame).toMatchObject({ wallet: '0xa', blocks: { min: 10, max: 39 }, items: 1 })
-  expect((await second.read(frame?.place ?? { offset: 0, bytes: 0 })).toString()).toBe('{"from":10}')
+  expect(record).toMatchObject({ wallet: '0xa', blocks: { min: 10, max: 39 }, items: 1 })
+  expect((await second.read(record?.location ?? { offset: 0, bytes: 0 })).toString()).toBe('{"from":10}')
   await second.close()
 })
 
@@ -33,7 +33,7 @@ test('frames tell how many items have no place, reopened too', async () => {
   const first = await open(folder)
   await first.addPage('0xa', page(10, 40, { items: 3, bad: 2 }))
   await first.addPage('0xa', page(40, 50))
-  const bads = ({ frames }: Spool) => frames(listed('0xa')).map(({ bad }) => bad)
+  const bads = ({ records }: Checkpoint) => records(listed('0xa')).map(({ bad }) => bad)
   expect(bads(first)).toEqual([2, 0])
   await first.close()
   const second = await open(folder)
@@ -42,11 +42,11 @@ test('frames tell how many items have no place, reopened too', async () => {
 })
 
 test('frames are told of the asked wallets only', async () => {
-  const spool = await open(tempFolder())
-  await spool.addPage('0xa', page(10, 40))
-  await spool.addPage('0xb', page(10, 40))
-  expect(spool.frames(listed('0xb')).map(({ wallet }) => wallet)).toEqual(['0xb'])
-  await spool.close()
+  const checkpoint = await open(tempFolder())
+  await checkpoint.addPage('0xa', page(10, 40))
+  await checkpoint.addPage('0xb', page(10, 40))
+  expect(checkpoint.records(listed('0xb')).map(({ wallet }) => wallet)).toEqual(['0xb'])
+  await checkpoint.close()
 })
 
 test('covered ranges in any order and overlap leave the rest', async () => {
@@ -54,17 +54,17 @@ test('covered ranges in any order and overlap leave the rest', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(range, { maxLength: 8 }), async (ranges) => {
       const folder = tempFolder()
-      const spool = await open(folder)
-      for (const [from, to] of ranges) await spool.addPage('0xa', page(from, to, { items: 0 }))
+      const checkpoint = await open(folder)
+      for (const [from, to] of ranges) await checkpoint.addPage('0xa', page(from, to, { items: 0 }))
       const blocks = Array.from({ length: 90 }, (_, at) => 10 + at)
       const left = blocks.filter((block) => !ranges.some(([from, to]) => block >= from && block < to))
-      const remaining = spool
+      const remaining = checkpoint
         .remaining('0xa')
         .flatMap(({ from, to }) => Array.from({ length: to - from }, (_, at) => from + at))
       expect(remaining).toEqual(left)
-      await spool.close()
-      const progress = await inspectSpool(folder, CLOSED)
-      expect(progress.remaining('0xa')).toEqual(spool.remaining('0xa'))
+      await checkpoint.close()
+      const progress = await inspectCheckpoint(folder, CLOSED)
+      expect(progress.remaining('0xa')).toEqual(checkpoint.remaining('0xa'))
     }),
     { numRuns: 30 },
   )
@@ -77,11 +77,11 @@ test.for([
   { field: 'finalityMs', changed: { ...CLOSED, finalityMs: 5 }, words: 'finalityMs was 0 and is 5' },
 ])('a spool of another $field is refused and left alone', async ({ changed, words }) => {
   const folder = tempFolder()
-  const spool = await open(folder)
-  await spool.addPage('0xa', page(10, 40))
-  await spool.close()
+  const checkpoint = await open(folder)
+  await checkpoint.addPage('0xa', page(10, 40))
+  await checkpoint.close()
   const before = readFileSync(join(folder, 'pages.log'))
-  for (const openOrInspect of [open, inspectSpool]) {
+  for (const openOrInspect of [open, inspectCheckpoint]) {
     await expect(openOrInspect(folder, changed)).rejects.toMatchObject({
       code: 'OUTPUT_CHANGED',
       failure: { exit: 2 },
@@ -95,19 +95,19 @@ test('a spool without a page is begun anew by a job of another chain', async () 
   const folder = tempFolder()
   await (await open(folder)).close()
   const other = { ...CLOSED, chain: '2' }
-  expect(await inspectSpool(folder, other)).toMatchObject({ begun: false, pages: 0 })
-  const spool = await open(folder, other)
-  expect([spool.resumed, spool.remaining('0xa')]).toEqual([false, [{ from: 10, to: 100 }]])
-  await spool.close()
-  expect(await inspectSpool(folder, other)).toMatchObject({ begun: true })
+  expect(await inspectCheckpoint(folder, other)).toMatchObject({ hasRun: false, pages: 0 })
+  const checkpoint = await open(folder, other)
+  expect([checkpoint.resumed, checkpoint.remaining('0xa')]).toEqual([false, [{ from: 10, to: 100 }]])
+  await checkpoint.close()
+  expect(await inspectCheckpoint(folder, other)).toMatchObject({ hasRun: true })
 })
 
 test('a finished export is refused without a word of unfinished runs', async () => {
   const folder = tempFolder()
-  const spool = await open(folder, OPEN)
-  await spool.addPage('0xa', page(10, 40))
-  await spool.finish({ from: 10, to: 40, seen: {} })
-  await spool.close()
+  const checkpoint = await open(folder, OPEN)
+  await checkpoint.addPage('0xa', page(10, 40))
+  await checkpoint.finish({ from: 10, to: 40, seen: {} })
+  await checkpoint.close()
   await expect(open(folder, CLOSED)).rejects.toMatchObject({
     message: expect.stringContaining('holds an export of another job: endBlock was the head and is 100'),
     fix: 'Name another --output, or export anew with --fresh.',
@@ -127,10 +127,10 @@ test('the age limit is pinned at the start and kept across resumes', async () =>
 test('with an end block nothing is too young, resumed or not', async () => {
   const folder = tempFolder()
   for (const time of [NOW, NOW + 1]) {
-    const spool = await open(folder, CLOSED, time)
-    expect(spool.cutMs).toBe(Number.POSITIVE_INFINITY)
-    expect(await spool.settleEnd()).toBe(100)
-    await spool.close()
+    const checkpoint = await open(folder, CLOSED, time)
+    expect(checkpoint.cutMs).toBe(Number.POSITIVE_INFINITY)
+    expect(await checkpoint.pinEndBlock()).toBe(100)
+    await checkpoint.close()
   }
 })
 
@@ -140,20 +140,20 @@ test('the end is one past the head and kept across resumes', async () => {
   await first.addPage('0xa', page(10, NO_END, { head: 70 }))
   await first.addPage('0xb', page(10, NO_END, { head: 50 }))
   expect(first.head()).toBe(70)
-  expect(await first.settleEnd()).toBe(71)
+  expect(await first.pinEndBlock()).toBe(71)
   expect([first.remaining('0xa'), first.remaining('0xb')]).toEqual([[], []])
   await first.close()
   const second = await open(folder, OPEN)
   await second.addPage('0xc', page(10, NO_END, { head: 90 }))
-  expect(await second.settleEnd()).toBe(71)
+  expect(await second.pinEndBlock()).toBe(71)
   await second.close()
 })
 
 test('without any transaction the end is the start', async () => {
-  const spool = await open(tempFolder(), OPEN)
-  await spool.addPage('0xa', page(10, NO_END, { items: 0 }))
-  expect(await spool.settleEnd()).toBe(10)
-  await spool.close()
+  const checkpoint = await open(tempFolder(), OPEN)
+  await checkpoint.addPage('0xa', page(10, NO_END, { items: 0 }))
+  expect(await checkpoint.pinEndBlock()).toBe(10)
+  await checkpoint.close()
 })
 
 test('wallets read by an earlier process are topped up to the end', async () => {
@@ -164,15 +164,15 @@ test('wallets read by an earlier process are topped up to the end', async () => 
   await first.close()
   const second = await open(folder, OPEN)
   await second.addPage('0xnew', page(10, NO_END, { head: 70 }))
-  expect(await second.settleEnd()).toBe(71)
+  expect(await second.pinEndBlock()).toBe(71)
   for (const wallet of wallets) expect(second.remaining(wallet)).toEqual([{ from: 50, to: 71 }])
   expect(second.remaining('0xnew')).toEqual([])
   await second.addPage(wallets[0] ?? '', page(50, 71))
   await second.close()
   const damage: unknown[] = []
-  const third = await openSpool({ folder, identity: OPEN, now: NOW, onDamage: (of) => damage.push(of) })
+  const third = await openCheckpoint({ folder, identity: OPEN, now: NOW, onDamage: (of) => damage.push(of) })
   expect(damage).toEqual([])
-  expect(await third.settleEnd()).toBe(71)
+  expect(await third.pinEndBlock()).toBe(71)
   expect(third.remaining(wallets[0] ?? '')).toEqual([])
   expect(third.remaining(wallets[199] ?? '')).toEqual([{ from: 50, to: 71 }])
   await third.close()
@@ -180,13 +180,13 @@ test('wallets read by an earlier process are topped up to the end', async () => 
 
 test('inspecting tells pages and items and begins nothing', async () => {
   const folder = tempFolder()
-  expect(await inspectSpool(folder, CLOSED)).toMatchObject({ begun: false, pages: 0, items: 0 })
+  expect(await inspectCheckpoint(folder, CLOSED)).toMatchObject({ hasRun: false, pages: 0, items: 0 })
   expect(existsSync(join(folder, 'pages.log'))).toBe(false)
-  const spool = await open(folder)
-  await spool.addPage('0xa', page(10, 40, { items: 3 }))
-  await spool.addPage('0xa', page(40, 100, { items: 0 }))
-  await spool.close()
-  expect(await inspectSpool(folder, CLOSED)).toMatchObject({ begun: true, pages: 2, items: 3 })
+  const checkpoint = await open(folder)
+  await checkpoint.addPage('0xa', page(10, 40, { items: 3 }))
+  await checkpoint.addPage('0xa', page(40, 100, { items: 0 }))
+  await checkpoint.close()
+  expect(await inspectCheckpoint(folder, CLOSED)).toMatchObject({ hasRun: true, pages: 2, items: 3 })
 })
 
 test('a removed spool begins again from nothing', async () => {
@@ -194,8 +194,8 @@ test('a removed spool begins again from nothing', async () => {
   const first = await open(folder)
   await first.addPage('0xa', page(10, 100))
   await first.close()
-  await removeSpool(folder)
-  await removeSpool(folder)
+  await removeCheckpoint(folder)
+  await removeCheckpoint(folder)
   const second = await open(folder, { ...CLOSED, chain: '2' })
   expect(second.resumed).toBe(false)
   expect(second.remaining('0xa')).toEqual([{ from: 10, to: 100 }])

@@ -1,13 +1,13 @@
-import type { SpoolIdentity } from '../../src/checkpoint/checkpoint-identity.ts'
-import { openSpool } from '../../src/checkpoint/open-checkpoint.ts'
-import { EVERYWHERE, type Listings } from '../../src/core/model/listings.ts'
+import type { CheckpointIdentity } from '../../src/checkpoint/checkpoint-identity.ts'
+import { openCheckpoint } from '../../src/checkpoint/open-checkpoint.ts'
+import { type Listings, UNBOUNDED } from '../../src/core/model/listings.ts'
 
 export const CLOSED = { chain: '1', startBlock: 10, endBlock: 100, finalityMs: 0 }
 export const OPEN = { ...CLOSED, endBlock: null, finalityMs: 500 }
 export const NOW = 1_000_000
 
-export const open = (folder: string, identity: SpoolIdentity = CLOSED, now = NOW) =>
-  openSpool({ folder, identity, now, onDamage: () => {} })
+export const open = (folder: string, identity: CheckpointIdentity = CLOSED, now = NOW) =>
+  openCheckpoint({ folder, identity, now, onDamage: () => {} })
 
 /** A page that settles [from, to). */
 export function page(
@@ -27,4 +27,4 @@ export function page(
 
 /** These listings, without bounds. */
 export const listed = (...names: readonly string[]): Listings =>
-  new Map(names.map((name) => [name, EVERYWHERE]))
+  new Map(names.map((name) => [name, UNBOUNDED]))

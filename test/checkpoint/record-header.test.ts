@@ -2,7 +2,7 @@ import { appendFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { openSpool } from '../../src/checkpoint/open-checkpoint.ts'
+import { openCheckpoint } from '../../src/checkpoint/open-checkpoint.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { CLOSED, NOW, open, page } from './open.ts'
 
@@ -36,7 +36,7 @@ test.for([
   appendFrame(folder, { kind: 'open' })
   const damage: { bytes: number }[] = []
   const onDamage = (of: { bytes: number }) => damage.push(of)
-  const second = await openSpool({ folder, identity: CLOSED, now: NOW, onDamage })
+  const second = await openCheckpoint({ folder, identity: CLOSED, now: NOW, onDamage })
   expect(second.remaining('0xa')).toEqual([{ from: 40, to: 100 }])
   expect(damage).toHaveLength(1)
   expect(existsSync(join(folder, 'pages.log.damaged'))).toBe(true)

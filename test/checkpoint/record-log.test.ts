@@ -2,39 +2,42 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } 
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { openFrameLog, scanFrameLog } from '../../src/checkpoint/record-log.ts'
+import { openRecordLog, scanRecordLog } from '../../src/checkpoint/record-log.ts'
 import { ExportError } from '../../src/core/model/errors.ts'
 import { lockOutput } from '../../src/core/platform/lock/lock.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-type Told = { frames: { n: unknown; body: string }[]; damage: { bytes: number; kept: string | undefined }[] }
+type Told = {
+  records: { n: unknown; body: string }[]
+  damage: { bytes: number; savedTo: string | undefined }[]
+}
 
 /** Opens the log, tells what it recovered, appends `bodies` and closes it. */
 async function visit(path: string, bodies: readonly string[] = []): Promise<Told> {
   const found: { n: unknown; place: { offset: number; bytes: number } }[] = []
   const damage: Told['damage'] = []
-  const log = await openFrameLog(path, {
-    onFrame: (head, place) => found.push({ n: head.n, place }),
+  const log = await openRecordLog(path, {
+    onRecord: (head, place) => found.push({ n: head.n, place }),
     onDamage: (of) => damage.push(of),
   })
-  const frames: Told['frames'] = []
-  for (const { n, place } of found) frames.push({ n, body: (await log.read(place)).toString() })
-  for (const [at, body] of bodies.entries()) await log.append({ n: frames.length + at }, Buffer.from(body))
+  const records: Told['records'] = []
+  for (const { n, place } of found) records.push({ n, body: (await log.read(place)).toString() })
+  for (const [at, body] of bodies.entries()) await log.append({ n: records.length + at }, Buffer.from(body))
   await log.close()
-  return { frames, damage }
+  return { records, damage }
 }
 
 const numbered = (bodies: readonly string[]) => bodies.map((body, n) => ({ n, body }))
 
 test('frames survive reopening in the order of their writing', async () => {
   const path = join(tempFolder(), 'log')
-  expect(await visit(path, ['one', ''])).toEqual({ frames: [], damage: [] })
-  expect(await visit(path, ['three\nlines\n'])).toEqual({ frames: numbered(['one', '']), damage: [] })
-  expect(await visit(path)).toEqual({ frames: numbered(['one', '', 'three\nlines\n']), damage: [] })
+  expect(await visit(path, ['one', ''])).toEqual({ records: [], damage: [] })
+  expect(await visit(path, ['three\nlines\n'])).toEqual({ records: numbered(['one', '']), damage: [] })
+  expect(await visit(path)).toEqual({ records: numbered(['one', '', 'three\nlines\n']), damage: [] })
 })
 
 test('bodies are read back at once and byte for byte', async () => {
-  const log = await openFrameLog(join(tempFolder(), 'log'), { onFrame: () => {}, onDamage: () => {} })
+  const log = await openRecordLog(join(tempFolder(), 'log'), { onRecord: () => {}, onDamage: () => {} })
   const body = Buffer.from([0, 255, 10, 13, 0x57, 0x4c, 0x46, 0x31, 0x20])
   const places = await Promise.all([body, Buffer.from('second')].map((of, n) => log.append({ n }, of)))
   expect(await Promise.all(places.map((place) => log.read(place)))).toEqual([body, Buffer.from('second')])
@@ -49,10 +52,10 @@ test('a last frame torn at any byte is cut, earlier ones stay', async () => {
   const whole = readFileSync(path)
   for (let length = kept; length < whole.length; length += 1) {
     writeFileSync(path, whole.subarray(0, length))
-    const { frames, damage } = await visit(path, ['again'])
-    expect(frames).toEqual(numbered(['first', 'second']))
-    expect(damage).toEqual(length === kept ? [] : [{ bytes: length - kept, kept: undefined }])
-    expect((await visit(path)).frames).toEqual(numbered(['first', 'second', 'again']))
+    const { records, damage } = await visit(path, ['again'])
+    expect(records).toEqual(numbered(['first', 'second']))
+    expect(damage).toEqual(length === kept ? [] : [{ bytes: length - kept, savedTo: undefined }])
+    expect((await visit(path)).records).toEqual(numbered(['first', 'second', 'again']))
   }
 })
 
@@ -68,15 +71,15 @@ test('a flipped bit anywhere never yields a changed frame', async () => {
       const flipped = Buffer.from(whole)
       flipped[at] = (flipped[at] ?? 0) ^ (1 << bit)
       writeFileSync(path, flipped)
-      const { frames, damage } = await visit(path)
-      expect(numbered(bodies).slice(0, frames.length)).toEqual(frames)
-      if (separators.includes(at)) expect(frames).toHaveLength(bodies.length)
+      const { records, damage } = await visit(path)
+      expect(numbered(bodies).slice(0, records.length)).toEqual(records)
+      if (separators.includes(at)) expect(records).toHaveLength(bodies.length)
       else expect(damage).toHaveLength(1)
       const lost = whole.subarray(whole.length - (damage[0]?.bytes ?? 0))
-      const isLast = frames.length >= bodies.length - 1
+      const isLast = records.length >= bodies.length - 1
       expect(existsSync(`${path}.damaged`)).toBe(!isLast)
       if (!isLast) expect(readFileSync(`${path}.damaged`)).toHaveLength(lost.length)
-      expect(await visit(path)).toEqual({ frames, damage: [] })
+      expect(await visit(path)).toEqual({ records, damage: [] })
     }),
     { numRuns: 400 },
   )
@@ -85,7 +88,7 @@ test('a flipped bit anywhere never yields a changed frame', async () => {
 /** Offsets of the line feeds that only part a body from the next frame. */
 async function bodyEnds(path: string): Promise<number[]> {
   const ends: number[] = []
-  await scanFrameLog(path, (_head, { offset, bytes }) => ends.push(offset + bytes))
+  await scanRecordLog(path, (_head, { offset, bytes }) => ends.push(offset + bytes))
   return ends
 }
 
@@ -98,26 +101,26 @@ test('the damaged end set aside is what was cut off', async () => {
   bytes[kept + 2] = 0
   writeFileSync(path, bytes)
   const { damage } = await visit(path)
-  expect(damage).toEqual([{ bytes: bytes.length - kept, kept: `${path}.damaged` }])
+  expect(damage).toEqual([{ bytes: bytes.length - kept, savedTo: `${path}.damaged` }])
   expect(readFileSync(`${path}.damaged`)).toEqual(bytes.subarray(kept))
 })
 
 test('a head of any length survives reopening', async () => {
   const path = join(tempFolder(), 'log')
   for (const length of [4_000, 5_000, 40_000, 400_000]) {
-    const log = await openFrameLog(path, { onFrame: () => {}, onDamage: () => {} })
+    const log = await openRecordLog(path, { onRecord: () => {}, onDamage: () => {} })
     await log.append({ long: 'x'.repeat(length) }, Buffer.from('body'))
     await log.close()
   }
   const lengths: number[] = []
-  await scanFrameLog(path, (head) => lengths.push(String(head.long).length))
+  await scanRecordLog(path, (head) => lengths.push(String(head.long).length))
   expect(lengths).toEqual([4_000, 5_000, 40_000, 400_000])
 })
 
 test('a file of strange bytes is no frame and is cut', async () => {
   const path = join(tempFolder(), 'log')
   writeFileSync(path, 'WLF1 '.padEnd(50_000, 'x'))
-  expect(await visit(path)).toEqual({ frames: [], damage: [{ bytes: 50_000, kept: undefined }] })
+  expect(await visit(path)).toEqual({ records: [], damage: [{ bytes: 50_000, savedTo: undefined }] })
 })
 
 test('scanning tells the frames and changes nothing', async () => {
@@ -126,22 +129,22 @@ test('scanning tells the frames and changes nothing', async () => {
   writeFileSync(join(folder, 'log'), Buffer.concat([readFileSync(join(folder, 'log')), Buffer.from('torn')]))
   const before = readFileSync(join(folder, 'log'))
   const told: unknown[] = []
-  await scanFrameLog(join(folder, 'log'), ({ n }) => told.push(n))
-  await scanFrameLog(join(folder, 'missing'), () => told.push('never'))
+  await scanRecordLog(join(folder, 'log'), ({ n }) => told.push(n))
+  await scanRecordLog(join(folder, 'missing'), () => told.push('never'))
   expect(told).toEqual([0, 1])
   expect(readFileSync(join(folder, 'log'))).toEqual(before)
   expect(readdirSync(folder)).toEqual(['log'])
 })
 
 test('a log that cannot be opened fails as the output', async () => {
-  const opening = openFrameLog(tempFolder(), { onFrame: () => {}, onDamage: () => {} })
+  const opening = openRecordLog(tempFolder(), { onRecord: () => {}, onDamage: () => {} })
   await expect(opening).rejects.toThrow(ExportError)
   await expect(opening).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
 })
 
 test('frames are not appended behind those of another process', async () => {
   const path = join(tempFolder(), 'log')
-  const log = await openFrameLog(path, { onFrame: () => {}, onDamage: () => {} })
+  const log = await openRecordLog(path, { onRecord: () => {}, onDamage: () => {} })
   await log.append({ n: 0 }, Buffer.from('ours'))
   appendFileSync(path, 'another process')
   const before = readFileSync(path)
@@ -154,7 +157,7 @@ test('frames are not appended behind those of another process', async () => {
 test('a process whose lock was taken over appends no frame', async () => {
   const folder = tempFolder()
   const release = await lockOutput(folder)
-  const log = await openFrameLog(join(folder, 'log'), { onFrame: () => {}, onDamage: () => {} })
+  const log = await openRecordLog(join(folder, 'log'), { onRecord: () => {}, onDamage: () => {} })
   writeFileSync(join(folder, 'lock'), '{"pid":1,"host":"elsewhere","startedAt":"2024-05-06T07:08:09.000Z"}')
   await expect(log.append({ n: 0 }, Buffer.from('late'))).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
   await log.close()

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { runCommand } from '../helpers/command.ts'
 import { runInProcess } from '../helpers/in-process.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-const job = () => ['--chain', '43114', '--address', truthWallets[0] ?? '', '--base-url', 'demo']
+const job = () => ['--chain', '43114', '--address', demoWallets[0] ?? '', '--base-url', 'demo']
 
 describe.runIf(existsSync('/dev/full'))('stdout to a full disk', () => {
   test.for([

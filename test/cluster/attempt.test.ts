@@ -3,31 +3,31 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { checkQueueJob, type Plan, planAttempt, walletsOf } from '../../src/cluster/plan.ts'
 import {
-  findReading,
-  fixReading,
+  loadSelection,
   pagesPath,
-  READS,
-  type Read,
-  refusedIn,
-  requireReading,
+  READ_RESULTS,
+  type ReadResult,
+  refusedWallets,
+  requireSelection,
+  saveSelection,
   selectReads,
 } from '../../src/cluster/read-results.ts'
-import { forgetDamaged } from '../../src/cluster/remove-damaged.ts'
+import { removeDamaged } from '../../src/cluster/remove-damaged.ts'
 import {
-  addTo,
+  addResult,
   beginAttempt,
   endAttempt,
   openRunObjects,
-  type Record as RunRecord,
-  readCurrent,
+  type RunState as RunRecord,
+  readCurrentAttempt,
   readPlan,
-  recordOf,
+  runStateOf,
   verifiedPath,
 } from '../../src/cluster/run-state.ts'
-import { listWrites, WRITES } from '../../src/cluster/write-results.ts'
+import { listWrites, WRITE_RESULTS } from '../../src/cluster/write-results.ts'
 import { ExportError } from '../../src/core/model/errors.ts'
 import type { Job } from '../../src/core/model/model.ts'
-import type { Objects } from '../../src/storage/object-folder.ts'
+import type { ObjectFolder } from '../../src/storage/object-folder.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -50,7 +50,7 @@ function planOf(output: string, changes: Partial<Job> & { addresses?: string[] }
 
 const SHA = 'a'.repeat(64)
 let output: string
-let objects: Objects
+let objects: ObjectFolder
 let plan: Plan
 let record: RunRecord
 
@@ -59,16 +59,16 @@ beforeEach(async () => {
   objects = await openRunObjects({ output })
   plan = planOf(output)
   await beginAttempt(objects, plan)
-  record = recordOf(objects, plan.attempt)
+  record = runStateOf(objects, plan.attempt)
 })
 
 /** A read of wallets `first` to before `end`, as a worker notes it. */
 function readOf(
   of: Plan,
   token: string,
-  covered: Partial<Read['covered']> = {},
-  changes: Partial<Read> = {},
-): Read {
+  covered: Partial<ReadResult['covered']> = {},
+  changes: Partial<ReadResult> = {},
+): ReadResult {
   const whole = { first: 0, end: 3, from: 0, to: 100, reached: 100, ...covered }
   const addresses = walletsOf(of)
     .slice(whole.first, whole.end)
@@ -93,7 +93,7 @@ const refusal = (digit: string, reached: number) => {
 
 describe('an attempt of a run', () => {
   test('has a plan that any machine reads as it was made', async () => {
-    expect(await readCurrent(objects)).toBe(plan.attempt)
+    expect(await readCurrentAttempt(objects)).toBe(plan.attempt)
     expect(await readPlan(record)).toEqual(JSON.parse(JSON.stringify(plan)))
   })
 
@@ -110,18 +110,18 @@ describe('an attempt of a run', () => {
   test('begins with nothing of earlier ones, and they add nothing to it', async () => {
     const later = planOf(output)
     await beginAttempt(objects, later)
-    const add = addTo(record, (token) => READS.put(record, readOf(plan, token.slice(0, 1))))
+    const add = addResult(record, (token) => READ_RESULTS.put(record, readOf(plan, token.slice(0, 1))))
     await expect(add).rejects.toThrow('is over')
-    expect(await READS.open(recordOf(objects, later.attempt), later).list()).toEqual([])
+    expect(await READ_RESULTS.open(runStateOf(objects, later.attempt), later).list()).toEqual([])
     expect(readdirSync(join(output, '.walletlake', 'cluster')).sort()).toEqual(
       [later.attempt, 'current.json', 'unfinished'].sort(),
     )
   })
 
   test('that has ended keeps nothing of what a worker adds that was paused meanwhile', async () => {
-    const add = addTo(record, async (token) => {
+    const add = addResult(record, async (token) => {
       await endAttempt(record)
-      await READS.put(record, readOf(plan, token.slice(0, 1)))
+      await READ_RESULTS.put(record, readOf(plan, token.slice(0, 1)))
     })
     await expect(add).rejects.toThrow('is over')
     const left = readdirSync(join(output, '.walletlake'), { recursive: true, withFileTypes: true })
@@ -132,13 +132,13 @@ describe('an attempt of a run', () => {
     const later = planOf(output)
     await beginAttempt(objects, later)
     await endAttempt(record)
-    expect(await readCurrent(objects)).toBe(later.attempt)
+    expect(await readCurrentAttempt(objects)).toBe(later.attempt)
   })
 })
 
 describe('a read counts only', () => {
   const foreign = (name: string) => planOf(name, { addresses: WALLETS.slice(1) })
-  test.for<[string, () => Read]>([
+  test.for<[string, () => ReadResult]>([
     ['of its attempt', () => readOf(planOf(output), '1')],
     ['of its plan', () => readOf(plan, '1', {}, { plan: 'b'.repeat(64) })],
     ['of its chain', () => readOf(plan, '1', {}, { chain: '1' })],
@@ -150,7 +150,7 @@ describe('a read counts only', () => {
     ['under its own name', () => ({ ...readOf(plan, '1'), token: '2'.repeat(16) })],
   ])('%s', async ([, make]) => {
     await objects.putText(record.at(`reads/${'1'.repeat(16)}.json`), JSON.stringify(make()))
-    expect(await READS.open(record, plan).list()).toEqual([])
+    expect(await READ_RESULTS.open(record, plan).list()).toEqual([])
   })
 
   test('with the pages that it noted', async () => {
@@ -165,17 +165,17 @@ describe('a read counts only', () => {
 
 describe('what partitions are made of', () => {
   test('is refused where pages are missing', async () => {
-    await expect(requireReading(record, plan)).rejects.toThrow('pages of the run are missing')
+    await expect(requireSelection(record, plan)).rejects.toThrow('pages of the run are missing')
     const reads = [readOf(plan, '1', { end: 2 }), readOf(plan, '2', { first: 2, reached: 60 })]
-    await fixReading(record, plan, { reads, end: 100 })
-    await expect(requireReading(record, plan)).rejects.toThrow('pages of the run are missing')
+    await saveSelection(record, plan, { reads, end: 100 })
+    await expect(requireSelection(record, plan)).rejects.toThrow('pages of the run are missing')
   })
 
   test('is what was fixed first, whatever comes later', async () => {
-    const first = await fixReading(record, plan, { reads: [readOf(plan, '1')], end: 90 })
-    const late = await fixReading(record, plan, { reads: [readOf(plan, '2')], end: 100 })
+    const first = await saveSelection(record, plan, { reads: [readOf(plan, '1')], end: 90 })
+    const late = await saveSelection(record, plan, { reads: [readOf(plan, '2')], end: 100 })
     expect(late).toEqual(first)
-    expect((await findReading(record, plan))?.reads.map(({ token }) => token)).toEqual(['1'.repeat(16)])
+    expect((await loadSelection(record, plan))?.reads.map(({ token }) => token)).toEqual(['1'.repeat(16)])
   })
 
   test('has what was read twice once', () => {
@@ -192,41 +192,45 @@ describe('what partitions are made of', () => {
   test('has wallets that were refused up to where pages have them, unless another read has them', () => {
     const early = readOf(plan, '1', { to: 60, reached: 60 })
     const late = readOf(plan, '2', { from: 60 }, { refused: [refusal('2', 60)] })
-    expect(refusedIn(plan, [early, late])).toEqual([{ ...refusal('2', 60), toBlock: 60 }])
+    expect(refusedWallets(plan, [early, late])).toEqual([{ ...refusal('2', 60), toBlock: 60 }])
     const again = readOf(plan, '3', { from: 60 })
     expect(selectReads([early, late, again]).map(({ token }) => token[0])).toEqual(['1', '3'])
-    expect(refusedIn(plan, [early, again])).toEqual([])
+    expect(refusedWallets(plan, [early, again])).toEqual([])
   })
 
   test('decides which partitions count', async () => {
     const facts = { fingerprints: SHA, repeatedLogs: 0, contradicted: 0, contradictions: [] }
     const ofPlan = { attempt: plan.attempt, plan: plan.sha256, from: 0, to: 10 }
     const write = { ...ofPlan, ...facts, manifest: SHA, times: null }
-    await WRITES.put(record, { ...write, token: '1'.repeat(16), reading: SHA })
-    await WRITES.put(record, { ...write, token: '2'.repeat(16), reading: 'b'.repeat(64) })
-    const writes = WRITES.open(record, plan)
+    await WRITE_RESULTS.put(record, { ...write, token: '1'.repeat(16), reading: SHA })
+    await WRITE_RESULTS.put(record, { ...write, token: '2'.repeat(16), reading: 'b'.repeat(64) })
+    const writes = WRITE_RESULTS.open(record, plan)
     expect([...(await listWrites(writes, SHA)).values()].map(({ token }) => token[0])).toEqual(['1'])
     expect((await listWrites(writes, 'c'.repeat(64))).size).toBe(0)
   })
 })
 
 test('what is damaged is forgotten after a failure of the output, and after no other', async () => {
-  await fixReading(record, plan, { reads: [readOf(plan, '1')], end: 100 })
-  await READS.put(record, readOf(plan, '1'))
-  const reading = await requireReading(record, plan)
+  await saveSelection(record, plan, { reads: [readOf(plan, '1')], end: 100 })
+  await READ_RESULTS.put(record, readOf(plan, '1'))
+  const selection = await requireSelection(record, plan)
   const facts = { fingerprints: SHA, repeatedLogs: 0, contradicted: 0, contradictions: [], times: null }
   const ofPlan = { attempt: plan.attempt, plan: plan.sha256, from: 0, to: 10 }
-  const write = { ...ofPlan, ...facts, token: '2'.repeat(16), manifest: SHA, reading: reading.sha256 }
-  await WRITES.put(record, write)
+  const write = { ...ofPlan, ...facts, token: '2'.repeat(16), manifest: SHA, reading: selection.sha256 }
+  await WRITE_RESULTS.put(record, write)
   const stored = async () => [
-    (await READS.open(record, plan).list()).length,
-    (await listWrites(WRITES.open(record, plan), reading.sha256)).size,
+    (await READ_RESULTS.open(record, plan).list()).length,
+    (await listWrites(WRITE_RESULTS.open(record, plan), selection.sha256)).size,
   ]
   const forget = (code: 'OUTPUT_FAILED' | 'SERVICE_UNAVAILABLE') =>
-    forgetDamaged({ record, plan }, { reading, writes: [write] }, new ExportError(code, 'it failed'))
+    removeDamaged(
+      { runState: record, plan },
+      { selection, writes: [write] },
+      new ExportError(code, 'it failed'),
+    )
   expect([await forget('SERVICE_UNAVAILABLE'), await stored()]).toEqual([false, [1, 1]])
   expect([await forget('OUTPUT_FAILED'), await stored()]).toEqual([true, [0, 0]])
-  expect(await findReading(record, plan)).toBeUndefined()
+  expect(await loadSelection(record, plan)).toBeUndefined()
 })
 
 test('wallets that left the job are read up to where they were, after those of the job', () => {

@@ -4,7 +4,7 @@ import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { startCommand } from '../helpers/command.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
-import { ADDRESSES, place } from '../helpers/queued-runs.ts'
+import { ADDRESSES, setUpQueue } from '../helpers/queued-runs.ts'
 import { runQueued } from '../helpers/run-queued.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -22,7 +22,7 @@ describe.skipIf(noRedis)('a run over a queue whose workers are all held back by 
     { waitSeconds: 20, deadlineMs: 2_000, says: 'the deadline is reached' },
     { waitSeconds: 20_000, deadlineMs: 600_000, says: 'past the deadline' },
   ])('ends at its deadline, or at once where it has to wait longer: %j', LONG, async (one) => {
-    await server.empty()
+    await server.flush()
     const { url } = await startLoopback(createDataService(), () => (response) => {
       response.writeHead(429, { 'retry-after': String(one.waitSeconds) }).end()
     })
@@ -39,7 +39,7 @@ describe.skipIf(noRedis)('a run over a queue whose workers are all held back by 
 
   test('ends with exit code 9, and the next run continues it', LONG, async () => {
     let isHeld = true
-    const at = await place(server, () =>
+    const at = await setUpQueue(server, () =>
       isHeld ? (response) => void response.writeHead(429, { 'retry-after': '2' }).end() : undefined,
     )
     at.startWorker()

@@ -10,12 +10,12 @@ import { runQueued } from '../helpers/run-queued.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import {
   addressOf,
-  type MadeItem,
-  madeErc20,
-  madeErc721,
-  madeItem,
   payment,
-  startMadeChain,
+  type SyntheticItem,
+  startSyntheticChain,
+  syntheticErc20,
+  syntheticErc721,
+  syntheticItem,
 } from '../helpers/synthetic-chain.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -31,7 +31,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     server = await startTestServer()
   })
   afterAll(() => server.stop())
-  beforeEach(() => server.empty())
+  beforeEach(() => server.flush())
 
   function jobOf(url: string, name: string, folder = tempFolder()): Job {
     const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
@@ -41,7 +41,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
 
   /** Shows the transaction in these blocks, to each wallet's first requests and to later ones. */
   async function chainWith(blockOf: (wallet: string, asked: number) => number) {
-    const chain = await startMadeChain(payments)
+    const chain = await startSyntheticChain(payments)
     const asked = new Map<string, number>()
     chain.shown.items = (wallet) => {
       const count = (asked.get(wallet) ?? 0) + 1
@@ -54,9 +54,9 @@ describe.skipIf(noRedis)('a run over a queue', () => {
   test('reads a transaction again that a reorganisation moved to another partition', LONG, async () => {
     const chain = await chainWith((wallet, asked) => (wallet === ALICE && asked === 1 ? 1205 : 1705))
     const many = jobOf(chain.url, 'many')
-    const { code, figures } = await runQueued(server.url, many)
+    const { code, figures: stats } = await runQueued(server.url, many)
     expect(code).toBeUndefined()
-    expect(figures?.rows.transactions).toBe(payments.length + 1)
+    expect(stats?.rows.transactions).toBe(payments.length + 1)
     expect((await verifyOutput(many.output)).problems).toEqual([])
     const alone = jobOf(chain.url, 'alone')
     await run([alone])
@@ -85,7 +85,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
       const plain = await run([alone])
       expect([queued.code, queued.state]).toEqual([plain.code, 'complete'])
       expect(outputBytes(many.output)).toEqual(outputBytes(alone.output))
-      expect(queued.figures?.contradicted).toEqual(plain.jobs[0]?.figures.contradicted)
+      expect(queued.figures?.contradicted).toEqual(plain.jobs[0]?.stats.contradicted)
       expect(notices.join('\n')).toContain(
         'the service places 1 transaction in two partitions, even when read again',
       )
@@ -95,7 +95,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
 
   test('publishes nothing where partitions hold transactions of several chains', LONG, async () => {
     const another = payment(901, ALICE, BOB, { chainId: '1' })
-    const { url } = await startMadeChain([...payments.slice(0, 9), another])
+    const { url } = await startSyntheticChain([...payments.slice(0, 9), another])
     const chain = '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q6'
     const many = { ...jobOf(url, 'many'), chain }
     const { error, code } = await runQueued(server.url, many)
@@ -109,20 +109,20 @@ describe.skipIf(noRedis)('a run over a queue', () => {
   test('counts what is unknown, rejected, repeated and contradicted as one machine does', LONG, async () => {
     const other = addressOf('other')
     const twoLists = {
-      erc20Transfers: [madeErc20(3, other, ALICE)],
-      erc721Transfers: [madeErc721(3, other, ALICE)],
+      erc20Transfers: [syntheticErc20(3, other, ALICE)],
+      erc721Transfers: [syntheticErc721(3, other, ALICE)],
     }
     const from = { from: { address: ALICE } }
-    const odd: MadeItem[] = [
-      madeItem(11, { ...from, txStatus: 'perhaps' }),
-      madeItem(112, { ...from, txStatus: '' }),
-      madeItem(213, { ...from, gasPrice: '' }),
-      madeItem(314, { ...from, value: 'much' }),
-      madeItem(415, { ...from, blockIndex: -1 }),
-      madeItem(516, {}, twoLists),
-      madeItem(617, {}, twoLists),
+    const odd: SyntheticItem[] = [
+      syntheticItem(11, { ...from, txStatus: 'perhaps' }),
+      syntheticItem(112, { ...from, txStatus: '' }),
+      syntheticItem(213, { ...from, gasPrice: '' }),
+      syntheticItem(314, { ...from, value: 'much' }),
+      syntheticItem(415, { ...from, blockIndex: -1 }),
+      syntheticItem(516, {}, twoLists),
+      syntheticItem(617, {}, twoLists),
     ]
-    const chain = await startMadeChain(payments)
+    const chain = await startSyntheticChain(payments)
     chain.shown.items = (wallet) => [
       ...payments,
       ...odd,
@@ -133,11 +133,11 @@ describe.skipIf(noRedis)('a run over a queue', () => {
     const plain = await run([alone])
     expect(queued.code).toBe(plain.code)
     expect(outputBytes(many.output)).toEqual(outputBytes(alone.output))
-    const countsOf = (figures: typeof queued.figures) => {
-      const { rejects, statusUnknown, feeUnknown, repeatedLogs, contradicted } = figures ?? {}
+    const countsOf = (stats: typeof queued.figures) => {
+      const { rejects, statusUnknown, feeUnknown, repeatedLogs, contradicted } = stats ?? {}
       return { rejects, statusUnknown, feeUnknown, repeatedLogs, contradicted }
     }
-    expect(countsOf(queued.figures)).toEqual(countsOf(plain.jobs[0]?.figures))
+    expect(countsOf(queued.figures)).toEqual(countsOf(plain.jobs[0]?.stats))
     expect(countsOf(queued.figures)).toEqual({
       ...{ rejects: 2, statusUnknown: 2, feeUnknown: 1, repeatedLogs: 2 },
       contradicted: { found: 1, unresolved: 1 },

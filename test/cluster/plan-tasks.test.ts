@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { joinStarts, noteStarts, type PartitionStarts } from '../../src/cluster/partition-starts.ts'
-import { planReads, planRest, planWrites, planWritesAt } from '../../src/cluster/plan-tasks.ts'
-import type { Covered, ReadUnit } from '../../src/cluster/task.ts'
+import { mergeStarts, type PartitionStarts, recordStarts } from '../../src/cluster/partition-starts.ts'
+import { planReads, planRemaining, planWrites, planWritesAt } from '../../src/cluster/plan-tasks.ts'
+import type { Covered, ReadTask } from '../../src/cluster/task.ts'
 import type { BlockRange } from '../../src/core/model/model.ts'
 
 type Holdings = Map<number, Set<number>>
@@ -22,16 +22,16 @@ function blocksIn(covered: readonly Covered[]): Holdings {
 /** So many wallets, all in the same blocks. */
 const same = (wallets: number, range: BlockRange) => Array.from({ length: wallets }, () => range)
 
-const asCovered = (unit: ReadUnit): Covered => ({ ...unit, reached: unit.to })
+const asCovered = (task: ReadTask): Covered => ({ ...task, reached: task.to })
 
 describe('the plan of what is to be read', () => {
   test('holds every block of every wallet exactly once', () => {
     const range = { from: 3, to: 20 }
-    const units = planReads(same(60, range), [])
-    const held = blocksIn(units.map(asCovered))
+    const tasks = planReads(same(60, range), [])
+    const held = blocksIn(tasks.map(asCovered))
     expect(held.size).toBe(60)
     for (const blocks of held.values()) expect(blocks.size).toBe(17)
-    expect(units.reduce((sum, { first, end }) => sum + (end - first) * 17, 0)).toBe(60 * 17)
+    expect(tasks.reduce((sum, { first, end }) => sum + (end - first) * 17, 0)).toBe(60 * 17)
   })
 
   test('groups many small wallets and gives few a unit each', () => {
@@ -60,13 +60,13 @@ describe('the plan of what is to be read', () => {
           const record: Covered[] = []
           let queue = planReads(whole, record)
           for (const { pick, stop, pages, isLost } of steps) {
-            const [unit] = queue.splice(pick % Math.max(1, queue.length), 1)
-            if (unit === undefined) break
-            const end = unit.first + 1 + (stop % (unit.end - unit.first))
-            const reached = unit.from + 1 + (stop % (unit.to - unit.from))
-            const covered = { ...unit, end, reached: end === unit.end ? reached : unit.to }
+            const [task] = queue.splice(pick % Math.max(1, queue.length), 1)
+            if (task === undefined) break
+            const end = task.first + 1 + (stop % (task.end - task.first))
+            const reached = task.from + 1 + (stop % (task.to - task.from))
+            const covered = { ...task, end, reached: end === task.end ? reached : task.to }
             record.push(covered)
-            if (!isLost) queue.push(...planRest(unit, covered, pages))
+            if (!isLost) queue.push(...planRemaining(task, covered, pages))
           }
           queue = planReads(whole, record)
           const held = blocksIn([...record, ...queue.map(asCovered)])
@@ -82,25 +82,25 @@ describe('the plan of what is to be read', () => {
 })
 
 test('a wallet that left the job is read up to where it was read before', () => {
-  const units = planReads(
+  const tasks = planReads(
     [
       { from: 0, to: 90 },
       { from: 0, to: 40 },
     ],
     [],
   )
-  expect(units.map(({ first, end, to }) => [first, end, to])).toEqual([
+  expect(tasks.map(({ first, end, to }) => [first, end, to])).toEqual([
     [0, 1, 90],
     [1, 2, 40],
   ])
 })
 
 describe('what a unit leaves when it stops early', () => {
-  const unit: ReadUnit = { kind: 'read', first: 4, end: 8, from: 100, to: 1_100 }
+  const task: ReadTask = { kind: 'read', first: 4, end: 8, from: 100, to: 1_100 }
 
   test('is the rest of its last wallet, in stretches, and the wallets after it', () => {
-    const rest = planRest(unit, { ...unit, end: 6, reached: 300 }, 50)
-    expect(rest.at(-1)).toEqual({ ...unit, first: 6 })
+    const rest = planRemaining(task, { ...task, end: 6, reached: 300 }, 50)
+    expect(rest.at(-1)).toEqual({ ...task, first: 6 })
     const own = rest.slice(0, -1)
     expect(own).toHaveLength(4)
     expect(own[0]).toMatchObject({ first: 5, end: 6, from: 300 })
@@ -108,7 +108,7 @@ describe('what a unit leaves when it stops early', () => {
   })
 
   test('is nothing where all of it was read', () => {
-    expect(planRest(unit, { ...unit, reached: 1_100 }, 50)).toEqual([])
+    expect(planRemaining(task, { ...task, reached: 1_100 }, 50)).toEqual([])
   })
 })
 
@@ -127,9 +127,9 @@ describe('partitions by time', () => {
 
   test('begin at the first block that any page shows of them', () => {
     const [one, other]: [PartitionStarts, PartitionStarts] = [{}, {}]
-    noteStarts(one, [at(10, '2024-01-01'), at(30, '2024-01-02'), at(50, '2024-02-01')], 'day')
-    noteStarts(other, [at(25, '2024-01-02'), at(55, '2024-02-01')], 'day')
-    expect(joinStarts([one, other])).toEqual([25, 50])
+    recordStarts(one, [at(10, '2024-01-01'), at(30, '2024-01-02'), at(50, '2024-02-01')], 'day')
+    recordStarts(other, [at(25, '2024-01-02'), at(55, '2024-02-01')], 'day')
+    expect(mergeStarts([one, other])).toEqual([25, 50])
     expect(planWritesAt({ from: 0, to: 60 }, [25, 50]).map(({ from, to }) => [from, to])).toEqual([
       [0, 25],
       [25, 50],
@@ -138,6 +138,6 @@ describe('partitions by time', () => {
   })
 
   test('are one where no page shows anything', () => {
-    expect(planWritesAt({ from: 5, to: 60 }, joinStarts([{}]))).toEqual([{ kind: 'write', from: 5, to: 60 }])
+    expect(planWritesAt({ from: 5, to: 60 }, mergeStarts([{}]))).toEqual([{ kind: 'write', from: 5, to: 60 }])
   })
 })

@@ -1,10 +1,10 @@
 import { mkdirSync, realpathSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { refusePlace } from '../../src/cluster/destination.ts'
-import { parseRuns, sealRun } from '../../src/cluster/run-entry.ts'
+import { checkLocation } from '../../src/cluster/destination.ts'
+import { parseRuns, signRun } from '../../src/cluster/run-entry.ts'
 import type { OpenRun } from '../../src/cluster/server/shared-server.ts'
-import { parseUnit } from '../../src/cluster/task.ts'
+import { parseTask } from '../../src/cluster/task.ts'
 import { GENERATOR } from '../../src/core/model/version.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -16,7 +16,7 @@ const RUN: OpenRun = {
 
 describe('an entry of the queue', () => {
   test('is a run where every field fits', () => {
-    expect(parseRuns({ [RUN.id]: JSON.stringify(RUN) })).toEqual({ runs: [RUN], bad: [] })
+    expect(parseRuns({ [RUN.id]: JSON.stringify(RUN) })).toEqual({ runs: [RUN], invalid: [] })
   })
 
   test.for<[string, unknown]>([
@@ -33,17 +33,17 @@ describe('an entry of the queue', () => {
     ['a field more', { ...RUN, command: 'rm' }],
   ])('is left alone and named with %s', ([, value]) => {
     const text = value === undefined ? 'not JSON' : JSON.stringify(value)
-    const { runs, bad } = parseRuns({ [RUN.id]: text })
+    const { runs, invalid } = parseRuns({ [RUN.id]: text })
     expect(runs).toEqual([])
-    expect(bad).toEqual([{ id: RUN.id, why: 'its entry in the queue is malformed' }])
+    expect(invalid).toEqual([{ id: RUN.id, reason: 'its entry in the queue is malformed' }])
   })
 
   test('of another version is refused with both versions', () => {
-    const { runs, bad } = parseRuns({
+    const { runs, invalid } = parseRuns({
       [RUN.id]: JSON.stringify({ ...RUN, version: 'walletlake 9.9.9', more: 1 }),
     })
     expect(runs).toEqual([])
-    expect(bad[0]?.why).toBe(
+    expect(invalid[0]?.reason).toBe(
       `it was begun by walletlake 9.9.9, and this is ${GENERATOR}: run and workers must be of one version`,
     )
   })
@@ -54,8 +54,8 @@ describe('an entry of the queue', () => {
     ['attempt', { attempt: 'f'.repeat(16) }],
     ['quota', { quota: `walletlake:quota:${'2'.repeat(32)}` }],
   ])('with another %s breaks the seal of the key', ([, change]) => {
-    expect(sealRun({ ...RUN, ...change }, 'key')).not.toBe(sealRun(RUN, 'key'))
-    expect(sealRun(RUN, 'other key')).not.toBe(sealRun(RUN, 'key'))
+    expect(signRun({ ...RUN, ...change }, 'key')).not.toBe(signRun(RUN, 'key'))
+    expect(signRun(RUN, 'other key')).not.toBe(signRun(RUN, 'key'))
   })
 })
 
@@ -70,12 +70,12 @@ describe('the place of a run', () => {
   }
 
   test('in an object store is refused unless the store is the worker’s own', async () => {
-    expect(await refusePlace(inBucket('https://evil.example'))).toContain("this worker's is at AWS")
+    expect(await checkLocation(inBucket('https://evil.example'))).toContain("this worker's is at AWS")
     process.env.AWS_ENDPOINT_URL_S3 = 'https://own.example/'
-    expect(await refusePlace(inBucket('https://own.example'))).toBeUndefined()
-    expect(await refusePlace(inBucket('https://evil.example'))).toContain('https://evil.example')
-    expect(await refusePlace(inBucket())).toContain('is at AWS')
-    expect(await refusePlace({ ...inBucket('https://own.example'), output: 's3://lake/other' })).toContain(
+    expect(await checkLocation(inBucket('https://own.example'))).toBeUndefined()
+    expect(await checkLocation(inBucket('https://evil.example'))).toContain('https://evil.example')
+    expect(await checkLocation(inBucket())).toContain('is at AWS')
+    expect(await checkLocation({ ...inBucket('https://own.example'), output: 's3://lake/other' })).toContain(
       'malformed',
     )
   })
@@ -85,15 +85,15 @@ describe('the place of a run', () => {
     const at = (name: string) => ({ output: join(folder, name), attempt: ATTEMPT })
     mkdirSync(join(folder, 'lake', '.walletlake', 'cluster'), { recursive: true })
     mkdirSync(join(folder, 'elsewhere'))
-    expect(await refusePlace(at('lake'))).toBeUndefined()
-    expect(await refusePlace(at('gone'))).toContain('is not there')
+    expect(await checkLocation(at('lake'))).toBeUndefined()
+    expect(await checkLocation(at('gone'))).toContain('is not there')
     symlinkSync(join(folder, 'lake'), join(folder, 'link'))
-    expect(await refusePlace(at('link'))).toContain('is no real path')
-    expect(await refusePlace({ ...at('lake'), output: `${folder}/lake/../lake` })).toContain(
+    expect(await checkLocation(at('link'))).toContain('is no real path')
+    expect(await checkLocation({ ...at('lake'), output: `${folder}/lake/../lake` })).toContain(
       'is no real path',
     )
     symlinkSync(join(folder, 'elsewhere'), join(folder, 'lake', '.walletlake', 'cluster', ATTEMPT))
-    expect(await refusePlace(at('lake'))).toContain('has links')
+    expect(await checkLocation(at('lake'))).toContain('has links')
   })
 
   test('is refused outside of what a worker is limited to', async () => {
@@ -101,12 +101,12 @@ describe('the place of a run', () => {
     for (const name of ['lake/many', 'lake2']) mkdirSync(join(folder, name), { recursive: true })
     const at = (name: string) => ({ output: join(folder, name), attempt: ATTEMPT })
     const roots = [join(folder, 'lake'), 's3://lake/mine']
-    expect(await refusePlace(at('lake/many'), roots)).toBeUndefined()
-    expect(await refusePlace(at('lake'), roots)).toBeUndefined()
-    expect(await refusePlace(at('lake2'), roots)).toContain('lies outside of')
-    expect(await refusePlace(inBucket(), roots)).toContain('lies outside of')
-    expect(await refusePlace(inBucket(), ['s3://lake/many/'])).toBeUndefined()
-    expect(await refusePlace(inBucket(), ['s3://lake/man'])).toContain('lies outside of')
+    expect(await checkLocation(at('lake/many'), roots)).toBeUndefined()
+    expect(await checkLocation(at('lake'), roots)).toBeUndefined()
+    expect(await checkLocation(at('lake2'), roots)).toContain('lies outside of')
+    expect(await checkLocation(inBucket(), roots)).toContain('lies outside of')
+    expect(await checkLocation(inBucket(), ['s3://lake/many/'])).toBeUndefined()
+    expect(await checkLocation(inBucket(), ['s3://lake/man'])).toContain('lies outside of')
   })
 })
 
@@ -121,5 +121,5 @@ test.for<[unknown]>([
   [{ kind: 'write', from: '../..', to: 10 }],
   [{ kind: 'exec', from: 0, to: 10 }],
 ])('what is no unit of a run is none: %j', ([value]) => {
-  expect(parseUnit(value, { wallets: 3, range: { from: 0, to: 100 } })).toBeUndefined()
+  expect(parseTask(value, { wallets: 3, range: { from: 0, to: 100 } })).toBeUndefined()
 })

@@ -27,9 +27,9 @@ describe.skipIf(noRedis)('a run over a queue keeps the rules of one machine', ()
     server = await startTestServer()
   })
   afterAll(() => server.stop())
-  beforeEach(() => server.empty())
+  beforeEach(() => server.flush())
 
-  async function start(shown: SmallListing['shown'], given: Partial<Job> = {}) {
+  async function start(shown: SmallListing['listing'], given: Partial<Job> = {}) {
     const listing = await startSmallListing(shown)
     const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
     const range = { startBlock: 1_000, endBlock: 2_000, partitionBy: 'blocks:100' as const }
@@ -44,7 +44,7 @@ describe.skipIf(noRedis)('a run over a queue keeps the rules of one machine', ()
     const queued = await runQueued(server.url, many)
     const plain = await run([alone])
     const endOf = ({ code, jobs: [job] }: Awaited<ReturnType<typeof run>>) => {
-      const { endBlock, refused, rejects, totalRows } = job?.figures ?? {}
+      const { endBlock, refused, rejects, totalRows } = job?.stats ?? {}
       return { code, state: job?.state, endBlock, refused, rejects, totalRows }
     }
     expect(endOf(queued)).toEqual(endOf(plain))
@@ -62,18 +62,18 @@ describe.skipIf(noRedis)('a run over a queue keeps the rules of one machine', ()
       const { listing, many, alone } = await start({ transfers: ofAlice(250) }, { partitionBy })
       const first = await expectSame(many, alone)
       expect([first.state, first.figures?.endBlock]).toEqual(['complete', 1_250])
-      listing.shown.transfers = ofAlice(400)
+      listing.listing.transfers = ofAlice(400)
       expect((await runQueued(server.url, many)).figures?.endBlock).toBe(1_400)
       expect(readManifest(many.output).tables.transactions?.rows).toBe(430)
       // A run on one machine goes on from there as well.
-      listing.shown.transfers = ofAlice(500)
-      expect((await run([many])).jobs[0]?.figures.endBlock).toBe(1_500)
-      listing.shown.transfers = ofAlice(1_100)
+      listing.listing.transfers = ofAlice(500)
+      expect((await run([many])).jobs[0]?.stats.endBlock).toBe(1_500)
+      listing.listing.transfers = ofAlice(1_100)
       const last = await runQueued(server.url, many)
       expect([last.state, last.figures?.endBlock]).toEqual(['complete', 2_000])
-      const before = listing.asked.length
+      const before = listing.requests.length
       expect((await runQueued(server.url, many)).state).toBe('unchanged')
-      expect(listing.asked.length).toBe(before)
+      expect(listing.requests.length).toBe(before)
       expect(readManifest(many.output).tables.transactions?.rows).toBe(1_030)
       expect((await verifyOutput(many.output)).problems).toEqual([])
     },
@@ -87,13 +87,13 @@ describe.skipIf(noRedis)('a run over a queue keeps the rules of one machine', ()
   test('a service that has the last block is asked for it once', LONG, async () => {
     const { many, alone, listing } = await start({ transfers: ofAlice(20), head: 9_999 })
     expect((await runQueued(server.url, many)).figures?.endBlock).toBe(2_000)
-    expect(listing.asked.filter(({ path }) => path.includes('/blocks/')).length).toBe(1)
+    expect(listing.requests.filter(({ path }) => path.includes('/blocks/')).length).toBe(1)
     await run([alone])
     expect(outputBytes(many.output)).toEqual(outputBytes(alone.output))
   })
 
   test('blocks that come while wallets are read are left for a later run', LONG, async () => {
-    const shown: SmallListing['shown'] = {
+    const shown: SmallListing['listing'] = {
       get transfers() {
         const young = { startMs: Date.now() }
         return [

@@ -6,7 +6,7 @@ import { noRedis, startTestServer, type TestServer } from '../helpers/shared-ser
 
 /** One that a program needs leave for: no other test is ever given it, as it may be given one that was free a moment ago. */
 const NOBODYS_PORT = 1
-const NONE = { runs: [], bad: [] }
+const NONE = { runs: [], invalid: [] }
 const ATTEMPT = '0123456789abcdef'
 const RUN: OpenRun = {
   ...{ id: `many-${ATTEMPT}`, name: 'many', attempt: ATTEMPT, version: GENERATOR, output: '/lake' },
@@ -30,38 +30,38 @@ describe.skipIf(noRedis)('the server that machines share', () => {
 
   test('knows runs until they are withdrawn, and then nothing of them', async () => {
     const [one, other] = [await open(server.url), await open(server.url)]
-    await one.announce(RUN)
-    await one.announce({ ...RUN, output: '/other' })
-    expect(await other.runs()).toEqual({ runs: [{ ...RUN, output: '/other' }], bad: [] })
-    await one.count(RUN.id, { requests: 2, pages: 1 })
-    await other.count(RUN.id, { requests: 3 })
-    expect(await other.counted(RUN.id)).toEqual({ requests: 5, pages: 1 })
-    await other.withdraw(RUN.id)
+    await one.registerRun(RUN)
+    await one.registerRun({ ...RUN, output: '/other' })
+    expect(await other.runs()).toEqual({ runs: [{ ...RUN, output: '/other' }], invalid: [] })
+    await one.addProgress(RUN.id, { requests: 2, pages: 1 })
+    await other.addProgress(RUN.id, { requests: 3 })
+    expect(await other.readProgress(RUN.id)).toEqual({ requests: 5, pages: 1 })
+    await other.unregisterRun(RUN.id)
     expect(await one.runs()).toEqual(NONE)
-    expect(await one.counted(RUN.id)).toEqual({})
-    expect(await server.leftovers()).toEqual([])
+    expect(await one.readProgress(RUN.id)).toEqual({})
+    expect(await server.remainingKeys()).toEqual([])
   })
 
   test('knows who is alive', async () => {
     const one = await open(server.url)
-    for (const worker of ['first', 'second', 'second']) await one.sayAlive(worker)
-    await one.sayGone('first')
-    expect(await one.workers()).toEqual(new Map([['second', GENERATOR]]))
+    for (const worker of ['first', 'second', 'second']) await one.heartbeat(worker)
+    await one.removeWorker('first')
+    expect(await one.liveWorkers()).toEqual(new Map([['second', GENERATOR]]))
   })
 
   test('waits for one that is away for a while', async () => {
     const one = await open(server.url)
-    await one.withdraw(RUN.id)
+    await one.unregisterRun(RUN.id)
     const back = server.restart()
     expect(await one.runs()).toEqual(NONE)
     await back
-    await one.announce(RUN)
-    expect(await one.runs()).toEqual({ runs: [RUN], bad: [] })
-    await one.withdraw(RUN.id)
+    await one.registerRun(RUN)
+    expect(await one.runs()).toEqual({ runs: [RUN], invalid: [] })
+    await one.unregisterRun(RUN.id)
   })
 
   test('can be opened by many at once, of whom none found anything there', async () => {
-    await server.empty()
+    await server.flush()
     const all = await Promise.all(Array.from({ length: 8 }, () => open(server.url)))
     expect(await Promise.all(all.map((one) => one.runs()))).toEqual(all.map(() => NONE))
   })

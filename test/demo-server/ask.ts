@@ -14,7 +14,7 @@ export async function ask<Row = Item>(
   url: string,
   headers: Record<string, string> = {},
 ): Promise<Asked<Row>> {
-  const answer = await service.answer({ method: 'GET', url, headers })
+  const answer = await service.handle({ method: 'GET', url, headers })
   return { ...answer, body: JSON.parse(answer.body) }
 }
 
@@ -31,7 +31,7 @@ export async function tell(
   const type = body === undefined ? {} : { 'content-type': 'application/json' }
   const headers = { ...type, ...(key === undefined ? {} : { 'x-service-api-key': key }) }
   const text = body === undefined ? {} : { body: JSON.stringify(body) }
-  const answer = await service.answer({ method, url, headers, ...text })
+  const answer = await service.handle({ method, url, headers, ...text })
   return { ...answer, body: answer.body === '' ? '' : JSON.parse(answer.body) }
 }
 

@@ -81,5 +81,5 @@ test('closes the service with its socket, deliveries included', async () => {
   await close()
   await ended
   await service.idle()
-  expect((await service.answer({ method: 'GET', url: '/v1/chains', headers: {} })).status).toBe(503)
+  expect((await service.handle({ method: 'GET', url: '/v1/chains', headers: {} })).status).toBe(503)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createCourier, type Delivery } from '../../src/demo-server/webhooks/delivery-queue.ts'
+import { createDeliveryQueue, type Delivery } from '../../src/demo-server/webhooks/delivery-queue.ts'
 import { manualTimers } from './receiver.ts'
 
 /** A courier whose tries are under way until they are answered. */
@@ -9,8 +9,8 @@ function startCourier() {
     new Promise<number>((answer) => {
       underWay.push({ delivery, answer })
     })
-  const { after } = manualTimers()
-  const courier = createCourier({ attempt, delaysMs: [], after, onOutcome: () => {} })
+  const { after: scheduleAfter } = manualTimers()
+  const courier = createDeliveryQueue({ attempt, delaysMs: [], scheduleAfter, onOutcome: () => {} })
   const tried = () => underWay.map(({ delivery }) => `${delivery.webhookId}${delivery.messageId}`)
   return { courier, underWay, tried }
 }
@@ -52,9 +52,9 @@ test('goes on after a try that throws', async () => {
     if (messageId === '1') throw new Error('inside')
     return 200
   }
-  const { after, delays } = manualTimers()
+  const { after: scheduleAfter, delays } = manualTimers()
   const onOutcome = ({ status }: { status: number | undefined }) => outcomes.push(status)
-  const courier = createCourier({ attempt, delaysMs: [5], after, onOutcome })
+  const courier = createDeliveryQueue({ attempt, delaysMs: [5], scheduleAfter, onOutcome })
   courier.send([deliver('a', '1'), deliver('a', '2')])
   await courier.idle()
   expect(outcomes).toEqual([undefined, 200])

@@ -58,11 +58,11 @@ test('ends idle connections when it closes, and closes twice', async () => {
 test('ends a connection that still waits for its answer', async () => {
   const door = new EventEmitter()
   const asked = once(door, 'asked')
-  const answer = () => {
+  const handle = () => {
     door.emit('asked')
     return new Promise<never>(() => {})
   }
-  const { url, close } = await listen({ answer })
+  const { url, close } = await listen({ handle })
   const waiting = expect(fetch(url)).rejects.toThrow()
   await asked
   await close()
@@ -82,7 +82,7 @@ test.for([
 })
 
 test('answers 500 when a wrapped service throws', async () => {
-  const { url } = await serve({ answer: () => Promise.reject(new Error('inside')) })
+  const { url } = await serve({ handle: () => Promise.reject(new Error('inside')) })
   const response = await fetch(`${url}/`)
   expect(response.status).toBe(500)
   expect(await response.text()).not.toContain('inside')

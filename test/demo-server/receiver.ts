@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
-import type { After } from '../../src/demo-server/timers.ts'
+import type { ScheduleAfter } from '../../src/demo-server/timers.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body
 export type Received = { headers: IncomingHttpHeaders; text: string; body: any; path: string | undefined }
@@ -40,7 +40,7 @@ export async function startReceiver(statusOf: (count: number) => number | 'nothi
 /** Timers that a test lets pass: what waits, in the order it was asked for, and a way to let it all be due. */
 export function manualTimers() {
   const waiting = new Set<{ delayMs: number; run: () => void }>()
-  const after: After = (delayMs, run) => {
+  const after: ScheduleAfter = (delayMs, run) => {
     const timer = { delayMs, run }
     waiting.add(timer)
     return () => waiting.delete(timer)

@@ -73,7 +73,7 @@ test.for([
 
 test.for(['POST', 'PUT', 'DELETE', 'HEAD'])('serves nothing by %s', async (method) => {
   for (const path of ['/', walletPath(ADDRESS)]) {
-    const answer = await service.answer({ method, url: `${path}?pageSize=1`, headers: {} })
+    const answer = await service.handle({ method, url: `${path}?pageSize=1`, headers: {} })
     expect(answer.status).toBe(404)
     expect(JSON.parse(answer.body).message).toContain(`${method} ${path} is not served here`)
   }

@@ -46,7 +46,7 @@ test('leaves the other chains at their head', async () => {
 
 test('grows by itself, block after block, until its last one', async () => {
   const timers = manualTimers()
-  const service = createDataService({ replay: { from: 418, everyMs: 250 }, after: timers.after })
+  const service = createDataService({ replay: { from: 418, everyMs: 250 }, scheduleAfter: timers.after })
   onTestFinished(() => service.close())
   for (const head of [419, 420]) {
     expect(timers.delays()).toEqual([250])
@@ -60,7 +60,7 @@ test('grows by itself, block after block, until its last one', async () => {
 
 test('grows no more once it is closed', async () => {
   const timers = manualTimers()
-  const service = createDataService({ replay: { everyMs: 250 }, after: timers.after })
+  const service = createDataService({ replay: { everyMs: 250 }, scheduleAfter: timers.after })
   service.close()
   expect(timers.delays()).toEqual([])
 })

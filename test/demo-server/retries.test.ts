@@ -10,7 +10,7 @@ test.for([500, 404, 301, 204, 'nothing'] as const)('tries again after the answer
   const { url, received, arrived } = await startReceiver((count) => (count < 2 ? answer : 200))
   const timers = manualTimers()
   const outcomes: DeliveryOutcome[] = []
-  const service = startLab({ after: timers.after, onDelivery: (outcome) => outcomes.push(outcome) })
+  const service = startLab({ scheduleAfter: timers.after, onDelivery: (outcome) => outcomes.push(outcome) })
   await watch(service, url)
   await service.advance()
   for (const [at, waited] of [10_000, 60_000].entries()) {
@@ -38,7 +38,7 @@ test.for([500, 404, 301, 204, 'nothing'] as const)('tries again after the answer
 test('gives a delivery up after nine further tries', async () => {
   const { url, received } = await startReceiver(() => 500)
   const timers = manualTimers()
-  const service = startLab({ after: timers.after })
+  const service = startLab({ scheduleAfter: timers.after })
   await watch(service, url)
   await service.advance()
   await service.idle()
@@ -56,7 +56,7 @@ test('gives a delivery up after nine further tries', async () => {
 test('waits as told before it tries again', async () => {
   const { url } = await startReceiver(() => 500)
   const timers = manualTimers()
-  const service = startLab({ after: timers.after, deliveryDelaysMs: [7] })
+  const service = startLab({ scheduleAfter: timers.after, deliveryDelaysMs: [7] })
   await watch(service, url)
   await service.advance()
   await service.idle()
@@ -69,7 +69,7 @@ test('waits as told before it tries again', async () => {
 test('holds up no later delivery for one that failed', async () => {
   const { url, received } = await startReceiver((count) => (count === 0 ? 500 : 200))
   const timers = manualTimers()
-  const service = startLab({ after: timers.after })
+  const service = startLab({ scheduleAfter: timers.after })
   await watch(service, url)
   await service.advance(3)
   await service.idle()
@@ -82,7 +82,7 @@ test('tries again where the webhook is now, and nowhere once it is inactive', as
   const [old, moved] = [await startReceiver(() => 500), await startReceiver(() => 500)]
   const timers = manualTimers()
   const outcomes: DeliveryOutcome[] = []
-  const service = startLab({ after: timers.after, onDelivery: (outcome) => outcomes.push(outcome) })
+  const service = startLab({ scheduleAfter: timers.after, onDelivery: (outcome) => outcomes.push(outcome) })
   const { id } = await watch(service, old.url)
   await service.advance()
   await service.idle()
@@ -108,7 +108,7 @@ test('tries again when nobody listens or the answer breaks off', async () => {
   const { port } = broken.address() as { port: number }
   const timers = manualTimers()
   const outcomes: DeliveryOutcome[] = []
-  const service = startLab({ after: timers.after, onDelivery: (outcome) => outcomes.push(outcome) })
+  const service = startLab({ scheduleAfter: timers.after, onDelivery: (outcome) => outcomes.push(outcome) })
   await watch(service, `http://127.0.0.1:${port}/`)
   await service.advance()
   await service.idle()
@@ -126,7 +126,7 @@ test('ends what is under way and what waits when it closes', async () => {
   const waits = await startReceiver(() => 500)
   const hangs = await startReceiver(() => 'nothing')
   const timers = manualTimers()
-  const service = startLab({ after: timers.after })
+  const service = startLab({ scheduleAfter: timers.after })
   const arrived = once(hangs.server, 'connection')
   await watch(service, waits.url)
   await service.advance()

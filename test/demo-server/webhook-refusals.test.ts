@@ -150,7 +150,7 @@ test.for([
   { what: 'JSON of no type', type: undefined, text: '{}', says: 'content-type' },
 ])('refuses $what as a body', async ({ type, text, says }) => {
   const headers = { 'content-type': type }
-  const answer = await createDataService().answer({
+  const answer = await createDataService().handle({
     method: 'POST',
     url: '/v1/webhooks',
     headers,
@@ -166,7 +166,7 @@ test.for([
 test('takes a body of JSON in any spelling of its type', async () => {
   const headers = { 'content-type': 'Application/JSON ; charset=utf-8' }
   const body = JSON.stringify(NEW)
-  const answer = await createDataService().answer({ method: 'POST', url: '/v1/webhooks', headers, body })
+  const answer = await createDataService().handle({ method: 'POST', url: '/v1/webhooks', headers, body })
   expect(answer.status).toBe(201)
 })
 

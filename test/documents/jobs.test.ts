@@ -14,7 +14,7 @@ test('jobs/README.md lists every field with its default and meaning', () => {
   const expected = Object.entries(FIELDS).map(([path, field]) => [
     `\`${path}\``,
     defaultOf(field),
-    field.about,
+    field.description,
   ])
   expect(rows).toEqual(expected)
 })

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { JOURNALS } from '../../src/accounting/journals/index.ts'
-import { FILE_SETS, PRESETS } from '../../src/accounting/presets/index.ts'
+import { MULTI_FILE_WRITERS, PRESETS } from '../../src/accounting/presets/index.ts'
 import { type Column, PREFIX } from '../../src/core/table/column.ts'
 import { TABLES } from '../../src/core/table/index.ts'
 import { OPERATIONS } from '../../src/demo-server/operations.ts'
@@ -118,20 +118,21 @@ test('test/bench/README.md has every benchmark', () => {
   expect(rowsOf(pageAt('test/bench/README.md')).map(([name]) => codeIn(name)[0])).toEqual(benches)
 })
 
-type AnyFormat = (typeof PRESETS)[number] | (typeof FILE_SETS)[number] | (typeof JOURNALS)[number]
+type AnyFormat = (typeof PRESETS)[number] | (typeof MULTI_FILE_WRITERS)[number] | (typeof JOURNALS)[number]
 
 /** Whether a format holds NFTs, and a swap in one line or entry; a journal holds both. */
 function holdingsOf(format: AnyFormat): string[] {
-  const forms = 'files' in format ? format.files : 'holdsNfts' in format ? [format] : []
+  const forms = 'files' in format ? format.files : 'supportsNfts' in format ? [format] : []
   const isJournal = forms.length === 0
-  return [forms.some(({ holdsNfts }) => holdsNfts), forms.some(({ holdsSwaps }) => holdsSwaps)].map(
-    (holds) => (isJournal || holds ? 'yes' : 'no'),
-  )
+  return [
+    forms.some(({ supportsNfts }) => supportsNfts),
+    forms.some(({ supportsSwaps }) => supportsSwaps),
+  ].map((holds) => (isJournal || holds ? 'yes' : 'no'))
 }
 
 test('jobs/ACCOUNTING.md lists every format', () => {
   const told = rowsOf(sectionOf(pageAt('jobs/ACCOUNTING.md'), '## All formats'))
-  const known = [...PRESETS, ...FILE_SETS, ...JOURNALS].map((preset) => {
+  const known = [...PRESETS, ...MULTI_FILE_WRITERS, ...JOURNALS].map((preset) => {
     const { name, title, source, rulesOf } = preset
     const unverified = ('unverified' in preset && preset.unverified) || '–'
     return [`\`${name}\``, title, ...holdingsOf(preset), source, rulesOf, unverified]

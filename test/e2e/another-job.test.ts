@@ -5,17 +5,17 @@ import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import {
   expectSameAsFresh,
-  freshOf,
+  fetchToFolder,
   growingChain,
   headJob,
-  placed,
+  inNewFolder,
   rowsIn,
   runOnce,
-  show,
+  withStore,
 } from '../helpers/growing-chain.ts'
 import { blocksJob, testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -25,14 +25,14 @@ async function exported(given: Partial<Job> & { count?: number } = {}) {
   const { url } = await startLoopback(createDataService())
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
   const { count = 4, ...fields } = given
-  const addresses = truthWallets.slice(0, count)
-  const job = placed(testJob({ addresses, endBlock: 200, output: tempFolder(), service, ...fields }))
+  const addresses = demoWallets.slice(0, count)
+  const job = withStore(testJob({ addresses, endBlock: 200, output: tempFolder(), service, ...fields }))
   await runOnce(job)
   return { job, withWallets: (first: number, end: number) => walletsOf(job, first, end) }
 }
 
 function walletsOf(job: Job, first: number, end: number): Job {
-  return { ...job, wallets: testJob({ addresses: truthWallets.slice(first, end) }).wallets }
+  return { ...job, wallets: testJob({ addresses: demoWallets.slice(first, end) }).wallets }
 }
 
 test.for([
@@ -52,7 +52,7 @@ test.for([
     message: expect.stringContaining(what),
     fix: 'Name another --output, or export anew with --fresh.',
   })
-  await show(job)
+  await fetchToFolder(job)
   expect(outputBytes(job.output)).toEqual(bytes)
   const [fresh] = (await run([{ ...job, ...given }], { fresh: true })).jobs
   if (given !== undefined && !('chain' in given)) expect(fresh?.error).toBeUndefined()
@@ -69,11 +69,11 @@ test('a job that gained and lost wallets goes on with an export that has an end'
   const { job, withWallets } = await exported()
   const more = withWallets(1, 6)
   await runOnce(more)
-  const all = walletsOf(freshOf(job), 0, 6)
+  const all = walletsOf(inNewFolder(job), 0, 6)
   await runOnce(all)
   expect(await rowsIn(job.output)).toEqual(await rowsIn(all.output))
   const left = readManifest(job.output).coverage.filter(({ removed }) => removed)
-  expect(left).toMatchObject([{ address: truthWallets[0], toBlock: 200 }])
+  expect(left).toMatchObject([{ address: demoWallets[0], toBlock: 200 }])
   expect((await verifyOutput(job.output)).problems).toEqual([])
   expect((await runOnce(more))?.state).toBe('unchanged')
 })
@@ -83,7 +83,7 @@ test('a run cut short after --fresh goes on without it', async () => {
   const other: Job = { ...job, tables: ['ledger'], partitionBy: 'blocks:50' }
   expect((await run([other], { fresh: true, maxRequests: 3 })).code).toBe('BUDGET_REACHED')
   await runOnce(other)
-  const fresh = freshOf(other)
+  const fresh = inNewFolder(other)
   await runOnce(fresh)
   expect(outputBytes(other.output)).toEqual(outputBytes(fresh.output))
 })

@@ -7,11 +7,11 @@ import { run } from '../../src/export/run.ts'
 import { openExport } from '../../src/read/open-export.ts'
 import { type AuditOptions, auditOutput } from '../../src/verify/audit/audit.ts'
 import { runCommand } from '../helpers/command.ts'
-import { breakWhere, changedBlock, says } from '../helpers/faults.ts'
+import { faultWhere, respondWith, withChangedBlockPage } from '../helpers/faults.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 import { blocksJob, testJob } from '../helpers/jobs.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
@@ -23,7 +23,7 @@ const csv = join(folder, 'csv')
 const unknown = join(folder, 'unknown')
 const parquet = join(folder, 'parquet')
 const BUSY = '0xa548f4431ec271b95b8bdf86c85147c3bbbc5a4f'
-const job = (given: Partial<Parameters<typeof testJob>[0]>) => testJob({ addresses: truthWallets, ...given })
+const job = (given: Partial<Parameters<typeof testJob>[0]>) => testJob({ addresses: demoWallets, ...given })
 
 beforeAll(async () => {
   const { jobs } = await run([
@@ -37,10 +37,10 @@ beforeAll(async () => {
 type Given = { output?: string; blocks?: AuditOptions['blocks']; fault?: Fault; from?: DataService }
 
 async function audit({ output = csv, blocks = 'all', fault, from = service }: Given) {
-  const { url, asked } = await startLoopback(from, fault)
+  const { url, requests } = await startLoopback(from, fault)
   const retry = { retries: 1, firstDelayMs: 1 }
   const result = await auditOutput(output, { service: { baseUrl: url, retry }, blocks })
-  return { ...result, asked }
+  return { ...result, asked: requests }
 }
 
 const blockOf = (path: string) => Number(/\/blocks\/(\d+)\//.exec(path)?.[1])
@@ -59,7 +59,7 @@ test.for([
 
 test('draws half of a sample from blocks with exported transactions', async () => {
   const output = tempFolder()
-  const quiet = truthWallets.find((address) => address.startsWith('0xbc7e6521f2')) ?? ''
+  const quiet = demoWallets.find((address) => address.startsWith('0xbc7e6521f2')) ?? ''
   await run([job({ addresses: [quiet], output })])
   const rows = readManifest(output).tables.transactions?.rows ?? 0
   expect(rows).toBeGreaterThan(0)
@@ -91,9 +91,9 @@ describe('on a miss', () => {
       change: (all: object[]) => [...all, { txHash: '0xnew', from: { address: BUSY }, to: { address: '' } }],
     },
   ] as const)('counts and names a transaction that is $kind', async ({ kind, change }) => {
-    const fault = breakWhere(
+    const fault = faultWhere(
       at(BLOCK),
-      changedBlock((page) => ({ ...page, transactions: change(page.transactions) })),
+      withChangedBlockPage((page) => ({ ...page, transactions: change(page.transactions) })),
     )
     const { problems, ...result } = await audit({ fault })
     expect(result).toMatchObject({ ok: false, missing: 0, surplus: 0, differing: 0, ...{ [kind]: 1 } })
@@ -101,9 +101,9 @@ describe('on a miss', () => {
   })
 
   test('tells fifty problems and counts the others', async () => {
-    const fault = breakWhere(
+    const fault = faultWhere(
       () => true,
-      changedBlock(() => ({ transactions: [] })),
+      withChangedBlockPage(() => ({ transactions: [] })),
     )
     const { problems, surplus } = await audit({ fault })
     expect(problems).toHaveLength(51)
@@ -111,26 +111,26 @@ describe('on a miss', () => {
   })
 
   test('says which blocks the service does not know and judges the others', async () => {
-    const fault = breakWhere(at(BLOCK), says(404, '{"message":"no block"}'))
+    const fault = faultWhere(at(BLOCK), respondWith(404, '{"message":"no block"}'))
     expect(await audit({ fault })).toMatchObject({ ok: true, blocks: 420, unknownBlocks: 1 })
   })
 
   test('counts entries without a hash and judges the others', async () => {
-    const fault = breakWhere(
+    const fault = faultWhere(
       at(0),
-      changedBlock((page) => ({ ...page, transactions: [null, ...page.transactions] })),
+      withChangedBlockPage((page) => ({ ...page, transactions: [null, ...page.transactions] })),
     )
     expect(await audit({ fault })).toMatchObject({ ok: true, unreadable: 1 })
   })
 })
 
 test.for([
-  { when: 'the service knows none of the blocks', fault: says(404, '{}'), code: 'REQUEST_REFUSED' },
-  { when: 'the service stays down', fault: says(503, '{}'), code: 'SERVICE_UNAVAILABLE' },
-  { when: 'the key is refused', fault: says(403, '{}'), code: 'KEY_REFUSED' },
+  { when: 'the service knows none of the blocks', fault: respondWith(404, '{}'), code: 'REQUEST_REFUSED' },
+  { when: 'the service stays down', fault: respondWith(503, '{}'), code: 'SERVICE_UNAVAILABLE' },
+  { when: 'the key is refused', fault: respondWith(403, '{}'), code: 'KEY_REFUSED' },
 ])('gives no verdict where $when', async ({ fault, code }) => {
   const blocks = { sample: 3, seed: 1 }
-  await expect(audit({ blocks, fault: breakWhere(() => true, fault) })).rejects.toMatchObject({ code })
+  await expect(audit({ blocks, fault: faultWhere(() => true, fault) })).rejects.toMatchObject({ code })
 })
 
 test('stays within a quota and comes to the same verdict', async () => {
@@ -192,9 +192,9 @@ describe('walletlake audit', () => {
   })
 
   test('prints one JSON verdict on stdout and exits 10 on a miss', async () => {
-    const fault = breakWhere(
+    const fault = faultWhere(
       () => true,
-      changedBlock(() => ({ transactions: [] })),
+      withChangedBlockPage(() => ({ transactions: [] })),
     )
     const { url } = await startLoopback(service, fault)
     const args = ['audit', csv, '--sample', '4', '--seed', '9', '--json', '--quiet']

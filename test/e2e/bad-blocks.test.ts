@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { blockOf, blocksRun, calmBytes, expectVerified } from '../helpers/blocks-run.ts'
-import { breakWhere, changedBlock } from '../helpers/faults.ts'
+import { baselineBytes, blockOf, blocksRun, expectVerified } from '../helpers/blocks-run.ts'
+import { faultWhere, withChangedBlockPage } from '../helpers/faults.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable, readManifest } from '../helpers/read-output.ts'
 
@@ -10,9 +10,9 @@ type Native = Record<string, unknown>
 
 /** Spoils the transactions of one block: the first 100, where it has more. */
 const spoil = (block: number, change: (natives: Native[]) => unknown[]) =>
-  breakWhere(
+  faultWhere(
     (asked) => blockOf(asked) === block && !asked.query.has('pageToken'),
-    changedBlock((page) => ({ ...page, transactions: change(page.transactions) })),
+    withChangedBlockPage((page) => ({ ...page, transactions: change(page.transactions) })),
   )
 
 test.for([
@@ -37,7 +37,7 @@ test.for([
   const faults = spoil(237, ([first, ...others]) => [bad(first ?? {}), ...others])
   const { code, output, jobs } = await blocksRun(faults)
   expect(code).toBe('RECORDS_REJECTED')
-  expect(jobs[0]).toMatchObject({ state: 'complete', figures: { rejects: 1, missing: [] } })
+  expect(jobs[0]).toMatchObject({ state: 'complete', stats: { rejects: 1, missing: [] } })
   expect(readManifest(output).rejects).toBe(1)
   const [line = '', ...more] = readFileSync(join(output, 'rejects.ndjson'), 'utf8').trimEnd().split('\n')
   expect(more).toEqual([])
@@ -52,13 +52,13 @@ test.for([
 test('counts a transaction that a block lists twice once', async () => {
   const { code, output } = await blocksRun(spoil(240, (natives) => [...natives, ...natives]))
   expect(code).toBeUndefined()
-  expect(outputBytes(output)).toEqual(await calmBytes())
+  expect(outputBytes(output)).toEqual(await baselineBytes())
 })
 
 test('brings the transactions of a block into the order of their index', async () => {
   const { code, output } = await blocksRun(spoil(237, (natives) => natives.toReversed()))
   expect(code).toBeUndefined()
-  expect(outputBytes(output)).toEqual(await calmBytes())
+  expect(outputBytes(output)).toEqual(await baselineBytes())
 })
 
 test('takes no answer about another block', async () => {

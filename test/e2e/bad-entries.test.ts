@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { TableName } from '../../src/core/table/index.ts'
-import { calmRows, type Fields, rowsOf, spoiltRun } from '../helpers/corrupted-run.ts'
+import { baselineRows, corruptedRun, type Fields, rowsOf } from '../helpers/corrupted-run.ts'
 import type { TextRow } from '../helpers/read-output.ts'
 
 /** The same fields put over every entry of a list. */
@@ -39,9 +39,9 @@ describe('an entry that cannot be normalized is set aside alone', () => {
       reason: /value/,
     },
   ])('$table with $fields', async ({ table, list, fields, reason }) => {
-    const calm = await calmRows()
+    const calm = await baselineRows()
     const hash = calm[table][0]?.transaction_hash ?? ''
-    const { output, rejects } = await spoiltRun(hash, entries(list, fields))
+    const { output, rejects } = await corruptedRun(hash, entries(list, fields))
     const rows = await rowsOf(output)
     const ofVictim = (all: TextRow[]) => all.filter((row) => row.transaction_hash === hash)
     expect(ofVictim(calm[table]).length).toBeGreaterThan(0)

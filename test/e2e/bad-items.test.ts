@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { calmRows, type Fields, rowsOf, spoiltRun } from '../helpers/corrupted-run.ts'
+import { baselineRows, corruptedRun, type Fields, rowsOf } from '../helpers/corrupted-run.ts'
 import { addresses, faultyRun } from '../helpers/faulty-run.ts'
 import { readManifest } from '../helpers/read-output.ts'
 
@@ -43,8 +43,8 @@ describe('an item that cannot be normalized is set aside whole', () => {
     { what: 'value as an inexact number', spoil: native({ value: 1e18 }), reason: /value is not/ },
     { what: 'from as a text', spoil: native({ from: '0xaa' }), reason: /from is not an object/ },
   ])('with $what', async ({ spoil, reason }) => {
-    const hash = (await calmRows()).transactions[7]?.transaction_hash ?? ''
-    const { output, rejects } = await spoiltRun(hash, spoil)
+    const hash = (await baselineRows()).transactions[7]?.transaction_hash ?? ''
+    const { output, rejects } = await corruptedRun(hash, spoil)
     expect(
       Object.values(await rowsOf(output))
         .flat()

@@ -2,22 +2,22 @@ import { describe, expect, test } from 'vitest'
 import type { FailureCode } from '../../src/core/model/errors.ts'
 import {
   BODY_FAULTS,
-  type Break,
-  breakWhere,
   CONNECTION_FAULTS,
-  changed,
-  ODD_ANSWERS,
+  type FaultyResponse,
+  faultWhere,
+  respondWith,
   SLOW_FAULTS,
   STATUS_FAULTS,
-  says,
+  UNUSUAL_RESPONSES,
+  withChangedPage,
 } from '../helpers/faults.ts'
-import { calmRun, type FaultyRun, faultyRun } from '../helpers/faulty-run.ts'
-import type { Asked } from '../helpers/loopback.ts'
+import { baselineRun, type FaultyRun, faultyRun } from '../helpers/faulty-run.ts'
+import type { ReceivedRequest } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 
-type Kind = { what: string; broken: Break; code: FailureCode; given?: FaultyRun }
+type Kind = { what: string; broken: FaultyResponse; code: FailureCode; given?: FaultyRun }
 
-function kindsOf(faults: Record<string, Break>, rest: Omit<Kind, 'what' | 'broken'>): Kind[] {
+function kindsOf(faults: Record<string, FaultyResponse>, rest: Omit<Kind, 'what' | 'broken'>): Kind[] {
   return Object.entries(faults).map(([what, broken]) => ({ what, broken, ...rest }))
 }
 
@@ -31,9 +31,9 @@ const kinds: Kind[] = [
 
 describe.for(kinds)('$what', ({ broken, code, given }) => {
   test('leaves no trace when a later try is good', async () => {
-    const calm = await calmRun()
+    const calm = await baselineRun()
     const failed = new Set<string>()
-    const firstTry = ({ path, query, count }: Asked) => {
+    const firstTry = ({ path, query, count }: ReceivedRequest) => {
       const request = `${path}?${query}`
       if (count % 3 === 0 || failed.has(request)) return false
       return failed.add(request).has(request)
@@ -41,8 +41,8 @@ describe.for(kinds)('$what', ({ broken, code, given }) => {
     const {
       output,
       code: ended,
-      asked,
-    } = await faultyRun(breakWhere(firstTry, broken), {
+      requests,
+    } = await faultyRun(faultWhere(firstTry, broken), {
       ...given,
       options: {},
     })
@@ -50,62 +50,68 @@ describe.for(kinds)('$what', ({ broken, code, given }) => {
     expect(outputBytes(output)).toEqual(calm.bytes)
     // After a timeout, the next pages are requested in smaller sizes.
     const isSlow = given?.timeoutMs !== undefined
-    const sizes = new Set(asked.map(({ query }) => query.get('pageSize')))
+    const sizes = new Set(requests.map(({ query }) => query.get('pageSize')))
     if (isSlow) expect([...sizes]).toContain('50')
-    else expect(asked.length).toBe(calm.requests + failed.size)
+    else expect(requests.length).toBe(calm.requests + failed.size)
   })
 
   test('ends a run when it stays, and a later run resumes', async () => {
-    const calm = await calmRun()
+    const calm = await baselineRun()
     const good = 6
-    const stays = breakWhere(({ count }) => count > good, broken)
+    const stays = faultWhere(({ count }) => count > good, broken)
     const { output, code: ended } = await faultyRun(stays, { ...given, concurrency: 1 })
     expect(ended).toBe(code)
     const later = await faultyRun(undefined, { output })
     expect(later.code).toBeUndefined()
     expect(outputBytes(output)).toEqual(calm.bytes)
-    expect(later.asked.length).toBeLessThanOrEqual(calm.requests - good + 2)
+    expect(later.requests.length).toBeLessThanOrEqual(calm.requests - good + 2)
   })
 })
 
-test.for(Object.entries(ODD_ANSWERS))('accepts %s in every answer', async ([, odd]) => {
-  const calm = await calmRun()
-  const { code, output, asked } = await faultyRun(breakWhere(() => true, odd))
+test.for(Object.entries(UNUSUAL_RESPONSES))('accepts %s in every answer', async ([, odd]) => {
+  const calm = await baselineRun()
+  const { code, output, requests } = await faultyRun(faultWhere(() => true, odd))
   expect(code).toBeUndefined()
   expect(outputBytes(output)).toEqual(calm.bytes)
-  expect(asked.length).toBe(calm.requests)
+  expect(requests.length).toBe(calm.requests)
 })
 
 test.for(['0', '1', 'date', undefined])('waits out 429 with Retry-After %s', async (after) => {
-  const calm = await calmRun()
+  const calm = await baselineRun()
   const value = after === 'date' ? new Date(Date.now() + 1_000).toUTCString() : after
-  const refusal = says(429, '{"message":"slow down"}', value === undefined ? {} : { 'retry-after': value })
-  const { code, output, jobs, asked } = await faultyRun(breakWhere(({ count }) => count % 9 === 8, refusal))
+  const refusal = respondWith(
+    429,
+    '{"message":"slow down"}',
+    value === undefined ? {} : { 'retry-after': value },
+  )
+  const { code, output, jobs, requests } = await faultyRun(
+    faultWhere(({ count }) => count % 9 === 8, refusal),
+  )
   expect(code).toBeUndefined()
   expect(outputBytes(output)).toEqual(calm.bytes)
-  expect(asked.length).toBe(calm.requests + (jobs[0]?.figures.refusals ?? 0))
-  expect(jobs[0]?.figures.refusals).toBeGreaterThan(0)
+  expect(requests.length).toBe(calm.requests + (jobs[0]?.stats.refusals ?? 0))
+  expect(jobs[0]?.stats.refusals).toBeGreaterThan(0)
 })
 
 test('asks on through 429 until the budget is spent', async () => {
-  const refusal = says(429, '', { 'retry-after': '0' })
-  const { code, asked, output } = await faultyRun(
-    breakWhere(() => true, refusal),
+  const refusal = respondWith(429, '', { 'retry-after': '0' })
+  const { code, requests, output } = await faultyRun(
+    faultWhere(() => true, refusal),
     { options: { maxRequests: 4 } },
   )
-  expect([code, asked.length]).toEqual(['BUDGET_REACHED', 4])
+  expect([code, requests.length]).toEqual(['BUDGET_REACHED', 4])
   const later = await faultyRun(undefined, { output })
-  expect(outputBytes(later.output)).toEqual((await calmRun()).bytes)
+  expect(outputBytes(later.output)).toEqual((await baselineRun()).bytes)
 })
 
 test('settles nothing when the service ignores the sort order', async () => {
-  const calm = await calmRun()
-  const falling = changed(({ transactions, ...page }) => ({
+  const calm = await baselineRun()
+  const falling = withChangedPage(({ transactions, ...page }) => ({
     ...page,
     transactions: transactions.toReversed(),
   }))
   const { code, output } = await faultyRun(
-    breakWhere(() => true, falling),
+    faultWhere(() => true, falling),
     { concurrency: 1 },
   )
   expect(code).toBe('PAGE_MALFORMED')

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import { blocksRun, calmBytes, requestsFor } from '../helpers/blocks-run.ts'
-import { breakWhere, says } from '../helpers/faults.ts'
+import { baselineBytes, blocksRun, requestsFor } from '../helpers/blocks-run.ts'
+import { faultWhere, respondWith } from '../helpers/faults.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -10,13 +10,13 @@ import { tempFolder } from '../helpers/temp-folder.ts'
 const REQUESTS = requestsFor()
 
 test('writes the same bytes when interrupted again and again', async () => {
-  const calm = await calmBytes()
+  const calm = await baselineBytes()
   const output = tempFolder()
   let [code, asked, starts] = ['BUDGET_REACHED' as string | undefined, 0, 0]
   for (; code === 'BUDGET_REACHED' && starts < 40; starts += 1) {
     const result = await blocksRun(undefined, { job: { output }, options: { maxRequests: 10 } })
     code = result.code
-    asked += result.asked.length
+    asked += result.requests.length
   }
   expect(code).toBeUndefined()
   expect(outputBytes(output)).toEqual(calm)
@@ -37,7 +37,7 @@ test('goes on with one request at a time, in the middle of a block too', async (
 })
 
 test('loses and doubles nothing when any request may be aborted', async () => {
-  const calm = await calmBytes()
+  const calm = await baselineBytes()
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 80 }), { minLength: 1, maxLength: 4 }),
@@ -45,7 +45,7 @@ test('loses and doubles nothing when any request may be aborted', async () => {
         const output = tempFolder()
         for (const cut of cuts) {
           const stop = new AbortController()
-          const abort = breakWhere(
+          const abort = faultWhere(
             ({ count }) => count >= cut,
             () => stop.abort(new Error('stop')),
           )
@@ -63,44 +63,46 @@ test('loses and doubles nothing when any request may be aborted', async () => {
 const FEW = { startBlock: 0, endBlock: 24 }
 
 test('ends complete with the same bytes under a quota', async () => {
-  const of = createDataService({ quota: { perSecond: 50, burst: 5 } })
+  const service = createDataService({ quota: { perSecond: 50, burst: 5 } })
   const calm = await blocksRun(undefined, { job: FEW })
-  const { output, code, jobs, asked } = await blocksRun(undefined, {
-    of,
+  const { output, code, jobs, requests } = await blocksRun(undefined, {
+    service,
     job: { ...FEW, concurrency: 32 },
   })
   expect(code).toBeUndefined()
   expect(outputBytes(output)).toEqual(outputBytes(calm.output))
-  const refusals = jobs[0]?.figures.refusals ?? 0
+  const refusals = jobs[0]?.stats.refusals ?? 0
   expect(refusals).toBeGreaterThan(0)
-  expect(asked.length).toBe(calm.asked.length + refusals)
+  expect(requests.length).toBe(calm.requests.length + refusals)
 })
 
 test('leaves no trace of faults when a later try is good', async () => {
   const failed = new Set<string>()
-  const faults = breakWhere(
+  const faults = faultWhere(
     ({ path, query, count }) => count % 3 !== 0 && !failed.has(`${path}?${query}`),
     (response, answer, asked) => {
       failed.add(`${asked.path}?${asked.query}`)
-      const broken = [says(503, ''), says(200, '{'), says(200, '{"transactions":{}}')][asked.count % 3]
+      const broken = [respondWith(503, ''), respondWith(200, '{'), respondWith(200, '{"transactions":{}}')][
+        asked.count % 3
+      ]
       return broken?.(response, answer, asked)
     },
   )
-  const { output, code, asked } = await blocksRun(faults)
+  const { output, code, requests } = await blocksRun(faults)
   expect(code).toBeUndefined()
-  expect(outputBytes(output)).toEqual(await calmBytes())
-  expect(asked).toHaveLength(REQUESTS + failed.size)
+  expect(outputBytes(output)).toEqual(await baselineBytes())
+  expect(requests).toHaveLength(REQUESTS + failed.size)
 })
 
 test('ends the run where one block stays unreadable, and goes on later', async () => {
-  const stays = breakWhere(({ path }) => path.includes('/blocks/237/'), says(500, ''))
+  const stays = faultWhere(({ path }) => path.includes('/blocks/237/'), respondWith(500, ''))
   const first = await blocksRun(stays, { options: { retry: { retries: 1, firstDelayMs: 1 } } })
   expect(first.code).toBe('SERVICE_UNAVAILABLE')
   expect(first.message).toContain('block 237: the service answered 500')
   const later = await blocksRun(undefined, { job: { output: first.output } })
   expect(later.code).toBeUndefined()
-  expect(outputBytes(first.output)).toEqual(await calmBytes())
-  expect(first.asked.length + later.asked.length).toBeLessThan(REQUESTS + 32)
+  expect(outputBytes(first.output)).toEqual(await baselineBytes())
+  expect(first.requests.length + later.requests.length).toBeLessThan(REQUESTS + 32)
 })
 
 test('refuses to go on with the pages of wallets', async () => {

@@ -3,7 +3,7 @@ import type { TableName } from '../../src/core/table/index.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { defineJob, type JobFields, type Reject, rows } from '../../src/index.ts'
 import { blockOf, chainBlocks } from '../helpers/blocks-run.ts'
-import { breakWhere, changedBlock } from '../helpers/faults.ts'
+import { faultWhere, withChangedBlockPage } from '../helpers/faults.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -45,11 +45,11 @@ test('gives all rows before it fails for missing blocks', async () => {
 })
 
 test('tells of a transaction of a block that gives no row', async () => {
-  const spoil = changedBlock(({ transactions: [first, ...others], ...page }) => ({
+  const spoil = withChangedBlockPage(({ transactions: [first, ...others], ...page }) => ({
     ...page,
     transactions: [{ ...first, value: 'x' }, ...others],
   }))
-  const fault = breakWhere((asked) => blockOf(asked) === 240, spoil)
+  const fault = faultWhere((asked) => blockOf(asked) === 240, spoil)
   const { hashes, rejects } = await collect({ fault })
   expect(hashes).toHaveLength(hashesOf(230, 245).length - 1)
   expect(rejects).toMatchObject([{ wallet: 'blocks', reason: expect.stringContaining('value') }])

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
-  ALL,
+  ALL_BLOCKS,
+  baselineBytes,
   blockOf,
   blocksRun,
-  calmBytes,
   chainBlocks,
   expectVerified,
   requestsFor,
@@ -50,23 +50,23 @@ const expectedRows = chainBlocks.flatMap(({ transactions }) =>
 ) satisfies TextRow[]
 
 test("exports every transaction of every block as the chain's files have it", async () => {
-  const { output, code, jobs } = await blocksRun(undefined, { job: ALL })
+  const { output, code, jobs } = await blocksRun(undefined, { job: ALL_BLOCKS })
   expect(code).toBeUndefined()
   expect(await readCsvTable(output, 'transactions')).toEqual(expectedRows)
   expect(expectedRows).toHaveLength(6_500)
   expect(jobs[0]).toMatchObject({
     state: 'complete',
-    figures: { transactions: 6_500, missing: [], share: 1 },
+    stats: { transactions: 6_500, missing: [], share: 1 },
   })
 })
 
 test('asks each page of each block once, with its size', async () => {
-  const { asked } = await blocksRun(undefined, { job: ALL })
+  const { requests } = await blocksRun(undefined, { job: ALL_BLOCKS })
   const pages = chainBlocks.map(({ transactions }) => Math.max(1, Math.ceil(transactions.length / 100)))
-  expect(asked).toHaveLength(requestsFor(ALL))
+  expect(requests).toHaveLength(requestsFor(ALL_BLOCKS))
   for (const [block, count] of pages.entries())
-    expect(asked.filter((one) => blockOf(one) === block)).toHaveLength(count)
-  expect(new Set(asked.map(({ query }) => query.get('pageSize')))).toEqual(new Set(['100']))
+    expect(requests.filter((one) => blockOf(one) === block)).toHaveLength(count)
+  expect(new Set(requests.map(({ query }) => query.get('pageSize')))).toEqual(new Set(['100']))
 })
 
 test('says in the manifest which blocks there are, and has no wallets', async () => {
@@ -102,13 +102,13 @@ test.for([
   { format: 'csv', compression: 'gzip' },
   { format: 'parquet', compression: 'zstd' },
 ] as const)('passes its verification as $format with $compression in several files', async (of) => {
-  const { output } = await blocksRun(undefined, { job: { ...ALL, ...of, maxRowsPerFile: 1_000 } })
+  const { output } = await blocksRun(undefined, { job: { ...ALL_BLOCKS, ...of, maxRowsPerFile: 1_000 } })
   expect(readManifest(output).tables.transactions?.files).toHaveLength(7)
   await expectVerified(output)
 })
 
 test.for(['day', 'blocks:100'] as const)('deals its files out to folders by %s', async (partitionBy) => {
-  const { output } = await blocksRun(undefined, { job: { ...ALL, partitionBy } })
+  const { output } = await blocksRun(undefined, { job: { ...ALL_BLOCKS, partitionBy } })
   expect(readManifest(output)).toMatchObject({ job: { kind: 'blocks', partitionBy } })
   expect(await readCsvTable(output, 'transactions')).toEqual(expectedRows)
   await expectVerified(output)
@@ -117,13 +117,13 @@ test.for(['day', 'blocks:100'] as const)('deals its files out to folders by %s',
 test('asks nothing again once all blocks are there', async () => {
   const { output, jobs } = await blocksRun()
   const again = await blocksRun(undefined, { job: { output } })
-  expect(again.asked).toEqual([])
-  expect(again.jobs[0]).toMatchObject({ state: 'unchanged', figures: { rows: jobs[0]?.figures.rows } })
+  expect(again.requests).toEqual([])
+  expect(again.jobs[0]).toMatchObject({ state: 'unchanged', stats: { rows: jobs[0]?.stats.rows } })
 })
 
 test('keeps what the service said of all blocks in one raw file', async () => {
   const { output } = await blocksRun(undefined, { job: { keepRaw: true } })
-  const calm = await calmBytes()
+  const calm = await baselineBytes()
   expect(Object.keys(outputBytes(output))).toEqual([...Object.keys(calm), 'raw/blocks.ndjson.gz'].sort())
   await expectVerified(output)
 })

@@ -4,7 +4,7 @@ import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
 import { ask } from '../demo-server/ask.ts'
 import { testJob } from '../helpers/jobs.ts'
-import { truth, truthWallets } from '../helpers/node-data.ts'
+import { demoWallets, nodeData } from '../helpers/node-data.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
@@ -13,7 +13,7 @@ let ledger: TextRow[] = []
 let owners: TextRow[] = []
 
 beforeAll(async () => {
-  const { code } = await run([testJob({ addresses: truthWallets, output: folder })])
+  const { code } = await run([testJob({ addresses: demoWallets, output: folder })])
   expect(code).toBeUndefined()
   ledger = await readCsvTable(folder, 'ledger')
   owners = await readCsvTable(folder, 'erc721_transfers')
@@ -43,13 +43,13 @@ describe('the ledger of the whole demo chain', () => {
     const native = ledger.filter((row) => row.asset_type === 'native')
     const rowsOf = (address: string) => native.filter((row) => row.wallet_address === address.toLowerCase())
     let checks = 0
-    for (const [address, balances] of Object.entries(truth.nativeByBlock)) {
+    for (const [address, balances] of Object.entries(nodeData.nativeByBlock)) {
       const rows = rowsOf(address)
       let balance = BigInt(balances[0]?.[1] ?? '')
       let at = 0
       const known = new Map(balances)
       let expected = balance
-      for (let block = 0; block <= truth.lastBlock; block += 1) {
+      for (let block = 0; block <= nodeData.lastBlock; block += 1) {
         for (; at < rows.length && Number(rows[at]?.block_number) === block; at += 1) {
           balance += BigInt(rows[at]?.value ?? '')
         }
@@ -64,8 +64,8 @@ describe('the ledger of the whole demo chain', () => {
   })
 
   test('sums every account to its balance less the 10,000 AVAX of genesis', () => {
-    const sums = sumUpTo(ledger, truth.lastBlock)
-    const began = Object.values(truth.nativeByBlock).map(([first]) => first?.[1])
+    const sums = sumUpTo(ledger, nodeData.lastBlock)
+    const began = Object.values(nodeData.nativeByBlock).map(([first]) => first?.[1])
     expect(began.filter((wei) => wei === `${GENESIS}`)).toHaveLength(50)
     expect(began.filter((wei) => wei === '0')).toHaveLength(3)
     expect(sums.get(`${SWEEPS_TO_ZERO}||`)).toBe(-GENESIS)
@@ -81,11 +81,11 @@ describe('the ledger of the whole demo chain', () => {
   test('equals every ERC-20 balance at every checkpoint', () => {
     const rows = ledger.filter((row) => row.asset_type === 'erc20')
     let checks = 0
-    for (const [token, { reconcilable, checkpoints }] of Object.entries(truth.erc20)) {
+    for (const [token, { reconcilable, checkpoints }] of Object.entries(nodeData.erc20)) {
       if (!reconcilable) continue
       for (const [block, balances] of Object.entries(checkpoints)) {
         const sums = sumUpTo(rows, Number(block))
-        for (const wallet of Object.keys(truth.membership)) {
+        for (const wallet of Object.keys(nodeData.membership)) {
           const key = `${wallet}|${token}|`.toLowerCase()
           expect([key, block, sums.get(key) ?? 0n]).toEqual([key, block, BigInt(balances[wallet] ?? '0')])
           checks += 1
@@ -98,10 +98,10 @@ describe('the ledger of the whole demo chain', () => {
   test('equals every ERC-1155 balance at the last block', () => {
     const sums = sumUpTo(
       ledger.filter((row) => row.asset_type === 'erc1155'),
-      truth.lastBlock,
+      nodeData.lastBlock,
     )
     const expected = new Map<string, bigint>()
-    for (const [token, wallets] of Object.entries(truth.erc1155)) {
+    for (const [token, wallets] of Object.entries(nodeData.erc1155)) {
       for (const [wallet, ids] of Object.entries(wallets)) {
         for (const [id, balance] of Object.entries(ids))
           expected.set(`${wallet}|${token}|${id}`.toLowerCase(), BigInt(balance))
@@ -115,10 +115,10 @@ describe('the ledger of the whole demo chain', () => {
   test('ends with the owner of every ERC-721 token', () => {
     const last = new Map(owners.map((row) => [`${row.token_address}|${row.token_id}`, row.to_address]))
     let checks = 0
-    for (const [token, ids] of Object.entries(truth.erc721Owners)) {
+    for (const [token, ids] of Object.entries(nodeData.erc721Owners)) {
       for (const [id, owner] of Object.entries(ids)) {
         const found = last.get(`${token.toLowerCase()}|${id}`)
-        if (owner !== null && !truthWallets.includes(owner.toLowerCase())) continue
+        if (owner !== null && !demoWallets.includes(owner.toLowerCase())) continue
         expect([token, id, found]).toEqual([token, id, owner?.toLowerCase() ?? ZERO])
         checks += 1
       }

@@ -7,8 +7,8 @@ import {
   forked,
   growingChain,
   headJob,
-  lacking,
   runOnce,
+  withoutBlocks,
 } from '../helpers/growing-chain.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
@@ -19,9 +19,9 @@ const HEAD = 200
 async function firstNight(late: readonly number[] = []) {
   const chain = await growingChain(HEAD)
   const job = headJob(chain.url, { count: 12 })
-  chain.shown.as = lacking(...late)
+  chain.shown.view = withoutBlocks(...late)
   await runOnce(job)
-  chain.shown.as = (items) => items
+  chain.shown.view = (items) => items
   return { chain, job }
 }
 
@@ -34,7 +34,7 @@ test('what the index lists late within the last blocks comes with the next night
 
 test('a reorganisation of the last blocks is written without being asked for', async () => {
   const { chain, job } = await firstNight()
-  chain.shown.as = forked(HEAD - 2, HEAD - 5)
+  chain.shown.view = forked(HEAD - 2, HEAD - 5)
   await chain.advance(3)
   const night = await runOnce(job)
   expect(night?.state).toBe('complete')
@@ -60,7 +60,7 @@ test('a border that is as it was leaves the files of earlier nights alone', asyn
 test('names and prices that a service tells otherwise write nothing again', async () => {
   const { chain, job } = await firstNight()
   const before = readFileSync(join(job.output, 'manifest.json'), 'utf8')
-  chain.shown.as = (items) =>
+  chain.shown.view = (items) =>
     items.map((item) => {
       const { nativeTransaction: native } = item
       const from = { ...(native.from as object), name: 'renamed' }

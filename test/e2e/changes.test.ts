@@ -6,20 +6,20 @@ import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
 import { summarizeRun } from '../../src/export/history/run-report.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
 import { loadInto } from '../../src/load/load.ts'
-import { nameOfOutput } from '../../src/storage/bucket-url.ts'
+import { outputName } from '../../src/storage/bucket-url.ts'
 import { summaryText } from '../../src/terminal/summary.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import {
-  asIs,
+  bucketLocations,
+  fetchToFolder,
   forked,
   growingChain,
   headJob,
   type Item,
-  lacking,
   mergeFiles,
-  places,
   rowsIn,
-  show,
+  unchanged,
+  withoutBlocks,
 } from '../helpers/growing-chain.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import type { TextRow } from '../helpers/read-output.ts'
@@ -41,10 +41,10 @@ async function ended(job: Job, options: RunOptions = {}) {
   const result = await run([job], options)
   const [ended] = result.jobs
   if (ended === undefined || ended.error !== undefined) throw ended?.error
-  await show(job)
+  await fetchToFolder(job)
   const [summary] = summarizeRun(result).jobs
   if (summary === undefined) throw new Error('no summary')
-  return { summary, text: summaryText(result.jobs, { now: 0, program: 'walletlake' }) }
+  return { summary, text: summaryText(result.jobs, { now: 0, programName: 'walletlake' }) }
 }
 
 type Change = { table: TableName; change: 'removed' | 'added'; row: Record<string, unknown> }
@@ -99,18 +99,30 @@ const countsOf = (list: readonly Change[], change: Change['change']) =>
 const EMPTY = Object.fromEntries(TABLE_NAMES.map((table) => [table, 0]))
 
 const CASES = [
-  { what: 'an item that was listed late', first: lacking(70), later: undefined, removes: false, adds: true },
-  { what: 'an item that has vanished', first: undefined, later: lacking(70), removes: true, adds: false },
+  {
+    what: 'an item that was listed late',
+    first: withoutBlocks(70),
+    later: undefined,
+    removes: false,
+    adds: true,
+  },
+  {
+    what: 'an item that has vanished',
+    first: undefined,
+    later: withoutBlocks(70),
+    removes: true,
+    adds: false,
+  },
   { what: 'a block that was replaced', first: forked(70), later: undefined, removes: true, adds: true },
 ]
 
 test.for(CASES)('$what is listed row by row and counted', async ({ first, later, removes, adds }) => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
-  chain.shown.as = first ?? asIs
+  chain.shown.view = first ?? unchanged
   await ended(job)
   const before = await csvRows(job.output, 121)
-  chain.shown.as = later ?? asIs
+  chain.shown.view = later ?? unchanged
   await chain.advance(60)
   const { summary, text } = await ended(job, { lookbackBlocks: 80 })
   expect(summary.changesFile).toBe('changes/000001-000000000000-000000000121.ndjson')
@@ -128,7 +140,7 @@ test.for(CASES)('$what is listed row by row and counted', async ({ first, later,
   const [less, more] = ['removed', 'added'].map((kind) => list.filter(({ change }) => change === kind).length)
   expect(text).toContain(`in blocks [0, 121), exported before: ${less} row`)
   expect(text).toContain(`removed, ${more} added`)
-  expect(text).toContain(`listed in ${nameOfOutput(job)}/${summary.changesFile}`)
+  expect(text).toContain(`listed in ${outputName(job)}/${summary.changesFile}`)
   expect((await verifyOutput(job.output)).problems).toEqual([])
   await chain.end()
 })
@@ -136,9 +148,9 @@ test.for(CASES)('$what is listed row by row and counted', async ({ first, later,
 test('rows stand by table, block, removed before added, and in file order', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
-  chain.shown.as = forked(60, 70)
+  chain.shown.view = forked(60, 70)
   await ended(job)
-  chain.shown.as = asIs
+  chain.shown.view = unchanged
   const { summary } = await ended(job, { lookbackBlocks: 80 })
   const list = readList(job.output, summary.changesFile)
   const tables = [...new Set(list.map(({ table }) => table))]
@@ -177,9 +189,9 @@ test('Parquet and CSV give the same list', async () => {
       ...{ format, compression: format === 'csv' ? 'gzip' : 'zstd', partitionBy: 'blocks:50' },
       escapeFormulas: false,
     })
-    chain.shown.as = forked(70)
+    chain.shown.view = forked(70)
     await ended(job)
-    chain.shown.as = asIs
+    chain.shown.view = unchanged
     await chain.advance(60)
     const { summary } = await ended(job, { lookbackBlocks: 80 })
     lists.push(readFileSync(join(job.output, summary.changesFile ?? ''), 'utf8'))
@@ -191,9 +203,9 @@ test('Parquet and CSV give the same list', async () => {
 test('a label or a price that changed is a row removed and a row added', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
-  chain.shown.as = priced('1.5')
+  chain.shown.view = priced('1.5')
   await ended(job)
-  chain.shown.as = priced('2.5')
+  chain.shown.view = priced('2.5')
   const wallets = job.wallets.map((wallet, at) => (at === 0 ? { ...wallet, label: 'savings' } : wallet))
   const { summary } = await ended({ ...job, wallets }, { lookbackBlocks: 121 })
   const list = readList(job.output, summary.changesFile)
@@ -225,19 +237,19 @@ test('a wallet read back lists its rows of blocks exported before', async () => 
 })
 
 test('lists are numbered in the order of runs, also where some were removed', async ({ skip }) => {
-  skip(places.next !== undefined, 'lists are removed from a folder')
+  skip(bucketLocations.next !== undefined, 'lists are removed from a folder')
   const chain = await growingChain(120)
   const job = headJob(chain.url)
   await ended(job)
-  const flips = [lacking(70), asIs, lacking(70)]
+  const flips = [withoutBlocks(70), unchanged, withoutBlocks(70)]
   for (const [at, shown] of flips.entries()) {
-    chain.shown.as = shown
+    chain.shown.view = shown
     const { summary } = await ended(job, { lookbackBlocks: 80 })
     expect(summary.changesFile).toBe(`changes/00000${at + 1}-000000000000-000000000121.ndjson`)
     if (at === 1) rmSync(join(job.output, 'changes'), { recursive: true })
   }
   rmSync(join(job.output, '.walletlake'), { recursive: true })
-  chain.shown.as = asIs
+  chain.shown.view = unchanged
   const more = headJob(chain.url, { output: job.output, count: 7 })
   const { summary } = await ended(more)
   expect(summary.changesFile).toBe('changes/000004-000000000000-000000000121.ndjson')
@@ -248,9 +260,9 @@ test('lists are numbered in the order of runs, also where some were removed', as
 test('the list of a run that was cut short is written once, whatever it reads in the end', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
-  chain.shown.as = lacking(70)
+  chain.shown.view = withoutBlocks(70)
   await ended(job)
-  chain.shown.as = asIs
+  chain.shown.view = unchanged
   await chain.advance(60)
   const cut = await run([job], { lookbackBlocks: 80, maxRequests: 3 })
   expect(cut.jobs[0]?.error?.code).toBe('BUDGET_REACHED')
@@ -265,21 +277,21 @@ test('merging and loading an export do not mind its lists', async () => {
   const chain = await growingChain(120)
   const job = headJob(chain.url)
   const place = await duckdb.place()
-  chain.shown.as = lacking(70)
+  chain.shown.view = withoutBlocks(70)
   await ended(job)
   await loadInto(job.output, place.to)
-  chain.shown.as = asIs
+  chain.shown.view = unchanged
   await chain.advance(60)
   const { summary } = await ended(job, { lookbackBlocks: 80 })
   await ended(job)
   const list = outputBytes(job.output)[summary.changesFile ?? '']
-  expect((await mergeFiles(job)).strays).toBe(0)
+  expect((await mergeFiles(job)).orphans).toBe(0)
   expect(outputBytes(job.output)[summary.changesFile ?? '']).toBe(list)
   await loadInto(job.output, place.to)
   const csv = await rowsIn(job.output)
   for (const table of TABLE_NAMES) expect(await place.rows(table)).toHaveLength(csv[table].length)
   expect((await verifyOutput(job.output)).problems).toEqual([])
-  chain.shown.as = lacking(80)
+  chain.shown.view = withoutBlocks(80)
   const again = await ended(job, { lookbackBlocks: 150 })
   const blocks = readList(job.output, again.summary.changesFile).map(({ row }) => row.block_number)
   expect(new Set(blocks)).toEqual(new Set([80]))

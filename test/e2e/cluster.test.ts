@@ -5,7 +5,7 @@ import { DEMO_WALLETS } from '../../src/demo-server/demo-wallets.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { type Fault, type Loopback, send } from '../helpers/loopback.ts'
-import { ADDRESSES, place, writeJob } from '../helpers/queued-runs.ts'
+import { ADDRESSES, setUpQueue, writeJob } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -23,21 +23,21 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
 
   test('writes the bytes of one machine though a worker is killed', async () => {
     let kill = () => {}
-    const at = await place(server, ({ count }) => (count === 12 ? afterwards(() => kill()) : undefined))
+    const at = await setUpQueue(server, ({ count }) => (count === 12 ? afterwards(() => kill()) : undefined))
     const [first] = [at.startWorker(), at.startWorker(), at.startWorker()]
     kill = () => first.kill('SIGKILL')
     const { exit, stderr } = await at.runQueued()
     expect([exit, stderr.match(/^[A-Z_]+:.*/m)?.[0]]).toEqual([0, undefined])
     expect(first.killed).toBe(true)
     // Workers learn within a second that the run is over, and then tell the queue nothing more.
-    await expect.poll(() => server.leftovers(), { timeout: 20_000 }).toEqual([])
+    await expect.poll(() => server.remainingKeys(), { timeout: 20_000 }).toEqual([])
     expect((await at.runAlone()).exit).toBe(0)
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
     expect(Object.keys(at.bytesOf('many')).length).toBeGreaterThan(20)
   })
 
   test('says that no worker is there, and goes on once there is one', async () => {
-    const at = await place(server)
+    const at = await setUpQueue(server)
     const run = startCommand(['run', at.job, '--output', 'many', '--queue', server.url], at.env, {
       cwd: at.folder,
     })
@@ -51,17 +51,17 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
   })
 
   test('plans again what an emptied queue lost, and asks nothing twice that is stored', async () => {
-    const at = await place(server, ({ count }) =>
-      count === 20 ? afterwards(() => server.empty()) : undefined,
+    const at = await setUpQueue(server, ({ count }) =>
+      count === 20 ? afterwards(() => server.flush()) : undefined,
     )
     at.startWorker()
     const { exit, stderr } = await at.runQueued()
     expect(exit).toBe(0)
     expect(stderr).toMatch(/the queue lost units; \d+ units? (is|are) planned again/)
-    const together = [...at.service.asked]
+    const together = [...at.service.requests]
     expect((await at.runAlone()).exit).toBe(0)
     const twice = ADDRESSES.filter(
-      (one) => asksOf(together, one) > asksOf(at.service.asked.slice(together.length), one),
+      (one) => asksOf(together, one) > asksOf(at.service.requests.slice(together.length), one),
     )
     const underWay = 3
     expect(twice.length).toBeLessThanOrEqual(underWay)
@@ -75,7 +75,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
       reached()
       return held
     }
-    const at = await place(server, ({ count }) => (count === 20 ? afterwards(() => reach()) : undefined))
+    const at = await setUpQueue(server, ({ count }) => (count === 20 ? afterwards(() => reach()) : undefined))
     const metrics = `127.0.0.1:${await freePort()}`
     const worker = at.startWorker('--metrics', metrics)
     const run = at.runQueued()
@@ -97,7 +97,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
   })
 
   test('cuts months where one machine cuts them', async () => {
-    const at = await place(server)
+    const at = await setUpQueue(server)
     at.writeJob('endBlock: 421\npartitionBy: month\nformat: parquet\nmaxRowsPerFile: 200\n')
     at.startWorker()
     expect((await at.runQueued()).exit).toBe(0)
@@ -108,7 +108,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
   test('names a unit that fails for good, and later does only what is missing', async () => {
     const refused = ADDRESSES[3] ?? ''
     let isRefusing = true
-    const at = await place(server, ({ path }) =>
+    const at = await setUpQueue(server, ({ path }) =>
       isRefusing && path.toLowerCase().includes(refused)
         ? (response) => void response.writeHead(401).end('{"message":"no"}')
         : undefined,
@@ -121,9 +121,9 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     )
     expect(failed.stderr).toMatch(/KEY_REFUSED.*\nfix: /)
     isRefusing = false
-    const before = at.service.asked.length
+    const before = at.service.requests.length
     expect((await at.runQueued()).exit).toBe(0)
-    const later = at.service.asked.slice(before).map(({ path }) => path.toLowerCase().includes(refused))
+    const later = at.service.requests.slice(before).map(({ path }) => path.toLowerCase().includes(refused))
     expect(later.every(Boolean)).toBe(true)
     expect((await at.runAlone()).exit).toBe(0)
     expect(at.bytesOf('many')).toEqual(at.bytesOf('alone'))
@@ -131,7 +131,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
 
   test('hands units back that a stopped worker does not finish in time', async () => {
     const [isReached, reached] = signalled()
-    const at = await place(server, ({ count }) => (count === 6 ? () => reached() : undefined))
+    const at = await setUpQueue(server, ({ count }) => (count === 6 ? () => reached() : undefined))
     const worker = startCommand(['worker', '--queue', server.url, '--shutdown-timeout', '200ms'], at.env, {
       cwd: at.folder,
     })
@@ -150,7 +150,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     const [isReached, reached] = signalled()
     const [held, answer] = signalled()
     const isBig = (path: string) => ADDRESSES.some((address) => path.toLowerCase().includes(address))
-    const at = await place(server, ({ path, count }) => {
+    const at = await setUpQueue(server, ({ path, count }) => {
       if (count === 3) reached()
       return isBig(path) ? afterwards(() => held) : undefined
     })
@@ -167,7 +167,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
   })
 
   test('keeps a worker with another key from serving it', async () => {
-    const at = await place(server)
+    const at = await setUpQueue(server)
     const stranger = startCommand(['worker', '--queue', server.url], { WALLETLAKE_API_KEY: 'another' })
     onTestFinished(() => {
       stranger.kill('SIGKILL')
@@ -179,7 +179,7 @@ describe.skipIf(noRedis)('a run over a queue', LONG, () => {
     })
     const run = at.runQueued()
     await said
-    expect(at.service.asked).toEqual([])
+    expect(at.service.requests).toEqual([])
     at.startWorker()
     expect((await run).exit).toBe(0)
   })
@@ -219,7 +219,7 @@ function signalled(): [Promise<void>, () => void] {
 }
 
 /** How often a wallet was asked for. */
-function asksOf(asked: Loopback['asked'], address: string): number {
+function asksOf(asked: Loopback['requests'], address: string): number {
   return asked.filter(({ path }) => path.toLowerCase().includes(address)).length
 }
 

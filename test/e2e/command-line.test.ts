@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
 import { type Fault, send, startLoopback } from '../helpers/loopback.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -15,7 +15,7 @@ function writeJob(fields: object = {}): { job: string; output: string } {
   const folder = tempFolder()
   const job = join(folder, 'two.json')
   const output = join(folder, 'out')
-  const addresses = truthWallets.slice(0, 2)
+  const addresses = demoWallets.slice(0, 2)
   writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 421, addresses, output, ...fields }))
   return { job, output }
 }
@@ -170,7 +170,7 @@ describe('walletlake', () => {
 
   test('keeps stderr clean while many requests wait for a quota', async () => {
     const { url } = await startLoopback(createDataService({ quota: { perSecond: 50, burst: 5 } }))
-    const { job } = writeJob({ addresses: truthWallets.slice(-24), concurrency: 64 })
+    const { job } = writeJob({ addresses: demoWallets.slice(-24), concurrency: 64 })
     expect(await runCommand(['run', job, '--base-url', url, '--quiet'])).toEqual({
       exit: 0,
       stdout: '',
@@ -179,12 +179,12 @@ describe('walletlake', () => {
   })
 
   test('exits 9 at the budget and ends complete when run again', async () => {
-    const { url, asked } = await startLoopback(service)
+    const { url, requests } = await startLoopback(service)
     const { job, output } = writeJob()
     const stopped = await runCommand(['run', job, '--base-url', url, '--max-requests', '3'])
     expect(stopped.stderr).toContain('BUDGET_REACHED')
     expect(stopped.exit).toBe(9)
-    expect(asked).toHaveLength(3)
+    expect(requests).toHaveLength(3)
     expect((await runCommand(['status', job])).stdout).toContain('unfinished')
     expect((await runCommand(['run', job, '--base-url', url])).exit).toBe(0)
     expect((await runCommand(['verify', output])).exit).toBe(0)
@@ -211,15 +211,15 @@ describe('walletlake', () => {
   ] as const)('exits $exit on $signal, keeps its pages and goes on later', async ({ signal, exit }) => {
     let child: ReturnType<typeof startCommand> | undefined
     const late: Fault = ({ count }) => (count === 4 ? () => void child?.kill(signal) : undefined)
-    const { url, asked } = await startLoopback(service, late)
+    const { url, requests } = await startLoopback(service, late)
     const { job, output } = writeJob({ concurrency: 1 })
     child = startCommand(['run', job, '--base-url', url])
     const ended = await child.ended
     expect(ended.exit).toBe(exit)
-    const before = asked.length
+    const before = requests.length
     expect((await runCommand(['run', job, '--base-url', url])).exit).toBe(0)
     expect((await runCommand(['verify', output])).exit).toBe(0)
-    expect(asked.length - before).toBeLessThan(14)
+    expect(requests.length - before).toBeLessThan(14)
   })
 
   test('exits 8 while another run holds the output and names it', async () => {
@@ -266,7 +266,7 @@ describe('walletlake', () => {
     expect(Object.keys(outputBytes(output))).toEqual([
       expect.stringContaining('ledger/'),
       'manifest.json',
-      ...truthWallets
+      ...demoWallets
         .slice(0, 2)
         .sort()
         .map((address) => `raw/${address}.ndjson.gz`),
@@ -285,7 +285,7 @@ test('thirty jobs run at once without a word', async () => {
   const folder = tempFolder()
   const names = Array.from({ length: 30 }, (_, at) => `job-${at}`)
   for (const [at, name] of names.entries()) {
-    const job = { chain: 43114, endBlock: 421, addresses: [truthWallets[at]], service: { baseUrl: 'demo' } }
+    const job = { chain: 43114, endBlock: 421, addresses: [demoWallets[at]], service: { baseUrl: 'demo' } }
     const format = at % 2 === 0 ? 'csv' : 'parquet'
     writeFileSync(join(folder, `${name}.json`), JSON.stringify({ ...job, format }))
   }
@@ -293,5 +293,5 @@ test('thirty jobs run at once without a word', async () => {
   const { exit, stderr } = await runCommand(['run', ...files, '--quiet'], {}, { cwd: folder })
   expect({ exit, stderr }).toEqual({ exit: 0, stderr: '' })
   const coverage = names.flatMap((name) => readManifest(join(folder, 'output', name)).coverage)
-  expect(coverage.map(({ address }) => address)).toEqual(truthWallets.slice(0, names.length))
+  expect(coverage.map(({ address }) => address)).toEqual(demoWallets.slice(0, names.length))
 })

@@ -42,7 +42,7 @@ test.for(['none', 'gzip'] as const)(
   async (compression) => {
     const { chain, job, output } = await threeNights({ compression })
     const [rows, before] = [await rowsIn(output), readManifest(output)]
-    expect(await mergeFiles(job)).toMatchObject({ after: 7, changed: true, strays: 0 })
+    expect(await mergeFiles(job)).toMatchObject({ after: 7, changed: true, orphans: 0 })
     expect(await rowsIn(output)).toEqual(rows)
     const { tables, ...others } = readManifest(output)
     expect(filesOf(output)).toEqual([1, 1, 1, 1, 1, 1, 1])
@@ -98,7 +98,7 @@ test('a second time there is nothing to do and nothing changes', async () => {
   const { chain, job, output } = await threeNights()
   await mergeFiles(job, { maxRowsPerFile: 500 })
   const bytes = outputBytes(output)
-  expect(await mergeFiles(job, { maxRowsPerFile: 500 })).toMatchObject({ changed: false, strays: 0 })
+  expect(await mergeFiles(job, { maxRowsPerFile: 500 })).toMatchObject({ changed: false, orphans: 0 })
   expect(outputBytes(output)).toEqual(bytes)
   await chain.end()
 })
@@ -207,7 +207,7 @@ test('files that a kill left behind are removed', async () => {
   writeFileSync(join(output, 'ledger', 'mine.txt'), 'a stranger file')
   for (const path of Object.keys(old).filter((path) => path.startsWith('ledger/')))
     writeFileSync(join(output, path), 'left behind')
-  expect(await compactOutput(output)).toMatchObject({ changed: false, strays: 3 })
+  expect(await compactOutput(output)).toMatchObject({ changed: false, orphans: 3 })
   rmSync(join(output, 'ledger', 'mine.txt'))
   expect(outputBytes(output)).toEqual(merged)
   expect(before.length).toBeGreaterThan(0)

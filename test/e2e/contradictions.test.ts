@@ -10,13 +10,13 @@ import { readCsvTable } from '../helpers/read-output.ts'
 import {
   addressOf,
   hashOf,
-  type MadeItem,
-  madeErc20,
-  madeErc721,
-  madeInternal,
-  madeItem,
   payment,
-  startMadeChain,
+  type SyntheticItem,
+  startSyntheticChain,
+  syntheticErc20,
+  syntheticErc721,
+  syntheticInternal,
+  syntheticItem,
 } from '../helpers/synthetic-chain.ts'
 
 const [ALICE, BOB] = [addressOf('one'), addressOf('two')].sort() as [string, string]
@@ -28,89 +28,94 @@ type Job1 = { url: string; addresses: readonly string[]; output?: string; concur
 const jobOf = ({ url, ...given }: Job1): Job => headJob(url, given)
 
 /** Exports one wallet, lets the service change its mind about a transaction, and exports both. */
-async function secondNight(before: MadeItem, after: MadeItem, options: RunOptions = {}, first = ALICE) {
-  const chain = await startMadeChain([before, ...later])
+async function secondNight(
+  before: SyntheticItem,
+  after: SyntheticItem,
+  options: RunOptions = {},
+  first = ALICE,
+) {
+  const chain = await startSyntheticChain([before, ...later])
   const job = jobOf({ url: chain.url, addresses: [first] })
   await runOnce(job)
   chain.shown.items = () => [after, ...later]
   chain.asked.splice(0)
   const both = jobOf({ url: chain.url, addresses: [ALICE, BOB], output: job.output })
   const result = await run([both], options)
-  return { chain, job: both, result, figures: result.jobs[0]?.figures }
+  return { chain, job: both, result, stats: result.jobs[0]?.stats }
 }
 
 const internal = (changes: object = {}) => ({
-  internalTransactions: [madeInternal(BOB, ALICE, { ...changes })],
+  internalTransactions: [syntheticInternal(BOB, ALICE, { ...changes })],
 })
-const erc20 = (changes: object = {}) => ({ erc20Transfers: [madeErc20(3, BOB, ALICE, { ...changes })] })
+const erc20 = (changes: object = {}) => ({ erc20Transfers: [syntheticErc20(3, BOB, ALICE, { ...changes })] })
 
-const CHANGES: { what: string; before: MadeItem; after: MadeItem }[] = [
+const CHANGES: { what: string; before: SyntheticItem; after: SyntheticItem }[] = [
   {
     what: 'gas figures of an internal call',
-    before: madeItem(1, {}, internal()),
-    after: madeItem(1, {}, internal({ gasUsed: '21' })),
+    before: syntheticItem(1, {}, internal()),
+    after: syntheticItem(1, {}, internal({ gasUsed: '21' })),
   },
   {
     what: 'the kind of an internal call',
-    before: madeItem(1, {}, internal()),
-    after: madeItem(1, {}, internal({ internalTxType: 'UNKNOWN' })),
+    before: syntheticItem(1, {}, internal()),
+    after: syntheticItem(1, {}, internal({ internalTxType: 'UNKNOWN' })),
   },
   {
     what: 'an internal call that is reverted',
-    before: madeItem(1, {}, internal()),
-    after: madeItem(1, {}, internal({ isReverted: true })),
+    before: syntheticItem(1, {}, internal()),
+    after: syntheticItem(1, {}, internal({ isReverted: true })),
   },
   {
     what: 'the value of an internal call',
-    before: madeItem(1, {}, internal()),
-    after: madeItem(1, {}, internal({ value: '2000' })),
+    before: syntheticItem(1, {}, internal()),
+    after: syntheticItem(1, {}, internal({ value: '2000' })),
   },
   {
     what: 'an internal call that is gone',
-    before: madeItem(
+    before: syntheticItem(
       1,
       { to: { address: BOB } },
-      { internalTransactions: [madeInternal(BOB, ALICE), madeInternal(BOB, ALICE)] },
+      { internalTransactions: [syntheticInternal(BOB, ALICE), syntheticInternal(BOB, ALICE)] },
     ),
-    after: madeItem(1, { to: { address: BOB } }, internal()),
+    after: syntheticItem(1, { to: { address: BOB } }, internal()),
   },
   {
     what: 'a contract that is re-classified',
-    before: madeItem(1, {}, erc20()),
-    after: madeItem(1, {}, { erc721Transfers: [madeErc721(3, BOB, ALICE)] }),
+    before: syntheticItem(1, {}, erc20()),
+    after: syntheticItem(1, {}, { erc721Transfers: [syntheticErc721(3, BOB, ALICE)] }),
   },
   {
     what: 'the value of a log',
-    before: madeItem(1, {}, erc20()),
-    after: madeItem(1, {}, erc20({ value: '7' })),
+    before: syntheticItem(1, {}, erc20()),
+    after: syntheticItem(1, {}, erc20({ value: '7' })),
   },
   {
     what: 'the status of the transaction',
-    before: madeItem(1, {}, internal()),
-    after: madeItem(1, { txStatus: '0' }, internal()),
+    before: syntheticItem(1, {}, internal()),
+    after: syntheticItem(1, { txStatus: '0' }, internal()),
   },
   {
     what: 'the gas of the transaction',
-    before: madeItem(1, {}, internal()),
-    after: madeItem(1, { gasUsed: '50000' }, internal()),
+    before: syntheticItem(1, {}, internal()),
+    after: syntheticItem(1, { gasUsed: '50000' }, internal()),
   },
   {
     what: 'the block of the transaction',
-    before: madeItem(1, {}, internal()),
-    after: madeItem(1, { block: 1004 }, internal()),
+    before: syntheticItem(1, {}, internal()),
+    after: syntheticItem(1, { block: 1004 }, internal()),
   },
   {
     what: 'an earlier block of the transaction',
-    before: madeItem(1, {}, internal()),
-    after: madeItem(1, { block: 900 }, internal()),
+    before: syntheticItem(1, {}, internal()),
+    after: syntheticItem(1, { block: 900 }, internal()),
   },
 ]
 
 test.for(CHANGES.map((change, at) => ({ ...change, first: at % 2 === 0 ? ALICE : BOB })))(
   'a wallet that joins after the service changed $what gives what a fresh export gives',
   async ({ before, after, first }) => {
-    const { chain, job, figures } = await secondNight(before, after, {}, first)
-    expect(figures?.contradicted).toEqual({ found: 1, unresolved: 0 })
+    const { chain, job, stats } = await secondNight(before, after, {}, first)
+    expect(stats?.contradicted).toEqual({ found: 1, unresolved: 0 })
     const again = chain.asked.filter(({ wallet, from, to }) => wallet === first && to - from <= 1)
     expect(again.length).toBeGreaterThan(0)
     await expectSameAsFresh(job)
@@ -119,13 +124,13 @@ test.for(CHANGES.map((change, at) => ({ ...change, first: at % 2 === 0 ? ALICE :
 
 test('a contradiction is in the notices, the summary and the report of the run', async () => {
   const notices: string[] = []
-  const before = madeItem(1, {}, internal())
-  const after = madeItem(1, {}, internal({ gasUsed: '21' }))
+  const before = syntheticItem(1, {}, internal())
+  const after = syntheticItem(1, {}, internal({ gasUsed: '21' }))
   const { job, result } = await secondNight(before, after, { onNotice: (notice) => notices.push(notice) })
   expect(notices).toContain(
     `${job.name}: 1 transaction differs between wallets and will be read again for 2 of them`,
   )
-  const summary = summaryText(result.jobs, { now: Date.now(), program: 'walletlake' })
+  const summary = summaryText(result.jobs, { now: Date.now(), programName: 'walletlake' })
   expect(summary).toContain('  1 transaction differed between wallets: read again, and now agree')
   expect(summarizeRun(result).jobs).toMatchObject([
     { contradictedTransactions: 1, unresolvedTransactions: 0 },
@@ -133,7 +138,10 @@ test('a contradiction is in the notices, the summary and the report of the run',
 })
 
 test('a run that is cut off while it reads a contradicted transaction again ends with the same files', async () => {
-  const [before, after] = [madeItem(1, {}, internal()), madeItem(1, {}, internal({ gasUsed: '21' }))]
+  const [before, after] = [
+    syntheticItem(1, {}, internal()),
+    syntheticItem(1, {}, internal({ gasUsed: '21' })),
+  ]
   const calm = await secondNight(before, after)
   const requests = calm.chain.asked.length
   for (let most = 1; most < requests; most += 1) {
@@ -147,9 +155,9 @@ test('a run that is cut off while it reads a contradicted transaction again ends
 /** A service that shows each wallet other gas figures, whenever it is asked. */
 async function startTwoFaced(blocks: readonly number[]) {
   const shownTo = (gasUsed: string) =>
-    blocks.map((block, at) => madeItem(at, { block }, internal({ gasUsed })))
+    blocks.map((block, at) => syntheticItem(at, { block }, internal({ gasUsed })))
   const [toAlice, toBob] = [shownTo('1'), shownTo('2')]
-  const chain = await startMadeChain([])
+  const chain = await startSyntheticChain([])
   chain.shown.items = (wallet) => (wallet === ALICE ? toAlice : toBob)
   return chain
 }
@@ -162,7 +170,7 @@ test('a service that never agrees with itself is read again once, and the lowest
     const job = jobOf({ url: chain.url, addresses: [ALICE, BOB], concurrency })
     const { code, jobs } = await run([job], { onNotice: (notice) => notices.push(notice) })
     expect(code).toBeUndefined()
-    expect(jobs[0]?.figures.contradicted).toEqual({ found: 3, unresolved: 3 })
+    expect(jobs[0]?.stats.contradicted).toEqual({ found: 3, unresolved: 3 })
     expect((await verifyOutput(job.output)).problems).toEqual([])
     exports.push(outputBytes(job.output))
     const rows = await readCsvTable(job.output, 'internal_transactions')
@@ -177,11 +185,11 @@ test('a service that never agrees with itself is read again once, and the lowest
 })
 
 test('one log that a view lists as two kinds of token is one fact, counted in the summary', async () => {
-  const item = madeItem(1, {}, { ...erc20(), erc721Transfers: [madeErc721(3, BOB, ALICE)] })
-  const chain = await startMadeChain([item])
+  const item = syntheticItem(1, {}, { ...erc20(), erc721Transfers: [syntheticErc721(3, BOB, ALICE)] })
+  const chain = await startSyntheticChain([item])
   const job = jobOf({ url: chain.url, addresses: [ALICE] })
   const result = await run([job])
-  expect(summaryText(result.jobs, { now: Date.now(), program: 'walletlake' })).toContain(
+  expect(summaryText(result.jobs, { now: Date.now(), programName: 'walletlake' })).toContain(
     '  1 log listed as two kinds of token: kept as one',
   )
   expect(summarizeRun(result).jobs).toMatchObject([{ repeatedLogs: 1, contradictedTransactions: 0 }])

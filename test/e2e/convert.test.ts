@@ -9,10 +9,10 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { PRESET_NAMES } from '../../src/accounting/writers.ts'
+import { FORMAT_NAMES } from '../../src/accounting/writers.ts'
 import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
-import { makePipe } from '../helpers/named-pipe.ts'
+import { makeNamedPipe } from '../helpers/named-pipe.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
@@ -271,7 +271,7 @@ describe('walletlake convert', () => {
     { words: ['--prices-needed', '--out'] },
     { words: ['--to', 'koinly', '--map'] },
   ])('$words leaves a pipe as it is', async ({ words }) => {
-    if (!existsSync(at('pipe'))) makePipe(at('pipe'))
+    if (!existsSync(at('pipe'))) makeNamedPipe(at('pipe'))
     const { exit, stdout, stderr } = await convert(...words, at('pipe'))
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' })
     expect(stderr).toMatch(/^USAGE: .*pipe is no file: .*\nfix: Name a file/)
@@ -344,6 +344,6 @@ describe('walletlake convert', () => {
 
   test('names every format in its help', async () => {
     const { stdout } = await runCommand(['convert', '--help'])
-    expect(PRESET_NAMES.filter((name) => !stdout.includes(name))).toEqual([])
+    expect(FORMAT_NAMES.filter((name) => !stdout.includes(name))).toEqual([])
   })
 })

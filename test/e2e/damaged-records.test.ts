@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runCommand } from '../helpers/command.ts'
-import { spoilPages } from '../helpers/corrupt-pages.ts'
+import { corruptPages } from '../helpers/corrupt-pages.ts'
 import { send } from '../helpers/loopback.ts'
-import { place } from '../helpers/queued-runs.ts'
+import { setUpQueue } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 
 /** The files with pages that a run has stored so far, and the notes of what they are. */
@@ -19,7 +19,7 @@ function storedPages(output: string): { pages: string; note: string }[] {
 
 /** Has the pages be no JSON, although all checksums fit. */
 function spoil({ pages, note }: { pages: string; note: string }): void {
-  expect(spoilPages(pages, () => true)).toBeGreaterThan(0)
+  expect(corruptPages(pages, () => true)).toBeGreaterThan(0)
   const sha256 = createHash('sha256').update(readFileSync(pages)).digest('hex')
   writeFileSync(note, JSON.stringify({ ...JSON.parse(readFileSync(note, 'utf8')), sha256 }))
 }
@@ -39,7 +39,7 @@ describe.skipIf(noRedis)('a run over a queue', { timeout: 600_000 }, () => {
 
   test.for(DAMAGES)('reads pages again that $what', async ({ damage }) => {
     let damaged = 0
-    const at = await place(server, ({ count }) => {
+    const at = await setUpQueue(server, ({ count }) => {
       if (count !== 24) return undefined
       return (response, answer) => {
         for (const stored of storedPages(join(at.folder, 'many')).slice(0, 2)) {

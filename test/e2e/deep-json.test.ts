@@ -4,11 +4,11 @@ import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { createServiceClient } from '../../src/index.ts'
 import { runCommand } from '../helpers/command.ts'
-import { DEEP, NESTED } from '../helpers/deep-json.ts'
-import { breakWhere, says } from '../helpers/faults.ts'
+import { NESTED_JSON, TOO_DEEP_JSON } from '../helpers/deep-json.ts'
+import { faultWhere, respondWith } from '../helpers/faults.ts'
 import { faultyRun, service } from '../helpers/faulty-run.ts'
 import { startLoopback } from '../helpers/loopback.ts'
-import { truth, truthWallets } from '../helpers/node-data.ts'
+import { demoWallets, nodeData } from '../helpers/node-data.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -40,14 +40,14 @@ const PLACES = [...Object.values(KEPT), ...Object.values(REJECTED)]
 const REJECTS = Object.keys(REJECTED).length
 
 /** A wallet of two pages. */
-const [wallet = ''] = Object.entries(truth.membership).find(([, { items }]) => items === 101) ?? []
+const [wallet = ''] = Object.entries(nodeData.membership).find(([, { items }]) => items === 101) ?? []
 const address = wallet.toLowerCase()
 
 /** A service whose first items of the wallet hold a deep value, each somewhere else. */
 function startDeep(text: string) {
   return startLoopback(
     service,
-    breakWhere(
+    faultWhere(
       ({ query }) => !query.has('pageToken'),
       (response, { body }) => {
         const page = JSON.parse(body) as { transactions: Fields[] }
@@ -62,7 +62,7 @@ function startDeep(text: string) {
 
 const countOf = (text: string, whole: string) => whole.split(text).length - 1
 
-const [lists, objects] = NESTED
+const [lists, objects] = NESTED_JSON
 
 test.for([
   { ...lists, format: 'csv' },
@@ -88,23 +88,23 @@ test.for([
   }
 })
 
-test.for(DEEP)(
+test.for(TOO_DEEP_JSON)(
   'pages with $what are refused before they are parsed, for 16 wallets at once',
   async ({ text }) => {
-    const bomb = says(200, `{"transactions":[{"more":${text}}]}`)
+    const bomb = respondWith(200, `{"transactions":[{"more":${text}}]}`)
     const { code, message } = await faultyRun(
-      breakWhere(() => true, bomb),
-      { wallets: truthWallets.slice(0, 16), concurrency: 16, options: { retry: { retries: 1 } } },
+      faultWhere(() => true, bomb),
+      { wallets: demoWallets.slice(0, 16), concurrency: 16, options: { retry: { retries: 1 } } },
     )
     expect([code, message]).toEqual(['PAGE_MALFORMED', expect.stringContaining('deeper than 100 levels')])
   },
 )
 
 test('an error body that is deep says nothing, and its status counts', async () => {
-  const [{ text } = { text: '' }] = DEEP
+  const [{ text } = { text: '' }] = TOO_DEEP_JSON
   const { url } = await startLoopback(
     service,
-    breakWhere(() => true, says(404, `{"message":${text}}`)),
+    faultWhere(() => true, respondWith(404, `{"message":${text}}`)),
   )
   const client = createServiceClient({ baseUrl: url })
   const asked = client.walletTransactionsPage({ chainId: '1', address })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { run } from '../../src/export/run.ts'
 import { headJob } from '../helpers/growing-chain.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
-import { addressOf, hashOf, opaqueTokens, payment, startMadeChain } from '../helpers/synthetic-chain.ts'
+import { addressOf, hashOf, opaqueTokens, payment, startSyntheticChain } from '../helpers/synthetic-chain.ts'
 
 const ALICE = addressOf('one')
 const NUMBERS = Array.from({ length: 600 }, (_, at) => at + 1)
@@ -12,7 +12,7 @@ const REMOVED = new Set(NUMBERS.slice(-160, -150))
 /** One transaction a block. Before the third request, a reorganisation removes some that the second request has shown. */
 async function startReorganised() {
   const all = NUMBERS.map((number) => payment(number, ALICE, addressOf('two')))
-  const chain = await startMadeChain(all, opaqueTokens)
+  const chain = await startSyntheticChain(all, opaqueTokens)
   const left = all.filter((_, at) => !REMOVED.has(at + 1))
   chain.shown.items = () => (chain.asked.length > 2 ? left : all)
   return chain

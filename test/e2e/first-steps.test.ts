@@ -5,13 +5,13 @@ import { describe, expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { runCommand } from '../helpers/command.ts'
 import { startLoopback } from '../helpers/loopback.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { isMissing } from '../helpers/programs.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const service = createDataService()
-const [A = '', B = ''] = truthWallets
+const [A = '', B = ''] = demoWallets
 
 test('demo exports the demo wallets from any folder', async () => {
   const cwd = tempFolder()
@@ -74,13 +74,13 @@ describe('a run without a job file', () => {
   })
 
   test('goes on where it stopped when its words are repeated', async () => {
-    const [cwd, { url, asked }] = [tempFolder(), await startLoopback(service)]
+    const [cwd, { url, requests }] = [tempFolder(), await startLoopback(service)]
     const line = [...words, '--address', A, '--name', 'mine', '--base-url', url]
     expect((await runCommand([...line, '--max-requests', '1'], {}, { cwd })).exit).toBe(9)
     expect((await runCommand(line, {}, { cwd })).exit).toBe(0)
-    const { length } = asked
+    const { length } = requests
     expect((await runCommand(line, {}, { cwd })).exit).toBe(0)
-    expect(asked).toHaveLength(length)
+    expect(requests).toHaveLength(length)
     expect(existsSync(join(cwd, 'output', 'mine', 'manifest.json'))).toBe(true)
   })
 

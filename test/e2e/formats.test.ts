@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { TABLES, type Table } from '../../src/core/table/index.ts'
 import { run } from '../../src/export/run.ts'
 import { testJob } from '../helpers/jobs.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { readCsvTable, readManifest, readParquetTable } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
@@ -15,7 +15,7 @@ const folders = { csv: suiteFolder(), parquet: suiteFolder() }
 beforeAll(async () => {
   for (const format of ['csv', 'parquet'] as const) {
     const output = folders[format]
-    const job = testJob({ addresses: truthWallets.slice(0, 12), output, format, escapeFormulas: false })
+    const job = testJob({ addresses: demoWallets.slice(0, 12), output, format, escapeFormulas: false })
     expect((await run([job])).code).toBeUndefined()
   }
 })

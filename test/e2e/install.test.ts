@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { isMissing } from '../helpers/programs.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
@@ -50,7 +50,7 @@ function install({ files, root, path = `${rootsPrograms}:${process.env.PATH}`, c
 }
 
 const job = join(suite, 'our treasury.yaml')
-const wallets = `addresses: ["${truthWallets[0]}"]`
+const wallets = `addresses: ["${demoWallets[0]}"]`
 writeFileSync(job, `name: mine\nchain: 43114\n${wallets}\nendBlock: 421\nservice: { baseUrl: demo }\n`)
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)

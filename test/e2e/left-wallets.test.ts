@@ -5,8 +5,16 @@ import type { Job, Wallet } from '../../src/core/model/model.ts'
 import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
 import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
-import { asIs, forked, freshOf, growingChain, headJob, rowsIn, runOnce } from '../helpers/growing-chain.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import {
+  forked,
+  growingChain,
+  headJob,
+  inNewFolder,
+  rowsIn,
+  runOnce,
+  unchanged,
+} from '../helpers/growing-chain.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { readManifest, type TextRow } from '../helpers/read-output.ts'
 
 const [FIRST_NIGHT, A_NIGHT] = [120, 60]
@@ -33,7 +41,7 @@ const byAddress = (a: Wallet, b: Wallet) => (a.address < b.address ? -1 : 1)
 /** The rows are those of all wallets up to the block where one left, and of the others from there on. */
 async function expectHistoryStays(job: Job, { left, end }: { left: Wallet; end: number }): Promise<void> {
   const fresh = async (wallets: readonly Wallet[]) => {
-    const first = freshOf({ ...job, wallets })
+    const first = inNewFolder({ ...job, wallets })
     await runOnce(first)
     return rowsIn(first.output)
   }
@@ -71,9 +79,9 @@ test.for([5, 100, 400])(
 test('blocks of a wallet that left are read again with those of the others', async () => {
   const chain = await growingChain(FIRST_NIGHT)
   const whole = headJob(chain.url)
-  chain.shown.as = forked(100)
+  chain.shown.view = forked(100)
   await runOnce(whole)
-  chain.shown.as = asIs
+  chain.shown.view = unchanged
   const [left = { address: '', label: null }, ...wallets] = whole.wallets
   const job = { ...whole, wallets }
   await runOnce(job, { lookbackBlocks: 60 })
@@ -82,7 +90,7 @@ test('blocks of a wallet that left are read again with those of the others', asy
 })
 
 const moreWallets = (job: Job): Job => {
-  const more = headJob('', { addresses: truthWallets.slice(6, 8) }).wallets
+  const more = headJob('', { addresses: demoWallets.slice(6, 8) }).wallets
   return { ...job, wallets: [...job.wallets, ...more].sort(byAddress) }
 }
 
@@ -117,7 +125,7 @@ test('a wallet that leaves an interrupted run keeps what was read before it', as
   await runOnce({ ...whole, wallets })
   await expectHistoryStays({ ...whole, wallets }, { left, end: FIRST_NIGHT + 1 })
   await runOnce(whole)
-  const fresh = freshOf(whole)
+  const fresh = inNewFolder(whole)
   await runOnce(fresh)
   expect(await rowsIn(whole.output)).toEqual(await rowsIn(fresh.output))
   await chain.end()
@@ -139,11 +147,11 @@ const listed = (output: string) =>
 test('a wallet that joins after a night that found nothing is in the coverage', async () => {
   const chain = await growingChain(FIRST_NIGHT)
   const job = headJob(chain.url)
-  chain.shown.as = () => []
+  chain.shown.view = () => []
   await runOnce({ ...job, wallets: job.wallets.slice(1) })
   const result = await runOnce(job)
   expect(listed(job.output)).toEqual(job.wallets.map(({ address }) => ({ address, removed: false })))
-  expect(result?.figures.emptyWallets?.count).toBe(job.wallets.length)
+  expect(result?.stats.emptyWallets?.count).toBe(job.wallets.length)
   expect((await verifyOutput(job.output)).problems).toEqual([])
   await chain.end()
 })

@@ -1,15 +1,15 @@
 import { readdirSync } from 'node:fs'
 import { expect, expectTypeOf, test } from 'vitest'
-import { TABLE_NAMES, TABLES, type TableName, tableNamed } from '../../src/core/table/index.ts'
+import { TABLE_NAMES, TABLES, type TableName, tableByName } from '../../src/core/table/index.ts'
 import { defineJob, type JobFields, rows, run, type TableRows } from '../../src/index.ts'
 import type { FIELD_PATHS } from '../../src/job/fields/fields.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
 import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
 
 const fields = {
   chain: 43114,
-  addresses: truthWallets.slice(0, 6).map((address) => ({ address, label: 'mine' })),
+  addresses: demoWallets.slice(0, 6).map((address) => ({ address, label: 'mine' })),
   endBlock: 421,
   output: suiteFolder(),
   service: { baseUrl: 'demo' },
@@ -54,7 +54,7 @@ const kindOf = (value: unknown) => (value instanceof Date ? 'Date' : typeof valu
 test('each cell has the type of its column', async () => {
   for (const { name } of TABLES) {
     for (const row of await collect(name)) {
-      for (const column of tableNamed(name).columns) {
+      for (const column of tableByName(name).columns) {
         const value = (row as Record<string, unknown>)[column.name]
         if (value === null) expect(column.nullable).toBe(true)
         else expect(kindOf(value)).toBe(KINDS[column.type])

@@ -1,22 +1,29 @@
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
-import { ALL, blockOf, blocksRun, calmBytes, expectVerified, requestsFor } from '../helpers/blocks-run.ts'
-import { breakWhere, says } from '../helpers/faults.ts'
+import {
+  ALL_BLOCKS,
+  baselineBytes,
+  blockOf,
+  blocksRun,
+  expectVerified,
+  requestsFor,
+} from '../helpers/blocks-run.ts'
+import { faultWhere, respondWith } from '../helpers/faults.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable, readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-const gone = says(404, '{"message":"no such block"}')
+const gone = respondWith(404, '{"message":"no such block"}')
 const withoutBlocks = (blocks: readonly number[]) =>
-  breakWhere((asked) => blocks.includes(blockOf(asked)), gone)
+  faultWhere((asked) => blocks.includes(blockOf(asked)), gone)
 
 test('exports what is there, names the missing blocks and ends with 6', async () => {
   const { code, output, jobs, notices } = await blocksRun(withoutBlocks([237, 240, 241]))
   expect(code).toBe('BLOCKS_MISSING')
   expect(jobs[0]).toMatchObject({
     state: 'incomplete',
-    figures: {
+    stats: {
       missing: [
         { from: 237, to: 238 },
         { from: 240, to: 242 },
@@ -38,8 +45,8 @@ test('asks a later run for the missing blocks only and is then like any other', 
   const { output } = await blocksRun(withoutBlocks([237, 240, 241]))
   const later = await blocksRun(undefined, { job: { output } })
   expect(later.code).toBeUndefined()
-  expect(later.asked.map(blockOf).sort((a, b) => a - b)).toEqual([237, 237, 237, 240, 241])
-  expect(outputBytes(output)).toEqual(await calmBytes())
+  expect(later.requests.map(blockOf).sort((a, b) => a - b)).toEqual([237, 237, 237, 240, 241])
+  expect(outputBytes(output)).toEqual(await baselineBytes())
   expect((await blocksRun(undefined, { job: { output } })).jobs[0]?.state).toBe('unchanged')
 })
 
@@ -56,8 +63,8 @@ test('writes the same bytes with missing blocks, interrupted or not', async () =
 
 test('says at once that the range ends beyond the head, and fetches what comes later', async () => {
   let head = 250
-  const of = createDataService({ head: () => head })
-  const first = await blocksRun(undefined, { of })
+  const service = createDataService({ head: () => head })
+  const first = await blocksRun(undefined, { service })
   expect(first.code).toBe('BLOCKS_MISSING')
   expect(first.notices[0]).toContain(
     "block 299 is not there (404): it is the last one asked for; endBlock may lie beyond the chain's head",
@@ -65,40 +72,40 @@ test('says at once that the range ends beyond the head, and fetches what comes l
   expect(readManifest(first.output).blocks?.missing).toEqual([{ fromBlock: 251, toBlock: 300 }])
   expect((await verifyOutput(first.output)).missingBlocks).toEqual([{ from: 251, to: 300 }])
   head = 420
-  const later = await blocksRun(undefined, { of, job: { output: first.output } })
+  const later = await blocksRun(undefined, { service, job: { output: first.output } })
   expect(later.code).toBeUndefined()
-  expect(outputBytes(first.output)).toEqual(await calmBytes())
+  expect(outputBytes(first.output)).toEqual(await baselineBytes())
 })
 
 test.for([
   { what: 'a chain that nobody knows', job: { chain: '5' } },
   { what: 'a range beyond the head', job: { startBlock: 1_000, endBlock: 1_020 } },
 ])('refuses $what instead of an export of nothing', async ({ job }) => {
-  const { code, message, asked, output } = await blocksRun(undefined, { job })
+  const { code, message, requests, output } = await blocksRun(undefined, { job })
   expect(code).toBe('REQUEST_REFUSED')
   expect(message).toMatch(
     /^none of the \d+ blocks asked for is on chain \w+: block \d+: the service answered 404/,
   )
-  expect(asked.length).toBeLessThan(120)
+  expect(requests.length).toBeLessThan(120)
   expect(Object.keys(outputBytes(output))).toEqual([])
 })
 
 test('takes nothing for missing that it asked for before the chain had come so far', async () => {
   let head = 100
-  const of = createDataService({ head: () => head })
-  const first = await blocksRun(undefined, { of })
+  const service = createDataService({ head: () => head })
+  const first = await blocksRun(undefined, { service })
   expect(first.code).toBe('REQUEST_REFUSED')
   head = 420
-  const later = await blocksRun(undefined, { of, job: { output: first.output } })
+  const later = await blocksRun(undefined, { service, job: { output: first.output } })
   expect(later.code).toBeUndefined()
-  expect(later.asked).toHaveLength(requestsFor())
-  expect(outputBytes(first.output)).toEqual(await calmBytes())
+  expect(later.requests).toHaveLength(requestsFor())
+  expect(outputBytes(first.output)).toEqual(await baselineBytes())
 })
 
 test('reads all blocks where the first of many is there, though the others come late', async () => {
   const found = 99
-  const holes = breakWhere((asked) => blockOf(asked) < found || blockOf(asked) > 300, gone)
-  const late = breakWhere(
+  const holes = faultWhere((asked) => blockOf(asked) < found || blockOf(asked) > 300, gone)
+  const late = faultWhere(
     (asked) => blockOf(asked) === found,
     async (response, answer) => {
       await new Promise((resolve) => setImmediate(resolve))
@@ -106,7 +113,7 @@ test('reads all blocks where the first of many is there, though the others come 
     },
   )
   const { code, output } = await blocksRun((asked) => holes(asked) ?? late(asked), {
-    job: { ...ALL, concurrency: 200 },
+    job: { ...ALL_BLOCKS, concurrency: 200 },
   })
   expect(code).toBe('BLOCKS_MISSING')
   expect(readManifest(output).blocks?.missing).toEqual([
@@ -117,7 +124,7 @@ test('reads all blocks where the first of many is there, though the others come 
 
 test('takes a page that goes while its block is read for no missing block', async () => {
   let refused = 0
-  const once = breakWhere(
+  const once = faultWhere(
     ({ query }) => query.has('pageToken') && refused === 0,
     (response, answer, asked) => {
       refused += 1
@@ -126,5 +133,5 @@ test('takes a page that goes while its block is read for no missing block', asyn
   )
   const { code, output } = await blocksRun(once)
   expect(code).toBeUndefined()
-  expect(outputBytes(output)).toEqual(await calmBytes())
+  expect(outputBytes(output)).toEqual(await baselineBytes())
 })

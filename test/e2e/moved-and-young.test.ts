@@ -5,13 +5,13 @@ import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { headJob } from '../helpers/growing-chain.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
-import { addressOf, payment, startMadeChain } from '../helpers/synthetic-chain.ts'
+import { addressOf, payment, startSyntheticChain } from '../helpers/synthetic-chain.ts'
 
 const [ALICE, BOB] = [addressOf('one'), addressOf('two')]
 
 test('the whole history is read again where needed, although the service lists transactions of the future', async () => {
   const stay = [1, 2, 3].map((number) => payment(number, ALICE, BOB))
-  const chain = await startMadeChain([...stay, payment(4, ALICE, BOB)])
+  const chain = await startSyntheticChain([...stay, payment(4, ALICE, BOB)])
   const job = headJob(chain.url, { addresses: [ALICE] })
   await run([job])
   rmSync(join(job.output, '.walletlake'), { recursive: true })

@@ -5,13 +5,13 @@ import type { Job } from '../../src/core/model/model.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { expectSameAsFresh, headJob, runOnce } from '../helpers/growing-chain.ts'
-import { addressOf, type MadeItem, payment, startMadeChain } from '../helpers/synthetic-chain.ts'
+import { addressOf, payment, type SyntheticItem, startSyntheticChain } from '../helpers/synthetic-chain.ts'
 
 const ALICE = addressOf('one')
 const ROUTER = addressOf('router')
 const HEAD = 100
 const moved = (block: number) => payment(999, ALICE, ROUTER, { block })
-const history = (last: number): MadeItem[] =>
+const history = (last: number): SyntheticItem[] =>
   Array.from({ length: 12 }, (_, at) => payment(at, ALICE, ROUTER, { block: 1 + 8 * at })).concat(moved(last))
 
 type Loss = { isLost: boolean; options?: RunOptions }
@@ -21,7 +21,7 @@ async function movedOver(
   given: Partial<Job>,
   { from, to, isLost, options = {} }: Loss & { from: number; to: number },
 ) {
-  const chain = await startMadeChain([...history(from), payment(1000, ALICE, ROUTER, { block: HEAD })])
+  const chain = await startSyntheticChain([...history(from), payment(1000, ALICE, ROUTER, { block: HEAD })])
   const job = headJob(chain.url, { addresses: [ALICE, ROUTER], ...given })
   await runOnce(job)
   if (isLost) rmSync(join(job.output, '.walletlake'), { recursive: true })
@@ -61,7 +61,7 @@ test('a transaction that moves from a block that is not read again stands once',
 })
 
 test('nights after lost pages compare with what was exported before', async () => {
-  const chain = await startMadeChain(history(HEAD))
+  const chain = await startSyntheticChain(history(HEAD))
   const job = headJob(chain.url, { addresses: [ALICE, ROUTER] })
   await runOnce(job)
   rmSync(join(job.output, '.walletlake'), { recursive: true })
@@ -78,7 +78,7 @@ test('nights after lost pages compare with what was exported before', async () =
 
 test('a run that is cut off while it reads back ends with the same rows', async () => {
   for (const isLost of [true, false]) {
-    const chain = await startMadeChain([...history(41), payment(1000, ALICE, ROUTER, { block: HEAD })])
+    const chain = await startSyntheticChain([...history(41), payment(1000, ALICE, ROUTER, { block: HEAD })])
     const job = headJob(chain.url, { addresses: [ALICE, ROUTER] })
     await runOnce(job)
     if (isLost) rmSync(join(job.output, '.walletlake'), { recursive: true })

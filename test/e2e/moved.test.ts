@@ -5,14 +5,14 @@ import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import type { Item } from '../helpers/growing-chain.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const service = createDataService()
 /** Two wallets of one transaction, and one more. */
-const addresses = truthWallets.filter((address, at) => at === 0 || /^0x(58a57ed9|e42f4612)/.test(address))
+const addresses = demoWallets.filter((address, at) => at === 0 || /^0x(58a57ed9|e42f4612)/.test(address))
 
 type Change = (item: Item, wallet: string) => Item[]
 
@@ -21,7 +21,7 @@ async function itemsOf(wallet: string): Promise<Item[]> {
   const items: Item[] = []
   const path = `/v1/chains/43114/addresses/${wallet}/transactions?pageSize=100&startBlock=0&endBlock=421&sortOrder=asc`
   for (let token = ''; ; ) {
-    const { body } = await service.answer({ method: 'GET', url: path + token, headers: {} })
+    const { body } = await service.handle({ method: 'GET', url: path + token, headers: {} })
     const { transactions, nextPageToken } = JSON.parse(body) as {
       transactions: Item[]
       nextPageToken?: string
@@ -76,7 +76,7 @@ async function exported(
   ])
   expect([code, jobs[0]?.error]).toEqual([undefined, undefined])
   expect((await verifyOutput(output)).problems).toEqual([])
-  return { output, bytes: outputBytes(output), figures: jobs[0]?.figures }
+  return { output, bytes: outputBytes(output), stats: jobs[0]?.stats }
 }
 
 const walletOf = (path: string) => path.split('/')[5]?.toLowerCase() ?? ''
@@ -133,10 +133,10 @@ test.for(CASES)(
     const change: Change = (item, wallet) =>
       native(item).txHash === hash && wallet !== lowest ? [placed(item, moves)] : [item]
     for (const concurrency of [1, 16]) {
-      const { bytes, figures } = await exported(change, { concurrency })
+      const { bytes, stats } = await exported(change, { concurrency })
       expect(bytes).toEqual(right.bytes)
-      expect(figures?.rows).toEqual(right.figures?.rows)
-      expect(figures?.transactions).toBe(right.figures?.transactions)
+      expect(stats?.rows).toEqual(right.stats?.rows)
+      expect(stats?.transactions).toBe(right.stats?.transactions)
     }
   },
 )

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { isMissing } from '../helpers/programs.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -15,7 +15,7 @@ const service = createDataService()
 async function night(fault?: Fault) {
   const cwd = tempFolder()
   const { url } = await startLoopback(service, fault)
-  const text = `chain: 43114\naddresses: ["${truthWallets[0]}"]\nendBlock: 421\nservice: { baseUrl: "${url}" }\n`
+  const text = `chain: 43114\naddresses: ["${demoWallets[0]}"]\nendBlock: 421\nservice: { baseUrl: "${url}" }\n`
   writeFileSync(join(cwd, 'mine.yaml'), text)
   return { cwd, database: join(cwd, 'output/lake.db') }
 }

@@ -4,14 +4,21 @@ import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
-import { asIs, expectSameAsFresh, growingChain, headJob, lacking, runOnce } from '../helpers/growing-chain.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import {
+  expectSameAsFresh,
+  growingChain,
+  headJob,
+  runOnce,
+  unchanged,
+  withoutBlocks,
+} from '../helpers/growing-chain.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const NIGHTS = 30
 const BLOCKS_A_NIGHT = 14
-const some = truthWallets.slice(0, 12)
+const some = demoWallets.slice(0, 12)
 
 test('thirty nightly runs give the rows of one run at the end', async () => {
   const chain = await growingChain(BLOCKS_A_NIGHT)
@@ -41,15 +48,15 @@ test('a night with nothing new costs one request a wallet and changes nothing', 
 
 test('blocks read again bring late items and take vanished ones away', async () => {
   const chain = await growingChain(BLOCKS_A_NIGHT)
-  chain.shown.as = lacking(60, 61, 70)
+  chain.shown.view = withoutBlocks(60, 61, 70)
   const job = headJob(chain.url, { count: 12 })
   await chain.advance(80)
   await runOnce(job)
-  chain.shown.as = lacking(65, 71)
+  chain.shown.view = withoutBlocks(65, 71)
   await chain.advance(20)
   await runOnce(job, { lookbackBlocks: 60 })
   await expectSameAsFresh(job)
-  chain.shown.as = asIs
+  chain.shown.view = unchanged
   await runOnce(job, { lookbackBlocks: 100 })
   await expectSameAsFresh(job)
   await chain.end()

@@ -4,14 +4,14 @@ import { expect, test } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { rows } from '../../src/export/rows.ts'
 import { run } from '../../src/export/run.ts'
-import { exportListed, type Listed, listedJob, startListing } from '../helpers/listed-items.ts'
+import { exportListed, type ListedItem, listedJob, startListing } from '../helpers/listed-items.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
 import { ALICE, BOB, erc20, item, party } from '../transform/items.ts'
 
 const hashOf = (block: number) => `0x${String(block).padStart(64, '0')}`
 
 /** A transaction of ALICE to BOB in a block of its own. */
-const at = (block: number, fields: object = {}): Listed => {
+const at = (block: number, fields: object = {}): ListedItem => {
   const place = { blockNumber: block, blockHash: hashOf(block), txHash: hashOf(block) }
   return item({ ...place, blockTimestamp: 1_700_000_000 + block, value: '5', ...fields })
 }

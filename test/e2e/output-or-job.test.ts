@@ -6,7 +6,7 @@ import { run } from '../../src/export/run.ts'
 import { runCommand } from '../helpers/command.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const service = createDataService()
@@ -15,7 +15,7 @@ const service = createDataService()
 async function exported({ baseUrl = 'demo' } = {}) {
   const folder = tempFolder()
   const output = join(folder, 'out')
-  const addresses = truthWallets.slice(0, 2)
+  const addresses = demoWallets.slice(0, 2)
   await run([testJob({ addresses, output })])
   rmSync(join(output, 'runs'), { recursive: true })
   const job = join(folder, 'mine.json')
@@ -87,46 +87,46 @@ async function handedOver(baseUrl: string): Promise<string> {
 }
 
 test.for(Object.keys(ARGS))('without a key, %s requests the service of the newest run', async (command) => {
-  const { url, asked } = await startLoopback(service)
+  const { url, requests } = await startLoopback(service)
   const { exit, stderr } = await runCommand([command, await handedOver(url), ...(ARGS[command] ?? [])])
   expect(stderr).toContain(`asking ${url}, the service of the last run\n`)
   expect(exit).toBe(0)
-  expect(asked.length).toBeGreaterThan(0)
+  expect(requests.length).toBeGreaterThan(0)
 })
 
 test.for(Object.keys(ARGS))('%s sends no key to an address that only the export names', async (command) => {
-  const { url, asked } = await startLoopback(service)
+  const { url, requests } = await startLoopback(service)
   const { exit, stderr } = await runCommand([command, await handedOver(url), ...(ARGS[command] ?? [])], KEY)
   expect(stderr).toMatch(`USAGE: only the export names ${url}; the API key is not sent there\nfix: `)
   expect(stderr).toContain(`add --base-url ${url}`)
-  expect([exit, asked]).toEqual([2, []])
+  expect([exit, requests]).toEqual([2, []])
 })
 
 test.for(Object.keys(ARGS))('%s sends the key where --base-url names the service', async (command) => {
-  const { url, asked } = await startLoopback(service)
+  const { url, requests } = await startLoopback(service)
   const args = [command, await handedOver(url), ...(ARGS[command] ?? []), '--base-url', `${url}/`]
   expect((await runCommand(args, KEY)).exit).toBe(0)
-  expect(asked[0]?.headers['x-my-key']).toBe('a-key')
+  expect(requests[0]?.headers['x-my-key']).toBe('a-key')
 })
 
 test('the header that an export names is not used for another service', async () => {
-  const { url, asked } = await startLoopback(service)
+  const { url, requests } = await startLoopback(service)
   const output = await handedOver('http://127.0.0.1:9')
   expect((await runCommand(['audit', output, '--sample', '2', '--base-url', url], KEY)).exit).toBe(0)
-  expect(asked[0]?.headers).toMatchObject({ 'x-service-api-key': 'a-key' })
-  expect(asked[0]?.headers).not.toHaveProperty('x-my-key')
+  expect(requests[0]?.headers).toMatchObject({ 'x-service-api-key': 'a-key' })
+  expect(requests[0]?.headers).not.toHaveProperty('x-my-key')
 })
 
 test('options and environment come before the service of the last run', async () => {
   const { output } = await exported()
-  const { url, asked } = await startLoopback(service)
+  const { url, requests } = await startLoopback(service)
   writeReport(output, '29991231T000000Z-aaaaaa.json', {
     service: { baseUrl: 'http://127.0.0.1:9', apiKeyHeader: 'x-my-key' },
   })
   const args = ['audit', output, '--sample', '2']
   expect((await runCommand([...args, '--base-url', url])).exit).toBe(0)
   expect((await runCommand(args, { WALLETLAKE_BASE_URL: url })).exit).toBe(0)
-  expect(asked.length).toBeGreaterThan(0)
+  expect(requests.length).toBeGreaterThan(0)
 })
 
 test('an output without reports of a service is audited once one is named', async () => {

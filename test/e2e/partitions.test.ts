@@ -11,18 +11,18 @@ import {
   growingChain,
   headJob,
   mergeFiles,
-  placed,
   rowsIn,
   runOnce,
+  withStore,
 } from '../helpers/growing-chain.ts'
 import { testJob } from '../helpers/jobs.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest, type TextRow } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-const addresses = truthWallets.slice(0, 6)
-const jobOf = (given: Partial<Job> = {}) => placed(testJob({ addresses, output: tempFolder(), ...given }))
+const addresses = demoWallets.slice(0, 6)
+const jobOf = (given: Partial<Job> = {}) => withStore(testJob({ addresses, output: tempFolder(), ...given }))
 const pathsOf = (output: string, table: (typeof TABLE_NAMES)[number] = 'ledger') =>
   (readManifest(output).tables[table]?.files ?? []).map(({ path }) => path)
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { GENERATOR } from '../../src/core/model/version.ts'
 import { DEMO_WALLETS } from '../../src/demo-server/demo-wallets.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
-import { ADDRESSES, place } from '../helpers/queued-runs.ts'
+import { ADDRESSES, setUpQueue } from '../helpers/queued-runs.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -25,7 +25,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
   })
 
   test('treats the export that is there as a run on one machine does', LONG, async () => {
-    const at = await place(server)
+    const at = await setUpQueue(server)
     at.startWorker()
     expect((await at.runQueued()).exit).toBe(0)
     expect((await at.runAlone()).exit).toBe(0)
@@ -51,7 +51,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
 
   test('goes on though others put malformed entries into the queue', LONG, async () => {
     let spoil = async () => {}
-    const at = await place(server, ({ count }) => {
+    const at = await setUpQueue(server, ({ count }) => {
       if (count !== 6) return undefined
       return async (response, { status, headers, body }) => {
         await spoil()
@@ -93,7 +93,7 @@ describe.skipIf(noRedis)('a run over a queue', () => {
   })
 
   test('is not served by another version, and both sides name the two', LONG, async () => {
-    const at = await place(server)
+    const at = await setUpQueue(server)
     await redis.set('walletlake:worker:other', 'walletlake 9.9.9')
     const run = startCommand(['run', at.job, '--output', 'many', '--queue', server.url], at.env, {
       cwd: at.folder,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import { playRound, ROUNDS } from '../helpers/queue-scenarios.ts'
+import { ROUNDS, runRound } from '../helpers/queue-scenarios.ts'
 import { noRedis, startTestServer, type TestServer } from '../helpers/shared-servers.ts'
 
 describe.skipIf(noRedis)('a run over a queue has the bytes of one machine', () => {
@@ -12,6 +12,6 @@ describe.skipIf(noRedis)('a run over a queue has the bytes of one machine', () =
   test.for(ROUNDS.map((kind, at) => ({ kind, seed: at + 1 })))(
     'after $kind (seed $seed)',
     { timeout: 600_000 },
-    (round) => playRound({ ...round, server }),
+    (round) => runRound({ ...round, server }),
   )
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
-import { says } from '../helpers/faults.ts'
-import { addresses, calmRun, service } from '../helpers/faulty-run.ts'
+import { respondWith } from '../helpers/faults.ts'
+import { addresses, baselineRun, service } from '../helpers/faulty-run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { type Fault, send, startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
@@ -12,23 +12,23 @@ const retry = { firstDelayMs: 1, maxDelayMs: 2 }
 const at = (baseUrl: string) => ({ baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 })
 
 test('ends complete with the same bytes under a quota', async () => {
-  const calm = await calmRun()
+  const calm = await baselineRun()
   // The bucket is filled again only after the eighth request, however slow this machine is.
   const service = createDataService({
     quota: { perSecond: 50, burst: 5 },
     now: () => (count() < 8 ? 0 : count()) * 1e3,
   })
-  const { url, asked } = await startLoopback(service)
-  const count = () => asked.length
+  const { url, requests } = await startLoopback(service)
+  const count = () => requests.length
   const output = tempFolder()
   const { code, jobs } = await run([testJob({ addresses, output, concurrency: 16, service: at(url) })], {
     retry,
   })
   expect(code).toBeUndefined()
   expect(outputBytes(output)).toEqual(calm.bytes)
-  const refusals = jobs[0]?.figures.refusals ?? 0
+  const refusals = jobs[0]?.stats.refusals ?? 0
   expect(refusals).toBeGreaterThan(0)
-  expect(asked.length).toBe(calm.requests + refusals)
+  expect(requests.length).toBe(calm.requests + refusals)
 })
 
 /** Jobs of the same wallets with outputs of their own. */
@@ -56,7 +56,7 @@ function countOpen(): { fault: Fault; most: () => number } {
 }
 
 test('shares the concurrency of the largest job among all', async () => {
-  const calm = await calmRun()
+  const calm = await baselineRun()
   const { fault, most } = countOpen()
   const { url } = await startLoopback(service, fault)
   const jobs = jobsOf(url, [1, 3, 2])
@@ -69,16 +69,16 @@ test.for([429, 500, 502, 503])(
   'pauses every job when one is answered %i with Retry-After',
   async (status) => {
     let pauseEnds = 0
-    const { url, asked } = await startLoopback(service, ({ count }) => {
+    const { url, requests } = await startLoopback(service, ({ count }) => {
       if (count === 1) pauseEnds = performance.now() + 900
       return performance.now() < pauseEnds ? refusal : undefined
     })
     const refusal: ReturnType<Fault> = (response, answer) => {
-      says(status, '', { 'retry-after': '1' })(response, answer, asked[0] as (typeof asked)[0])
+      respondWith(status, '', { 'retry-after': '1' })(response, answer, requests[0] as (typeof requests)[0])
     }
     const { code, jobs } = await run(jobsOf(url, [3, 3, 3, 3]), { retry })
     expect(code).toBeUndefined()
-    const refusals = jobs.reduce((sum, { figures }) => sum + figures.refusals + figures.retries, 0)
+    const refusals = jobs.reduce((sum, { stats }) => sum + stats.refusals + stats.retries, 0)
     expect(refusals).toBeGreaterThan(0)
     expect(refusals).toBeLessThanOrEqual(3)
   },

@@ -64,7 +64,7 @@ test('every command that reads an export names the wallets whose rows are missin
 
 test('a 403 that states a quota refuses no wallet: the run ends with exit 5 and can be resumed', async () => {
   const listing = await startRefusing(403)
-  listing.shown.refusal = 'monthly quota exceeded'
+  listing.listing.refusal = 'monthly quota exceeded'
   const output = join(tempFolder(), 'mine')
   const args = ['--chain', '43114', '--address', ALICE, '--address', BOB, '--base-url', listing.url]
   const ran = await runCommand(['run', ...args, '--output', output])

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { breakWhere, says } from '../helpers/faults.ts'
-import { addresses, calmRun, faultyRun, service } from '../helpers/faulty-run.ts'
+import { faultWhere, respondWith } from '../helpers/faults.ts'
+import { addresses, baselineRun, faultyRun, service } from '../helpers/faulty-run.ts'
 import { startLoopback } from '../helpers/loopback.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 
@@ -28,33 +28,33 @@ test.for([
   { status: 400, message: null, says: '400', code: 'REQUEST_REFUSED' },
   { status: 304, message: 'nothing new', says: '304', code: 'REQUEST_REFUSED' },
 ])('ends with $code on $status and message $message, and resumes', async (given) => {
-  const calm = await calmRun()
+  const calm = await baselineRun()
   const good = 4
-  const fault = breakWhere(({ count }) => count > good, says(given.status, body(given.message)))
+  const fault = faultWhere(({ count }) => count > good, respondWith(given.status, body(given.message)))
   const { code, output, message } = await faultyRun(fault, { concurrency: 1 })
   expect(code).toBe(given.code)
   expect(message).toMatch(/^wallet 0x[0-9a-f]{40}, blocks \d+ to 421: the service answered/)
   expect(message).toContain(given.says)
   const later = await faultyRun(undefined, { output })
   expect(outputBytes(output)).toEqual(calm.bytes)
-  expect(later.asked.length).toBeLessThanOrEqual(calm.requests - good + 2)
+  expect(later.requests.length).toBeLessThanOrEqual(calm.requests - good + 2)
 })
 
 test.for(['', 'not json', 'null', '[]', '"text"', '{"message":{}}'])(
   'ends with the status alone when an error body is %j',
   async (text) => {
-    const { code, message } = await faultyRun(breakWhere(() => true, says(401, text)))
+    const { code, message } = await faultyRun(faultWhere(() => true, respondWith(401, text)))
     expect(code).toBe('KEY_REFUSED')
     expect(message).toMatch(/the service answered 401$/)
   },
 )
 
 test('sends a refused request once for each wallet', async () => {
-  const { asked } = await faultyRun(
-    breakWhere(() => true, says(403, body('no'))),
+  const { requests } = await faultyRun(
+    faultWhere(() => true, respondWith(403, body('no'))),
     { concurrency: 1 },
   )
-  const paths = asked.map(({ path }) => path)
+  const paths = requests.map(({ path }) => path)
   expect(new Set(paths).size).toBe(addresses.length)
   expect(paths).toHaveLength(addresses.length)
 })
@@ -63,14 +63,14 @@ const key = 'k3y-$&-of-a-stranger'
 
 test.for([301, 302, 307, 308])('does not follow a redirect %i to another host', async (status) => {
   const other = await startLoopback(service)
-  const redirect = says(status, '', { location: `${other.url}/v1/elsewhere` })
-  const { code, asked } = await faultyRun(
-    breakWhere(() => true, redirect),
+  const redirect = respondWith(status, '', { location: `${other.url}/v1/elsewhere` })
+  const { code, requests } = await faultyRun(
+    faultWhere(() => true, redirect),
     { options: { apiKey: key } },
   )
   expect(code).toBe('REQUEST_REFUSED')
-  expect(asked[0]?.headers['x-service-api-key']).toBe(key)
-  expect(other.asked).toEqual([])
+  expect(requests[0]?.headers['x-service-api-key']).toBe(key)
+  expect(other.requests).toEqual([])
 })
 
 /** Everything in a folder as one text. */
@@ -94,7 +94,7 @@ test.for([
     onDetail: (detail: string) => details.push(detail),
     onNotice: (notice: string) => details.push(notice),
   }
-  const fault = breakWhere(({ count }) => count > 2, says(status, body(message)))
+  const fault = faultWhere(({ count }) => count > 2, respondWith(status, body(message)))
   const ended = await faultyRun(fault, { options })
   expect(ended.code).toBeDefined()
   const shown = [ended.message, ...details, allText(ended.output)].join('\n')

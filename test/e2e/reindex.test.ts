@@ -7,7 +7,7 @@ import type { DataService } from '../../src/demo-server/data-service.ts'
 import { run } from '../../src/export/run.ts'
 import { type ReindexOptions, reindexOutput } from '../../src/reindex/reindex.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
-import { breakWhere, says } from '../helpers/faults.ts'
+import { faultWhere, respondWith } from '../helpers/faults.ts'
 import { runInProcess } from '../helpers/in-process.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'
@@ -25,7 +25,7 @@ async function exported(given: { fault?: Fault; format?: 'csv' | 'parquet'; serv
   const time = { now: NOW }
   const clock = () => time.now
   const service = given.service ?? createDataService({ clock })
-  const { url, asked } = await startLoopback(service, given.fault)
+  const { url, requests } = await startLoopback(service, given.fault)
   const output = tempFolder()
   const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
   const job = testJob({ addresses: [NFT_ONLY], output, service: endpoint, format: given.format ?? 'csv' })
@@ -35,7 +35,7 @@ async function exported(given: { fault?: Fault; format?: 'csv' | 'parquet'; serv
     const retry = { retries: 1, firstDelayMs: 1 }
     return reindexOutput(output, { service: { baseUrl: url, retry, ...access }, clock, ...options })
   }
-  const orders = () => asked.filter(asksReindex).map(({ path }) => path)
+  const orders = () => requests.filter(asksReindex).map(({ path }) => path)
   return { time, output, job, url, reindex, orders }
 }
 
@@ -148,7 +148,7 @@ test("takes a token's own limit for no error and remembers it", async () => {
 test('says which tokens the service does not know and asks for the others', async () => {
   const seen = new Set<string>()
   const isFirst = ({ path }: { path: string }) => asksReindex({ path }) && seen.add(path).size === 1
-  const fault = breakWhere(isFirst, says(404, '{"message":"no such token"}'))
+  const fault = faultWhere(isFirst, respondWith(404, '{"message":"no such token"}'))
   const { reindex } = await exported({ fault })
   const { told, missing, ...counts } = await reindex()
   expect(counts).toMatchObject({ unknown: 1, accepted: missing - 1, error: undefined })
@@ -164,10 +164,10 @@ test('waits out a quota and asks for every token', async () => {
 })
 
 test.for([
-  { when: 'the key is refused', fault: says(401, '{}'), code: 'KEY_REFUSED' },
-  { when: 'the service stays down', fault: says(502, '{}'), code: 'SERVICE_UNAVAILABLE' },
+  { when: 'the key is refused', fault: respondWith(401, '{}'), code: 'KEY_REFUSED' },
+  { when: 'the service stays down', fault: respondWith(502, '{}'), code: 'SERVICE_UNAVAILABLE' },
 ])('ends resumable where $when', async ({ fault, code }) => {
-  const { reindex, orders } = await exported({ fault: breakWhere(asksReindex, fault) })
+  const { reindex, orders } = await exported({ fault: faultWhere(asksReindex, fault) })
   const { error, missing, left } = await reindex({ service: { concurrency: 1 } })
   expect(error).toMatchObject({ code })
   expect(left).toBe(missing)
@@ -242,7 +242,7 @@ describe('walletlake reindex', () => {
     const keyed = createDataService({ keys: ['right-secret-key'] })
     const open = createDataService()
     const service: DataService = {
-      answer: (request) => (request.method === 'POST' ? keyed : open).answer(request),
+      handle: (request) => (request.method === 'POST' ? keyed : open).handle(request),
     }
     const { output, url } = await exported({ service })
     const args = ['reindex', output, '--base-url', url, '--verbose']

@@ -3,12 +3,12 @@ import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
-import { truth, truthWallets } from '../helpers/node-data.ts'
+import { demoWallets, nodeData } from '../helpers/node-data.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const items = new Map(
-  Object.entries(truth.membership).map(([address, { items }]) => [address.toLowerCase(), items]),
+  Object.entries(nodeData.membership).map(([address, { items }]) => [address.toLowerCase(), items]),
 )
 const pages = [...items.values()].reduce((sum, count) => sum + Math.max(1, Math.ceil(count / 100)), 0)
 const at = (baseUrl: string) => ({ baseUrl, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 })
@@ -16,20 +16,20 @@ const at = (baseUrl: string) => ({ baseUrl, apiKeyHeader: 'x-service-api-key', t
 const ends = [421, undefined]
 
 test.for(ends)('one reader asks no more requests than pages, with %s as endBlock', async (endBlock) => {
-  const { url, asked } = await startLoopback(createDataService())
+  const { url, requests } = await startLoopback(createDataService())
   const output = tempFolder()
-  await run([testJob({ addresses: truthWallets, output, endBlock, concurrency: 1, service: at(url) })])
-  expect(asked).toHaveLength(pages)
+  await run([testJob({ addresses: demoWallets, output, endBlock, concurrency: 1, service: at(url) })])
+  expect(requests).toHaveLength(pages)
   expectAllRead(output)
 })
 
 // Which readers come free first depends on the machine: a wallet that they share ends in one more page that is not full.
 test.for(ends)('many readers ask at most 5 % more requests, with %s as endBlock', async (endBlock) => {
-  const { url, asked } = await startLoopback(createDataService())
+  const { url, requests } = await startLoopback(createDataService())
   const output = tempFolder()
-  await run([testJob({ addresses: truthWallets, output, endBlock, service: at(url) })])
-  expect(asked.length).toBeGreaterThanOrEqual(pages)
-  expect(asked.length).toBeLessThanOrEqual(pages * 1.05)
+  await run([testJob({ addresses: demoWallets, output, endBlock, service: at(url) })])
+  expect(requests.length).toBeGreaterThanOrEqual(pages)
+  expect(requests.length).toBeLessThanOrEqual(pages * 1.05)
   expectAllRead(output)
 })
 
@@ -40,9 +40,9 @@ function expectAllRead(output: string): void {
 }
 
 test('asks every page with an explicit order, size and range', async () => {
-  const { url, asked } = await startLoopback(createDataService())
-  await run([testJob({ addresses: truthWallets.slice(0, 2), output: tempFolder(), service: at(url) })])
-  for (const { query } of asked) {
+  const { url, requests } = await startLoopback(createDataService())
+  await run([testJob({ addresses: demoWallets.slice(0, 2), output: tempFolder(), service: at(url) })])
+  for (const { query } of requests) {
     expect(Object.fromEntries(query)).toMatchObject({
       sortOrder: 'asc',
       pageSize: '100',
@@ -53,21 +53,21 @@ test('asks every page with an explicit order, size and range', async () => {
 })
 
 test('asks a wallet of at most 100 transactions once, its head unknown', async () => {
-  const { url, asked } = await startLoopback(createDataService())
+  const { url, requests } = await startLoopback(createDataService())
   const [small = ''] = [...items].find(([, count]) => count === 100) ?? []
   await run([testJob({ addresses: [small], output: tempFolder(), endBlock: undefined, service: at(url) })])
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
 })
 
 test('gives all wallets one end when the chain grows while a run is interrupted', async () => {
   let head = 300
   const { url } = await startLoopback(createDataService({ head: () => head }))
   const output = tempFolder()
-  const job = testJob({ addresses: truthWallets, output, endBlock: undefined, service: at(url) })
+  const job = testJob({ addresses: demoWallets, output, endBlock: undefined, service: at(url) })
   expect((await run([job], { maxRequests: 60 })).code).toBe('BUDGET_REACHED')
   head = 420
   expect((await run([job])).code).toBeUndefined()
   const calm = tempFolder()
-  await run([testJob({ addresses: truthWallets, output: calm, endBlock: undefined, service: at(url) })])
+  await run([testJob({ addresses: demoWallets, output: calm, endBlock: undefined, service: at(url) })])
   expect(readManifest(output).tables).toEqual(readManifest(calm).tables)
 })

@@ -4,17 +4,17 @@ import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { run } from '../../src/export/run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const service = createDataService()
 const retry = { firstDelayMs: 1, maxDelayMs: 2 }
 /** Six wallets: the whale of 876 items, the internal-only, small ones. */
-const addresses = truthWallets.slice(0, 3).concat(truthWallets.slice(-6))
+const addresses = demoWallets.slice(0, 3).concat(demoWallets.slice(-6))
 
 beforeAll(async () => {
-  await service.answer({ method: 'GET', url: '/v1/chains/43114/blocks/1/transactions', headers: {} })
+  await service.handle({ method: 'GET', url: '/v1/chains/43114/blocks/1/transactions', headers: {} })
 })
 
 async function calmRun(format: 'csv' | 'parquet', endBlock?: number) {

@@ -5,9 +5,9 @@ import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { parseTextfile } from '../cli/monitoring/parse-textfile.ts'
 import { closedAddress, startReceiver } from '../cli/monitoring/receiver.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
-import { says } from '../helpers/faults.ts'
+import { respondWith } from '../helpers/faults.ts'
 import { type Fault, startLoopback } from '../helpers/loopback.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -17,7 +17,7 @@ const SECRET = 'b6f1c2d4-secret-uuid'
 async function scheduled(fault?: Fault) {
   const folder = tempFolder()
   const [job, output] = [join(folder, 'night.json'), join(folder, 'out')]
-  writeFileSync(job, JSON.stringify({ chain: '43114', addresses: truthWallets.slice(0, 2), output }))
+  writeFileSync(job, JSON.stringify({ chain: '43114', addresses: demoWallets.slice(0, 2), output }))
   const { url } = await startLoopback(service, fault)
   const metrics = join(folder, 'm.prom')
   return { job, output, metrics, env: { WALLETLAKE_BASE_URL: url } }
@@ -58,7 +58,9 @@ function namesIn(body: string): string[] {
 test('keeps the time of the last success through a night that fails', async () => {
   let away = false
   const { job, metrics, env } = await scheduled(() =>
-    away ? (response, answer) => void says(404, '{}')(response, answer, undefined as never) : undefined,
+    away
+      ? (response, answer) => void respondWith(404, '{}')(response, answer, undefined as never)
+      : undefined,
   )
   const watcher = await startReceiver()
   const run = () => runCommand(['run', job, '--metrics-file', metrics, '--ping', watcher.url], env)

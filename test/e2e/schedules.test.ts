@@ -7,7 +7,7 @@ import { parseAllDocuments } from 'yaml'
 import { FAILURES } from '../../src/core/model/errors.ts'
 import { durationMs } from '../../src/job/fields/duration.ts'
 import { runCommand } from '../helpers/command.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { isMissing } from '../helpers/programs.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -30,7 +30,7 @@ function workplace(): string {
 
 /** A job of one wallet of the demo chain. */
 const job = (name: string) =>
-  `name: ${name}\nchain: 43114\naddresses: ["${truthWallets[0]}"]\nendBlock: 421\nservice: { baseUrl: demo }\n`
+  `name: ${name}\nchain: 43114\naddresses: ["${demoWallets[0]}"]\nendBlock: 421\nservice: { baseUrl: demo }\n`
 
 /** A folder that looks like the root of a machine that install.sh has prepared. */
 function machineRoot(jobs: Record<string, string>): string {

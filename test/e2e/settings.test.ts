@@ -4,7 +4,13 @@ import { expect, test } from 'vitest'
 import type { Manifest } from '../../src/core/model/manifest.ts'
 import type { Job } from '../../src/core/model/model.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
-import { expectSameAsFresh, growingChain, headJob, places, runOnce } from '../helpers/growing-chain.ts'
+import {
+  bucketLocations,
+  expectSameAsFresh,
+  growingChain,
+  headJob,
+  runOnce,
+} from '../helpers/growing-chain.ts'
 import { readManifest } from '../helpers/read-output.ts'
 
 const forget = ({ output }: Job) => rmSync(join(output, '.walletlake'), { recursive: true })
@@ -67,7 +73,7 @@ test('a wallet that left keeps its label, whatever is written again', async () =
 })
 
 test('where an older manifest says nothing of its rows they stay', async ({ skip }) => {
-  skip(places.next !== undefined, 'the manifest of a folder is changed')
+  skip(bucketLocations.next !== undefined, 'the manifest of a folder is changed')
   const chain = await growingChain(100)
   const job = headJob(chain.url, { count: 3 })
   await runOnce(job)

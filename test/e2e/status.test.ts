@@ -6,11 +6,11 @@ import { lockOutput } from '../../src/core/platform/lock/lock.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { runCommand } from '../helpers/command.ts'
 import { startLoopback } from '../helpers/loopback.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const service = createDataService()
-const [A = '', B = ''] = truthWallets
+const [A = '', B = ''] = demoWallets
 const EMPTY = `0x${'1'.repeat(40)}`
 
 function writeJob(fields: object = {}): { job: string; output: string } {

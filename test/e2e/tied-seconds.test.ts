@@ -1,14 +1,19 @@
 import { expect, test } from 'vitest'
 import { run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
-import { type Break, breakWhere, type Listing } from '../helpers/faults.ts'
+import { type FaultyResponse, faultWhere, type Listing } from '../helpers/faults.ts'
 import { service } from '../helpers/faulty-run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
-import { truth } from '../helpers/node-data.ts'
+import { nodeData } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
-import { TIES, type Tied, type TiedOptions, tiedListing } from '../helpers/same-second-listing.ts'
-import { createDice } from '../helpers/seeded-random.ts'
+import {
+  type ListingOptions,
+  type SortedItem,
+  sameSecondListing,
+  TIE_ORDERS,
+} from '../helpers/same-second-listing.ts'
+import { createSeededRandom } from '../helpers/seeded-random.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 /** Blocks that share a second. */
@@ -16,25 +21,25 @@ const TOGETHER = 7
 const START = 1_700_000_000
 
 /** Wallets of five pages down to one, none of which fills a page with one second. */
-const addresses = Object.entries(truth.membership)
+const addresses = Object.entries(nodeData.membership)
   .filter(([, { items }]) => [403, 101, 60, 1].includes(items))
   .map(([address]) => address.toLowerCase())
 
-const histories = new Map<string, Promise<Tied[]>>()
+const histories = new Map<string, Promise<SortedItem[]>>()
 
 /** A wallet's whole listing, its blocks of other times. */
-function historyOf(wallet: string): Promise<Tied[]> {
+function historyOf(wallet: string): Promise<SortedItem[]> {
   const known = histories.get(wallet) ?? listHistory(wallet)
   histories.set(wallet, known)
   return known
 }
 
-async function listHistory(wallet: string): Promise<Tied[]> {
-  const items: Tied[] = []
+async function listHistory(wallet: string): Promise<SortedItem[]> {
+  const items: SortedItem[] = []
   let token = ''
   do {
     const url = `/v1/chains/43114/addresses/${wallet}/transactions?sortOrder=asc&pageSize=100${token}`
-    const { body } = await service.answer({ method: 'GET', url, headers: {} })
+    const { body } = await service.handle({ method: 'GET', url, headers: {} })
     const page = JSON.parse(String(body)) as Listing
     for (const { nativeTransaction, ...item } of page.transactions) {
       const { blockTimestampMilliseconds: _, ...native } = nativeTransaction
@@ -48,17 +53,17 @@ async function listHistory(wallet: string): Promise<Tied[]> {
   return items
 }
 
-type Given = Pick<TiedOptions<unknown>, 'ties' | 'refused'> & { endBlock?: number | undefined }
+type Given = Pick<ListingOptions<unknown>, 'ties' | 'refused'> & { endBlock?: number | undefined }
 
 /** Exports the wallets of a service that lists each second in such an order. */
 async function exported({ endBlock, ...given }: Given) {
-  const dice = createDice(7)
-  const listings = new Map<string, ReturnType<typeof tiedListing>>()
+  const random = createSeededRandom(7)
+  const listings = new Map<string, ReturnType<typeof sameSecondListing>>()
   for (const wallet of addresses) {
     const history = await historyOf(wallet)
-    listings.set(wallet, tiedListing({ ...given, items: () => history, dice }))
+    listings.set(wallet, sameSecondListing({ ...given, items: () => history, random }))
   }
-  const tied: Break = (response, _, { path, query }) => {
+  const tied: FaultyResponse = (response, _, { path, query }) => {
     const page = listings.get(path.split('/')[5] ?? '')?.({
       from: Number(query.get('startBlock')),
       to: Number(query.get('endBlock')),
@@ -70,14 +75,14 @@ async function exported({ endBlock, ...given }: Given) {
   }
   const { url } = await startLoopback(
     service,
-    breakWhere(() => true, tied),
+    faultWhere(() => true, tied),
   )
   const output = tempFolder()
   const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
   const { code, jobs } = await run([testJob({ addresses, output, endBlock, service: endpoint })])
   expect([code, jobs[0]?.error]).toEqual([undefined, undefined])
   expect((await verifyOutput(output)).problems).toEqual([])
-  return { bytes: outputBytes(output), transactions: jobs[0]?.figures.transactions }
+  return { bytes: outputBytes(output), transactions: jobs[0]?.stats.transactions }
 }
 
 const calm = new Map<number | undefined, ReturnType<typeof exported>>()
@@ -89,10 +94,13 @@ function calmlyExported(endBlock: number | undefined) {
   return known
 }
 
-test.for(TIES)('the rows are the same where a second is listed %s and tokens are refused', async (ties) => {
-  for (const endBlock of [undefined, 421]) {
-    const tied = await exported({ ties, refused: 0.5, endBlock })
-    expect(tied.transactions).toBeGreaterThan(500)
-    expect(tied.bytes).toEqual((await calmlyExported(endBlock)).bytes)
-  }
-})
+test.for(TIE_ORDERS)(
+  'the rows are the same where a second is listed %s and tokens are refused',
+  async (ties) => {
+    for (const endBlock of [undefined, 421]) {
+      const tied = await exported({ ties, refused: 0.5, endBlock })
+      expect(tied.transactions).toBeGreaterThan(500)
+      expect(tied.bytes).toEqual((await calmlyExported(endBlock)).bytes)
+    }
+  },
+)

@@ -6,7 +6,7 @@ import { compactOutput } from '../../src/files/compact/compact.ts'
 import { type Balance, balances } from '../../src/index.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { runCommand } from '../helpers/command.ts'
-import { exportListed, type Listed, listedJob, startListing } from '../helpers/listed-items.ts'
+import { exportListed, type ListedItem, listedJob, startListing } from '../helpers/listed-items.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { ALICE, BOB, internal, item, party } from '../transform/items.ts'
 
@@ -14,7 +14,7 @@ const hashOf = (block: number) => `0x${String(block).padStart(64, '0')}`
 const FEE = { gasUsed: '21000', gasPrice: '25' }
 
 /** A transaction of ALICE to BOB in a block of its own. */
-const at = (block: number, fields: object = {}, lists: object = {}): Listed => {
+const at = (block: number, fields: object = {}, lists: object = {}): ListedItem => {
   const place = { blockNumber: block, blockHash: hashOf(block), txHash: hashOf(block) }
   return item(
     { ...place, blockTimestamp: 1_700_000_000 + block, value: '5', ...FEE, ...fields },
@@ -59,9 +59,9 @@ test.for<{ what: string; given: Partial<Job>; addresses: string[]; counts: numbe
   },
 ])('counts unknown states and fees in an export of $what', async ({ given, addresses, counts }) => {
   const { url } = await startListing(ITEMS)
-  const { code, manifest, figures, verdict } = await exportListed(listedJob(url, { ...given, addresses }))
+  const { code, manifest, stats, verdict } = await exportListed(listedJob(url, { ...given, addresses }))
   expect([code, verdict.problems]).toEqual([undefined, []])
-  for (const of of [manifest, figures ?? {}, verdict]) expect(countsIn(of)).toEqual(counts)
+  for (const of of [manifest, stats ?? {}, verdict]) expect(countsIn(of)).toEqual(counts)
 })
 
 test('counts unknown states in whole blocks, which have no wallets', async () => {

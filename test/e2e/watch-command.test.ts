@@ -7,12 +7,12 @@ import type { DataServiceOptions } from '../../src/demo-server/data-service.ts'
 import { listen } from '../../src/demo-server/listen.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
 import { runInProcess } from '../helpers/in-process.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { readManifest } from '../helpers/read-output.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { clientOf } from '../http/server.ts'
 
-const WALLETS = truthWallets.slice(0, 6)
+const WALLETS = demoWallets.slice(0, 6)
 const PUBLIC = 'https://me.example/hook'
 
 function writeJob(fields: object = {}): { job: string; output: string } {

@@ -9,10 +9,10 @@ import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import type { DataServiceOptions } from '../../src/demo-server/data-service.ts'
 import { listen } from '../../src/demo-server/listen.ts'
 import { run } from '../../src/export/run.ts'
-import type { After, Occasion } from '../../src/watch/run-scheduler.ts'
+import type { RunTrigger, ScheduleAfter } from '../../src/watch/run-scheduler.ts'
 import { type WatchOptions, watchJob } from '../../src/watch/watch.ts'
 import { testJob } from '../helpers/jobs.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { readCsvTable, readManifest } from '../helpers/read-output.ts'
 import { serve } from '../helpers/serve.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -20,7 +20,7 @@ import { clientOf, pagesOf } from '../http/server.ts'
 
 /** Seven wallets of 60 to 214 transactions each: two webhooks. */
 const ADDRESSES = ['eb32595b', '48a0b31d', '45bc58f8', 'c0ab4fef', 'bc7e6521', 'f9bb054a', '0cc80998'].map(
-  (start) => truthWallets.find((address) => address.startsWith(`0x${start}`)) ?? '',
+  (start) => demoWallets.find((address) => address.startsWith(`0x${start}`)) ?? '',
 )
 
 /** A chain that stands at block 100 and grows when told, behind a real socket. */
@@ -57,7 +57,7 @@ async function startProxy() {
 /** Timers that pass when the test says so. */
 function manualTimers() {
   const waiting = new Set<{ delayMs: number; run: () => void }>()
-  const after: After = (delayMs, work) => {
+  const after: ScheduleAfter = (delayMs, work) => {
     const timer = { delayMs, run: work }
     waiting.add(timer)
     return () => waiting.delete(timer)
@@ -91,7 +91,7 @@ async function startWatch(url: string, given: Given = {}) {
   const timers = manualTimers()
   const stop = new AbortController()
   const notices: string[] = []
-  const occasions: Occasion[] = []
+  const occasions: RunTrigger[] = []
   let onRan = () => {}
   const job = testJob({
     ...{ addresses: ADDRESSES, endBlock: undefined, output: given.output ?? tempFolder(), concurrency: 4 },
@@ -107,15 +107,15 @@ async function startWatch(url: string, given: Given = {}) {
       debounceMs: DEBOUNCE_MS,
       lookbackBlocks: 100,
       signal: stop.signal,
-      after: timers.after,
+      scheduleAfter: timers.after,
     },
     retry: { retries: 1, firstDelayMs: 1 },
     onNotice: (notice) => notices.push(notice),
     onListening: (at) => {
       proxy.target.url = at
     },
-    onRun: ({ why }) => {
-      occasions.push(why)
+    onRun: ({ trigger }) => {
+      occasions.push(trigger)
       setImmediate(onRan)
     },
     ...given.watch,
@@ -149,7 +149,7 @@ async function expectFreshRows(job: Job): Promise<void> {
 }
 
 /** Small numbers in an order that looks like chance and never changes. */
-function dice(seed: number): (below: number) => number {
+function random(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
     state = (state * 48_271) % 2_147_483_647
@@ -172,7 +172,7 @@ test('exports what comes, told by events alone', async () => {
 })
 
 test('ends with the rows of a fresh export, whatever becomes of events', async () => {
-  const roll = dice(42)
+  const roll = random(42)
   const { url, grow } = await startChain({
     deliver: (deliveries) => {
       const some = deliveries.filter(() => roll(3) > 0)
@@ -218,8 +218,8 @@ test.for([
     const late = { hidden: true }
     const { service } = await startChain({ replay: { from: 90 } })
     const { url, close } = await listen({
-      answer: async (request) => {
-        const answer = await service.answer(request)
+      handle: async (request) => {
+        const answer = await service.handle(request)
         if (!late.hidden || !request.url.includes(`/addresses/${ADDRESSES[0]}/`)) return answer
         return { ...answer, body: '{"transactions":[]}' }
       },
@@ -304,8 +304,8 @@ test('aborts a run under way when it is stopped', async () => {
   const { service } = await startChain()
   const stop = new AbortController()
   const { url, close } = await listen({
-    answer: (request) => {
-      if (!request.url.includes('/addresses/')) return service.answer(request)
+    handle: (request) => {
+      if (!request.url.includes('/addresses/')) return service.handle(request)
       stop.abort(new ExportError('TERMINATED', 'stopped by the test'))
       return new Promise(() => {})
     },
@@ -341,9 +341,9 @@ test('ends where the key is refused from some time on', async () => {
   const { service } = await startChain({ keys })
   const state = { refused: false }
   const { url, close } = await listen({
-    answer: (request) => {
+    handle: (request) => {
       const headers = { ...request.headers, ...(state.refused ? { 'x-service-api-key': 'revoked' } : {}) }
-      return service.answer({ ...request, headers })
+      return service.handle({ ...request, headers })
     },
   })
   onTestFinished(close)

@@ -5,7 +5,7 @@ import { run } from '../../src/export/run.ts'
 import { service } from '../helpers/faulty-run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 /** Runs that begin at once on a new output, as often. */
@@ -17,7 +17,7 @@ test('of runs that begin at once on a new output the one that is refused leaves 
   for (let turn = 0; turn < TURNS; turn += 1) {
     const output = join(tempFolder(), 'out')
     const job = testJob({
-      addresses: truthWallets.slice(-1),
+      addresses: demoWallets.slice(-1),
       output,
       service: endpoint,
       endBlock: undefined,

@@ -18,19 +18,19 @@ async function runAt(baseUrl: string, options: RunOptions = {}) {
   })
   const retry = { retries: 4, firstDelayMs: 1, maxDelayMs: 2 }
   const { jobs, code } = await run([job], { retry, onNotice: (notice) => notices.push(notice), ...options })
-  return { notices, code, error: jobs[0]?.error, figures: jobs[0]?.figures }
+  return { notices, code, error: jobs[0]?.error, stats: jobs[0]?.stats }
 }
 
 test('tells at the first failure that nothing listens, and once', async () => {
   const url = await closedUrl()
-  const { notices, code, figures } = await runAt(url)
+  const { notices, code, stats } = await runAt(url)
   expect(notices.filter((notice) => notice.includes('asking again'))).toEqual([
     `test: nothing listens at ${url} (ECONNREFUSED); asking again`,
   ])
   expect(FAILURES[code ?? 'BUG'].exit).toBe(5)
-  expect(figures?.service).toEqual({
-    hasAnswered: false,
-    trouble: `nothing listens at ${url} (ECONNREFUSED)`,
+  expect(stats?.service).toEqual({
+    hasResponded: false,
+    lastError: `nothing listens at ${url} (ECONNREFUSED)`,
   })
 })
 
@@ -49,25 +49,25 @@ test('ends with exit 5 and what to change at a web page', async () => {
 
 test('ends with exit 4 and the address that was asked at a first 404', async () => {
   const { url } = await startServer(() => ({ status: 404, body: '' }))
-  const { code, error, figures } = await runAt(`${url}/other`)
+  const { code, error, stats } = await runAt(`${url}/other`)
   expect(FAILURES[code ?? 'BUG'].exit).toBe(4)
-  expect(figures?.phase).toBe('failed')
+  expect(stats?.phase).toBe('failed')
   expect(error?.fix).toContain(`Asked was ${url}/other/v1/chains/43114/addresses/${WALLET}/transactions.`)
 })
 
 test('tells a run that was stopped from one that failed', async () => {
   const { url } = await startServer(() => ({ body: { transactions: [] } }))
-  expect((await runAt(url, { maxRequests: 0 })).figures?.phase).toBe('stopped')
-  expect((await runAt(url)).figures?.phase).toBe('done')
+  expect((await runAt(url, { maxRequests: 0 })).stats?.phase).toBe('stopped')
+  expect((await runAt(url)).stats?.phase).toBe('done')
 })
 
 test('says nothing of a moment of trouble once the service has answered', async () => {
   const page = { transactions: [] }
   const { url } = await startServer((_, count) => (count === 1 ? { status: 503 } : { body: page }))
-  const { notices, code, figures } = await runAt(url)
+  const { notices, code, stats } = await runAt(url)
   expect(code).toBeUndefined()
   expect(notices.filter((notice) => notice.includes('asking again'))).toEqual([
     'test: the service answered 503; asking again',
   ])
-  expect(figures?.service).toMatchObject({ hasAnswered: true, trouble: undefined })
+  expect(stats?.service).toMatchObject({ hasResponded: true, lastError: undefined })
 })

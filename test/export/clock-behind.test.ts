@@ -11,13 +11,13 @@ const HOUR = 3_600_000
 /** Runs a job over 30 transfers, two seconds apart, the newest of which is so much newer than the clock. */
 async function runAhead(aheadMs: number, given: { finalityMs?: number; endBlock?: number } = {}) {
   const startMs = Date.now() + aheadMs - 29 * 2_000
-  const { url, asked } = await startSmallListing({ transfers: transfersTo(ALICE, 30, { startMs }) })
+  const { url, requests } = await startSmallListing({ transfers: transfersTo(ALICE, 30, { startMs }) })
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
   const job = testJob({ addresses: [ALICE], output: tempFolder(), endBlock: undefined, service, ...given })
   const result = await run([job])
-  const summary = summaryText(result.jobs, { now: Date.now(), program: 'walletlake' })
+  const summary = summaryText(result.jobs, { now: Date.now(), programName: 'walletlake' })
   const [report] = summarizeRun(result).jobs
-  return { code: result.code, state: result.jobs[0]?.state, summary, report, asked }
+  return { code: result.code, state: result.jobs[0]?.state, summary, report, asked: requests }
 }
 
 test('transactions newer than the clock are counted, and the run is not called complete', async () => {

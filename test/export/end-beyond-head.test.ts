@@ -9,17 +9,17 @@ import { readCsvTable, readManifest } from '../helpers/read-output.ts'
 import { ALICE, BOB, type SmallListing, startSmallListing, transfersTo } from '../helpers/small-listing.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
-async function start(shown: SmallListing['shown'], addresses = [ALICE]) {
+async function start(shown: SmallListing['listing'], addresses = [ALICE]) {
   const listing = await startSmallListing(shown)
   const service = { baseUrl: listing.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
   return { listing, job: testJob({ addresses, output: tempFolder(), endBlock: 1_500, service }) }
 }
 
 async function runOnce(job: Job, listing: SmallListing) {
-  const before = listing.asked.length
+  const before = listing.requests.length
   const { code, jobs } = await run([job])
-  const summary = summaryText(jobs, { now: Date.now(), program: 'walletlake' })
-  const requests = listing.asked.slice(before).map(({ path, query }) => ({
+  const summary = summaryText(jobs, { now: Date.now(), programName: 'walletlake' })
+  const requests = listing.requests.slice(before).map(({ path, query }) => ({
     ...{ path: path.split('/').slice(4, 5).join(), from: Number(query.get('startBlock')) },
     to: Number(query.get('endBlock')),
   }))
@@ -37,12 +37,12 @@ test('an export whose endBlock the chain has not reached is not final, and later
   expect((await inspectJobOutput(job)).state).toBe('exported')
   expect((await verifyOutput(job.output)).problems).toEqual([])
 
-  listing.shown.transfers = transfersTo(ALICE, 400)
+  listing.listing.transfers = transfersTo(ALICE, 400)
   const second = await runOnce(job, listing)
   expect(second.requests.filter(({ path, from }) => path === 'addresses' && from < 1_250 - 32)).toEqual([])
   expect([await rowsOf(job), second.summary.includes('not final')]).toEqual([400, true])
 
-  listing.shown.transfers = transfersTo(ALICE, 900)
+  listing.listing.transfers = transfersTo(ALICE, 900)
   const third = await runOnce(job, listing)
   expect([third.state, third.summary.includes('not final'), await rowsOf(job)]).toEqual([
     'complete',
@@ -82,7 +82,7 @@ test('a block listing that fails leaves the export not final and does not end th
   const { code, jobs } = await run([job], { retry: { retries: 0 } })
   expect([code, jobs[0]?.state]).toEqual([undefined, 'complete'])
   expect(readManifest(job.output).coverage[0]).toMatchObject({ toBlock: 1_010, transactions: 10 })
-  listing.shown.head = 9_999
+  listing.listing.head = 9_999
   expect((await runOnce(job, listing)).summary).not.toContain('not final')
   expect(readManifest(job.output).coverage[0]).toMatchObject({ toBlock: 1_500 })
 })
@@ -97,7 +97,7 @@ test('a wallet with a transaction beyond the end shows that the chain has passed
 test('a reorganisation below endBlock is read again until the chain has passed it', async () => {
   const { listing, job } = await start({ transfers: transfersTo(ALICE, 250) })
   await runOnce(job, listing)
-  listing.shown.transfers = transfersTo(ALICE, 900).filter(({ block }) => block !== 1_240)
+  listing.listing.transfers = transfersTo(ALICE, 900).filter(({ block }) => block !== 1_240)
   await runOnce(job, listing)
   expect(await rowsOf(job)).toBe(499)
   expect((await verifyOutput(job.output)).problems).toEqual([])
@@ -111,7 +111,7 @@ test('blocks that come while wallets are read are left for the next run, which m
     ...transfersTo(BOB, 1, { from: 1_400, startMs }),
   ]
   let asked = 0
-  const shown: SmallListing['shown'] = {
+  const shown: SmallListing['listing'] = {
     get transfers() {
       asked += 1
       return asked <= 1 ? old : grown(Date.now())
@@ -123,7 +123,7 @@ test('blocks that come while wallets are read are left for the next run, which m
   expect(first.summary).toContain('not final')
 
   const later = { transfers: grown(1_700_000_000_000 + 600_000) }
-  Object.defineProperty(listing.shown, 'transfers', { value: later.transfers })
+  Object.defineProperty(listing.listing, 'transfers', { value: later.transfers })
   await runOnce(job, listing)
   expect(readManifest(job.output).coverage.map(({ toBlock }) => toBlock)).toEqual([1_401, 1_401])
   expect(await rowsOf(job)).toBe(52)
@@ -131,14 +131,14 @@ test('blocks that come while wallets are read are left for the next run, which m
 })
 
 test('a chain that reaches endBlock only while wallets are read leaves the export not final', async () => {
-  const shown: SmallListing['shown'] = {
+  const shown: SmallListing['listing'] = {
     get transfers() {
       return [...transfersTo(ALICE, 10), ...transfersTo(ALICE, 1, { startMs: Date.now(), from: 1_499 })]
     },
   }
   const { listing, job } = await start(shown)
   expect((await runOnce(job, listing)).summary).toContain('not final: endBlock is 1500')
-  Object.defineProperty(listing.shown, 'transfers', {
+  Object.defineProperty(listing.listing, 'transfers', {
     value: [...transfersTo(ALICE, 10), ...transfersTo(ALICE, 1, { from: 1_499 })],
   })
   expect((await runOnce(job, listing)).summary).not.toContain('not final')

@@ -44,21 +44,27 @@ const toHead = (from: number): Remaining => [{ from, to: undefined }]
 test('of a job that has not begun only a request for each wallet is known', () => {
   const estimate = estimateRun(open, stateOf({ [A]: toHead(0), [B]: toHead(0) }), [])
   expect(estimate).toEqual({
-    ...{ least: 2, requests: undefined, perSecond: undefined, seconds: undefined },
-    ...{ bytesEach: undefined, bytes: undefined },
+    ...{ minRequests: 2, requests: undefined, perSecond: undefined, seconds: undefined },
+    ...{ bytesPerTransaction: undefined, bytes: undefined },
   })
 })
 
 test('a job that is complete takes no request', () => {
   const state = stateOf({ [A]: [], [B]: [] }, { state: 'complete', manifest })
-  expect(estimateRun(ended, state, [])).toMatchObject({ least: 0, requests: 0, bytes: 0 })
+  expect(estimateRun(ended, state, [])).toMatchObject({ minRequests: 0, requests: 0, bytes: 0 })
 })
 
 test('what is left of a run takes as much a block as what is kept', () => {
   const left = { [A]: [{ from: 0, to: 50 }], [B]: [] }
   const kept = { state: 'unfinished', pages: 30, items: 3_000, manifest } as const
   const estimate = estimateRun(ended, stateOf(left, kept), [runOf({ seconds: 2, requests: 20 })])
-  expect(estimate).toMatchObject({ least: 1, requests: 11, perSecond: 10, seconds: 1.1, bytesEach: 100 })
+  expect(estimate).toMatchObject({
+    minRequests: 1,
+    requests: 11,
+    perSecond: 10,
+    seconds: 1.1,
+    bytesPerTransaction: 100,
+  })
   expect(estimate.bytes).toBe(100_000)
 })
 
@@ -72,7 +78,11 @@ test('a fixed end takes one more request unless a page shows its last block', ()
 test('without an end the highest block that was seen is taken for it', () => {
   const left = { [A]: [{ from: 0, to: 50 }], [B]: toHead(100) }
   const kept = { state: 'unfinished', pages: 30, items: 3_000, head: 99 } as const
-  expect(estimateRun(open, stateOf(left, kept), [])).toMatchObject({ least: 2, requests: 10, most: 40 })
+  expect(estimateRun(open, stateOf(left, kept), [])).toMatchObject({
+    minRequests: 2,
+    requests: 10,
+    maxRequests: 40,
+  })
   expect(estimateRun(open, stateOf(left, { ...kept, head: undefined }), []).requests).toBeUndefined()
 })
 
@@ -83,7 +93,7 @@ test('a night takes what the last night took, not what the first run took', () =
   const failed = runOf({ error: { code: 'SERVICE_UNAVAILABLE' }, fromBlock: null })
   const night = runOf({ requests: 6, transactions: 50, fromBlock: 90, seconds: 3 })
   expect(estimateRun(open, state, [failed, night, first])).toMatchObject({
-    least: 2,
+    minRequests: 2,
     requests: 6,
     bytes: 5_000,
   })
@@ -93,10 +103,10 @@ test('a night takes what the last night took, not what the first run took', () =
 
 test('a wallet that is new takes what the others have in all', () => {
   const state = stateOf({ [A]: [], [B]: [], [C]: toHead(0) }, { state: 'exported', manifest })
-  expect(estimateRun(open, state, [])).toMatchObject({ least: 1, requests: 21, bytes: 200_000 })
+  expect(estimateRun(open, state, [])).toMatchObject({ minRequests: 1, requests: 21, bytes: 200_000 })
 })
 
 test('a block is a request at least', () => {
   const state = stateOf({}, { state: 'unfinished', pages: 10, items: 50, blocks: [{ from: 10, to: 30 }] })
-  expect(estimateRun(blocksJob(), state, [])).toMatchObject({ least: 20, requests: 20 })
+  expect(estimateRun(blocksJob(), state, [])).toMatchObject({ minRequests: 20, requests: 20 })
 })

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { Spool } from '../../src/checkpoint/checkpoint.ts'
-import { openSpool } from '../../src/checkpoint/open-checkpoint.ts'
+import type { Checkpoint } from '../../src/checkpoint/checkpoint.ts'
+import { openCheckpoint } from '../../src/checkpoint/open-checkpoint.ts'
 import type { Job } from '../../src/core/model/model.ts'
-import { newFigures } from '../../src/core/model/run-stats.ts'
+import { newRunStats } from '../../src/core/model/run-stats.ts'
 import { openOutput } from '../../src/export/open-output.ts'
-import { nothingEarlier } from '../../src/export/resume/previous-export.ts'
+import { noPreviousExport } from '../../src/export/resume/previous-export.ts'
 import { folderStore } from '../../src/storage/store.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
@@ -34,16 +34,19 @@ function pageOf(at: number) {
 
 type Kept = { body: Buffer; offset: number }
 
-async function addPages(spool: Spool, onPage: (count: number, page: Kept) => Promise<void>): Promise<void> {
+async function addPages(
+  checkpoint: Checkpoint,
+  onPage: (count: number, page: Kept) => Promise<void>,
+): Promise<void> {
   const transactions = [itemAt(0), itemAt(END - 1), null]
   const body = Buffer.from(JSON.stringify({ transactions }))
   const covered = { from: 0, to: END }
   const blocks = { min: 0, max: END - 1 }
   const page = { body, items: 3, bad: 1, blocks, head: undefined, covered }
-  await onPage(0, { body, ...(await spool.addPage(B, page)) })
+  await onPage(0, { body, ...(await checkpoint.addPage(B, page)) })
   for (let at = 0; at < PAGES; at += 1) {
     const next = pageOf(at)
-    await onPage(at + 1, { body: next.body, ...(await spool.addPage(A, next)) })
+    await onPage(at + 1, { body: next.body, ...(await checkpoint.addPage(A, next)) })
   }
 }
 
@@ -52,7 +55,7 @@ type Written = {
   signal?: AbortSignal
   job?: Partial<Job>
   /** Called with the count of pages so far. */
-  onPage?: (count: number, spool: Spool) => unknown
+  onPage?: (count: number, checkpoint: Checkpoint) => unknown
 }
 
 /** Writes the pages of both wallets; resolves with the output's folder and the figures. */
@@ -61,28 +64,28 @@ async function write({ isTold = true, onPage, signal, job: given }: Written = {}
   const { output } = job
   const identity = { chain: job.chain, startBlock: 0, endBlock: END, finalityMs: 0 }
   const folder = join(output, '.walletlake')
-  const spool = await openSpool({ folder, identity, now: 0, onDamage: () => {} })
-  const figures = newFigures(2, 0)
+  const checkpoint = await openCheckpoint({ folder, identity, now: 0, onDamage: () => {} })
+  const stats = newRunStats(2, 0)
   const opening = {
     job,
     store: folderStore(output),
-    spool,
-    figures,
+    checkpoint,
+    stats,
     signal: signal ?? new AbortController().signal,
   }
-  const writer = await openOutput({ ...opening, earlier: nothingEarlier(job) })
+  const writer = await openOutput({ ...opening, previous: noPreviousExport(job) })
   try {
-    await addPages(spool, async (count, page) => {
-      if (isTold) writer.pageArrived(page)
-      await onPage?.(count, spool)
+    await addPages(checkpoint, async (count, page) => {
+      if (isTold) writer.onPageStored(page)
+      await onPage?.(count, checkpoint)
     })
     await writer.finish(END)
   } finally {
     await writer.close()
-    await spool.close()
+    await checkpoint.close()
     expect(readdirSync(folder)).toEqual(['pages.log'])
   }
-  return { output, figures }
+  return { output, figures: stats }
 }
 
 const rejectsOf = (output: string) =>
@@ -99,12 +102,12 @@ test('the bytes are the same whether rows are made early or at the end', async (
 })
 
 test('every transaction is written once, in chain order', async () => {
-  const { output, figures } = await write()
+  const { output, figures: stats } = await write()
   const blocks = Array.from({ length: PAGES }, (_, at) => [at * STEP, at * STEP + STEP - 1]).flat()
   const rows = await readCsvTable(output, 'transactions')
   expect(rows.map((row) => Number(row.block_number))).toEqual(blocks)
-  expect(figures).toMatchObject({ transactions: blocks.length, rejects: 3 })
-  expect(figures.rows).toMatchObject({ transactions: blocks.length, wallet_transactions: blocks.length + 2 })
+  expect(stats).toMatchObject({ transactions: blocks.length, rejects: 3 })
+  expect(stats.rows).toMatchObject({ transactions: blocks.length, wallet_transactions: blocks.length + 2 })
   expect(readManifest(output).coverage.map(({ transactions }) => transactions)).toEqual([blocks.length, 2])
 })
 
@@ -142,7 +145,7 @@ test('an aborted writing ends with the reason and publishes nothing', async () =
 test('a writing that fails publishes nothing and leaves no staged rows', async () => {
   const output = tempFolder()
   const broken = { ...pageOf(0), body: Buffer.from('{"transactions":[') }
-  const onPage = (count: number, spool: Spool) => count === 3 && spool.addPage(B, broken)
+  const onPage = (count: number, checkpoint: Checkpoint) => count === 3 && checkpoint.addPage(B, broken)
   await expect(write({ job: { output }, onPage })).rejects.toMatchObject({ code: 'PAGE_MALFORMED' })
   expect(readdirSync(output)).toEqual(['.walletlake'])
 })

@@ -5,10 +5,10 @@ import type { Job } from '../../src/core/model/model.ts'
 import { run } from '../../src/export/run.ts'
 import { balances } from '../../src/ledger/balances/balances.ts'
 import { loadInto } from '../../src/load/load.ts'
-import { askExport } from '../../src/read/query-export.ts'
+import { queryExport } from '../../src/read/query-export.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { dropColumn } from '../helpers/drop-column.ts'
-import { freshOf, growingChain, headJob, mergeFiles, rowsIn } from '../helpers/growing-chain.ts'
+import { growingChain, headJob, inNewFolder, mergeFiles, rowsIn } from '../helpers/growing-chain.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readCsvTable } from '../helpers/read-output.ts'
 import { duckdb, sqlite } from '../load/engines.ts'
@@ -42,7 +42,7 @@ test.for([
     expect(again.notices).toContain('test: columns changed, so that all rows are written again')
     const starts = chain.asked.slice(before).map(({ query }) => Number(query.get('startBlock')))
     expect(Math.min(...starts)).toBeGreaterThan(200)
-    const fresh = freshOf(job)
+    const fresh = inNewFolder(job)
     await runOnce(fresh)
     expect(await rowsIn(job.output)).toEqual(await rowsIn(fresh.output))
     expect((await verifyOutput(job.output)).problems).toEqual([])
@@ -51,7 +51,7 @@ test.for([
 )
 
 const query = async (output: string, sql: string) => {
-  for await (const _ of askExport(output, sql)) break
+  for await (const _ of queryExport(output, sql)) break
 }
 
 test('a finished export with a column less, whose pages are gone, asks for --fresh', async () => {

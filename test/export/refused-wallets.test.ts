@@ -48,17 +48,17 @@ test.for([
     const first = await runOnce(job)
     expect([first.code, first.error, first.state]).toEqual(['WALLETS_REFUSED', undefined, 'incomplete'])
     const error = `the service answered ${status}: address not supported`
-    expect(first.figures.refused).toEqual([{ address: BOB, error }])
+    expect(first.stats.refused).toEqual([{ address: BOB, error }])
     expect(coverageOf(job, BOB)).toMatchObject({ error, toBlock: 0, transactions: 0 })
     expect(coverageOf(job, ALICE)).toMatchObject({ toBlock: 1_250, transactions: 250 })
     expect(new Set(await wallets(job))).toEqual(new Set([ALICE]))
     expect((await verifyOutput(job.output)).problems).toEqual([])
     expect((await runOnce(job)).code).toBe('WALLETS_REFUSED')
     listing.refused.clear()
-    const before = listing.asked.length
+    const before = listing.requests.length
     const healed = await runOnce(job)
     expect([healed.code, healed.error]).toEqual([undefined, undefined])
-    expect(listing.asked.length - before).toBeLessThanOrEqual(2)
+    expect(listing.requests.length - before).toBeLessThanOrEqual(2)
     expect((await wallets(job)).filter((wallet) => wallet === BOB)).toHaveLength(30)
     expect(coverageOf(job, BOB)).toEqual({ ...coverageOf(job, ALICE), address: BOB, transactions: 30 })
     expect((await verifyOutput(job.output)).problems).toEqual([])
@@ -69,7 +69,7 @@ test('a wallet that is refused later keeps the rows that were exported, and othe
   const { listing, job } = await start()
   await runOnce(job)
   listing.refused.set(BOB, 404)
-  listing.shown.transfers = [...both, ...transfersTo(ALICE, 50, { from: 1_250 })]
+  listing.listing.transfers = [...both, ...transfersTo(ALICE, 50, { from: 1_250 })]
   expect((await runOnce(job)).code).toBe('WALLETS_REFUSED')
   expect(coverageOf(job, ALICE)).toMatchObject({ toBlock: 1_300, transactions: 300 })
   expect(coverageOf(job, BOB)).toMatchObject({ toBlock: 1_250, transactions: 30 })
@@ -91,8 +91,8 @@ test('a transfer between two wallets is in the ledger of the answered one alone'
 test('a wallet that is refused in the midst of its pages is covered as far as they go', async () => {
   const { listing, job } = await start({ endBlock: 1_250, concurrency: 1 })
   let pages = 0
-  const { transfers } = listing.shown
-  Object.defineProperty(listing.shown, 'transfers', {
+  const { transfers } = listing.listing
+  Object.defineProperty(listing.listing, 'transfers', {
     get: () => {
       pages += 1
       if (pages === 2) listing.refused.set(ALICE, 404)
@@ -125,9 +125,9 @@ test('a key that is refused (401) ends the run although other wallets were answe
 
 test('a key that is revoked during a run is named, not the wallets', async () => {
   const { listing, job } = await start({ addresses: [ALICE, BOB, CAROL], concurrency: 1 })
-  const asked = () => listing.asked.length
-  const { transfers } = listing.shown
-  Object.defineProperty(listing.shown, 'transfers', {
+  const asked = () => listing.requests.length
+  const { transfers } = listing.listing
+  Object.defineProperty(listing.listing, 'transfers', {
     get: () => {
       if (asked() >= 1) for (const wallet of [ALICE, BOB, CAROL]) listing.refused.set(wallet, 403)
       return transfers

@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest'
-import { countBlocks, uniteRanges } from '../../src/core/model/block-ranges.ts'
-import { EVERYWHERE } from '../../src/core/model/listings.ts'
+import { countBlocks, unionRanges } from '../../src/core/model/block-ranges.ts'
+import { UNBOUNDED } from '../../src/core/model/listings.ts'
 import type { BlockRange } from '../../src/core/model/model.ts'
 import { createReopener } from '../../src/export/reopen-contradicted.ts'
 import type { Contradiction } from '../../src/transform/write-batch.ts'
 import { testJob } from '../helpers/jobs.ts'
 
 /** A reopener over a checkpoint that notes what is to be read again. */
-function opened(listings = { '0xa': EVERYWHERE, '0xb': EVERYWHERE }) {
+function opened(listings = { '0xa': UNBOUNDED, '0xb': UNBOUNDED }) {
   const again = new Map<string, readonly BlockRange[]>()
   const notices: string[] = []
   const reopened = (listing: string) => again.get(listing) ?? []
   const reopen = createReopener({
     job: testJob({ addresses: [] }),
     listings: new Map(Object.entries(listings)),
-    spool: {
+    checkpoint: {
       reopened,
-      reopen: async (listing, range) => void again.set(listing, uniteRanges([...reopened(listing), range])),
+      reopen: async (listing, range) => void again.set(listing, unionRanges([...reopened(listing), range])),
     },
     onNotice: (notice) => notices.push(notice),
   })
@@ -52,7 +52,7 @@ test('a block of a wallet is read again once', async () => {
 })
 
 test('a wallet is read again only where its listing counts', async () => {
-  const { again, ask } = opened({ '0xa': EVERYWHERE, '0xb': { from: 0, to: 7 } })
+  const { again, ask } = opened({ '0xa': UNBOUNDED, '0xb': { from: 0, to: 7 } })
   await ask([contradiction(7)])
   expect([...again.keys()]).toEqual(['0xa'])
 })

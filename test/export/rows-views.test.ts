@@ -4,15 +4,24 @@ import { rows } from '../../src/export/rows.ts'
 import { run } from '../../src/export/run.ts'
 import { headJob } from '../helpers/growing-chain.ts'
 import { readCsvTable, type TextRow } from '../helpers/read-output.ts'
-import { addressOf, madeInternal, madeItem, payment, startMadeChain } from '../helpers/synthetic-chain.ts'
+import {
+  addressOf,
+  payment,
+  startSyntheticChain,
+  syntheticInternal,
+  syntheticItem,
+} from '../helpers/synthetic-chain.ts'
 
 const [ALICE, BOB] = [addressOf('one'), addressOf('two')].sort() as [string, string]
 
 const later = Array.from({ length: 5 }, (_, at) => payment(100 + 50 * at, ALICE, BOB))
 
 /** A service that shows the second wallet this transaction, as it is from then on, and the first one another before that. */
-async function startChanging(before: ReturnType<typeof madeItem>, after: ReturnType<typeof madeItem>) {
-  const chain = await startMadeChain([before, ...later])
+async function startChanging(
+  before: ReturnType<typeof syntheticItem>,
+  after: ReturnType<typeof syntheticItem>,
+) {
+  const chain = await startSyntheticChain([before, ...later])
   let wasAsked = false
   chain.shown.items = (wallet) => {
     wasAsked ||= wallet === BOB
@@ -23,7 +32,7 @@ async function startChanging(before: ReturnType<typeof madeItem>, after: ReturnT
 }
 
 const call = (value: string, gasUsed = '100') => ({
-  internalTransactions: [madeInternal(BOB, ALICE, { value, gasUsed })],
+  internalTransactions: [syntheticInternal(BOB, ALICE, { value, gasUsed })],
 })
 
 for (const { what, table, before, after } of [
@@ -42,14 +51,14 @@ for (const { what, table, before, after } of [
   {
     what: 'has another call',
     table: 'ledger',
-    before: madeItem(1, {}, call('7')),
-    after: madeItem(1, {}, call('8')),
+    before: syntheticItem(1, {}, call('7')),
+    after: syntheticItem(1, {}, call('8')),
   },
   {
     what: 'has another gas figure of a call',
     table: 'internal_transactions',
-    before: madeItem(1, {}, call('7', '1')),
-    after: madeItem(1, {}, call('7', '2')),
+    before: syntheticItem(1, {}, call('7', '1')),
+    after: syntheticItem(1, {}, call('7', '2')),
   },
 ] as const)
   test(`a transaction that ${what} between two listings gives the rows of an export`, async () => {

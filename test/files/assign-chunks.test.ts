@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { dealChunks } from '../../src/files/assign-chunks.ts'
-import { readLines, sumOf } from '../../src/files/chunk.ts'
+import { assignChunks } from '../../src/files/assign-chunks.ts'
+import { readLines, sumChunks } from '../../src/files/chunk.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { sample, textOf } from './tables.ts'
 
@@ -14,12 +14,12 @@ async function dealt(chunks: readonly (readonly string[])[], how: { maxRows: num
     const path = join(folder, String(at))
     const bytes = Buffer.from(lines.join(''))
     writeFileSync(path, bytes)
-    return { path, rows: lines.length, bytes: bytes.length, longest: 7 }
+    return { path, rows: lines.length, bytes: bytes.length, maxLineBytes: 7 }
   })
-  const files = await dealChunks(staged, how)
+  const files = await assignChunks(staged, how)
   return files.map((pieces) => {
     const blocks = Array.from(readLines(pieces), (block) => Buffer.from(block))
-    return { text: Buffer.concat(blocks).toString(), rows: sumOf(pieces).rows }
+    return { text: Buffer.concat(blocks).toString(), rows: sumChunks(pieces).rows }
   })
 }
 
@@ -36,7 +36,7 @@ test('a chunk is cut for as many files as it fills', async () => {
 
 test('without rows there is one file without pieces', async () => {
   expect(await dealt([[]], { maxRows: 3 })).toEqual([{ text: '', rows: 0 }])
-  expect(await dealChunks([], { maxRows: 3 })).toEqual([[]])
+  expect(await assignChunks([], { maxRows: 3 })).toEqual([[]])
 })
 
 test('a line longer than a read of the disk is kept whole', async () => {

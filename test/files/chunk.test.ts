@@ -1,27 +1,27 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { appendedFile, appendLines, readLines } from '../../src/files/chunk.ts'
+import { appendLines, openAppendFile, readLines } from '../../src/files/chunk.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const linesOf = (text: string) => ({
   bytes: Buffer.from(text),
   rows: text.split('\n').length - 1,
-  longest: text.length,
+  maxLineBytes: text.length,
 })
 
 test('a chunk knows where its lines lie, how many they are, and the longest', () => {
   const path = join(tempFolder(), 'chunk')
-  const file = appendedFile(path)
+  const file = openAppendFile(path)
   appendLines(file, linesOf('a\n'))
-  const chunk = appendLines(file, { bytes: Buffer.from('é\nbb\n'), rows: 2, longest: 3 })
-  expect(chunk).toEqual({ path, start: 2, rows: 2, bytes: 6, longest: 3 })
+  const chunk = appendLines(file, { bytes: Buffer.from('é\nbb\n'), rows: 2, maxLineBytes: 3 })
+  expect(chunk).toEqual({ path, start: 2, rows: 2, bytes: 6, maxLineBytes: 3 })
   expect(readFileSync(path, 'utf8')).toBe('a\né\nbb\n')
 })
 
 test('chunks of one file follow each other, also once it was closed', () => {
   const path = join(tempFolder(), 'chunk')
-  const file = appendedFile(path)
+  const file = openAppendFile(path)
   const staged = ['é\n', '', 'bb\n'].map((text) => {
     const chunk = appendLines(file, linesOf(text))
     file.close()
@@ -38,12 +38,12 @@ test('chunks of one file follow each other, also once it was closed', () => {
 
 test('a chunk without rows makes no file', () => {
   const path = join(tempFolder(), 'chunk')
-  expect(appendLines(appendedFile(path), linesOf(''))).toMatchObject({ start: 0, rows: 0, bytes: 0 })
+  expect(appendLines(openAppendFile(path), linesOf(''))).toMatchObject({ start: 0, rows: 0, bytes: 0 })
   expect(existsSync(path)).toBe(false)
 })
 
 test('lines that cannot be written fail as output', () => {
-  const file = appendedFile(join(tempFolder(), 'missing', 'chunk'))
+  const file = openAppendFile(join(tempFolder(), 'missing', 'chunk'))
   expect(() => appendLines(file, linesOf('a\n'))).toThrow(
     expect.objectContaining({
       code: 'OUTPUT_FAILED',

@@ -2,8 +2,8 @@ import { parse } from 'csv-parse/sync'
 import { stringify } from 'csv-stringify/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { tableNamed } from '../../src/core/table/index.ts'
-import { createCsv, csvHeader } from '../../src/files/csv.ts'
+import { tableByName } from '../../src/core/table/index.ts'
+import { createCsvFormatter, csvHeader } from '../../src/files/csv.ts'
 import { linesOf as lines, MAX_U256, SAMPLE, sample, textOf } from './tables.ts'
 
 const textLine = (name: string, options = { escapeFormulas: true }) => {
@@ -85,8 +85,8 @@ test('empty text is told from null where that is asked for', () => {
 
 test('lines are counted and the longest is measured', () => {
   const made = lines([sample({}), sample({ name: 'é😀' }), sample({ name: 'x' })])
-  expect(made).toEqual({ text: `${','.repeat(7)}\né😀,,,,,,,\nx,,,,,,,\n`, rows: 3, longest: 14 })
-  expect(lines([])).toEqual({ text: '', rows: 0, longest: 0 })
+  expect(made).toEqual({ text: `${','.repeat(7)}\né😀,,,,,,,\nx,,,,,,,\n`, rows: 3, maxLineBytes: 14 })
+  expect(lines([])).toEqual({ text: '', rows: 0, maxLineBytes: 0 })
 })
 
 test('text longer than the first buffer is written whole', () => {
@@ -104,23 +104,23 @@ const prefix = fc.record({
 })
 
 test('tables whose rows begin alike are written as if each were alone', () => {
-  const tables = [tableNamed('transactions'), tableNamed('ledger')]
+  const tables = [tableByName('transactions'), tableByName('ledger')]
   const rows = fc.array(fc.tuple(prefix, fc.nat(1)), { maxLength: 20 })
   fc.assert(
     fc.property(rows, (drawn) => {
-      const csv = createCsv(USUAL)
-      const together = tables.map(({ columns }) => csv.linesOf(columns))
+      const csv = createCsvFormatter(USUAL)
+      const together = tables.map(({ columns }) => csv.createLineBuffer(columns))
       const alone = tables.map(({ columns }) => ({ columns, text: '' }))
       for (const [prefix, at] of drawn) {
         const cells = { value: 'end' }
-        together[at]?.add(cells, csv.prefixOf(prefix))
+        together[at]?.add(cells, csv.formatPrefix(prefix))
         const one = alone[at] as (typeof alone)[0]
-        const own = createCsv(USUAL)
-        const lines = own.linesOf(one.columns)
-        lines.add(cells, own.prefixOf(prefix))
-        one.text += Buffer.from(lines.take().bytes).toString()
+        const own = createCsvFormatter(USUAL)
+        const lines = own.createLineBuffer(one.columns)
+        lines.add(cells, own.formatPrefix(prefix))
+        one.text += Buffer.from(lines.drain().bytes).toString()
       }
-      const texts = together.map((lines) => Buffer.from(lines.take().bytes).toString())
+      const texts = together.map((lines) => Buffer.from(lines.drain().bytes).toString())
       expect(texts).toEqual(alone.map(({ text }) => text))
     }),
     { numRuns: 200 },
@@ -128,18 +128,18 @@ test('tables whose rows begin alike are written as if each were alone', () => {
 })
 
 test('the cells of a line come in the order of the columns, with its prefix first', () => {
-  const { columns } = tableNamed('wallet_transactions')
+  const { columns } = tableByName('wallet_transactions')
   const names = columns.map(({ name }) => name)
   const cells = Object.fromEntries(names.map((name, at) => [name, at])) as Record<string, never>
-  const csv = createCsv(USUAL)
-  const lines = csv.linesOf(columns)
+  const csv = createCsvFormatter(USUAL)
+  const lines = csv.createLineBuffer(columns)
   const text = (cell: unknown) =>
     ({ chain_id: 'c', block_hash: 'b', transaction_hash: 't' })[String(cell)] ?? cell
   const prefix = Object.fromEntries(
     names.slice(0, 6).map((name, at) => [name, text(name) === name ? at : text(name)]),
   )
-  lines.add({ ...cells, wallet_address: 'w', wallet_label: 'l' }, csv.prefixOf(prefix as never))
-  const line = Buffer.from(lines.take().bytes).toString()
+  lines.add({ ...cells, wallet_address: 'w', wallet_label: 'l' }, csv.formatPrefix(prefix as never))
+  const line = Buffer.from(lines.drain().bytes).toString()
   expect(line).toBe('c,1,b,1970-01-01T00:00:00.003Z,t,5,w,l,8,9,10,11,12,13\n')
 })
 

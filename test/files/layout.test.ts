@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ManifestFile } from '../../src/core/model/manifest.ts'
-import { dealChunks } from '../../src/files/assign-chunks.ts'
+import { assignChunks } from '../../src/files/assign-chunks.ts'
 import { planCompaction } from '../../src/files/compact/plan-compaction.ts'
-import { partitioner } from '../../src/files/partition.ts'
+import { createPartitioner } from '../../src/files/partition.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { cutAt } from './write-rows.ts'
 
@@ -15,7 +15,7 @@ test.for([
   { by: 'month', at: '2024-02-29T12:00:00.000Z', folder: 'month=2024-02' },
   { by: 'blocks:100', at: '2024-02-29T12:00:00.000Z', folder: 'blocks=000000000200-000000000300' },
 ] as const)('block 299 of $at is in $folder', ({ by, at, folder }) => {
-  expect(partitioner(by)(299, Date.parse(at))).toBe(folder)
+  expect(createPartitioner(by)(299, Date.parse(at))).toBe(folder)
 })
 
 /** The same files, worked out line by line. */
@@ -51,9 +51,9 @@ test('files end with the line that reaches their size, whatever the cuts', async
         const path = join(folder, String(at))
         writeFileSync(path, `before${part.join('')}`)
         const bytes = Buffer.byteLength(part.join(''))
-        return { path, rows: part.length, bytes, longest: 9, start: 6 }
+        return { path, rows: part.length, bytes, maxLineBytes: 9, start: 6 }
       })
-      const files = await dealChunks(chunks, { ...bounds })
+      const files = await assignChunks(chunks, { ...bounds })
       const texts = files.map((pieces) =>
         pieces
           .map(({ path, start = 0, bytes }) => readFileSync(path).subarray(start, start + bytes))
@@ -73,12 +73,14 @@ const fileOf = (from: number, to: number, rows: number, number = 0): ManifestFil
 
 test('a merge takes no name that is listed already', () => {
   const files = [fileOf(0, 9, 3, 0), fileOf(0, 9, 3, 1)]
-  expect(planCompaction(files, { maxRows: 10, border: 0 })).toMatchObject([{ kind: 'merge', firstNumber: 2 }])
+  expect(planCompaction(files, { maxRows: 10, lookback: 0 })).toMatchObject([
+    { kind: 'merge', firstNumber: 2 },
+  ])
 })
 
 test('files on two sides of the border are not merged', () => {
   const files = [fileOf(0, 9, 1), fileOf(9, 20, 1), fileOf(20, 30, 1), fileOf(30, 40, 1)]
-  expect(planCompaction(files, { maxRows: 10, border: 20 })).toMatchObject([
+  expect(planCompaction(files, { maxRows: 10, lookback: 20 })).toMatchObject([
     { kind: 'merge', range: { from: 0, to: 20 } },
     { kind: 'merge', range: { from: 20, to: 40 } },
   ])
@@ -89,6 +91,6 @@ test.for([
   { what: 'an empty file', files: [fileOf(0, 9, 0)] },
   { what: 'full files and a last one', files: [fileOf(0, 9, 5), fileOf(0, 9, 5, 1), fileOf(0, 9, 2, 2)] },
 ])('$what is left alone', ({ files }) => {
-  const steps = planCompaction(files, { maxRows: 5, border: 0 })
+  const steps = planCompaction(files, { maxRows: 5, lookback: 0 })
   expect(steps.map(({ kind }) => kind)).toEqual(files.map(() => 'keep'))
 })

@@ -193,7 +193,7 @@ test('rows that DuckDB cannot read fail as output and leave no file', async () =
   const staged = join(folder, 'broken.lines')
   writeFileSync(staged, 'header\nx,no number\n')
   const path = join(folder, 'part.parquet')
-  const size = { rows: 1, bytes: 9, longest: 9 }
+  const size = { rows: 1, bytes: 9, maxLineBytes: 9 }
   const copying = copyToParquet({ staged, path, table: SAMPLE, compression: 'zstd', size })
   await expect(copying).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
   expect(readdirSync(folder)).toEqual(['broken.lines'])
@@ -204,7 +204,7 @@ test('a file that lacks a row that was staged is told of', async () => {
   const staged = join(folder, 'part.lines')
   writeFileSync(staged, `${csvHeader(SAMPLE.columns)}${textOf([sample({ small: 1 })])}`)
   const path = join(folder, 'part.parquet')
-  const size = { rows: 2, bytes: 9, longest: 9 }
+  const size = { rows: 2, bytes: 9, maxLineBytes: 9 }
   const copying = copyToParquet({ staged, path, table: SAMPLE, compression: 'zstd', size })
   await expect(copying).rejects.toThrow(`${path} has 1 rows of 2: nothing is published`)
 })
@@ -218,7 +218,7 @@ test('a copy that is broken off at work throws the reason of its signal', async 
     return Promise.reject(new Error('INTERRUPT Error: Interrupted!'))
   })
   onTestFinished(() => working.mockRestore())
-  const size = { rows: 1, bytes: 1, longest: 1 }
+  const size = { rows: 1, bytes: 1, maxLineBytes: 1 }
   const copy = { path: `${staged}.parquet`, table: SAMPLE, compression: 'zstd' as const, staged, size }
   await expect(copyToParquet({ ...copy, signal: end.signal })).rejects.toBe(reason)
 })

@@ -27,6 +27,6 @@ test('an abandoned file can be removed and never throws', async () => {
   const path = join(tempFolder(), 'part')
   const file = openHashedFile(path, { gzip: true })
   await file.write('x'.repeat(1_000_000))
-  await file.abandon()
+  await file.abort()
   expect(existsSync(path) ? statSync(path).isFile() : true).toBe(true)
 })

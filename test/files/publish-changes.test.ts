@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { forgetChanges, publishChanges, recallChanges } from '../../src/files/publish-changes.ts'
+import { discardChanges, publishChanges, recoverChanges } from '../../src/files/publish-changes.ts'
 import { folderStore } from '../../src/storage/store.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -64,21 +64,21 @@ test('a run that goes on once its files are in place knows its list', async () =
   const listed = await publish(1, 'first')
   expect(listed).toMatchObject({ file: `changes/${ONE}`, removed: { ledger: 1 } })
   replace('B')
-  expect(await recallChanges({ store, run: 1 })).toEqual(listed)
-  expect(await recallChanges({ store, run: 2 })).toBe(undefined)
+  expect(await recoverChanges({ store, run: 1 })).toEqual(listed)
+  expect(await recoverChanges({ store, run: 2 })).toBe(undefined)
   rmSync(join(output, 'manifest.json'))
-  expect(await recallChanges({ store, run: 1 })).toEqual(listed)
+  expect(await recoverChanges({ store, run: 1 })).toEqual(listed)
   expect(lists()).toEqual([ONE])
 })
 
 test('a list that never came true is gone once another run finds nothing', async () => {
   const { output, publish, replace, lists, store } = openPlace('A')
   await publish(1, 'first')
-  expect(await recallChanges({ store, run: 2 })).toBe(undefined)
+  expect(await recoverChanges({ store, run: 2 })).toBe(undefined)
   expect([lists(), readdirSync(output).sort()]).toEqual([[], ['.walletlake', 'manifest.json']])
   await publish(3, 'true')
   replace('B')
-  await forgetChanges(store)
+  await discardChanges(store)
   expect([lists(), readdirSync(join(output, '.walletlake'))]).toEqual([[ONE], []])
 })
 
@@ -87,7 +87,7 @@ test.for(['', 'null', '{}', '{"changes":{"file":"../manifest.json"},"manifest":"
   async (text) => {
     const { output, publish, lists, store } = openPlace('A')
     writeFileSync(join(output, '.walletlake', 'changes.json'), text)
-    expect(await recallChanges({ store, run: 1 })).toBe(undefined)
+    expect(await recoverChanges({ store, run: 1 })).toBe(undefined)
     await publish(1, 'first')
     expect([lists(), existsSync(join(output, 'manifest.json'))]).toEqual([[ONE], true])
   },

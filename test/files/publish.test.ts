@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Manifest, ManifestFile } from '../../src/core/model/manifest.ts'
-import { publish, readManifestIfAny } from '../../src/files/publish.ts'
+import { publish, readManifestIfExists } from '../../src/files/publish.ts'
 import { folderStore } from '../../src/storage/store.ts'
 import { leaveTemporary } from '../helpers/leave-temporary.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -42,7 +42,7 @@ test('parts get their final names and the manifest lists them', async () => {
   await publishTexts(folder, { [NAME(0)]: 'zero', [NAME(1)]: 'one' })
   expect(readFileSync(join(folder, NAME(0)), 'utf8')).toBe('zero')
   expect(readdirSync(folder).sort()).toEqual(['ledger', 'manifest.json'])
-  const manifest = await readManifestIfAny(folder)
+  const manifest = await readManifestIfExists(folder)
   expect(manifest?.tables.ledger?.files.map(({ path }) => path)).toEqual([NAME(0), NAME(1)])
 })
 
@@ -116,7 +116,7 @@ test('an earlier manifest goes before the rejects that it counts', async () => {
   for (const more of [['{"a":1}', '{"b":2}', '{"c":3}'], []]) {
     const failing = publishTexts(folder, { [NAME(0)]: 'zero' }, more)
     await expect(failing).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
-    expect((await readManifestIfAny(folder))?.rejects).toBe(more.length === 0 ? undefined : 2)
+    expect((await readManifestIfExists(folder))?.rejects).toBe(more.length === 0 ? undefined : 2)
   }
 })
 
@@ -144,7 +144,7 @@ test('no manifest stays that lists bytes which are not there', async () => {
     rejects: [],
   })
   await expect(publishing).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
-  expect(await readManifestIfAny(folder)).toBeUndefined()
+  expect(await readManifestIfExists(folder)).toBeUndefined()
 })
 
 test.for([
@@ -157,5 +157,5 @@ test.for([
 ])('the text %j is no manifest', async (text) => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'manifest.json'), text)
-  expect(await readManifestIfAny(folder)).toBeUndefined()
+  expect(await readManifestIfExists(folder)).toBeUndefined()
 })

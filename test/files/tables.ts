@@ -1,6 +1,6 @@
 import { toBytes } from '../../src/core/platform/byte-text.ts'
 import { type Cell, col, type Table } from '../../src/core/table/column.ts'
-import { createCsv } from '../../src/files/csv.ts'
+import { createCsvFormatter } from '../../src/files/csv.ts'
 
 /** A table with one column of each type, each of which may be null. */
 export const SAMPLE: Table = {
@@ -38,9 +38,9 @@ export const MAX_U256 = String(2n ** 256n - 1n)
 
 /** Rows of the sample table as CSV lines. */
 export function linesOf(rows: readonly Row[], { escapeFormulas = true, quoteEmpty = false } = {}) {
-  const lines = createCsv({ escapeFormulas, quoteEmpty }).linesOf(SAMPLE.columns)
+  const lines = createCsvFormatter({ escapeFormulas, quoteEmpty }).createLineBuffer(SAMPLE.columns)
   for (const row of rows) lines.add(inBytes(row))
-  const { bytes, ...counted } = lines.take()
+  const { bytes, ...counted } = lines.drain()
   return { text: Buffer.from(bytes).toString(), ...counted }
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { appendedFile, appendLines, type Chunk } from '../../src/files/chunk.ts'
-import { assembleTable, lineMaker, type Part, type TableFiles } from '../../src/files/write-table.ts'
+import { appendLines, type Chunk, openAppendFile } from '../../src/files/chunk.ts'
+import { createLineFormatter, type Part, type TableFiles, writeTable } from '../../src/files/write-table.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { inBytes, type Row, SAMPLE } from './tables.ts'
 
@@ -20,7 +20,7 @@ export async function writeRows(chunks: readonly (readonly Row[])[], options: Wr
   const files = { ...USUAL, folder: options.folder ?? tempFolder(), ...options }
   const staged: Chunk[] = []
   for (const [at, rows] of chunks.entries()) staged.push(stageRows(`chunk-${at}`, rows, files))
-  return assembleTable({ ...files, chunks: staged })
+  return writeTable({ ...files, chunks: staged })
 }
 
 /** Stages rows as a chunk of lines in a file of its own. */
@@ -29,10 +29,10 @@ function stageRows(
   rows: readonly Row[],
   files: Pick<TableFiles, 'table' | 'folder' | 'format' | 'escapeFormulas'>,
 ): Chunk {
-  const file = appendedFile(join(files.folder, name))
-  const lines = lineMaker(files).linesOf(files.table.columns)
+  const file = openAppendFile(join(files.folder, name))
+  const lines = createLineFormatter(files).createLineBuffer(files.table.columns)
   for (const row of rows) lines.add(inBytes(row))
-  const chunk = appendLines(file, lines.take())
+  const chunk = appendLines(file, lines.drain())
   file.close()
   return chunk
 }

@@ -2,31 +2,33 @@ import { toBytes, toText } from '../../src/core/platform/byte-text.ts'
 import type { Cell, Column, ColumnType, Table } from '../../src/core/table/index.ts'
 
 /** What is wrong with a row by its table's own declaration; undefined where nothing is. */
-export function faultOfRow(
+export function rowProblem(
   row: Readonly<Record<string, Cell>>,
   { name, columns }: Table,
 ): string | undefined {
   const cells = Object.keys(row).length
   if (cells !== columns.length) return `${name}: ${cells} cells for ${columns.length} columns`
-  return columns.map((column) => faultOfCell(row[column.name], column)).find((fault) => fault !== undefined)
+  return columns
+    .map((column) => cellProblem(row[column.name], column))
+    .find((problem) => problem !== undefined)
 }
 
-function faultOfCell(cell: Cell | undefined, { name, type, nullable }: Column): string | undefined {
+function cellProblem(cell: Cell | undefined, { name, type, nullable }: Column): string | undefined {
   if (cell === undefined) return `${name} is undefined`
   if (cell === null) return nullable ? undefined : `${name} is null`
-  return FITS[type](cell) ? undefined : `${name} is no ${type}: ${String(cell).slice(0, 90)}`
+  return CELL_CHECKS[type](cell) ? undefined : `${name} is no ${type}: ${String(cell).slice(0, 90)}`
 }
 
-const within = (cell: Cell, least: bigint, most: bigint) => {
+const within = (cell: Cell, min: bigint, max: bigint) => {
   const text = String(cell)
   return (
-    /^-?\d+$/.test(text) && text === BigInt(text).toString() && BigInt(text) >= least && BigInt(text) <= most
+    /^-?\d+$/.test(text) && text === BigInt(text).toString() && BigInt(text) >= min && BigInt(text) <= max
   )
 }
 
 const LAST_TIME = 253_402_300_799_999
 
-const FITS: Record<ColumnType, (cell: Cell) => boolean> = {
+const CELL_CHECKS: Record<ColumnType, (cell: Cell) => boolean> = {
   text: (cell) => typeof cell === 'string' && cell !== '' && toBytes(toText(cell)) === cell,
   bool: (cell) => typeof cell === 'boolean',
   int32: (cell) => typeof cell === 'number' && within(cell, -(2n ** 31n), 2n ** 31n - 1n),

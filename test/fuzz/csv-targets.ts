@@ -4,12 +4,12 @@ import fc from 'fast-check'
 import { checkFile } from '../../src/accounting/check/check-file.ts'
 import { readLabels } from '../../src/accounting/labels.ts'
 import { PRESETS } from '../../src/accounting/presets/index.ts'
-import { PRESET_NAMES } from '../../src/accounting/writers.ts'
+import { FORMAT_NAMES } from '../../src/accounting/writers.ts'
 import { compareExpected } from '../../src/ledger/balances/compare-expected.ts'
-import { readAmounts } from '../../src/ledger/balances/declared-amounts.ts'
+import { readDeclaredAmounts } from '../../src/ledger/balances/declared-amounts.ts'
 import { readPrices } from '../../src/ledger/prices/prices.ts'
 import { edited } from './mutate.ts'
-import { inCanary } from './path-targets.ts'
+import { withCanary } from './path-targets.ts'
 import type { Target } from './targets.ts'
 
 const WALLET = `0x${'ab'.repeat(20)}`
@@ -41,24 +41,24 @@ const SPECIAL = [
 export function csvTargets(): Target[] {
   return [
     csvTarget('files of opening balances', AMOUNTS, (file) =>
-      readAmounts(file, { walletsNamed: () => [WALLET], decimalsOf: () => 18 }),
+      readDeclaredAmounts(file, { walletsLabelled: () => [WALLET], decimalsOf: () => 18 }),
     ),
     csvTarget('files of expected balances', AMOUNTS, (file) =>
       compareExpected([], file, [{ address: WALLET, label: 'savings' }]),
     ),
     csvTarget('files of labels', LABELS, (file) =>
-      readLabels(file, { form: /^[a-z:]+$/, expected: 'an account' }),
+      readLabels(file, { pattern: /^[a-z:]+$/, expected: 'an account' }),
     ),
     csvTarget('files of prices', PRICES, (file) => readPrices(file, async () => [])),
-    checked(),
+    importFileTarget(),
   ]
 }
 
-const csvTarget = (what: string, valid: string, read: (file: string) => unknown): Target => ({
-  what,
-  input: spoilt(valid),
+const csvTarget = (name: string, valid: string, read: (file: string) => unknown): Target => ({
+  name,
+  input: corrupted(valid),
   read: (bytes, folder) =>
-    inCanary(folder, async (output) => {
+    withCanary(folder, async (output) => {
       const file = join(output, 'file.csv')
       writeFileSync(file, bytes as Buffer)
       await read(file)
@@ -67,23 +67,23 @@ const csvTarget = (what: string, valid: string, read: (file: string) => unknown)
 })
 
 /** Files of any program, as its preset writes their header. */
-function checked(): Target {
+function importFileTarget(): Target {
   const headers = PRESETS.map(({ columns }) => columns.map(([header]) => header).join(','))
   const files = fc
     .tuple(fc.constantFrom(...headers), fc.array(fc.array(cell, { maxLength: 30 }), { maxLength: 4 }))
     .map(([header, rows]) => [header, ...rows.map((cells) => cells.join(','))].join('\n'))
     .chain((text) => fc.oneof(fc.constant(Buffer.from(text)), edited(text)))
   return {
-    what: 'files that are checked',
-    input: fc.tuple(fc.constantFrom(...PRESET_NAMES), files),
+    name: 'files that are checked',
+    input: fc.tuple(fc.constantFrom(...FORMAT_NAMES), files),
     read: (input, folder) =>
-      inCanary(folder, async (output) => {
+      withCanary(folder, async (output) => {
         const [preset, bytes] = input as [string, Buffer]
         const file = join(output, 'file.csv')
         mkdirSync(output, { recursive: true })
         writeFileSync(file, bytes)
-        await checkFile(file, preset, ({ line, what }) => {
-          if (!(line > 0) || what === '') throw new Error('a mistake without line or words')
+        await checkFile(file, preset, ({ line, what: message }) => {
+          if (!(line > 0) || message === '') throw new Error('a mistake without line or words')
         })
       }),
     cost: 2,
@@ -96,7 +96,7 @@ const cell = fc.oneof(
 )
 
 /** A valid file with bytes removed and put in, or with whole cells replaced. */
-function spoilt(valid: string): fc.Arbitrary<Buffer> {
+function corrupted(valid: string): fc.Arbitrary<Buffer> {
   const cells = valid.split(/([,\n])/)
   const replaced = fc
     .array(fc.tuple(fc.nat(cells.length - 1), cell), { minLength: 1, maxLength: 4 })

@@ -20,25 +20,25 @@ const texts = [
 ]
 const shapes: fc.JsonValue[] = [[], {}, [[]], { length: 5 }, [null], { toString: 1 }, { valueOf: null }]
 
-const weird: fc.Arbitrary<unknown> = fc.oneof(
+const unexpectedValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(absent, null, true, false, ...numbers, ...texts, ...shapes),
   fc.jsonValue(),
   fc.bigInt({ min: -(2n ** 257n), max: 2n ** 257n }).map(String),
   fc.string({ unit: 'binary' }),
 )
 
-const changes = fc.array(fc.tuple(fc.nat(1_000_000), weird), { minLength: 1, maxLength: 6 })
+const changes = fc.array(fc.tuple(fc.nat(1_000_000), unexpectedValue), { minLength: 1, maxLength: 6 })
 
 /** A valid document with some of its parts replaced, taken away or grown. */
 export function mutated<T>(valid: T): fc.Arbitrary<unknown> {
   return changes.map((all) =>
-    all.reduce<unknown>((document, [place, value]) => change(document, place, value), valid),
+    all.reduce<unknown>((document, [position, value]) => change(document, position, value), valid),
   )
 }
 
-function change(document: unknown, place: number, value: unknown): unknown {
+function change(document: unknown, position: number, value: unknown): unknown {
   const paths = pathsOf(document)
-  return put(document, paths[place % paths.length] ?? [], value)
+  return put(document, paths[position % paths.length] ?? [], value)
 }
 
 /** Paths of all parts, the whole first; long lists only by their ends, so that every field has its turn. */
@@ -62,7 +62,7 @@ function put(document: unknown, [key, ...rest]: readonly string[], value: unknow
   return Object.fromEntries([...others, [key, put(inside, rest, value)]])
 }
 
-const BITS = [
+const SNIPPETS = [
   ...'{}[]:,"\\\'&*!|>#%@`?-= \n\t\r',
   '\u0000',
   '\ufeff',
@@ -79,7 +79,7 @@ const edits = fc.array(
     at: fc.double({ min: 0, max: 1, noNaN: true }),
     remove: fc.nat(12),
     insert: fc.oneof(
-      fc.constantFrom(...BITS).map(Buffer.from),
+      fc.constantFrom(...SNIPPETS).map(Buffer.from),
       fc.uint8Array({ maxLength: 8 }),
       fc.constant(Buffer.alloc(0)),
     ),
@@ -92,8 +92,8 @@ export function edited(valid: string | Uint8Array): fc.Arbitrary<Buffer> {
   return edits.map((all) =>
     all.reduce(
       (bytes, { at, remove, insert }) => {
-        const place = Math.floor(at * bytes.length)
-        return Buffer.concat([bytes.subarray(0, place), insert, bytes.subarray(place + remove)])
+        const offset = Math.floor(at * bytes.length)
+        return Buffer.concat([bytes.subarray(0, offset), insert, bytes.subarray(offset + remove)])
       },
       Buffer.from(valid as string),
     ),

@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { isPathProblem, manifestProblems } from '../../src/core/model/manifest-schema.ts'
-import { openObjects } from '../../src/storage/object-folder.ts'
+import { openObjectFolder } from '../../src/storage/object-folder.ts'
 import { folderStore } from '../../src/storage/store.ts'
-import { treeOf } from '../helpers/folder-tree.ts'
+import { folderTree } from '../helpers/folder-tree.ts'
 import { HOSTILE_PATHS } from '../helpers/hostile-paths.ts'
 
 /** Paths of every kind, built of what paths are built of. */
@@ -41,17 +41,17 @@ const paths = fc.oneof(
 export function pathTargets(manifest: object) {
   return [
     {
-      what: 'paths in manifests',
+      name: 'paths in manifests',
       input: paths,
       read: (path: unknown, folder: string) =>
-        inCanary(folder, (output) => readListed(manifest, path as string, output)),
+        withCanary(folder, (output) => readListed(manifest, path as string, output)),
       cost: 8,
     },
     {
-      what: 'keys of objects',
+      name: 'keys of objects',
       input: paths,
       read: (path: unknown, folder: string) =>
-        inCanary(folder, (output) => putObject(path as string, output)),
+        withCanary(folder, (output) => putObject(path as string, output)),
       cost: 8,
     },
   ]
@@ -74,20 +74,20 @@ async function readListed(manifest: object, path: string, output: string): Promi
 }
 
 async function putObject(path: string, output: string): Promise<void> {
-  const objects = await openObjects({ output }, 'objects')
+  const objects = await openObjectFolder({ output }, 'objects')
   await objects.putText(path, 'written')
   if (!(await objects.paths('')).includes(path)) throw new Error(`an object has another path: ${path}`)
 }
 
 /** Works in a folder beside another one, and looks whether that one, and the folder of both, are as they were. */
-export async function inCanary(folder: string, work: (output: string) => Promise<void>): Promise<void> {
+export async function withCanary(folder: string, work: (output: string) => Promise<void>): Promise<void> {
   const output = join(folder, 'output')
   for (const name of [output, join(folder, 'canary')]) mkdirSync(name)
   writeFileSync(join(folder, 'canary', 'file.csv'), 'kept')
-  const before = treeOf(join(folder, 'canary'))
-  const thrown: unknown = await work(output).catch((fault: unknown) => fault)
-  const isKept = treeOf(join(folder, 'canary')).join() === before.join()
-  if (readdirSync(folder).join() !== 'canary,output' || !isKept)
+  const before = folderTree(join(folder, 'canary'))
+  const thrown: unknown = await work(output).catch((error: unknown) => error)
+  const isUnchanged = folderTree(join(folder, 'canary')).join() === before.join()
+  if (readdirSync(folder).join() !== 'canary,output' || !isUnchanged)
     throw new Error('something outside the output was changed')
   if (thrown !== undefined) throw thrown
 }

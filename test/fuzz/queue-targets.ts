@@ -1,27 +1,27 @@
 import { realpathSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import fc from 'fast-check'
-import { refusePlace } from '../../src/cluster/destination.ts'
-import { checkQueueJob, PLAN, planAttempt } from '../../src/cluster/plan.ts'
+import { checkLocation } from '../../src/cluster/destination.ts'
+import { checkQueueJob, PLAN_SCHEMA, planAttempt } from '../../src/cluster/plan.ts'
 import { parseRuns } from '../../src/cluster/run-entry.ts'
 import { parseTextAs } from '../../src/cluster/schemas.ts'
-import { parseUnit } from '../../src/cluster/task.ts'
+import { parseTask } from '../../src/cluster/task.ts'
 import { GENERATOR } from '../../src/core/model/version.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { mutated } from './mutate.ts'
 import type { Target } from './targets.ts'
 
 const ATTEMPT = '0123456789abcdef'
-const RUN = {
+const RUN_ENTRY = {
   ...{ id: `many-${ATTEMPT}`, name: 'many', attempt: ATTEMPT, version: GENERATOR, output: '/lake' },
   ...{ store: { bucket: 'lake', prefix: 'many/more', endpoint: 'https://own.example', region: 'here' } },
   ...{ quota: `walletlake:quota:${'1'.repeat(32)}`, seal: 'a'.repeat(64) },
 }
-const UNITS = [
+const TASKS = [
   { kind: 'read', first: 0, end: 2, from: 0, to: 50 },
   { kind: 'write', from: 0, to: 50 },
 ]
-const BOUNDS = { wallets: 3, range: { from: 0, to: 100 } }
+const TASK_BOUNDS = { wallets: 3, range: { from: 0, to: 100 } }
 const SERVICE = { baseUrl: 'https://service.example', apiKeyHeader: 'x-key', timeoutMs: 1_000 }
 const job = testJob({
   addresses: [`0x${'1'.repeat(40)}`],
@@ -38,39 +38,39 @@ const plan = planAttempt({
 export function queueTargets(): Target[] {
   return [
     {
-      what: 'runs in a queue',
+      name: 'runs in a queue',
       input: fc.oneof(
-        mutated(RUN).map((value) => JSON.stringify(value)),
+        mutated(RUN_ENTRY).map((value) => JSON.stringify(value)),
         fc.string(),
       ),
       read: async (text, folder) => {
         const root = realpathSync(folder)
-        const { runs } = parseRuns({ [RUN.id]: String(text) })
+        const { runs } = parseRuns({ [RUN_ENTRY.id]: String(text) })
         for (const run of runs) {
           if (/\p{Cc}/u.test(JSON.stringify(run))) throw new Error('a run has a control character')
-          if ((await refusePlace(run, [root])) !== undefined) continue
+          if ((await checkLocation(run, [root])) !== undefined) continue
           if (relative(root, join(run.output)).startsWith('..')) throw new Error(`${run.output} lies outside`)
         }
       },
       cost: 1,
     },
     {
-      what: 'units in a queue',
-      input: fc.constantFrom(...UNITS).chain((unit) => mutated(unit)),
+      name: 'units in a queue',
+      input: fc.constantFrom(...TASKS).chain((unit) => mutated(unit)),
       read: (value) => {
-        const unit = parseUnit(value, BOUNDS)
+        const unit = parseTask(value, TASK_BOUNDS)
         if (unit === undefined) return
-        const isInside = unit.from >= 0 && unit.from < unit.to && unit.to <= BOUNDS.range.to
-        if (!isInside || (unit.kind === 'read' && unit.end > BOUNDS.wallets))
+        const isInside = unit.from >= 0 && unit.from < unit.to && unit.to <= TASK_BOUNDS.range.to
+        if (!isInside || (unit.kind === 'read' && unit.end > TASK_BOUNDS.wallets))
           throw new Error('a unit lies outside')
       },
       cost: 0.2,
     },
     {
-      what: 'plans of runs over a queue',
+      name: 'plans of runs over a queue',
       input: mutated(JSON.parse(JSON.stringify(plan)) as object).map((value) => JSON.stringify(value)),
       read: (text) => {
-        const read = parseTextAs(PLAN, String(text))
+        const read = parseTextAs(PLAN_SCHEMA, String(text))
         if (read !== undefined && read.sha256 !== plan.sha256) throw new Error('a changed plan counts')
       },
       cost: 1,

@@ -4,7 +4,7 @@ import { run } from '../../src/export/run.ts'
 import { addresses, service } from '../helpers/faulty-run.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { startLoopback } from '../helpers/loopback.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
 /** Valid documents of every kind, to be spoilt. */
@@ -26,23 +26,23 @@ const folder = suiteFolder()
 export async function makeSamples(): Promise<Samples> {
   const { url } = await startLoopback(service)
   const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 9_000 }
-  const wallets = truthWallets.slice(-3)
-  const [output, begun] = [join(folder, 'done'), join(folder, 'begun')]
-  const job = (place: string) => testJob({ addresses: wallets, output: place, service: endpoint })
+  const wallets = demoWallets.slice(-3)
+  const [output, unfinished] = [join(folder, 'done'), join(folder, 'begun')]
+  const job = (output: string) => testJob({ addresses: wallets, output, service: endpoint })
   await run([job(output)])
-  await run([job(begun)], { maxRequests: 3 })
+  await run([job(unfinished)], { maxRequests: 3 })
   const listing = `/v1/chains/43114/addresses/${addresses[1]}/transactions?pageSize=100&sortOrder=asc`
-  const { body } = await service.answer({ method: 'GET', url: listing, headers: {} })
+  const { body } = await service.handle({ method: 'GET', url: listing, headers: {} })
   return {
     job: JOB,
     yaml: YAML,
-    addresses: `address,label\n${truthWallets
+    addresses: `address,label\n${demoWallets
       .slice(0, 9)
       .map((address, at) => `${address},"wallet, ${at}"`)
       .join('\n')}\n`,
-    page: onlyDiverse(JSON.parse(body) as Listing),
+    page: onePerList(JSON.parse(body) as Listing),
     manifest: JSON.parse(readFileSync(join(output, 'manifest.json'), 'utf8')) as object,
-    log: readFileSync(join(begun, '.walletlake', 'pages.log')),
+    log: readFileSync(join(unfinished, '.walletlake', 'pages.log')),
     output,
   }
 }
@@ -50,7 +50,7 @@ export async function makeSamples(): Promise<Samples> {
 type Listing = { transactions: Record<string, unknown[]>[] }
 
 /** The few items that have entries of every list between them. */
-function onlyDiverse({ transactions, ...page }: Listing): object {
+function onePerList({ transactions, ...page }: Listing): object {
   const lists = ['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions']
   const chosen = lists.map((list) => transactions.find((item) => (item[list]?.length ?? 0) > 0))
   return {
@@ -60,7 +60,7 @@ function onlyDiverse({ transactions, ...page }: Listing): object {
   }
 }
 
-const [first = '', second = ''] = truthWallets
+const [first = '', second = ''] = demoWallets
 const JOB = {
   name: 'treasury',
   chain: '43114',

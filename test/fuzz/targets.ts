@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
-import { openSpool } from '../../src/checkpoint/open-checkpoint.ts'
+import { openCheckpoint } from '../../src/checkpoint/open-checkpoint.ts'
 import { ExportError } from '../../src/core/model/errors.ts'
 import { parseBytes } from '../../src/core/platform/byte-text.ts'
 import { parseHolder } from '../../src/core/platform/lock/holder.ts'
 import { TABLE_NAMES, TABLES } from '../../src/core/table/index.ts'
-import { isDone } from '../../src/export/completion.ts'
+import { isJobComplete } from '../../src/export/completion.ts'
 import { inspectJob } from '../../src/export/inspect-job.ts'
-import { readManifestIfAny } from '../../src/files/publish.ts'
-import { type Requester, request } from '../../src/http/request.ts'
-import { readRetryAfter } from '../../src/http/retry.ts'
+import { readManifestIfExists } from '../../src/files/publish.ts'
+import { type RequestContext, request } from '../../src/http/request.ts'
+import { parseRetryAfter } from '../../src/http/retry.ts'
 import { readJob } from '../../src/job/read-job.ts'
 import { readPage } from '../../src/sources/data-api/pages/page.ts'
 import { folderStore } from '../../src/storage/store.ts'
@@ -25,14 +25,14 @@ import { listed } from '../checkpoint/open.ts'
 import { fakeClient } from '../helpers/fake-client.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { parsedListing } from '../sources/data-api/pages/parsed-listing.ts'
-import { faultOfRow } from './check-row.ts'
+import { rowProblem } from './check-row.ts'
 import { edited, mutated } from './mutate.ts'
 import { pathTargets } from './path-targets.ts'
 import type { Samples } from './samples.ts'
 
 /** Something that reads what others wrote: any input may be refused with a failure of the table, and nothing else. */
 export type Target = {
-  what: string
+  name: string
   input: fc.Arbitrary<unknown>
   /** Throws for a bug. `folder` is the target's own. */
   read: (input: unknown, folder: string) => unknown
@@ -70,19 +70,19 @@ function jobTargets({ job, yaml, addresses }: Samples): Target[] {
     writeFileSync(join(folder, name), content)
   return [
     {
-      what: 'job files of other fields',
+      name: 'job files of other fields',
       input: mutated(job).map((value) => JSON.stringify(value)),
       read: read('job.json', (text: string, folder) => put(folder, 'job.json', text)),
       cost: 1,
     },
     {
-      what: 'job files of other bytes',
+      name: 'job files of other bytes',
       input: edited(yaml),
       read: read('job.yaml', (bytes: Buffer, folder) => put(folder, 'job.yaml', bytes)),
       cost: 1,
     },
     {
-      what: 'address files of other bytes',
+      name: 'address files of other bytes',
       input: edited(addresses),
       read: read('job.json', (bytes: Buffer, folder) => {
         put(folder, 'job.json', JSON.stringify({ chain: 1, addressesFile: 'wallets.csv' }))
@@ -100,27 +100,32 @@ function pageTargets({ page }: Samples): Target[] {
   const text = (value: unknown) => Buffer.from(JSON.stringify(value) ?? '')
   return [
     {
-      what: 'pages of other fields',
+      name: 'pages of other fields',
       input: mutated(page).map(text),
       read: (body) => exportPage(body as Buffer),
       cost: 1,
     },
     {
-      what: 'pages of other bytes',
+      name: 'pages of other bytes',
       input: edited(JSON.stringify(page)),
       read: (body) => exportPage(body as Buffer),
       cost: 1,
     },
-    { what: 'answers of any kind', input: answers(page), read: (answer) => ask(answer as Answer), cost: 1 },
-    { what: 'Retry-After', input: retryAfter, read: (text) => expectDelay(text as string), cost: 1 },
+    {
+      name: 'answers of any kind',
+      input: responses(page),
+      read: (response) => sendOnce(response as FuzzedResponse),
+      cost: 1,
+    },
+    { name: 'Retry-After', input: retryAfter, read: (text) => expectDelay(text as string), cost: 1 },
   ]
 }
 
 /** Goes the way of a page from its receipt to the rows of all tables, and looks at every cell. */
 async function exportPage(body: Buffer): Promise<void> {
   const { items, blocks, keys, next } = readPage(body, LIMITS)
-  const places = keys.map(({ block, hash, second, lastMs }) => ({ block, hash, second, lastMs }))
-  if (!isDeepStrictEqual({ items, keys: places, next }, parsedListing(body.toString())))
+  const expectedKeys = keys.map(({ block, hash, second, lastMs }) => ({ block, hash, second, lastMs }))
+  if (!isDeepStrictEqual({ items, keys: expectedKeys, next }, parsedListing(body.toString())))
     throw new Error('a page is not read to what parsing gives')
   const rejected: Reject[] = []
   const context = {
@@ -136,15 +141,15 @@ async function exportPage(body: Buffer): Promise<void> {
   const parts = splitPage(body) ?? []
   if (parts.length === entries && found.some((item) => !isFoundIn(body, item, parts)))
     throw new Error('an item lies elsewhere in its page')
-  const source = { span: null, load: () => found }
+  const source = { keyRange: null, load: () => found }
   let count = 0
   for (const views of mergeItems([source])) {
     const flat = flattenTransaction(views, context)
     for (const table of TABLES) {
       for (const row of flat?.rows[table.name] ?? []) {
         count += 1
-        const fault = faultOfRow({ ...flat?.prefix, ...row }, table)
-        if (fault !== undefined) throw new Error(`a wrong row: ${fault}`)
+        const problem = rowProblem({ ...flat?.prefix, ...row }, table)
+        if (problem !== undefined) throw new Error(`a wrong row: ${problem}`)
       }
     }
   }
@@ -153,12 +158,12 @@ async function exportPage(body: Buffer): Promise<void> {
   for (const reject of rejected) JSON.stringify(reject)
 }
 
-function isFoundIn(body: Buffer, { item, listed }: WalletItem, parts: readonly ByteRange[]): boolean {
-  const [from, to] = parts[listed] ?? [0, 0]
+function isFoundIn(body: Buffer, { item, listIndex }: WalletItem, parts: readonly ByteRange[]): boolean {
+  const [from, to] = parts[listIndex] ?? [0, 0]
   return isDeepStrictEqual(parseBytes(body.subarray(from, to)), item)
 }
 
-type Answer = { status: number; headers: Record<string, string>; body: Buffer }
+type FuzzedResponse = { status: number; headers: Record<string, string>; body: Buffer }
 
 const headerNames = [
   'retry-after',
@@ -185,7 +190,7 @@ const retryAfter = fc.oneof(
   fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
 )
 
-function answers(page: unknown): fc.Arbitrary<Answer> {
+function responses(page: unknown): fc.Arbitrary<FuzzedResponse> {
   const body = fc.oneof(
     fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
     mutated({ message: ['one', 'two'], statusCode: 400, error: 'Bad Request' }).map((value) =>
@@ -201,23 +206,23 @@ function answers(page: unknown): fc.Arbitrary<Answer> {
 }
 
 /** Asks a client that gives this answer, without waiting and without trying again. */
-function ask(answer: Answer): Promise<unknown> {
-  const none = () => {}
-  const requester: Requester = {
-    client: fakeClient(async () => answer),
-    gate: { take: async () => none, pausedMs: () => 0 },
+function sendOnce(response: FuzzedResponse): Promise<unknown> {
+  const noop = () => {}
+  const requestContext: RequestContext = {
+    client: fakeClient(async () => response),
+    rateLimiter: { acquire: async () => noop, pausedForMs: () => 0 },
     limit: (task) => task(),
     retry: { retries: 0 },
     signal: AbortSignal.abort(new ExportError('BUDGET_REACHED', 'no second try')),
-    onEvent: none,
+    onEvent: noop,
   }
-  const signal = answer.status === 429 ? requester.signal : new AbortController().signal
-  const page = { method: 'GET', pathAndQuery: '/v1', about: 'a page' } as const
-  return request({ ...requester, signal }, page, (body) => readPage(body, LIMITS))
+  const signal = response.status === 429 ? requestContext.signal : new AbortController().signal
+  const page = { method: 'GET', pathAndQuery: '/v1', label: 'a page' } as const
+  return request({ ...requestContext, signal }, page, (body) => readPage(body, LIMITS))
 }
 
 function expectDelay(text: string): void {
-  const ms = readRetryAfter(text, Date.now())
+  const ms = parseRetryAfter(text, Date.now())
   if (ms !== undefined && !(ms >= 0)) throw new Error(`Retry-After ${text} makes ${ms} ms`)
 }
 
@@ -229,20 +234,21 @@ function outputTargets({ manifest, log, output }: Samples): Target[] {
     mkdirSync(place, { recursive: true })
     writeFileSync(join(place, 'pages.log'), bytes as Buffer)
     await inspectJob(jobIn(folder))
-    const spool = await openSpool({ folder: place, identity, now: 1, onDamage: () => {} })
+    const checkpoint = await openCheckpoint({ folder: place, identity, now: 1, onDamage: () => {} })
     try {
       const wallets = listed(WALLET)
-      for (const { from, to } of spool.remaining(WALLET))
+      for (const { from, to } of checkpoint.remaining(WALLET))
         if (!(from <= to)) throw new Error('a range that is none')
-      for (const { place } of spool.frames(wallets)) JSON.parse((await spool.read(place)).toString())
-      await spool.settleEnd()
+      for (const { location } of checkpoint.records(wallets))
+        JSON.parse((await checkpoint.read(location)).toString())
+      await checkpoint.pinEndBlock()
     } finally {
-      await spool.close()
+      await checkpoint.close()
     }
   }
   return [
     {
-      what: 'locks',
+      name: 'locks',
       input: fc.oneof(
         mutated({ pid: 1, host: 'h', startedAt: 't', ticks: '1' }).map(
           (value) => JSON.stringify(value) ?? '',
@@ -252,22 +258,22 @@ function outputTargets({ manifest, log, output }: Samples): Target[] {
       read: (text) => parseHolder(text as string),
       cost: 1,
     },
-    { what: 'checkpoints of other bytes', input: edited(log), read: openLog, cost: 4 },
-    { what: 'checkpoints of other frames', input: frames(), read: openLog, cost: 4 },
+    { name: 'checkpoints of other bytes', input: edited(log), read: openLog, cost: 4 },
+    { name: 'checkpoints of other frames', input: records(), read: openLog, cost: 4 },
     {
-      what: 'manifests before a run',
+      name: 'manifests before a run',
       input: mutated(manifest).map((value) => JSON.stringify(value) ?? ''),
       read: async (text, folder) => {
         mkdirSync(join(folder, '.walletlake'), { recursive: true })
         writeFileSync(join(folder, 'manifest.json'), text as string)
-        await readManifestIfAny(folder)
-        await isDone(jobIn(folder), folderStore(folder))
+        await readManifestIfExists(folder)
+        await isJobComplete(jobIn(folder), folderStore(folder))
         await inspectJob({ ...jobIn(folder), endBlock: undefined })
       },
       cost: 4,
     },
     {
-      what: 'manifests of an output that is verified',
+      name: 'manifests of an output that is verified',
       input: mutated(manifest).map((value) => JSON.stringify(value) ?? ''),
       read: async (text) => {
         const path = join(output, 'manifest.json')
@@ -286,7 +292,7 @@ function outputTargets({ manifest, log, output }: Samples): Target[] {
 }
 
 /** Checkpoints whose checksums hold, of frames that this program, or another version of it, may have written. */
-function frames(): fc.Arbitrary<Buffer> {
+function records(): fc.Arbitrary<Buffer> {
   const identity = { chain: '43114', startBlock: 0, endBlock: 421, finalityMs: 0 }
   const page = {
     kind: 'page',
@@ -311,10 +317,10 @@ function frames(): fc.Arbitrary<Buffer> {
   const frame = fc.tuple(head, fc.constant('{"transactions":[]}'))
   return fc
     .array(frame, { maxLength: 5 })
-    .map((all) => Buffer.concat([[heads[0], ''] as const, ...all].map(frameOf)))
+    .map((all) => Buffer.concat([[heads[0], ''] as const, ...all].map(recordOf)))
 }
 
-function frameOf([head, text]: readonly [unknown, string]): Buffer {
+function recordOf([head, text]: readonly [unknown, string]): Buffer {
   const body = Buffer.from(text)
   const fields = typeof head === 'object' && head !== null && !Array.isArray(head) ? head : { kind: head }
   const json = JSON.stringify({ bytes: body.length, crc: crc32(body), ...fields })

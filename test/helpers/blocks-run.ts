@@ -7,7 +7,7 @@ import type { DataService } from '../../src/demo-server/data-service.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
 import { blocksJob } from './jobs.ts'
-import { type Asked, type Fault, type Loopback, startLoopback } from './loopback.ts'
+import { type Fault, type Loopback, type ReceivedRequest, startLoopback } from './loopback.ts'
 import { outputBytes } from './output-bytes.ts'
 import { tempFolder } from './temp-folder.ts'
 
@@ -30,46 +30,50 @@ export const chainBlocks = gunzipSync(
   .map((line) => JSON.parse(line) as { blockNumber: string; transactions: ChainTransaction[] })
 
 /** The number of the block that is asked for. */
-export const blockOf = ({ path }: Asked) => Number(path.split('/')[5])
+export const blockOf = ({ path }: ReceivedRequest) => Number(path.split('/')[5])
 
 /** Every block of the demo chain, and a hundred of them with one of three pages, 237. */
-export const ALL = { startBlock: 0, endBlock: 421 }
-const SOME = { startBlock: 200, endBlock: 300 }
+export const ALL_BLOCKS = { startBlock: 0, endBlock: 421 }
+const SOME_BLOCKS = { startBlock: 200, endBlock: 300 }
 
 /** Requests that a run of these blocks takes. */
-export function requestsFor({ startBlock, endBlock } = SOME): number {
+export function requestsFor({ startBlock, endBlock } = SOME_BLOCKS): number {
   return chainBlocks
     .slice(startBlock, endBlock)
     .reduce((sum, { transactions }) => sum + Math.max(1, Math.ceil(transactions.length / 100)), 0)
 }
 
-export type BlocksRun = { job?: Partial<Job>; options?: RunOptions; of?: DataService }
+export type BlocksRun = { job?: Partial<Job>; options?: RunOptions; service?: DataService }
 
 export type BlocksResult = Awaited<ReturnType<typeof run>> & {
   output: string
-  asked: Loopback['asked']
+  requests: Loopback['requests']
   notices: string[]
   /** The message of the job's error; empty where there was none. */
   message: string
 }
 
 /** Runs a job of some blocks against a loopback server with a fault; waits between tries are of a millisecond. */
-export async function blocksRun(fault?: Fault, given: BlocksRun = {}): Promise<BlocksResult> {
-  const { url, asked } = await startLoopback(given.of ?? service, fault)
+export async function blocksRun(fault?: Fault, overrides: BlocksRun = {}): Promise<BlocksResult> {
+  const { url, requests } = await startLoopback(overrides.service ?? service, fault)
   const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
-  const job = blocksJob({ ...SOME, output: tempFolder(), service: endpoint, ...given.job })
+  const job = blocksJob({ ...SOME_BLOCKS, output: tempFolder(), service: endpoint, ...overrides.job })
   const notices: string[] = []
   const onNotice = (notice: string) => notices.push(notice)
-  const result = await run([job], { retry: { firstDelayMs: 1, maxDelayMs: 2 }, onNotice, ...given.options })
-  return { ...result, output: job.output, asked, notices, message: result.jobs[0]?.error?.message ?? '' }
+  const result = await run([job], {
+    retry: { firstDelayMs: 1, maxDelayMs: 2 },
+    onNotice,
+    ...overrides.options,
+  })
+  return { ...result, output: job.output, requests, notices, message: result.jobs[0]?.error?.message ?? '' }
 }
 
-let calm: Promise<Record<string, string>> | undefined
+let baseline: Promise<Record<string, string>> | undefined
 
 /** The bytes that those blocks make as CSV without any fault. */
-export function calmBytes(): Promise<Record<string, string>> {
-  calm ??= blocksRun().then(({ output }) => outputBytes(output))
-  return calm
+export function baselineBytes(): Promise<Record<string, string>> {
+  baseline ??= blocksRun().then(({ output }) => outputBytes(output))
+  return baseline
 }
 
 /** Checks that `verify` finds nothing wrong. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const BIN = fileURLToPath(new URL('../../dist/bin.js', import.meta.url))
 
-export type Ended = { exit: number | null; stdout: string; stderr: string }
+export type CommandResult = { exit: number | null; stdout: string; stderr: string }
 
 export type StartOptions = {
   /** What a shell does first, in the process that the program then takes over. */
@@ -17,7 +17,7 @@ export function startCommand(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   { shell, cwd }: StartOptions = {},
-): ChildProcess & { ended: Promise<Ended> } {
+): ChildProcess & { ended: Promise<CommandResult> } {
   const line = [process.execPath, BIN, ...args]
   const [command = '', ...rest] =
     shell === undefined ? line : ['sh', '-c', `${shell} && exec "$0" "$@"`, ...line]
@@ -38,7 +38,7 @@ export function runCommand(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
   options: StartOptions = {},
-): Promise<Ended> {
+): Promise<CommandResult> {
   return startCommand(args, env, options).ended
 }
 

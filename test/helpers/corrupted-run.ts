@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
-import { breakWhere, changed } from './faults.ts'
+import { faultWhere, withChangedPage } from './faults.ts'
 import { type FaultyResult, faultyRun } from './faulty-run.ts'
 import { readCsvTable, readManifest, type TextRow } from './read-output.ts'
 
@@ -10,12 +10,12 @@ export type Fields = Record<string, unknown>
 export type Rows = Record<TableName, TextRow[]>
 type Reject = { wallet_address: string; transaction_hash: string | null; list: string | null; reason: string }
 
-let calm: Rows | undefined
+let baseline: Rows | undefined
 
 /** The rows of a run without bad records. */
-export async function calmRows(): Promise<Rows> {
-  calm ??= await rowsOf((await faultyRun()).output)
-  return calm
+export async function baselineRows(): Promise<Rows> {
+  baseline ??= await rowsOf((await faultyRun()).output)
+  return baseline
 }
 
 export async function rowsOf(folder: string): Promise<Rows> {
@@ -41,20 +41,20 @@ function rejectsOf(folder: string): Reject[] {
 }
 
 /** Runs with one transaction spoilt in whatever view it comes; checks what every such run has in common. */
-export async function spoiltRun(
+export async function corruptedRun(
   hash: string,
-  spoil: (item: Fields) => unknown,
+  corrupt: (item: Fields) => unknown,
 ): Promise<FaultyResult & { rejects: Reject[] }> {
-  const spoilPage = changed(({ transactions, ...page }) => ({
+  const corruptPage = withChangedPage(({ transactions, ...page }) => ({
     ...page,
-    transactions: transactions.map((item) => (hashOf(item) === hash ? spoil(item) : item)),
+    transactions: transactions.map((item) => (hashOf(item) === hash ? corrupt(item) : item)),
   }))
-  const result = await faultyRun(breakWhere(() => true, spoilPage))
+  const result = await faultyRun(faultWhere(() => true, corruptPage))
   expect(result.code).toBe('RECORDS_REJECTED')
   const rejects = rejectsOf(result.output)
   expect(readManifest(result.output).rejects).toBe(rejects.length)
-  expect(result.jobs[0]?.figures.rejects).toBe(rejects.length)
-  expect(without(await rowsOf(result.output), hash)).toEqual(without(await calmRows(), hash))
+  expect(result.jobs[0]?.stats.rejects).toBe(rejects.length)
+  expect(without(await rowsOf(result.output), hash)).toEqual(without(await baselineRows(), hash))
   return { ...result, rejects }
 }
 

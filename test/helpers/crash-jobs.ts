@@ -1,8 +1,8 @@
 import { TABLE_NAMES } from '../../src/core/table/index.ts'
-import { type Break, breakWhere, changed } from './faults.ts'
+import { type FaultyResponse, faultWhere, withChangedPage } from './faults.ts'
 import { addresses } from './faulty-run.ts'
 import type { Fault } from './loopback.ts'
-import { truthWallets } from './node-data.ts'
+import { demoWallets } from './node-data.ts'
 
 /** A job that is killed and started again until it is done. */
 export type CrashJob = {
@@ -19,13 +19,13 @@ export type CrashJob = {
    * An export that already lies in the output: of these other fields, or of a chain that ended before this block; with
    * `forgotten`, its private folder is gone; `isAnother`: it is replaced by --fresh.
    */
-  earlier?: { fields?: Record<string, unknown>; head?: number; forgotten?: boolean; isAnother?: boolean }
+  previous?: { fields?: Record<string, unknown>; head?: number; forgotten?: boolean; isAnother?: boolean }
 }
 
 const base = { chain: '43114', endBlock: 421, addresses, concurrency: 3 }
 
 /** Every record of some blocks loses what it cannot be normalized without. */
-const spoilt: Break = changed(({ transactions, ...page }) => ({
+const corruptedPage: FaultyResponse = withChangedPage(({ transactions, ...page }) => ({
   ...page,
   transactions: transactions.map((item) => {
     const block = Number(item.nativeTransaction.blockNumber)
@@ -45,7 +45,7 @@ export const CRASH_JOBS: readonly CrashJob[] = [
   { what: 'the head as its end', fields: { ...base, endBlock: undefined, compression: 'gzip' }, exit: 0 },
   {
     what: 'many wallets',
-    fields: { ...base, addresses: truthWallets.slice(0, 24), concurrency: 8 },
+    fields: { ...base, addresses: demoWallets.slice(0, 24), concurrency: 8 },
     exit: 0,
   },
   {
@@ -56,34 +56,34 @@ export const CRASH_JOBS: readonly CrashJob[] = [
   {
     what: 'partitions in place of others',
     fields: { ...base, partitionBy: 'blocks:60', tables: ['erc20_transfers', 'wallet_transactions'] },
-    earlier: { fields: { partitionBy: 'blocks:100' }, isAnother: true },
+    previous: { fields: { partitionBy: 'blocks:100' }, isAnother: true },
     exit: 0,
   },
   { what: 'raw items kept', fields: { ...base, keepRaw: true, tables: ['ledger'] }, exit: 0 },
-  { what: 'records rejected', fields: base, fault: breakWhere(() => true, spoilt), exit: 6 },
+  { what: 'records rejected', fields: base, fault: faultWhere(() => true, corruptedPage), exit: 6 },
   {
     what: 'an older export in its place',
     fields: { ...base, maxRowsPerFile: 900, tables: TABLE_NAMES.slice(0, 3) },
-    earlier: { fields: { addresses: addresses.slice(0, 2), maxRowsPerFile: 400 } },
+    previous: { fields: { addresses: addresses.slice(0, 2), maxRowsPerFile: 400 } },
     exit: 0,
   },
   {
     what: 'an update',
     fields: { ...base, endBlock: undefined, format: 'parquet', tables: ['ledger', 'erc20_transfers'] },
-    earlier: { head: 250 },
+    previous: { head: 250 },
     exit: 0,
   },
   {
     what: 'an update with raw items and rejects',
     fields: { ...base, endBlock: undefined, keepRaw: true },
-    fault: breakWhere(() => true, spoilt),
-    earlier: { head: 250 },
+    fault: faultWhere(() => true, corruptedPage),
+    previous: { head: 250 },
     exit: 6,
   },
   {
     what: 'an update whose checkpoint is gone',
     fields: { ...base, endBlock: undefined, keepRaw: true, tables: ['ledger'] },
-    earlier: { head: 250, forgotten: true },
+    previous: { head: 250, forgotten: true },
     exit: 0,
   },
 ]

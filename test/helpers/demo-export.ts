@@ -2,19 +2,19 @@ import { expect } from 'vitest'
 import type { Job } from '../../src/core/model/model.ts'
 import { run } from '../../src/export/run.ts'
 import { testJob } from './jobs.ts'
-import { truth, truthWallets } from './node-data.ts'
+import { demoWallets, nodeData } from './node-data.ts'
 
-type Given = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[] }
+type DemoJobOptions = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[] }
 
 /** Exports wallets of the demo chain into a folder: all 53, unless others are given. */
-export async function exportDemo(output: string, given: Given = {}): Promise<void> {
-  const { code } = await run([testJob({ addresses: truthWallets, nativeSymbol: 'AVAX', output, ...given })])
+export async function exportDemo(output: string, options: DemoJobOptions = {}): Promise<void> {
+  const { code } = await run([testJob({ addresses: demoWallets, nativeSymbol: 'AVAX', output, ...options })])
   expect(code).toBeUndefined()
 }
 
 /** What the node says that each account had before the first block, as a file for `--opening`. */
 export function genesisCsv(): string {
-  const lines = Object.entries(truth.nativeByBlock).map(
+  const lines = Object.entries(nodeData.nativeByBlock).map(
     ([wallet, balances]) => `${wallet},native,,,${balances[0]?.[1] ?? '0'}`,
   )
   return ['wallet_address,asset_type,asset_address,token_id,value', ...lines, ''].join('\n')

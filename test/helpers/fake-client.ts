@@ -5,8 +5,8 @@ export function fakeClient(send: Client['send']): Client {
   return {
     send,
     baseUrl: 'http://127.0.0.1',
-    reuse: () => {},
-    hideKey: (text) => text,
+    recycleBody: () => {},
+    redactKey: (text) => text,
     close: async () => {},
   }
 }

@@ -1,22 +1,22 @@
 import { gzipSync } from 'node:zlib'
 import {
   BODY_FAULTS,
-  type Break,
   CONNECTION_FAULTS,
-  changed,
-  ODD_ANSWERS,
+  type FaultyResponse,
+  respondWith,
   SLOW_FAULTS,
-  says,
+  UNUSUAL_RESPONSES,
+  withChangedPage,
 } from './faults.ts'
-import type { Asked } from './loopback.ts'
-import { reask } from './request-again.ts'
+import type { ReceivedRequest } from './loopback.ts'
+import { requestAgain } from './request-again.ts'
 
 /** Something that a service, or what stands before it, does to a request now and then. */
 export type FaultKind = {
   what: string
-  broken: Break
+  respond: FaultyResponse
   /** The requests that it can happen to. */
-  where?: (asked: Asked) => boolean
+  where?: (request: ReceivedRequest) => boolean
   /** The client's limit for one request, where the fault is to be slow. */
   timeoutMs?: number
 }
@@ -26,16 +26,16 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const html = (status: number) => `<html><body><h1>${status}</h1><pre>upstream</pre></body></html>`
 
 /** Answers of proxies and balancers, which speak HTML. */
-const PROXY_FAULTS: Record<string, Break> = {
+const PROXY_FAULTS: Record<string, FaultyResponse> = {
   ...Object.fromEntries(
     [500, 502, 503, 504, 520, 522, 524, 529].map((status) => [
       `status ${status} as HTML`,
-      says(status, html(status), { 'content-type': 'text/html' }),
+      respondWith(status, html(status), { 'content-type': 'text/html' }),
     ]),
   ),
-  'status 408': says(408, ''),
-  'status 425': says(425, ''),
-  'status 500 with a list of messages': says(500, '{"message":["one","two"],"statusCode":500}'),
+  'status 408': respondWith(408, ''),
+  'status 425': respondWith(425, ''),
+  'status 500 with a list of messages': respondWith(500, '{"message":["one","two"],"statusCode":500}'),
   'status 503 whose body is cut': (response) => {
     response.writeHead(503, { 'content-length': '999' }).write('{"mess', () => response.socket?.end())
   },
@@ -47,17 +47,20 @@ const PROXY_FAULTS: Record<string, Break> = {
 const now = () => new Date().toUTCString()
 
 /** Refusals for asking too much. */
-const QUOTA_FAULTS: Record<string, Break> = {
-  '429 with Retry-After 0': says(429, '', { 'retry-after': '0' }),
-  '429 with a part of a second': says(429, '{"message":"slow"}', { 'retry-after': '0.02' }),
+const QUOTA_FAULTS: Record<string, FaultyResponse> = {
+  '429 with Retry-After 0': respondWith(429, '', { 'retry-after': '0' }),
+  '429 with a part of a second': respondWith(429, '{"message":"slow"}', { 'retry-after': '0.02' }),
   '429 with a date': (response) => response.writeHead(429, { 'retry-after': now() }).end(),
-  '429 with ratelimit-reset': says(429, 'slow', { 'ratelimit-reset': '0', 'ratelimit-remaining': '0' }),
-  '429 as HTML': says(429, html(429), { 'content-type': 'text/html', 'retry-after': '0' }),
-  '503 that everybody is to wait for': says(503, '', { 'retry-after': '0.01' }),
+  '429 with ratelimit-reset': respondWith(429, 'slow', {
+    'ratelimit-reset': '0',
+    'ratelimit-remaining': '0',
+  }),
+  '429 as HTML': respondWith(429, html(429), { 'content-type': 'text/html', 'retry-after': '0' }),
+  '503 that everybody is to wait for': respondWith(503, '', { 'retry-after': '0.01' }),
 }
 
 /** Connections that break in further ways. */
-const WIRE_FAULTS: Record<string, Break> = {
+const WIRE_FAULTS: Record<string, FaultyResponse> = {
   'a close before the headers': (response) => response.socket?.end(),
   'a body longer than its content-length': (response, { body }) => {
     const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length - 9}\r\n\r\n`
@@ -73,32 +76,38 @@ const WIRE_FAULTS: Record<string, Break> = {
     response.socket?.write('HTTP/1.1 200 OK\r\n', () => response.socket?.resetAndDestroy()),
 }
 
-const flipped: Break = (response, { body }) => {
+const flippedBit: FaultyResponse = (response, { body }) => {
   const bytes = gzipSync(body)
   bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1
   response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip' }).end(bytes)
 }
 
 /** Whole answers that are no page, and pages that cannot be one. */
-const PAGE_FAULTS: Record<string, Break> = {
-  'gzip with a flipped bit': flipped,
+const PAGE_FAULTS: Record<string, FaultyResponse> = {
+  'gzip with a flipped bit': flippedBit,
   'gzip in gzip': (response, { body }) =>
     response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'gzip, gzip' }).end(gzipSync(gzipSync(body))),
   'gzip that says brotli': (response, { body }) =>
     response.writeHead(200, { ...JSON_TYPE, 'content-encoding': 'br' }).end(gzipSync(body)),
   'gzip that says nothing': (response, { body }) => response.writeHead(200, JSON_TYPE).end(gzipSync(body)),
-  'an error with status 200': says(
+  'an error with status 200': respondWith(
     200,
     '{"message":"oops","statusCode":500,"error":"Internal Server Error"}',
   ),
   'a page twice': (response, { body }) => response.writeHead(200, JSON_TYPE).end(body + body),
-  'transactions that are null': changed((page) => ({ ...page, transactions: null })),
-  'transactions that are an object': changed((page) => ({ ...page, transactions: { ...page.transactions } })),
-  'a list nested without end': says(200, '['.repeat(200_000)),
-  'a token that is a list': changed((page) => ({ ...page, nextPageToken: ['a'] })),
-  'the order turned round': changed((page) => ({ ...page, transactions: page.transactions.toReversed() })),
-  'the start of another range': async (response, _answer, asked) => {
-    const { body } = await reask(asked, { pageToken: undefined, startBlock: '0', endBlock: '421' })
+  'transactions that are null': withChangedPage((page) => ({ ...page, transactions: null })),
+  'transactions that are an object': withChangedPage((page) => ({
+    ...page,
+    transactions: { ...page.transactions },
+  })),
+  'a list nested without end': respondWith(200, '['.repeat(200_000)),
+  'a token that is a list': withChangedPage((page) => ({ ...page, nextPageToken: ['a'] })),
+  'the order turned round': withChangedPage((page) => ({
+    ...page,
+    transactions: page.transactions.toReversed(),
+  })),
+  'the start of another range': async (response, _response, request) => {
+    const { body } = await requestAgain(request, { pageToken: undefined, startBlock: '0', endBlock: '421' })
     const { transactions, ...page } = JSON.parse(body) as { transactions: { nativeTransaction: object }[] }
     const [first, ...others] = transactions
     const stray = { ...first, nativeTransaction: { ...first?.nativeTransaction, blockNumber: '9999' } }
@@ -106,37 +115,37 @@ const PAGE_FAULTS: Record<string, Break> = {
   },
 }
 
-const hasToken = ({ query }: Asked) => query.has('pageToken')
+const hasToken = ({ query }: ReceivedRequest) => query.has('pageToken')
 
 /** Page tokens that expire, and pages that come in the wrong place. */
-const TOKEN_FAULTS: Record<string, Break> = {
+const TOKEN_FAULTS: Record<string, FaultyResponse> = {
   ...Object.fromEntries(
     [400, 404, 410, 422].map((status) => [
       `a token refused with ${status}`,
-      says(status, JSON.stringify({ message: ['page token expired'], statusCode: status })),
+      respondWith(status, JSON.stringify({ message: ['page token expired'], statusCode: status })),
     ]),
   ),
-  'a token that repeats': changed((page, { query }) => ({
+  'a token that repeats': withChangedPage((page, { query }) => ({
     ...page,
     nextPageToken: page.nextPageToken && query.get('pageToken'),
   })),
-  'the first page in the place of a later one': async (response, _answer, asked) => {
-    const { body } = await reask(asked, { pageToken: undefined })
+  'the first page in the place of a later one': async (response, _response, request) => {
+    const { body } = await requestAgain(request, { pageToken: undefined })
     response.writeHead(200, JSON_TYPE).end(body)
   },
 }
 
 /** Answers that are right but unusual. */
-const FURTHER_ODD: Record<string, Break> = {
-  'pages smaller than asked': async (response, _answer, asked) => {
-    const { body } = await reask(asked, { pageSize: '13' })
+const MORE_UNUSUAL_RESPONSES: Record<string, FaultyResponse> = {
+  'pages smaller than asked': async (response, _response, request) => {
+    const { body } = await requestAgain(request, { pageSize: '13' })
     response.writeHead(200, JSON_TYPE).end(body)
   },
-  'every item of a page twice': changed(({ transactions, ...page }) => ({
+  'every item of a page twice': withChangedPage(({ transactions, ...page }) => ({
     ...page,
     transactions: transactions.flatMap((item) => [item, item]),
   })),
-  'an item of the page before': changed(({ transactions, ...page }) => ({
+  'an item of the page before': withChangedPage(({ transactions, ...page }) => ({
     ...page,
     transactions: [...transactions.slice(0, 1), ...transactions],
   })),
@@ -151,8 +160,8 @@ const FURTHER_ODD: Record<string, Break> = {
   'blanks around the JSON': (response, { body }) => response.writeHead(200, JSON_TYPE).end(` \n${body}\n `),
 }
 
-const kinds = (faults: Record<string, Break>, rest: Partial<FaultKind> = {}): FaultKind[] =>
-  Object.entries(faults).map(([what, broken]) => ({ what, broken, ...rest }))
+const kinds = (faults: Record<string, FaultyResponse>, rest: Partial<FaultKind> = {}): FaultKind[] =>
+  Object.entries(faults).map(([what, respond]) => ({ what, respond, ...rest }))
 
 /** Every kind of fault, each with a name of its own. */
 export const FAULT_KINDS: readonly FaultKind[] = [
@@ -161,5 +170,5 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   ...kinds({ ...BODY_FAULTS, ...PAGE_FAULTS }),
   ...kinds({ ...PROXY_FAULTS, ...QUOTA_FAULTS }),
   ...kinds(TOKEN_FAULTS, { where: hasToken }),
-  ...kinds({ ...ODD_ANSWERS, ...FURTHER_ODD }),
+  ...kinds({ ...UNUSUAL_RESPONSES, ...MORE_UNUSUAL_RESPONSES }),
 ]

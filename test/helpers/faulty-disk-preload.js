@@ -28,7 +28,7 @@ const NAMES = ['rename', 'link', 'unlink', 'rm', 'rmdir', 'mkdir', 'truncate', '
 const GROWING = new Set([...WRITES, 'mkdir', 'link', 'open', 'copyFile', 'symlink'])
 /** Files by inode: where they are and how many of their bytes are safe. */
 const files = new Map()
-let inside = false
+let isInternalCall = false
 /** Folders by descriptor, and renames that no sync of their folder has made safe yet. */
 const folders = new Map()
 const renames = []
@@ -48,26 +48,27 @@ function patch(owner, name, { style, step = name }) {
   const original = owner[name]
   if (typeof original !== 'function') return
   owner[name] = function broken(...args) {
-    if (inside) return original.apply(this, args)
-    if (!changes(step, args)) return watched(this, { original, step, style, args })
+    if (isInternalCall) return original.apply(this, args)
+    if (!changes(step, args)) return callAndRecord(this, { original, step, style, args })
     const count = Atomics.add(counter, 0, 1) + 1
-    if (plan.how === 'count') unseen(() => trace(step, this, args))
-    else if (count === plan.at && plan.how !== 'kill-after') unseen(() => breakHere(step, this, args))
+    if (plan.how === 'count') withoutCounting(() => trace(step, this, args))
+    else if (count === plan.at && plan.how !== 'kill-after')
+      withoutCounting(() => applyFault(step, this, args))
     if (plan.how === 'stall' && count === plan.at && style !== 'sync') return stall()
-    const code = plan.only === undefined ? failing(step, count) : lacking(step, this)
+    const code = plan.only === undefined ? failureCode(step, count) : unsupportedCode(step, this)
     if (code !== undefined) return fail(code, { style, args, step })
-    return watched(this, { original, step, style, args, last: count === plan.at })
+    return callAndRecord(this, { original, step, style, args, last: count === plan.at })
   }
 }
 
 /** Functions of node:fs call each other: what one of them, or this module, does inside is no step of its own. */
-function unseen(work) {
-  const before = inside
-  inside = true
+function withoutCounting(work) {
+  const before = isInternalCall
+  isInternalCall = true
   try {
     return work()
   } finally {
-    inside = before
+    isInternalCall = before
   }
 }
 
@@ -78,14 +79,14 @@ function changes(step, [target, flags]) {
   return typeof target !== 'number' || target > 2
 }
 
-function breakHere(step, self, args) {
+function applyFault(step, self, args) {
   if (plan.how === 'torn' || plan.how === 'ENOSPC') writeHalf(step, self, args)
-  if (plan.how === 'power-cut') losePower()
+  if (plan.how === 'power-cut') simulatePowerCut()
   if (plan.how.startsWith('SIG')) process.kill(process.pid, plan.how)
-  if (['kill', 'torn', 'power-cut'].includes(plan.how)) die()
+  if (['kill', 'torn', 'power-cut'].includes(plan.how)) killProcess()
 }
 
-function die() {
+function killProcess() {
   process.kill(process.pid, 'SIGKILL')
   for (;;);
 }
@@ -96,16 +97,16 @@ function stall() {
   return new Promise(() => {})
 }
 
-function failing(step, count) {
+function failureCode(step, count) {
   if (!/^E[A-Z]+$/.test(plan.how) || count < plan.at) return undefined
   if (plan.how === 'ENOSPC' || plan.how === 'EDQUOT') return GROWING.has(step) ? plan.how : undefined
   return plan.how === 'EROFS' || count === plan.at ? plan.how : undefined
 }
 
 /** The code of an operation that the file system does not have. */
-function lacking(step, self) {
+function unsupportedCode(step, self) {
   if (plan.only === 'link') return step === 'link' ? plan.how : undefined
-  const isFolder = step === 'sync' && unseen(() => real.fstatSync(self.fd)).isDirectory()
+  const isFolder = step === 'sync' && withoutCounting(() => real.fstatSync(self.fd)).isDirectory()
   return isFolder ? plan.how : undefined
 }
 
@@ -130,15 +131,15 @@ function writeHalf(step, self, args) {
 }
 
 /** Does the real thing and keeps the books of what a loss of power would undo. */
-function watched(self, { original, step, style, args, last = false }) {
-  const after = plan.how === 'power-cut' ? unseen(() => books(step, self, args)) : () => {}
+function callAndRecord(self, { original, step, style, args, last = false }) {
+  const after = plan.how === 'power-cut' ? withoutCounting(() => recordStep(step, self, args)) : () => {}
   const done = (result) => {
-    unseen(() => after(result))
-    if (last && plan.how === 'kill-after') die()
+    withoutCounting(() => after(result))
+    if (last && plan.how === 'kill-after') killProcess()
     return result
   }
   if (style === 'promise') return original.apply(self, args).then(done)
-  if (style === 'sync') return done(unseen(() => original.apply(self, args)))
+  if (style === 'sync') return done(withoutCounting(() => original.apply(self, args)))
   const callback = args.at(-1)
   if (typeof callback !== 'function') return original.apply(self, args)
   return original.call(self, ...args.slice(0, -1), (error, ...results) => {
@@ -147,16 +148,16 @@ function watched(self, { original, step, style, args, last = false }) {
   })
 }
 
-function books(step, self, args) {
-  if (step === 'open') return (opened) => noteOpen(String(args[0]), opened?.fd ?? opened)
-  if (step === 'rename') return noteRename(String(args[0]), String(args[1]))
+function recordStep(step, self, args) {
+  if (step === 'open') return (opened) => recordOpen(String(args[0]), opened?.fd ?? opened)
+  if (step === 'rename') return recordRename(String(args[0]), String(args[1]))
   if (!SYNCS.includes(step)) return () => {}
   const fd = self?.fd ?? args[0]
   const { ino, size } = real.fstatSync(fd)
-  return () => noteSync({ fd, ino, size })
+  return () => recordSync({ fd, ino, size })
 }
 
-function noteOpen(path, fd) {
+function recordOpen(path, fd) {
   if (typeof fd !== 'number') return
   const entry = real.fstatSync(fd)
   if (entry.isDirectory()) folders.set(fd, path)
@@ -165,7 +166,7 @@ function noteOpen(path, fd) {
     files.set(entry.ino, { path, safe: entry.size })
 }
 
-function noteSync({ fd, ino, size }) {
+function recordSync({ fd, ino, size }) {
   const file = files.get(ino)
   if (file !== undefined) file.safe = size
   const folder = folders.get(fd)
@@ -173,7 +174,7 @@ function noteSync({ fd, ino, size }) {
     if (dirname(renames[at].to) === folder) renames.splice(at, 1)
 }
 
-function noteRename(from, to) {
+function recordRename(from, to) {
   const backup = join(plan.scratch, `${process.pid}-${renames.length}-${basename(to)}`)
   const had = real.existsSync(to)
   if (had) real.copyFileSync(to, backup)
@@ -187,7 +188,7 @@ function move(from, to) {
   for (const file of files.values()) if (file.path === from) file.path = to
 }
 
-function losePower() {
+function simulatePowerCut() {
   for (const { from, to, backup } of renames.toReversed()) {
     if (!real.existsSync(to)) continue
     real.renameSync(to, from)

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
 /** All that lies below a folder, a line each: its path, its kind, and a hash of its content or where it leads. */
-export function treeOf(folder: string): string[] {
+export function folderTree(folder: string): string[] {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
   return entries
     .map((entry) => {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { BucketPlace, Job } from '../../src/core/model/model.ts'
+import type { BucketLocation, Job } from '../../src/core/model/model.ts'
 import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
 import { type RunOptions, run } from '../../src/export/run.ts'
@@ -8,36 +8,41 @@ import { type CompactOptions, compactOutput } from '../../src/files/compact/comp
 import { openBucket } from '../../src/storage/bucket.ts'
 import { fetchExport } from '../../src/storage/fetch-export.ts'
 import { verifyOutput } from '../../src/verify/export/verify-output.ts'
-import { changed, type Listing } from './faults.ts'
+import { type Listing, withChangedPage } from './faults.ts'
 import { testJob } from './jobs.ts'
 import { startLoopback } from './loopback.ts'
-import { truthWallets } from './node-data.ts'
+import { demoWallets } from './node-data.ts'
 import { readCsvTable, readManifest, readParquetTable, type TextRow } from './read-output.ts'
 import { tempFolder } from './temp-folder.ts'
 
 export type Item = Listing['transactions'][number] & { erc20Transfers?: { erc20Token: object }[] }
 
 /** Items as an index lists them. */
-type Shown = (items: Item[]) => Item[]
+type IndexView = (items: Item[]) => Item[]
 
-export const asIs: Shown = (items) => items
+export const unchanged: IndexView = (items) => items
 
 /**
  * A service whose chain begins with so many blocks and grows as it is told, and whose index may show its items
  * otherwise. The service knows the chain by an alias, too; its items carry the EVM chain id.
  */
 export async function growingChain(from: number, { alias = '43114' } = {}) {
-  const { answer, ...service } = createDataService({ replay: { from } })
-  const shown = { as: asIs }
-  const asShown = changed((page) => ({ ...page, transactions: shown.as(page.transactions) }))
-  const named = (asking: Parameters<typeof answer>[0]) =>
-    answer({ ...asking, url: asking.url.replace(`/chains/${alias}/`, '/chains/43114/') })
-  const { url, asked } = await startLoopback({ ...service, answer: named }, (one) =>
-    shown.as === asIs ? undefined : (response, answer) => void asShown(response, answer, one),
+  const { handle, ...service } = createDataService({ replay: { from } })
+  const shown = { view: unchanged }
+  const respondWithView = withChangedPage((page) => ({
+    ...page,
+    transactions: shown.view(page.transactions),
+  }))
+  const handleAlias = (request: Parameters<typeof handle>[0]) =>
+    handle({ ...request, url: request.url.replace(`/chains/${alias}/`, '/chains/43114/') })
+  const { url, requests } = await startLoopback({ ...service, handle: handleAlias }, (request) =>
+    shown.view === unchanged
+      ? undefined
+      : (response, handle) => void respondWithView(response, handle, request),
   )
   return {
     url,
-    asked,
+    asked: requests,
     shown,
     advance: (blocks: number) => service.advance(blocks),
     end: () => service.close(),
@@ -47,14 +52,14 @@ export async function growingChain(from: number, { alias = '43114' } = {}) {
 const blockOf = ({ nativeTransaction }: Item) => Number(nativeTransaction.blockNumber)
 
 /** The index has not these blocks. */
-export const lacking =
-  (...blocks: readonly number[]): Shown =>
+export const withoutBlocks =
+  (...blocks: readonly number[]): IndexView =>
   (items) =>
     items.filter((item) => !blocks.includes(blockOf(item)))
 
 /** These blocks have other hashes: they are others. */
 export const forked =
-  (...blocks: readonly number[]): Shown =>
+  (...blocks: readonly number[]): IndexView =>
   (items) =>
     items.map((item) => {
       if (!blocks.includes(blockOf(item))) return item
@@ -63,39 +68,40 @@ export const forked =
       return { ...item, nativeTransaction: { ...item.nativeTransaction, txHash, blockHash } }
     })
 
-type Given = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[]; count?: number }
+type HeadJobOptions = Partial<Omit<Job, 'wallets'>> & { addresses?: readonly string[]; count?: number }
 
 /** A job without an end, over the first wallets of the demo chain unless told. */
-export function headJob(url: string, given: Given = {}): Job {
-  const { count = 6, ...fields } = given
+export function headJob(url: string, options: HeadJobOptions = {}): Job {
+  const { count = 6, ...fields } = options
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
-  const addresses = truthWallets.slice(0, count)
+  const addresses = demoWallets.slice(0, count)
   const job = testJob({ addresses, endBlock: undefined, output: tempFolder(), service, ...fields })
-  return fields.output === undefined ? placed(job) : job
+  return fields.output === undefined ? withStore(job) : job
 }
 
 /** Where jobs are exported to: a place in an object store for each, or their folders. */
-export const places: { next: (() => BucketPlace) | undefined } = { next: undefined }
+export const bucketLocations: { next: (() => BucketLocation) | undefined } = { next: undefined }
 
 /** The job with its place in an object store, where jobs have one. */
-export const placed = (job: Job): Job => (places.next === undefined ? job : { ...job, store: places.next() })
+export const withStore = (job: Job): Job =>
+  bucketLocations.next === undefined ? job : { ...job, store: bucketLocations.next() }
 
 /** The job in a folder of its own, as for the first time. */
-export const freshOf = (job: Job): Job => ({ ...job, store: undefined, output: tempFolder() })
+export const inNewFolder = (job: Job): Job => ({ ...job, store: undefined, output: tempFolder() })
 
 /** Runs the job; a failure of it is thrown. */
 export async function runOnce(job: Job, options: RunOptions = {}) {
   const result = await run([job], options)
   const error = result.jobs[0]?.error
   if (error !== undefined) throw error
-  await show(job)
+  await fetchToFolder(job)
   return result.jobs[0]
 }
 
 /** Merges the files of a job's export. */
 export async function mergeFiles(job: Job, options: CompactOptions = {}) {
   const merged = await compactOutput({ output: job.output, store: job.store }, options)
-  await show(job)
+  await fetchToFolder(job)
   return merged
 }
 
@@ -108,7 +114,7 @@ export async function rowsIn(output: string) {
 }
 
 /** Shows in the job's folder what readers see of an object store, until the next run. */
-export async function show({ store, output }: Job): Promise<void> {
+export async function fetchToFolder({ store, output }: Job): Promise<void> {
   if (store === undefined) return
   await fetchExport(store, output)
   const bucket = await openBucket(store)
@@ -118,9 +124,9 @@ export async function show({ store, output }: Job): Promise<void> {
 
 /** The output has the rows and the coverage of a first run to CSV now, and is found good. */
 export async function expectSameAsFresh(job: Job): Promise<void> {
-  const fresh = { ...freshOf(job), format: 'csv' as const, compression: 'none' as const }
+  const fresh = { ...inNewFolder(job), format: 'csv' as const, compression: 'none' as const }
   await runOnce(fresh)
-  await show(job)
+  await fetchToFolder(job)
   expect(await rowsIn(job.output)).toEqual(await rowsIn(fresh.output))
   expect(readManifest(job.output).coverage).toEqual(readManifest(fresh.output).coverage)
   expect((await verifyOutput(job.output)).problems).toEqual([])

@@ -6,7 +6,7 @@ export async function runInProcess(
   args: readonly string[],
   env: Record<string, string> = {},
 ): Promise<{ exit: number; stdout: string; stderr: string }> {
-  const [stdout, stderr] = [listenTo(process.stdout), listenTo(process.stderr)]
+  const [stdout, stderr] = [captureWrites(process.stdout), captureWrites(process.stderr)]
   onTestFinished(() => {
     vi.unstubAllEnvs()
   })
@@ -17,9 +17,9 @@ export async function runInProcess(
 }
 
 /** What is written to a stream from now on, instead of writing it. */
-function listenTo(stream: NodeJS.WriteStream): string[] {
-  const said: string[] = []
-  const write = vi.spyOn(stream, 'write').mockImplementation((chunk) => said.push(String(chunk)) > 0)
+function captureWrites(stream: NodeJS.WriteStream): string[] {
+  const written: string[] = []
+  const write = vi.spyOn(stream, 'write').mockImplementation((chunk) => written.push(String(chunk)) > 0)
   onTestFinished(() => write.mockRestore())
-  return said
+  return written
 }

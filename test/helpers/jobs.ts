@@ -2,8 +2,8 @@ import type { Job } from '../../src/core/model/model.ts'
 import { TABLE_NAMES } from '../../src/core/table/index.ts'
 
 /** A whole job for tests: what is not given is the contract's default. */
-export function testJob(given: Partial<Omit<Job, 'wallets'>> & { addresses: readonly string[] }): Job {
-  const { addresses, ...fields } = given
+export function testJob(overrides: Partial<Omit<Job, 'wallets'>> & { addresses: readonly string[] }): Job {
+  const { addresses, ...fields } = overrides
   return {
     name: 'test',
     file: 'test.yaml',
@@ -28,8 +28,8 @@ export function testJob(given: Partial<Omit<Job, 'wallets'>> & { addresses: read
 }
 
 /** A whole job of blocks: all of the demo chain, unless told. */
-export function blocksJob(given: Partial<Job> = {}): Job {
-  return testJob({ kind: 'blocks', addresses: [], tables: ['transactions'], ...given })
+export function blocksJob(overrides: Partial<Job> = {}): Job {
+  return testJob({ kind: 'blocks', addresses: [], tables: ['transactions'], ...overrides })
 }
 
 function byAddress(a: { address: string }, b: { address: string }): number {

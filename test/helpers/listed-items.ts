@@ -9,21 +9,21 @@ import { tempFolder } from './temp-folder.ts'
 
 const LISTS = ['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions']
 
-export type Listed = { nativeTransaction: Json } & Json
+export type ListedItem = { nativeTransaction: Json } & Json
 
 /** A loopback service that lists exactly these items, whatever they hold; the list may be replaced while it runs. */
-export async function startListing(items: readonly Listed[]) {
+export async function startListing(items: readonly ListedItem[]) {
   const listing = { items }
   const url = await serve((request, response) => {
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify(answer(listing.items, new URL(request.url ?? '/', 'http://loopback'))))
+    response.end(JSON.stringify(listingFor(listing.items, new URL(request.url ?? '/', 'http://loopback'))))
   })
   return Object.assign(listing, { url })
 }
 
-function answer(items: readonly Listed[], { pathname, searchParams }: URL): Json {
+function listingFor(items: readonly ListedItem[], { pathname, searchParams }: URL): Json {
   const [, , , , kind, name = ''] = pathname.split('/')
-  const blockOf = ({ nativeTransaction }: Listed) => Number(nativeTransaction.blockNumber)
+  const blockOf = ({ nativeTransaction }: ListedItem) => Number(nativeTransaction.blockNumber)
   if (kind === 'blocks') {
     const inBlock = items.filter((item) => blockOf(item) === Number(name))
     return { transactions: inBlock.map(({ nativeTransaction }) => nativeTransaction) }
@@ -36,31 +36,32 @@ function answer(items: readonly Listed[], { pathname, searchParams }: URL): Json
   return { transactions: searchParams.get('sortOrder') === 'desc' ? listed.reverse() : listed }
 }
 
-const touches = (entry: unknown, address: string) =>
+const involves = (entry: unknown, address: string) =>
   [(entry as Json | null)?.from, (entry as Json | null)?.to].some(
     (party) => String((party as Json | undefined)?.address).toLowerCase() === address,
   )
 
-const entriesOf = (item: Listed, list: string) => (Array.isArray(item[list]) ? (item[list] as unknown[]) : [])
+const entriesOf = (item: ListedItem, list: string) =>
+  Array.isArray(item[list]) ? (item[list] as unknown[]) : []
 
-const isParty = (item: Listed, address: string) =>
-  touches(item.nativeTransaction, address) ||
-  LISTS.some((list) => entriesOf(item, list).some((entry) => touches(entry, address)))
+const isParty = (item: ListedItem, address: string) =>
+  involves(item.nativeTransaction, address) ||
+  LISTS.some((list) => entriesOf(item, list).some((entry) => involves(entry, address)))
 
-function viewOf(item: Listed, address: string): Listed {
+function viewOf(item: ListedItem, address: string): ListedItem {
   const lists = LISTS.filter((list) => Array.isArray(item[list])).map((list) => [
     list,
-    entriesOf(item, list).filter((entry) => touches(entry, address)),
+    entriesOf(item, list).filter((entry) => involves(entry, address)),
   ])
   return { ...item, ...Object.fromEntries(lists) }
 }
 
-type Given = Partial<Omit<Job, 'wallets'>> & { addresses: readonly string[] }
+type ListedJobOptions = Partial<Omit<Job, 'wallets'>> & { addresses: readonly string[] }
 
 /** A job that asks such a service, for all blocks unless told. */
-export function listedJob(url: string, given: Given): Job {
+export function listedJob(url: string, options: ListedJobOptions): Job {
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 5_000 }
-  return testJob({ endBlock: undefined, output: tempFolder(), nativeSymbol: 'AVAX', service, ...given })
+  return testJob({ endBlock: undefined, output: tempFolder(), nativeSymbol: 'AVAX', service, ...options })
 }
 
 /** Runs a job to its end; what the run, the manifest and `verify` say of it. */
@@ -69,7 +70,7 @@ export async function exportListed(job: Job, options: RunOptions = {}) {
   const verdict = await verifyOutput(job.output)
   return {
     code,
-    figures: jobs[0]?.figures,
+    stats: jobs[0]?.stats,
     error: jobs[0]?.error,
     verdict,
     manifest: readManifest(job.output),

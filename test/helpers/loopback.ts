@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { DataService, ServiceAnswer } from '../../src/demo-server/data-service.ts'
+import type { DataService, ServiceResponse } from '../../src/demo-server/data-service.ts'
 import { serve } from './serve.ts'
 
-export type Asked = {
+export type ReceivedRequest = {
   path: string
   query: URLSearchParams
   headers: IncomingMessage['headers']
@@ -14,29 +14,38 @@ export type Asked = {
  * hand, or leaves the response hanging.
  */
 export type Fault = (
-  asked: Asked,
-) => undefined | ((response: ServerResponse, answer: ServiceAnswer) => void | Promise<void>)
+  request: ReceivedRequest,
+) => undefined | ((response: ServerResponse, answer: ServiceResponse) => void | Promise<void>)
 
-export type Loopback = { url: string; asked: Asked[] }
+export type Loopback = { url: string; requests: ReceivedRequest[] }
 
 /** A real server on a free loopback port in front of a data service, with faults; it ends with the test. */
 export async function startLoopback(service: DataService, fault: Fault = () => undefined): Promise<Loopback> {
-  const asked: Asked[] = []
+  const requests: ReceivedRequest[] = []
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://loopback')
-    const one = { path: pathname, query: searchParams, headers: request.headers, count: asked.length + 1 }
-    asked.push(one)
+    const received = {
+      path: pathname,
+      query: searchParams,
+      headers: request.headers,
+      count: requests.length + 1,
+    }
+    requests.push(received)
     const headers = request.headers as Record<string, string | undefined>
-    const answer = await service.answer({ method: request.method ?? 'GET', url: request.url ?? '/', headers })
-    const wrong = fault(one)
-    if (wrong !== undefined) await wrong(response, answer)
-    else send(response, answer)
+    const serviceResponse = await service.handle({
+      method: request.method ?? 'GET',
+      url: request.url ?? '/',
+      headers,
+    })
+    const respondWrongly = fault(received)
+    if (respondWrongly !== undefined) await respondWrongly(response, serviceResponse)
+    else send(response, serviceResponse)
   }
-  return { url: await serve(handle), asked }
+  return { url: await serve(handle), requests }
 }
 
 /** Writes an answer as it is. */
-export function send(response: ServerResponse, { status, headers, body }: ServiceAnswer): void {
+export function send(response: ServerResponse, { status, headers, body }: ServiceResponse): void {
   response.writeHead(status, headers)
   response.end(body)
 }

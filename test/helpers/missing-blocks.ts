@@ -9,6 +9,6 @@ export async function exportWithMissingBlocks(output: string): Promise<void> {
   const { url, close } = await listen(createDataService({ head: () => 400 }))
   const service = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
   const { jobs } = await run([blocksJob({ startBlock: 380, endBlock: 421, output, service })])
-  expect(jobs[0]?.figures.missing).toEqual([{ from: 401, to: 421 }])
+  expect(jobs[0]?.stats.missing).toEqual([{ from: 401, to: 421 }])
   await close()
 }

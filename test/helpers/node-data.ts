@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 
 /** What the node itself says, by other methods than the listing (test/fixtures/README.md). */
-export type Truth = {
+export type NodeData = {
   lastBlock: number
   membership: Record<string, { items: number; sha256OfHashesInOrder: string }>
   nativeByBlock: Record<string, [block: number, wei: string][]>
@@ -12,9 +12,9 @@ export type Truth = {
   erc1155: Record<string, Record<string, Record<string, string>>>
 }
 
-export const truth = JSON.parse(
+export const nodeData = JSON.parse(
   gunzipSync(readFileSync(new URL('../fixtures/evm/truth.json.gz', import.meta.url))).toString(),
-) as Truth
+) as NodeData
 
 /** The 53 wallets of the demo chain, lower case. */
-export const truthWallets = Object.keys(truth.membership).map((address) => address.toLowerCase())
+export const demoWallets = Object.keys(nodeData.membership).map((address) => address.toLowerCase())

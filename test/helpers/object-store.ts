@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import type { BucketPlace } from '../../src/core/model/model.ts'
+import type { BucketLocation } from '../../src/core/model/model.ts'
 
-export type ObjectStore = { place: BucketPlace; endpoint: string; objects: Map<string, Buffer> }
+export type ObjectStore = { location: BucketLocation; endpoint: string; objects: Map<string, Buffer> }
 
 /** An object store in memory that takes any key, also those that no file system would: one bucket, `lake`. */
 export async function startObjectStore(): Promise<ObjectStore> {
@@ -14,7 +14,7 @@ export async function startObjectStore(): Promise<ObjectStore> {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    const { status, body } = answer(objects, request, Buffer.concat(chunks))
+    const { status, body } = handleRequest(objects, request, Buffer.concat(chunks))
     const headers = { etag: `"${versionOf(body)}"`, 'last-modified': new Date().toUTCString() }
     response.writeHead(status, headers).end(body)
   }).listen(0, '127.0.0.1')
@@ -24,14 +24,14 @@ export async function startObjectStore(): Promise<ObjectStore> {
     server.close()
   })
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { endpoint, objects, place: { bucket: 'lake', prefix: '', endpoint } }
+  return { endpoint, objects, location: { bucket: 'lake', prefix: '', endpoint } }
 }
 
 const versionOf = (body: Buffer) => createHash('md5').update(body).digest('hex')
 
-type Answer = { status: number; body: Buffer }
+type StoreResponse = { status: number; body: Buffer }
 
-function answer(objects: Map<string, Buffer>, request: IncomingMessage, body: Buffer): Answer {
+function handleRequest(objects: Map<string, Buffer>, request: IncomingMessage, body: Buffer): StoreResponse {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://h')
   const key = decodeURIComponent(pathname.replace(/^\/lake\/?/, ''))
   const text = (status: number, xml: string) => ({ status, body: Buffer.from(xml) })
@@ -48,9 +48,9 @@ function answer(objects: Map<string, Buffer>, request: IncomingMessage, body: Bu
     : { status: 200, body: found }
 }
 
-type Putting = { key: string; body: Buffer; headers: IncomingMessage['headers'] }
+type PutRequest = { key: string; body: Buffer; headers: IncomingMessage['headers'] }
 
-function put(objects: Map<string, Buffer>, { key, body, headers }: Putting): Answer {
+function put(objects: Map<string, Buffer>, { key, body, headers }: PutRequest): StoreResponse {
   const found = objects.get(key)
   const version = found === undefined ? undefined : versionOf(found)
   const ifMatch = headers['if-match']?.replaceAll('"', '')
@@ -63,9 +63,9 @@ function put(objects: Map<string, Buffer>, { key, body, headers }: Putting): Ans
 function listing(objects: Map<string, Buffer>, prefix: string): string {
   const listed = [...objects].filter(([key]) => key.startsWith(prefix))
   const contents = listed.map(
-    ([key, { length }]) => `<Contents><Key>${escaped(key)}</Key><Size>${length}</Size></Contents>`,
+    ([key, { length }]) => `<Contents><Key>${escapeXml(key)}</Key><Size>${length}</Size></Contents>`,
   )
   return `<ListBucketResult><IsTruncated>false</IsTruncated>${contents.join('')}</ListBucketResult>`
 }
 
-const escaped = (text: string) => text.replace(/[&<>\p{Cc}]/gu, (char) => `&#${char.charCodeAt(0)};`)
+const escapeXml = (text: string) => text.replace(/[&<>\p{Cc}]/gu, (char) => `&#${char.charCodeAt(0)};`)

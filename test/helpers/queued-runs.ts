@@ -20,8 +20,8 @@ export function writeJob(folder: string, more = 'endBlock: 421\npartitionBy: blo
 }
 
 /** An emptied server, a service, and a folder that all workers see. */
-export async function place(server: TestServer, fault?: Fault) {
-  await server.empty()
+export async function setUpQueue(server: TestServer, fault?: Fault) {
+  await server.flush()
   const folder = tempFolder()
   const service = await startLoopback(createDataService(), fault)
   const job = writeJob(folder)

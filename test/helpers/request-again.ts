@@ -1,12 +1,12 @@
 import { service } from './faulty-run.ts'
-import type { Asked } from './loopback.ts'
+import type { ReceivedRequest } from './loopback.ts'
 
 /** Asks the service the same with other parameters; undefined leaves one out. */
-export function reask({ path, query }: Asked, given: Record<string, string | undefined>) {
+export function requestAgain({ path, query }: ReceivedRequest, changes: Record<string, string | undefined>) {
   const other = new URLSearchParams(query)
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) other.delete(name)
     else other.set(name, value)
   }
-  return service.answer({ method: 'GET', url: `${path}?${other}`, headers: {} })
+  return service.handle({ method: 'GET', url: `${path}?${other}`, headers: {} })
 }

@@ -1,29 +1,29 @@
-import { createDice, type Dice } from './seeded-random.ts'
+import { createSeededRandom, type SeededRandom } from './seeded-random.ts'
 
 /** An item with what a listing sorts it by. */
-export type Tied<T = unknown> = { block: number; second: number; hash: string; item: T }
+export type SortedItem<T = unknown> = { block: number; second: number; hash: string; item: T }
 
 /**
  * How a listing orders items of one second, which the interface leaves open: as the chain has them, the other way round, by
  * hash, or by lot, once for each chain of tokens or for each request.
  */
-export const TIES = [
+export const TIE_ORDERS = [
   'as in the chain',
   'the other way round',
   'by hash',
   'by lot',
   'by lot each time',
 ] as const
-type Ties = (typeof TIES)[number]
+type TieOrder = (typeof TIE_ORDERS)[number]
 
-export type TiedAsk = { from: number; to: number; order: 'asc' | 'desc'; token?: string | undefined }
-export type TiedPage<T> = { items: T[]; next: string | undefined }
+export type ListingRequest = { from: number; to: number; order: 'asc' | 'desc'; token?: string | undefined }
+export type ListingPage<T> = { items: T[]; next: string | undefined }
 
-export type TiedOptions<T> = {
+export type ListingOptions<T> = {
   /** Asked anew at each request: a listing may grow. */
-  items: () => readonly Tied<T>[]
-  ties: Ties
-  dice: Dice
+  items: () => readonly SortedItem<T>[]
+  ties: TieOrder
+  random: SeededRandom
   /** @default 100 */
   pageSize?: number
   /** How likely it is that a token is refused when it comes for the first time. @default 0 */
@@ -31,43 +31,46 @@ export type TiedOptions<T> = {
 }
 
 /** A listing that sorts by second alone. Tokens tell where to go on, counted from the beginning of what was asked. */
-export function tiedListing<T>(options: TiedOptions<T>): (ask: TiedAsk) => TiedPage<T> | undefined {
-  const { items, ties, dice, pageSize = 100, refused = 0 } = options
+export function sameSecondListing<T>(
+  options: ListingOptions<T>,
+): (ask: ListingRequest) => ListingPage<T> | undefined {
+  const { items, ties, random, pageSize = 100, refused = 0 } = options
   const seen = new Set<string>()
-  const sort = remembered((sorting: Sorting) => sortTied(items(), sorting))
+  const sort = memoize((sorting: Sorting) => sortTied(items(), sorting))
   return ({ from, to, order, token }) => {
-    const [first = 0, start = 0] = token?.split('-').map(Number) ?? [dice.between(1, 1e9)]
-    const place = `${from} ${to} ${order} ${start}`
-    if (token !== undefined && !seen.has(place) && seen.add(place) && dice.next() < refused) return undefined
-    const lot = { 'by lot': first, 'by lot each time': dice.between(1, 1e9) }[ties as string] ?? 0
+    const [first = 0, start = 0] = token?.split('-').map(Number) ?? [random.between(1, 1e9)]
+    const position = `${from} ${to} ${order} ${start}`
+    if (token !== undefined && !seen.has(position) && seen.add(position) && random.next() < refused)
+      return undefined
+    const lot = { 'by lot': first, 'by lot each time': random.between(1, 1e9) }[ties as string] ?? 0
     const sorted = sort({ order, ties, lot, count: items().length })
-    const asked = sorted.filter(({ block }) => block >= from && block < to)
-    const next = start + pageSize < asked.length ? `${first}-${start + pageSize}` : undefined
-    return { items: asked.slice(start, start + pageSize).map(({ item }) => item), next }
+    const inRange = sorted.filter(({ block }) => block >= from && block < to)
+    const next = start + pageSize < inRange.length ? `${first}-${start + pageSize}` : undefined
+    return { items: inRange.slice(start, start + pageSize).map(({ item }) => item), next }
   }
 }
 
 /** The same, but what it gave for the last few arguments is not made again. */
-function remembered<A, R>(make: (given: A) => R): (given: A) => R {
-  const made = new Map<string, R>()
-  return (given) => {
-    const key = JSON.stringify(given)
-    const known = made.get(key) ?? make(given)
-    made.delete(key)
-    made.set(key, known)
-    if (made.size > 20) made.delete(made.keys().next().value ?? '')
-    return known
+function memoize<A, R>(compute: (argument: A) => R): (argument: A) => R {
+  const cache = new Map<string, R>()
+  return (argument) => {
+    const key = JSON.stringify(argument)
+    const value = cache.get(key) ?? compute(argument)
+    cache.delete(key)
+    cache.set(key, value)
+    if (cache.size > 20) cache.delete(cache.keys().next().value ?? '')
+    return value
   }
 }
 
-type Sorting = { order: 'asc' | 'desc'; ties: Ties; lot: number; count: number }
+type Sorting = { order: 'asc' | 'desc'; ties: TieOrder; lot: number; count: number }
 
-function sortTied<T>(items: readonly Tied<T>[], { order, ties, lot }: Sorting): Tied<T>[] {
+function sortTied<T>(items: readonly SortedItem<T>[], { order, ties, lot }: Sorting): SortedItem<T>[] {
   const sign = order === 'asc' ? 1 : -1
-  const dice = createDice(lot)
-  const ranked = items.map((item, at) => ({ item, at: sign * at, lot: dice.next() }))
+  const random = createSeededRandom(lot)
+  const ranked = items.map((item, at) => ({ item, at: sign * at, lot: random.next() }))
   type Ranked = (typeof ranked)[number]
-  const compareTies: Record<Ties, (a: Ranked, b: Ranked) => number> = {
+  const compareTies: Record<TieOrder, (a: Ranked, b: Ranked) => number> = {
     'as in the chain': (a, b) => a.at - b.at,
     'the other way round': (a, b) => b.at - a.at,
     'by hash': (a, b) => (a.item.hash < b.item.hash ? -1 : 1),
@@ -79,22 +82,22 @@ function sortTied<T>(items: readonly Tied<T>[], { order, ties, lot }: Sorting): 
   return ranked.map(({ item }) => item)
 }
 
-export type TiedBlock = { block: number; second: number; items: number }
-export type Growth = { blocks: number; dice: Dice; most?: number }
+export type GeneratedBlock = { block: number; second: number; items: number }
+export type BlockOptions = { blocks: number; random: SeededRandom; maxPerSecond?: number }
 
 /** Rising blocks with up to so many to a second and none to a few items each. */
-export function tiedBlocks({
+export function sameSecondBlocks({
   blocks,
-  dice,
-  most = 8,
-}: Growth): { block: number; second: number; items: number }[] {
-  let [second, left] = [1_700_000_000, dice.between(1, most)]
+  random,
+  maxPerSecond = 8,
+}: BlockOptions): { block: number; second: number; items: number }[] {
+  let [second, remainingInSecond] = [1_700_000_000, random.between(1, maxPerSecond)]
   return Array.from({ length: blocks }, (_, block) => {
-    if (left === 0) {
-      second += dice.between(1, 3)
-      left = dice.between(1, most)
+    if (remainingInSecond === 0) {
+      second += random.between(1, 3)
+      remainingInSecond = random.between(1, maxPerSecond)
     }
-    left -= 1
-    return { block, second, items: dice.pick([0, 1, 1, 2, 5]) }
+    remainingInSecond -= 1
+    return { block, second, items: random.pick([0, 1, 1, 2, 5]) }
   })
 }

@@ -1,14 +1,14 @@
 /** Dice that fall the same way for the same seed. */
-export type Dice = {
+export type SeededRandom = {
   /** A number in [0, 1). */
   next(): number
   /** A whole number from `least` to `most`, both possible. */
-  between(least: number, most: number): number
+  between(min: number, max: number): number
   pick<T>(values: readonly T[]): T
 }
 
 /** Mulberry32: small, and good enough to choose places of faults. */
-export function createDice(seed: number): Dice {
+export function createSeededRandom(seed: number): SeededRandom {
   let state = seed >>> 0
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -16,6 +16,6 @@ export function createDice(seed: number): Dice {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
-  const between = (least: number, most: number) => least + Math.floor(next() * (most - least + 1))
+  const between = (min: number, max: number) => min + Math.floor(next() * (max - min + 1))
   return { next, between, pick: (values) => values[between(0, values.length - 1)] as never }
 }

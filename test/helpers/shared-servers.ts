@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
-import { redisBook } from '../../src/cluster/rate-limit/redis-shared-state.ts'
-import type { Book } from '../../src/cluster/rate-limit/shared-rate-limit-state.ts'
+import { redisSharedState } from '../../src/cluster/rate-limit/redis-shared-state.ts'
+import type { SharedRateLimitState } from '../../src/cluster/rate-limit/shared-rate-limit-state.ts'
 import { startRedis } from './start-redis.ts'
 
 export { noRedis } from './start-redis.ts'
@@ -9,11 +9,11 @@ export { noRedis } from './start-redis.ts'
 export type TestServer = {
   readonly url: string
   /** The book of a quota; by the server's clock unless another is given. */
-  book(quota: string, clock?: () => number): Book
+  book(quota: string, clock?: () => number): SharedRateLimitState
   /** Forgets everything, as a server that was lost. */
-  empty(): Promise<void>
+  flush(): Promise<void>
   /** The keys that the server still holds for runs. */
-  leftovers(): Promise<string[]>
+  remainingKeys(): Promise<string[]>
   /** Ends as in a crash, and is there again. */
   restart(): Promise<void>
   stop(): Promise<void>
@@ -25,9 +25,9 @@ export async function startTestServer(): Promise<TestServer> {
   return {
     url: server.url,
     restart: server.restart,
-    book: (quota, clock) => redisBook(redis, quota, clock),
-    empty: async () => void (await redis.flushall()),
-    leftovers: async () =>
+    book: (quota, clock) => redisSharedState(redis, quota, clock),
+    flush: async () => void (await redis.flushall()),
+    remainingKeys: async () =>
       (await redis.keys('*')).filter((key) => !/^\{?walletlake:(quota|worker):/.test(key)),
     stop: async () => {
       redis.disconnect()

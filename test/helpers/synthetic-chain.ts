@@ -3,7 +3,7 @@ import { serve } from './serve.ts'
 
 type Json = Record<string, unknown>
 /** A whole transaction, as nobody's listing shows it: each wallet is shown its entries alone. */
-export type MadeItem = { nativeTransaction: Json } & Record<(typeof LISTS)[number], Json[]>
+export type SyntheticItem = { nativeTransaction: Json } & Record<(typeof LISTS)[number], Json[]>
 
 const LISTS = ['erc20Transfers', 'erc721Transfers', 'erc1155Transfers', 'internalTransactions'] as const
 
@@ -12,11 +12,11 @@ export const addressOf = (name: string) => `0x${hex(`address ${name}`, 40)}`
 const party = (address: string) => ({ address })
 
 /** The transaction of this number, in this block; it moves nothing. */
-export function madeItem(
+export function syntheticItem(
   number: number,
   { block = 1000 + number, ...native }: Json & { block?: number } = {},
-  lists: Partial<MadeItem> = {},
-): MadeItem {
+  lists: Partial<SyntheticItem> = {},
+): SyntheticItem {
   const nativeTransaction = {
     blockNumber: String(block),
     blockTimestamp: 1_700_000_000 + 2 * block,
@@ -44,9 +44,9 @@ export const hashOf = (number: number) => `0x${hex(`transaction ${number}`, 64)}
 
 /** A payment of one unit from one to another, by itself. */
 export const payment = (number: number, from: string, to: string, native: Json & { block?: number } = {}) =>
-  madeItem(number, { from: party(from), to: party(to), value: '1', ...native })
+  syntheticItem(number, { from: party(from), to: party(to), value: '1', ...native })
 
-export const madeInternal = (from: string, to: string, changes: Json = {}): Json => ({
+export const syntheticInternal = (from: string, to: string, changes: Json = {}): Json => ({
   from: party(from),
   to: party(to),
   internalTxType: 'CALL',
@@ -57,7 +57,7 @@ export const madeInternal = (from: string, to: string, changes: Json = {}): Json
   ...changes,
 })
 
-export const madeErc20 = (logIndex: number, from: string, to: string, changes: Json = {}): Json => ({
+export const syntheticErc20 = (logIndex: number, from: string, to: string, changes: Json = {}): Json => ({
   from: party(from),
   to: party(to),
   logIndex,
@@ -66,7 +66,7 @@ export const madeErc20 = (logIndex: number, from: string, to: string, changes: J
   ...changes,
 })
 
-export const madeErc721 = (logIndex: number, from: string, to: string): Json => ({
+export const syntheticErc721 = (logIndex: number, from: string, to: string): Json => ({
   from: party(from),
   to: party(to),
   logIndex,
@@ -79,51 +79,51 @@ export const madeErc721 = (logIndex: number, from: string, to: string): Json => 
   },
 })
 
-const touches = (entry: Json, wallet: string) =>
+const involves = (entry: Json, wallet: string) =>
   [entry.from, entry.to].some((party) => (party as { address: string }).address === wallet)
 
 /** What a wallet's listing shows of a transaction; undefined where it takes no part in it. */
-function viewOf(item: MadeItem, wallet: string): MadeItem | undefined {
+function viewOf(item: SyntheticItem, wallet: string): SyntheticItem | undefined {
   const view = { ...item }
-  for (const list of LISTS) view[list] = item[list].filter((entry) => touches(entry, wallet))
-  const hasPart = touches(item.nativeTransaction, wallet) || LISTS.some((list) => view[list].length > 0)
+  for (const list of LISTS) view[list] = item[list].filter((entry) => involves(entry, wallet))
+  const hasPart = involves(item.nativeTransaction, wallet) || LISTS.some((list) => view[list].length > 0)
   return hasPart ? view : undefined
 }
 
 /** What the service shows now; `to` names the wallet that asks. */
-type Shown = { items: (to: string) => readonly MadeItem[] }
+type Listing = { items: (to: string) => readonly SyntheticItem[] }
 /** How the service writes the offset of a page into a token. */
-type Tokens = { write: (offset: number) => string; read: (token: string) => number }
+type PageTokenCodec = { write: (offset: number) => string; read: (token: string) => number }
 
-const PLAIN_OFFSETS: Tokens = { write: String, read: Number }
+const PLAIN_OFFSETS: PageTokenCodec = { write: String, read: Number }
 
 /** Tokens that show nothing of the offset. */
-export const opaqueTokens: Tokens = {
+export const opaqueTokens: PageTokenCodec = {
   write: (offset) => (offset * 7 + 1).toString(36).padStart(8, 'z'),
   read: (token) => (Number.parseInt(token.replace(/^z+/, ''), 36) - 1) / 7,
 }
-type MadeRequest = { wallet: string; from: number; to: number }
+type ListingRequest = { wallet: string; from: number; to: number }
 
 /** A service of the wallet listing over transactions that a test makes, and changes as it likes. */
-export async function startMadeChain(items: readonly MadeItem[], tokens = PLAIN_OFFSETS) {
-  const shown: Shown = { items: () => items }
-  const asked: MadeRequest[] = []
+export async function startSyntheticChain(items: readonly SyntheticItem[], tokens = PLAIN_OFFSETS) {
+  const shown: Listing = { items: () => items }
+  const requests: ListingRequest[] = []
   const address = await serve((request, response) => {
     const url = new URL(request.url ?? '/', 'http://loopback')
     const wallet = url.pathname.split('/')[5] ?? ''
     const [from = 0, to = 0] = ['startBlock', 'endBlock'].map((name) => Number(url.searchParams.get(name)))
-    asked.push({ wallet, from, to })
+    requests.push({ wallet, from, to })
     const token = url.searchParams.get('pageToken')
     const start = token === null ? 0 : tokens.read(token)
     const listed = shown.items(wallet).flatMap((item) => viewOf(item, wallet) ?? [])
-    const inside = listed.filter((item) => blockOf(item) >= from && blockOf(item) < to)
-    inside.sort((a, b) => blockOf(a) - blockOf(b))
-    if (url.searchParams.get('sortOrder') === 'desc') inside.reverse()
-    const nextPageToken = start + 100 < inside.length ? tokens.write(start + 100) : ''
+    const inRange = listed.filter((item) => blockOf(item) >= from && blockOf(item) < to)
+    inRange.sort((a, b) => blockOf(a) - blockOf(b))
+    if (url.searchParams.get('sortOrder') === 'desc') inRange.reverse()
+    const nextPageToken = start + 100 < inRange.length ? tokens.write(start + 100) : ''
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ nextPageToken, transactions: inside.slice(start, start + 100) }))
+    response.end(JSON.stringify({ nextPageToken, transactions: inRange.slice(start, start + 100) }))
   })
-  return { url: address, shown, asked }
+  return { url: address, shown, asked: requests }
 }
 
-const blockOf = ({ nativeTransaction }: MadeItem) => Number(nativeTransaction.blockNumber)
+const blockOf = ({ nativeTransaction }: SyntheticItem) => Number(nativeTransaction.blockNumber)

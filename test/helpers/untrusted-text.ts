@@ -1,4 +1,4 @@
-import { type Break, changed } from './faults.ts'
+import { type FaultyResponse, withChangedPage } from './faults.ts'
 
 /** What attackers write as the names of their tokens, and what breaks careless readers and writers. */
 export const HOSTILE_TEXTS: readonly string[] = [
@@ -20,11 +20,11 @@ export const HOSTILE_TEXTS: readonly string[] = [
 ]
 
 /** Fields that hold text of strangers. */
-const FIELDS =
+const UNTRUSTED_FIELDS =
   /^(name|symbol|methodName|tokenUri|indexStatus|currencyCode|description|imageUri|animationUri|externalUrl|background|attributes|properties)$/
 
 /** An answer whose strangers wrote the worst: which text stands where depends on the item and the field alone. */
-export const hostileNames: Break = changed(({ transactions, ...page }) => ({
+export const hostileNames: FaultyResponse = withChangedPage(({ transactions, ...page }) => ({
   ...page,
   transactions: transactions.map((item) => {
     const hash = String(item.nativeTransaction.txHash)
@@ -37,7 +37,7 @@ function poison(value: unknown, seed: number): typeof value & { nativeTransactio
     if (Array.isArray(part)) return part.map((entry, index) => poisoned(entry, at + index))
     if (typeof part !== 'object' || part === null) return part
     const entries = Object.entries(part).map(([key, inside], index) => {
-      const hostile = FIELDS.test(key) && typeof inside !== 'object'
+      const hostile = UNTRUSTED_FIELDS.test(key) && typeof inside !== 'object'
       return [
         key,
         hostile ? HOSTILE_TEXTS[(at + index) % HOSTILE_TEXTS.length] : poisoned(inside, at * 7 + index),

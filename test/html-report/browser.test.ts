@@ -13,7 +13,7 @@ import { GOLDEN_CHAIN, WALLETS } from '../accounting/golden-chain.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
 import { testJob } from '../helpers/jobs.ts'
 import { exportWithMissingBlocks } from '../helpers/missing-blocks.ts'
-import { priceAll } from '../helpers/prices.ts'
+import { writePrices } from '../helpers/prices.ts'
 import { CHROMIUM, isMissing } from '../helpers/programs.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { HOSTILE_TEXTS } from '../helpers/untrusted-text.ts'
@@ -40,7 +40,7 @@ beforeAll(async () => {
   for (const several of ['two', 'lacking', 'priced']) mkdirSync(join(folder, several))
   await report([join(folder, 'demo'), join(folder, 'mainnet')], { out: fileOf('two') })
   await report([join(folder, 'rejects'), join(folder, 'blocks')], { out: fileOf('lacking') })
-  const prices = await priceAll(join(folder, 'demo'), join(folder, 'prices.csv'))
+  const prices = await writePrices(join(folder, 'demo'), join(folder, 'prices.csv'))
   await report([join(folder, 'demo')], { out: fileOf('priced'), prices })
   for (const world of SINGLE) await report([join(folder, world)])
   browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })

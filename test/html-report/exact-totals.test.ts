@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import type { Compared, PackedColumn } from '../../src/html-report/page-data.ts'
+import type { ComparisonData, PackedColumn } from '../../src/html-report/page-data.ts'
 import { ROW_COLUMNS } from '../../src/html-report/recent-rows.ts'
 import { report } from '../../src/html-report/report.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -51,8 +51,8 @@ function coinLake(movements: readonly (readonly [time: string, value: string])[]
   return lake
 }
 
-function comparedIn(page: string): Compared {
-  return JSON.parse(/id="compare-0">(.*?)<\/script>/s.exec(page)?.[1] ?? '') as Compared
+function comparedIn(page: string): ComparisonData {
+  return JSON.parse(/id="compare-0">(.*?)<\/script>/s.exec(page)?.[1] ?? '') as ComparisonData
 }
 
 test('two dates are compared at the exact ends of days, those of years included', async () => {
@@ -102,8 +102,8 @@ test('rows carry the labels of wallets and counterparties', async () => {
   const packed = /id="rows-0">(.*?)</.exec(page)?.[1] ?? ''
   const columns = JSON.parse(String(inflateRawSync(Buffer.from(packed, 'base64')))) as PackedColumn[]
   const textsOf = (name: (typeof ROW_COLUMNS)[number]) => {
-    const { texts = [], places = [] } = columns[ROW_COLUMNS.indexOf(name)] ?? {}
-    return places.map((place) => texts[place])
+    const { texts = [], indexes = [] } = columns[ROW_COLUMNS.indexOf(name)] ?? {}
+    return indexes.map((index) => texts[index])
   }
   expect(columns).toHaveLength(ROW_COLUMNS.length)
   const wallets = textsOf('wallet')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { html, nameHtml, percent, shortNumber } from '../../src/html-report/html.ts'
-import { shownText } from '../../src/html-report/visible-text.ts'
+import { formatShortNumber, html, nameHtml, percent } from '../../src/html-report/html.ts'
+import { visibleText } from '../../src/html-report/visible-text.ts'
 
 describe('numbers for people', () => {
   test.for([
@@ -16,7 +16,7 @@ describe('numbers for people', () => {
     { exact: `831${'0'.repeat(71)}`, shown: '8.31 × 10^73' },
     { exact: `1${'0'.repeat(20)}.5`, shown: '1 × 10^20' },
   ])('$exact is shown as $shown', ({ exact, shown }) => {
-    expect(shortNumber(exact)).toBe(shown)
+    expect(formatShortNumber(exact)).toBe(shown)
   })
 
   test('shares are per cent, small ones with a decimal', () => {
@@ -38,7 +38,7 @@ describe('text of strangers', () => {
   })
 
   test('shows what hides, turns or rings, and no more than sixty letters of a name', () => {
-    expect(shownText('a\u202eb\u0007c\u200bd')).toBe('a␣b␣c␣d')
+    expect(visibleText('a\u202eb\u0007c\u200bd')).toBe('a␣b␣c␣d')
     expect(nameHtml('é'.repeat(10_000)).text).toBe(`<bdi>${'é'.repeat(60)}…</bdi>`)
   })
 })

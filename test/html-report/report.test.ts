@@ -6,7 +6,7 @@ import { report } from '../../src/html-report/report.ts'
 import { balances } from '../../src/ledger/balances/balances.ts'
 import { runCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
-import { makePipe } from '../helpers/named-pipe.ts'
+import { makeNamedPipe } from '../helpers/named-pipe.ts'
 import { readCsvTable, readManifest, type TextRow } from '../helpers/read-output.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { cellText, tableOf } from './read-page.ts'
@@ -30,11 +30,11 @@ function rowsIn(page: string): string[][] {
   const packed = /id="rows-0">([^<]*)</.exec(page)?.[1] ?? ''
   const columns = JSON.parse(inflateRawSync(Buffer.from(packed, 'base64')).toString()) as {
     texts: string[]
-    places: number[]
+    indexes: number[]
   }[]
   const [first] = columns
-  return (first?.places ?? []).map((_, row) =>
-    columns.map(({ texts, places }) => texts[places[row] ?? -1] ?? ''),
+  return (first?.indexes ?? []).map((_, row) =>
+    columns.map(({ texts, indexes }) => texts[indexes[row] ?? -1] ?? ''),
   )
 }
 
@@ -186,7 +186,7 @@ describe('walletlake report', () => {
 
   test('leaves a pipe as it is', async () => {
     const pipe = join(folder, 'pipe')
-    makePipe(pipe)
+    makeNamedPipe(pipe)
     const { exit, stderr } = await runCommand(['report', outputs.csv, '--out', pipe])
     expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringMatching(/ is no file: .*\nfix: /) })
     expect(lstatSync(pipe).isFIFO()).toBe(true)

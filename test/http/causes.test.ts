@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { faultWords } from '../../src/http/connection-error.ts'
+import { describeConnectionError } from '../../src/http/connection-error.ts'
 import type { RequestEvent } from '../../src/http/request-events.ts'
 import type { ExportError } from '../../src/index.ts'
 import { isMissing } from '../helpers/programs.ts'
@@ -127,8 +127,8 @@ test.for([
   ['CERT_HAS_EXPIRED', 'is not valid now', true],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'is not trusted', true],
 ] as const)('says what %s means', ([code, says, isPermanent]) => {
-  const words = faultWords([code], 'https://api.example.com')
-  expect(words).toMatchObject({ what: expect.stringContaining(says), fix: expect.stringMatching(/\.$/) })
-  expect(words.what).toContain(code)
+  const words = describeConnectionError([code], 'https://api.example.com')
+  expect(words).toMatchObject({ message: expect.stringContaining(says), fix: expect.stringMatching(/\.$/) })
+  expect(words.message).toContain(code)
   expect(words.isPermanent).toBe(isPermanent)
 })

@@ -22,11 +22,11 @@ test.for(['HTTP_PROXY', 'http_proxy'])(
   'asks through the proxy of %s a host that it alone knows',
   async (name) => {
     const { url } = await startServer(() => chain)
-    const proxy = await startProxy({ leadsTo: url })
+    const proxy = await startProxy({ target: url })
     setProxies({ [name]: proxy.url })
     const client = clientOf('http://firewalled.test:8080/base')
     expect(await client.getChain({ chainId: '1' })).toEqual({ chainId: '1' })
-    expect(proxy.asked).toEqual(['GET http://firewalled.test:8080/base/v1/chains/1'])
+    expect(proxy.requests).toEqual(['GET http://firewalled.test:8080/base/v1/chains/1'])
   },
 )
 
@@ -38,7 +38,7 @@ test.skipIf(isMissing('openssl'))(
     setProxies({ HTTPS_PROXY: proxy.url })
     const error = await failureOf(clientOf(service.url, quick).getChain({ chainId: '1' }))
     expect(error).toMatchObject({ message: expect.stringContaining('is not trusted') })
-    expect(proxy.asked).toEqual([`CONNECT ${new URL(service.url).host}`])
+    expect(proxy.requests).toEqual([`CONNECT ${new URL(service.url).host}`])
   },
 )
 
@@ -50,15 +50,15 @@ test.for([
   { list: '127.0.0.1:1', isDirect: false },
 ])('with NO_PROXY=$list, a service on 127.0.0.1 is asked directly: $isDirect', async ({ list, isDirect }) => {
   const { url } = await startServer(() => chain)
-  const proxy = await startProxy({ leadsTo: url })
+  const proxy = await startProxy({ target: url })
   setProxies({ HTTP_PROXY: proxy.url, NO_PROXY: list })
   await clientOf(url).getChain({ chainId: '1' })
-  expect(proxy.asked.length === 0).toBe(isDirect)
+  expect(proxy.requests.length === 0).toBe(isDirect)
 })
 
 test('sends the user and password of the variable, and shows neither', async () => {
   const { url } = await startServer(() => chain)
-  const proxy = await startProxy({ leadsTo: url, password: 'me:s3cret/word' })
+  const proxy = await startProxy({ target: url, password: 'me:s3cret/word' })
   setProxies({ HTTP_PROXY: proxy.url.replace('//', '//me:s3cret%2Fword@') })
   expect(await clientOf('http://firewalled.test').getChain({ chainId: '1' })).toEqual({ chainId: '1' })
   setProxies({ HTTP_PROXY: proxy.url.replace('//', '//me:an0ther@') })
@@ -112,7 +112,7 @@ test.for([
   },
 ])('says how requests travel where no response comes in time and $when', async ({ set, says }) => {
   const { url } = await startServer(() => () => {})
-  const proxy = await startProxy({ leadsTo: url })
+  const proxy = await startProxy({ target: url })
   setProxies(set === undefined ? {} : { [set]: proxy.url })
   const client = clientOf(url, { ...quick, timeoutMs: 300 })
   const error = (await failureOf(client.getChain({ chainId: '1' }))) as ExportError

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Gate, RequestEvent, ServiceClient } from '../../src/index.ts'
+import type { RateLimiter, RequestEvent, ServiceClient } from '../../src/index.ts'
 import { clientOf, closedUrl, failureOf, type Reply, reset, startServer } from './server.ts'
 
 const addresses = ['0x01']
@@ -36,13 +36,13 @@ function serverAfter(...first: Reply[]) {
 /** A gate that lets everything through and keeps what it was told. */
 function openGate() {
   const refusals: (number | undefined)[] = []
-  const gate: Gate = {
-    take: async () => (outcome) => {
-      if (outcome.kind === 'refused') refusals.push(outcome.retryAfterMs)
+  const rateLimiter: RateLimiter = {
+    acquire: async () => (outcome) => {
+      if (outcome.kind === 'throttled') refusals.push(outcome.retryAfterMs)
     },
-    pausedMs: () => 0,
+    pausedForMs: () => 0,
   }
-  return { gate, refusals }
+  return { gate: rateLimiter, refusals }
 }
 
 describe.for(Object.keys(repeatable))('%s', (name) => {
@@ -75,9 +75,9 @@ describe.for(Object.keys(once))('%s', (name) => {
   })
 
   test('is sent again where the service surely did not do it', async () => {
-    const { gate } = openGate()
+    const { gate: rateLimiter } = openGate()
     const { url, asked } = await serverAfter(refused, { status: 503, headers: { 'retry-after': '0' } })
-    await callOf(name)(clientOf(url, { gate }))
+    await callOf(name)(clientOf(url, { rateLimiter }))
     expect(asked).toHaveLength(3)
   })
 
@@ -90,25 +90,25 @@ describe.for(Object.keys(once))('%s', (name) => {
 })
 
 test('waits out 429 through the gate however often it comes', async () => {
-  const { gate, refusals } = openGate()
+  const { gate: rateLimiter, refusals } = openGate()
   const { url, asked } = await serverAfter(...Array.from({ length: 20 }, () => refused))
-  const client = clientOf(url, { gate, retry: { retries: 0 } })
+  const client = clientOf(url, { rateLimiter, retry: { retries: 0 } })
   expect(await client.getWebhook({ id: 'w1' })).toMatchObject({ id: 'w1' })
   expect(refusals).toEqual(Array.from({ length: 20 }, () => 60_000))
   expect(asked).toHaveLength(21)
 })
 
 test('waits out 429 after its last try for faults', async () => {
-  const { gate } = openGate()
+  const { gate: rateLimiter } = openGate()
   const { url } = await serverAfter({ status: 500 }, { status: 500 }, refused, refused)
-  expect(await clientOf(url, { gate }).getWebhook({ id: 'w1' })).toMatchObject({ id: 'w1' })
+  expect(await clientOf(url, { rateLimiter }).getWebhook({ id: 'w1' })).toMatchObject({ id: 'w1' })
 })
 
 test('counts a 429 whose body does not unpack as a 429', async () => {
-  const { gate, refusals } = openGate()
+  const { gate: rateLimiter, refusals } = openGate()
   const broken = { status: 429, headers: { 'content-encoding': 'br', 'retry-after': '3' }, body: 'no brotli' }
   const { url } = await serverAfter(broken)
-  await clientOf(url, { gate }).getWebhook({ id: 'w1' })
+  await clientOf(url, { rateLimiter }).getWebhook({ id: 'w1' })
   expect(refusals).toEqual([3_000])
 })
 
@@ -154,18 +154,18 @@ describe('reindexNft', () => {
       retryAfterMs: 3_600_000,
     },
   ])('takes a 429 as its own, holding nothing back, when it $when', async ({ headers, retryAfterMs }) => {
-    const { gate, refusals } = openGate()
+    const { gate: rateLimiter, refusals } = openGate()
     const { url, asked } = await serverAfter({ status: 429, headers })
-    const error = await failureOf(clientOf(url, { gate }).reindexNft(nft))
+    const error = await failureOf(clientOf(url, { rateLimiter }).reindexNft(nft))
     expect(error).toMatchObject({ code: 'RATE_LIMITED', status: 429, retryAfterMs, mayHaveActed: false })
     expect(refusals).toEqual([])
     expect(asked).toHaveLength(1)
   })
 
   test('waits out a 429 that says that the quota is spent', async () => {
-    const { gate, refusals } = openGate()
+    const { gate: rateLimiter, refusals } = openGate()
     const { url } = await serverAfter(refused)
-    await clientOf(url, { gate }).reindexNft(nft)
+    await clientOf(url, { rateLimiter }).reindexNft(nft)
     expect(refusals).toEqual([60_000])
   })
 

@@ -1,39 +1,39 @@
 import { expect, test } from 'vitest'
-import { delayBeforeRetry, RETRY_DEFAULTS, readRetryAfter } from '../../src/http/retry.ts'
+import { delayBeforeRetry, parseRetryAfter, RETRY_DEFAULTS } from '../../src/http/retry.ts'
 
 const highest = () => 1
 const lowest = () => 0
 
 test.for([
-  { when: 'the first try failed', failures: 1, retryAfterMs: undefined, dice: highest, waits: 500 },
-  { when: 'the third try failed', failures: 3, retryAfterMs: undefined, dice: highest, waits: 2_000 },
-  { when: 'the dice are lucky', failures: 3, retryAfterMs: undefined, dice: lowest, waits: 0 },
-  { when: 'the dice are in the middle', failures: 2, retryAfterMs: undefined, dice: () => 0.5, waits: 500 },
+  { when: 'the first try failed', failures: 1, retryAfterMs: undefined, random: highest, waits: 500 },
+  { when: 'the third try failed', failures: 3, retryAfterMs: undefined, random: highest, waits: 2_000 },
+  { when: 'the dice are lucky', failures: 3, retryAfterMs: undefined, random: lowest, waits: 0 },
+  { when: 'the dice are in the middle', failures: 2, retryAfterMs: undefined, random: () => 0.5, waits: 500 },
   {
     when: 'the wait would pass its bound',
     failures: 7,
     retryAfterMs: undefined,
-    dice: highest,
+    random: highest,
     waits: 30_000,
   },
   {
     when: 'there were thousands of tries',
     failures: 5_000,
     retryAfterMs: undefined,
-    dice: highest,
+    random: highest,
     waits: 30_000,
   },
-  { when: 'the service says 7 s', failures: 1, retryAfterMs: 7_000, dice: lowest, waits: 7_000 },
+  { when: 'the service says 7 s', failures: 1, retryAfterMs: 7_000, random: lowest, waits: 7_000 },
   {
     when: 'the service says more than the bound',
     failures: 1,
     retryAfterMs: 90_000,
-    dice: lowest,
+    random: lowest,
     waits: 90_000,
   },
-  { when: 'the service says at once', failures: 6, retryAfterMs: 0, dice: highest, waits: 0 },
-])('waits $waits ms when $when', ({ failures, retryAfterMs, dice, waits }) => {
-  expect(delayBeforeRetry({ failures, retryAfterMs }, RETRY_DEFAULTS, dice)).toBe(waits)
+  { when: 'the service says at once', failures: 6, retryAfterMs: 0, random: highest, waits: 0 },
+])('waits $waits ms when $when', ({ failures, retryAfterMs, random, waits }) => {
+  expect(delayBeforeRetry({ failures, retryAfterMs }, RETRY_DEFAULTS, random)).toBe(waits)
 })
 
 const now = Date.UTC(2026, 0, 1, 12, 0, 0)
@@ -54,5 +54,5 @@ test.for([
   { header: 'retry 7', means: undefined },
   { header: '99:99:99', means: undefined },
 ])('reads the Retry-After "$header" as $means ms', ({ header, means }) => {
-  expect(readRetryAfter(header, now)).toBe(means)
+  expect(parseRetryAfter(header, now)).toBe(means)
 })

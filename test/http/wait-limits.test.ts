@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { startBounds } from '../../src/http/run-limits.ts'
-import { createWaitNotices } from '../../src/http/wait-limits.ts'
+import { startRunLimits } from '../../src/http/run-limits.ts'
+import { createWaitAnnouncer } from '../../src/http/wait-limits.ts'
 import type { ExportError } from '../../src/index.ts'
 import { clientOf, failureOf, startServer } from './server.ts'
 
 const HOUR_MS = 3_600_000
 
 test('a wait of hours is announced once with its end, and again only where it ends later', () => {
-  const notice = createWaitNotices()
+  const notice = createWaitAnnouncer()
   expect(notice(5_000)).toBeUndefined()
   expect(notice(6 * HOUR_MS)).toMatch(
     /^the service asks to wait until \d{4}-\d\d-\d\d \d\d:\d\d UTC; no request is sent before$/,
@@ -17,10 +17,10 @@ test('a wait of hours is announced once with its end, and again only where it en
 })
 
 test('a wait past the deadline ends the command at once, one within it does not', () => {
-  const bounds = startBounds({ deadlineMs: 2 * HOUR_MS }, 'aborted')
-  bounds.noteWait(HOUR_MS)
+  const bounds = startRunLimits({ deadlineMs: 2 * HOUR_MS }, 'aborted')
+  bounds.checkWait(HOUR_MS)
   expect(bounds.signal.aborted).toBe(false)
-  bounds.noteWait(3 * HOUR_MS)
+  bounds.checkWait(3 * HOUR_MS)
   expect(bounds.signal.reason).toMatchObject({
     code: 'BUDGET_REACHED',
     message: expect.stringMatching(/^the service asks to wait until .* UTC, past the deadline$/),

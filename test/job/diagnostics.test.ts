@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import { type Complaint, openComplaints, uniteComplaints } from '../../src/job/diagnostics.ts'
+import { type Diagnostic, mergeDiagnostics, openDiagnostics } from '../../src/job/diagnostics.ts'
 
-const long: Complaint = {
-  place: { file: 'jobs/mine.yaml', line: 12, column: 5 },
+const long: Diagnostic = {
+  location: { file: 'jobs/mine.yaml', line: 12, column: 5 },
   field: 'addresses[7]',
   found: '"0x58A5"',
   expected: 'one of a list of words that goes on and on until no terminal of 80 columns can hold it any more',
   didYouMean: 'another',
 }
 
-function messageOf(...complaints: Complaint[]): string {
-  const { complain, throwIfAny } = openComplaints()
-  for (const complaint of complaints) complain(complaint)
+function messageOf(...complaints: Diagnostic[]): string {
+  const { report, throwIfAny } = openDiagnostics()
+  for (const complaint of complaints) report(complaint)
   try {
     throwIfAny()
   } catch (thrown) {
@@ -62,5 +62,5 @@ test('tells once what several complaints would repeat', () => {
 
 test('tells what several jobs complain of alike only once', () => {
   const [first, second] = [messageOf(long).split('\n'), messageOf({ ...long, field: 'chain' }).split('\n')]
-  expect(uniteComplaints([[...first, ...second], first])).toEqual([...first, ...second])
+  expect(mergeDiagnostics([[...first, ...second], first])).toEqual([...first, ...second])
 })

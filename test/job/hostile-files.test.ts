@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ExportError } from '../../src/core/model/errors.ts'
 import { readJob } from '../../src/job/read-job.ts'
-import { JOB_FILE_BYTES } from '../../src/job/yaml/read-job-text.ts'
+import { MAX_JOB_FILE_BYTES } from '../../src/job/yaml/read-job-text.ts'
 import { A, expectRefusal, folderWith, jobOf, LEAST, refusalOf } from './helpers.ts'
 
 const laughs = Array.from({ length: 12 }, (_, n) => `a${n + 1}: &a${n + 1} [${`*a${n},`.repeat(9)}]`)
@@ -52,7 +52,7 @@ test.for([
   },
   {
     when: 'the file is too large',
-    text: Buffer.alloc(JOB_FILE_BYTES + 1, '#'),
+    text: Buffer.alloc(MAX_JOB_FILE_BYTES + 1, '#'),
     says: 'job.yaml:1:1: found a file of 8388609 bytes, expected at most 8388608 bytes',
   },
   {

@@ -54,12 +54,12 @@ test.for([
 
 test('a manifest is fetched through the proxy of the environment', async () => {
   const { url } = await startServer(() => ({ body: '{}' }))
-  const proxy = await startProxy({ leadsTo: url })
+  const proxy = await startProxy({ target: url })
   for (const [name, value] of Object.entries({ HTTP_PROXY: proxy.url, NO_PROXY: '', no_proxy: '' }))
     vi.stubEnv(name, value)
   try {
     expect(await downloadText(new URL('http://bucket.test/manifest.json'), options)).toBe('{}')
-    expect(proxy.asked).toEqual(['GET http://bucket.test/manifest.json'])
+    expect(proxy.requests).toEqual(['GET http://bucket.test/manifest.json'])
   } finally {
     vi.unstubAllEnvs()
   }

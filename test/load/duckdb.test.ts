@@ -72,7 +72,7 @@ describe('a DuckDB file', () => {
 
   test('holds the tables in a schema, even one of the same name as the file', async () => {
     const { folder, place } = await written()
-    await loadInto(folder, place.to, { place: { schema: 'lake' } })
+    await loadInto(folder, place.to, { namespace: { schema: 'lake' } })
     expect(readdirSync(dirname('file' in place.to ? place.to.file : ''))).toEqual(['lake.duckdb'])
     expect(await place.run('SELECT count(*)::INT AS n FROM lake.lake.ledger')).toEqual([{ n: 18 }])
   })

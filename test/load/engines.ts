@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import sqlite3 from 'node-sqlite3-wasm'
 import pg from 'pg'
-import { type Column, type TableName, tableNamed } from '../../src/core/table/index.ts'
+import { type Column, type TableName, tableByName } from '../../src/core/table/index.ts'
 import type { LoadableUrl } from '../../src/load/open-target.ts'
 import { parseTargetUrl } from '../../src/load/target-url.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -132,7 +132,7 @@ async function readText(
     const form = type === 'time' ? (time?.(cell) ?? cell) : type === 'bool' ? (bool?.(cell) ?? cell) : cell
     return `${frame(`CAST(${form} AS TEXT)`)} AS ${cell}`
   }
-  const columns = tableNamed(table).columns.map(asText)
+  const columns = tableByName(table).columns.map(asText)
   return (await run(`SELECT ${columns.join(', ')} FROM ${name}`)) as Cells[]
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { loadInto } from '../../src/load/load.ts'
-import { DEEP, NESTED } from '../helpers/deep-json.ts'
+import { NESTED_JSON, TOO_DEEP_JSON } from '../helpers/deep-json.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { goodLake } from '../verify/export/model-export.ts'
 import { duckdb } from './engines.ts'
@@ -178,7 +178,7 @@ describe('a manifest', () => {
     },
     {
       wrong: 'a value in 5,000 lists',
-      text: () => `{"more":${DEEP[0]?.text}}`,
+      text: () => `{"more":${TOO_DEEP_JSON[0]?.text}}`,
       says: 'it is nested deeper than 100 levels',
     },
     {
@@ -226,5 +226,5 @@ function changePath(path: string) {
 const HERE = 'the deep one'
 
 function deepened(text: (folder: string) => string) {
-  return (folder: string) => text(folder).replaceAll(JSON.stringify(HERE), NESTED[0]?.text ?? '')
+  return (folder: string) => text(folder).replaceAll(JSON.stringify(HERE), NESTED_JSON[0]?.text ?? '')
 }

@@ -1,18 +1,18 @@
 import type { Manifest } from '../../src/core/model/manifest.ts'
-import { tableNamed } from '../../src/core/table/index.ts'
-import type { Source } from '../../src/load/open-source.ts'
-import type { LoadRecord, LocalFile, Target } from '../../src/load/target.ts'
+import { tableByName } from '../../src/core/table/index.ts'
+import type { LoadSource } from '../../src/load/open-source.ts'
+import type { LoadRecord, LoadTarget, LocalFile } from '../../src/load/target.ts'
 
 export type ModelRow = { readonly key: string; readonly block: number; readonly content: string }
 export type ModelFile = { readonly from: number; readonly to: number; readonly rows: readonly ModelRow[] }
 
-const LEDGER = tableNamed('ledger')
+const LEDGER = tableByName('ledger')
 
 /** An output of the ledger alone, whose files are lists of rows. */
 export function modelSource(
   name: string,
   files: readonly ModelFile[],
-): Source & { rowsOf(path: string): readonly ModelRow[] } {
+): LoadSource & { rowsOf(path: string): readonly ModelRow[] } {
   const contents = new Map<string, readonly ModelRow[]>()
   const listed = files.map(({ from, to, rows }, at) => {
     const path = `ledger/ledger-${from}-${to}-${at}.csv`
@@ -26,16 +26,16 @@ export function modelSource(
     manifest: { job, tables: { ledger: { rows, columns, files: listed } } } as unknown as Manifest,
     manifestSha256: '',
     location: `/${name}`,
-    scratch: '',
+    scratchFolder: '',
     isRemote: false,
-    look: async () => undefined,
+    openForKeyCheck: async () => undefined,
     requireFiles: async () => {},
     open: async ({ table, file }) => ({
       table,
       name: file.path,
       path: file.path,
       format: 'csv',
-      readable: { format: 'csv', paths: [], isPacked: false, longest: 0, close: async () => {} },
+      readable: { format: 'csv', paths: [], isGzipped: false, maxRowBytes: 0, close: async () => {} },
       rows: file.rows,
     }),
     release: async () => {},
@@ -45,7 +45,7 @@ export function modelSource(
   }
 }
 
-export type MemoryTarget = Target & {
+export type MemoryTarget = LoadTarget & {
   /** Rows in the table; with `transactions`, as of the last commit. */
   rows(): ModelRow[]
   /** Throws after so many more changes. */
@@ -55,7 +55,7 @@ export type MemoryTarget = Target & {
 }
 
 /** A target that keeps rows in memory, one change at a time, and can break between any two of them. */
-export function memoryTarget(transactions: Target['transactions']): MemoryTarget {
+export function memoryTarget(transactions: LoadTarget['transactions']): MemoryTarget {
   let rows: ModelRow[] = []
   let records: LoadRecord[] = []
   let before = { rows, records }
@@ -71,7 +71,7 @@ export function memoryTarget(transactions: Target['transactions']): MemoryTarget
     },
     prepare: async () => {},
     records: async () => records,
-    holdsOnly: async (_, count) => rows.length === count,
+    containsOnly: async (_, count) => rows.length === count,
     countRows: async () => rows.length,
     deleteBlocks: async (_, { from, to }) => {
       change()
@@ -91,13 +91,13 @@ export function memoryTarget(transactions: Target['transactions']): MemoryTarget
       }
       return added.length
     },
-    remember: async (record) => {
+    saveRecord: async (record) => {
       change()
       const isOther = (one: LoadRecord) =>
         one.outputId !== record.outputId || one.table !== record.table || one.path !== record.path
       records = [...records.filter(isOther), record]
     },
-    forget: async (gone) => {
+    deleteRecords: async (gone) => {
       for (const { outputId, path, sha256 } of gone) {
         change()
         records = records.filter(

@@ -4,17 +4,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { TABLE_NAMES } from '../../src/core/table/index.ts'
 import { loadInto } from '../../src/load/load.ts'
 import {
-  asIs,
   expectSameAsFresh,
   forked,
   growingChain,
   headJob,
-  lacking,
   rowsIn,
   runOnce,
+  unchanged,
+  withoutBlocks,
 } from '../helpers/growing-chain.ts'
 import type { TextRow } from '../helpers/read-output.ts'
-import { createDice } from '../helpers/seeded-random.ts'
+import { createSeededRandom } from '../helpers/seeded-random.ts'
 import type { Cells } from '../verify/export/model-export.ts'
 import { duckdb, type Place, postgres, sqlite } from './engines.ts'
 import { inOrder } from './hostile-export.ts'
@@ -36,7 +36,7 @@ test.for(CASES)(
   async ({ format, nights, blocksANight }) => {
     const chain = await growingChain(blocksANight)
     const job = headJob(chain.url, { count: 6, format, escapeFormulas: false })
-    const dice = createDice(nights)
+    const random = createSeededRandom(nights)
     const targets = await Promise.all(
       engines.map(async ({ name, place }) => ({ name, place: await place() })),
     )
@@ -44,9 +44,9 @@ test.for(CASES)(
     const unsettled = 2 * blocksANight
     for (let night = 1; night <= nights; night += 1) {
       const head = night * blocksANight
-      const young = () => dice.between(Math.max(1, head - unsettled + 1), head)
-      const [late, replaced] = [lacking(young(), young()), forked(young(), young())]
-      chain.shown.as = night === nights ? asIs : (items) => late(replaced(items))
+      const young = () => random.between(Math.max(1, head - unsettled + 1), head)
+      const [late, replaced] = [withoutBlocks(young(), young()), forked(young(), young())]
+      chain.shown.view = night === nights ? unchanged : (items) => late(replaced(items))
       await runOnce(job, night === 1 ? {} : { lookbackBlocks: unsettled })
       const isLooked = night % (nights / 3) === 0
       // A night costs each engine a load: the others take what three nights changed at once.

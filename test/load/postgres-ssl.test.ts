@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { connectBy, sslChoices } from '../../src/load/targets/postgres-ssl.ts'
+import { connectWithFirst, sslConfigs } from '../../src/load/targets/postgres-ssl.ts'
 
 const lax = { rejectUnauthorized: false }
 
@@ -15,7 +15,7 @@ test.for([
   { address: 'postgres://me@db/lake?ssl=true', env: {}, ssl: [undefined] },
   { address: 'postgres:///lake?host=/var/run/postgresql', env: {}, ssl: [false] },
 ])('$address with $env connects by $ssl', ({ address, env, ssl }) => {
-  const choices = sslChoices(address, env)
+  const choices = sslConfigs(address, env)
   expect(choices.map((choice) => choice.ssl)).toEqual(ssl)
 })
 
@@ -35,8 +35,10 @@ test('asks for encryption first, and connects without where the server has none'
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
-  const choices = sslChoices(`postgres://me:pw@127.0.0.1:${port}/lake`, {})
-  await expect(connectBy(choices, (choice) => new pg.Client(choice))).rejects.toThrow(/terminated|ECONNRESET/)
+  const choices = sslConfigs(`postgres://me:pw@127.0.0.1:${port}/lake`, {})
+  await expect(connectWithFirst(choices, (choice) => new pg.Client(choice))).rejects.toThrow(
+    /terminated|ECONNRESET/,
+  )
   expect(heads).toHaveLength(2)
   expect(heads[0]).toEqual(SSL_REQUEST)
   expect(heads[1]?.readUInt32BE(4)).toBe(3 << 16)

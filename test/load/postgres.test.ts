@@ -23,8 +23,8 @@ async function written() {
 describe.skipIf(postgres.skipped)('a PostgreSQL database', () => {
   test('holds the tables in a schema of their own', async () => {
     const { folder, place } = await written()
-    await loadInto(folder, place.to, { place: { schema: 'lake' } })
-    await loadInto(folder, place.to, { place: { schema: 'lake' } })
+    await loadInto(folder, place.to, { namespace: { schema: 'lake' } })
+    await loadInto(folder, place.to, { namespace: { schema: 'lake' } })
     expect(await place.run('SELECT count(value + 1)::int AS n FROM lake.ledger')).toEqual([{ n: 18 }])
   })
 

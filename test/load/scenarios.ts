@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ExportError } from '../../src/core/model/errors.ts'
-import { TABLE_NAMES, type TableName, tableNamed } from '../../src/core/table/index.ts'
+import { TABLE_NAMES, type TableName, tableByName } from '../../src/core/table/index.ts'
 import { type LoadIntoOptions, loadInto } from '../../src/load/load.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { type Cells, goodLake, type Lake } from '../verify/export/model-export.ts'
@@ -30,7 +30,7 @@ export const writeExport = (folder: string, lake: Lake, options: ExportOptions =
   writeTables(folder, lake, { tables: FEW, ...options })
 
 const nulls = (table: TableName): Cells =>
-  Object.fromEntries(tableNamed(table).columns.map(({ name }) => [name, null]))
+  Object.fromEntries(tableByName(table).columns.map(({ name }) => [name, null]))
 
 /** A lake without the rows that a test of it takes away. */
 function without(lake: Lake, isGone: (row: Cells) => boolean): Lake {
@@ -254,7 +254,7 @@ export function describeScenarios(engine: Engine): void {
       const folder = join(tempFolder(), 'out')
       await writeExport(folder, goodLake())
       const place = await engine.place()
-      const first = await loadInto(folder, place.to, { tables: [tableNamed('ledger')] })
+      const first = await loadInto(folder, place.to, { tables: [tableByName('ledger')] })
       expect(Object.keys(first.loaded)).toEqual(['ledger'])
       expect((await loadInto(folder, place.to)).loaded.ledger).toBeUndefined()
       await expectLake(place, goodLake())
@@ -274,8 +274,8 @@ export function describeScenarios(engine: Engine): void {
       const folder = join(tempFolder(), 'out')
       await writeExport(folder, goodLake())
       const place = await engine.place()
-      await loadInto(folder, place.to, { place: { prefix: 'w_' } })
-      await loadInto(folder, place.to, { place: { prefix: 'w_' } })
+      await loadInto(folder, place.to, { namespace: { prefix: 'w_' } })
+      await loadInto(folder, place.to, { namespace: { prefix: 'w_' } })
       await expectLake(place, goodLake(), { prefix: 'w_' })
     })
 

@@ -15,8 +15,8 @@ describe('the address of a target', () => {
     },
     { text: 'clickhouses://u:p%40w@db/x', is: { url: 'https://db:8443', username: 'u', password: 'p@w' } },
     { text: 'clickhouse://db:9000/x?secure=1', is: { url: 'https://db:9000' } },
-    { text: 'bigquery:my-project.lake', is: { kind: 'bigquery', place: ['my-project', 'lake'] } },
-    { text: 'snowflake:', is: { kind: 'snowflake', place: [] } },
+    { text: 'bigquery:my-project.lake', is: { kind: 'bigquery', names: ['my-project', 'lake'] } },
+    { text: 'snowflake:', is: { kind: 'snowflake', names: [] } },
   ])('is understood: $text', ({ text, is }) => {
     expect(parseTargetUrl(text, {})).toMatchObject(is)
   })

@@ -2,13 +2,13 @@ import { tmpdir } from 'node:os'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { amountSql, productSql } from '../../src/read/amount-sql.ts'
-import { openRows, type Rows } from '../../src/read/scratch-database.ts'
+import { openScratchDatabase, type ScratchDatabase } from '../../src/read/scratch-database.ts'
 
 const INT64 = 2n ** 63n - 1n
 const U256 = 2n ** 256n - 1n
-let rows: Rows
+let rows: ScratchDatabase
 beforeAll(async () => {
-  rows = await openRows(tmpdir())
+  rows = await openScratchDatabase(tmpdir())
 })
 afterAll(() => rows.close())
 

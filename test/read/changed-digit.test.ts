@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { convert } from '../../src/accounting/convert.ts'
 import { report } from '../../src/html-report/report.ts'
 import { balances } from '../../src/ledger/balances/balances.ts'
-import { askExport } from '../../src/read/query-export.ts'
+import { queryExport } from '../../src/read/query-export.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { goodLake } from '../verify/export/model-export.ts'
 import { writeLake } from '../verify/export/write-model-export.ts'
@@ -14,7 +14,7 @@ const READERS = {
   report: (output: string) => report([output]),
   convert: (output: string) => convert(output, { to: 'generic', out: join(tempFolder(), 'books.csv') }),
   query: async (output: string) => {
-    for await (const { batches } of askExport(output, 'select sum(value) from ledger'))
+    for await (const { batches } of queryExport(output, 'select sum(value) from ledger'))
       for await (const batch of batches) expect(batch).toHaveLength(1)
   },
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ExportError } from '../../src/core/model/errors.ts'
-import { csvRows, readRecords } from '../../src/read/csv-records.ts'
+import { readRawRecords, readRecords } from '../../src/read/csv-records.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 
 const folder = suiteFolder()
@@ -69,7 +69,7 @@ describe('records of a CSV file that somebody wrote', () => {
   })
 
   test('of a file that is not there are said to be so', async () => {
-    await expect(csvRows(join(folder, 'none.csv'), () => {})).rejects.toMatchObject({
+    await expect(readRawRecords(join(folder, 'none.csv'), () => {})).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringMatching(/^cannot read .*none\.csv: there is no such file$/),
     })
@@ -78,7 +78,7 @@ describe('records of a CSV file that somebody wrote', () => {
   test('end where whoever takes them refuses one', async () => {
     const refusal = new ExportError('USAGE', 'no')
     let taken = 0
-    const reading = csvRows(written('a\n'.repeat(500)), () => {
+    const reading = readRawRecords(written('a\n'.repeat(500)), () => {
       taken += 1
       if (taken === 3) throw refusal
     })

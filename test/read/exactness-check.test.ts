@@ -4,8 +4,8 @@ import { withExactNumbers } from '../../src/read/exact-numbers.ts'
 import { type ExactnessCheck, openExactnessCheck } from '../../src/read/exactness-check.ts'
 import { requireManifest } from '../../src/read/open-export.ts'
 import { withPivotValues } from '../../src/read/pivot-values.ts'
-import { askExport } from '../../src/read/query-export.ts'
-import { openRows, type Rows } from '../../src/read/scratch-database.ts'
+import { queryExport } from '../../src/read/query-export.ts'
+import { openScratchDatabase, type ScratchDatabase } from '../../src/read/scratch-database.ts'
 import { splitStatements, sqlTokens } from '../../src/read/sql-tokens.ts'
 import { makeViews } from '../../src/read/views.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
@@ -17,7 +17,7 @@ const VALUES = ['5000000000000000001', '5000000000000000000']
 const folder = suiteFolder()
 const output = join(folder, 'export')
 
-let rows: Rows
+let rows: ScratchDatabase
 let exactness: ExactnessCheck
 
 beforeAll(async () => {
@@ -28,9 +28,12 @@ beforeAll(async () => {
     amount: `5.${value.slice(1)}`.replace(/\.?0+$/, ''),
   }))
   await writeLake(output, lake)
-  rows = await openRows(output)
+  rows = await openScratchDatabase(output)
   const manifest = await requireManifest(output)
-  exactness = await openExactnessCheck(rows, await makeViews({ manifest, rows, opened: [], statements: [] }))
+  exactness = await openExactnessCheck(
+    rows,
+    await makeViews({ manifest, database: rows, openedFiles: [], statements: [] }),
+  )
 })
 afterAll(async () => {
   exactness.close()
@@ -39,7 +42,7 @@ afterAll(async () => {
 
 async function ask(sql: string): Promise<unknown[][]> {
   const cells: unknown[][] = []
-  for await (const { batches } of askExport(output, sql))
+  for await (const { batches } of queryExport(output, sql))
     for await (const batch of batches) cells.push(...batch.map((row) => [...row]))
   return cells
 }
@@ -174,8 +177,8 @@ test.for([
   ["select count(*) from ledger where try_cast('1.5' as BIGNUM) = 1", [[2]]],
   ['select a.entry_id from ledger as a join ledger as b on a.value = b.value + 1', [['0']]],
   ['select avg(s) from (select wallet_address, sum(value) / 1e18 as s from ledger group by 1)', [[10]]],
-] as const)('answers %s', async ([sql, rows]) => {
-  expect(await ask(sql)).toEqual(rows)
+] as const)('answers %s', async ([sql, database]) => {
+  expect(await ask(sql)).toEqual(database)
 })
 
 test.for([

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { csvHeader } from '../../src/files/csv.ts'
-import { type CsvColumns, readCsvRows, rowsOf } from '../../src/read/export-csv-rows.ts'
+import { type CsvColumns, readExportCsvRows, rowsOf } from '../../src/read/export-csv-rows.ts'
 import type { TextRow } from '../../src/read/scratch-database.ts'
 import { linesOf, MAX_U256, SAMPLE, sample } from '../files/tables.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
@@ -70,7 +70,7 @@ test.for(['a.csv', 'a.csv.gz'])('%s is read in batches, in its order', async (na
   const text = HEADER + linesOf(names.map((one) => sample({ name: one }))).text
   writeFileSync(file, name.endsWith('.gz') ? gzipSync(text) : text)
   const batches: TextRow[][] = []
-  for await (const batch of readCsvRows(file, WANTED)) batches.push(batch)
+  for await (const batch of readExportCsvRows(file, WANTED)) batches.push(batch)
   expect(batches.length).toBeGreaterThan(1)
   expect(batches.flat().map(([, one]) => one)).toEqual(names)
 })
@@ -96,7 +96,7 @@ describe('a file that is none of ours is refused:', () => {
   test('its gzip is broken', async () => {
     const file = join(tempFolder(), 'a.csv.gz')
     writeFileSync(file, gzipSync(HEADER).subarray(0, 30))
-    await expect(all(readCsvRows(file, WANTED))).rejects.toThrow('unexpected end of file')
+    await expect(all(readExportCsvRows(file, WANTED))).rejects.toThrow('unexpected end of file')
   })
 })
 

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { unreadable } from '../../src/read/open-export.ts'
+import { unreadableFileError } from '../../src/read/open-export.ts'
 
 test('a file that may not be read is not called damaged', () => {
   const why = 'IO Error: Cannot open file "ledger.csv": Permission denied'
-  expect(unreadable('ledger.csv', why)).toMatchObject({
+  expect(unreadableFileError('ledger.csv', why)).toMatchObject({
     code: 'OUTPUT_FAILED',
     fix: 'Check who may read and write there, then run again.',
   })
-  expect(unreadable('ledger.csv', 'Invalid Input Error: CSV Error on Line: 7')).toMatchObject({
+  expect(unreadableFileError('ledger.csv', 'Invalid Input Error: CSV Error on Line: 7')).toMatchObject({
     code: 'VERIFY_FAILED',
   })
 })

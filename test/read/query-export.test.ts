@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { askExport } from '../../src/read/query-export.ts'
+import { queryExport } from '../../src/read/query-export.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { type Cells, goodLake } from '../verify/export/model-export.ts'
 import { type Writing, writeLake } from '../verify/export/write-model-export.ts'
@@ -52,7 +52,7 @@ const ascending = (values: readonly (readonly [bigint, number])[]) =>
 
 async function ask(output: string, sql: string): Promise<unknown[][]> {
   const rows: unknown[][] = []
-  for await (const { batches } of askExport(output, sql))
+  for await (const { batches } of queryExport(output, sql))
     for await (const batch of batches) rows.push(...batch.map((row) => [...row]))
   return rows
 }
@@ -191,7 +191,7 @@ test('compares 256-bit numbers with literals of any size exactly', async () => {
 
 test('marks floating point in an answer', async () => {
   const output = await exportOf(SMALL)
-  for await (const { columns } of askExport(output, 'select avg(value) as a, sum(value) as s from ledger'))
+  for await (const { columns } of queryExport(output, 'select avg(value) as a, sum(value) as s from ledger'))
     expect(columns.map(({ isRounded }) => isRounded)).toEqual([true, false])
 })
 

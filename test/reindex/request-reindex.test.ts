@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ExportError, type ExportErrorOptions, type FailureCode } from '../../src/core/model/errors.ts'
-import { type AskTools, askTokens } from '../../src/reindex/request-reindex.ts'
-import type { Asked, Token } from '../../src/reindex/token.ts'
+import { type ReindexTools, requestReindexOfAll } from '../../src/reindex/request-reindex.ts'
+import type { LoggedRequest, Token } from '../../src/reindex/token.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -12,19 +12,19 @@ async function* tokens(count: number): AsyncGenerator<Token, void, void> {
 /** Asks for a few tokens one after the other; the first one's answer is given. */
 async function ask(
   first: { code: FailureCode; about?: ExportErrorOptions } | undefined,
-  given: Partial<AskTools> & { count?: number } = {},
+  given: Partial<ReindexTools> & { count?: number } = {},
 ) {
   const { count = 2, ...tools } = given
-  const remembered: Asked[] = []
+  const remembered: LoggedRequest[] = []
   const pauses: number[] = []
   const sent: string[] = []
-  const result = await askTokens(tokens(count), {
+  const result = await requestReindexOfAll(tokens(count), {
     reindex: async ({ id }) => {
       sent.push(id)
       if (id === '0' && first !== undefined) throw new ExportError(first.code, 'said so', first.about)
     },
     wait: async (ms) => void pauses.push(ms),
-    remember: async (asked) => void remembered.push(asked),
+    record: async (asked) => void remembered.push(asked),
     now: () => 1_000,
     concurrency: 1,
     ...tools,
@@ -45,7 +45,7 @@ test('remembers that a token is asked before it asks', async () => {
   const order: string[] = []
   await ask(undefined, {
     count: 1,
-    remember: async ({ answer }) => void order.push(answer),
+    record: async ({ answer }) => void order.push(answer),
     reindex: async () => void order.push('request'),
   })
   expect(order).toEqual(['asked', 'request', 'accepted'])
@@ -106,8 +106,8 @@ test.for([
 })
 
 test('ends where nothing can be remembered, before the request', async () => {
-  const remember = () => Promise.reject(new ExportError('OUTPUT_FAILED', 'full'))
-  const { error, sent } = await ask(undefined, { remember })
+  const record = () => Promise.reject(new ExportError('OUTPUT_FAILED', 'full'))
+  const { error, sent } = await ask(undefined, { record })
   expect(error).toMatchObject({ code: 'OUTPUT_FAILED' })
   expect(sent).toEqual([])
 })

@@ -1,13 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { openRows } from '../../src/read/scratch-database.ts'
-import type { Asked } from '../../src/reindex/token.ts'
+import { openScratchDatabase } from '../../src/read/scratch-database.ts'
+import type { LoggedRequest } from '../../src/reindex/token.ts'
 import {
-  askedBefore,
-  chooseTokens,
-  loadAsked,
+  loadRequestLog,
   loadTokens,
+  previousRequests,
+  selectStaleTokens,
+  staleTokens,
   type TokenSql,
-  wantedTokens,
 } from '../../src/reindex/token-queries.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
@@ -42,9 +42,9 @@ function rowsSql(transfers: readonly Transfer[]): string {
 }
 
 async function wanted(
-  given: { erc721?: Transfer[]; erc1155?: Transfer[]; asked?: Asked[]; olderThanMs?: number } = {},
+  given: { erc721?: Transfer[]; erc1155?: Transfer[]; asked?: LoggedRequest[]; olderThanMs?: number } = {},
 ) {
-  const rows = await openRows(tempFolder())
+  const rows = await openScratchDatabase(tempFolder())
   onTestFinished(() => rows.close())
   const sql: TokenSql = {
     ...rows,
@@ -56,10 +56,10 @@ async function wanted(
     epochMs: (column) => column,
   }
   await loadTokens(sql)
-  await loadAsked(sql, listed(given.asked ?? []))
-  const counts = await chooseTokens(sql, { nowMs: NOW, olderThanMs: given.olderThanMs })
+  await loadRequestLog(sql, listed(given.asked ?? []))
+  const counts = await selectStaleTokens(sql, { nowMs: NOW, olderThanMs: given.olderThanMs })
   const tokens: string[] = []
-  for await (const { id, reason } of wantedTokens(sql)) tokens.push(`${id}: ${reason}`)
+  for await (const { id, reason } of staleTokens(sql)) tokens.push(`${id}: ${reason}`)
   return { sql, counts, tokens }
 }
 
@@ -100,7 +100,7 @@ test.for([
   expect(tokens).toEqual(reason === undefined ? [] : [`7: ${reason}`])
 })
 
-const asked = (fields: Partial<Asked>): Asked => ({
+const asked = (fields: Partial<LoggedRequest>): LoggedRequest => ({
   ...{ address: '0xa', id: '7', answer: 'accepted', atMs: NOW - 10, untilMs: NOW },
   ...fields,
 })
@@ -122,7 +122,7 @@ test.for([
 
 test('counts an order that was taken as news of a token', async () => {
   const erc721 = [{ updatedMs: NOW - 9 * DAY_MS }]
-  const since = (answer: Asked['answer']) =>
+  const since = (answer: LoggedRequest['answer']) =>
     wanted({ erc721, olderThanMs: DAY_MS, asked: [asked({ answer })] })
   expect((await since('accepted')).tokens).toEqual([])
   expect((await since('unknown')).tokens).toEqual(['7: old'])
@@ -137,8 +137,8 @@ test('keeps the last word on each token, as exact as it was', async () => {
     asked({ id: '9', answer: 'unsent' }),
   ]
   const { sql } = await wanted({ asked: words })
-  const kept: Asked[] = []
-  for await (const batch of askedBefore(sql)) kept.push(...batch)
+  const kept: LoggedRequest[] = []
+  for await (const batch of previousRequests(sql)) kept.push(...batch)
   expect(kept.sort((a, b) => a.id.length - b.id.length)).toEqual(words.slice(1, 3))
 })
 
@@ -146,8 +146,8 @@ test('gives every token once where there are many', async () => {
   const { sql } = await wanted()
   await sql.run(`INSERT INTO tokens SELECT '0xa', i::VARCHAR, NULL, NULL, false FROM range(4500) AS t(i)`)
   await sql.run('DROP TABLE wanted')
-  const { missing } = await chooseTokens(sql, { nowMs: NOW, olderThanMs: undefined })
+  const { missing } = await selectStaleTokens(sql, { nowMs: NOW, olderThanMs: undefined })
   const ids = new Set<string>()
-  for await (const { id } of wantedTokens(sql)) ids.add(id)
+  for await (const { id } of staleTokens(sql)) ids.add(id)
   expect({ missing, ids: ids.size }).toEqual({ missing: 4_500, ids: 4_500 })
 })

@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest'
 import { ExportError } from '../../src/core/model/errors.ts'
 import { MANIFEST_FILE } from '../../src/core/model/manifest.ts'
-import type { BucketPlace, Job } from '../../src/core/model/model.ts'
+import type { BucketLocation, Job } from '../../src/core/model/model.ts'
 import { openBucket } from '../../src/storage/bucket.ts'
 import { fetchExport } from '../../src/storage/fetch-export.ts'
-import { show } from '../helpers/growing-chain.ts'
+import { fetchToFolder } from '../helpers/growing-chain.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import type { Radosgw } from '../storage/start-radosgw.ts'
 import { testInObjectStore } from './in-object-store.ts'
@@ -33,14 +33,14 @@ const FILES = {
 
 let radosgw: Radosgw
 /** Of each output folder, the place that stands for it. */
-const places = new Map<string, BucketPlace>()
+const bucketLocations = new Map<string, BucketLocation>()
 
 vi.mock('../../src/export/run.ts', async (load) => {
   const module = await load<typeof import('../../src/export/run.ts')>()
   const run: typeof module.run = async (jobs, options) => {
-    const placed = jobs.map(inBucket)
+    const placed = jobs.map(withBucket)
     const result = await module.run(placed, options)
-    for (const job of placed) await show(job).catch(unlessNothingThere)
+    for (const job of placed) await fetchToFolder(job).catch(ignoreNothingPublished)
     return result
   }
   return { ...module, run }
@@ -49,9 +49,9 @@ vi.mock('../../src/export/run.ts', async (load) => {
 vi.mock('../../src/verify/export/verify-output.ts', async (load) => {
   const module = await load<typeof import('../../src/verify/export/verify-output.ts')>()
   const verifyOutput: typeof module.verifyOutput = async (output, options) => {
-    const place = places.get(output)
-    const folder = place === undefined ? output : tempFolder()
-    if (place !== undefined) await fetchExport(place, folder)
+    const location = bucketLocations.get(output)
+    const folder = location === undefined ? output : tempFolder()
+    if (location !== undefined) await fetchExport(location, folder)
     return module.verifyOutput(folder, options)
   }
   return { ...module, verifyOutput }
@@ -62,26 +62,26 @@ testInObjectStore(FILES, (started) => {
 })
 
 it('had them all in the object store', async () => {
-  const published = await Promise.all([...places.values()].map(isPublished))
+  const published = await Promise.all([...bucketLocations.values()].map(isPublished))
   expect(published.filter(Boolean).length).toBeGreaterThan(Object.keys(FILES).length)
 })
 
-async function isPublished(place: BucketPlace): Promise<boolean> {
-  const bucket = await openBucket(place)
+async function isPublished(location: BucketLocation): Promise<boolean> {
+  const bucket = await openBucket(location)
   const manifest = await bucket.readText(MANIFEST_FILE)
   bucket.close()
   return manifest !== undefined
 }
 
 /** The job with a place instead of its folder; pages as they were received are kept in folders alone. */
-function inBucket(job: Job): Job {
+function withBucket(job: Job): Job {
   if (job.keepRaw) return job
-  const store = places.get(job.output) ?? radosgw.place()
-  places.set(job.output, store)
+  const store = bucketLocations.get(job.output) ?? radosgw.place()
+  bucketLocations.set(job.output, store)
   return { ...job, store }
 }
 
 /** A run that published nothing has nothing to show. */
-function unlessNothingThere(thrown: unknown): void {
+function ignoreNothingPublished(thrown: unknown): void {
   if (!(thrown instanceof ExportError) || thrown.code !== 'USAGE') throw thrown
 }

@@ -1,4 +1,4 @@
-import { places } from '../helpers/growing-chain.ts'
+import { bucketLocations } from '../helpers/growing-chain.ts'
 import { testInObjectStore } from './in-object-store.ts'
 
 /** Tests of exports that grow, are merged and loaded: what holds in a folder holds in an object store. */
@@ -18,5 +18,5 @@ const FILES = {
 }
 
 testInObjectStore(FILES, (radosgw) => {
-  places.next = radosgw.place
+  bucketLocations.next = radosgw.place
 })

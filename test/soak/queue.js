@@ -3,6 +3,6 @@
 // two outputs at once, or whose Redis is lost; every export is verified and compared with that of one machine.
 import { runSoak } from './run-soak.js'
 
-export async function soakMachines([rounds = '30', seed = '1', place = 'both']) {
-  await runSoak('test/soak/queue.soak.ts', { SOAK_ROUNDS: rounds, SOAK_SEED: seed, SOAK_PLACE: place })
+export async function soakQueue([rounds = '30', seed = '1', location = 'both']) {
+  await runSoak('test/soak/queue.soak.ts', { SOAK_ROUNDS: rounds, SOAK_SEED: seed, SOAK_PLACE: location })
 }

@@ -1,16 +1,16 @@
 import { test } from 'vitest'
-import { playMany, withEngines } from '../helpers/scenarios/run-scenarios.ts'
+import { runScenarios, withEngines } from '../helpers/scenarios/run-scenarios.ts'
 
 const { SOAK_SCENARIOS, SOAK_SEED, SOAK_PATH = '' } = process.env
 
 withEngines()
 
 test('exports of random jobs hold the rows of a random world, night by night', { timeout: 86_400_000 }, () =>
-  playMany({
+  runScenarios({
     scenarios: Number(SOAK_SCENARIOS),
     seed: Number(SOAK_SEED),
-    nights: 4,
+    maxRuns: 4,
     path: SOAK_PATH === '' ? undefined : SOAK_PATH,
-    onPlayed: (count) => count % 100 === 0 && console.log(`${count} scenarios of seed ${SOAK_SEED}`),
+    onCompleted: (count) => count % 100 === 0 && console.log(`${count} scenarios of seed ${SOAK_SEED}`),
   }),
 )

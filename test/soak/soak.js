@@ -4,12 +4,12 @@
 // that separate code made; a failure prints its seed and path, which play it again.
 // npm run soak -- machines [rounds, default 30] [seed] [folder, bucket or both]: runs over a queue; see machines.js.
 // npm run soak -- bucket: tests of exports, of their growth, merging and loading, with an object store instead of folders.
-import { soakMachines } from './queue.js'
+import { soakQueue } from './queue.js'
 import { runSoak } from './run-soak.js'
-import { playScenarios } from './scenarios.js'
+import { soakScenarios } from './scenarios.js'
 
 const [what = '1000', ...rest] = process.argv.slice(2)
-if (what === 'scenarios') await playScenarios(rest)
-else if (what === 'machines') await soakMachines(rest)
+if (what === 'scenarios') await soakScenarios(rest)
+else if (what === 'machines') await soakQueue(rest)
 else if (what === 'bucket') await runSoak('test/soak/bucket*.soak.ts', {})
 else await runSoak('test/soak/crash.soak.ts', { SOAK_KILLS: what, SOAK_SEED: rest[0] ?? '1' })

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { nameOfPlace, parsePlace, workFolder } from '../../src/storage/bucket-url.ts'
+import { bucketUrl, parseBucketUrl, workFolder } from '../../src/storage/bucket-url.ts'
 
 test.for([
   { text: 's3://lake', place: { bucket: 'lake', prefix: '' } },
   { text: 's3://lake/', place: { bucket: 'lake', prefix: '' } },
   { text: 'S3://my.lake-1/a/b c/', place: { bucket: 'my.lake-1', prefix: 'a/b c' } },
 ])('$text is a place', ({ text, place }) => {
-  expect(parsePlace(text)).toEqual(place)
-  expect(parsePlace(nameOfPlace(place))).toEqual(place)
+  expect(parseBucketUrl(text)).toEqual(place)
+  expect(parseBucketUrl(bucketUrl(place))).toEqual(place)
   expect(workFolder(place, 'state').startsWith(join('state', place.bucket))).toBe(true)
 })
 
@@ -22,5 +22,5 @@ test.for([
   's3://lake/a?x=1',
   'lake/a',
 ])('%s is none', (text) => {
-  expect(parsePlace(text)).toBeUndefined()
+  expect(parseBucketUrl(text)).toBeUndefined()
 })

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
 import { expect, test } from 'vitest'
-import { nameMachine } from '../../src/core/platform/lock/holder.ts'
+import { machineId } from '../../src/core/platform/lock/holder.ts'
 import type { Bucket } from '../../src/storage/bucket.ts'
-import { LEASE_FILE, takeLease } from '../../src/storage/lease.ts'
+import { acquireLease, LEASE_FILE } from '../../src/storage/lease.ts'
 
 /** Small objects in memory, with the conditions of an object store. */
 function memoryBucket(aheadMs = 0) {
@@ -39,14 +39,14 @@ const holder = (given: object) =>
 
 test('a place is held by one, and free again after', async () => {
   const { bucket, objects } = memoryBucket()
-  const lease = await takeLease(bucket)
-  await expect(takeLease(bucket)).rejects.toMatchObject({
+  const lease = await acquireLease(bucket)
+  await expect(acquireLease(bucket)).rejects.toMatchObject({
     code: 'OUTPUT_LOCKED',
     message: expect.stringContaining(`process ${process.pid} on ${hostname()}`),
   })
   await lease.release()
   expect(objects.size).toBe(0)
-  await (await takeLease(bucket)).release()
+  await (await acquireLease(bucket)).release()
 })
 
 test.for([
@@ -58,28 +58,28 @@ test.for([
 ])('a machine $what holds it while its lease is young', async ({ text }) => {
   const { bucket } = memoryBucket()
   await bucket.putText(LEASE_FILE, text)
-  await expect(takeLease(bucket)).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
+  await expect(acquireLease(bucket)).rejects.toMatchObject({ code: 'OUTPUT_LOCKED' })
 })
 
 test.for([
   { what: 'of another machine that nobody has renewed', text: holder({}), aheadMs: 61_000 },
   {
     what: 'of a dead process of this machine',
-    text: holder({ host: hostname(), pid: 2 ** 22 + 1, machine: await nameMachine() }),
+    text: holder({ host: hostname(), pid: 2 ** 22 + 1, machine: await machineId() }),
     aheadMs: 0,
   },
   { what: 'that is none', text: 'rubbish', aheadMs: 0 },
 ])('a lease $what is taken over', async ({ text, aheadMs }) => {
   const { bucket, objects } = memoryBucket(aheadMs)
   await bucket.putText(LEASE_FILE, text)
-  const lease = await takeLease(bucket)
+  const lease = await acquireLease(bucket)
   expect(objects.get(LEASE_FILE)?.text).toContain(`"pid":${process.pid}`)
   await lease.release()
 })
 
 test('what another one has taken is not given back', async () => {
   const { bucket, objects } = memoryBucket()
-  const lease = await takeLease(bucket)
+  const lease = await acquireLease(bucket)
   await bucket.putText(LEASE_FILE, holder({ lease: 'other' }))
   await lease.release()
   expect(objects.get(LEASE_FILE)?.text).toContain('elsewhere')

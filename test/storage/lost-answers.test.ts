@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { type Bucket, openBucket } from '../../src/storage/bucket.ts'
 import { openBucketStore } from '../../src/storage/bucket-store.ts'
-import { LEASE_FILE, takeLease } from '../../src/storage/lease.ts'
+import { acquireLease, LEASE_FILE } from '../../src/storage/lease.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'LAKE', AWS_SECRET_ACCESS_KEY: 'lake-secret' })
@@ -98,7 +98,7 @@ test('a lease is taken and renewed although answers were lost', async () => {
   const { place, objects } = await startStore({ lost: 1 })
   const bucket = await openBucket(place)
   closing.push(bucket.close)
-  const lease = await takeLease(bucket)
+  const lease = await acquireLease(bucket)
   await lease.require()
   await lease.release()
   expect(objects.has(LEASE_FILE)).toBe(false)
@@ -118,7 +118,7 @@ test('a process that slept while another took the place writes no more', async (
   closing.push(bucket.close)
   let aheadMs = 0
   const asleep: Bucket = { ...bucket, now: () => Date.now() + aheadMs }
-  const lease = await takeLease(asleep)
+  const lease = await acquireLease(asleep)
   aheadMs = 61_000
   await Promise.all([lease.require(), lease.require()])
   const elsewhere = { pid: 1, host: 'elsewhere', startedAt: '2026-01-01T00:00:00.000Z', ticks: null }

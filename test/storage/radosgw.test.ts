@@ -1,27 +1,33 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { BucketPlace } from '../../src/core/model/model.ts'
+import type { BucketLocation } from '../../src/core/model/model.ts'
 import { TABLE_NAMES } from '../../src/core/table/index.ts'
 import { compactOutput } from '../../src/files/compact/compact.ts'
 import { type Bucket, openBucket } from '../../src/storage/bucket.ts'
-import { nameOfPlace } from '../../src/storage/bucket-url.ts'
+import { bucketUrl } from '../../src/storage/bucket-url.ts'
 import { fetchExport } from '../../src/storage/fetch-export.ts'
 import { openStore } from '../../src/storage/open-store.ts'
 import { runCommand, startCommand } from '../helpers/command.ts'
 import { exportDemo } from '../helpers/demo-export.ts'
-import { expectSameAsFresh, growingChain, headJob, places, runOnce } from '../helpers/growing-chain.ts'
-import { truthWallets } from '../helpers/node-data.ts'
+import {
+  bucketLocations,
+  expectSameAsFresh,
+  growingChain,
+  headJob,
+  runOnce,
+} from '../helpers/growing-chain.ts'
+import { demoWallets } from '../helpers/node-data.ts'
 import { outputBytes } from '../helpers/output-bytes.ts'
 import { readManifest } from '../helpers/read-output.ts'
-import { createDice } from '../helpers/seeded-random.ts'
+import { createSeededRandom } from '../helpers/seeded-random.ts'
 import { noRedis } from '../helpers/start-redis.ts'
 import { suiteFolder, tempFolder } from '../helpers/temp-folder.ts'
 import { runOverQueue } from './over-a-queue.ts'
 import { noRadosgw, type Radosgw, startRadosgw } from './start-radosgw.ts'
 
 /** Enough wallets for tables of several files. */
-const addresses = truthWallets.slice(0, 16)
+const addresses = demoWallets.slice(0, 16)
 
 /** Kills of a run that publishes. */
 const KILLS = Number(process.env.WALLETLAKE_UPLOAD_KILLS ?? 3)
@@ -33,13 +39,13 @@ const whole = join(folder, 'whole')
 beforeAll(async () => {
   if (noRadosgw) return
   radosgw = await startRadosgw()
-  places.next = radosgw.place
+  bucketLocations.next = radosgw.place
   await exportDemo(whole, { addresses, maxRowsPerFile: 1_000 })
 })
 
 afterAll(() => radosgw?.stop())
 
-async function withBucket<T>(place: BucketPlace, use: (bucket: Bucket) => Promise<T>): Promise<T> {
+async function withBucket<T>(place: BucketLocation, use: (bucket: Bucket) => Promise<T>): Promise<T> {
   const bucket = await openBucket(place)
   try {
     return await use(bucket)
@@ -49,7 +55,7 @@ async function withBucket<T>(place: BucketPlace, use: (bucket: Bucket) => Promis
 }
 
 /** A job of all demo wallets that is exported there, as a file; commands find the store by the environment. */
-function jobFile(place: BucketPlace, more: object = { service: { baseUrl: 'demo' } }): string {
+function jobFile(place: BucketLocation, more: object = { service: { baseUrl: 'demo' } }): string {
   const file = join(tempFolder(), 'test.yaml')
   const { bucket, prefix, endpoint } = place
   const fields = {
@@ -61,7 +67,7 @@ function jobFile(place: BucketPlace, more: object = { service: { baseUrl: 'demo'
 }
 
 /** The bytes of an export by path, as readers of the object store see them. */
-async function publishedBytes(place: BucketPlace) {
+async function publishedBytes(place: BucketLocation) {
   const copy = tempFolder()
   await fetchExport(place, copy)
   return outputBytes(copy)
@@ -121,7 +127,7 @@ describe.skipIf(noRadosgw)('an object store', async () => {
     const [file, cwd] = [jobFile(place), tempFolder()]
     expect(await command(['run', file, '--quiet'], cwd)).toMatchObject({ exit: 0 })
     expect(await publishedBytes(place)).toEqual(outputBytes(whole))
-    const name = nameOfPlace(place)
+    const name = bucketUrl(place)
     for (const args of [
       ['verify', name],
       ['status', name],
@@ -200,15 +206,15 @@ describe.skipIf(noRadosgw)('an object store', async () => {
 
   test('has no half file in a manifest, however often runs are killed', { timeout: 600_000 }, async () => {
     const place = radosgw.place()
-    const [file, cwd, dice] = [jobFile(place), tempFolder(), createDice(7)]
+    const [file, cwd, random] = [jobFile(place), tempFolder(), createSeededRandom(7)]
     for (let kills = 0; kills < KILLS; kills += 1) {
       const env = { AWS_ENDPOINT_URL_S3: radosgw.endpoint }
       const running = startCommand(['run', file, '--quiet', ...(kills % 2 ? ['--fresh'] : [])], env, { cwd })
-      const timer = setTimeout(() => running.kill('SIGKILL'), 500 + 3_000 * dice.next())
+      const timer = setTimeout(() => running.kill('SIGKILL'), 500 + 3_000 * random.next())
       await running.ended
       clearTimeout(timer)
       const has = await withBucket(place, (bucket) => bucket.readText('manifest.json'))
-      if (has !== undefined) expect(await command(['verify', nameOfPlace(place)])).toMatchObject({ exit: 0 })
+      if (has !== undefined) expect(await command(['verify', bucketUrl(place)])).toMatchObject({ exit: 0 })
     }
     expect(await command(['run', file, '--quiet'], cwd)).toMatchObject({ exit: 0 })
     expect(await publishedBytes(place)).toEqual(outputBytes(whole))
@@ -220,17 +226,17 @@ describe.skipIf(noRadosgw)('an object store', async () => {
   test.for([
     { what: 'without credentials', env: { AWS_ACCESS_KEY_ID: '' }, says: 'Set AWS_ACCESS_KEY_ID' },
     { what: 'with a wrong key', env: { AWS_SECRET_ACCESS_KEY: 'no' }, says: 'Give these credentials' },
-    { what: 'of a bucket that is none', place: 's3://nobody/a', says: 'Create the bucket' },
+    { what: 'of a bucket that is none', names: 's3://nobody/a', says: 'Create the bucket' },
     {
       what: 'that nobody answers',
       env: { AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:9' },
       says: 'Check the endpoint',
     },
-  ])('$what is told with what to do', async ({ env = {}, place = 's3://lake/a', says }) => {
+  ])('$what is told with what to do', async ({ env = {}, names = 's3://lake/a', says }) => {
     const base = { AWS_ENDPOINT_URL_S3: radosgw.endpoint, AWS_EC2_METADATA_DISABLED: 'true' }
-    const { exit, stderr } = await runCommand(['verify', place], { ...base, ...env })
+    const { exit, stderr } = await runCommand(['verify', names], { ...base, ...env })
     expect(exit).toBe(7)
-    expect(stderr).toContain(`OUTPUT_FAILED: cannot read ${place}/manifest.json: `)
+    expect(stderr).toContain(`OUTPUT_FAILED: cannot read ${names}/manifest.json: `)
     expect(stderr).toContain(`fix: ${says}`)
   })
 })

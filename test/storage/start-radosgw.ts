@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { BucketPlace } from '../../src/core/model/model.ts'
+import type { BucketLocation } from '../../src/core/model/model.ts'
 import { freePort } from '../helpers/free-port.ts'
 import { isMissing } from '../helpers/programs.ts'
 
@@ -14,7 +14,7 @@ export const noRadosgw = isMissing('Ceph (radosgw)')
 export type Radosgw = {
   endpoint: string
   /** A place in its bucket that nobody else has. */
-  place(): BucketPlace
+  place(): BucketLocation
   stop(): Promise<void>
 }
 

@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
-import { newFigures } from '../../src/core/model/run-stats.ts'
-import { counted, grouped, lasting, missingWords, sized } from '../../src/terminal/format.ts'
+import { newRunStats } from '../../src/core/model/run-stats.ts'
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatInteger,
+  missingBlocksMessage,
+} from '../../src/terminal/format.ts'
 import { printable } from '../../src/terminal/log.ts'
 import { type ProgressState, progressLines } from '../../src/terminal/progress-display.ts'
 
@@ -9,7 +15,7 @@ function state(given: Partial<ProgressState> & { jobs: ProgressState['jobs'] }):
 }
 
 const reading = {
-  ...newFigures(3, 0),
+  ...newRunStats(3, 0),
   phase: 'reading',
   share: 0.5,
   pages: 1234,
@@ -18,26 +24,26 @@ const reading = {
 } as const
 
 test('shows pages, transactions, rate, refusals and the time left of a job', () => {
-  const text = progressLines(state({ jobs: [{ name: 'treasury', figures: { ...reading, refusals: 2 } }] }))
+  const text = progressLines(state({ jobs: [{ name: 'treasury', stats: { ...reading, refusals: 2 } }] }))
   expect(text).toBe('treasury #####.....  50% 1,234 pages 99,000 txs 40.0 req/s 2 429s ~10.0 s left')
 })
 
 test('says nothing of refusals where there were none, nor slows down once a job is done', () => {
   const done = { ...reading, phase: 'done', endedMs: 5_000 } as const
-  const text = progressLines(state({ jobs: [{ name: 'night', figures: done }], now: 60_000 }))
+  const text = progressLines(state({ jobs: [{ name: 'night', stats: done }], now: 60_000 }))
   expect(text).toBe('night  done  1,234 pages, 0 rows, 80.0 req/s')
 })
 
 test.for(['stopped', 'failed'] as const)('does not call a job done that %s', (phase) => {
   const ended = { ...reading, phase, endedMs: 5_000 }
-  const text = progressLines(state({ jobs: [{ name: 'night', figures: ended }], now: 60_000 }))
+  const text = progressLines(state({ jobs: [{ name: 'night', stats: ended }], now: 60_000 }))
   expect(text).toBe(`night  ${phase}  1,234 pages, 0 rows, 80.0 req/s`)
 })
 
 test('keeps every line within the terminal and says why it waits', () => {
   const jobs = Array.from({ length: 3 }, (_, at) => ({
     name: `a-very-long-job-name-number-${at}`,
-    figures: reading,
+    stats: reading,
   }))
   const lines = progressLines(state({ jobs, pausedMs: 7_000, columns: 60 })).split('\n')
   expect(lines).toHaveLength(4)
@@ -47,29 +53,32 @@ test('keeps every line within the terminal and says why it waits', () => {
 
 test('waits for nothing any more once all jobs have ended', () => {
   const ended = { ...reading, phase: 'stopped' as const }
-  expect(progressLines(state({ jobs: [{ name: 'a', figures: ended }], pausedMs: 400 }))).not.toContain('wait')
+  expect(progressLines(state({ jobs: [{ name: 'a', stats: ended }], pausedMs: 400 }))).not.toContain('wait')
 })
 
 test('says below a job why it does not get on', () => {
-  const service = { hasAnswered: false, trouble: 'nothing listens at http://127.0.0.1:8787 (ECONNREFUSED)' }
-  const trouble = state({ jobs: [{ name: 'a', figures: { ...reading, service } }] })
+  const service = {
+    hasResponded: false,
+    lastError: 'nothing listens at http://127.0.0.1:8787 (ECONNREFUSED)',
+  }
+  const trouble = state({ jobs: [{ name: 'a', stats: { ...reading, service } }] })
   expect(progressLines(trouble).split('\n')[1]).toBe(
     '  asking again: nothing listens at http://127.0.0.1:8787 (ECONNREFUSED)',
   )
-  const done = state({ jobs: [{ name: 'a', figures: { ...reading, service, phase: 'done' } }] })
+  const done = state({ jobs: [{ name: 'a', stats: { ...reading, service, phase: 'done' } }] })
   expect(progressLines(done).split('\n')).toHaveLength(1)
 })
 
 test('sums up jobs that do not fit on a screen', () => {
   const jobs = Array.from({ length: 30 }, (_, at) => ({
     name: `job-${at}`,
-    figures: { ...reading, phase: at < 5 ? ('done' as const) : reading.phase },
+    stats: { ...reading, phase: at < 5 ? ('done' as const) : reading.phase },
   }))
   const lines = progressLines(state({ jobs })).split('\n')
   expect(lines).toHaveLength(13)
   expect(lines.at(-1)).toBe('… 5 of 30 jobs done')
   const ends = ['done', 'stopped', 'failed', 'failed'] as const
-  const ended = jobs.map((job, at) => ({ ...job, figures: { ...reading, phase: ends[at] ?? reading.phase } }))
+  const ended = jobs.map((job, at) => ({ ...job, stats: { ...reading, phase: ends[at] ?? reading.phase } }))
   expect(
     progressLines(state({ jobs: ended }))
       .split('\n')
@@ -82,22 +91,30 @@ test('lets no control character of a stranger reach a terminal', () => {
 })
 
 test('writes numbers, times and sizes as people read them', () => {
-  expect([grouped(1_234_567), counted(1, 'row'), counted(2, 'row')]).toEqual(['1,234,567', '1 row', '2 rows'])
-  expect([lasting(850), lasting(4_200), lasting(200_000), lasting(7_500_000)]).toEqual([
-    '850 ms',
-    '4.2 s',
-    '3 min 20 s',
-    '2 h 5 min',
+  expect([formatInteger(1_234_567), formatCount(1, 'row'), formatCount(2, 'row')]).toEqual([
+    '1,234,567',
+    '1 row',
+    '2 rows',
   ])
-  expect([lasting(999.565699), lasting(59_960), lasting(0.4)]).toEqual(['1.0 s', '1 min 0 s', '0 ms'])
-  expect([sized(0), sized(1_500), sized(14_300_000)]).toEqual(['0 B', '1.5 KB', '14.3 MB'])
+  expect([
+    formatDuration(850),
+    formatDuration(4_200),
+    formatDuration(200_000),
+    formatDuration(7_500_000),
+  ]).toEqual(['850 ms', '4.2 s', '3 min 20 s', '2 h 5 min'])
+  expect([formatDuration(999.565699), formatDuration(59_960), formatDuration(0.4)]).toEqual([
+    '1.0 s',
+    '1 min 0 s',
+    '0 ms',
+  ])
+  expect([formatBytes(0), formatBytes(1_500), formatBytes(14_300_000)]).toEqual(['0 B', '1.5 KB', '14.3 MB'])
 })
 
 test('names ranges of missing blocks, a dozen at most', () => {
   const one = [{ from: 7, to: 8 }]
   const many = Array.from({ length: 2_000 }, (_, at) => ({ from: at * 3, to: at * 3 + 2 }))
-  expect(missingWords(one)).toBe('1 block is not there: [7, 8)')
-  expect(missingWords(many)).toMatch(
+  expect(missingBlocksMessage(one)).toBe('1 block is not there: [7, 8)')
+  expect(missingBlocksMessage(many)).toMatch(
     /^4,000 blocks are not there: \[0, 2\) .* \[33, 35\) and 1,988 more ranges$/,
   )
 })

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ExportError } from '../../src/core/model/errors.ts'
-import { newFigures } from '../../src/core/model/run-stats.ts'
+import { newRunStats } from '../../src/core/model/run-stats.ts'
 import { summarizeRun } from '../../src/export/history/run-report.ts'
 import { summaryText } from '../../src/terminal/summary.ts'
 import { testJob } from '../helpers/jobs.ts'
 
-const figures = {
-  ...newFigures(2, Date.UTC(2025, 0, 1)),
+const stats = {
+  ...newRunStats(2, Date.UTC(2025, 0, 1)),
   endedMs: Date.UTC(2025, 0, 1) + 1_500,
   ...{ requests: 9, refusals: 1, retries: 2, bytes: 700, pages: 6, items: 50, transactions: 40 },
   written: {
@@ -23,7 +23,7 @@ const job = testJob({
   addresses: [`0x${'a'.repeat(40)}`, `0x${'b'.repeat(40)}`],
   startBlock: 5,
 })
-const done = { job, state: 'complete', error: undefined, figures }
+const done = { job, state: 'complete', error: undefined, stats }
 
 test('has the fields that programs read, each with its meaning', () => {
   expect(summarizeRun({ id: 'r1', code: undefined, jobs: [done] })).toEqual({
@@ -82,18 +82,18 @@ test('has the fields that programs read, each with its meaning', () => {
 })
 
 test('counts transactions whose status or fee is unknown', () => {
-  const unsure = { ...done, figures: { ...figures, statusUnknown: 1, feeUnknown: 2 } }
+  const unsure = { ...done, stats: { ...stats, statusUnknown: 1, feeUnknown: 2 } }
   const { jobs } = summarizeRun({ id: 'r1', code: undefined, jobs: [unsure] })
   expect(jobs[0]).toMatchObject({ exit: 0, statusUnknown: 1, feeUnknown: 2 })
-  const text = summaryText([unsure], { now: 0, program: 'walletlake' })
+  const text = summaryText([unsure], { now: 0, programName: 'walletlake' })
   expect(text).toContain('\n  1 transaction with unknown status, counted as successful\n')
   expect(text).toContain('\n  2 own transactions with unknown fee: gas used or gas price absent or 0\n')
 })
 
 test('gives each job its own exit code and the run the one that speaks', () => {
   const error = new ExportError('BUDGET_REACHED', 'the deadline is reached')
-  const failed = { job, state: 'failed', error, figures: { ...figures, endBlock: undefined } }
-  const rejecting = { ...done, figures: { ...figures, rejects: 2 } }
+  const failed = { job, state: 'failed', error, stats: { ...stats, endBlock: undefined } }
+  const rejecting = { ...done, stats: { ...stats, rejects: 2 } }
   const summary = summarizeRun({ id: 'r2', code: 'BUDGET_REACHED', jobs: [done, rejecting, failed] })
   expect(summary).toMatchObject({ exit: 9, code: 'BUDGET_REACHED' })
   expect(summary.jobs.map(({ exit }) => exit)).toEqual([0, 6, 9])
@@ -109,7 +109,7 @@ test('counts the blocks that are missing and gives their job exit code 6', () =>
     { from: 5, to: 9 },
     { from: 20, to: 21 },
   ]
-  const lacking = { ...done, state: 'incomplete', figures: { ...figures, missing } }
+  const lacking = { ...done, state: 'incomplete', stats: { ...stats, missing } }
   const summary = summarizeRun({ id: 'r3', code: 'BLOCKS_MISSING', jobs: [lacking] })
   expect(summary).toMatchObject({ exit: 6, jobs: [{ exit: 6, state: 'incomplete', missingBlocks: 5 }] })
 })
@@ -123,19 +123,19 @@ test('says how many rows changed by table and where they are listed', () => {
     added: { ledger: 2, transactions: 0 },
     file,
   }
-  const changing = { ...done, figures: { ...figures, changes } }
+  const changing = { ...done, stats: { ...stats, changes } }
   expect(summarizeRun({ id: 'r4', code: undefined, jobs: [changing] }).jobs[0]).toMatchObject({
     rowsRemoved: { ledger: 1, transactions: 0 },
     rowsAdded: { ledger: 2, transactions: 0 },
     changesFile: file,
   })
-  expect(summaryText([changing], { now: 0, program: 'walletlake' })).toContain(
+  expect(summaryText([changing], { now: 0, programName: 'walletlake' })).toContain(
     `  in blocks [100, 321), exported before: 1 row removed, 2 added\n    ledger: 1 row removed, 2 added\n    listed in output/test/${file}\n`,
   )
 })
 
 const summaryOf = (given: object, of: object = {}) =>
-  summaryText([{ ...done, ...of, figures: { ...figures, ...given } }], { now: 0, program: 'npx walletlake' })
+  summaryText([{ ...done, ...of, stats: { ...stats, ...given } }], { now: 0, programName: 'npx walletlake' })
 
 test('a night says which blocks it wrote and from when they are', () => {
   expect(summaryOf({})).toContain('\n  blocks 400 to 420, 2024-12-31 23:00 to 23:30 UTC\n')
@@ -166,9 +166,9 @@ test('a summary names up to five wallets without a transaction, then their numbe
 })
 
 test('without a reader there are no next steps', () => {
-  const outcome = { ...done, figures }
-  expect(summaryText([outcome], { now: 0, program: undefined })).not.toContain('Next:')
-  expect(summaryText([outcome], { now: 0, program: 'npx walletlake' })).toContain('Next:')
+  const outcome = { ...done, stats }
+  expect(summaryText([outcome], { now: 0, programName: undefined })).not.toContain('Next:')
+  expect(summaryText([outcome], { now: 0, programName: 'npx walletlake' })).toContain('Next:')
 })
 
 test('the next steps never ask the service again', () => {
@@ -207,7 +207,7 @@ test('jobs/schedule/README.md lists every field of the summary', () => {
 
 test('names the block that each wallet was read to, where a later run goes on', () => {
   const told = (given: Partial<typeof job>) =>
-    summaryText([{ ...done, job: { ...job, ...given } }], { now: figures.endedMs, program: 'walletlake' })
+    summaryText([{ ...done, job: { ...job, ...given } }], { now: stats.endedMs, programName: 'walletlake' })
   const line = '  each wallet was read to block 420; the next run looks at the last blocks again'
   expect(told({ endBlock: undefined }).split('\n')).toContain(line)
   expect(told({ endBlock: 421 })).not.toContain('was read to')

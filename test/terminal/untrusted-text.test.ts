@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { answerSink } from '../../src/cli/stdout-writer.ts'
+import { stdoutWriter } from '../../src/cli/stdout-writer.ts'
 import { ExportError, FAILURES, type FailureCode, toExportError } from '../../src/core/model/errors.ts'
-import { newFigures } from '../../src/core/model/run-stats.ts'
-import { refusedQuery } from '../../src/read/query-errors.ts'
+import { newRunStats } from '../../src/core/model/run-stats.ts'
+import { rethrowQueryError } from '../../src/read/query-errors.ts'
 import { createLog } from '../../src/terminal/log.ts'
-import { say } from '../../src/terminal/print.ts'
+import { print } from '../../src/terminal/print.ts'
 import { progressLines } from '../../src/terminal/progress-display.ts'
-import { writeAnswer } from '../../src/terminal/write-query-result.ts'
+import { writeQueryResult } from '../../src/terminal/write-query-result.ts'
 
 /** OSC, CSI, C1 controls, marks of direction and every kind of line end, with what a line of this program looks like. */
 const EVIL = '\u001b]0;title\u0007\u001b[2J\u009b31m\u202egnp\u2066x\r\nOUTPUT: good\u2028OUTPUT: good\u0085y'
@@ -54,7 +54,7 @@ test('a cell that a query cannot convert begins no line of its own', () => {
   const failed = new Error(
     `Conversion Error: Could not convert string '${EVIL}' to INT32\n\nLINE 1: select x\n      ^`,
   )
-  const refused = () => refusedQuery(failed, { folder: 'out', path: '/scratch/out' })
+  const refused = () => rethrowQueryError(failed, { folder: 'out', path: '/scratch/out' })
   const error = toExportError(thrownBy(refused))
   expect(error.lines).toEqual([expect.stringContaining('OUTPUT: good'), 'LINE 1: select x', '      ^'])
 })
@@ -69,14 +69,14 @@ function thrownBy(act: () => unknown): unknown {
 
 test('lines on stdout are those of this program', () => {
   const written = listenToStdout({ isTTY: false })
-  say(EVIL)
-  say([`a ${EVIL}`, 'b'])
+  print(EVIL)
+  print([`a ${EVIL}`, 'b'])
   expect(written.join('').split('\n')).toHaveLength(4)
   expect(CONTROLS.test(written.join('').replaceAll('\n', ''))).toBe(false)
 })
 
 test('the display of progress shows names of jobs without controls', () => {
-  const jobs = [{ name: EVIL, figures: newFigures(1, 0) }]
+  const jobs = [{ name: EVIL, stats: newRunStats(1, 0) }]
   const text = progressLines({ jobs, pausedMs: 0, now: 1_000, columns: 200 })
   expect(CONTROLS.test(text)).toBe(false)
 })
@@ -92,7 +92,7 @@ test.for(['csv', 'json', 'table'] as const)(
   'an answer as %s plays no tricks on a terminal',
   async (format) => {
     const written = listenToStdout({ isTTY: true })
-    await writeAnswer(answer(), format, answerSink())
+    await writeQueryResult(answer(), format, stdoutWriter())
     const text = written.join('')
     expect(CONTROLS.test(text.replaceAll('\n', ''))).toBe(false)
     expect(text).toContain('\ufffd')
@@ -101,12 +101,12 @@ test.for(['csv', 'json', 'table'] as const)(
 
 test('an answer as CSV in a pipe or a file has the exact text', async () => {
   const written = listenToStdout({ isTTY: false })
-  await writeAnswer(answer(), 'csv', answerSink())
+  await writeQueryResult(answer(), 'csv', stdoutWriter())
   expect(written.join('')).toContain(EVIL)
 })
 
 test('a table has one line for each row, whatever its columns are called', async () => {
   const written: string[] = []
-  await writeAnswer(answer(), 'table', { write: (text) => void written.push(text) })
+  await writeQueryResult(answer(), 'table', { write: (text) => void written.push(text) })
   expect(written.join('').split('\n')).toHaveLength(4)
 })

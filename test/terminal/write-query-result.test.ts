@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
-import { type Answer, type AnswerFormat, writeAnswer } from '../../src/terminal/write-query-result.ts'
+import {
+  type PrintableResult,
+  type ResultFormat,
+  writeQueryResult,
+} from '../../src/terminal/write-query-result.ts'
 
-const answerOf = (count: number): Answer => ({
+const answerOf = (count: number): PrintableResult => ({
   columns: [{ name: 'n', isNumber: true }],
   batches: (async function* () {
     for (let from = 0; from < count; from += 3_000)
@@ -9,9 +13,9 @@ const answerOf = (count: number): Answer => ({
   })(),
 })
 
-async function write(count: number, format: AnswerFormat, maxRows?: number): Promise<string> {
+async function write(count: number, format: ResultFormat, maxRows?: number): Promise<string> {
   const texts: string[] = []
-  await writeAnswer(answerOf(count), format, { write: (some) => void texts.push(some), maxRows })
+  await writeQueryResult(answerOf(count), format, { write: (some) => void texts.push(some), maxRows })
   return texts.join('')
 }
 

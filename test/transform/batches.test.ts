@@ -1,48 +1,60 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Frame } from '../../src/checkpoint/listing-state.ts'
+import type { PageRecord } from '../../src/checkpoint/listing-state.ts'
 import type { BlockRange } from '../../src/core/model/model.ts'
-import { cutSlices, mostOverlapping, placesIn } from '../../src/transform/batches.ts'
-import type { PagePlace } from '../../src/transform/merge/page-source.ts'
+import { cutBatches, maxOverlappingBytes, pagesIn } from '../../src/transform/batches.ts'
+import type { PageLocation } from '../../src/transform/merge/page-source.ts'
 
 const END = 1_000
 
-type At = { wallet?: string; bytes?: number; until?: number }
+type At = { wallet?: string; bytes?: number; validBefore?: number }
 
 /** A page on disk with items of these blocks. */
-function frameOf(blocks: Frame['blocks'], at = 0, { wallet = '0xa', bytes = 1, until }: At = {}): Frame {
-  const counted = until ?? Number.POSITIVE_INFINITY
-  return { wallet, place: { start: at, offset: at, bytes }, blocks, items: 1, bad: 0, until: counted, run: 0 }
+function frameOf(
+  blocks: PageRecord['blocks'],
+  at = 0,
+  { wallet = '0xa', bytes = 1, validBefore }: At = {},
+): PageRecord {
+  const counted = validBefore ?? Number.POSITIVE_INFINITY
+  return {
+    wallet,
+    location: { start: at, offset: at, bytes },
+    blocks,
+    items: 1,
+    bad: 0,
+    validBefore: counted,
+    run: 0,
+  }
 }
 
 /** The places of pages over these blocks, in the order of receipt. */
-const placesOf = (all: readonly { min: number; max: number; bytes?: number }[]): PagePlace[] =>
-  placesIn(
+const placesOf = (all: readonly { min: number; max: number; bytes?: number }[]): PageLocation[] =>
+  pagesIn(
     all.map(({ min, max, bytes = 1 }, at) => frameOf({ min, max }, at, { bytes })),
     { from: 0, to: END },
   )
 
-const offsetsIn = (frames: readonly Frame[], range: BlockRange) =>
-  placesIn(frames, range).map(({ offset }) => offset)
+const offsetsIn = (records: readonly PageRecord[], range: BlockRange) =>
+  pagesIn(records, range).map(({ offset }) => offset)
 
 test('a range has the pages that touch it, and none that touches its end alone', () => {
-  const frames = [
+  const records = [
     frameOf({ min: 0, max: 9 }, 0),
     frameOf({ min: 9, max: 10 }, 1),
     frameOf({ min: 20, max: 25 }, 2),
   ]
-  expect(offsetsIn(frames, { from: 10, to: 20 })).toEqual([1])
-  expect(offsetsIn(frames, { from: 9, to: 21 })).toEqual([0, 1, 2])
+  expect(offsetsIn(records, { from: 10, to: 20 })).toEqual([1])
+  expect(offsetsIn(records, { from: 9, to: 21 })).toEqual([0, 1, 2])
 })
 
 test('pages without a place, and those that were read again since, are in no range', () => {
-  const frames = [
+  const records = [
     frameOf(null, 0),
-    frameOf({ min: 5, max: 9 }, 1, { until: 5 }),
-    frameOf({ min: 5, max: 9 }, 2, { until: 6 }),
+    frameOf({ min: 5, max: 9 }, 1, { validBefore: 5 }),
+    frameOf({ min: 5, max: 9 }, 2, { validBefore: 6 }),
   ]
-  expect(offsetsIn(frames, { from: 0, to: 20 })).toEqual([2])
-  expect(placesIn(frames, { from: 0, to: 20 })[0]).toMatchObject({ wallet: '0xa', until: 6 })
+  expect(offsetsIn(records, { from: 0, to: 20 })).toEqual([2])
+  expect(pagesIn(records, { from: 0, to: 20 })[0]).toMatchObject({ wallet: '0xa', validBefore: 6 })
 })
 
 const anyPlaces = fc
@@ -60,15 +72,15 @@ const anyPlaces = fc
 
 test('slices cover every block once, with every page that touches them', () => {
   fc.assert(
-    fc.property(anyPlaces, (places) => {
-      const slices = cutSlices({ from: 0, to: END }, places)
-      expect(slices[0]?.range.from).toBe(0)
-      expect(slices.at(-1)?.range.to).toBe(END)
-      for (const [at, { range, places: held }] of slices.entries()) {
+    fc.property(anyPlaces, (pages) => {
+      const batches = cutBatches({ from: 0, to: END }, pages)
+      expect(batches[0]?.range.from).toBe(0)
+      expect(batches.at(-1)?.range.to).toBe(END)
+      for (const [at, { range, pages: held }] of batches.entries()) {
         expect(range.from).toBeLessThan(range.to)
-        if (at > 0) expect(range.from).toBe(slices[at - 1]?.range.to)
-        const touching = places.filter(
-          ({ span }) => span && span.first.block < range.to && span.last.block >= range.from,
+        if (at > 0) expect(range.from).toBe(batches[at - 1]?.range.to)
+        const touching = pages.filter(
+          ({ keyRange }) => keyRange && keyRange.first.block < range.to && keyRange.last.block >= range.from,
         )
         expect(held).toEqual(touching)
       }
@@ -87,32 +99,32 @@ test.for([
   { pages: 9, bytes: 2_500_000, sizes: [4, 4, 1] },
   { pages: 7, bytes: 4_000_000, sizes: [3, 3, 1] },
 ])('$pages pages of $bytes bytes are slices of $sizes: of 8 MB, and no less than three pages', (given) => {
-  const slices = cutSlices({ from: 0, to: END }, pagesEach(given.pages, given.bytes))
-  expect(slices.map(({ places }) => places.length)).toEqual(given.sizes)
+  const batches = cutBatches({ from: 0, to: END }, pagesEach(given.pages, given.bytes))
+  expect(batches.map(({ pages }) => pages.length)).toEqual(given.sizes)
 })
 
 test('where many pages overlap, slices are three times what overlaps', () => {
   const wide = placesOf(Array.from({ length: 10 }, () => ({ min: 0, max: END - 1, bytes: 1_000_000 })))
-  const slices = cutSlices({ from: 0, to: END }, [...wide, ...pagesEach(100, 1_000_000)])
+  const batches = cutBatches({ from: 0, to: END }, [...wide, ...pagesEach(100, 1_000_000)])
   // The first has the wide pages among its bytes, each of the others a third again of them beside its own.
-  expect(slices.map(({ places }) => places.length)).toEqual([33, 43, 43, 21])
+  expect(batches.map(({ pages }) => pages.length)).toEqual([33, 43, 43, 21])
 })
 
 test('a range without pages is one slice without places', () => {
-  expect(cutSlices({ from: 0, to: END }, [])).toEqual([{ range: { from: 0, to: END }, places: [] }])
+  expect(cutBatches({ from: 0, to: END }, [])).toEqual([{ range: { from: 0, to: END }, pages: [] }])
 })
 
 test('pages that touch the same block overlap, those that follow each other do not', () => {
-  expect(mostOverlapping([])).toBe(0)
+  expect(maxOverlappingBytes([])).toBe(0)
   const all = [
     { min: 0, max: 5, bytes: 100 },
     { min: 6, max: 9, bytes: 70 },
   ]
-  expect(mostOverlapping(placesOf(all))).toBe(100)
-  expect(mostOverlapping(placesOf([...all, { min: 5, max: 6, bytes: 5 }]))).toBe(105)
+  expect(maxOverlappingBytes(placesOf(all))).toBe(100)
+  expect(maxOverlappingBytes(placesOf([...all, { min: 5, max: 6, bytes: 5 }]))).toBe(105)
   const wide = [
     { min: 0, max: 9, bytes: 20 },
     { min: 9, max: 9, bytes: 50 },
   ]
-  expect(mostOverlapping(placesOf([...all, ...wide]))).toBe(140)
+  expect(maxOverlappingBytes(placesOf([...all, ...wide]))).toBe(140)
 })

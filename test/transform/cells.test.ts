@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { TABLE_NAMES, type TableName, tableNamed } from '../../src/core/table/index.ts'
+import { TABLE_NAMES, type TableName, tableByName } from '../../src/core/table/index.ts'
 import { ALICE, erc20, erc721, erc1155, flatten, internal, item, type Json, party } from './items.ts'
 
 const INT32_UNFIT = [
@@ -238,7 +238,7 @@ const FACT_COLUMNS = new Set([
 
 const factsIn = (rows: Record<TableName, Json[]>) =>
   TABLE_NAMES.filter((name) => name !== 'ledger' && name !== 'wallet_transactions').map((name) => {
-    const names = tableNamed(name).columns.map((column) => column.name)
+    const names = tableByName(name).columns.map((column) => column.name)
     const kept = names.filter((column) => FACT_COLUMNS.has(column))
     return [name, rows[name].map((row) => kept.map((column) => row[column]))]
   })

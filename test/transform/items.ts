@@ -1,5 +1,5 @@
 import { parseBytes, toText } from '../../src/core/platform/byte-text.ts'
-import { type Cell, TABLE_NAMES, type TableName, tableNamed } from '../../src/core/table/index.ts'
+import { type Cell, TABLE_NAMES, type TableName, tableByName } from '../../src/core/table/index.ts'
 import { keyOfItem } from '../../src/sources/data-api/parse-item-key.ts'
 import {
   type FlattenContext,
@@ -117,7 +117,7 @@ function hashOf(of: unknown): string {
 
 /** The cells of a row as text that people read. */
 function inText(table: string, cells: Record<string, Cell>): Record<string, Cell> {
-  const { columns } = tableNamed(table as TableName)
+  const { columns } = tableByName(table as TableName)
   const [named, declared] = [Object.keys(cells).sort(), columns.map(({ name }) => name).sort()]
   if (named.join() !== declared.join()) throw new Error(`${table} has the cells ${named.join()}`)
   const shown = Object.entries(cells).map(([name, cell]) => [

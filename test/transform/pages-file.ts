@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TABLE_NAMES } from '../../src/core/table/index.ts'
 import type { Chunk } from '../../src/files/chunk.ts'
-import type { PagePlace } from '../../src/transform/merge/page-source.ts'
-import type { StagedPlace } from '../../src/transform/staged/staged-source.ts'
-import { openWriteTasks, type WriteContext, type WriteTasks } from '../../src/transform/threads/task.ts'
-import type { Slice } from '../../src/transform/write-batch.ts'
+import type { PageLocation } from '../../src/transform/merge/page-source.ts'
+import type { StagedPageLocation } from '../../src/transform/staged/staged-source.ts'
+import { openTaskRunner, type TaskRunner, type WriteContext } from '../../src/transform/threads/task.ts'
+import type { BlockRangeBatch } from '../../src/transform/write-batch.ts'
 import { erc20, type Item, item } from './items.ts'
 
 export const A = `0x${'a'.repeat(40)}`
@@ -22,20 +22,20 @@ export function itemAt(block: number, { index = 0, ...changes }: Record<string, 
 }
 
 /** Writes pages one after the other as `pages` in the folder; resolves with their places, in that order. */
-export function storePages(folder: string, pages: readonly StoredPage[]): PagePlace[] {
+export function storePages(folder: string, pages: readonly StoredPage[]): PageLocation[] {
   const bodies = pages.map(({ transactions }) => Buffer.from(JSON.stringify({ transactions })))
   writeFileSync(join(folder, 'pages'), Buffer.concat(bodies))
   let end = 0
   return pages.map(({ wallet, transactions }, at) => {
     const bytes = bodies[at]?.length ?? 0
-    const place = { wallet, offset: end, bytes, span: spanOf(transactions) }
+    const location = { wallet, offset: end, bytes, keyRange: spanOf(transactions) }
     end += bytes
-    return place
+    return location
   })
 }
 
 /** From border to border of the blocks that a page holds. */
-function spanOf(transactions: readonly unknown[]): PagePlace['span'] {
+function spanOf(transactions: readonly unknown[]): PageLocation['keyRange'] {
   const blocks = transactions
     .map((of) => Number((of as Item | null)?.nativeTransaction?.blockNumber))
     .filter((block) => Number.isSafeInteger(block))
@@ -47,15 +47,15 @@ function spanOf(transactions: readonly unknown[]): PagePlace['span'] {
 }
 
 /** Has the rows made of pages, each in a task of its own. */
-function stage(tasks: WriteTasks, places: readonly PagePlace[]): StagedPlace[] {
-  return places.flatMap((place) =>
-    tasks.run({ kind: 'stage', places: [place] }).map(({ index }) => ({ ...place, index })),
+function stage(tasks: TaskRunner, places: readonly PageLocation[]): StagedPageLocation[] {
+  return places.flatMap((location) =>
+    tasks.run({ kind: 'stage', pages: [location] }).map(({ index }) => ({ ...location, index })),
   )
 }
 
 /** Writes pages into a folder and has their rows made in it. */
 export function stagePages(folder: string, pages: readonly StoredPage[], context = writeContext(folder)) {
-  const tasks = openWriteTasks(context)
+  const tasks = openTaskRunner(context)
   const places = stage(tasks, storePages(folder, pages))
   return { tasks, places }
 }
@@ -63,14 +63,14 @@ export function stagePages(folder: string, pages: readonly StoredPage[], context
 /** Cuts blocks [0, `end`) where it is said; each slice has the pages that touch it. */
 export function slicesAt(
   cuts: readonly number[],
-  { places, end }: { places: readonly StagedPlace[]; end: number },
+  { pages, end }: { pages: readonly StagedPageLocation[]; end: number },
 ) {
   const edges = [...new Set([0, ...cuts, end])].sort((a, b) => a - b)
-  return edges.slice(1).map((to, at): Slice => {
+  return edges.slice(1).map((to, at): BlockRangeBatch => {
     const range = { from: edges[at] ?? 0, to }
-    const touches = ({ span }: PagePlace) =>
-      span !== null && span.first.block < range.to && span.last.block >= range.from
-    return { range, places: places.filter(touches) }
+    const touches = ({ keyRange }: PageLocation) =>
+      keyRange !== null && keyRange.first.block < range.to && keyRange.last.block >= range.from
+    return { range, pages: pages.filter(touches) }
   })
 }
 
@@ -81,10 +81,10 @@ export function writeContext(folder: string, given: Partial<WriteContext> = {}):
       nativeSymbol: 'AVAX',
       addresses: [A, B],
       labels: new Map([[A, 'hot']]),
-      ends: new Map(),
+      endBlocks: new Map(),
       tables: TABLE_NAMES,
     },
-    ...{ format: 'csv', escapeFormulas: true, from: 0, cutMs: Number.POSITIVE_INFINITY },
+    ...{ format: 'csv', escapeFormulas: true, from: 0, cutoffMs: Number.POSITIVE_INFINITY },
     folder,
     pagesFile: join(folder, 'pages'),
     ...given,

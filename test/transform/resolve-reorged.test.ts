@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { settleMoved } from '../../src/transform/resolve-reorged.ts'
+import { resolveReorgedTransactions } from '../../src/transform/resolve-reorged.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { A, B, itemAt, stagePages, textOf } from './pages-file.ts'
 
@@ -10,12 +10,12 @@ async function blocksOf(pages: Parameters<typeof stagePages>[1]): Promise<number
   const folder = tempFolder()
   const { tasks, places } = stagePages(folder, pages)
   tasks.run({ kind: 'flush' })
-  const first = tasks.run({ kind: 'slice', slice: { range: { from: 0, to: 100 }, places } })
-  const slices = await settleMoved([first], {
-    ...{ places, folder },
-    rewrite: async (slice) => tasks.run({ kind: 'slice', slice }),
+  const first = tasks.run({ kind: 'batch', batch: { range: { from: 0, to: 100 }, pages: places } })
+  const batches = await resolveReorgedTransactions([first], {
+    ...{ pages: places, folder },
+    rewrite: async (batch) => tasks.run({ kind: 'batch', batch }),
   })
-  const text = slices.map(({ chunks }) => textOf(chunks.get('transactions'))).join('')
+  const text = batches.map(({ chunks }) => textOf(chunks.get('transactions'))).join('')
   return text
     .trimEnd()
     .split('\n')

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TABLE_NAMES, type TableName } from '../../src/core/table/index.ts'
-import { sumOf } from '../../src/files/chunk.ts'
-import { openWriteTasks, type WriteContext } from '../../src/transform/threads/task.ts'
-import { type SliceRows, seenIn } from '../../src/transform/write-batch.ts'
+import { sumChunks } from '../../src/files/chunk.ts'
+import { openTaskRunner, type WriteContext } from '../../src/transform/threads/task.ts'
+import { type BatchRows, seenIn } from '../../src/transform/write-batch.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { erc20 } from './items.ts'
 import {
@@ -29,15 +29,17 @@ async function write(pages: readonly StoredPage[], { cuts = [], given = {} }: Cu
   const folder = mkdtempSync(join(tempFolder(), 'slices-'))
   const { tasks, places } = stagePages(folder, pages, writeContext(folder, given))
   tasks.run({ kind: 'flush' })
-  const written = slicesAt(cuts, { places, end: END }).map((slice) => tasks.run({ kind: 'slice', slice }))
+  const written = slicesAt(cuts, { pages: places, end: END }).map((batch) =>
+    tasks.run({ kind: 'batch', batch }),
+  )
   tasks.close()
   return together(written)
 }
 
-function together(written: readonly SliceRows[]) {
+function together(written: readonly BatchRows[]) {
   const seen: Record<string, number> = {}
-  for (const slice of written)
-    for (const [wallet, count] of seenIn(slice, [A, B])) seen[wallet] = (seen[wallet] ?? 0) + count
+  for (const batch of written)
+    for (const [wallet, count] of seenIn(batch, [A, B])) seen[wallet] = (seen[wallet] ?? 0) + count
   return {
     transactions: written.reduce((sum, { transactions }) => sum + transactions, 0),
     seen,
@@ -46,9 +48,9 @@ function together(written: readonly SliceRows[]) {
   }
 }
 
-function linesOf(written: readonly SliceRows[], name: TableName): string {
+function linesOf(written: readonly BatchRows[], name: TableName): string {
   const texts = written.map(({ chunks }) => {
-    const { rows, bytes } = sumOf(chunks.get(name) ?? [])
+    const { rows, bytes } = sumChunks(chunks.get(name) ?? [])
     const text = textOf(chunks.get(name))
     expect([Buffer.byteLength(text), text.split('\n').length - 1]).toEqual([bytes, rows])
     return text
@@ -109,7 +111,7 @@ test('only tables that are wanted are staged', async () => {
 
 test('transactions younger than the cut are left out', async () => {
   const pages = [{ wallet: A, transactions: [itemAt(1), itemAt(2, { blockTimestamp: 1_700_000_001 })] }]
-  const { transactions } = await write(pages, { given: { cutMs: 1_700_000_000_999 } })
+  const { transactions } = await write(pages, { given: { cutoffMs: 1_700_000_000_999 } })
   expect(transactions).toBe(1)
 })
 
@@ -127,9 +129,9 @@ test('a record that cannot be normalized is told with its wallet', async () => {
 
 test('pages that are not there fail as output', () => {
   const folder = tempFolder()
-  const places = storePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
-  const tasks = openWriteTasks(writeContext(folder, { pagesFile: join(folder, 'missing') }))
-  expect(() => tasks.run({ kind: 'stage', places })).toThrow(
+  const pages = storePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
+  const tasks = openTaskRunner(writeContext(folder, { pagesFile: join(folder, 'missing') }))
+  expect(() => tasks.run({ kind: 'stage', pages })).toThrow(
     expect.objectContaining({ code: 'OUTPUT_FAILED' }),
   )
 })
@@ -137,8 +139,8 @@ test('pages that are not there fail as output', () => {
 test('pages that end too early fail as output', () => {
   const folder = tempFolder()
   const stored = storePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
-  const places = stored.map((place) => ({ ...place, bytes: place.bytes + 1 }))
-  expect(() => openWriteTasks(writeContext(folder)).run({ kind: 'stage', places })).toThrow(
+  const pages = stored.map((place) => ({ ...place, bytes: place.bytes + 1 }))
+  expect(() => openTaskRunner(writeContext(folder)).run({ kind: 'stage', pages })).toThrow(
     expect.objectContaining({
       code: 'OUTPUT_FAILED',
       message: expect.stringContaining('it ends too early'),
@@ -148,12 +150,12 @@ test('pages that end too early fail as output', () => {
 
 test('staged lines that are gone fail as output', () => {
   const folder = tempFolder()
-  const { tasks, places } = stagePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
+  const { tasks, places: pages } = stagePages(folder, [{ wallet: A, transactions: [itemAt(1)] }])
   tasks.close()
   rmSync(join(folder, 'ledger-0.lines'))
   rmSync(join(folder, 'indexes-0.lines'))
-  const slice = { range: { from: 0, to: END }, places }
-  expect(() => tasks.run({ kind: 'slice', slice })).toThrow(
+  const batch = { range: { from: 0, to: END }, pages }
+  expect(() => tasks.run({ kind: 'batch', batch })).toThrow(
     expect.objectContaining({ code: 'OUTPUT_FAILED' }),
   )
 })
@@ -171,7 +173,7 @@ test('long stretches of a page stay where they were staged, short ones are copie
   ]
   const { tasks, places } = stagePages(folder, pages)
   tasks.run({ kind: 'flush' })
-  const { chunks } = tasks.run({ kind: 'slice', slice: { range: { from: 0, to: END }, places } })
+  const { chunks } = tasks.run({ kind: 'batch', batch: { range: { from: 0, to: END }, pages: places } })
   const [stays, copied, ...others] = chunks.get('transactions') ?? []
   expect(others).toEqual([])
   expect(stays).toMatchObject({ start: 0, rows: 3 })
@@ -215,7 +217,7 @@ test('pages that are opened together are read ahead little by little, and give t
 test('rows of a page follow each other in the folders of their partitions', async () => {
   const folder = tempFolder()
   const context = writeContext(folder, { partitionBy: 'blocks:4' })
-  const { tasks, places } = stagePages(
+  const { tasks, places: pages } = stagePages(
     folder,
     [
       { wallet: A, transactions: [1, 3, 4, 9].map((block) => itemAt(block)) },
@@ -224,7 +226,7 @@ test('rows of a page follow each other in the folders of their partitions', asyn
     context,
   )
   tasks.run({ kind: 'flush' })
-  const { chunks } = tasks.run({ kind: 'slice', slice: { range: { from: 0, to: END }, places } })
+  const { chunks } = tasks.run({ kind: 'batch', batch: { range: { from: 0, to: END }, pages } })
   const rows = (chunks.get('transactions') ?? []).map((chunk) => [chunk.partition, chunk.rows])
   expect(rows).toEqual([
     ['blocks=000000000000-000000000004', 2],
@@ -247,12 +249,12 @@ test('a page that lists a transaction twice gives it once, as it is listed last'
 test('lines that are made anew do not wait until the slice ends', () => {
   const folder = tempFolder()
   const transactions = [1, 2, 3, 4].map((block) => longItem(block, 200_000))
-  const { tasks, places } = stagePages(folder, [
+  const { tasks, places: pages } = stagePages(folder, [
     { wallet: A, transactions },
     { wallet: B, transactions },
   ])
   tasks.run({ kind: 'flush' })
-  const { chunks } = tasks.run({ kind: 'slice', slice: { range: { from: 0, to: END }, places } })
+  const { chunks } = tasks.run({ kind: 'batch', batch: { range: { from: 0, to: END }, pages } })
   expect((chunks.get('transactions') ?? []).map(({ rows }) => rows)).toEqual([2, 2])
 })
 
@@ -271,26 +273,26 @@ test('a page whose list takes a parser to find is read whole for what several wa
     ...place,
     ...{ offset: at * (bodies[0]?.length ?? 0), bytes: bodies[at]?.length ?? 0 },
   }))
-  const tasks = openWriteTasks(writeContext(folder))
-  const staged = tasks.run({ kind: 'stage', places })
+  const tasks = openTaskRunner(writeContext(folder))
+  const staged = tasks.run({ kind: 'stage', pages: places })
   tasks.run({ kind: 'flush' })
   const all = places.map((place, at) => ({
     ...place,
     index: staged[at]?.index ?? { thread: 0, offset: 0, bytes: 0 },
   }))
-  const rows = tasks.run({ kind: 'slice', slice: { range: { from: 0, to: END }, places: all } })
+  const rows = tasks.run({ kind: 'batch', batch: { range: { from: 0, to: END }, pages: all } })
   expect(together([rows])).toEqual(await write(pages))
 })
 
 test('short stretches before and after a long one keep their places', () => {
   const folder = tempFolder()
-  const { tasks, places } = stagePages(folder, [
+  const { tasks, places: pages } = stagePages(folder, [
     { wallet: A, transactions: [1, 2].map((block) => longItem(block, 10)) },
     { wallet: A, transactions: [3, 4, 5].map((block) => longItem(block, 8_000)) },
     { wallet: A, transactions: [6].map((block) => longItem(block, 10)) },
   ])
   tasks.run({ kind: 'flush' })
-  const { chunks } = tasks.run({ kind: 'slice', slice: { range: { from: 0, to: END }, places } })
+  const { chunks } = tasks.run({ kind: 'batch', batch: { range: { from: 0, to: END }, pages } })
   expect(chunks.get('transactions')).toHaveLength(3)
   const blocks = textOf(chunks.get('transactions'))
     .trimEnd()
@@ -301,7 +303,7 @@ test('short stretches before and after a long one keep their places', () => {
 
 test('rows of blocks that were written before are not made', () => {
   const folder = tempFolder()
-  const places = storePages(folder, [{ wallet: A, transactions: [1, 2, 3].map((block) => itemAt(block)) }])
-  const [page] = openWriteTasks(writeContext(folder, { from: 2 })).run({ kind: 'stage', places })
+  const pages = storePages(folder, [{ wallet: A, transactions: [1, 2, 3].map((block) => itemAt(block)) }])
+  const [page] = openTaskRunner(writeContext(folder, { from: 2 })).run({ kind: 'stage', pages })
   expect(page).toMatchObject({ transactions: 2, rows: { transactions: 2 } })
 })

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import type { Webhook } from '../../src/sources/data-api/resources/webhook.ts'
 import { findWebhooks } from '../../src/watch/find-webhooks.ts'
 import type { WebhookService } from '../../src/watch/webhook-service.ts'
-import { DEEP } from '../helpers/deep-json.ts'
+import { TOO_DEEP_JSON } from '../helpers/deep-json.ts'
 
-test.for(DEEP)('a webhook of $what where text belongs is of no chain', async ({ text }) => {
+test.for(TOO_DEEP_JSON)('a webhook of $what where text belongs is of no chain', async ({ text }) => {
   const deep: unknown = JSON.parse(text)
   const webhook = { id: 'w1', chainId: deep, metadata: { addresses: [deep, '0xAB'] } } as Webhook
   const service = {

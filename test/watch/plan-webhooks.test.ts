@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { planWebhooks, type Watching, type WatchWish } from '../../src/watch/plan-webhooks.ts'
+import { type DesiredWebhooks, planWebhooks, type WatchedAddresses } from '../../src/watch/plan-webhooks.ts'
 
 const address = fc.integer({ min: 0, max: 30 }).map((number) => `0x${number}`)
-const wish: fc.Arbitrary<WatchWish> = fc.record({
-  wanted: fc.uniqueArray(address),
-  most: fc.integer({ min: 1, max: 6 }),
+const wish: fc.Arbitrary<DesiredWebhooks> = fc.record({
+  desired: fc.uniqueArray(address),
+  maxAddresses: fc.integer({ min: 1, max: 6 }),
   webhooks: fc
     .array(fc.uniqueArray(address, { maxLength: 8 }), { maxLength: 6 })
     .map((lists) => lists.map((addresses, at) => ({ id: `w${at}`, addresses }))),
 })
 
 /** What there is once a plan is carried out. */
-function carryOut({ wanted, webhooks, most }: WatchWish): Watching[] {
-  const { change, create, drop } = planWebhooks({ wanted, webhooks, most })
+function carryOut({ desired, webhooks, maxAddresses }: DesiredWebhooks): WatchedAddresses[] {
+  const { change, create, drop } = planWebhooks({ desired, webhooks, maxAddresses })
   const stay = webhooks.filter(({ id }) => !drop.includes(id))
   const changed = stay.map(({ id, addresses }) => {
     const { remove = [], add = [] } = change.find((one) => one.id === id) ?? {}
@@ -27,10 +27,10 @@ test('watches what is wanted, each address once, never too many together', () =>
     fc.property(wish, (given) => {
       const after = carryOut(given)
       const watched = after.flatMap(({ addresses }) => addresses)
-      expect([...watched].sort()).toEqual([...given.wanted].sort())
+      expect([...watched].sort()).toEqual([...given.desired].sort())
       for (const { addresses } of after) {
         expect(addresses.length).toBeGreaterThan(0)
-        expect(addresses.length).toBeLessThanOrEqual(given.most)
+        expect(addresses.length).toBeLessThanOrEqual(given.maxAddresses)
       }
     }),
   )
@@ -51,7 +51,7 @@ test('leaves alone what is right and moves only what has to', () => {
     { id: 'b', addresses: ['3', '2'] },
     { id: 'c', addresses: ['8'] },
   ]
-  expect(planWebhooks({ wanted: ['1', '2', '3', '4', '5', '6'], webhooks, most: 2 })).toEqual({
+  expect(planWebhooks({ desired: ['1', '2', '3', '4', '5', '6'], webhooks, maxAddresses: 2 })).toEqual({
     change: [
       { id: 'a', remove: ['9'], add: [] },
       { id: 'b', remove: ['2'], add: ['4'] },

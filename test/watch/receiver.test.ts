@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ReceiverOptions, startReceiver } from '../../src/watch/receiver.ts'
-import { createRefusalNotices } from '../../src/watch/rejection-notices.ts'
+import { createRejectionNotices } from '../../src/watch/rejection-notices.ts'
 
 const TOKEN = 'f'.repeat(64)
 
@@ -100,7 +100,7 @@ test('tells why it refuses, without the token', async () => {
   const refusals: unknown[] = []
   const { post } = await received({
     ...{ isGenuine: () => false, maxBodyBytes: 1_000 },
-    onRefusal: (refusal) => refusals.push(refusal),
+    onRejected: (refusal) => refusals.push(refusal),
   })
   await post('/', '{}')
   await post(`/${TOKEN}`, '{}', { method: 'PUT' })
@@ -132,7 +132,7 @@ test('hundreds of idle connections do not shut out an event', async () => {
 
 test('a line about refusals comes once a minute for each status', () => {
   let now = 0
-  const notice = createRefusalNotices(() => now)
+  const notice = createRejectionNotices(() => now)
   const refusal = { status: 401, reason: 'the signature is missing' }
   expect(notice(refusal)).toBe('a request to the receiver was refused with 401: the signature is missing')
   expect([notice(refusal), notice(refusal)]).toEqual([undefined, undefined])

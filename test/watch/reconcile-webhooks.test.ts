@@ -1,11 +1,15 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDataService } from '../../src/demo-server/create-data-service.ts'
-import type { DataServiceOptions, ServiceAnswer, ServiceRequest } from '../../src/demo-server/data-service.ts'
+import type {
+  DataServiceOptions,
+  ServiceRequest,
+  ServiceResponse,
+} from '../../src/demo-server/data-service.ts'
 import { listen } from '../../src/demo-server/listen.ts'
 import { findToken } from '../../src/watch/find-token.ts'
-import type { Watching } from '../../src/watch/plan-webhooks.ts'
-import { type Keeping, keepWebhooks } from '../../src/watch/reconcile-webhooks.ts'
-import { newToken } from '../../src/watch/watch-state.ts'
+import type { WatchedAddresses } from '../../src/watch/plan-webhooks.ts'
+import { type Reconciliation, reconcileWebhooks } from '../../src/watch/reconcile-webhooks.ts'
+import { generateToken } from '../../src/watch/watch-state.ts'
 import { clientOf, pagesOf } from '../http/server.ts'
 
 const RECEIVER = 'https://me.example/hook'
@@ -13,16 +17,16 @@ const wallet = (number: number) => `0x${String(number).padStart(40, '0')}`
 const wallets = (count: number, from = 0) => Array.from({ length: count }, (_, at) => wallet(from + at))
 
 /** Changes what the service answers; undefined: nothing. */
-type Meddling = (request: ServiceRequest, answer: ServiceAnswer) => ServiceAnswer | 'lost' | undefined
+type Meddling = (request: ServiceRequest, answer: ServiceResponse) => ServiceResponse | 'lost' | undefined
 
 async function kept(given: { service?: DataServiceOptions; meddle?: Meddling } = {}) {
   const service = createDataService(given.service)
   const meddle: Meddling = (...exchange) => given.meddle?.(...exchange)
-  const asked: string[] = []
+  const requests: string[] = []
   const listening = await listen({
-    answer: async (request) => {
-      asked.push(`${request.method} ${request.url.replace(/\?.*/, '')}`)
-      const answer = await service.answer(request)
+    handle: async (request) => {
+      requests.push(`${request.method} ${request.url.replace(/\?.*/, '')}`)
+      const answer = await service.handle(request)
       const changed = meddle(request, answer)
       return changed === 'lost' ? { status: 502, headers: {}, body: '{}' } : (changed ?? answer)
     },
@@ -32,13 +36,20 @@ async function kept(given: { service?: DataServiceOptions; meddle?: Meddling } =
     service.close()
   })
   const client = clientOf(listening.url)
-  const token = newToken()
-  const memory: { webhooks: readonly Watching[] } = { webhooks: [] }
-  const keep = (wanted: readonly string[], more: Partial<Keeping> = {}) =>
-    keepWebhooks(client, {
-      ...{ url: `${RECEIVER}/${token}`, token, name: 'walletlake mine', chain: '43114', wanted, most: 5 },
-      remembered: memory.webhooks,
-      remember: async (webhooks) => {
+  const token = generateToken()
+  const memory: { webhooks: readonly WatchedAddresses[] } = { webhooks: [] }
+  const keep = (desired: readonly string[], more: Partial<Reconciliation> = {}) =>
+    reconcileWebhooks(client, {
+      ...{
+        url: `${RECEIVER}/${token}`,
+        token,
+        name: 'walletlake mine',
+        chain: '43114',
+        desired,
+        maxAddresses: 5,
+      },
+      saved: memory.webhooks,
+      save: async (webhooks) => {
         memory.webhooks = webhooks
       },
       ...more,
@@ -47,25 +58,25 @@ async function kept(given: { service?: DataServiceOptions; meddle?: Meddling } =
   const all = async () => (await pagesOf(direct.listWebhooks())).flatMap(({ webhooks }) => webhooks)
   const active = async () => (await all()).filter(({ status }) => status === 'active')
   const watched = async () => (await active()).flatMap(({ metadata }) => metadata?.addresses ?? []).sort()
-  return { keep, client, token, memory, asked, all, active, watched }
+  return { keep, client, token, memory, asked: requests, all, active, watched }
 }
 
 /** The same service without anybody in between. */
 async function reach(service: ReturnType<typeof createDataService>) {
-  const listening = await listen({ answer: service.answer })
+  const listening = await listen({ handle: service.handle })
   onTestFinished(() => listening.close())
   return listening
 }
 
 test('spreads wallets over as many webhooks as they need, and does it once', async () => {
-  const { keep, active, watched, asked } = await kept()
+  const { keep, active, watched, asked: requests } = await kept()
   expect(await keep(wallets(12))).toEqual({ webhooks: 3, created: 3, changed: 0, dropped: 0 })
   expect(await watched()).toEqual(wallets(12))
   const [first] = await active()
   expect(first).toMatchObject({ name: 'walletlake mine', chainId: '43114', eventType: 'address_activity' })
-  asked.length = 0
+  requests.length = 0
   expect(await keep(wallets(12))).toEqual({ webhooks: 3, created: 0, changed: 0, dropped: 0 })
-  expect(asked).toEqual(['GET /v1/webhooks'])
+  expect(requests).toEqual(['GET /v1/webhooks'])
 })
 
 test('follows wallets as they come and go', async () => {
@@ -83,7 +94,7 @@ test('follows wallets as they come and go', async () => {
 test('makes room where a plan allows fewer addresses than before', async () => {
   const { keep, active, watched } = await kept()
   await keep(wallets(10))
-  await keep(wallets(10), { most: 3 })
+  await keep(wallets(10), { maxAddresses: 3 })
   expect((await active()).map(({ metadata }) => metadata?.addresses?.length).sort()).toEqual([1, 3, 3, 3])
   expect(await watched()).toEqual(wallets(10))
 })
@@ -100,7 +111,7 @@ test('uses a webhook again that became inactive', async () => {
 
 test("leaves others' webhooks alone", async () => {
   const { keep, client, all } = await kept()
-  const others = [`${RECEIVER}/${newToken()}`, RECEIVER, 'https://other.example/hook']
+  const others = [`${RECEIVER}/${generateToken()}`, RECEIVER, 'https://other.example/hook']
   for (const url of others) {
     const metadata = { addresses: wallets(1) }
     const name = 'walletlake mine'
@@ -124,14 +135,14 @@ test('drops its webhooks of another receiver address or chain', async () => {
 })
 
 test('compares addresses whatever their letter case', async () => {
-  const { keep, client, asked, active } = await kept()
+  const { keep, client, asked: requests, active } = await kept()
   const mixed = '0x58A57ed9d8d624cBD12e2C467D34787555bB1b25'
   await keep([wallet(1)])
   const [only] = await active()
   await client.addWebhookAddresses({ id: only?.id ?? '', addresses: [mixed] })
-  asked.length = 0
+  requests.length = 0
   await keep([wallet(1), mixed.toLowerCase()])
-  expect(asked).toEqual(['GET /v1/webhooks'])
+  expect(requests).toEqual(['GET /v1/webhooks'])
 })
 
 test('says what to do where the plan allows fewer addresses than told', async () => {
@@ -170,14 +181,14 @@ describe('where answers are lost', () => {
       if (method === 'POST') return 'lost'
       return { status: 200, headers: {}, body: '{"webhooks":[]}' }
     }
-    const { keep, asked } = await kept({ meddle })
+    const { keep, asked: requests } = await kept({ meddle })
     await expect(keep(wallets(1))).rejects.toMatchObject({ mayHaveActed: true })
-    expect(asked.filter((one) => one.startsWith('POST'))).toHaveLength(4)
+    expect(requests.filter((one) => one.startsWith('POST'))).toHaveLength(4)
   })
 })
 
 describe('where the service shows only what the interface has', () => {
-  const notFound: ServiceAnswer = { status: 404, headers: {}, body: '{"message":"no such operation"}' }
+  const notFound: ServiceResponse = { status: 404, headers: {}, body: '{"message":"no such operation"}' }
   const meddle: Meddling = ({ method, url }) =>
     method === 'GET' || (method === 'DELETE' && !url.endsWith('/addresses')) ? notFound : undefined
 

@@ -1,19 +1,23 @@
 import { expect, test } from 'vitest'
-import { createPacer, type Occasion, type PacerOptions } from '../../src/watch/run-scheduler.ts'
+import {
+  createRunScheduler,
+  type RunSchedulerOptions,
+  type RunTrigger,
+} from '../../src/watch/run-scheduler.ts'
 
 /** A pacer on a clock of its own: time passes when told, and each run lasts until it is ended. */
-function paced(given: Partial<PacerOptions> = {}) {
+function paced(given: Partial<RunSchedulerOptions> = {}) {
   let now = 1_000
   const timers = new Set<{ dueMs: number; run: () => void }>()
-  const runs: { why: Occasion; atMs: number; end: (good?: boolean) => Promise<void> }[] = []
-  const pacer = createPacer({
+  const runs: { why: RunTrigger; atMs: number; end: (good?: boolean) => Promise<void> }[] = []
+  const pacer = createRunScheduler({
     ...{ debounceMs: 5, finalityMs: 0, catchUpMs: 100, now: () => now },
-    after: (delayMs, run) => {
+    scheduleAfter: (delayMs, run) => {
       const timer = { dueMs: now + delayMs, run }
       timers.add(timer)
       return () => timers.delete(timer)
     },
-    work: (why) =>
+    run: (why) =>
       new Promise<boolean>((resolve) => {
         const end = async (good = true) => {
           resolve(good)
@@ -61,7 +65,7 @@ test('takes a burst of events together, however long it lasts', async () => {
   void pacer.start()
   await end()
   for (let ms = 0; ms < 5; ms += 1) {
-    pacer.event()
+    pacer.notifyEvent()
     await pass(1)
   }
   expect(told()).toEqual([
@@ -73,8 +77,8 @@ test('takes a burst of events together, however long it lasts', async () => {
 test('never runs twice at once, and again for what came meanwhile', async () => {
   const { pacer, pass, told, end } = paced()
   void pacer.start()
-  pacer.event()
-  pacer.event()
+  pacer.notifyEvent()
+  pacer.notifyEvent()
   await pass(500)
   expect(told()).toEqual([['start', 0]])
   await end()
@@ -89,7 +93,7 @@ test('does not run again for events that the last run saw', async () => {
   const { pacer, pass, told, end } = paced()
   void pacer.start()
   await end()
-  pacer.event()
+  pacer.notifyEvent()
   await pass(5)
   await end()
   await pass(99)
@@ -100,9 +104,9 @@ test('waits until the last event of a burst is final', async () => {
   const { pacer, pass, told, end } = paced({ finalityMs: 20 })
   void pacer.start()
   await end()
-  pacer.event()
+  pacer.notifyEvent()
   await pass(10)
-  pacer.event()
+  pacer.notifyEvent()
   await pass(15)
   expect(told().at(-1)).toEqual(['event', 25])
   await end()
@@ -125,7 +129,7 @@ test('tries a failed run again without waiting for the catch-up', async () => {
 })
 
 test('rejects with what a run throws, and runs no more', async () => {
-  const { pacer, timers } = paced({ work: () => Promise.reject(new Error('broken')) })
+  const { pacer, timers } = paced({ run: () => Promise.reject(new Error('broken')) })
   await expect(pacer.start()).rejects.toThrow('broken')
   expect(timers.size).toBe(0)
 })
@@ -133,7 +137,7 @@ test('rejects with what a run throws, and runs no more', async () => {
 test('waits for the run under way when stopped, and starts no other', async () => {
   const { pacer, pass, told, end, timers } = paced()
   void pacer.start()
-  pacer.event()
+  pacer.notifyEvent()
   let stopped = false
   const stopping = pacer.stop().then(() => {
     stopped = true
@@ -142,7 +146,7 @@ test('waits for the run under way when stopped, and starts no other', async () =
   expect(stopped).toBe(false)
   await end()
   await stopping
-  pacer.event()
+  pacer.notifyEvent()
   await pass(1_000)
   expect(told()).toHaveLength(1)
   expect(timers.size).toBe(0)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sign } from '../../src/demo-server/webhooks/sign.ts'
-import { fitsScheme, isSigned, type SecretScheme } from '../../src/watch/signature.ts'
+import { isUsableWithScheme, type SecretScheme, verifySignature } from '../../src/watch/signature.ts'
 
 const HEX = '4a656665'
 const SCHEMES = ['canonical', 'raw'] as const
@@ -15,8 +15,8 @@ test.for(SCHEMES)('takes whatever a service signs by the scheme %s', (scheme) =>
   fc.assert(
     fc.property(objects, fc.integer({ min: 0, max: 3 }), (event, space) => {
       const given = signed(JSON.stringify(event, null, space), scheme)
-      expect(isSigned({ ...given, schemes: [scheme] })).toBe(true)
-      expect(isSigned({ ...given, schemes: SCHEMES })).toBe(true)
+      expect(verifySignature({ ...given, schemes: [scheme] })).toBe(true)
+      expect(verifySignature({ ...given, schemes: SCHEMES })).toBe(true)
     }),
   )
 })
@@ -27,15 +27,15 @@ test('knows the signature of RFC 4231, test case 2, over raw bytes', () => {
     'hex',
   ).toString('base64')
   const given = { body: Buffer.from('what do ya want for nothing?'), event: {}, signature }
-  expect(isSigned({ ...given, secret: 'Jefe', schemes: ['raw'] })).toBe(true)
+  expect(verifySignature({ ...given, secret: 'Jefe', schemes: ['raw'] })).toBe(true)
 })
 
 test('takes a canonical signature whatever the order and spaces of the body', () => {
   const { signature } = signed('{"a":1,"b":[2,{"c":3,"d":4}]}', 'canonical')
   const text = '{ "b": [2.0, {"d":4, "c":3}],\n"a": 1e0 }'
   const given = { body: Buffer.from(text), event: JSON.parse(text), signature, secret: HEX }
-  expect(isSigned({ ...given, schemes: ['canonical'] })).toBe(true)
-  expect(isSigned({ ...given, schemes: ['raw'] })).toBe(false)
+  expect(verifySignature({ ...given, schemes: ['canonical'] })).toBe(true)
+  expect(verifySignature({ ...given, schemes: ['raw'] })).toBe(false)
 })
 
 test.for([
@@ -47,13 +47,13 @@ test.for([
   { what: 'a signature that is no base64', change: { signature: '\u0000é' } },
 ])('refuses $what', ({ change }) => {
   for (const scheme of SCHEMES)
-    expect(isSigned({ ...signed('{"a":1}', scheme), schemes: SCHEMES, ...change })).toBe(false)
+    expect(verifySignature({ ...signed('{"a":1}', scheme), schemes: SCHEMES, ...change })).toBe(false)
 })
 
 test('never signs by a secret whose hex would be an empty key', () => {
   const secret = 'not hex'
   const given = signed('{"a":1}', 'canonical', secret)
-  expect(isSigned({ ...given, schemes: ['canonical'] })).toBe(false)
-  expect(SCHEMES.map((scheme) => fitsScheme(secret, scheme))).toEqual([false, true])
-  expect(fitsScheme('abc', 'canonical')).toBe(false)
+  expect(verifySignature({ ...given, schemes: ['canonical'] })).toBe(false)
+  expect(SCHEMES.map((scheme) => isUsableWithScheme(secret, scheme))).toEqual([false, true])
+  expect(isUsableWithScheme('abc', 'canonical')).toBe(false)
 })

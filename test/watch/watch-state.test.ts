@@ -1,14 +1,14 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newToken, readWatchState, writeWatchState } from '../../src/watch/watch-state.ts'
+import { generateToken, readWatchState, writeWatchState } from '../../src/watch/watch-state.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 
 const newPath = () => join(tempFolder(), 'watch', 'state.json')
 
 test('remembers token and webhooks, for nobody else to read', async () => {
   const path = newPath()
-  const state = { token: newToken(), webhooks: [{ id: 'w', addresses: ['0xa'] }] }
+  const state = { token: generateToken(), webhooks: [{ id: 'w', addresses: ['0xa'] }] }
   expect(await readWatchState(path)).toBeUndefined()
   await writeWatchState(path, state)
   expect(await readWatchState(path)).toEqual(state)
@@ -17,7 +17,7 @@ test('remembers token and webhooks, for nobody else to read', async () => {
 })
 
 test('never makes the same token twice', () => {
-  expect(newToken()).not.toBe(newToken())
+  expect(generateToken()).not.toBe(generateToken())
 })
 
 test.for(['', 'null', '[]', '{"token":7}', '{"token":"../x","webhooks":[]}', '{"token"'])(
@@ -32,7 +32,7 @@ test.for(['', 'null', '[]', '{"token":7}', '{"token":"../x","webhooks":[]}', '{"
 test('passes over webhooks that are none', async () => {
   const path = newPath()
   const good = { id: 'w', addresses: ['0xa'] }
-  await writeWatchState(path, { token: newToken(), webhooks: [good] })
+  await writeWatchState(path, { token: generateToken(), webhooks: [good] })
   const spoilt = JSON.parse(readFileSync(path, 'utf8'))
   writeFileSync(
     path,
@@ -44,6 +44,6 @@ test('passes over webhooks that are none', async () => {
 test('says what cannot be written', async () => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'file'), '')
-  const work = writeWatchState(join(folder, 'file', 'state.json'), { token: newToken(), webhooks: [] })
+  const work = writeWatchState(join(folder, 'file', 'state.json'), { token: generateToken(), webhooks: [] })
   await expect(work).rejects.toMatchObject({ code: 'OUTPUT_FAILED' })
 })

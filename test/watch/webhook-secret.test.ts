@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ExportError } from '../../src/core/model/errors.ts'
 import { sign } from '../../src/demo-server/webhooks/sign.ts'
-import { openSecret, type SecretOptions } from '../../src/watch/webhook-secret.ts'
+import { openEventVerifier, type SecretOptions } from '../../src/watch/webhook-secret.ts'
 
 const event = { a: 1 }
 const text = JSON.stringify(event)
@@ -11,30 +11,34 @@ const received = (secret: string, scheme: 'canonical' | 'raw' = 'canonical') => 
 })
 
 async function opened(answer: string | number, given: Partial<SecretOptions> = {}) {
-  const asked: string[] = []
+  const requests: string[] = []
   const notices: string[] = []
   const getSharedSecret = async () => {
-    asked.push('secret')
+    requests.push('secret')
     if (typeof answer === 'string') return answer
     throw new ExportError('REQUEST_REFUSED', 'said so', { status: answer })
   }
   const onNotice = (notice: string) => void notices.push(notice)
-  return { ...(await openSecret({ getSharedSecret }, { onNotice, ...given })), asked, notices }
+  return {
+    ...(await openEventVerifier({ getSharedSecret }, { onNotice, ...given })),
+    asked: requests,
+    notices,
+  }
 }
 
 test('asks the service for the secret and checks by it, in either way', async () => {
-  const { isGenuine, asked } = await opened('abcd')
+  const { isGenuine, asked: requests } = await opened('abcd')
   expect(isGenuine(received('abcd'))).toBe(true)
   expect(isGenuine(received('abcd', 'raw'))).toBe(true)
   expect(isGenuine(received('abce'))).toBe(false)
   expect(isGenuine({ ...received('abcd'), signature: undefined })).toBe(false)
-  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(1)
 })
 
 test('checks by a given secret and never asks for another', async () => {
-  const { isGenuine, asked } = await opened('abcd', { secret: 'ef01' })
+  const { isGenuine, asked: requests } = await opened('abcd', { secret: 'ef01' })
   expect([isGenuine(received('ef01')), isGenuine(received('abcd'))]).toEqual([true, false])
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
 })
 
 test('checks in the told way only', async () => {
@@ -49,9 +53,9 @@ test('takes everything, and says so, where the service has no secret', async () 
 })
 
 test('takes everything where signatures are not to be checked', async () => {
-  const { isGenuine, asked } = await opened('abcd', { secretScheme: 'none' })
+  const { isGenuine, asked: requests } = await opened('abcd', { secretScheme: 'none' })
   expect(isGenuine({ ...received('abcd'), signature: undefined })).toBe(true)
-  expect(asked).toEqual([])
+  expect(requests).toEqual([])
 })
 
 test('ends where the service refuses to tell the secret', async () => {

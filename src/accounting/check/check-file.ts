@@ -2,14 +2,14 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { ExportError } from '../../core/model/errors.ts'
-import { inputFault } from '../../core/platform/user-file.ts'
-import { csvRows } from '../../read/csv-records.ts'
+import { inputError } from '../../core/platform/user-file.ts'
+import { readRawRecords } from '../../read/csv-records.ts'
 import { isHeader } from '../csv/headers.ts'
-import type { FileSet } from '../csv/multi-file-writer.ts'
+import type { MultiFileWriter } from '../csv/multi-file-writer.ts'
 import type { Preset } from '../csv/preset.ts'
 import { JOURNALS } from '../journals/index.ts'
-import { FILE_SETS, PRESETS } from '../presets/index.ts'
-import { createCsvChecker, type Mistake } from './check-csv.ts'
+import { MULTI_FILE_WRITERS, PRESETS } from '../presets/index.ts'
+import { createCsvChecker, type FormatProblem } from './check-csv.ts'
 import { createJournalChecker } from './check-journal.ts'
 
 /**
@@ -19,22 +19,22 @@ import { createJournalChecker } from './check-journal.ts'
 export async function checkFile(
   file: string,
   to: string,
-  onMistake: (mistake: Mistake) => void,
+  onProblem: (problem: FormatProblem) => void,
 ): Promise<number> {
-  const set = FILE_SETS.find(({ name }) => name === to)
-  await requireOneFile(file, set)
+  const multiFile = MULTI_FILE_WRITERS.find(({ name }) => name === to)
+  await requireOneFile(file, multiFile)
   const preset = PRESETS.find(({ name }) => name === to)
-  if (preset !== undefined) return checkCsv(file, createCsvChecker(preset), onMistake)
-  if (set !== undefined) return checkCsv(file, createSetChecker(set), onMistake)
+  if (preset !== undefined) return checkCsv(file, createCsvChecker(preset), onProblem)
+  if (multiFile !== undefined) return checkCsv(file, createSetChecker(multiFile), onProblem)
   if (!JOURNALS.some(({ name }) => name === to)) throw new ExportError('USAGE', `there is no format ${to}`)
-  return checkJournal(file, createJournalChecker(to), onMistake)
+  return checkJournal(file, createJournalChecker(to), onProblem)
 }
 
 /** A folder of several files has one that may be meant. */
-async function requireOneFile(file: string, set: FileSet | undefined): Promise<void> {
+async function requireOneFile(file: string, multiFile: MultiFileWriter | undefined): Promise<void> {
   const entry = await stat(file).catch(() => undefined)
   if (!entry?.isDirectory()) return
-  const names = set?.files.map((form) => form.file.replace('{wallet}', '0x…'))
+  const names = multiFile?.files.map((format) => format.file.replace('{wallet}', '0x…'))
   const fix =
     names === undefined
       ? 'Name the file itself.'
@@ -43,41 +43,41 @@ async function requireOneFile(file: string, set: FileSet | undefined): Promise<v
 }
 
 /** Which of a program's files it is, the header says. */
-function createSetChecker({ files }: FileSet): ReturnType<typeof createCsvChecker> {
+function createSetChecker({ files }: MultiFileWriter): ReturnType<typeof createCsvChecker> {
   let checker: ReturnType<typeof createCsvChecker> | undefined
   return {
     check: (row) => {
-      checker ??= createCsvChecker(likest(files, row.cells))
+      checker ??= createCsvChecker(bestMatch(files, row.cells))
       return checker.check(row)
     },
   }
 }
 
-function likest(files: readonly Preset[], cells: readonly string[]): Preset {
-  const alike = ({ columns }: Preset) =>
+function bestMatch(files: readonly Preset[], cells: readonly string[]): Preset {
+  const similarity = ({ columns }: Preset) =>
     columns.filter(([header], at) => isHeader(cells[at], header)).length -
     Math.abs(columns.length - cells.length)
-  return files.reduce((best, form) => (alike(form) > alike(best) ? form : best))
+  return files.reduce((best, format) => (similarity(format) > similarity(best) ? format : best))
 }
 
 async function checkCsv(
   file: string,
   { check }: ReturnType<typeof createCsvChecker>,
-  onMistake: (mistake: Mistake) => void,
+  onProblem: (problem: FormatProblem) => void,
 ): Promise<number> {
   let rows = 0
-  await csvRows(file, (row) => {
+  await readRawRecords(file, (row) => {
     rows += 1
-    for (const mistake of check(row)) onMistake(mistake)
+    for (const problem of check(row)) onProblem(problem)
   })
-  if (rows === 0) onMistake({ line: 1, what: 'the file is empty' })
+  if (rows === 0) onProblem({ line: 1, what: 'the file is empty' })
   return Math.max(0, rows - 1)
 }
 
 async function checkJournal(
   file: string,
   { check, end }: ReturnType<typeof createJournalChecker>,
-  onMistake: (mistake: Mistake) => void,
+  onProblem: (problem: FormatProblem) => void,
 ): Promise<number> {
   let [line, entries] = [0, 0]
   try {
@@ -87,12 +87,12 @@ async function checkJournal(
     })) {
       line += 1
       if (ENTRY.test(text)) entries += 1
-      for (const mistake of check(text, line)) onMistake(mistake)
+      for (const problem of check(text, line)) onProblem(problem)
     }
   } catch (cause) {
-    throw inputFault(file, cause, 'Name a journal.')
+    throw inputError(file, cause, 'Name a journal.')
   }
-  for (const mistake of end()) onMistake(mistake)
+  for (const problem of end()) onProblem(problem)
   return entries
 }
 

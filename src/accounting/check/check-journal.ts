@@ -1,12 +1,12 @@
-import { readUtc } from '../../core/model/utc.ts'
-import type { Mistake } from './check-csv.ts'
+import { parseUtc } from '../../core/model/utc.ts'
+import type { FormatProblem } from './check-csv.ts'
 
 type Entry = { line: number; sums: Map<string, { value: bigint; decimals: number }>; postings: number }
 
 /** Holds a journal, line by line, against what its program demands: declared names, days in order, entries that balance. */
 export function createJournalChecker(program: string): {
-  check(text: string, line: number): Mistake[]
-  end(): Mistake[]
+  check(text: string, line: number): FormatProblem[]
+  end(): FormatProblem[]
 } {
   const declared = new Set<string>()
   let day = ''
@@ -16,18 +16,20 @@ export function createJournalChecker(program: string): {
     entry = undefined
     return ended === undefined ? [] : checkEntry(ended)
   }
-  const begin = (date: string, line: number): Mistake[] => {
-    const mistakes = end()
+  const begin = (date: string, line: number): FormatProblem[] => {
+    const problems = end()
     entry = { line, sums: new Map(), postings: 0 }
-    if (readUtc(date) === undefined) return [...mistakes, { line, what: `there is no day ${date}` }]
+    if (parseUtc(date) === undefined) return [...problems, { line, what: `there is no day ${date}` }]
     const isEarlier = date < day
     day = date
-    return isEarlier ? [...mistakes, { line, what: `${date} stands after a later day` }] : mistakes
+    return isEarlier ? [...problems, { line, what: `${date} stands after a later day` }] : problems
   }
   return {
     check: (text, line) => {
       if (text.trim() === '' || /^[;#*]/.test(text)) return text.trim() === '' ? end() : []
-      const directive = DIRECTIVES.map((form) => form.exec(text)?.[1]).find((name) => name !== undefined)
+      const directive = DIRECTIVES.map((pattern) => pattern.exec(text)?.[1]).find(
+        (name) => name !== undefined,
+      )
       if (directive !== undefined) {
         declared.add(directive.trim())
         return end()
@@ -37,13 +39,13 @@ export function createJournalChecker(program: string): {
       if (date !== undefined) return begin(date, line)
       return /^\s/.test(text)
         ? checkPosting({ text, line }, { entry, declared, program })
-        : [{ line, what: NO_LINE }]
+        : [{ line, what: UNKNOWN_LINE }]
     },
     end,
   }
 }
 
-const NO_LINE = 'neither a directive, nor an entry, nor a posting'
+const UNKNOWN_LINE = 'neither a directive, nor an entry, nor a posting'
 const DIRECTIVES = [
   /^account (.+)$/,
   /^commodity (?:[\d.,]+ )?("[^"]+"|[^\s;]+)\s*$/,
@@ -52,7 +54,8 @@ const DIRECTIVES = [
 ]
 
 /** P 2024-03-31 AVAX 18.34 USD, or as beancount has it. */
-const isPrice = (text: string) => PRICES.some((form) => readUtc(form.exec(text)?.[1] ?? '') !== undefined)
+const isPrice = (text: string) =>
+  PRICES.some((pattern) => parseUtc(pattern.exec(text)?.[1] ?? '') !== undefined)
 const PRICES = [
   /^P (\d{4}-\d\d-\d\d) (?:"[^"]+"|[^\s;]+) \d+(?:\.\d+)? [A-Za-z]+\s*$/,
   /^(\d{4}-\d\d-\d\d) price [A-Z][A-Z0-9'._-]* \d+(?:\.\d+)? [A-Z]+\s*$/,
@@ -60,12 +63,12 @@ const PRICES = [
 
 const POSTING = /^\s+(\S+(?: \S+)*) {2,}(-?)(\d+)(?:\.(\d+))? ("[^"]+"|[^\s;]+)\s*(?:;.*)?$/
 
-type Place = { entry: Entry | undefined; declared: ReadonlySet<string>; program: string }
+type PostingContext = { entry: Entry | undefined; declared: ReadonlySet<string>; program: string }
 
 function checkPosting(
   { text, line }: { text: string; line: number },
-  { entry, declared, program }: Place,
-): Mistake[] {
+  { entry, declared, program }: PostingContext,
+): FormatProblem[] {
   // Metadata and comments of their own line.
   if (/^\s+([a-z][\w-]*: |;)/.test(text)) return []
   const [, account, sign, whole = '', fraction = '', commodity = ''] = POSTING.exec(text) ?? []
@@ -97,10 +100,12 @@ function checkPosting(
   ]
 }
 
-function checkEntry({ line, sums, postings }: Entry): Mistake[] {
-  const off = [...sums].filter(([, { value }]) => value !== 0n).map(([commodity]) => commodity)
+function checkEntry({ line, sums, postings }: Entry): FormatProblem[] {
+  const unbalanced = [...sums].filter(([, { value }]) => value !== 0n).map(([commodity]) => commodity)
   return [
     ...(postings === 0 ? [{ line, what: 'an entry without postings' }] : []),
-    ...(off.length === 0 ? [] : [{ line, what: `the entry does not balance in ${off.join(', ')}` }]),
+    ...(unbalanced.length === 0
+      ? []
+      : [{ line, what: `the entry does not balance in ${unbalanced.join(', ')}` }]),
   ]
 }

@@ -1,15 +1,15 @@
-import { exactWorth, WORTH_DECIMALS } from '../../ledger/prices/fiat-value.ts'
+import { exactFiatValue, FIAT_DECIMALS } from '../../ledger/prices/fiat-value.ts'
 import type { Preset } from '../csv/preset.ts'
 
 /** A cell's text in messages. */
-export const shown = (text: string | undefined) =>
+export const quote = (text: string | undefined) =>
   text === undefined ? 'absent' : JSON.stringify(text.slice(0, 60))
 
 /** What a program would not take of an amount; nothing where the cell is empty. */
 export function checkNumber(amount: string | undefined, { numbers }: Preset): string[] {
   if (amount === undefined || amount === '') return []
   if (!/^\d+(\.\d+)?$/.test(amount))
-    return [`amount ${shown(amount)}, expected plain digits with a point, no sign, no exponent`]
+    return [`amount ${quote(amount)}, expected plain digits with a point, no sign, no exponent`]
   const [whole = '', fraction = ''] = amount.split('.')
   const problems: string[] = []
   const { maxDecimals, maxDigits, maxWholeDigits, needsPoint } = numbers
@@ -33,8 +33,8 @@ export function checkValue(
 ): string[] {
   if (maxWholeDigits === undefined || !DIGITS.test(amount ?? '') || !DIGITS.test(price ?? '')) return []
   const [whole = '', fraction = ''] = (amount as string).split('.')
-  const value = exactWorth(BigInt(whole + fraction), fraction.length, price as string)
-  if (value < 10n ** BigInt(maxWholeDigits + WORTH_DECIMALS)) return []
+  const value = exactFiatValue(BigInt(whole + fraction), fraction.length, price as string)
+  if (value < 10n ** BigInt(maxWholeDigits + FIAT_DECIMALS)) return []
   return [
     `amount ${amount} at the price ${price} is worth more than ${maxWholeDigits} digits before the point`,
   ]

@@ -1,10 +1,10 @@
 import type { Preset } from './preset.ts'
 
 /** What stands in headers for `{currency}` and `{coin}`. */
-export type HeaderWords = { currency: string | undefined; coin: string | undefined }
+export type HeaderValues = { currency: string | undefined; coin: string | undefined }
 
 /** The headers of a preset's columns. */
-export function headersOf({ columns }: Preset, { currency = 'GBP', coin }: HeaderWords): string[] {
+export function headersOf({ columns }: Preset, { currency = 'GBP', coin }: HeaderValues): string[] {
   const symbol = (coin ?? '').replace(/\W/g, '') || 'COIN'
   return columns.map(([header]) => header.replace('{currency}', currency).replace('{coin}', symbol))
 }

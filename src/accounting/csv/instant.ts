@@ -1,48 +1,48 @@
-import { keepingLast } from '../../core/platform/memoize-last.ts'
-import type { DateForm } from './preset.ts'
+import { memoizeLast } from '../../core/platform/memoize-last.ts'
+import type { DateFormat } from './preset.ts'
 
 /** Writes instants as a format has them; `time` is as the tables have it, 2023-11-14T22:46:40.000Z. */
-export function instantWriter(form: DateForm): (time: string) => string {
-  return keepingLast((time) => writeInstant(time, form))
+export function createInstantFormatter(format: DateFormat): (time: string) => string {
+  return memoizeLast((time) => formatInstant(time, format))
 }
 
-function writeInstant(time: string, form: DateForm): string {
-  const [date, clock] = [time.slice(0, 10), time.slice(11, 19)]
+function formatInstant(time: string, format: DateFormat): string {
+  const [date, timeOfDay] = [time.slice(0, 10), time.slice(11, 19)]
   const [year, month, day] = [time.slice(0, 4), time.slice(5, 7), time.slice(8, 10)]
-  switch (form) {
+  switch (format) {
     case 'YYYY-MM-DD HH:mm:ss':
-      return `${date} ${clock}`
+      return `${date} ${timeOfDay}`
     case 'YYYY-MM-DD HH:mm:ss UTC':
-      return `${date} ${clock} UTC`
+      return `${date} ${timeOfDay} UTC`
     case 'YYYY-MM-DD HH:mm:ss+00:00':
-      return `${date} ${clock}+00:00`
+      return `${date} ${timeOfDay}+00:00`
     case 'YYYY-MM-DDTHH:mm:ssZ':
-      return `${date}T${clock}Z`
+      return `${date}T${timeOfDay}Z`
     case 'YYYY-MM-DDTHH:mm:ss.000Z':
-      return `${date}T${clock}.000Z`
+      return `${date}T${timeOfDay}.000Z`
     case 'MM/DD/YYYY HH:mm:ss':
-      return `${month}/${day}/${year} ${clock}`
+      return `${month}/${day}/${year} ${timeOfDay}`
     case 'DD.MM.YYYY HH:mm:ss':
-      return `${day}.${month}.${year} ${clock}`
+      return `${day}.${month}.${year} ${timeOfDay}`
     case 'milliseconds':
       return String(Date.parse(time))
   }
 }
 
 /** The instant that a format's text stands for, in milliseconds since 1970; undefined where it is not of that form. */
-export function readInstant(text: string, form: DateForm): number | undefined {
-  const match = FORMS[form].exec(text)
+export function parseCsvInstant(text: string, format: DateFormat): number | undefined {
+  const match = DATE_PATTERNS[format].exec(text)
   if (match === null) return undefined
   const { y, m, d, clock } = match.groups ?? {}
-  const ms = form === 'milliseconds' ? Number(text) : Date.parse(`${y}-${m}-${d}T${clock}Z`)
-  return Number.isNaN(ms) || (form !== 'milliseconds' && new Date(ms).getUTCDate() !== Number(d))
+  const ms = format === 'milliseconds' ? Number(text) : Date.parse(`${y}-${m}-${d}T${clock}Z`)
+  return Number.isNaN(ms) || (format !== 'milliseconds' && new Date(ms).getUTCDate() !== Number(d))
     ? undefined
     : ms
 }
 
 const CLOCK = String.raw`(?<clock>[01]\d:[0-5]\d:[0-5]\d|2[0-3]:[0-5]\d:[0-5]\d)`
 const YMD = String.raw`(?<y>20\d\d)-(?<m>\d\d)-(?<d>\d\d)`
-const FORMS: Readonly<Record<DateForm, RegExp>> = {
+const DATE_PATTERNS: Readonly<Record<DateFormat, RegExp>> = {
   'YYYY-MM-DD HH:mm:ss': new RegExp(`^${YMD} ${CLOCK}$`),
   'YYYY-MM-DD HH:mm:ss UTC': new RegExp(`^${YMD} ${CLOCK} UTC$`),
   'YYYY-MM-DD HH:mm:ss+00:00': new RegExp(String.raw`^${YMD} ${CLOCK}\+00:00$`),

@@ -1,27 +1,30 @@
-import type { Labels, Line, TransactionFacts } from '../import-rows.ts'
+import type { ImportRow, Labels, TransactionFacts } from '../import-rows.ts'
 import type { Movement } from '../movement.ts'
 import type { Preset } from './preset.ts'
 
 /** A program that takes several files at once, each with columns of its own. */
-export type FileSet = {
+export type MultiFileWriter = {
   name: string
   title: string
-  files: readonly FileForm[]
+  files: readonly OutputFileFormat[]
   /** Whether each wallet has its own ones. */
   isPerWallet: boolean
   /** Whether lines say what only the table of transactions knows. */
   needsTransactions: boolean
   /** Where the movements of one transaction stand, in the order of the ledger. */
-  placesOf(movements: readonly Movement[], options: PlacingOptions): Place[]
+  placementsOf(movements: readonly Movement[], options: PlacementOptions): Placement[]
   source: string
   rulesOf: string
   unverified?: string
 }
 
 /** One of the files; `{wallet}` in its name stands for the address. */
-export type FileForm = Preset & { file: string }
+export type OutputFileFormat = Preset & { file: string }
 
-type PlacingOptions = { labelOf: Labels; facts: TransactionFacts | undefined }
+type PlacementOptions = { labelOf: Labels; facts: TransactionFacts | undefined }
 
 /** Where a line stands; `reason` is why it stands nowhere, `isTold` says that another line tells of it already. */
-export type Place = { line: Line } & ({ form: FileForm; isTold?: boolean } | { reason: string })
+export type Placement = { row: ImportRow } & (
+  | { format: OutputFileFormat; isAlreadyWritten?: boolean }
+  | { reason: string }
+)

@@ -1,12 +1,12 @@
 import type { NumberRules } from '../format-amount.ts'
-import type { Leg } from '../import-rows.ts'
+import type { LegSide } from '../import-rows.ts'
 
 /** What a cell of a line holds. */
 export type Role =
   | 'date'
   | 'type'
   /** Send, Receive or Trade, whatever the type. */
-  | 'way'
+  | 'direction'
   /** Of what came in or went out, or of what a swap gave. */
   | 'amount'
   | 'asset'
@@ -62,7 +62,7 @@ export type Role =
   | 'tokenType'
 
 /** How instants are written, all of them in UTC. */
-export type DateForm =
+export type DateFormat =
   | 'YYYY-MM-DD HH:mm:ss'
   | 'YYYY-MM-DD HH:mm:ss UTC'
   | 'YYYY-MM-DD HH:mm:ss+00:00'
@@ -83,7 +83,7 @@ type Types = {
 }
 
 /** Where the amount of a fee goes: it is a line of its own, so that the sums of the file are those of the ledger. */
-type FeeForm = 'as what went out' | 'in the fee columns, nothing sold'
+type FeeStyle = 'as what went out' | 'in the fee columns, nothing sold'
 
 /** How assets are called. */
 type Naming = 'ticker' | 'caip' | 'placeholder'
@@ -95,27 +95,27 @@ export type Preset = {
   title: string
   /** Headers with the role of what stands below them; `{currency}` and `{coin}` stand for the user's. */
   columns: readonly (readonly [header: string, role: Role])[]
-  date: DateForm
+  date: DateFormat
   types: Types
   /**
    * Types that labels may give beside those above, by the legs that a line needs for them: a received amount, a sent amount, or
    * both. A type that takes several stands in several lists. Undefined where any text is a type.
    */
-  labels?: Readonly<Record<Leg, readonly string[]>>
+  labels?: Readonly<Record<LegSide, readonly string[]>>
   /** Whether lines between own wallets may have a label. @default true */
   labelsOwnTransfers?: boolean
   /** What stands for the wallet in lines of a type, where the program demands it. */
   walletOfType?: Readonly<Record<string, string>>
-  fee: FeeForm
+  fee: FeeStyle
   naming: Naming
   numbers: NumberRules
   /** Whether NFTs have lines, and swaps lines of their own. */
-  holdsNfts: boolean
-  holdsSwaps: boolean
+  supportsNfts: boolean
+  supportsSwaps: boolean
   /** Whether no line goes without the price of its asset. */
   needsPrices?: boolean
   /** Whether two equal lines may stand for two movements. */
-  repeatsLines?: boolean
+  mayRepeatRows?: boolean
   /** Names of chains by their id, where the program has its own; `other` is that of all others. */
   chainNames?: Readonly<Record<string, string>> & { readonly other: string }
   /** Where the rules come from, and as of when. */

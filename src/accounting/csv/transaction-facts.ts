@@ -1,4 +1,4 @@
-import type { OpenedExport } from '../../read/open-export.ts'
+import type { OpenExport } from '../../read/open-export.ts'
 import type { TextRow } from '../../read/scratch-database.ts'
 import type { TransactionFacts } from '../import-rows.ts'
 
@@ -8,11 +8,11 @@ const COLUMNS = ['transaction_hash', 'from_address', 'to_address', 'value', 'suc
  * Reads the table of transactions beside the ledger, whose order it shares: `of` goes on to a transaction, and is asked for
  * each at most once, in order. Closes the export in the end.
  */
-export function openFacts(opened: OpenedExport) {
+export function openTransactionFacts(opened: OpenExport) {
   const batches = opened.stream('transactions', COLUMNS)
   let [rows, at]: [readonly TextRow[], number] = [[], 0]
   return {
-    async of(transaction: string): Promise<TransactionFacts | undefined> {
+    async find(transaction: string): Promise<TransactionFacts | undefined> {
       for (;;) {
         while (at < rows.length) {
           const row = rows[at++]

@@ -3,7 +3,7 @@ import type { AccountRule } from '../labels.ts'
 import type { Asset, Movement } from '../movement.ts'
 
 /** A plain text accounting program's journal. */
-export type JournalForm = {
+export type JournalFormat = {
   name: string
   title: string
   /** Accounts by what a movement is. */
@@ -16,12 +16,12 @@ export type JournalForm = {
   /** What stands before the first use of an account, and of a commodity. */
   declareAccount(account: string): string
   declareCommodity(commodity: string, asset: Asset): string
-  head(movement: Movement): string
+  entryHeader(movement: Movement): string
   posting(posting: Posting): string
   /** A line that says what one unit was worth on a day. */
   price(price: DayPrice): string
   /** Characters of a number, at most. */
-  longestNumber: number
+  maxNumberLength: number
   numbers: NumberRules
   source: string
   rulesOf: string
@@ -35,7 +35,7 @@ export type Posting = {
   amount: string
   commodity: string
   movement: Movement
-  note: boolean
+  hasComment: boolean
 }
 
 export type DayPrice = { day: string; commodity: string; price: string; currency: string }

@@ -1,36 +1,37 @@
-import { fungibleAssets } from '../../ledger/prices/fungible-assets.ts'
-import { linesOf, withLabels } from '../import-rows.ts'
+import { readFungibleAssets } from '../../ledger/prices/fungible-assets.ts'
+import { importRowsOf, withLabels } from '../import-rows.ts'
 import { readLabels } from '../labels.ts'
 import type { Movement } from '../movement.ts'
-import { ofContract } from '../names/contracts.ts'
-import { digitsApart } from '../names/first-digits.ts'
-import { refusalOfSums } from '../precision-limits.ts'
-import { byWallet, type Opening, type TextWriter } from '../text-writer.ts'
+import { withContract } from '../names/contracts.ts'
+import { digitsToDistinguish } from '../names/first-digits.ts'
+import { findPrecisionRefusals } from '../precision-limits.ts'
+import { groupByWallet, type TextWriter, type WriterContext } from '../text-writer.ts'
 import { createJournalWriter } from './journal.ts'
-import type { JournalForm } from './journal-format.ts'
+import type { JournalFormat } from './journal-format.ts'
 
 /** Opens the writer of a journal, of one for each wallet if wanted: each declares what it uses. */
-export async function openJournalWriter(form: JournalForm, opening: Opening): Promise<TextWriter> {
-  const { options, opened, onOmitted } = opening
-  const walletDigits = digitsApart(opened.manifest.coverage.map(({ address }) => address))
+export async function openJournalWriter(format: JournalFormat, context: WriterContext): Promise<TextWriter> {
+  const { options, opened, onOmitted } = context
+  const walletDigits = digitsToDistinguish(opened.manifest.coverage.map(({ address }) => address))
   // Of a journal, labels are accounts.
-  const labels = await readLabels(options.labels, form.accountRule)
-  const refuses = await refusalOfSums(form, opening)
+  const labels = await readLabels(options.labels, format.accountRule)
+  const refusalReasonOf = await findPrecisionRefusals(format, context)
   const writers = new Map<string, ReturnType<typeof createJournalWriter>>()
   const writerOf = (file: string) => {
-    const writer = writers.get(file) ?? createJournalWriter({ form, walletDigits, refuses, onOmitted })
+    const writer =
+      writers.get(file) ?? createJournalWriter({ format, walletDigits, refusalReasonOf, onOmitted })
     writers.set(file, writer)
     return writer
   }
   return {
-    head: await pricesHead(form, opening),
-    parts: undefined,
+    header: await pricesHeader(format, context),
+    outputFiles: undefined,
     write: (movements) => {
-      const parts = options.perWallet ? byWallet(movements) : [movements as [Movement, ...Movement[]]]
-      return parts.map((part) => {
-        const lines = withLabels(linesOf(part, false), labels.labelOf)
-        const text = writerOf(options.perWallet ? part[0].wallet : '').write(lines)
-        return { wallet: part[0], text, lines: text === '' ? 0 : 1 }
+      const groups = options.perWallet ? groupByWallet(movements) : [movements as [Movement, ...Movement[]]]
+      return groups.map((group) => {
+        const rows = withLabels(importRowsOf(group, false), labels.labelOf)
+        const text = writerOf(options.perWallet ? group[0].wallet : '').write(rows)
+        return { wallet: group[0], text, lines: text === '' ? 0 : 1 }
       })
     },
     labelFindings: labels.findings,
@@ -39,16 +40,19 @@ export async function openJournalWriter(form: JournalForm, opening: Opening): Pr
 }
 
 /** The user's prices of what the export has: the newest of each day counts there. */
-async function pricesHead(form: JournalForm, { prices, opened, contracts }: Opening): Promise<string> {
+async function pricesHeader(
+  format: JournalFormat,
+  { prices, opened, contracts }: WriterContext,
+): Promise<string> {
   if (prices === undefined) return ''
   const lines = new Set<string>()
-  for (const asset of await fungibleAssets(opened)) {
+  for (const asset of await readFungibleAssets(opened)) {
     for (const { from, price } of prices.all(asset)) {
       const day = new Date(from).toISOString().slice(0, 10)
       lines.add(
-        form.price({
+        format.price({
           day,
-          commodity: form.commodityOf(ofContract(asset, contracts)),
+          commodity: format.commodityOf(withContract(asset, contracts)),
           price,
           currency: prices.currency,
         }),

@@ -1,23 +1,23 @@
-import { type Omitted, omitted } from '../csv/import-row-writer.ts'
-import { whyUnwritten, writeAmount } from '../format-amount.ts'
-import type { Line } from '../import-rows.ts'
+import { type Omitted, toOmitted } from '../csv/import-row-writer.ts'
+import { formatAmount, unformattableReason } from '../format-amount.ts'
+import type { ImportRow } from '../import-rows.ts'
 import type { Movement } from '../movement.ts'
 import { firstDigits } from '../names/first-digits.ts'
-import type { Refuses } from '../precision-limits.ts'
-import type { Accounts, JournalForm } from './journal-format.ts'
+import type { RefusalReasonOf } from '../precision-limits.ts'
+import type { Accounts, JournalFormat } from './journal-format.ts'
 
 export type JournalOptions = {
-  form: JournalForm
+  format: JournalFormat
   /** What tells a wallet from others, by address. */
   walletDigits: ReadonlyMap<string, string>
   /** Assets that the program cannot hold exactly, with the reason. */
-  refuses: Refuses
+  refusalReasonOf: RefusalReasonOf
   onOmitted: (omitted: Omitted) => void
 }
 
 /** Writes one entry a transaction; each movement balances by itself, so that no choice of wallets or days breaks one. */
 export function createJournalWriter({ onOmitted, ...options }: JournalOptions) {
-  const { form } = options
+  const { format } = options
   const declared = new Set<string>()
   const declareOnce = (name: string, text: () => string) => {
     if (declared.has(name)) return ''
@@ -26,54 +26,62 @@ export function createJournalWriter({ onOmitted, ...options }: JournalOptions) {
   }
   return {
     /** The text of one transaction's lines; empty where nothing of it can be written. */
-    write(lines: readonly Line[]): string {
-      const head: string[] = []
+    write(rows: readonly ImportRow[]): string {
+      const declarations: string[] = []
       const postings: string[] = []
-      for (const { movements, label } of lines) {
+      for (const { movements, label } of rows) {
         for (const movement of movements) {
-          const written = writeMovement(movement, { ...options, label })
-          if ('reason' in written) {
-            onOmitted(omitted(movement, written.reason))
+          const formatted = formatMovement(movement, { ...options, label })
+          if ('reason' in formatted) {
+            onOmitted(toOmitted(movement, formatted.reason))
             continue
           }
-          const { commodity, accounts, text } = written
-          for (const each of accounts.map((account) =>
-            declareOnce(account, () => form.declareAccount(account)),
+          const { commodity, accounts, text } = formatted
+          for (const declaration of accounts.map((account) =>
+            declareOnce(account, () => format.declareAccount(account)),
           ))
-            head.push(each)
-          head.push(declareOnce(`"${commodity}"`, () => form.declareCommodity(commodity, movement.asset)))
+            declarations.push(declaration)
+          declarations.push(
+            declareOnce(`"${commodity}"`, () => format.declareCommodity(commodity, movement.asset)),
+          )
           postings.push(text)
         }
       }
-      const first = lines[0]?.movements[0]
-      if (first === undefined || postings.length === 0) return head.join('')
-      return `${head.join('')}${form.head(first)}\n${postings.join('')}\n`
+      const first = rows[0]?.movements[0]
+      if (first === undefined || postings.length === 0) return declarations.join('')
+      return `${declarations.join('')}${format.entryHeader(first)}\n${postings.join('')}\n`
     },
   }
 }
 
-type Writing = Omit<JournalOptions, 'onOmitted'> & { label: string | undefined }
+type MovementContext = Omit<JournalOptions, 'onOmitted'> & { label: string | undefined }
 
-function writeMovement(movement: Movement, { form, walletDigits, refuses, label }: Writing) {
+function formatMovement(
+  movement: Movement,
+  { format, walletDigits, refusalReasonOf, label }: MovementContext,
+) {
   const { asset, value, isOut, wallet } = movement
   const digits = walletDigits.get(wallet) ?? firstDigits(wallet)
-  const refused = refuses(asset)
-  if (refused !== undefined) return { reason: refused }
-  const amount = writeAmount(value, asset.decimals, form.numbers)?.text
-  if (amount === undefined) return { reason: whyUnwritten(asset.decimals, form.numbers) }
-  if (amount.length > form.longestNumber)
-    return { reason: `a number of more than ${form.longestNumber} characters` }
-  const commodity = form.commodityOf(asset)
-  const accounts = [form.accountOf(movement, digits), label ?? form.accounts[counterOf(movement)]] as const
+  const refusal = refusalReasonOf(asset)
+  if (refusal !== undefined) return { reason: refusal }
+  const amount = formatAmount(value, asset.decimals, format.numbers)?.text
+  if (amount === undefined) return { reason: unformattableReason(asset.decimals, format.numbers) }
+  if (amount.length > format.maxNumberLength)
+    return { reason: `a number of more than ${format.maxNumberLength} characters` }
+  const commodity = format.commodityOf(asset)
+  const accounts = [
+    format.accountOf(movement, digits),
+    label ?? format.accounts[counterAccount(movement)],
+  ] as const
   const [own, counter] = isOut ? [`-${amount}`, amount] : [amount, `-${amount}`]
   const text = [
-    form.posting({ account: accounts[0], amount: own, commodity, movement, note: true }),
-    form.posting({ account: accounts[1], amount: counter, commodity, movement, note: false }),
+    format.posting({ account: accounts[0], amount: own, commodity, movement, hasComment: true }),
+    format.posting({ account: accounts[1], amount: counter, commodity, movement, hasComment: false }),
   ].join('')
   return { commodity, accounts, text }
 }
 
-function counterOf({ type, isOwn, isOut }: Movement): keyof Accounts {
+function counterAccount({ type, isOwn, isOut }: Movement): keyof Accounts {
   if (type === 'fee' || type === 'mint' || type === 'burn') return type
   if (isOwn || type === 'self') return 'own'
   return isOut ? 'out' : 'in'

@@ -1,12 +1,12 @@
-import type { JournalForm } from './journal-format.ts'
+import type { JournalFormat } from './journal-format.ts'
 import { plainForm } from './plain.ts'
 
-export const ledger: JournalForm = {
+export const ledger: JournalFormat = {
   ...plainForm,
   name: 'ledger',
   title: 'ledger',
   declareCommodity: (commodity) => `commodity ${commodity}\n`,
-  longestNumber: 250,
+  maxNumberLength: 250,
   numbers: {},
   source: 'ledger 3.3.0, tested',
   rulesOf: '2026-08-21',

@@ -3,7 +3,7 @@ import type { AccountRule } from '../labels.ts'
 import type { Asset, Movement } from '../movement.ts'
 import { tickerName } from '../names/asset-name.ts'
 import type { Accounts, DayPrice, Posting } from './journal-format.ts'
-import { payeeOf, timeOf, walletName } from './payee.ts'
+import { payee, timeOfDay, walletAccountName } from './payee.ts'
 
 const ACCOUNTS: Accounts = {
   fee: 'expenses:gas',
@@ -15,11 +15,11 @@ const ACCOUNTS: Accounts = {
 }
 
 /** Visible characters with single blanks between them, one part of an account. */
-const PART = String.raw`[^\s:;\p{Cc}\p{Cf}]+( [^\s:;\p{Cc}\p{Cf}]+)*`
+const ACCOUNT_PART = String.raw`[^\s:;\p{Cc}\p{Cf}]+( [^\s:;\p{Cc}\p{Cf}]+)*`
 
 /** What hledger and ledger both take: some signs in front would make it a note, a virtual posting, or one that is pending. */
 const ACCOUNT_RULE: AccountRule = {
-  form: new RegExp(`^(?![([<!*])${PART}(:${PART})*$`, 'u'),
+  pattern: new RegExp(`^(?![([<!*])${ACCOUNT_PART}(:${ACCOUNT_PART})*$`, 'u'),
   expected:
     'an account such as expenses:rent: parts with : between them, single blanks, no tab, no ;, none of ( [ < ! * in front',
 }
@@ -28,23 +28,23 @@ const ACCOUNT_RULE: AccountRule = {
 export const plainForm = {
   accounts: ACCOUNTS,
   accountRule: ACCOUNT_RULE,
-  accountOf: (movement: Movement, digits: string) => `assets:crypto:${walletName(movement, digits)}`,
+  accountOf: (movement: Movement, digits: string) => `assets:crypto:${walletAccountName(movement, digits)}`,
   commodityOf: quotedName,
   declareAccount: (account: string) => `account ${account}\n`,
-  head: (movement: Movement) =>
-    `${movement.time.slice(0, 10)} (${movement.transaction}) ${payeeOf(movement)}  ; time:${timeOf(movement)}`,
-  posting: ({ account, amount, commodity, movement, note }: Posting) => {
+  entryHeader: (movement: Movement) =>
+    `${movement.time.slice(0, 10)} (${movement.transaction}) ${payee(movement)}  ; time:${timeOfDay(movement)}`,
+  posting: ({ account, amount, commodity, movement, hasComment }: Posting) => {
     const id = hasLongId(movement.asset) ? `, id:${movement.asset.tokenId}` : ''
     const other = movement.counterparty === null ? '' : `, cp:${movement.counterparty}`
-    const comment = note ? `  ; entry:${movement.entry}${other}${id}` : ''
+    const comment = hasComment ? `  ; entry:${movement.entry}${other}${id}` : ''
     return `    ${account}  ${amount} ${commodity}${comment}\n`
   },
   price: ({ day, commodity, price, currency }: DayPrice) => `P ${day} ${commodity} ${price} ${currency}\n`,
 }
 
 /** Longer ids stand as a hash, and in full in a comment. */
-const LONGEST_ID = 20
-const hasLongId = ({ tokenId }: Asset) => (tokenId?.length ?? 0) > LONGEST_ID
+const MAX_ID_LENGTH = 20
+const hasLongId = ({ tokenId }: Asset) => (tokenId?.length ?? 0) > MAX_ID_LENGTH
 
 function quotedName(asset: Asset): string {
   if (!hasLongId(asset)) return `"${tickerName(asset)}"`

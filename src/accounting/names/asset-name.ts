@@ -3,9 +3,9 @@ import type { Asset } from '../movement.ts'
 import { firstDigits } from './first-digits.ts'
 
 /** Strangers' text without what a terminal, a spreadsheet or another program could take for more than text. */
-export const safeText = remembered(madeSafe)
+export const safeText = memoized(sanitizeText)
 
-function madeSafe(text: string): string {
+function sanitizeText(text: string): string {
   return text
     .normalize('NFKC')
     .replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '')
@@ -16,32 +16,32 @@ function madeSafe(text: string): string {
 }
 
 /** A method's name in notes and journals: safe, and so many characters at most, none of which is cut in two. */
-export const methodName = remembered((method) => [...safeText(method)].slice(0, METHOD_CHARACTERS).join(''))
+export const methodName = memoized((method) => [...safeText(method)].slice(0, METHOD_CHARACTERS).join(''))
 
 const METHOD_CHARACTERS = 60
 
 /** The same text comes again and again; so many different ones are kept. */
-const REMEMBERED = 10_000
+const MAX_MEMOIZED = 10_000
 
-function remembered(make: (text: string) => string): (text: string) => string {
-  const made = new Map<string, string>()
+function memoized(make: (text: string) => string): (text: string) => string {
+  const cache = new Map<string, string>()
   return (text) => {
-    const known = made.get(text)
-    if (known !== undefined) return known
-    if (made.size === REMEMBERED) made.clear()
+    const cached = cache.get(text)
+    if (cached !== undefined) return cached
+    if (cache.size === MAX_MEMOIZED) cache.clear()
     const fresh = make(text)
-    made.set(text, fresh)
+    cache.set(text, fresh)
     return fresh
   }
 }
 
 /** A symbol as a ticker: letters, digits, dots and lines, up to 12 of them. */
-const ticker = remembered(shortened)
+const ticker = memoized(shortenSymbol)
 
-function shortened(symbol: string): string {
-  const kept = safeText(symbol).replace(/[^\p{L}\p{N}._-]/gu, '')
+function shortenSymbol(symbol: string): string {
+  const allowed = safeText(symbol).replace(/[^\p{L}\p{N}._-]/gu, '')
   // What stood before a minus sign may be gone: a spreadsheet would run the rest.
-  const safe = kept.replace(/^-+/, '')
+  const safe = allowed.replace(/^-+/, '')
   return [...safe].slice(0, 12).join('')
 }
 

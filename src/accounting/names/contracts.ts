@@ -1,6 +1,6 @@
-import type { OpenedExport } from '../../read/open-export.ts'
+import type { OpenExport } from '../../read/open-export.ts'
 import type { Asset } from '../movement.ts'
-import { countBy, digitsApart } from './first-digits.ts'
+import { countBy, digitsToDistinguish } from './first-digits.ts'
 
 /** What all of the export tells of a contract's tokens of one type. */
 type Contract = {
@@ -25,15 +25,15 @@ export const contractKey = ({ type, address }: Pick<Asset, 'type' | 'address'>) 
  * last digits, and the tokens of one contract by the number of their standard, `-721`, where it has several types. Names do not
  * depend on the order of rows: a wallet with an earlier history cannot make two assets swap their names.
  */
-export async function readContracts(opened: OpenedExport): Promise<Contracts> {
-  const found = await contractsIn(opened)
-  const digits = digitsApart(found.map(({ address }) => address))
+export async function readContracts(opened: OpenExport): Promise<Contracts> {
+  const found = await readContractRows(opened)
+  const digits = digitsToDistinguish(found.map(({ address }) => address))
   const types = countBy(found, ({ address }) => address)
-  const standardOf = ({ address, type }: Found) =>
+  const standardOf = ({ address, type }: ContractRow) =>
     type === 'erc20' || types.get(address) === 1 ? '' : `-${type.slice('erc'.length)}`
   const symbols = new Map(found.toReversed().map(({ address, symbol }) => [address, symbol || null]))
   const decimalsOfIds = found.some(({ most }) => (most ?? 0) > 0)
-    ? await differingDecimals(opened)
+    ? await readDecimalsOfIds(opened)
     : undefined
   return new Map(
     found.map((contract) => {
@@ -48,16 +48,16 @@ export async function readContracts(opened: OpenedExport): Promise<Contracts> {
   )
 }
 
-const PLACE = 'block_number::HUGEINT * 4294967296 + transaction_index::HUGEINT'
+const POSITION = 'block_number::HUGEINT * 4294967296 + transaction_index::HUGEINT'
 
 /** `most` is the largest number of decimals of an ERC-1155 token. */
-type Found = Pick<Asset, 'type'> &
+type ContractRow = Pick<Asset, 'type'> &
   Pick<Contract, 'decimals'> & { address: string; symbol: string; most: number | null }
 
-async function contractsIn({ eachFile, rows, textSql }: OpenedExport): Promise<Found[]> {
+async function readContractRows({ eachFile, database, textSql }: OpenExport): Promise<ContractRow[]> {
   const decimals = `CASE asset_type WHEN 'erc20' THEN asset_decimals::INTEGER END`
   const most = `max(CASE asset_type WHEN 'erc1155' THEN asset_decimals::INTEGER END)`
-  await rows.run(
+  await database.run(
     'CREATE OR REPLACE TABLE contracts (type VARCHAR, address VARCHAR, symbol VARCHAR, place HUGEINT, ' +
       'decimals INTEGER, newest HUGEINT, most INTEGER)',
   )
@@ -65,30 +65,30 @@ async function contractsIn({ eachFile, rows, textSql }: OpenedExport): Promise<F
     'ledger',
     (source) =>
       `INSERT INTO contracts SELECT asset_type, asset_address, ` +
-      `arg_min(coalesce(${textSql('asset_symbol')}, ''), ${PLACE}), min(${PLACE}), arg_max(${decimals}, ${PLACE}), ` +
-      `max(${PLACE}) FILTER (WHERE asset_decimals IS NOT NULL), ${most} ` +
+      `arg_min(coalesce(${textSql('asset_symbol')}, ''), ${POSITION}), min(${POSITION}), arg_max(${decimals}, ${POSITION}), ` +
+      `max(${POSITION}) FILTER (WHERE asset_decimals IS NOT NULL), ${most} ` +
       `FROM ${source} WHERE asset_address IS NOT NULL GROUP BY asset_type, asset_address`,
   )
-  return (await rows.all(
+  return (await database.all(
     'SELECT type, address, arg_min(symbol, place) AS symbol, arg_max(decimals, newest) AS decimals, ' +
       'max(most) AS most FROM contracts GROUP BY type, address ORDER BY min(place), address, type',
-  )) as Found[]
+  )) as ContractRow[]
 }
 
 /** What rows without metadata lack of ERC-1155 tokens: by contract and id, decimals of which some rows have others, or none. */
-async function differingDecimals({ eachFile, rows }: OpenedExport) {
+async function readDecimalsOfIds({ eachFile, database }: OpenExport) {
   const decimals = 'coalesce(asset_decimals::INTEGER, 0)'
-  await rows.run(
+  await database.run(
     'CREATE OR REPLACE TABLE ids (address VARCHAR, id VARCHAR, decimals INTEGER, newest HUGEINT, least INTEGER, most INTEGER)',
   )
   await eachFile(
     'ledger',
     (source) =>
-      `INSERT INTO ids SELECT asset_address, token_id, arg_max(nullif(${decimals}, 0), ${PLACE}), ` +
-      `max(${PLACE}) FILTER (WHERE ${decimals} <> 0), min(${decimals}), max(${decimals}) ` +
+      `INSERT INTO ids SELECT asset_address, token_id, arg_max(nullif(${decimals}, 0), ${POSITION}), ` +
+      `max(${POSITION}) FILTER (WHERE ${decimals} <> 0), min(${decimals}), max(${decimals}) ` +
       `FROM ${source} WHERE asset_type = 'erc1155' GROUP BY asset_address, token_id`,
   )
-  const found = await rows.all(
+  const found = await database.all(
     'SELECT address, id, arg_max(decimals, newest) AS decimals FROM ids GROUP BY address, id ' +
       'HAVING min(least) <> max(most)',
   )
@@ -102,7 +102,7 @@ async function differingDecimals({ eachFile, rows }: OpenedExport) {
 }
 
 /** An asset of a row, with what its contract is called, and with the decimals that all its rows have in common. */
-export function ofContract(asset: Asset, contracts: Contracts): Asset {
+export function withContract(asset: Asset, contracts: Contracts): Asset {
   const contract = asset.address === null ? undefined : contracts.get(contractKey(asset))
   if (contract === undefined) return asset
   const { symbol, digits, decimalsOfIds } = contract

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ExportError } from '../../core/model/errors.ts'
-import { makeFolderOf } from '../../core/platform/disk.ts'
+import { makeParentFolder } from '../../core/platform/disk.ts'
 
 /** How often, and how far apart, a lock is tried that another process holds: for ten seconds in all. */
-const TURNS = 200
-const TURN_MS = 50
+const MAX_ATTEMPTS = 200
+const RETRY_MS = 50
 
 /** The work under a lock takes milliseconds: a lock of this age was left by a process that was killed. */
 const STALE_MS = 60_000
@@ -14,14 +14,14 @@ const STALE_MS = 60_000
 /** Does work that only one process at a time may do with a file. Throws OUTPUT_LOCKED where the lock stays taken. */
 export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
   const lock = `${file}.lock`
-  await makeFolderOf(file)
-  for (let turn = 0; !(await take(lock)); turn += 1) {
-    if (turn === TURNS)
+  await makeParentFolder(file)
+  for (let attempt = 0; !(await tryLock(lock)); attempt += 1) {
+    if (attempt === MAX_ATTEMPTS)
       throw new ExportError('OUTPUT_LOCKED', `another conversion holds ${lock}`, {
         fix: `Wait until it has ended; if there is none, remove ${lock}.`,
       })
     await removeIfStale(lock)
-    await wait(TURN_MS)
+    await wait(RETRY_MS)
   }
   try {
     return await work()
@@ -30,7 +30,7 @@ export async function withFileLock<T>(file: string, work: () => Promise<T>): Pro
   }
 }
 
-async function take(lock: string): Promise<boolean> {
+async function tryLock(lock: string): Promise<boolean> {
   try {
     await (await open(lock, 'wx')).close()
     return true
@@ -43,14 +43,14 @@ async function take(lock: string): Promise<boolean> {
 /** Of several processes only one renames a stale lock; what it renamed is looked at again, since a new one may stand there. */
 async function removeIfStale(lock: string): Promise<void> {
   if (!(await isStale(lock))) return
-  const aside = `${lock}.${process.pid}.${randomBytes(6).toString('hex')}`
-  const isMoved = await rename(lock, aside).then(
+  const renamedLock = `${lock}.${process.pid}.${randomBytes(6).toString('hex')}`
+  const isRenamed = await rename(lock, renamedLock).then(
     () => true,
     () => false,
   )
-  if (!isMoved) return
-  if (await isStale(aside)) await rm(aside, { force: true })
-  else await rename(aside, lock)
+  if (!isRenamed) return
+  if (await isStale(renamedLock)) await rm(renamedLock, { force: true })
+  else await rename(renamedLock, lock)
 }
 
 async function isStale(path: string): Promise<boolean> {

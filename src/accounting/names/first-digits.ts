@@ -11,7 +11,7 @@ const allDigits = (address: string): string => address.slice(2)
  * Digits that tell addresses apart: the first eight; where several addresses share these, the last four too, and all of them where
  * that is not enough. They depend on the set of addresses and not on its order, so two addresses never swap their digits.
  */
-export function digitsApart(addresses: readonly string[]): ReadonlyMap<string, string> {
+export function digitsToDistinguish(addresses: readonly string[]): ReadonlyMap<string, string> {
   const distinct = [...new Set(addresses)]
   const counts = [firstDigits, bothEnds].map((shorten) => ({ shorten, count: countBy(distinct, shorten) }))
   const digitsOf = (address: string) => {

@@ -56,8 +56,8 @@ export const bittytax: Preset = {
   fee: 'in the fee columns, nothing sold',
   naming: 'ticker',
   numbers: { maxDigits: 28, maxSumDigits: 28 },
-  holdsNfts: true,
-  holdsSwaps: true,
+  supportsNfts: true,
+  supportsSwaps: true,
   source: 'BittyTax 287c4b4, import_records.py, t_row.py and data/example.csv',
   rulesOf: '2026-07-17',
 }

@@ -59,8 +59,8 @@ export const cointracking: Preset = {
   fee: 'as what went out',
   naming: 'ticker',
   numbers: {},
-  holdsNfts: false,
-  holdsSwaps: true,
+  supportsNfts: false,
+  supportsSwaps: true,
   source: "CoinTracking's pages 29000007202 and 29000042783; its CSV import page as cited by staketaxcsv",
   rulesOf: '2025-12-17',
 }

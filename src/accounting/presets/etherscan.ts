@@ -1,7 +1,7 @@
-import type { FileForm, FileSet, Place } from '../csv/multi-file-writer.ts'
+import type { MultiFileWriter, OutputFileFormat, Placement } from '../csv/multi-file-writer.ts'
 import type { Preset } from '../csv/preset.ts'
-import type { Line } from '../import-rows.ts'
-import { lineOf } from '../import-rows.ts'
+import type { ImportRow } from '../import-rows.ts'
+import { importRowOf } from '../import-rows.ts'
 
 const COMMON = {
   name: 'etherscan',
@@ -12,26 +12,26 @@ const COMMON = {
   fee: 'in the fee columns, nothing sold',
   naming: 'ticker',
   numbers: {},
-  holdsNfts: true,
-  holdsSwaps: false,
+  supportsNfts: true,
+  supportsSwaps: false,
   source: 'BittyTax 287c4b4, conv/parsers/etherscan.py',
   rulesOf: '2026-07-17',
   unverified:
     'current headers of explorers: they change often, and these are the newest that BittyTax supported',
 } as const
 
-const HEAD: Preset['columns'] = [
+const COMMON_COLUMNS: Preset['columns'] = [
   ['Transaction Hash', 'hash'],
   ['Blockno', 'block'],
   ['UnixTimestamp', 'unixTime'],
   ['DateTime (UTC)', 'date'],
 ]
 
-const TRANSACTIONS: FileForm = {
+const TRANSACTIONS: OutputFileFormat = {
   ...COMMON,
   file: 'export-{wallet}.csv',
   columns: [
-    ...HEAD,
+    ...COMMON_COLUMNS,
     ['From', 'sender'],
     ['To', 'receiver'],
     ['ContractAddress', 'empty'],
@@ -47,12 +47,12 @@ const TRANSACTIONS: FileForm = {
   ],
 }
 
-const INTERNAL: FileForm = {
+const INTERNAL: OutputFileFormat = {
   ...COMMON,
   file: 'export-internal-{wallet}.csv',
-  repeatsLines: true,
+  mayRepeatRows: true,
   columns: [
-    ...HEAD,
+    ...COMMON_COLUMNS,
     ['ParentTxFrom', 'sender'],
     ['ParentTxTo', 'receiver'],
     ['ParentTx{coin}_Value', 'coins'],
@@ -69,12 +69,12 @@ const INTERNAL: FileForm = {
   ],
 }
 
-const TOKENS: FileForm = {
+const TOKENS: OutputFileFormat = {
   ...COMMON,
   file: 'export-token-{wallet}.csv',
-  repeatsLines: true,
+  mayRepeatRows: true,
   columns: [
-    ...HEAD,
+    ...COMMON_COLUMNS,
     ['From', 'from'],
     ['To', 'to'],
     ['TokenValue', 'amount'],
@@ -85,12 +85,12 @@ const TOKENS: FileForm = {
   ],
 }
 
-const NFTS: FileForm = {
+const NFTS: OutputFileFormat = {
   ...COMMON,
   file: 'export-nft-{wallet}.csv',
-  repeatsLines: true,
+  mayRepeatRows: true,
   columns: [
-    ...HEAD,
+    ...COMMON_COLUMNS,
     ['From', 'from'],
     ['To', 'to'],
     ['ContractAddress', 'contract'],
@@ -103,36 +103,37 @@ const NFTS: FileForm = {
 }
 
 /** Transactions with their fees, internal ones, ERC-20 tokens and NFTs, each in its file, for every wallet. */
-export const etherscan: FileSet = {
+export const etherscan: MultiFileWriter = {
   name: COMMON.name,
   title: COMMON.title,
   files: [TRANSACTIONS, INTERNAL, TOKENS, NFTS],
   isPerWallet: true,
   needsTransactions: true,
-  placesOf: (movements, { facts }) => {
-    const places: Place[] = []
-    const whole = new Map<string, { line: Line; form: FileForm }>()
+  placementsOf: (movements, { facts }) => {
+    const placements: Placement[] = []
+    const merged = new Map<string, { row: ImportRow; format: OutputFileFormat }>()
     for (const movement of movements) {
       const { type, source, wallet } = movement
-      const line = lineOf(movement, facts)
-      const before = whole.get(wallet)
-      if (type === 'self') places.push({ line, reason: 'a transfer to oneself, which explorers show once' })
-      else if (source !== 'transactions') places.push({ line, form: FORMS[source] ?? TOKENS })
-      else if (before !== undefined) before.line = joined(before.line, line)
+      const row = importRowOf(movement, facts)
+      const previous = merged.get(wallet)
+      if (type === 'self')
+        placements.push({ row, reason: 'a transfer to oneself, which explorers show once' })
+      else if (source !== 'transactions') placements.push({ row, format: FORMAT_OF_SOURCE[source] ?? TOKENS })
+      else if (previous !== undefined) previous.row = mergeFee(previous.row, row)
       else {
-        const place = { line, form: TRANSACTIONS }
-        whole.set(wallet, place)
-        places.push(place)
+        const placement = { row, format: TRANSACTIONS }
+        merged.set(wallet, placement)
+        placements.push(placement)
       }
     }
-    return places
+    return placements
   },
   source: COMMON.source,
   rulesOf: COMMON.rulesOf,
   unverified: COMMON.unverified,
 }
 
-const FORMS: Readonly<Record<string, FileForm>> = {
+const FORMAT_OF_SOURCE: Readonly<Record<string, OutputFileFormat>> = {
   internal_transactions: INTERNAL,
   erc20_transfers: TOKENS,
   erc721_transfers: NFTS,
@@ -140,6 +141,6 @@ const FORMS: Readonly<Record<string, FileForm>> = {
 }
 
 /** The line of a wallet for the fee of a transaction and the coins that it moved: the fee comes first in the ledger. */
-function joined(fee: Line, line: Line): Line {
-  return { ...line, fee: fee.out, movements: [...line.movements, ...fee.movements] }
+function mergeFee(fee: ImportRow, row: ImportRow): ImportRow {
+  return { ...row, fee: fee.out, movements: [...row.movements, ...fee.movements] }
 }

@@ -27,8 +27,8 @@ export const generic: Preset = {
   fee: 'as what went out',
   naming: 'ticker',
   numbers: {},
-  holdsNfts: true,
-  holdsSwaps: true,
+  supportsNfts: true,
+  supportsSwaps: true,
   source: 'walletlake',
   rulesOf: '2026-11-23',
 }

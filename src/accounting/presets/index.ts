@@ -1,4 +1,4 @@
-import type { FileSet } from '../csv/multi-file-writer.ts'
+import type { MultiFileWriter } from '../csv/multi-file-writer.ts'
 import type { Preset } from '../csv/preset.ts'
 import { bittytax } from './bittytax.ts'
 import { blockpit } from './blockpit.ts'
@@ -36,4 +36,4 @@ export const PRESETS: readonly Preset[] = [
 ]
 
 /** Those of several files. */
-export const FILE_SETS: readonly FileSet[] = [rp2, etherscan]
+export const MULTI_FILE_WRITERS: readonly MultiFileWriter[] = [rp2, etherscan]

@@ -42,8 +42,8 @@ export const koinly: Preset = {
   fee: 'as what went out',
   naming: 'placeholder',
   numbers: { needsPoint: true },
-  holdsNfts: true,
-  holdsSwaps: true,
+  supportsNfts: true,
+  supportsSwaps: true,
   source: 'Koinly help pages on the universal format; adastry.io, exporter_koinly.py of staketaxcsv',
   rulesOf: '2026-08-21',
 }

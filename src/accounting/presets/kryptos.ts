@@ -33,8 +33,8 @@ export const kryptos: Preset = {
   fee: 'as what went out',
   naming: 'ticker',
   numbers: {},
-  holdsNfts: false,
-  holdsSwaps: true,
+  supportsNfts: false,
+  supportsSwaps: true,
   source: 'columns, types and dates of staketaxcsv 87547d5',
   rulesOf: '2025-12-17',
   unverified:

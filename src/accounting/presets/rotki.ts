@@ -23,8 +23,8 @@ export const rotki: Preset = {
   fee: 'as what went out',
   naming: 'caip',
   numbers: {},
-  holdsNfts: true,
-  holdsSwaps: false,
+  supportsNfts: true,
+  supportsSwaps: false,
   chainNames: {
     '1': 'ethereum',
     '10': 'optimism',

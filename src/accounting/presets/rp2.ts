@@ -1,6 +1,6 @@
-import type { FileForm, FileSet, Place } from '../csv/multi-file-writer.ts'
+import type { MultiFileWriter, OutputFileFormat, Placement } from '../csv/multi-file-writer.ts'
 import type { Preset } from '../csv/preset.ts'
-import { type Line, linesOf, withLabels } from '../import-rows.ts'
+import { type ImportRow, importRowsOf, withLabels } from '../import-rows.ts'
 import { assetKey, type Movement } from '../movement.ts'
 
 const COMMON = {
@@ -11,8 +11,8 @@ const COMMON = {
   naming: 'ticker',
   // RP2Decimal has 31 digits and compares at 13 decimals: with more than 18 digits before the point it raises an error.
   numbers: { maxDecimals: 13, maxDigits: 31, maxSumDigits: 31, maxWholeDigits: 18 },
-  holdsNfts: false,
-  holdsSwaps: false,
+  supportsNfts: false,
+  supportsSwaps: false,
   // They stand in a file that has no types.
   labelsOwnTransfers: false,
   needsPrices: true,
@@ -22,7 +22,7 @@ const COMMON = {
 } as const
 
 /** How both what came in and what went out begin. */
-const HEAD: Preset['columns'] = [
+const COMMON_COLUMNS: Preset['columns'] = [
   ['unique_id', 'id'],
   ['timestamp', 'date'],
   ['asset', 'asset'],
@@ -32,11 +32,11 @@ const HEAD: Preset['columns'] = [
   ['spot_price', 'price'],
 ]
 
-const IN: FileForm = {
+const IN: OutputFileFormat = {
   ...COMMON,
   file: 'in.csv',
   columns: [
-    ...HEAD,
+    ...COMMON_COLUMNS,
     ['crypto_in', 'amount'],
     ['crypto_fee', 'empty'],
     ['fiat_in_no_fee', 'empty'],
@@ -52,11 +52,11 @@ const IN: FileForm = {
   },
 }
 
-const OUT: FileForm = {
+const OUT: OutputFileFormat = {
   ...COMMON,
   file: 'out.csv',
   columns: [
-    ...HEAD,
+    ...COMMON_COLUMNS,
     ['crypto_out_no_fee', 'outAmountOrZero'],
     ['crypto_fee', 'feeAmountOrZero'],
     ['crypto_out_with_fee', 'empty'],
@@ -68,7 +68,7 @@ const OUT: FileForm = {
   labels: { in: [], out: ['DONATE', 'GIFT', 'LOST', 'STAKING'], swap: [] },
 }
 
-const INTRA: FileForm = {
+const INTRA: OutputFileFormat = {
   ...COMMON,
   file: 'intra.csv',
   // A move without a fee needs none.
@@ -90,32 +90,33 @@ const INTRA: FileForm = {
 }
 
 /** What comes in, what goes out, and what moves between own wallets, each in its file. */
-export const rp2: FileSet = {
+export const rp2: MultiFileWriter = {
   name: COMMON.name,
   title: COMMON.title,
   files: [IN, OUT, INTRA],
   isPerWallet: false,
   needsTransactions: false,
-  placesOf: (movements, { labelOf }) => {
-    const lines = withLabels(linesOf(movements, false), labelOf)
+  placementsOf: (movements, { labelOf }) => {
+    const rows = withLabels(importRowsOf(movements, false), labelOf)
     const sent = new Map<string, number>()
-    for (const { isOwn, movements: of } of lines)
-      if (isOwn && of[0].isOut) sent.set(transferKey(of[0]), (sent.get(transferKey(of[0])) ?? 0) + 1)
-    return lines.map((line) => placeOf(line, sent))
+    for (const { isOwn, movements: rowMovements } of rows)
+      if (isOwn && rowMovements[0].isOut)
+        sent.set(transferKey(rowMovements[0]), (sent.get(transferKey(rowMovements[0])) ?? 0) + 1)
+    return rows.map((row) => placementOf(row, sent))
   },
   source: COMMON.source,
   rulesOf: COMMON.rulesOf,
   unverified: COMMON.unverified,
 }
 
-function placeOf(line: Line, sent: Map<string, number>): Place {
-  const [movement] = line.movements
-  if (movement.type === 'self') return { line, reason: 'a transfer to oneself, which changes nothing' }
-  if (!line.isOwn) return { line, form: line.kind === 'in' ? IN : OUT }
+function placementOf(row: ImportRow, sent: Map<string, number>): Placement {
+  const [movement] = row.movements
+  if (movement.type === 'self') return { row, reason: 'a transfer to oneself, which changes nothing' }
+  if (!row.isOwn) return { row, format: row.kind === 'in' ? IN : OUT }
   const key = transferKey(movement)
-  const waiting = movement.isOut ? 0 : (sent.get(key) ?? 0)
-  if (waiting > 0) sent.set(key, waiting - 1)
-  return { line, form: INTRA, isTold: waiting > 0 }
+  const unmatchedSends = movement.isOut ? 0 : (sent.get(key) ?? 0)
+  if (unmatchedSends > 0) sent.set(key, unmatchedSends - 1)
+  return { row, format: INTRA, isAlreadyWritten: unmatchedSends > 0 }
 }
 
 /** What both sides of a transfer between own wallets have in common. */

@@ -28,8 +28,8 @@ export const tokentax: Preset = {
   fee: 'as what went out',
   naming: 'ticker',
   numbers: {},
-  holdsNfts: false,
-  holdsSwaps: true,
+  supportsNfts: false,
+  supportsSwaps: true,
   source: "TokenTax's page 1707630; dates of staketaxcsv 87547d5",
   rulesOf: '2025-12-17',
 }

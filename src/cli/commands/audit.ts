@@ -1,20 +1,20 @@
 import { randomInt } from 'node:crypto'
 import { type Command, Option } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
-import { counted, grouped } from '../../terminal/format.ts'
-import { say, sayJson } from '../../terminal/print.ts'
+import { formatCount, formatInteger } from '../../terminal/format.ts'
+import { print, printJson } from '../../terminal/print.ts'
 import { type AuditOptions, type AuditResult, auditOutput } from '../../verify/audit/audit.ts'
 import { addExamples } from '../examples.ts'
-import type { Finish } from '../exit-code.ts'
-import { type LogArguments, logOptions, progressOn, withSignals } from '../options/log.ts'
+import type { SetExitCode } from '../exit-code.ts'
+import { type LogArguments, logOptions, throttledProgress, withSignals } from '../options/log.ts'
 import { readCount } from '../options/option-parsers.ts'
-import { OUTPUT_OR_JOB, outputOf } from '../options/output-argument.ts'
-import { accessOfOutput, type ServiceArguments, serviceOptions } from '../options/service.ts'
+import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
+import { readAccessOfOutput, type ServiceArguments, serviceOptions } from '../options/service.ts'
 
 type AuditArguments = ServiceArguments &
   LogArguments & { blocks?: 'all'; sample?: string; seed?: string; json?: boolean }
 
-export function auditCommand(program: Command, finish: Finish): void {
+export function auditCommand(program: Command, setExitCode: SetExitCode): void {
   const command = program
     .command('audit')
     .summary('Cross-check an export against the block endpoint')
@@ -36,35 +36,35 @@ export function auditCommand(program: Command, finish: Finish): void {
     )
   logOptions(command).option('--json', 'Print the result as one JSON object on stdout')
   addExamples(command, ['audit output/mine --sample 500', 'Check 500 blocks'])
-  command.action(async (word: string, args: AuditArguments) => finish(await audit(word, args)))
+  command.action(async (outputArg: string, args: AuditArguments) => setExitCode(await audit(outputArg, args)))
 }
 
-async function audit(word: string, args: AuditArguments): Promise<number> {
-  const blocks = chooseBlocks(args)
-  const named = await outputOf(word)
-  const { output, name } = named
+async function audit(outputArg: string, args: AuditArguments): Promise<number> {
+  const blocks = selectBlocks(args)
+  const located = await openOutput(outputArg)
+  const { output, name } = located
   return withSignals(args, async ({ log, signal }) => {
-    const access = await accessOfOutput(named, { args, onNotice: log.info })
+    const access = await readAccessOfOutput(located, { args, onNotice: log.info })
     const service = { ...access, signal, onDetail: log.debug, onNotice: log.info }
-    const result = await auditOutput(output, { service, blocks, onProgress: progressOn(log) })
+    const result = await auditOutput(output, { service, blocks, onProgress: throttledProgress(log) })
     const seed = blocks === 'all' ? null : blocks.seed
-    if (args.json) sayJson({ output: name, seed, ...result })
-    else if (!args.quiet) say(verdictLines(result, { output: name, seed }))
+    if (args.json) printJson({ output: name, seed, ...result })
+    else if (!args.quiet) print(verdictLines(result, { output: name, seed }))
     if (result.ok) return 0
-    const wrong = result.missing + result.surplus + result.differing
-    const what = `${name}: ${counted(wrong, 'transaction')} not as the block listing has it`
-    const error = new ExportError('VERIFY_FAILED', what)
+    const mismatches = result.missing + result.surplus + result.differing
+    const message = `${name}: ${formatCount(mismatches, 'transaction')} not as the block listing has it`
+    const error = new ExportError('VERIFY_FAILED', message)
     log.failure(error)
     return error.failure.exit
   })
 }
 
-const SEEDS = 2 ** 32
+const SEED_LIMIT = 2 ** 32
 
-function chooseBlocks({ blocks, sample, seed }: AuditArguments): AuditOptions['blocks'] {
-  const given = readCount('seed', seed, { least: 0, most: SEEDS - 1 })
-  const count = readCount('sample', sample, { most: 1_000_000 }) ?? 100
-  return blocks === 'all' ? 'all' : { sample: count, seed: given ?? randomInt(SEEDS) }
+function selectBlocks({ blocks, sample, seed }: AuditArguments): AuditOptions['blocks'] {
+  const seedOption = readCount('seed', seed, { min: 0, max: SEED_LIMIT - 1 })
+  const count = readCount('sample', sample, { max: 1_000_000 }) ?? 100
+  return blocks === 'all' ? 'all' : { sample: count, seed: seedOption ?? randomInt(SEED_LIMIT) }
 }
 
 /** Lines of at most 80 columns, problems apart. */
@@ -73,19 +73,21 @@ function verdictLines(
   { output, seed }: { output: string; seed: number | null },
 ): string[] {
   const { ok, blocks, unknownBlocks, compared, missing, surplus, differing, unreadable, requests } = result
-  const drawn = seed === null ? '' : `; --seed ${seed} draws them again`
+  const seedHint = seed === null ? '' : `; --seed ${seed} draws them again`
   return [
     ...result.problems,
-    `${output}: ${ok ? 'good' : 'NOT good'} by ${counted(blocks, 'block')} (${counted(requests, 'request')}${drawn})`,
-    `  ${grouped(compared).padStart(9)}  exported transactions compared`,
-    `  ${grouped(missing).padStart(9)}  missing: listed for a wallet, not exported`,
-    `  ${grouped(surplus).padStart(9)}  surplus: exported for a wallet, not listed`,
-    `  ${grouped(differing).padStart(9)}  differing`,
+    `${output}: ${ok ? 'good' : 'NOT good'} by ${formatCount(blocks, 'block')} (${formatCount(requests, 'request')}${seedHint})`,
+    `  ${formatInteger(compared).padStart(9)}  exported transactions compared`,
+    `  ${formatInteger(missing).padStart(9)}  missing: listed for a wallet, not exported`,
+    `  ${formatInteger(surplus).padStart(9)}  surplus: exported for a wallet, not listed`,
+    `  ${formatInteger(differing).padStart(9)}  differing`,
     ...(unknownBlocks > 0
-      ? [`  ${grouped(unknownBlocks).padStart(9)}  further blocks unknown to the service (404), not judged`]
+      ? [
+          `  ${formatInteger(unknownBlocks).padStart(9)}  further blocks unknown to the service (404), not judged`,
+        ]
       : []),
     ...(unreadable > 0
-      ? [`  ${grouped(unreadable).padStart(9)}  listed entries without a hash, not judged`]
+      ? [`  ${formatInteger(unreadable).padStart(9)}  listed entries without a hash, not judged`]
       : []),
     '  Wallets seen through transfers alone are not judged: blocks do not list them.',
   ]

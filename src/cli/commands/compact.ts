@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
-import { type Compacted, compactOutput } from '../../files/compact/compact.ts'
-import { nameOfOutput } from '../../storage/bucket-url.ts'
-import { counted } from '../../terminal/format.ts'
-import { say } from '../../terminal/print.ts'
+import { type CompactionResult, compactOutput } from '../../files/compact/compact.ts'
+import { outputName } from '../../storage/bucket-url.ts'
+import { formatCount } from '../../terminal/format.ts'
+import { print } from '../../terminal/print.ts'
 import { readCount } from '../options/option-parsers.ts'
-import { OUTPUT_OR_JOB, placeOf } from '../options/output-argument.ts'
+import { locateOutput, OUTPUT_OR_JOB } from '../options/output-argument.ts'
 
 export function compactCommand(program: Command): void {
   program
@@ -15,16 +15,18 @@ export function compactCommand(program: Command): void {
     .action(compact)
 }
 
-async function compact(word: string, args: { maxRowsPerFile?: string }): Promise<void> {
+async function compact(outputArg: string, args: { maxRowsPerFile?: string }): Promise<void> {
   const maxRowsPerFile = readCount('max-rows-per-file', args.maxRowsPerFile)
   const options = maxRowsPerFile === undefined ? {} : { maxRowsPerFile }
-  const place = await placeOf(word)
-  say(`${nameOfOutput(place)}: ${tell(await compactOutput(place, options))}`)
+  const location = await locateOutput(outputArg)
+  print(`${outputName(location)}: ${formatResult(await compactOutput(location, options))}`)
 }
 
-function tell({ before, after, changed, strays }: Compacted): string {
-  const what = changed
-    ? `${counted(before, 'file')} became ${after}`
-    : `nothing to merge (${counted(after, 'file')})`
-  return strays === 0 ? what : `${what}; removed ${counted(strays, 'file')} that the manifest did not list`
+function formatResult({ before, after, changed, orphans }: CompactionResult): string {
+  const message = changed
+    ? `${formatCount(before, 'file')} became ${after}`
+    : `nothing to merge (${formatCount(after, 'file')})`
+  return orphans === 0
+    ? message
+    : `${message}; removed ${formatCount(orphans, 'file')} that the manifest did not list`
 }

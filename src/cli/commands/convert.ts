@@ -1,22 +1,22 @@
 import { stat } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { checkFile } from '../../accounting/check/check-file.ts'
-import { type Converted, convert } from '../../accounting/convert.ts'
+import { type ConversionResult, convert } from '../../accounting/convert.ts'
 import { JOURNALS } from '../../accounting/journals/index.ts'
-import { placeOfFile } from '../../accounting/options.ts'
+import { resolveOutputFile } from '../../accounting/options.ts'
 import { pricesNeeded } from '../../accounting/prices-needed.ts'
-import { numbersAssets, PRESET_NAMES } from '../../accounting/writers.ts'
+import { FORMAT_NAMES, usesPlaceholders } from '../../accounting/writers.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { csvLine } from '../../core/platform/csv-text.ts'
-import { refuseFolder, writeNamedFile } from '../../core/platform/user-file.ts'
-import { counted } from '../../terminal/format.ts'
-import { say } from '../../terminal/print.ts'
-import { shellWord } from '../../terminal/shell-quote.ts'
+import { assertNotFolder, writeNamedFile } from '../../core/platform/user-file.ts'
+import { formatCount } from '../../terminal/format.ts'
+import { print } from '../../terminal/print.ts'
+import { shellQuote } from '../../terminal/shell-quote.ts'
 import { addExamples } from '../examples.ts'
 import { openLog } from '../options/log.ts'
-import { OUTPUT_OR_JOB, outputOf } from '../options/output-argument.ts'
-import { answerSink } from '../stdout-writer.ts'
-import { warnOfGaps } from '../warn-incomplete.ts'
+import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
+import { stdoutWriter } from '../stdout-writer.ts'
+import { warnIfIncomplete } from '../warn-incomplete.ts'
 
 type ConvertArguments = {
   to?: string
@@ -43,7 +43,7 @@ export function convertCommand(program: Command): void {
       'Convert the ledger into the import format of an accounting program. Amounts are exact. Movements that the format cannot represent are left out, counted and listed.',
     )
     .argument('[output]', OUTPUT_OR_JOB)
-    .addOption(new Option('--to <preset>', 'Import format').choices(PRESET_NAMES))
+    .addOption(new Option('--to <preset>', 'Import format').choices(FORMAT_NAMES))
     .option('--out <path>', 'File, or folder for several files (default: stdout)')
     .option('--per-wallet', 'Write one file per wallet')
     .option('--from <date>', 'Start at this UTC day or instant')
@@ -78,22 +78,22 @@ const EXAMPLES = [
 ] as const
 
 async function convertOutput(
-  word: string | undefined,
-  { strict = false, check, pricesNeeded: listsPrices = false, to, ...rest }: ConvertArguments,
+  outputArg: string | undefined,
+  { strict = false, check, pricesNeeded: onlyPriceTemplate = false, to, ...rest }: ConvertArguments,
 ): Promise<void> {
-  if (check !== undefined && word === undefined) return tellMistakes(check, requirePreset(to))
+  if (check !== undefined && outputArg === undefined) return reportMistakes(check, requirePreset(to))
   if (check !== undefined)
-    throw new ExportError('USAGE', `--check looks at ${check}, and not at ${word}`, {
+    throw new ExportError('USAGE', `--check looks at ${check}, and not at ${outputArg}`, {
       fix: 'Leave the output out, or --check.',
     })
-  if (word === undefined)
+  if (outputArg === undefined)
     throw new ExportError('USAGE', 'there is no output to convert', {
       fix: 'Name the output folder of a finished export, or a file to look at with --check.',
     })
-  if (listsPrices) return listPrices(word, rest)
+  if (onlyPriceTemplate) return writePriceTemplate(outputArg, rest)
   const options = { ...rest, to: requirePreset(to) }
-  const { output, name, store } = await outputOf(word, ['ledger', 'transactions'])
-  if (store !== undefined && numbersAssets(options.to) && options.map === undefined)
+  const { output, name, store } = await openOutput(outputArg, ['ledger', 'transactions'])
+  if (store !== undefined && usesPlaceholders(options.to) && options.map === undefined)
     throw new ExportError(
       'USAGE',
       `${name} has no folder beside it that keeps the numbers of unknown assets`,
@@ -101,128 +101,137 @@ async function convertOutput(
         fix: 'Name a file for them with --map, and give the same one every time.',
       },
     )
-  const { write } = answerSink()
+  const { write } = stdoutWriter()
   const converted = await convert(output, { ...options, write })
   const log = openLog({})
-  log.info(tell(converted, options))
-  if (converted.span !== undefined) log.warn(spanLine(converted.span, rest))
+  log.info(formatResult(converted, options))
+  if (converted.ledgerTimeRange !== undefined) log.warn(emptyPeriodLine(converted.ledgerTimeRange, rest))
   for (const [reason, count] of Object.entries(converted.omitted))
-    log.warn(`${counted(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`)
+    log.warn(
+      `${formatCount(count, 'movement')} ${reason.startsWith('cut off') ? reason : `left out: ${reason}`}`,
+    )
   if (converted.omittedFile !== undefined) log.warn(`they are listed in ${converted.omittedFile}`)
-  for (const warning of [...labelWarnings(converted, options), ...unpricedTold(converted)]) log.warn(warning)
-  const { rejects, coverage } = await warnOfGaps(output)
-  const lacksRows = rejects > 0 || coverage.some(({ error }) => error !== undefined)
-  if (strict && (lacksRows || Object.keys(converted.omitted).length > 0))
+  for (const warning of [...labelWarnings(converted, options), ...unpricedWarnings(converted)])
+    log.warn(warning)
+  const { rejects, coverage } = await warnIfIncomplete(output)
+  const isIncomplete = rejects > 0 || coverage.some(({ error }) => error !== undefined)
+  if (strict && (isIncomplete || Object.keys(converted.omitted).length > 0))
     throw new ExportError('RECORDS_REJECTED', `the file does not hold all of ${output}`, {
       fix: 'See above what was left out, and why; without --strict this is no failure.',
     })
 }
 
 /** Assets without a price that are told one by one. */
-const UNPRICED_TOLD = 5
+const MAX_UNPRICED_WARNINGS = 5
 
-function unpricedTold({ unpriced }: Converted): string[] {
+function unpricedWarnings({ unpriced }: ConversionResult): string[] {
   const assets = Object.entries(unpriced)
-  const more = assets.length - UNPRICED_TOLD
+  const remaining = assets.length - MAX_UNPRICED_WARNINGS
   return [
     ...assets
-      .slice(0, UNPRICED_TOLD)
-      .map(([asset, count]) => `${counted(count, 'amount')} of ${asset} without a price`),
-    ...(more > 0 ? [`and of ${counted(more, 'further asset')}: see --prices-needed`] : []),
+      .slice(0, MAX_UNPRICED_WARNINGS)
+      .map(([asset, count]) => `${formatCount(count, 'amount')} of ${asset} without a price`),
+    ...(remaining > 0 ? [`and of ${formatCount(remaining, 'further asset')}: see --prices-needed`] : []),
   ]
 }
 
 /** Labels that are named one by one. */
-const MISFITS_NAMED = 5
+const MAX_MISFIT_WARNINGS = 5
 
 function labelWarnings(
-  { labels: { unmatched, misfits } }: Converted,
+  { labels: { unmatched, inapplicable } }: ConversionResult,
   { labels }: { labels?: string },
 ): string[] {
-  const warnings = misfits
-    .slice(0, MISFITS_NAMED)
+  const warnings = inapplicable
+    .slice(0, MAX_MISFIT_WARNINGS)
     .map(
       ({ line, type, needs, count, first }) =>
-        `${labels}:${line}: ${type} needs ${needs}: ${counted(count, 'line')} without that kept the usual type, ` +
+        `${labels}:${line}: ${type} needs ${needs}: ${formatCount(count, 'line')} without that kept the usual type, ` +
         `the first in transaction ${first}`,
     )
-  const more = misfits.length - MISFITS_NAMED
-  if (more > 0) warnings.push(`and ${counted(more, 'further label')} did not fit all lines that matched`)
+  const remaining = inapplicable.length - MAX_MISFIT_WARNINGS
+  if (remaining > 0)
+    warnings.push(`and ${formatCount(remaining, 'further label')} did not fit all lines that matched`)
   if (unmatched === undefined) return warnings
   const { count, first } = unmatched
-  const named = `${count === 1 ? '' : 'the first is '}${first.match} in line ${first.line}`
+  const firstUnmatched = `${count === 1 ? '' : 'the first is '}${first.match} in line ${first.line}`
   return [
     ...warnings,
-    `${counted(count, 'line')} of ${labels} matched nothing: ${named} (fees keep their own type)`,
+    `${formatCount(count, 'line')} of ${labels} matched nothing: ${firstUnmatched} (fees keep their own type)`,
   ]
 }
 
 function requirePreset(to: string | undefined): string {
   if (to !== undefined) return to
   throw new ExportError('USAGE', '--to is missing: the program that the file is for', {
-    fix: `Name one of ${PRESET_NAMES.join(', ')}.`,
+    fix: `Name one of ${FORMAT_NAMES.join(', ')}.`,
   })
 }
 
 /** Writes what `--prices` reads, with the prices left to fill in. */
-async function listPrices(word: string, options: Omit<ConvertArguments, 'to'>): Promise<void> {
-  const { output } = await outputOf(word, ['ledger', 'transactions'])
-  const place = options.out === undefined ? undefined : await newPlace(options.out, output)
+async function writePriceTemplate(outputArg: string, options: Omit<ConvertArguments, 'to'>): Promise<void> {
+  const { output } = await openOutput(outputArg, ['ledger', 'transactions'])
+  const path = options.out === undefined ? undefined : await newFilePath(options.out, output)
   const needed = await pricesNeeded(output, options)
   const lines = needed.map(({ date, asset, symbol }) => csvLine([date, asset, null, null, symbol || null]))
   const text = [csvLine(['date', 'asset', 'currency', 'price', 'symbol']), ...lines].join('')
-  if (place === undefined) return answerSink().write(text)
-  await writeNamedFile(place, text)
-  openLog({}).info(`${counted(needed.length, 'price')} to fill in: ${options.out}`)
+  if (path === undefined) return stdoutWriter().write(text)
+  await writeNamedFile(path, text)
+  openLog({}).info(`${formatCount(needed.length, 'price')} to fill in: ${options.out}`)
 }
 
 /** Where a list of prices is written. Throws USAGE where a file is there: somebody may have filled it in. */
-async function newPlace(out: string, output: string): Promise<string> {
+async function newFilePath(out: string, output: string): Promise<string> {
   // Whatever else is there is refused, a file of the options too.
-  const place = await placeOfFile(out, output, {})
-  await refuseFolder(out)
-  if ((await stat(place).catch(() => undefined)) === undefined) return place
+  const path = await resolveOutputFile(out, output, {})
+  await assertNotFolder(out)
+  if ((await stat(path).catch(() => undefined)) === undefined) return path
   throw new ExportError('USAGE', `${out} is there already, and prices may be filled in there`, {
-    fix: `Name another file with --out; with --prices ${shellWord(out)} it lists only what is missing there.`,
+    fix: `Name another file with --out; with --prices ${shellQuote(out)} it lists only what is missing there.`,
   })
 }
 
 /** Mistakes that are told one by one. */
-const TOLD = 100
+const MAX_REPORTED = 100
 
-async function tellMistakes(file: string, to: string): Promise<void> {
+async function reportMistakes(file: string, to: string): Promise<void> {
   let mistakes = 0
-  const rows = await checkFile(file, to, ({ line, what }) => {
+  const rows = await checkFile(file, to, ({ line, what: message }) => {
     mistakes += 1
-    if (mistakes <= TOLD) say(`${file}:${line}: ${what}`)
+    if (mistakes <= MAX_REPORTED) print(`${file}:${line}: ${message}`)
   })
-  if (mistakes === 0) return say(`${file}: good for ${to} (${counted(rows, unitOf(to))})`)
-  if (mistakes > TOLD) say(`and ${counted(mistakes - TOLD, 'mistake')} more`)
-  throw new ExportError('VERIFY_FAILED', `${file}: ${counted(mistakes, 'mistake')} for ${to}`, {
+  if (mistakes === 0) return print(`${file}: good for ${to} (${formatCount(rows, unitOf(to))})`)
+  if (mistakes > MAX_REPORTED) print(`and ${formatCount(mistakes - MAX_REPORTED, 'mistake')} more`)
+  throw new ExportError('VERIFY_FAILED', `${file}: ${formatCount(mistakes, 'mistake')} for ${to}`, {
     fix: 'Correct the lines named above, or convert the export again.',
   })
 }
 
 /** Where a period holds nothing, what the export holds. */
-function spanLine(
-  { first, last }: NonNullable<Converted['span']>,
+function emptyPeriodLine(
+  { first, last }: NonNullable<ConversionResult['ledgerTimeRange']>,
   { from, until }: ConvertArguments,
 ): string {
-  const asked = [
+  const period = [
     from === undefined ? '' : ` from ${from}`,
     until === undefined ? '' : ` until ${until}`,
   ].join('')
-  return `no movement${asked}: the export has movements from ${first} to ${last}`
+  return `no movement${period}: the export has movements from ${first} to ${last}`
 }
 
 /** What a file of a format is counted in. */
 const unitOf = (to: string) => (JOURNALS.some(({ name }) => name === to) ? 'transaction' : 'line')
 
 /** Files that are named one by one. */
-const NAMED = 5
+const MAX_LISTED_FILES = 5
 
-function tell({ movements, lines, files }: Converted, { to, out }: { to: string; out?: string }): string {
-  const what = `${counted(movements, 'movement')} became ${counted(lines, unitOf(to))} for ${to}`
-  if (files.length === 0) return what
-  return files.length > NAMED ? `${what}: ${files.length} files in ${out}` : `${what}: ${files.join(', ')}`
+function formatResult(
+  { movements, lines, files }: ConversionResult,
+  { to, out }: { to: string; out?: string },
+): string {
+  const message = `${formatCount(movements, 'movement')} became ${formatCount(lines, unitOf(to))} for ${to}`
+  if (files.length === 0) return message
+  return files.length > MAX_LISTED_FILES
+    ? `${message}: ${files.length} files in ${out}`
+    : `${message}: ${files.join(', ')}`
 }

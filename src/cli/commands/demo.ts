@@ -2,12 +2,12 @@ import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { PACKAGE } from '../../core/model/version.ts'
-import type { Finish } from '../exit-code.ts'
+import type { SetExitCode } from '../exit-code.ts'
 import { hideOptions, type Overrides, overrideOptions, readJobs } from '../options/jobs.ts'
 import { logOptions } from '../options/log.ts'
 import { type RunArguments, runJobs } from '../run-jobs.ts'
 
-export function demoCommand(program: Command, finish: Finish): void {
+export function demoCommand(program: Command, setExitCode: SetExitCode): void {
   const command = program
     .command('demo')
     .summary('Export twelve demo wallets; needs no account')
@@ -16,12 +16,12 @@ export function demoCommand(program: Command, finish: Finish): void {
     .option('--fresh', 'Discard the existing export and start over')
     .option('--json', 'Print a JSON summary on stdout at the end')
     .action(async (args: RunArguments & Overrides) =>
-      finish(await runJobs(() => readJobs([demoFile()], args), { ...args, report: true })),
+      setExitCode(await runJobs(() => readJobs([demoJobFile()], args), { ...args, report: true })),
     )
   logOptions(command)
 }
 
 /** The package has it, wherever it is installed. */
-function demoFile(): string {
+function demoJobFile(): string {
   return relative('', fileURLToPath(new URL('jobs/demo.yaml', PACKAGE)))
 }

@@ -4,16 +4,16 @@ import type { Command } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Job } from '../../core/model/model.ts'
 import { makeFolder } from '../../core/platform/disk.ts'
-import { readFilelessJob } from '../../job/read-job.ts'
+import { readInlineJob } from '../../job/read-job.ts'
 import { splitWallet } from '../../job/resolve/overrides.ts'
-import { jobText } from '../../job/yaml/job-template.ts'
-import { counted } from '../../terminal/format.ts'
-import { say } from '../../terminal/print.ts'
-import { shellWord } from '../../terminal/shell-quote.ts'
+import { jobTemplate } from '../../job/yaml/job-template.ts'
+import { formatCount } from '../../terminal/format.ts'
+import { print } from '../../terminal/print.ts'
+import { shellQuote } from '../../terminal/shell-quote.ts'
 import { addExamples } from '../examples.ts'
 import { collect } from '../options/collect.ts'
 import { programName } from '../program-name.ts'
-import { askJob, type JobAnswers } from '../prompt-job.ts'
+import { type JobInputs, promptForJob } from '../prompt-job.ts'
 
 type InitArguments = {
   chain?: string
@@ -40,22 +40,22 @@ export function initCommand(program: Command): void {
   command.action(init)
 }
 
-async function init(file: string, { force = false, ...given }: InitArguments): Promise<void> {
-  await requirePlace(file, force)
-  const answers = await answersOf(given)
+async function init(file: string, { force = false, ...inputs }: InitArguments): Promise<void> {
+  await requireNewFile(file, force)
+  const allInputs = await completeInputs(inputs)
   const name = basename(file, extname(file))
-  const job = await readFilelessJob({ overrides: { ...answers, name: slugOf(name) }, env: {} })
-  const text = jobText({
+  const job = await readInlineJob({ overrides: { ...allInputs, name: slugOf(name) }, env: {} })
+  const text = jobTemplate({
     ...{ file, name: job.name === name ? undefined : job.name, chain: job.chain, format: job.format },
-    ...{ wallets: (answers.address ?? []).map(splitWallet), baseUrl: job.service.baseUrl ?? '' },
-    startBlock: answers.startBlock === undefined ? undefined : job.startBlock,
+    ...{ wallets: (allInputs.address ?? []).map(splitWallet), baseUrl: job.service.baseUrl ?? '' },
+    startBlock: allInputs.startBlock === undefined ? undefined : job.startBlock,
   })
   await makeFolder(dirname(file))
   await writeFile(file, text, { flag: force ? 'w' : 'wx' })
-  say(closingLines(file, job))
+  print(closingLines(file, job))
 }
 
-async function requirePlace(file: string, force: boolean): Promise<void> {
+async function requireNewFile(file: string, force: boolean): Promise<void> {
   if (!['.yaml', '.yml'].includes(extname(file)))
     throw new ExportError('USAGE', `${file}: a job file ends in .yaml`, { fix: `Name ${file}.yaml.` })
   if (force || (await stat(file).catch(() => undefined)) === undefined) return
@@ -65,18 +65,20 @@ async function requirePlace(file: string, force: boolean): Promise<void> {
 }
 
 /** On a terminal what is missing is asked for; elsewhere it must be given. */
-async function answersOf(given: JobAnswers): Promise<JobAnswers> {
-  const answers: JobAnswers = { baseUrl: process.env.WALLETLAKE_BASE_URL, ...given }
-  const missing = NEEDED.filter(([field]) => answers[field] === undefined).map(([, option]) => option)
-  if (missing.length === 0) return answers
+async function completeInputs(inputs: JobInputs): Promise<JobInputs> {
+  const withDefaults: JobInputs = { baseUrl: process.env.WALLETLAKE_BASE_URL, ...inputs }
+  const missing = REQUIRED_INPUTS.filter(([field]) => withDefaults[field] === undefined).map(
+    ([, option]) => option,
+  )
+  if (missing.length === 0) return withDefaults
   if (process.stdin.isTTY && process.stderr.isTTY)
-    return askJob(answers, { input: process.stdin, output: process.stderr })
+    return promptForJob(withDefaults, { input: process.stdin, output: process.stderr })
   throw new ExportError('USAGE', `there is no ${missing.join(', no ')}`, {
     fix: 'Give --chain, --address and --base-url, or answer the questions on a terminal.',
   })
 }
 
-const NEEDED = [
+const REQUIRED_INPUTS = [
   ['chain', '--chain'],
   ['address', '--address'],
   ['baseUrl', '--base-url'],
@@ -89,9 +91,9 @@ function slugOf(name: string): string {
 }
 
 function closingLines(file: string, { chain, wallets, service }: Job): string[] {
-  const [program, job] = [programName(), shellWord(file)]
+  const [program, job] = [programName(), shellQuote(file)]
   return [
-    `Created ${file}: chain ${chain}, ${counted(wallets.length, 'wallet')}.`,
+    `Created ${file}: chain ${chain}, ${formatCount(wallets.length, 'wallet')}.`,
     'Next:',
     ...(service.baseUrl === 'demo' ? [] : ['  export WALLETLAKE_API_KEY=…   (if the service needs a key)']),
     `  ${program} plan ${job}`,

@@ -1,22 +1,22 @@
 import { type Command, Option } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
-import { optionFault } from '../../core/model/option-error.ts'
+import { optionError } from '../../core/model/option-error.ts'
 import type { Table } from '../../core/table/index.ts'
-import { tablesNamed } from '../../core/table/select-tables.ts'
+import { selectTables } from '../../core/table/select-tables.ts'
 import { splitNames } from '../../job/resolve/overrides.ts'
 import { loadInto, printLoad } from '../../load/load.ts'
 import type { LoadResult } from '../../load/load-output.ts'
 import { parseTargetUrl } from '../../load/target-url.ts'
-import { isPlace } from '../../storage/bucket-url.ts'
-import { counted } from '../../terminal/format.ts'
+import { isBucketUrl } from '../../storage/bucket-url.ts'
+import { formatCount } from '../../terminal/format.ts'
 import type { LogFormat } from '../../terminal/log.ts'
-import { say, sayJson } from '../../terminal/print.ts'
+import { print, printJson } from '../../terminal/print.ts'
 import { addExamples } from '../examples.ts'
 import { collect } from '../options/collect.ts'
 import { logFormatOption, openLog } from '../options/log.ts'
-import { OUTPUT_OR_JOB, outputOf } from '../options/output-argument.ts'
-import { onSignals } from '../signals.ts'
-import { answerSink } from '../stdout-writer.ts'
+import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
+import { abortOnSignals } from '../signals.ts'
+import { stdoutWriter } from '../stdout-writer.ts'
 
 type LoadArguments = {
   fromManifest?: string
@@ -79,40 +79,47 @@ new files and replaces the blocks of files that were replaced.`
 async function load(output: string | undefined, args: LoadArguments): Promise<void> {
   const { fromManifest, json, quiet } = args
   const log = openLog(args)
-  const from = await sourceOf(output, fromManifest)
+  const from = await manifestOrOutput(output, fromManifest)
   const to = parseTargetUrl(targetOf(args), process.env)
-  const tables = tablesOf(args.tables)
-  if ('place' in to) {
-    await answerSink().write(await printLoad(from, to, { ...args, tables }))
+  const tables = parseTables(args.tables)
+  if ('names' in to) {
+    await stdoutWriter().write(await printLoad(from, to, { ...args, tables }))
     return
   }
   if (args.filesAt !== undefined)
     throw new ExportError('USAGE', `--files-at is for bigquery and snowflake, and not for ${to.title}`, {
       fix: 'Leave it out: this target is sent the rows themselves.',
     })
-  const stop = onSignals(log, 'what is not committed is undone')
+  const interruption = abortOnSignals(log, 'what is not committed is undone')
   try {
     const { schema, prefix, source, commit, unescapeFormulas, memory } = args
     const result = await loadInto(from, to, {
-      ...{ tables, source, commit, unescapeFormulas, memory: memoryOf(memory), place: { schema, prefix } },
-      signal: stop.signal,
+      ...{
+        tables,
+        source,
+        commit,
+        unescapeFormulas,
+        memory: parseMemory(memory),
+        namespace: { schema, prefix },
+      },
+      signal: interruption.signal,
       onNotice: log.info,
-      onFile: (name, rows) => log.info(`${name}: ${counted(rows, 'row')}`),
+      onFile: (name, rows) => log.info(`${name}: ${formatCount(rows, 'row')}`),
     })
-    if (json) sayJson({ to: to.title, ...result })
-    else if (!quiet) say(summaryOf(result, to.title))
+    if (json) printJson({ to: to.title, ...result })
+    else if (!quiet) print(summaryLines(result, to.title))
   } finally {
-    stop.forget()
+    interruption.dispose()
   }
 }
 
-async function sourceOf(output: string | undefined, manifest: string | undefined): Promise<string> {
+async function manifestOrOutput(output: string | undefined, manifest: string | undefined): Promise<string> {
   if (manifest !== undefined && output === undefined) return manifest
   if (output !== undefined && manifest === undefined)
-    return IS_URL.test(output) && !isPlace(output) ? output : (await outputOf(output)).output
-  const found =
+    return IS_URL.test(output) && !isBucketUrl(output) ? output : (await openOutput(output)).output
+  const problem =
     output === undefined ? 'neither an output nor a manifest was' : 'both an output and a manifest were'
-  throw new ExportError('USAGE', `${found} named`, {
+  throw new ExportError('USAGE', `${problem} named`, {
     fix: 'Name an output folder, or a manifest with --from-manifest.',
   })
 }
@@ -126,21 +133,22 @@ function targetOf({ to = process.env.WALLETLAKE_LOAD_TO }: LoadArguments): strin
   })
 }
 
-function memoryOf(size: string): string {
+function parseMemory(size: string): string {
   if (/^[1-9]\d{0,5}[MG]B$/.test(size)) return size
-  throw optionFault('memory', { found: size, expected: 'a size such as 256MB or 2GB' })
+  throw optionError('memory', { found: size, expected: 'a size such as 256MB or 2GB' })
 }
 
-function tablesOf(lists: readonly string[] | undefined): Table[] | undefined {
-  return lists && tablesNamed(splitNames(lists), { where: '--tables' })
+function parseTables(lists: readonly string[] | undefined): Table[] | undefined {
+  return lists && selectTables(splitNames(lists), { where: '--tables' })
 }
 
-function summaryOf({ loaded, skipped, cleared }: LoadResult, title: string): string[] {
+function summaryLines({ loaded, skipped, cleared }: LoadResult, title: string): string[] {
   const lines = Object.entries(loaded).map(
-    ([table, { rows, files }]) => `  ${table}: ${counted(rows, 'row')} from ${counted(files, 'file')}`,
+    ([table, { rows, files }]) =>
+      `  ${table}: ${formatCount(rows, 'row')} from ${formatCount(files, 'file')}`,
   )
-  const kept = skipped === 0 ? [] : [`${counted(skipped, 'file')} there already`]
-  const replaced = cleared === 0 ? [] : [`${counted(cleared, 'block range')} replaced`]
-  const what = [lines.length === 0 ? 'nothing new' : 'loaded', ...kept, ...replaced].join(', ')
-  return [`${title}: ${what}`, ...lines]
+  const skippedText = skipped === 0 ? [] : [`${formatCount(skipped, 'file')} there already`]
+  const replaced = cleared === 0 ? [] : [`${formatCount(cleared, 'block range')} replaced`]
+  const message = [lines.length === 0 ? 'nothing new' : 'loaded', ...skippedText, ...replaced].join(', ')
+  return [`${title}: ${message}`, ...lines]
 }

@@ -4,11 +4,17 @@ import type { BlockRange, Job } from '../../core/model/model.ts'
 import { type Estimate, estimateRun } from '../../export/estimate.ts'
 import { readPastRuns } from '../../export/history/past-runs.ts'
 import { inspectJob } from '../../export/inspect-job.ts'
-import { nameOfOutput } from '../../storage/bucket-url.ts'
-import { counted, grouped, lasting, listedRanges, sized } from '../../terminal/format.ts'
-import { say } from '../../terminal/print.ts'
+import { outputName } from '../../storage/bucket-url.ts'
+import {
+  formatBytes,
+  formatCount,
+  formatDuration,
+  formatInteger,
+  formatRanges,
+} from '../../terminal/format.ts'
+import { print } from '../../terminal/print.ts'
 import { addExamples } from '../examples.ts'
-import { type FilelessArguments, filelessOptions, readJobsOrOptions } from '../options/inline-job.ts'
+import { type InlineJobArguments, inlineJobOptions, readJobsOrInlineJob } from '../options/inline-job.ts'
 import { JOB_FILES, type Overrides, overrideOptions } from '../options/jobs.ts'
 
 export function planCommand(program: Command): void {
@@ -17,52 +23,65 @@ export function planCommand(program: Command): void {
     .summary('Show what a run would request (dry run)')
     .description('Show what a run would request and its estimated cost; sends no requests and writes nothing')
     .argument('[jobs...]', JOB_FILES)
-  overrideOptions(filelessOptions(command)).action(plan)
+  overrideOptions(inlineJobOptions(command)).action(plan)
   addExamples(command, ['plan jobs/mine.yaml', 'Before the first run or an incremental run'])
 }
 
-async function plan(files: string[], args: Overrides & FilelessArguments): Promise<void> {
-  for (const job of await readJobsOrOptions(files, args)) {
+async function plan(files: string[], args: Overrides & InlineJobArguments): Promise<void> {
+  for (const job of await readJobsOrInlineJob(files, args)) {
     const state = await inspectJob(job)
     const { wallets, blocks } = state
-    const open = wallets.filter(({ remaining }) => remaining.length > 0)
-    const left =
+    const unfinished = wallets.filter(({ remaining }) => remaining.length > 0)
+    const remainingText =
       job.kind === 'blocks'
-        ? leftOfBlocks(job, blocks)
-        : `${counted(open.length, 'wallet')} of ${wallets.length}`
-    say(`${job.name}: ${state.state}, ${left} to ask (chain ${job.chain}, output ${nameOfOutput(job)})`)
+        ? remainingBlocks(job, blocks)
+        : `${formatCount(unfinished.length, 'wallet')} of ${wallets.length}`
+    print(
+      `${job.name}: ${state.state}, ${remainingText} to ask (chain ${job.chain}, output ${outputName(job)})`,
+    )
     const estimate = estimateRun(job, state, await readPastRuns(job.output))
-    if (estimate.least > 0) say(estimateLines(estimate, job))
-    if (blocks.length > 0) say(`  blocks ${listedRanges(blocks)}`)
-    for (const { address, label, remaining } of open) {
+    if (estimate.minRequests > 0) print(estimateLines(estimate, job))
+    if (blocks.length > 0) print(`  blocks ${formatRanges(blocks)}`)
+    for (const { address, label, remaining } of unfinished) {
       const ranges = remaining.map(({ from, to }) => `[${from}, ${to ?? 'head'})`).join(' ')
-      say(`  ${address}  blocks ${ranges}${label === null ? '' : `  ${label}`}`)
+      print(`  ${address}  blocks ${ranges}${label === null ? '' : `  ${label}`}`)
     }
   }
 }
 
-function leftOfBlocks({ startBlock, endBlock = startBlock }: Job, blocks: readonly BlockRange[]): string {
-  return `${counted(countBlocks(blocks), 'block')} of ${grouped(endBlock - startBlock)}`
+function remainingBlocks({ startBlock, endBlock = startBlock }: Job, blocks: readonly BlockRange[]): string {
+  return `${formatCount(countBlocks(blocks), 'block')} of ${formatInteger(endBlock - startBlock)}`
 }
 
-const UNKNOWN = 'unknown until the first page'
-const NO_FILES = 'unknown until the first export'
+const UNKNOWN_UNTIL_PAGE = 'unknown until the first page'
+const UNKNOWN_UNTIL_EXPORT = 'unknown until the first export'
 
 /** What a run takes: of the service's quota, of time, of the disk. Lines of at most 80 columns. */
 function estimateLines(estimate: Estimate, { concurrency }: Job): string[] {
-  const { least, requests, most, perSecond = 0, seconds, bytesEach = 0, bytes } = estimate
+  const {
+    minRequests,
+    requests,
+    maxRequests,
+    perSecond = 0,
+    seconds,
+    bytesPerTransaction = 0,
+    bytes,
+  } = estimate
   const more =
-    requests === undefined ? `; how many more is ${UNKNOWN}` : `, about ${grouped(requests)} in all`
+    requests === undefined
+      ? `; how many more is ${UNKNOWN_UNTIL_PAGE}`
+      : `, about ${formatInteger(requests)} in all`
   const quota =
-    most === undefined
-      ? `at least ${counted(least, 'request')}${more}`
-      : `${grouped(least)} to ${counted(most, 'request')}, about ${grouped(requests ?? least)} if the rest is alike`
-  const times = most === undefined ? [seconds ?? 0] : [least / perSecond, most / perSecond]
-  const spent = times.map((time) => lasting(time * 1000)).join(' to ')
+    maxRequests === undefined
+      ? `at least ${formatCount(minRequests, 'request')}${more}`
+      : `${formatInteger(minRequests)} to ${formatCount(maxRequests, 'request')}, about ${formatInteger(requests ?? minRequests)} if the rest is alike`
+  const times =
+    maxRequests === undefined ? [seconds ?? 0] : [minRequests / perSecond, maxRequests / perSecond]
+  const durationRange = times.map((time) => formatDuration(time * 1000)).join(' to ')
   const speed = `${perSecond.toFixed(1)} requests a second, as last time, up to ${concurrency} at once`
   return [
     `  quota  ${quota}`,
-    `  time   ${seconds === undefined ? UNKNOWN : `about ${spent}: ${speed}`}`,
-    `  disk   ${bytes === undefined ? NO_FILES : `about ${sized(bytes)}: ${sized(bytesEach)} a transaction`}`,
+    `  time   ${seconds === undefined ? UNKNOWN_UNTIL_PAGE : `about ${durationRange}: ${speed}`}`,
+    `  disk   ${bytes === undefined ? UNKNOWN_UNTIL_EXPORT : `about ${formatBytes(bytes)}: ${formatBytes(bytesPerTransaction)} a transaction`}`,
   ]
 }

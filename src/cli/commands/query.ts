@@ -1,14 +1,14 @@
 import { text } from 'node:stream/consumers'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
-import { askExport } from '../../read/query-export.ts'
-import type { Answer } from '../../read/query-result.ts'
-import { ANSWER_FORMATS, type AnswerFormat, writeAnswer } from '../../terminal/write-query-result.ts'
+import { queryExport } from '../../read/query-export.ts'
+import type { QueryResult } from '../../read/query-result.ts'
+import { RESULT_FORMATS, type ResultFormat, writeQueryResult } from '../../terminal/write-query-result.ts'
 import { addExamples } from '../examples.ts'
 import { openLog } from '../options/log.ts'
-import { OUTPUT_OR_JOB, outputOf } from '../options/output-argument.ts'
-import { answerSink } from '../stdout-writer.ts'
-import { warnOfMissing } from '../warn-incomplete.ts'
+import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
+import { stdoutWriter } from '../stdout-writer.ts'
+import { warnIfRowsMissing } from '../warn-incomplete.ts'
 
 export function queryCommand(program: Command): void {
   const command = program
@@ -19,10 +19,10 @@ export function queryCommand(program: Command): void {
     )
     .argument('<output>', OUTPUT_OR_JOB)
     .argument('[sql]', 'One or more statements; if missing or -, they are read from stdin')
-    .addOption(new Option('--format <format>', 'Output format').choices(ANSWER_FORMATS).default('table'))
+    .addOption(new Option('--format <format>', 'Output format').choices(RESULT_FORMATS).default('table'))
     .option(
       '--max-rows <count>',
-      `Maximum rows of a table (default: ${TERMINAL_ROWS} on a terminal, otherwise all)`,
+      `Maximum rows of a table (default: ${MAX_TERMINAL_ROWS} on a terminal, otherwise all)`,
       rowCount,
     )
     .action(query)
@@ -40,7 +40,7 @@ export function queryCommand(program: Command): void {
 }
 
 /** Rows of a table that a terminal shows. */
-const TERMINAL_ROWS = 100
+const MAX_TERMINAL_ROWS = 100
 
 function rowCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
@@ -48,26 +48,26 @@ function rowCount(text: string): number {
 }
 
 async function query(
-  word: string,
+  outputArg: string,
   sql: string | undefined,
-  { format, maxRows }: { format: AnswerFormat; maxRows?: number },
+  { format, maxRows }: { format: ResultFormat; maxRows?: number },
 ): Promise<void> {
-  const { output } = await outputOf(word)
-  const sink = answerSink()
-  const limit = maxRows ?? (process.stdout.isTTY ? TERMINAL_ROWS : undefined)
-  const asked = await statements(sql)
-  await warnOfMissing(output)
+  const { output } = await openOutput(outputArg)
+  const sink = stdoutWriter()
+  const limit = maxRows ?? (process.stdout.isTTY ? MAX_TERMINAL_ROWS : undefined)
+  const statementText = await readStatements(sql)
+  await warnIfRowsMissing(output)
   let isFirst = true
-  for await (const answer of askExport(output, asked)) {
+  for await (const result of queryExport(output, statementText)) {
     if (!isFirst) await sink.write('\n')
     isFirst = false
-    await writeAnswer(answer, format, { ...sink, maxRows: limit })
-    warnOfRounding(answer)
+    await writeQueryResult(result, format, { ...sink, maxRows: limit })
+    warnOfRounding(result)
   }
 }
 
 /** DuckDB has no exact average, product or quotient of large numbers. */
-function warnOfRounding({ columns }: Answer): void {
+function warnOfRounding({ columns }: QueryResult): void {
   const rounded = columns.filter(({ isRounded }) => isRounded).map(({ name }) => name)
   if (rounded.length > 0)
     openLog({}).warn(
@@ -75,16 +75,16 @@ function warnOfRounding({ columns }: Answer): void {
     )
 }
 
-async function statements(sql: string | undefined): Promise<string> {
-  const given = sql === undefined || sql === '-' ? await typed() : sql
-  if (given.trim() !== '') return given
+async function readStatements(sql: string | undefined): Promise<string> {
+  const text = sql === undefined || sql === '-' ? await readStdin() : sql
+  if (text.trim() !== '') return text
   throw new ExportError('USAGE', 'there is no statement to ask', {
     fix: 'Give it in quotes after the output, such as "select count(*) from ledger", or on stdin.',
   })
 }
 
 /** All of stdin. Who sits before it is told that something is waited for. */
-function typed(): Promise<string> {
+function readStdin(): Promise<string> {
   const { stdin } = process
   if (stdin.isTTY) openLog({}).info('type statements, then Ctrl-D on a line of its own')
   return text(stdin)

@@ -1,20 +1,25 @@
 import type { Command } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import { type ReindexResult, reindexOutput } from '../../reindex/reindex.ts'
-import { counted, grouped } from '../../terminal/format.ts'
-import { say, sayJson } from '../../terminal/print.ts'
+import { formatCount, formatInteger } from '../../terminal/format.ts'
+import { print, printJson } from '../../terminal/print.ts'
 import { addExamples } from '../examples.ts'
-import type { Finish } from '../exit-code.ts'
+import type { SetExitCode } from '../exit-code.ts'
 import { type LogArguments, logOptions, withSignals } from '../options/log.ts'
-import { type BoundArguments, boundOptions, readBounds, readDuration } from '../options/option-parsers.ts'
-import { OUTPUT_OR_JOB, outputOf } from '../options/output-argument.ts'
-import { accessOfOutput, type ServiceArguments, serviceOptions } from '../options/service.ts'
+import {
+  type RunLimitArguments,
+  readDuration,
+  readRunLimits,
+  runLimitOptions,
+} from '../options/option-parsers.ts'
+import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
+import { readAccessOfOutput, type ServiceArguments, serviceOptions } from '../options/service.ts'
 
 type ReindexArguments = ServiceArguments &
-  BoundArguments &
+  RunLimitArguments &
   LogArguments & { olderThan?: string; dryRun?: boolean; json?: boolean }
 
-export function reindexCommand(program: Command, finish: Finish): void {
+export function reindexCommand(program: Command, setExitCode: SetExitCode): void {
   const command = program
     .command('reindex')
     .description('Ask the API to refresh missing or old NFT metadata')
@@ -22,31 +27,33 @@ export function reindexCommand(program: Command, finish: Finish): void {
   serviceOptions(command)
     .option('--older-than <duration>', 'Also refresh metadata older than this, such as 30d or 12h')
     .option('--dry-run', 'List the tokens without sending requests')
-  boundOptions(command)
+  runLimitOptions(command)
   logOptions(command).option('--json', 'Print a JSON summary on stdout')
   addExamples(command, ['reindex output/mine --dry-run', 'List the tokens that would be refreshed'])
-  command.action(async (word: string, args: ReindexArguments) => finish(await reindex(word, args)))
+  command.action(async (outputArg: string, args: ReindexArguments) =>
+    setExitCode(await reindex(outputArg, args)),
+  )
 }
 
-async function reindex(word: string, args: ReindexArguments): Promise<number> {
+async function reindex(outputArg: string, args: ReindexArguments): Promise<number> {
   const { dryRun = false, json, quiet } = args
   const olderThanMs = readDuration('older-than', args.olderThan)
-  const bounds = readBounds(args)
-  const named = await outputOf(word)
-  const { output, name } = named
+  const runLimits = readRunLimits(args)
+  const located = await openOutput(outputArg)
+  const { output, name } = located
   return withSignals(args, async ({ log, signal }) => {
     const onNotice = dryRun ? log.debug : log.info
-    const access = await accessOfOutput(named, { args, onNotice })
+    const access = await readAccessOfOutput(located, { args, onNotice })
     const { error, ...result } = await reindexOutput(output, {
-      service: { ...access, ...bounds, signal, onDetail: log.debug, onNotice: log.info },
+      service: { ...access, ...runLimits, signal, onDetail: log.debug, onNotice: log.info },
       ...{ olderThanMs, dryRun },
       onToken: ({ address, id, reason }) => {
-        if (!json) say(`${address}/${id}  ${reason}`)
+        if (!json) print(`${address}/${id}  ${reason}`)
       },
     })
     const exit = error?.failure.exit ?? 0
-    if (json) sayJson({ output: name, exit, dryRun, ...result })
-    else if (!quiet) say(summaryLines(result, { output: name, dryRun }))
+    if (json) printJson({ output: name, exit, dryRun, ...result })
+    else if (!quiet) print(summaryLines(result, { output: name, dryRun }))
     if (error !== undefined)
       log.failure(new ExportError(error.code, `${name}: ${error.message}`, { fix: error.fix }))
     return exit
@@ -59,13 +66,13 @@ function summaryLines(
   { output, dryRun }: { output: string; dryRun: boolean },
 ): string[] {
   const { tokens, missing, old, held, accepted, limited, unknown, refused, left, told, requests } = result
-  const line = (count: number, what: string) =>
-    count > 0 ? [`  ${grouped(count).padStart(9)}  ${what}`] : []
+  const line = (count: number, label: string) =>
+    count > 0 ? [`  ${formatInteger(count).padStart(9)}  ${label}`] : []
   return [
     ...told,
-    `${output}: ${counted(tokens, 'token')}, ${grouped(missing)} without metadata, ${grouped(old)} old`,
+    `${output}: ${formatCount(tokens, 'token')}, ${formatInteger(missing)} without metadata, ${formatInteger(old)} old`,
     ...line(held, 'asked for within the hour, left alone'),
-    ...line(accepted, `taken by the service to be read again (${counted(requests, 'request')})`),
+    ...line(accepted, `taken by the service to be read again (${formatCount(requests, 'request')})`),
     ...line(limited, 'at their own limit of the hour (429)'),
     ...line(unknown, 'unknown to the service (404)'),
     ...line(refused, 'refused by the service'),

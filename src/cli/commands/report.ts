@@ -1,15 +1,15 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { REPORT_DEFAULTS, REPORT_FILE, report } from '../../html-report/report.ts'
 import { serveReport } from '../../html-report/serve-report.ts'
-import { putBeside } from '../../storage/upload-sidecar.ts'
-import { counted, sized } from '../../terminal/format.ts'
-import { say } from '../../terminal/print.ts'
+import { uploadSidecar } from '../../storage/upload-sidecar.ts'
+import { formatBytes, formatCount } from '../../terminal/format.ts'
+import { print } from '../../terminal/print.ts'
 import { addExamples } from '../examples.ts'
-import { openPage } from '../open-browser.ts'
+import { openInBrowser } from '../open-browser.ts'
 import { openLog } from '../options/log.ts'
-import { type NamedOutput, OUTPUT_OR_JOB, outputOf } from '../options/output-argument.ts'
-import { stopAsked } from '../signals.ts'
-import { warnOfMissing } from '../warn-incomplete.ts'
+import { type LocatedOutput, OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
+import { waitForStopSignal } from '../signals.ts'
+import { warnIfRowsMissing } from '../warn-incomplete.ts'
 
 type ReportArguments = {
   out?: string
@@ -66,26 +66,29 @@ function rowCount(text: string): number {
   throw new InvalidArgumentError('a whole number up to 9,999,999 is expected.')
 }
 
-async function writeReport(words: string[], options: ReportArguments): Promise<void> {
-  const outputs: NamedOutput[] = []
-  for (const word of new Set(words)) outputs.push(await outputOf(word))
-  for (const { output } of outputs) await warnOfMissing(output)
-  const named = outputs.map(({ output }) => output) as [string, ...string[]]
-  if (options.serve) return showReport(named, options)
-  const { file, bytes, rows } = await report(named, options)
+async function writeReport(outputArgs: string[], options: ReportArguments): Promise<void> {
+  const outputs: LocatedOutput[] = []
+  for (const outputArg of new Set(outputArgs)) outputs.push(await openOutput(outputArg))
+  for (const { output } of outputs) await warnIfRowsMissing(output)
+  const folders = outputs.map(({ output }) => output) as [string, ...string[]]
+  if (options.serve) return serveReportUntilStopped(folders, options)
+  const { file, bytes, rows } = await report(folders, options)
   const first = outputs[0]
-  const isBeside = options.out === undefined && first?.store !== undefined
-  if (isBeside) await putBeside(first, REPORT_FILE)
+  const isUploaded = options.out === undefined && first?.store !== undefined
+  if (isUploaded) await uploadSidecar(first, REPORT_FILE)
   const log = openLog({})
   log.info(
-    `wrote ${isBeside ? `${first.name}/${REPORT_FILE}` : file} (${sized(bytes)}, ${counted(rows, 'row')}): open it in a browser`,
+    `wrote ${isUploaded ? `${first.name}/${REPORT_FILE}` : file} (${formatBytes(bytes)}, ${formatCount(rows, 'row')}): open it in a browser`,
   )
-  if (options.open && !(await openPage(file))) log.warn('no browser was found to open it with')
+  if (options.open && !(await openInBrowser(file))) log.warn('no browser was found to open it with')
 }
 
-async function showReport(outputs: readonly [string, ...string[]], options: ReportArguments): Promise<void> {
+async function serveReportUntilStopped(
+  outputs: readonly [string, ...string[]],
+  options: ReportArguments,
+): Promise<void> {
   const served = await serveReport(outputs, options)
-  say(`report on ${served.url} (nobody else finds it there); stop it with Ctrl-C`)
-  await stopAsked()
+  print(`report on ${served.url} (nobody else finds it there); stop it with Ctrl-C`)
+  await waitForStopSignal()
   await served.close()
 }

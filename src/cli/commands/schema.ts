@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import { TABLES, type Table } from '../../core/table/index.ts'
 import { SCHEMA_VERSION } from '../../core/table/schema-changes.ts'
-import { tablesNamed } from '../../core/table/select-tables.ts'
+import { selectTables } from '../../core/table/select-tables.ts'
 import { jobSchema } from '../../job/job-schema.ts'
 import { DIALECT_NAMES, type DialectName } from '../../load/ddl/dialect.ts'
 import { NAMING_NAMES, type NamingName } from '../../load/ddl/namings.ts'
@@ -17,7 +17,7 @@ type SchemaOptions = {
   schema?: string
   prefix?: string
 }
-type SchemaArguments = SchemaOptions & { what: string | undefined }
+type SchemaArguments = SchemaOptions & { name: string | undefined }
 
 export function schemaCommand(program: Command): void {
   const command = program
@@ -40,30 +40,32 @@ export function schemaCommand(program: Command): void {
     .option('--schema <name>', 'With --sql: database schema of the tables')
     .option('--prefix <text>', 'With --sql: prefix of the table names')
   addExamples(command, ['schema --sql postgres | psql', 'Create the tables in PostgreSQL'])
-  command.action((what: string | undefined, options: SchemaOptions) => {
-    const args = { what, ...options }
-    process.stdout.write(args.sql === undefined ? `${JSON.stringify(asJson(args), null, 2)}\n` : asSql(args))
+  command.action((name: string | undefined, options: SchemaOptions) => {
+    const args = { name, ...options }
+    process.stdout.write(
+      args.sql === undefined ? `${JSON.stringify(schemaJson(args), null, 2)}\n` : schemaSql(args),
+    )
   })
 }
 
-function asJson({ what, table, ...sqlOnly }: SchemaArguments): object {
+function schemaJson({ name, table, ...sqlOnly }: SchemaArguments): object {
   for (const option of ['naming', 'schema', 'prefix'] as const) {
     if (sqlOnly[option] === undefined) continue
     throw new ExportError('USAGE', `--${option} needs --sql`, {
       fix: `Add --sql ${DIALECT_NAMES.join('|')}.`,
     })
   }
-  if (what === 'job') return jobSchema()
-  const tables = tablesOf(what, table)
-  if (what === undefined && table === undefined) return { schemaVersion: SCHEMA_VERSION, tables: TABLES }
+  if (name === 'job') return jobSchema()
+  const tables = tablesOf(name, table)
+  if (name === undefined && table === undefined) return { schemaVersion: SCHEMA_VERSION, tables: TABLES }
   return tables.length === 1 ? (tables[0] as Table) : { schemaVersion: SCHEMA_VERSION, tables }
 }
 
-function asSql({ what, table, sql = 'duckdb', naming, schema, prefix }: SchemaArguments): string {
-  return schemaText({ sql, tables: tablesOf(what, table), naming, place: { schema, prefix } })
+function schemaSql({ name, table, sql = 'duckdb', naming, schema, prefix }: SchemaArguments): string {
+  return schemaText({ sql, tables: tablesOf(name, table), naming, namespace: { schema, prefix } })
 }
 
-function tablesOf(what: string | undefined, more: readonly string[] = []): readonly Table[] {
-  const names = [...(what === undefined ? [] : [what]), ...more].flatMap((name) => name.split(','))
-  return names.length === 0 ? TABLES : tablesNamed(names, { others: ['job'] })
+function tablesOf(name: string | undefined, tableOptions: readonly string[] = []): readonly Table[] {
+  const names = [...(name === undefined ? [] : [name]), ...tableOptions].flatMap((name) => name.split(','))
+  return names.length === 0 ? TABLES : selectTables(names, { alternatives: ['job'] })
 }

@@ -3,11 +3,11 @@ import { ExportError } from '../../core/model/errors.ts'
 import { createDataService } from '../../demo-server/create-data-service.ts'
 import type { DataServiceOptions } from '../../demo-server/data-service.ts'
 import { listen } from '../../demo-server/listen.ts'
-import { say } from '../../terminal/print.ts'
+import { print } from '../../terminal/print.ts'
 import { collect } from '../options/collect.ts'
 import { openLog } from '../options/log.ts'
 import { readCount, readNumber } from '../options/option-parsers.ts'
-import { stopAsked } from '../signals.ts'
+import { waitForStopSignal } from '../signals.ts'
 
 type ServeArguments = {
   port: string
@@ -43,22 +43,22 @@ export function serveCommand(program: Command): void {
     .action(serve)
 }
 
-async function serve(given: ServeArguments): Promise<void> {
-  const port = readCount('port', given.port, { least: 0, most: 65_535 }) ?? 0
-  const service = createDataService(optionsOf(given))
-  const listening = await listen(service, { host: given.host, port })
-  say(`data service on ${listening.url} (demo chain 43114); stop it with Ctrl-C`)
-  await stopAsked()
+async function serve(args: ServeArguments): Promise<void> {
+  const port = readCount('port', args.port, { min: 0, max: 65_535 }) ?? 0
+  const service = createDataService(optionsOf(args))
+  const listening = await listen(service, { host: args.host, port })
+  print(`data service on ${listening.url} (demo chain 43114); stop it with Ctrl-C`)
+  await waitForStopSignal()
   await listening.close()
 }
 
-function optionsOf({ key = [], signature, ...given }: ServeArguments): DataServiceOptions {
-  const [quota, burst] = [readNumber('quota', given.quota), readNumber('burst', given.burst)]
+function optionsOf({ key = [], signature, ...args }: ServeArguments): DataServiceOptions {
+  const [quota, burst] = [readNumber('quota', args.quota), readNumber('burst', args.burst)]
   return {
     keys: key,
     quota: quota === undefined ? undefined : { perSecond: quota, burst },
-    replay: replayOf(given),
-    maxAddresses: readNumber('webhook-addresses', given.webhookAddresses),
+    replay: replayOf(args),
+    maxAddresses: readNumber('webhook-addresses', args.webhookAddresses),
     signature,
     onDelivery: ({ webhookId, status, nextDelayMs }) => {
       if (status === 200) return
@@ -68,9 +68,9 @@ function optionsOf({ key = [], signature, ...given }: ServeArguments): DataServi
   }
 }
 
-function replayOf(given: Pick<ServeArguments, 'replay' | 'replayFrom'>): DataServiceOptions['replay'] {
-  const seconds = readNumber('replay', given.replay)
-  const from = readNumber('replay-from', given.replayFrom)
+function replayOf(args: Pick<ServeArguments, 'replay' | 'replayFrom'>): DataServiceOptions['replay'] {
+  const seconds = readNumber('replay', args.replay)
+  const from = readNumber('replay-from', args.replayFrom)
   if (seconds !== undefined) return { from, everyMs: seconds * 1000 }
   if (from === undefined) return undefined
   throw new ExportError('USAGE', '--replay-from needs --replay', {

@@ -5,12 +5,12 @@ import { ExportError } from '../../core/model/errors.ts'
 import type { Job } from '../../core/model/model.ts'
 import type { JobState } from '../../export/inspect-job.ts'
 import { inspectJobOutput, inspectOutput, type OutputStatus } from '../../export/inspect-output.ts'
-import { isPlace } from '../../storage/bucket-url.ts'
-import { counted } from '../../terminal/format.ts'
-import { say, sayJson } from '../../terminal/print.ts'
+import { isBucketUrl } from '../../storage/bucket-url.ts'
+import { formatCount } from '../../terminal/format.ts'
+import { print, printJson } from '../../terminal/print.ts'
 import { addExamples } from '../examples.ts'
 import { hideOptions, type Overrides, overrideOptions, readJobs } from '../options/jobs.ts'
-import { placeOf } from '../options/output-argument.ts'
+import { locateOutput } from '../options/output-argument.ts'
 import { readQueueAddress } from '../options/queue-address.ts'
 import { queueLines } from '../queue-lines.ts'
 import { statusLines } from '../status-lines.ts'
@@ -34,48 +34,48 @@ export function statusCommand(program: Command): void {
 
 type Arguments = Overrides & { queue?: string; json?: boolean }
 
-async function status(words: string[], args: Arguments): Promise<void> {
-  if (args.queue !== undefined) return queueStatus(args.queue, args)
-  if (words.length === 0)
+async function status(targets: string[], args: Arguments): Promise<void> {
+  if (args.queue !== undefined) return printQueueStatus(args.queue, args)
+  if (targets.length === 0)
     throw new ExportError('USAGE', 'status was given no job file and no output folder', {
       fix: 'Name one: status jobs/mine.yaml; or a queue: status --queue redis://host:6379.',
     })
   const outputs: string[] = []
-  for (const word of words) if (await isOutput(word)) outputs.push(word)
-  const files = words.filter((word) => !outputs.includes(word))
+  for (const outputArg of targets) if (await isOutput(outputArg)) outputs.push(outputArg)
+  const files = targets.filter((outputArg) => !outputs.includes(outputArg))
   const statuses: OutputStatus[] = []
   for (const job of files.length === 0 ? [] : await readJobs(files, args)) {
-    const { inspected, ...one } = await inspectJobOutput(job)
-    statuses.push(one)
-    if (!args.json) say(statusLines(one, { job, left: leftOf(job, inspected) }))
+    const { inspected, ...outputStatus } = await inspectJobOutput(job)
+    statuses.push(outputStatus)
+    if (!args.json) print(statusLines(outputStatus, { job, remaining: remainingText(job, inspected) }))
   }
-  for (const word of outputs) {
-    const one = await inspectOutput(await placeOf(word))
-    statuses.push(one)
-    if (!args.json) say(statusLines(one))
+  for (const outputArg of outputs) {
+    const outputStatus = await inspectOutput(await locateOutput(outputArg))
+    statuses.push(outputStatus)
+    if (!args.json) print(statusLines(outputStatus))
   }
-  if (args.json) sayJson({ outputs: statuses.map(asJson) })
+  if (args.json) printJson({ outputs: statuses.map(statusJson) })
 }
 
-async function queueStatus(url: string, { json }: Arguments): Promise<void> {
+async function printQueueStatus(url: string, { json }: Arguments): Promise<void> {
   const { inspectQueue } = await import('../../cluster/inspect-queue.ts')
-  const found = await inspectQueue(await readQueueAddress(url))
-  if (json) return sayJson(found)
-  say(counted(found.workers, 'worker'))
-  for (const run of found.runs) say(queueLines(run))
+  const queueState = await inspectQueue(await readQueueAddress(url))
+  if (json) return printJson(queueState)
+  print(formatCount(queueState.workers, 'worker'))
+  for (const run of queueState.runs) print(queueLines(run))
 }
 
-const isOutput = async (word: string) =>
-  isPlace(word) || ((await stat(word).catch(() => undefined))?.isDirectory() ?? false)
+const isOutput = async (outputArg: string) =>
+  isBucketUrl(outputArg) || ((await stat(outputArg).catch(() => undefined))?.isDirectory() ?? false)
 
-function leftOf({ kind }: Job, { wallets, blocks }: JobState): string {
-  if (kind === 'blocks') return `${counted(countBlocks(blocks), 'block')} left to ask`
-  const left = wallets.filter(({ remaining }) => remaining.length > 0).length
-  return `${left} of ${counted(wallets.length, 'wallet')} left to ask`
+function remainingText({ kind }: Job, { wallets, blocks }: JobState): string {
+  if (kind === 'blocks') return `${formatCount(countBlocks(blocks), 'block')} left to ask`
+  const count = wallets.filter(({ remaining }) => remaining.length > 0).length
+  return `${count} of ${formatCount(wallets.length, 'wallet')} left to ask`
 }
 
 /** Its fields only ever grow. */
-function asJson({ blocks, missing, lastRun, ...status }: OutputStatus): object {
+function statusJson({ blocks, missing, lastRun, ...status }: OutputStatus): object {
   const { run, state, error, startedAt, seconds, requests } = lastRun ?? {}
   return {
     ...status,

@@ -1,59 +1,65 @@
 import type { Command } from 'commander'
 import { countBlocks } from '../../core/model/block-ranges.ts'
 import { ExportError } from '../../core/model/errors.ts'
-import { counted, grouped, missingWords, rejectLines, unknownLines } from '../../terminal/format.ts'
-import { say, sayJson } from '../../terminal/print.ts'
+import {
+  formatCount,
+  formatInteger,
+  missingBlocksMessage,
+  rejectLines,
+  unknownLines,
+} from '../../terminal/format.ts'
+import { print, printJson } from '../../terminal/print.ts'
 import { type Verdict, verifyOutput } from '../../verify/export/verify-output.ts'
-import type { Finish } from '../exit-code.ts'
+import type { SetExitCode } from '../exit-code.ts'
 import { openLog } from '../options/log.ts'
-import { OUTPUT_OR_JOB, outputOf } from '../options/output-argument.ts'
+import { OUTPUT_OR_JOB, openOutput } from '../options/output-argument.ts'
 
 const RUN_AGAIN = 'Run the same job again: it resumes where it stopped. Then verify.'
 
-export function verifyCommand(program: Command, finish: Finish): void {
+export function verifyCommand(program: Command, setExitCode: SetExitCode): void {
   program
     .command('verify')
     .summary('Re-read an export and check all of it')
     .description('Re-read every file of an export and check all of it; exit code 0 or 10')
     .argument('<output>', OUTPUT_OR_JOB)
     .option('--json', 'Print the result as one JSON object on stdout')
-    .action(async (word: string, args: { json?: boolean }) => finish(await verify(word, args)))
+    .action(async (outputArg: string, args: { json?: boolean }) => setExitCode(await verify(outputArg, args)))
 }
 
-async function verify(word: string, { json = false }: { json?: boolean }): Promise<number> {
-  const { output, name } = await outputOf(word)
+async function verify(outputArg: string, { json = false }: { json?: boolean }): Promise<number> {
+  const { output, name } = await openOutput(outputArg)
   const verdict = await verifyOutput(output)
   const error = verdict.ok ? undefined : failureOf(name, verdict)
   const exit = error?.failure.exit ?? 0
-  if (json) sayJson(asJson(verdict, { output: name, exit }))
-  else for (const line of verdictLines(name, verdict)) say(line)
+  if (json) printJson(verdictJson(verdict, { output: name, exit }))
+  else for (const line of verdictLines(name, verdict)) print(line)
   if (error !== undefined) openLog({}).failure(error)
   return exit
 }
 
 function failureOf(output: string, { isFinished, problems }: Verdict): ExportError {
   return isFinished
-    ? new ExportError('VERIFY_FAILED', `${output}: ${counted(problems.length, 'problem')} found`)
+    ? new ExportError('VERIFY_FAILED', `${output}: ${formatCount(problems.length, 'problem')} found`)
     : new ExportError('VERIFY_FAILED', `${output}: the run has not finished`, { fix: RUN_AGAIN })
 }
 
 function verdictLines(output: string, verdict: Verdict): readonly string[] {
   const { ok, files, rows, checks, rejects, missingBlocks, problems } = verdict
   if (!ok) return [...problems, ...rejectLines(verdict)]
-  const without = rejects === 0 ? '' : `, without ${counted(rejects, 'rejected record')}`
-  const read = `${counted(files, 'file')}, ${counted(rows, 'row')}, ${grouped(checks)} checks`
+  const exceptRejected = rejects === 0 ? '' : `, without ${formatCount(rejects, 'rejected record')}`
+  const checked = `${formatCount(files, 'file')}, ${formatCount(rows, 'row')}, ${formatInteger(checks)} checks`
   return [
-    `${output}: good${without} (${read})`,
+    `${output}: good${exceptRejected} (${checked})`,
     ...[...rejectLines(verdict), ...unknownLines(verdict)].map((line) => `  ${line}`),
-    ...(missingBlocks.length > 0 ? [`  ${missingWords(missingBlocks)}`] : []),
+    ...(missingBlocks.length > 0 ? [`  ${missingBlocksMessage(missingBlocks)}`] : []),
   ]
 }
 
 /** Its fields only ever grow. */
-function asJson(verdict: Verdict, { output, exit }: { output: string; exit: number }): object {
+function verdictJson(verdict: Verdict, { output, exit }: { output: string; exit: number }): object {
   const { ok, isFinished, files, rows, checks, missingBlocks, problems } = verdict
   const { rejects, statusUnknown, feeUnknown } = verdict
-  const lacks = { missingBlocks: countBlocks(missingBlocks), rejects, statusUnknown, feeUnknown }
-  const counts = { files, rows, checks, ...lacks }
+  const incompleteness = { missingBlocks: countBlocks(missingBlocks), rejects, statusUnknown, feeUnknown }
+  const counts = { files, rows, checks, ...incompleteness }
   return { output, exit, ok, finished: isFinished, ...counts, problems }
 }

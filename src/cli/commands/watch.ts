@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander'
 import { LOOKBACK_BLOCKS } from '../../core/model/limits.ts'
 import { readWebhookSecret } from '../../job/read-webhook-secret.ts'
-import { counted, lasting } from '../../terminal/format.ts'
+import { formatCount, formatDuration } from '../../terminal/format.ts'
 import type { Log } from '../../terminal/log.ts'
 import { type WatchOptions, watchJob } from '../../watch/watch.ts'
 import { addExamples } from '../examples.ts'
 import { type KeyArguments, keyOption, readCredentials } from '../options/credentials.ts'
 import { readEndpoint } from '../options/endpoint.ts'
-import { type Overrides, overrideOptions, readOneJob } from '../options/jobs.ts'
+import { type Overrides, overrideOptions, readSingleJob } from '../options/jobs.ts'
 import { logOptions, openLog, withSignals } from '../options/log.ts'
 import { readCount, readDuration } from '../options/option-parsers.ts'
 import { readReceiverUrl } from '../options/receiver-url.ts'
@@ -64,36 +64,40 @@ WALLETLAKE_WEBHOOK_SECRET_FILE names, or from the API. To remove the webhooks,
 run \`webhooks remove <job>\`.`
 
 async function watch(file: string, args: WatchArguments): Promise<void> {
-  const job = await readOneJob(file, args)
-  const given = {
+  const job = await readSingleJob(file, args)
+  const watchOptions = {
     receiverUrl: readReceiverUrl('receiver-url', args.receiverUrl),
     listen: readEndpoint('listen', args.listen, {
       example: '127.0.0.1:8788',
       fix: 'Give the address and port that your --receiver-url leads to.',
     }),
-    addressesPerWebhook: readCount('addresses-per-webhook', args.addressesPerWebhook, { most: 100_000 }) ?? 5,
+    addressesPerWebhook: readCount('addresses-per-webhook', args.addressesPerWebhook, { max: 100_000 }) ?? 5,
     catchUpMs: readDuration('catch-up', args.catchUp) ?? 600_000,
-    lookbackBlocks: readCount('lookback', args.lookback, { least: 0 }),
+    lookbackBlocks: readCount('lookback', args.lookback, { min: 0 }),
     debounceMs: readDuration('debounce', args.debounce) ?? 0,
   }
   const secret = await readWebhookSecret(process.env, openLog(args).warn)
   const secrets = { ...(await readCredentials(args)), secret }
   await withSignals(args, async ({ log, signal }) => {
     await watchJob(job, {
-      ...{ ...given, ...secrets, secretScheme: args.secretScheme, signal },
+      ...{ ...watchOptions, ...secrets, secretScheme: args.secretScheme, signal },
       ...{ onNotice: log.info, onDetail: log.debug },
       onListening: (url) => log.info(`${job.name}: events are received on ${url}`),
-      onRun: (ran) => tellRun(ran, log),
+      onRun: (ran) => logRun(ran, log),
     })
   })
 }
 
-function tellRun({ why, result }: Parameters<NonNullable<WatchOptions['onRun']>>[0], log: Log): void {
-  for (const { job, state, figures } of result.jobs) {
-    const { transactions, requests, startedMs, rejects } = figures
-    const about = `${counted(transactions, 'transaction')}, ${counted(requests, 'request')}`
-    const took = lasting(Date.now() - startedMs)
-    const aside = rejects > 0 ? `, ${counted(rejects, 'record')} set aside` : ''
-    if (state !== 'failed') log.info(`${job.name}: ${state} after ${why} (${about}${aside}, ${took})`)
+function logRun(
+  { trigger: reason, result }: Parameters<NonNullable<WatchOptions['onRun']>>[0],
+  log: Log,
+): void {
+  for (const { job, state, stats } of result.jobs) {
+    const { transactions, requests, startedMs, rejects } = stats
+    const counts = `${formatCount(transactions, 'transaction')}, ${formatCount(requests, 'request')}`
+    const duration = formatDuration(Date.now() - startedMs)
+    const rejected = rejects > 0 ? `, ${formatCount(rejects, 'record')} set aside` : ''
+    if (state !== 'failed')
+      log.info(`${job.name}: ${state} after ${reason} (${counts}${rejected}, ${duration})`)
   }
 }

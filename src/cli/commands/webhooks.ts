@@ -1,13 +1,13 @@
 import { Argument, type Command } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import { type OpenedService, openService, type ServiceAccess } from '../../sources/data-api/open-service.ts'
-import { counted } from '../../terminal/format.ts'
-import { say, sayJson } from '../../terminal/print.ts'
-import { dropWebhook } from '../../watch/delete-webhook.ts'
+import { formatCount } from '../../terminal/format.ts'
+import { print, printJson } from '../../terminal/print.ts'
+import { deleteOrEmptyWebhook } from '../../watch/delete-webhook.ts'
 import { type FoundWebhook, findWebhooks } from '../../watch/find-webhooks.ts'
-import { rememberedWebhooks, webhooksOfJob } from '../../watch/job-webhooks.ts'
+import { savedWebhooks, webhookMatcherOf } from '../../watch/job-webhooks.ts'
 import { type KeyArguments, keyOption, readCredentials } from '../options/credentials.ts'
-import { type Overrides, overrideOptions, readOneJob } from '../options/jobs.ts'
+import { type Overrides, overrideOptions, readSingleJob } from '../options/jobs.ts'
 import { logOptions, withSignals } from '../options/log.ts'
 import { readReceiverUrl } from '../options/receiver-url.ts'
 import { readAccess } from '../options/service.ts'
@@ -31,40 +31,43 @@ export function webhooksCommand(program: Command): void {
 }
 
 async function webhooks(action: Action, file: string | undefined, args: WebhooksArguments): Promise<void> {
-  const { access, find } = await choose(file, args)
+  const { access, find } = await selectWebhooks(file, args)
   await withSignals(args, async ({ log, signal }) => {
     const service = await openService({ ...access, signal, onDetail: log.debug, onNotice: log.info })
     try {
       const found = await find(service)
       const active = found.filter(({ status }) => status !== 'inactive')
       if (action === 'remove')
-        await Promise.all(active.map((webhook) => dropWebhook(service.client, webhook, signal)))
-      tell(action === 'remove' ? active : found, { action, json: args.json })
+        await Promise.all(active.map((webhook) => deleteOrEmptyWebhook(service.client, webhook, signal)))
+      printWebhooks(action === 'remove' ? active : found, { action, json: args.json })
     } finally {
       await service.close()
     }
   })
 }
 
-type Choice = { access: ServiceAccess; find: (service: OpenedService) => Promise<FoundWebhook[]> }
+type WebhookSelection = { access: ServiceAccess; find: (service: OpenedService) => Promise<FoundWebhook[]> }
 
 /** The service, and which of its webhooks are meant. */
-async function choose(file: string | undefined, { allOfUrl, ...args }: WebhooksArguments): Promise<Choice> {
+async function selectWebhooks(
+  file: string | undefined,
+  { allOfUrl, ...args }: WebhooksArguments,
+): Promise<WebhookSelection> {
   if ((file === undefined) === (allOfUrl === undefined))
     throw new ExportError('USAGE', 'whose webhooks are meant is not clear', {
       fix: 'Name a job file, or a receiver with --all-of-url.',
     })
   if (file === undefined) {
     const url = readReceiverUrl('all-of-url', allOfUrl)
-    const isBelow = (webhook: { url: string }) => webhook.url === url || webhook.url.startsWith(`${url}/`)
+    const matchesUrl = (webhook: { url: string }) => webhook.url === url || webhook.url.startsWith(`${url}/`)
     const find = async ({ client, signal }: OpenedService) =>
-      (await findWebhooks(client, isBelow, signal)) ?? cannotList()
+      (await findWebhooks(client, matchesUrl, signal)) ?? cannotList()
     return { access: await readAccess(args), find }
   }
-  const job = await readOneJob(file, args)
-  const isOurs = await webhooksOfJob(job)
+  const job = await readSingleJob(file, args)
+  const belongsToJob = await webhookMatcherOf(job)
   const find = async ({ client, signal }: OpenedService) =>
-    (await findWebhooks(client, isOurs, signal)) ?? (await rememberedWebhooks(job))
+    (await findWebhooks(client, belongsToJob, signal)) ?? (await savedWebhooks(job))
   return { access: { ...job.service, ...(await readCredentials(args)) }, find }
 }
 
@@ -74,20 +77,20 @@ function cannotList(): never {
   })
 }
 
-type Telling = { action: Action; json: boolean | undefined }
+type PrintOptions = { action: Action; json: boolean | undefined }
 
-function tell(found: readonly FoundWebhook[], { action, json }: Telling): void {
-  const shown = found.map(({ url, ...webhook }) => ({ ...webhook, url: hideToken(url) }))
+function printWebhooks(webhooks: readonly FoundWebhook[], { action, json }: PrintOptions): void {
+  const shown = webhooks.map(({ url, ...webhook }) => ({ ...webhook, url: hideToken(url) }))
   if (json) {
-    sayJson(shown)
+    printJson(shown)
     return
   }
   for (const { id, status, chain, addresses, name, url } of shown) {
     const state = action === 'remove' ? 'removed' : status
-    const line = `${id}  ${state}  chain ${chain}  ${counted(addresses.length, 'wallet')}  ${name}  ${url}`
-    say(line)
+    const line = `${id}  ${state}  chain ${chain}  ${formatCount(addresses.length, 'wallet')}  ${name}  ${url}`
+    print(line)
   }
-  if (shown.length === 0) say('no webhooks')
+  if (shown.length === 0) print('no webhooks')
 }
 
 /** Who knows a receiver's whole path can send it events. */

@@ -53,29 +53,30 @@ WALLETLAKE_REDIS_PASSWORD_FILE names. SIGTERM stops the worker; running tasks
 are finished or handed back.`
 
 /** After the time for shutdown, where the queue is away. */
-const LATE_MS = 5_000
+const SHUTDOWN_MARGIN_MS = 5_000
 
 async function worker(args: Arguments): Promise<void> {
   const options = {
     queue: await readQueueAddress(args.queue),
     roots: args.output ?? [],
-    concurrency: readCount('concurrency', args.concurrency, { most: 256 }) ?? 16,
+    concurrency: readCount('concurrency', args.concurrency, { max: 256 }) ?? 16,
     shutdownMs: readDuration('shutdown-timeout', args.shutdownTimeout) ?? 30_000,
     ...(await readCredentials(args)),
   }
   const log = openLog(args)
-  const stop = new AbortController()
-  const end = (name: string) => {
-    if (!stop.signal.aborted) log.info(`${name}: no new units; those under way are finished or handed back`)
-    stop.abort()
-    setTimeout(() => process.exit(FAILURES.TERMINATED.exit), options.shutdownMs + LATE_MS).unref()
+  const controller = new AbortController()
+  const shutDown = (name: string) => {
+    if (!controller.signal.aborted)
+      log.info(`${name}: no new units; those under way are finished or handed back`)
+    controller.abort()
+    setTimeout(() => process.exit(FAILURES.TERMINATED.exit), options.shutdownMs + SHUTDOWN_MARGIN_MS).unref()
   }
-  process.on('SIGTERM', () => end('SIGTERM'))
-  process.on('SIGINT', () => end('SIGINT'))
-  const { work } = await import('../../cluster/worker.ts')
+  process.on('SIGTERM', () => shutDown('SIGTERM'))
+  process.on('SIGINT', () => shutDown('SIGINT'))
+  const { runWorker } = await import('../../cluster/worker.ts')
   const metrics = await openMetrics(args, options.queue, log)
   try {
-    await work({ ...options, signal: stop.signal, onNotice: log.info })
+    await runWorker({ ...options, signal: controller.signal, onNotice: log.info })
   } finally {
     await metrics?.close()
   }
@@ -87,12 +88,12 @@ async function openMetrics(
   log: Pick<ReturnType<typeof openLog>, 'info'>,
 ) {
   if (metrics === undefined) return undefined
-  const at = readEndpoint('metrics', metrics, {
+  const endpoint = readEndpoint('metrics', metrics, {
     example: '0.0.0.0:9464',
     fix: 'Give the address and port that Prometheus asks.',
   })
   const { serveMetrics } = await import('../../cluster/metrics.ts')
-  const served = await serveMetrics(queue, at)
+  const served = await serveMetrics(queue, endpoint)
   log.info(`metrics on ${served.url}`)
   return served
 }

@@ -1,6 +1,6 @@
 import { VERSION } from '../../core/model/version.ts'
 import type { Metric, Sample } from './run-metrics.ts'
-import { readUrl, send, under } from './send-http.ts'
+import { appendPath, parseHttpUrl, sendHttp } from './send-http.ts'
 
 export type OtlpTarget = { url: URL; headers: Record<string, string> }
 
@@ -12,25 +12,26 @@ export function otlpTarget(
   endpoint: string | undefined,
   env: NodeJS.ProcessEnv,
 ): OtlpTarget | { invalid: string } | undefined {
-  const { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: whole, OTEL_EXPORTER_OTLP_ENDPOINT: base } = env
+  const { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: metricsEndpoint, OTEL_EXPORTER_OTLP_ENDPOINT: baseEndpoint } =
+    env
   const candidates = [
     { name: '--otlp-endpoint', text: endpoint, path: METRICS_PATH },
-    { name: 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', text: whole, path: undefined },
-    { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', text: base, path: METRICS_PATH },
+    { name: 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', text: metricsEndpoint, path: undefined },
+    { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', text: baseEndpoint, path: METRICS_PATH },
   ]
-  const given = candidates.find(({ text = '' }) => text !== '')
-  if (given?.text === undefined) return undefined
-  const url = readUrl(given.text)
-  const headers = readHeaders(env.OTEL_EXPORTER_OTLP_HEADERS ?? '')
-  if (url === undefined) return { invalid: given.name }
+  const configured = candidates.find(({ text = '' }) => text !== '')
+  if (configured?.text === undefined) return undefined
+  const url = parseHttpUrl(configured.text)
+  const headers = parseHeaders(env.OTEL_EXPORTER_OTLP_HEADERS ?? '')
+  if (url === undefined) return { invalid: configured.name }
   if (headers === undefined) return { invalid: 'OTEL_EXPORTER_OTLP_HEADERS' }
-  return { url: given.path === undefined ? url : under(url, given.path), headers }
+  return { url: configured.path === undefined ? url : appendPath(url, configured.path), headers }
 }
 
 const METRICS_PATH = 'v1/metrics'
 
 /** `name=value,…` with percent-encoded values; undefined for other text. */
-function readHeaders(text: string): Record<string, string> | undefined {
+function parseHeaders(text: string): Record<string, string> | undefined {
   const pairs = text.split(',').filter((pair) => pair.trim() !== '')
   try {
     return Object.fromEntries(
@@ -52,7 +53,7 @@ export function sendOtlp(
   now: number,
 ): Promise<string | undefined> {
   const body = JSON.stringify(otlpDocument(metrics, now))
-  return send({ url, method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body })
+  return sendHttp({ url, method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body })
 }
 
 /** The ExportMetricsServiceRequest of OTLP 1.x: so small that it is written here and no SDK is needed. */

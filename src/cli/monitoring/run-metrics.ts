@@ -1,13 +1,13 @@
 import type { ExportError } from '../../core/model/errors.ts'
 import type { Job } from '../../core/model/model.ts'
-import type { Figures } from '../../core/model/run-stats.ts'
+import type { RunStats } from '../../core/model/run-stats.ts'
 
 export type Sample = { labels: Readonly<Record<string, string>>; value: number }
 /** A gauge; times and durations are in seconds, and its name ends in its unit. */
 export type Metric = { name: string; help: string; samples: readonly Sample[] }
 
 /** How one job of a run ended. */
-export type JobOutcome = { job: Job; exit: number; error: ExportError | undefined; figures: Figures }
+export type JobOutcome = { job: Job; exit: number; error: ExportError | undefined; stats: RunStats }
 
 export type RunOutcome = {
   /** Exit code of the process. */
@@ -22,9 +22,9 @@ export type RunOutcome = {
  * A run's figures as gauges. What tells of an export, its last success among it, is kept from the earlier gauges where
  * a job brought none: a job that failed still has its files, and an alert on their age needs when they were made.
  */
-export function measureRun(outcome: RunOutcome, earlier: readonly Metric[] = []): Metric[] {
+export function runMetrics(outcome: RunOutcome, previous: readonly Metric[] = []): Metric[] {
   const { exit, now, jobs } = outcome
-  const ofRun = [
+  const runGauges = [
     {
       name: 'walletlake_exit_code',
       help: 'Exit code of the last run.',
@@ -36,46 +36,48 @@ export function measureRun(outcome: RunOutcome, earlier: readonly Metric[] = [])
       samples: [{ labels: {}, value: now / 1000 }],
     },
   ]
-  const ofJobs = GAUGES.map(({ name, help, read }) => {
-    const fresh = (jobs ?? []).flatMap((job) => read(job, now).map((sample) => labelled(job, sample)))
-    return { name, help, samples: [...fresh, ...kept({ name, fresh, jobs }, earlier)] }
+  const jobGauges = GAUGES.map(({ name, help, collect }) => {
+    const current = (jobs ?? []).flatMap((job) =>
+      collect(job, now).map((sample) => withJobLabel(job, sample)),
+    )
+    return { name, help, samples: [...current, ...retainedSamples({ name, current, jobs }, previous)] }
   })
-  return [...ofRun, ...ofJobs].filter(({ samples }) => samples.length > 0)
+  return [...runGauges, ...jobGauges].filter(({ samples }) => samples.length > 0)
 }
 
-function labelled({ job }: JobOutcome, { labels, value }: Sample): Sample {
+function withJobLabel({ job }: JobOutcome, { labels, value }: Sample): Sample {
   return { labels: { job: job.name, ...labels }, value }
 }
 
-type Fresh = { name: string; fresh: readonly Sample[]; jobs: RunOutcome['jobs'] }
+type CurrentSamples = { name: string; current: readonly Sample[]; jobs: RunOutcome['jobs'] }
 
-function kept({ name, fresh, jobs }: Fresh, earlier: readonly Metric[]): Sample[] {
-  if (!KEPT.has(name)) return []
-  const known = new Set(fresh.map(({ labels }) => labels.job))
-  const wanted = jobs === undefined ? undefined : new Set(jobs.map(({ job }) => job.name))
-  const samples = earlier.filter((metric) => metric.name === name).flatMap((metric) => metric.samples)
-  return samples.filter(({ labels: { job = '' } }) => !known.has(job) && (wanted?.has(job) ?? true))
+function retainedSamples({ name, current, jobs }: CurrentSamples, previous: readonly Metric[]): Sample[] {
+  if (!RETAINED_METRICS.has(name)) return []
+  const currentJobs = new Set(current.map(({ labels }) => labels.job))
+  const runJobs = jobs === undefined ? undefined : new Set(jobs.map(({ job }) => job.name))
+  const samples = previous.filter((metric) => metric.name === name).flatMap((metric) => metric.samples)
+  return samples.filter(({ labels: { job = '' } }) => !currentJobs.has(job) && (runJobs?.has(job) ?? true))
 }
 
-type Gauge = { name: string; help: string; read: (job: JobOutcome, now: number) => Sample[] }
+type Gauge = { name: string; help: string; collect: (job: JobOutcome, now: number) => Sample[] }
 
 /** One value of each job, or none where it is not known. */
 function gauge(
   name: string,
   help: string,
-  read: (job: JobOutcome, now: number) => number | undefined,
+  collect: (job: JobOutcome, now: number) => number | undefined,
 ): Gauge {
   return {
     name: `walletlake_${name}`,
     help,
-    read: (job, now) => {
-      const value = read(job, now)
+    collect: (job, now) => {
+      const value = collect(job, now)
       return value === undefined ? [] : [{ labels: {}, value }]
     },
   }
 }
 
-const endedMs = ({ figures }: JobOutcome, now: number) => figures.endedMs ?? now
+const endedMs = ({ stats }: JobOutcome, now: number) => stats.endedMs ?? now
 
 const GAUGES: readonly Gauge[] = [
   gauge(
@@ -87,33 +89,29 @@ const GAUGES: readonly Gauge[] = [
     job.exit === 0 ? endedMs(job, now) / 1000 : undefined,
   ),
   gauge('last_run_duration_seconds', 'How long the last run took.', (job, now) =>
-    Math.max(0, (endedMs(job, now) - job.figures.startedMs) / 1000),
+    Math.max(0, (endedMs(job, now) - job.stats.startedMs) / 1000),
   ),
   gauge(
     'last_run_exit_code',
     'Exit code of the job alone: 0 done, 6 records rejected, 9 unfinished.',
     ({ exit }) => exit,
   ),
-  gauge('last_run_requests', 'Requests sent by the last run.', ({ figures }) => figures.requests),
-  gauge('last_run_refusals', 'Answers with status 429.', ({ figures }) => figures.refusals),
-  gauge(
-    'last_run_retries',
-    'Requests sent again for another reason than 429.',
-    ({ figures }) => figures.retries,
-  ),
-  gauge('last_run_received_bytes', 'Bytes of bodies received, unpacked.', ({ figures }) => figures.bytes),
-  gauge('last_run_rejects', 'Records that could not be normalized.', ({ figures }) => figures.rejects),
-  gauge('export_end_block', 'One past the highest block in the export.', ({ figures }) => figures.endBlock),
+  gauge('last_run_requests', 'Requests sent by the last run.', ({ stats }) => stats.requests),
+  gauge('last_run_refusals', 'Answers with status 429.', ({ stats }) => stats.refusals),
+  gauge('last_run_retries', 'Requests sent again for another reason than 429.', ({ stats }) => stats.retries),
+  gauge('last_run_received_bytes', 'Bytes of bodies received, unpacked.', ({ stats }) => stats.bytes),
+  gauge('last_run_rejects', 'Records that could not be normalized.', ({ stats }) => stats.rejects),
+  gauge('export_end_block', 'One past the highest block in the export.', ({ stats }) => stats.endBlock),
   {
     name: 'walletlake_export_rows',
     help: 'Rows in the export, of all its runs.',
-    read: ({ figures }) =>
-      Object.entries(figures.totalRows).map(([table, value]) => ({ labels: { table }, value })),
+    collect: ({ stats }) =>
+      Object.entries(stats.totalRows).map(([table, value]) => ({ labels: { table }, value })),
   },
 ]
 
 /** What stays true of an export when a run of its job fails. */
-const KEPT: ReadonlySet<string> = new Set([
+const RETAINED_METRICS: ReadonlySet<string> = new Set([
   'walletlake_last_success_timestamp_seconds',
   'walletlake_export_end_block',
   'walletlake_export_rows',

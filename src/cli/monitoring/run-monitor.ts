@@ -2,18 +2,18 @@ import type { Command } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import { type OtlpTarget, otlpTarget, sendOtlp } from './otlp.ts'
 import { ping } from './ping.ts'
-import { type Metric, measureRun, type RunOutcome } from './run-metrics.ts'
-import { readUrl } from './send-http.ts'
+import { type Metric, type RunOutcome, runMetrics } from './run-metrics.ts'
+import { parseHttpUrl } from './send-http.ts'
 import { readTextfile, writeTextfile } from './textfile.ts'
 
-export type NotifyArguments = {
+export type MonitoringArguments = {
   metricsFile?: string | undefined
   otlpEndpoint?: string | undefined
   ping?: string | undefined
 }
 
 /** The options that tell monitoring of a run. */
-export function notifyOptions(command: Command): Command {
+export function monitoringOptions(command: Command): Command {
   return command
     .option('--metrics-file <path>', 'Write metrics to this file (Prometheus textfile collector)')
     .option('--otlp-endpoint <url>', 'Send metrics to this endpoint; or set OTEL_EXPORTER_OTLP_ENDPOINT')
@@ -24,48 +24,53 @@ export function notifyOptions(command: Command): Command {
 }
 
 /** Tells monitoring of a run. Nothing here fails the run: what did not arrive is a notice. */
-export type Notifier = {
-  begin(): void
+export type RunMonitor = {
+  start(): void
   end(outcome: Omit<RunOutcome, 'now'>): Promise<void>
 }
 
 /** Throws USAGE for an address that is none, without showing it: it may be a secret. */
-export function openNotifier(args: NotifyArguments, onNotice: (notice: string) => void): Notifier {
+export function openRunMonitor(args: MonitoringArguments, onNotice: (notice: string) => void): RunMonitor {
   const pingUrl = pingUrlOf(args)
   const otlp = otlpTargetOf(args, onNotice)
-  const note = async (what: string, sent: Promise<string | undefined>) => {
+  const warnIfFailed = async (message: string, sent: Promise<string | undefined>) => {
     const reason = await sent
-    if (reason !== undefined) onNotice(`${what}: ${reason}; the run is not affected`)
+    if (reason !== undefined) onNotice(`${message}: ${reason}; the run is not affected`)
   }
   let started: Promise<void> | undefined
   return {
-    begin: () => {
-      if (pingUrl !== undefined) started = note('the start ping did not arrive', ping(pingUrl, 'start'))
+    start: () => {
+      if (pingUrl !== undefined)
+        started = warnIfFailed('the start ping did not arrive', ping(pingUrl, 'start'))
     },
     end: async (outcome) => {
       const now = Date.now()
-      const metrics = await keepMetrics({ ...outcome, now }, { path: args.metricsFile, onNotice })
+      const metrics = await updateMetricsFile({ ...outcome, now }, { path: args.metricsFile, onNotice })
       await started
       await Promise.all([
-        otlp === undefined ? undefined : note('the metrics did not arrive', sendOtlp(otlp, metrics, now)),
-        pingUrl === undefined ? undefined : note('the ping did not arrive', ping(pingUrl, outcome.exit)),
+        otlp === undefined
+          ? undefined
+          : warnIfFailed('the metrics did not arrive', sendOtlp(otlp, metrics, now)),
+        pingUrl === undefined
+          ? undefined
+          : warnIfFailed('the ping did not arrive', ping(pingUrl, outcome.exit)),
       ])
     },
   }
 }
 
-function pingUrlOf(args: NotifyArguments): URL | undefined {
+function pingUrlOf(args: MonitoringArguments): URL | undefined {
   const { WALLETLAKE_PING_URL: fromEnvironment = '' } = process.env
   const text = args.ping ?? fromEnvironment
   if (text === '') return undefined
-  const url = readUrl(text)
+  const url = parseHttpUrl(text)
   if (url !== undefined) return url
   const name = args.ping === undefined ? 'WALLETLAKE_PING_URL' : '--ping'
   throw new ExportError('USAGE', `${name}: found no http or https address`)
 }
 
 /** A wrong option is refused; a wrong variable, which may be meant for other programs, is a notice. */
-function otlpTargetOf(args: NotifyArguments, onNotice: (notice: string) => void): OtlpTarget | undefined {
+function otlpTargetOf(args: MonitoringArguments, onNotice: (notice: string) => void): OtlpTarget | undefined {
   const target = otlpTarget(args.otlpEndpoint, process.env)
   if (target === undefined || 'url' in target) return target
   const { invalid } = target
@@ -74,16 +79,19 @@ function otlpTargetOf(args: NotifyArguments, onNotice: (notice: string) => void)
   return undefined
 }
 
-type MetricsFile = { path: string | undefined; onNotice: (notice: string) => void }
+type MetricsFileOptions = { path: string | undefined; onNotice: (notice: string) => void }
 
-async function keepMetrics(outcome: RunOutcome, { path, onNotice }: MetricsFile): Promise<Metric[]> {
-  if (path === undefined) return measureRun(outcome)
+async function updateMetricsFile(
+  outcome: RunOutcome,
+  { path, onNotice }: MetricsFileOptions,
+): Promise<Metric[]> {
+  if (path === undefined) return runMetrics(outcome)
   try {
-    const metrics = measureRun(outcome, await readTextfile(path))
+    const metrics = runMetrics(outcome, await readTextfile(path))
     await writeTextfile(path, metrics)
     return metrics
   } catch (thrown) {
     onNotice(`no metrics file: ${(thrown as Error).message}; the run is not affected`)
-    return measureRun(outcome)
+    return runMetrics(outcome)
   }
 }

@@ -5,7 +5,7 @@ import { fetchWith } from '../../http/fetch-url.ts'
 /** Longest wait for an answer to one message, in milliseconds. */
 const SEND_TIMEOUT_MS = 5_000
 
-export type Message = {
+export type MonitoringRequest = {
   url: URL
   method: 'GET' | 'POST'
   headers?: Record<string, string>
@@ -18,11 +18,11 @@ export type Message = {
  * Sends one message that nothing depends on. Never throws: gives why it did not arrive, undefined where it did. The
  * reason never holds the address or a header, for both may be secrets.
  */
-export async function send({
+export async function sendHttp({
   url,
   timeoutMs = SEND_TIMEOUT_MS,
   ...init
-}: Message): Promise<string | undefined> {
+}: MonitoringRequest): Promise<string | undefined> {
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const options = { ...init, redirect: 'manual', signal, idleMs: timeoutMs } as const
@@ -33,11 +33,11 @@ export async function send({
     if (thrown instanceof ExportError) return thrown.message
     const proxy = proxyFor(url)
     const route = proxy === undefined ? '' : ` through the proxy ${proxy.host} of ${proxy.variable}`
-    return reasonOf(thrown, timeoutMs) + route
+    return failureReason(thrown, timeoutMs) + route
   }
 }
 
-function reasonOf(thrown: unknown, timeoutMs: number): string {
+function failureReason(thrown: unknown, timeoutMs: number): string {
   if (thrown instanceof Error && thrown.name === 'TimeoutError')
     return `no answer within ${timeoutMs / 1000} s`
   const cause = thrown instanceof Error ? (thrown.cause as NodeJS.ErrnoException | undefined) : undefined
@@ -45,13 +45,13 @@ function reasonOf(thrown: unknown, timeoutMs: number): string {
 }
 
 /** An http or https address; undefined for any other text. */
-export function readUrl(text: string): URL | undefined {
+export function parseHttpUrl(text: string): URL | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined
   return url !== undefined && /^https?:$/.test(url.protocol) ? url : undefined
 }
 
 /** The address with more path behind its own; its query stays. */
-export function under(base: URL, path: string): URL {
+export function appendPath(base: URL, path: string): URL {
   const url = new URL(base)
   url.pathname = `${base.pathname.replace(/\/+$/, '')}/${path}`
   return url

@@ -1,5 +1,5 @@
-import { readTextIfAny, writeAtomically } from '../../core/platform/disk.ts'
-import { placeToWrite } from '../../core/platform/user-file.ts'
+import { readTextIfExists, writeAtomically } from '../../core/platform/disk.ts'
+import { resolveWritePath } from '../../core/platform/user-file.ts'
 import type { Metric, Sample } from './run-metrics.ts'
 
 /**
@@ -8,19 +8,21 @@ import type { Metric, Sample } from './run-metrics.ts'
  */
 export async function readTextfile(path: string): Promise<Metric[]> {
   const metrics = new Map<string, Sample[]>()
-  for (const line of ((await readTextIfAny(await placeToWrite(path))) ?? '').split('\n')) {
-    const [, name, labels = '', value] = LINE.exec(line) ?? []
+  for (const line of ((await readTextIfExists(await resolveWritePath(path))) ?? '').split('\n')) {
+    const [, name, labels = '', value] = METRIC_LINE.exec(line) ?? []
     if (name === undefined || value === undefined) continue
-    metrics.set(name, [...(metrics.get(name) ?? []), { labels: readLabels(labels), value: Number(value) }])
+    metrics.set(name, [...(metrics.get(name) ?? []), { labels: parseLabels(labels), value: Number(value) }])
   }
   return [...metrics].map(([name, samples]) => ({ name, help: '', samples }))
 }
 
-const LINE = /^(walletlake_\w+)(?:\{(.*)\})? (-?[\d.]+(?:e[+-]?\d+)?)$/s
-const LABEL = /(\w+)="((?:[^"\\]|\\.)*)"/gs
+const METRIC_LINE = /^(walletlake_\w+)(?:\{(.*)\})? (-?[\d.]+(?:e[+-]?\d+)?)$/s
+const LABEL_PAIR = /(\w+)="((?:[^"\\]|\\.)*)"/gs
 
-function readLabels(text: string): Record<string, string> {
-  return Object.fromEntries([...text.matchAll(LABEL)].map(([, name, value]) => [name, unescapeLabel(value)]))
+function parseLabels(text: string): Record<string, string> {
+  return Object.fromEntries(
+    [...text.matchAll(LABEL_PAIR)].map(([, name, value]) => [name, unescapeLabel(value)]),
+  )
 }
 
 function unescapeLabel(value = ''): string {
@@ -29,7 +31,7 @@ function unescapeLabel(value = ''): string {
 
 /** Replaces the textfile of node_exporter's collector as a whole. Throws as `readTextfile` does. */
 export async function writeTextfile(path: string, metrics: readonly Metric[]): Promise<void> {
-  await writeAtomically(await placeToWrite(path), textfileText(metrics))
+  await writeAtomically(await resolveWritePath(path), textfileText(metrics))
 }
 
 /** Gauges in Prometheus's text format. */

@@ -16,10 +16,13 @@ export function keyOption(command: Command): Command {
 /** The key, from the environment only, and how it may be sent. Throws USAGE. */
 export async function readCredentials(args: KeyArguments): Promise<Credentials> {
   const apiKey = await readApiKey(process.env, openLog(args).warn)
-  return { apiKey, allowPlainHttp: args.allowPlainHttp ?? isAllowed(process.env.WALLETLAKE_ALLOW_PLAIN_HTTP) }
+  return {
+    apiKey,
+    allowPlainHttp: args.allowPlainHttp ?? parseBoolean(process.env.WALLETLAKE_ALLOW_PLAIN_HTTP),
+  }
 }
 
-function isAllowed(value = ''): boolean {
+function parseBoolean(value = ''): boolean {
   if (/^(true|1|yes)$/i.test(value)) return true
   if (/^(false|0|no)?$/i.test(value)) return false
   throw new ExportError('USAGE', 'WALLETLAKE_ALLOW_PLAIN_HTTP is neither true nor false', {

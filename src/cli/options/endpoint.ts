@@ -1,4 +1,4 @@
-import { optionFault } from '../../core/model/option-error.ts'
+import { optionError } from '../../core/model/option-error.ts'
 import type { Endpoint } from '../../core/platform/http-server.ts'
 
 /** Reads where to listen: `host:port`, `[::1]:port`, or a port of this machine alone. Throws USAGE. */
@@ -10,5 +10,5 @@ export function readEndpoint(
   const [, bracketed, plain, digits = ''] = /^(?:(?:\[([^\]]+)\]|([^:[\]\s]+)):)?(\d{1,5})$/.exec(text) ?? []
   const port = Number(digits)
   if (digits !== '' && port <= 65_535) return { host: bracketed ?? plain ?? '127.0.0.1', port }
-  throw optionFault(option, { found: text, expected: `an address and a port: ${example}`, fix })
+  throw optionError(option, { found: text, expected: `an address and a port: ${example}`, fix })
 }

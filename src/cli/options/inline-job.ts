@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Job } from '../../core/model/model.ts'
-import { readFilelessJob } from '../../job/read-job.ts'
+import { readInlineJob } from '../../job/read-job.ts'
 import { collect } from './collect.ts'
 import { type Overrides, readJobs } from './jobs.ts'
 
 /** What a job needs at least, on the command line instead of in a file. */
-export type FilelessArguments = {
+export type InlineJobArguments = {
   chain?: string
   address?: string[]
   name?: string
@@ -15,7 +15,7 @@ export type FilelessArguments = {
 }
 
 /** The options of that. */
-export function filelessOptions(command: Command): Command {
+export function inlineJobOptions(command: Command): Command {
   return command
     .option('--chain <id>', 'Without a job file: EVM chain id or blockchain id')
     .option('--address <wallet>', 'Without a job file: wallet, 0x… or 0x…=label (repeatable)', collect)
@@ -25,43 +25,43 @@ export function filelessOptions(command: Command): Command {
 }
 
 /** The jobs of all named files, or the one that options make without a file. Throws USAGE, JOB_INVALID. */
-export async function readJobsOrOptions(
+export async function readJobsOrInlineJob(
   files: readonly string[],
-  args: Overrides & FilelessArguments,
+  args: Overrides & InlineJobArguments,
 ): Promise<Job[]> {
-  const given = OPTIONS.filter(([field]) => args[field] !== undefined)
-  if (files.length > 0 && given.length > 0)
-    throw new ExportError('USAGE', `${given[0]?.[1]} is for a job without a file`, {
+  const givenOptions = INLINE_OPTIONS.filter(([field]) => args[field] !== undefined)
+  if (files.length > 0 && givenOptions.length > 0)
+    throw new ExportError('USAGE', `${givenOptions[0]?.[1]} is for a job without a file`, {
       fix: 'Name job files, or a chain and wallets, but not both.',
     })
   if (files.length > 0) return readJobs(files, args)
-  if (given.length > 0) return [await readFileless(args)]
-  throw new ExportError('USAGE', 'no job was named', { fix: FIX })
+  if (givenOptions.length > 0) return [await inlineJobFrom(args)]
+  throw new ExportError('USAGE', 'no job was named', { fix: INLINE_JOB_FIX })
 }
 
-const OPTIONS = [
+const INLINE_OPTIONS = [
   ['chain', '--chain'],
   ['address', '--address'],
   ['name', '--name'],
   ['startBlock', '--start-block'],
   ['endBlock', '--end-block'],
 ] as const
-const FIX = 'Name a job file, or a chain and its wallets: --chain 43114 --address 0x…'
+const INLINE_JOB_FIX = 'Name a job file, or a chain and its wallets: --chain 43114 --address 0x…'
 
 /** Without a name it is called after its chain and the wallet named first: more wallets go on with the same output. */
-function readFileless(args: Overrides & FilelessArguments): Promise<Job> {
+function inlineJobFrom(args: Overrides & InlineJobArguments): Promise<Job> {
   const { chain, address } = args
-  if (chain === undefined) throw new ExportError('USAGE', 'there is no --chain', { fix: FIX })
-  if (address === undefined) throw new ExportError('USAGE', 'there is no --address', { fix: FIX })
-  const { name = nameOf(chain, address[0]) } = args
-  return readFilelessJob({ overrides: { ...args, name }, env: process.env })
+  if (chain === undefined) throw new ExportError('USAGE', 'there is no --chain', { fix: INLINE_JOB_FIX })
+  if (address === undefined) throw new ExportError('USAGE', 'there is no --address', { fix: INLINE_JOB_FIX })
+  const { name = defaultJobName(chain, address[0]) } = args
+  return readInlineJob({ overrides: { ...args, name }, env: process.env })
 }
 
-const LONGEST_NAME = 64
+const MAX_NAME_LENGTH = 64
 
 /** What is wrong with chain or address is complained of there, and not once more in the name. */
-function nameOf(chain: string, address = ''): string {
-  const end = `-${address.slice(0, 42)}`
-  const name = `${chain.slice(0, LONGEST_NAME - end.length)}${end}`.toLowerCase()
+function defaultJobName(chain: string, address = ''): string {
+  const suffix = `-${address.slice(0, 42)}`
+  const name = `${chain.slice(0, MAX_NAME_LENGTH - suffix.length)}${suffix}`.toLowerCase()
   return name.replaceAll(/^[^a-z0-9]+|[^a-z0-9._-]/g, 'x')
 }

@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Job } from '../../core/model/model.ts'
 import { TABLE_NAMES } from '../../core/table/index.ts'
-import { uniteComplaints } from '../../job/diagnostics.ts'
+import { mergeDiagnostics } from '../../job/diagnostics.ts'
 import { readJob } from '../../job/read-job.ts'
 import { type JobOverrides, OVERRIDE_NAMES } from '../../job/resolve/overrides.ts'
 import { collect } from './collect.ts'
@@ -60,28 +60,32 @@ export async function readJobs(
   overrides: Overrides,
   { needsService = false } = {},
 ): Promise<Job[]> {
-  const files = await expand(patterns)
+  const files = await expandGlobs(patterns)
   if (overrides.output !== undefined && files.length > 1) {
     throw new ExportError('USAGE', `--output names one folder, but there are ${files.length} jobs`, {
       fix: 'Give each job its own `output`, or run them one by one.',
     })
   }
-  const options = { overrides: overridesAmong(overrides), env: process.env, needsService }
-  const read = await Promise.allSettled(files.map((file) => readJob(file, options)))
-  const failures = read.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
-  const foreign = failures.find((reason) => !(reason instanceof ExportError && reason.code === 'JOB_INVALID'))
-  if (foreign !== undefined) throw foreign
+  const options = { overrides: pickOverrides(overrides), env: process.env, needsService }
+  const results = await Promise.allSettled(files.map((file) => readJob(file, options)))
+  const failures = results.flatMap((result) =>
+    result.status === 'rejected' ? [result.reason as unknown] : [],
+  )
+  const unexpected = failures.find(
+    (reason) => !(reason instanceof ExportError && reason.code === 'JOB_INVALID'),
+  )
+  if (unexpected !== undefined) throw unexpected
   if (failures.length > 0) {
     const messages = failures.map((reason) => (reason as ExportError).lines)
     const [fix, ...others] = new Set(failures.map((reason) => (reason as ExportError).fix))
     const isCommon = fix !== undefined && others.length === 0
-    throw new ExportError('JOB_INVALID', uniteComplaints(messages), isCommon ? { fix } : {})
+    throw new ExportError('JOB_INVALID', mergeDiagnostics(messages), isCommon ? { fix } : {})
   }
-  return read.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
 }
 
 /** Reads the job of a command that takes one alone. Throws as `readJobs` does. */
-export async function readOneJob(file: string, overrides: Overrides): Promise<Job> {
+export async function readSingleJob(file: string, overrides: Overrides): Promise<Job> {
   const [job, ...others] = await readJobs([file], overrides)
   if (job === undefined) throw new ExportError('USAGE', `no job ${file}`)
   if (others.length === 0) return job
@@ -91,12 +95,12 @@ export async function readOneJob(file: string, overrides: Overrides): Promise<Jo
 }
 
 /** Of a command's options those that override a job. */
-function overridesAmong(options: Overrides): JobOverrides {
+function pickOverrides(options: Overrides): JobOverrides {
   return Object.fromEntries(Object.entries(options).filter(([name]) => OVERRIDE_NAMES.includes(name)))
 }
 
 /** A name without glob characters stands for itself, so that a missing file is named in the complaint. */
-async function expand(patterns: readonly string[]): Promise<string[]> {
+async function expandGlobs(patterns: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     patterns.map(async (pattern) => {
       if (!/[*?[\]{}]/.test(pattern)) return [pattern]

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { ExportError } from '../../core/model/errors.ts'
 import { createLog, type Log, type LogFormat } from '../../terminal/log.ts'
 import { programName } from '../program-name.ts'
-import { onSignals } from '../signals.ts'
+import { abortOnSignals } from '../signals.ts'
 
 /** What a command says on stderr while it works. */
 export type LogArguments = { logFormat?: LogFormat | undefined; quiet?: boolean; verbose?: boolean }
@@ -27,10 +27,10 @@ export function openLog(
   write = (line: string): unknown => process.stderr.write(`${line}\n`),
 ): Log {
   const log = createLog({ format: logFormat, level: quiet ? 'error' : verbose ? 'debug' : 'info', write })
-  return { ...log, failure: (error) => log.failure(nameProgram(error)) }
+  return { ...log, failure: (error) => log.failure(withProgramName(error)) }
 }
 
-function nameProgram({ code, lines, fix }: ExportError): ExportError {
+function withProgramName({ code, lines, fix }: ExportError): ExportError {
   return new ExportError(code, lines, { fix: fix.replace(/\bwalletlake (?=[a-z-])/g, `${programName()} `) })
 }
 
@@ -40,22 +40,22 @@ export async function withSignals<T>(
   work: (tools: { log: Log; signal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
   const log = openLog(args)
-  const stop = onSignals(log)
+  const interruption = abortOnSignals(log)
   try {
-    return await work({ log, signal: stop.signal })
+    return await work({ log, signal: interruption.signal })
   } finally {
-    stop.forget()
+    interruption.dispose()
   }
 }
 
 /** Long work's progress: a line every few seconds, the others only where every detail is wanted. */
-export function progressOn(log: Log): (message: string) => void {
-  let toldMs = Date.now()
+export function throttledProgress(log: Log): (message: string) => void {
+  let loggedMs = Date.now()
   return (message) => {
-    if (Date.now() - toldMs < PROGRESS_EVERY_MS) return log.debug(message)
-    toldMs = Date.now()
+    if (Date.now() - loggedMs < PROGRESS_INTERVAL_MS) return log.debug(message)
+    loggedMs = Date.now()
     log.info(message)
   }
 }
 
-const PROGRESS_EVERY_MS = 5_000
+const PROGRESS_INTERVAL_MS = 5_000

@@ -3,22 +3,22 @@ import { stat } from 'node:fs/promises'
 import { basename, dirname, extname } from 'node:path'
 import { ExportError } from '../../core/model/errors.ts'
 import { MANIFEST_FILE } from '../../core/model/manifest.ts'
-import type { BucketPlace, Job } from '../../core/model/model.ts'
-import { makeScratch } from '../../core/platform/scratch-folder.ts'
+import type { BucketLocation, Job } from '../../core/model/model.ts'
+import { createScratchFolder } from '../../core/platform/scratch-folder.ts'
 import type { TableName } from '../../core/table/index.ts'
 import { readJob } from '../../job/read-job.ts'
 import { stateFolderOf } from '../../job/resolve/resolve-output.ts'
-import { isPlace, nameOfPlace, parsePlace, workFolder } from '../../storage/bucket-url.ts'
+import { bucketUrl, isBucketUrl, parseBucketUrl, workFolder } from '../../storage/bucket-url.ts'
 import { fetchExport } from '../../storage/fetch-export.ts'
 
 /** What a command's word names, and the job where the word is a job file. */
-export type NamedOutput = {
+export type LocatedOutput = {
   /** A folder with the export: the output itself, or a copy of what an object store has, which goes when the process ends. */
   readonly output: string
   /** The output as users name it. */
   readonly name: string
   /** The place in an object store, if that is the output. */
-  readonly store: BucketPlace | undefined
+  readonly store: BucketLocation | undefined
   readonly job: Job | undefined
 }
 
@@ -30,44 +30,45 @@ export const OUTPUT_OR_JOB = 'Output (folder or s3://bucket/prefix) or its job f
  * one that the job writes to. Of an object store the files of these tables are fetched, of all where none is named. Throws
  * JOB_INVALID for a job file with mistakes, USAGE where the folder or file is not there, and what fetching throws.
  */
-export async function outputOf(word: string, tables?: readonly TableName[]): Promise<NamedOutput> {
-  return readable(await placeOf(word), tables)
+export async function openOutput(outputArg: string, tables?: readonly TableName[]): Promise<LocatedOutput> {
+  return fetchIfRemote(await locateOutput(outputArg), tables)
 }
 
 /** The same of a place that is known. */
-export async function readable(
-  { output, store, job }: Omit<NamedOutput, 'name'>,
+export async function fetchIfRemote(
+  { output, store, job }: Omit<LocatedOutput, 'name'>,
   tables?: readonly TableName[],
-): Promise<NamedOutput> {
+): Promise<LocatedOutput> {
   if (store === undefined) return { output, name: output, store, job }
-  const copy = await makeScratch('fetched')
+  const copy = await createScratchFolder('fetched')
   process.once('exit', () => rmSync(copy, { recursive: true, force: true }))
   await fetchExport(store, copy, tables)
-  return { output: copy, name: nameOfPlace(store), store, job }
+  return { output: copy, name: bucketUrl(store), store, job }
 }
 
 /** The same without fetching: of an object store, `output` is the folder of this machine for what is private. */
-export async function placeOf(word: string): Promise<Omit<NamedOutput, 'name'>> {
-  if (isPlace(word)) return placeNamed(word)
-  const entry = await stat(word).catch(() => undefined)
-  if (entry?.isDirectory()) return { output: word, store: undefined, job: undefined }
-  if (basename(word) === MANIFEST_FILE) return { output: dirname(word), store: undefined, job: undefined }
-  if (entry === undefined && !JOB_ENDINGS.includes(extname(word))) throw nothingThere(word)
-  const job = await readJob(word, { overrides: {}, env: process.env })
-  if (job.store === undefined) await requireFolderOf(job)
+export async function locateOutput(outputArg: string): Promise<Omit<LocatedOutput, 'name'>> {
+  if (isBucketUrl(outputArg)) return locateRemoteOutput(outputArg)
+  const entry = await stat(outputArg).catch(() => undefined)
+  if (entry?.isDirectory()) return { output: outputArg, store: undefined, job: undefined }
+  if (basename(outputArg) === MANIFEST_FILE)
+    return { output: dirname(outputArg), store: undefined, job: undefined }
+  if (entry === undefined && !JOB_EXTENSIONS.includes(extname(outputArg))) throw outputNotFound(outputArg)
+  const job = await readJob(outputArg, { overrides: {}, env: process.env })
+  if (job.store === undefined) await requireOutputFolder(job)
   return { output: job.output, store: job.store, job }
 }
 
-function placeNamed(word: string): Omit<NamedOutput, 'name'> {
-  const store = parsePlace(word.replace(/\/manifest\.json$/, ''))
+function locateRemoteOutput(outputArg: string): Omit<LocatedOutput, 'name'> {
+  const store = parseBucketUrl(outputArg.replace(/\/manifest\.json$/, ''))
   if (store === undefined)
-    throw new ExportError('USAGE', `${word} is no place in an object store`, {
+    throw new ExportError('USAGE', `${outputArg} is no place in an object store`, {
       fix: 'Name it as s3://bucket/prefix; AWS_ENDPOINT_URL_S3 says where the store is, if it is not AWS.',
     })
   return { output: workFolder(store, stateFolderOf(undefined, process.env)), store, job: undefined }
 }
 
-async function requireFolderOf({ file, output }: Job): Promise<void> {
+async function requireOutputFolder({ file, output }: Job): Promise<void> {
   const entry = await stat(output).catch(() => undefined)
   if (entry?.isDirectory()) return
   throw new ExportError('USAGE', `there is no output folder ${output} of the job ${file}`, {
@@ -75,10 +76,10 @@ async function requireFolderOf({ file, output }: Job): Promise<void> {
   })
 }
 
-const JOB_ENDINGS = ['.yaml', '.yml', '.json']
+const JOB_EXTENSIONS = ['.yaml', '.yml', '.json']
 
-function nothingThere(word: string): ExportError {
-  return new ExportError('USAGE', `there is no output folder or job file ${word}`, {
+function outputNotFound(outputArg: string): ExportError {
+  return new ExportError('USAGE', `there is no output folder or job file ${outputArg}`, {
     fix: 'Name the output folder of a run, such as output/mine, or its job file.',
   })
 }

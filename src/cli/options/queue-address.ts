@@ -1,15 +1,15 @@
 import type { QueueAddress } from '../../cluster/server/shared-server.ts'
-import { rememberSecret } from '../../core/platform/secrets.ts'
+import { registerSecret } from '../../core/platform/secrets.ts'
 import { readRedisPassword } from '../../job/read-redis-password.ts'
 
 /** The address of `--queue`, with the password of the environment; one in the URL is never printed either. */
 export async function readQueueAddress(url: string): Promise<QueueAddress> {
   const inUrl = URL.canParse(url) ? new URL(url).password : ''
-  for (const one of [inUrl, decoded(inUrl)]) rememberSecret(one)
+  for (const secret of [inUrl, decodeOrOriginal(inUrl)]) registerSecret(secret)
   return { url, password: await readRedisPassword(process.env) }
 }
 
-function decoded(text: string): string {
+function decodeOrOriginal(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

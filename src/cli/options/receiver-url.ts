@@ -1,21 +1,22 @@
 import type { ExportError } from '../../core/model/errors.ts'
-import { optionFault } from '../../core/model/option-error.ts'
+import { optionError } from '../../core/model/option-error.ts'
 
 /** The address at which a service reaches this machine, without slashes at its end. Throws USAGE, without secrets. */
 export function readReceiverUrl(option: string, text: string | undefined): string {
-  if (text === undefined) throw refusal(option, '')
-  if (!/^https?:\/\/[^\s?#@\\]+$/i.test(text) || !URL.canParse(text)) throw refusal(option, hidden(text))
+  if (text === undefined) throw invalidReceiverUrl(option, '')
+  if (!/^https?:\/\/[^\s?#@\\]+$/i.test(text) || !URL.canParse(text))
+    throw invalidReceiverUrl(option, redactUrl(text))
   return new URL(text).href.replace(/\/+$/, '')
 }
 
-function refusal(option: string, found: string): ExportError {
-  return optionFault(option, {
+function invalidReceiverUrl(option: string, found: string): ExportError {
+  return optionError(option, {
     found,
     expected: 'an http or https URL without user, password, query and #',
     fix: 'Give the public address that leads to --listen, like https://me.example/hook.',
   })
 }
 
-function hidden(text: string): string {
+function redactUrl(text: string): string {
   return /[@?#]/.test(text) ? 'a URL with more (not shown)' : text
 }

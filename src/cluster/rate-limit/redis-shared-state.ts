@@ -1,14 +1,18 @@
 import { READ_STATE } from './read-redis-state.ts'
-import { SHARED_PACE } from './shared-quota.ts'
-import type { Book } from './shared-rate-limit-state.ts'
+import { SHARED_LIMITER_SETTINGS } from './shared-quota.ts'
+import type { SharedRateLimitState } from './shared-rate-limit-state.ts'
 
 /** What is needed of a Redis client; it waits for a server that is away. */
-export type RedisScripts = {
+export type RedisEval = {
   eval(script: string, keys: number, ...args: (string | number)[]): Promise<unknown>
 }
 
 /** The book of a quota on Redis: one script, by the clock of the server unless a test has its own. */
-export function redisBook(redis: RedisScripts, quota: string, clock?: () => number): Book {
+export function redisSharedState(
+  redis: RedisEval,
+  quota: string,
+  clock?: () => number,
+): SharedRateLimitState {
   // The book, and when requests left lately; in one slot of a cluster.
   const keys = [`{${quota}}`, `{${quota}}:departures`]
   return async (op, ...args) =>
@@ -16,7 +20,7 @@ export function redisBook(redis: RedisScripts, quota: string, clock?: () => numb
       SCRIPT,
       2,
       ...keys,
-      JSON.stringify({ ...SHARED_PACE, now: clock?.() }),
+      JSON.stringify({ ...SHARED_LIMITER_SETTINGS, now: clock?.() }),
       op,
       ...args,
     )) as string[]

@@ -4,25 +4,25 @@
  */
 export type SharedQuota = {
   /** Asks for up to so many slots. */
-  take(most: number): Promise<Slots>
+  reserve(max: number): Promise<ReservedPermits>
   /** Tells that a request was refused (`slot`: the one it left by), or that the service asked for a pause of everybody. */
-  hold(hold: { slot: Slot | undefined; waitMs: number | undefined }): Promise<void>
+  pause(throttle: { permit: ReservedPermit | undefined; waitMs: number | undefined }): Promise<void>
 }
 
-type Slots = {
+type ReservedPermits = {
   /** When each may leave from now on: at most the look-ahead away. */
-  slots: readonly Slot[]
+  permits: readonly ReservedPermit[]
   /** When it makes sense to ask again. */
-  againMs: number
+  nextRequestMs: number
   /** How long everybody is held back; 0 where nobody is. */
   pausedMs: number
 }
 
 /** `stretch`: the time between two pauses that it belongs to; `nth`: its place there; `at`: when it leaves, by the server's clock. */
-export type Slot = { delayMs: number; stretch: number; nth: number; at: number }
+export type ReservedPermit = { delayMs: number; window: number; sequence: number; at: number }
 
 /** How a rate is learnt from refusals. Milliseconds, and requests a millisecond. */
-export const SHARED_PACE = {
+export const SHARED_LIMITER_SETTINGS = {
   /** Slots are given out so long ahead: what has one still leaves when another process is refused. */
   lookAheadMs: 30,
   /** Slots missed in so long are made up for: late timers cost no quota. */

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { ExportError } from '../../core/model/errors.ts'
-import type { SharedQuota, Slot } from './shared-quota.ts'
+import type { ReservedPermit, SharedQuota } from './shared-quota.ts'
 
 /** What a quota belongs to: its name holds a hash of both, never the key itself. */
-export type QuotaOwner = { baseUrl: string; apiKey: string | undefined }
+export type QuotaScope = { baseUrl: string; apiKey: string | undefined }
 
 /** The name under which the book of a service and key is kept. */
-export function quotaName({ baseUrl, apiKey = '' }: QuotaOwner): string {
+export function quotaKey({ baseUrl, apiKey = '' }: QuotaScope): string {
   const hash = createHash('sha256')
     .update(JSON.stringify([baseUrl, apiKey]))
     .digest('hex')
@@ -17,39 +17,42 @@ export function quotaName({ baseUrl, apiKey = '' }: QuotaOwner): string {
  * The book of a quota on a server, which reads its own clock: `take` (how many) gives the pause, when to ask again, the
  * stretch, and three numbers a slot; `hold` (stretch, place, departure, wait) nothing; `look` the rate and the pause.
  */
-export type Book = (op: 'take' | 'hold' | 'look', ...args: number[]) => Promise<readonly (string | number)[]>
+export type SharedRateLimitState = (
+  op: 'take' | 'hold' | 'look',
+  ...args: number[]
+) => Promise<readonly (string | number)[]>
 
 /** The quota that a book keeps. */
-export function bookedQuota(book: Book): SharedQuota {
+export function sharedQuotaOn(backend: SharedRateLimitState): SharedQuota {
   return {
-    take: async (most) => readSlots(numbersIn(await book('take', most))),
-    hold: async ({ slot, waitMs }) => {
-      await book('hold', slot?.stretch ?? -1, slot?.nth ?? 0, slot?.at ?? 0, waitMs ?? -1)
+    reserve: async (max) => parsePermits(parseNumbers(await backend('take', max))),
+    pause: async ({ permit, waitMs }) => {
+      await backend('hold', permit?.window ?? -1, permit?.sequence ?? 0, permit?.at ?? 0, waitMs ?? -1)
     },
   }
 }
 
 /** The numbers that a book answers with; throws where one is none, or below 0. */
-function numbersIn(answer: Awaited<ReturnType<Book>>): number[] {
-  const numbers = answer.map(Number)
-  if (numbers.every((one) => Number.isFinite(one) && one >= 0)) return numbers
+function parseNumbers(result: Awaited<ReturnType<SharedRateLimitState>>): number[] {
+  const numbers = result.map(Number)
+  if (numbers.every((number) => Number.isFinite(number) && number >= 0)) return numbers
   throw new ExportError('QUEUE_UNAVAILABLE', 'the quota in the queue holds what is no number')
 }
 
-function readSlots([pausedMs = 0, againMs = 0, stretch = 0, ...rest]: readonly number[]) {
-  const slots: Slot[] = []
-  for (let place = 0; place + 2 < rest.length; place += 3) {
-    const [delayMs = 0, nth = 0, at = 0] = rest.slice(place, place + 3)
-    slots.push({ delayMs, nth, at, stretch })
+function parsePermits([pausedMs = 0, nextRequestMs = 0, window = 0, ...rest]: readonly number[]) {
+  const permits: ReservedPermit[] = []
+  for (let offset = 0; offset + 2 < rest.length; offset += 3) {
+    const [delayMs = 0, sequence = 0, at = 0] = rest.slice(offset, offset + 3)
+    permits.push({ delayMs, sequence, at, window })
   }
-  return { slots, againMs, pausedMs }
+  return { permits, nextRequestMs, pausedMs }
 }
 
 /** What is known of a quota: requests a second (undefined: nothing yet), and for how long nobody may ask. */
 export type QuotaState = { perSecond: number | undefined; pausedMs: number }
 
 /** Reads the book without taking a slot. */
-export async function readQuota(book: Book): Promise<QuotaState> {
-  const [perMs = 0, pausedMs = 0] = numbersIn(await book('look'))
+export async function readQuotaState(backend: SharedRateLimitState): Promise<QuotaState> {
+  const [perMs = 0, pausedMs = 0] = parseNumbers(await backend('look'))
   return { perSecond: perMs > 0 ? perMs * 1_000 : undefined, pausedMs }
 }

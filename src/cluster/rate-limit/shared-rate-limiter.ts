@@ -1,89 +1,90 @@
-import type { GateOutcome } from '../../http/rate-limit/limiter-state.ts'
-import type { Gate, GateClock, GatePass } from '../../http/rate-limit/rate-limiter.ts'
+import type { RequestOutcome } from '../../http/rate-limit/limiter-state.ts'
+import type { LimiterClock, Permit, RateLimiter } from '../../http/rate-limit/rate-limiter.ts'
 import { systemClock } from '../../http/rate-limit/rate-limiter.ts'
-import { LONGEST_WAIT_MS } from '../../http/wait-limits.ts'
-import type { SharedQuota, Slot } from './shared-quota.ts'
+import { MAX_WAIT_MS } from '../../http/wait-limits.ts'
+import type { ReservedPermit, SharedQuota } from './shared-quota.ts'
 
-type Waiter = { go: (pass: GatePass) => void }
+type Waiter = { grant: (permit: Permit) => void }
 type State = {
   quota: SharedQuota
-  clock: GateClock
+  clock: LimiterClock
   waiters: Waiter[]
   /** The book is being asked, or will be. */
-  isAsking: boolean
+  isRequesting: boolean
   pausedUntil: number
 }
 
 /** A gate of a quota that processes share: requests leave by the slots that its book gives out. */
-export function createSharedGate(quota: SharedQuota, clock: GateClock = systemClock): Gate {
-  const state: State = { quota, clock, waiters: [], isAsking: false, pausedUntil: clock.now() }
+export function createSharedRateLimiter(quota: SharedQuota, clock: LimiterClock = systemClock): RateLimiter {
+  const state: State = { quota, clock, waiters: [], isRequesting: false, pausedUntil: clock.now() }
   return {
-    take: (signal) => take(state, signal),
-    pausedMs: () => Math.max(0, state.pausedUntil - clock.now()),
+    acquire: (signal) => acquire(state, signal),
+    pausedForMs: () => Math.max(0, state.pausedUntil - clock.now()),
   }
 }
 
-function take(state: State, signal: AbortSignal): Promise<GatePass> {
+function acquire(state: State, signal: AbortSignal): Promise<Permit> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
     const waiter: Waiter = {
-      go: (pass) => {
-        signal.removeEventListener('abort', giveUp)
-        resolve(pass)
+      grant: (permit) => {
+        signal.removeEventListener('abort', onAbort)
+        resolve(permit)
       },
     }
-    const giveUp = () => {
-      const at = state.waiters.indexOf(waiter)
-      if (at >= 0) state.waiters.splice(at, 1)
+    const onAbort = () => {
+      const index = state.waiters.indexOf(waiter)
+      if (index >= 0) state.waiters.splice(index, 1)
       reject(signal.reason)
     }
-    signal.addEventListener('abort', giveUp, { once: true })
+    signal.addEventListener('abort', onAbort, { once: true })
     state.waiters.push(waiter)
-    void ask(state)
+    void requestPermits(state)
   })
 }
 
 /** The book could not be asked: it is asked again after so long. */
-const RETRY_MS = 500
+const REQUEST_RETRY_MS = 500
 
 /** Asks the book for slots as long as somebody waits; one question at a time. */
-async function ask(state: State): Promise<void> {
-  if (state.isAsking) return
-  state.isAsking = true
+async function requestPermits(state: State): Promise<void> {
+  if (state.isRequesting) return
+  state.isRequesting = true
   const { quota, clock, waiters } = state
-  const lost = { slots: [], againMs: RETRY_MS, pausedMs: 0 }
-  const { slots, againMs, pausedMs } = await quota.take(waiters.length).catch(() => lost)
+  const fallback = { permits: [], nextRequestMs: REQUEST_RETRY_MS, pausedMs: 0 }
+  const { permits, nextRequestMs, pausedMs } = await quota.reserve(waiters.length).catch(() => fallback)
   if (pausedMs > 0) state.pausedUntil = clock.now() + pausedMs
-  for (const slot of slots) clock.after(slot.delayMs, () => leaveBy(state, slot))
-  const lastMs = slots.at(-1)?.delayMs ?? 0
-  clock.after(Math.max(againMs, lastMs, 1), () => {
-    state.isAsking = false
-    if (state.waiters.length > 0) void ask(state)
+  for (const permit of permits) clock.setTimer(permit.delayMs, () => grantNext(state, permit))
+  const lastMs = permits.at(-1)?.delayMs ?? 0
+  clock.setTimer(Math.max(nextRequestMs, lastMs, 1), () => {
+    state.isRequesting = false
+    if (state.waiters.length > 0) void requestPermits(state)
   })
 }
 
 /** Lets out who waits longest; after a pause that came meanwhile nobody leaves by an old slot. */
-function leaveBy(state: State, slot: Slot): void {
+function grantNext(state: State, permit: ReservedPermit): void {
   if (state.pausedUntil > state.clock.now()) return
-  state.waiters.shift()?.go((outcome) => settle(state, slot, outcome))
+  state.waiters.shift()?.grant((outcome) => recordOutcome(state, permit, outcome))
 }
 
 /** Remaining requests are believed where a service says that none is left. */
-const NONE_LEFT = 0
+const EXHAUSTED = 0
 
-function settle(state: State, slot: Slot, outcome: GateOutcome): void {
-  if (outcome.kind === 'refused') hold(state, { slot, waitMs: outcome.retryAfterMs })
+function recordOutcome(state: State, permit: ReservedPermit, outcome: RequestOutcome): void {
+  if (outcome.kind === 'throttled') pauseAll(state, { permit, waitMs: outcome.retryAfterMs })
   else if (outcome.kind === 'failed') {
-    if (outcome.retryAfterMs !== undefined) hold(state, { slot: undefined, waitMs: outcome.retryAfterMs })
-  } else if (outcome.remaining === NONE_LEFT && (outcome.resetMs ?? 0) > 1_000)
-    hold(state, { slot: undefined, waitMs: outcome.resetMs })
+    if (outcome.retryAfterMs !== undefined)
+      pauseAll(state, { permit: undefined, waitMs: outcome.retryAfterMs })
+  } else if (outcome.remaining === EXHAUSTED && (outcome.resetMs ?? 0) > 1_000)
+    pauseAll(state, { permit: undefined, waitMs: outcome.resetMs })
 }
 
 /** A wait beyond all reason ends its request, and is no reason to stop everybody. */
-function hold(state: State, told: Parameters<SharedQuota['hold']>[0]): void {
-  if ((told.waitMs ?? 0) > LONGEST_WAIT_MS) return
-  const until = state.clock.now() + (told.waitMs ?? 0)
-  state.pausedUntil = Math.max(state.pausedUntil, until)
+function pauseAll(state: State, throttle: Parameters<SharedQuota['pause']>[0]): void {
+  if ((throttle.waitMs ?? 0) > MAX_WAIT_MS) return
+  const pausedUntil = state.clock.now() + (throttle.waitMs ?? 0)
+  state.pausedUntil = Math.max(state.pausedUntil, pausedUntil)
   // What the book does not hear costs a refusal more.
-  state.quota.hold(told).catch(() => undefined)
+  state.quota.pause(throttle).catch(() => undefined)
 }

@@ -1,75 +1,75 @@
 import { createRedisBackend } from 'bullmq'
 import { Redis } from 'ioredis'
 import { GENERATOR } from '../../core/model/version.ts'
-import { redisBook } from '../rate-limit/redis-shared-state.ts'
+import { redisSharedState } from '../rate-limit/redis-shared-state.ts'
 import { parseRuns } from '../run-entry.ts'
 import { parseAs, version } from '../schemas.ts'
-import { wordsOf } from './error-message.ts'
+import { errorMessage } from './error-message.ts'
 import {
-  ALIVE_SECONDS,
-  type AliveWorkers,
-  type Connecting,
-  FORGET_SECONDS,
+  type LiveWorkers,
+  type PendingConnection,
+  PROGRESS_TTL_SECONDS,
   type QueueAddress,
   type SharedServer,
+  WORKER_TTL_SECONDS,
 } from './shared-server.ts'
 
 /** The version of a worker that does not say it. */
-const UNKNOWN = 'an unknown version'
+const UNKNOWN_VERSION = 'an unknown version'
 
-const RUNS = 'walletlake:runs'
+const RUNS_KEY = 'walletlake:runs'
 const workerKey = (id: string) => `walletlake:worker:${id}`
 /** One prefix a run: what a queue remembers of one run never meets another. */
 const prefixOf = (id: string) => `walletlake-${id}`
-const tallyKey = (id: string) => `${prefixOf(id)}:tally`
+const progressKey = (id: string) => `${prefixOf(id)}:tally`
 
 /** Connects to a Redis; its commands wait for one that is away. */
-export function connectRedis({ url, password }: QueueAddress): Connecting {
-  let trouble: string | undefined
+export function connectRedis({ url, password }: QueueAddress): PendingConnection {
+  let lastError: string | undefined
   const redis = new Redis(url, {
     ...(password !== undefined && { password }),
     maxRetriesPerRequest: null,
     retryStrategy: (times) => Math.min(1_000, 50 * times),
   })
   redis.on('error', (error: Error) => {
-    trouble = wordsOf(error)
+    lastError = errorMessage(error)
   })
-  return { server: serverOn(redis), ready: redis.ping(), trouble: () => trouble }
+  return { server: createRedisServer(redis), ready: redis.ping(), lastError: () => lastError }
 }
 
-function serverOn(redis: Redis): SharedServer {
+function createRedisServer(redis: Redis): SharedServer {
   return {
-    announce: async (run) => void (await redis.hset(RUNS, run.id, JSON.stringify(run))),
-    withdraw: async (id) => void (await redis.multi().hdel(RUNS, id).del(tallyKey(id)).exec()),
-    runs: async () => parseRuns(await redis.hgetall(RUNS)),
-    sayAlive: async (id) => void (await redis.set(workerKey(id), GENERATOR, 'EX', ALIVE_SECONDS)),
-    sayGone: async (id) => void (await redis.del(workerKey(id))),
-    workers: () => listWorkers(redis),
-    count: async (id, more) => {
+    registerRun: async (run) => void (await redis.hset(RUNS_KEY, run.id, JSON.stringify(run))),
+    unregisterRun: async (id) => void (await redis.multi().hdel(RUNS_KEY, id).del(progressKey(id)).exec()),
+    runs: async () => parseRuns(await redis.hgetall(RUNS_KEY)),
+    heartbeat: async (id) => void (await redis.set(workerKey(id), GENERATOR, 'EX', WORKER_TTL_SECONDS)),
+    removeWorker: async (id) => void (await redis.del(workerKey(id))),
+    liveWorkers: () => listWorkers(redis),
+    addProgress: async (id, increments) => {
       const batch = redis.pipeline()
-      for (const [name, count] of Object.entries(more)) batch.hincrby(tallyKey(id), name, count)
-      await batch.expire(tallyKey(id), FORGET_SECONDS).exec()
+      for (const [name, count] of Object.entries(increments)) batch.hincrby(progressKey(id), name, count)
+      await batch.expire(progressKey(id), PROGRESS_TTL_SECONDS).exec()
     },
-    counted: async (id) => {
-      const counts = await redis.hgetall(tallyKey(id))
+    readProgress: async (id) => {
+      const counts = await redis.hgetall(progressKey(id))
       const numbers = Object.entries(counts).map(([name, count]) => [name, Number(count)] as const)
       return Object.fromEntries(numbers.filter(([, count]) => Number.isSafeInteger(count) && count >= 0))
     },
-    book: (quota) => redisBook(redis, quota),
+    rateLimitState: (quota) => redisSharedState(redis, quota),
     backend: createRedisBackend,
-    placeOf: (id, kind) => ({ name: kind, options: { prefix: prefixOf(id), connection: redis } }),
+    queueLocation: (id, kind) => ({ name: kind, options: { prefix: prefixOf(id), connection: redis } }),
     close: async () => redis.disconnect(),
   }
 }
 
-async function listWorkers(redis: Redis): Promise<AliveWorkers> {
+async function listWorkers(redis: Redis): Promise<LiveWorkers> {
   const workers = new Map<string, string>()
   let cursor = '0'
   do {
     const [next, keys] = await redis.scan(cursor, 'MATCH', workerKey('*'), 'COUNT', 1_000)
     const versions = keys.length === 0 ? [] : await redis.mget(keys)
     for (const [at, key] of keys.entries())
-      workers.set(key.slice(workerKey('').length), parseAs(version, versions[at]) ?? UNKNOWN)
+      workers.set(key.slice(workerKey('').length), parseAs(version, versions[at]) ?? UNKNOWN_VERSION)
     cursor = next
   } while (cursor !== '0')
   return workers

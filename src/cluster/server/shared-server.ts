@@ -1,8 +1,8 @@
 import type { BackendFactory, QueueOptions } from 'bullmq'
-import type { BucketPlace } from '../../core/model/model.ts'
-import type { Figures } from '../../core/model/run-stats.ts'
-import type { Book } from '../rate-limit/shared-rate-limit-state.ts'
-import type { Unit } from '../task.ts'
+import type { BucketLocation } from '../../core/model/model.ts'
+import type { RunStats } from '../../core/model/run-stats.ts'
+import type { SharedRateLimitState } from '../rate-limit/shared-rate-limit-state.ts'
+import type { Task } from '../task.ts'
 
 /** A run that is under way: where its record lies, and whom its requests count for. */
 export type OpenRun = {
@@ -15,9 +15,9 @@ export type OpenRun = {
   /** The real path of a folder, or `s3://bucket/prefix`. */
   output: string
   /** The object store that the record lies in, if it lies in one; its endpoint is named unless it is AWS. */
-  store?: BucketPlace | undefined
+  store?: BucketLocation | undefined
   quota: string
-  /** Shows that whoever entered the run has its API key; see `sealRun`. */
+  /** Shows that whoever entered the run has its API key; see `signRun`. */
   seal: string
 }
 
@@ -25,51 +25,51 @@ export type OpenRun = {
 export type QueueAddress = { url: string; password?: string | undefined }
 
 /** An entry among the runs that is not used, and why not. */
-export type BadRun = { id: string; why: string }
+export type InvalidRun = { id: string; reason: string }
 
 /** Workers that are alive, each with its version. */
-export type AliveWorkers = ReadonlyMap<string, string>
+export type LiveWorkers = ReadonlyMap<string, string>
 
-export type Kind = Unit['kind']
+export type TaskKind = Task['kind']
 
-export const COUNTED = ['requests', 'refusals', 'retries', 'bytes', 'pages', 'items'] as const
+export const SHARED_COUNTERS = ['requests', 'refusals', 'retries', 'bytes', 'pages', 'items'] as const
 
 /** What all workers of a run have counted; for people: nothing depends on it. */
-export type Tally = Pick<Figures, (typeof COUNTED)[number]>
+export type Progress = Pick<RunStats, (typeof SHARED_COUNTERS)[number]>
 
 /** Who has not said for so long that it is alive is not: its units are done by others. */
-export const ALIVE_SECONDS = 6
+export const WORKER_TTL_SECONDS = 6
 /** Counts that nobody touches for so long are forgotten. */
-export const FORGET_SECONDS = 604_800
+export const PROGRESS_TTL_SECONDS = 604_800
 
 /** The server that machines share, of whatever kind. It waits where it is away for a while, but for `ready`. */
 export type SharedServer = {
   /** Lets workers know of a run; to be said again and again. */
-  announce(run: OpenRun): Promise<void>
+  registerRun(run: OpenRun): Promise<void>
   /** Has workers leave a run alone, and forgets what they counted. */
-  withdraw(id: string): Promise<void>
-  runs(): Promise<{ runs: OpenRun[]; bad: BadRun[] }>
+  unregisterRun(id: string): Promise<void>
+  runs(): Promise<{ runs: OpenRun[]; invalid: InvalidRun[] }>
   /** Says that a worker of this version is alive; to be said again and again. */
-  sayAlive(worker: string): Promise<void>
-  sayGone(worker: string): Promise<void>
-  workers(): Promise<AliveWorkers>
+  heartbeat(worker: string): Promise<void>
+  removeWorker(worker: string): Promise<void>
+  liveWorkers(): Promise<LiveWorkers>
   /** Adds to what workers of a run have counted. */
-  count(id: string, more: Partial<Tally>): Promise<void>
-  counted(id: string): Promise<Partial<Tally>>
+  addProgress(id: string, more: Partial<Progress>): Promise<void>
+  readProgress(id: string): Promise<Partial<Progress>>
   /** The book of a quota. */
-  book(quota: string): Book
+  rateLimitState(quota: string): SharedRateLimitState
   /** Where BullMQ keeps its queues. */
   backend: BackendFactory
   /** The queue of a run's units: one that no other run ever meets. */
-  placeOf(id: string, kind: Kind): { name: string; options: QueueOptions }
+  queueLocation(id: string, kind: TaskKind): { name: string; options: QueueOptions }
   close(): Promise<void>
 }
 
 /** A server that is being connected to. */
-export type Connecting = {
+export type PendingConnection = {
   server: SharedServer
   /** Settles once the server can be used, or never can be. */
   ready: Promise<unknown>
   /** Why the newest try to reach it failed. */
-  trouble(): string | undefined
+  lastError(): string | undefined
 }

@@ -11,7 +11,7 @@ const require = createRequire(import.meta.url)
 export const loadDuckDb = async () => require('@duckdb/node-api') as typeof import('@duckdb/node-api')
 
 /** Memory of a piece of work, as DuckDB spells it, or what all small ones share. */
-export type Memory = 'shared' | '160MB' | '640MB' | '2400MB'
+export type MemoryLimit = 'shared' | '160MB' | '640MB' | '2400MB'
 
 /** One thread and kept insertion order: the same bytes on every run, whatever the memory. */
 export const SETTINGS = { threads: '1', preserve_insertion_order: 'true' }
@@ -23,40 +23,40 @@ let shared: { instance: Promise<DuckDBInstance>; users: number } | undefined
 
 /** A connection to a DuckDB in memory; `close` is to be called in the end. Files of its own, if any, go into `scratch`. */
 export async function openDuckDb(
-  memory: Memory,
+  memory: MemoryLimit,
   scratch: string,
 ): Promise<{ connection: DuckDBConnection; close(): Promise<void> }> {
   const { DuckDBInstance } = await loadDuckDb()
   if (memory === 'shared') {
     shared ??= { instance: DuckDBInstance.create(':memory:', { ...SETTINGS, ...SHARED }), users: 0 }
-    return connectTo(shared)
+    return connectShared(shared)
   }
   const own = { memory_limit: memory, temp_directory: scratch }
   const instance = DuckDBInstance.create(':memory:', { ...SETTINGS, ...own })
-  const { connection, close } = await connectTo({ instance, users: 0 })
+  const { connection, close } = await connectShared({ instance, users: 0 })
   return { connection, close: () => close().then(() => rm(scratch, { recursive: true, force: true })) }
 }
 
-async function connectTo(used: NonNullable<typeof shared>) {
-  used.users += 1
-  const leave = async () => {
-    used.users -= 1
-    if (used.users > 0) return
-    if (used === shared) shared = undefined
-    const instance = await used.instance
+async function connectShared(handle: NonNullable<typeof shared>) {
+  handle.users += 1
+  const release = async () => {
+    handle.users -= 1
+    if (handle.users > 0) return
+    if (handle === shared) shared = undefined
+    const instance = await handle.instance
     instance.closeSync()
   }
   try {
-    const connection = await (await used.instance).connect()
+    const connection = await (await handle.instance).connect()
     return {
       connection,
       close: async () => {
         connection.closeSync()
-        await leave()
+        await release()
       },
     }
   } catch (cause) {
-    await leave()
+    await release()
     throw cause
   }
 }

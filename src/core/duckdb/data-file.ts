@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import type { Format } from '../model/model.ts'
 import { diskError } from '../platform/disk.ts'
-import { scratchFault } from '../platform/scratch-folder.ts'
+import { toScratchError } from '../platform/scratch-folder.ts'
 import { type CsvMeasure, measureCsv } from './measure-csv.ts'
 
 /** A file of an export as DuckDB reads it: the file itself, or pieces of a CSV file whose rows are long. */
@@ -14,19 +14,19 @@ export type DataFile = {
   /** In order. */
   paths: readonly string[]
   /** CSV in gzip. */
-  isPacked: boolean
+  isGzipped: boolean
   /** Bytes that a row of CSV may have, at least. */
-  longest: number
+  maxRowBytes: number
   /** Removes the pieces. */
   close(): Promise<void>
 }
 
 /** Bytes that rows may always have: less spares no memory. */
-const LEAST_ROW = 1024 * 1024
+const MIN_ROW_BYTES = 1024 * 1024
 /** Bytes that a row may have without a look at the file. */
-const USUAL_ROW = 16 * 1024 * 1024
+const DEFAULT_ROW_BYTES = 16 * 1024 * 1024
 /** Bytes of 2,048 rows that DuckDB holds at once within the least memory that it is given. */
-const USUAL_ROWS = 64 * 1024 * 1024
+const DEFAULT_VECTOR_BYTES = 64 * 1024 * 1024
 
 /**
  * Opens a file for DuckDB. A CSV file with a row over 16 MiB, or with 2,048 rows in a row of more than 64 MiB, is cut into
@@ -34,62 +34,68 @@ const USUAL_ROWS = 64 * 1024 * 1024
  * What cannot be read is handed on, so that DuckDB says what is wrong. Throws OUTPUT_FAILED where pieces cannot be written.
  */
 export async function openDataFile(path: string, format: Format, scratch: string): Promise<DataFile> {
-  const whole = wholeFile(path, format)
-  if (format === 'parquet') return whole
-  const { isPacked } = whole
-  const measure = await measureWhereLarge(path, isPacked).catch(() => undefined)
-  if (measure === undefined) return whole
-  if (measure.longest <= USUAL_ROW && measure.heaviest <= USUAL_ROWS)
-    return { ...whole, longest: Math.max(LEAST_ROW, measure.longest) }
+  const unsplit = unsplitFile(path, format)
+  if (format === 'parquet') return unsplit
+  const { isGzipped } = unsplit
+  const measured = await measureIfLarge(path, isGzipped).catch(() => undefined)
+  if (measured === undefined) return unsplit
+  if (measured.maxRowBytes <= DEFAULT_ROW_BYTES && measured.maxVectorBytes <= DEFAULT_VECTOR_BYTES)
+    return { ...unsplit, maxRowBytes: Math.max(MIN_ROW_BYTES, measured.maxRowBytes) }
   const folder = await mkdtemp(join(scratch, 'pieces-'))
   const close = () => rm(folder, { recursive: true, force: true })
   try {
-    const paths = await cutFile({ path, isPacked, folder, measure })
-    return { ...whole, paths, isPacked: false, longest: Math.max(USUAL_ROW, measure.longest), close }
+    const paths = await splitFile({ path, isGzipped, folder, measured })
+    return {
+      ...unsplit,
+      paths,
+      isGzipped: false,
+      maxRowBytes: Math.max(DEFAULT_ROW_BYTES, measured.maxRowBytes),
+      close,
+    }
   } catch (cause) {
     await close()
-    throw scratchFault(cause, scratch) ?? diskError(`cannot write pieces of ${path}`, cause)
+    throw toScratchError(cause, scratch) ?? diskError(`cannot write pieces of ${path}`, cause)
   }
 }
 
 /** A file as it is, whatever the length of its rows. */
-export function wholeFile(path: string, format: Format): DataFile {
-  const isPacked = format === 'csv' && path.endsWith('.gz')
-  return { format, paths: [path], isPacked, longest: USUAL_ROW, close: async () => {} }
+export function unsplitFile(path: string, format: Format): DataFile {
+  const isGzipped = format === 'csv' && path.endsWith('.gz')
+  return { format, paths: [path], isGzipped, maxRowBytes: DEFAULT_ROW_BYTES, close: async () => {} }
 }
 
 /** A file that is smaller than a long row needs no look. */
-async function measureWhereLarge(path: string, isPacked: boolean): Promise<CsvMeasure | undefined> {
-  if (!isPacked && (await stat(path)).size <= USUAL_ROW) return undefined
-  return readUnpacked(path, isPacked, measureCsv)
+async function measureIfLarge(path: string, isGzipped: boolean): Promise<CsvMeasure | undefined> {
+  if (!isGzipped && (await stat(path)).size <= DEFAULT_ROW_BYTES) return undefined
+  return readDecompressed(path, isGzipped, measureCsv)
 }
 
-function readUnpacked<T>(
+function readDecompressed<T>(
   path: string,
-  isPacked: boolean,
+  isGzipped: boolean,
   read: (content: AsyncIterable<Uint8Array>) => Promise<T>,
 ): Promise<T> {
   const file = createReadStream(path, { highWaterMark: 1 << 18 })
-  return isPacked ? pipeline(file, createGunzip({ chunkSize: 1 << 18 }), read) : pipeline(file, read)
+  return isGzipped ? pipeline(file, createGunzip({ chunkSize: 1 << 18 }), read) : pipeline(file, read)
 }
 
-type Cutting = { path: string; isPacked: boolean; folder: string; measure: CsvMeasure }
+type SplitOptions = { path: string; isGzipped: boolean; folder: string; measured: CsvMeasure }
 
 /** Writes the pieces; resolves with their paths. */
-function cutFile({ path, isPacked, folder, measure }: Cutting): Promise<string[]> {
-  return readUnpacked(path, isPacked, async (content) => {
+function splitFile({ path, isGzipped, folder, measured }: SplitOptions): Promise<string[]> {
+  return readDecompressed(path, isGzipped, async (content) => {
     const paths: string[] = []
     const header: Uint8Array[] = []
-    const ends = [measure.headerEnd, ...measure.ends]
-    for await (const { stretch, bytes } of splitAt(content, ends)) {
-      if (stretch === 0) {
+    const ends = [measured.headerEnd, ...measured.segmentEnds]
+    for await (const { stretch: segment, bytes } of splitAt(content, ends)) {
+      if (segment === 0) {
         header.push(bytes)
         continue
       }
-      const piece = join(folder, `${stretch}.csv`)
-      const isNew = paths.at(-1) !== piece
-      if (isNew) paths.push(piece)
-      await append(piece, isNew ? [...header, bytes] : [bytes])
+      const segmentPath = join(folder, `${segment}.csv`)
+      const isNew = paths.at(-1) !== segmentPath
+      if (isNew) paths.push(segmentPath)
+      await append(segmentPath, isNew ? [...header, bytes] : [bytes])
     }
     return paths
   })
@@ -97,14 +103,14 @@ function cutFile({ path, isPacked, folder, measure }: Cutting): Promise<string[]
 
 /** Splits content at these offsets: tells of all bytes in which stretch they lie. */
 async function* splitAt(content: AsyncIterable<Uint8Array>, ends: readonly number[]) {
-  let [offset, stretch] = [0, 0]
+  let [offset, segment] = [0, 0]
   for await (const chunk of content) {
     let from = 0
     while (from < chunk.length) {
-      const end = ends[stretch] ?? Number.POSITIVE_INFINITY
+      const end = ends[segment] ?? Number.POSITIVE_INFINITY
       const to = Math.min(chunk.length, end - offset)
-      if (to > from) yield { stretch, bytes: chunk.subarray(from, to) }
-      if (offset + to === end) stretch += 1
+      if (to > from) yield { stretch: segment, bytes: chunk.subarray(from, to) }
+      if (offset + to === end) segment += 1
       from = to
     }
     offset += chunk.length

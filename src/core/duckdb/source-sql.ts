@@ -1,4 +1,4 @@
-import { literal, named } from '../platform/sql.ts'
+import { quoteIdentifier, quoteLiteral } from '../platform/sql.ts'
 import type { Column, ColumnType } from '../table/index.ts'
 import type { DataFile } from './data-file.ts'
 
@@ -38,15 +38,15 @@ export function parquetSource(paths: readonly string[]): string {
 
 /** Rows of our own CSV, without guessing: an empty field is null, quoted empty text is not. */
 export function csvSource(
-  { paths, isPacked, longest }: Pick<DataFile, 'paths' | 'isPacked' | 'longest'>,
+  { paths, isGzipped, maxRowBytes }: Pick<DataFile, 'paths' | 'isGzipped' | 'maxRowBytes'>,
   columns: readonly SqlColumn[],
 ): string {
   const options = [
     'header = true, auto_detect = false, strict_mode = true, hive_partitioning = false',
     `delim = ',', quote = '"', escape = '"', comment = '', new_line = '\\n'`,
-    `nullstr = '', allow_quoted_nulls = false, compression = '${isPacked ? 'gzip' : 'none'}'`,
-    `max_line_size = ${longest}, buffer_size = ${bufferFor(longest)}, parallel = false`,
-    `columns = {${columns.map(({ name, type }) => `${named(name)}: '${type}'`).join(', ')}}`,
+    `nullstr = '', allow_quoted_nulls = false, compression = '${isGzipped ? 'gzip' : 'none'}'`,
+    `max_line_size = ${maxRowBytes}, buffer_size = ${bufferFor(maxRowBytes)}, parallel = false`,
+    `columns = {${columns.map(({ name, type }) => `${quoteIdentifier(name)}: '${type}'`).join(', ')}}`,
   ]
   return `read_csv(${pathList(paths)}, ${options.join(', ')})`
 }
@@ -54,11 +54,11 @@ export function csvSource(
 const MIB = 1024 * 1024
 
 /** Two rows where that is cheap; of long ones one and a little, for DuckDB holds several buffers. */
-const bufferFor = (longest: number) => Math.max(longest + MIB, Math.min(2 * longest, 32 * MIB))
+const bufferFor = (maxRowBytes: number) => Math.max(maxRowBytes + MIB, Math.min(2 * maxRowBytes, 32 * MIB))
 
 /** A list of paths that stand for themselves: letters that begin a pattern are made a class of one. */
 function pathList(paths: readonly string[]): string {
-  return `[${paths.map((path) => literal(path.replace(/[*?[]/g, '[$&]'))).join(', ')}]`
+  return `[${paths.map((path) => quoteLiteral(path.replace(/[*?[]/g, '[$&]'))).join(', ')}]`
 }
 
 /** One `'` less where a formula comes after it, or after further ones: text that began with `'=` has one more in the file. */

@@ -1,5 +1,5 @@
 /** Adds up counts that have the same name, such as those of a wallet. */
-export function sumCounts(
+export function addCounts(
   counts: readonly Iterable<readonly [name: string, count: number]>[],
 ): Map<string, number> {
   const sums = new Map<string, number>()

@@ -64,7 +64,7 @@ const CHAINS: readonly Chain[] = [
 ]
 
 const BY_ID: ReadonlyMap<string, Chain> = new Map(CHAINS.map((chain) => [chain.id, chain]))
-const ID_BY_BLOCKCHAIN = new Map(
+const ID_BY_BLOCKCHAIN_ID = new Map(
   CHAINS.flatMap(({ id, blockchainId }) => (blockchainId === undefined ? [] : [[blockchainId, id] as const])),
 )
 
@@ -74,15 +74,15 @@ export function chainOf(chain: string): Chain | undefined {
 }
 
 /** The id of the chain that people call so; undefined where no chain of the table has that name. */
-export function idOfChainNamed(word: string): string | undefined {
-  return ID_BY_NAME.get(plainWord(word))
+export function chainIdByName(name: string): string | undefined {
+  return ID_BY_NAME.get(normalizeName(name))
 }
 
-const plainWord = (word: string) => word.toLowerCase().replace(/[^a-z0-9]/g, '')
+const normalizeName = (word: string) => word.toLowerCase().replace(/[^a-z0-9]/g, '')
 
 const ID_BY_NAME: ReadonlyMap<string, string> = new Map(
   CHAINS.flatMap(({ id, name, aliases = [] }) =>
-    [plainWord(name), ...aliases].map((word) => [word, id] as const),
+    [normalizeName(name), ...aliases].map((word) => [word, id] as const),
   ),
 )
 
@@ -97,16 +97,17 @@ const NONE: readonly string[] = []
 export function evmIdOf(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? String(value) : undefined
   if (typeof value !== 'string') return undefined
-  const isWhole = /^(\d{1,128}|0[xX][\da-fA-F]{1,64})$/.test(value)
-  return isWhole ? String(BigInt(value)) : ID_BY_BLOCKCHAIN.get(value)
+  const isInteger = /^(\d{1,128}|0[xX][\da-fA-F]{1,64})$/.test(value)
+  return isInteger ? String(BigInt(value)) : ID_BY_BLOCKCHAIN_ID.get(value)
 }
 
 /**
  * Whether a record that names its chain so is of the chain that was asked for. A record without a chain is; so is every
  * record where the chain was asked for by a name whose EVM id is not known.
  */
-export function isOfChain(named: unknown, asked: string): boolean {
-  if (named === asked || named === undefined || named === null || named === '') return true
-  const id = evmIdOf(asked)
-  return id === undefined || evmIdOf(named) === id
+export function isOfChain(recordChain: unknown, requested: string): boolean {
+  if (recordChain === requested || recordChain === undefined || recordChain === null || recordChain === '')
+    return true
+  const id = evmIdOf(requested)
+  return id === undefined || evmIdOf(recordChain) === id
 }

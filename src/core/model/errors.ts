@@ -1,4 +1,4 @@
-import { withoutUrlPasswords } from '../platform/secrets.ts'
+import { redactUrlPasswords } from '../platform/secrets.ts'
 
 /**
  * The one table of failures. Exit codes, retry decisions, fixes on stderr and the list in jobs/README.md derive from it.
@@ -125,13 +125,13 @@ export class ExportError extends Error {
   readonly isPermanent: boolean
 
   /** `what`: the message, or its lines. */
-  constructor(code: FailureCode, what: string | readonly string[], options: ExportErrorOptions = {}) {
-    const lines = [what].flat().map(withoutUrlPasswords)
+  constructor(code: FailureCode, message: string | readonly string[], options: ExportErrorOptions = {}) {
+    const lines = [message].flat().map(redactUrlPasswords)
     super(lines.join('\n'), { cause: options.cause })
     this.name = 'ExportError'
     this.lines = lines
     this.code = code
-    this.fix = withoutUrlPasswords(options.fix ?? FAILURES[code].fix)
+    this.fix = redactUrlPasswords(options.fix ?? FAILURES[code].fix)
     this.retryAfterMs = options.retryAfterMs
     this.status = options.status
     this.mayHaveActed = options.mayHaveActed ?? false
@@ -147,10 +147,10 @@ export class ExportError extends Error {
 export function toExportError(thrown: unknown): ExportError {
   if (thrown instanceof ExportError) return thrown
   const code = (thrown as NodeJS.ErrnoException | undefined)?.code
-  const what = thrown instanceof Error ? thrown.message : String(thrown)
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
   if (typeof code === 'string' && DISK_CODES.has(code))
-    return new ExportError('OUTPUT_FAILED', what, { cause: thrown, fix: diskFix(code) })
-  return new ExportError('BUG', what, { cause: thrown })
+    return new ExportError('OUTPUT_FAILED', message, { cause: thrown, fix: diskFix(code) })
+  return new ExportError('BUG', message, { cause: thrown })
 }
 
 const DISK_CODES = new Set([
@@ -161,18 +161,18 @@ const DISK_CODES = new Set([
 /** What to do about a fault by the system's word for it, where the failure's usual fix is not it. */
 export const diskFix = (code = ''): string | undefined => DISK_FIXES[code]
 
-const NOT_THERE = 'Check the path: a folder of it is not there, or is a file.'
-export const NO_PERMISSION = 'Check who may read and write there, then run again.'
-const TOO_MANY_OPEN = 'Raise the limit of open files (ulimit -n 4096) and run again: it resumes.'
+const PATH_FIX = 'Check the path: a folder of it is not there, or is a file.'
+export const PERMISSION_FIX = 'Check who may read and write there, then run again.'
+const OPEN_FILES_FIX = 'Raise the limit of open files (ulimit -n 4096) and run again: it resumes.'
 const DISK_FIXES: Readonly<Record<string, string>> = {
   ELOOP: 'Remove the symbolic link: a regular file or folder belongs there.',
-  EMFILE: TOO_MANY_OPEN,
-  ENFILE: TOO_MANY_OPEN,
-  ENOENT: NOT_THERE,
-  ENOTDIR: NOT_THERE,
-  EEXIST: NOT_THERE,
+  EMFILE: OPEN_FILES_FIX,
+  ENFILE: OPEN_FILES_FIX,
+  ENOENT: PATH_FIX,
+  ENOTDIR: PATH_FIX,
+  EEXIST: PATH_FIX,
   EISDIR: 'Name a file: this is a folder.',
-  EACCES: NO_PERMISSION,
-  EPERM: NO_PERMISSION,
-  EROFS: NO_PERMISSION,
+  EACCES: PERMISSION_FIX,
+  EPERM: PERMISSION_FIX,
+  EROFS: PERMISSION_FIX,
 }

@@ -7,7 +7,7 @@ export const BLOCKS = 'blocks'
 export type Listings = ReadonlyMap<string, BlockRange>
 
 /** A listing without bounds of its own. */
-export const EVERYWHERE: BlockRange = { from: 0, to: Number.POSITIVE_INFINITY }
+export const UNBOUNDED: BlockRange = { from: 0, to: Number.POSITIVE_INFINITY }
 
 /**
  * The listings of a job: that of all blocks, or one a wallet. Those of wallets that left the job are read and written
@@ -15,10 +15,10 @@ export const EVERYWHERE: BlockRange = { from: 0, to: Number.POSITIVE_INFINITY }
  */
 export function listingsOf(
   { kind, wallets }: Pick<Job, 'kind' | 'wallets'>,
-  left: Listings = NONE,
+  removed: Listings = NONE,
 ): Listings {
   const names = kind === 'blocks' ? [BLOCKS] : wallets.map(({ address }) => address)
-  return new Map([...names.map((name) => [name, EVERYWHERE] as const), ...left])
+  return new Map([...names.map((name) => [name, UNBOUNDED] as const), ...removed])
 }
 
 const NONE: Listings = new Map()

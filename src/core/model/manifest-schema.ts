@@ -43,8 +43,8 @@ type AnySchema = {
 /** The words of the schema at a place: of a field that is missing the library tells the name alone. */
 function expectedAt(schema: AnySchema, keys: readonly unknown[]): string {
   const inner = keys.reduce<AnySchema | undefined>((outer, key) => {
-    const whole = outer?.wrapped ?? outer
-    return whole?.entries?.[String(key)] ?? whole?.item ?? whole?.value
+    const unwrapped = outer?.wrapped ?? outer
+    return unwrapped?.entries?.[String(key)] ?? unwrapped?.item ?? unwrapped?.value
   }, schema)
   return String(inner?.message)
 }
@@ -52,30 +52,30 @@ function expectedAt(schema: AnySchema, keys: readonly unknown[]): string {
 const fields = <T extends v.ObjectEntries>(entries: T) => v.looseObject(entries, 'an object')
 const list = <T extends v.GenericSchema>(item: T) => v.array(item, 'a list')
 const exactly = <T extends string | number | boolean>(value: T) => v.literal(value, JSON.stringify(value))
-const oneOf = <T extends readonly string[]>(...words: T) => v.picklist(words, words.join(' or '))
-const that = <T>(expected: string, passes: (value: unknown) => boolean) => v.custom<T>(passes, expected)
+const oneOf = <T extends readonly string[]>(...choices: T) => v.picklist(choices, choices.join(' or '))
+const checked = <T>(expected: string, accepts: (value: unknown) => boolean) => v.custom<T>(accepts, expected)
 
 const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
 const matches = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value)
 
-const text = that<string>('text', (value) => typeof value === 'string' && value !== '')
-const truth = v.boolean('true or false')
-const count = that<number>('a whole number from 0', isCount)
-const sha256 = that<string>('64 lower-case hex digits', matches(/^[0-9a-f]{64}$/))
-const textOrNull = that<string | null>('text, or null', (one) => typeof one === 'string' || one === null)
-const countOrNull = that<number | null>(
+const text = checked<string>('text', (value) => typeof value === 'string' && value !== '')
+const flag = v.boolean('true or false')
+const count = checked<number>('a whole number from 0', isCount)
+const sha256 = checked<string>('64 lower-case hex digits', matches(/^[0-9a-f]{64}$/))
+const textOrNull = checked<string | null>('text, or null', (one) => typeof one === 'string' || one === null)
+const countOrNull = checked<number | null>(
   'a whole number from 0, or null',
   (one) => one === null || isCount(one),
 )
 
 const RANGE = { fromBlock: count, toBlock: count }
-const path = that<string>(
+const path = checked<string>(
   'a relative path in the folder of a table',
   (value) => typeof value === 'string' && isExportPath(value),
 )
 const TABLE = fields({
   rows: count,
-  columns: list(fields({ name: text, type: text, nullable: truth })),
+  columns: list(fields({ name: text, type: text, nullable: flag })),
   files: list(fields({ path, rows: count, bytes: count, sha256, ...RANGE })),
 })
 
@@ -90,9 +90,9 @@ const JOB = fields({
   addresses: count,
   addressesSha256: sha256,
   nativeSymbol: v.optional(textOrNull),
-  escapeFormulas: v.optional(truth),
+  escapeFormulas: v.optional(flag),
   partitionBy: v.optional(
-    that('day, month or blocks:<n>, or nothing', matches(/^(day|month|blocks:[1-9]\d*)$/)),
+    checked('day, month or blocks:<n>, or nothing', matches(/^(day|month|blocks:[1-9]\d*)$/)),
   ),
 })
 
@@ -104,11 +104,11 @@ const COVERAGE = fields({
 
 const MANIFEST = fields({
   manifestVersion: exactly(1),
-  schemaVersion: that(
+  schemaVersion: checked(
     `${SCHEMA_VERSION} at most (a newer version of walletlake wrote it)`,
     (value) => isCount(value) && Number(value) <= SCHEMA_VERSION,
   ),
-  generator: that('"walletlake <version>"', matches(/^walletlake \S+$/)),
+  generator: checked('"walletlake <version>"', matches(/^walletlake \S+$/)),
   job: JOB,
   coverage: list(COVERAGE),
   blocks: v.optional(fields({ ...RANGE, missing: list(fields(RANGE)) })),

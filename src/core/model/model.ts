@@ -21,7 +21,7 @@ export type PartitionBy = 'day' | 'month' | `blocks:${number}`
 export type JobKind = 'wallets' | 'blocks'
 
 /** A place in an object store that speaks S3. */
-export type BucketPlace = {
+export type BucketLocation = {
   readonly bucket: string
   /** What the names of all objects begin with, without a slash at its end; empty: nothing. */
   readonly prefix: string
@@ -50,7 +50,7 @@ export type Job = {
   /** Folder, relative to the working directory or absolute. */
   readonly output: string
   /** The object store that the export is published to; `output` then holds what is private and what is staged. */
-  readonly store?: BucketPlace | undefined
+  readonly store?: BucketLocation | undefined
   readonly maxRowsPerFile: number
   /** undefined: all files of a table lie in its folder. */
   readonly partitionBy?: PartitionBy | undefined

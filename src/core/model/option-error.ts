@@ -1,10 +1,10 @@
 import { ExportError } from './errors.ts'
 
 /** What an option was given, what it takes, and, where that is not enough, what to do. */
-export type OptionFault = { found: string; expected: string; fix?: string }
+export type InvalidOption = { found: string; expected: string; fix?: string }
 
 /** The failure of an option (named without its dashes) that was given something else than it takes: USAGE. */
-export function optionFault(option: string, { found, expected, fix }: OptionFault): ExportError {
-  const what = `--${option}: found ${found === '' ? 'nothing' : found}, expected ${expected}`
-  return new ExportError('USAGE', what, { fix })
+export function optionError(option: string, { found, expected, fix }: InvalidOption): ExportError {
+  const message = `--${option}: found ${found === '' ? 'nothing' : found}, expected ${expected}`
+  return new ExportError('USAGE', message, { fix })
 }

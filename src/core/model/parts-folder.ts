@@ -7,10 +7,10 @@ import { makeFolder } from '../platform/disk.ts'
  * In the name of the folder in which this process stages files: a process that lost the output while it was suspended neither
  * writes to nor removes what the next one stages.
  */
-const ATTEMPT = randomBytes(6).toString('hex')
+const ATTEMPT_ID = randomBytes(6).toString('hex')
 
 /** Where this process stages files of an output, below its private folder. */
-export const partsFolder = (privateFolder: string): string => join(privateFolder, 'parts', ATTEMPT)
+export const partsFolder = (privateFolder: string): string => join(privateFolder, 'parts', ATTEMPT_ID)
 
 /** Makes the folder, empty, and removes what earlier processes have left beside it. */
 export async function makePartsFolder(privateFolder: string): Promise<string> {

@@ -1,14 +1,14 @@
 import type { ExportError } from './errors.ts'
 import type { Job } from './model.ts'
-import type { Figures } from './run-stats.ts'
+import type { RunStats } from './run-stats.ts'
 
 export type RunReport = {
   id: string
   job: Job
   state: string
   error: ExportError | undefined
-  figures: Figures
+  stats: RunStats
 }
 
 /** How one job of a run ended. */
-export type Ended = Omit<RunReport, 'id'>
+export type EndedJob = Omit<RunReport, 'id'>

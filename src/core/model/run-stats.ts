@@ -3,17 +3,17 @@ import type { ExportError, FailureCode } from './errors.ts'
 import type { Manifest } from './manifest.ts'
 import type { BlockRange } from './model.ts'
 import { NO_UNKNOWNS, sumUnknowns } from './unknowns.ts'
-import { emptyWalletsIn, type NamedWallets } from './wallet-sample.ts'
+import { emptyWalletsIn, type WalletSample } from './wallet-sample.ts'
 
 /** What one job has done so far; updated in place, read by progress, summary and the run's report. */
-export type Figures = {
+export type RunStats = {
   /** `stopped`: before its end, by a signal, a deadline or a budget; `failed`: by anything else. */
   phase: 'waiting' | 'reading' | 'writing' | 'done' | 'stopped' | 'failed'
   /**
    * Whether the service ever gave a good answer in this run, why the newest tries failed where they did, and by how much its
    * clock is ahead of this machine's (milliseconds), by the `Date` of its newest answer.
    */
-  service: { hasAnswered: boolean; trouble: string | undefined; aheadMs?: number | undefined }
+  service: { hasResponded: boolean; lastError: string | undefined; aheadMs?: number | undefined }
   startedMs: number
   /** When the job ended; undefined while it goes on. */
   endedMs: number | undefined
@@ -38,7 +38,7 @@ export type Figures = {
   /** Blocks whose rows this run wrote; undefined where it wrote none. */
   written: WrittenBlocks | undefined
   /** Of the whole export; undefined before it is known, and in jobs of blocks. */
-  emptyWallets: NamedWallets | undefined
+  emptyWallets: WalletSample | undefined
   /** Rows that this run wrote; where it left the files as they were, the rows in them. */
   rows: Partial<Record<TableName, number>>
   /** Rows in the whole export, earlier runs' too; empty before it is written. */
@@ -93,7 +93,7 @@ export type Changes = {
   file: string | undefined
 }
 
-export function newFigures(wallets: number, now: number): Figures {
+export function newRunStats(wallets: number, now: number): RunStats {
   const counts = {
     requests: 0,
     refusals: 0,
@@ -121,7 +121,7 @@ export function newFigures(wallets: number, now: number): Figures {
     leftOut: undefined,
     smallPages: new Map<string, number>(),
   }
-  const service = { hasAnswered: false, trouble: undefined }
+  const service = { hasResponded: false, lastError: undefined }
   return {
     phase: 'waiting',
     service,
@@ -135,49 +135,49 @@ export function newFigures(wallets: number, now: number): Figures {
 }
 
 /** Notes the smallest page size that a listing needed so far. */
-export function noteSmallPages({ smallPages }: Figures, listing: string, size: number): void {
-  if (size < USUAL_PAGE) smallPages.set(listing, size)
+export function recordSmallPages({ smallPages }: RunStats, listing: string, size: number): void {
+  if (size < DEFAULT_PAGE_SIZE) smallPages.set(listing, size)
 }
 
-const USUAL_PAGE = 100
+const DEFAULT_PAGE_SIZE = 100
 
 /** Notes what the whole export holds, as its manifest says. */
-export function noteExport(figures: Figures, manifest: Manifest): void {
+export function recordExport(stats: RunStats, manifest: Manifest): void {
   const { job, tables, coverage, rejects } = manifest
   const all = Object.entries(tables)
-  figures.totalRows = Object.fromEntries(all.map(([table, { rows }]) => [table, rows]))
-  figures.files = all.reduce((sum, [, { files }]) => sum + files.length, 0)
-  figures.rejects = rejects
-  Object.assign(figures, sumUnknowns([manifest]))
-  if (job.kind !== 'blocks') figures.emptyWallets = emptyWalletsIn(coverage)
+  stats.totalRows = Object.fromEntries(all.map(([table, { rows }]) => [table, rows]))
+  stats.files = all.reduce((sum, [, { files }]) => sum + files.length, 0)
+  stats.rejects = rejects
+  Object.assign(stats, sumUnknowns([manifest]))
+  if (job.kind !== 'blocks') stats.emptyWallets = emptyWalletsIn(coverage)
 }
 
 /** The same where all rows of the export are this run's: it wrote them, or left them as they were. */
-export function noteWholeExport(figures: Figures, manifest: Manifest): void {
-  noteExport(figures, manifest)
-  figures.rows = figures.totalRows
+export function recordWholeExport(stats: RunStats, manifest: Manifest): void {
+  recordExport(stats, manifest)
+  stats.rows = stats.totalRows
 }
 
 /** Notes that a job has ended, and how: with this error, if any. */
-export function endFigures(figures: Figures, error: ExportError | undefined): void {
-  figures.phase = error === undefined ? 'done' : STOPS.has(error.code) ? 'stopped' : 'failed'
-  figures.endedMs = Date.now()
+export function endRunStats(stats: RunStats, error: ExportError | undefined): void {
+  stats.phase = error === undefined ? 'done' : STOP_CODES.has(error.code) ? 'stopped' : 'failed'
+  stats.endedMs = Date.now()
 }
 
 /** True once nothing more becomes of a job. */
-export function hasEnded({ phase }: Pick<Figures, 'phase'>): boolean {
-  return ENDS.includes(phase)
+export function hasEnded({ phase }: Pick<RunStats, 'phase'>): boolean {
+  return END_PHASES.includes(phase)
 }
 
-const ENDS: readonly Figures['phase'][] = ['done', 'stopped', 'failed']
+const END_PHASES: readonly RunStats['phase'][] = ['done', 'stopped', 'failed']
 /** Ends that somebody wanted. */
-const STOPS: ReadonlySet<FailureCode> = new Set(['INTERRUPTED', 'TERMINATED', 'BUDGET_REACHED'])
+const STOP_CODES: ReadonlySet<FailureCode> = new Set(['INTERRUPTED', 'TERMINATED', 'BUDGET_REACHED'])
 
 /** What is lacking in an export that did not fail. */
-export function lackOf(figures: Figures): FailureCode | undefined {
-  const { rejects, missing, refused } = figures
+export function incompleteReason(stats: RunStats): FailureCode | undefined {
+  const { rejects, missing, refused } = stats
   if (refused.length > 0) return 'WALLETS_REFUSED'
-  if (clockLagOf(figures) !== undefined) return 'CLOCK_BEHIND'
+  if (clockLagOf(stats) !== undefined) return 'CLOCK_BEHIND'
   if (rejects > 0) return 'RECORDS_REJECTED'
   return missing.length > 0 ? 'BLOCKS_MISSING' : undefined
 }
@@ -187,7 +187,7 @@ export function lackOf(figures: Figures): FailureCode | undefined {
  * by the service's clock, whichever is more. Undefined where nothing newer than the clock was left out, or where it is newer
  * by no more than block producers' clocks may differ.
  */
-export function clockLagOf({ leftOut, service }: Pick<Figures, 'leftOut' | 'service'>): number | undefined {
+export function clockLagOf({ leftOut, service }: Pick<RunStats, 'leftOut' | 'service'>): number | undefined {
   if (leftOut === undefined || leftOut.newerThanClock === 0) return undefined
   const lagMs = Math.max(leftOut.newestMs - leftOut.clockMs, service.aheadMs ?? 0)
   return lagMs > CLOCK_TOLERANCE_MS ? lagMs : undefined

@@ -2,7 +2,7 @@ import { proxyFor } from '../platform/proxy.ts'
 import { ExportError } from './errors.ts'
 
 /** The header that carries the key where nothing else is known. */
-const USUAL_HEADER = 'x-service-api-key'
+const DEFAULT_HEADER = 'x-service-api-key'
 
 /** Services with a header of their own, by host, from their documentation. */
 const HEADERS: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 /** The header that carries the key of a service, unless it is named. */
 export function keyHeaderOf(baseUrl: string | undefined): string {
   const host = baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).hostname : ''
-  return Object.hasOwn(HEADERS, host) ? (HEADERS[host] ?? USUAL_HEADER) : USUAL_HEADER
+  return Object.hasOwn(HEADERS, host) ? (HEADERS[host] ?? DEFAULT_HEADER) : DEFAULT_HEADER
 }
 
 /** Whether the base URL is that of a service whose host is known from its documentation. */
@@ -23,7 +23,7 @@ export function isKnownService(baseUrl: string): boolean {
   return protocol === 'https:' && Object.hasOwn(HEADERS, host)
 }
 
-export type KeyUse = {
+export type KeyTransport = {
   baseUrl: string | undefined
   apiKey: string | undefined
   /** Send the key unencrypted, over http, to another machine. @default false */
@@ -31,7 +31,7 @@ export type KeyUse = {
 }
 
 /** Throws USAGE where the key would be sent unencrypted to another machine. */
-export function requireEncryptedKey({ baseUrl, apiKey, allowPlainHttp = false }: KeyUse): void {
+export function requireEncryptedKey({ baseUrl, apiKey, allowPlainHttp = false }: KeyTransport): void {
   if (apiKey === undefined || allowPlainHttp || baseUrl === undefined || !URL.canParse(baseUrl)) return
   const url = new URL(baseUrl)
   if (url.protocol !== 'http:') return

@@ -9,11 +9,11 @@ export type Unknowns = {
 export const NO_UNKNOWNS: Unknowns = { statusUnknown: 0, feeUnknown: 0 }
 
 /** The counts of all parts of an export together; undefined where a part, which an older version wrote, has none. */
-export function sumIfCounted(parts: readonly Partial<Unknowns>[]): Unknowns | undefined {
-  const isCounted = parts.every(
+export function sumUnknownsIfPresent(parts: readonly Partial<Unknowns>[]): Unknowns | undefined {
+  const isPresent = parts.every(
     ({ statusUnknown, feeUnknown }) => (statusUnknown ?? feeUnknown) !== undefined,
   )
-  return isCounted ? sumUnknowns(parts) : undefined
+  return isPresent ? sumUnknowns(parts) : undefined
 }
 
 /** The counts of parts of an export together; parts of older versions have none and count as 0. */

@@ -5,17 +5,17 @@ export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text)
  * Milliseconds since 1970 of a day of UTC (its first) or an instant, 2024-03-31 or 2024-03-31T12:00:00Z with seconds and
  * milliseconds or without; undefined where the text is neither, or names no day of the calendar.
  */
-export function readUtc(text: string): number | undefined {
+export function parseUtc(text: string): number | undefined {
   if (!isDay(text) && !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/.test(text)) return undefined
   const ms = Date.parse(isDay(text) ? `${text}T00:00:00Z` : text)
-  const isThere = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 10))
-  return isThere ? ms : undefined
+  const isValid = !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, 10))
+  return isValid ? ms : undefined
 }
 
 export const DAY_MS = 86_400_000
 
 /** Milliseconds since 1970 → `2023-11-14 22:13 UTC`. */
-export function minuteOf(ms: number): string {
+export function formatMinute(ms: number): string {
   return `${new Date(Math.min(ms, LAST_INSTANT)).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
 
@@ -23,4 +23,4 @@ export function minuteOf(ms: number): string {
 const LAST_INSTANT = 253_402_300_799_999
 
 /** The first whole minute that is not before an instant, as `minuteOf` writes it. */
-export const minuteFrom = (ms: number): string => minuteOf(Math.ceil(ms / 60_000) * 60_000)
+export const formatMinuteCeil = (ms: number): string => formatMinute(Math.ceil(ms / 60_000) * 60_000)

@@ -30,7 +30,7 @@ export function toValue(parsed: unknown): unknown {
 }
 
 /** Bytes that are UTF-8: half a pair of surrogates becomes the replacement character. */
-export function wellFormed(bytes: ByteText): ByteText {
+export function toWellFormed(bytes: ByteText): ByteText {
   // Of a string of bytes that is known at once.
   return bytes.isWellFormed() ? bytes : bytes.toWellFormed().replaceAll('\ufffd', REPLACEMENT)
 }
@@ -38,6 +38,6 @@ export function wellFormed(bytes: ByteText): ByteText {
 const REPLACEMENT = toBytes('\ufffd')
 
 /** In lower case, by the rules of all scripts; well-formed too. */
-export function lowerCase(bytes: ByteText): ByteText {
-  return isAscii(bytes) ? bytes.toLowerCase() : toBytes(toText(wellFormed(bytes)).toLowerCase())
+export function toLowerCase(bytes: ByteText): ByteText {
+  return isAscii(bytes) ? bytes.toLowerCase() : toBytes(toText(toWellFormed(bytes)).toLowerCase())
 }

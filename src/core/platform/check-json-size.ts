@@ -9,8 +9,8 @@ const [QUOTE, COMMA, BACKSLASH] = [34, 44, 92]
  */
 export function checkJsonSize(json: Buffer): void {
   const { depth, values } = measureJson(json)
-  if (depth > MAX_JSON_DEPTH) throw tooMuch(`nested deeper than ${MAX_JSON_DEPTH} levels`)
-  if (values > MAX_JSON_VALUES) throw tooMuch(`has more than ${MAX_JSON_VALUES} values`)
+  if (depth > MAX_JSON_DEPTH) throw sizeError(`nested deeper than ${MAX_JSON_DEPTH} levels`)
+  if (values > MAX_JSON_VALUES) throw sizeError(`has more than ${MAX_JSON_VALUES} values`)
 }
 
 /** Whether JSON has more levels of lists and objects than is allowed. */
@@ -46,6 +46,6 @@ function endOfString(json: Uint8Array, start: number): number {
   return at
 }
 
-function tooMuch(how: string): ExportError {
-  return new ExportError('PAGE_MALFORMED', `the response ${how}`, { isPermanent: true })
+function sizeError(problem: string): ExportError {
+  return new ExportError('PAGE_MALFORMED', `the response ${problem}`, { isPermanent: true })
 }

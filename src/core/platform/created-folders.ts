@@ -10,20 +10,20 @@ type FoldersBefore = {
 }
 
 /** Notes which folders on the way to a path are not there yet. */
-export async function watchEmptyFolders(path: string): Promise<FoldersBefore> {
+export async function trackCreatedFolders(path: string): Promise<FoldersBefore> {
   const missing: string[] = []
-  for (let folder = resolve(path); !(await isThere(folder)); folder = dirname(folder)) missing.push(folder)
+  for (let folder = resolve(path); !(await exists(folder)); folder = dirname(folder)) missing.push(folder)
   const removeEmpty = async () => {
     for (const folder of missing) {
       // A file, or a folder that something is in, stays; so does what nobody may remove.
-      const fault = await rmdir(folder).catch((cause: NodeJS.ErrnoException) => cause)
-      if (fault !== undefined && fault.code !== 'ENOENT') return
+      const error = await rmdir(folder).catch((cause: NodeJS.ErrnoException) => cause)
+      if (error !== undefined && error.code !== 'ENOENT') return
     }
   }
   return { isNew: missing.length > 0, removeEmpty }
 }
 
-const isThere = (path: string) =>
+const exists = (path: string) =>
   stat(path).then(
     () => true,
     () => dirname(path) === path,

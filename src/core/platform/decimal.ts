@@ -1,9 +1,9 @@
 /** whole / 10^decimals in exact plain digits; null where decimals are unknown or not in 0..255. */
-export function shiftDecimal(whole: string, decimals: number | null): string | null {
+export function shiftDecimal(integerDigits: string, decimals: number | null): string | null {
   if (decimals === null || decimals < 0 || decimals > 255) return null
-  if (decimals === 0 || whole === '0') return whole
-  const sign = whole[0] === '-' ? '-' : ''
-  const digits = (sign === '' ? whole : whole.slice(1)).padStart(decimals + 1, '0')
+  if (decimals === 0 || integerDigits === '0') return integerDigits
+  const sign = integerDigits[0] === '-' ? '-' : ''
+  const digits = (sign === '' ? integerDigits : integerDigits.slice(1)).padStart(decimals + 1, '0')
   const fraction = trimZeros(digits.slice(-decimals))
   const integer = sign + digits.slice(0, -decimals)
   return fraction === '' ? integer : `${integer}.${fraction}`

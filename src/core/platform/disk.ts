@@ -4,29 +4,29 @@ import { chmod, type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/p
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { diskFix, ExportError } from '../model/errors.ts'
-import { createTemporary, sweepTemporaries } from './temporary-file.ts'
+import { createTemporary, removeStaleTemporaries } from './temporary-file.ts'
 
 /** Makes a folder and what is missing above it. Node's own way goes on for ever below a folder that takes none (/proc). */
 export async function makeFolder(path: string): Promise<void> {
-  const isThere = (folder: string) =>
+  const isFolder = (folder: string) =>
     stat(folder).then(
       (entry) => entry.isDirectory(),
       () => false,
     )
   const make = () =>
-    mkdir(path).catch(async (cause: NodeJS.ErrnoException) => ((await isThere(path)) ? undefined : cause))
-  const above = dirname(path)
-  let fault = await make()
-  if (fault?.code === 'ENOENT') {
+    mkdir(path).catch(async (cause: NodeJS.ErrnoException) => ((await isFolder(path)) ? undefined : cause))
+  const parent = dirname(path)
+  let error = await make()
+  if (error?.code === 'ENOENT') {
     // What is above may have been made meanwhile, by another job.
-    if (!(await isThere(above))) await makeFolder(above)
-    fault = await make()
+    if (!(await isFolder(parent))) await makeFolder(parent)
+    error = await make()
   }
-  if (fault !== undefined) throw fault
+  if (error !== undefined) throw error
 }
 
 /** Makes the folder that a file is to lie in. */
-export const makeFolderOf = (path: string): Promise<void> => makeFolder(dirname(path))
+export const makeParentFolder = (path: string): Promise<void> => makeFolder(dirname(path))
 
 /** Makes a folder that only its owner may enter, and what is missing above it. */
 export async function makePrivateFolder(path: string): Promise<void> {
@@ -81,9 +81,9 @@ export async function publishFile(from: string, to: string): Promise<void> {
 export async function writeAtomically(path: string, text: string, mode?: number): Promise<void> {
   let temporary: string | undefined
   try {
-    await sweepTemporaries(dirname(path))
-    const { path: beside, handle } = await createTemporary(path, mode)
-    temporary = beside
+    await removeStaleTemporaries(dirname(path))
+    const { path: temporaryPath, handle } = await createTemporary(path, mode)
+    temporary = temporaryPath
     try {
       await handle.writeFile(text)
     } finally {
@@ -110,11 +110,11 @@ export async function hashFile(path: string): Promise<string> {
  * A small file's text, or undefined where there is none. A symbolic link is not followed, and a pipe is not waited for.
  * Throws OUTPUT_FAILED.
  */
-export async function readTextIfAny(path: string): Promise<string | undefined> {
+export async function readTextIfExists(path: string): Promise<string | undefined> {
   try {
     const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
-      await requireRegular(handle, path)
+      await requireRegularFile(handle, path)
       return await handle.readFile('utf8')
     } finally {
       await handle.close()
@@ -126,7 +126,7 @@ export async function readTextIfAny(path: string): Promise<string | undefined> {
 }
 
 /** Throws OUTPUT_FAILED where an open file is a pipe, a socket or a device. */
-export async function requireRegular(handle: FileHandle, path: string): Promise<void> {
+export async function requireRegularFile(handle: FileHandle, path: string): Promise<void> {
   const entry = await handle.stat()
   // What a folder is, reading it says.
   if (entry.isFile() || entry.isDirectory()) return
@@ -136,8 +136,8 @@ export async function requireRegular(handle: FileHandle, path: string): Promise<
 }
 
 /** Gives a fault of the file system its code and words: what was tried, and why it failed. */
-export function diskError(what: string, cause: unknown): ExportError {
+export function diskError(action: string, cause: unknown): ExportError {
   if (cause instanceof ExportError) return cause
   const { code, message } = cause as NodeJS.ErrnoException
-  return new ExportError('OUTPUT_FAILED', `${what}: ${code ?? message}`, { cause, fix: diskFix(code) })
+  return new ExportError('OUTPUT_FAILED', `${action}: ${code ?? message}`, { cause, fix: diskFix(code) })
 }

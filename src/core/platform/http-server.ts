@@ -18,13 +18,13 @@ export type ServerLimits = {
 const REQUEST_TIMEOUT_MS = 30_000
 const KEEP_ALIVE_MS = 30_000
 /** Connections kept at once. */
-const MOST_CONNECTIONS = 256
+const MAX_CONNECTIONS = 256
 
 /**
  * A server that nobody can keep busy by sending nothing: requests that do not arrive in time are closed, and where there are
  * too many connections, the one that has been idle longest makes room for a new one.
  */
-export function createLimitedServer(answer: RequestListener, limits: ServerLimits = {}): Server {
+export function createLimitedServer(listener: RequestListener, limits: ServerLimits = {}): Server {
   const { requestTimeoutMs = REQUEST_TIMEOUT_MS, keepAliveMs = KEEP_ALIVE_MS } = limits
   const server = createServer(
     {
@@ -33,7 +33,7 @@ export function createLimitedServer(answer: RequestListener, limits: ServerLimit
       keepAliveTimeout: keepAliveMs,
       connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
     },
-    answer,
+    listener,
   )
   /** Connections without a request that has begun, the one that is idle longest first. */
   const idle = new Set<Socket>()
@@ -46,7 +46,7 @@ export function createLimitedServer(answer: RequestListener, limits: ServerLimit
       idle.delete(socket)
     })
     const [oldest = socket] = idle
-    if (open > MOST_CONNECTIONS) oldest.destroy()
+    if (open > MAX_CONNECTIONS) oldest.destroy()
   })
   server.prependListener('request', ({ socket }, response) => {
     idle.delete(socket)
@@ -67,8 +67,8 @@ export async function bindServer(
     throw new ExportError('USAGE', `a port is a number from 0 to 65535, not ${port}`, { fix })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why = cause.code ?? cause.message
-      reject(new ExportError('USAGE', `cannot listen on ${host}:${port}: ${why}`, { cause, fix }))
+      const reason = cause.code ?? cause.message
+      reject(new ExportError('USAGE', `cannot listen on ${host}:${port}: ${reason}`, { cause, fix }))
     })
     server.listen({ host, port }, resolve)
   })
@@ -88,16 +88,16 @@ export function closeServer(server: Server): Promise<void> {
  * Reads a request's body up to the first byte after `most`, so that a longer one shows as longer; undefined where the
  * sender breaks off.
  */
-export function readBody(request: IncomingMessage, most: number): Promise<Buffer | undefined> {
+export function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0
   return new Promise((resolve) => {
     const done = () => resolve(Buffer.concat(chunks))
     request.on('data', (chunk: Buffer) => {
-      if (bytes > most) return
+      if (bytes > maxBytes) return
       chunks.push(chunk)
       bytes += chunk.length
-      if (bytes > most) done()
+      if (bytes > maxBytes) done()
     })
     request.on('end', done)
     request.on('error', () => resolve(undefined))

@@ -24,7 +24,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** Why `parseJson` gives no value for a text. */
-export const whyNoJson = (text: string): string =>
+export const invalidJsonReason = (text: string): string =>
   isTooDeep(text) ? `nested deeper than ${MAX_JSON_DEPTH} levels` : 'not JSON'
 
 /** Writes a parsed JSON value of any depth without spaces, the names of each object in the order that `namesOf` gives. */
@@ -32,49 +32,52 @@ export function writeJson(
   value: unknown,
   namesOf: (fields: object) => readonly string[] = Object.keys,
 ): string {
-  const written: string[] = []
-  const open: Holder[] = []
-  const begin = (next: unknown) => {
-    const holder = holderOf(next, namesOf)
-    written.push(holder?.begins ?? JSON.stringify(next))
-    if (holder !== undefined) open.push(holder)
+  const output: string[] = []
+  const open: OpenContainer[] = []
+  const write = (next: unknown) => {
+    const container = openContainer(next, namesOf)
+    output.push(container?.opening ?? JSON.stringify(next))
+    if (container !== undefined) open.push(container)
   }
-  begin(value)
-  for (let holder = open.at(-1); holder !== undefined; holder = open.at(-1)) {
-    const { names, values, at } = holder
+  write(value)
+  for (let container = open.at(-1); container !== undefined; container = open.at(-1)) {
+    const { names, values, at } = container
     if (at < values.length) {
-      if (at > 0) written.push(',')
-      if (names !== undefined) written.push(JSON.stringify(names[at]), ':')
-      holder.at += 1
-      begin(values[at])
+      if (at > 0) output.push(',')
+      if (names !== undefined) output.push(JSON.stringify(names[at]), ':')
+      container.at += 1
+      write(values[at])
     } else {
-      written.push(holder.ends)
+      output.push(container.closing)
       open.pop()
     }
   }
-  return written.join('')
+  return output.join('')
 }
 
 /** A list or an object that is being written. */
-type Holder = {
-  begins: '[' | '{'
-  ends: ']' | '}'
+type OpenContainer = {
+  opening: '[' | '{'
+  closing: ']' | '}'
   names: readonly string[] | undefined
   values: readonly unknown[]
   /** The value that comes next. */
   at: number
 }
 
-function holderOf(value: unknown, namesOf: (fields: object) => readonly string[]): Holder | undefined {
+function openContainer(
+  value: unknown,
+  namesOf: (fields: object) => readonly string[],
+): OpenContainer | undefined {
   if (typeof value !== 'object' || value === null) return undefined
-  if (Array.isArray(value)) return { begins: '[', ends: ']', names: undefined, values: value, at: 0 }
+  if (Array.isArray(value)) return { opening: '[', closing: ']', names: undefined, values: value, at: 0 }
   const names = namesOf(value)
   const values = names.map((name) => (value as Record<string, unknown>)[name])
-  return { begins: '{', ends: '}', names, values, at: 0 }
+  return { opening: '{', closing: '}', names, values, at: 0 }
 }
 
 /** A stranger's value, short enough for a message. */
-export function show(value: unknown): string {
+export function previewJson(value: unknown): string {
   const text = value === undefined ? 'absent' : jsonText(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }

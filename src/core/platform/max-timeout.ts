@@ -1,2 +1,2 @@
 /** Timers beyond this, in milliseconds, fire at once: whoever waits longer looks again on the way. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1
+export const MAX_TIMEOUT_MS = 2 ** 31 - 1

@@ -1,5 +1,5 @@
 import { ExportError } from '../model/errors.ts'
-import { rememberSecret } from './secrets.ts'
+import { registerSecret } from './secrets.ts'
 
 /** The proxy that requests to a URL go through. */
 export type ProxyServer = {
@@ -33,15 +33,15 @@ export function proxySettings(env: Env = process.env): ProxySettings {
 
 /** The proxy for a URL; undefined where it is requested directly. Throws as `proxySettings` does. */
 export function proxyFor(url: URL, env: Env = process.env): ProxyServer | undefined {
-  if (ownOrigins.has(url.origin) || isExempt(url, env.no_proxy ?? env.NO_PROXY ?? '')) return undefined
+  if (directOrigins.has(url.origin) || isExempt(url, env.no_proxy ?? env.NO_PROXY ?? '')) return undefined
   return readProxy(url.protocol, env)
 }
 
-const ownOrigins = new Set<string>()
+const directOrigins = new Set<string>()
 
 /** Has a server of this process itself always be requested directly. */
-export function requestDirectly(url: string): void {
-  ownOrigins.add(new URL(url).origin)
+export function bypassProxy(url: string): void {
+  directOrigins.add(new URL(url).origin)
 }
 
 function readProxy(protocol: string, env: Env): ProxyServer | undefined {
@@ -58,7 +58,7 @@ function parseProxy(variable: string, value: string): ProxyServer {
   try {
     const { href, host, protocol, password } = new URL(text)
     if (!/^(https?|socks5?):$/.test(protocol) || host === '') throw new Error('no proxy')
-    rememberSecret(decodeURIComponent(password))
+    registerSecret(decodeURIComponent(password))
     return { variable, url: href, host }
   } catch {
     throw new ExportError('USAGE', `${variable} is not the address of a proxy`, {

@@ -2,38 +2,38 @@ import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { diskFix, ExportError } from '../model/errors.ts'
-import { isAlive, tagSelf } from './lock/holder.ts'
+import { isAlive, processTag } from './lock/holder.ts'
 
 /**
  * Makes an empty folder for this process under a temporary one, and removes those of the same use that killed processes of
  * this machine have left, and those of other machines or containers of the same name after a week. Its name says whose it is, as
  * a process can be killed before it writes anything into it. Whoever asked for it removes it in the end. Throws OUTPUT_FAILED.
  */
-export async function makeScratch(use: string, under: string = tmpdir()): Promise<string> {
+export async function createScratchFolder(purpose: string, parent: string = tmpdir()): Promise<string> {
   const host = hostname()
-  const ours = `walletlake-${use}-${encodeURIComponent(host)}-`
-  const { machine, pid, ticks } = await tagSelf()
-  for (const name of await readdir(under).catch(() => [])) {
-    const [, maker = '', makerPid = '', makerTicks = ''] =
-      (name.startsWith(ours) && /^([0-9a-f]{8})-(\d+)-(\d+)-\w{6}$/.exec(name.slice(ours.length))) || []
-    if (maker === '') continue
-    const holder = { host, pid: Number(makerPid), ticks: makerTicks === UNKNOWN ? null : makerTicks }
-    const isUsed = maker === machine ? await isAlive(holder) : !(await isOld(join(under, name)))
-    if (!isUsed) await rm(join(under, name), { recursive: true, force: true }).catch(() => undefined)
+  const prefix = `walletlake-${purpose}-${encodeURIComponent(host)}-`
+  const { machine, pid, ticks } = await processTag()
+  for (const name of await readdir(parent).catch(() => [])) {
+    const [, creator = '', creatorPid = '', creatorTicks = ''] =
+      (name.startsWith(prefix) && /^([0-9a-f]{8})-(\d+)-(\d+)-\w{6}$/.exec(name.slice(prefix.length))) || []
+    if (creator === '') continue
+    const holder = { host, pid: Number(creatorPid), ticks: creatorTicks === UNKNOWN ? null : creatorTicks }
+    const isUsed = creator === machine ? await isAlive(holder) : !(await isStale(join(parent, name)))
+    if (!isUsed) await rm(join(parent, name), { recursive: true, force: true }).catch(() => undefined)
   }
-  return mkdtemp(join(under, `${ours}${machine}-${pid}-${ticks ?? UNKNOWN}-`)).catch((cause: unknown) => {
-    throw scratchError(under, cause)
+  return mkdtemp(join(parent, `${prefix}${machine}-${pid}-${ticks ?? UNKNOWN}-`)).catch((cause: unknown) => {
+    throw scratchError(parent, cause)
   })
 }
 
 /** In a name, the start of a process where the kernel does not say it. */
 const UNKNOWN = '0'
 
-const OLD_MS = 7 * 86_400_000
+const STALE_MS = 7 * 86_400_000
 
-async function isOld(path: string): Promise<boolean> {
+async function isStale(path: string): Promise<boolean> {
   const entry = await lstat(path).catch(() => undefined)
-  return entry !== undefined && Date.now() - entry.mtimeMs > OLD_MS
+  return entry !== undefined && Date.now() - entry.mtimeMs > STALE_MS
 }
 
 /** A temporary folder that cannot be used as OUTPUT_FAILED. */
@@ -49,12 +49,12 @@ function scratchError(folder: string, cause: unknown): ExportError {
  * The fault as OUTPUT_FAILED where a temporary folder is full, or too few files may be open; undefined where it is another one.
  * Foreign messages are looked at, too: DuckDB has no codes.
  */
-export function scratchFault(thrown: unknown, scratch: string): ExportError | undefined {
+export function toScratchError(thrown: unknown, scratch: string): ExportError | undefined {
   if (thrown instanceof ExportError) return undefined
   const { code = '', message = '' } = thrown as NodeJS.ErrnoException
-  const what = `${code} ${message}`
-  if (TOO_MANY_FILES.test(what)) return scratchError(scratch, Object.assign(new Error(), { code: 'EMFILE' }))
-  if (!IS_FULL.test(what)) return undefined
+  const text = `${code} ${message}`
+  if (TOO_MANY_FILES.test(text)) return scratchError(scratch, Object.assign(new Error(), { code: 'EMFILE' }))
+  if (!IS_FULL.test(text)) return undefined
   return new ExportError('OUTPUT_FAILED', `the temporary folder ${scratch} is full`, {
     cause: thrown,
     fix: SCRATCH_FIX,

@@ -40,13 +40,13 @@ function kindOfSpecial(entry: Dirent | Stats | undefined): string | undefined {
  * Throws where an export contains a symbolic link, a pipe or a device, through which another user could have files outside it
  * read or overwritten: OUTPUT_FAILED for commands that write to it, VERIFY_FAILED for those that read it.
  */
-export async function refuseSpecialEntries(output: string, code: FailureCode): Promise<void> {
+export async function assertNoSpecialEntries(output: string, code: FailureCode): Promise<void> {
   const found = await findSpecialEntry(output)
   if (found !== undefined) throw new ExportError(code, found, { fix: SPECIAL_ENTRY_FIX })
 }
 
 /** Throws OUTPUT_FAILED where a path is a symbolic link, a pipe or a device; a path that does not exist passes. */
-export async function refuseSpecial(path: string): Promise<void> {
+export async function assertNotSpecial(path: string): Promise<void> {
   const kind = kindOfSpecial(await lstat(path).catch(() => undefined))
   if (kind !== undefined)
     throw new ExportError('OUTPUT_FAILED', `${path} is ${kind}`, { fix: SPECIAL_ENTRY_FIX })

@@ -1,9 +1,9 @@
 /** Text as a literal of standard SQL: quotes are doubled. */
-export function literal(text: string): string {
+export function quoteLiteral(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
 /** The name of a table or column as an identifier of standard SQL. */
-export function named(name: string): string {
+export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

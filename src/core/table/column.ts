@@ -11,7 +11,7 @@ export type Column = {
   /** One sentence for output/README.md, `schema` and SQL comments. */
   readonly about: string
   /** Text that is made here, of letters, digits and `-_`: no reader can take it for anything else. */
-  readonly isOurs?: boolean
+  readonly isGenerated?: boolean
 }
 
 export type Table = {
@@ -52,8 +52,8 @@ export function col<const D extends Declared>(declared: D, about: string): Colum
 }
 
 /** Declares a column whose text is made here. */
-export function ours<const D extends Declared>(declared: D, about: string): ColumnOf<D> {
-  return { ...col(declared, about), isOurs: true }
+export function generated<const D extends Declared>(declared: D, about: string): ColumnOf<D> {
+  return { ...col(declared, about), isGenerated: true }
 }
 
 /** The first six columns of every table. */

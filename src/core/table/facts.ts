@@ -1,4 +1,4 @@
-import { col, ours, PARTIES, PREFIX, type Table } from './column.ts'
+import { col, generated, PARTIES, PREFIX, type Table } from './column.ts'
 
 export const transactions = {
   name: 'transactions',
@@ -114,7 +114,7 @@ export const internalTransactions = {
   key: ['chain_id', 'transaction_hash', 'internal_id'],
   columns: [
     ...PREFIX,
-    ours(
+    generated(
       'internal_id text',
       'Hash of from, to and value, then the occurrence number, because internal transactions have no index.',
     ),

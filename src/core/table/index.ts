@@ -25,7 +25,7 @@ export type { Cell, Column, ColumnType, Table, TableName } from './column.ts'
 export type { Cells, Prefix, TableRows } from './row-types.ts'
 
 /** The table of that name. */
-export function tableNamed(name: TableName): Table {
+export function tableByName(name: TableName): Table {
   const found = TABLES.find((table) => table.name === name)
   if (found === undefined) throw new RangeError(`no table ${name}`)
   return found

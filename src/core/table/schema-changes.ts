@@ -21,8 +21,8 @@ function differenceOf({ columns }: Table, listed: ManifestTable): string | undef
   const existing = new Map(listed.columns.map((column) => [column.name, column]))
   const missing = columns.find(({ name }) => !existing.has(name))
   if (missing !== undefined) return `lacks the column ${missing.name}`
-  const further = listed.columns.find(({ name }) => !names.has(name))
-  if (further !== undefined) return `has a column ${further.name}, which this version does not write`
+  const unexpected = listed.columns.find(({ name }) => !names.has(name))
+  if (unexpected !== undefined) return `has a column ${unexpected.name}, which this version does not write`
   const changed = columns.find((column) => typeOf(column) !== typeOf(existing.get(column.name) ?? column))
   if (changed !== undefined)
     return `has ${changed.name} as ${typeOf(existing.get(changed.name) ?? changed)}, now ${typeOf(changed)}`

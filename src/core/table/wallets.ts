@@ -1,4 +1,4 @@
-import { col, ours, PREFIX, type Table } from './column.ts'
+import { col, generated, PREFIX, type Table } from './column.ts'
 
 export const walletTransactions = {
   name: 'wallet_transactions',
@@ -30,16 +30,16 @@ export const ledger = {
   key: ['entry_id'],
   columns: [
     ...PREFIX,
-    ours('entry_id text', 'Stable id of the row.'),
+    generated('entry_id text', 'Stable id of the row.'),
     col('wallet_address text', 'Address of the wallet, in lowercase.'),
     col('wallet_label text?', 'Label of the wallet in the job.'),
     col('entry_index int32', "Position among this wallet's rows of the transaction, starting at 0."),
-    ours('entry_type text', 'transfer, mint, burn, fee or self.'),
-    ours('direction text', 'in or out.'),
+    generated('entry_type text', 'transfer, mint, burn, fee or self.'),
+    generated('direction text', 'in or out.'),
     col('counterparty_address text?', 'Address of the other party; null for a fee.'),
     col('counterparty_name text?', 'Display name of the other party in the API (untrusted text).'),
     col('counterparty_is_own bool', 'True if the other party is also a wallet of the job.'),
-    ours('asset_type text', 'native, erc20, erc721 or erc1155.'),
+    generated('asset_type text', 'native, erc20, erc721 or erc1155.'),
     col('asset_address text?', 'Contract address of the asset; null for the native coin.'),
     col('asset_symbol text?', 'Symbol of the asset (untrusted text, except for the native coin).'),
     col('asset_decimals int32?', 'Number of decimals of the asset: 18 for the native coin, 0 for ERC-721.'),
@@ -47,6 +47,6 @@ export const ledger = {
     col('value i256', 'Amount, in the smallest unit of the asset; negative if direction is out.'),
     col('amount decimal?', 'value / 10^asset_decimals, exact; null if the decimals are unknown.'),
     col('method_name text?', 'Signature of the method that the transaction calls (untrusted text).'),
-    ours('source text', 'Table that holds the underlying fact.'),
+    generated('source text', 'Table that holds the underlying fact.'),
   ],
 } as const satisfies Table

@@ -15,16 +15,16 @@ export type NftToken = {
 /** Collects every NFT token of a chain by its key. */
 export function collectTokens({ items, blockNumbers }: ChainItems): Map<string, NftToken> {
   const tokens = new Map<string, NftToken>()
-  for (const [place, item] of items.entries()) {
+  for (const [position, item] of items.entries()) {
     for (const { standard, token } of tokensOf(item)) {
       const key = tokenKey(token.address, token.tokenId)
-      const known = tokens.get(key)
+      const existing = tokens.get(key)
       const metadata = objectOf(token.metadata)
       tokens.set(key, {
         standard,
-        firstBlock: known?.firstBlock ?? (blockNumbers[place] as number),
+        firstBlock: existing?.firstBlock ?? (blockNumbers[position] as number),
         token,
-        metadata: isIndexed(metadata) ? metadata : known?.metadata,
+        metadata: isIndexed(metadata) ? metadata : existing?.metadata,
       })
     }
   }

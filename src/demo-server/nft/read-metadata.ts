@@ -8,13 +8,13 @@ import type { NftToken } from './collect-tokens.ts'
  */
 export function readMetadata(token: NftToken, readMs: number): JsonObject {
   return {
-    ...(token.metadata ?? makeContents(token)),
+    ...(token.metadata ?? generateContents(token)),
     indexStatus: 'INDEXED',
     metadataLastUpdatedTimestamp: Math.floor(readMs / 1000),
   }
 }
 
-function makeContents({ standard, token }: NftToken): JsonObject {
+function generateContents({ standard, token }: NftToken): JsonObject {
   const { address, tokenId, name, symbol } = token
   const digest = createHash('sha256').update(`${address}/${tokenId}`).digest()
   const contents = {

@@ -1,6 +1,6 @@
 import type { Chain } from '../chain.ts'
 import type { DataServiceOptions } from '../data-service.ts'
-import { Refusal } from '../http-error.ts'
+import { HttpError } from '../http-error.ts'
 import { type JsonObject, objectOf } from '../json.ts'
 import { readAddress, readTokenId } from '../path-parameters.ts'
 import type { Call } from '../route.ts'
@@ -14,59 +14,59 @@ export type Reindexer = {
    */
   reindex(call: Call, chain: Chain): Promise<void>
   /** Puts the metadata of tokens that were read again into a chain's item. */
-  freshen(chainId: string): (item: JsonObject) => JsonObject
+  refreshMetadata(chainId: string): (item: JsonObject) => JsonObject
 }
 
 /** Creates the reindexer of one service, which remembers every reading as long as it lives. */
 export function createReindexer(options: DataServiceOptions): Reindexer {
   const { clock = Date.now, reindexDelayMs = 0 } = options
   const tokensOf = createTokenIndex()
-  const readings = new Map<string, Map<string, Reading>>()
+  const reindexedByChain = new Map<string, Map<string, ReindexedToken>>()
 
   return {
     async reindex({ path }, chain) {
       const key = tokenKey(readAddress(path.address), readTokenId(path.tokenId))
       const token = (await tokensOf(chain)).get(key)
       if (!token || token.firstBlock > chain.head()) throw unknownToken(chain.id, path)
-      const ofChain = readings.get(chain.id) ?? new Map<string, Reading>()
+      const reindexed = reindexedByChain.get(chain.id) ?? new Map<string, ReindexedToken>()
       const nowMs = clock()
-      const before = ofChain.get(key)
-      if (before) refuseWithinHour(nowMs - before.askedMs)
-      const shown = before && latest(before, nowMs)
-      readings.set(
+      const previous = reindexed.get(key)
+      if (previous) requireHourElapsed(nowMs - previous.requestedMs)
+      const previousReadMs = previous && latestReadMs(previous, nowMs)
+      reindexedByChain.set(
         chain.id,
-        ofChain.set(key, { token, askedMs: nowMs, readMs: nowMs + reindexDelayMs, shown }),
+        reindexed.set(key, { token, requestedMs: nowMs, readMs: nowMs + reindexDelayMs, previousReadMs }),
       )
     },
-    freshen: (chainId) => {
-      const ofChain = readings.get(chainId)
-      if (!ofChain) return (item) => item
-      return (item) => freshenItem(item, (key) => metadataOf(ofChain.get(key), clock()))
+    refreshMetadata: (chainId) => {
+      const reindexed = reindexedByChain.get(chainId)
+      if (!reindexed) return (item) => item
+      return (item) => refreshItem(item, (key) => metadataOf(reindexed.get(key), clock()))
     },
   }
 }
 
-type Reading = {
+type ReindexedToken = {
   readonly token: NftToken
-  readonly askedMs: number
+  readonly requestedMs: number
   /** When the new metadata is there. */
   readonly readMs: number
   /** When the metadata was read that is there until then; undefined: as the chain's items have it. */
-  readonly shown: number | undefined
+  readonly previousReadMs: number | undefined
 }
 
 const HOUR_MS = 3_600_000
 
-function refuseWithinHour(elapsedMs: number): void {
+function requireHourElapsed(elapsedMs: number): void {
   if (elapsedMs >= HOUR_MS) return
   const wait = String(Math.ceil((HOUR_MS - Math.max(0, elapsedMs)) / 1000))
-  throw new Refusal(429, `This token was reindexed within the last hour: ask again in ${wait} s.`, {
+  throw new HttpError(429, `This token was reindexed within the last hour: ask again in ${wait} s.`, {
     'retry-after': wait,
   })
 }
 
-function unknownToken(chainId: string, { address, tokenId }: Call['path']): Refusal {
-  return new Refusal(404, `chain ${chainId} has no token ${tokenId} of a contract ${address} here.`)
+function unknownToken(chainId: string, { address, tokenId }: Call['path']): HttpError {
+  return new HttpError(404, `chain ${chainId} has no token ${tokenId} of a contract ${address} here.`)
 }
 
 /** A chain's tokens, collected on first use. */
@@ -79,27 +79,27 @@ function createTokenIndex(): (chain: Chain) => Promise<Map<string, NftToken>> {
   }
 }
 
-function latest({ readMs, shown }: Reading, nowMs: number): number | undefined {
-  return readMs <= nowMs ? readMs : shown
+function latestReadMs({ readMs, previousReadMs }: ReindexedToken, nowMs: number): number | undefined {
+  return readMs <= nowMs ? readMs : previousReadMs
 }
 
-function metadataOf(reading: Reading | undefined, nowMs: number): JsonObject | undefined {
-  const readMs = reading && latest(reading, nowMs)
-  return reading && readMs !== undefined ? readMetadata(reading.token, readMs) : undefined
+function metadataOf(reindexed: ReindexedToken | undefined, nowMs: number): JsonObject | undefined {
+  const readMs = reindexed && latestReadMs(reindexed, nowMs)
+  return reindexed && readMs !== undefined ? readMetadata(reindexed.token, readMs) : undefined
 }
 
-function freshenItem(item: JsonObject, find: (key: string) => JsonObject | undefined): JsonObject {
-  const freshenList = (standard: NftToken['standard']) => {
+function refreshItem(item: JsonObject, find: (key: string) => JsonObject | undefined): JsonObject {
+  const refreshList = (standard: NftToken['standard']) => {
     const transfers = item[`${standard}Transfers`]
     if (!Array.isArray(transfers)) return {}
     return {
-      [`${standard}Transfers`]: transfers.map((transfer) => freshenTransfer(transfer, standard, find)),
+      [`${standard}Transfers`]: transfers.map((transfer) => refreshTransfer(transfer, standard, find)),
     }
   }
-  return { ...item, ...freshenList('erc721'), ...freshenList('erc1155') }
+  return { ...item, ...refreshList('erc721'), ...refreshList('erc1155') }
 }
 
-function freshenTransfer(
+function refreshTransfer(
   transfer: JsonObject,
   standard: NftToken['standard'],
   find: (key: string) => JsonObject | undefined,

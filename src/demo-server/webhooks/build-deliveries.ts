@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Chain, ChainItems } from '../chain.ts'
 import { describeChain } from '../chain-info.ts'
 import { type JsonObject, objectOf } from '../json.ts'
-import { firstAt } from '../lower-bound.ts'
+import { lowerBound } from '../lower-bound.ts'
 import { addressesOf } from '../wallet-view.ts'
-import { buildEvent, type Happening } from './build-event.ts'
+import { buildEvent, type ChainEvent } from './build-event.ts'
 import type { Delivery } from './delivery-queue.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -12,7 +12,7 @@ import type { Webhook } from './webhook.ts'
  * Makes the deliveries of blocks, in chain order: one for each webhook and each transaction in which an address that
  * it watches takes part, which are the transactions that the wallet listing has of the address.
  */
-export async function announceBlocks(
+export async function buildDeliveries(
   chain: Chain,
   blocks: readonly number[],
   webhooks: readonly Webhook[],
@@ -20,28 +20,33 @@ export async function announceBlocks(
   if (webhooks.length === 0) return []
   const chainItems = await chain.items()
   const { networkToken } = describeChain(chain.id)
-  return blocks.flatMap((block) => announceBlock(itemsOf(chainItems, block), { networkToken, webhooks }))
+  return blocks.flatMap((block) =>
+    buildBlockDeliveries(itemsOf(chainItems, block), { networkToken, webhooks }),
+  )
 }
 
-type Announcement = Pick<Happening, 'networkToken'> & { readonly webhooks: readonly Webhook[] }
+type DeliveryTargets = Pick<ChainEvent, 'networkToken'> & { readonly webhooks: readonly Webhook[] }
 
-function announceBlock(items: readonly JsonObject[], { networkToken, webhooks }: Announcement): Delivery[] {
+function buildBlockDeliveries(
+  items: readonly JsonObject[],
+  { networkToken, webhooks }: DeliveryTargets,
+): Delivery[] {
   let cumulativeGasUsed = 0n
   return items.flatMap((item) => {
     cumulativeGasUsed += gasUsedBy(item)
-    const happening = { item, cumulativeGasUsed, networkToken }
-    const touched = addressesOf(item)
+    const chainEvent = { item, cumulativeGasUsed, networkToken }
+    const involved = addressesOf(item)
     return webhooks
-      .filter(({ addresses }) => [...touched].some((address) => addresses.has(address)))
-      .map((webhook) => address(webhook, buildEvent(webhook, happening)))
+      .filter(({ addresses }) => [...involved].some((address) => addresses.has(address)))
+      .map((webhook) => toDelivery(webhook, buildEvent(webhook, chainEvent)))
   })
 }
 
 function itemsOf({ items, blockNumbers }: ChainItems, block: number): readonly JsonObject[] {
-  const from = firstAt(blockNumbers, (number) => number >= block)
+  const from = lowerBound(blockNumbers, (number) => number >= block)
   return items.slice(
     from,
-    firstAt(blockNumbers, (number) => number > block),
+    lowerBound(blockNumbers, (number) => number > block),
   )
 }
 
@@ -50,7 +55,7 @@ function gasUsedBy(item: JsonObject): bigint {
   return BigInt(/^\d+$/.test(text) ? text : 0)
 }
 
-function address({ id }: Webhook, event: JsonObject): Delivery {
+function toDelivery({ id }: Webhook, event: JsonObject): Delivery {
   const messageId = randomUUID()
   const body = { webhookId: id, eventType: 'address_activity', messageId, event }
   return { webhookId: id, messageId, body }

@@ -1,37 +1,37 @@
-import type { ChainCard } from '../chain-info.ts'
+import type { ChainInfo } from '../chain-info.ts'
 import { type JsonObject, listOf, objectOf } from '../json.ts'
 import { inputOf } from '../show-transaction.ts'
 import { buildLogs } from './build-logs.ts'
 import { formatUnits } from './format-units.ts'
 import type { Webhook } from './webhook.ts'
 
-export type Happening = {
+export type ChainEvent = {
   /** A transaction with all its lists. */
   readonly item: JsonObject
   /** Gas used in its block up to it and with it. */
   readonly cumulativeGasUsed: bigint
-  readonly networkToken: ChainCard['networkToken']
+  readonly networkToken: ChainInfo['networkToken']
 }
 
 /**
  * Builds the event that tells a webhook of a transaction: `{transaction, logs?}`, the whole transaction, with parties
  * as plain strings. What the chain's items do not hold (input, fee caps, receipt root) is empty text.
  */
-export function buildEvent(webhook: Webhook, happening: Happening): JsonObject {
-  const { item } = happening
+export function buildEvent(webhook: Webhook, chainEvent: ChainEvent): JsonObject {
+  const { item } = chainEvent
   const internals = webhook.includeInternalTxs ? { internalTransactions: listInternals(item) } : {}
   return {
     transaction: {
-      ...describeNative(happening),
+      ...describeNative(chainEvent),
       ...listTransfers(item),
       ...internals,
-      ...nameCoin(happening),
+      ...networkTokenFields(chainEvent),
     },
     ...(webhook.includeLogs ? { logs: buildLogs(item) } : {}),
   }
 }
 
-function describeNative({ item, cumulativeGasUsed }: Happening): JsonObject {
+function describeNative({ item, cumulativeGasUsed }: ChainEvent): JsonObject {
   const native = objectOf(item.nativeTransaction)
   const { callType } = objectOf(native.method)
   return {
@@ -60,7 +60,7 @@ function describeNative({ item, cumulativeGasUsed }: Happening): JsonObject {
   }
 }
 
-function nameCoin({ item, networkToken }: Happening): JsonObject {
+function networkTokenFields({ item, networkToken }: ChainEvent): JsonObject {
   const { name, symbol, decimals } = networkToken
   const { value } = objectOf(item.nativeTransaction)
   const valueWithDecimals = formatUnits(value, decimals)

@@ -24,11 +24,11 @@ const TRANSFER_BATCH = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c
 
 function logErc20({ from, to, value, logIndex, erc20Token }: JsonObject): JsonObject {
   const topics = { topic0: TRANSFER, topic1: topicOf(from), topic2: topicOf(to), topic3: null }
-  return { address: addressOf(erc20Token), ...topics, data: `0x${word(value)}`, logIndex }
+  return { address: addressOf(erc20Token), ...topics, data: `0x${abiWord(value)}`, logIndex }
 }
 
 function logErc721({ from, to, logIndex, erc721Token }: JsonObject): JsonObject {
-  const topic3 = `0x${word(objectOf(erc721Token).tokenId)}`
+  const topic3 = `0x${abiWord(objectOf(erc721Token).tokenId)}`
   const topics = { topic0: TRANSFER, topic1: topicOf(from), topic2: topicOf(to), topic3 }
   return { address: addressOf(erc721Token), ...topics, data: '0x', logIndex }
 }
@@ -38,16 +38,16 @@ function logErc1155(entries: readonly JsonObject[], operator: unknown): JsonObje
   const { from, to, logIndex, erc1155Token } = objectOf(entries[0])
   const topic0 = entries.length === 1 ? TRANSFER_SINGLE : TRANSFER_BATCH
   const topics = { topic0, topic1: topicOf(operator), topic2: topicOf(from), topic3: topicOf(to) }
-  const ids = entries.map((entry) => word(objectOf(entry.erc1155Token).tokenId))
-  const values = entries.map((entry) => word(entry.value))
+  const ids = entries.map((entry) => abiWord(objectOf(entry.erc1155Token).tokenId))
+  const values = entries.map((entry) => abiWord(entry.value))
   const data = entries.length === 1 ? [...ids, ...values] : encodeLists(ids, values)
   return { address: addressOf(erc1155Token), ...topics, data: `0x${data.join('')}`, logIndex }
 }
 
 /** Two lists as the ABI has them: where each begins, in bytes, then each with its length before it. */
 function encodeLists(ids: readonly string[], values: readonly string[]): string[] {
-  const starts = [word('64'), word(String(64 + 32 * (ids.length + 1)))]
-  return [...starts, word(String(ids.length)), ...ids, word(String(values.length)), ...values]
+  const offsets = [abiWord('64'), abiWord(String(64 + 32 * (ids.length + 1)))]
+  return [...offsets, abiWord(String(ids.length)), ...ids, abiWord(String(values.length)), ...values]
 }
 
 function groupByLog(entries: readonly JsonObject[]): JsonObject[][] {
@@ -65,7 +65,7 @@ function addressOf(party: unknown): string {
 }
 
 /** A whole number as 32 bytes in hex; 0 for what is none. */
-function word(value: unknown): string {
+function abiWord(value: unknown): string {
   const text = String(value)
   return BigInt(/^\d+$/.test(text) ? text : 0)
     .toString(16)

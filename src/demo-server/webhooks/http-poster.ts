@@ -1,27 +1,33 @@
 import { type ClientRequest, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import type { After } from '../timers.ts'
+import type { ScheduleAfter } from '../timers.ts'
 
-export type Poster = {
+export type HttpPoster = {
   /**
    * Posts a text once over a connection of its own, following no redirects, and gives the status of the answer;
    * undefined where none came in time, or not to its end.
    */
-  post(letter: Letter): Promise<number | undefined>
+  post(message: HttpMessage): Promise<number | undefined>
   /** Ends every connection. */
   close(): void
 }
 
-type Letter = { readonly url: string; readonly headers: Record<string, string>; readonly text: string }
+type HttpMessage = { readonly url: string; readonly headers: Record<string, string>; readonly text: string }
 
-export function createPoster({ after, timeoutMs }: { after: After; timeoutMs: number }): Poster {
+export function createHttpPoster({
+  scheduleAfter,
+  timeoutMs,
+}: {
+  scheduleAfter: ScheduleAfter
+  timeoutMs: number
+}): HttpPoster {
   const open = new Set<ClientRequest>()
   return {
-    async post(letter) {
-      const request = start(letter)
+    async post(message) {
+      const request = openRequest(message)
       open.add(request)
-      const cancel = after(timeoutMs, () => request.destroy())
-      const status = await statusOf(request, letter.text)
+      const cancel = scheduleAfter(timeoutMs, () => request.destroy())
+      const status = await statusOf(request, message.text)
       cancel()
       open.delete(request)
       return status
@@ -32,7 +38,7 @@ export function createPoster({ after, timeoutMs }: { after: After; timeoutMs: nu
   }
 }
 
-function start({ url, headers, text }: Letter): ClientRequest {
+function openRequest({ url, headers, text }: HttpMessage): ClientRequest {
   const request = url.startsWith('https:') ? requestHttps : requestHttp
   const length = { 'content-length': String(Buffer.byteLength(text)) }
   return request(url, { method: 'POST', agent: false, headers: { ...headers, ...length } })

@@ -1,11 +1,11 @@
 import type { DataServiceOptions } from '../data-service.ts'
-import { afterDelay } from '../timers.ts'
-import { createCourier, type Delivery } from './delivery-queue.ts'
-import { createPoster, type Poster } from './http-poster.ts'
+import { scheduleWithTimer } from '../timers.ts'
+import { createDeliveryQueue, type Delivery } from './delivery-queue.ts'
+import { createHttpPoster, type HttpPoster } from './http-poster.ts'
 import type { Registry } from './registry.ts'
 import { sign } from './sign.ts'
 
-export type PostOffice = {
+export type Dispatcher = {
   send(deliveries: readonly Delivery[]): void
   /** Resolves when no try is under way or due. */
   idle(): Promise<void>
@@ -14,21 +14,25 @@ export type PostOffice = {
 }
 
 /** Opens the post office of one service: it delivers to the webhooks of a registry as its options say. */
-export function openPostOffice(options: DataServiceOptions, registry: Registry): PostOffice {
-  const { after = afterDelay, deliveryDelaysMs = DELAYS_MS, deliveryTimeoutMs = 10_000 } = options
+export function openDispatcher(options: DataServiceOptions, registry: Registry): Dispatcher {
+  const {
+    scheduleAfter = scheduleWithTimer,
+    deliveryDelaysMs = RETRY_DELAYS_MS,
+    deliveryTimeoutMs = 10_000,
+  } = options
   const { deliver = (deliveries) => deliveries, onDelivery = () => {} } = options
-  const poster = createPoster({ after, timeoutMs: deliveryTimeoutMs })
-  const courier = createCourier({
-    attempt: (delivery) => post(delivery, { options, registry, poster }),
+  const poster = createHttpPoster({ scheduleAfter, timeoutMs: deliveryTimeoutMs })
+  const deliveryQueue = createDeliveryQueue({
+    attempt: (delivery) => postDelivery(delivery, { options, registry, poster }),
     delaysMs: deliveryDelaysMs,
-    after,
+    scheduleAfter,
     onOutcome: onDelivery,
   })
   return {
-    send: (deliveries) => courier.send(deliver(deliveries)),
-    idle: courier.idle,
+    send: (deliveries) => deliveryQueue.send(deliver(deliveries)),
+    idle: deliveryQueue.idle,
     close() {
-      courier.close()
+      deliveryQueue.close()
       poster.close()
     },
   }
@@ -36,15 +40,15 @@ export function openPostOffice(options: DataServiceOptions, registry: Registry):
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
-const DELAYS_MS = [
+const RETRY_DELAYS_MS = [
   ...[10_000, MINUTE_MS, 5 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS],
   ...[2 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS, 24 * HOUR_MS],
 ]
 
-type Office = { options: DataServiceOptions; registry: Registry; poster: Poster }
+type DispatcherContext = { options: DataServiceOptions; registry: Registry; poster: HttpPoster }
 
 /** Posts to where the webhook is now, signed with the secret of now; without a secret it goes unsigned. */
-async function post({ webhookId, body }: Delivery, { options, registry, poster }: Office) {
+async function postDelivery({ webhookId, body }: Delivery, { options, registry, poster }: DispatcherContext) {
   const webhook = registry.active(webhookId)
   if (!webhook) return 'gone'
   const text = JSON.stringify(body)

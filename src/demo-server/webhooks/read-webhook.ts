@@ -1,4 +1,4 @@
-import { Refusal } from '../http-error.ts'
+import { HttpError } from '../http-error.ts'
 import { type JsonObject, objectOf } from '../json.ts'
 import { isAddress } from '../path-parameters.ts'
 import type { WebhookFields } from './webhook.ts'
@@ -9,14 +9,14 @@ export type NewWebhook = WebhookFields & { readonly addresses: readonly string[]
 export function readNewWebhook(body: JsonObject, chainIds: readonly string[]): NewWebhook {
   const metadata = objectOf(body.metadata)
   const served = chainIds.includes(String(body.chainId))
-  refuse([
+  throwIfAny([
     ...(body.eventType === 'address_activity' ? [] : ['eventType must be address_activity.']),
     ...(body.url === undefined ? ['url is missing: expected an http or https URL.'] : []),
     ...(served ? [] : [`chainId must be one of ${chainIds.join(', ')}, as text.`]),
-    ...faultsOf(body, ['url', 'name', 'description', 'includeInternalTxs', 'includeLogs']),
-    ...tracesFaults(body.includeInternalTxs, body.chainId),
-    ...addressFaults(metadata.addresses, 'metadata.addresses'),
-    ...signatureFaults(metadata.eventSignatures),
+    ...fieldErrors(body, ['url', 'name', 'description', 'includeInternalTxs', 'includeLogs']),
+    ...traceErrors(body.includeInternalTxs, body.chainId),
+    ...addressErrors(metadata.addresses, 'metadata.addresses'),
+    ...signatureErrors(metadata.eventSignatures),
   ])
   return {
     url: String(body.url),
@@ -33,54 +33,54 @@ export function readNewWebhook(body: JsonObject, chainIds: readonly string[]): N
 
 /** Reads the body that changes a webhook of a chain: only the fields that are given; refuses with 400. */
 export function readWebhookChange(body: JsonObject, chainId: string): Partial<WebhookFields> {
-  refuse([...faultsOf(body, CHANGEABLE), ...tracesFaults(body.includeInternalTxs, chainId)])
+  throwIfAny([...fieldErrors(body, CHANGEABLE), ...traceErrors(body.includeInternalTxs, chainId)])
   return Object.fromEntries(CHANGEABLE.filter((field) => field in body).map((field) => [field, body[field]]))
 }
 
 /** Reads the body `{addresses}` (interface 4.5, 4.6); refuses with 400. */
 export function readAddresses(body: JsonObject): readonly string[] {
-  refuse(addressFaults(body.addresses, 'addresses'))
+  throwIfAny(addressErrors(body.addresses, 'addresses'))
   return body.addresses as string[]
 }
 
-const RULES = {
-  url: { expected: 'an http or https URL', passes: isHttpUrl },
-  name: { expected: 'a string', passes: isText },
-  description: { expected: 'a string', passes: isText },
-  status: { expected: 'active or inactive', passes: (value) => value === 'active' || value === 'inactive' },
-  includeInternalTxs: { expected: 'true or false', passes: isBoolean },
-  includeLogs: { expected: 'true or false', passes: isBoolean },
-} as const satisfies Record<string, { expected: string; passes: (value: unknown) => boolean }>
+const FIELD_RULES = {
+  url: { expected: 'an http or https URL', isValid: isHttpUrl },
+  name: { expected: 'a string', isValid: isText },
+  description: { expected: 'a string', isValid: isText },
+  status: { expected: 'active or inactive', isValid: (value) => value === 'active' || value === 'inactive' },
+  includeInternalTxs: { expected: 'true or false', isValid: isBoolean },
+  includeLogs: { expected: 'true or false', isValid: isBoolean },
+} as const satisfies Record<string, { expected: string; isValid: (value: unknown) => boolean }>
 
-const CHANGEABLE = Object.keys(RULES) as (keyof typeof RULES)[]
+const CHANGEABLE = Object.keys(FIELD_RULES) as (keyof typeof FIELD_RULES)[]
 
 /** Chains of which internal transactions are known (interface 2.9). */
 const TRACED = ['43113', '43114']
 
-function refuse(faults: readonly string[]): void {
-  if (faults.length > 0) throw new Refusal(400, faults)
+function throwIfAny(errors: readonly string[]): void {
+  if (errors.length > 0) throw new HttpError(400, errors)
 }
 
 /** What is wrong with those of the fields that are given. */
-function faultsOf(body: JsonObject, fields: readonly (keyof typeof RULES)[]): string[] {
+function fieldErrors(body: JsonObject, fields: readonly (keyof typeof FIELD_RULES)[]): string[] {
   return fields
-    .filter((field) => field in body && !RULES[field].passes(body[field]))
-    .map((field) => `${field} must be ${RULES[field].expected}.`)
+    .filter((field) => field in body && !FIELD_RULES[field].isValid(body[field]))
+    .map((field) => `${field} must be ${FIELD_RULES[field].expected}.`)
 }
 
-function tracesFaults(includeInternalTxs: unknown, chainId: unknown): string[] {
+function traceErrors(includeInternalTxs: unknown, chainId: unknown): string[] {
   if (includeInternalTxs !== true || TRACED.includes(String(chainId))) return []
   return [`includeInternalTxs is for the chains ${TRACED.join(' and ')} only.`]
 }
 
-function addressFaults(addresses: unknown, field: string): string[] {
+function addressErrors(addresses: unknown, field: string): string[] {
   if (!Array.isArray(addresses)) return [`${field} must be an array of addresses.`]
   return addresses.flatMap((address, at) =>
     isAddress(address) ? [] : [`${field}[${at}] must be 0x and 40 hex digits.`],
   )
 }
 
-function signatureFaults(signatures: unknown): string[] {
+function signatureErrors(signatures: unknown): string[] {
   const hex = (value: unknown) => typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value)
   if (signatures === undefined || (Array.isArray(signatures) && signatures.every(hex))) return []
   return ['metadata.eventSignatures must be an array of strings, each 0x and hex digits.']

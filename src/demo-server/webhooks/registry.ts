@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { Refusal } from '../http-error.ts'
+import { HttpError } from '../http-error.ts'
 import type { Webhook } from './webhook.ts'
 
 /** The webhooks and shared secrets of all keys, as long as the service lives. A key sees only its own. */
@@ -30,11 +30,11 @@ export function createRegistry(): Registry {
   const all = () => [...webhooks.values()]
 
   return {
-    add: (made) => replace({ ...made, id: randomUUID(), sequence: webhooks.size }),
+    add: (webhook) => replace({ ...webhook, id: randomUUID(), sequence: webhooks.size }),
     find(owner, id) {
       const webhook = webhooks.get(id)
       if (webhook?.owner === owner) return webhook
-      throw new Refusal(404, `There is no webhook ${JSON.stringify(id)} here.`)
+      throw new HttpError(404, `There is no webhook ${JSON.stringify(id)} here.`)
     },
     replace,
     ownedBy: (owner) => all().filter((webhook) => webhook.owner === owner),

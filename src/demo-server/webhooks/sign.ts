@@ -8,10 +8,10 @@ import { canonicalJson } from './canonical-json.ts'
  */
 export type SignatureScheme = 'canonical' | 'raw'
 
-export type Signed = { readonly secret: string; readonly body: JsonObject; readonly text: string }
+export type SignedBody = { readonly secret: string; readonly body: JsonObject; readonly text: string }
 
 /** Signs a delivery; `text` is the body as it is sent. */
-export function sign({ secret, body, text }: Signed, scheme: SignatureScheme): string {
+export function sign({ secret, body, text }: SignedBody, scheme: SignatureScheme): string {
   return scheme === 'canonical'
     ? createHmac('sha256', Buffer.from(secret, 'hex')).update(canonicalJson(body)).digest('base64')
     : createHmac('sha256', secret).update(text).digest('base64')

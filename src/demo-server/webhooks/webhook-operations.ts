@@ -1,24 +1,24 @@
-import type { DataServiceOptions, ServiceAnswer } from '../data-service.ts'
-import { answerJson, Refusal } from '../http-error.ts'
+import type { DataServiceOptions, ServiceResponse } from '../data-service.ts'
+import { HttpError, jsonResponse } from '../http-error.ts'
 import type { PageTokens } from '../page-tokens.ts'
-import { readPageQuery, readWord } from '../query.ts'
+import { readChoice, readPageQuery } from '../query.ts'
 import type { Call } from '../route.ts'
 import { pageEntries } from './page-entries.ts'
 import { readAddresses, readNewWebhook, readWebhookChange } from './read-webhook.ts'
 import type { Registry } from './registry.ts'
 import { addAddresses, removeAddresses, showWebhook, type Webhook } from './webhook.ts'
 
-export type WebhookTools = {
+export type WebhookContext = {
   readonly registry: Registry
   readonly tokens: PageTokens
   readonly chainIds: readonly string[]
 }
 
 /** Creates the operations on webhooks (interface 4.4 to 4.6 and those around them); `owner` is the key's number. */
-export function createWebhookOperations(options: DataServiceOptions, tools: WebhookTools) {
+export function createWebhookOperations(options: DataServiceOptions, tools: WebhookContext) {
   const { clock = Date.now, maxAddresses = 5 } = options
   const { registry, chainIds } = tools
-  const show = (webhook: Webhook) => answerJson(200, showWebhook(webhook))
+  const show = (webhook: Webhook) => jsonResponse(200, showWebhook(webhook))
   const change = (owner: number, id: string, make: (webhook: Webhook) => Partial<Webhook>) => {
     const webhook = registry.find(owner, id)
     return show(registry.replace({ ...webhook, ...make(webhook) }))
@@ -28,15 +28,15 @@ export function createWebhookOperations(options: DataServiceOptions, tools: Webh
     createWebhook(call: Call, owner: number) {
       const { addresses: texts, ...fields } = readNewWebhook(call.body(), chainIds)
       const addresses = limit(addAddresses(new Map(), texts), maxAddresses)
-      return answerJson(201, showWebhook(registry.add({ ...fields, addresses, owner, createdAt: clock() })))
+      return jsonResponse(201, showWebhook(registry.add({ ...fields, addresses, owner, createdAt: clock() })))
     },
-    listWebhooks: (call: Call, owner: number) => answerJson(200, listWebhooks(call, owner, tools)),
+    listWebhooks: (call: Call, owner: number) => jsonResponse(200, listWebhooks(call, owner, tools)),
     showWebhook: ({ path }: Call, owner: number) => show(registry.find(owner, path.id)),
     updateWebhook: ({ path, body }: Call, owner: number) =>
       change(owner, path.id, ({ chainId }) => readWebhookChange(body(), chainId)),
     deactivateWebhook: ({ path }: Call, owner: number) =>
       change(owner, path.id, () => ({ status: 'inactive' })),
-    listAddresses: (call: Call, owner: number) => answerJson(200, listAddresses(call, owner, tools)),
+    listAddresses: (call: Call, owner: number) => jsonResponse(200, listAddresses(call, owner, tools)),
     addAddresses: ({ path, body }: Call, owner: number) =>
       change(owner, path.id, ({ addresses }) => ({
         addresses: limit(addAddresses(addresses, readAddresses(body())), maxAddresses),
@@ -45,7 +45,7 @@ export function createWebhookOperations(options: DataServiceOptions, tools: Webh
       change(owner, path.id, ({ addresses }) => ({
         addresses: removeAddresses(addresses, readAddresses(body())),
       })),
-    rotateSecret: (_call: Call, owner: number) => answerJson(201, { secret: registry.rotateSecret(owner) }),
+    rotateSecret: (_call: Call, owner: number) => jsonResponse(201, { secret: registry.rotateSecret(owner) }),
     showSecret: (_call: Call, owner: number) => showSecret(registry.secretOf(owner)),
   }
 }
@@ -53,33 +53,33 @@ export function createWebhookOperations(options: DataServiceOptions, tools: Webh
 /** Refuses with 400 more addresses than the plan has room for: what was asked for is at fault, not the key. */
 function limit(addresses: Webhook['addresses'], most: number): Webhook['addresses'] {
   if (addresses.size <= most) return addresses
-  throw new Refusal(
+  throw new HttpError(
     400,
     `A webhook of this plan watches ${most} addresses at most, but this would make it ${addresses.size}.`,
   )
 }
 
-function listWebhooks({ query }: Call, owner: number, { registry, tokens }: WebhookTools) {
+function listWebhooks({ query }: Call, owner: number, { registry, tokens }: WebhookContext) {
   const paging = readPageQuery(query)
-  const status = readWord(query, 'status', ['active', 'inactive'])
+  const status = readChoice(query, 'status', ['active', 'inactive'])
   const entries = registry.ownedBy(owner).filter((webhook) => status === null || webhook.status === status)
-  const asked = ['webhooks', owner, status, paging.pageSize]
-  const { page, next } = pageEntries({ ...paging, tokens, asked, entries })
+  const listingKey = ['webhooks', owner, status, paging.pageSize]
+  const { page, next } = pageEntries({ ...paging, tokens, listingKey, entries })
   return { webhooks: page.map(showWebhook), ...next }
 }
 
-function listAddresses({ path, query }: Call, owner: number, { registry, tokens }: WebhookTools) {
+function listAddresses({ path, query }: Call, owner: number, { registry, tokens }: WebhookContext) {
   const { id, addresses } = registry.find(owner, path.id)
   const paging = readPageQuery(query)
   const entries = [...addresses.values()]
-  const asked = ['addresses', id, paging.pageSize]
-  const { page, next } = pageEntries({ ...paging, tokens, asked, entries })
+  const listingKey = ['addresses', id, paging.pageSize]
+  const { page, next } = pageEntries({ ...paging, tokens, listingKey, entries })
   return { addresses: page.map(({ text }) => text), totalAddresses: entries.length, ...next }
 }
 
-function showSecret(secret: string | undefined): ServiceAnswer {
-  if (secret !== undefined) return answerJson(200, { secret })
-  throw new Refusal(
+function showSecret(secret: string | undefined): ServiceResponse {
+  if (secret !== undefined) return jsonResponse(200, { secret })
+  throw new HttpError(
     404,
     'There is no shared secret yet: POST /v1/webhooks:generateOrRotateSharedSecret makes one.',
   )

@@ -69,6 +69,6 @@ export function removeAddresses(
   watched: ReadonlyMap<string, WatchedAddress>,
   texts: readonly string[],
 ): Map<string, WatchedAddress> {
-  const gone = new Set(texts.map((text) => text.toLowerCase()))
-  return new Map([...watched].filter(([address]) => !gone.has(address)))
+  const removed = new Set(texts.map((text) => text.toLowerCase()))
+  return new Map([...watched].filter(([address]) => !removed.has(address)))
 }

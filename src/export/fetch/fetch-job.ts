@@ -2,16 +2,19 @@ import { countBlocks } from '../../core/model/block-ranges.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { BLOCKS } from '../../core/model/listings.ts'
 import type { BlockRange } from '../../core/model/model.ts'
-import { noteSmallPages } from '../../core/model/run-stats.ts'
-import { createPageSize, type PageSize } from '../../sources/data-api/pages/adaptive-page-size.ts'
-import { type BegunBlock, readBlock } from '../../sources/data-api/pages/read-block.ts'
-import type { Crawl, KeptPage } from './fetch-context.ts'
-import { crawlWallets } from './fetch-wallets.ts'
-import { type Reading, runReaders } from './run-readers.ts'
+import { recordSmallPages } from '../../core/model/run-stats.ts'
+import {
+  type AdaptivePageSize,
+  createAdaptivePageSize,
+} from '../../sources/data-api/pages/adaptive-page-size.ts'
+import { type PartialBlock, readBlock } from '../../sources/data-api/pages/read-block.ts'
+import type { FetchContext, StoredPage } from './fetch-context.ts'
+import { fetchWallets } from './fetch-wallets.ts'
+import { type ReaderTask, runReaders } from './run-readers.ts'
 
 /** Asks the service for all that the job exports and the spool does not hold yet; resolves with the end, exclusive. */
-export function crawlJob(context: Crawl): Promise<number> {
-  return context.job.kind === 'blocks' ? crawlBlocks(context) : crawlWallets(context)
+export function fetchJob(context: FetchContext): Promise<number> {
+  return context.job.kind === 'blocks' ? fetchBlocks(context) : fetchWallets(context)
 }
 
 /**
@@ -23,21 +26,25 @@ export function crawlJob(context: Crawl): Promise<number> {
  * Throws REQUEST_REFUSED where the service has none of the first blocks, nor the last: it does not know the chain, or
  * the range begins beyond the head.
  */
-async function crawlBlocks(context: Crawl): Promise<number> {
-  const { spool, figures } = context
-  const sight: Sight = { isKnown: countFound(context) > 0, refusal: undefined }
-  const reader = { ...context, sight, size: createPageSize() }
-  const blocks = blocksOf([...spool.remaining(BLOCKS)])
-  figures.share = figures.shareAtStart = shareSettled(context)
-  await readBlocks(reader, blocks, () => !sight.isKnown && countBlocks(spool.missing()) < UNKNOWN_BLOCKS)
-  if (!sight.isKnown) await refuse(reader)
+async function fetchBlocks(context: FetchContext): Promise<number> {
+  const { checkpoint, stats } = context
+  const probe: ChainProbe = { isKnown: countFound(context) > 0, refusal: undefined }
+  const reader = { ...context, probe, size: createAdaptivePageSize() }
+  const blocks = blocksInFetchOrder([...checkpoint.remaining(BLOCKS)])
+  stats.share = stats.shareAtStart = shareCompleted(context)
+  await readBlocks(
+    reader,
+    blocks,
+    () => !probe.isKnown && countBlocks(checkpoint.missing()) < MAX_UNKNOWN_BLOCKS,
+  )
+  if (!probe.isKnown) await throwUnknownChain(reader)
   await readBlocks(reader, blocks, () => true)
-  figures.missing = spool.missing()
-  return spool.settleEnd()
+  stats.missing = checkpoint.missing()
+  return checkpoint.pinEndBlock()
 }
 
 /** The last block, then all others in ascending order. */
-function* blocksOf(ranges: readonly BlockRange[]): Generator<number> {
+function* blocksInFetchOrder(ranges: readonly BlockRange[]): Generator<number> {
   const end = ranges.at(-1)?.to ?? 0
   if (end > 0) yield end - 1
   for (const { from, to } of ranges)
@@ -45,85 +52,92 @@ function* blocksOf(ranges: readonly BlockRange[]): Generator<number> {
 }
 
 /** What is known of the service: whether it has any block of the range, and what it said when it had not. */
-type Sight = { isKnown: boolean; refusal: ExportError | undefined }
+type ChainProbe = { isKnown: boolean; refusal: ExportError | undefined }
 
-type Reader = Crawl & { sight: Sight; size: PageSize }
+type BlockReader = FetchContext & { probe: ChainProbe; size: AdaptivePageSize }
 
 /** So many blocks that are not there, and none that is, say that the service does not know the chain. */
-const UNKNOWN_BLOCKS = 100
+const MAX_UNKNOWN_BLOCKS = 100
 
 /** As many readers as the job allows take one block after the other, as long as it is worth going on. */
-async function readBlocks(reader: Reader, blocks: Iterator<number>, isWorth: () => boolean): Promise<void> {
-  const { job, requester } = reader
-  const open = (signal: AbortSignal): Reading => ({
-    read: async (isSpent) => {
-      while (!isSpent() && isWorth()) {
+async function readBlocks(
+  reader: BlockReader,
+  blocks: Iterator<number>,
+  shouldContinue: () => boolean,
+): Promise<void> {
+  const { job, requestContext } = reader
+  const open = (signal: AbortSignal): ReaderTask => ({
+    run: async (isSpent) => {
+      while (!isSpent() && shouldContinue()) {
         const next = blocks.next()
         if (next.done) return
-        await keepBlock({ ...reader, requester: { ...requester, signal } }, next.value)
+        await fetchBlock({ ...reader, requestContext: { ...requestContext, signal } }, next.value)
       }
     },
   })
-  await runReaders({ count: job.concurrency, signal: requester.signal, open })
+  await runReaders({ count: job.concurrency, signal: requestContext.signal, open })
 }
 
-async function keepBlock(reader: Reader, block: number): Promise<void> {
-  const { job, spool, figures, onPage, onNotice, sight } = reader
+async function fetchBlock(reader: BlockReader, block: number): Promise<void> {
+  const { job, checkpoint, stats, onPage, onNotice, probe } = reader
   try {
-    onPage(await readWhole(reader, block))
-    sight.isKnown = true
+    onPage(await fetchCompleteBlock(reader, block))
+    probe.isKnown = true
   } catch (thrown) {
     if (!(thrown instanceof ExportError) || thrown.status !== 404) throw thrown
-    if (sight.refusal === undefined || block + 1 === job.endBlock) onNotice(noticeOf(job, block))
-    sight.refusal ??= thrown
-    await spool.addMissing(block)
+    if (probe.refusal === undefined || block + 1 === job.endBlock) onNotice(missingBlockNotice(job, block))
+    probe.refusal ??= thrown
+    await checkpoint.addMissing(block)
   }
-  figures.share = Math.min(1, figures.share + 1 / blocksIn(job))
+  stats.share = Math.min(1, stats.share + 1 / blocksIn(job))
 }
 
-async function readWhole({ job, requester, spool, figures, size }: Reader, block: number): Promise<KeptPage> {
-  const begun = await spool.begun(block)
-  const onStop = (pages: BegunBlock) => spool.addBegun(block, pages)
-  const whole = await readBlock(requester, { chain: job.chain, block, begun, onStop, size })
-  noteSmallPages(figures, BLOCKS, size.smallest())
-  const { offset } = await spool.addPage(BLOCKS, {
-    ...whole,
-    body: whole.items === 0 ? Buffer.alloc(0) : whole.body,
+async function fetchCompleteBlock(
+  { job, requestContext, checkpoint, stats, size }: BlockReader,
+  block: number,
+): Promise<StoredPage> {
+  const partial = await checkpoint.partial(block)
+  const onIncomplete = (pages: PartialBlock) => checkpoint.addPartial(block, pages)
+  const complete = await readBlock(requestContext, { chain: job.chain, block, partial, onIncomplete, size })
+  recordSmallPages(stats, BLOCKS, size.smallest())
+  const { offset } = await checkpoint.addPage(BLOCKS, {
+    ...complete,
+    body: complete.items === 0 ? Buffer.alloc(0) : complete.body,
     blocks: { min: block, max: block },
     head: undefined,
     covered: { from: block, to: block + 1 },
   })
-  figures.pages += whole.pages - (begun?.pages ?? 0)
-  figures.items += whole.items - (begun?.items ?? 0)
-  return { body: whole.body, offset }
+  stats.pages += complete.pages - (partial?.pages ?? 0)
+  stats.items += complete.items - (partial?.items ?? 0)
+  return { body: complete.body, offset }
 }
 
-function noticeOf({ name, endBlock }: Crawl['job'], block: number): string {
+function missingBlockNotice({ name, endBlock }: FetchContext['job'], block: number): string {
   const what = `${name}: block ${block} is not there (404)`
   return block + 1 === endBlock
     ? `${what}: it is the last one asked for; endBlock may lie beyond the chain's head`
     : `${what}; the run goes on and names all missing blocks at its end`
 }
 
-const blocksIn = ({ startBlock, endBlock = startBlock }: Crawl['job']) => endBlock - startBlock
+const blocksIn = ({ startBlock, endBlock = startBlock }: FetchContext['job']) => endBlock - startBlock
 
-function shareSettled({ job, spool }: Crawl): number {
-  return 1 - countBlocks(spool.remaining(BLOCKS)) / blocksIn(job)
+function shareCompleted({ job, checkpoint }: FetchContext): number {
+  return 1 - countBlocks(checkpoint.remaining(BLOCKS)) / blocksIn(job)
 }
 
 /** Blocks that the spool holds. */
-function countFound({ job, spool }: Crawl): number {
-  return blocksIn(job) - countBlocks(spool.remaining(BLOCKS)) - countBlocks(spool.missing())
+function countFound({ job, checkpoint }: FetchContext): number {
+  return blocksIn(job) - countBlocks(checkpoint.remaining(BLOCKS)) - countBlocks(checkpoint.missing())
 }
 
 /** Nothing is known of blocks that a service did not show: they are left to be asked for again. */
-async function refuse({ job, spool, sight }: Reader): Promise<never> {
-  const asked = countBlocks(spool.missing())
-  await spool.reopenMissing()
-  const { message = 'the service answered 404' } = sight.refusal ?? {}
+async function throwUnknownChain({ job, checkpoint, probe }: BlockReader): Promise<never> {
+  const requestedBlocks = countBlocks(checkpoint.missing())
+  await checkpoint.reopenMissing()
+  const { message = 'the service answered 404' } = probe.refusal ?? {}
   throw new ExportError(
     'REQUEST_REFUSED',
-    `none of the ${asked} blocks asked for is on chain ${job.chain}: ${message}`,
+    `none of the ${requestedBlocks} blocks asked for is on chain ${job.chain}: ${message}`,
     { fix: 'Check chain, startBlock and endBlock of the job, and the base URL, against the service.' },
   )
 }

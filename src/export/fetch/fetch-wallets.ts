@@ -1,12 +1,15 @@
 import { type BlockRange, type Job, NO_END } from '../../core/model/model.ts'
-import { noteSmallPages } from '../../core/model/run-stats.ts'
-import { createPageSize, type PageSize } from '../../sources/data-api/pages/adaptive-page-size.ts'
+import { recordSmallPages } from '../../core/model/run-stats.ts'
+import {
+  type AdaptivePageSize,
+  createAdaptivePageSize,
+} from '../../sources/data-api/pages/adaptive-page-size.ts'
 import { type Page, type PageLimits, readPage } from '../../sources/data-api/pages/page.ts'
 import { readRange } from '../../sources/data-api/pages/read-range.ts'
-import type { Crawl } from './fetch-context.ts'
+import type { FetchContext } from './fetch-context.ts'
 import { findEnd, headBefore } from './find-end.ts'
-import { type Claim, createReadPlan, type Piece } from './read-plan.ts'
-import { type Reading, runReaders } from './run-readers.ts'
+import { type Assignment, createReadPlan, type Range } from './read-plan.ts'
+import { type ReaderTask, runReaders } from './run-readers.ts'
 import { createRefusals, type Refusals } from './wallet-refusals.ts'
 
 /**
@@ -20,120 +23,131 @@ import { createRefusals, type Refusals } from './wallet-refusals.ts'
  * A wallet whose listing is refused (400, 403, 404) while others are answered does not end the run: it is noted in the
  * figures, and its blocks stay in the spool's `remaining`.
  */
-export async function crawlWallets(context: Crawl): Promise<number> {
+export async function fetchWallets(context: FetchContext): Promise<number> {
   const refusals = createRefusals(context)
-  const inside = { ...context, refusals, sizes: new Map<string, PageSize>() }
-  await readPieces(inside, openPieces(inside))
+  const walletsContext = { ...context, refusals, pageSizes: new Map<string, AdaptivePageSize>() }
+  await readRanges(walletsContext, openRanges(walletsContext))
   await refusals.confirm()
   const end = await findEnd(context)
-  await readPieces(inside, openPieces(inside))
-  context.figures.refused = await refusals.confirm()
+  await readRanges(walletsContext, openRanges(walletsContext))
+  context.stats.refused = await refusals.confirm()
   return end
 }
 
-function* openPieces({ listings, spool, refusals }: Crawling): Generator<Piece> {
-  for (const [address, counted] of listings) {
+function* openRanges({ listings, checkpoint, refusals }: WalletsContext): Generator<Range> {
+  for (const [address, bounds] of listings) {
     if (refusals.has(address)) continue
-    for (const range of spool.remaining(address, counted)) {
+    for (const range of checkpoint.remaining(address, bounds)) {
       yield { address, range, order: range.to === NO_END ? 'desc' : 'asc' }
     }
   }
 }
 
 /** As many readers as the job allows share the pieces until all is read; the first failure stops all. */
-async function readPieces(context: Crawling, pieces: Iterable<Piece>): Promise<void> {
-  const { job, requester } = context
+async function readRanges(context: WalletsContext, ranges: Iterable<Range>): Promise<void> {
+  const { job, requestContext } = context
   const open = (signal: AbortSignal) =>
-    sharePieces({ ...context, requester: { ...requester, signal } }, pieces)
-  await runReaders({ count: job.concurrency, signal: requester.signal, open })
+    shareRanges({ ...context, requestContext: { ...requestContext, signal } }, ranges)
+  await runReaders({ count: job.concurrency, signal: requestContext.signal, open })
 }
 
-function sharePieces(context: Crawling, pieces: Iterable<Piece>): Reading {
-  const plan = createReadPlan(pieces)
-  const idle = createBell(context.requester.signal)
-  const inside = { ...context, onProgress: idle.ring }
+function shareRanges(context: WalletsContext, ranges: Iterable<Range>): ReaderTask {
+  const plan = createReadPlan(ranges)
+  const notifier = createNotifier(context.requestContext.signal)
+  const assignmentContext = { ...context, onProgress: notifier.notify }
   return {
-    onFailure: idle.ring,
-    read: async (isSpent) => {
+    onFailure: notifier.notify,
+    run: async (isSpent) => {
       while (!isSpent()) {
-        const claim = plan.claim()
-        if (claim !== undefined) await readUnlessRefused(inside, claim).finally(idle.ring)
-        else if (plan.isOver()) return
-        else await idle.wait()
+        const assignment = plan.assign()
+        if (assignment !== undefined)
+          await readUnlessWalletRefused(assignmentContext, assignment).finally(notifier.notify)
+        else if (plan.isComplete()) return
+        else await notifier.wait()
       }
     },
   }
 }
 
 /** Lets idle readers sleep until somebody has got a page. */
-function createBell(signal: AbortSignal): { wait: () => Promise<void>; ring: () => void } {
-  let sleepers: (() => void)[] = []
-  const ring = () => {
-    const woken = sleepers
-    sleepers = []
-    for (const wake of woken) wake()
+function createNotifier(signal: AbortSignal): { wait: () => Promise<void>; notify: () => void } {
+  let waiters: (() => void)[] = []
+  const notify = () => {
+    const notified = waiters
+    waiters = []
+    for (const wake of notified) wake()
   }
-  signal.addEventListener('abort', ring)
+  signal.addEventListener('abort', notify)
   return {
-    ring,
+    notify,
     wait: async () => {
       signal.throwIfAborted()
-      await new Promise<void>((resolve) => sleepers.push(resolve))
+      await new Promise<void>((resolve) => waiters.push(resolve))
       signal.throwIfAborted()
     },
   }
 }
 
 /** Reads a claim; a refusal of its wallet is noted, and the rest of the claim given up. */
-async function readUnlessRefused(context: Claiming, claim: Claim): Promise<void> {
+async function readUnlessWalletRefused(context: AssignmentContext, assignment: Assignment): Promise<void> {
   const { refusals } = context
-  if (!refusals.has(claim.address)) {
-    await readClaim(context, claim).catch((thrown: unknown) => refusals.add(claim.address, thrown))
+  if (!refusals.has(assignment.address)) {
+    await readAssignment(context, assignment).catch((thrown: unknown) =>
+      refusals.recordRefusal(assignment.address, thrown),
+    )
   }
-  claim.end()
+  assignment.finish()
 }
 
-type Crawling = Crawl & {
+type WalletsContext = FetchContext & {
   refusals: Refusals
   /** By wallet: its readers share one. */
-  sizes: Map<string, PageSize>
+  pageSizes: Map<string, AdaptivePageSize>
 }
-type Claiming = Crawling & { onProgress: () => void }
+type AssignmentContext = WalletsContext & { onProgress: () => void }
 
-async function readClaim(context: Claiming, claim: Claim): Promise<void> {
-  const { job, requester, spool, figures, onPage, onProgress, sizes, refusals } = context
-  const { address, range, order } = claim
-  const size = sizes.get(address) ?? createPageSize()
-  sizes.set(address, size)
-  const advance = (rest: BlockRange, page: Page) => {
-    const wanted = claim.advance(rest, page)
+async function readAssignment(context: AssignmentContext, assignment: Assignment): Promise<void> {
+  const { job, requestContext, checkpoint, stats, onPage, onProgress, pageSizes, refusals } = context
+  const { address, range, order } = assignment
+  const size = pageSizes.get(address) ?? createAdaptivePageSize()
+  pageSizes.set(address, size)
+  const narrowRange = (rest: BlockRange, page: Page) => {
+    const remaining = assignment.recordPage(rest, page)
     onProgress()
-    return wanted
+    return remaining
   }
   const read = (body: Buffer, limits: PageLimits) =>
     context.readPage === undefined ? readPage(body, limits) : context.readPage(address, body, limits)
-  const head = () => (job.endBlock === undefined ? spool.head() : job.endBlock - 1)
+  const head = () => (job.endBlock === undefined ? checkpoint.head() : job.endBlock - 1)
   const { mutableBlocks } = context
-  const wallet = { chain: job.chain, address, cutMs: spool.cutMs, mutableBlocks }
-  for await (const page of readRange(requester, { ...wallet, range, order, advance, read, size, head })) {
-    refusals.answered()
-    const shown = job.endBlock === undefined ? page.head : headBefore(page.keys, spool, figures)
-    const { offset } = await spool.addPage(address, { ...page, head: shown })
+  const wallet = { chain: job.chain, address, cutMs: checkpoint.cutMs, mutableBlocks }
+  for await (const page of readRange(requestContext, {
+    ...wallet,
+    range,
+    order,
+    narrowRange,
+    read,
+    size,
+    head,
+  })) {
+    refusals.recordResponse()
+    const headBlock = job.endBlock === undefined ? page.head : headBefore(page.keys, checkpoint, stats)
+    const { offset } = await checkpoint.addPage(address, { ...page, head: headBlock })
     onPage({ body: page.body, offset })
-    requester.client.reuse(page.body)
-    figures.pages += 1
-    figures.items += page.items
-    noteSmallPages(figures, address, size.smallest())
-    figures.share = shareSettled(figures.share, { job, covered: page.covered, head: spool.head() })
+    requestContext.client.recycleBody(page.body)
+    stats.pages += 1
+    stats.items += page.items
+    recordSmallPages(stats, address, size.smallest())
+    stats.share = shareCompleted(stats.share, { job, covered: page.covered, head: checkpoint.head() })
   }
 }
 
-type Settled = { job: Job; covered: BlockRange; head: number | undefined }
+type CoverageUpdate = { job: Job; covered: BlockRange; head: number | undefined }
 
 /** The share of the job's blocks that pages have settled, all wallets together; without an end, up to the head. */
-function shareSettled(share: number, { job, covered, head }: Settled): number {
+function shareCompleted(share: number, { job, covered, head }: CoverageUpdate): number {
   const end = job.endBlock ?? (head ?? job.startBlock) + 1
   const blocks = (end - job.startBlock) * job.wallets.length
-  const settled = Math.min(covered.to, end) - Math.min(covered.from, end)
-  return blocks <= 0 ? 1 : Math.min(1, share + settled / blocks)
+  const completed = Math.min(covered.to, end) - Math.min(covered.from, end)
+  return blocks <= 0 ? 1 : Math.min(1, share + completed / blocks)
 }

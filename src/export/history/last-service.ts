@@ -1,4 +1,4 @@
-import { readBaseUrl } from '../../core/model/base-url.ts'
+import { parseBaseUrl } from '../../core/model/base-url.ts'
 import { readReports } from './past-runs.ts'
 
 /** The service that a run asked, as its report has it. */
@@ -10,14 +10,14 @@ export type LastService = { readonly baseUrl: string; readonly apiKeyHeader: str
  */
 export async function readLastService(output: string): Promise<LastService | undefined> {
   for await (const report of readReports(output)) {
-    const service = serviceIn(report)
+    const service = serviceOfReport(report)
     if (service !== undefined) return service
   }
   return undefined
 }
 
-function serviceIn(report: { service?: Partial<LastService> | null }): LastService | undefined {
+function serviceOfReport(report: { service?: Partial<LastService> | null }): LastService | undefined {
   const { baseUrl, apiKeyHeader } = report.service ?? {}
   if (typeof baseUrl !== 'string' || typeof apiKeyHeader !== 'string') return undefined
-  return baseUrl === 'demo' || readBaseUrl(baseUrl) !== undefined ? { baseUrl, apiKeyHeader } : undefined
+  return baseUrl === 'demo' || parseBaseUrl(baseUrl) !== undefined ? { baseUrl, apiKeyHeader } : undefined
 }

@@ -35,7 +35,7 @@ export async function* readReports(output: string): AsyncGenerator<object, void,
   const folder = join(output, RUNS_FOLDER)
   const names = await readdir(folder).catch(() => [])
   for (const name of names
-    .filter((one) => REPORT.test(one))
+    .filter((name) => REPORT_FILE_NAME.test(name))
     .sort()
     .reverse()) {
     const text = await readFile(join(folder, name), 'utf8').catch(() => '')
@@ -44,7 +44,7 @@ export async function* readReports(output: string): AsyncGenerator<object, void,
   }
 }
 
-const REPORT = /^\d{8}T\d{6}Z-[\w-]+\.json$/
+const REPORT_FILE_NAME = /^\d{8}T\d{6}Z-[\w-]+\.json$/
 
 function isPastRun(report: object): report is PastRun {
   const { run, state, startedAt, chain, ...counts } = report as PastRun

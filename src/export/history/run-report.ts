@@ -2,19 +2,19 @@ import { join } from 'node:path'
 import { countBlocks } from '../../core/model/block-ranges.ts'
 import { FAILURES, type FailureCode } from '../../core/model/errors.ts'
 import { RUNS_FOLDER } from '../../core/model/manifest.ts'
-import type { Ended, RunReport } from '../../core/model/run-outcome.ts'
-import { clockLagOf, type Figures, lackOf } from '../../core/model/run-stats.ts'
+import type { EndedJob, RunReport } from '../../core/model/run-outcome.ts'
+import { clockLagOf, incompleteReason, type RunStats } from '../../core/model/run-stats.ts'
 import { makeFolder, writeAtomically } from '../../core/platform/disk.ts'
 import { largest, smallest } from '../../core/platform/extremes.ts'
-import { refuseSpecial } from '../../core/platform/special-entries.ts'
-import { nameOfOutput } from '../../storage/bucket-url.ts'
-import { putBeside } from '../../storage/upload-sidecar.ts'
+import { assertNotSpecial } from '../../core/platform/special-entries.ts'
+import { outputName } from '../../storage/bucket-url.ts'
+import { uploadSidecar } from '../../storage/upload-sidecar.ts'
 
 /**
  * Keeps one run's figures in `runs/<run id>.json` of its output. A run is none the worse where that cannot be written:
  * `onNotice` is told, unless the run itself failed to write.
  */
-export async function keepRunReport(report: RunReport, onNotice?: (message: string) => void): Promise<void> {
+export async function saveRunReport(report: RunReport, onNotice?: (message: string) => void): Promise<void> {
   const { job, error } = report
   if (error?.code === 'OUTPUT_LOCKED') return
   await writeRunReport(report).catch(() => {
@@ -24,11 +24,11 @@ export async function keepRunReport(report: RunReport, onNotice?: (message: stri
 
 async function writeRunReport(report: RunReport): Promise<void> {
   const folder = join(report.job.output, RUNS_FOLDER)
-  await refuseSpecial(folder)
+  await assertNotSpecial(folder)
   await makeFolder(folder)
   const file = `${report.id}.json`
-  await writeAtomically(join(folder, file), `${JSON.stringify(summarize(report), null, 2)}\n`)
-  await putBeside(report.job, `${RUNS_FOLDER}/${file}`)
+  await writeAtomically(join(folder, file), `${JSON.stringify(summarizeJob(report), null, 2)}\n`)
+  await uploadSidecar(report.job, `${RUNS_FOLDER}/${file}`)
 }
 
 /** A whole run's outcome with stable field names, for `--json`. Its fields only ever grow. */
@@ -39,17 +39,17 @@ export function summarizeRun({
 }: {
   id: string
   code: FailureCode | undefined
-  jobs: readonly Ended[]
+  jobs: readonly EndedJob[]
 }) {
-  const startedMs = smallest(jobs.map(({ figures }) => figures.startedMs))
-  const endedMs = largest(jobs.map(({ figures }) => endOf(figures)))
+  const startedMs = smallest(jobs.map(({ stats }) => stats.startedMs))
+  const endedMs = largest(jobs.map(({ stats }) => endMsOf(stats)))
   return {
     run: id,
     exit: exitOf({ code }),
     code: code ?? null,
     startedAt: new Date(startedMs).toISOString(),
     seconds: Math.max(0, endedMs - startedMs) / 1000,
-    jobs: jobs.map((job) => summarize({ id, ...job })),
+    jobs: jobs.map((job) => summarizeJob({ id, ...job })),
   }
 }
 
@@ -59,24 +59,24 @@ export function exitOf({ code }: { code: FailureCode | undefined }): number {
 }
 
 /** Exit code that a run of this job alone would have. */
-export function exitCodeOf({ error, figures }: Pick<Ended, 'error' | 'figures'>): number {
+export function exitCodeOf({ error, stats }: Pick<EndedJob, 'error' | 'stats'>): number {
   if (error !== undefined) return error.failure.exit
-  return exitOf({ code: lackOf(figures) })
+  return exitOf({ code: incompleteReason(stats) })
 }
 
 /** One job's outcome with stable field names, for `--json` and the run's report. */
-function summarize({ id, job, state, error, figures }: RunReport) {
-  const { startedMs, endBlock } = figures
+function summarizeJob({ id, job, state, error, stats }: RunReport) {
+  const { startedMs, endBlock } = stats
   return {
     run: id,
     job: job.name,
-    output: nameOfOutput(job),
+    output: outputName(job),
     state,
-    exit: exitCodeOf({ error, figures }),
+    exit: exitCodeOf({ error, stats }),
     error:
       error === undefined ? null : { code: error.code, exit: error.failure.exit, message: error.message },
     startedAt: new Date(startedMs).toISOString(),
-    seconds: Math.max(0, endOf(figures) - startedMs) / 1000,
+    seconds: Math.max(0, endMsOf(stats) - startedMs) / 1000,
     /** Where it asked, so that `audit` and `reindex` of the output know; never a key. */
     service: { baseUrl: job.service.baseUrl ?? null, apiKeyHeader: job.service.apiKeyHeader },
     chain: job.chain,
@@ -86,14 +86,14 @@ function summarize({ id, job, state, error, figures }: RunReport) {
     /** False where the job has an endBlock that the chain has not reached, or none. */
     final: job.endBlock !== undefined && endBlock !== undefined && endBlock >= job.endBlock,
     wallets: job.wallets.length,
-    ...readFields(figures),
-    ...writtenFields(figures),
+    ...readFields(stats),
+    ...writtenFields(stats),
   }
 }
 
 /** What the run read. */
-function readFields(figures: Figures) {
-  const { requests, refusals, retries, bytes, pages, items, transactions, smallPages } = figures
+function readFields(stats: RunStats) {
+  const { requests, refusals, retries, bytes, pages, items, transactions, smallPages } = stats
   return {
     ...{ requests, rateLimited: refusals, retries, bytes, pages, items, transactions },
     /** Listings that needed pages of fewer than 100 items: a wallet, or `blocks`, and the fewest. */
@@ -102,15 +102,15 @@ function readFields(figures: Figures) {
 }
 
 /** What the run wrote, and what the export lacks. */
-function writtenFields(figures: Figures) {
-  const { written, rows, totalRows, changes, files, rejects, missing, emptyWallets } = figures
-  const { statusUnknown, feeUnknown, contradicted, repeatedLogs, refused } = figures
+function writtenFields(stats: RunStats) {
+  const { written, rows, totalRows, changes, files, rejects, missing, emptyWallets } = stats
+  const { statusUnknown, feeUnknown, contradicted, repeatedLogs, refused } = stats
   return {
     /** Blocks that this run wrote, the end exclusive, and the times in them; null where it wrote none. */
     fromBlock: written?.from ?? null,
     toBlock: written?.to ?? null,
-    firstTransactionAt: isoOf(written?.times?.first),
-    lastTransactionAt: isoOf(written?.times?.last),
+    firstTransactionAt: toIsoTime(written?.times?.first),
+    lastTransactionAt: toIsoTime(written?.times?.last),
     rows,
     totalRows,
     /** In blocks that earlier runs had exported, by table; empty where none of them were written again. */
@@ -131,29 +131,29 @@ function writtenFields(figures: Figures) {
     missingBlocks: countBlocks(missing),
     /** Wallets whose listing the service refused while it answered others. */
     refusedWallets: refused.map(({ address, error }) => ({ address, error })),
-    leftOut: leftOutFields(figures),
+    leftOut: excludedFields(stats),
     /** Of the whole export: how many wallets showed no transaction, and the first of them. */
     emptyWallets: emptyWallets ?? { count: 0, addresses: [] },
   }
 }
 
 /** Transactions that were read and not exported, being younger than `finality` or newer than the clock; null: none. */
-function leftOutFields(figures: Figures) {
-  const { leftOut } = figures
+function excludedFields(stats: RunStats) {
+  const { leftOut } = stats
   if (leftOut === undefined) return null
   const { transactions, newerThanClock, newestMs } = leftOut
-  const lagMs = clockLagOf(figures)
+  const lagMs = clockLagOf(stats)
   return {
-    ...{ transactions, newerThanClock, newestAt: isoOf(newestMs) },
+    ...{ transactions, newerThanClock, newestAt: toIsoTime(newestMs) },
     /** Seconds by which this machine's clock appears to be behind at least; null: it does not. */
     clockBehindSeconds: lagMs === undefined ? null : Math.floor(lagMs / 1000),
   }
 }
 
-function isoOf(ms: number | undefined): string | null {
+function toIsoTime(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString()
 }
 
-function endOf({ endedMs }: Figures): number {
+function endMsOf({ endedMs }: RunStats): number {
   return endedMs ?? Date.now()
 }

@@ -7,17 +7,19 @@ import { columnDifferences } from '../../core/table/schema-changes.ts'
  * Empty where nothing has, and where a manifest of an older version does not say what its rows were made with.
  */
 export function findChangedSettings(job: Job, manifest: Manifest): string[] {
-  const { job: made, coverage } = manifest
+  const { job: exportedJob, coverage } = manifest
   const labels = new Map(coverage.map(({ address, label }) => [address, label]))
   const isRenamed = ({ address, label }: Job['wallets'][number]) => differs(labels.get(address), label)
   return [
-    ...(differs(made.nativeSymbol, job.nativeSymbol) ? ['nativeSymbol'] : []),
-    ...(job.format === 'csv' && differs(made.escapeFormulas, job.escapeFormulas) ? ['escapeFormulas'] : []),
+    ...(differs(exportedJob.nativeSymbol, job.nativeSymbol) ? ['nativeSymbol'] : []),
+    ...(job.format === 'csv' && differs(exportedJob.escapeFormulas, job.escapeFormulas)
+      ? ['escapeFormulas']
+      : []),
     ...(job.wallets.some(isRenamed) ? ['labels'] : []),
     ...(columnDifferences(manifest).length > 0 ? ['columns'] : []),
   ]
 }
 
-function differs<T>(before: T | undefined, now: T): boolean {
-  return before !== undefined && before !== now
+function differs<T>(previous: T | undefined, current: T): boolean {
+  return previous !== undefined && previous !== current
 }

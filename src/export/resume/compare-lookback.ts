@@ -1,5 +1,5 @@
-import type { Spool } from '../../checkpoint/checkpoint.ts'
-import type { Frame } from '../../checkpoint/listing-state.ts'
+import type { Checkpoint } from '../../checkpoint/checkpoint.ts'
+import type { PageRecord } from '../../checkpoint/listing-state.ts'
 import type { Listings } from '../../core/model/listings.ts'
 import type { BlockRange } from '../../core/model/model.ts'
 import { writeJson } from '../../core/platform/json-text.ts'
@@ -10,29 +10,32 @@ import { storedItems } from '../../transform/merge/record-items.ts'
  * True where blocks that a run has read again tell other facts of the chain than the pages that earlier runs kept of them:
  * a transaction that came, left, moved or has other entries. Names, prices and metadata are no facts of the chain.
  */
-export async function hasBorderChanged(
-  spool: Spool,
+export async function hasLookbackChanged(
+  checkpoint: Checkpoint,
   listings: Listings,
-  border: BlockRange,
+  lookback: BlockRange,
 ): Promise<boolean> {
   for (const name of listings.keys()) {
-    const { before, after } = spool.readAgain(name)
-    const [was, is] = [await factsIn(spool, before, border), await factsIn(spool, after, border)]
-    if (was.size !== is.size) return true
-    for (const [hash, facts] of is) if (was.get(hash) !== facts) return true
+    const { before, after } = checkpoint.rereadPages(name)
+    const [previousFacts, currentFacts] = [
+      await readFacts(checkpoint, before, lookback),
+      await readFacts(checkpoint, after, lookback),
+    ]
+    if (previousFacts.size !== currentFacts.size) return true
+    for (const [hash, facts] of currentFacts) if (previousFacts.get(hash) !== facts) return true
   }
   return false
 }
 
 /** By transaction hash, what the pages say of it; of an item that was received twice, as it was received last. */
-async function factsIn(spool: Spool, frames: readonly Frame[], { from, to }: BlockRange) {
+async function readFacts(checkpoint: Checkpoint, records: readonly PageRecord[], { from, to }: BlockRange) {
   const facts = new Map<string, string>()
-  for (const { place, blocks, until, replaced = [] } of frames) {
+  for (const { location, blocks, validBefore, rereadRanges = [] } of records) {
     if (blocks === null || blocks.max < from || blocks.min >= to) continue
-    for (const item of storedItems(await spool.read(place))) {
+    for (const item of storedItems(await checkpoint.read(location))) {
       const key = keyOfItem(item)
-      if (typeof key === 'string' || key.block < from || key.block >= Math.min(to, until)) continue
-      if (replaced.some((range) => key.block >= range.from && key.block < range.to)) continue
+      if (typeof key === 'string' || key.block < from || key.block >= Math.min(to, validBefore)) continue
+      if (rereadRanges.some((range) => key.block >= range.from && key.block < range.to)) continue
       facts.set(key.hash, factsOf(item))
     }
   }
@@ -40,9 +43,9 @@ async function factsIn(spool: Spool, frames: readonly Frame[], { from, to }: Blo
 }
 
 /** Members that a service may tell otherwise each day. */
-const PASSING = new Set([
+const MUTABLE_FIELDS = new Set([
   ...['name', 'symbol', 'decimals', 'logoUri', 'price', 'metadata', 'tokenUri', 'ownerAddress', 'methodName'],
 ])
 
 const factsOf = (item: unknown) =>
-  writeJson(item, (fields) => Object.keys(fields).filter((name) => !PASSING.has(name)))
+  writeJson(item, (fields) => Object.keys(fields).filter((name) => !MUTABLE_FIELDS.has(name)))

@@ -1,8 +1,8 @@
 import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import type { Job } from '../../core/model/model.ts'
-import { readManifestIfAny, readManifestSetAside, requireSafeManifest } from '../../files/publish.ts'
-import { nameOfOutput } from '../../storage/bucket-url.ts'
+import { readManifestBackup, readManifestIfExists, requireSafeManifest } from '../../files/publish.ts'
+import { outputName } from '../../storage/bucket-url.ts'
 import type { Store } from '../../storage/store.ts'
 
 /** An export that lies in a job's output, and that the job goes on with. */
@@ -11,7 +11,7 @@ export type FoundExport = {
   /** Files of blocks from this one on are gone or not of the size that is listed; Infinity: all are as listed. */
   intactTo: number
   /** A run was cut short while it replaced files of the same names: some are its own by now. */
-  isSetAside: boolean
+  isBackup: boolean
 }
 
 /**
@@ -20,53 +20,53 @@ export type FoundExport = {
  */
 export async function findExport(job: Job, store: Store): Promise<FoundExport | undefined> {
   await requireSafeManifest(job.output)
-  const present = await readManifestIfAny(job.output)
-  const manifest = present ?? (await readManifestSetAside(job.output))
+  const present = await readManifestIfExists(job.output)
+  const manifest = present ?? (await readManifestBackup(job.output))
   if (manifest === undefined) return undefined
   requireSameJob(job, manifest)
   return {
     manifest,
     intactTo: await firstDamagedBlock(store, manifest),
-    isSetAside: present === undefined,
+    isBackup: present === undefined,
   }
 }
 
 /** Throws OUTPUT_CHANGED where rows of the job do not fit those of the export. */
-function requireSameJob(job: Job, { job: before, tables }: Manifest): void {
-  const changes = FIXED.flatMap((key) => {
-    const [was, is] = [before[key] ?? ABSENT[key], job[key] ?? ABSENT[key]]
-    return was === is ? [] : [`${key} was ${was} and is ${is}`]
+function requireSameJob(job: Job, { job: exported, tables }: Manifest): void {
+  const changes = FIXED_SETTINGS.flatMap((key) => {
+    const [previous, current] = [exported[key] ?? DEFAULT_SETTINGS[key], job[key] ?? DEFAULT_SETTINGS[key]]
+    return previous === current ? [] : [`${key} was ${previous} and is ${current}`]
   })
   const missing = job.tables.filter((table) => tables[table] === undefined)
   if (missing.length > 0) changes.push(`tables lacked ${missing.join(', ')}`)
-  const gone = Object.keys(tables).filter((table) => job.tables.every((name) => name !== table))
-  if (gone.length > 0) changes.push(`tables had ${gone.join(', ')}`)
+  const removed = Object.keys(tables).filter((table) => job.tables.every((name) => name !== table))
+  if (removed.length > 0) changes.push(`tables had ${removed.join(', ')}`)
   if (changes.length === 0) return
   throw new ExportError(
     'OUTPUT_CHANGED',
-    `${nameOfOutput(job)} holds an export of another job: ${changes.join(', ')}`,
+    `${outputName(job)} holds an export of another job: ${changes.join(', ')}`,
     {
       fix: 'Name another --output, or export anew with --fresh.',
     },
   )
 }
 
-const FIXED = ['kind', 'chain', 'startBlock', 'endBlock', 'format', 'partitionBy'] as const
+const FIXED_SETTINGS = ['kind', 'chain', 'startBlock', 'endBlock', 'format', 'partitionBy'] as const
 /** What is meant where a job or manifest does not say it. */
-const ABSENT = {
+const DEFAULT_SETTINGS = {
   ...{ kind: 'wallets', endBlock: 'the head', partitionBy: 'none' },
   ...{ chain: undefined, startBlock: undefined, format: undefined },
 }
 
 /** True where every listed file is there with its size. */
-export async function areFilesInPlace(store: Sizes, manifest: Manifest): Promise<boolean> {
+export async function areFilesInPlace(store: FileSizes, manifest: Manifest): Promise<boolean> {
   return (await firstDamagedBlock(store, manifest)) === Number.POSITIVE_INFINITY
 }
 
 /** What tells the bytes of published files. */
-export type Sizes = Pick<Store, 'size'>
+export type FileSizes = Pick<Store, 'size'>
 
-async function firstDamagedBlock(store: Sizes, { tables }: Manifest): Promise<number> {
+async function firstDamagedBlock(store: FileSizes, { tables }: Manifest): Promise<number> {
   const files = Object.values(tables).flatMap(({ files }) => files)
   const sizes = await Promise.all(files.map(({ path }) => store.size(path)))
   const damaged = files.filter(({ bytes }, at) => bytes !== sizes[at])

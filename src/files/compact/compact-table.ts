@@ -5,8 +5,8 @@ import type { Compression, Format } from '../../core/model/model.ts'
 import { diskError, hashFile, makeFolder } from '../../core/platform/disk.ts'
 import type { Table } from '../../core/table/index.ts'
 import { partPath } from '../part-path.ts'
-import { assembleTable, type Part } from '../write-table.ts'
-import { unpackLines } from './decompress-lines.ts'
+import { type Part, writeTable } from '../write-table.ts'
+import { decompressLines } from './decompress-lines.ts'
 import { mergeParquet } from './merge-parquet.ts'
 import { type CompactionStep, planCompaction } from './plan-compaction.ts'
 
@@ -19,7 +19,7 @@ export type TableCompaction = {
   format: Format
   compression: Compression
   maxRows: number
-  border: number
+  lookback: number
 }
 
 export type CompactTable = {
@@ -34,11 +34,11 @@ export type CompactTable = {
  * where a file is not what the manifest says, and OUTPUT_FAILED.
  */
 export async function compactTable(compaction: TableCompaction): Promise<CompactTable> {
-  const { files: before, maxRows, border, table } = compaction
-  const compact: CompactTable = { files: [], parts: [] }
-  for (const [at, step] of planCompaction(before, { maxRows, border }).entries()) {
+  const { files: listedFiles, maxRows, lookback, table } = compaction
+  const result: CompactTable = { files: [], parts: [] }
+  for (const [at, step] of planCompaction(listedFiles, { maxRows, lookback }).entries()) {
     if (step.kind === 'keep') {
-      compact.files.push(step.file)
+      result.files.push(step.file)
       continue
     }
     for (const file of step.files) await requireUnchanged(compaction.output, file)
@@ -46,10 +46,10 @@ export async function compactTable(compaction: TableCompaction): Promise<Compact
     const folder = join(compaction.folder, `${table.name}-${at}`)
     await makeFolder(folder)
     const parts = await mergeFiles(step, { ...compaction, folder })
-    for (const each of parts) compact.parts.push(each)
-    for (const each of parts.map(({ staged: _staged, ...file }) => file)) compact.files.push(each)
+    for (const each of parts) result.parts.push(each)
+    for (const each of parts.map(({ staged: _staged, ...file }) => file)) result.files.push(each)
   }
-  return compact
+  return result
 }
 
 type Merge = Extract<CompactionStep, { kind: 'merge' }>
@@ -72,11 +72,11 @@ async function mergeCsv(step: Merge, compaction: TableCompaction): Promise<Part[
   const { output, folder, table, maxRows } = compaction
   const chunks = []
   for (const [at, { path, rows }] of step.files.entries()) {
-    const lines = await unpackLines(join(output, path), join(folder, `${table.name}-${at}.lines`), table)
-    chunks.push({ ...lines, rows, longest: 0, partition: step.partition })
+    const lines = await decompressLines(join(output, path), join(folder, `${table.name}-${at}.lines`), table)
+    chunks.push({ ...lines, rows, maxLineBytes: 0, partition: step.partition })
   }
   const { range, firstNumber } = step
-  return assembleTable({
+  return writeTable({
     ...compaction,
     ...{ chunks, range, firstNumber, maxRowsPerFile: maxRows, escapeFormulas: false },
   })
@@ -91,7 +91,7 @@ async function mergeParquetFiles(step: Merge, compaction: TableCompaction): Prom
     const path = partPath({ ...compaction, ...step, table: table.name, number })
     const staged = join(folder, basename(path))
     const rows = Math.min(maxRows, total - from)
-    const { files, skip } = filesWith(step.files, { from, to: from + rows })
+    const { files, skip } = filesInRowRange(step.files, { from, to: from + rows })
     const sources = files.map((file) => join(output, file.path))
     const measured = await mergeParquet({ sources, skip, rows, path: staged, table, compression })
     const { from: fromBlock, to: toBlock } = step.range
@@ -101,7 +101,7 @@ async function mergeParquetFiles(step: Merge, compaction: TableCompaction): Prom
 }
 
 /** The files that hold these rows of all, and how many rows of the first come before them. */
-function filesWith(files: readonly ManifestFile[], { from, to }: { from: number; to: number }) {
+function filesInRowRange(files: readonly ManifestFile[], { from, to }: { from: number; to: number }) {
   const found: ManifestFile[] = []
   let [row, skip] = [0, 0]
   for (const file of files) {

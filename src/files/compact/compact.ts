@@ -1,15 +1,15 @@
 import { join } from 'node:path'
-import { firstSpooledBlock } from '../../checkpoint/inspect-checkpoint.ts'
+import { firstCheckpointedBlock } from '../../checkpoint/inspect-checkpoint.ts'
 import { type Manifest, PRIVATE_FOLDER } from '../../core/model/manifest.ts'
 import type { Job } from '../../core/model/model.ts'
 import { makePartsFolder, removePartsFolder } from '../../core/model/parts-folder.ts'
 import { lockOutput } from '../../core/platform/lock/lock.ts'
 import { TABLES } from '../../core/table/index.ts'
 import { requireManifest } from '../../read/open-export.ts'
-import { lookAtStore } from '../../storage/inspect-store.ts'
+import { inspectStore } from '../../storage/inspect-store.ts'
 import { openStore } from '../../storage/open-store.ts'
 import type { Store } from '../../storage/store.ts'
-import { publish, removeStrays } from '../publish.ts'
+import { publish, removeOrphans } from '../publish.ts'
 import { compactTable } from './compact-table.ts'
 
 export type CompactOptions = {
@@ -18,15 +18,15 @@ export type CompactOptions = {
 }
 
 /** An output folder, or a place in an object store with the folder of this machine that is its. */
-export type OutputPlace = Pick<Job, 'output' | 'store'>
+export type OutputLocation = Pick<Job, 'output' | 'store'>
 
-export type Compacted = {
+export type CompactionResult = {
   /** Files that the manifest listed and those that it lists now; the same number where there was nothing to do. */
   before: number
   after: number
   changed: boolean
   /** Files under our names that no manifest lists, left by a kill: they are removed. */
-  strays: number
+  orphans: number
 }
 
 /**
@@ -37,15 +37,15 @@ export type Compacted = {
  * says, and OUTPUT_FAILED.
  */
 export async function compactOutput(
-  where: string | OutputPlace,
+  target: string | OutputLocation,
   options: CompactOptions = {},
-): Promise<Compacted> {
-  const place = typeof where === 'string' ? { output: where } : where
-  await lookAtStore(place)
-  await requireManifest(place.output)
-  const release = await lockOutput(join(place.output, PRIVATE_FOLDER))
+): Promise<CompactionResult> {
+  const location = typeof target === 'string' ? { output: target } : target
+  await inspectStore(location)
+  await requireManifest(location.output)
+  const release = await lockOutput(join(location.output, PRIVATE_FOLDER))
   try {
-    const store = await openStore(place)
+    const store = await openStore(location)
     try {
       return await compactLocked(store, options.maxRowsPerFile ?? 1_000_000)
     } finally {
@@ -56,14 +56,14 @@ export async function compactOutput(
   }
 }
 
-async function compactLocked(store: Store, maxRows: number): Promise<Compacted> {
+async function compactLocked(store: Store, maxRows: number): Promise<CompactionResult> {
   const output = store.folder
   const manifest = await requireManifest(output)
   const privateFolder = join(output, PRIVATE_FOLDER)
   // A run can read pages again from here on only: files that begin here are a place to go on from.
-  const border = await firstSpooledBlock(privateFolder)
+  const lookback = await firstCheckpointedBlock(privateFolder)
   const listed = Object.values(manifest.tables).flatMap(({ files }) => files.map(({ path }) => path))
-  const strays = await removeStrays(store, new Set(listed))
+  const orphans = await removeOrphans(store, new Set(listed))
   const tables: Manifest['tables'] = {}
   const parts = []
   const folder = await makePartsFolder(privateFolder)
@@ -71,10 +71,10 @@ async function compactLocked(store: Store, maxRows: number): Promise<Compacted> 
     for (const table of TABLES) {
       const listed = manifest.tables[table.name]
       if (listed === undefined) continue
-      await store.bring(listed.files)
+      await store.ensureLocal(listed.files)
       const { format, compression } = manifest.job
       const source = { output, folder, table, files: listed.files, format, compression }
-      const compact = await compactTable({ ...source, maxRows, border })
+      const compact = await compactTable({ ...source, maxRows, lookback })
       tables[table.name] = { ...listed, files: compact.files }
       for (const each of compact.parts) parts.push(each)
     }
@@ -83,7 +83,12 @@ async function compactLocked(store: Store, maxRows: number): Promise<Compacted> 
   } finally {
     await removePartsFolder(folder)
   }
-  return { before: countFiles(manifest.tables), after: countFiles(tables), changed: parts.length > 0, strays }
+  return {
+    before: countFiles(manifest.tables),
+    after: countFiles(tables),
+    changed: parts.length > 0,
+    orphans,
+  }
 }
 
 function countFiles(tables: Manifest['tables']): number {

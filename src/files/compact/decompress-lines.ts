@@ -9,16 +9,16 @@ import type { Table } from '../../core/table/index.ts'
 import { csvHeader } from '../csv.ts'
 
 /** Copies the lines of a CSV file, gzip or plain, without its header. Throws VERIFY_FAILED where the header is another. */
-export async function unpackLines(
+export async function decompressLines(
   from: string,
   to: string,
   { columns }: Pick<Table, 'columns'>,
 ): Promise<{ path: string; bytes: number }> {
-  const unpack = from.endsWith('.gz') ? [createGunzip()] : []
+  const decompress = from.endsWith('.gz') ? [createGunzip()] : []
   try {
     await pipeline([
       createReadStream(from, { highWaterMark: 1 << 18 }),
-      ...unpack,
+      ...decompress,
       withoutHeader(Buffer.from(csvHeader(columns)), from),
       createWriteStream(to),
     ])
@@ -30,18 +30,18 @@ export async function unpackLines(
 
 function withoutHeader(header: Buffer, path: string): Transform {
   let start: Buffer | undefined = Buffer.alloc(0)
-  const isWrong = () => start !== undefined && !start.subarray(0, header.length).equals(header)
-  const fault = () => new ExportError('VERIFY_FAILED', `${path} begins with another header`)
+  const differs = () => start !== undefined && !start.subarray(0, header.length).equals(header)
+  const headerError = () => new ExportError('VERIFY_FAILED', `${path} begins with another header`)
   return new Transform({
     transform: (block: Buffer, _encoding, done) => {
       if (start === undefined) return done(null, block)
       start = Buffer.concat([start, block])
       if (start.length < header.length) return done()
-      if (isWrong()) return done(fault())
+      if (differs()) return done(headerError())
       const lines = start.subarray(header.length)
       start = undefined
       done(null, lines)
     },
-    flush: (done) => done(start === undefined ? null : fault()),
+    flush: (done) => done(start === undefined ? null : headerError()),
   })
 }

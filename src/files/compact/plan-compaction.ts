@@ -3,11 +3,11 @@ import type { BlockRange } from '../../core/model/model.ts'
 import { largest } from '../../core/platform/extremes.ts'
 import { numberOfPath, partitionOfPath } from '../part-path.ts'
 
-export type CompactionBounds = {
+export type CompactionLimits = {
   /** Rows in a file, at most. */
   maxRows: number
   /** No file is to hold blocks from both sides of it. */
-  border: number
+  lookback: number
 }
 
 /** A file that stays as it is, or files that become fewer ones, of these blocks and numbered from there. */
@@ -28,42 +28,42 @@ export type CompactionStep =
  */
 export function planCompaction(
   files: readonly ManifestFile[],
-  { maxRows, border }: CompactionBounds,
+  { maxRows, lookback }: CompactionLimits,
 ): CompactionStep[] {
-  return stretchesOf(files, border).flatMap((stretch) => planStretch(stretch, maxRows))
+  return groupForMerge(files, lookback).flatMap((group) => planGroup(group, maxRows))
 }
 
 /** Files that may become one: they follow each other, in one partition, on one side of the border. */
-function stretchesOf(files: readonly ManifestFile[], border: number): ManifestFile[][] {
-  const stretches: ManifestFile[][] = []
-  const placeOf = ({ path, toBlock }: ManifestFile) => `${toBlock <= border} ${partitionOfPath(path)}`
+function groupForMerge(files: readonly ManifestFile[], lookback: number): ManifestFile[][] {
+  const groups: ManifestFile[][] = []
+  const groupKey = ({ path, toBlock }: ManifestFile) => `${toBlock <= lookback} ${partitionOfPath(path)}`
   for (const file of files) {
-    const last = stretches.at(-1)
-    if (last?.[0] !== undefined && placeOf(last[0]) === placeOf(file)) last.push(file)
-    else stretches.push([file])
+    const last = groups.at(-1)
+    if (last?.[0] !== undefined && groupKey(last[0]) === groupKey(file)) last.push(file)
+    else groups.push([file])
   }
-  return stretches
+  return groups
 }
 
-function planStretch(stretch: readonly ManifestFile[], maxRows: number): CompactionStep[] {
-  const firstOpen = stretch.findIndex(({ rows }) => rows !== maxRows)
-  const full = firstOpen < 0 ? stretch : stretch.slice(0, firstOpen)
-  const files = stretch.slice(full.length)
+function planGroup(group: readonly ManifestFile[], maxRows: number): CompactionStep[] {
+  const firstPartial = group.findIndex(({ rows }) => rows !== maxRows)
+  const full = firstPartial < 0 ? group : group.slice(0, firstPartial)
+  const files = group.slice(full.length)
   const keep = (file: ManifestFile): CompactionStep => ({ kind: 'keep', file })
   const rows = files.reduce((sum, file) => sum + file.rows, 0)
   const isCompact = files.length <= Math.ceil(rows / maxRows) && files.every((file) => file.rows <= maxRows)
   const [first, last] = [files[0], files.at(-1)]
   if (first === undefined || last === undefined || isCompact || (files.length === 1 && rows <= maxRows))
-    return stretch.map(keep)
+    return group.map(keep)
   const range = { from: first.fromBlock, to: largest(files.map(({ toBlock }) => toBlock)) }
-  const taken = [
+  const sameRange = [
     ...full.filter(({ fromBlock }) => fromBlock === range.from),
     ...files.filter(({ fromBlock, toBlock }) => fromBlock === range.from && toBlock === range.to),
   ]
   const firstNumber =
     1 +
     largest(
-      taken.map(({ path }) => numberOfPath(path)),
+      sameRange.map(({ path }) => numberOfPath(path)),
       -1,
     )
   const partition = partitionOfPath(first.path)

@@ -8,16 +8,16 @@ const HEX = /0x[0-9a-f]{6,}/g
  * of ways (`fee`, also `fees`) stands for that alone. In addresses and hashes a word is looked for only where it begins
  * with `0x`, has 8 letters, or has 4 with a digit among them: otherwise `fee` would find a tenth of all hashes.
  */
-export function rowFinder(
+export function createRowFilter(
   columns: readonly PackedColumn[],
   { search, kinds }: { search: string; kinds: readonly number[] },
 ): (row: number) => boolean {
   const words = search.trim().toLowerCase().split(/\s+/)
-  const finders = words.map((word) => wordFinder(columns, { word, kinds }))
-  return (row) => finders.every((find) => find(row))
+  const filters = words.map((word) => createWordFilter(columns, { word, kinds }))
+  return (row) => filters.every((matches) => matches(row))
 }
 
-function wordFinder(
+function createWordFilter(
   columns: readonly PackedColumn[],
   { word, kinds }: { word: string; kinds: readonly number[] },
 ): (row: number) => boolean {
@@ -25,14 +25,14 @@ function wordFinder(
   const exact = kinds
     .flatMap((at) => columns[at] ?? [])
     .filter(({ texts }) => texts.some((one) => names.includes(one)))
-  const isHit =
+  const isMatch =
     exact.length > 0 ? (text: string) => names.includes(text) : (text: string) => hasWord(text, word)
   // Each text is looked at once, not once a row.
-  const hits = (exact.length > 0 ? exact : columns).map(({ texts, places }) => ({
-    places,
-    hit: Uint8Array.from(texts, (text) => Number(isHit(text))),
+  const columnMatches = (exact.length > 0 ? exact : columns).map(({ texts, indexes }) => ({
+    indexes,
+    matchFlags: Uint8Array.from(texts, (text) => Number(isMatch(text))),
   }))
-  return (row) => hits.some(({ places, hit }) => hit[places[row] ?? 0] === 1)
+  return (row) => columnMatches.some(({ indexes, matchFlags }) => matchFlags[indexes[row] ?? 0] === 1)
 }
 
 function hasWord(text: string, word: string): boolean {

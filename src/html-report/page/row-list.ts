@@ -1,13 +1,13 @@
 import { csvLine } from '../../core/platform/csv-text.ts'
-import { counted, shownNumber } from '../numbers.ts'
+import { formatCount, formatNumber } from '../numbers.ts'
 import type { PackedColumn } from '../page-data.ts'
-import { shownText } from '../visible-text.ts'
-import { rowFinder } from './filter-rows.ts'
+import { visibleText } from '../visible-text.ts'
+import { createRowFilter } from './filter-rows.ts'
 
 /** Height of a row, as the style has it. */
 const ROW_PIXELS = 26
 /** Browsers give an element no more height than this: a longer list is scrolled faster than it is. */
-const MOST_PIXELS = 12_000_000
+const MAX_PIXELS = 12_000_000
 
 /** Opens the list of rows of a section: unpacks them, and shows those that are in sight. */
 export async function openRowList(section: HTMLElement): Promise<void> {
@@ -38,7 +38,7 @@ class RowList {
     this.#list = section.querySelector('.list') as HTMLElement
     this.#space = section.querySelector('.space') as HTMLElement
     this.#told = section.querySelector('output')
-    const count = columns[0]?.places.length ?? 0
+    const count = columns[0]?.indexes.length ?? 0
     // The newest first.
     this.#all = Int32Array.from({ length: count }, (_, at) => count - 1 - at)
     this.#found = this.#all
@@ -53,21 +53,21 @@ class RowList {
   /** Puts the rows that are in sight into the page. */
   show(): void {
     const { length } = this.#found
-    const whole = Math.min(MOST_PIXELS, length * ROW_PIXELS)
-    this.#space.style.height = `${whole}px`
+    const totalHeight = Math.min(MAX_PIXELS, length * ROW_PIXELS)
+    this.#space.style.height = `${totalHeight}px`
     this.#list.setAttribute('aria-rowcount', String(length + 1))
-    const inSight = Math.ceil(this.#list.clientHeight / ROW_PIXELS) + 2
-    const room = Math.max(1, whole - this.#list.clientHeight)
-    const share = Math.min(1, this.#list.scrollTop / room)
-    const first = Math.max(0, Math.floor(share * Math.max(0, length - inSight + 2)))
-    const rows = [...this.#found.subarray(first, first + inSight)].map((row, at) =>
+    const visibleRows = Math.ceil(this.#list.clientHeight / ROW_PIXELS) + 2
+    const scrollRange = Math.max(1, totalHeight - this.#list.clientHeight)
+    const share = Math.min(1, this.#list.scrollTop / scrollRange)
+    const first = Math.max(0, Math.floor(share * Math.max(0, length - visibleRows + 2)))
+    const rows = [...this.#found.subarray(first, first + visibleRows)].map((row, at) =>
       this.#rowOf(row, first + at),
     )
-    const top = Math.min(this.#list.scrollTop, Math.max(0, whole - inSight * ROW_PIXELS))
+    const top = Math.min(this.#list.scrollTop, Math.max(0, totalHeight - visibleRows * ROW_PIXELS))
     for (const [at, row] of rows.entries()) row.style.transform = `translateY(${top + at * ROW_PIXELS}px)`
     this.#space.replaceChildren(...rows)
     this.#tellCurrent()
-    if (this.#told !== null) this.#told.textContent = counted(length, 'row')
+    if (this.#told !== null) this.#told.textContent = formatCount(length, 'row')
   }
 
   #rowOf(row: number, at: number): HTMLElement {
@@ -79,8 +79,8 @@ class RowList {
     for (const text of this.#cells(row)) {
       const cell = document.createElement('span')
       cell.setAttribute('role', 'gridcell')
-      cell.textContent = shownNumber(shownText(text))
-      cell.title = shownText(text)
+      cell.textContent = formatNumber(visibleText(text))
+      cell.title = visibleText(text)
       line.append(cell)
     }
     return line
@@ -98,13 +98,13 @@ class RowList {
   }
 
   #cells(row: number): string[] {
-    return this.#columns.map(({ texts, places }) => texts[places[row] ?? 0] ?? '')
+    return this.#columns.map(({ texts, indexes }) => texts[indexes[row] ?? 0] ?? '')
   }
 
   #search(search: string): void {
     const kinds = ['kind', 'way'].map((name) => this.#heads().indexOf(name))
     this.#found =
-      search.trim() === '' ? this.#all : this.#all.filter(rowFinder(this.#columns, { search, kinds }))
+      search.trim() === '' ? this.#all : this.#all.filter(createRowFilter(this.#columns, { search, kinds }))
     this.#current = 0
     this.#list.scrollTop = 0
     this.show()
@@ -117,10 +117,10 @@ class RowList {
     if (step === undefined) return
     event.preventDefault()
     this.#current = Math.min(end, Math.max(0, this.#current + step))
-    const whole = Math.min(MOST_PIXELS, this.#found.length * ROW_PIXELS)
-    const room = Math.max(1, whole - this.#list.clientHeight)
+    const totalHeight = Math.min(MAX_PIXELS, this.#found.length * ROW_PIXELS)
+    const scrollRange = Math.max(1, totalHeight - this.#list.clientHeight)
     this.#list.scrollTop =
-      end < page ? 0 : (Math.max(0, this.#current - page / 2) / Math.max(1, end - page)) * room
+      end < page ? 0 : (Math.max(0, this.#current - page / 2) / Math.max(1, end - page)) * scrollRange
     this.show()
   }
 
@@ -148,7 +148,7 @@ class RowList {
     URL.revokeObjectURL(link.href)
   }
 
-  #say(what: string): void {
-    if (this.#told !== null) this.#told.textContent = what
+  #say(message: string): void {
+    if (this.#told !== null) this.#told.textContent = message
   }
 }

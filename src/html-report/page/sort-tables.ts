@@ -1,20 +1,20 @@
 /** Lets the heads of tables sort them; a second press turns the order round. */
 export function sortTables(page: Document): void {
   for (const table of page.querySelectorAll<HTMLTableElement>('table.sortable')) {
-    const heads = [...table.querySelectorAll('thead th')]
-    for (const [at, head] of heads.entries())
-      head.querySelector('button')?.addEventListener('click', () => sortBy(table, heads, at))
+    const headers = [...table.querySelectorAll('thead th')]
+    for (const [at, header] of headers.entries())
+      header.querySelector('button')?.addEventListener('click', () => sortBy(table, headers, at))
   }
 }
 
-function sortBy(table: HTMLTableElement, heads: readonly Element[], at: number): void {
-  const isRising = heads[at]?.getAttribute('aria-sort') === 'descending'
-  for (const head of heads) head.removeAttribute('aria-sort')
-  heads[at]?.setAttribute('aria-sort', isRising ? 'ascending' : 'descending')
+function sortBy(table: HTMLTableElement, headers: readonly Element[], at: number): void {
+  const isAscending = headers[at]?.getAttribute('aria-sort') === 'descending'
+  for (const header of headers) header.removeAttribute('aria-sort')
+  headers[at]?.setAttribute('aria-sort', isAscending ? 'ascending' : 'descending')
   const body = table.tBodies[0]
   if (body === undefined) return
   const rows = [...body.rows].map((row) => ({ row, key: keyOf(row.cells[at]) }))
-  const sign = isRising ? 1 : -1
+  const sign = isAscending ? 1 : -1
   rows.sort((a, b) => sign * compare(a.key, b.key))
   for (const { row } of rows) body.append(row)
 }

@@ -1,59 +1,68 @@
 import { isNft } from '../../core/model/asset.ts'
-import { amountCell, type Cell, countCell, counted, type Html, html, tableHtml, textCell } from '../html.ts'
-import { type AssetTally, byMovements, tallyKey } from '../ledger-aggregates.ts'
-import type { Figures } from '../ledger-stats.ts'
+import {
+  amountCell,
+  type Cell,
+  countCell,
+  formatCount,
+  type Html,
+  html,
+  tableHtml,
+  textCell,
+} from '../html.ts'
+import { type AssetAggregates, aggregateKey, byMovements } from '../ledger-aggregates.ts'
+import type { LedgerStats } from '../ledger-stats.ts'
 import { assetHtml, walletText } from '../view.ts'
-import { worthColumns } from './fiat-value.ts'
+import { fiatValueColumns } from './fiat-value.ts'
 
 /** Assets that a page lists of each sort, those that moved most. */
-const MOST_ASSETS = 200
+const MAX_ASSETS = 200
 
 /** What moved; what is suspicious last, folded. */
-export function assetsSection(figures: Figures): Html {
-  const { tally, balances } = figures
+export function assetsSection(stats: LedgerStats): Html {
+  const { aggregates, balances } = stats
   const flags = new Map(balances.flagged.map((one) => [one.asset_address, one.flags.map(({ why }) => why)]))
-  const all = [...tally.assets.values()].sort(byMovements)
-  const isFlagged = ({ address }: AssetTally) => flags.has(address ?? '')
-  const worth = worthColumns(figures, { 'worth at the end': ({ assets }) => assets })
-  const heads = ['asset', 'kind', 'movements', 'in', 'out', 'net', ...worth.heads, 'remarks']
-  const row = (asset: AssetTally): Cell[] => [
-    { html: assetHtml(figures, asset), sort: asset.symbol ?? '' },
+  const all = [...aggregates.assets.values()].sort(byMovements)
+  const isFlagged = ({ address }: AssetAggregates) => flags.has(address ?? '')
+  const fiatValues = fiatValueColumns(stats, { 'worth at the end': ({ assets }) => assets })
+  const headers = ['asset', 'kind', 'movements', 'in', 'out', 'net', ...fiatValues.headers, 'remarks']
+  const row = (asset: AssetAggregates): Cell[] => [
+    { html: assetHtml(stats, asset), sort: asset.symbol ?? '' },
     textCell(kindOf(asset)),
     countCell(asset.movements),
-    ...(['in', 'out'] as const).map((way) => amountCell(asset[way], unitOf(asset))),
+    ...(['in', 'out'] as const).map((direction) => amountCell(asset[direction], unitOf(asset))),
     amountCell(asset.in - asset.out, unitOf(asset)),
-    ...worth.cellsOf(tallyKey(asset.type, asset.address)),
-    textCell([...(flags.get(asset.address ?? '') ?? []), ...belowOf(figures, asset)].join('; ')),
+    ...fiatValues.cellsOf(aggregateKey(asset.type, asset.address)),
+    textCell([...(flags.get(asset.address ?? '') ?? []), ...negativeBalanceNotes(stats, asset)].join('; ')),
   ]
-  const [good, bad] = [all.filter((one) => !isFlagged(one)), all.filter(isFlagged)]
+  const [plain, flagged] = [all.filter((one) => !isFlagged(one)), all.filter(isFlagged)]
   return html`<section id="assets"><h2>Assets</h2>
-${tableHtml('What moved', heads, good.slice(0, MOST_ASSETS).map(row))}
-${more(good.length)}
-${bad.length === 0 ? '' : html`<details><summary>${counted(bad.length, 'token')} that ${bad.length === 1 ? 'is' : 'are'} probably not what ${bad.length === 1 ? 'it looks' : 'they look'} like</summary>${tableHtml('Suspicious tokens', heads, bad.slice(0, MOST_ASSETS).map(row))}${more(bad.length)}</details>`}
+${tableHtml('What moved', headers, plain.slice(0, MAX_ASSETS).map(row))}
+${moreNote(plain.length)}
+${flagged.length === 0 ? '' : html`<details><summary>${formatCount(flagged.length, 'token')} that ${flagged.length === 1 ? 'is' : 'are'} probably not what ${flagged.length === 1 ? 'it looks' : 'they look'} like</summary>${tableHtml('Suspicious tokens', headers, flagged.slice(0, MAX_ASSETS).map(row))}${moreNote(flagged.length)}</details>`}
 </section>`
 }
 
-const more = (count: number): Html =>
-  count > MOST_ASSETS
-    ? html`<p class="note">And ${counted(count - MOST_ASSETS, 'asset')} more, which moved less.</p>`
+const moreNote = (count: number): Html =>
+  count > MAX_ASSETS
+    ? html`<p class="note">And ${formatCount(count - MAX_ASSETS, 'asset')} more, which moved less.</p>`
     : html``
 
-function kindOf({ type }: AssetTally): string {
+function kindOf({ type }: AssetAggregates): string {
   return { native: 'coin', erc20: 'ERC-20', erc721: 'NFT, ERC-721', erc1155: 'NFT, ERC-1155' }[type] ?? type
 }
 
 /** NFTs count whole. */
-const unitOf = (asset: AssetTally): number | null => (isNft(asset) ? 0 : asset.decimals)
+const unitOf = (asset: AssetAggregates): number | null => (isNft(asset) ? 0 : asset.decimals)
 
-function belowOf(figures: Figures, asset: AssetTally): string[] {
-  const key = tallyKey(asset.type, asset.address)
-  const below = figures.balances.belowZero.filter(
-    ({ asset_type, asset_address }) => tallyKey(asset_type, asset_address) === key,
+function negativeBalanceNotes(stats: LedgerStats, asset: AssetAggregates): string[] {
+  const key = aggregateKey(asset.type, asset.address)
+  const negative = stats.balances.belowZero.filter(
+    ({ asset_type, asset_address }) => aggregateKey(asset_type, asset_address) === key,
   )
-  const [first] = below
+  const [first] = negative
   if (first === undefined) return []
-  const who = walletText(figures, first.wallet_address)
+  const wallet = walletText(stats, first.wallet_address)
   return [
-    `below zero in ${below.length === 1 ? who : `${who} and ${below.length - 1} more`}: ${first.causes[0]}`,
+    `below zero in ${negative.length === 1 ? wallet : `${wallet} and ${negative.length - 1} more`}: ${first.causes[0]}`,
   ]
 }

@@ -2,57 +2,62 @@ import { shiftDecimal } from '../../core/platform/decimal.ts'
 import { largest } from '../../core/platform/extremes.ts'
 import { stepLine } from '../charts.ts'
 import { balanceKey } from '../fiat-values.ts'
-import { amountCell, amountHtml, asTable, counted, type Html, html, tableHtml } from '../html.ts'
-import type { Figures } from '../ledger-stats.ts'
-import { type FollowedAsset, type FollowedBalance, followedBalances } from '../tracked-assets.ts'
+import { amountCell, amountHtml, formatCount, type Html, html, tableDetails, tableHtml } from '../html.ts'
+import type { LedgerStats } from '../ledger-stats.ts'
+import { type TrackedAsset, type TrackedAssetBalance, trackedBalances } from '../tracked-assets.ts'
 import { assetHtml, walletHtml, walletText } from '../view.ts'
-import { worthColumns } from './fiat-value.ts'
+import { fiatValueColumns } from './fiat-value.ts'
 
 /** Pictures of one asset, of the wallets that moved it most. */
-const MOST_PICTURES = 24
+const MAX_CHARTS = 24
 
 /** What wallets had over time: the coin, and the tokens that moved most, each picture with its own scale. */
-export function balancesSection(figures: Figures): Html {
-  const assets = followedBalances(figures)
+export function balancesSection(stats: LedgerStats): Html {
+  const assets = trackedBalances(stats)
   if (assets.length === 0) return html``
   return html`<section id="balances"><h2>Balances over time</h2>
 <p class="note">Each picture has its own scale. A balance counts from zero before the first row that the export has: coins that a wallet had before are not in it, so that it may fall below zero (dashed).</p>
-${assets.map((asset, at) => assetOf(figures, asset, at === 0))}
+${assets.map((asset, at) => assetOf(stats, asset, at === 0))}
 </section>`
 }
 
-function assetOf(figures: Figures, asset: FollowedAsset, isOpen: boolean): Html {
+function assetOf(stats: LedgerStats, asset: TrackedAsset, isOpen: boolean): Html {
   const { wallets, decimals, name } = asset
-  const shown = asset.tally === undefined || asset.key === 'native' ? name : assetHtml(figures, asset.tally)
-  const pictures = wallets.slice(0, MOST_PICTURES).map((one) => pictureOf(figures, one, decimals))
-  const worth = worthColumns(figures, { worth: ({ balances }) => balances })
-  const rows = wallets.map(({ wallet, end }) => [
-    { html: walletHtml(figures, wallet), sort: walletText(figures, wallet) },
-    amountCell(end, decimals),
-    ...worth.cellsOf(balanceKey(wallet, asset.key)),
+  const heading =
+    asset.aggregates === undefined || asset.key === 'native' ? name : assetHtml(stats, asset.aggregates)
+  const charts = wallets.slice(0, MAX_CHARTS).map((one) => chartOf(stats, one, decimals))
+  const fiatValues = fiatValueColumns(stats, { worth: ({ balances }) => balances })
+  const rows = wallets.map(({ wallet, closingBalance }) => [
+    { html: walletHtml(stats, wallet), sort: walletText(stats, wallet) },
+    amountCell(closingBalance, decimals),
+    ...fiatValues.cellsOf(balanceKey(wallet, asset.key)),
   ])
-  return html`<details${isOpen ? html` open` : ''}><summary>${shown}, ${counted(wallets.length, 'wallet')}</summary>
-<ul class="multiples">${pictures}</ul>
-${asTable(tableHtml(`Balances at the end: ${name}`, ['wallet', 'balance', ...worth.heads], rows))}</details>`
+  return html`<details${isOpen ? html` open` : ''}><summary>${heading}, ${formatCount(wallets.length, 'wallet')}</summary>
+<ul class="multiples">${charts}</ul>
+${tableDetails(tableHtml(`Balances at the end: ${name}`, ['wallet', 'balance', ...fiatValues.headers], rows))}</details>`
 }
 
-function pictureOf(figures: Figures, one: FollowedBalance, decimals: number | null): Html {
-  const line = stepLine(pointsOf(figures, one, decimals), `balance of ${walletText(figures, one.wallet)}`)
-  return html`<li><h3>${walletHtml(figures, one.wallet)}</h3>${line}
-<p>${amountHtml(one.end, decimals)}${one.wasBelowZero ? html` <small>spent more than was seen coming in</small>` : ''}</p></li>`
+function chartOf(stats: LedgerStats, one: TrackedAssetBalance, decimals: number | null): Html {
+  const line = stepLine(pointsOf(stats, one, decimals), `balance of ${walletText(stats, one.wallet)}`)
+  return html`<li><h3>${walletHtml(stats, one.wallet)}</h3>${line}
+<p>${amountHtml(one.closingBalance, decimals)}${one.wasNegative ? html` <small>spent more than was seen coming in</small>` : ''}</p></li>`
 }
 
 /** For drawing alone: what is too large or too small for a double is drawn as the nearest that fits. */
-function pointsOf({ tally }: Figures, { series, before }: FollowedBalance, decimals: number | null) {
+function pointsOf(
+  { aggregates }: LedgerStats,
+  { series, openingBalance }: TrackedAssetBalance,
+  decimals: number | null,
+) {
   const points = [...series].sort(([a], [b]) => a - b)
   const first = points[0]?.[0] ?? 0
-  const end = largest(tally.timeline.keys())
+  const lastBucket = largest(aggregates.timeline.keys())
   const numberOf = (value: bigint) => clamp(Number(shiftDecimal(String(value), decimals) ?? String(value)))
-  const drawn = points.map(([bucket, value]) => [bucket, numberOf(before + value)] as const)
+  const inRange = points.map(([bucket, value]) => [bucket, numberOf(openingBalance + value)] as const)
   return [
-    [first - 1, numberOf(before)] as const,
-    ...drawn,
-    [end, drawn.at(-1)?.[1] ?? numberOf(before)] as const,
+    [first - 1, numberOf(openingBalance)] as const,
+    ...inRange,
+    [lastBucket, inRange.at(-1)?.[1] ?? numberOf(openingBalance)] as const,
   ]
 }
 

@@ -1,16 +1,16 @@
 import { balanceKey } from '../fiat-values.ts'
 import { type Html, html } from '../html.ts'
-import type { Figures } from '../ledger-stats.ts'
-import type { Compared } from '../page-data.ts'
-import { followedBalances } from '../tracked-assets.ts'
+import type { LedgerStats } from '../ledger-stats.ts'
+import type { ComparisonData } from '../page-data.ts'
+import { trackedBalances } from '../tracked-assets.ts'
 import { walletText } from '../view.ts'
 
 /** Wallets of an asset that can be compared, those that moved it most. */
-const MOST_WALLETS = 100
+const MAX_WALLETS = 100
 
 /** Balances at two times, side by side: the page's script fills it in. */
-export function compareSection(figures: Figures, at: number): Html {
-  if (figures.tally.balances.size === 0) return html``
+export function compareSection(stats: LedgerStats, at: number): Html {
+  if (stats.aggregates.balances.size === 0) return html``
   return html`<section class="compare" data-compare="compare-${at}"><h2>Two dates compared</h2>
 <noscript><p>The comparison needs the page's own script.</p></noscript>
 <p class="note">Balances after the last transaction of a day (UTC), exact.</p>
@@ -23,23 +23,23 @@ export function compareSection(figures: Figures, at: number): Html {
 }
 
 /** The values that it compares, exact. */
-export function comparedOf(figures: Figures): Compared {
-  const { dayEnds } = figures.tally
+export function comparisonData(stats: LedgerStats): ComparisonData {
+  const { dayEnds } = stats.aggregates
   const days = dayEnds.days()
   const last = days.length - 1
-  const places = new Map(days.map((day, at) => [day, at]))
-  const pointsOf = (key: string, before: bigint) =>
+  const dayIndexes = new Map(days.map((day, at) => [day, at]))
+  const pointsOf = (key: string, openingBalance: bigint) =>
     [...(dayEnds.series.get(key) ?? [])]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .flatMap(([day, sum]) => [places.get(day) ?? last, String(before + sum)])
+      .flatMap(([day, sum]) => [dayIndexes.get(day) ?? last, String(openingBalance + sum)])
   return {
     days,
-    assets: followedBalances(figures).map(({ key, name, decimals, wallets }) => ({
+    assets: trackedBalances(stats).map(({ key, name, decimals, wallets }) => ({
       ...{ name, decimals },
-      wallets: wallets.slice(0, MOST_WALLETS).map(({ wallet, before }) => ({
-        name: walletText(figures, wallet),
-        before: String(before),
-        points: pointsOf(balanceKey(wallet, key), before),
+      wallets: wallets.slice(0, MAX_WALLETS).map(({ wallet, openingBalance }) => ({
+        name: walletText(stats, wallet),
+        openingBalance: String(openingBalance),
+        points: pointsOf(balanceKey(wallet, key), openingBalance),
       })),
     })),
   }

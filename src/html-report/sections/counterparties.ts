@@ -1,48 +1,52 @@
-import type { Party } from '../counterparties.ts'
-import { flowPicture } from '../flow-chart.ts'
+import type { Counterparty } from '../counterparties.ts'
+import { flowChart } from '../flow-chart.ts'
 import {
   addressHtml,
-  asTable,
   type Cell,
   countCell,
-  counted,
-  grouped,
+  formatCount,
+  groupDigits,
   type Html,
   html,
   nameHtml,
   shortAddress,
+  tableDetails,
   tableHtml,
   textCell,
 } from '../html.ts'
-import type { Figures } from '../ledger-stats.ts'
+import type { LedgerStats } from '../ledger-stats.ts'
 import { shortName, walletHtml, walletText } from '../view.ts'
 
 /** Parties that the picture shows on either side. */
-const MOST_SHOWN = 12
+const MAX_SHOWN = 12
 /** Wallets that the matrix shows. */
-const MOST_OWN = 20
+const MAX_OWN_WALLETS = 20
 
 /** Who dealt with whom: by number of transfers, since amounts of different assets cannot be added. */
-export function partiesSection(figures: Figures): Html {
-  const { parties } = figures
-  if (parties.count === 0 && figures.tally.between.size === 0) return html``
-  const rows = parties.most.map((party) => partyRow(figures, party))
-  const heads = ['counterparty', 'address', 'transfers', 'received from', 'sent to', 'wallets']
+export function counterpartiesSection(stats: LedgerStats): Html {
+  const { counterparties } = stats
+  if (counterparties.count === 0 && stats.aggregates.ownTransfers.size === 0) return html``
+  const rows = counterparties.top.map((counterparty) => counterpartyRow(stats, counterparty))
+  const headers = ['counterparty', 'address', 'transfers', 'received from', 'sent to', 'wallets']
   return html`<section id="parties"><h2>Who with whom</h2>
-${pictureOf(figures)}
-${rows.length === 0 ? '' : tableHtml('Those with most transfers', heads, rows)}
-${parties.count > rows.length ? html`<p class="note">${counted(parties.count - rows.length, 'other')} had fewer.</p>` : ''}
-${matrixOf(figures)}
+${chartOf(stats)}
+${rows.length === 0 ? '' : tableHtml('Those with most transfers', headers, rows)}
+${counterparties.count > rows.length ? html`<p class="note">${formatCount(counterparties.count - rows.length, 'other')} had fewer.</p>` : ''}
+${ownTransferMatrix(stats)}
 </section>`
 }
 
-function partyRow(figures: Figures, party: Party): Cell[] {
-  const { labels } = figures
-  const wallets = party.transfers.map(({ wallet }) => walletText(figures, wallet))
+function counterpartyRow(stats: LedgerStats, counterparty: Counterparty): Cell[] {
+  const { labels } = stats
+  const wallets = counterparty.transfers.map(({ wallet }) => walletText(stats, wallet))
   return [
-    nameCell(labels.get(party.address) ?? party.name),
-    { html: addressHtml(party.address), sort: party.address },
-    ...[countCell(party.received + party.sent), countCell(party.received), countCell(party.sent)],
+    nameCell(labels.get(counterparty.address) ?? counterparty.name),
+    { html: addressHtml(counterparty.address), sort: counterparty.address },
+    ...[
+      countCell(counterparty.received + counterparty.sent),
+      countCell(counterparty.received),
+      countCell(counterparty.sent),
+    ],
     textCell(
       wallets.length > 3
         ? `${wallets.slice(0, 3).join(', ')} and ${wallets.length - 3} more`
@@ -54,47 +58,48 @@ function partyRow(figures: Figures, party: Party): Cell[] {
 const nameCell = (name: string | null): Cell =>
   name === null ? textCell('–') : { html: nameHtml(name), sort: name }
 
-function pictureOf(figures: Figures): Html {
-  const { most } = figures.parties
-  const nameOf = ({ name, address }: Party) => (name === null ? shortAddress(address) : shortName(name))
-  const flows = (way: 'received' | 'sent') =>
-    [...most]
-      .sort((a, b) => b[way] - a[way])
-      .slice(0, MOST_SHOWN)
-      .flatMap((party) =>
-        party.transfers.flatMap(({ wallet, ...counts }) =>
-          counts[way] === 0
+function chartOf(stats: LedgerStats): Html {
+  const { top } = stats.counterparties
+  const nameOf = ({ name, address }: Counterparty) =>
+    name === null ? shortAddress(address) : shortName(name)
+  const flows = (direction: 'received' | 'sent') =>
+    [...top]
+      .sort((a, b) => b[direction] - a[direction])
+      .slice(0, MAX_SHOWN)
+      .flatMap((counterparty) =>
+        counterparty.transfers.flatMap(({ wallet, ...counts }) =>
+          counts[direction] === 0
             ? []
             : [
                 {
-                  party: nameOf(party),
-                  key: party.address,
-                  wallet: walletText(figures, wallet),
-                  count: counts[way],
+                  counterparty: nameOf(counterparty),
+                  key: counterparty.address,
+                  wallet: walletText(stats, wallet),
+                  count: counts[direction],
                 },
               ],
         ),
       )
-  const [into, out] = [flows('received'), flows('sent')]
-  if (into.length + out.length === 0) return html``
-  const sentence =
+  const [incoming, outgoing] = [flows('received'), flows('sent')]
+  if (incoming.length + outgoing.length === 0) return html``
+  const description =
     'Transfers from the busiest senders to the wallets, and from the wallets to the busiest receivers'
-  const bars = most
-    .slice(0, MOST_SHOWN)
+  const bars = top
+    .slice(0, MAX_SHOWN)
     .map(
-      (party) =>
-        html`<li><span><bdi>${nameOf(party)}</bdi></span><meter min="0" max="${(most[0]?.received ?? 0) + (most[0]?.sent ?? 0)}" value="${party.received + party.sent}">${party.received + party.sent}</meter> ${grouped(party.received + party.sent)}</li>`,
+      (counterparty) =>
+        html`<li><span><bdi>${nameOf(counterparty)}</bdi></span><meter min="0" max="${(top[0]?.received ?? 0) + (top[0]?.sent ?? 0)}" value="${counterparty.received + counterparty.sent}">${counterparty.received + counterparty.sent}</meter> ${groupDigits(counterparty.received + counterparty.sent)}</li>`,
     )
-  return html`<div class="picture wide" tabindex="0" role="group" aria-label="Picture">${flowPicture(into, out, sentence)}</div>
+  return html`<div class="picture wide" tabindex="0" role="group" aria-label="Picture">${flowChart(incoming, outgoing, description)}</div>
 <ol class="ranked">${bars}</ol>
 <p class="note">Left: who sent; middle: the wallets; right: who received. A ribbon is as wide as its number of transfers.</p>`
 }
 
 /** How often one own wallet sent to another. */
-function matrixOf(figures: Figures): Html {
-  const { between } = figures.tally
-  if (between.size === 0) return html``
-  const pairs = [...between].map(([key, count]) => ({
+function ownTransferMatrix(stats: LedgerStats): Html {
+  const { ownTransfers } = stats.aggregates
+  if (ownTransfers.size === 0) return html``
+  const pairs = [...ownTransfers].map(([key, count]) => ({
     from: key.split(' ')[0] ?? '',
     to: key.split(' ')[1] ?? '',
     count,
@@ -102,12 +107,12 @@ function matrixOf(figures: Figures): Html {
   const totals = new Map<string, number>()
   for (const { from, to, count } of pairs)
     for (const wallet of [from, to]) totals.set(wallet, (totals.get(wallet) ?? 0) + count)
-  const wallets = [...totals].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, MOST_OWN)
+  const wallets = [...totals].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, MAX_OWN_WALLETS)
   const rows = wallets.map(([from]) => [
-    { html: walletHtml(figures, from), sort: walletText(figures, from) },
-    ...wallets.map(([to]) => countCell(between.get(`${from} ${to}`) ?? 0)),
+    { html: walletHtml(stats, from), sort: walletText(stats, from) },
+    ...wallets.map(([to]) => countCell(ownTransfers.get(`${from} ${to}`) ?? 0)),
   ])
-  const names = wallets.map(([wallet]) => walletText(figures, wallet))
+  const names = wallets.map(([wallet]) => walletText(stats, wallet))
   return html`<h3>Between own wallets</h3>
-${asTable(tableHtml('Movements from the wallet of the row to that of the column', ['from', ...names], rows))}`
+${tableDetails(tableHtml('Movements from the wallet of the row to that of the column', ['from', ...names], rows))}`
 }

@@ -7,7 +7,7 @@ import {
   amountCell,
   type Cell,
   countCell,
-  counted,
+  formatCount,
   type Html,
   html,
   tableHtml,
@@ -16,7 +16,7 @@ import {
 import { coinOf, labelHtml } from '../view.ts'
 
 /** Wallets that a page lists. */
-const MOST_WALLETS = 200
+const MAX_WALLETS = 200
 
 /** What the export holds, by table, and by wallet where it has some. */
 export function tablesSection({ manifest, labels }: Facts): Html {
@@ -26,11 +26,11 @@ export function tablesSection({ manifest, labels }: Facts): Html {
   ])
   return html`<section id="tables"><h2>What it holds</h2>
 ${tableHtml('Tables', ['table', 'rows', 'files', 'bytes'], rows)}
-${walletsOf(manifest, labels)}
+${walletsTable(manifest, labels)}
 </section>`
 }
 
-function walletsOf(manifest: Facts['manifest'], labels: Facts['labels']): Html {
+function walletsTable(manifest: Facts['manifest'], labels: Facts['labels']): Html {
   const { coverage } = manifest
   if (coverage.length === 0) return html``
   const range = rangeOfJob(manifest)
@@ -38,7 +38,7 @@ function walletsOf(manifest: Facts['manifest'], labels: Facts['labels']): Html {
     (a, b) => b.transactions - a.transactions || (a.address < b.address ? -1 : 1),
   )
   const rows = busiest
-    .slice(0, MOST_WALLETS)
+    .slice(0, MAX_WALLETS)
     .map(({ address, transactions, fromBlock, toBlock }) => [
       { html: labelHtml(labels, address), sort: labels.get(address) ?? address },
       { html: addressHtml(address), sort: address },
@@ -46,21 +46,21 @@ function walletsOf(manifest: Facts['manifest'], labels: Facts['labels']): Html {
       { html: coverageBar(range, { from: fromBlock, to: toBlock }), sort: toBlock },
     ])
   return html`${tableHtml('Wallets', ['wallet', 'address', 'transactions', 'read'], rows)}
-${coverage.length > MOST_WALLETS ? html`<p class="note">And ${counted(coverage.length - MOST_WALLETS, 'wallet')} more, with fewer.</p>` : ''}`
+${coverage.length > MAX_WALLETS ? html`<p class="note">And ${formatCount(coverage.length - MAX_WALLETS, 'wallet')} more, with fewer.</p>` : ''}`
 }
 
 /** Who sent most of the transactions. */
 export function sendersSection({ manifest, labels, transactions }: Facts): Html {
   if (transactions === undefined || transactions.count === 0) return html``
   const { busiest, senders } = transactions
-  const heads = ['sender', 'address', 'transactions', 'failed', `fees, ${coinOf({ manifest })}`]
+  const headers = ['sender', 'address', 'transactions', 'failed', `fees, ${coinOf({ manifest })}`]
   return html`<section id="senders"><h2>Who sent them</h2>
 ${tableHtml(
   'Those who sent most',
-  heads,
+  headers,
   busiest.map((sender) => senderRow(labels, sender)),
 )}
-${senders > busiest.length ? html`<p class="note">${counted(senders - busiest.length, 'other')} sent fewer.</p>` : ''}
+${senders > busiest.length ? html`<p class="note">${formatCount(senders - busiest.length, 'other')} sent fewer.</p>` : ''}
 </section>`
 }
 

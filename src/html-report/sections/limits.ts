@@ -1,16 +1,16 @@
 import { type Html, html } from '../html.ts'
-import type { Figures } from '../ledger-stats.ts'
+import type { LedgerStats } from '../ledger-stats.ts'
 
 const TOKENS = "A token's name and symbol are what its maker wrote. Only its contract tells it from others."
 const PURPOSE = 'What a payment was for, nobody can read from a chain: income, gifts and loans look alike.'
 
 /** What the figures of a ledger do not say. */
-export const ledgerLimits = ({ worths }: Figures): string[] => [
+export const ledgerLimits = ({ fiatValues }: LedgerStats): string[] => [
   'Coins and tokens that a wallet had before the first block of this export are in no row: a balance is what these rows add up to.',
   'A transaction counts where it moved something of a wallet or cost it a fee; one that did neither is in the table of transactions alone.',
   'A coin that is wrapped moves without a transfer of the token that it becomes: such a token can look as if more of it was spent than came.',
   TOKENS,
-  worths === undefined
+  fiatValues === undefined
     ? 'Nothing here has a price: amounts of different assets are never added.'
     : 'What anything is worth is what the file of prices says, as of the last movement; a price is not what somebody would pay for all of it.',
   PURPOSE,

@@ -1,25 +1,25 @@
 import { isNft } from '../../core/model/asset.ts'
 import type { Balance } from '../../ledger/balances/balances.ts'
-import { countCell, counted, type Html, html, tableHtml } from '../html.ts'
-import { byMovements, tallyKey } from '../ledger-aggregates.ts'
-import type { Figures } from '../ledger-stats.ts'
+import { countCell, formatCount, type Html, html, tableHtml } from '../html.ts'
+import { aggregateKey, byMovements } from '../ledger-aggregates.ts'
+import type { LedgerStats } from '../ledger-stats.ts'
 import { assetHtml } from '../view.ts'
 
 /** Ids of one collection that a page shows. */
-const MOST_IDS = 30
+const MAX_IDS = 30
 
 /** NFTs by collection: ids minted, burned and held. No pictures: nothing may be loaded. */
-export function nftsSection(figures: Figures): Html {
-  const { tally, balances, nftIds } = figures
-  const collections = [...tally.assets.values()].filter(isNft).sort(byMovements)
+export function nftsSection(stats: LedgerStats): Html {
+  const { aggregates, balances, nftIds } = stats
+  const collections = [...aggregates.assets.values()].filter(isNft).sort(byMovements)
   if (collections.length === 0) return html``
   const held = heldByCollection(balances.balances)
   const rows = collections.slice(0, 200).map((asset) => {
-    const key = tallyKey(asset.type, asset.address)
+    const key = aggregateKey(asset.type, asset.address)
     const ids = [...(held.get(key) ?? [])]
     const { minted = 0, burned = 0 } = nftIds.get(key) ?? {}
     return [
-      { html: assetHtml(figures, asset), sort: asset.symbol ?? '' },
+      { html: assetHtml(stats, asset), sort: asset.symbol ?? '' },
       ...[countCell(asset.movements), countCell(minted), countCell(burned), countCell(ids.length)],
       { html: chips(ids), sort: ids.length },
     ]
@@ -35,7 +35,7 @@ function heldByCollection(balances: readonly Balance[]): Map<string, Map<string,
   const held = new Map<string, Map<string, bigint>>()
   for (const one of balances) {
     if (one.token_id === null || one.value <= 0n) continue
-    const key = tallyKey(one.asset_type, one.asset_address)
+    const key = aggregateKey(one.asset_type, one.asset_address)
     const ids = held.get(key) ?? new Map<string, bigint>()
     held.set(key, ids.set(one.token_id, (ids.get(one.token_id) ?? 0n) + one.value))
   }
@@ -43,9 +43,9 @@ function heldByCollection(balances: readonly Balance[]): Map<string, Map<string,
 }
 
 function chips(ids: readonly (readonly [id: string, units: bigint])[]): Html {
-  const shown = ids.slice(0, MOST_IDS).map(([id, value]) => {
+  const shown = ids.slice(0, MAX_IDS).map(([id, value]) => {
     const short = id.length > 12 ? `${id.slice(0, 5)}…${id.slice(-4)}` : id
     return html`<span class="chip" title="${id}">#${short}${value > 1n ? ` × ${value}` : ''}</span> `
   })
-  return html`${shown}${ids.length > MOST_IDS ? html`<small>and ${counted(ids.length - MOST_IDS, 'id')} more</small>` : ''}`
+  return html`${shown}${ids.length > MAX_IDS ? html`<small>and ${formatCount(ids.length - MAX_IDS, 'id')} more</small>` : ''}`
 }

@@ -1,14 +1,17 @@
-import { grouped, type Html, html } from '../html.ts'
-import type { Figures } from '../ledger-stats.ts'
+import { groupDigits, type Html, html } from '../html.ts'
+import type { LedgerStats } from '../ledger-stats.ts'
 import { ROW_COLUMNS } from '../recent-rows.ts'
 
 /** All rows, or the newest: the page's script unpacks and searches them. */
-export function rowsSection({ rows }: Figures, at: number): Html {
-  const { held, all } = rows
-  const told = held < all ? `the newest ${grouped(held)} of ${grouped(all)}` : `all ${grouped(all)}`
+export function rowsSection({ rows }: LedgerStats, at: number): Html {
+  const { included, total } = rows
+  const description =
+    included < total
+      ? `the newest ${groupDigits(included)} of ${groupDigits(total)}`
+      : `all ${groupDigits(total)}`
   return html`<section class="rows" data-rows="rows-${at}"><h2>Rows</h2>
 <noscript><p>The rows are packed: this list needs the page's own script.</p></noscript>
-<p class="note">These are ${told} movements; amounts are exact. ${held < all ? 'The tables have all of them.' : ''}</p>
+<p class="note">These are ${description} movements; amounts are exact. ${included < total ? 'The tables have all of them.' : ''}</p>
 <div class="tools"><label>Search <input type="search" autocomplete="off" spellcheck="false"></label>
 <button type="button" data-do="copy">Copy what is shown</button> <button type="button" data-do="save">Save it as CSV</button>
 <output></output></div>

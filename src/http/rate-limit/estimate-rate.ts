@@ -1,25 +1,25 @@
-import { countGrants, type Stretch, storeDrawn } from './sample-window.ts'
+import { burstUsed, countGrants, type SampleWindow } from './sample-window.ts'
 
-export type Evidence = {
+export type RateEvidence = {
   /** The stretch that a refusal has just ended. */
-  stretch: Stretch
+  window: SampleWindow
   /** Those before it that began with a full store. */
-  earlier: readonly Stretch[]
+  previous: readonly SampleWindow[]
   /** Requests a millisecond when the refusal came: the quota gives less. Undefined for the first refusal. */
-  peak: number | undefined
+  peakPerMs: number | undefined
   /** How long nothing could leave after the stretch's end. */
   pausedMs: number
   /** How long the refusal took to come: a shorter stretch says nothing of a rate. */
-  tripMs: number
+  roundTripMs: number
 }
 
 /** `perMs`: requests a millisecond. `full`: the store was full as the stretch began. */
-export type Estimate = { perMs: number; least: number }
+export type RateEstimate = { perMs: number; minPerMs: number }
 
 /** Counts come in whole requests: two stores that differ by less are the same. */
-const SLACK = 0.5
+const TOLERANCE = 0.5
 /** Rates are tried in steps of one percent. */
-const STEP = 1.01
+const RATE_STEP = 1.01
 
 /**
  * The rate of a quota, seen from a refusal.
@@ -30,16 +30,23 @@ const STEP = 1.01
  * the lowest rate that needs no bigger store than earlier stretches needed. The first refusal has no earlier one and
  * could mean any store: halfway, in proportion, between that least and the most, which is nothing in store.
  */
-export function estimateRate({ stretch, earlier, peak, pausedMs, tripMs }: Evidence): Estimate {
-  const lengthMs = Math.max(stretch.end - stretch.since, tripMs)
-  const grants = countGrants(stretch)
-  const least = grants / (lengthMs + Math.min(stretch.restedMs, pausedMs))
-  if (peak === undefined) return { perMs: Math.sqrt((least * grants) / lengthMs), least: 0 }
-  let perMs = least
-  while (perMs < peak && storeDrawn(stretch, perMs) > smallestStore(earlier, perMs) + SLACK) perMs *= STEP
-  return { perMs, least: least * STEP }
+export function estimateRate({
+  window,
+  previous,
+  peakPerMs,
+  pausedMs,
+  roundTripMs,
+}: RateEvidence): RateEstimate {
+  const lengthMs = Math.max(window.end - window.since, roundTripMs)
+  const grants = countGrants(window)
+  const minPerMs = grants / (lengthMs + Math.min(window.idleMs, pausedMs))
+  if (peakPerMs === undefined) return { perMs: Math.sqrt((minPerMs * grants) / lengthMs), minPerMs: 0 }
+  let perMs = minPerMs
+  while (perMs < peakPerMs && burstUsed(window, perMs) > smallestBurst(previous, perMs) + TOLERANCE)
+    perMs *= RATE_STEP
+  return { perMs, minPerMs: minPerMs * RATE_STEP }
 }
 
-function smallestStore(earlier: readonly Stretch[], perMs: number): number {
-  return Math.min(...earlier.map((stretch) => storeDrawn(stretch, perMs)))
+function smallestBurst(previous: readonly SampleWindow[], perMs: number): number {
+  return Math.min(...previous.map((window) => burstUsed(window, perMs)))
 }

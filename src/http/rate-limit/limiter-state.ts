@@ -1,181 +1,240 @@
 import { delayBeforeRetry, RETRY_DEFAULTS } from '../retry.ts'
 import { estimateRate } from './estimate-rate.ts'
-import { type Plan, planAfter, rateOf, takeSlot } from './learned-rate.ts'
-import { type Allowance, allowedAt, newAllowance, noteRemaining } from './remaining-quota.ts'
-import { countDeparture, countRefusal, type Departure, newStretch, type Stretch } from './sample-window.ts'
+import { currentRate, type LearnedRate, learnRate, reservePermit } from './learned-rate.ts'
+import {
+  newRemainingQuota,
+  quotaAvailableAt,
+  type RemainingQuota,
+  updateRemaining,
+} from './remaining-quota.ts'
+import {
+  countSent,
+  countThrottled,
+  newSampleWindow,
+  type SampleWindow,
+  type SentRequest,
+} from './sample-window.ts'
 
 /** What came of a request. `undefined` where the service says nothing. */
-export type GateOutcome =
+export type RequestOutcome =
   /** An answer that spends quota: so many requests are left, and in `resetMs` the quota begins anew. */
   | { kind: 'granted'; remaining: number | undefined; resetMs: number | undefined }
   /** 429. */
-  | { kind: 'refused'; retryAfterMs: number | undefined }
+  | { kind: 'throttled'; retryAfterMs: number | undefined }
   /** A fault, or no answer at all: says nothing of the rate. */
   | { kind: 'failed'; retryAfterMs: number | undefined }
 
-type Moment = { now: number; dice: () => number }
+type OutcomeContext = { now: number; random: () => number }
 
 /** When requests may leave. Pure bookkeeping: the time is passed in. Milliseconds, and requests a millisecond. */
-export type Pace = {
+export type LimiterState = {
   pausedUntil: number
   inFlight: number
-  left: number
+  sent: number
   /** Grants since requests were last let loose without a plan. */
-  opened: number
-  stretch: Stretch
+  grantedSinceReset: number
+  window: SampleWindow
   /** The last stretches that began with a full store, and always the very first. */
-  earlier: Stretch[]
+  earlierWindows: SampleWindow[]
   /** Undefined until the first refusal. */
-  plan: Plan | undefined
+  learnedRate: LearnedRate | undefined
   /** Undefined while requests are granted. */
-  drought: Drought | undefined
-  allowance: Allowance
+  throttledPeriod: ThrottledPeriod | undefined
+  quota: RemainingQuota
 }
 
 /** The time from a refusal to the next grant. */
-type Drought = {
+type ThrottledPeriod = {
   since: number
   /** How long the refusal took to come. */
-  tripMs: number
+  roundTripMs: number
   /** The plan that was refused: none for the first refusal. */
-  plan: Plan | undefined
+  refusedRate: LearnedRate | undefined
   /** Times in a row that requests were refused. */
-  refusals: number
+  consecutiveThrottles: number
   /** Nobody knows how long to wait: one request goes ahead, and the others follow when it is granted. */
-  alone: boolean
+  probing: boolean
   /** Becomes the stretch with its first grant. */
-  next: Stretch | undefined
+  nextWindow: SampleWindow | undefined
   /** Whether the stretch began with a full store. */
-  full: boolean
+  startsFull: boolean
 }
 
 /** In flight at first: so many refusals at once do little harm. */
-const FIRST_IN_FLIGHT = 8
+const INITIAL_IN_FLIGHT = 8
 /** Then as many as half of what was granted: 32 after six round trips, and few refusals where a small burst ends. */
-const OPENING = 2
+const RAMP_UP_DIVISOR = 2
 /** Requests in flight are waited for before one leaves after a refusal, so that all of a herd's answers are known. */
-const LONGEST_SETTLE_MS = 1_000
+const MAX_DRAIN_MS = 1_000
 /** Resets come in whole seconds: the last one may be over at once. */
-const SHORTEST_RESET_MS = 1_000
+const MIN_RESET_MS = 1_000
 
-export function newPace(now: number): Pace {
+export function newLimiterState(now: number): LimiterState {
   return {
     pausedUntil: now,
     inFlight: 0,
-    left: 0,
-    opened: 0,
-    stretch: newStretch({ first: 1, since: now, restedMs: Number.POSITIVE_INFINITY }),
-    earlier: [],
-    plan: undefined,
-    drought: undefined,
-    allowance: newAllowance(),
+    sent: 0,
+    grantedSinceReset: 0,
+    window: newSampleWindow({ firstSequence: 1, since: now, idleMs: Number.POSITIVE_INFINITY }),
+    earlierWindows: [],
+    learnedRate: undefined,
+    throttledPeriod: undefined,
+    quota: newRemainingQuota(),
   }
 }
 
 /** When the next request may leave: perhaps long ago, and Infinity where an answer must come first. */
-export function dueAt(pace: Pace): number {
-  const { pausedUntil, inFlight, plan, drought, opened } = pace
-  if (drought !== undefined && drought.next === undefined)
-    return inFlight === 0 ? pausedUntil : Math.max(pausedUntil, drought.since + LONGEST_SETTLE_MS)
-  const slot = Math.max(pausedUntil, plan?.nextSlot ?? pausedUntil)
-  if (inFlight === 0) return slot
-  if (drought?.alone) return Number.POSITIVE_INFINITY
-  if (plan === undefined && inFlight >= Math.max(FIRST_IN_FLIGHT, opened / OPENING))
+export function nextSendAt(state: LimiterState): number {
+  const { pausedUntil, inFlight, learnedRate, throttledPeriod, grantedSinceReset } = state
+  if (throttledPeriod !== undefined && throttledPeriod.nextWindow === undefined)
+    return inFlight === 0 ? pausedUntil : Math.max(pausedUntil, throttledPeriod.since + MAX_DRAIN_MS)
+  const permitAt = Math.max(pausedUntil, learnedRate?.nextPermitAt ?? pausedUntil)
+  if (inFlight === 0) return permitAt
+  if (throttledPeriod?.probing) return Number.POSITIVE_INFINITY
+  if (
+    learnedRate === undefined &&
+    inFlight >= Math.max(INITIAL_IN_FLIGHT, grantedSinceReset / RAMP_UP_DIVISOR)
+  )
     return Number.POSITIVE_INFINITY
-  return Math.max(slot, allowedAt(pace.allowance, pace.left + 1))
+  return Math.max(permitAt, quotaAvailableAt(state.quota, state.sent + 1))
 }
 
 /** Lets a request leave. */
-export function leave(pace: Pace, now: number): Departure {
-  if (pace.drought !== undefined && pace.drought.next === undefined) resume(pace, pace.drought, now)
-  countDeparture(pace.drought?.next ?? pace.stretch, now)
-  if (pace.plan !== undefined) takeSlot(pace.plan, now)
-  pace.inFlight += 1
-  pace.left += 1
-  return { nth: pace.left, at: now }
+export function send(state: LimiterState, now: number): SentRequest {
+  if (state.throttledPeriod !== undefined && state.throttledPeriod.nextWindow === undefined)
+    resumeAfterPause(state, state.throttledPeriod, now)
+  countSent(state.throttledPeriod?.nextWindow ?? state.window, now)
+  if (state.learnedRate !== undefined) reservePermit(state.learnedRate, now)
+  state.inFlight += 1
+  state.sent += 1
+  return { sequence: state.sent, at: now }
 }
 
 /** Begins anew after a pause, at the rate that all stretches together speak for. */
-function resume(pace: Pace, drought: Drought, now: number): void {
-  const { stretch, earlier } = pace
-  const { plan, tripMs } = drought
-  const pausedMs = now - stretch.end
-  const peak = plan === undefined ? undefined : rateOf(plan)
-  const { perMs, least } = estimateRate({ stretch, earlier, peak, pausedMs, tripMs })
-  pace.plan = planAfter(plan, {
+function resumeAfterPause(state: LimiterState, throttledPeriod: ThrottledPeriod, now: number): void {
+  const { window, earlierWindows: previous } = state
+  const { refusedRate: learnedRate, roundTripMs } = throttledPeriod
+  const pausedMs = now - window.end
+  const peakPerMs = learnedRate === undefined ? undefined : currentRate(learnedRate)
+  const { perMs, minPerMs } = estimateRate({ window, previous, peakPerMs, pausedMs, roundTripMs })
+  state.learnedRate = learnRate(learnedRate, {
     now,
     perMs,
-    lengthMs: Math.max(tripMs, stretch.end - stretch.since),
+    lengthMs: Math.max(roundTripMs, window.end - window.since),
     pausedMs,
   })
-  drought.full = pace.plan.base > least
-  drought.next = newStretch({ first: pace.left + 1, since: now, restedMs: pausedMs })
+  throttledPeriod.startsFull = state.learnedRate.basePerMs > minPerMs
+  throttledPeriod.nextWindow = newSampleWindow({
+    firstSequence: state.sent + 1,
+    since: now,
+    idleMs: pausedMs,
+  })
 }
 
 /** Takes note of what came of a request. */
-export function settle(pace: Pace, departure: Departure, outcome: GateOutcome & Moment): void {
-  pace.inFlight -= 1
-  if (outcome.kind === 'granted') noteGrant(pace, departure, outcome)
-  else if (outcome.kind === 'refused') noteRefusal(pace, departure, outcome)
+export function recordOutcome(
+  state: LimiterState,
+  request: SentRequest,
+  outcome: RequestOutcome & OutcomeContext,
+): void {
+  state.inFlight -= 1
+  if (outcome.kind === 'granted') recordGrant(state, request, outcome)
+  else if (outcome.kind === 'throttled') recordThrottle(state, request, outcome)
   else if (outcome.retryAfterMs !== undefined) {
-    pause(pace, outcome.now + outcome.retryAfterMs)
-    pace.opened = 0
+    pauseUntil(state, outcome.now + outcome.retryAfterMs)
+    state.grantedSinceReset = 0
   }
 }
 
-type Granted = Extract<GateOutcome, { kind: 'granted' }> & Moment
+type GrantedOutcome = Extract<RequestOutcome, { kind: 'granted' }> & OutcomeContext
 
-function noteGrant(pace: Pace, departure: Departure, { now, remaining, resetMs }: Granted): void {
-  pace.opened += 1
-  const { drought } = pace
-  if (drought?.next !== undefined && departure.nth >= drought.next.first) {
-    if (drought.full) remember(pace)
-    pace.stretch = drought.next
-    pace.drought = undefined
-    if (pace.plan !== undefined) pace.plan.nextSlot = Math.max(pace.plan.nextSlot, now)
+function recordGrant(
+  state: LimiterState,
+  request: SentRequest,
+  { now, remaining, resetMs }: GrantedOutcome,
+): void {
+  state.grantedSinceReset += 1
+  const { throttledPeriod } = state
+  if (
+    throttledPeriod?.nextWindow !== undefined &&
+    request.sequence >= throttledPeriod.nextWindow.firstSequence
+  ) {
+    if (throttledPeriod.startsFull) rememberWindow(state)
+    state.window = throttledPeriod.nextWindow
+    state.throttledPeriod = undefined
+    if (state.learnedRate !== undefined)
+      state.learnedRate.nextPermitAt = Math.max(state.learnedRate.nextPermitAt, now)
   }
   if (remaining === undefined) return
-  noteRemaining(pace.allowance, { ...departure, remaining })
-  if (resetMs === undefined || resetMs <= SHORTEST_RESET_MS) return
-  if (allowedAt(pace.allowance, pace.left + 1) > now + resetMs) pause(pace, now + resetMs)
+  updateRemaining(state.quota, { ...request, remaining })
+  if (resetMs === undefined || resetMs <= MIN_RESET_MS) return
+  if (quotaAvailableAt(state.quota, state.sent + 1) > now + resetMs) pauseUntil(state, now + resetMs)
 }
 
-function remember({ earlier, stretch }: Pace): void {
-  earlier.push(stretch)
+function rememberWindow({ earlierWindows: previous, window }: LimiterState): void {
+  previous.push(window)
   // The first, which began with a full store, and the newest two.
-  if (earlier.length > 3) earlier.splice(1, 1)
+  if (previous.length > 3) previous.splice(1, 1)
 }
 
-type Refused = Extract<GateOutcome, { kind: 'refused' }> & Moment
+type ThrottledOutcome = Extract<RequestOutcome, { kind: 'throttled' }> & OutcomeContext
 
-function noteRefusal(pace: Pace, departure: Departure, { now, dice, retryAfterMs }: Refused): void {
-  const { drought, stretch } = pace
-  countRefusal(stretch, departure)
-  const latest = drought === undefined ? stretch : drought.next
+function recordThrottle(
+  state: LimiterState,
+  request: SentRequest,
+  { now, random, retryAfterMs }: ThrottledOutcome,
+): void {
+  const { throttledPeriod, window } = state
+  countThrottled(window, request)
+  const latestWindow = throttledPeriod === undefined ? window : throttledPeriod.nextWindow
   // The others of a herd say nothing new: they left before the first of them was answered.
-  const isNews = latest !== undefined && departure.nth >= latest.first
-  if (isNews) pace.drought = droughtAfter(pace, { now, departure, told: retryAfterMs !== undefined })
-  const ownMs = isNews && pace.drought?.alone ? ownDelay(pace.drought, dice) : 0
-  pause(pace, now + Math.max(retryAfterMs ?? 0, ownMs))
+  const isFromLatestWindow = latestWindow !== undefined && request.sequence >= latestWindow.firstSequence
+  if (isFromLatestWindow)
+    state.throttledPeriod = startThrottledPeriod(state, {
+      now,
+      request,
+      explicitDelay: retryAfterMs !== undefined,
+    })
+  const backoffMs =
+    isFromLatestWindow && state.throttledPeriod?.probing ? backoffDelay(state.throttledPeriod, random) : 0
+  pauseUntil(state, now + Math.max(retryAfterMs ?? 0, backoffMs))
 }
 
-type Refusing = { now: number; departure: Departure; told: boolean }
+type ThrottleDetails = { now: number; request: SentRequest; explicitDelay: boolean }
 
-function droughtAfter({ plan, drought }: Pace, { now, departure, told }: Refusing): Drought {
-  if (drought !== undefined)
-    return { ...drought, since: now, refusals: drought.refusals + 1, alone: true, next: undefined }
-  const tripMs = Math.max(1, now - departure.at)
-  return { since: now, tripMs, plan, refusals: 1, alone: !told, next: undefined, full: false }
+function startThrottledPeriod(
+  { learnedRate, throttledPeriod }: LimiterState,
+  { now, request, explicitDelay }: ThrottleDetails,
+): ThrottledPeriod {
+  if (throttledPeriod !== undefined)
+    return {
+      ...throttledPeriod,
+      since: now,
+      consecutiveThrottles: throttledPeriod.consecutiveThrottles + 1,
+      probing: true,
+      nextWindow: undefined,
+    }
+  const roundTripMs = Math.max(1, now - request.at)
+  return {
+    since: now,
+    roundTripMs,
+    refusedRate: learnedRate,
+    consecutiveThrottles: 1,
+    probing: !explicitDelay,
+    nextWindow: undefined,
+    startsFull: false,
+  }
 }
 
 /** Milliseconds to wait where the service does not say, or where what it said was too little: longer each time. */
-function ownDelay({ refusals }: Drought, dice: () => number): number {
-  const failures = { failures: refusals, retryAfterMs: undefined }
-  return delayBeforeRetry(failures, RETRY_DEFAULTS, () => 0.5 + dice() / 2)
+function backoffDelay({ consecutiveThrottles }: ThrottledPeriod, random: () => number): number {
+  const failures = { failures: consecutiveThrottles, retryAfterMs: undefined }
+  return delayBeforeRetry(failures, RETRY_DEFAULTS, () => 0.5 + random() / 2)
 }
 
 /** Slots of the pause are lost: nobody may catch up with them after it. */
-function pause(pace: Pace, until: number): void {
-  pace.pausedUntil = Math.max(pace.pausedUntil, until)
-  if (pace.plan !== undefined) pace.plan.nextSlot = Math.max(pace.plan.nextSlot, until)
+function pauseUntil(state: LimiterState, until: number): void {
+  state.pausedUntil = Math.max(state.pausedUntil, until)
+  if (state.learnedRate !== undefined)
+    state.learnedRate.nextPermitAt = Math.max(state.learnedRate.nextPermitAt, until)
 }

@@ -1,6 +1,13 @@
-import { LONGEST_TIMER_MS } from '../../core/platform/max-timeout.ts'
-import { dueAt, type GateOutcome, leave, newPace, type Pace, settle } from './limiter-state.ts'
-import type { Departure } from './sample-window.ts'
+import { MAX_TIMEOUT_MS } from '../../core/platform/max-timeout.ts'
+import {
+  type LimiterState,
+  newLimiterState,
+  nextSendAt,
+  type RequestOutcome,
+  recordOutcome,
+  send,
+} from './limiter-state.ts'
+import type { SentRequest } from './sample-window.ts'
 
 /**
  * The one quota gate of a run: every request of every job and wallet passes it, tries included.
@@ -11,84 +18,84 @@ import type { Departure } from './sample-window.ts'
  * out ahead of its time, so no herd leaves after a pause. Who takes needs to know none of this: a gate that many
  * machines share can have the same two functions.
  */
-export type Gate = {
+export type RateLimiter = {
   /** Resolves when one request may leave. Rejects with the signal's reason when it is aborted first. */
-  take(signal: AbortSignal): Promise<GatePass>
+  acquire(signal: AbortSignal): Promise<Permit>
   /** Milliseconds until the pause ends, 0 where there is none. */
-  pausedMs(): number
+  pausedForMs(): number
 }
 
 /** Says what came of the request that left. To be called exactly once. */
-export type GatePass = (outcome: GateOutcome) => void
+export type Permit = (outcome: RequestOutcome) => void
 
-export type GateClock = {
+export type LimiterClock = {
   /** Milliseconds that never run backwards. */
   now: () => number
   /** A number in [0, 1). */
-  dice: () => number
+  random: () => number
   /** Calls back once after so many milliseconds; what it gives cancels that. */
-  after: (ms: number, call: () => void) => () => void
+  setTimer: (ms: number, callback: () => void) => () => void
 }
 
-type State = { clock: GateClock; pace: Pace; waiters: Waiter[]; cancel: () => void }
-type Waiter = (pass: GatePass) => void
+type State = { clock: LimiterClock; limiter: LimiterState; waiters: Waiter[]; cancelTimer: () => void }
+type Waiter = (permit: Permit) => void
 
 /** Creates a gate that knows no limit yet. Clients of one key share one, since the service counts them as one. */
-export function createGate(clock: GateClock = systemClock): Gate {
-  const state: State = { clock, pace: newPace(clock.now()), waiters: [], cancel: () => {} }
+export function createRateLimiter(clock: LimiterClock = systemClock): RateLimiter {
+  const state: State = { clock, limiter: newLimiterState(clock.now()), waiters: [], cancelTimer: () => {} }
   return {
-    take: (signal) => take(state, signal),
-    pausedMs: () => Math.max(0, state.pace.pausedUntil - clock.now()),
+    acquire: (signal) => acquire(state, signal),
+    pausedForMs: () => Math.max(0, state.limiter.pausedUntil - clock.now()),
   }
 }
 
-export const systemClock: GateClock = {
+export const systemClock: LimiterClock = {
   now: () => performance.now(),
-  dice: Math.random,
-  after: (ms, call) => {
-    const timer = setTimeout(call, ms)
+  random: Math.random,
+  setTimer: (ms, callback) => {
+    const timer = setTimeout(callback, ms)
     return () => clearTimeout(timer)
   },
 }
 
-function take(state: State, signal: AbortSignal): Promise<GatePass> {
+function acquire(state: State, signal: AbortSignal): Promise<Permit> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
-    const go = (pass: GatePass) => {
-      signal.removeEventListener('abort', giveUp)
-      resolve(pass)
+    const grant = (permit: Permit) => {
+      signal.removeEventListener('abort', onAbort)
+      resolve(permit)
     }
-    const giveUp = () => {
-      state.waiters.splice(state.waiters.indexOf(go), 1)
-      if (state.waiters.length === 0) state.cancel()
+    const onAbort = () => {
+      state.waiters.splice(state.waiters.indexOf(grant), 1)
+      if (state.waiters.length === 0) state.cancelTimer()
       reject(signal.reason)
     }
-    signal.addEventListener('abort', giveUp, { once: true })
-    state.waiters.push(go)
-    release(state)
+    signal.addEventListener('abort', onAbort, { once: true })
+    state.waiters.push(grant)
+    grantDue(state)
   })
 }
 
 /** Lets out everyone whose time has come and sets the clock for the next. */
-function release(state: State): void {
-  const { clock, pace, waiters } = state
-  state.cancel()
+function grantDue(state: State): void {
+  const { clock, limiter, waiters } = state
+  state.cancelTimer()
   while (waiters.length > 0) {
     const now = clock.now()
-    const waitMs = dueAt(pace) - now
+    const waitMs = nextSendAt(limiter) - now
     if (waitMs > 0) {
       if (waitMs < Number.POSITIVE_INFINITY)
-        state.cancel = clock.after(Math.min(waitMs, LONGEST_TIMER_MS), () => release(state))
+        state.cancelTimer = clock.setTimer(Math.min(waitMs, MAX_TIMEOUT_MS), () => grantDue(state))
       return
     }
-    waiters.shift()?.(passFor(state, leave(pace, now)))
+    waiters.shift()?.(permitFor(state, send(limiter, now)))
   }
 }
 
-function passFor(state: State, departure: Departure): GatePass {
+function permitFor(state: State, request: SentRequest): Permit {
   return (outcome) => {
-    const { clock, pace } = state
-    settle(pace, departure, { ...outcome, now: clock.now(), dice: clock.dice })
-    release(state)
+    const { clock, limiter } = state
+    recordOutcome(limiter, request, { ...outcome, now: clock.now(), random: clock.random })
+    grantDue(state)
   }
 }

@@ -1,49 +1,55 @@
 import { ADDRESS } from '../../core/model/address.ts'
 import type { Wallet } from '../../core/model/model.ts'
-import { against, type Complain } from '../diagnostics.ts'
-import { freeText, type Kind } from '../fields/field-type.ts'
-import { complainOfKeys } from '../resolve/check-keys.ts'
-import { type Given, textOf } from '../resolve/raw-value.ts'
+import { invalidValue, type ReportDiagnostic } from '../diagnostics.ts'
+import { type FieldType, freeText } from '../fields/field-type.ts'
+import { reportUnknownKeys } from '../resolve/check-keys.ts'
+import { type RawValue, textOf } from '../resolve/raw-value.ts'
 import { ENTRY_SYNONYMS } from '../synonyms.ts'
-import { ADDRESS_EXPECTED, faultOfAddress } from './address.ts'
-import { type Entry, enroll, LABEL_CHARACTERS, type Roster, walletsOf } from './wallet-set.ts'
+import { ADDRESS_EXPECTED, addressProblem } from './address.ts'
+import {
+  addWallet,
+  MAX_LABEL_CHARACTERS,
+  sortedWallets,
+  type WalletEntry,
+  type WalletSet,
+} from './wallet-set.ts'
 
 /** A list of addresses, or of `{address, label}`, as wallets in order of their addresses. */
-export function addressList(): Kind<readonly Wallet[]> {
+export function addressList(): FieldType<readonly Wallet[]> {
   return {
-    schema: { type: 'array', minItems: 1, items: { anyOf: [address.schema, LABELLED] } },
-    parse: (given, complain) => {
-      if (!Array.isArray(given.value)) return refuse(given, listExpected(given), complain)
-      if (given.value.length === 0) return refuse(given, 'at least one address', complain)
-      const roster: Roster = new Map()
-      for (const item of given.value) enrollItem(roster, item, complain)
-      return walletsOf(roster)
+    schema: { type: 'array', minItems: 1, items: { anyOf: [address.schema, LABELLED_SCHEMA] } },
+    parse: (raw, report) => {
+      if (!Array.isArray(raw.value)) return reportInvalid(raw, listExpected(raw), report)
+      if (raw.value.length === 0) return reportInvalid(raw, 'at least one address', report)
+      const wallets: WalletSet = new Map()
+      for (const item of raw.value) addWalletItem(wallets, item, report)
+      return sortedWallets(wallets)
     },
   }
 }
 
-function listExpected({ value }: Given): string {
+function listExpected({ value }: RawValue): string {
   if (typeof value === 'string' && value.startsWith('-'))
     return 'a list of addresses: a space behind each "-"'
   return 'a list of addresses, each a line of its own after "- "'
 }
 
 /** The text of an unquoted address is taken as written: to YAML it is a number. */
-const address: Kind<string> = {
+const address: FieldType<string> = {
   schema: { type: 'string', pattern: ADDRESS.source },
-  parse: (given, complain) => {
-    if (given.isRefused) return undefined
-    const text = textOf(given)
-    const fault = text === undefined ? { expected: ADDRESS_EXPECTED } : faultOfAddress(text)
-    if (fault === undefined) return text
-    complain({ ...against(given, ADDRESS_EXPECTED), ...fault })
+  parse: (raw, report) => {
+    if (raw.isInvalid) return undefined
+    const text = textOf(raw)
+    const problem = text === undefined ? { expected: ADDRESS_EXPECTED } : addressProblem(text)
+    if (problem === undefined) return text
+    report({ ...invalidValue(raw, ADDRESS_EXPECTED), ...problem })
     return undefined
   },
 }
 
-const label = freeText(LABEL_CHARACTERS)
+const label = freeText(MAX_LABEL_CHARACTERS)
 
-const LABELLED = {
+const LABELLED_SCHEMA = {
   type: 'object',
   properties: {
     address: {
@@ -57,39 +63,44 @@ const LABELLED = {
 }
 
 const ENTRY_NAMES = ['address', 'label']
-const ENTRY_KEYS = { known: ENTRY_NAMES, meant: ENTRY_NAMES, synonyms: ENTRY_SYNONYMS }
+const ENTRY_KEYS = { known: ENTRY_NAMES, suggestable: ENTRY_NAMES, synonyms: ENTRY_SYNONYMS }
 
-function enrollItem(roster: Roster, item: Given, complain: Complain): void {
-  if (item.isRefused) return
-  const entry = item.value instanceof Map ? labelled(item, item.value, complain) : plain(item, complain)
-  if (entry !== undefined) enroll(roster, entry, complain)
+function addWalletItem(wallets: WalletSet, item: RawValue, report: ReportDiagnostic): void {
+  if (item.isInvalid) return
+  const entry =
+    item.value instanceof Map ? parseLabelledEntry(item, item.value, report) : parsePlainEntry(item, report)
+  if (entry !== undefined) addWallet(wallets, entry, report)
 }
 
-function plain(item: Given, complain: Complain): Entry | undefined {
+function parsePlainEntry(item: RawValue, report: ReportDiagnostic): WalletEntry | undefined {
   if (item.value === null || Array.isArray(item.value)) {
-    return refuse(item, `${ADDRESS_EXPECTED}, or {address, label}`, complain)
+    return reportInvalid(item, `${ADDRESS_EXPECTED}, or {address, label}`, report)
   }
-  const parsed = address.parse(item, complain)
+  const parsed = address.parse(item, report)
   return parsed === undefined
     ? undefined
-    : { field: item.field, place: item.place, address: parsed, label: null }
+    : { field: item.field, location: item.location, address: parsed, label: null }
 }
 
-function labelled(item: Given, entries: ReadonlyMap<string, Given>, complain: Complain): Entry | undefined {
-  let hasComplaint = false
-  complainOfKeys(entries, ENTRY_KEYS, (complaint) => {
-    hasComplaint = true
-    complain(complaint)
+function parseLabelledEntry(
+  item: RawValue,
+  entries: ReadonlyMap<string, RawValue>,
+  report: ReportDiagnostic,
+): WalletEntry | undefined {
+  let hasDiagnostic = false
+  reportUnknownKeys(entries, ENTRY_KEYS, (diagnostic) => {
+    hasDiagnostic = true
+    report(diagnostic)
   })
-  const [givenAddress, givenLabel] = [entries.get('address'), entries.get('label')]
-  const parsedLabel = givenLabel && label.parse(givenLabel, complain)
-  if (givenAddress === undefined)
-    return hasComplaint ? undefined : refuse(item, 'a mapping with an address', complain)
-  const parsed = address.parse(givenAddress, complain)
-  const { field, place } = givenAddress
-  return parsed === undefined ? undefined : { field, place, address: parsed, label: parsedLabel ?? null }
+  const [rawAddress, rawLabel] = [entries.get('address'), entries.get('label')]
+  const parsedLabel = rawLabel && label.parse(rawLabel, report)
+  if (rawAddress === undefined)
+    return hasDiagnostic ? undefined : reportInvalid(item, 'a mapping with an address', report)
+  const parsed = address.parse(rawAddress, report)
+  const { field, location } = rawAddress
+  return parsed === undefined ? undefined : { field, location, address: parsed, label: parsedLabel ?? null }
 }
 
-function refuse(given: Given, expected: string, complain: Complain): undefined {
-  complain(against(given, expected))
+function reportInvalid(raw: RawValue, expected: string, report: ReportDiagnostic): undefined {
+  report(invalidValue(raw, expected))
 }

@@ -1,21 +1,21 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 
 /** The address, given in lower case, in the spelling of EIP-55: the letters' case is a checksum of the digits. */
-export function checksummed(address: string): string {
+export function toChecksumAddress(address: string): string {
   const digits = address.slice(2)
   const hash = keccak_256(Buffer.from(digits, 'latin1'))
-  let spelled = '0x'
+  let result = '0x'
   for (const [index, digit] of [...digits].entries()) {
     const byte = hash[index >> 1] ?? 0
-    const half = index % 2 === 0 ? byte >> 4 : byte & 15
-    spelled += half >= 8 ? digit.toUpperCase() : digit
+    const nibble = index % 2 === 0 ? byte >> 4 : byte & 15
+    result += nibble >= 8 ? digit.toUpperCase() : digit
   }
-  return spelled
+  return result
 }
 
 /** Whether capitals and small letters are mixed against the checksum; letters of one case have none. */
-export function failsChecksum(address: string): boolean {
+export function hasBadChecksum(address: string): boolean {
   const digits = address.slice(2)
   const isMixed = /[a-f]/.test(digits) && /[A-F]/.test(digits)
-  return isMixed && checksummed(address.toLowerCase()) !== address
+  return isMixed && toChecksumAddress(address.toLowerCase()) !== address
 }

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'unmarked'
 
 /** The encoding that a file's first bytes, four or all that it has, tell. */
-export function encodingOf([a, b, c, d]: Uint8Array): Encoding {
+export function detectEncoding([a, b, c, d]: Uint8Array): Encoding {
   if (a === 0xff && b === 0xfe) return 'utf-16le'
   if (a === 0xfe && b === 0xff) return 'utf-16be'
   const isWide = (a === 0 && c === 0 && b !== 0) || (b === 0 && d === 0 && a !== undefined && a !== 0)
@@ -13,13 +13,13 @@ export function encodingOf([a, b, c, d]: Uint8Array): Encoding {
 
 /** The text of a whole file, a byte order mark removed; where it has none, what was found in its place. */
 export function decodeText(bytes: Uint8Array): { readonly text: string } | { readonly found: string } {
-  const encoding = encodingOf(bytes)
-  if (encoding === 'unmarked') return { found: UNMARKED }
+  const encoding = detectEncoding(bytes)
+  if (encoding === 'unmarked') return { found: MISSING_BOM }
   if (encoding === 'utf-8' && !isUtf8(bytes)) return { found: 'bytes that are not UTF-8' }
   try {
     return { text: new TextDecoder(encoding, { fatal: true }).decode(bytes) }
   } catch {
-    return { found: BROKEN }
+    return { found: INVALID_UTF16 }
   }
 }
 
@@ -34,6 +34,6 @@ export async function* asUtf8(
   yield Buffer.from(decoder.decode())
 }
 
-export const UNMARKED = 'UTF-16 without a byte order mark'
-export const BROKEN = 'broken UTF-16'
+export const MISSING_BOM = 'UTF-16 without a byte order mark'
+export const INVALID_UTF16 = 'broken UTF-16'
 export const TEXT_EXPECTED = 'UTF-8 text'

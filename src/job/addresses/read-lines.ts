@@ -3,10 +3,10 @@ import { isUtf8 } from 'node:buffer'
 /** One line, without its end; `refused` says why its text is not to be had. */
 export type Line =
   | { readonly number: number; readonly text: string }
-  | { readonly number: number; readonly refused: string }
+  | { readonly number: number; readonly problem: string }
 
 /** Bytes of a line at most: an address and the longest label take a fortieth of it. */
-const LINE_BYTES = 64 * 1024
+const MAX_LINE_BYTES = 64 * 1024
 
 /**
  * Splits bytes into lines, numbered from 1, at `\n` or `\r\n`; a byte order mark at the start is removed.
@@ -15,31 +15,31 @@ const LINE_BYTES = 64 * 1024
  */
 export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line, void, void> {
   let number = 0
-  let begun: Buffer = Buffer.alloc(0)
+  let partial: Buffer = Buffer.alloc(0)
   for await (const chunk of chunks) {
     let start = 0
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
       number += 1
-      yield decodeLine(number, joined(begun, chunk.subarray(start, end)))
-      begun = Buffer.alloc(0)
+      yield decodeLine(number, appendBytes(partial, chunk.subarray(start, end)))
+      partial = Buffer.alloc(0)
       start = end + 1
     }
-    begun = joined(begun, chunk.subarray(start))
+    partial = appendBytes(partial, chunk.subarray(start))
   }
-  if (begun.length > 0) yield decodeLine(number + 1, begun)
+  if (partial.length > 0) yield decodeLine(number + 1, partial)
 }
 
 const NEWLINE = 0x0a
 
 /** Two parts of a line, cut one byte after the limit so that the excess stays visible. */
-function joined(begun: Buffer, rest: Buffer): Buffer {
-  const part = rest.subarray(0, LINE_BYTES + 1 - begun.length)
-  return begun.length === 0 ? Buffer.from(part) : Buffer.concat([begun, part])
+function appendBytes(partial: Buffer, rest: Buffer): Buffer {
+  const part = rest.subarray(0, MAX_LINE_BYTES + 1 - partial.length)
+  return partial.length === 0 ? Buffer.from(part) : Buffer.concat([partial, part])
 }
 
 function decodeLine(number: number, bytes: Buffer): Line {
-  if (bytes.length > LINE_BYTES) return { number, refused: `a line of more than ${LINE_BYTES} bytes` }
-  if (!isUtf8(bytes)) return { number, refused: 'bytes that are not UTF-8' }
+  if (bytes.length > MAX_LINE_BYTES) return { number, problem: `a line of more than ${MAX_LINE_BYTES} bytes` }
+  if (!isUtf8(bytes)) return { number, problem: 'bytes that are not UTF-8' }
   const text = bytes.toString('utf8').replace(/\r$/, '')
   return { number, text: number === 1 ? text.replace(/^\ufeff/, '') : text }
 }

@@ -17,11 +17,11 @@ export function splitCsv(line: string, separator: Separator): readonly CsvField[
   const field = FIELD[separator]
   for (let start = 0; start <= line.length; ) {
     field.lastIndex = start
-    const [whole = '', inQuotes, plain = ''] = field.exec(line) ?? []
-    const end = start + whole.length
+    const [match = '', inQuotes, plain = ''] = field.exec(line) ?? []
+    const end = start + match.length
     if (end < line.length && line[end] !== separator) return undefined
     if (inQuotes === undefined && plain.includes('"')) return undefined
-    const blanks = whole.length - whole.trimStart().length
+    const blanks = match.length - match.trimStart().length
     fields.push({ text: inQuotes?.replaceAll('""', '"') ?? plain.trim(), column: start + blanks + 1 })
     start = end + 1
   }

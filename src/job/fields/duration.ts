@@ -1,5 +1,5 @@
 import { textOf } from '../resolve/raw-value.ts'
-import { accepting, type Kind } from './field-type.ts'
+import { type FieldType, fieldType } from './field-type.ts'
 
 /** Milliseconds of a duration such as `500ms`, `90s`, `10m`, `1h`, `2d`; undefined for any other text. */
 export function durationMs(text: string): number | undefined {
@@ -11,29 +11,29 @@ export function durationMs(text: string): number | undefined {
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** A duration such as `90s` between two bounds, both in it. */
-export function duration(least: string, most: string): Kind<number> {
-  const [leastMs = 0, mostMs = 0] = [durationMs(least), durationMs(most)]
-  return accepting({
-    schema: { type: 'string', pattern: `^${leastMs > 0 ? '0*[1-9]\\d*' : '\\d+'}(ms|s|m|h|d)$` },
-    expected: `a duration from ${least} to ${most}, like 500ms, 90s, 10m, 1h or 2d`,
+export function duration(min: string, max: string): FieldType<number> {
+  const [minMs = 0, maxMs = 0] = [durationMs(min), durationMs(max)]
+  return fieldType({
+    schema: { type: 'string', pattern: `^${minMs > 0 ? '0*[1-9]\\d*' : '\\d+'}(ms|s|m|h|d)$` },
+    expected: `a duration from ${min} to ${max}, like 500ms, 90s, 10m, 1h or 2d`,
     accept: ({ value }) => {
       const ms = typeof value === 'string' ? durationMs(value) : undefined
-      return ms !== undefined && ms >= leastMs && ms <= mostMs ? ms : undefined
+      return ms !== undefined && ms >= minMs && ms <= maxMs ? ms : undefined
     },
-    suggest: (given) => durationOf(textOf(given) ?? ''),
+    suggest: (raw) => suggestDuration(textOf(raw) ?? ''),
   })
 }
 
 /** The duration that a number without a unit, of seconds, or one with the unit in words means. */
-function durationOf(text: string): string | undefined {
+function suggestDuration(text: string): string | undefined {
   const [, count, unit = 's'] = /^(\d{1,9})\s*([a-z]+)?$/i.exec(text) ?? []
-  const known = Object.entries(UNIT_WORDS).find(([, words]) => words.test(unit))?.[0]
-  return count === undefined || known === undefined || `${count}${known}` === text
+  const matchedUnit = Object.entries(UNIT_PATTERNS).find(([, pattern]) => pattern.test(unit))?.[0]
+  return count === undefined || matchedUnit === undefined || `${count}${matchedUnit}` === text
     ? undefined
-    : `${count}${known}`
+    : `${count}${matchedUnit}`
 }
 
-const UNIT_WORDS: Readonly<Record<string, RegExp>> = {
+const UNIT_PATTERNS: Readonly<Record<string, RegExp>> = {
   ms: /^(ms|milli(second)?s?)$/i,
   s: /^(s|secs?|seconds?)$/i,
   m: /^(m|mins?|minutes?)$/i,

@@ -1,37 +1,35 @@
-import { against } from '../diagnostics.ts'
-import { type Given, showGiven } from '../resolve/raw-value.ts'
-import type { Kind } from './field-type.ts'
+import { invalidValue } from '../diagnostics.ts'
+import { formatRawValue, type RawValue } from '../resolve/raw-value.ts'
+import type { FieldType } from './field-type.ts'
 
 /** A name for the header that carries the key. What is no name is not shown: it may be the key itself. */
-export function headerName(): Kind<string> {
+export function headerName(): FieldType<string> {
   return {
-    schema: { type: 'string', pattern: NAME.source },
-    parse: (given, complain) => {
-      const text = typeof given.value === 'string' ? given.value : ''
-      const refused = NAME.test(text) ? reserved(given, text) : notAName(given)
-      if (refused !== undefined) complain(refused)
-      return refused === undefined ? text : undefined
+    schema: { type: 'string', pattern: HEADER_NAME.source },
+    parse: (raw, report) => {
+      const text = typeof raw.value === 'string' ? raw.value : ''
+      const problem = HEADER_NAME.test(text) ? reservedHeader(raw, text) : invalidHeaderName(raw)
+      if (problem !== undefined) report(problem)
+      return problem === undefined ? text : undefined
     },
   }
 }
 
-const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/
 
-function notAName(given: Given) {
+function invalidHeaderName(raw: RawValue) {
   const found =
-    typeof given.value === 'string'
-      ? `text of ${given.value.length} characters (not shown)`
-      : showGiven(given)
-  return { ...against(given, 'the name of an HTTP header, like x-service-api-key'), found }
+    typeof raw.value === 'string' ? `text of ${raw.value.length} characters (not shown)` : formatRawValue(raw)
+  return { ...invalidValue(raw, 'the name of an HTTP header, like x-service-api-key'), found }
 }
 
-function reserved(given: Given, name: string) {
-  if (!RESERVED.has(name.toLowerCase())) return undefined
-  return against(given, 'a header that HTTP itself does not use, like x-service-api-key')
+function reservedHeader(raw: RawValue, name: string) {
+  if (!RESERVED_HEADERS.has(name.toLowerCase())) return undefined
+  return invalidValue(raw, 'a header that HTTP itself does not use, like x-service-api-key')
 }
 
 /** Headers that HTTP or our requests need for themselves. */
-const RESERVED = new Set([
+const RESERVED_HEADERS = new Set([
   ...[
     'host',
     'connection',

@@ -1,6 +1,6 @@
 import type { FieldPath } from '../fields/fields.ts'
-import type { Layer } from './config-sources.ts'
-import type { Given, GivenValue } from './raw-value.ts'
+import type { ConfigSource } from './config-sources.ts'
+import type { RawContent, RawValue } from './raw-value.ts'
 
 /** What the command line sets over the job file; all of it is checked like the job's own fields. */
 export type JobOverrides = {
@@ -51,27 +51,27 @@ export const OVERRIDE_NAMES = Object.keys({
 } satisfies Record<keyof JobOverrides, 0>)
 
 /** The layer of the command line. */
-export function layerOfOverrides(overrides: JobOverrides): Layer {
-  return layerOf([
+export function sourceOfOverrides(overrides: JobOverrides): ConfigSource {
+  return sourceOf([
     ['name', '--name', overrides.name],
     ['chain', '--chain', overrides.chain],
-    ['addresses', '--address', overrides.address?.map(walletOf)],
-    ['startBlock', '--start-block', numeric(overrides.startBlock)],
-    ['endBlock', '--end-block', numeric(overrides.endBlock)],
+    ['addresses', '--address', overrides.address?.map(rawWallet)],
+    ['startBlock', '--start-block', toNumber(overrides.startBlock)],
+    ['endBlock', '--end-block', toNumber(overrides.endBlock)],
     ['service.baseUrl', '--base-url', overrides.baseUrl],
     ['output', '--output', overrides.output],
     ['format', '--format', overrides.format],
     ['compression', '--compression', overrides.compression],
     ['partitionBy', '--partition-by', overrides.partitionBy],
     ['targetFileSize', '--target-file-size', overrides.targetFileSize],
-    ['concurrency', '--concurrency', numeric(overrides.concurrency)],
+    ['concurrency', '--concurrency', toNumber(overrides.concurrency)],
     ['tables', '--tables', overrides.tables && splitNames(overrides.tables)],
   ])
 }
 
 /** The layer of the environment. A variable that is set but empty is checked, and refused, like any other. */
-export function layerOfEnv(env: NodeJS.ProcessEnv): Layer {
-  return layerOf([
+export function sourceOfEnv(env: NodeJS.ProcessEnv): ConfigSource {
+  return sourceOf([
     ['service.baseUrl', 'WALLETLAKE_BASE_URL', env.WALLETLAKE_BASE_URL],
     ['service.apiKeyHeader', 'WALLETLAKE_API_KEY_HEADER', env.WALLETLAKE_API_KEY_HEADER],
   ])
@@ -80,18 +80,18 @@ export function layerOfEnv(env: NodeJS.ProcessEnv): Layer {
 type Setting = readonly [
   path: FieldPath,
   option: string,
-  value: string | number | readonly GivenValue[] | undefined,
+  value: string | number | readonly RawContent[] | undefined,
 ]
 
-function layerOf(settings: readonly Setting[]): Layer {
+function sourceOf(settings: readonly Setting[]): ConfigSource {
   return new Map(
     settings.flatMap(([path, option, value]) => {
       if (value === undefined) return []
-      const at = { field: path, place: { option }, keyPlace: { option } }
+      const common = { field: path, location: { option }, keyLocation: { option } }
       const items = Array.isArray(value)
-        ? value.map((item: GivenValue): Given => ({ ...at, value: item }))
+        ? value.map((item: RawContent): RawValue => ({ ...common, value: item }))
         : value
-      return [[path, { ...at, value: items as GivenValue }] as const]
+      return [[path, { ...common, value: items as RawContent }] as const]
     }),
   )
 }
@@ -108,18 +108,18 @@ export function splitWallet(text: string): { address: string; label: string | nu
 }
 
 /** That wallet as a job's list has it. */
-function walletOf(text: string): GivenValue {
+function rawWallet(text: string): RawContent {
   const { address, label } = splitWallet(text)
   if (label === null) return address
-  const at = { field: 'addresses', place: ADDRESS_OPTION, keyPlace: ADDRESS_OPTION }
-  return new Map<string, Given>([
-    ['address', { ...at, value: address }],
-    ['label', { ...at, value: label }],
+  const common = { field: 'addresses', location: ADDRESS_OPTION, keyLocation: ADDRESS_OPTION }
+  return new Map<string, RawValue>([
+    ['address', { ...common, value: address }],
+    ['label', { ...common, value: label }],
   ])
 }
 
 const ADDRESS_OPTION = { option: '--address' }
 
-function numeric(value: number | string | undefined): number | string | undefined {
+function toNumber(value: number | string | undefined): number | string | undefined {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value
 }

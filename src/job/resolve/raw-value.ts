@@ -1,65 +1,68 @@
-import { withoutUrlPasswords } from '../../core/platform/secrets.ts'
+import { redactUrlPasswords } from '../../core/platform/secrets.ts'
 
 /** Where something was found: a place in a file (line and column from 1), or an option or variable by name. */
-export type Place =
+export type SourceLocation =
   | { readonly file: string; readonly line: number; readonly column: number }
   | { readonly option: string }
 
 /** A value that somebody gave for a field, before its checks. */
-export type Given = {
+export type RawValue = {
   /** The field's path in the job: `service.timeout`, `addresses[2].label`. */
   readonly field: string
-  readonly place: Place
+  readonly location: SourceLocation
   /** Where the field's key stands, for complaints about the key itself. */
-  readonly keyPlace: Place
-  readonly value: GivenValue
+  readonly keyLocation: SourceLocation
+  readonly value: RawContent
   /** An unquoted scalar as it is written: to YAML `0x58a5…` is a number, to us it is an address. */
-  readonly source?: string
+  readonly sourceText?: string
   /** It was complained of already: its value is not looked at. */
-  readonly isRefused?: true
+  readonly isInvalid?: true
 }
 
-export type GivenValue =
+export type RawContent =
   | string
   | number
   | bigint
   | boolean
   | null
-  | readonly Given[]
-  | ReadonlyMap<string, Given>
+  | readonly RawValue[]
+  | ReadonlyMap<string, RawValue>
 
 /** The value as a complaint shows it: short, on one line; of lists and mappings only the size. */
-export function showGiven({ value, source }: Given): string {
+export function formatRawValue({ value, sourceText }: RawValue): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`
   if (value instanceof Map) return value.size === 0 ? 'an empty mapping' : `a mapping of ${value.size}`
   if (typeof value === 'string') return quoted(value)
-  return cut(source === undefined || source === '' ? String(value) : source)
+  return truncate(sourceText === undefined || sourceText === '' ? String(value) : sourceText)
 }
 
 /** Text as JSON, cut to a readable length, without characters that play with a terminal. */
 export function quoted(text: string): string {
-  return JSON.stringify(cut(withoutUrlPasswords(text))).replace(UNPRINTABLE, (mark) => `\\u${hex(mark)}`)
+  return JSON.stringify(truncate(redactUrlPasswords(text))).replace(
+    UNPRINTABLE,
+    (mark) => `\\u${toHex(mark)}`,
+  )
 }
 
 /** The text of a scalar: of a string itself, of an unquoted number its source. */
-export function textOf({ value, source }: Given): string | undefined {
+export function textOf({ value, sourceText }: RawValue): string | undefined {
   if (typeof value === 'string') return value
-  return typeof value === 'number' || typeof value === 'bigint' ? (source ?? String(value)) : undefined
+  return typeof value === 'number' || typeof value === 'bigint' ? (sourceText ?? String(value)) : undefined
 }
 
 /** `file:line:column`, or the option's name. */
-export function showPlace(place: Place): string {
-  return 'option' in place ? place.option : `${place.file}:${place.line}:${place.column}`
+export function formatLocation(location: SourceLocation): string {
+  return 'option' in location ? location.option : `${location.file}:${location.line}:${location.column}`
 }
 
-const SHOWN_CHARACTERS = 100
+const MAX_SHOWN_CHARACTERS = 100
 /** What JSON leaves as it is though it cannot be seen, or a terminal may obey it: blanks, C1 controls, direction marks. */
 const UNPRINTABLE = /[\u007f-\u00a0\u2000-\u200f\u2028-\u202f\u2066-\u2069\u3000\ufeff]/g
 
-function cut(text: string): string {
-  return text.length <= SHOWN_CHARACTERS ? text : `${text.slice(0, SHOWN_CHARACTERS)}…`
+function truncate(text: string): string {
+  return text.length <= MAX_SHOWN_CHARACTERS ? text : `${text.slice(0, MAX_SHOWN_CHARACTERS)}…`
 }
 
-function hex(mark: string): string {
-  return mark.charCodeAt(0).toString(16).padStart(4, '0')
+function toHex(character: string): string {
+  return character.charCodeAt(0).toString(16).padStart(4, '0')
 }

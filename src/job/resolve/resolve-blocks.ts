@@ -1,25 +1,29 @@
 import type { TableName } from '../../core/table/index.ts'
-import { against } from '../diagnostics.ts'
+import { invalidValue } from '../diagnostics.ts'
 import type { Values } from './config-sources.ts'
-import { missing, type Settling } from './resolving.ts'
+import { type Resolving, reportMissing } from './resolving.ts'
 
 /** What a block listing has (interface section 4.1): transactions, and nothing of what happened in them. */
 export const BLOCK_TABLES: readonly TableName[] = ['transactions']
 
 /** The rules of a job of blocks: a range with both ends, no wallets, and no table but `transactions`. */
-export function complainOfBlocks(values: Values, settling: Settling): void {
+export function reportBadBlocks(values: Values, resolving: Resolving): void {
   const { startBlock, endBlock, addresses, addressesFile, tables } = values
-  if (startBlock === undefined) missing('startBlock', `the first block ${FOR_BLOCKS}`, settling)
-  if (endBlock === undefined) missing('endBlock', `the block to stop before ${FOR_BLOCKS}`, settling)
+  if (startBlock === undefined)
+    reportMissing('startBlock', `the first block ${BECAUSE_KIND_IS_BLOCKS}`, resolving)
+  if (endBlock === undefined)
+    reportMissing('endBlock', `the block to stop before ${BECAUSE_KIND_IS_BLOCKS}`, resolving)
   for (const wallets of [addresses, addressesFile]) {
-    if (wallets !== undefined && !wallets.given.isRefused)
-      settling.complain(against(wallets.given, `no wallets, for whole blocks are exported ${FOR_BLOCKS}`))
+    if (wallets !== undefined && !wallets.raw.isInvalid)
+      resolving.report(
+        invalidValue(wallets.raw, `no wallets, for whole blocks are exported ${BECAUSE_KIND_IS_BLOCKS}`),
+      )
   }
   const others = tables?.value?.filter((name) => !BLOCK_TABLES.includes(name)) ?? []
   if (tables !== undefined && others.length > 0) {
-    const expected = `transactions alone, for a block listing has nothing else ${FOR_BLOCKS}`
-    settling.complain({ ...against(tables.given, expected), found: others.join(', ') })
+    const expected = `transactions alone, for a block listing has nothing else ${BECAUSE_KIND_IS_BLOCKS}`
+    resolving.report({ ...invalidValue(tables.raw, expected), found: others.join(', ') })
   }
 }
 
-const FOR_BLOCKS = '(the kind is blocks)'
+const BECAUSE_KIND_IS_BLOCKS = '(the kind is blocks)'

@@ -1,8 +1,8 @@
 import type { Job } from '../../core/model/model.ts'
-import { isPlace, parsePlace, workFolder } from '../../storage/bucket-url.ts'
-import { against } from '../diagnostics.ts'
+import { isBucketUrl, parseBucketUrl, workFolder } from '../../storage/bucket-url.ts'
+import { invalidValue } from '../diagnostics.ts'
 import type { Values } from './config-sources.ts'
-import type { Settling } from './resolving.ts'
+import type { Resolving } from './resolving.ts'
 
 /** Where this machine keeps what is private to outputs in object stores, unless it is told another place. */
 const STATE_FOLDER = '.walletlake-state'
@@ -13,35 +13,35 @@ export function stateFolderOf(option: string | undefined, env: NodeJS.ProcessEnv
 }
 
 /** The job with its place in an object store, where its output names one. */
-export function settleStore<J extends Pick<Job, 'output' | 'keepRaw'>>(
+export function resolveStore<J extends Pick<Job, 'output' | 'keepRaw'>>(
   job: J,
   values: Values,
-  { stateFolder, complain }: Pick<Settling, 'complain'> & { stateFolder: string },
+  { stateFolder, report }: Pick<Resolving, 'report'> & { stateFolder: string },
 ): J & Pick<Job, 'store'> {
   const { output, keepRaw } = values
-  const given = [values['store.endpoint'], values['store.region'], values['store.pathStyle']]
-  if (!isPlace(job.output)) {
-    if (output !== undefined && !output.given.isRefused && IS_URL.test(job.output))
-      complain(against(output.given, 'a folder, or s3://bucket/prefix'))
-    for (const one of given)
-      if (one !== undefined && !one.given.isRefused)
-        complain(against(one.given, 'output: s3://bucket/prefix beside it'))
+  const raw = [values['store.endpoint'], values['store.region'], values['store.pathStyle']]
+  if (!isBucketUrl(job.output)) {
+    if (output !== undefined && !output.raw.isInvalid && IS_URL.test(job.output))
+      report(invalidValue(output.raw, 'a folder, or s3://bucket/prefix'))
+    for (const storeValue of raw)
+      if (storeValue !== undefined && !storeValue.raw.isInvalid)
+        report(invalidValue(storeValue.raw, 'output: s3://bucket/prefix beside it'))
     return job
   }
-  const place = parsePlace(job.output)
-  if (place === undefined) {
-    if (output !== undefined) complain(against(output.given, PLACE_EXPECTED))
+  const bucket = parseBucketUrl(job.output)
+  if (bucket === undefined) {
+    if (output !== undefined) report(invalidValue(output.raw, BUCKET_EXPECTED))
     return job
   }
   if (job.keepRaw && keepRaw !== undefined)
-    complain(against(keepRaw.given, 'no raw pages where output is an object store: leave keepRaw out'))
-  const [endpoint, region, pathStyle] = [given[0]?.value, given[1]?.value, given[2]?.value]
-  const store = { ...place, endpoint, region, pathStyle } as NonNullable<Job['store']>
+    report(invalidValue(keepRaw.raw, 'no raw pages where output is an object store: leave keepRaw out'))
+  const [endpoint, region, pathStyle] = [raw[0]?.value, raw[1]?.value, raw[2]?.value]
+  const store = { ...bucket, endpoint, region, pathStyle } as NonNullable<Job['store']>
   return { ...job, store, output: workFolder(store, stateFolder) }
 }
 
 /** What is meant as a URL; a drive of Windows has one letter. */
 const IS_URL = /^[a-z][a-z0-9+.-]+:\//i
 
-const PLACE_EXPECTED =
+const BUCKET_EXPECTED =
   's3://bucket/prefix, the bucket of 3 to 63 of a-z, 0-9, "." and "-", the prefix without empty parts, ? and #'

@@ -2,42 +2,42 @@ import { basename, extname } from 'node:path'
 import type { Compression, Format, Job, Wallet } from '../../core/model/model.ts'
 import { keyHeaderOf } from '../../core/model/service-key.ts'
 import { TABLE_NAMES } from '../../core/table/index.ts'
-import { against } from '../diagnostics.ts'
+import { invalidValue } from '../diagnostics.ts'
 import { nativeSymbolOf } from '../fields/chain.ts'
 import { durationMs } from '../fields/duration.ts'
 import { COMPRESSIONS, FIELDS } from '../fields/fields.ts'
 import type { Values } from './config-sources.ts'
-import type { Given } from './raw-value.ts'
-import { BLOCK_TABLES, complainOfBlocks } from './resolve-blocks.ts'
-import { missing, type Settling } from './resolving.ts'
+import type { RawValue } from './raw-value.ts'
+import { BLOCK_TABLES, reportBadBlocks } from './resolve-blocks.ts'
+import { type Resolving, reportMissing } from './resolving.ts'
 
 /** The job that checked values make: defaults filled in, rules between fields checked. Wallets are added later. */
-export function settle(values: Values, settling: Settling): Omit<Job, 'wallets' | 'escapeFormulas'> {
-  const name = settleName(values, settling)
+export function resolveJob(values: Values, resolving: Resolving): Omit<Job, 'wallets' | 'escapeFormulas'> {
+  const name = resolveName(values, resolving)
   const chain =
-    values.chain === undefined ? missing('chain', 'a chain id', settling) : (values.chain.value ?? '')
+    values.chain === undefined ? reportMissing('chain', 'a chain id', resolving) : (values.chain.value ?? '')
   const kind = values.kind?.value ?? FIELDS.kind.default
   const format = values.format?.value ?? FIELDS.format.default
-  complainOfRange(values, settling)
-  if (kind === 'blocks') complainOfBlocks(values, settling)
+  reportBadRange(values, resolving)
+  if (kind === 'blocks') reportBadBlocks(values, resolving)
   return {
     name,
-    file: settling.file,
+    file: resolving.file,
     kind,
     chain,
     startBlock: values.startBlock?.value ?? FIELDS.startBlock.default,
     endBlock: values.endBlock?.value,
     tables: values.tables?.value ?? (kind === 'blocks' ? BLOCK_TABLES : TABLE_NAMES),
     format,
-    compression: settleCompression(values, format, settling),
+    compression: resolveCompression(values, format, resolving),
     output: values.output?.value ?? `output/${name}`,
     maxRowsPerFile: values.maxRowsPerFile?.value ?? FIELDS.maxRowsPerFile.default,
-    ...settleLayout(values),
+    ...resolveLayout(values),
     concurrency: values.concurrency?.value ?? FIELDS.concurrency.default,
     finalityMs: values.finality?.value ?? 0,
     nativeSymbol: values.nativeSymbol?.value ?? nativeSymbolOf(chain),
     keepRaw: values.keepRaw?.value ?? FIELDS.keepRaw.default,
-    service: settleService(values),
+    service: resolveService(values),
   }
 }
 
@@ -45,33 +45,36 @@ export function settle(values: Values, settling: Settling): Omit<Job, 'wallets' 
  * The wallets listed in the job, or those of its addresses file; one of the two must be there, and not both. A job of
  * blocks has none.
  */
-export async function settleWallets(
+export async function resolveWallets(
   { kind, addresses, addressesFile }: Values,
-  settling: Settling,
-  readFile: (given: Given, path: string) => Promise<readonly Wallet[]>,
+  resolving: Resolving,
+  readFile: (raw: RawValue, path: string) => Promise<readonly Wallet[]>,
 ): Promise<readonly Wallet[]> {
   if (kind !== undefined && kind.value !== 'wallets') return []
   if (addresses === undefined && addressesFile === undefined) {
-    missing('addresses', 'addresses or addressesFile', settling)
+    reportMissing('addresses', 'addresses or addressesFile', resolving)
   }
   if (addresses !== undefined && addressesFile !== undefined) {
-    if (!addressesFile.given.isRefused)
-      settling.complain(against(addressesFile.given, 'addresses or addressesFile, not both'))
-  } else if (addressesFile?.value !== undefined) return readFile(addressesFile.given, addressesFile.value)
+    if (!addressesFile.raw.isInvalid)
+      resolving.report(invalidValue(addressesFile.raw, 'addresses or addressesFile, not both'))
+  } else if (addressesFile?.value !== undefined) return readFile(addressesFile.raw, addressesFile.value)
   return addresses?.value ?? []
 }
 
-function settleName({ name }: Values, { file, root, complain }: Settling): string {
+function resolveName({ name }: Values, { file, root, report }: Resolving): string {
   if (name !== undefined) return name.value ?? ''
-  const ofFile: Given = { ...root, field: 'name', value: basename(file, extname(file)) }
-  const named = FIELDS.name.parse(ofFile, (complaint) =>
-    complain({ ...complaint, expected: `${complaint.expected}: set name, for the file's name is none` }),
+  const rawFileName: RawValue = { ...root, field: 'name', value: basename(file, extname(file)) }
+  const parsedName = FIELDS.name.parse(rawFileName, (diagnostic) =>
+    report({ ...diagnostic, expected: `${diagnostic.expected}: set name, for the file's name is none` }),
   )
-  return named ?? ''
+  return parsedName ?? ''
 }
 
 /** What is not given is absent. */
-function settleLayout({ partitionBy, targetFileSize }: Values): Pick<Job, 'partitionBy' | 'targetFileBytes'> {
+function resolveLayout({
+  partitionBy,
+  targetFileSize,
+}: Values): Pick<Job, 'partitionBy' | 'targetFileBytes'> {
   const by = partitionBy?.value
   const bytes = targetFileSize?.value
   return {
@@ -80,7 +83,7 @@ function settleLayout({ partitionBy, targetFileSize }: Values): Pick<Job, 'parti
   }
 }
 
-function settleService(values: Values): Job['service'] {
+function resolveService(values: Values): Job['service'] {
   return {
     baseUrl: values['service.baseUrl']?.value,
     apiKeyHeader: values['service.apiKeyHeader']?.value ?? keyHeaderOf(values['service.baseUrl']?.value),
@@ -89,35 +92,35 @@ function settleService(values: Values): Job['service'] {
 }
 
 /** The default of a format that the command line sets replaces a compression that only the job's own format has. */
-function settleCompression(values: Values, format: Format, { complain }: Settling): Compression {
-  const fitting: readonly Compression[] = COMPRESSIONS[format]
+function resolveCompression(values: Values, format: Format, { report }: Resolving): Compression {
+  const supported: readonly Compression[] = COMPRESSIONS[format]
   const fallback = COMPRESSIONS[format][0]
   const { compression } = values
-  if (compression?.value === undefined || fitting.includes(compression.value))
+  if (compression?.value === undefined || supported.includes(compression.value))
     return compression?.value ?? fallback
-  const formatOverridden = isOption(values.format?.given) && !isOption(compression.given)
-  const formatRefused = values.format !== undefined && values.format.value === undefined
-  if (!formatOverridden && !formatRefused) {
-    complain(against(compression.given, `one of ${fitting.join(', ')} (the format is ${format})`))
+  const isFormatOverridden = isOption(values.format?.raw) && !isOption(compression.raw)
+  const isFormatInvalid = values.format !== undefined && values.format.value === undefined
+  if (!isFormatOverridden && !isFormatInvalid) {
+    report(invalidValue(compression.raw, `one of ${supported.join(', ')} (the format is ${format})`))
   }
   return fallback
 }
 
-function complainOfRange({ startBlock, endBlock, finality }: Values, { complain }: Settling): void {
+function reportBadRange({ startBlock, endBlock, finality }: Values, { report }: Resolving): void {
   const start = startBlock?.value ?? FIELDS.startBlock.default
   if (endBlock?.value !== undefined && endBlock.value <= start) {
-    complain(
-      against(
-        endBlock.given,
+    report(
+      invalidValue(
+        endBlock.raw,
         `an integer greater than startBlock (${start}), for the range ends before endBlock`,
       ),
     )
   }
-  if (endBlock !== undefined && finality !== undefined && !finality.given.isRefused) {
-    complain(against(finality.given, 'no finality beside endBlock: it holds only where the end is the head'))
+  if (endBlock !== undefined && finality !== undefined && !finality.raw.isInvalid) {
+    report(invalidValue(finality.raw, 'no finality beside endBlock: it holds only where the end is the head'))
   }
 }
 
-function isOption(given: Given | undefined): boolean {
-  return given !== undefined && 'option' in given.place
+function isOption(raw: RawValue | undefined): boolean {
+  return raw !== undefined && 'option' in raw.location
 }

@@ -1,93 +1,102 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from 'yaml'
-import type { Complain } from '../diagnostics.ts'
-import { type Given, type GivenValue, type Place, quoted, showPlace } from '../resolve/raw-value.ts'
+import type { ReportDiagnostic } from '../diagnostics.ts'
+import {
+  formatLocation,
+  quoted,
+  type RawContent,
+  type RawValue,
+  type SourceLocation,
+} from '../resolve/raw-value.ts'
 
 /** What composing needs to know of the text: where an offset is, and whom to tell. */
-export type Source = { readonly complain: Complain; readonly place: (offset: number) => Place }
+export type YamlContext = {
+  readonly report: ReportDiagnostic
+  readonly locationAt: (offset: number) => SourceLocation
+}
 
 /** The parser's tree as ours; duplicate keys and aliases of lists and mappings are complained of. */
-export function composeGiven(contents: unknown, source: Source): Given {
+export function composeRawValues(contents: unknown, yaml: YamlContext): RawValue {
   const anchors: Anchors = new Map()
-  return composeNode(contents, { field: '', keyPlace: source.place(0), depth: 0, anchors, source })
+  return composeNode(contents, { field: '', keyLocation: yaml.locationAt(0), depth: 0, anchors, yaml })
 }
 
 /** Anchored scalars so far. An alias may repeat a scalar only, so no text grows by being repeated. */
 type Anchors = Map<string, Scalar>
-type Scalar = Pick<Given, 'value' | 'source' | 'isRefused'>
+type Scalar = Pick<RawValue, 'value' | 'sourceText' | 'isInvalid'>
 
-type Here = {
+type NodeContext = {
   readonly field: string
-  readonly keyPlace: Place
+  readonly keyLocation: SourceLocation
   readonly depth: number
   readonly anchors: Anchors
-  readonly source: Source
+  readonly yaml: YamlContext
 }
 
 /** Levels of a job below its root: list or section, entry, field of the entry. What is deeper is wrong anyway. */
-const DEEPEST_FIELD = 4
+const MAX_FIELD_DEPTH = 4
 
-function composeNode(node: unknown, here: Here): Given {
+function composeNode(node: unknown, context: NodeContext): RawValue {
   const offset = (node as Node | null)?.range?.[0]
-  const place = offset === undefined ? here.keyPlace : here.source.place(offset)
-  const at = { field: here.field, place, keyPlace: here.keyPlace }
-  if (here.depth > DEEPEST_FIELD) return { ...at, value: [] }
-  if (isMap(node)) return { ...at, value: composeMap(node, here) }
-  if (isSeq(node)) return { ...at, value: composeList(node, here) }
-  return { ...at, ...composeScalar(node, { ...here, keyPlace: place }) }
+  const location = offset === undefined ? context.keyLocation : context.yaml.locationAt(offset)
+  const common = { field: context.field, location, keyLocation: context.keyLocation }
+  if (context.depth > MAX_FIELD_DEPTH) return { ...common, value: [] }
+  if (isMap(node)) return { ...common, value: composeMap(node, context) }
+  if (isSeq(node)) return { ...common, value: composeList(node, context) }
+  return { ...common, ...composeScalar(node, { ...context, keyLocation: location }) }
 }
 
-function composeScalar(node: unknown, here: Here): Scalar {
-  if (isAlias(node)) return here.anchors.get(node.source) ?? refuseAlias(here)
+function composeScalar(node: unknown, context: NodeContext): Scalar {
+  if (isAlias(node)) return context.anchors.get(node.source) ?? reportAlias(context)
   if (!isScalar(node)) return { value: null }
   const value = scalarValue(node.value)
   const scalar =
-    typeof value === 'string' || node.source === undefined ? { value } : { value, source: node.source }
-  if (node.anchor !== undefined) here.anchors.set(node.anchor, scalar)
+    typeof value === 'string' || node.source === undefined ? { value } : { value, sourceText: node.source }
+  if (node.anchor !== undefined) context.anchors.set(node.anchor, scalar)
   return scalar
 }
 
-function scalarValue(value: unknown): GivenValue {
-  const known = ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
-  return known ? (value as GivenValue) : null
+function scalarValue(value: unknown): RawContent {
+  const isSupported = ['string', 'number', 'bigint', 'boolean'].includes(typeof value)
+  return isSupported ? (value as RawContent) : null
 }
 
-function refuseAlias({ source, keyPlace, field }: Here): Scalar {
+function reportAlias({ yaml, keyLocation, field }: NodeContext): Scalar {
   const expected = 'the value written out (an alias may repeat only a single value that stands above it)'
-  source.complain({ place: keyPlace, field: field || undefined, found: 'an alias', expected })
-  return { value: null, isRefused: true }
+  yaml.report({ location: keyLocation, field: field || undefined, found: 'an alias', expected })
+  return { value: null, isInvalid: true }
 }
 
-function composeList(list: YAMLSeq, here: Here): readonly Given[] {
+function composeList(list: YAMLSeq, context: NodeContext): readonly RawValue[] {
   return list.items.map((item, index) =>
-    composeNode(item, { ...here, field: `${here.field}[${index}]`, depth: here.depth + 1 }),
+    composeNode(item, { ...context, field: `${context.field}[${index}]`, depth: context.depth + 1 }),
   )
 }
 
-function composeMap(map: YAMLMap, here: Here): ReadonlyMap<string, Given> {
-  const entries = new Map<string, Given>()
-  for (const pair of map.items) addEntry(entries, pair, here)
+function composeMap(map: YAMLMap, context: NodeContext): ReadonlyMap<string, RawValue> {
+  const entries = new Map<string, RawValue>()
+  for (const pair of map.items) addEntry(entries, pair, context)
   return entries
 }
 
-function addEntry(entries: Map<string, Given>, { key, value }: Pair, here: Here): void {
-  const keyPlace = here.source.place((key as Node | null)?.range?.[0] ?? 0)
+function addEntry(entries: Map<string, RawValue>, { key, value }: Pair, context: NodeContext): void {
+  const keyLocation = context.yaml.locationAt((key as Node | null)?.range?.[0] ?? 0)
   const name = keyName(key)
   const first = name === undefined ? undefined : entries.get(name)
-  const refusal = name === undefined ? NOT_TEXT : first && repeated(name, first)
-  if (refusal !== undefined) {
-    here.source.complain({ place: keyPlace, field: here.field || undefined, ...refusal })
+  const problem = name === undefined ? NON_TEXT_KEY : first && repeatedKey(name, first)
+  if (problem !== undefined) {
+    context.yaml.report({ location: keyLocation, field: context.field || undefined, ...problem })
   } else if (name !== undefined) {
-    const field = here.field === '' ? showKey(name) : `${here.field}.${showKey(name)}`
-    entries.set(name, composeNode(value, { ...here, field, keyPlace, depth: here.depth + 1 }))
+    const field = context.field === '' ? formatKey(name) : `${context.field}.${formatKey(name)}`
+    entries.set(name, composeNode(value, { ...context, field, keyLocation, depth: context.depth + 1 }))
   }
 }
 
-const NOT_TEXT = { found: 'a key that is not text', expected: "a field's name" }
+const NON_TEXT_KEY = { found: 'a key that is not text', expected: "a field's name" }
 
-function repeated(name: string, { keyPlace }: Given) {
+function repeatedKey(name: string, { keyLocation }: RawValue) {
   return {
     found: `the key ${quoted(name)} again`,
-    expected: `each key once (first at ${showPlace(keyPlace)})`,
+    expected: `each key once (first at ${formatLocation(keyLocation)})`,
   }
 }
 
@@ -96,6 +105,6 @@ function keyName(key: unknown): string | undefined {
   return typeof key.value === 'string' ? key.value : (key.source ?? '')
 }
 
-function showKey(name: string): string {
+function formatKey(name: string): string {
   return /^[\w$-]{1,64}$/.test(name) ? name : quoted(name)
 }

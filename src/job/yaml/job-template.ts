@@ -15,7 +15,7 @@ export type NewJob = {
 }
 
 /** A job file in YAML, with a comment for every field that is often changed. */
-export function jobText({ file, name, chain, wallets, baseUrl, format, startBlock }: NewJob): string {
+export function jobTemplate({ file, name, chain, wallets, baseUrl, format, startBlock }: NewJob): string {
   return `# A walletlake job: which wallets to export, and where to.
 #
 #   walletlake validate ${file}    checks this file; sends no request

@@ -1,8 +1,8 @@
 import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml'
-import type { Complain } from '../diagnostics.ts'
-import type { Given, Place } from '../resolve/raw-value.ts'
-import { composeGiven, type Source } from './compose-raw-values.ts'
-import { complainOfYaml } from './yaml-errors.ts'
+import type { ReportDiagnostic } from '../diagnostics.ts'
+import type { RawValue, SourceLocation } from '../resolve/raw-value.ts'
+import { composeRawValues, type YamlContext } from './compose-raw-values.ts'
+import { reportYamlError } from './yaml-errors.ts'
 
 /**
  * A job's YAML or JSON text (JSON is YAML) as a tree of places and values; undefined after a complaint.
@@ -10,44 +10,45 @@ import { complainOfYaml } from './yaml-errors.ts'
  * The text is split into tokens first and composed only where it nests little: composing deep nesting would
  * exhaust the stack, and the whole process with it. Integers of any size stay exact.
  */
-export function parseYaml(text: string, file: string, complain: Complain): Given | undefined {
+export function parseYaml(text: string, file: string, report: ReportDiagnostic): RawValue | undefined {
   const counter = new LineCounter()
-  const source: Source = { complain, place: (offset) => placeOf(counter, file, offset) }
-  const [document, second] = composeText(text, counter, source)
+  const yaml: YamlContext = { report, locationAt: (offset) => locationOf(counter, file, offset) }
+  const [document, second] = composeText(text, counter, yaml)
   if (document === undefined) return undefined
-  if (second !== undefined) return refuse(source, second.range[0], ['a second document', 'one job a file'])
-  if (complainOfYaml(document, source, text)) return undefined
-  return composeGiven(document.contents, source)
+  if (second !== undefined) return reportAt(yaml, second.range[0], ['a second document', 'one job a file'])
+  if (reportYamlError(document, yaml, text)) return undefined
+  return composeRawValues(document.contents, yaml)
 }
 
 /** Levels of nesting that are composed; a job has four. */
-const DEEPEST = 16
+const MAX_DEPTH = 16
 /** Lexemes at most, some 22 an address with its label: what is longer would take gigabytes to compose. */
-const MOST_LEXEMES = 2_500_000
+const MAX_LEXEMES = 2_500_000
 
-function composeText(text: string, counter: LineCounter, source: Source): readonly Document.Parsed[] {
+function composeText(text: string, counter: LineCounter, yaml: YamlContext): readonly Document.Parsed[] {
   try {
-    const tokens = tokensOf(text, counter)
-    const deep = tokens?.map(tooDeep).find((offset) => offset !== undefined)
+    const tokens = tokenize(text, counter)
+    const tooDeepOffset = tokens?.map(findTooDeep).find((offset) => offset !== undefined)
     if (tokens === undefined)
-      refuse(source, 0, ['too many entries or lines', 'a job (many wallets go into an addressesFile)'])
-    else if (deep !== undefined) refuse(source, deep, [`more than ${DEEPEST} levels of nesting`, 'a job'])
-    else return [...new Composer(OPTIONS).compose(tokens, true, text.length)] as Document.Parsed[]
+      reportAt(yaml, 0, ['too many entries or lines', 'a job (many wallets go into an addressesFile)'])
+    else if (tooDeepOffset !== undefined)
+      reportAt(yaml, tooDeepOffset, [`more than ${MAX_DEPTH} levels of nesting`, 'a job'])
+    else return [...new Composer(PARSER_OPTIONS).compose(tokens, true, text.length)] as Document.Parsed[]
   } catch (thrown) {
     if (!(thrown instanceof RangeError)) throw thrown
-    refuse(source, 0, ['text too convoluted to read', 'a job'])
+    reportAt(yaml, 0, ['text too convoluted to read', 'a job'])
   }
   return []
 }
 
 /** The text's documents as nested tokens; undefined where there are too many. */
-function tokensOf(text: string, counter: LineCounter): CST.Token[] | undefined {
+function tokenize(text: string, counter: LineCounter): CST.Token[] | undefined {
   const parser = new Parser(counter.addNewLine)
   const tokens: CST.Token[] = []
   let lexemes = 0
   counter.addNewLine(0)
   for (const lexeme of new Lexer().lex(text)) {
-    if (++lexemes > MOST_LEXEMES) return undefined
+    if (++lexemes > MAX_LEXEMES) return undefined
     for (const token of parser.next(lexeme)) tokens.push(token)
   }
   for (const token of parser.end()) tokens.push(token)
@@ -55,7 +56,7 @@ function tokensOf(text: string, counter: LineCounter): CST.Token[] | undefined {
 }
 
 /** Strict YAML 1.2 whatever the file says; duplicate keys are ours to find, for the parser looks slowly. */
-const OPTIONS = {
+const PARSER_OPTIONS = {
   schema: 'core',
   intAsBigInt: true,
   uniqueKeys: false,
@@ -65,11 +66,11 @@ const OPTIONS = {
 } as const
 
 /** Offset of the first token found below the deepest level; walks without recursion. */
-function tooDeep(root: CST.Token): number | undefined {
+function findTooDeep(root: CST.Token): number | undefined {
   const stack: { token: CST.Token; depth: number }[] = [{ token: root, depth: 0 }]
   for (let top = stack.pop(); top !== undefined; top = stack.pop()) {
     const { token, depth } = top
-    if (depth > DEEPEST) return token.offset
+    if (depth > MAX_DEPTH) return token.offset
     if (token.type === 'document' && token.value) stack.push({ token: token.value, depth })
     for (const { key, value } of 'items' in token ? token.items : []) {
       if (key) stack.push({ token: key, depth: depth + 1 })
@@ -79,11 +80,15 @@ function tooDeep(root: CST.Token): number | undefined {
   return undefined
 }
 
-function refuse(source: Source, offset: number, [found, expected]: readonly [string, string]): undefined {
-  source.complain({ place: source.place(offset), found, expected })
+function reportAt(
+  yaml: YamlContext,
+  offset: number,
+  [found, expected]: readonly [string, string],
+): undefined {
+  yaml.report({ location: yaml.locationAt(offset), found, expected })
 }
 
-function placeOf(counter: LineCounter, file: string, offset: number): Place {
+function locationOf(counter: LineCounter, file: string, offset: number): SourceLocation {
   const { line, col } = counter.linePos(offset)
   return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
 }

@@ -1,24 +1,30 @@
 import { isUtf8 } from 'node:buffer'
 import { open, readFile, stat } from 'node:fs/promises'
-import { BROKEN, decodeText, type Encoding, encodingOf, TEXT_EXPECTED } from '../addresses/encoding.ts'
-import type { Complain } from '../diagnostics.ts'
+import {
+  decodeText,
+  detectEncoding,
+  type Encoding,
+  INVALID_UTF16,
+  TEXT_EXPECTED,
+} from '../addresses/encoding.ts'
+import type { ReportDiagnostic } from '../diagnostics.ts'
 
 /**
  * Bytes of a job file at most: about 160,000 addresses. The YAML parser takes 50 times that in memory, and more
  * addresses than that belong in an `addressesFile`, which is streamed.
  */
-export const JOB_FILE_BYTES = 8 * 1024 * 1024
+export const MAX_JOB_FILE_BYTES = 8 * 1024 * 1024
 
 /** The text of a job file, a byte order mark removed and line ends as `\n`; undefined after a complaint. */
-export async function readJobText(file: string, complain: Complain): Promise<string | undefined> {
-  const refusal = await refuseFile(file, JOB_FILE_BYTES)
-  const bytes = refusal === undefined ? await readFile(file).catch(refusalOf) : refusal
+export async function readJobText(file: string, report: ReportDiagnostic): Promise<string | undefined> {
+  const problem = await validateFile(file, MAX_JOB_FILE_BYTES)
+  const bytes = problem === undefined ? await readFile(file).catch(describeReadError) : problem
   if (!(bytes instanceof Uint8Array))
-    return void complain({ place: { file, line: 1, column: 1 }, ...bytes, isUnread: true })
+    return void report({ location: { file, line: 1, column: 1 }, ...bytes, isUnreadable: true })
   const decoded = decodeText(bytes)
   if ('text' in decoded) return decoded.text.replaceAll(/\r\n?/g, '\n')
-  const place = { file, line: firstBrokenLine(bytes), column: 1 }
-  return void complain({ place, found: decoded.found, expected: TEXT_EXPECTED })
+  const location = { file, line: firstInvalidLine(bytes), column: 1 }
+  return void report({ location, found: decoded.found, expected: TEXT_EXPECTED })
 }
 
 /** How the file's first bytes say that its text is to be read. */
@@ -26,35 +32,35 @@ export async function readEncoding(file: string): Promise<Encoding> {
   const handle = await open(file)
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0)
-    return encodingOf(buffer.subarray(0, bytesRead))
+    return detectEncoding(buffer.subarray(0, bytesRead))
   } finally {
     await handle.close()
   }
 }
 
 /** Why a file can not be read, in a complaint's words. */
-export type FileRefusal = { readonly found: string; readonly expected: string }
+export type FileProblem = { readonly found: string; readonly expected: string }
 
 /** Looks at a file before it is read: it must be there, be a regular file and have at most so many bytes. */
-export async function refuseFile(file: string, maxBytes: number): Promise<FileRefusal | undefined> {
-  const looked = await stat(file).catch(refusalOf)
-  if ('found' in looked) return looked
-  if (looked.isDirectory()) return { found: 'a directory', expected: 'a file' }
-  if (!looked.isFile()) return { found: 'something that is no regular file', expected: 'a file' }
-  if (looked.size <= maxBytes) return undefined
-  return { found: `a file of ${looked.size} bytes`, expected: `at most ${maxBytes} bytes` }
+export async function validateFile(file: string, maxBytes: number): Promise<FileProblem | undefined> {
+  const stats = await stat(file).catch(describeReadError)
+  if ('found' in stats) return stats
+  if (stats.isDirectory()) return { found: 'a directory', expected: 'a file' }
+  if (!stats.isFile()) return { found: 'something that is no regular file', expected: 'a file' }
+  if (stats.size <= maxBytes) return undefined
+  return { found: `a file of ${stats.size} bytes`, expected: `at most ${maxBytes} bytes` }
 }
 
 /** A failed look or read in a complaint's words. */
-export function refusalOf(thrown: unknown): FileRefusal {
+export function describeReadError(thrown: unknown): FileProblem {
   const code = (thrown as NodeJS.ErrnoException).code ?? 'UNKNOWN'
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return { found: 'no such file', expected: 'a file that exists' }
-  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { found: BROKEN, expected: TEXT_EXPECTED }
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return { found: INVALID_UTF16, expected: TEXT_EXPECTED }
   return { found: `a file that can not be read (${code})`, expected: 'a readable file' }
 }
 
-function firstBrokenLine(bytes: Uint8Array): number {
+function firstInvalidLine(bytes: Uint8Array): number {
   let line = 1
   for (let start = 0; start < bytes.length; line++) {
     const newline = bytes.indexOf(NEWLINE, start)

@@ -1,6 +1,6 @@
 import type { Document } from 'yaml'
-import type { Source } from './compose-raw-values.ts'
-import { slipOf } from './yaml-hints.ts'
+import type { YamlContext } from './compose-raw-values.ts'
+import { hintFor } from './yaml-hints.ts'
 
 /**
  * Complains of what the parser refused or did not know; true where there was something.
@@ -9,34 +9,34 @@ import { slipOf } from './yaml-hints.ts'
  * of several errors at one place the first says most. The parser's own messages quote the text, which may hold a key:
  * only our own words are shown.
  */
-export function complainOfYaml(document: Document.Parsed, source: Source, text: string): boolean {
+export function reportYamlError(document: Document.Parsed, yaml: YamlContext, text: string): boolean {
   const errors = [...document.errors, ...document.warnings]
   const seen = new Set<number>()
-  const refused = errors.filter(
-    ({ pos: [offset] }) => seen.size < SHOWN_ERRORS && !seen.has(offset) && seen.add(offset),
+  const shownErrors = errors.filter(
+    ({ pos: [offset] }) => seen.size < MAX_SHOWN_ERRORS && !seen.has(offset) && seen.add(offset),
   )
-  const slips = refused.flatMap((error) => slipOf(error, document, text) ?? [])
-  const told = new Set<string>()
-  for (const { offset, ...words } of slips) {
-    const place = source.place(offset)
-    const line = 'line' in place ? String(place.line) : ''
-    if (!told.has(line)) source.complain({ place, ...words })
-    told.add(line)
+  const hints = shownErrors.flatMap((error) => hintFor(error, document, text) ?? [])
+  const reportedLines = new Set<string>()
+  for (const { offset, ...message } of hints) {
+    const location = yaml.locationAt(offset)
+    const line = 'line' in location ? String(location.line) : ''
+    if (!reportedLines.has(line)) yaml.report({ location, ...message })
+    reportedLines.add(line)
   }
-  if (slips.length > 0) return true
-  for (const { code, pos } of refused) {
-    const found = FOUND[code] ?? 'broken text'
-    source.complain({
-      place: source.place(pos[0]),
+  if (hints.length > 0) return true
+  for (const { code, pos } of shownErrors) {
+    const found = ERROR_DESCRIPTIONS[code] ?? 'broken text'
+    yaml.report({
+      location: yaml.locationAt(pos[0]),
       found: `${found} (${code})`,
       expected: 'valid YAML or JSON',
     })
   }
-  return refused.length > 0
+  return shownErrors.length > 0
 }
-const SHOWN_ERRORS = 20
+const MAX_SHOWN_ERRORS = 20
 
-const FOUND: Readonly<Record<string, string>> = {
+const ERROR_DESCRIPTIONS: Readonly<Record<string, string>> = {
   BAD_ALIAS: 'a broken anchor or alias',
   BAD_COLLECTION_TYPE: 'a tag that does not fit',
   BAD_DIRECTIVE: 'an unknown % directive',

@@ -1,37 +1,40 @@
 import { type Document, isCollection, isScalar, type Node, visit, type YAMLError } from 'yaml'
-import { isItem, type Line, linesOf, misplacedItem, misplacedKey } from './indentation-hints.ts'
+import { contentLines, isItem, misplacedItem, misplacedKey, type YamlLine } from './indentation-hints.ts'
 
 /** What is wrong where the parser stumbled, as a complaint says it. */
-type Slip = { readonly offset: number; readonly found: string; readonly expected: string }
+type YamlHint = { readonly offset: number; readonly found: string; readonly expected: string }
 
 /**
  * The slip of the pen behind an error of the parser, where it is a usual one; undefined for any other.
  *
  * The text is never shown: it may hold a key.
  */
-export function slipOf({ code, pos, message }: YAMLError, document: Document.Parsed, text: string) {
-  const here = hereOf(text, { code, message, offset: pos[0], document })
-  for (const look of LOOKS) {
-    const slip = look(here)
-    if (slip !== undefined) return slip
+export function hintFor({ code, pos, message }: YAMLError, document: Document.Parsed, text: string) {
+  const context = errorContext(text, { code, message, offset: pos[0], document })
+  for (const rule of HINT_RULES) {
+    const hint = rule(context)
+    if (hint !== undefined) return hint
   }
   return undefined
 }
 
-type Here = {
+type ErrorContext = {
   readonly code: string
   /** The parser's own words, never shown. */
   readonly message: string
   readonly offset: number
   readonly document: Document.Parsed
   readonly char: string
-  readonly line: Line
+  readonly line: YamlLine
   /** The lines above that say something, and the next one below. */
-  readonly above: readonly Line[]
-  readonly below: Line | undefined
+  readonly above: readonly YamlLine[]
+  readonly below: YamlLine | undefined
 }
 
-function hereOf(text: string, at: Pick<Here, 'code' | 'message' | 'offset' | 'document'>): Here {
+function errorContext(
+  text: string,
+  at: Pick<ErrorContext, 'code' | 'message' | 'offset' | 'document'>,
+): ErrorContext {
   const start = text.lastIndexOf('\n', at.offset - 1) + 1
   const end = text.indexOf('\n', at.offset)
   const line = { text: text.slice(start, end === -1 ? undefined : end).trimEnd(), offset: start }
@@ -39,13 +42,13 @@ function hereOf(text: string, at: Pick<Here, 'code' | 'message' | 'offset' | 'do
     ...at,
     char: text[at.offset] ?? '',
     line,
-    above: linesOf(text.slice(0, start), 0),
-    below: end === -1 ? undefined : linesOf(text.slice(end + 1), end + 1)[0],
+    above: contentLines(text.slice(0, start), 0),
+    below: end === -1 ? undefined : contentLines(text.slice(end + 1), end + 1)[0],
   }
 }
 
 /** The usual slips; the first that is seen says most. */
-const LOOKS: readonly ((here: Here) => Slip | undefined)[] = [
+const HINT_RULES: readonly ((context: ErrorContext) => YamlHint | undefined)[] = [
   noBreakSpace,
   ({ code, offset }) =>
     code === 'TAB_AS_INDENT' ? { offset, found: 'a tab as indentation', expected: 'spaces' } : undefined,
@@ -76,26 +79,26 @@ const LOOKS: readonly ((here: Here) => Slip | undefined)[] = [
     char === ',' ? { offset, found: 'a "," behind the value', expected: 'nothing there' } : undefined,
 ]
 
-function noBreakSpace({ line }: Here): Slip | undefined {
+function noBreakSpace({ line }: ErrorContext): YamlHint | undefined {
   const column = line.text.search(/[\u00a0\u2007\u202f]/)
   if (column === -1) return undefined
   return { offset: line.offset + column, found: 'a no-break space', expected: 'a plain space' }
 }
 
-function unclosedQuote({ message, document, offset }: Here): Slip | undefined {
+function unclosedQuote({ message, document, offset }: ErrorContext): YamlHint | undefined {
   const quote = /^Missing closing (["'])/.exec(message)?.[1]
   if (quote === undefined) return undefined
-  const opened = startOf(document, (node) => isScalar(node) && /^QUOTE/.test(node.type ?? ''), offset)
+  const opened = innermostStart(document, (node) => isScalar(node) && /^QUOTE/.test(node.type ?? ''), offset)
   return { offset: opened, found: `a ${quote} that nothing closes`, expected: `a ${quote} behind the text` }
 }
 
-function unclosedBracket({ message, document, offset }: Here): Slip | undefined {
+function unclosedBracket({ message, document, offset }: ErrorContext): YamlHint | undefined {
   const close = /^Flow (?:sequence|map).* end with a ([\]}])|Expected flow \w+ to end with ([\]}])/i.exec(
     message,
   )
   const bracket = close?.[1] ?? close?.[2]
   if (bracket === undefined) return undefined
-  const opened = startOf(document, (node) => isCollection(node) && node.flow === true, offset)
+  const opened = innermostStart(document, (node) => isCollection(node) && node.flow === true, offset)
   const open = bracket === ']' ? '[' : '{'
   return {
     offset: opened,
@@ -105,18 +108,22 @@ function unclosedBracket({ message, document, offset }: Here): Slip | undefined 
 }
 
 /** Where the innermost node of a kind begins that reaches up to an offset. */
-function startOf(document: Document.Parsed, isIt: (node: unknown) => boolean, offset: number): number {
+function innermostStart(
+  document: Document.Parsed,
+  predicate: (node: unknown) => boolean,
+  offset: number,
+): number {
   let start = offset
   visit(document, {
     Node: (_, node) => {
       const [from, , to] = (node as Node).range ?? [0, 0, 0]
-      if (isIt(node) && from <= offset && offset <= to) start = from
+      if (predicate(node) && from <= offset && offset <= to) start = from
     },
   })
   return start
 }
 
-function missingComma({ code, message, line, offset }: Here): Slip | undefined {
+function missingComma({ code, message, line, offset }: ErrorContext): YamlHint | undefined {
   if (code === 'BLOCK_IN_FLOW' && isItem(line))
     return { offset: line.offset, found: '"- " inside brackets', expected: '"- " or brackets, not both' }
   if (code !== 'BLOCK_IN_FLOW' && !/^Missing , /.test(message)) return undefined
@@ -124,18 +131,18 @@ function missingComma({ code, message, line, offset }: Here): Slip | undefined {
 }
 
 /** A value stands alone in its line where only list items or keys can. */
-function missingDash({ code, line }: Here): Slip | undefined {
+function missingDash({ code, line }: ErrorContext): YamlHint | undefined {
   if (code !== 'BAD_INDENT' && code !== 'MISSING_CHAR') return undefined
   if (isItem(line) || /:(\s|$)/.test(line.text)) return undefined
   const offset = line.offset + line.text.search(/\S/)
   return { offset, found: 'a value without "- "', expected: '"- " before each entry of a list' }
 }
 
-function missingSpace({ line }: Here): Slip | undefined {
-  const [whole] = /^\s*(?:- +)?[\w$]+:(?=[^\s:/])/.exec(line.text) ?? []
-  if (whole === undefined) return undefined
+function missingSpace({ line }: ErrorContext): YamlHint | undefined {
+  const [match] = /^\s*(?:- +)?[\w$]+:(?=[^\s:/])/.exec(line.text) ?? []
+  if (match === undefined) return undefined
   return {
-    offset: line.offset + whole.length - 1,
+    offset: line.offset + match.length - 1,
     found: '":" without a space',
     expected: 'a space behind it',
   }

@@ -9,14 +9,14 @@ export type Asset = {
 }
 
 /** A wallet's sum of one asset, in its smallest unit. */
-export type Sum = Asset & {
+export type BalanceSum = Asset & {
   wallet: string
   value: bigint
   /** As the wallet's newest row has them that has any, or else another wallet's. */
   symbol: string | null
   decimals: number | null
   /** The first transaction at whose end the sum was below zero. */
-  below: { transaction: string; block: number; value: bigint } | undefined
+  firstNegative: { transaction: string; block: number; value: bigint } | undefined
 }
 
 /** Columns of the ledger, in the order in which `add` takes their cells. */
@@ -26,9 +26,9 @@ export const SUMMED_COLUMNS = [
 ] as const
 
 /** Sums ledger rows by wallet and asset, and looks at each sum at the end of each transaction, never within. */
-export class Sums {
-  readonly #sums = new Map<string, Sum>()
-  #touched = new Set<Sum>()
+export class BalanceSums {
+  readonly #sums = new Map<string, BalanceSum>()
+  #touched = new Set<BalanceSum>()
   #transaction = ''
   #block = 0
   readonly #wrappers = new Set<string>()
@@ -52,44 +52,44 @@ export class Sums {
     sum.symbol = symbol ?? sum.symbol
     if (decimals != null) sum.decimals = Number(decimals)
     this.#touched.add(sum)
-    if (type === 'native' && WRAPPING.has(method ?? '') && counterparty != null)
+    if (type === 'native' && WRAP_METHODS.has(method ?? '') && counterparty != null)
       this.#wrappers.add(counterparty)
   }
 
   /** All sums, once the last row was added. */
-  end(): Sum[] {
+  finish(): BalanceSum[] {
     this.#endTransaction()
     const sums = [...this.#sums.values()]
     const [symbols, decimals] = [new Map<string, string | null>(), new Map<string, number | null>()]
     for (const sum of sums) {
-      if (sum.symbol !== null) symbols.set(keyOf('', sum), sum.symbol)
-      if (sum.decimals !== null) decimals.set(keyOf('', sum), sum.decimals)
+      if (sum.symbol !== null) symbols.set(assetBalanceKey('', sum), sum.symbol)
+      if (sum.decimals !== null) decimals.set(assetBalanceKey('', sum), sum.decimals)
     }
     for (const sum of sums) {
-      sum.symbol ??= symbols.get(keyOf('', sum)) ?? null
-      sum.decimals ??= decimals.get(keyOf('', sum)) ?? null
+      sum.symbol ??= symbols.get(assetBalanceKey('', sum)) ?? null
+      sum.decimals ??= decimals.get(assetBalanceKey('', sum)) ?? null
     }
     return sums
   }
 
   /** Whether a contract took or gave coins in calls that wrap them. */
-  wraps(address: string | null): boolean {
+  isWrapper(address: string | null): boolean {
     return address !== null && this.#wrappers.has(address)
   }
 
   #endTransaction(): void {
     for (const sum of this.#touched) {
       if (sum.value < 0n)
-        sum.below ??= { transaction: this.#transaction, block: this.#block, value: sum.value }
+        sum.firstNegative ??= { transaction: this.#transaction, block: this.#block, value: sum.value }
     }
     this.#touched.clear()
   }
 
-  #sumOf(wallet: string, asset: Asset): Sum {
-    const key = keyOf(wallet, asset)
+  #sumOf(wallet: string, asset: Asset): BalanceSum {
+    const key = assetBalanceKey(wallet, asset)
     let sum = this.#sums.get(key)
     if (sum === undefined) {
-      sum = { ...asset, wallet, value: 0n, symbol: null, decimals: null, below: undefined }
+      sum = { ...asset, wallet, value: 0n, symbol: null, decimals: null, firstNegative: undefined }
       this.#sums.set(key, sum)
     }
     return sum
@@ -97,9 +97,9 @@ export class Sums {
 }
 
 /** Tells a wallet's balance of an asset from every other balance. */
-export function keyOf(wallet: string, { type, address, tokenId }: Asset): string {
+export function assetBalanceKey(wallet: string, { type, address, tokenId }: Asset): string {
   return `${wallet}|${type}|${address}|${tokenId}`
 }
 
 /** Methods by which a coin becomes a token and back, as `method_name` has them. */
-const WRAPPING = new Set(['deposit()', 'withdraw(uint256)'])
+const WRAP_METHODS = new Set(['deposit()', 'withdraw(uint256)'])

@@ -2,13 +2,13 @@ import { ASSET_TYPES, COIN_DECIMALS } from '../../core/model/asset.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
 import { shiftDecimal } from '../../core/platform/decimal.ts'
-import { type OpenedExport, openExport, requireLedger } from '../../read/open-export.ts'
-import { counts, momentOf } from './as-of.ts'
-import { keyOf, SUMMED_COLUMNS, type Sum, Sums } from './balance-sums.ts'
-import { causesOf, LYING } from './causes.ts'
-import { type GivenAmounts, readAmounts } from './declared-amounts.ts'
-import { decimalsIn } from './read-decimals.ts'
-import { type Flag, flagsOf, LIES } from './spam-rules.ts'
+import { type OpenExport, openExport, requireLedger } from '../../read/open-export.ts'
+import { isIncluded, parseAsOf } from './as-of.ts'
+import { assetBalanceKey, type BalanceSum, BalanceSums, SUMMED_COLUMNS } from './balance-sums.ts'
+import { EVENTS_MISMATCH, likelyCauses } from './causes.ts'
+import { type DeclaredAmounts, readDeclaredAmounts } from './declared-amounts.ts'
+import { readDecimals } from './read-decimals.ts'
+import { MISREPORTS_BALANCES, type SpamFlag, spamFlagsOf } from './spam-rules.ts'
 
 /** Which balances, and as of when. */
 export type BalancesOptions = {
@@ -41,7 +41,7 @@ export type Balance = {
 }
 
 /** A balance that was below zero when a transaction had ended. */
-export type BelowZero = Balance & {
+export type NegativeBalance = Balance & {
   /** The first such transaction, its block, and the balance then. */
   transaction_hash: string
   block_number: number
@@ -58,14 +58,14 @@ export type FlaggedToken = {
   asset_type: string
   asset_address: string
   asset_symbol: string | null
-  flags: Flag[]
+  flags: SpamFlag[]
 }
 
 /** What wallets hold, and what cannot be right. */
 export type Balances = {
   /** By wallet, coin first, then by contract and id. */
   balances: Balance[]
-  belowZero: BelowZero[]
+  belowZero: NegativeBalance[]
   /** By contract. */
   flagged: FlaggedToken[]
   /** The newest row that counts; undefined where none does. */
@@ -84,18 +84,18 @@ export type Balances = {
  * files are damaged.
  */
 export async function balances(output: string, options: BalancesOptions = {}): Promise<Balances> {
-  const moment = momentOf(options.at)
+  const asOf = parseAsOf(options.at)
   const opened = await openExport(output)
   try {
     const { manifest } = opened
     requireLedger(manifest, output, 'balances are summed from')
-    const chosen = chooseWallets(manifest, options.wallets)
-    const sums = new Sums()
+    const selected = selectWallets(manifest, options.wallets)
+    const sums = new BalanceSums()
     let newest: Balances['newest']
     const labels = labelsOf(manifest)
-    const opening = await openingOf(options.opening, { opened, labels })
+    const opening = await readOpening(options.opening, { opened, labels })
     for (const { wallet, asset, value } of opening.amounts)
-      if (chosen.has(wallet)) sums.open(wallet, asset, value)
+      if (selected.has(wallet)) sums.open(wallet, asset, value)
     for await (const rows of opened.stream('ledger', [
       'wallet_label',
       'block_timestamp',
@@ -103,51 +103,51 @@ export async function balances(output: string, options: BalancesOptions = {}): P
     ])) {
       for (const [label = null, time, ...row] of rows) {
         const [, block, wallet] = row as [string, string, string]
-        const place = { block: Number(block), time: time as string }
-        if (!chosen.has(wallet) || !counts(moment, place)) continue
-        newest = place
+        const position = { block: Number(block), time: time as string }
+        if (!selected.has(wallet) || !isIncluded(asOf, position)) continue
+        newest = position
         if (!labels.has(wallet)) labels.set(wallet, label)
         sums.add(row)
       }
     }
-    const found = toBalances(sums, { labels, manifest, newest, all: options.all ?? false })
-    const wallets = [...chosen].sort().map((address) => ({ address, label: labels.get(address) ?? null }))
+    const result = toBalances(sums, { labels, manifest, newest, all: options.all ?? false })
+    const wallets = [...selected].sort().map((address) => ({ address, label: labels.get(address) ?? null }))
     const unfilledOpening = opening.unfilled
-    return { ...found, newest, wallets, unfilledOpening, lastBlock: lastBlockOf(manifest, chosen) }
+    return { ...result, newest, wallets, unfilledOpening, lastBlock: lastBlockOf(manifest, selected) }
   } finally {
     await opened.close()
   }
 }
 
-async function openingOf(
+async function readOpening(
   file: string | undefined,
-  { opened, labels }: { opened: OpenedExport; labels: ReadonlyMap<string, string | null> },
-): Promise<GivenAmounts> {
+  { opened, labels }: { opened: OpenExport; labels: ReadonlyMap<string, string | null> },
+): Promise<DeclaredAmounts> {
   if (file === undefined) return { amounts: [], unfilled: 0 }
-  const decimals = await decimalsIn(opened)
-  return readAmounts(file, {
-    walletsNamed: (label) => [...labels].flatMap(([address, one]) => (one === label ? [address] : [])),
-    decimalsOf: (asset) => decimals.get(keyOf('', asset)) ?? null,
+  const decimals = await readDecimals(opened)
+  return readDeclaredAmounts(file, {
+    walletsLabelled: (label) => [...labels].flatMap(([address, one]) => (one === label ? [address] : [])),
+    decimalsOf: (asset) => decimals.get(assetBalanceKey('', asset)) ?? null,
   })
 }
 
 /** The wallets that the words name. */
-function chooseWallets({ coverage }: Manifest, words: readonly string[] | undefined): ReadonlySet<string> {
-  if (words === undefined || words.length === 0) return new Set(coverage.map(({ address }) => address))
-  return new Set(words.flatMap((word) => walletsNamed(coverage, word)))
+function selectWallets({ coverage }: Manifest, names: readonly string[] | undefined): ReadonlySet<string> {
+  if (names === undefined || names.length === 0) return new Set(coverage.map(({ address }) => address))
+  return new Set(names.flatMap((name) => findWallets(coverage, name)))
 }
 
-function walletsNamed(coverage: Manifest['coverage'], word: string): string[] {
-  const named = coverage.filter(({ address, label }) => address === word.toLowerCase() || label === word)
-  if (named.length > 0) return named.map(({ address }) => address)
-  throw new ExportError('USAGE', `the export has no wallet ${word}`, {
+function findWallets(coverage: Manifest['coverage'], name: string): string[] {
+  const matches = coverage.filter(({ address, label }) => address === name.toLowerCase() || label === name)
+  if (matches.length > 0) return matches.map(({ address }) => address)
+  throw new ExportError('USAGE', `the export has no wallet ${name}`, {
     fix: 'Name an address or a label of the job; `walletlake status OUTPUT` lists them.',
   })
 }
 
 /** A wallet that left the job was read up to its end only: that says nothing of the others. */
-function lastBlockOf({ coverage }: Manifest, chosen: ReadonlySet<string>): number {
-  const wallets = coverage.filter(({ address }) => chosen.has(address))
+function lastBlockOf({ coverage }: Manifest, selected: ReadonlySet<string>): number {
+  const wallets = coverage.filter(({ address }) => selected.has(address))
   const present = wallets.filter(({ removed }) => removed !== true)
   const ends = (present.length > 0 ? present : wallets).map(({ toBlock }) => toBlock)
   return ends.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY) - 1
@@ -159,44 +159,47 @@ function labelsOf({ coverage }: Manifest): Map<string, string | null> {
   )
 }
 
-type Naming = {
+type BalanceContext = {
   labels: ReadonlyMap<string, string | null>
   manifest: Manifest
   newest: Balances['newest']
   all: boolean
 }
 
-type Found = Pick<Balances, 'balances' | 'belowZero' | 'flagged'>
+type ComputedBalances = Pick<Balances, 'balances' | 'belowZero' | 'flagged'>
 
-function toBalances(sums: Sums, { labels, manifest, newest, all }: Naming): Found {
-  const ended = sums.end().sort(compareSums)
-  const toBalance = (sum: Sum) => balanceOf(sum, labels.get(sum.wallet) ?? null)
-  const from = new Map(manifest.coverage.map(({ address, fromBlock }) => [address, fromBlock]))
-  const belowZero = ended.flatMap((sum) => {
-    const { below } = sum
-    if (below === undefined) return []
-    const { transaction, block, value } = below
-    const known = { chain: manifest.job.chain, fromBlock: from.get(sum.wallet) ?? 0, newest }
-    const causes = causesOf(sum, { ...known, wraps: sums.wraps(sum.address) })
-    const then = { transaction_hash: transaction, block_number: block, value_then: value }
-    return [{ ...toBalance(sum), ...then, causes }]
+function toBalances(sums: BalanceSums, { labels, manifest, newest, all }: BalanceContext): ComputedBalances {
+  const sorted = sums.finish().sort(compareSums)
+  const toBalance = (sum: BalanceSum) => balanceOf(sum, labels.get(sum.wallet) ?? null)
+  const firstBlocks = new Map(manifest.coverage.map(({ address, fromBlock }) => [address, fromBlock]))
+  const belowZero = sorted.flatMap((sum) => {
+    const { firstNegative } = sum
+    if (firstNegative === undefined) return []
+    const { transaction, block, value } = firstNegative
+    const context = { chain: manifest.job.chain, fromBlock: firstBlocks.get(sum.wallet) ?? 0, newest }
+    const causes = likelyCauses(sum, { ...context, wraps: sums.isWrapper(sum.address) })
+    const atThatTime = { transaction_hash: transaction, block_number: block, value_then: value }
+    return [{ ...toBalance(sum), ...atThatTime, causes }]
   })
   return {
-    balances: ended.filter(({ value }) => all || value !== 0n).map(toBalance),
+    balances: sorted.filter(({ value }) => all || value !== 0n).map(toBalance),
     belowZero,
-    flagged: flaggedIn(ended, {
+    flagged: flagTokens(sorted, {
       nativeSymbol: manifest.job.nativeSymbol ?? null,
-      lies: new Set(
+      misreporting: new Set(
         belowZero.flatMap(({ causes, asset_address }) =>
-          causes.includes(LYING) ? (asset_address ?? []) : [],
+          causes.includes(EVENTS_MISMATCH) ? (asset_address ?? []) : [],
         ),
       ),
     }),
   }
 }
 
-function balanceOf({ wallet, type, address, symbol, tokenId, value, decimals }: Sum, label: string | null) {
-  const places = type === 'native' ? COIN_DECIMALS : decimals
+function balanceOf(
+  { wallet, type, address, symbol, tokenId, value, decimals }: BalanceSum,
+  label: string | null,
+) {
+  const decimalPlaces = type === 'native' ? COIN_DECIMALS : decimals
   return {
     wallet_address: wallet,
     wallet_label: label,
@@ -205,12 +208,12 @@ function balanceOf({ wallet, type, address, symbol, tokenId, value, decimals }: 
     asset_symbol: symbol,
     token_id: tokenId,
     value,
-    asset_decimals: places,
-    amount: shiftDecimal(String(value), places),
+    asset_decimals: decimalPlaces,
+    amount: shiftDecimal(String(value), decimalPlaces),
   }
 }
 
-function compareSums(a: Sum, b: Sum): number {
+function compareSums(a: BalanceSum, b: BalanceSum): number {
   return (
     compareTexts(a.wallet, b.wallet) ||
     ASSET_TYPES.indexOf(a.type) - ASSET_TYPES.indexOf(b.type) ||
@@ -224,14 +227,17 @@ const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const compareIds = (a: string, b: string) => a.length - b.length || compareTexts(a, b)
 
 /** Tokens that a rule names, by contract; their symbols are those of any wallet. */
-function flaggedIn(
-  sums: readonly Sum[],
-  { nativeSymbol, lies }: { nativeSymbol: string | null; lies: ReadonlySet<string> },
+function flagTokens(
+  sums: readonly BalanceSum[],
+  { nativeSymbol, misreporting }: { nativeSymbol: string | null; misreporting: ReadonlySet<string> },
 ): FlaggedToken[] {
   const flagged = new Map<string, FlaggedToken>()
   for (const { type, address, symbol } of sums) {
     if (address === null) continue
-    const flags = [...flagsOf(symbol, nativeSymbol), ...(lies.has(address) ? [LIES] : [])]
+    const flags = [
+      ...spamFlagsOf(symbol, nativeSymbol),
+      ...(misreporting.has(address) ? [MISREPORTS_BALANCES] : []),
+    ]
     if (flags.length > (flagged.get(address)?.flags.length ?? 0))
       flagged.set(address, { asset_type: type, asset_address: address, asset_symbol: symbol, flags })
   }

@@ -1,11 +1,11 @@
 import { evmIdOf } from '../../core/model/chains.ts'
-import type { Sum } from './balance-sums.ts'
+import type { BalanceSum } from './balance-sums.ts'
 
 /** The newest row of an export. */
 type NewestRow = { block: number; time: string }
 
 /** What is known of an export and a sum that was below zero. */
-export type Known = {
+export type CauseContext = {
   /** The job's chain. */
   chain: string
   /** The first block of the wallet that the export has. */
@@ -16,19 +16,20 @@ export type Known = {
 }
 
 /** Why a token whose history is complete is below zero. */
-export const LYING = "the token's Transfer events do not match its balances: its sums say nothing"
+export const EVENTS_MISMATCH = "the token's Transfer events do not match its balances: its sums say nothing"
 
 /** Why a sum is below zero: likely causes, the likeliest first. */
-export function causesOf({ type }: Sum, known: Known): string[] {
-  if (type === 'native') return nativeCauses(known)
-  if (known.wraps) return ['the token wraps the coin without Transfer events: its sums are not its balances']
-  return known.fromBlock > 0 ? [earlierHistory(known.fromBlock)] : [LYING]
+export function likelyCauses({ type }: BalanceSum, context: CauseContext): string[] {
+  if (type === 'native') return nativeCauses(context)
+  if (context.wraps)
+    return ['the token wraps the coin without Transfer events: its sums are not its balances']
+  return context.fromBlock > 0 ? [earlierHistory(context.fromBlock)] : [EVENTS_MISMATCH]
 }
 
 const earlierHistory = (fromBlock: number) =>
   `the wallet had some before block ${fromBlock}, where the export begins: give it with --opening`
 
-function nativeCauses({ chain, fromBlock, newest }: Known): string[] {
+function nativeCauses({ chain, fromBlock, newest }: CauseContext): string[] {
   if (isDemoChain(chain, newest))
     return ['the account had coins at genesis, which are in no transaction: give them with --opening']
   return [

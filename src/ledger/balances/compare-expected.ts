@@ -1,6 +1,6 @@
-import { keyOf } from './balance-sums.ts'
+import { assetBalanceKey } from './balance-sums.ts'
 import type { Balance, NamedWallet } from './balances.ts'
-import { readAmounts } from './declared-amounts.ts'
+import { readDeclaredAmounts } from './declared-amounts.ts'
 
 /** An amount that is not as it was expected. */
 export type Difference = {
@@ -23,38 +23,39 @@ export type Difference = {
 export async function compareExpected(
   balances: readonly Balance[],
   file: string,
-  wallets: readonly NamedWallet[] = namedIn(balances),
+  wallets: readonly NamedWallet[] = walletsOf(balances),
 ): Promise<{ compared: number; unfilled: number; differences: Difference[] }> {
   const values = new Map(
     balances.map(({ wallet_address, asset_type: type, asset_address: address, token_id: tokenId, value }) => [
-      keyOf(wallet_address, { type, address, tokenId }),
+      assetBalanceKey(wallet_address, { type, address, tokenId }),
       value,
     ]),
   )
   const decimals = new Map(
     balances.map(({ asset_type: type, asset_address: address, token_id: tokenId, asset_decimals }) => [
-      keyOf('', { type, address, tokenId }),
+      assetBalanceKey('', { type, address, tokenId }),
       asset_decimals,
     ]),
   )
-  const { amounts, unfilled } = await readAmounts(file, {
-    walletsNamed: (label) => wallets.filter((wallet) => wallet.label === label).map(({ address }) => address),
-    decimalsOf: (asset) => decimals.get(keyOf('', asset)) ?? null,
+  const { amounts, unfilled } = await readDeclaredAmounts(file, {
+    walletsLabelled: (label) =>
+      wallets.filter((wallet) => wallet.label === label).map(({ address }) => address),
+    decimalsOf: (asset) => decimals.get(assetBalanceKey('', asset)) ?? null,
   })
   const differences = amounts.flatMap(({ line, wallet, asset, value }): Difference[] => {
-    const named = {
+    const balance = {
       wallet_address: wallet,
       asset_type: asset.type,
       asset_address: asset.address,
       token_id: asset.tokenId,
     }
-    const found = values.get(keyOf(wallet, asset)) ?? 0n
-    return found === value ? [] : [{ line, ...named, expected: value, found }]
+    const found = values.get(assetBalanceKey(wallet, asset)) ?? 0n
+    return found === value ? [] : [{ line, ...balance, expected: value, found }]
   })
   return { compared: amounts.length, unfilled, differences }
 }
 
-function namedIn(balances: readonly Balance[]): NamedWallet[] {
+function walletsOf(balances: readonly Balance[]): NamedWallet[] {
   const labels = new Map(balances.map(({ wallet_address, wallet_label }) => [wallet_address, wallet_label]))
   return [...labels].map(([address, label]) => ({ address, label }))
 }

@@ -1,10 +1,10 @@
 import { ADDRESS } from '../../core/model/address.ts'
 import { ASSET_TYPES, COIN_DECIMALS, isNft } from '../../core/model/asset.ts'
-import { type CsvRecord, readRecords, recordFault } from '../../read/csv-records.ts'
-import { type Asset, keyOf } from './balance-sums.ts'
+import { type CsvRecord, readRecords, recordError } from '../../read/csv-records.ts'
+import { type Asset, assetBalanceKey } from './balance-sums.ts'
 
 /** A line of a CSV file of amounts: a wallet, an asset, and how much of it. */
-type GivenAmount = {
+type DeclaredAmount = {
   line: number
   wallet: string
   asset: Asset
@@ -12,8 +12,8 @@ type GivenAmount = {
   value: bigint
 }
 
-export type GivenAmounts = {
-  amounts: GivenAmount[]
+export type DeclaredAmounts = {
+  amounts: DeclaredAmount[]
   /** Lines with neither a value nor an amount: nobody has filled them in. */
   unfilled: number
 }
@@ -21,35 +21,35 @@ export type GivenAmounts = {
 /** What the export says of wallets and assets. */
 export type AmountContext = {
   /** Addresses of the wallets with a label. */
-  walletsNamed(label: string): readonly string[]
+  walletsLabelled(label: string): readonly string[]
   /** null where they are unknown. */
   decimalsOf(asset: Asset): number | null
 }
 
 /** Columns that such a file must have, in any order among others. */
-const NEEDED_COLUMNS = ['asset_type', 'asset_address', 'token_id'] as const
+const REQUIRED_COLUMNS = ['asset_type', 'asset_address', 'token_id'] as const
 
 /**
  * Reads a CSV file with a header, by column name: `wallet_address` or `wallet_label`, each with an address or a label; the asset;
  * and `value` (smallest unit) or `amount` (whole units). Lines with neither are skipped and counted; a wallet and asset that
  * stand twice are refused. Throws USAGE with the line and what was expected there, or where the file cannot be read.
  */
-export async function readAmounts(file: string, context: AmountContext): Promise<GivenAmounts> {
-  const amounts: GivenAmount[] = []
+export async function readDeclaredAmounts(file: string, context: AmountContext): Promise<DeclaredAmounts> {
+  const amounts: DeclaredAmount[] = []
   const lines = new Map<string, number>()
   let unfilled = 0
-  await readRecords(file, NEEDED_COLUMNS, (record) => {
+  await readRecords(file, REQUIRED_COLUMNS, (record) => {
     const amount = amountOf(record, file, context)
     if (amount === undefined) {
       unfilled += 1
       return
     }
     const { line, wallet, asset } = amount
-    const key = keyOf(wallet, asset)
-    const before = lines.get(key)
-    if (before !== undefined) {
-      const found = `the wallet and asset of line ${before}`
-      throw recordFault({ file, line }, { found, expected: 'each of them once' })
+    const key = assetBalanceKey(wallet, asset)
+    const previousLine = lines.get(key)
+    if (previousLine !== undefined) {
+      const found = `the wallet and asset of line ${previousLine}`
+      throw recordError({ file, line }, { found, expected: 'each of them once' })
     }
     lines.set(key, line)
     amounts.push(amount)
@@ -57,15 +57,15 @@ export async function readAmounts(file: string, context: AmountContext): Promise
   return { amounts, unfilled }
 }
 
-type Expect = (column: string, isGood: boolean, expected: string) => void
+type CheckCell = (column: string, isValid: boolean, expected: string) => void
 
-function amountOf(record: CsvRecord, file: string, context: AmountContext): GivenAmount | undefined {
+function amountOf(record: CsvRecord, file: string, context: AmountContext): DeclaredAmount | undefined {
   const { line, cells } = record
   requireColumns(record, file)
   const cell = (name: string) => cells[name] ?? ''
-  const expect: Expect = (column, isGood, expected) => {
+  const expect: CheckCell = (column, isValid, expected) => {
     const found = `${column} ${cell(column) || 'empty'}`
-    if (!isGood) throw recordFault({ file, line }, { found, expected })
+    if (!isValid) throw recordError({ file, line }, { found, expected })
   }
   const [type, address, id] = [cell('asset_type'), cell('asset_address').toLowerCase(), cell('token_id')]
   const wallet = walletOf(cells, expect, context)
@@ -77,43 +77,43 @@ function amountOf(record: CsvRecord, file: string, context: AmountContext): Give
   )
   expect('token_id', isNft({ type }) ? DIGITS.test(id) : id === '', 'the id of an NFT, else nothing')
   const asset = { type, address: address || null, tokenId: id || null }
-  const value = smallestUnits(cells, expect, type === 'native' ? COIN_DECIMALS : context.decimalsOf(asset))
+  const value = toSmallestUnits(cells, expect, type === 'native' ? COIN_DECIMALS : context.decimalsOf(asset))
   return value === undefined ? undefined : { line, wallet, asset, value }
 }
 
 function requireColumns({ line, cells }: CsvRecord, file: string): void {
-  const fault = (expected: string) => recordFault({ file, line }, { found: 'no such column', expected })
+  const error = (expected: string) => recordError({ file, line }, { found: 'no such column', expected })
   if (!('wallet_address' in cells) && !('wallet_label' in cells))
-    throw fault('wallet_address or wallet_label, with an address or a label')
+    throw error('wallet_address or wallet_label, with an address or a label')
   if (!('value' in cells) && !('amount' in cells))
-    throw fault('value, in the smallest unit, or amount, in whole units')
+    throw error('value, in the smallest unit, or amount, in whole units')
 }
 
-function walletOf(cells: CsvRecord['cells'], expect: Expect, { walletsNamed }: AmountContext): string {
+function walletOf(cells: CsvRecord['cells'], expect: CheckCell, { walletsLabelled }: AmountContext): string {
   const column = cells.wallet_address ? 'wallet_address' : 'wallet_label'
-  const word = cells[column] ?? ''
-  if (ADDRESS.test(word.toLowerCase())) return word.toLowerCase()
-  const named = walletsNamed(word)
-  expect(column, named.length > 0, 'an address, or a label of the job')
-  expect(column, named.length === 1, `an address, since ${named.length} wallets have that label`)
-  return named[0] as string
+  const name = cells[column] ?? ''
+  if (ADDRESS.test(name.toLowerCase())) return name.toLowerCase()
+  const matches = walletsLabelled(name)
+  expect(column, matches.length > 0, 'an address, or a label of the job')
+  expect(column, matches.length === 1, `an address, since ${matches.length} wallets have that label`)
+  return matches[0] as string
 }
 
 /** In the smallest unit; undefined where neither value nor amount is filled in. Where both are, they must agree. */
-function smallestUnits(
+function toSmallestUnits(
   { value = '', amount = '' }: CsvRecord['cells'],
-  expect: Expect,
+  expect: CheckCell,
   decimals: number | null,
 ): bigint | undefined {
-  if (value !== '') expect('value', WHOLE.test(value), 'a whole number, in the smallest unit')
+  if (value !== '') expect('value', INTEGER.test(value), 'a whole number, in the smallest unit')
   if (amount === '' || (value !== '' && decimals === null)) return value === '' ? undefined : BigInt(value)
   expect('amount', DECIMAL.test(amount), 'plain digits with a point, in whole units')
   expect('amount', decimals !== null, "the column value, as the asset's decimals are unknown")
-  const places = decimals ?? 0
+  const decimalPlaces = decimals ?? 0
   const [whole = '', fraction = ''] = amount.replace('-', '').split('.')
   const digits = fraction.replace(/0+$/, '')
-  expect('amount', digits.length <= places, `no more than the asset's ${places} decimals`)
-  const exact = BigInt(whole + digits.padEnd(places, '0')) * (amount.startsWith('-') ? -1n : 1n)
+  expect('amount', digits.length <= decimalPlaces, `no more than the asset's ${decimalPlaces} decimals`)
+  const exact = BigInt(whole + digits.padEnd(decimalPlaces, '0')) * (amount.startsWith('-') ? -1n : 1n)
   expect(
     'amount',
     value === '' || BigInt(value) === exact,
@@ -123,5 +123,5 @@ function smallestUnits(
 }
 
 const DIGITS = /^\d{1,78}$/
-const WHOLE = /^-?\d{1,100}$/
+const INTEGER = /^-?\d{1,100}$/
 const DECIMAL = /^-?\d{1,100}(\.\d{1,255})?$/

@@ -1,12 +1,12 @@
-import type { OpenedExport } from '../../read/open-export.ts'
-import { keyOf } from './balance-sums.ts'
+import type { OpenExport } from '../../read/open-export.ts'
+import { assetBalanceKey } from './balance-sums.ts'
 
 /** By asset, the decimals of the newest row of the ledger that has any; null where none has. */
-export async function decimalsIn({
+export async function readDecimals({
   eachFile,
-  rows,
-}: OpenedExport): Promise<ReadonlyMap<string, number | null>> {
-  await rows.run(
+  database,
+}: OpenExport): Promise<ReadonlyMap<string, number | null>> {
+  await database.run(
     'CREATE OR REPLACE TABLE places (type VARCHAR, address VARCHAR, id VARCHAR, decimals INTEGER, block HUGEINT)',
   )
   await eachFile(
@@ -15,12 +15,16 @@ export async function decimalsIn({
       'INSERT INTO places SELECT asset_type, asset_address, token_id, arg_max(asset_decimals::INTEGER, block_number::HUGEINT), ' +
       `max(block_number::HUGEINT) FILTER (WHERE asset_decimals IS NOT NULL) FROM ${source} GROUP BY ALL`,
   )
-  const found = await rows.all(
+  const found = await database.all(
     'SELECT type, address, id, arg_max(decimals, block) AS decimals FROM places GROUP BY type, address, id',
   )
   return new Map(
     found.map(({ type, address, id, decimals }) => [
-      keyOf('', { type: type as string, address: address as string | null, tokenId: id as string | null }),
+      assetBalanceKey('', {
+        type: type as string,
+        address: address as string | null,
+        tokenId: id as string | null,
+      }),
       decimals === null ? null : Number(decimals),
     ]),
   )

@@ -1,14 +1,18 @@
 /** Why a token is probably not what it looks like. */
-export type Flag = { rule: string; why: string }
+export type SpamFlag = { rule: string; why: string }
 
-type Named = { symbol: string | null; nativeSymbol: string | null }
+type SymbolContext = { symbol: string | null; nativeSymbol: string | null }
 
 /** The rules, one by one, each with what it is for; jobs/ACCOUNTING.md lists them. A dot alone is none: USDC.e is bridged. */
-export const FLAG_RULES: readonly { rule: string; why: string; fits: (named: Named) => boolean }[] = [
+export const SPAM_RULES: readonly {
+  rule: string
+  why: string
+  matches: (context: SymbolContext) => boolean
+}[] = [
   {
     rule: 'link',
     why: 'its symbol is a link',
-    fits: ({ symbol }) =>
+    matches: ({ symbol }) =>
       /https?:|www\.|[\p{L}\p{N}][.,·][ ]?(com|io|site|xyz|li|org|cc|net|pm|app|top|vip|gift)\b/iu.test(
         symbol ?? '',
       ),
@@ -16,44 +20,44 @@ export const FLAG_RULES: readonly { rule: string; why: string; fits: (named: Nam
   {
     rule: 'lure',
     why: 'its symbol asks for something',
-    fits: ({ symbol }) => /\b(claim|visit|invited|voucher)/i.test(symbol ?? ''),
+    matches: ({ symbol }) => /\b(claim|visit|invited|voucher)/i.test(symbol ?? ''),
   },
   {
     rule: 'price tag',
     why: 'its symbol is an amount of money',
-    fits: ({ symbol }) => /^\$.+\..+/.test(symbol ?? ''),
+    matches: ({ symbol }) => /^\$.+\..+/.test(symbol ?? ''),
   },
   {
     rule: 'invisible',
     why: 'its symbol has characters that nobody sees',
-    fits: ({ symbol }) => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(symbol ?? ''),
+    matches: ({ symbol }) => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(symbol ?? ''),
   },
   {
     rule: 'look-alike',
     why: 'its symbol only looks like that of another',
-    fits: ({ symbol, nativeSymbol }) => {
-      const plain = folded(symbol ?? '')
-      return plain !== symbol?.toUpperCase() && [...WELL_KNOWN, nativeSymbol].includes(plain)
+    matches: ({ symbol, nativeSymbol }) => {
+      const folded = foldConfusables(symbol ?? '')
+      return folded !== symbol?.toUpperCase() && [...WELL_KNOWN, nativeSymbol].includes(folded)
     },
   },
   {
     rule: "coin's symbol",
     why: "it has the symbol of the chain's coin",
-    fits: ({ symbol, nativeSymbol }) =>
-      nativeSymbol !== null && folded(symbol ?? '') === nativeSymbol.toUpperCase(),
+    matches: ({ symbol, nativeSymbol }) =>
+      nativeSymbol !== null && foldConfusables(symbol ?? '') === nativeSymbol.toUpperCase(),
   },
 ]
 
 /** The rules that a token's symbol fits; `nativeSymbol` is that of the chain's coin. */
-export function flagsOf(symbol: string | null, nativeSymbol: string | null): Flag[] {
-  return FLAG_RULES.filter(({ fits }) => fits({ symbol, nativeSymbol })).map(({ rule, why }) => ({
+export function spamFlagsOf(symbol: string | null, nativeSymbol: string | null): SpamFlag[] {
+  return SPAM_RULES.filter(({ matches }) => matches({ symbol, nativeSymbol })).map(({ rule, why }) => ({
     rule,
     why,
   }))
 }
 
 /** A token's events say something else than its balances. */
-export const LIES: Flag = {
+export const MISREPORTS_BALANCES: SpamFlag = {
   rule: 'below zero',
   why: 'more of it went out than ever came in: its events are not its balances',
 }
@@ -64,7 +68,7 @@ const WELL_KNOWN: readonly (string | null)[] = [
 ]
 
 /** In capitals, compatibility forms and letters of other scripts that look like Latin ones replaced by these. */
-function folded(symbol: string): string {
+function foldConfusables(symbol: string): string {
   const visible = symbol.normalize('NFKC').replace(/[\p{Cc}\p{Cf}\s]/gu, '')
   return [...visible.toUpperCase()].map((letter) => CONFUSABLE.get(letter) ?? letter).join('')
 }

@@ -1,16 +1,22 @@
-import type { OpenedExport } from '../../read/open-export.ts'
+import type { OpenExport } from '../../read/open-export.ts'
 import type { FungibleAsset } from './priced-asset.ts'
 
 /** The coin and the ERC-20 tokens that an export's ledger has, each symbol of a contract by itself, in a fixed order. */
-export async function fungibleAssets({ eachFile, rows, textSql }: OpenedExport): Promise<FungibleAsset[]> {
+export async function readFungibleAssets({
+  eachFile,
+  database,
+  textSql,
+}: OpenExport): Promise<FungibleAsset[]> {
   const columns = `asset_address, ${textSql('asset_symbol')}, asset_decimals`
-  await rows.run('CREATE OR REPLACE TABLE assets (address VARCHAR, symbol VARCHAR, decimals INTEGER)')
+  await database.run('CREATE OR REPLACE TABLE assets (address VARCHAR, symbol VARCHAR, decimals INTEGER)')
   await eachFile(
     'ledger',
     (source) =>
       `INSERT INTO assets SELECT DISTINCT ${columns} FROM ${source} WHERE asset_type IN ('native', 'erc20')`,
   )
-  const found = await rows.all('SELECT DISTINCT * FROM assets ORDER BY address NULLS FIRST, symbol, decimals')
+  const found = await database.all(
+    'SELECT DISTINCT * FROM assets ORDER BY address NULLS FIRST, symbol, decimals',
+  )
   return found.map(({ address, symbol, decimals }) => ({
     type: address === null ? 'native' : 'erc20',
     address: address as string | null,

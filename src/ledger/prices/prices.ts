@@ -1,9 +1,9 @@
 import { ADDRESS } from '../../core/model/address.ts'
 import { isNft } from '../../core/model/asset.ts'
 import { ExportError } from '../../core/model/errors.ts'
-import { readUtc } from '../../core/model/utc.ts'
-import { keepingLast } from '../../core/platform/memoize-last.ts'
-import { type CsvRecord, readRecords, recordFault } from '../../read/csv-records.ts'
+import { parseUtc } from '../../core/model/utc.ts'
+import { memoizeLast } from '../../core/platform/memoize-last.ts'
+import { type CsvRecord, readRecords, recordError } from '../../read/csv-records.ts'
 import type { FungibleAsset, PricedAsset } from './priced-asset.ts'
 
 /** A price of one whole unit, plain digits, from an instant (milliseconds since 1970) on. */
@@ -37,38 +37,39 @@ export async function readPrices(
 ): Promise<Prices> {
   const quotes = new Map<string, Quote[]>()
   let currency: string | undefined
-  const filled: CsvRecord[] = []
+  const priced: CsvRecord[] = []
   await readRecords(file, COLUMNS, (record) => {
-    if (record.cells.price !== '') filled.push(record)
+    if (record.cells.price !== '') priced.push(record)
   })
-  const hasSymbols = filled.some(({ cells }) => !isPlain(cells.asset ?? ''))
+  const hasSymbols = priced.some(({ cells }) => !isCoinOrContract(cells.asset ?? ''))
   const assets = hasSymbols ? await assetsOf() : []
-  for (const { line, cells } of filled) {
+  for (const { line, cells } of priced) {
     const { date = '', asset = '', price = '' } = cells
-    const fault = (found: string, expected: string) => recordFault({ file, line }, { found, expected })
-    const from = readUtc(date)
-    if (from === undefined) throw fault(`date ${date}`, '2024-03-31 or 2024-03-31T12:00:00Z, of UTC')
-    if (!/^\d{1,60}(\.\d{1,60})?$/.test(price)) throw fault(`price ${price}`, 'plain digits with a point')
-    const money = (cells.currency ?? '').toUpperCase()
-    if (!/^[A-Z]{2,10}$/.test(money)) throw fault(`currency ${cells.currency}`, 'letters, as USD')
-    currency ??= money
-    if (currency !== money) throw fault(`currency ${money}`, `${currency} as above`)
-    const { key, known } = keyOf(asset, assets)
-    if (key === undefined) throw fault(`asset ${asset}, which is ${known.join(' and ')}`, 'its contract')
+    const error = (found: string, expected: string) => recordError({ file, line }, { found, expected })
+    const from = parseUtc(date)
+    if (from === undefined) throw error(`date ${date}`, '2024-03-31 or 2024-03-31T12:00:00Z, of UTC')
+    if (!/^\d{1,60}(\.\d{1,60})?$/.test(price)) throw error(`price ${price}`, 'plain digits with a point')
+    const code = (cells.currency ?? '').toUpperCase()
+    if (!/^[A-Z]{2,10}$/.test(code)) throw error(`currency ${cells.currency}`, 'letters, as USD')
+    currency ??= code
+    if (currency !== code) throw error(`currency ${code}`, `${currency} as above`)
+    const { key, matches } = priceKey(asset, assets)
+    if (key === undefined) throw error(`asset ${asset}, which is ${matches.join(' and ')}`, 'its contract')
     const list = quotes.get(key) ?? []
-    if (list.some((quote) => quote.from === from)) throw fault(`a second price of ${asset}`, 'one an instant')
+    if (list.some((quote) => quote.from === from)) throw error(`a second price of ${asset}`, 'one an instant')
     quotes.set(key, [...list, { from, price }])
   }
-  if (currency === undefined) throw new ExportError('USAGE', `${file} holds no price`, { fix: FILL_IN })
+  if (currency === undefined) throw new ExportError('USAGE', `${file} holds no price`, { fix: FILL_IN_FIX })
   for (const list of quotes.values()) list.sort((a, b) => a.from - b.from)
   return pricesFrom(quotes, currency)
 }
 
-const FILL_IN = 'Fill in the column price; `walletlake convert OUTPUT --prices-needed` lists what is needed.'
+const FILL_IN_FIX =
+  'Fill in the column price; `walletlake convert OUTPUT --prices-needed` lists what is needed.'
 
 function pricesFrom(quotes: ReadonlyMap<string, readonly Quote[]>, currency: string): Prices {
   const all = (asset: PricedAsset) => (isNft(asset) ? [] : (quotes.get(asset.address ?? NATIVE) ?? []))
-  const instantOf = keepingLast(Date.parse)
+  const instantOf = memoizeLast(Date.parse)
   return {
     ...{ currency, all },
     at: (asset, time) => {
@@ -94,13 +95,16 @@ function newestAt(quotes: readonly Quote[], instant: number): Quote | undefined 
 export const NATIVE = 'native'
 
 /** Whether an asset is named by its contract, or as the coin. */
-const isPlain = (name: string) => name === NATIVE || ADDRESS.test(name)
+const isCoinOrContract = (name: string) => name === NATIVE || ADDRESS.test(name)
 
 /** A contract, `native`, or what a symbol stands for, if that is one asset. */
-function keyOf(name: string, assets: readonly NamedAsset[]): { key: string | undefined; known: string[] } {
-  if (isPlain(name)) return { key: name.toLowerCase(), known: [] }
-  const named = assets.filter(({ symbol }) => symbol === name).map(({ address }) => address ?? NATIVE)
-  const known = [...new Set(named)].sort()
+function priceKey(
+  name: string,
+  assets: readonly NamedAsset[],
+): { key: string | undefined; matches: string[] } {
+  if (isCoinOrContract(name)) return { key: name.toLowerCase(), matches: [] }
+  const addresses = assets.filter(({ symbol }) => symbol === name).map(({ address }) => address ?? NATIVE)
+  const matches = [...new Set(addresses)].sort()
   // A symbol that the export does not have prices nothing.
-  return { key: known.length > 1 ? undefined : (known[0] ?? `symbol ${name}`), known }
+  return { key: matches.length > 1 ? undefined : (matches[0] ?? `symbol ${name}`), matches }
 }

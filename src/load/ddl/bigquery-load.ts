@@ -1,19 +1,19 @@
-import { type BulkContext, type BulkTable, inBlocks, sameKey } from './bulk-table.ts'
+import { type BulkContext, type BulkTable, blockCondition, keyCondition } from './bulk-table.ts'
 import { createTable } from './create-table.ts'
 import { tableIdentifier } from './table-namespace.ts'
 
 /** Statements of GoogleSQL that load files from Cloud Storage: LOAD DATA into a staging table, then one MERGE. */
 export function bigqueryLoad(tables: readonly BulkTable[], context: BulkContext): string[] {
-  const { dialect, place } = context
-  const schema = `${dialect.createSchema?.(dialect.quote(place.schema ?? ''))};`
+  const { dialect, namespace } = context
+  const schema = `${dialect.createSchema?.(dialect.quote(namespace.schema ?? ''))};`
   return [schema, ...tables.flatMap((table) => loadTable(table, context))]
 }
 
 function loadTable(bulk: BulkTable, context: BulkContext): string[] {
   const { table } = bulk
-  const { dialect, place } = context
-  const stage = tableIdentifier(`${table.name}_stage`, dialect, place)
-  const create = createTable(table, dialect, place).map((statement) => `${statement};`)
+  const { dialect, namespace } = context
+  const stage = tableIdentifier(`${table.name}_stage`, dialect, namespace)
+  const create = createTable(table, dialect, namespace).map((statement) => `${statement};`)
   const files = bulk.files.filter(({ rows }) => rows > 0)
   const load = [
     ...create,
@@ -23,18 +23,18 @@ function loadTable(bulk: BulkTable, context: BulkContext): string[] {
   return [...load, `DROP TABLE ${stage};`]
 }
 
-type Staging = BulkContext & { readonly stage: string }
+type StageContext = BulkContext & { readonly stage: string }
 
 /** Statements that bring files into the staging table: one LOAD DATA takes packed files or plain ones, and not both. */
 function loadData(
   { table }: BulkTable,
-  { dialect, stage, files, filesAt, job }: Staging & { files: BulkTable['files'] },
+  { dialect, stage, files, filesAt, job }: StageContext & { files: BulkTable['files'] },
 ): string[] {
   const columns = table.columns.map(({ name, type }) => `  ${dialect.quote(name)} ${dialect.types[type]}`)
   if (files.length === 0) return [`CREATE OR REPLACE TABLE ${stage} (\n${columns.join(',\n')}\n);`]
-  const isPacked = ({ path }: { path: string }) => path.endsWith('.gz')
-  const alike = [files.filter((file) => !isPacked(file)), files.filter(isPacked)]
-  const groups = alike.filter((group) => group.length > 0)
+  const isGzip = ({ path }: { path: string }) => path.endsWith('.gz')
+  const byCompression = [files.filter((file) => !isGzip(file)), files.filter(isGzip)]
+  const groups = byCompression.filter((group) => group.length > 0)
   return groups.map((group, at) => {
     const uris = group.map(({ path }) => `    ${dialect.literal(`${filesAt}/${path}`)}`)
     const into = `LOAD DATA ${at === 0 ? 'OVERWRITE' : 'INTO'} ${stage} (\n${columns.join(',\n')}\n)`
@@ -42,7 +42,7 @@ function loadData(
   })
 }
 
-function optionsOf({ format }: Staging['job'], uris: readonly string[]): string[] {
+function optionsOf({ format }: StageContext['job'], uris: readonly string[]): string[] {
   const csv = ['skip_leading_rows = 1', 'allow_quoted_newlines = true', "encoding = 'UTF-8'"]
   return [
     `format = '${format.toUpperCase()}'`,
@@ -51,19 +51,19 @@ function optionsOf({ format }: Staging['job'], uris: readonly string[]): string[
   ]
 }
 
-function merge(bulk: BulkTable, context: Staging): string {
+function merge(bulk: BulkTable, context: StageContext): string {
   const { table } = bulk
-  const { dialect, place, stage } = context
+  const { dialect, namespace, stage } = context
   const names = table.columns.map(({ name }) => dialect.quote(name))
   const set = names.map((name) => `${name} = S.${name}`).join(', ')
   return [
-    `MERGE INTO ${tableIdentifier(table.name, dialect, place)} AS T`,
+    `MERGE INTO ${tableIdentifier(table.name, dialect, namespace)} AS T`,
     `USING (SELECT ${selectList(table, context)} FROM ${stage}) AS S`,
-    `ON ${sameKey(table, dialect)}`,
+    `ON ${keyCondition(table, dialect)}`,
     `WHEN MATCHED THEN UPDATE SET ${set}`,
     `WHEN NOT MATCHED BY TARGET THEN INSERT (${names.join(', ')}) VALUES (${names.map((name) => `S.${name}`).join(', ')})`,
     `-- removes`,
-    `WHEN NOT MATCHED BY SOURCE AND ${inBlocks(bulk, context, 'T')} THEN DELETE;`,
+    `WHEN NOT MATCHED BY SOURCE AND ${blockCondition(bulk, context, 'T')} THEN DELETE;`,
   ].join('\n')
 }
 

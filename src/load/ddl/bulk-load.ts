@@ -1,6 +1,6 @@
 import type { Manifest, ManifestTable } from '../../core/model/manifest.ts'
 import type { BlockRange } from '../../core/model/model.ts'
-import { optionFault } from '../../core/model/option-error.ts'
+import { optionError } from '../../core/model/option-error.ts'
 import { GENERATOR } from '../../core/model/version.ts'
 import { TABLES, type Table } from '../../core/table/index.ts'
 import { bigqueryLoad } from './bigquery-load.ts'
@@ -38,20 +38,20 @@ export function bulkLoadText(options: BulkLoadOptions): string {
   const dialect = DIALECTS[engine]
   const context: BulkContext = {
     ...{ dialect, folder, job, filesAt: filesAtOf(options) },
-    place: { schema: schemaOf(options) ?? dialect.defaultSchema, prefix },
+    namespace: { schema: schemaOf(options) ?? dialect.defaultSchema, prefix },
     unescapes: unescapeFormulas && job.format === 'csv',
   }
   const listed = tables.flatMap((table) => {
-    const found = manifest.tables[table.name]
-    return found === undefined ? [] : [describeTable(table, found)]
+    const manifestTable = manifest.tables[table.name]
+    return manifestTable === undefined ? [] : [describeTable(table, manifestTable)]
   })
   const write = engine === 'bigquery' ? bigqueryLoad : snowflakeLoad
-  const head = [
+  const header = [
     `-- ${GENERATOR}: loads the output ${printable(job.name)} of chain ${printable(job.chain)} into ${dialect.title}.`,
     '-- The statements marked "removes" delete rows of its blocks that the output no longer contains. Leave them out',
     '-- if another output with the same blocks is loaded into the same tables.',
   ]
-  return `${head.join('\n')}\n\n${write(listed, { ...context, names }).join('\n\n')}\n`
+  return `${header.join('\n')}\n\n${write(listed, { ...context, names }).join('\n\n')}\n`
 }
 
 /** BigQuery takes project and dataset as one name in backticks. */
@@ -60,12 +60,12 @@ function schemaOf({ engine, names }: BulkLoadOptions): string | undefined {
 }
 
 function filesAtOf({ engine, filesAt, manifest, folder }: BulkLoadOptions): string {
-  const given =
+  const location =
     filesAt ?? (engine === 'snowflake' && folder !== undefined ? `@~/walletlake/${manifest.job.name}` : '')
-  if (FILES_AT[engine].test(given)) return given.replace(/\/$/, '')
+  if (FILES_AT[engine].test(location)) return location.replace(/\/$/, '')
   const example = engine === 'bigquery' ? 'gs://my-bucket/my-output' : '@my_stage/my-output'
-  throw optionFault('files-at', {
-    found: given,
+  throw optionError('files-at', {
+    found: location,
     expected: `a place such as ${example}`,
     fix: `Copy the output folder to where ${DIALECTS[engine].title} can read it, and name that place with --files-at.`,
   })

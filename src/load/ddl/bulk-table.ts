@@ -2,7 +2,7 @@ import type { Manifest, ManifestFile } from '../../core/model/manifest.ts'
 import type { BlockRange } from '../../core/model/model.ts'
 import type { Table } from '../../core/table/index.ts'
 import type { Dialect } from './dialect.ts'
-import type { Place } from './table-namespace.ts'
+import type { TableNamespace } from './table-namespace.ts'
 
 /** One table's files, and what a warehouse's statements need to know of them. */
 export type BulkTable = {
@@ -14,7 +14,7 @@ export type BulkTable = {
 
 export type BulkContext = {
   readonly dialect: Dialect
-  readonly place: Place
+  readonly namespace: TableNamespace
   readonly filesAt: string
   readonly folder: string | undefined
   readonly job: Manifest['job']
@@ -26,7 +26,7 @@ export type BulkContext = {
  * The condition that a row lies in blocks of this chain that the files cover. Rows carry the chain id that the service
  * gives, which may be another than the job's: those in the staging table say which.
  */
-export function inBlocks(
+export function blockCondition(
   { blocks }: BulkTable,
   { dialect, job, stage }: BulkContext & { readonly stage: string },
   row: string,
@@ -40,6 +40,6 @@ export function inBlocks(
 }
 
 /** `T.a = S.a AND …` over the key. */
-export function sameKey({ key }: Table, { quote }: Dialect): string {
+export function keyCondition({ key }: Table, { quote }: Dialect): string {
   return key.map((name) => `T.${quote(name)} = S.${quote(name)}`).join(' AND ')
 }

@@ -1,6 +1,6 @@
 import type { Column, Table } from '../../core/table/index.ts'
 import type { Dialect } from './dialect.ts'
-import { type Place, tableIdentifier } from './table-namespace.ts'
+import { type TableNamespace, tableIdentifier } from './table-namespace.ts'
 
 /** A table of ours, or of a loader's own bookkeeping. */
 export type NamedTable = Omit<Table, 'name'> & { readonly name: string }
@@ -9,28 +9,28 @@ export type NamedTable = Omit<Table, 'name'> & { readonly name: string }
  * The statements that create a table where it is missing, without their semicolons: columns in their order, the key
  * as far as the engine has keys, and comments that say what a column is and what its type loses.
  */
-export function createTable(table: NamedTable, dialect: Dialect, place: Place = {}): string[] {
-  const name = tableIdentifier(table.name, dialect, place)
+export function createTable(table: NamedTable, dialect: Dialect, namespace: TableNamespace = {}): string[] {
+  const name = tableIdentifier(table.name, dialect, namespace)
   const key = table.key.map(dialect.quote).join(', ')
   const lines = table.columns.map((column) => columnLine(column, dialect))
   const constraint = dialect.keyClause?.(key)
-  const tail = dialect.tail({ comment: tableComment(table), key })
+  const suffix = dialect.tableSuffix({ comment: tableComment(table), key })
   const body = joinLines(lines, { constraint, source: dialect.comments === 'source' })
-  const head = dialect.comments === 'source' ? `-- ${tableComment(table)}\n` : ''
-  const create = `${head}CREATE TABLE IF NOT EXISTS ${name} (\n${body}\n)${tail}`
+  const header = dialect.comments === 'source' ? `-- ${tableComment(table)}\n` : ''
+  const create = `${header}CREATE TABLE IF NOT EXISTS ${name} (\n${body}\n)${suffix}`
   return dialect.comments === 'statements' ? [create, ...commentStatements(table, name, dialect)] : [create]
 }
 
-type Line = { declared: string; comment: string }
+type ColumnLine = { declared: string; comment: string }
 
-function columnLine(column: Column, dialect: Dialect): Line {
+function columnLine(column: Column, dialect: Dialect): ColumnLine {
   const comment = columnComment(column, dialect)
   const inline = dialect.comments === 'inline' ? (dialect.inline?.(comment) ?? '') : ''
   return { declared: `  ${dialect.quote(column.name)} ${dialect.declare(column)}${inline}`, comment }
 }
 
 function joinLines(
-  lines: readonly Line[],
+  lines: readonly ColumnLine[],
   { constraint, source }: { constraint: string | undefined; source: boolean },
 ): string {
   const all = constraint === undefined ? lines : [...lines, { declared: `  ${constraint}`, comment: '' }]

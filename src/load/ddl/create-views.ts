@@ -1,27 +1,31 @@
 import type { Dialect } from './dialect.ts'
 import { NAMINGS, type NamingName, type View, type ViewSource } from './namings.ts'
-import { type Place, tableIdentifier } from './table-namespace.ts'
+import { type TableNamespace, tableIdentifier } from './table-namespace.ts'
 
 /**
  * The statements that make another project's names over our tables: views in a schema of that project's name, or with
  * its name before theirs where the engine has no schemas. What we do not have is missing, and named in a comment.
  */
-export function createViews(naming: NamingName, dialect: Dialect, place: Place = {}): string[] {
+export function createViews(naming: NamingName, dialect: Dialect, namespace: TableNamespace = {}): string[] {
   const { schema, views } = NAMINGS[naming]
-  const tables = { ...place, schema: place.schema ?? dialect.defaultSchema }
+  const tables = { ...namespace, schema: namespace.schema ?? dialect.defaultSchema }
   const target = dialect.createSchema === undefined ? { prefix: `${schema}_` } : { schema }
-  const begin = dialect.createSchema === undefined ? [] : [dialect.createSchema(dialect.quote(schema))]
-  return [...begin, ...views.map((view) => createView(view, dialect, { tables, target }))]
+  const createSchema = dialect.createSchema === undefined ? [] : [dialect.createSchema(dialect.quote(schema))]
+  return [...createSchema, ...views.map((view) => createView(view, dialect, { tables, target }))]
 }
 
-function createView(view: View, dialect: Dialect, where: { tables: Place; target: Place }): string {
-  const name = tableIdentifier(view.name, dialect, where.target)
-  const selects = view.sources.map((source) => select(source, dialect, where.tables))
+function createView(
+  view: View,
+  dialect: Dialect,
+  namespaces: { tables: TableNamespace; target: TableNamespace },
+): string {
+  const name = tableIdentifier(view.name, dialect, namespaces.target)
+  const selects = view.sources.map((source) => select(source, dialect, namespaces.tables))
   const missing = view.absent.length === 0 ? '' : `-- not in walletlake: ${view.absent.join(', ')}\n`
   return `${missing}${dialect.createView} ${name} AS\n${selects.join('\nUNION ALL\n')}`
 }
 
-function select({ table, columns }: ViewSource, dialect: Dialect, tables: Place): string {
+function select({ table, columns }: ViewSource, dialect: Dialect, tables: TableNamespace): string {
   const items = columns.map(([name, from]) => {
     const expression = typeof from === 'string' ? dialect.quote(from) : from(dialect)
     return expression === dialect.quote(name)

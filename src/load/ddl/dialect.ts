@@ -21,7 +21,7 @@ export type Dialect = {
   /** A table constraint that names the key; absent: the engine has none, or one that costs too much. */
   readonly keyClause?: (columns: string) => string
   /** What follows the closing parenthesis. */
-  readonly tail: (table: { comment: string; key: string }) => string
+  readonly tableSuffix: (table: { comment: string; key: string }) => string
   /** Where unqualified tables are when a view of another schema has to name them; absent: no schemas. */
   readonly defaultSchema?: string
   readonly createSchema?: (schema: string) => string

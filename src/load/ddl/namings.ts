@@ -17,7 +17,7 @@ export type Naming = {
   readonly views: readonly View[]
 }
 
-const same = (...names: readonly string[]): ViewColumn[] => names.map((name) => [name, name])
+const sameNames = (...names: readonly string[]): ViewColumn[] => names.map((name) => [name, name])
 const text =
   (expression: string) =>
   ({ toText, quote }: Dialect) =>
@@ -30,14 +30,14 @@ const lower =
 const STATUS = () => 'CASE WHEN success = TRUE THEN 1 WHEN success = FALSE THEN 0 END'
 const TRACE_STATUS = () => 'CASE WHEN reverted = TRUE THEN 0 ELSE 1 END'
 
-const BLOCK = same('block_timestamp', 'block_number', 'block_hash')
+const BLOCK = sameNames('block_timestamp', 'block_number', 'block_hash')
 
 const bigqueryTransfers = (table: string, value: string): ViewSource => ({
   table,
   columns: [
-    ...same('token_address', 'from_address', 'to_address'),
+    ...sameNames('token_address', 'from_address', 'to_address'),
     ['value', text(value)],
-    ...same('transaction_hash', 'log_index'),
+    ...sameNames('transaction_hash', 'log_index'),
     ...BLOCK,
   ],
 })
@@ -54,13 +54,13 @@ const bigquery: Naming = {
           table: 'transactions',
           columns: [
             ['hash', 'transaction_hash'],
-            ...same('nonce', 'transaction_index', 'from_address', 'to_address', 'value'),
+            ...sameNames('nonce', 'transaction_index', 'from_address', 'to_address', 'value'),
             ['gas', 'gas_limit'],
-            ...same('gas_price'),
+            ...sameNames('gas_price'),
             ['receipt_gas_used', 'gas_used'],
             ['receipt_status', STATUS],
             ...BLOCK,
-            ...same('transaction_type'),
+            ...sameNames('transaction_type'),
             ['receipt_effective_gas_price', 'gas_price'],
           ],
         },
@@ -85,10 +85,10 @@ const bigquery: Naming = {
         {
           table: 'internal_transactions',
           columns: [
-            ...same('transaction_hash', 'transaction_index', 'from_address', 'to_address', 'value'),
+            ...sameNames('transaction_hash', 'transaction_index', 'from_address', 'to_address', 'value'),
             ['call_type', lower('internal_type')],
             ['gas', 'gas_limit'],
-            ...same('gas_used'),
+            ...sameNames('gas_used'),
             ['status', TRACE_STATUS],
             ['trace_id', 'internal_id'],
             ...BLOCK,
@@ -100,17 +100,17 @@ const bigquery: Naming = {
   ],
 }
 
-const cryoPlace = same('block_number', 'transaction_index')
+const cryoPosition = sameNames('block_number', 'transaction_index')
 const cryoTransfer = (table: string, amount: string): View => ({
   name: table,
   sources: [
     {
       table,
       columns: [
-        ...cryoPlace,
-        ...same('log_index', 'transaction_hash'),
+        ...cryoPosition,
+        ...sameNames('log_index', 'transaction_hash'),
         ['erc20', 'token_address'],
-        ...same('from_address', 'to_address', amount, 'chain_id', 'block_hash'),
+        ...sameNames('from_address', 'to_address', amount, 'chain_id', 'block_hash'),
       ],
     },
   ],
@@ -128,9 +128,9 @@ const cryo: Naming = {
         {
           table: 'transactions',
           columns: [
-            ...cryoPlace,
-            ...same('transaction_hash', 'nonce', 'from_address', 'to_address', 'value'),
-            ...same(
+            ...cryoPosition,
+            ...sameNames('transaction_hash', 'nonce', 'from_address', 'to_address', 'value'),
+            ...sameNames(
               'gas_limit',
               'gas_used',
               'gas_price',
@@ -162,7 +162,7 @@ const cryo: Naming = {
             ['action_gas', 'gas_limit'],
             ['action_call_type', lower('internal_type')],
             ['result_gas_used', 'gas_used'],
-            ...same('transaction_index', 'transaction_hash', 'block_number', 'block_hash', 'chain_id'),
+            ...sameNames('transaction_index', 'transaction_hash', 'block_number', 'block_hash', 'chain_id'),
           ],
         },
       ],

@@ -5,7 +5,7 @@ import { createViews } from './create-views.ts'
 import type { DialectName } from './dialect.ts'
 import { DIALECTS } from './dialects.ts'
 import { NAMINGS, type NamingName } from './namings.ts'
-import { checkPlace, type Place } from './table-namespace.ts'
+import { checkNamespace, type TableNamespace } from './table-namespace.ts'
 
 export type SchemaTextOptions = {
   readonly sql: DialectName
@@ -13,25 +13,27 @@ export type SchemaTextOptions = {
   readonly tables?: readonly Table[]
   /** Views with another project's names instead of the tables. */
   readonly naming?: NamingName | undefined
-  readonly place?: Place
+  readonly namespace?: TableNamespace
 }
 
 /** The create-table (or create-view) statements of an engine, as a script. Throws USAGE for a place it cannot have. */
-export function schemaText({ sql, tables = TABLES, naming, place = {} }: SchemaTextOptions): string {
+export function schemaText({ sql, tables = TABLES, naming, namespace = {} }: SchemaTextOptions): string {
   const dialect = DIALECTS[sql]
-  checkPlace(place, dialect)
-  const head = [`-- ${GENERATOR}, schema version 1, for ${dialect.title}.`]
+  checkNamespace(namespace, dialect)
+  const header = [`-- ${GENERATOR}, schema version 1, for ${dialect.title}.`]
   if (naming !== undefined) {
     const { title } = NAMINGS[naming]
-    head.push(`-- Views with the names of ${title} over the tables of walletlake: create those first.`)
-    return script(head, createViews(naming, dialect, place))
+    header.push(`-- Views with the names of ${title} over the tables of walletlake: create those first.`)
+    return script(header, createViews(naming, dialect, namespace))
   }
-  const where = place.schema ?? (sql === 'bigquery' ? dialect.defaultSchema : undefined)
-  const schema = where === undefined ? [] : [dialect.createSchema?.(dialect.quote(where)) ?? '']
-  const statements = tables.flatMap((table) => createTable(table, dialect, { ...place, schema: where }))
-  return script(head, [...schema, ...statements])
+  const schemaName = namespace.schema ?? (sql === 'bigquery' ? dialect.defaultSchema : undefined)
+  const schema = schemaName === undefined ? [] : [dialect.createSchema?.(dialect.quote(schemaName)) ?? '']
+  const statements = tables.flatMap((table) =>
+    createTable(table, dialect, { ...namespace, schema: schemaName }),
+  )
+  return script(header, [...schema, ...statements])
 }
 
-function script(head: readonly string[], statements: readonly string[]): string {
-  return `${head.join('\n')}\n\n${statements.map((statement) => `${statement};`).join('\n')}\n`
+function script(header: readonly string[], statements: readonly string[]): string {
+  return `${header.join('\n')}\n\n${statements.map((statement) => `${statement};`).join('\n')}\n`
 }

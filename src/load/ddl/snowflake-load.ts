@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import type { ManifestFile } from '../../core/model/manifest.ts'
-import { type BulkContext, type BulkTable, inBlocks, sameKey } from './bulk-table.ts'
+import { type BulkContext, type BulkTable, blockCondition, keyCondition } from './bulk-table.ts'
 import { createTable } from './create-table.ts'
 import { tableIdentifier } from './table-namespace.ts'
 
 /** Files that one COPY INTO may name. */
-const FILES_AT_ONCE = 1_000
+const MAX_FILES_PER_COPY = 1_000
 
 /**
  * Statements of Snowflake that load files from a stage: COPY INTO a temporary table, then a DELETE and a MERGE in one
@@ -15,11 +15,11 @@ export function snowflakeLoad(
   tables: readonly BulkTable[],
   context: BulkContext & { readonly names: readonly string[] },
 ): string[] {
-  const { dialect, names, place } = context
+  const { dialect, names, namespace } = context
   const database = names.length > 1 ? [`USE DATABASE ${dialect.quote((names[0] ?? '').toLowerCase())};`] : []
   const session = [
     ...database,
-    `${dialect.createSchema?.(dialect.quote(place.schema ?? ''))};`,
+    `${dialect.createSchema?.(dialect.quote(namespace.schema ?? ''))};`,
     "ALTER SESSION SET TIMEZONE = 'UTC';",
   ]
   return [session.join('\n'), ...tables.flatMap((table) => loadTable(table, context))]
@@ -27,12 +27,12 @@ export function snowflakeLoad(
 
 function loadTable(bulk: BulkTable, context: BulkContext): string[] {
   const { table } = bulk
-  const { dialect, place } = context
-  const name = tableIdentifier(table.name, dialect, place)
-  const stage = tableIdentifier(`${table.name}_stage`, dialect, place)
+  const { dialect, namespace } = context
+  const name = tableIdentifier(table.name, dialect, namespace)
+  const stage = tableIdentifier(`${table.name}_stage`, dialect, namespace)
   const files = bulk.files.filter(({ rows }) => rows > 0)
   return [
-    ...createTable(table, dialect, place).map((statement) => `${statement};`),
+    ...createTable(table, dialect, namespace).map((statement) => `${statement};`),
     ...putFiles(files, context),
     `CREATE OR REPLACE TEMPORARY TABLE ${stage} LIKE ${name};`,
     ...copyFiles(files, { ...context, stage }),
@@ -51,15 +51,15 @@ function putFiles(files: readonly ManifestFile[], { folder, filesAt, dialect }: 
   return [puts.join('\n')]
 }
 
-type Staging = BulkContext & { readonly stage: string }
+type StageContext = BulkContext & { readonly stage: string }
 
-function copyFiles(files: readonly ManifestFile[], { stage, filesAt, dialect, job }: Staging): string[] {
+function copyFiles(files: readonly ManifestFile[], { stage, filesAt, dialect, job }: StageContext): string[] {
   const format =
     job.format === 'parquet'
       ? 'FILE_FORMAT = (TYPE = PARQUET USE_LOGICAL_TYPE = TRUE)\nMATCH_BY_COLUMN_NAME = CASE_INSENSITIVE'
       : `FILE_FORMAT = (${CSV_FORMAT})`
-  const groups = Array.from({ length: Math.ceil(files.length / FILES_AT_ONCE) }, (_, at) =>
-    files.slice(at * FILES_AT_ONCE, (at + 1) * FILES_AT_ONCE),
+  const groups = Array.from({ length: Math.ceil(files.length / MAX_FILES_PER_COPY) }, (_, at) =>
+    files.slice(at * MAX_FILES_PER_COPY, (at + 1) * MAX_FILES_PER_COPY),
   )
   return groups.map((group) => {
     const paths = group.map(({ path }) => `  ${dialect.literal(path)}`).join(',\n')
@@ -75,11 +75,11 @@ const CSV_FORMAT = [
   "EMPTY_FIELD_AS_NULL = TRUE NULL_IF = () TRIM_SPACE = FALSE ENCODING = 'UTF8'",
 ].join(' ')
 
-function replaceRows(bulk: BulkTable, context: Staging & { name: string }): string {
+function replaceRows(bulk: BulkTable, context: StageContext & { name: string }): string {
   const { table } = bulk
   const { dialect, name, stage } = context
   const names = table.columns.map((column) => dialect.quote(column.name))
-  const same = sameKey(table, dialect)
+  const same = keyCondition(table, dialect)
   const others = table.columns
     .map((column) => column.name)
     .filter((column) => !table.key.includes(column))
@@ -87,7 +87,7 @@ function replaceRows(bulk: BulkTable, context: Staging & { name: string }): stri
   const set = others.map((column) => `T.${column} = S.${column}`).join(', ')
   return [
     'BEGIN;',
-    `-- removes\nDELETE FROM ${name} AS T\nWHERE ${inBlocks(bulk, context, 'T')}\n  AND NOT EXISTS (SELECT 1 FROM ${stage} AS S WHERE ${same});`,
+    `-- removes\nDELETE FROM ${name} AS T\nWHERE ${blockCondition(bulk, context, 'T')}\n  AND NOT EXISTS (SELECT 1 FROM ${stage} AS S WHERE ${same});`,
     `MERGE INTO ${name} AS T\nUSING (SELECT ${selectList(table, context)} FROM ${stage}) AS S\nON ${same}`,
     `WHEN MATCHED THEN UPDATE SET ${set}`,
     `WHEN NOT MATCHED THEN INSERT (${names.join(', ')}) VALUES (${names.map((one) => `S.${one}`).join(', ')});`,

@@ -1,9 +1,9 @@
 import { ExportError } from '../../core/model/errors.ts'
-import { optionFault } from '../../core/model/option-error.ts'
+import { optionError } from '../../core/model/option-error.ts'
 import type { Dialect } from './dialect.ts'
 
 /** Where tables of ours stand in an engine. */
-export type Place = {
+export type TableNamespace = {
   /** Schema, dataset or database; absent: the engine's current one. */
   readonly schema?: string | undefined
   /** What comes before every table's name. */
@@ -11,16 +11,20 @@ export type Place = {
 }
 
 /** A table's name as an identifier, with its schema where there is one. */
-export function tableIdentifier(name: string, dialect: Dialect, { schema, prefix = '' }: Place): string {
+export function tableIdentifier(
+  name: string,
+  dialect: Dialect,
+  { schema, prefix = '' }: TableNamespace,
+): string {
   const table = dialect.quote(`${prefix}${name}`)
   return schema === undefined ? table : `${dialect.quote(schema)}.${table}`
 }
 
 /** Refuses names that would need care in some engine, and a schema where the engine has none. Throws USAGE. */
-export function checkPlace({ schema, prefix }: Place, dialect: Dialect): void {
+export function checkNamespace({ schema, prefix }: TableNamespace, dialect: Dialect): void {
   for (const [option, name] of Object.entries({ schema, prefix })) {
     if (name === undefined || /^[a-z_][a-z0-9_]{0,39}$/.test(name)) continue
-    throw optionFault(option, {
+    throw optionError(option, {
       found: name,
       expected: 'lower-case letters, digits and _',
       fix: `Give a name of at most 40 letters, digits and _ that does not start with a digit.`,

@@ -1,12 +1,12 @@
 import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
-import { mismatch } from '../../read/check-files.ts'
+import { mismatchError } from '../../read/check-files.ts'
 import { statementsForMissingColumns } from '../check-columns.ts'
 import { engineError, importDriver } from '../engine-error.ts'
-import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
+import { LOADS_TABLE, parseLoadRecord, recordCells } from '../loads-table.ts'
 import type { Reader } from '../reader.ts'
-import type { LocalFile, Statements, Target } from '../target.ts'
+import type { LoadTarget, LocalFile, Statements } from '../target.ts'
 
 export type ClickhouseOptions = {
   /** http: or https:, without credentials and database. */
@@ -38,22 +38,22 @@ const REQUEST_TIMEOUT_MS = 600_000
  * A ClickHouse database over HTTP. There are no transactions: each file counts from the moment it is remembered, and
  * rows of one key merge into the last inserted (`FINAL` reads them merged at any time).
  */
-export async function openClickhouse(options: ClickhouseOptions): Promise<Target> {
+export async function openClickhouse(options: ClickhouseOptions): Promise<LoadTarget> {
   const { title, password, database, sql } = options
   const client = await connect(options)
-  const doing: Doing = (work, what = title) =>
+  const withEngineErrors: WithEngineErrors = (work, operation = title) =>
     work.catch((cause: unknown) => {
-      throw engineError(what, cause, { secrets: [password] })
+      throw engineError(operation, cause, { secrets: [password] })
     })
   const command = (query: string, values: Record<string, unknown> = {}) =>
-    doing(client.command({ query, query_params: values }))
+    withEngineErrors(client.command({ query, query_params: values }))
   return {
     transactions: 'none',
     begin: async () => undefined,
     prepare: async (tables) => {
       for (const statement of sql.createSchema) await command(statement)
       for (const table of [...tables, LOADS_TABLE]) {
-        const found = await doing(
+        const found = await withEngineErrors(
           columnsOf(client, { table: sql.prefix + table.name, database: sql.schema ?? database }),
         )
         const statements =
@@ -61,8 +61,8 @@ export async function openClickhouse(options: ClickhouseOptions): Promise<Target
         for (const statement of statements) await command(statement)
       }
     },
-    ...loadRecords(client, { sql, doing, command }),
-    ...loadRows(client, { ...options, doing, command }),
+    ...loadRecords(client, { sql, withEngineErrors, command }),
+    ...loadRows(client, { ...options, withEngineErrors, command }),
     commit: async () => undefined,
     rollback: async () => undefined,
     close: () => client.close(),
@@ -70,37 +70,37 @@ export async function openClickhouse(options: ClickhouseOptions): Promise<Target
 }
 
 /** Waits for what may fail, and throws the engine's error with where it was. */
-type Doing = <T>(work: Promise<T>, what?: string) => Promise<T>
+type WithEngineErrors = <T>(work: Promise<T>, what?: string) => Promise<T>
 
-type Loading = {
+type ClickhouseContext = {
   readonly sql: Statements
-  readonly doing: Doing
+  readonly withEngineErrors: WithEngineErrors
   readonly command: (query: string, values?: Record<string, unknown>) => Promise<unknown>
 }
 
 /** Which files have been loaded. */
 function loadRecords(
   client: ClickHouseClient,
-  { sql, doing, command }: Loading,
-): Pick<Target, 'records' | 'remember' | 'forget'> {
+  { sql, withEngineErrors, command }: ClickhouseContext,
+): Pick<LoadTarget, 'records' | 'saveRecord' | 'deleteRecords'> {
   const loads = sql.identifier(LOADS_TABLE.name)
   return {
     records: async () => {
-      const answer = await doing(
+      const response = await withEngineErrors(
         client.query({ query: `SELECT * FROM ${loads} FINAL`, format: 'JSONEachRow' }),
       )
-      return ((await doing(answer.json())) as Record<string, unknown>[]).map(readRecord)
+      return ((await withEngineErrors(response.json())) as Record<string, unknown>[]).map(toLoadRecord)
     },
-    remember: async (record) => {
+    saveRecord: async (record) => {
       const names = LOADS_TABLE.columns.map(({ name }) => name)
       const cells = recordCells(record)
       const row = Object.fromEntries(names.map((name, at) => [name, cells[at]]))
       const settings = { ...INSERT_SETTINGS }
-      await doing(
+      await withEngineErrors(
         client.insert({ table: loads, values: [row], format: 'JSONEachRow', clickhouse_settings: settings }),
       )
     },
-    forget: async (records) => {
+    deleteRecords: async (records) => {
       const where =
         'output_id = {output:String} AND table_name = {table:String} AND path = {path:String} AND sha256 = {sha256:String}'
       for (const { outputId: output, table, path, sha256 } of records)
@@ -112,14 +112,20 @@ function loadRecords(
 /** The rows of files, and those that they take the place of. */
 function loadRows(
   client: ClickHouseClient,
-  { sql, doing, command, reader, title }: Loading & Pick<ClickhouseOptions, 'reader' | 'title'>,
-): Pick<Target, 'holdsOnly' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+  {
+    sql,
+    withEngineErrors,
+    command,
+    reader,
+    title,
+  }: ClickhouseContext & Pick<ClickhouseOptions, 'reader' | 'title'>,
+): Pick<LoadTarget, 'containsOnly' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
   return {
-    holdsOnly: async () => true,
+    containsOnly: async () => true,
     countRows: async ({ name }) => {
       const query = `SELECT count() AS n FROM ${sql.identifier(name)} FINAL`
-      const answer = await doing(client.query({ query, format: 'JSONEachRow' }))
-      return Number(((await doing(answer.json())) as { n?: unknown }[])[0]?.n)
+      const response = await withEngineErrors(client.query({ query, format: 'JSONEachRow' }))
+      return Number(((await withEngineErrors(response.json())) as { n?: unknown }[])[0]?.n)
     },
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
       const where = 'chain_id = {chain:String} AND block_number >= {from:Int64} AND block_number < {to:Int64}'
@@ -129,8 +135,9 @@ function loadRows(
     insert: async (file) => {
       const { path, rows } = await reader.toCsv(file, { timeAsText: true })
       try {
-        if (rows !== file.rows) throw mismatch(file.name, `expected ${file.rows} rows, found ${rows}`)
-        if (rows > 0) await doing(insertCsv(client, { file, path, sql }), `${file.name} into ${title}`)
+        if (rows !== file.rows) throw mismatchError(file.name, `expected ${file.rows} rows, found ${rows}`)
+        if (rows > 0)
+          await withEngineErrors(insertCsv(client, { file, path, sql }), `${file.name} into ${title}`)
         return rows
       } finally {
         await rm(path, { force: true })
@@ -163,13 +170,13 @@ async function columnsOf(
   client: ClickHouseClient,
   { table, database }: { table: string; database: string },
 ): Promise<{ name: string; declared: string }[]> {
-  const answer = await client.query({
+  const response = await client.query({
     query:
       'SELECT name, type AS declared FROM system.columns WHERE database = {database:String} AND table = {table:String}',
     query_params: { database, table },
     format: 'JSONEachRow',
   })
-  return answer.json()
+  return response.json()
 }
 
 async function insertCsv(
@@ -187,8 +194,8 @@ async function insertCsv(
 }
 
 /** Times come as `2024-01-02 03:04:05.006`, in UTC. */
-function readRecord(row: Record<string, unknown>): ReturnType<typeof recordOf> {
+function toLoadRecord(row: Record<string, unknown>): ReturnType<typeof parseLoadRecord> {
   const time = String(row.loaded_at)
   const loaded_at = time.includes('T') ? time : `${time.replace(' ', 'T')}Z`
-  return recordOf({ ...row, loaded_at })
+  return parseLoadRecord({ ...row, loaded_at })
 }

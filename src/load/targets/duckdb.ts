@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { ExportError } from '../../core/model/errors.ts'
-import { literal, named } from '../../core/platform/sql.ts'
+import { quoteIdentifier, quoteLiteral } from '../../core/platform/sql.ts'
 import { statementsForMissingColumns } from '../check-columns.ts'
 import type { NamedTable } from '../ddl/create-table.ts'
-import { engineError, importDriver, isFull, NO_SPACE } from '../engine-error.ts'
-import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
+import { engineError, importDriver, isDiskFull, NO_SPACE_FIX } from '../engine-error.ts'
+import { LOADS_TABLE, parseLoadRecord, recordCells } from '../loads-table.ts'
 import { readChainIds } from '../read-chain-ids.ts'
-import { readFault } from '../read-error.ts'
+import { readError } from '../read-error.ts'
 import { scanSql } from '../scan-sql.ts'
-import type { LoadRecord, Statements, Target } from '../target.ts'
+import type { LoadRecord, LoadTarget, Statements } from '../target.ts'
 
 export type DuckdbOptions = {
   readonly file: string
@@ -24,38 +24,39 @@ export type DuckdbOptions = {
  * A DuckDB file. The engine reads the files by itself. There is no index: rows of known files are appended, and only
  * where the table holds rows of unknown or other origin are those of the same key deleted first.
  */
-export async function openDuckdb(options: DuckdbOptions): Promise<Target> {
+export async function openDuckdb(options: DuckdbOptions): Promise<LoadTarget> {
   const { file, sql } = options
   await removeIncomplete(file)
-  let isKept = existsSync(file)
+  let isCommitted = existsSync(file)
   const { connection, close } = await connect(options).catch(async (thrown) => {
-    if (!isKept) await removeDatabase(file)
+    if (!isCommitted) await removeDatabase(file)
     throw thrown
   })
-  const failed = (cause: unknown): never => {
+  const rethrow = (cause: unknown): never => {
     throw engineError(`duckdb:${file}`, cause)
   }
-  const run = (statement: string) => connection.run(statement).catch(failed)
-  const all = async (query: string) => (await connection.runAndReadAll(query).catch(failed)).getRowObjectsJS()
-  const asking = { sql, run, all }
+  const run = (statement: string) => connection.run(statement).catch(rethrow)
+  const all = async (query: string) =>
+    (await connection.runAndReadAll(query).catch(rethrow)).getRowObjectsJS()
+  const queries = { sql, run, all }
   return {
     transactions: 'many',
     begin: async () => void (await run('BEGIN')),
     prepare: async (tables) => {
       for (const statement of sql.createSchema) await run(statement)
-      for (const table of [...tables, LOADS_TABLE]) await prepareTable(table, asking)
+      for (const table of [...tables, LOADS_TABLE]) await prepareTable(table, queries)
     },
-    ...loadRecords(asking),
-    ...loadRows(connection, { ...asking, ...options }),
+    ...loadRecords(queries),
+    ...loadRows(connection, { ...queries, ...options }),
     commit: async () => {
       await run('COMMIT')
-      isKept = true
+      isCommitted = true
     },
     rollback: async () => void (await connection.run('ROLLBACK').catch(() => undefined)),
     close: async () => {
       await close()
       // A new file without a load in it is none.
-      if (!isKept) await removeDatabase(file)
+      if (!isCommitted) await removeDatabase(file)
     },
   }
 }
@@ -73,45 +74,51 @@ async function removeIncomplete(file: string): Promise<void> {
 }
 
 async function removeDatabase(file: string): Promise<void> {
-  for (const left of [file, `${file}.wal`]) await rm(left, { force: true })
+  for (const path of [file, `${file}.wal`]) await rm(path, { force: true })
 }
 
 /** Which files have been loaded. */
-function loadRecords({ sql, run, all }: Asking): Pick<Target, 'records' | 'remember' | 'forget'> {
+function loadRecords({
+  sql,
+  run,
+  all,
+}: DuckdbQueries): Pick<LoadTarget, 'records' | 'saveRecord' | 'deleteRecords'> {
   const loads = sql.identifier(LOADS_TABLE.name)
   const forget = async (records: readonly LoadRecord[], { anyContent = false } = {}) => {
     for (const { outputId, table, path, sha256 } of records) {
-      const where = `output_id = ${literal(outputId)} AND table_name = ${literal(table)} AND path = ${literal(path)}`
-      await run(`DELETE FROM ${loads} WHERE ${where}${anyContent ? '' : ` AND sha256 = ${literal(sha256)}`}`)
+      const where = `output_id = ${quoteLiteral(outputId)} AND table_name = ${quoteLiteral(table)} AND path = ${quoteLiteral(path)}`
+      await run(
+        `DELETE FROM ${loads} WHERE ${where}${anyContent ? '' : ` AND sha256 = ${quoteLiteral(sha256)}`}`,
+      )
     }
   }
   return {
-    records: async () => (await all(`SELECT * FROM ${loads}`)).map(recordOf),
-    remember: async (record) => {
+    records: async () => (await all(`SELECT * FROM ${loads}`)).map(parseLoadRecord),
+    saveRecord: async (record) => {
       await forget([record], { anyContent: true })
-      const cells = recordCells(record).map((cell) => (typeof cell === 'number' ? cell : literal(cell)))
+      const cells = recordCells(record).map((cell) => (typeof cell === 'number' ? cell : quoteLiteral(cell)))
       await run(`INSERT INTO ${loads} VALUES (${cells.join(', ')})`)
     },
-    forget: (records) => forget(records),
+    deleteRecords: (records) => forget(records),
   }
 }
 
-type Loading = Asking & Pick<DuckdbOptions, 'unescapeFormulas'>
+type DuckdbLoadContext = DuckdbQueries & Pick<DuckdbOptions, 'unescapeFormulas'>
 
 /** The rows of files, and those that they take the place of. */
 function loadRows(
   connection: DuckDBConnection,
-  { sql, run, all, unescapeFormulas }: Loading,
-): Pick<Target, 'holdsOnly' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+  { sql, run, all, unescapeFormulas }: DuckdbLoadContext,
+): Pick<LoadTarget, 'containsOnly' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
   const countRows = async ({ name }: NamedTable) => {
-    const [counted] = await all(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)
-    return Number(counted?.n)
+    const [countRow] = await all(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)
+    return Number(countRow?.n)
   }
   return {
-    holdsOnly: async (table, rows) => (await countRows(table)) === rows,
+    containsOnly: async (table, rows) => (await countRows(table)) === rows,
     countRows,
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
-      const where = `chain_id = ${literal(chainId)} AND block_number >= ${from} AND block_number < ${to}`
+      const where = `chain_id = ${quoteLiteral(chainId)} AND block_number >= ${from} AND block_number < ${to}`
       await run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`)
     },
     chainIds: (from) => readChainIds(connection, from),
@@ -120,12 +127,12 @@ function loadRows(
       const table = sql.identifier(from.table.name)
       const read = (statement: string) =>
         connection.run(statement).catch((cause: unknown) => {
-          throw readFault(from, cause)
+          throw readError(from, cause)
         })
       if (append) return (await read(`INSERT INTO ${table} BY NAME ${source}`)).rowsChanged
       await read(`CREATE TEMP TABLE walletlake_stage AS ${source}`)
-      const same = from.table.key.map((name) => `t."${name}" = s."${name}"`).join(' AND ')
-      await run(`DELETE FROM ${table} AS t USING walletlake_stage AS s WHERE ${same}`)
+      const keyCondition = from.table.key.map((name) => `t."${name}" = s."${name}"`).join(' AND ')
+      await run(`DELETE FROM ${table} AS t USING walletlake_stage AS s WHERE ${keyCondition}`)
       const { rowsChanged } = await read(`INSERT INTO ${table} BY NAME SELECT * FROM walletlake_stage`)
       await run('DROP TABLE walletlake_stage')
       return rowsChanged
@@ -143,18 +150,18 @@ async function connect({ file, memory }: DuckdbOptions) {
     instance.closeSync()
   }
   try {
-    await connection.run(`ATTACH ${literal(file)} AS ${CATALOG}; USE ${CATALOG}`)
+    await connection.run(`ATTACH ${quoteLiteral(file)} AS ${CATALOG}; USE ${CATALOG}`)
     return { connection, close }
   } catch (cause) {
     await close()
-    throw cannotOpen(file, cause)
+    throw openError(file, cause)
   }
 }
 
 /** The file's own name would be ambiguous where a schema has it too. */
 const CATALOG = 'walletlake_target'
 
-function cannotOpen(file: string, cause: unknown): ExportError {
+function openError(file: string, cause: unknown): ExportError {
   const message = cause instanceof Error ? cause.message : String(cause)
   if (/lock/i.test(message)) {
     return new ExportError('OUTPUT_LOCKED', `another process has duckdb:${file} open`, {
@@ -163,42 +170,44 @@ function cannotOpen(file: string, cause: unknown): ExportError {
     })
   }
   return engineError(`cannot open duckdb:${file}`, cause, {
-    fix: isFull(message)
-      ? NO_SPACE
+    fix: isDiskFull(message)
+      ? NO_SPACE_FIX
       : 'Check the path after duckdb: and that its folder is there and may be written.',
   })
 }
 
-type Asking = {
+type DuckdbQueries = {
   sql: Statements
   run: (statement: string) => Promise<unknown>
   all: (query: string) => Promise<Record<string, unknown>[]>
 }
 
-async function prepareTable(table: NamedTable, { sql, run, all }: Asking): Promise<void> {
-  const found = (
+async function prepareTable(table: NamedTable, { sql, run, all }: DuckdbQueries): Promise<void> {
+  const existingColumns = (
     await all(
       `SELECT column_name, data_type, is_nullable FROM duckdb_columns()
-     WHERE database_name = current_database() AND schema_name = ${literal(sql.schema ?? 'main')}
-       AND table_name = ${literal(sql.prefix + table.name)} ORDER BY column_index`,
+     WHERE database_name = current_database() AND schema_name = ${quoteLiteral(sql.schema ?? 'main')}
+       AND table_name = ${quoteLiteral(sql.prefix + table.name)} ORDER BY column_index`,
     )
   ).map((row) => ({
     name: String(row.column_name),
     type: String(row.data_type),
-    mayBeNull: row.is_nullable === true,
+    isNullable: row.is_nullable === true,
   }))
-  if (found.length === 0) return void (await run(sql.create(table).join(';\n')))
-  const texts = found.filter(({ name, type }) => type === 'VARCHAR' && isWhole(table, name))
-  const columns = found.map((column) => ({
+  if (existingColumns.length === 0) return void (await run(sql.create(table).join(';\n')))
+  const textColumns = existingColumns.filter(
+    ({ name, type }) => type === 'VARCHAR' && isBigIntegerColumn(table, name),
+  )
+  const columns = existingColumns.map((column) => ({
     name: column.name,
-    declared: `${texts.includes(column) ? 'BIGNUM' : column.type}${column.mayBeNull ? '' : ' NOT NULL'}`,
+    declared: `${textColumns.includes(column) ? 'BIGNUM' : column.type}${column.isNullable ? '' : ' NOT NULL'}`,
   }))
   for (const statement of statementsForMissingColumns(table, columns, sql)) await run(statement)
-  for (const { name } of texts)
-    await run(`ALTER TABLE ${sql.identifier(table.name)} ALTER COLUMN ${named(name)} TYPE BIGNUM`)
+  for (const { name } of textColumns)
+    await run(`ALTER TABLE ${sql.identifier(table.name)} ALTER COLUMN ${quoteIdentifier(name)} TYPE BIGNUM`)
 }
 
 /** Databases of earlier versions have 256-bit numbers as text. */
-function isWhole({ columns }: NamedTable, column: string): boolean {
+function isBigIntegerColumn({ columns }: NamedTable, column: string): boolean {
   return columns.some(({ name, type }) => name === column && (type === 'u256' || type === 'i256'))
 }

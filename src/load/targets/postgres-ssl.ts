@@ -4,21 +4,21 @@ import type { Client, ClientConfig } from 'pg'
  * How to connect, one way after the other: as `sslmode` of the address or PGSSLMODE says, otherwise as libpq's default
  * `prefer` does, encrypted where the server can. `pg` by itself would connect unencrypted, and take `prefer` for `verify-full`.
  */
-export function sslChoices(
+export function sslConfigs(
   address: string,
   env: Readonly<Record<string, string | undefined>>,
 ): ClientConfig[] {
   const url = new URL(address)
   const mode = url.searchParams.get('sslmode') ?? env.PGSSLMODE ?? 'prefer'
-  const isNamed = ['ssl', 'sslcert', 'sslrootcert'].some((name) => url.searchParams.has(name))
+  const isExplicit = ['ssl', 'sslcert', 'sslrootcert'].some((name) => url.searchParams.has(name))
   const shared = { connectionString: address, application_name: 'walletlake' }
-  if (isNamed || !['prefer', 'allow', ''].includes(mode)) return [shared]
+  if (isExplicit || !['prefer', 'allow', ''].includes(mode)) return [shared]
   url.searchParams.delete('sslmode')
-  const bare = { ...shared, connectionString: url.href }
-  if (isSocket(url, env)) return [{ ...bare, ssl: false }]
+  const withoutSslMode = { ...shared, connectionString: url.href }
+  if (isSocket(url, env)) return [{ ...withoutSslMode, ssl: false }]
   return [
-    { ...bare, ssl: { rejectUnauthorized: false } },
-    { ...bare, ssl: false },
+    { ...withoutSslMode, ssl: { rejectUnauthorized: false } },
+    { ...withoutSslMode, ssl: false },
   ]
 }
 
@@ -31,18 +31,18 @@ function isSocket(
 }
 
 /** Connects in the first way, and in the next one where the server knows no encryption. */
-export async function connectBy(
-  choices: readonly ClientConfig[],
-  open: (choice: ClientConfig) => Client,
+export async function connectWithFirst(
+  configs: readonly ClientConfig[],
+  open: (config: ClientConfig) => Client,
 ): Promise<Client> {
-  for (const [at, choice] of choices.entries()) {
-    const client = open(choice)
+  for (const [at, config] of configs.entries()) {
+    const client = open(config)
     client.on('error', () => undefined)
     try {
       await client.connect()
       return client
     } catch (cause) {
-      const isLast = at === choices.length - 1
+      const isLast = at === configs.length - 1
       if (isLast || !(cause instanceof Error) || !NO_SSL.test(cause.message)) throw cause
       await client.end().catch(() => undefined)
     }

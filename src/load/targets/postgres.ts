@@ -7,10 +7,10 @@ import type { Table } from '../../core/table/index.ts'
 import { statementsForMissingColumns } from '../check-columns.ts'
 import type { NamedTable } from '../ddl/create-table.ts'
 import { engineError, importDriver } from '../engine-error.ts'
-import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
+import { LOADS_TABLE, parseLoadRecord, recordCells } from '../loads-table.ts'
 import type { Reader } from '../reader.ts'
-import type { LocalFile, Statements, Target } from '../target.ts'
-import { connectBy, sslChoices } from './postgres-ssl.ts'
+import type { LoadTarget, LocalFile, Statements } from '../target.ts'
+import { connectWithFirst, sslConfigs } from './postgres-ssl.ts'
 
 export type PostgresOptions = {
   readonly url: string
@@ -22,16 +22,16 @@ export type PostgresOptions = {
 }
 
 /** What this engine cannot hold as it is. */
-const FORMS = { replaceNul: true, timeAsText: true } as const
+const CELL_FORMATS = { replaceNul: true, timeAsText: true } as const
 
 const countOf = ({ rows: [row] }: { rows: { n?: unknown }[] }) => Number(row?.n)
 
 /** A PostgreSQL database: rows go by COPY into a temporary table and from there by key into ours. */
-export async function openPostgres(options: PostgresOptions): Promise<Target> {
+export async function openPostgres(options: PostgresOptions): Promise<LoadTarget> {
   const { title, secrets, sql, reader } = options
   const client = await connect(options)
-  const fail = (cause: unknown, doing = title): never => {
-    throw engineError(doing, cause, { secrets })
+  const fail = (cause: unknown, operation = title): never => {
+    throw engineError(operation, cause, { secrets })
   }
   const run = async (text: string, values?: unknown[]) =>
     client.query(values === undefined ? { text } : { text, values }).catch((cause: unknown) => fail(cause))
@@ -40,12 +40,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Target> {
     transactions: 'many',
     begin: async () => void (await run('BEGIN')),
     prepare: async (tables) => {
-      await takeLock(client, { title, sql })
+      await acquireLock(client, { title, sql })
       for (const statement of sql.createSchema) await run(statement)
       for (const table of [...tables, LOADS_TABLE]) await prepareTable(table, { sql, run })
     },
-    records: async () => (await run(`SELECT * FROM ${loads}`)).rows.map(recordOf),
-    holdsOnly: async ({ name }, rows) =>
+    records: async () => (await run(`SELECT * FROM ${loads}`)).rows.map(parseLoadRecord),
+    containsOnly: async ({ name }, rows) =>
       rows === 0 && (await run(`SELECT 1 FROM ${sql.identifier(name)} LIMIT 1`)).rowCount === 0,
     countRows: async ({ name }) => countOf(await run(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)),
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
@@ -54,7 +54,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Target> {
     },
     chainIds: reader.chainIds,
     insert: async (file, { append }) => {
-      const { path } = await reader.toCsv(file, FORMS)
+      const { path } = await reader.toCsv(file, CELL_FORMATS)
       try {
         if (append) return await copy(path, { client, file, into: sql.identifier(file.table.name), sql })
         return await upsert(path, { client, file, sql, run })
@@ -64,12 +64,12 @@ export async function openPostgres(options: PostgresOptions): Promise<Target> {
         await rm(path, { force: true })
       }
     },
-    remember: async (record) => {
+    saveRecord: async (record) => {
       const cells = recordCells(record)
-      const places = cells.map((_, at) => `$${at + 1}`).join(', ')
-      await run(`INSERT INTO ${loads} VALUES (${places}) ${onConflict(LOADS_TABLE, sql)}`, cells)
+      const placeholders = cells.map((_, at) => `$${at + 1}`).join(', ')
+      await run(`INSERT INTO ${loads} VALUES (${placeholders}) ${onConflict(LOADS_TABLE, sql)}`, cells)
     },
-    forget: async (records) => {
+    deleteRecords: async (records) => {
       for (const { outputId, table, path, sha256 } of records) {
         const where = 'output_id = $1 AND table_name = $2 AND path = $3 AND sha256 = $4'
         await run(`DELETE FROM ${loads} WHERE ${where}`, [outputId, table, path, sha256])
@@ -84,7 +84,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Target> {
 async function connect({ url, title, secrets }: PostgresOptions): Promise<Client> {
   const { default: pg } = await importDriver('pg pg-copy-streams', () => import('pg'))
   try {
-    const client = await connectBy(sslChoices(url, process.env), (choice) => new pg.Client(choice))
+    const client = await connectWithFirst(sslConfigs(url, process.env), (config) => new pg.Client(config))
     await client.query("SET client_encoding = 'UTF8'; SET timezone = 'UTC'; SET datestyle = 'ISO'")
     return client
   } catch (cause) {
@@ -96,7 +96,10 @@ async function connect({ url, title, secrets }: PostgresOptions): Promise<Client
 }
 
 /** One load at a time into one place; the lock goes with the connection. */
-async function takeLock(client: Client, { title, sql }: { title: string; sql: Statements }): Promise<void> {
+async function acquireLock(
+  client: Client,
+  { title, sql }: { title: string; sql: Statements },
+): Promise<void> {
   const key = `walletlake ${sql.schema ?? ''} ${sql.prefix}`
   const { rows } = await client.query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS taken', [key])
   if ((rows[0] as { taken: boolean }).taken) return
@@ -111,12 +114,12 @@ async function prepareTable(table: NamedTable, { sql, run }: { sql: Statements; 
      FROM pg_attribute a WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped`,
     [sql.identifier(table.name)],
   )
-  const found = rows as { name: string; type: string; filled: boolean }[]
-  if (found.length === 0) {
+  const existingColumns = rows as { name: string; type: string; filled: boolean }[]
+  if (existingColumns.length === 0) {
     await run(sql.create(table).join(';\n'))
     return
   }
-  const columns = found.map(({ name, type, filled }) => ({
+  const columns = existingColumns.map(({ name, type, filled }) => ({
     name,
     declared: filled ? `${type} NOT NULL` : type,
   }))
@@ -134,8 +137,8 @@ async function checkKey(
      WHERE i.indrelid = to_regclass($1) AND i.indisunique AND i.indpred IS NULL GROUP BY i.indexrelid`,
     [sql.identifier(name)],
   )
-  const wanted = [...key].sort().join()
-  if ((rows as { names: string[] }[]).some(({ names }) => names.join() === wanted)) return
+  const expectedKey = [...key].sort().join()
+  if ((rows as { names: string[] }[]).some(({ names }) => names.join() === expectedKey)) return
   throw new ExportError(
     'LOAD_FAILED',
     `the table ${sql.identifier(name)} has no unique key on ${key.join(', ')}`,
@@ -145,10 +148,10 @@ async function checkKey(
   )
 }
 
-type Copying = { client: Client; file: LocalFile; into: string; sql: Statements }
+type CopyOptions = { client: Client; file: LocalFile; into: string; sql: Statements }
 
 /** Streams plain CSV into a table; resolves with the rows that arrived. */
-async function copy(path: string, { client, file, into, sql }: Copying): Promise<number> {
+async function copy(path: string, { client, file, into, sql }: CopyOptions): Promise<number> {
   const { from } = await importDriver('pg pg-copy-streams', () => import('pg-copy-streams'))
   const columns = columnsOf(file.table, sql).join(', ')
   const stream = client.query(
@@ -160,7 +163,7 @@ async function copy(path: string, { client, file, into, sql }: Copying): Promise
 
 async function upsert(
   path: string,
-  { client, file, sql, run }: Omit<Copying, 'into'> & { run: Run },
+  { client, file, sql, run }: Omit<CopyOptions, 'into'> & { run: Run },
 ): Promise<number> {
   const table = sql.identifier(file.table.name)
   await run(`CREATE TEMPORARY TABLE walletlake_stage (LIKE ${table}) ON COMMIT DROP`)

@@ -8,9 +8,9 @@ import type { TextRow } from '../../read/scratch-database.ts'
 import { statementsForMissingColumns } from '../check-columns.ts'
 import type { NamedTable } from '../ddl/create-table.ts'
 import { engineError, importDriver } from '../engine-error.ts'
-import { LOADS_TABLE, recordCells, recordOf } from '../loads-table.ts'
+import { LOADS_TABLE, parseLoadRecord, recordCells } from '../loads-table.ts'
 import type { Reader } from '../reader.ts'
-import type { LocalFile, Statements, Target } from '../target.ts'
+import type { LoadTarget, LocalFile, Statements } from '../target.ts'
 
 export type SqliteOptions = {
   readonly file: string
@@ -19,38 +19,38 @@ export type SqliteOptions = {
 }
 
 /** What this engine has no types for, or what its driver would cut. */
-const FORMS = { replaceNul: true, timeAsText: true, boolAsNumber: true } as const
+const CELL_FORMATS = { replaceNul: true, timeAsText: true, boolAsNumber: true } as const
 
 /**
  * A SQLite file. The driver's locks are not those of other programs and outlive a killed process, so rows go into a
  * copy in a folder beside the database, which takes the database's place at the end: others see the old file or the
  * new one, and a load that is stopped leaves nothing but that folder, which the next one clears.
  */
-export async function openSqlite({ file, sql, reader }: SqliteOptions): Promise<Target> {
+export async function openSqlite({ file, sql, reader }: SqliteOptions): Promise<LoadTarget> {
   const { default: driver } = await importDriver('node-sqlite3-wasm', () => import('node-sqlite3-wasm'))
   const folder = `${file}.walletlake`
-  await refuseMisplaced(file)
+  await assertValidPath(file)
   const release = await lockOutput(folder)
   const copy = join(folder, 'copy.db')
-  const before = await stampOf(file)
+  const versionBefore = await fileVersion(file)
   const db = await openCopy(file, { copy, open: () => new driver.Database(copy) }).catch(async (cause) => {
     await rm(folder, { recursive: true, force: true })
     await release()
     throw cause
   })
-  const attempt = attemptIn(`sqlite:${file}`)
+  const withEngineErrors = withEngineErrorsOf(`sqlite:${file}`)
   return {
     transactions: 'one',
-    begin: async () => attempt(() => db.exec('BEGIN')),
+    begin: async () => withEngineErrors(() => db.exec('BEGIN')),
     prepare: async (tables) => {
-      for (const table of [...tables, LOADS_TABLE]) attempt(() => prepareTable(db, table, sql))
+      for (const table of [...tables, LOADS_TABLE]) withEngineErrors(() => prepareTable(db, table, sql))
     },
-    ...loadRecords(db, { sql, attempt }),
-    ...loadRows(db, { sql, reader, attempt }),
+    ...loadRecords(db, { sql, withEngineErrors }),
+    ...loadRows(db, { sql, reader, withEngineErrors }),
     commit: async () => {
-      attempt(() => db.exec('COMMIT'))
+      withEngineErrors(() => db.exec('COMMIT'))
       db.close()
-      if ((await stampOf(file)) !== before) throw changedMeanwhile(file)
+      if ((await fileVersion(file)) !== versionBefore) throw concurrentChangeError(file)
       await publishFile(copy, file).catch((cause: unknown) => {
         throw diskError(`cannot write ${file}`, cause)
       })
@@ -65,37 +65,37 @@ export async function openSqlite({ file, sql, reader }: SqliteOptions): Promise<
 }
 
 /** Does what may fail, and throws the engine's error with where it was. */
-type Attempt = <T>(work: () => T, what?: string) => T
+type WithEngineErrors = <T>(work: () => T, what?: string) => T
 
-function attemptIn(title: string): Attempt {
-  return (work, what = title) => {
+function withEngineErrorsOf(title: string): WithEngineErrors {
+  return (work, operation = title) => {
     try {
       return work()
     } catch (cause) {
-      throw engineError(what, cause)
+      throw engineError(operation, cause)
     }
   }
 }
 
-type Loading = { readonly sql: Statements; readonly attempt: Attempt }
+type SqliteContext = { readonly sql: Statements; readonly withEngineErrors: WithEngineErrors }
 
 /** Which files have been loaded. */
 function loadRecords(
   db: Database,
-  { sql, attempt }: Loading,
-): Pick<Target, 'records' | 'remember' | 'forget'> {
+  { sql, withEngineErrors }: SqliteContext,
+): Pick<LoadTarget, 'records' | 'saveRecord' | 'deleteRecords'> {
   const loads = sql.identifier(LOADS_TABLE.name)
   return {
-    records: async () => attempt(() => db.all(`SELECT * FROM ${loads}`)).map(recordOf),
-    remember: async (record) => {
+    records: async () => withEngineErrors(() => db.all(`SELECT * FROM ${loads}`)).map(parseLoadRecord),
+    saveRecord: async (record) => {
       const cells = recordCells(record)
-      const places = cells.map(() => '?').join(', ')
-      attempt(() => db.run(`INSERT OR REPLACE INTO ${loads} VALUES (${places})`, cells))
+      const placeholders = cells.map(() => '?').join(', ')
+      withEngineErrors(() => db.run(`INSERT OR REPLACE INTO ${loads} VALUES (${placeholders})`, cells))
     },
-    forget: async (records) => {
+    deleteRecords: async (records) => {
       const where = 'output_id = ? AND table_name = ? AND path = ? AND sha256 = ?'
       for (const { outputId, table, path, sha256 } of records)
-        attempt(() => db.run(`DELETE FROM ${loads} WHERE ${where}`, [outputId, table, path, sha256]))
+        withEngineErrors(() => db.run(`DELETE FROM ${loads} WHERE ${where}`, [outputId, table, path, sha256]))
     },
   }
 }
@@ -103,41 +103,44 @@ function loadRecords(
 /** The rows of files, and those that they take the place of. */
 function loadRows(
   db: Database,
-  { sql, reader, attempt }: Loading & { readonly reader: Reader },
-): Pick<Target, 'holdsOnly' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
+  { sql, reader, withEngineErrors }: SqliteContext & { readonly reader: Reader },
+): Pick<LoadTarget, 'containsOnly' | 'countRows' | 'deleteBlocks' | 'chainIds' | 'insert'> {
   return {
-    holdsOnly: async () => false,
+    containsOnly: async () => false,
     countRows: async ({ name }) =>
-      attempt(() => Number(db.get(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)?.n)),
+      withEngineErrors(() => Number(db.get(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)?.n)),
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
       const where = 'chain_id = ? AND block_number >= ? AND block_number < ?'
-      attempt(() => db.run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, [chainId, from, to]))
+      withEngineErrors(() =>
+        db.run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, [chainId, from, to]),
+      )
     },
     chainIds: reader.chainIds,
     insert: async (from) => {
-      const put = openInsert(db, from, sql)
+      const inserter = openInsert(db, from, sql)
       try {
-        for await (const rows of reader.batches(from, FORMS)) attempt(() => put.rows(rows), from.name)
-        return put.end()
+        for await (const rows of reader.batches(from, CELL_FORMATS))
+          withEngineErrors(() => inserter.rows(rows), from.name)
+        return inserter.end()
       } finally {
-        put.close()
+        inserter.close()
       }
     },
   }
 }
 
-async function refuseMisplaced(file: string): Promise<void> {
+async function assertValidPath(file: string): Promise<void> {
   const isFolder = async (path: string) => (await stat(path).catch(() => undefined))?.isDirectory() ?? false
-  const refusal = (why: string) =>
-    new ExportError('LOAD_FAILED', `cannot open sqlite:${file}: ${why}`, {
+  const pathError = (reason: string) =>
+    new ExportError('LOAD_FAILED', `cannot open sqlite:${file}: ${reason}`, {
       fix: 'Check the path after sqlite: and that its folder is there and may be written.',
     })
-  if (!(await isFolder(dirname(file)))) throw refusal(`there is no folder ${dirname(file)}`)
-  if (await isFolder(file)) throw refusal('it is a folder, and a file is needed')
+  if (!(await isFolder(dirname(file)))) throw pathError(`there is no folder ${dirname(file)}`)
+  if (await isFolder(file)) throw pathError('it is a folder, and a file is needed')
 }
 
 /** Size and time of a file's last change; undefined where there is none. */
-async function stampOf(file: string): Promise<string | undefined> {
+async function fileVersion(file: string): Promise<string | undefined> {
   const entry = await stat(file).catch(() => undefined)
   return entry === undefined ? undefined : `${entry.size} ${entry.mtimeMs}`
 }
@@ -170,9 +173,9 @@ async function clearLeftovers(copy: string): Promise<void> {
 }
 
 async function copyDatabase(file: string, copy: string, mode: number): Promise<void> {
-  for (const ending of ['-journal', '-wal']) {
-    if (((await stat(`${file}${ending}`).catch(() => undefined))?.size ?? 0) === 0) continue
-    throw new ExportError('OUTPUT_LOCKED', `another program has unfinished work in ${file}${ending}`, {
+  for (const suffix of ['-journal', '-wal']) {
+    if (((await stat(`${file}${suffix}`).catch(() => undefined))?.size ?? 0) === 0) continue
+    throw new ExportError('OUTPUT_LOCKED', `another program has unfinished work in ${file}${suffix}`, {
       fix: `Close the other program, or let sqlite3 put the file in order (sqlite3 ${file} 'PRAGMA wal_checkpoint(TRUNCATE)'), then run again.`,
     })
   }
@@ -180,7 +183,7 @@ async function copyDatabase(file: string, copy: string, mode: number): Promise<v
   await chmod(copy, mode)
 }
 
-function changedMeanwhile(file: string): ExportError {
+function concurrentChangeError(file: string): ExportError {
   return new ExportError(
     'LOAD_FAILED',
     `another program wrote to ${file} during the load; nothing was loaded`,
@@ -191,10 +194,10 @@ function changedMeanwhile(file: string): ExportError {
 }
 
 function prepareTable(db: Database, table: NamedTable, sql: Statements): void {
-  const found = db.all(`SELECT name, type, "notnull" AS filled FROM pragma_table_info(?)`, [
+  const existingColumns = db.all(`SELECT name, type, "notnull" AS filled FROM pragma_table_info(?)`, [
     sql.prefix + table.name,
   ])
-  const columns = found.map(({ name, type, filled }) => ({
+  const columns = existingColumns.map(({ name, type, filled }) => ({
     name: String(name),
     declared: filled === 1 ? `${type} NOT NULL` : String(type),
   }))
@@ -210,28 +213,28 @@ type Insert = {
 }
 
 /** Values of one statement at most; fewer than SQLite's limit of 32,766. */
-const VALUES = 6_000
+const MAX_BOUND_VALUES = 6_000
 
 /** Inserts rows many at a time, replacing those of the same key. */
 function openInsert(db: Database, { table }: LocalFile, sql: Statements): Insert {
-  const atOnce = Math.floor(VALUES / table.columns.length)
-  const full = db.prepare(insertSql(table, sql, atOnce))
-  let waiting: (string | null)[] = []
+  const rowsPerStatement = Math.floor(MAX_BOUND_VALUES / table.columns.length)
+  const full = db.prepare(insertSql(table, sql, rowsPerStatement))
+  let pending: (string | null)[] = []
   let count = 0
   const width = table.columns.length
   return {
     rows: (rows) => {
       for (const row of rows) {
-        for (const cell of row) waiting.push(cell)
+        for (const cell of row) pending.push(cell)
         count += 1
-        if (waiting.length < atOnce * width) continue
-        full.run(waiting)
-        waiting = []
+        if (pending.length < rowsPerStatement * width) continue
+        full.run(pending)
+        pending = []
       }
     },
     end: () => {
-      const left = waiting.length / width
-      if (left > 0) db.run(insertSql(table, sql, left), waiting)
+      const remainingRows = pending.length / width
+      if (remainingRows > 0) db.run(insertSql(table, sql, remainingRows), pending)
       return count
     },
     close: () => full.finalize(),

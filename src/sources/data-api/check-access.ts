@@ -1,4 +1,4 @@
-import { readBaseUrl } from '../../core/model/base-url.ts'
+import { parseBaseUrl } from '../../core/model/base-url.ts'
 import { ExportError } from '../../core/model/errors.ts'
 
 export type Access = { baseUrl: string; apiKey?: string | undefined; apiKeyHeader: string }
@@ -8,16 +8,16 @@ export type Access = { baseUrl: string; apiKey?: string | undefined; apiKeyHeade
  * the value where it may hold a secret.
  */
 export function checkAccess({ baseUrl, apiKey, apiKeyHeader }: Access) {
-  const address = readBaseUrl(baseUrl)
-  if (address === undefined)
-    throw unusable('baseUrl', 'Give an http or https URL without user, password, query and #.')
+  const url = parseBaseUrl(baseUrl)
+  if (url === undefined)
+    throw invalidOption('baseUrl', 'Give an http or https URL without user, password, query and #.')
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/.test(apiKeyHeader))
-    throw unusable('apiKeyHeader', 'Give the name of an HTTP header, like x-service-api-key.')
+    throw invalidOption('apiKeyHeader', 'Give the name of an HTTP header, like x-service-api-key.')
   if (apiKey !== undefined && !/^[\x21-\x7e]*$/.test(apiKey))
-    throw unusable('apiKey', 'Give the key as printable ASCII without spaces and line ends.')
-  return { baseUrl: address, apiKey: apiKey || undefined, apiKeyHeader }
+    throw invalidOption('apiKey', 'Give the key as printable ASCII without spaces and line ends.')
+  return { baseUrl: url, apiKey: apiKey || undefined, apiKeyHeader }
 }
 
-function unusable(option: keyof Access, fix: string): ExportError {
+function invalidOption(option: keyof Access, fix: string): ExportError {
   return new ExportError('USAGE', `${option} cannot be used`, { fix })
 }

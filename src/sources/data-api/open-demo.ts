@@ -1,4 +1,4 @@
-import { requestDirectly } from '../../core/platform/proxy.ts'
+import { bypassProxy } from '../../core/platform/proxy.ts'
 import type { ListeningService } from '../../demo-server/listen.ts'
 
 /** Starts the embedded data service on a free port of this host. Its code is loaded only here: few runs need it. */
@@ -8,6 +8,6 @@ export async function openDemo(): Promise<ListeningService> {
     import('../../demo-server/listen.ts'),
   ])
   const demo = await listen(createDataService())
-  requestDirectly(demo.url)
+  bypassProxy(demo.url)
   return demo
 }

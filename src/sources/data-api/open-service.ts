@@ -1,11 +1,11 @@
 import { ExportError } from '../../core/model/errors.ts'
-import { askedWait, describeRequest, type RequestEvent } from '../../http/request-events.ts'
+import { describeRequest, type RequestEvent, requestedWait } from '../../http/request-events.ts'
 import type { RetryOptions } from '../../http/retry.ts'
-import { type Bounds, startBounds } from '../../http/run-limits.ts'
+import { type RunLimits, startRunLimits } from '../../http/run-limits.ts'
 import { openDemo } from './open-demo.ts'
 import { createServiceClient, type ServiceClient } from './service-client.ts'
 
-export type ServiceAccess = Bounds & {
+export type ServiceAccess = RunLimits & {
   /** `demo` starts the embedded service; undefined is refused with USAGE. */
   baseUrl: string | undefined
   /** The key for the service; never kept anywhere. */
@@ -45,16 +45,16 @@ export async function openService(access: ServiceAccess): Promise<OpenedService>
   const counts = { requests: 0, rateLimited: 0, retries: 0 }
   const baseUrl = requireBaseUrl(access.baseUrl)
   const demo = baseUrl === 'demo' ? await openDemo() : undefined
-  const { signal, spend, noteWait, end } = startBounds(access, 'the command was aborted')
+  const { signal, countRequest, checkWait, end } = startRunLimits(access, 'the command was aborted')
   const client = createServiceClient({
     ...{ apiKeyHeader, allowPlainHttp, timeoutMs, concurrency, retry },
     baseUrl: demo?.url ?? baseUrl,
     apiKey: demo === undefined ? apiKey : undefined,
     onEvent: (event) => {
-      if (event.kind === 'sent') spend()
-      count(counts, event)
-      const askedMs = askedWait(event)
-      const notice = askedMs === undefined ? undefined : noteWait(askedMs)
+      if (event.kind === 'sent') countRequest()
+      countEvent(counts, event)
+      const requestedWaitMs = requestedWait(event)
+      const notice = requestedWaitMs === undefined ? undefined : checkWait(requestedWaitMs)
       if (notice !== undefined) access.onNotice?.(notice)
       const detail = describeRequest(event)
       if (detail !== undefined) access.onDetail?.(detail)
@@ -77,8 +77,8 @@ function requireBaseUrl(baseUrl: string | undefined): string {
   })
 }
 
-function count(counts: RequestCounts, { kind }: RequestEvent): void {
+function countEvent(counts: RequestCounts, { kind }: RequestEvent): void {
   if (kind === 'sent') counts.requests += 1
-  else if (kind === 'refused') counts.rateLimited += 1
+  else if (kind === 'throttled') counts.rateLimited += 1
   else if (kind === 'retried') counts.retries += 1
 }

@@ -1,7 +1,7 @@
 import { isOfChain } from '../../core/model/chains.ts'
 import type { ItemKey } from '../../core/model/item-key.ts'
-import { lowerCase } from '../../core/platform/byte-text.ts'
-import { show } from '../../core/platform/json-text.ts'
+import { toLowerCase } from '../../core/platform/byte-text.ts'
+import { previewJson } from '../../core/platform/json-text.ts'
 
 /**
  * The place of a wallet listing item (interface section 2.8), whose strings are bytes, or the reason why it has none: one of
@@ -12,21 +12,22 @@ export function keyOfItem(item: unknown, chain?: string): ItemKey | string {
   if (typeof native !== 'object' || native === null) return 'nativeTransaction is missing'
   const { chainId, blockNumber, blockIndex, txHash, blockTimestamp, blockTimestampMilliseconds } =
     native as Record<string, unknown>
-  if (chain !== undefined && !isOfChain(chainId, chain)) return otherChain(chainId, chain)
+  if (chain !== undefined && !isOfChain(chainId, chain)) return wrongChainReason(chainId, chain)
   const block = wholeNumber(blockNumber)
-  if (block === undefined) return `blockNumber is not a block number: ${show(blockNumber)}`
+  if (block === undefined) return `blockNumber is not a block number: ${previewJson(blockNumber)}`
   const index = wholeNumber(blockIndex)
-  if (index === undefined || index > INT32_MAX) return `blockIndex is not an int32: ${show(blockIndex)}`
-  if (typeof txHash !== 'string' || txHash === '') return `txHash is missing: ${show(txHash)}`
+  if (index === undefined || index > INT32_MAX)
+    return `blockIndex is not an int32: ${previewJson(blockIndex)}`
+  if (typeof txHash !== 'string' || txHash === '') return `txHash is missing: ${previewJson(txHash)}`
   const times = timesOf(wholeNumber(blockTimestamp), wholeNumber(blockTimestampMilliseconds))
-  if (times === undefined) return `blockTimestamp is not a time: ${show(blockTimestamp)}`
+  if (times === undefined) return `blockTimestamp is not a time: ${previewJson(blockTimestamp)}`
   const { timeMs, lastMs, second } = times
-  return { block, index, hash: lowerCase(txHash), timeMs, lastMs, second }
+  return { block, index, hash: toLowerCase(txHash), timeMs, lastMs, second }
 }
 
 /** The reason why a record of another chain is rejected. */
-export function otherChain(named: unknown, chain: string): string {
-  return `chainId is not ${chain}: ${show(named)}`
+export function wrongChainReason(found: unknown, chain: string): string {
+  return `chainId is not ${chain}: ${previewJson(found)}`
 }
 
 /**
@@ -45,7 +46,7 @@ function timesOf(
 }
 
 /** A native transaction of the block listing (interface section 2.2) as an item of the wallet listing without transfers. */
-export function itemOfNative(native: unknown): { nativeTransaction: unknown } {
+export function itemFromNative(native: unknown): { nativeTransaction: unknown } {
   return { nativeTransaction: native }
 }
 

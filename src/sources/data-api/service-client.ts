@@ -2,12 +2,12 @@ import { setMaxListeners } from 'node:events'
 import { checkCallOptions, OPTION, type OptionCheck } from '../../core/model/call-options.ts'
 import { ExportError } from '../../core/model/errors.ts'
 import { keyHeaderOf } from '../../core/model/service-key.ts'
-import { orAborted } from '../../core/platform/abort-signal.ts'
+import { raceAbort } from '../../core/platform/abort-signal.ts'
 import { limitConcurrency } from '../../core/platform/limit-concurrency.ts'
-import { LONGEST_TIMER_MS } from '../../core/platform/max-timeout.ts'
+import { MAX_TIMEOUT_MS } from '../../core/platform/max-timeout.ts'
 import { createClient } from '../../http/http-client.ts'
-import { createGate, type Gate } from '../../http/rate-limit/rate-limiter.ts'
-import { type Requester, request } from '../../http/request.ts'
+import { createRateLimiter, type RateLimiter } from '../../http/rate-limit/rate-limiter.ts'
+import { type RequestContext, request } from '../../http/request.ts'
 import type { RequestEvent } from '../../http/request-events.ts'
 import type { RetryOptions } from '../../http/retry.ts'
 import { checkAccess } from './check-access.ts'
@@ -38,8 +38,8 @@ export type ServiceClientOptions = {
   concurrency?: number | undefined
   /** Tries after faults, and the waits between them. @default 7 tries, 500 ms doubling up to 30 s, full jitter */
   retry?: RetryOptions | undefined
-  /** Quota gate to share with other clients of the same key (`createGate`). @default one for this client */
-  gate?: Gate | undefined
+  /** Quota gate to share with other clients of the same key (`createRateLimiter`). @default one for this client */
+  rateLimiter?: RateLimiter | undefined
   /** Told of every try, answer, 429 and retry; what it throws ends the request. */
   onEvent?: ((event: RequestEvent) => void) | undefined
 }
@@ -75,8 +75,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   checkCallOptions('createServiceClient', options, OPTIONS)
   const { apiKeyHeader, timeoutMs, concurrency } = withDefaults(options)
   const access = checkAccess({ ...options, apiKeyHeader })
-  checkWhole('timeoutMs', timeoutMs, LONGEST_TIMER_MS)
-  checkWhole('concurrency', concurrency, 256)
+  checkInteger('timeoutMs', timeoutMs, MAX_TIMEOUT_MS)
+  checkInteger('concurrency', concurrency, 256)
   const client = createClient({
     ...access,
     ...{ timeoutMs, connections: concurrency, allowPlainHttp: options.allowPlainHttp },
@@ -84,12 +84,12 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const closed = new AbortController()
   // Every request in flight listens to it: many listeners are no leak here.
   setMaxListeners(0, closed.signal)
-  const call = callWith({
+  const call = createCall({
     client,
-    gate: options.gate ?? createGate(),
+    rateLimiter: options.rateLimiter ?? createRateLimiter(),
     limit: limitConcurrency(concurrency),
     signal: closed.signal,
-    standing: { hasAnswered: false, trouble: undefined },
+    health: { hasResponded: false, lastError: undefined },
     onEvent: options.onEvent ?? (() => {}),
     ...(options.retry === undefined ? {} : { retry: options.retry }),
   })
@@ -110,7 +110,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
 /** Other rules than the type are looked at one by one. */
 const OPTIONS = {
   ...{ baseUrl: OPTION.text, apiKey: OPTION.text, apiKeyHeader: OPTION.text },
-  ...{ timeoutMs: OPTION.any, concurrency: OPTION.any, retry: OPTION.object, gate: OPTION.object },
+  ...{ timeoutMs: OPTION.any, concurrency: OPTION.any, retry: OPTION.object, rateLimiter: OPTION.object },
   onEvent: OPTION.listener,
   allowPlainHttp: OPTION.flag,
 } as const satisfies Record<keyof ServiceClientOptions, OptionCheck>
@@ -123,18 +123,18 @@ function withDefaults({ baseUrl, apiKeyHeader, timeoutMs, concurrency }: Service
   }
 }
 
-function checkWhole(name: string, value: number, most: number): void {
-  if (Number.isInteger(value) && value >= 1 && value <= most) return
-  throw new ExportError('USAGE', `${name} is ${value}`, { fix: `Give a whole number from 1 to ${most}.` })
+function checkInteger(name: string, value: number, max: number): void {
+  if (Number.isInteger(value) && value >= 1 && value <= max) return
+  throw new ExportError('USAGE', `${name} is ${value}`, { fix: `Give a whole number from 1 to ${max}.` })
 }
 
-function callWith(requester: Requester): Call {
-  return (ask, read, { signal } = {}) =>
-    request(signal === undefined ? requester : endedBy(requester, signal), ask, read)
+function createCall(requestContext: RequestContext): Call {
+  return (spec, read, { signal } = {}) =>
+    request(signal === undefined ? requestContext : withSignal(requestContext, signal), spec, read)
 }
 
 /** The same requester for a call that ends with its own signal, also while it waits for its turn. */
-function endedBy(requester: Requester, own: AbortSignal): Requester {
-  const signal = AbortSignal.any([requester.signal, own])
-  return { ...requester, signal, limit: (task) => orAborted(requester.limit(task), signal) }
+function withSignal(requestContext: RequestContext, callSignal: AbortSignal): RequestContext {
+  const signal = AbortSignal.any([requestContext.signal, callSignal])
+  return { ...requestContext, signal, limit: (task) => raceAbort(requestContext.limit(task), signal) }
 }

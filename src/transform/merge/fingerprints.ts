@@ -13,17 +13,17 @@ export function fingerprint(hash: string): number {
   return (high >>> 0) * 2 ** 20 + (low >>> 12)
 }
 
-const BYTES_EACH = Float64Array.BYTES_PER_ELEMENT
+const FINGERPRINT_BYTES = Float64Array.BYTES_PER_ELEMENT
 
 /** Where fingerprints lie in a file, as `fingerprintBytes` made them. */
-export type FingerprintsAt = { path: string; start?: number; bytes: number }
+export type FingerprintLocation = { path: string; start?: number; bytes: number }
 
 export function fingerprintBytes(fingerprints: readonly number[]): Uint8Array {
   return new Uint8Array(Float64Array.from(fingerprints).buffer)
 }
 
-export function readFingerprints({ path, start = 0, bytes }: FingerprintsAt): Float64Array {
-  const read = new Float64Array(bytes / BYTES_EACH)
+export function readFingerprints({ path, start = 0, bytes }: FingerprintLocation): Float64Array {
+  const read = new Float64Array(bytes / FINGERPRINT_BYTES)
   if (bytes === 0) return read
   const file = openSync(path, 'r')
   try {
@@ -35,15 +35,18 @@ export function readFingerprints({ path, start = 0, bytes }: FingerprintsAt): Fl
 }
 
 /** So many are held at once: 16 MB. */
-const MOST_AT_ONCE = 2_000_000
+const MAX_IN_MEMORY = 2_000_000
 
 /** The fingerprints that stand more than once in all of these. Where there are many, they are read several times. */
-export function findRepeated(all: readonly FingerprintsAt[], mostAtOnce = MOST_AT_ONCE): Set<number> {
-  const count = all.reduce((sum, { bytes }) => sum + bytes / BYTES_EACH, 0)
-  const passes = Math.ceil(count / mostAtOnce)
-  const repeated = new Set<number>()
-  for (let pass = 0; pass < passes; pass += 1) {
-    const parts = all.map((at) => readFingerprints(at).filter((one) => one % passes === pass))
+export function findDuplicates(
+  all: readonly FingerprintLocation[],
+  maxInMemory = MAX_IN_MEMORY,
+): Set<number> {
+  const count = all.reduce((sum, { bytes }) => sum + bytes / FINGERPRINT_BYTES, 0)
+  const rounds = Math.ceil(count / maxInMemory)
+  const duplicates = new Set<number>()
+  for (let round = 0; round < rounds; round += 1) {
+    const parts = all.map((at) => readFingerprints(at).filter((value) => value % rounds === round))
     const sorted = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
     let end = 0
     for (const part of parts) {
@@ -52,9 +55,9 @@ export function findRepeated(all: readonly FingerprintsAt[], mostAtOnce = MOST_A
     }
     sorted.sort()
     for (let at = 1; at < sorted.length; at += 1) {
-      const one = sorted[at] as number
-      if (one === sorted[at - 1]) repeated.add(one)
+      const value = sorted[at] as number
+      if (value === sorted[at - 1]) duplicates.add(value)
     }
   }
-  return repeated
+  return duplicates
 }

@@ -1,9 +1,15 @@
 import TinyQueue from 'tinyqueue'
 import { compareKeys } from '../../core/model/item-key.ts'
-import { compareFirst, compareItems, type ItemSource, type Place, type Viewed } from './record-items.ts'
+import {
+  type ChainPosition,
+  compareFirst,
+  compareItems,
+  type ItemSource,
+  type PositionedItem,
+} from './record-items.ts'
 
 /** All views of one transaction, by wallet address, each wallet once. */
-export type TransactionViews<T extends Viewed> = readonly [T, ...T[]]
+export type TransactionViews<T extends PositionedItem> = readonly [T, ...T[]]
 
 type Cursor<T> = { item: T; items: readonly T[]; at: number; order: number }
 
@@ -12,10 +18,10 @@ type Cursor<T> = { item: T; items: readonly T[]; at: number; order: number }
  * first block and let go after its last item, so memory holds only sources that overlap. A wallet's item that was
  * received twice (page borders, resumed ranges) counts once, as it was received last.
  */
-export function* mergeItems<T extends Viewed>(
+export function* mergeItems<T extends PositionedItem>(
   sources: readonly ItemSource<T>[],
 ): Generator<TransactionViews<T>, void, void> {
-  const next = inOrder(sources)
+  const next = sortedReader(sources)
   let views: T[] = []
   for (let item = next(); item !== undefined; item = next()) {
     const last = views.at(-1)
@@ -29,20 +35,20 @@ export function* mergeItems<T extends Viewed>(
 }
 
 /** Gives one item after the other, undefined after the last. */
-function inOrder<T extends Viewed>(sources: readonly ItemSource<T>[]): () => T | undefined {
-  const waiting = sources.map((source, order) => ({ source, order }))
-  waiting.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
+function sortedReader<T extends PositionedItem>(sources: readonly ItemSource<T>[]): () => T | undefined {
+  const pending = sources.map((source, order) => ({ source, order }))
+  pending.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
   const heap = new TinyQueue<Cursor<T>>([], (a, b) => compareItems(a.item, b.item) || a.order - b.order)
   let opened = 0
-  const open = ({ source, order }: (typeof waiting)[number]) => {
+  const open = ({ source, order }: (typeof pending)[number]) => {
     const items = source.load()
     const [item] = items
     if (item !== undefined) heap.push({ item, items, at: 0, order })
   }
   return () => {
-    for (let source = waiting[opened]; source !== undefined; source = waiting[opened]) {
+    for (let source = pending[opened]; source !== undefined; source = pending[opened]) {
       const front = heap.peek()
-      if (front !== undefined && !reaches(source.source, front.item.key)) break
+      if (front !== undefined && !startsAtOrBefore(source.source, front.item.key)) break
       opened += 1
       open(source)
     }
@@ -60,6 +66,6 @@ function inOrder<T extends Viewed>(sources: readonly ItemSource<T>[]): () => T |
 }
 
 /** True where the source may hold an item at or before that place. */
-function reaches({ span }: Pick<ItemSource, 'span'>, place: Place): boolean {
-  return span === null || compareKeys(span.first, place) <= 0
+function startsAtOrBefore({ keyRange }: Pick<ItemSource, 'keyRange'>, position: ChainPosition): boolean {
+  return keyRange === null || compareKeys(keyRange.first, position) <= 0
 }

@@ -2,27 +2,27 @@ import { ExportError } from '../../core/model/errors.ts'
 import { compareKeys, type ItemKey } from '../../core/model/item-key.ts'
 import { parseBytes } from '../../core/platform/byte-text.ts'
 import { checkJsonSize } from '../../core/platform/check-json-size.ts'
-import { itemOfNative, keyOfItem } from '../../sources/data-api/parse-item-key.ts'
+import { itemFromNative, keyOfItem } from '../../sources/data-api/parse-item-key.ts'
 
 /** A place in the chain, or a border before or after the items of a block. */
-export type Place = Pick<ItemKey, 'block' | 'index' | 'hash'>
+export type ChainPosition = Pick<ItemKey, 'block' | 'index' | 'hash'>
 
 /** What one wallet's listing has at a place in the chain. */
-export type Viewed = { key: Place; wallet: string }
+export type PositionedItem = { key: ChainPosition; wallet: string }
 
 /** One wallet's listing item with its place. */
-export type WalletItem = Viewed & {
+export type WalletItem = PositionedItem & {
   key: ItemKey
   /** Its strings are bytes. */
   item: unknown
   /** Its place in the page's list, from 0. */
-  listed: number
+  listIndex: number
 }
 
 /** What a merge reads: the items of one page. */
-export type ItemSource<T extends Viewed = WalletItem> = {
+export type ItemSource<T extends PositionedItem = WalletItem> = {
   /** Places that its items lie between; null where no item has a place. */
-  span: { first: Place; last: Place } | null
+  keyRange: { first: ChainPosition; last: ChainPosition } | null
   /** Its items, sorted by place, then wallet. */
   load(): readonly T[]
 }
@@ -59,7 +59,7 @@ export type KeyedItems = {
 export function itemsOf({ wallet, listed, keys }: KeyedItems): WalletItem[] {
   const items: WalletItem[] = []
   for (const [at, key] of keys.entries())
-    if (typeof key !== 'string') items.push({ key, wallet, item: listed[at], listed: at })
+    if (typeof key !== 'string') items.push({ key, wallet, item: listed[at], listIndex: at })
   return sortItems(items)
 }
 
@@ -99,20 +99,21 @@ export function isPage(body: Buffer): boolean {
 /** The items of a wallet's page, or those of a list of pages of blocks: of the parsed body, not of its bytes. */
 function transactionsIn(parsed: unknown): unknown[] {
   if (!Array.isArray(parsed)) return (parsed as Page).transactions
-  return (parsed as Page[]).flatMap(({ transactions }) => transactions.map(itemOfNative))
+  return (parsed as Page[]).flatMap(({ transactions }) => transactions.map(itemFromNative))
 }
 
 /** Sorts in place: by block, position and hash, then by wallet; equals keep their order. */
-export function sortItems<T extends Viewed>(items: T[]): T[] {
+export function sortItems<T extends PositionedItem>(items: T[]): T[] {
   return items.sort(compareItems)
 }
 
-export function compareItems(a: Viewed, b: Viewed): number {
+export function compareItems(a: PositionedItem, b: PositionedItem): number {
   return compareKeys(a.key, b.key) || (a.wallet < b.wallet ? -1 : a.wallet > b.wallet ? 1 : 0)
 }
 
 /** Orders sources by their first place; those without any come first. */
-export function compareFirst(a: Pick<ItemSource, 'span'>, b: Pick<ItemSource, 'span'>): number {
-  if (a.span === null || b.span === null) return Number(b.span === null) - Number(a.span === null)
-  return compareKeys(a.span.first, b.span.first)
+export function compareFirst(a: Pick<ItemSource, 'keyRange'>, b: Pick<ItemSource, 'keyRange'>): number {
+  if (a.keyRange === null || b.keyRange === null)
+    return Number(b.keyRange === null) - Number(a.keyRange === null)
+  return compareKeys(a.keyRange.first, b.keyRange.first)
 }

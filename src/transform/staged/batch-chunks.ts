@@ -1,12 +1,12 @@
 import type { TableName } from '../../core/table/index.ts'
 import { appendLines, type Chunk } from '../../files/chunk.ts'
 import type { FlatTransaction } from '../flatten-transaction.ts'
-import { type LineStretch, stretchOf } from './page-index.ts'
+import { type LineRange, lineRangeOf } from './page-index.ts'
 import type { StagedReader } from './read-staged.ts'
 import { linesPath, type StageFiles } from './stage-files.ts'
-import type { OpenedPage, StagedItem } from './staged-source.ts'
+import type { OpenPage, StagedItem } from './staged-source.ts'
 
-export type ChunksFrom = {
+export type ChunkSources = {
   /** This thread's, for lines that are copied or made anew. */
   files: StageFiles
   reader: StagedReader
@@ -19,27 +19,27 @@ export type ChunksFrom = {
  * room on the disk once. Shorter ones are copied together: of many wallets over the same blocks there are more of them than
  * memory has room for.
  */
-const STAYS_BYTES = 16_000
+const MIN_IN_PLACE_BYTES = 16_000
 
 /** Transactions of a page that follow each other. */
-type Run = { page: OpenedPage; first: number; last: number }
+type TransactionRun = { page: OpenPage; first: number; last: number }
 
 /** The lines of a slice's tables, in their final order: of pages, as they were staged, or made anew. */
-export class SliceChunks {
-  readonly #from: ChunksFrom
+export class BatchChunks {
+  readonly #from: ChunkSources
   readonly #chunks: readonly Chunk[][]
   #partition: string | undefined
-  #run: Run | undefined
+  #run: TransactionRun | undefined
 
-  constructor(from: ChunksFrom) {
+  constructor(sources: ChunkSources) {
     // What other pages have waiting is none of this slice's.
-    from.files.flush()
-    this.#from = from
-    this.#chunks = from.files.tables.map(() => [])
+    sources.files.flush()
+    this.#from = sources
+    this.#chunks = sources.files.tables.map(() => [])
   }
 
   /** What comes from here on belongs into this folder of each table. */
-  begin(partition: string | undefined): void {
+  startPartition(partition: string | undefined): void {
     if (partition === this.#partition) return
     this.#endRun()
     this.#flush()
@@ -47,7 +47,7 @@ export class SliceChunks {
   }
 
   /** Takes the lines of a transaction as they were staged. */
-  take({ page, at }: StagedItem): void {
+  addStaged({ page, at }: StagedItem): void {
     const run = this.#run
     if (run?.page === page && run.last + 1 === at) run.last = at
     else {
@@ -57,10 +57,10 @@ export class SliceChunks {
   }
 
   /** Makes lines of rows. */
-  make({ prefix, rows }: FlatTransaction): void {
+  addRows({ prefix, rows }: FlatTransaction): void {
     this.#endRun()
     const { csv, tables } = this.#from.files
-    const first = csv.prefixOf(prefix)
+    const first = csv.formatPrefix(prefix)
     for (const { name, lines } of tables) for (const row of rows[name]) lines.add(row, first)
     this.#flushIfFull()
   }
@@ -76,18 +76,18 @@ export class SliceChunks {
     const { page, first, last } = this.#run
     this.#run = undefined
     for (const [table, lines] of page.index.lines.entries())
-      this.#place(table, page, stretchOf(lines, first, last))
+      this.#place(table, page, lineRangeOf(lines, first, last))
     this.#flushIfFull()
   }
 
-  #place(table: number, page: OpenedPage, stretch: LineStretch): void {
+  #place(table: number, page: OpenPage, range: LineRange): void {
     const { files, reader, folder } = this.#from
     const stage = files.tables[table]
-    if (stage === undefined || stretch.bytes === 0) return
-    if (stretch.bytes >= STAYS_BYTES) {
+    if (stage === undefined || range.bytes === 0) return
+    if (range.bytes >= MIN_IN_PLACE_BYTES) {
       this.#flushTable(table)
-      this.#add(table, { path: linesPath(folder, stage.name, page.place.index.thread), ...stretch })
-    } else stage.lines.fill(stretch, (room) => reader.readLines({ page, table, start: stretch.start }, room))
+      this.#add(table, { path: linesPath(folder, stage.name, page.location.index.thread), ...range })
+    } else stage.lines.fill(range, (buffer) => reader.readLines({ page, table, start: range.start }, buffer))
   }
 
   #flushIfFull(): void {
@@ -101,7 +101,7 @@ export class SliceChunks {
   #flushTable(table: number): void {
     const stage = this.#from.files.tables[table]
     if (stage === undefined || stage.lines.size() === 0) return
-    this.#add(table, appendLines(stage.file, stage.lines.take()))
+    this.#add(table, appendLines(stage.file, stage.lines.drain()))
   }
 
   #add(table: number, chunk: Chunk): void {

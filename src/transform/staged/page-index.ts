@@ -10,9 +10,9 @@ export type PageIndex = {
   hash: ByteText[]
   timeMs: number[]
   /** Place in the page's list. */
-  listed: number[]
+  listIndex: number[]
   /** False where the transaction could not be normalized and has no rows. */
-  isKept: boolean[]
+  isNormalized: boolean[]
   /** Whether its status and its fee are unknown. */
   isStatusUnknown: boolean[]
   isFeeUnknown: boolean[]
@@ -34,28 +34,28 @@ export type TableLines = {
   ends: number[]
   rows: number[]
   /** Bytes of the longest line. */
-  longest: number
+  maxLineBytes: number
 }
 
 /** Where a page's index lies, and in files of which thread its lines. */
-export type IndexPlace = { thread: number; offset: number; bytes: number }
+export type IndexLocation = { thread: number; offset: number; bytes: number }
 
 export const indexBytes = (index: PageIndex): Buffer => Buffer.from(JSON.stringify(index))
 
 /** Lines that follow each other: of `rows` rows, from the byte `start` of their file on. */
-export type LineStretch = { start: number; bytes: number; rows: number; longest: number }
+export type LineRange = { start: number; bytes: number; rows: number; maxLineBytes: number }
 
 /** The lines that a table has of the transactions `first` to `last` of a page. */
-export function stretchOf(
-  { start, ends, rows, longest }: TableLines,
+export function lineRangeOf(
+  { start, ends, rows, maxLineBytes }: TableLines,
   first: number,
   last: number,
-): LineStretch {
+): LineRange {
   const [before, rowsBefore] = [ends[first - 1] ?? 0, rows[first - 1] ?? 0]
   return {
     start: start + before,
     bytes: (ends[last] ?? before) - before,
     rows: (rows[last] ?? rowsBefore) - rowsBefore,
-    longest,
+    maxLineBytes,
   }
 }

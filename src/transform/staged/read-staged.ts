@@ -1,75 +1,75 @@
 import { parseBytes } from '../../core/platform/byte-text.ts'
-import { type OpenFiles, openFiles } from '../file-reader.ts'
-import type { PagePlace } from '../merge/page-source.ts'
+import { type FileReader, openFileReader } from '../file-reader.ts'
+import type { PageLocation } from '../merge/page-source.ts'
 import { storedItems } from '../merge/record-items.ts'
 import { splitPage } from '../merge/split-page.ts'
-import type { Places } from '../open-page-reader.ts'
-import type { IndexPlace, PageIndex } from './page-index.ts'
+import type { PageReader } from '../open-page-reader.ts'
+import type { IndexLocation, PageIndex } from './page-index.ts'
 import { linesPath } from './stage-files.ts'
-import type { OpenedPage, StagedItem } from './staged-source.ts'
+import type { OpenPage, StagedItem } from './staged-source.ts'
 
 /** Reads what threads have staged, by blocking calls; files stay open until `close`. Throws OUTPUT_FAILED. */
 export type StagedReader = {
-  readIndex(place: IndexPlace): PageIndex
+  readIndex(location: IndexLocation): PageIndex
   /** Fills the room with a page's lines of a table, from the byte `start` of their file on. */
-  readLines(lines: { page: OpenedPage; table: number; start: number }, room: Buffer): void
+  readLines(lines: { page: OpenPage; table: number; start: number }, buffer: Buffer): void
   /** The item as the page has it, parsed; its strings are bytes. */
   readItem(item: StagedItem): unknown
   close(): void
 }
 
-export type Reading = {
+export type StagedReaderOptions = {
   /** Where lines are staged. */
   folder: string
   /** Names of the job's tables. */
   tables: readonly string[]
-  pages: Places
+  pageReader: PageReader
 }
 
 /** Reads indexes of staged pages alone. */
 export function openIndexes(folder: string): Pick<StagedReader, 'readIndex' | 'close'> {
-  const files = openFiles()
-  return { readIndex: (place) => readIndexIn(files, { ...place, folder }), close: files.close }
+  const files = openFileReader()
+  return { readIndex: (location) => readIndexIn(files, { ...location, folder }), close: files.close }
 }
 
 function readIndexIn(
-  files: OpenFiles,
-  { folder, thread, offset, bytes }: IndexPlace & { folder: string },
+  files: FileReader,
+  { folder, thread, offset, bytes }: IndexLocation & { folder: string },
 ): PageIndex {
   const read = files.read(linesPath(folder, 'indexes', thread), offset, Buffer.allocUnsafe(bytes))
   return JSON.parse(read.toString()) as PageIndex
 }
 
-export function openStagedReader({ folder, tables, pages }: Reading): StagedReader {
-  const files = openFiles()
-  const entries = new Map<number, Entries>()
+export function openStagedReader({ folder, tables, pageReader }: StagedReaderOptions): StagedReader {
+  const files = openFileReader()
+  const entries = new Map<number, EntryOffsets>()
   // Worked out once a thread: there may be millions of stretches.
   const paths: string[][] = []
   const pathsOf = (thread: number) =>
     (paths[thread] ??= tables.map((name) => linesPath(folder, name, thread)))
   return {
-    readIndex: (place) => readIndexIn(files, { ...place, folder }),
-    readLines: ({ page, table, start }, room) => {
-      files.read(pathsOf(page.place.index.thread)[table] ?? '', start, room)
+    readIndex: (location) => readIndexIn(files, { ...location, folder }),
+    readLines: ({ page, table, start }, buffer) => {
+      files.read(pathsOf(page.location.index.thread)[table] ?? '', start, buffer)
     },
     readItem: ({ page, at }) => {
-      const { place, index } = page
-      const known = entries.get(place.offset)
-      const found = known === undefined ? findEntries(pages, place, index.entries) : known
-      entries.set(place.offset, found)
-      const listed = index.listed[at] ?? 0
-      if (found === null) return storedItems(pages.read(place))[listed]
+      const { location, index } = page
+      const cached = entries.get(location.offset)
+      const found = cached === undefined ? findEntries(pageReader, location, index.entries) : cached
+      entries.set(location.offset, found)
+      const listed = index.listIndex[at] ?? 0
+      if (found === null) return storedItems(pageReader.read(location))[listed]
       const [from, to] = [found[2 * listed] ?? 0, found[2 * listed + 1] ?? 0]
-      return parseBytes(pages.read({ ...place, offset: place.offset + from, bytes: to - from }))
+      return parseBytes(pageReader.read({ ...location, offset: location.offset + from, bytes: to - from }))
     },
     close: files.close,
   }
 }
 
 /** Of each entry of a page where it begins and ends in the body; null where it takes a parser to tell. */
-type Entries = Float64Array | null
+type EntryOffsets = Float64Array | null
 
-function findEntries(pages: Places, place: PagePlace, count: number): Entries {
-  const found = splitPage(pages.read(place))
+function findEntries(pageReader: PageReader, location: PageLocation, count: number): EntryOffsets {
+  const found = splitPage(pageReader.read(location))
   return found?.length === count ? Float64Array.from(found.flat()) : null
 }

@@ -1,14 +1,14 @@
 import { threadId } from 'node:worker_threads'
 import type { TableName } from '../../core/table/index.ts'
 import type { FlatTransaction } from '../flatten-transaction.ts'
-import type { Flatten } from '../flatten-views.ts'
+import type { Flattener } from '../flatten-views.ts'
 import type { PageItems } from '../merge/record-items.ts'
-import { type IndexPlace, indexBytes, type PageIndex, type TableLines } from './page-index.ts'
+import { type IndexLocation, indexBytes, type PageIndex, type TableLines } from './page-index.ts'
 import type { StageFiles, TableStage } from './stage-files.ts'
 
 /** A page whose rows are made. */
 export type StagedPage = {
-  index: IndexPlace
+  index: IndexLocation
   transactions: number
   /** By table. */
   rows: Partial<Record<TableName, number>>
@@ -18,7 +18,7 @@ export type StagedPage = {
  * Makes the rows that each of a page's items has where no other wallet sees its transaction, and stages them as lines; what
  * it takes to find them again is written last. Throws OUTPUT_FAILED.
  */
-export function stagePage({ items, entries }: PageItems, files: StageFiles, flatten: Flatten): StagedPage {
+export function stagePage({ items, entries }: PageItems, files: StageFiles, flatten: Flattener): StagedPage {
   const index = emptyIndex(files, entries)
   for (const [at, item] of items.entries()) {
     const flat = flatten([item], (line) => index.rejects.push([at, line]))
@@ -26,8 +26,8 @@ export function stagePage({ items, entries }: PageItems, files: StageFiles, flat
     index.index.push(item.key.index)
     index.hash.push(item.key.hash)
     index.timeMs.push(item.key.timeMs)
-    index.listed.push(item.listed)
-    index.isKept.push(flat !== undefined)
+    index.listIndex.push(item.listIndex)
+    index.isNormalized.push(flat !== undefined)
     index.isStatusUnknown.push(flat?.isStatusUnknown ?? false)
     index.isFeeUnknown.push(flat?.isFeeUnknown ?? false)
     if (flat !== undefined && flat.repeatedLogs > 0) index.repeatedLogs.push([at, flat.repeatedLogs])
@@ -39,7 +39,7 @@ export function stagePage({ items, entries }: PageItems, files: StageFiles, flat
   files.indexes.append(bytes)
   return {
     index: { thread: threadId, offset, bytes: bytes.length },
-    transactions: index.isKept.filter(Boolean).length,
+    transactions: index.isNormalized.filter(Boolean).length,
     rows: Object.fromEntries(
       files.tables.map(({ name }, table) => [name, index.lines[table]?.rows.at(-1) ?? 0]),
     ),
@@ -47,14 +47,14 @@ export function stagePage({ items, entries }: PageItems, files: StageFiles, flat
 }
 
 function emptyIndex({ tables }: StageFiles, entries: number): PageIndex {
-  const lines = tables.map((table) => ({ start: table.position(), ends: [], rows: [], longest: 0 }))
+  const lines = tables.map((table) => ({ start: table.position(), ends: [], rows: [], maxLineBytes: 0 }))
   return {
     block: [],
     index: [],
     hash: [],
     timeMs: [],
-    listed: [],
-    isKept: [],
+    listIndex: [],
+    isNormalized: [],
     isStatusUnknown: [],
     isFeeUnknown: [],
     lines,
@@ -65,18 +65,18 @@ function emptyIndex({ tables }: StageFiles, entries: number): PageIndex {
 }
 
 function addLines(index: PageIndex, { csv, tables }: StageFiles, flat: FlatTransaction | undefined): void {
-  const prefix = flat === undefined ? '' : csv.prefixOf(flat.prefix)
+  const prefix = flat === undefined ? '' : csv.formatPrefix(flat.prefix)
   for (let table = 0; table < tables.length; table += 1) {
     const { name, lines } = tables[table] as TableStage
     const staged = index.lines[table] as TableLines
     const rows = flat === undefined ? NONE : flat.rows[name]
-    const before = lines.size()
+    const sizeBefore = lines.size()
     for (const row of rows) {
       const added = lines.add(row, prefix)
-      if (added > staged.longest) staged.longest = added
+      if (added > staged.maxLineBytes) staged.maxLineBytes = added
     }
     staged.rows.push((staged.rows.at(-1) ?? 0) + rows.length)
-    staged.ends.push((staged.ends.at(-1) ?? 0) + lines.size() - before)
+    staged.ends.push((staged.ends.at(-1) ?? 0) + lines.size() - sizeBefore)
   }
 }
 

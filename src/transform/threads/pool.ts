@@ -4,24 +4,24 @@ import { ExportError } from '../../core/model/errors.ts'
 import type { Page } from '../../sources/data-api/pages/page.ts'
 import type { StagedPage } from '../staged/stage-page.ts'
 import {
-  openWriteTasks,
+  openTaskRunner,
   type PageTask,
+  type TaskRunner,
   type WriteContext,
   type WriteResult,
   type WriteTask,
-  type WriteTasks,
 } from './task.ts'
-import { CAN_THREAD, openWriteThread, type Waiting, type WriteThread } from './thread.ts'
+import { CAN_THREAD, openWriteThread, type QueuedTask, type WriteThread } from './thread.ts'
 
 /** Does the tasks of one job's writing: in threads, or in this one where there is little to do or no thread to be had. */
 export type WritePool = {
   /** Tells that so many more bytes of pages will have to be done: a thread takes a while to start. */
-  expect(bytes: number): void
+  expectBytes(bytes: number): void
   /**
    * Has a thread read a page, as `readPage` does, and then make its rows; undefined where there is no thread. The body is
    * that thread's until the page is there, which has it then. Rejects as `readPage` throws, and once the pool is closed.
    */
-  readPage(task: PageTask): ReadingPage | undefined
+  readPage(task: PageTask): PendingPage | undefined
   /** `bytes`: how much there is to do. Rejects with what the task threw, and always once the pool is closed. */
   run<T extends WriteTask>(task: T, bytes: number): Promise<WriteResult<T>>
   /** Resolves when all lines are in their files, where every thread can read them. */
@@ -30,17 +30,17 @@ export type WritePool = {
   close(): Promise<void>
 }
 
-export type ReadingPage = { page: Promise<Page>; staged: Promise<StagedPage> }
+export type PendingPage = { page: Promise<Page>; staged: Promise<StagedPage> }
 
 /** So little is done before a thread has started. */
-const SMALL_BYTES = 1_000_000
+const MIN_THREADED_BYTES = 1_000_000
 /**
  * One a core, all jobs of the process together, each with memory of its own: the thread that reads for all of them mostly
  * waits. On two cores a second writing thread ends an export of seven dense tables a quarter earlier.
  */
-const MOST_THREADS = Math.min(4, availableParallelism())
+const MAX_THREADS = Math.min(4, availableParallelism())
 /** A thread has its next task at hand: this one may be busy with a page when it is done with one. */
-const TASKS_AT_HAND = 2
+const MAX_QUEUED_TASKS = 2
 let openThreads = 0
 
 export function openWritePool(context: WriteContext): WritePool {
@@ -49,19 +49,21 @@ export function openWritePool(context: WriteContext): WritePool {
 
 class ThreadPool implements WritePool {
   readonly #context: WriteContext
-  readonly #waiting: Waiting<WriteTask>[] = []
+  readonly #waiting: QueuedTask<WriteTask>[] = []
   readonly #threads: WriteThread[] = []
-  readonly #here: Here
+  readonly #here: InlineWorker
   #expected = 0
   #asked = 0
   #ended: ExportError | undefined
 
   constructor(context: WriteContext) {
     this.#context = context
-    this.#here = openHere(context, () => (this.#threads.length === 0 ? this.#waiting.shift() : undefined))
+    this.#here = openInlineWorker(context, () =>
+      this.#threads.length === 0 ? this.#waiting.shift() : undefined,
+    )
   }
 
-  expect(bytes: number): void {
+  expectBytes(bytes: number): void {
     this.#expected += bytes
     if (this.#threads.length > 0 || this.#ended !== undefined || !this.#mayOpen()) return
     this.#openThread()
@@ -69,12 +71,12 @@ class ThreadPool implements WritePool {
     this.#deal()
   }
 
-  readPage(task: PageTask): ReadingPage | undefined {
+  readPage(task: PageTask): PendingPage | undefined {
     const thread = this.#threadForPage()
     if (thread === undefined) return undefined
     let onPage: (page: Page) => void = () => undefined
     const staged = new Promise<unknown>((resolve, reject) => {
-      thread.give({ task: { kind: 'read', ...task }, onPage: (page) => onPage(page), resolve, reject })
+      thread.post({ task: { kind: 'read', ...task }, onPage: (page) => onPage(page), resolve, reject })
     })
     const page = new Promise<Page>((resolve, reject) => {
       onPage = resolve
@@ -87,7 +89,7 @@ class ThreadPool implements WritePool {
     return new Promise<WriteResult<T>>((resolve, reject) => {
       if (this.#ended !== undefined) return reject(this.#ended)
       this.#asked += bytes
-      this.#waiting.push({ task, resolve: resolve as Waiting['resolve'], reject })
+      this.#waiting.push({ task, resolve: resolve as QueuedTask['resolve'], reject })
       this.#deal()
     })
   }
@@ -95,15 +97,15 @@ class ThreadPool implements WritePool {
   async flush(): Promise<void> {
     if (this.#ended !== undefined) throw this.#ended
     const flushIn = (thread: WriteThread) =>
-      new Promise((resolve, reject) => thread.give({ task: { kind: 'flush' }, resolve, reject }))
+      new Promise((resolve, reject) => thread.post({ task: { kind: 'flush' }, resolve, reject }))
     await Promise.all(this.#threads.map(flushIn))
   }
 
   async close(): Promise<void> {
-    const why = new ExportError('BUG', 'the writing was given up')
-    this.#end(why)
+    const reason = new ExportError('BUG', 'the writing was given up')
+    this.#end(reason)
     const closing = this.#threads.splice(0)
-    await Promise.all([this.#here.stop(), ...closing.map((thread) => thread.close(why))])
+    await Promise.all([this.#here.stop(), ...closing.map((thread) => thread.close(reason))])
     openThreads -= closing.length
   }
 
@@ -116,72 +118,77 @@ class ThreadPool implements WritePool {
   }
 
   #threadForTask(): WriteThread | undefined {
-    const [free] = this.#threads.filter(({ tasks }) => tasks < TASKS_AT_HAND).sort(byTasks)
+    const [free] = this.#threads.filter(({ tasks }) => tasks < MAX_QUEUED_TASKS).sort(byTasks)
     return free ?? (this.#mayOpen() ? this.#openThread() : undefined)
   }
 
   #deal(): void {
     while (this.#waiting.length > 0) {
-      const taker = this.#threadForTask()
-      if (taker === undefined) break
-      taker.give(this.#waiting.shift() as Waiting<WriteTask>)
+      const thread = this.#threadForTask()
+      if (thread === undefined) break
+      thread.post(this.#waiting.shift() as QueuedTask<WriteTask>)
     }
-    if (this.#threads.length === 0) this.#here.begin()
+    if (this.#threads.length === 0) this.#here.start()
   }
 
   #mayOpen(): boolean {
-    return CAN_THREAD && openThreads < MOST_THREADS && Math.max(this.#expected, this.#asked) >= SMALL_BYTES
+    return (
+      CAN_THREAD && openThreads < MAX_THREADS && Math.max(this.#expected, this.#asked) >= MIN_THREADED_BYTES
+    )
   }
 
   #openThread(): WriteThread {
     openThreads += 1
     const thread = openWriteThread(this.#context, {
-      onAnswer: () => this.#deal(),
-      onBreak: (why) => this.#end(why),
+      onResult: () => this.#deal(),
+      onCrash: (reason) => this.#end(reason),
     })
     this.#threads.push(thread)
     return thread
   }
 
-  #end(why: ExportError): void {
-    this.#ended ??= why
+  #end(reason: ExportError): void {
+    this.#ended ??= reason
     for (const { reject } of this.#waiting.splice(0)) reject(this.#ended)
   }
 }
 
 const byTasks = (a: WriteThread, b: WriteThread) => a.tasks - b.tasks
 
-type Here = { begin(): void; stop(): Promise<void> }
+type InlineWorker = { start(): void; stop(): Promise<void> }
 
 /** Does tasks in this thread, as long as there is a next; what else there is to do in it comes between. */
-function openHere(context: WriteContext, nextOne: () => Waiting<WriteTask> | undefined): Here {
-  let tasks: WriteTasks | undefined
-  let work: Promise<void> | undefined
-  const goOn = async () => {
+function openInlineWorker(
+  context: WriteContext,
+  nextTask: () => QueuedTask<WriteTask> | undefined,
+): InlineWorker {
+  let runner: TaskRunner | undefined
+  let draining: Promise<void> | undefined
+  const drain = async () => {
     await setImmediate()
-    tasks ??= openWriteTasks(context)
-    for (let one = nextOne(); one !== undefined; one = nextOne()) {
-      doHere(tasks, one)
+    runner ??= openTaskRunner(context)
+    for (let task = nextTask(); task !== undefined; task = nextTask()) {
+      runInline(runner, task)
       await setImmediate()
     }
-    work = undefined
+    draining = undefined
   }
   return {
-    begin: () => {
-      work ??= goOn()
+    start: () => {
+      draining ??= drain()
     },
     /** Resolves when nothing is under way. */
-    stop: async () => work,
+    stop: async () => draining,
   }
 }
 
-function doHere(tasks: WriteTasks, { task, resolve, reject }: Waiting<WriteTask>): void {
+function runInline(runner: TaskRunner, { task, resolve, reject }: QueuedTask<WriteTask>): void {
   try {
-    resolve(tasks.run(task))
+    resolve(runner.run(task))
   } catch (thrown) {
     reject(thrown)
   } finally {
     // There may be many jobs in this thread, and few open files allowed.
-    tasks.close()
+    runner.close()
   }
 }

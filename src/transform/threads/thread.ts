@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { ExportError, toExportError } from '../../core/model/errors.ts'
 import { PACKAGE } from '../../core/model/version.ts'
-import { isForBodies } from '../../http/buffer-pool.ts'
+import { isPooledBuffer } from '../../http/buffer-pool.ts'
 import type { Page } from '../../sources/data-api/pages/page.ts'
 import type { PageTask, WriteContext, WriteTask } from './task.ts'
 
@@ -12,14 +12,14 @@ export type ThreadTask = WriteTask | ({ kind: 'read' } & PageTask)
  * What a thread says: that it has started; and what it answers: of a page first what was read, and then, as to every other
  * task, what came of it.
  */
-export type WorkerAnswer =
+export type WorkerMessage =
   | { isReady: true }
   | { page: Page }
   | { result: unknown }
   | { error: Pick<ExportError, 'code' | 'message' | 'fix'> & { stack: string | undefined } }
 
 /** A task, and whom its result is for. */
-export type Waiting<T extends ThreadTask = ThreadTask> = {
+export type QueuedTask<T extends ThreadTask = ThreadTask> = {
   task: T
   /** Called with a page before its rows are made. */
   onPage?: (page: Page) => void
@@ -33,70 +33,70 @@ export type WriteThread = {
   readonly isReady: boolean
   /** Tasks that it has and has not answered. */
   readonly tasks: number
-  give(one: Waiting): void
+  post(entry: QueuedTask): void
   /** Breaks off what is under way, and rejects it; resolves when the thread is gone. */
-  close(why: ExportError): Promise<void>
+  close(reason: ExportError): Promise<void>
 }
 
 export type ThreadEvents = {
   /** A task was answered. */
-  onAnswer: () => void
+  onResult: () => void
   /** The thread ended before it was closed; its tasks are rejected. */
-  onBreak: (why: ExportError) => void
+  onCrash: (reason: ExportError) => void
 }
 
 const WORKER = new URL('dist/transform/threads/worker.js', PACKAGE)
 /** Threads need the built program. */
 export const CAN_THREAD = import.meta.url.endsWith('.js')
 
-export function openWriteThread(context: WriteContext, { onAnswer, onBreak }: ThreadEvents): WriteThread {
+export function openWriteThread(context: WriteContext, { onResult, onCrash }: ThreadEvents): WriteThread {
   /** In the order in which they will be answered. */
-  const given: Waiting[] = []
+  const queue: QueuedTask[] = []
   const worker = new Worker(WORKER, { workerData: context })
   let [isReady, isClosed] = [false, false]
-  const giveUp = (why: ExportError) => {
-    for (const { reject } of given.splice(0)) reject(why)
+  const rejectAll = (reason: ExportError) => {
+    for (const { reject } of queue.splice(0)) reject(reason)
   }
-  const breakDown = (why: ExportError) => {
-    giveUp(why)
-    if (!isClosed) onBreak(why)
+  const crash = (reason: ExportError) => {
+    rejectAll(reason)
+    if (!isClosed) onCrash(reason)
     isClosed = true
   }
-  const settle = (answer: Exclude<WorkerAnswer, { isReady: true } | { page: Page }>) => {
-    const one = given.shift()
-    if ('error' in answer) one?.reject(revive(answer.error))
-    else one?.resolve(answer.result)
-    onAnswer()
+  const complete = (message: Exclude<WorkerMessage, { isReady: true } | { page: Page }>) => {
+    const entry = queue.shift()
+    if ('error' in message) entry?.reject(reviveError(message.error))
+    else entry?.resolve(message.result)
+    onResult()
   }
-  worker.on('message', (answer: WorkerAnswer) => {
-    if ('isReady' in answer) isReady = true
-    else if ('page' in answer) given[0]?.onPage?.(withBuffer(answer.page))
-    else settle(answer)
+  worker.on('message', (message: WorkerMessage) => {
+    if ('isReady' in message) isReady = true
+    else if ('page' in message) queue[0]?.onPage?.(withBuffer(message.page))
+    else complete(message)
   })
-  worker.on('error', (fault) => breakDown(toExportError(fault)))
-  worker.on('exit', () => breakDown(new ExportError('BUG', 'a writing thread ended early')))
+  worker.on('error', (error) => crash(toExportError(error)))
+  worker.on('exit', () => crash(new ExportError('BUG', 'a writing thread ended early')))
   return {
     get isReady() {
       return isReady
     },
     get tasks() {
-      return given.length
+      return queue.length
     },
-    give: (one) => {
-      given.push(one)
-      worker.postMessage(one.task, one.task.kind === 'read' ? ownMemory(one.task.body) : [])
+    post: (entry) => {
+      queue.push(entry)
+      worker.postMessage(entry.task, entry.task.kind === 'read' ? transferableMemory(entry.task.body) : [])
     },
-    close: async (why) => {
+    close: async (reason) => {
       isClosed = true
-      giveUp(why)
+      rejectAll(reason)
       await worker.terminate()
     },
   }
 }
 
 /** The memory of bytes that share it with nobody: it goes to another thread as it is, without a copy. */
-export function ownMemory({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
-  const isOwn = buffer.byteLength === byteLength || isForBodies(buffer)
+export function transferableMemory({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
+  const isOwn = buffer.byteLength === byteLength || isPooledBuffer(buffer)
   return isOwn && buffer instanceof ArrayBuffer ? [buffer] : []
 }
 
@@ -106,12 +106,12 @@ export function withBuffer<T extends { body: Uint8Array }>(message: T): T & { bo
   return { ...message, body: Buffer.from(buffer, byteOffset, byteLength) }
 }
 
-function revive({
+function reviveError({
   code,
   message,
   fix,
   stack,
-}: Extract<WorkerAnswer, { error: unknown }>['error']): ExportError {
+}: Extract<WorkerMessage, { error: unknown }>['error']): ExportError {
   const error = new ExportError(code, message, { fix })
   if (stack !== undefined) error.stack = stack
   return error

@@ -1,15 +1,19 @@
 import { ExportError } from '../../core/model/errors.ts'
 import type { Manifest } from '../../core/model/manifest.ts'
-import { type OpenedExport, openExport } from '../../read/open-export.ts'
+import { type OpenExport, openExport } from '../../read/open-export.ts'
 import {
   type OpenedService,
   openService,
   type RequestCounts,
   type ServiceAccess,
 } from '../../sources/data-api/open-service.ts'
-import { type AuditTools, auditBlocks } from './audit-blocks.ts'
-import { drawExportedBlocks, exportedIn, loadExported } from './exported-blocks.ts'
-import { drawBlocks } from './sample-blocks.ts'
+import { type AuditContext, auditBlocks } from './audit-blocks.ts'
+import {
+  loadExportedTransactions,
+  readExportedTransactions,
+  sampleExportedBlocks,
+} from './exported-blocks.ts'
+import { sampleBlocks } from './sample-blocks.ts'
 import type { AuditVerdict } from './verdict.ts'
 
 export type AuditOptions = {
@@ -59,44 +63,48 @@ function requireTransactions(folder: string, { job, tables }: Manifest): void {
   })
 }
 
-type Auditing = { service: OpenedService; options: AuditOptions }
+type AuditServices = { service: OpenedService; options: AuditOptions }
 
-async function audit(output: OpenedExport, { service, options }: Auditing): Promise<AuditVerdict> {
+async function audit(output: OpenExport, { service, options }: AuditServices): Promise<AuditVerdict> {
   const { manifest } = output
   const onProgress = options.onProgress ?? (() => {})
   onProgress('reading the export')
-  const { blocks, count } = await chooseBlocks(output, options.blocks)
+  const { blocks, count } = await selectBlocks(output, options.blocks)
   const verdict = await auditBlocks(blocks, {
     listBlock: (block) => listBlock(service, manifest.job.chain, block),
-    exportedIn: (place) => exportedIn(output, place),
-    isWallet: coverageOf(manifest),
+    readExported: (range) => readExportedTransactions(output, range),
+    isWallet: createWalletCheck(manifest),
     onProgress: (done) => onProgress(`${done} of ${count} blocks`),
   })
-  if (verdict.blocks === 0 && verdict.unknownBlocks > 0) throw nothingKnown(manifest, verdict)
+  if (verdict.blocks === 0 && verdict.unknownBlocks > 0) throw unknownBlocksError(manifest, verdict)
   return verdict
 }
 
 /** The blocks to ask, rising, with their rows loaded. */
-async function chooseBlocks(output: OpenedExport, wanted: AuditOptions['blocks']) {
+async function selectBlocks(output: OpenExport, selection: AuditOptions['blocks']) {
   const { coverage } = output.manifest
-  const from = coverage.reduce((least, { fromBlock }) => Math.min(least, fromBlock), Number.POSITIVE_INFINITY)
-  const to = coverage.reduce((most, { toBlock }) => Math.max(most, toBlock), 0)
+  const from = coverage.reduce((min, { fromBlock }) => Math.min(min, fromBlock), Number.POSITIVE_INFINITY)
+  const to = coverage.reduce((max, { toBlock }) => Math.max(max, toBlock), 0)
   const range = Math.max(0, to - from)
-  if (wanted === 'all' || wanted.sample >= range) {
-    await loadExported(output)
-    return { blocks: countUp(from, to), count: range }
+  if (selection === 'all' || selection.sample >= range) {
+    await loadExportedTransactions(output)
+    return { blocks: blocksBetween(from, to), count: range }
   }
-  const { sample: count, seed } = wanted
-  const sure = await drawExportedBlocks(output, { wallets: coverage, count: Math.ceil(count / 2), seed })
-  const blocks = drawBlocks({
-    ...{ count, seed, from, to },
-    sure: sure.filter((at) => at >= from && at < to),
+  const { sample: count, seed } = selection
+  const required = await sampleExportedBlocks(output, {
+    wallets: coverage,
+    count: Math.ceil(count / 2),
+    seed,
   })
-  await loadExported(output, blocks)
+  const blocks = sampleBlocks({
+    ...{ count, seed, from, to },
+    required: required.filter((at) => at >= from && at < to),
+  })
+  await loadExportedTransactions(output, blocks)
   return { blocks, count }
 }
 
-function* countUp(from: number, to: number): Generator<number, void, void> {
+function* blocksBetween(from: number, to: number): Generator<number, void, void> {
   for (let at = from; at < to; at += 1) yield at
 }
 
@@ -112,7 +120,7 @@ async function listBlock({ client, signal }: OpenedService, chainId: string, blo
   }
 }
 
-function coverageOf({ coverage }: Manifest): AuditTools['isWallet'] {
+function createWalletCheck({ coverage }: Manifest): AuditContext['isWallet'] {
   const wallets = new Map(coverage.map((wallet) => [wallet.address, wallet]))
   return (address, block) => {
     const wallet = wallets.get(address)
@@ -120,9 +128,9 @@ function coverageOf({ coverage }: Manifest): AuditTools['isWallet'] {
   }
 }
 
-function nothingKnown({ job }: Manifest, { unknownBlocks }: AuditVerdict): ExportError {
-  const what = `the service knows none of the ${unknownBlocks} blocks of chain ${job.chain} (404)`
-  return new ExportError('REQUEST_REFUSED', what, {
+function unknownBlocksError({ job }: Manifest, { unknownBlocks }: AuditVerdict): ExportError {
+  const message = `the service knows none of the ${unknownBlocks} blocks of chain ${job.chain} (404)`
+  return new ExportError('REQUEST_REFUSED', message, {
     fix: 'Check that --base-url names the service that the export came from.',
   })
 }

@@ -13,7 +13,7 @@ export type ExportedTransaction = {
   wallets: ReadonlySet<string> | undefined
 }
 
-export type BlockSides = {
+export type BlockComparison = {
   listed: readonly ListedTransaction[]
   exported: readonly ExportedTransaction[]
   /** Whether this address is a wallet of the job whose coverage holds the block. */
@@ -28,39 +28,48 @@ export type BlockFindings = {
   surplus: Problem[]
   differing: Problem[]
 }
-type Problem = { hash: string; what: string }
+type Problem = { hash: string; description: string }
 
 /**
  * Holds one block's listing against its exported rows: each listed transaction from or to a wallet has to be exported,
  * for that wallet too, and each exported one from or to a wallet has to be listed, with the same fields. Rows that are
  * there for a transfer only are judged by their fields where they are listed.
  */
-export function compareBlock({ listed, exported, isWallet }: BlockSides): BlockFindings {
+export function compareBlock({ listed, exported, isWallet }: BlockComparison): BlockFindings {
   const findings: BlockFindings = { compared: 0, missing: [], surplus: [], differing: [] }
   const rows = new Map(exported.map((row) => [row.hash, row]))
-  const byHash = new Map(listed.map((one) => [one.hash, one]))
+  const byHash = new Map(listed.map((listedTransaction) => [listedTransaction.hash, listedTransaction]))
   for (const row of exported) {
-    const one = byHash.get(row.hash)
-    const judged = walletsOf(row, isWallet)
-    if (one === undefined) {
-      if (judged.length > 0)
-        findings.surplus.push({ hash: row.hash, what: `exported for ${judged.join(', ')}` })
+    const listedTransaction = byHash.get(row.hash)
+    const coveredWallets = walletsOf(row, isWallet)
+    if (listedTransaction === undefined) {
+      if (coveredWallets.length > 0)
+        findings.surplus.push({ hash: row.hash, description: `exported for ${coveredWallets.join(', ')}` })
       continue
     }
     findings.compared += 1
-    const what = differences(one, row)
-    if (what !== '') findings.differing.push({ hash: row.hash, what })
+    const description = differences(listedTransaction, row)
+    if (description !== '') findings.differing.push({ hash: row.hash, description })
   }
-  for (const one of byHash.values()) {
-    const without = missingFor(walletsOf(one, isWallet), rows.get(one.hash))
-    if (without.length > 0)
-      findings.missing.push({ hash: one.hash, what: `listed for ${without.join(', ')}` })
+  for (const listedTransaction of byHash.values()) {
+    const missingWallets = missingFor(
+      walletsOf(listedTransaction, isWallet),
+      rows.get(listedTransaction.hash),
+    )
+    if (missingWallets.length > 0)
+      findings.missing.push({
+        hash: listedTransaction.hash,
+        description: `listed for ${missingWallets.join(', ')}`,
+      })
   }
   return findings
 }
 
 /** Those of sender and receiver that are wallets. */
-function walletsOf({ from, to }: Pick<ListedTransaction, 'from' | 'to'>, isWallet: BlockSides['isWallet']) {
+function walletsOf(
+  { from, to }: Pick<ListedTransaction, 'from' | 'to'>,
+  isWallet: BlockComparison['isWallet'],
+) {
   return [...new Set([from, to])].filter((address) => typeof address === 'string' && isWallet(address))
 }
 

@@ -14,7 +14,7 @@ export type ListedTransaction = {
 }
 
 /** Reads an entry of the block listing; undefined where it has no hash and so cannot be told from others. */
-export function readListed(entry: unknown): ListedTransaction | undefined {
+export function parseListedTransaction(entry: unknown): ListedTransaction | undefined {
   const { txHash, blockIndex, from, to, value, blockHash, ...times } = fieldsOf(entry)
   if (typeof txHash !== 'string' || txHash === '') return undefined
   return {

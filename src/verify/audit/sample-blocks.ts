@@ -1,8 +1,8 @@
-export type Draw = {
+export type SampleOptions = {
   /** Blocks wanted in all; the whole range where it holds no more. */
   count: number
   /** Blocks to have in any case, inside the range, at most `count`. */
-  sure: readonly number[]
+  required: readonly number[]
   from: number
   /** Exclusive. */
   to: number
@@ -11,43 +11,43 @@ export type Draw = {
 }
 
 /** The sure blocks and others drawn from the rest of the range, each as likely as any other; rising. */
-export function drawBlocks({ count, sure, from, to, seed }: Draw): number[] {
-  const taken = [...new Set(sure)].sort((a, b) => a - b)
-  const rest = drawNumbers({ count: count - taken.length, below: to - from - taken.length, seed })
-  return [...taken, ...skipTaken(rest, { taken, from })].sort((a, b) => a - b)
+export function sampleBlocks({ count, required, from, to, seed }: SampleOptions): number[] {
+  const included = [...new Set(required)].sort((a, b) => a - b)
+  const rest = sampleNumbers({ count: count - included.length, limit: to - from - included.length, seed })
+  return [...included, ...toFreeBlocks(rest, { included, from })].sort((a, b) => a - b)
 }
 
 /** Different whole numbers from 0, by Floyd's way: as many throws as numbers, however full the range gets. */
-function drawNumbers({ count, below, seed }: { count: number; below: number; seed: number }): number[] {
-  const dice = createDice(seed)
-  const drawn = new Set<number>()
-  for (let last = Math.max(0, below - count); last < below; last += 1) {
-    const one = Math.floor(dice() * (last + 1))
-    drawn.add(drawn.has(one) ? last : one)
+function sampleNumbers({ count, limit, seed }: { count: number; limit: number; seed: number }): number[] {
+  const random = createRandom(seed)
+  const sampled = new Set<number>()
+  for (let last = Math.max(0, limit - count); last < limit; last += 1) {
+    const index = Math.floor(random() * (last + 1))
+    sampled.add(sampled.has(index) ? last : index)
   }
-  return [...drawn].sort((a, b) => a - b)
+  return [...sampled].sort((a, b) => a - b)
 }
 
 /** Turns places among the blocks that are not taken into blocks; all lists rise. */
-function skipTaken(
-  places: readonly number[],
-  { taken, from }: { taken: readonly number[]; from: number },
+function toFreeBlocks(
+  indexes: readonly number[],
+  { included, from }: { included: readonly number[]; from: number },
 ): number[] {
   let skipped = 0
-  return places.map((place) => {
-    while (skipped < taken.length && (taken[skipped] as number) <= from + place + skipped) skipped += 1
-    return from + place + skipped
+  return indexes.map((index) => {
+    while (skipped < included.length && (included[skipped] as number) <= from + index + skipped) skipped += 1
+    return from + index + skipped
   })
 }
 
 /** Numbers in [0, 1) of 53 bits from a seed (mulberry32, two throws each). */
-function createDice(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let state = seed >>> 0
-  const throw32 = () => {
+  const next32 = () => {
     state = (state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)
     return (mixed ^ (mixed >>> 14)) >>> 0
   }
-  return () => (throw32() * 2 ** 21 + (throw32() >>> 11)) / 2 ** 53
+  return () => (next32() * 2 ** 21 + (next32() >>> 11)) / 2 ** 53
 }

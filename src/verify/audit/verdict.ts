@@ -21,19 +21,19 @@ export type AuditVerdict = {
   problems: readonly string[]
 }
 
-export type Tally = {
+export type VerdictBuilder = {
   add(block: number, findings: BlockFindings & { unreadable: number }): void
   addUnknown(): void
-  verdict(): AuditVerdict
+  build(): AuditVerdict
 }
 
-const TOLD = 50
+const MAX_LISTED = 50
 
 /** An empty tally of blocks. */
-export function openTally(): Tally {
+export function createVerdictBuilder(): VerdictBuilder {
   const counts = { blocks: 0, unknownBlocks: 0, compared: 0, missing: 0, surplus: 0, differing: 0 }
   let unreadable = 0
-  const told: string[] = []
+  const listed: string[] = []
   return {
     add(block, findings) {
       counts.blocks += 1
@@ -41,17 +41,17 @@ export function openTally(): Tally {
       unreadable += findings.unreadable
       for (const kind of ['missing', 'surplus', 'differing'] as const) {
         counts[kind] += findings[kind].length
-        for (const { hash, what } of findings[kind].slice(0, TOLD - told.length))
-          told.push(`block ${block}: ${kind}: transaction ${hash}: ${what}`)
+        for (const { hash, description } of findings[kind].slice(0, MAX_LISTED - listed.length))
+          listed.push(`block ${block}: ${kind}: transaction ${hash}: ${description}`)
       }
     },
     addUnknown() {
       counts.unknownBlocks += 1
     },
-    verdict() {
-      const wrong = counts.missing + counts.surplus + counts.differing
-      const more = wrong > told.length ? [`and ${wrong - told.length} more`] : []
-      return { ok: wrong === 0, ...counts, unreadable, problems: [...told, ...more] }
+    build() {
+      const problemCount = counts.missing + counts.surplus + counts.differing
+      const more = problemCount > listed.length ? [`and ${problemCount - listed.length} more`] : []
+      return { ok: problemCount === 0, ...counts, unreadable, problems: [...listed, ...more] }
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Format } from '../../core/model/model.ts'
-import { literal, named } from '../../core/platform/sql.ts'
+import { quoteIdentifier, quoteLiteral } from '../../core/platform/sql.ts'
 import type { Column, ColumnType } from '../../core/table/index.ts'
 
 /** The largest whole number of 256 bits, as text. */
@@ -18,27 +18,29 @@ export const SQL_TYPES = {
 } as const satisfies Record<ColumnType, string>
 
 /** SQL that is true where a cell is not of its column's type and range, or null where it may not be. */
-export function brokenCellSql(column: Column, format: Format): string {
-  const cell = named(column.name)
-  const right = format === 'csv' ? csvCell(column) : parquetCell(column)
-  return `CASE WHEN ${cell} IS NULL THEN ${!column.nullable} ELSE NOT (${right}) END`
+export function invalidCellSql(column: Column, format: Format): string {
+  const cell = quoteIdentifier(column.name)
+  const isValid = format === 'csv' ? csvCell(column) : parquetCell(column)
+  return `CASE WHEN ${cell} IS NULL THEN ${!column.nullable} ELSE NOT (${isValid}) END`
 }
 
 /** SQL for a cell as its SQL type: null where it does not parse. */
 export function typedCellSql(column: Column, format: Format): string {
   const type = SQL_TYPES[column.type]
-  if (format === 'parquet' || type === 'VARCHAR') return named(column.name)
-  return `TRY_CAST(${named(column.name)} AS ${type})`
+  if (format === 'parquet' || type === 'VARCHAR') return quoteIdentifier(column.name)
+  return `TRY_CAST(${quoteIdentifier(column.name)} AS ${type})`
 }
 
 /** What a cell of this column has to be, in words. */
 export function describeCell(column: Column): string {
-  const form = SPELLED[column.name] ?? (isLowerCase(column) ? 'lower-case text' : WORDS[column.type])
-  return column.nullable ? `${form}, or null` : form
+  const expected =
+    COLUMN_DESCRIPTIONS[column.name] ??
+    (isLowerCase(column) ? 'lower-case text' : TYPE_DESCRIPTIONS[column.type])
+  return column.nullable ? `${expected}, or null` : expected
 }
 
 function csvCell(column: Column): string {
-  const cell = named(column.name)
+  const cell = quoteIdentifier(column.name)
   if (column.type === 'int32' || column.type === 'int64') {
     return `${matches(cell, '0|-?[1-9][0-9]*')} AND TRY_CAST(${cell} AS ${SQL_TYPES[column.type]}) IS NOT NULL`
   }
@@ -51,12 +53,12 @@ function csvCell(column: Column): string {
 }
 
 function parquetCell(column: Column): string {
-  if (column.type === 'time') return `epoch_us(${named(column.name)}) % 1000 = 0`
+  if (column.type === 'time') return `epoch_us(${quoteIdentifier(column.name)}) % 1000 = 0`
   return SQL_TYPES[column.type] === 'VARCHAR' ? textCell(column) : 'true'
 }
 
 function textCell(column: Column): string {
-  const cell = named(column.name)
+  const cell = quoteIdentifier(column.name)
   const pattern = PATTERNS[column.name]
   if (column.type === 'u256') return `${matches(cell, '0|[1-9][0-9]{0,77}')} AND ${atMostMax(cell)}`
   if (column.type === 'i256') {
@@ -70,7 +72,7 @@ function textCell(column: Column): string {
 }
 
 function matches(cell: string, pattern: string): string {
-  return `regexp_full_match(${cell}, ${literal(pattern)})`
+  return `regexp_full_match(${cell}, ${quoteLiteral(pattern)})`
 }
 
 /** Digits of one length compare as text. */
@@ -90,7 +92,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
   asset_type: 'native|erc20|erc721|erc1155',
   source: 'transactions|erc20_transfers|erc721_transfers|erc1155_transfers|internal_transactions',
 }
-const SPELLED: Readonly<Record<string, string>> = {
+const COLUMN_DESCRIPTIONS: Readonly<Record<string, string>> = {
   entry_id: '32 lower-case hex digits',
   internal_id: '16 lower-case hex digits, - and a number',
   entry_type: 'transfer, mint, burn, fee or self',
@@ -98,7 +100,7 @@ const SPELLED: Readonly<Record<string, string>> = {
   asset_type: 'native, erc20, erc721 or erc1155',
   source: 'the name of a fact table',
 }
-const WORDS: Readonly<Record<ColumnType, string>> = {
+const TYPE_DESCRIPTIONS: Readonly<Record<ColumnType, string>> = {
   text: 'text that is not empty',
   int32: 'a whole number of 32 bits',
   int64: 'a whole number of 64 bits',

@@ -1,18 +1,18 @@
 import type { Manifest } from '../../core/model/manifest.ts'
 import type { TableName } from '../../core/table/index.ts'
 import type { Findings } from '../../read/findings.ts'
-import type { Found, Rows } from '../../read/scratch-database.ts'
+import type { ResultRow, ScratchDatabase } from '../../read/scratch-database.ts'
 
 /** Violations of one kind that are told one by one. */
-const SAMPLES = 3
+const MAX_SAMPLES = 3
 
 /** An output whose rows are loaded: one scratch table a table, named like it, with `f` (file), `r` (row) and cells. */
-export type Lake = {
-  readonly rows: Rows
+export type CheckedExport = {
+  readonly database: ScratchDatabase
   readonly manifest: Manifest
   readonly findings: Findings
   /** Tables of which every file could be read: only these can be held against each other. */
-  readonly whole: ReadonlySet<TableName>
+  readonly completeTables: ReadonlySet<TableName>
 }
 
 /**
@@ -22,15 +22,15 @@ export type Lake = {
  * @param violation.tell makes the line of a problem from such a row
  */
 export async function expectNone(
-  { rows, findings }: Pick<Lake, 'rows' | 'findings'>,
-  violation: { sql: string; tell: (found: Found) => string },
+  { database, findings }: Pick<CheckedExport, 'database' | 'findings'>,
+  violation: { sql: string; describe: (found: ResultRow) => string },
 ): Promise<void> {
-  const samples = await rows.all(`SELECT * FROM (${violation.sql}) LIMIT ${SAMPLES}`)
-  findings.expect(samples.length === 0, () => violation.tell(samples[0] as Found))
-  for (const sample of samples.slice(1)) findings.problem(violation.tell(sample))
-  if (samples.length < SAMPLES) return
-  const [total] = await rows.all(`SELECT count(*) AS n FROM (${violation.sql})`)
-  findings.more(Number(total?.n) - SAMPLES)
+  const samples = await database.all(`SELECT * FROM (${violation.sql}) LIMIT ${MAX_SAMPLES}`)
+  findings.expect(samples.length === 0, () => violation.describe(samples[0] as ResultRow))
+  for (const sample of samples.slice(1)) findings.addProblem(violation.describe(sample))
+  if (samples.length < MAX_SAMPLES) return
+  const [total] = await database.all(`SELECT count(*) AS n FROM (${violation.sql})`)
+  findings.addUnlisted(Number(total?.n) - MAX_SAMPLES)
 }
 
 /** Rows of values in one SQL statement. */
@@ -38,7 +38,7 @@ const BATCH = 5000
 
 /** Fills a scratch table: of each item `toValues` makes a row, in SQL. */
 export async function fillTable<T>(
-  { run }: Pick<Rows, 'run'>,
+  { run }: Pick<ScratchDatabase, 'run'>,
   table: string,
   { items, toValues }: { items: readonly T[]; toValues: (item: T) => string },
 ): Promise<void> {
@@ -49,11 +49,11 @@ export async function fillTable<T>(
 }
 
 /** `<path> row <n>`, the first row after a header being 1. The row found must hold `f` and `r`. */
-export function placeOf({ manifest }: Lake, table: TableName, { f, r }: Found): string {
+export function rowLocation({ manifest }: CheckedExport, table: TableName, { f, r }: ResultRow): string {
   return `${manifest.tables[table]?.files[Number(f)]?.path ?? table} row ${r}`
 }
 
 /** Of these tables, the ones that the output has and that could be read whole. */
-export function wholeOf(lake: Lake, names: readonly TableName[]): TableName[] {
-  return names.filter((name) => lake.whole.has(name))
+export function completeTablesOf(checkedExport: CheckedExport, names: readonly TableName[]): TableName[] {
+  return names.filter((name) => checkedExport.completeTables.has(name))
 }

@@ -1,6 +1,6 @@
 import type { TableName } from '../../core/table/index.ts'
-import type { Lake } from './checked-export.ts'
-import { wholeOf } from './checked-export.ts'
+import type { CheckedExport } from './checked-export.ts'
+import { completeTablesOf } from './checked-export.ts'
 
 /** The fact tables that ledger rows come from. */
 export const SOURCES = [
@@ -13,20 +13,22 @@ export const SOURCES = [
 export type Source = (typeof SOURCES)[number]
 
 /** Makes the scratch table `expected`: the ledger as the readable fact tables call for it (CONTRACT section 2.5). */
-export async function createExpected(lake: Lake): Promise<readonly Source[]> {
-  const sources = wholeOf(lake, SOURCES) as Source[]
+export async function createExpectedEntries(checkedExport: CheckedExport): Promise<readonly Source[]> {
+  const sources = completeTablesOf(checkedExport, SOURCES) as Source[]
   if (sources.length === 0) return sources
-  const known = sources.includes('transactions')
-  const hasTopLevel = known && sources.includes('internal_transactions')
-  if (hasTopLevel) await lake.rows.run(TOP_LEVEL)
+  const hasTransactions = sources.includes('transactions')
+  const hasTopLevel = hasTransactions && sources.includes('internal_transactions')
+  if (hasTopLevel) await checkedExport.database.run(TOP_LEVEL)
   const moves = sources
     .map((source) => MOVES[source] + (hasTopLevel && source === 'internal_transactions' ? NOT_TOP_LEVEL : ''))
     .join(' UNION ALL ')
   const failed = `SELECT transaction_hash FROM transactions WHERE success = false`
-  const standing = known ? `ANTI JOIN (${failed}) AS failed USING (transaction_hash)` : ''
-  await lake.rows.run(`CREATE VIEW moves AS SELECT * FROM (${moves}) AS all_moves ${standing}`)
-  const entries = [side(OUT), side(IN), ...(known ? [FEES] : [])].join(' UNION ALL ')
-  await lake.rows.run(
+  const excludeFailed = hasTransactions ? `ANTI JOIN (${failed}) AS failed USING (transaction_hash)` : ''
+  await checkedExport.database.run(
+    `CREATE VIEW moves AS SELECT * FROM (${moves}) AS all_moves ${excludeFailed}`,
+  )
+  const entries = [entriesSql(OUT), entriesSql(IN), ...(hasTransactions ? [FEES] : [])].join(' UNION ALL ')
+  await checkedExport.database.run(
     `CREATE TABLE expected AS SELECT ${ENTRY_ID} AS id, * EXCLUDE (chain_id, fact) FROM (${entries})`,
   )
   return sources
@@ -100,18 +102,28 @@ function move(
     ${id}::VARCHAR AS token_id, ${value} AS units FROM ${source} WHERE ${value} <> '0'`
 }
 
-type Side = { direction: string; wallet: string; other: string; value: string }
-const OUT: Side = { direction: 'out', wallet: 'from_address', other: 'to_address', value: `'-' || units` }
-const IN: Side = { direction: 'in', wallet: 'to_address', other: 'from_address', value: 'units' }
+type DirectionColumns = { direction: string; wallet: string; counterparty: string; value: string }
+const OUT: DirectionColumns = {
+  direction: 'out',
+  wallet: 'from_address',
+  counterparty: 'to_address',
+  value: `'-' || units`,
+}
+const IN: DirectionColumns = {
+  direction: 'in',
+  wallet: 'to_address',
+  counterparty: 'from_address',
+  value: 'units',
+}
 
 const ZERO = `'0x${'0'.repeat(40)}'`
 const TYPE = `CASE WHEN from_address = to_address THEN 'self' WHEN from_address = ${ZERO} THEN 'mint'
   WHEN to_address = ${ZERO} THEN 'burn' ELSE 'transfer' END`
 
-function side({ direction, wallet, other, value }: Side): string {
+function entriesSql({ direction, wallet, counterparty, value }: DirectionColumns): string {
   return `SELECT chain_id, transaction_hash, source, fact, ${wallet} AS wallet_address, ${TYPE} AS entry_type,
-    '${direction}' AS direction, ${other} AS counterparty_address,
-    coalesce(block_number < (SELECT max(to_block) FROM wallets WHERE address = ${other}), false) AS counterparty_is_own,
+    '${direction}' AS direction, ${counterparty} AS counterparty_address,
+    coalesce(block_number < (SELECT max(to_block) FROM wallets WHERE address = ${counterparty}), false) AS counterparty_is_own,
     asset_type, asset_address, asset_decimals, token_id, ${value} AS value
     FROM moves SEMI JOIN wallets ON ${wallet} = address AND block_number < to_block`
 }
@@ -121,6 +133,6 @@ const FEES = `SELECT chain_id, transaction_hash, 'transactions' AS source, '' AS
   'native' AS asset_type, NULL AS asset_address, 18 AS asset_decimals, NULL AS token_id, '-' || transaction_fee AS value
   FROM transactions SEMI JOIN wallets ON from_address = address AND block_number < to_block WHERE transaction_fee <> '0'`
 
-const PARTS = 'chain_id, transaction_hash, wallet_address, source, fact, entry_type, direction'
+const ID_COLUMNS = 'chain_id, transaction_hash, wallet_address, source, fact, entry_type, direction'
 /** entry_id as 128 bits: half the room of its text. */
-const ENTRY_ID = `left(sha256(concat_ws('|', ${PARTS})), 32)::UUID`
+const ENTRY_ID = `left(sha256(concat_ws('|', ${ID_COLUMNS})), 32)::UUID`

@@ -1,23 +1,23 @@
 import { amountSql, productSql } from '../../read/amount-sql.ts'
 import { MAX_U256 } from './cells.ts'
-import { expectNone, type Lake, placeOf } from './checked-export.ts'
+import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
 
 /** Arithmetic inside the fact tables: success by status, fee by gas, amount by decimals, one chain. */
-export async function checkFacts(lake: Lake): Promise<void> {
-  await checkChain(lake)
-  if (lake.whole.has('transactions')) {
-    await checkSuccess(lake)
-    await checkFees(lake)
+export async function checkFacts(checkedExport: CheckedExport): Promise<void> {
+  await checkChain(checkedExport)
+  if (checkedExport.completeTables.has('transactions')) {
+    await checkSuccess(checkedExport)
+    await checkFees(checkedExport)
   }
-  if (lake.whole.has('erc20_transfers')) await checkAmounts(lake)
+  if (checkedExport.completeTables.has('erc20_transfers')) await checkAmounts(checkedExport)
 }
 
-async function checkChain({ rows, findings, whole }: Lake): Promise<void> {
-  if (whole.size === 0) return
-  const chains = [...whole]
+async function checkChain({ database, findings, completeTables }: CheckedExport): Promise<void> {
+  if (completeTables.size === 0) return
+  const chains = [...completeTables]
     .map((name) => `SELECT chain_id, '${name}' AS name FROM ${name}`)
     .join(' UNION ALL ')
-  const found = await rows.all(
+  const found = await database.all(
     `SELECT chain_id, min(name) AS name FROM (${chains}) GROUP BY chain_id ORDER BY 1`,
   )
   findings.expect(found.length <= 1, () => {
@@ -25,40 +25,40 @@ async function checkChain({ rows, findings, whole }: Lake): Promise<void> {
   })
 }
 
-async function checkSuccess(lake: Lake): Promise<void> {
+async function checkSuccess(checkedExport: CheckedExport): Promise<void> {
   const expected = `CASE WHEN lower(status) IN ('1', '0x1', 'true', 'success') THEN true
                     WHEN lower(status) IN ('0', '0x0', 'false', 'failed', 'failure', 'error') THEN false END`
-  await expectNone(lake, {
+  await expectNone(checkedExport, {
     sql: `SELECT f, r, status, success FROM transactions WHERE success IS DISTINCT FROM (${expected})`,
-    tell: (found) => {
-      const place = placeOf(lake, 'transactions', found)
-      return `${place}: success: expected what status ${found.status} means, found ${found.success}`
+    describe: (found) => {
+      const location = rowLocation(checkedExport, 'transactions', found)
+      return `${location}: success: expected what status ${found.status} means, found ${found.success}`
     },
   })
 }
 
 /** transaction_fee = gas_used × gas_price, exact; null where either is, or where the product is not from 0 to 2^256-1. */
-async function checkFees(lake: Lake): Promise<void> {
+async function checkFees(checkedExport: CheckedExport): Promise<void> {
   const { carries, product } = productSql('gas_used', 'gas_price')
   const fits = `gas_used >= 0 AND (length(fee) < ${MAX_U256.length} OR (length(fee) = ${MAX_U256.length} AND fee <= '${MAX_U256}'))`
-  await expectNone(lake, {
+  await expectNone(checkedExport, {
     sql: `SELECT f, r, gas_used, gas_price, transaction_fee
           FROM (SELECT *, ${product} AS fee FROM (SELECT *, ${carries} FROM transactions))
           WHERE transaction_fee IS DISTINCT FROM (CASE WHEN ${fits} THEN fee END)`,
-    tell: (found) => {
-      const place = placeOf(lake, 'transactions', found)
-      return `${place}: transaction_fee: expected ${found.gas_used} × ${found.gas_price}, found ${found.transaction_fee}`
+    describe: (found) => {
+      const location = rowLocation(checkedExport, 'transactions', found)
+      return `${location}: transaction_fee: expected ${found.gas_used} × ${found.gas_price}, found ${found.transaction_fee}`
     },
   })
 }
 
-async function checkAmounts(lake: Lake): Promise<void> {
-  await expectNone(lake, {
+async function checkAmounts(checkedExport: CheckedExport): Promise<void> {
+  await expectNone(checkedExport, {
     sql: `SELECT f, r, value, token_decimals, amount FROM erc20_transfers
           WHERE amount IS DISTINCT FROM ${amountSql('value', 'token_decimals')}`,
-    tell: (found) => {
-      const place = placeOf(lake, 'erc20_transfers', found)
-      return `${place}: amount: expected ${found.value} / 10^${found.token_decimals}, found ${found.amount}`
+    describe: (found) => {
+      const location = rowLocation(checkedExport, 'erc20_transfers', found)
+      return `${location}: amount: expected ${found.value} / 10^${found.token_decimals}, found ${found.amount}`
     },
   })
 }

@@ -4,26 +4,26 @@ import { lstat, readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import type { Manifest, ManifestFile } from '../../core/model/manifest.ts'
 import type { TableName } from '../../core/table/index.ts'
-import { type Findings, shown } from '../../read/findings.ts'
+import { type Findings, formatValue } from '../../read/findings.ts'
 
 /** Checks a listed file's path, presence, size and hash; false where its rows cannot be read. */
 export async function checkFile(
   folder: string,
-  place: { table: TableName; manifest: Manifest; file: ManifestFile },
+  listed: { table: TableName; manifest: Manifest; file: ManifestFile },
   findings: Findings,
 ): Promise<boolean> {
-  const { file } = place
-  const expected = expectedPath(place.table, place.manifest, file)
-  if (!findings.expect(expected.test(file.path), () => pathProblem(place.table, file))) return false
+  const { file } = listed
+  const expected = expectedPath(listed.table, listed.manifest, file)
+  if (!findings.expect(expected.test(file.path), () => pathProblem(listed.table, file))) return false
   const entry = await lstat(join(folder, file.path)).catch(() => undefined)
   if (!findings.expect(entry?.isFile() === true, () => `${file.path}: expected a file, found none`))
     return false
   findings.expect(entry?.size === file.bytes, () =>
-    differs(file.path, 'bytes', { expected: file.bytes, found: entry?.size }),
+    differenceMessage(file.path, 'bytes', { expected: file.bytes, found: entry?.size }),
   )
   const hash = await hashFile(join(folder, file.path))
   findings.expect(hash === file.sha256, () =>
-    differs(file.path, 'sha256', { expected: file.sha256, found: hash }),
+    differenceMessage(file.path, 'sha256', { expected: file.sha256, found: hash }),
   )
   return true
 }
@@ -36,8 +36,8 @@ export async function unlistedFiles(folder: string, manifest: Manifest): Promise
   const names = await Promise.all(
     Object.keys(manifest.tables).map(async (table) => {
       const options = { recursive: true, withFileTypes: true } as const
-      const inside = await readdir(join(folder, table), options).catch(() => [])
-      const files = inside.filter((entry) => !entry.isDirectory())
+      const entries = await readdir(join(folder, table), options).catch(() => [])
+      const files = entries.filter((entry) => !entry.isDirectory())
       return files.map(({ parentPath, name }) =>
         relative(folder, join(parentPath, name)).split(sep).join('/'),
       )
@@ -50,12 +50,12 @@ export async function unlistedFiles(folder: string, manifest: Manifest): Promise
 }
 
 /** `<place>: <what>: expected …, found …` */
-export function differs(
-  place: string,
-  what: string,
+export function differenceMessage(
+  location: string,
+  field: string,
   { expected, found }: { expected: unknown; found: unknown },
 ): string {
-  return `${place}: ${what}: expected ${shown(expected)}, found ${shown(found)}`
+  return `${location}: ${field}: expected ${formatValue(expected)}, found ${formatValue(found)}`
 }
 
 /** The file name that table, blocks and format call for; its number is free, and so is packing, which may change from run to run. */
@@ -80,8 +80,8 @@ function block(number: number): string {
 }
 
 function pathProblem(table: TableName, { path, fromBlock, toBlock }: ManifestFile): string {
-  const wanted = `${table}/${table}-${block(fromBlock)}-${block(toBlock)}-<n> with the format's ending`
-  return `${table}: path: expected ${wanted}, found ${shown(path)}`
+  const expected = `${table}/${table}-${block(fromBlock)}-${block(toBlock)}-<n> with the format's ending`
+  return `${table}: path: expected ${expected}, found ${formatValue(path)}`
 }
 
 async function hashFile(path: string): Promise<string> {

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 
 /** Longest header that is looked for, in bytes. */
-const LONGEST = 16_384
+const MAX_HEADER_BYTES = 16_384
 
 /** First line of a CSV file as text, without its `\n`; undefined where there is none or it cannot be read. */
 export async function readHeader(path: string): Promise<string | undefined> {
@@ -15,7 +15,7 @@ export async function readHeader(path: string): Promise<string | undefined> {
       head = Buffer.concat([head, chunk as Buffer])
       const end = head.indexOf('\n')
       if (end >= 0) return head.subarray(0, end).toString('utf8')
-      if (head.length > LONGEST) return undefined
+      if (head.length > MAX_HEADER_BYTES) return undefined
     }
     return undefined
   } catch {

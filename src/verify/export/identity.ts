@@ -1,10 +1,10 @@
 import type { TableName } from '../../core/table/index.ts'
-import { expectNone, type Lake, placeOf, wholeOf } from './checked-export.ts'
+import { type CheckedExport, completeTablesOf, expectNone, rowLocation } from './checked-export.ts'
 
 /** Rows are identified by their facts (CONTRACT section 2.4): internal calls by their content, ERC entries by their log. */
-export async function checkIdentities(lake: Lake): Promise<void> {
-  if (lake.whole.has('internal_transactions')) await checkInternalIds(lake)
-  await checkLogs(lake)
+export async function checkIdentities(checkedExport: CheckedExport): Promise<void> {
+  if (checkedExport.completeTables.has('internal_transactions')) await checkInternalIds(checkedExport)
+  await checkLogs(checkedExport)
 }
 
 const PARTY = (name: string) => `coalesce('"' || ${name} || '"', 'null')`
@@ -15,16 +15,16 @@ const IS_PLAIN = ['from_address', 'to_address']
   .join(' AND ')
 
 /** internal_id: a hash of from, to and value, and which of its kind it is within its transaction. */
-async function checkInternalIds(lake: Lake): Promise<void> {
+async function checkInternalIds(checkedExport: CheckedExport): Promise<void> {
   const number = `row_number() OVER (PARTITION BY transaction_hash, from_address, to_address, value ORDER BY f, r) - 1`
   const expected = `left(sha256(${CONTENT}), 16) || '-' || (${number})`
-  await expectNone(lake, {
+  await expectNone(checkedExport, {
     sql: `SELECT f, r, internal_id, expected FROM
             (SELECT f, r, internal_id, ${expected} AS expected FROM internal_transactions WHERE ${IS_PLAIN})
           WHERE internal_id IS DISTINCT FROM expected`,
-    tell: (found) => {
-      const place = placeOf(lake, 'internal_transactions', found)
-      return `${place}: internal_id: expected ${found.expected}, found ${found.internal_id}`
+    describe: (found) => {
+      const location = rowLocation(checkedExport, 'internal_transactions', found)
+      return `${location}: internal_id: expected ${found.expected}, found ${found.internal_id}`
     },
   })
 }
@@ -36,17 +36,17 @@ const ERC_TABLES = [
 ] as const satisfies readonly TableName[]
 
 /** One log is in one of the ERC tables. */
-async function checkLogs(lake: Lake): Promise<void> {
-  const tables = wholeOf(lake, ERC_TABLES)
+async function checkLogs(checkedExport: CheckedExport): Promise<void> {
+  const tables = completeTablesOf(checkedExport, ERC_TABLES)
   if (tables.length < 2) return
   const logs = tables.map(
     (name) =>
       `SELECT DISTINCT transaction_hash, log_index, '${name}' AS name FROM ${name} WHERE log_index IS NOT NULL`,
   )
-  await expectNone(lake, {
+  await expectNone(checkedExport, {
     sql: `SELECT transaction_hash, log_index, string_agg(name, ' and ' ORDER BY name) AS names
           FROM (${logs.join(' UNION ALL ')}) GROUP BY transaction_hash, log_index HAVING count(*) > 1`,
-    tell: (found) =>
+    describe: (found) =>
       `log ${found.log_index} of ${found.transaction_hash}: expected it in one table, found it in ${found.names}`,
   })
 }

@@ -1,6 +1,6 @@
-import { shown } from '../../read/findings.ts'
-import type { Found } from '../../read/scratch-database.ts'
-import { expectNone, type Lake, placeOf } from './checked-export.ts'
+import { formatValue } from '../../read/findings.ts'
+import type { ResultRow } from '../../read/scratch-database.ts'
+import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
 import type { Source } from './expected-entries.ts'
 
 /** Columns that a ledger row has from its fact. */
@@ -21,36 +21,39 @@ const COMPARED = [
  *
  * Whether a transaction failed is known from `transactions` only: without that table nothing counts as left out.
  */
-export async function checkLedgerRows(lake: Lake, sources: readonly Source[]): Promise<void> {
-  const given = sources.map((source) => `'${source}'`).join(', ')
+export async function checkLedgerRows(
+  checkedExport: CheckedExport,
+  sources: readonly Source[],
+): Promise<void> {
+  const sourceList = sources.map((source) => `'${source}'`).join(', ')
   const values = COMPARED.flatMap((column) => [
     `l.${column} AS found_${column}`,
     `e.${column} AS expected_${column}`,
   ])
   const differ = COMPARED.map((column) => `l.${column} IS DISTINCT FROM e.${column}`).join(' OR ')
-  await expectNone(lake, {
+  await expectNone(checkedExport, {
     sql: `SELECT l.f, l.r, l.entry_id, e.id IS NULL AS unknown, ${values.join(', ')}
           FROM ledger l LEFT JOIN expected e ON TRY_CAST(l.entry_id AS UUID) = e.id
-          WHERE l.source IN (${given}) AND (e.id IS NULL OR ${differ})`,
-    tell: (found) => `${placeOf(lake, 'ledger', found)}: ${difference(found)}`,
+          WHERE l.source IN (${sourceList}) AND (e.id IS NULL OR ${differ})`,
+    describe: (found) => `${rowLocation(checkedExport, 'ledger', found)}: ${difference(found)}`,
   })
   if (!sources.includes('transactions')) return
-  await expectNone(lake, {
+  await expectNone(checkedExport, {
     sql: `SELECT e.* FROM expected e ANTI JOIN ledger l ON TRY_CAST(l.entry_id AS UUID) = e.id`,
-    tell: (found) => {
+    describe: (found) => {
       const row = `${found.entry_type} ${found.direction} of ${found.value} for ${found.wallet_address}`
       return `ledger: expected ${row} in ${found.transaction_hash} from ${found.source}, found no such row`
     },
   })
 }
 
-function difference(found: Found): string {
+function difference(found: ResultRow): string {
   if (found.unknown)
     return `entry_id: expected one of a fact in ${found.found_source}, found ${found.entry_id}`
-  const told = COMPARED.filter((column) => found[`found_${column}`] !== found[`expected_${column}`]).map(
-    (column) => {
-      return `${column}: expected ${shown(found[`expected_${column}`])}, found ${shown(found[`found_${column}`])}`
-    },
-  )
-  return told.join('; ')
+  const differences = COMPARED.filter(
+    (column) => found[`found_${column}`] !== found[`expected_${column}`],
+  ).map((column) => {
+    return `${column}: expected ${formatValue(found[`expected_${column}`])}, found ${formatValue(found[`found_${column}`])}`
+  })
+  return differences.join('; ')
 }

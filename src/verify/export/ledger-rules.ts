@@ -1,56 +1,56 @@
 import { amountSql } from '../../read/amount-sql.ts'
-import { expectNone, type Lake, placeOf } from './checked-export.ts'
+import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
 
 /** The ledger by itself: each row keeps the contract's rules, whatever the fact tables say. */
-export async function checkLedgerRules(lake: Lake): Promise<void> {
-  for (const { rule, broken } of RULES) {
-    await expectNone(lake, {
+export async function checkLedgerRules(checkedExport: CheckedExport): Promise<void> {
+  for (const { rule, violation } of RULES) {
+    await expectNone(checkedExport, {
       sql: `SELECT f, r, entry_type, direction, asset_type, value, amount, asset_decimals
-            FROM ledger WHERE coalesce(${broken}, true)`,
-      tell: (found) => {
+            FROM ledger WHERE coalesce(${violation}, true)`,
+      describe: (found) => {
         const row = `${found.asset_type} ${found.entry_type} ${found.direction} of ${found.value}`
-        return `${placeOf(lake, 'ledger', found)}: expected ${rule}, found ${row} (amount ${found.amount})`
+        return `${rowLocation(checkedExport, 'ledger', found)}: expected ${rule}, found ${row} (amount ${found.amount})`
       },
     })
   }
-  await checkPositions(lake)
+  await checkPositions(checkedExport)
 }
 
 const FEE = `(entry_type = 'fee')`
 const NATIVE = `(asset_type = 'native')`
 
 /** `broken` may not be null: that counts as broken too. */
-const RULES: readonly { rule: string; broken: string }[] = [
-  { rule: 'a value below 0 when out', broken: `direction = 'out' AND (NOT starts_with(value, '-'))` },
+const RULES: readonly { rule: string; violation: string }[] = [
+  { rule: 'a value below 0 when out', violation: `direction = 'out' AND (NOT starts_with(value, '-'))` },
   {
     rule: 'a value above 0 when in',
-    broken: `direction = 'in' AND (starts_with(value, '-') OR value = '0')`,
+    violation: `direction = 'in' AND (starts_with(value, '-') OR value = '0')`,
   },
   {
     rule: 'amount = value / 10^asset_decimals, exact',
-    broken: `amount IS DISTINCT FROM ${amountSql('value', 'asset_decimals')}`,
+    violation: `amount IS DISTINCT FROM ${amountSql('value', 'asset_decimals')}`,
   },
   {
     rule: 'a fee to go out in native coin, from transactions, to nobody',
-    broken: `${FEE} AND (direction <> 'out' OR asset_type <> 'native' OR source <> 'transactions'
+    violation: `${FEE} AND (direction <> 'out' OR asset_type <> 'native' OR source <> 'transactions'
              OR counterparty_address IS NOT NULL OR counterparty_is_own)`,
   },
   {
     rule: 'no asset_address for the native coin, one for all else',
-    broken: `${NATIVE} = (asset_address IS NOT NULL)`,
+    violation: `${NATIVE} = (asset_address IS NOT NULL)`,
   },
-  { rule: '18 decimals for the native coin', broken: `${NATIVE} AND asset_decimals IS DISTINCT FROM 18` },
+  { rule: '18 decimals for the native coin', violation: `${NATIVE} AND asset_decimals IS DISTINCT FROM 18` },
   {
     rule: 'ERC-721 to move 1 with 0 decimals',
-    broken: `asset_type = 'erc721' AND (ltrim(value, '-') <> '1' OR asset_decimals IS DISTINCT FROM 0)`,
+    violation: `asset_type = 'erc721' AND (ltrim(value, '-') <> '1' OR asset_decimals IS DISTINCT FROM 0)`,
   },
   {
     rule: 'a token id for ERC-721 and ERC-1155 only',
-    broken: `(asset_type IN ('erc721', 'erc1155')) <> (token_id IS NOT NULL)`,
+    violation: `(asset_type IN ('erc721', 'erc1155')) <> (token_id IS NOT NULL)`,
   },
   {
     rule: 'the source that fits the asset',
-    broken: `NOT (source = asset_type || '_transfers'
+    violation: `NOT (source = asset_type || '_transfers'
              OR (${NATIVE} AND source IN ('transactions', 'internal_transactions')))`,
   },
 ]
@@ -59,22 +59,22 @@ const RANK = `CASE WHEN ${FEE} THEN 0 WHEN source = 'transactions' THEN 1 WHEN s
               WHEN source = 'erc20_transfers' THEN 3 WHEN source = 'erc721_transfers' THEN 4 ELSE 5 END`
 
 /** entry_index counts from 0 without gap per wallet and transaction: fee, native, internal, ERC-20, 721, 1155. */
-async function checkPositions(lake: Lake): Promise<void> {
-  const before = ['transaction_hash', 'wallet_address', 'entry_index', 'rank']
-  const lags = before.map((column) => `lag(${column}) OVER () AS before_${column}`).join(', ')
+async function checkPositions(checkedExport: CheckedExport): Promise<void> {
+  const previousColumns = ['transaction_hash', 'wallet_address', 'entry_index', 'rank']
+  const lags = previousColumns.map((column) => `lag(${column}) OVER () AS before_${column}`).join(', ')
   const rows = `SELECT *, ${lags} FROM (SELECT *, ${RANK} AS rank FROM ledger)`
   const same = `(transaction_hash = before_transaction_hash AND wallet_address = before_wallet_address)`
   const expected = `CASE WHEN ${same} THEN before_entry_index + 1 ELSE 0 END`
-  await expectNone(lake, {
+  await expectNone(checkedExport, {
     sql: `SELECT f, r, entry_index, ${expected} AS expected FROM (${rows}) WHERE entry_index <> ${expected}`,
-    tell: (found) => {
-      return `${placeOf(lake, 'ledger', found)}: entry_index: expected ${found.expected}, found ${found.entry_index}`
+    describe: (found) => {
+      return `${rowLocation(checkedExport, 'ledger', found)}: entry_index: expected ${found.expected}, found ${found.entry_index}`
     },
   })
-  await expectNone(lake, {
+  await expectNone(checkedExport, {
     sql: `SELECT f, r, source FROM (${rows}) WHERE ${same} AND rank < before_rank`,
-    tell: (found) => {
-      return `${placeOf(lake, 'ledger', found)}: expected fee, native, internal, ERC-20, 721, 1155, found ${found.source} late`
+    describe: (found) => {
+      return `${rowLocation(checkedExport, 'ledger', found)}: expected fee, native, internal, ERC-20, 721, 1155, found ${found.source} late`
     },
   })
 }

@@ -1,59 +1,69 @@
 import { openDataFile } from '../../core/duckdb/data-file.ts'
 import { sourceSql, textColumns } from '../../core/duckdb/source-sql.ts'
 import type { Manifest, ManifestFile } from '../../core/model/manifest.ts'
-import { named } from '../../core/platform/sql.ts'
+import { quoteIdentifier } from '../../core/platform/sql.ts'
 import type { Column, Table } from '../../core/table/index.ts'
-import { type Findings, shown } from '../../read/findings.ts'
-import type { Rows } from '../../read/scratch-database.ts'
-import { brokenCellSql, describeCell, SQL_TYPES, typedCellSql } from './cells.ts'
+import { type Findings, formatValue } from '../../read/findings.ts'
+import type { ScratchDatabase } from '../../read/scratch-database.ts'
+import { describeCell, invalidCellSql, SQL_TYPES, typedCellSql } from './cells.ts'
 import { expectNone } from './checked-export.ts'
 
-export type FilePlace = { readonly table: Table; readonly index: number; readonly file: ManifestFile }
-type Reading = { readonly rows: Rows; readonly manifest: Manifest; readonly findings: Findings }
+export type TableFile = { readonly table: Table; readonly index: number; readonly file: ManifestFile }
+type FileLoadContext = {
+  readonly database: ScratchDatabase
+  readonly manifest: Manifest
+  readonly findings: Findings
+}
 
 /** Bit of a row's `broken` that says that its block lies outside its file's range. */
-const OUTSIDE = 62
+const OUT_OF_RANGE_BIT = 62
 
 /** Makes the scratch table for a table's rows: what later checks need of them, typed, in file order. */
-export async function createScratch(rows: Rows, table: Table): Promise<void> {
-  const cells = keptOf(table).map((column) => `${named(column.name)} ${SQL_TYPES[column.type]}`)
+export async function createCheckTable(database: ScratchDatabase, table: Table): Promise<void> {
+  const cells = checkedColumns(table).map(
+    (column) => `${quoteIdentifier(column.name)} ${SQL_TYPES[column.type]}`,
+  )
   const columns = ['f INTEGER', 'r BIGINT', 'broken BIGINT', 'place UBIGINT', ...cells]
-  await rows.run(`CREATE TABLE ${table.name} (${columns.join(', ')})`)
+  await database.run(`CREATE TABLE ${table.name} (${columns.join(', ')})`)
 }
 
 /**
  * Reads every row of one file into the scratch table, checking each cell, the row count and the block range.
  * Throws the engine's error where the file cannot be read as what it says it is.
  */
-export async function loadFile(reading: Reading, place: FilePlace): Promise<void> {
-  const { rows, manifest } = reading
-  const file = await openDataFile(`${rows.folder}/${place.file.path}`, manifest.job.format, rows.scratch)
+export async function loadFile(context: FileLoadContext, tableFile: TableFile): Promise<void> {
+  const { database, manifest } = context
+  const file = await openDataFile(
+    `${database.folder}/${tableFile.file.path}`,
+    manifest.job.format,
+    database.scratchFolder,
+  )
   try {
-    await loadRows(reading, place, sourceSql(file, textColumns(place.table.columns)))
+    await loadRows(context, tableFile, sourceSql(file, textColumns(tableFile.table.columns)))
   } finally {
     await file.close()
   }
 }
 
-async function loadRows(reading: Reading, place: FilePlace, source: string): Promise<void> {
-  const { rows, manifest, findings } = reading
-  const { table, index, file } = place
-  await rows.run(insertSql(place, source, manifest))
-  const [found] = await rows.all(
+async function loadRows(context: FileLoadContext, tableFile: TableFile, source: string): Promise<void> {
+  const { database, manifest, findings } = context
+  const { table, index, file } = tableFile
+  await database.run(insertSql(tableFile, source, manifest))
+  const [found] = await database.all(
     `SELECT count(*) AS n, coalesce(bit_or(broken), 0) AS bits FROM ${table.name} WHERE f = ${index}`,
   )
   const count = Number(found?.n)
   findings.expect(count === file.rows, () => `${file.path}: rows: expected ${file.rows}, found ${count}`)
-  await checkCells(reading, { place, source, bits: BigInt(found?.bits as bigint) })
+  await checkCells(context, { tableFile, source, bits: BigInt(found?.bits as bigint) })
 }
 
-function insertSql({ table, index, file }: FilePlace, source: string, { job }: Manifest): string {
+function insertSql({ table, index, file }: TableFile, source: string, { job }: Manifest): string {
   const block = typedCellSql(table.columns[1] as Column, job.format)
-  const outside = `(${block} < ${file.fromBlock} OR ${block} >= ${file.toBlock})`
-  const bits = table.columns.map((column, at) => bit(brokenCellSql(column, job.format), at))
-  const broken = [...bits, bit(outside, OUTSIDE)].join(' + ')
-  const cells = keptOf(table).map((column) => typedCellSql(column, job.format))
-  const values = [index, 'r', broken, 'hash(block_hash, block_timestamp)', ...cells].join(', ')
+  const isOutOfRange = `(${block} < ${file.fromBlock} OR ${block} >= ${file.toBlock})`
+  const bits = table.columns.map((column, at) => bit(invalidCellSql(column, job.format), at))
+  const invalidBits = [...bits, bit(isOutOfRange, OUT_OF_RANGE_BIT)].join(' + ')
+  const cells = checkedColumns(table).map((column) => typedCellSql(column, job.format))
+  const values = [index, 'r', invalidBits, 'hash(block_hash, block_timestamp)', ...cells].join(', ')
   return `INSERT INTO ${table.name} SELECT ${values} FROM (SELECT *, row_number() OVER () AS r FROM ${source})`
 }
 
@@ -62,43 +72,43 @@ function bit(condition: string, at: number): string {
 }
 
 /** `bits`: what is wrong in any row of the file. */
-type Loaded = { place: FilePlace; source: string; bits: bigint }
+type LoadedRows = { tableFile: TableFile; source: string; bits: bigint }
 
 /** Tells wrong cells by row and column; columns without any cost nothing more. */
-async function checkCells(reading: Reading, { place, source, bits }: Loaded): Promise<void> {
-  const { table, file } = place
+async function checkCells(context: FileLoadContext, { tableFile, source, bits }: LoadedRows): Promise<void> {
+  const { table, file } = tableFile
   const expectNoBit = async (at: number, violation: Parameters<typeof expectNone>[1]) => {
-    if (((bits >> BigInt(at)) & 1n) === 0n) reading.findings.expect(true, String)
-    else await expectNone(reading, violation)
+    if (((bits >> BigInt(at)) & 1n) === 0n) context.findings.expect(true, String)
+    else await expectNone(context, violation)
   }
   for (const [at, column] of table.columns.entries()) {
-    const cells = `SELECT row_number() OVER () AS r, ${named(column.name)} AS value FROM ${source}`
+    const cells = `SELECT row_number() OVER () AS r, ${quoteIdentifier(column.name)} AS value FROM ${source}`
     await expectNoBit(at, {
-      sql: `SELECT r, value FROM (${brokenRows(place, at)}) JOIN (${cells}) USING (r) ORDER BY r`,
-      tell: ({ r, value }) => {
-        return `${file.path} row ${r}: ${column.name}: expected ${describeCell(column)}, found ${shown(value)}`
+      sql: `SELECT r, value FROM (${invalidRowsSql(tableFile, at)}) JOIN (${cells}) USING (r) ORDER BY r`,
+      describe: ({ r, value }) => {
+        return `${file.path} row ${r}: ${column.name}: expected ${describeCell(column)}, found ${formatValue(value)}`
       },
     })
   }
-  await expectNoBit(OUTSIDE, {
-    sql: `${brokenRows(place, OUTSIDE)} ORDER BY r`,
-    tell: ({ r, block_number: block }) => {
+  await expectNoBit(OUT_OF_RANGE_BIT, {
+    sql: `${invalidRowsSql(tableFile, OUT_OF_RANGE_BIT)} ORDER BY r`,
+    describe: ({ r, block_number: block }) => {
       return `${file.path} row ${r}: block_number: expected ${file.fromBlock} to ${file.toBlock - 1}, found ${block}`
     },
   })
 }
 
-function brokenRows({ table, index }: FilePlace, at: number): string {
+function invalidRowsSql({ table, index }: TableFile, at: number): string {
   const mask = `${2n ** BigInt(at)}::BIGINT`
   return `SELECT r, block_number FROM ${table.name} WHERE f = ${index} AND broken & ${mask} <> 0`
 }
 
 /** Cells that only have to be of their type (names, texts, metadata) are not kept. */
-function keptOf(table: Table): readonly Column[] {
-  return table.columns.filter((column) => KEPT.has(column.name))
+function checkedColumns(table: Table): readonly Column[] {
+  return table.columns.filter((column) => CHECKED_COLUMNS.has(column.name))
 }
 
-const KEPT: ReadonlySet<string> = new Set([
+const CHECKED_COLUMNS: ReadonlySet<string> = new Set([
   ...['chain_id', 'block_number', 'transaction_hash', 'transaction_index', 'log_index', 'transfer_ordinal'],
   ...['success', 'status', 'from_address', 'to_address', 'value', 'gas_used', 'gas_price', 'transaction_fee'],
   ...['gas_limit', 'call_type'],

@@ -1,42 +1,42 @@
 import type { Table, TableName } from '../../core/table/index.ts'
-import { tableNamed } from '../../core/table/index.ts'
-import { expectNone, type Lake, placeOf } from './checked-export.ts'
+import { tableByName } from '../../core/table/index.ts'
+import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
 
 /** Rows of a table stand in the contract's order (section 2), from file to file too. */
-export async function checkOrder(lake: Lake, name: TableName): Promise<void> {
+export async function checkOrder(checkedExport: CheckedExport, name: TableName): Promise<void> {
   const columns = ORDERS[name]
-  const before = columns.map((column) => `lag(${column}) OVER () AS before_${column}`)
-  const rows = `SELECT f, r, ${[...columns, ...before].join(', ')} FROM ${name}`
-  await expectNone(lake, {
-    sql: `SELECT * FROM (${rows}) WHERE ${comesTooLate(columns)}`,
-    tell: (found) => {
-      const [here, previous] = ['', 'before_'].map((prefix) =>
+  const previousColumns = columns.map((column) => `lag(${column}) OVER () AS before_${column}`)
+  const rows = `SELECT f, r, ${[...columns, ...previousColumns].join(', ')} FROM ${name}`
+  await expectNone(checkedExport, {
+    sql: `SELECT * FROM (${rows}) WHERE ${outOfOrderSql(columns)}`,
+    describe: (found) => {
+      const [current, previous] = ['', 'before_'].map((prefix) =>
         columns.map((column) => found[prefix + column]),
       )
-      return `${placeOf(lake, name, found)}: order by ${columns.join(', ')}: ${here} follows ${previous}`
+      return `${rowLocation(checkedExport, name, found)}: order by ${columns.join(', ')}: ${current} follows ${previous}`
     },
   })
 }
 
 /** No two rows of a table have the same key, in different files neither. */
-export async function checkKeys(lake: Lake, name: TableName): Promise<void> {
-  const { key }: Table = tableNamed(name)
+export async function checkKeys(checkedExport: CheckedExport, name: TableName): Promise<void> {
+  const { key }: Table = tableByName(name)
   const columns = key.join(', ')
-  const twice = `SELECT ${columns} FROM ${name} GROUP BY ${columns} HAVING count(*) > 1`
-  await expectNone(lake, {
+  const duplicates = `SELECT ${columns} FROM ${name} GROUP BY ${columns} HAVING count(*) > 1`
+  await expectNone(checkedExport, {
     sql: `SELECT ${columns}, max(f) AS f, arg_max(r, (f, r)) AS r, count(*) AS times
-          FROM ${name} SEMI JOIN (${twice}) AS twice USING (${columns}) GROUP BY ${columns}`,
-    tell: (found) => {
+          FROM ${name} SEMI JOIN (${duplicates}) AS twice USING (${columns}) GROUP BY ${columns}`,
+    describe: (found) => {
       const values = key.map((column) => `${column} ${found[column]}`).join(', ')
-      return `${placeOf(lake, name, found)}: key: expected ${values} once, found it ${found.times} times`
+      return `${rowLocation(checkedExport, name, found)}: key: expected ${values} once, found it ${found.times} times`
     },
   })
 }
 
 /** True where a row is less than the one before it, column by column. */
-function comesTooLate(columns: readonly string[]): string {
+function outOfOrderSql(columns: readonly string[]): string {
   const cases = columns.map((column, at) => {
-    const equal = columns.slice(0, at).map((earlier) => `${earlier} = before_${earlier}`)
+    const equal = columns.slice(0, at).map((previous) => `${previous} = before_${previous}`)
     return `(${[...equal, `${column} < before_${column}`].join(' AND ')})`
   })
   return cases.join(' OR ')

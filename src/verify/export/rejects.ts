@@ -4,31 +4,33 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { REJECTS_FILE } from '../../core/model/manifest.ts'
 import type { Findings } from '../../read/findings.ts'
-import { differs } from './files.ts'
+import { differenceMessage } from './files.ts'
 
 /** rejects.ndjson holds as many lines as the manifest says, each a JSON object; with none there is no file. */
 export async function checkRejects(folder: string, expected: number, findings: Findings): Promise<void> {
   const path = join(folder, REJECTS_FILE)
   const entry = await lstat(path).catch(() => undefined)
   if (entry === undefined) {
-    findings.expect(expected === 0, () => differs('rejects.ndjson', 'lines', { expected, found: 'no file' }))
+    findings.expect(expected === 0, () =>
+      differenceMessage('rejects.ndjson', 'lines', { expected, found: 'no file' }),
+    )
     return
   }
   if (!findings.expect(entry.isFile(), () => 'rejects.ndjson: expected a file, found something else')) return
-  const counted = { lines: 0, firstWrong: 0 }
+  const counts = { lines: 0, firstInvalid: 0 }
   for await (const line of createInterface({
     input: createReadStream(path),
     crlfDelay: Number.POSITIVE_INFINITY,
   })) {
-    counted.lines += 1
-    if (counted.firstWrong === 0 && !isObject(line)) counted.firstWrong = counted.lines
+    counts.lines += 1
+    if (counts.firstInvalid === 0 && !isObject(line)) counts.firstInvalid = counts.lines
   }
-  findings.expect(counted.lines === expected, () =>
-    differs('rejects.ndjson', 'lines', { expected, found: counted.lines }),
+  findings.expect(counts.lines === expected, () =>
+    differenceMessage('rejects.ndjson', 'lines', { expected, found: counts.lines }),
   )
   findings.expect(
-    counted.firstWrong === 0,
-    () => `rejects.ndjson line ${counted.firstWrong}: expected a JSON object`,
+    counts.firstInvalid === 0,
+    () => `rejects.ndjson line ${counts.firstInvalid}: expected a JSON object`,
   )
 }
 

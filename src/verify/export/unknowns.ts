@@ -1,26 +1,26 @@
-import type { Lake } from './checked-export.ts'
-import { differs } from './files.ts'
+import type { CheckedExport } from './checked-export.ts'
+import { differenceMessage } from './files.ts'
 
-const PLACE = 'manifest.json'
+const LOCATION = 'manifest.json'
 
 /** The manifest counts the transactions whose status or fee is unknown; manifests of older versions do not. */
-export async function checkUnknowns(lake: Lake): Promise<void> {
-  const { rows, manifest, findings, whole } = lake
+export async function checkUnknowns(checkedExport: CheckedExport): Promise<void> {
+  const { database, manifest, findings, completeTables } = checkedExport
   const { statusUnknown, feeUnknown } = manifest
-  if (!whole.has('transactions')) return
-  const [found] = await rows.all(
+  if (!completeTables.has('transactions')) return
+  const [found] = await database.all(
     `SELECT count(*) FILTER (WHERE success IS NULL) AS status, count(*) FILTER (WHERE ${FEE}) AS fee
      FROM transactions LEFT JOIN wallets ON from_address = address`,
   )
   const [status, fee] = [Number(found?.status), Number(found?.fee)]
-  const most = status + (await countDoubtful(lake))
+  const maxStatus = status + (await countUncertain(checkedExport))
   if (statusUnknown !== undefined)
-    findings.expect(statusUnknown >= status && statusUnknown <= most, () =>
-      differs(PLACE, 'statusUnknown', { expected: status, found: statusUnknown }),
+    findings.expect(statusUnknown >= status && statusUnknown <= maxStatus, () =>
+      differenceMessage(LOCATION, 'statusUnknown', { expected: status, found: statusUnknown }),
     )
   if (feeUnknown !== undefined)
     findings.expect(feeUnknown === fee, () =>
-      differs(PLACE, 'feeUnknown', { expected: fee, found: feeUnknown }),
+      differenceMessage(LOCATION, 'feeUnknown', { expected: fee, found: feeUnknown }),
     )
 }
 
@@ -31,10 +31,10 @@ const FEE = `address IS NOT NULL AND block_number < to_block AND coalesce(transa
  * Transactions that may count because of an internal transaction: one that is neither known to be reverted nor known not to be
  * has `reverted` false.
  */
-async function countDoubtful({ rows, whole, manifest }: Lake): Promise<number> {
+async function countUncertain({ database, completeTables, manifest }: CheckedExport): Promise<number> {
   if (manifest.job.kind === 'blocks') return 0
-  if (!whole.has('internal_transactions')) return Number.POSITIVE_INFINITY
-  const [found] = await rows.all(
+  if (!completeTables.has('internal_transactions')) return Number.POSITIVE_INFINITY
+  const [found] = await database.all(
     `SELECT count(DISTINCT transaction_hash) AS n FROM internal_transactions
      SEMI JOIN (SELECT transaction_hash FROM transactions WHERE success IS NOT NULL) USING (transaction_hash)
      WHERE NOT reverted`,

@@ -7,15 +7,15 @@ import { TABLES } from '../../core/table/index.ts'
 import { columnDifferences } from '../../core/table/schema-changes.ts'
 import { type Findings, openFindings } from '../../read/findings.ts'
 import { readManifest } from '../../read/read-manifest.ts'
-import { openRows } from '../../read/scratch-database.ts'
+import { openScratchDatabase } from '../../read/scratch-database.ts'
 import { checkBlockRanges, checkMissingBlocks } from './blocks.ts'
-import type { Lake } from './checked-export.ts'
-import { checkCoverage, checkCovered, createWallets } from './coverage.ts'
-import { createExpected, SOURCES } from './expected-entries.ts'
+import type { CheckedExport } from './checked-export.ts'
+import { checkCoverage, checkWalletsCovered, createWalletsTable } from './coverage.ts'
+import { createExpectedEntries, SOURCES } from './expected-entries.ts'
 import { checkFacts } from './facts.ts'
 import { unlistedFiles } from './files.ts'
 import { checkIdentities } from './identity.ts'
-import { checkMadeWith } from './job-settings.ts'
+import { checkJobSettings } from './job-settings.ts'
 import { checkLedgerRows } from './ledger-match.ts'
 import { checkLedgerRules } from './ledger-rules.ts'
 import { checkLinks } from './links.ts'
@@ -60,15 +60,15 @@ export type VerifyOptions = {
 export async function verifyOutput(folder: string, options: VerifyOptions = {}): Promise<Verdict> {
   const entry = await stat(folder).catch(() => undefined)
   if (!entry?.isDirectory()) throw new ExportError('USAGE', `there is no output folder ${folder}`)
-  await requireTraces(folder)
+  await requireExportEntries(folder)
   const findings = openFindings()
-  const isFinished = !(await isUnderWay(folder))
+  const isFinished = !(await isInProgress(folder))
   const manifest = await readManifest(folder, findings)
   const differences = manifest === undefined ? [] : columnDifferences(manifest)
   for (const difference of differences)
-    findings.problem(`manifest.json: ${difference}: another version wrote this export; run its job again`)
+    findings.addProblem(`manifest.json: ${difference}: another version wrote this export; run its job again`)
   if (manifest !== undefined && differences.length === 0)
-    await checkOutput({ folder, manifest, findings, onProgress: options.onProgress ?? nobody })
+    await checkOutput({ folder, manifest, findings, onProgress: options.onProgress ?? noop })
   const tables = Object.values(manifest?.tables ?? {})
   return {
     ok: findings.count === 0,
@@ -83,12 +83,12 @@ export async function verifyOutput(folder: string, options: VerifyOptions = {}):
     statusUnknown: manifest?.statusUnknown ?? 0,
     feeUnknown: manifest?.feeUnknown ?? 0,
     checks: findings.checks,
-    problems: findings.told(),
+    problems: findings.list(),
   }
 }
 
 /** Without its manifest, an export is still known by what else a run leaves: that is damage, and no wrong folder. */
-async function requireTraces(folder: string): Promise<void> {
+async function requireExportEntries(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => [...EXPORT_ENTRIES])
   if (names.some((name) => EXPORT_ENTRIES.has(name))) return
   throw new ExportError('USAGE', `${folder} holds no finished export (no ${MANIFEST_FILE})`, {
@@ -96,62 +96,68 @@ async function requireTraces(folder: string): Promise<void> {
   })
 }
 
-async function isUnderWay(folder: string): Promise<boolean> {
-  const there = (name: string) =>
+async function isInProgress(folder: string): Promise<boolean> {
+  const exists = (name: string) =>
     stat(join(folder, name)).then(
       () => true,
       () => false,
     )
-  return (await there(PRIVATE_FOLDER)) && !(await there(MANIFEST_FILE))
+  return (await exists(PRIVATE_FOLDER)) && !(await exists(MANIFEST_FILE))
 }
 
-type Output = {
+type VerifyContext = {
   readonly folder: string
   readonly manifest: Manifest
   readonly findings: Findings
   readonly onProgress: (message: string) => void
 }
 
-async function checkOutput(output: Output): Promise<void> {
-  const { folder, manifest, findings, onProgress } = output
+async function checkOutput(context: VerifyContext): Promise<void> {
+  const { folder, manifest, findings, onProgress } = context
   for (const path of await unlistedFiles(folder, manifest))
     onProgress(`not in the manifest, not checked: ${path}`)
   checkCoverage(manifest, findings)
   checkBlockRanges(manifest, findings)
   await checkRejects(folder, manifest.rejects, findings)
-  const rows = await openRows(folder)
+  const database = await openScratchDatabase(folder)
   try {
-    const lake = await loadTables({ ...output, rows })
-    await createWallets(rows, manifest.coverage)
-    await checkLake(lake, onProgress)
+    const checkedExport = await loadTables({ ...context, database })
+    await createWalletsTable(database, manifest.coverage)
+    await checkTables(checkedExport, onProgress)
   } finally {
-    await rows.close()
+    await database.close()
   }
 }
 
-async function checkLake(lake: Lake, onProgress: Output['onProgress']): Promise<void> {
-  for (const { name } of TABLES.filter((table) => lake.whole.has(table.name))) {
+async function checkTables(
+  checkedExport: CheckedExport,
+  onProgress: VerifyContext['onProgress'],
+): Promise<void> {
+  for (const { name } of TABLES.filter((table) => checkedExport.completeTables.has(table.name))) {
     onProgress(`checking keys and order of ${name}`)
-    await checkKeys(lake, name)
-    await checkOrder(lake, name)
+    await checkKeys(checkedExport, name)
+    await checkOrder(checkedExport, name)
   }
   onProgress('checking counts and coverage')
-  await checkIdentities(lake)
-  await checkFacts(lake)
-  await checkLinks(lake)
-  await checkCovered(lake)
-  await checkUnknowns(lake)
-  await checkMadeWith(lake)
-  await checkMissingBlocks(lake)
-  if (lake.whole.has('ledger')) await checkLedger(lake, onProgress)
+  await checkIdentities(checkedExport)
+  await checkFacts(checkedExport)
+  await checkLinks(checkedExport)
+  await checkWalletsCovered(checkedExport)
+  await checkUnknowns(checkedExport)
+  await checkJobSettings(checkedExport)
+  await checkMissingBlocks(checkedExport)
+  if (checkedExport.completeTables.has('ledger')) await checkLedger(checkedExport, onProgress)
 }
 
-async function checkLedger(lake: Lake, onProgress: Output['onProgress']): Promise<void> {
+async function checkLedger(
+  checkedExport: CheckedExport,
+  onProgress: VerifyContext['onProgress'],
+): Promise<void> {
   onProgress('checking the arithmetic of ledger')
-  await checkLedgerRules(lake)
-  const sources = await createExpected(lake)
-  if (sources.length > 0) await checkLedgerRows(lake, sources)
-  if (sources.length === SOURCES.length) await checkTotals(lake)
+  await checkLedgerRules(checkedExport)
+  const sources = await createExpectedEntries(checkedExport)
+  if (sources.length > 0) await checkLedgerRows(checkedExport, sources)
+  if (sources.length === SOURCES.length) await checkTotals(checkedExport)
 }
 
-function nobody(): void {}
+function noop(): void {}

@@ -6,12 +6,12 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { checkFile } from '../../../src/accounting/check/check-file.ts'
 import { convert } from '../../../src/accounting/convert.ts'
 import type { Preset, Role } from '../../../src/accounting/csv/preset.ts'
-import { typeLegs } from '../../../src/accounting/csv/types.ts'
-import type { Leg } from '../../../src/accounting/import-rows.ts'
-import { FILE_SETS, PRESETS } from '../../../src/accounting/presets/index.ts'
+import { typeSides } from '../../../src/accounting/csv/types.ts'
+import type { LegSide } from '../../../src/accounting/import-rows.ts'
+import { MULTI_FILE_WRITERS, PRESETS } from '../../../src/accounting/presets/index.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
-import { truthWallets } from '../../helpers/node-data.ts'
-import { priceAll } from '../../helpers/prices.ts'
+import { demoWallets } from '../../helpers/node-data.ts'
+import { writePrices } from '../../helpers/prices.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 import { mistakeFinder } from './mistakes.ts'
 
@@ -21,7 +21,7 @@ const mistakesIn = mistakeFinder()
 
 beforeAll(async () => {
   await exportDemo(output, { endBlock: 30 })
-  expect(truthWallets).toHaveLength(53)
+  expect(demoWallets).toHaveLength(53)
 })
 
 async function goodText(to: string): Promise<string> {
@@ -45,7 +45,7 @@ const FORMS: { title: string; to: string; form: Preset; textOf: () => Promise<st
     ...{ title: form.name, to: form.name, form },
     textOf: once(() => goodText(form.name)),
   })),
-  ...FILE_SETS.flatMap(({ name, files }) =>
+  ...MULTI_FILE_WRITERS.flatMap(({ name, files }) =>
     files.map((form) => ({
       ...{ title: `${name}, ${form.file}`, to: name, form },
       textOf: once(() => longestOf(name, form.file)),
@@ -56,7 +56,7 @@ const FORMS: { title: string; to: string; form: Preset; textOf: () => Promise<st
 /** The longest of the files of one kind. */
 async function longestOf(to: string, file: string): Promise<string> {
   const out = join(folder, `${to}-all`)
-  await convert(output, { to, out, prices: await priceAll(output, join(folder, 'prices.csv')) })
+  await convert(output, { to, out, prices: await writePrices(output, join(folder, 'prices.csv')) })
   const name = new RegExp(`^${file.replace('{wallet}', '0x[0-9a-f]{40}')}$`)
   const texts = readdirSync(out)
     .filter((one) => name.test(one))
@@ -209,8 +209,8 @@ describe.for(FORMS)('convert --check --to $title', ({ to, form, textOf }) => {
     const misfits: number[] = []
     for (const [index, row] of rows.entries()) {
       if (index === 0 || type === -1 || came === -1 || gone === -1) continue
-      const leg: Leg = row[came] === '' ? 'out' : row[gone] === '' ? 'in' : 'swap'
-      const wrong = [...typeLegs(form)].find(([, legs]) => !legs.has(leg))?.[0]
+      const leg: LegSide = row[came] === '' ? 'out' : row[gone] === '' ? 'in' : 'swap'
+      const wrong = [...typeSides(form)].find(([, legs]) => !legs.has(leg))?.[0]
       if (wrong === undefined || form.walletOfType?.[wrong] !== undefined) continue
       row[type] = wrong
       misfits.push(index + 1)
@@ -224,7 +224,7 @@ describe.for(FORMS)('convert --check --to $title', ({ to, form, textOf }) => {
     const lines = (await textOf()).trimEnd().split('\n')
     const found = await mistakesIn([...lines, lines[9], ''].join('\n'), to)
     const isTold = form.columns.some(([, role]) => role === 'hash' || role === 'id' || role === 'note')
-    expect(found.length > 0).toBe(isTold && form.repeatsLines !== true)
+    expect(found.length > 0).toBe(isTold && form.mayRepeatRows !== true)
   })
 })
 

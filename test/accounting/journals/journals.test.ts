@@ -63,7 +63,7 @@ async function journalWith(to: string, account: string): Promise<string> {
   const [out, labels] = [join(folder, `account-${to}`), join(folder, `account-${to}.csv`)]
   writeFileSync(labels, `match,type\n"transfer(address,uint256)","${account}"\n`)
   const converted = await convert(output, { to, out, labels })
-  expect(converted.labels).toEqual({ unmatched: undefined, misfits: [] })
+  expect(converted.labels).toEqual({ unmatched: undefined, inapplicable: [] })
   return out
 }
 

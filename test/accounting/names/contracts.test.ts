@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { JOURNALS } from '../../../src/accounting/journals/index.ts'
 import type { Asset } from '../../../src/accounting/movement.ts'
 import { tickerName } from '../../../src/accounting/names/asset-name.ts'
-import { ofContract, readContracts } from '../../../src/accounting/names/contracts.ts'
-import { digitsApart } from '../../../src/accounting/names/first-digits.ts'
+import { readContracts, withContract } from '../../../src/accounting/names/contracts.ts'
+import { digitsToDistinguish } from '../../../src/accounting/names/first-digits.ts'
 import { unescapedSql } from '../../../src/core/duckdb/source-sql.ts'
-import type { OpenedExport } from '../../../src/read/open-export.ts'
-import { openRows, type Rows } from '../../../src/read/scratch-database.ts'
+import type { OpenExport } from '../../../src/read/open-export.ts'
+import { openScratchDatabase, type ScratchDatabase } from '../../../src/read/scratch-database.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 import { token } from '../made-up.ts'
 
@@ -22,12 +22,12 @@ type LedgerRow = {
   id?: string
 }
 
-let rows: Rows
+let rows: ScratchDatabase
 
 beforeAll(async () => {
   const output = join(suiteFolder(), 'out')
   mkdirSync(output)
-  rows = await openRows(output)
+  rows = await openScratchDatabase(output)
 })
 afterAll(() => rows.close())
 
@@ -43,10 +43,10 @@ function contractsOf(...files: LedgerRow[][]) {
       'block_number, transaction_index, asset_address, asset_symbol, asset_decimals, asset_type, token_id'
     return `(VALUES ${lines.join(', ')}) AS t(${columns})`
   }
-  const eachFile: OpenedExport['eachFile'] = async (_, statement) => {
+  const eachFile: OpenExport['eachFile'] = async (_, statement) => {
     for (const file of files) await rows.run(statement(sourceOf(file)))
   }
-  return readContracts({ rows, eachFile, textSql: unescapedSql } as OpenedExport)
+  return readContracts({ database: rows, eachFile, textSql: unescapedSql } as OpenExport)
 }
 
 const [FIRST, SECOND] = ['1', '2'].map((end) => `0x00000000${'f'.repeat(31)}${end}`) as [string, string]
@@ -78,7 +78,11 @@ describe('the names of contracts', () => {
 
   test('have all digits where the first and last ones are the same', () => {
     const [one, two] = ['1', '2'].map((digit) => `0x00000000${digit.repeat(28)}ffff`) as [string, string]
-    expect([...digitsApart([one, two, OTHER]).values()]).toEqual([one.slice(2), two.slice(2), '99999999'])
+    expect([...digitsToDistinguish([one, two, OTHER]).values()]).toEqual([
+      one.slice(2),
+      two.slice(2),
+      '99999999',
+    ])
   })
 
   test('tell apart tokens of several types of one contract', async () => {
@@ -93,7 +97,7 @@ describe('the names of contracts', () => {
       { ...asset, type: 'erc721', tokenId: '7' },
       { ...asset, type: 'erc1155', tokenId: '7' },
     ]
-    const named = assets.map((one) => ofContract(one as Asset, contracts))
+    const named = assets.map((one) => withContract(one as Asset, contracts))
     expect(named.map(tickerName)).toEqual(['BOTH-99999999', 'BOTH-99999999-721#7', 'BOTH-99999999-1155#7'])
     const beancount = JOURNALS.find(({ name }) => name === 'beancount')
     expect(new Set(named.map((one) => beancount?.commodityOf(one))).size).toBe(3)
@@ -127,7 +131,7 @@ describe('the decimals of tokens', () => {
     )
     expect(contracts.get(erc20(OTHER))?.decimals).toBe(18)
     for (const decimals of [null, 0, 18])
-      expect(ofContract({ ...token('OTHER', decimals), address: OTHER }, contracts).decimals).toBe(18)
+      expect(withContract({ ...token('OTHER', decimals), address: OTHER }, contracts).decimals).toBe(18)
   })
 
   test('are those of the newest row of an ERC-1155 token that has some, where its rows differ', async () => {
@@ -145,7 +149,7 @@ describe('the decimals of tokens', () => {
     )
     const [one, two, three] = ['1', '2', '3'].map((tokenId) => {
       const asset = { ...token('OTHER', tokenId === '2' ? 9 : 0), type: 'erc1155' as const, address: OTHER }
-      return ofContract({ ...asset, tokenId } as Asset, contracts).decimals
+      return withContract({ ...asset, tokenId } as Asset, contracts).decimals
     })
     expect([one, two, three]).toEqual([6, 9, 0])
   })

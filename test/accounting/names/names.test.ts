@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { writeAmount } from '../../../src/accounting/format-amount.ts'
+import { formatAmount } from '../../../src/accounting/format-amount.ts'
 import { caipName, methodName, safeText, tickerName } from '../../../src/accounting/names/asset-name.ts'
 import { COIN, nft, token } from '../made-up.ts'
 
@@ -48,6 +48,6 @@ test.for([
   { value: 1n, decimals: null, rules: {}, text: undefined, cut: undefined },
   { value: 1n, decimals: 256, rules: {}, text: undefined, cut: undefined },
 ])('$value of $decimals decimals is written as $text', ({ value, decimals, rules, text, cut }) => {
-  const written = writeAmount(value, decimals, rules)
-  expect({ text: written?.text, cut: written?.cut }).toEqual({ text, cut })
+  const written = formatAmount(value, decimals, rules)
+  expect({ text: written?.text, cut: written?.remainder }).toEqual({ text, cut })
 })

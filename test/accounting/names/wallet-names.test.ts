@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { openTarget } from '../../../src/accounting/conversion-target.ts'
-import { linesOf } from '../../../src/accounting/import-rows.ts'
+import { openConversionTarget } from '../../../src/accounting/conversion-target.ts'
+import { importRowsOf } from '../../../src/accounting/import-rows.ts'
 import { JOURNALS } from '../../../src/accounting/journals/index.ts'
 import { createJournalWriter } from '../../../src/accounting/journals/journal.ts'
-import { digitsApart } from '../../../src/accounting/names/first-digits.ts'
+import { digitsToDistinguish } from '../../../src/accounting/names/first-digits.ts'
 import { walletNames } from '../../../src/accounting/names/wallet-names.ts'
 import { openTextFiles } from '../../../src/accounting/text-files.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
@@ -36,17 +36,17 @@ test('wallets are called by their label, and by the address too where two would 
 
 /** What a journal declares of a wallet's account. */
 function accountFinder(name: string, wallets = [ONE, TWO]) {
-  const form = JOURNALS.find((one) => one.name === name)
-  if (form === undefined) throw new Error(name)
+  const format = JOURNALS.find((one) => one.name === name)
+  if (format === undefined) throw new Error(name)
   const writer = createJournalWriter({
-    form,
-    walletDigits: digitsApart(wallets),
-    refuses: () => undefined,
+    format,
+    walletDigits: digitsToDistinguish(wallets),
+    refusalReasonOf: () => undefined,
     onOmitted: () => undefined,
   })
   return (wallet: string, label: string | null = null) => {
     const moved = movement({ asset: COIN, value: 1n, wallet, label })
-    const text = writer.write(linesOf([moved], false))
+    const text = writer.write(importRowsOf([moved], false))
     return /(?:account|open) (assets:crypto:.*)\n/i.exec(text)?.[1]
   }
 }
@@ -74,9 +74,9 @@ test.for([
 
 test('the file of a wallet has a name that disks take, however long the label is', async () => {
   const [out, files] = [tempFolder(), openTextFiles()]
-  const target = await openTarget(
+  const target = await openConversionTarget(
     { to: 'beancount', out, perWallet: true },
-    { head: '', parts: undefined },
+    { header: '', outputFiles: undefined },
     files,
   )
   for (const [wallet, label] of [[ONE, '語'.repeat(256)] as const, [TWO, '𐐷'.repeat(256)] as const]) {

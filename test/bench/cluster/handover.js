@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 const BIN = new URL('../../../dist/bin.js', import.meta.url).pathname
 const WALLET = `0x${'11'.repeat(20)}`
 /** A worker that is alive says so within this. */
-const JOINED_MS = 3_000
+const WORKER_START_MS = 3_000
 
 export async function measureHandover(queue, times = 3) {
   const seconds = []
@@ -20,7 +20,7 @@ export async function measureHandover(queue, times = 3) {
 
 async function handOver(queue, nth) {
   const folder = mkdtempSync(join(tmpdir(), 'walletlake-handover-'))
-  const [service, asked] = await silentService()
+  const [service, nextRequest] = await unresponsiveService()
   const job = join(folder, 'job.json')
   const fields = { chain: '43114', endBlock: 10 + nth, partitionBy: 'blocks:5', addresses: [WALLET] }
   const baseUrl = `http://127.0.0.1:${service.address().port}`
@@ -29,12 +29,12 @@ async function handOver(queue, nth) {
     spawn(process.execPath, [BIN, ...args, '--queue', queue, '--quiet'], { stdio: 'inherit' })
   const processes = [start('worker'), start('run', job, '--output', join(folder, 'out'))]
   try {
-    await asked()
+    await nextRequest()
     processes.push(start('worker'))
-    await wait(JOINED_MS)
+    await wait(WORKER_START_MS)
     const began = performance.now()
     processes[0].kill('SIGKILL')
-    await asked()
+    await nextRequest()
     return ((performance.now() - began) / 1_000).toFixed(1)
   } finally {
     for (const one of processes) one.kill('SIGKILL')
@@ -46,16 +46,16 @@ async function handOver(queue, nth) {
 }
 
 /** A service that answers nobody, and what tells of its next request. */
-async function silentService() {
-  let told = () => {}
-  const service = createServer(() => told())
+async function unresponsiveService() {
+  let onRequest = () => {}
+  const service = createServer(() => onRequest())
   service.listen(0, '127.0.0.1')
   await once(service, 'listening')
   return [
     service,
     () =>
       new Promise((resolve) => {
-        told = resolve
+        onRequest = resolve
       }),
   ]
 }

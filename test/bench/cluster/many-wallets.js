@@ -7,28 +7,33 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { walletsOf, withService } from '../with-service.js'
-import { sizeOfQueue } from './queue-size.js'
+import { queueMemory } from './queue-size.js'
 
 const BIN = new URL('../../../dist/bin.js', import.meta.url).pathname
 const WORKERS = 4
-const EACH = 20
+const TRANSACTIONS_PER_WALLET = 20
 
 export async function measureManyWallets(wallets, queue) {
-  await withService({ world: 'thin', transactions: EACH, delayMs: [20, 40] }, async ({ folder, url }) => {
-    const job = writeJob({ folder, url, wallets })
-    const together = await runTogether({ folder, job, queue })
-    const alone = await seconds(() => walletlake(['run', job, '--output', join(folder, 'alone'), '--quiet']))
-    requireSame(join(folder, 'many'), join(folder, 'alone'))
-    console.table([
-      {
-        wallets,
-        transactions: wallets * EACH,
-        'seconds, 4 workers': together,
-        'seconds, one machine': alone,
-      },
-    ])
-    console.table([await measurePlanning({ folder, url, queue, wallets: 10 * wallets })])
-  })
+  await withService(
+    { world: 'thin', transactions: TRANSACTIONS_PER_WALLET, delayMs: [20, 40] },
+    async ({ folder, url }) => {
+      const job = writeJob({ folder, url, wallets })
+      const together = await runOnWorkers({ folder, job, queue })
+      const alone = await seconds(() =>
+        walletlake(['run', job, '--output', join(folder, 'alone'), '--quiet']),
+      )
+      requireSameBytes(join(folder, 'many'), join(folder, 'alone'))
+      console.table([
+        {
+          wallets,
+          transactions: wallets * TRANSACTIONS_PER_WALLET,
+          'seconds, 4 workers': together,
+          'seconds, one machine': alone,
+        },
+      ])
+      console.table([await measurePlanning({ folder, url, queue, wallets: 10 * wallets })])
+    },
+  )
 }
 
 function writeJob({ folder, url, wallets }) {
@@ -36,7 +41,7 @@ function writeJob({ folder, url, wallets }) {
   const job = {
     chain: '43114',
     name: 'bench',
-    endBlock: EACH,
+    endBlock: TRANSACTIONS_PER_WALLET,
     partitionBy: 'blocks:2',
     service: { baseUrl: url },
   }
@@ -52,7 +57,7 @@ async function seconds(act) {
   return ((performance.now() - began) / 1000).toFixed(1)
 }
 
-async function runTogether({ folder, job, queue }) {
+async function runOnWorkers({ folder, job, queue }) {
   const work = [BIN, 'worker', '--queue', queue, '--quiet']
   const workers = Array.from({ length: WORKERS }, () => spawn(process.execPath, work, { stdio: 'inherit' }))
   const run = ['run', job, '--output', join(folder, 'many'), '--queue', queue, '--quiet']
@@ -62,7 +67,7 @@ async function runTogether({ folder, job, queue }) {
   return took
 }
 
-function requireSame(one, other) {
+function requireSameBytes(one, other) {
   const [mine, theirs] = [bytesOf(one), bytesOf(other)]
   if (mine !== theirs) throw new Error('many machines wrote other bytes than one')
 }
@@ -91,7 +96,7 @@ async function measurePlanning({ folder, url, queue, wallets }) {
   }
   const took = ((performance.now() - began) / 1000).toFixed(1)
   const [, peakKB] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${run.pid}/status`, 'utf8')) ?? []
-  const bytes = await sizeOfQueue(queue)
+  const bytes = await queueMemory(queue)
   run.kill()
   await once(run, 'close')
   return {

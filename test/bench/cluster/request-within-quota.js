@@ -2,8 +2,8 @@
 // Usage: node ask-within-quota.js QUEUE_URL SERVICE_URL SECONDS
 // began, ended: the first request and the last answer, in milliseconds since 1970.
 import { setMaxListeners } from 'node:events'
-import { bookedQuota, quotaName } from '../../../dist/cluster/rate-limit/shared-rate-limit-state.js'
-import { createSharedGate } from '../../../dist/cluster/rate-limit/shared-rate-limiter.js'
+import { quotaKey, sharedQuotaOn } from '../../../dist/cluster/rate-limit/shared-rate-limit-state.js'
+import { createSharedRateLimiter } from '../../../dist/cluster/rate-limit/shared-rate-limiter.js'
 import { openServer } from '../../../dist/cluster/server/open-server.js'
 import { createClient } from '../../../dist/http/http-client.js'
 import { request } from '../../../dist/http/request.js'
@@ -23,22 +23,24 @@ setMaxListeners(0, signal)
 const counts = { answered: 0, refused: 0 }
 const trace = process.env.TRACE !== undefined
 const began = Date.now()
-const requester = {
+const requestContext = {
   client,
-  gate: createSharedGate(bookedQuota(server.book(quotaName({ baseUrl, apiKey: undefined })))),
+  rateLimiter: createSharedRateLimiter(
+    sharedQuotaOn(server.rateLimitState(quotaKey({ baseUrl, apiKey: undefined }))),
+  ),
   limit: (task) => task(),
   signal,
   onEvent: ({ kind }) => {
-    if (kind === 'refused') {
+    if (kind === 'throttled') {
       counts.refused += 1
-      if (trace) console.error(((Date.now() - began) / 1000).toFixed(2), 'refused')
+      if (trace) console.error(((Date.now() - began) / 1000).toFixed(2), 'throttled')
     }
   },
 }
-const page = { method: 'GET', pathAndQuery: '/page', about: 'a page' }
+const page = { method: 'GET', pathAndQuery: '/page', label: 'a page' }
 const reader = async () => {
   while (Date.now() - began < Number(seconds) * 1000) {
-    await request(requester, page, () => ({}))
+    await request(requestContext, page, () => ({}))
     counts.answered += 1
   }
 }

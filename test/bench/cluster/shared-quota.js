@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 
 const SERVICE = new URL('../quota-service.js', import.meta.url).pathname
-const PROCESS = new URL('./request-within-quota.js', import.meta.url).pathname
+const CLIENT_SCRIPT = new URL('./request-within-quota.js', import.meta.url).pathname
 const PROCESSES = 4
 const quota = { perSecond: 50, burst: 5, delayMs: [60, 120] }
 const CASES = {
@@ -27,7 +27,7 @@ export async function measureSharedQuota(seconds, queue) {
 
 async function measure([name, options], { queue, url, seconds }) {
   const baseUrl = `${url}/${encodeURIComponent(JSON.stringify(options))}`
-  const args = [PROCESS, queue, baseUrl, String(seconds)]
+  const args = [CLIENT_SCRIPT, queue, baseUrl, String(seconds)]
   const run = () => promisify(execFile)(process.execPath, args)
   const ended = await Promise.all(Array.from({ length: PROCESSES }, run))
   if (process.env.TRACE !== undefined)

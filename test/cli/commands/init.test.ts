@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { askJob, type JobAnswers } from '../../../src/cli/prompt-job.ts'
+import { type JobInputs, promptForJob } from '../../../src/cli/prompt-job.ts'
 import { runInProcess } from '../../helpers/in-process.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
@@ -74,10 +74,10 @@ describe('walletlake init', () => {
 })
 
 describe('the questions of init', () => {
-  async function answer(lines: readonly string[], given: JobAnswers = {}) {
+  async function answer(lines: readonly string[], given: JobInputs = {}) {
     const [input, output] = [new PassThrough(), new PassThrough()]
     input.end(lines.map((line) => `${line}\n`).join(''))
-    const asked = askJob(given, { input, output })
+    const asked = promptForJob(given, { input, output })
     return { answers: await asked, shown: String(output.read()) }
   }
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { otlpDocument, otlpTarget, sendOtlp } from '../../../src/cli/monitoring/otlp.ts'
-import { measureRun } from '../../../src/cli/monitoring/run-metrics.ts'
+import { runMetrics } from '../../../src/cli/monitoring/run-metrics.ts'
 import { VERSION } from '../../../src/core/model/version.ts'
 import { outcomeOf } from './outcomes.ts'
 import { closedAddress, startReceiver } from './receiver.ts'
 
-const metrics = measureRun({
+const metrics = runMetrics({
   exit: 0,
   now: 20_000,
   jobs: [outcomeOf('night', 0, { totalRows: { ledger: 12 } })],

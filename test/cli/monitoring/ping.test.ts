@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { ping } from '../../../src/cli/monitoring/ping.ts'
-import { send } from '../../../src/cli/monitoring/send-http.ts'
+import { sendHttp } from '../../../src/cli/monitoring/send-http.ts'
 import { startProxy } from '../../helpers/proxy.ts'
 import { startReceiver } from './receiver.ts'
 
@@ -17,7 +17,7 @@ test.for([
 
 test('gives up on a watcher that does not answer', async () => {
   const { url } = await startReceiver(() => {})
-  expect(await send({ url: new URL(url), method: 'GET', timeoutMs: 50 })).toBe('no answer within 0.05 s')
+  expect(await sendHttp({ url: new URL(url), method: 'GET', timeoutMs: 50 })).toBe('no answer within 0.05 s')
 })
 
 test('goes to no other address than the one it was given', async () => {
@@ -29,14 +29,14 @@ test('goes to no other address than the one it was given', async () => {
 
 test('pings through the proxy of the environment, and names it where it is away', async () => {
   const { url } = await startReceiver()
-  const proxy = await startProxy({ leadsTo: url })
+  const proxy = await startProxy({ target: url })
   onTestFinished(() => {
     vi.unstubAllEnvs()
   })
   for (const [name, value] of Object.entries({ HTTP_PROXY: proxy.url, NO_PROXY: '', no_proxy: '' }))
     vi.stubEnv(name, value)
   expect(await ping(new URL('http://watcher.test/secret'), 0)).toBeUndefined()
-  expect(proxy.asked).toEqual(['GET http://watcher.test/secret'])
+  expect(proxy.requests).toEqual(['GET http://watcher.test/secret'])
   vi.stubEnv('HTTP_PROXY', 'http://me:s3cret@127.0.0.1:1')
   expect(await ping(new URL('http://watcher.test/secret'), 0)).toBe(
     'ECONNREFUSED through the proxy 127.0.0.1:1 of HTTP_PROXY',

@@ -2,27 +2,27 @@ import { lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { measureRun, type RunOutcome } from '../../../src/cli/monitoring/run-metrics.ts'
+import { type RunOutcome, runMetrics } from '../../../src/cli/monitoring/run-metrics.ts'
 import { readTextfile, textfileText, writeTextfile } from '../../../src/cli/monitoring/textfile.ts'
-import { makePipe } from '../../helpers/named-pipe.ts'
+import { makeNamedPipe } from '../../helpers/named-pipe.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 import { outcomeOf } from './outcomes.ts'
 import { parseTextfile } from './parse-textfile.ts'
 
 /** One run that keeps its figures in a file, which a parser then reads. */
 async function runInto(path: string, outcome: RunOutcome) {
-  await writeTextfile(path, measureRun(outcome, await readTextfile(path)))
+  await writeTextfile(path, runMetrics(outcome, await readTextfile(path)))
   return parseTextfile(readFileSync(path, 'utf8'))
 }
 
 const busy = { requests: 40, refusals: 3, retries: 2, bytes: 9_000, rejects: 0, endBlock: 421 }
 
 test('gives a scraper every figure of a run with help and type', async () => {
-  const figures = { ...busy, totalRows: { transactions: 7, ledger: 12 } }
+  const stats = { ...busy, totalRows: { transactions: 7, ledger: 12 } }
   const parsed = await runInto(join(tempFolder(), 'm.prom'), {
     exit: 0,
     now: 20_000,
-    jobs: [outcomeOf('night', 0, figures)],
+    jobs: [outcomeOf('night', 0, stats)],
   })
   const values = Object.fromEntries(Object.entries(parsed).map(([name, { samples }]) => [name, samples]))
   expect(values).toEqual({
@@ -112,13 +112,13 @@ test('jobs/schedule/README.md lists every gauge', () => {
   const [, table = ''] = /\| gauge \|([\s\S]*?)\n\n/.exec(manual) ?? []
   const named = [...table.matchAll(/`(walletlake_\w+)`/g)].map(([, name]) => name)
   const job = outcomeOf('a', 0, { ...busy, totalRows: { ledger: 1 } })
-  const made = measureRun({ exit: 0, now: 20_000, jobs: [job] }).map(({ name }) => name)
+  const made = runMetrics({ exit: 0, now: 20_000, jobs: [job] }).map(({ name }) => name)
   expect(named.sort()).toEqual(made.sort())
 })
 
 test('leaves a pipe as it is', async () => {
   const pipe = join(tempFolder(), 'pipe')
-  makePipe(pipe)
+  makeNamedPipe(pipe)
   await expect(readTextfile(pipe)).rejects.toMatchObject({ code: 'USAGE' })
   await expect(writeTextfile(pipe, [])).rejects.toMatchObject({ code: 'USAGE' })
   expect(lstatSync(pipe).isFIFO()).toBe(true)

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { bookedQuota, readQuota } from '../../../src/cluster/rate-limit/shared-rate-limit-state.ts'
+import { readQuotaState, sharedQuotaOn } from '../../../src/cluster/rate-limit/shared-rate-limit-state.ts'
 import { noRedis, startTestServer, type TestServer } from '../../helpers/shared-servers.ts'
 
 const QUOTA = 'spoilt'
@@ -30,57 +30,60 @@ describe.skipIf(noRedis)('a quota that others have spoilt', () => {
     redis.disconnect()
     await server.stop()
   })
-  beforeEach(() => server.empty())
+  beforeEach(() => server.flush())
 
-  const book = () => server.book(QUOTA)
+  const sharedState = () => server.book(QUOTA)
 
   /** A quota that has learnt a rate from a refusal. */
   async function learn() {
-    const quota = bookedQuota(book())
-    const { slots } = await quota.take(3)
-    expect(slots.length).toBeGreaterThan(0)
-    await quota.hold({ slot: slots.at(-1), waitMs: 1 })
-    for (let asked = 0; asked < 1_000 && (await quota.take(1)).slots.length === 0; asked += 1);
-    expect((await readQuota(book())).perSecond).toBeGreaterThan(0)
+    const quota = sharedQuotaOn(sharedState())
+    const { permits } = await quota.reserve(3)
+    expect(permits.length).toBeGreaterThan(0)
+    await quota.pause({ permit: permits.at(-1), waitMs: 1 })
+    for (let asked = 0; asked < 1_000 && (await quota.reserve(1)).permits.length === 0; asked += 1);
+    expect((await readQuotaState(sharedState())).perSecond).toBeGreaterThan(0)
   }
 
   /** A request may leave soon, at a rate that a service can have. */
   async function expectUsable() {
-    const { pausedMs } = await readQuota(book())
-    const { slots, againMs } = await bookedQuota(book()).take(4)
-    for (const { delayMs, at } of slots) {
+    const { pausedMs } = await readQuotaState(sharedState())
+    const { permits, nextRequestMs } = await sharedQuotaOn(sharedState()).reserve(4)
+    for (const { delayMs, at } of permits) {
       expect(delayMs).toBeLessThan(1_000)
       expect(Number.isFinite(at)).toBe(true)
     }
-    expect(pausedMs + againMs).toBeLessThan(86_400_000)
-    expect((await readQuota(book())).perSecond ?? 1).toBeLessThanOrEqual(1_000_000)
+    expect(pausedMs + nextRequestMs).toBeLessThan(86_400_000)
+    expect((await readQuotaState(sharedState())).perSecond ?? 1).toBeLessThanOrEqual(1_000_000)
     const stored = await redis.hgetall(FIELDS)
     for (const name of NAMES) expect([name, Number.isFinite(Number(stored[name]))]).toEqual([name, true])
   }
 
   test.for(NAMES)('is usable whatever its %s is', async (name) => {
     for (const value of VALUES) {
-      await server.empty()
+      await server.flush()
       await learn()
       await redis.hset(FIELDS, name, value)
       await expectUsable()
-      await bookedQuota(book()).hold({ slot: { delayMs: 0, stretch: 0, nth: 1, at: 1 }, waitMs: undefined })
+      await sharedQuotaOn(sharedState()).pause({
+        permit: { delayMs: 0, window: 0, sequence: 1, at: 1 },
+        waitMs: undefined,
+      })
       await expectUsable()
     }
   })
 
-  test.for(EARLIER)('is usable whatever it remembers: %s', async (earlier) => {
+  test.for(EARLIER)('is usable whatever it remembers: %s', async (previous) => {
     await learn()
-    await redis.hset(FIELDS, 'earlier', earlier)
+    await redis.hset(FIELDS, 'earlier', previous)
     await expectUsable()
   })
 
   test('is usable whatever its departures are', async () => {
     for (const value of ['much', 'nan', 'inf', '']) {
-      await server.empty()
+      await server.flush()
       await learn()
       await redis.rpush(DEPARTURES, value)
-      await bookedQuota(book()).hold({ slot: undefined, waitMs: undefined })
+      await sharedQuotaOn(sharedState()).pause({ permit: undefined, waitMs: undefined })
       await expectUsable()
     }
     await redis.rpush(DEPARTURES, ...Array.from({ length: 20_000 }, () => '1'))
@@ -97,7 +100,9 @@ describe.skipIf(noRedis)('a quota that others have spoilt', () => {
 
 test('an answer that is no number is an error, and gives nobody a slot', async () => {
   for (const answer of [['nan'], ['0', 'inf', '0'], ['0', '0', '0', '-1', '1', '1']]) {
-    await expect(bookedQuota(async () => answer).take(1)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' })
-    await expect(readQuota(async () => answer)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' })
+    await expect(sharedQuotaOn(async () => answer).reserve(1)).rejects.toMatchObject({
+      code: 'QUEUE_UNAVAILABLE',
+    })
+    await expect(readQuotaState(async () => answer)).rejects.toMatchObject({ code: 'QUEUE_UNAVAILABLE' })
   }
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Book } from '../../../src/cluster/rate-limit/shared-rate-limit-state.ts'
+import type { SharedRateLimitState } from '../../../src/cluster/rate-limit/shared-rate-limit-state.ts'
 import { noRedis, startTestServer, type TestServer } from '../../helpers/shared-servers.ts'
 import { tokenBucket } from '../../http/rate-limit/quota-service.ts'
 import { virtualClock } from '../../http/rate-limit/virtual-clock.ts'
@@ -47,18 +47,18 @@ describe.skipIf(noRedis)('a quota that nobody has told, by the book', () => {
     const passTo = (time: number) => {
       now = time
     }
-    const { used, refused } = await use(one, { book: server.book(one.what, () => now), passTo })
+    const { used, refused } = await use(one, { sharedState: server.book(one.what, () => now), passTo })
     expect(used).toBeGreaterThan(one.used)
     expect(used).toBeLessThan(1.01)
     expect(refused).toBeLessThan(one.refused)
   })
 })
 
-type Game = { book: Book; passTo(time: number): void }
+type Game = { sharedState: SharedRateLimitState; passTo(time: number): void }
 
 /** Uses every slot at once, gets answers after 60 to 120 ms, and is told to wait for a whole number of seconds when refused. */
-async function use({ perSecond, burst, other, from = 0 }: Case, { book, passTo }: Game) {
-  const { dice } = virtualClock()
+async function use({ perSecond, burst, other, from = 0 }: Case, { sharedState, passTo }: Game) {
+  const { random } = virtualClock()
   const service = tokenBucket({ perSecond, burst })
   let refusals: { due: number; told: number[] }[] = []
   let [now, asked, refused, counted, othersNext] = [BEGIN, 0, 0, 0, (other?.from ?? 0) * 1_000]
@@ -70,11 +70,11 @@ async function use({ perSecond, burst, other, from = 0 }: Case, { book, passTo }
   while (now < BEGIN + SECONDS * 1_000) {
     for (const { due, told } of refusals.filter((one) => one.due <= now)) {
       passTo(due)
-      await book('hold', ...told)
+      await sharedState('hold', ...told)
     }
     refusals = refusals.filter(({ due }) => due > now)
     passTo(now)
-    const [, againMs = 0, stretch = 0, ...slots] = (await book('take', 8)).map(Number)
+    const [, againMs = 0, window = 0, ...slots] = (await sharedState('take', 8)).map(Number)
     for (let place = 0; place < slots.length; place += 3) {
       const [nth = 0, at = 0] = slots.slice(place + 1, place + 3)
       outsiderUntil(at - BEGIN)
@@ -83,11 +83,11 @@ async function use({ perSecond, burst, other, from = 0 }: Case, { book, passTo }
       if (granted && at - BEGIN >= from * 1_000) counted += 1
       if (granted) continue
       refused += 1
-      const told = [stretch, nth, at, 1_000 * Math.max(1, Math.ceil(waitMs / 1_000))]
-      refusals.push({ due: at + 60 + 60 * dice(), told })
+      const told = [window, nth, at, 1_000 * Math.max(1, Math.ceil(waitMs / 1_000))]
+      refusals.push({ due: at + 60 + 60 * random(), told })
     }
     const nextRefusal = Math.min(...refusals.map(({ due }) => due))
-    now = Math.min(now + Math.max(1, againMs) + 2 * dice(), Math.max(nextRefusal, now + 1))
+    now = Math.min(now + Math.max(1, againMs) + 2 * random(), Math.max(nextRefusal, now + 1))
   }
   const isThere = other !== undefined && other.to > from
   const supply = burst + (SECONDS - from) * perSecond * (isThere ? 1 - other.share : 1)

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Memory, openDuckDb } from '../../../src/core/duckdb/connection.ts'
+import { type MemoryLimit, openDuckDb } from '../../../src/core/duckdb/connection.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 const SHOW = "select table_name from duckdb_tables() union all select current_setting('memory_limit')"
 
-async function open(memory: Memory) {
+async function open(memory: MemoryLimit) {
   const scratch = join(tempFolder(), 'scratch')
   mkdirSync(scratch)
   const { connection, close } = await openDuckDb(memory, scratch)

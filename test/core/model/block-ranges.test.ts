@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
+  addBlock,
   countBlocks,
-  includeBlock,
-  rangesBetween,
+  gapsIn,
   subtractRange,
-  uniteRanges,
+  unionRanges,
 } from '../../../src/core/model/block-ranges.ts'
 import type { BlockRange } from '../../../src/core/model/model.ts'
 
@@ -52,7 +52,7 @@ test.for([
 test('united ranges hold the same blocks, sorted, apart from each other', () => {
   fc.assert(
     fc.property(fc.array(gone, { maxLength: 8 }), (list) => {
-      const united = uniteRanges(list)
+      const united = unionRanges(list)
       expect(blocksOf(united)).toEqual([...new Set(blocksOf(list))].sort((a, b) => a - b))
       for (const [at, { from, to }] of united.entries()) {
         expect(from).toBeLessThan(to)
@@ -67,7 +67,7 @@ test('uniting leaves the given ranges as they are', () => {
     { from: 5, to: 9 },
     { from: 1, to: 6 },
   ]
-  expect(uniteRanges(list)).toEqual([{ from: 1, to: 9 }])
+  expect(unionRanges(list)).toEqual([{ from: 1, to: 9 }])
   expect(list).toEqual([
     { from: 5, to: 9 },
     { from: 1, to: 6 },
@@ -77,10 +77,10 @@ test('uniting leaves the given ranges as they are', () => {
 test('what lies between ranges and the ranges themselves are the whole', () => {
   fc.assert(
     fc.property(fc.array(gone, { maxLength: 8 }), gone, (list, whole) => {
-      const united = uniteRanges(list)
+      const united = unionRanges(list)
       const inside = blocksOf(whole.from < whole.to ? [whole] : [])
       const taken = new Set(blocksOf(united))
-      expect(blocksOf(rangesBetween(united, whole))).toEqual(inside.filter((block) => !taken.has(block)))
+      expect(blocksOf(gapsIn(united, whole))).toEqual(inside.filter((block) => !taken.has(block)))
     }),
   )
 })
@@ -89,8 +89,8 @@ test('blocks included one by one, in any order and twice, are united ranges', ()
   fc.assert(
     fc.property(fc.array(fc.nat(30), { maxLength: 40 }), (blocks) => {
       const kept: BlockRange[] = []
-      for (const block of blocks) includeBlock(kept, block)
-      expect(kept).toEqual(uniteRanges(blocks.map((block) => ({ from: block, to: block + 1 }))))
+      for (const block of blocks) addBlock(kept, block)
+      expect(kept).toEqual(unionRanges(blocks.map((block) => ({ from: block, to: block + 1 }))))
       expect(countBlocks(kept)).toBe(new Set(blocks).size)
     }),
   )

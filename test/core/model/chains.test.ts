@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import {
+  chainIdByName,
   chainOf,
   coinContractsOf,
   evmIdOf,
-  idOfChainNamed,
   isOfChain,
 } from '../../../src/core/model/chains.ts'
 
@@ -68,5 +68,5 @@ test.for([
   { word: C_CHAIN, id: undefined },
   { word: 'my-own-chain', id: undefined },
 ])('the chain that people call $word has the id $id', ({ word, id }) => {
-  expect(idOfChainNamed(word)).toBe(id)
+  expect(chainIdByName(word)).toBe(id)
 })

@@ -3,14 +3,14 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   isExportPath,
-  isPlainPath,
   isRunReportPath,
+  isSafePath,
   resolveInside,
 } from '../../../src/core/model/export-path.ts'
 import { TABLE_NAMES } from '../../../src/core/table/index.ts'
 import { newRunId } from '../../../src/export/run.ts'
 import { partPath } from '../../../src/files/part-path.ts'
-import { partitioner } from '../../../src/files/partition.ts'
+import { createPartitioner } from '../../../src/files/partition.ts'
 import { HOSTILE_PATHS } from '../../helpers/hostile-paths.ts'
 
 test.for(HOSTILE_PATHS)('a manifest may not list %j', (path) => {
@@ -35,7 +35,7 @@ test('whatever text is taken for a plain path stays below its folder', () => {
     fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
       const path = pieces.join('')
       const resolve = () => resolveInside('/output', path)
-      if (isPlainPath(path)) expect(resolve().split(sep)).toEqual(['', 'output', ...path.split('/')])
+      if (isSafePath(path)) expect(resolve().split(sep)).toEqual(['', 'output', ...path.split('/')])
       else expect(resolve).toThrow(/not a path inside/)
     }),
   )
@@ -52,7 +52,7 @@ test('every path that this program writes may be listed', () => {
   })
   fc.assert(
     fc.property(part, partitionBy, block, fc.nat(), (given, by, from, timeMs) => {
-      const partition = by === undefined ? undefined : partitioner(by as 'day')(from, timeMs * 100)
+      const partition = by === undefined ? undefined : createPartitioner(by as 'day')(from, timeMs * 100)
       const path = partPath({ ...given, partition, range: { from, to: from + 1 } })
       expect([path, isExportPath(path)]).toEqual([path, true])
     }),

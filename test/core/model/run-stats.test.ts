@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { ExportError } from '../../../src/core/model/errors.ts'
 import type { Manifest } from '../../../src/core/model/manifest.ts'
 import {
-  endFigures,
+  endRunStats,
   hasEnded,
-  newFigures,
-  noteExport,
-  noteWholeExport,
+  newRunStats,
+  recordExport,
+  recordWholeExport,
 } from '../../../src/core/model/run-stats.ts'
 
 test.for([
@@ -16,11 +16,11 @@ test.for([
   { code: 'BUDGET_REACHED', phase: 'stopped' },
   { code: 'REQUEST_REFUSED', phase: 'failed' },
 ] as const)('a job that ended with $code is $phase', ({ code, phase }) => {
-  const figures = newFigures(1, 0)
-  expect(hasEnded(figures)).toBe(false)
-  endFigures(figures, code === undefined ? undefined : new ExportError(code, 'x'))
-  expect([figures.phase, hasEnded(figures)]).toEqual([phase, true])
-  expect(figures.endedMs).toBeGreaterThan(0)
+  const stats = newRunStats(1, 0)
+  expect(hasEnded(stats)).toBe(false)
+  endRunStats(stats, code === undefined ? undefined : new ExportError(code, 'x'))
+  expect([stats.phase, hasEnded(stats)]).toEqual([phase, true])
+  expect(stats.endedMs).toBeGreaterThan(0)
 })
 
 test('what a whole export holds counts as the rows of a run only where they are its own', () => {
@@ -28,9 +28,9 @@ test('what a whole export holds counts as the rows of a run only where they are 
     ...{ job: { kind: 'wallets' }, coverage: [], rejects: 2 },
     tables: { ledger: { rows: 7, columns: [], files: [{}, {}] } },
   } as unknown as Manifest
-  const [some, all] = [newFigures(1, 0), newFigures(1, 0)]
-  noteExport(some, manifest)
-  noteWholeExport(all, manifest)
+  const [some, all] = [newRunStats(1, 0), newRunStats(1, 0)]
+  recordExport(some, manifest)
+  recordWholeExport(all, manifest)
   expect(some).toMatchObject({ rows: {}, totalRows: { ledger: 7 }, files: 2, rejects: 2 })
   expect(all).toMatchObject({ rows: { ledger: 7 }, totalRows: { ledger: 7 }, files: 2, rejects: 2 })
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nearest } from '../../../src/core/model/suggest.ts'
+import { suggest } from '../../../src/core/model/suggest.ts'
 
 const KNOWN = ['chain', 'addresses', 'maxRowsPerFile', 'endBlock']
 
@@ -12,5 +12,5 @@ test.for([
   { word: '', near: undefined },
   { word: 'x'.repeat(1_000), near: undefined },
 ])('finds $near nearest to the word $word', ({ word, near }) => {
-  expect(nearest(word, KNOWN)).toBe(near)
+  expect(suggest(word, KNOWN)).toBe(near)
 })

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   isAscii,
-  lowerCase,
   parseBytes,
   toBytes,
+  toLowerCase,
   toText,
   toValue,
-  wellFormed,
+  toWellFormed,
 } from '../../../src/core/platform/byte-text.ts'
 
 const text = fc.string({
@@ -19,9 +19,9 @@ const anyValue = fc.oneof(value, text, fc.array(text), fc.dictionary(text, value
 /** JSON of a value as services write it: all characters but ASCII escaped, or none of them, or some. */
 const jsonOf = fc
   .tuple(anyValue, fc.infiniteStream(fc.boolean()))
-  .map(([value, dice]) =>
+  .map(([value, random]) =>
     JSON.stringify(value).replace(/[\u0080-\uffff]/g, (letter) =>
-      dice.next().value ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}` : letter,
+      random.next().value ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}` : letter,
     ),
   )
   .map((json) => json.toWellFormed())
@@ -58,7 +58,7 @@ test('text goes to bytes and back', () => {
 test('lower case is that of the text, in all scripts', () => {
   fc.assert(
     fc.property(text, (given) => {
-      expect(toText(lowerCase(toBytes(given)))).toBe(given.toLowerCase())
+      expect(toText(toLowerCase(toBytes(given)))).toBe(given.toLowerCase())
     }),
   )
 })
@@ -71,8 +71,8 @@ test.for([
   { json: '"é\\\\u00e9"', text: 'é\\u00e9' },
 ])('the bytes of $json are well-formed: $text', ({ json, text }) => {
   const bytes = parseBytes(Buffer.from(json)) as string
-  expect(toText(wellFormed(bytes))).toBe(text)
-  expect(toText(lowerCase(bytes))).toBe(text)
+  expect(toText(toWellFormed(bytes))).toBe(text)
+  expect(toText(toLowerCase(bytes))).toBe(text)
 })
 
 test('what is no JSON throws as parsing does', () => {

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { watchEmptyFolders } from '../../../src/core/platform/created-folders.ts'
+import { trackCreatedFolders } from '../../../src/core/platform/created-folders.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 test('folders that were missing before and are empty are removed, up to the first that was there', async () => {
   const root = tempFolder()
   const path = join(root, 'output', 'mine', '.walletlake')
-  const before = await watchEmptyFolders(path)
+  const before = await trackCreatedFolders(path)
   mkdirSync(path, { recursive: true })
   await before.removeEmpty()
   expect([before.isNew, existsSync(join(root, 'output')), existsSync(root)]).toEqual([true, false, true])
@@ -16,12 +16,12 @@ test('folders that were missing before and are empty are removed, up to the firs
 test('folders that hold something, or that were there before, stay', async () => {
   const root = tempFolder()
   mkdirSync(join(root, 'output'))
-  const before = await watchEmptyFolders(join(root, 'output', 'mine', 'deep'))
+  const before = await trackCreatedFolders(join(root, 'output', 'mine', 'deep'))
   mkdirSync(join(root, 'output', 'mine', 'deep'), { recursive: true })
   writeFileSync(join(root, 'output', 'mine', 'kept'), '')
   await before.removeEmpty()
   expect(existsSync(join(root, 'output', 'mine', 'deep'))).toBe(false)
   expect(existsSync(join(root, 'output', 'mine', 'kept'))).toBe(true)
-  const again = await watchEmptyFolders(join(root, 'output'))
+  const again = await trackCreatedFolders(join(root, 'output'))
   expect(again.isNew).toBe(false)
 })

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { FAILURES, NO_PERMISSION, toExportError } from '../../../src/core/model/errors.ts'
+import { FAILURES, PERMISSION_FIX, toExportError } from '../../../src/core/model/errors.ts'
 import { diskError, makeFolder, writeAtomically } from '../../../src/core/platform/disk.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
@@ -34,8 +34,8 @@ test('a file that cannot be written says what to do about it', async () => {
 
 test.for(['EACCES', 'EPERM', 'EROFS'])('%s is a matter of permissions', (code) => {
   const fault = Object.assign(new Error('no'), { code })
-  expect(diskError('cannot read x', fault).fix).toBe(NO_PERMISSION)
-  expect(toExportError(fault)).toMatchObject({ code: 'OUTPUT_FAILED', fix: NO_PERMISSION })
+  expect(diskError('cannot read x', fault).fix).toBe(PERMISSION_FIX)
+  expect(toExportError(fault)).toMatchObject({ code: 'OUTPUT_FAILED', fix: PERMISSION_FIX })
 })
 
 test.for([

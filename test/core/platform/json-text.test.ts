@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { jsonText, show, writeJson } from '../../../src/core/platform/json-text.ts'
-import { shown } from '../../../src/read/findings.ts'
+import { jsonText, previewJson, writeJson } from '../../../src/core/platform/json-text.ts'
+import { formatValue } from '../../../src/read/findings.ts'
 import { canonicalJson } from '../../../src/watch/canonical-json.ts'
-import { DEEP } from '../../helpers/deep-json.ts'
+import { TOO_DEEP_JSON } from '../../helpers/deep-json.ts'
 
 test('JSON is written as JSON.stringify writes it', () => {
   fc.assert(
@@ -15,7 +15,7 @@ test('JSON is written as JSON.stringify writes it', () => {
   )
 })
 
-test.for(DEEP)('a value of $what is written as it was read', ({ text }) => {
+test.for(TOO_DEEP_JSON)('a value of $what is written as it was read', ({ text }) => {
   const value: unknown = JSON.parse(text)
   expect(jsonText(value) === text).toBe(true)
   expect(canonicalJson(value) === text).toBe(true)
@@ -26,8 +26,8 @@ test('a list of 200,000 members is written', () => {
   expect(writeJson(JSON.parse(text)) === text).toBe(true)
 })
 
-test.for(DEEP)('a message shows the beginning of $what', ({ text }) => {
+test.for(TOO_DEEP_JSON)('a message shows the beginning of $what', ({ text }) => {
   const value: unknown = JSON.parse(text)
-  expect(show(value)).toBe(`${text.slice(0, 80)}…`)
-  expect(shown(value)).toBe(`${text.slice(0, 117)}...`)
+  expect(previewJson(value)).toBe(`${text.slice(0, 80)}…`)
+  expect(formatValue(value)).toBe(`${text.slice(0, 117)}...`)
 })

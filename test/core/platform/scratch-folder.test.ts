@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, readdirSync, utimesSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { tagSelf } from '../../../src/core/platform/lock/holder.ts'
-import { makeScratch } from '../../../src/core/platform/scratch-folder.ts'
+import { processTag } from '../../../src/core/platform/lock/holder.ts'
+import { createScratchFolder } from '../../../src/core/platform/scratch-folder.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 /** The number of a process that has ended. */
 const deadPid = () => spawnSync(process.execPath, ['-e', '']).pid
 
-const { machine: thisMachine } = await tagSelf()
+const { machine: thisMachine } = await processTag()
 
 /** A folder as a process of that number would have left it. */
 function leave(
@@ -29,7 +29,7 @@ test('the folder of a killed process goes when the next one is made', async () =
   const under = tempFolder()
   leave(under, {})
   leave(under, { pid: process.pid, ticks: '1' })
-  const made = await makeScratch('load', under)
+  const made = await createScratchFolder('load', under)
   expect(readdirSync(under)).toEqual([basename(made)])
 })
 
@@ -41,7 +41,7 @@ test.for([
 ])('the folder of $whose stays', async ({ left }) => {
   const under = tempFolder()
   const folder = leave(under, left)
-  await makeScratch('load', under)
+  await createScratchFolder('load', under)
   expect(existsSync(join(folder, 'spill'))).toBe(true)
 })
 
@@ -50,13 +50,13 @@ test('the folder of a container of the same host name goes after a week', async 
   const folder = leave(under, { machine: '0123abcd' })
   const longAgo = Date.now() / 1000 - 8 * 86_400
   utimesSync(folder, longAgo, longAgo)
-  await makeScratch('load', under)
+  await createScratchFolder('load', under)
   expect(existsSync(folder)).toBe(false)
 })
 
 test('a temporary folder that cannot be used is named, with TMPDIR', async () => {
   const missing = join(tempFolder(), 'missing')
-  await expect(makeScratch('load', missing)).rejects.toMatchObject({
+  await expect(createScratchFolder('load', missing)).rejects.toMatchObject({
     code: 'OUTPUT_FAILED',
     message: `cannot use the temporary folder ${missing}: ENOENT`,
     fix: expect.stringContaining('Set TMPDIR'),
@@ -68,15 +68,15 @@ test.for(['walletlake-load-mine', 'walletlake-load-a-b-c-d', 'walletlake-load-1-
   async (name) => {
     const under = tempFolder()
     mkdirSync(join(under, name))
-    await makeScratch('load', under)
+    await createScratchFolder('load', under)
     expect(existsSync(join(under, name))).toBe(true)
   },
 )
 
 test('many that are made at once all have a folder, which outlives the next', async () => {
   const under = tempFolder()
-  const made = await Promise.all(Array.from({ length: 50 }, () => makeScratch('load', under)))
+  const made = await Promise.all(Array.from({ length: 50 }, () => createScratchFolder('load', under)))
   expect(new Set(made).size).toBe(50)
-  await makeScratch('load', under)
+  await createScratchFolder('load', under)
   expect(made.every((folder) => existsSync(folder))).toBe(true)
 })

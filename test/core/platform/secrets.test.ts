@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { ExportError } from '../../../src/core/model/errors.ts'
 import {
-  rememberSecret,
-  secretHider,
-  withoutSecrets,
-  withoutUrlPasswords,
+  createRedactor,
+  redactSecrets,
+  redactUrlPasswords,
+  registerSecret,
 } from '../../../src/core/platform/secrets.ts'
 
 const KEY = 'wl-S3cr3t/9f8e+7d6c=5b4a'
-const hide = secretHider([KEY])
+const hide = createRedactor([KEY])
 const percent = (text: string) => Array.from(text, (char) => `%${hexOf(char)}`).join('')
 const hexOf = (char: string) => char.charCodeAt(0).toString(16).padStart(2, '0')
 const base64 = (text: string) => Buffer.from(text).toString('base64')
@@ -64,7 +64,7 @@ test('no base64 of any text around any secret shows it', () => {
       fc.constantFrom('base64', 'base64url'),
       (secret, before, after, form) => {
         const word = Buffer.from(before + secret + after).toString(form as BufferEncoding)
-        const shown = secretHider([secret])(`bad ${word} key`)
+        const shown = createRedactor([secret])(`bad ${word} key`)
         expect(shown).toContain('…')
         expect(shown.length).toBeLessThanOrEqual(`bad ${word} key`.length - Math.floor(secret.length) + 3)
       },
@@ -84,22 +84,22 @@ describe('what is not the secret', () => {
   })
 
   test('is not blotted out for the sake of an empty secret', () => {
-    expect(secretHider([''])('text')).toBe('text')
+    expect(createRedactor([''])('text')).toBe('text')
   })
 })
 
 test('the longer of two secrets goes whole, though it holds the other', () => {
-  expect(secretHider(['abcdefgh', 'abcdefghijkl'])('a abcdefghijkl b')).toBe('a … b')
+  expect(createRedactor(['abcdefgh', 'abcdefghijkl'])('a abcdefghijkl b')).toBe('a … b')
 })
 
 test('short secrets are blotted out as they are and spelled, but not searched in base64', () => {
-  expect(secretHider(['p w'])('a p w b p%20w c p+w d')).toBe('a … b … c … d')
+  expect(createRedactor(['p w'])('a p w b p%20w c p+w d')).toBe('a … b … c … d')
 })
 
 test('what a process has read is not printed, short secrets apart', () => {
-  rememberSecret('remembered-secret')
-  rememberSecret('short')
-  expect(withoutSecrets(`short ${base64('remembered-secret')} end`)).toBe('short … end')
+  registerSecret('remembered-secret')
+  registerSecret('short')
+  expect(redactSecrets(`short ${base64('remembered-secret')} end`)).toBe('short … end')
 })
 
 test.for([
@@ -111,7 +111,7 @@ test.for([
   ['write http://USER:PASSWORD@HOST:PORT', 'write http://USER:PASSWORD@HOST:PORT'],
   ['mail me@example.com: https://example.com', 'mail me@example.com: https://example.com'],
 ])('of "%s" no password of a URL is shown', ([text, shown]) => {
-  expect(withoutUrlPasswords(text ?? '')).toBe(shown)
+  expect(redactUrlPasswords(text ?? '')).toBe(shown)
 })
 
 test('no error shows a password of a URL, in what it says and advises', () => {

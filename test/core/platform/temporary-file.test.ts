@@ -5,15 +5,15 @@ import { writeAtomically } from '../../../src/core/platform/disk.ts'
 import {
   createTemporary,
   isTemporary,
-  sweepTemporaries,
-  temporaryBeside,
+  removeStaleTemporaries,
+  temporaryPathFor,
 } from '../../../src/core/platform/temporary-file.ts'
 import { leaveTemporary } from '../../helpers/leave-temporary.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 test('a temporary file lies beside its later name, under another one each time', async () => {
   const path = join(tempFolder(), 'manifest.json')
-  const names = await Promise.all(Array.from({ length: 20 }, () => temporaryBeside(path)))
+  const names = await Promise.all(Array.from({ length: 20 }, () => temporaryPathFor(path)))
   expect(new Set(names).size).toBe(20)
   for (const name of names)
     expect([dirname(name), isTemporary(basename(name))]).toEqual([dirname(path), true])
@@ -34,7 +34,7 @@ test('a file or a link under the name of a temporary file is not written to', as
 test('what a killed process has left goes with the next writing, what a living one writes stays', async () => {
   const folder = tempFolder()
   await leaveTemporary(join(folder, 'a'))
-  const living = basename(await temporaryBeside(join(folder, 'b')))
+  const living = basename(await temporaryPathFor(join(folder, 'b')))
   writeFileSync(join(folder, living), '')
   writeFileSync(join(folder, '.mine.part'), '')
   await writeAtomically(join(folder, 'a'), 'new')
@@ -47,6 +47,6 @@ test('a temporary file of another machine goes after an hour', async () => {
   for (const name of [young, old]) writeFileSync(join(folder, name ?? ''), '')
   const longAgo = Date.now() / 1000 - 3_700
   utimesSync(join(folder, old ?? ''), longAgo, longAgo)
-  await sweepTemporaries(folder)
+  await removeStaleTemporaries(folder)
   expect(readdirSync(folder)).toEqual([young])
 })

@@ -2,13 +2,13 @@ import { mkdirSync, openSync, readFileSync, realpathSync, symlinkSync, writeFile
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
-  inputFault,
-  placeApart,
-  placeToWrite,
-  refuseFolder,
+  assertNotFolder,
+  inputError,
+  resolveOutputPath,
+  resolveWritePath,
   writeNamedFile,
 } from '../../../src/core/platform/user-file.ts'
-import { makePipe } from '../../helpers/named-pipe.ts'
+import { makeNamedPipe } from '../../helpers/named-pipe.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 const refusal = { code: 'USAGE', message: expect.stringContaining(' is no file: '), fix: 'Name a file.' }
@@ -19,28 +19,28 @@ test('a file is written where its links lead, one that is not there yet too', as
   writeFileSync(join(folder, 'far', 'a.csv'), '')
   symlinkSync(join('far', 'a.csv'), join(folder, 'link.csv'))
   symlinkSync(join('far', 'in'), join(folder, 'linked'))
-  expect(await placeToWrite(join(folder, 'link.csv'))).toBe(join(folder, 'far', 'a.csv'))
-  expect(await placeToWrite(join(folder, 'linked', 'new.csv'))).toBe(join(folder, 'far', 'in', 'new.csv'))
-  expect(await placeToWrite(`${folder}/linked/../new.csv`)).toBe(join(folder, 'far', 'new.csv'))
-  expect(await placeToWrite(join(folder, 'no', 'such', 'new.csv'))).toBe(
+  expect(await resolveWritePath(join(folder, 'link.csv'))).toBe(join(folder, 'far', 'a.csv'))
+  expect(await resolveWritePath(join(folder, 'linked', 'new.csv'))).toBe(join(folder, 'far', 'in', 'new.csv'))
+  expect(await resolveWritePath(`${folder}/linked/../new.csv`)).toBe(join(folder, 'far', 'new.csv'))
+  expect(await resolveWritePath(join(folder, 'no', 'such', 'new.csv'))).toBe(
     join(folder, 'no', 'such', 'new.csv'),
   )
 })
 
 test('what is neither a file nor a folder is refused, through a link too', async () => {
   const folder = tempFolder()
-  makePipe(join(folder, 'pipe'))
+  makeNamedPipe(join(folder, 'pipe'))
   symlinkSync('pipe', join(folder, 'to-pipe'))
   symlinkSync('nothing', join(folder, 'to-nothing'))
   symlinkSync('to-itself', join(folder, 'to-itself'))
   for (const name of ['pipe', 'to-pipe', 'to-nothing', 'to-itself'])
-    await expect(placeToWrite(join(folder, name)), name).rejects.toMatchObject(refusal)
+    await expect(resolveWritePath(join(folder, name)), name).rejects.toMatchObject(refusal)
 })
 
 test('a stream of the process is refused, a file behind it too', async () => {
   const opened = openSync(join(tempFolder(), 'all.csv'), 'a')
   for (const path of [`/dev/fd/${opened}`, '/dev/stdout', '/dev/../dev/stderr', '/dev/null'])
-    await expect(placeToWrite(path), path).rejects.toMatchObject(refusal)
+    await expect(resolveWritePath(path), path).rejects.toMatchObject(refusal)
 })
 
 test('a file that a command reads is not written over, whatever way it is named', async () => {
@@ -50,12 +50,12 @@ test('a file that a command reads is not written over, whatever way it is named'
   symlinkSync('prices.csv', join(folder, 'link.csv'))
   const kept = { inputs: { '--labels': undefined, '--prices': `${folder}/in/../prices.csv` }, exports: [] }
   for (const name of ['prices.csv', 'link.csv'])
-    await expect(placeApart(join(folder, name), kept), name).rejects.toMatchObject({
+    await expect(resolveOutputPath(join(folder, name), kept), name).rejects.toMatchObject({
       code: 'USAGE',
       message: `${join(folder, name)} is the file that --prices names`,
       fix: 'Name another file with --out.',
     })
-  expect(await placeApart(join(folder, 'a.csv'), kept)).toBe(join(folder, 'a.csv'))
+  expect(await resolveOutputPath(join(folder, 'a.csv'), kept)).toBe(join(folder, 'a.csv'))
 })
 
 test('no part of an export is written over, whatever way it is named', async () => {
@@ -64,21 +64,21 @@ test('no part of an export is written over, whatever way it is named', async () 
   symlinkSync('mine', join(folder, 'linked'))
   const kept = { inputs: {}, exports: [join(folder, 'linked')] }
   for (const name of ['mine', 'mine/manifest.json', 'linked/ledger/a.csv'])
-    await expect(placeApart(join(folder, name), kept), name).rejects.toMatchObject({
+    await expect(resolveOutputPath(join(folder, name), kept), name).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringContaining(`is part of the export ${join(folder, 'linked')}`),
       fix: 'Name another place with --out.',
     })
   for (const name of ['mine.csv', 'mine/koinly.csv'])
-    expect(await placeApart(join(folder, name), kept)).toBe(join(folder, name))
+    expect(await resolveOutputPath(join(folder, name), kept)).toBe(join(folder, name))
 })
 
 test('a folder is no file to write, whether it is there or only meant', async () => {
   const folder = tempFolder()
   const fault = { code: 'OUTPUT_FAILED', fix: 'Name a file: this is a folder.' }
   for (const path of [folder, join(folder, 'new/'), ''])
-    await expect(refuseFolder(path), path).rejects.toMatchObject(fault)
-  await refuseFolder(join(folder, 'new'))
+    await expect(assertNotFolder(path), path).rejects.toMatchObject(fault)
+  await assertNotFolder(join(folder, 'new'))
 })
 
 test('the folder of a named file is made, unless a file stands in its way', async () => {
@@ -98,7 +98,7 @@ test.for([
   { code: 'EACCES', why: 'you have no permission' },
   { code: 'EIO', why: 'i/o error' },
 ])('a file that a user names and that cannot be read has plain words: $code', ({ code, why }) => {
-  const fault = inputFault('a.csv', Object.assign(new Error('i/o error'), { code }), 'Name a CSV file.')
+  const fault = inputError('a.csv', Object.assign(new Error('i/o error'), { code }), 'Name a CSV file.')
   expect(fault).toMatchObject({
     code: 'USAGE',
     message: `cannot read a.csv: ${why}`,
@@ -112,10 +112,10 @@ test('a link inside an export is not followed', async () => {
   writeFileSync(join(folder, 'canary'), 'kept')
   symlinkSync(join(folder, 'canary'), join(folder, 'mine', 'report.html'))
   const kept = { inputs: {}, exports: [join(folder, 'mine')] }
-  await expect(placeApart(join(folder, 'mine', 'report.html'), kept)).rejects.toMatchObject({
+  await expect(resolveOutputPath(join(folder, 'mine', 'report.html'), kept)).rejects.toMatchObject({
     code: 'OUTPUT_FAILED',
     message: expect.stringContaining('is a symbolic link inside the export'),
   })
   symlinkSync(join(folder, 'canary'), join(folder, 'report.html'))
-  expect(await placeApart(join(folder, 'report.html'), kept)).toBe(join(folder, 'canary'))
+  expect(await resolveOutputPath(join(folder, 'report.html'), kept)).toBe(join(folder, 'canary'))
 })

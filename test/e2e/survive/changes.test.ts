@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import pLimit from 'p-limit'
 import { expect, test } from 'vitest'
 import type { CrashJob } from '../../helpers/crash-jobs.ts'
-import { type Cut, calmRunOf, crashRun } from '../../helpers/crash-run.ts'
+import { baselineOf, crashRun, type Interruption } from '../../helpers/crash-run.ts'
 import { addresses } from '../../helpers/faulty-run.ts'
 
 const labelled = addresses.map((address) => ({ address, label: 'treasury' }))
@@ -13,7 +13,7 @@ const fields = {
   concurrency: 3,
   tables: ['ledger'],
 }
-const earlier = { fields: { addresses } }
+const previous = { fields: { addresses } }
 const options = ['--lookback', '100']
 
 const JOBS: readonly CrashJob[] = [
@@ -21,22 +21,22 @@ const JOBS: readonly CrashJob[] = [
     what: 'blocks with new labels and new blocks',
     fields,
     options,
-    earlier: { ...earlier, head: 250 },
+    previous: { ...previous, head: 250 },
     exit: 0,
   },
   // The files keep their names, so that the manifest has to go before they are replaced.
-  { what: 'blocks with new labels under the same names', fields, options, earlier, exit: 0 },
+  { what: 'blocks with new labels under the same names', fields, options, previous, exit: 0 },
 ]
 
 /** What makes a step of the publishing last. */
 const BORDER = /^(?:rename|unlink|writev) /
 
 test.for(JOBS)('a kill while $what are published keeps one whole list', async (job) => {
-  const calm = await calmRunOf(job)
+  const calm = await baselineOf(job)
   expect(Object.keys(calm.bytes).filter((path) => path.startsWith('changes/'))).toHaveLength(1)
   const first = calm.steps.findIndex((step) => step.includes('.changes.json'))
   const last = calm.steps.findLastIndex((step) => step.includes('pages.log'))
-  const cuts = calm.steps.flatMap((step, at): Cut[] => {
+  const cuts = calm.steps.flatMap((step, at): Interruption[] => {
     if (at < first || at > last || !BORDER.test(step)) return []
     return [{ how: step.includes('ledger') ? 'power-cut' : 'kill', at: at + 1 }]
   })

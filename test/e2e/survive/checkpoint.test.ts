@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { outputBytes } from '../../helpers/output-bytes.ts'
-import { calmBytes, seededRun } from '../../helpers/seeded-run.ts'
+import { baselineBytes, seededRun } from '../../helpers/seeded-run.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 const LOG = '.walletlake/pages.log'
@@ -30,7 +30,7 @@ const place = fc.record({ at: fc.double({ min: 0, max: 1, maxExcluded: true, noN
 
 test('a checkpoint with bits flipped anywhere gives the same bytes and says so', async () => {
   const whole = await checkpointAfter(7)
-  const calm = await calmBytes()
+  const calm = await baselineBytes()
   const intact = (await goOnFrom(whole)).asked.length
   await fc.assert(
     fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 3 }), async (places) => {
@@ -57,7 +57,7 @@ test('a checkpoint cut anywhere gives the same bytes and says so', async () => {
     fc.asyncProperty(place, async ({ at }) => {
       const kept = whole.subarray(0, Math.floor(at * whole.length))
       const { code, output } = await goOnFrom(kept)
-      expect([code, outputBytes(output)]).toEqual([undefined, await calmBytes()])
+      expect([code, outputBytes(output)]).toEqual([undefined, await baselineBytes()])
       expect(existsSync(join(output, LOG))).toBe(false)
     }),
     { numRuns: 15, seed: 2 },
@@ -68,7 +68,7 @@ test('bytes of anything at all in place of the checkpoint are found and replaced
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 5_000 }), async (bytes) => {
       const { code, output, notices } = await goOnFrom(bytes)
-      expect([code, outputBytes(output)]).toEqual([undefined, await calmBytes()])
+      expect([code, outputBytes(output)]).toEqual([undefined, await baselineBytes()])
       expect(notices).toContain(`${bytes.length} damaged bytes`)
     }),
     { numRuns: 10, seed: 3 },

@@ -2,14 +2,20 @@ import { availableParallelism } from 'node:os'
 import pLimit from 'p-limit'
 import { expect, test } from 'vitest'
 import { CRASH_JOBS, type CrashJob } from '../../helpers/crash-jobs.ts'
-import { bordersOf, type Cut, calmRunOf, crashRun, randomCut } from '../../helpers/crash-run.ts'
-import { createDice } from '../../helpers/seeded-random.ts'
+import {
+  baselineOf,
+  crashRun,
+  durableStepsOf,
+  type Interruption,
+  randomInterruption,
+} from '../../helpers/crash-run.ts'
+import { createSeededRandom } from '../../helpers/seeded-random.ts'
 
 test.for(CRASH_JOBS)('$what ends in the same bytes when it is killed twice', async (job) => {
-  const calm = await calmRunOf(job)
-  const dice = createDice(job.what.length)
-  const early: Cut = { how: 'torn', at: Math.round(calm.steps.length * (0.1 + dice.next() / 2)) }
-  const { kills } = await crashRun(job, [early, randomCut(calm, dice)])
+  const calm = await baselineOf(job)
+  const random = createSeededRandom(job.what.length)
+  const early: Interruption = { how: 'torn', at: Math.round(calm.steps.length * (0.1 + random.next() / 2)) }
+  const { kills } = await crashRun(job, [early, randomInterruption(calm, random)])
   expect(kills).toBeGreaterThan(0)
 })
 
@@ -24,7 +30,7 @@ const EVERY = 4
 
 test('a kill at a sync or a change of a name loses and doubles nothing', async () => {
   const together = pLimit(Math.max(2, availableParallelism()))
-  const borders = bordersOf(await calmRunOf(tiny)).filter((_, at) => at % EVERY === 0)
+  const borders = durableStepsOf(await baselineOf(tiny)).filter((_, at) => at % EVERY === 0)
   const reports = await Promise.all(
     borders.map((at) => together(() => crashRun(tiny, [{ how: 'kill', at }]))),
   )

@@ -4,12 +4,12 @@ import { expect, test } from 'vitest'
 import type { Job } from '../../../src/core/model/model.ts'
 import { run } from '../../../src/export/run.ts'
 import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
-import { blocksRun, calmBytes } from '../../helpers/blocks-run.ts'
+import { baselineBytes, blocksRun } from '../../helpers/blocks-run.ts'
 import { runCommand } from '../../helpers/command.ts'
-import { spoilPages } from '../../helpers/corrupt-pages.ts'
-import { breakingDisk } from '../../helpers/faulty-disk.ts'
-import { addresses, calmRun, faultyRun, service } from '../../helpers/faulty-run.ts'
-import { asIs, forked, growingChain, headJob, runOnce } from '../../helpers/growing-chain.ts'
+import { corruptPages } from '../../helpers/corrupt-pages.ts'
+import { faultyDiskEnv } from '../../helpers/faulty-disk.ts'
+import { addresses, baselineRun, faultyRun, service } from '../../helpers/faulty-run.ts'
+import { forked, growingChain, headJob, runOnce, unchanged } from '../../helpers/growing-chain.ts'
 import { startLoopback } from '../../helpers/loopback.ts'
 import { outputBytes } from '../../helpers/output-bytes.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
@@ -38,37 +38,37 @@ async function goOn(output: string, maxRequests?: number) {
 }
 
 test('only what damaged pages of a checkpoint covered is requested again', async () => {
-  const calm = await calmRun()
+  const calm = await baselineRun()
   const copy = await stoppedRun(8)
   const whole = await goOn(copy())
   for (const picks of [(page: number) => page === 0, (page: number) => page === 1 || page === 4]) {
     const output = copy()
-    const spoilt = spoilPages(logOf(output), picks)
-    const { code, asked, notices } = await goOn(output)
+    const spoilt = corruptPages(logOf(output), picks)
+    const { code, requests, notices } = await goOn(output)
     const what = spoilt === 1 ? 'a page that cannot' : `${spoilt} pages that cannot`
     expect(notices).toContain(`the checkpoint held ${what} be read; what it covered is requested again`)
     expect([code, outputBytes(output)]).toEqual([undefined, calm.bytes])
     // The end of what a page covered may share its second with the next page.
-    expect(asked.length - whole.asked.length).toBeLessThanOrEqual(2 * spoilt)
+    expect(requests.length - whole.requests.length).toBeLessThanOrEqual(2 * spoilt)
     expect((await verifyOutput(output)).problems).toEqual([])
   }
 })
 
 test('a run that ends while it recovers from damaged pages is resumed', async () => {
-  const calm = await calmRun()
+  const calm = await baselineRun()
   const output = (await stoppedRun(8))()
-  expect(spoilPages(logOf(output), (page) => page < 4)).toBe(4)
+  expect(corruptPages(logOf(output), (page) => page < 4)).toBe(4)
   for (let starts = 0; starts < 3; starts += 1) expect((await goOn(output, 1)).code).toBe('BUDGET_REACHED')
-  spoilPages(logOf(output), (page) => page === 5)
+  corruptPages(logOf(output), (page) => page === 5)
   expect([(await goOn(output)).code, outputBytes(output)]).toEqual([undefined, calm.bytes])
 })
 
 test('damaged pages of whole blocks are requested again', async () => {
   const { code, output } = await blocksRun(undefined, { options: { maxRequests: 60 } })
   expect(code).toBe('BUDGET_REACHED')
-  expect(spoilPages(logOf(output), (page) => page === 3 || page === 40)).toBe(2)
+  expect(corruptPages(logOf(output), (page) => page === 3 || page === 40)).toBe(2)
   expect((await blocksRun(undefined, { job: { output } })).code).toBeUndefined()
-  expect(outputBytes(output)).toEqual(await calmBytes())
+  expect(outputBytes(output)).toEqual(await baselineBytes())
 })
 
 test('a run that is killed while it recovers from damaged pages is resumed', async () => {
@@ -82,11 +82,11 @@ test('a run that is killed while it recovers from damaged pages is resumed', asy
   expect((await runInto(calm)).exit).toBe(0)
   const stopped = tempFolder()
   expect((await runInto(stopped, {}, '--max-requests', '8')).exit).toBe(9)
-  spoilPages(logOf(stopped), (page) => page % 2 === 0)
+  corruptPages(logOf(stopped), (page) => page % 2 === 0)
   for (const at of [6, 9, 14]) {
     const output = tempFolder()
     cpSync(stopped, output, { recursive: true })
-    expect((await runInto(output, breakingDisk({ how: 'kill', at }))).exit).toBe(null)
+    expect((await runInto(output, faultyDiskEnv({ how: 'kill', at }))).exit).toBe(null)
     expect((await runInto(output)).exit).toBe(0)
     expect(outputBytes(output)).toEqual(outputBytes(calm))
     expect((await verifyOutput(output)).problems).toEqual([])
@@ -101,11 +101,11 @@ async function threeNights(given: Partial<Omit<Job, 'wallets'>>, isDamaged: bool
   await chain.advance(60)
   await runOnce(whole)
   const job = { ...whole, wallets: whole.wallets.slice(1) }
-  if (isDamaged) expect(spoilPages(logOf(job.output), () => true)).toBeGreaterThan(5)
+  if (isDamaged) expect(corruptPages(logOf(job.output), () => true)).toBeGreaterThan(5)
   await chain.advance(60)
-  chain.shown.as = forked(190, 245)
+  chain.shown.view = forked(190, 245)
   await runOnce(job, { lookbackBlocks: 120 })
-  chain.shown.as = asIs
+  chain.shown.view = unchanged
   return job
 }
 

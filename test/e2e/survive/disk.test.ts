@@ -4,20 +4,20 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCommand, startCommand } from '../../helpers/command.ts'
 import { CRASH_JOBS, type CrashJob } from '../../helpers/crash-jobs.ts'
-import { brokenDiskRun, calmRunOf, expectHonestManifest } from '../../helpers/crash-run.ts'
-import { breakingDisk } from '../../helpers/faulty-disk.ts'
+import { baselineOf, expectConsistentManifest, faultyDiskRun } from '../../helpers/crash-run.ts'
+import { faultyDiskEnv } from '../../helpers/faulty-disk.ts'
 import { service } from '../../helpers/faulty-run.ts'
 import { startLoopback } from '../../helpers/loopback.ts'
-import { truthWallets } from '../../helpers/node-data.ts'
+import { demoWallets } from '../../helpers/node-data.ts'
 import { outputBytes } from '../../helpers/output-bytes.ts'
-import { createDice } from '../../helpers/seeded-random.ts'
-import { calmBytes, seededRun } from '../../helpers/seeded-run.ts'
+import { createSeededRandom } from '../../helpers/seeded-random.ts'
+import { baselineBytes, seededRun } from '../../helpers/seeded-run.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 const [first] = CRASH_JOBS
 const small: CrashJob = {
   what: 'a small job with everything',
-  fields: { ...first?.fields, addresses: truthWallets.slice(-9), concurrency: 1, keepRaw: true },
+  fields: { ...first?.fields, addresses: demoWallets.slice(-9), concurrency: 1, keepRaw: true },
   exit: 0,
 }
 
@@ -27,10 +27,10 @@ const TRIES = 2
 test.for(['ENOSPC', 'EIO', 'EROFS'] as const)(
   '%s at any step is the output’s fault and passes',
   async (how) => {
-    const { steps } = await calmRunOf(small)
-    const dice = createDice(how.length)
-    const places = Array.from({ length: TRIES }, () => dice.between(1, steps.length))
-    const ended = await Promise.all(places.map((at) => brokenDiskRun(small, { how, at })))
+    const { steps } = await baselineOf(small)
+    const random = createSeededRandom(how.length)
+    const places = Array.from({ length: TRIES }, () => random.between(1, steps.length))
+    const ended = await Promise.all(places.map((at) => faultyDiskRun(small, { how, at })))
     expect(ended.map(({ exit }) => exit)).toContain(7)
   },
 )
@@ -59,7 +59,7 @@ test.for(OBSTACLES)('a $kind where $path is to be fails as the output or goes', 
     rmSync(obstacle, { recursive: true })
     expect((await seededRun({ output })).code).toBeUndefined()
   }
-  expect(outputBytes(output)).toEqual(await calmBytes())
+  expect(outputBytes(output)).toEqual(await baselineBytes())
 })
 
 test.for([
@@ -75,21 +75,21 @@ test.for([
   const calm = join(folder, 'calm')
   const start = (to: string, env = {}) => startCommand(['run', jobOf(to), '--base-url', url, '--quiet'], env)
   expect(await start(calm).ended).toMatchObject({ exit: 0 })
-  const runs = [start(output, breakingDisk(plan)), start(output, breakingDisk(plan))]
+  const runs = [start(output, faultyDiskEnv(plan)), start(output, faultyDiskEnv(plan))]
   const exits = (await Promise.all(runs.map(({ ended }) => ended))).map(({ exit }) => exit)
   expect([
     [0, 0],
     [0, 8],
     [8, 0],
   ]).toContainEqual(exits)
-  expect(await start(output, breakingDisk(plan)).ended).toMatchObject({ exit: 0, stderr: '' })
+  expect(await start(output, faultyDiskEnv(plan)).ended).toMatchObject({ exit: 0, stderr: '' })
   expect(outputBytes(output)).toEqual(outputBytes(calm))
 })
 
 /** A small job in a file. */
 function jobOf(output: string, format = 'csv'): string {
   const job = join(tempFolder(), 'job.json')
-  const addresses = truthWallets.slice(0, 3)
+  const addresses = demoWallets.slice(0, 3)
   writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 421, addresses, output, format }))
   return job
 }
@@ -106,7 +106,7 @@ test.for(['csv', 'parquet'])(
     const [output, calm] = [join(tempFolder(), 'out'), join(tempFolder(), 'out')]
     const limited = await runAfter('ulimit -f 1000', { url, output, format })
     expect([limited.exit, limited.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: /)])
-    expectHonestManifest(output)
+    expectConsistentManifest(output)
     for (const folder of [output, calm])
       expect(await runAfter('true', { url, output: folder, format })).toMatchObject({ exit: 0 })
     expect(outputBytes(output)).toEqual(outputBytes(calm))
@@ -130,7 +130,7 @@ test.for(['csv', 'parquet'])(
       mountSmall(disk, size, 'remount,')
       const full = await runAfter('true', { url, output, format })
       expect([full.exit, full.stderr]).toEqual([7, expect.stringMatching(/^OUTPUT_FAILED: .+(ENOSPC|space)/)])
-      expectHonestManifest(output)
+      expectConsistentManifest(output)
     }
     mountSmall(disk, '64m', 'remount,')
     const calm = join(tempFolder(), 'out')

@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest'
 import { FAULT_KINDS } from '../../helpers/fault-kinds.ts'
-import { says } from '../../helpers/faults.ts'
+import { respondWith } from '../../helpers/faults.ts'
 import { outputBytes } from '../../helpers/output-bytes.ts'
-import { createDice } from '../../helpers/seeded-random.ts'
-import { breakSeeded, calmBytes, calmRequests, READERS, seededRun } from '../../helpers/seeded-run.ts'
+import { createSeededRandom } from '../../helpers/seeded-random.ts'
+import {
+  baselineBytes,
+  baselineRequests,
+  CONCURRENCY,
+  randomFaults,
+  seededRun,
+} from '../../helpers/seeded-run.ts'
 
 const SEEDS = [1, 2, 3]
 
@@ -13,10 +19,14 @@ test('there are more than sixty kinds of fault, each of its own', () => {
 })
 
 test.for(FAULT_KINDS)('$what at any requests leaves no trace', async (kind) => {
-  const calm = await calmBytes()
+  const calm = await baselineBytes()
   const { timeoutMs = 5_000 } = kind
   const runs = SEEDS.map(async (seed) => {
-    const { fault, count } = breakSeeded([kind], { dice: createDice(seed), share: 0.3, most: 2 })
+    const { fault, count } = randomFaults([kind], {
+      random: createSeededRandom(seed),
+      probability: 0.3,
+      maxPerRequest: 2,
+    })
     const { code, output, message } = await seededRun({ fault, timeoutMs })
     expect([seed, code, message]).toEqual([seed, undefined, ''])
     expect(outputBytes(output)).toEqual(calm)
@@ -30,8 +40,9 @@ const HARD = FAULT_KINDS.filter(({ timeoutMs, what }) => timeoutMs === undefined
 const SHARE = 0.75
 
 test.for([4, 5, 6, 7])('all kinds at once, too often, end in the same bytes (seed %i)', async (seed) => {
-  const dice = createDice(seed)
-  const faultOf = (share: number) => breakSeeded(HARD, { dice, share, most: Number.POSITIVE_INFINITY }).fault
+  const random = createSeededRandom(seed)
+  const faultOf = (probability: number) =>
+    randomFaults(HARD, { random, probability, maxPerRequest: Number.POSITIVE_INFINITY }).fault
   const options = { retry: { retries: 1, firstDelayMs: 1, maxDelayMs: 2 } }
   // Which requests the dice break depends on their order: the first run breaks them all.
   const first = await seededRun({ fault: faultOf(1), options })
@@ -40,7 +51,7 @@ test.for([4, 5, 6, 7])('all kinds at once, too often, end in the same bytes (see
   while (codes.at(-1) !== undefined && codes.length < 200)
     codes.push((await seededRun({ fault, options, output: first.output })).code)
   expect(codes.at(-1)).toBeUndefined()
-  expect(outputBytes(first.output)).toEqual(await calmBytes())
+  expect(outputBytes(first.output)).toEqual(await baselineBytes())
   const failures = new Set(codes.slice(0, -1))
   expect(['SERVICE_UNAVAILABLE', 'PAGE_MALFORMED']).toEqual(expect.arrayContaining([...failures]))
   expect(failures.size).toBeGreaterThan(0)
@@ -56,8 +67,8 @@ test.for([1, 3, 6])('a service that goes away for good after %i pages can be gon
   expect(gone.code).toBe('SERVICE_UNAVAILABLE')
   const back = await seededRun({ output: gone.output })
   expect(back.code).toBeUndefined()
-  expect(outputBytes(gone.output)).toEqual(await calmBytes())
-  expect(good + back.asked.length).toBeLessThanOrEqual((await calmRequests()) + 2 * READERS)
+  expect(outputBytes(gone.output)).toEqual(await baselineBytes())
+  expect(good + back.asked.length).toBeLessThanOrEqual((await baselineRequests()) + 2 * CONCURRENCY)
 })
 
 test.for([
@@ -67,15 +78,15 @@ test.for([
   const { code, output, message } = await seededRun({ url, options: briefly })
   expect([code, message]).toEqual(['SERVICE_UNAVAILABLE', expect.stringContaining(says)])
   expect((await seededRun({ output })).code).toBeUndefined()
-  expect(outputBytes(output)).toEqual(await calmBytes())
+  expect(outputBytes(output)).toEqual(await baselineBytes())
 })
 
 test('a storm of refusals is waited out', async () => {
-  const refusal = says(429, '', { 'retry-after': '0' })
-  const { code, output, figures } = await seededRun({
+  const refusal = respondWith(429, '', { 'retry-after': '0' })
+  const { code, output, stats } = await seededRun({
     fault: (asked) =>
       asked.count <= 4 ? (response, answer) => void refusal(response, answer, asked) : undefined,
   })
-  expect([code, figures?.refusals]).toEqual([undefined, 4])
-  expect(outputBytes(output)).toEqual(await calmBytes())
+  expect([code, stats?.refusals]).toEqual([undefined, 4])
+  expect(outputBytes(output)).toEqual(await baselineBytes())
 })

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import type { Manifest } from '../../../src/core/model/manifest.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
-import { treeOf } from '../../helpers/folder-tree.ts'
+import { folderTree } from '../../helpers/folder-tree.ts'
 import { HOSTILE_PATHS } from '../../helpers/hostile-paths.ts'
 import { runInProcess } from '../../helpers/in-process.ts'
-import { makePipe } from '../../helpers/named-pipe.ts'
-import { truthWallets } from '../../helpers/node-data.ts'
+import { makeNamedPipe } from '../../helpers/named-pipe.ts'
+import { demoWallets } from '../../helpers/node-data.ts'
 import { startObjectStore } from '../../helpers/object-store.ts'
 import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
 
 const good = join(suiteFolder(), 'good')
-const addresses = truthWallets.slice(0, 2)
+const addresses = demoWallets.slice(0, 2)
 
 beforeAll(() => exportDemo(good, { addresses }))
 
@@ -61,13 +61,16 @@ test.for(Object.keys(COMMANDS))(
       const { folder, output, job } = copyOfExport()
       list(output, path)
       // A run writes its report, which names the failure.
-      const before = treeOf(folder)
+      const before = folderTree(folder)
       const { exit, stdout, stderr } = await runInProcess(COMMANDS[name]?.(output, job) ?? [])
       rmSync(join(output, 'runs'), { recursive: true, force: true })
       expect([path, exit]).toEqual([path, 10])
       expect(stdout + stderr).toContain('tables.ledger.files[0].path')
       expect(stdout + stderr).not.toContain('a secret')
-      expect([path, treeOf(folder)]).toEqual([path, before.filter((one) => !one.startsWith('output/runs'))])
+      expect([path, folderTree(folder)]).toEqual([
+        path,
+        before.filter((one) => !one.startsWith('output/runs')),
+      ])
     }
   },
 )
@@ -97,13 +100,13 @@ test.for(Object.keys(COMMANDS))('%s follows no link and waits for no pipe within
     cpSync(join(output, 'manifest.json'), join(folder, 'good.json'))
     mkdirSync(join(output, '.walletlake'), { recursive: true })
     rmSync(join(output, entry), { recursive: true, force: true })
-    if (target === undefined) makePipe(join(output, entry))
+    if (target === undefined) makeNamedPipe(join(output, entry))
     else symlinkSync(target, join(output, entry))
-    const before = treeOf(folder)
+    const before = folderTree(folder)
     const { exit, stdout, stderr } = await runInProcess(COMMANDS[name]?.(output, job) ?? [])
     expect([entry, exit]).toEqual([entry, name === 'run' ? 7 : 10])
     expect(stdout + stderr).toContain(join(output, entry))
-    expect(withoutReports(treeOf(folder))).toEqual(withoutReports(before))
+    expect(withoutReports(folderTree(folder))).toEqual(withoutReports(before))
   }
 })
 
@@ -145,19 +148,19 @@ test.for(['status', 'verify', 'query', 'convert'])(
     const words = COMMANDS[name]?.('s3://lake/mine', '') ?? []
     const out = words.map((word) => (word.endsWith('.csv') ? join(folder, 'out.csv') : word))
     expect((await runInProcess(out, env)).exit).toBe(0)
-    const written = treeOf(folder).filter((path) => /abcdef|x\.json/.test(path))
+    const written = folderTree(folder).filter((path) => /abcdef|x\.json/.test(path))
     expect(written).toEqual([])
     const hostile = JSON.parse(String(objects.get('mine/manifest.json'))) as Manifest
     for (const file of hostile.tables.ledger?.files ?? []) file.path = '../../canary.csv'
     objects.set('mine/manifest.json', Buffer.from(JSON.stringify(hostile)))
     objects.set('canary.csv', Buffer.from('planted'))
     expect((await runInProcess(out, env)).exit).toBe(10)
-    expect(treeOf(folder).filter((path) => path.includes('canary'))).toEqual([])
+    expect(folderTree(folder).filter((path) => path.includes('canary'))).toEqual([])
   },
 )
 
 function filesOf(folder: string): [string, Buffer][] {
-  return treeOf(folder).flatMap((line) => {
+  return folderTree(folder).flatMap((line) => {
     const [path = '', kind] = line.split(' ')
     return kind === 'file' && !path.startsWith('.walletlake')
       ? [[path, readFileSync(join(folder, path))]]

@@ -1,7 +1,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { breakWhere, says } from '../../helpers/faults.ts'
-import { calmRun, faultyRun } from '../../helpers/faulty-run.ts'
+import { faultWhere, respondWith } from '../../helpers/faults.ts'
+import { baselineRun, faultyRun } from '../../helpers/faulty-run.ts'
 import { outputBytes } from '../../helpers/output-bytes.ts'
 
 const quick = { options: { retry: { retries: 1, firstDelayMs: 1, maxDelayMs: 2 } } }
@@ -33,11 +33,11 @@ const BOMBS = [
 ]
 
 test.for(BOMBS)('$what end the run with the name of the limit, and resume', async ({ body, says: limit }) => {
-  const calm = await calmRun()
+  const calm = await baselineRun()
   const packed = brotliCompressSync(body)
-  const bomb = says(200, packed, { 'content-encoding': 'br' })
+  const bomb = respondWith(200, packed, { 'content-encoding': 'br' })
   const { code, message, output } = await faultyRun(
-    breakWhere(({ count }) => count > 2, bomb),
+    faultWhere(({ count }) => count > 2, bomb),
     quick,
   )
   expect([code, message]).toEqual(['PAGE_MALFORMED', expect.stringContaining(limit)])
@@ -46,9 +46,9 @@ test.for(BOMBS)('$what end the run with the name of the limit, and resume', asyn
 })
 
 test('many bombs at once leave memory for everything else', async () => {
-  const bomb = says(200, gzipSync(page(`${'[1],'.repeat(900_000)}1`)), { 'content-encoding': 'gzip' })
+  const bomb = respondWith(200, gzipSync(page(`${'[1],'.repeat(900_000)}1`)), { 'content-encoding': 'gzip' })
   const { code } = await faultyRun(
-    breakWhere(() => true, bomb),
+    faultWhere(() => true, bomb),
     { ...quick, concurrency: 64 },
   )
   expect(code).toBe('PAGE_MALFORMED')

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
 import { runCommand } from '../../helpers/command.ts'
-import { breakWhere, says } from '../../helpers/faults.ts'
+import { faultWhere, respondWith } from '../../helpers/faults.ts'
 import { startLoopback } from '../../helpers/loopback.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
@@ -34,18 +34,18 @@ const INPUTS = [
   {
     what: 'pages of 30 MB for 16 readers',
     exit: 9,
-    answer: () => says(200, manyBytes()),
+    answer: () => respondWith(200, manyBytes()),
   },
   {
     what: 'responses that unpack to 250 MB',
     exit: 5,
-    answer: () => says(200, gzipSync(' '.repeat(250_000_000)), { 'content-encoding': 'gzip' }),
+    answer: () => respondWith(200, gzipSync(' '.repeat(250_000_000)), { 'content-encoding': 'gzip' }),
   },
 ]
 
 test.for(INPUTS)('$what take less than 700 MB', { timeout: 300_000 }, async ({ exit, answer }) => {
   const folder = tempFolder()
-  const hostile = breakWhere(() => true, answer())
+  const hostile = faultWhere(() => true, answer())
   const { url } = await startLoopback(createDataService(), hostile)
   const job = join(folder, 'job.json')
   const addresses = Array.from({ length: 16 }, (_, at) => address(1_000 + at))

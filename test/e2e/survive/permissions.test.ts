@@ -2,10 +2,10 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCommand } from '../../helpers/command.ts'
-import { breakWhere, says } from '../../helpers/faults.ts'
+import { faultWhere, respondWith } from '../../helpers/faults.ts'
 import { service } from '../../helpers/faulty-run.ts'
 import { startLoopback } from '../../helpers/loopback.ts'
-import { truthWallets } from '../../helpers/node-data.ts'
+import { demoWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 /** Permissions by path of all that lies below a folder. */
@@ -30,7 +30,7 @@ test.for([
   const at = (name: string) => join(output, '..', name)
   const shell = `umask ${umask}`
   const job = join(tempFolder(), 'job.json')
-  const addresses = truthWallets.slice(0, 2)
+  const addresses = demoWallets.slice(0, 2)
   writeFileSync(job, JSON.stringify({ chain: '43114', addresses, output, keepRaw: true }))
   for (const words of [
     ['run', job, '--base-url', url, '--quiet'],
@@ -50,10 +50,10 @@ test.for([
 })
 
 test('the checkpoint of an unfinished run is for its owner alone', async () => {
-  const refuses = breakWhere(({ count }) => count > 2, says(400, '{}'))
+  const refuses = faultWhere(({ count }) => count > 2, respondWith(400, '{}'))
   const { url } = await startLoopback(service, refuses)
   const output = join(tempFolder(), 'out')
-  const wallets = truthWallets.slice(0, 5).flatMap((address) => ['--address', address])
+  const wallets = demoWallets.slice(0, 5).flatMap((address) => ['--address', address])
   const words = ['run', '--chain', '43114', ...wallets, '--base-url', url, '--output', output, '--quiet']
   expect((await runCommand(words, {}, { shell: 'umask 000' })).exit).toBe(4)
   const below = modesBelow(join(output, '.walletlake')).map(([path, mode]) => [path.endsWith('/'), mode])

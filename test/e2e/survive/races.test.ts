@@ -5,13 +5,13 @@ import { expect, test } from 'vitest'
 import { runCommand, startCommand } from '../../helpers/command.ts'
 import { service } from '../../helpers/faulty-run.ts'
 import { type Fault, send, startLoopback } from '../../helpers/loopback.ts'
-import { truthWallets } from '../../helpers/node-data.ts'
+import { demoWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 function writeJob() {
   const folder = tempFolder()
   const [job, output] = [join(folder, 'job.json'), join(folder, 'out')]
-  const addresses = truthWallets.slice(-3)
+  const addresses = demoWallets.slice(-3)
   writeFileSync(job, JSON.stringify({ chain: '43114', endBlock: 421, addresses, output }))
   mkdirSync(join(output, '.walletlake'), { recursive: true })
   return { job, output }

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
 import { startCommand } from '../../helpers/command.ts'
 import { FAULT_KINDS } from '../../helpers/fault-kinds.ts'
-import { breakWhere, says } from '../../helpers/faults.ts'
+import { faultWhere, respondWith } from '../../helpers/faults.ts'
 import { type Fault, startLoopback } from '../../helpers/loopback.ts'
-import { truthWallets } from '../../helpers/node-data.ts'
+import { demoWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 const KEY = 'wl-S3cr3t-9f8e7d6c5b4a'
@@ -19,7 +19,7 @@ async function everythingOf({ fault, args = [], env = {}, during }: Scene) {
   const folder = tempFolder()
   mkdirSync(join(folder, 'reports'))
   const [job, output] = [join(folder, 'job.json'), join(folder, 'out')]
-  const addresses = truthWallets.slice(-4)
+  const addresses = demoWallets.slice(-4)
   const options = {
     chain: '43114',
     endBlock: 421,
@@ -30,7 +30,7 @@ async function everythingOf({ fault, args = [], env = {}, during }: Scene) {
   }
   writeFileSync(job, JSON.stringify(options))
   let child: ReturnType<typeof startCommand> | undefined
-  const { url, asked } = await startLoopback(service, (one) => {
+  const { url, requests } = await startLoopback(service, (one) => {
     if (one.count === 2) during?.(child?.pid ?? 0)
     return fault?.(one)
   })
@@ -41,7 +41,7 @@ async function everythingOf({ fault, args = [], env = {}, during }: Scene) {
     entry.isFile(),
   )
   const written = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
-  expect(asked[0]?.headers['x-service-api-key']).toBe(KEY)
+  expect(requests[0]?.headers['x-service-api-key']).toBe(KEY)
   return { exit, names: files.map(({ name }) => name), all: [stdout, stderr, ...written].join('\n') }
 }
 
@@ -72,7 +72,7 @@ test('no error of any fault holds the key', async () => {
   const fault: Fault = (asked) => {
     const kind = kinds[asked.count % kinds.length]
     if (asked.count > kinds.length || kind?.where?.(asked) === false) return undefined
-    return async (response, answer) => void (await kind?.broken(response, answer, asked))
+    return async (response, answer) => void (await kind?.respond(response, answer, asked))
   }
   const { all } = await everythingOf({ fault, args: ['--verbose', '--deadline', '6s'] })
   expect(all).toContain('asking again')
@@ -100,7 +100,7 @@ test.for([
     body: JSON.stringify({ message: `${percentOf(KEY)} ${percentOf(KEY).toUpperCase()} ${hexOf(KEY)}` }),
   },
 ])('no error of a service that $what holds it', async ({ status, body }) => {
-  const fault = breakWhere(({ count }) => count > 2, says(status, body))
+  const fault = faultWhere(({ count }) => count > 2, respondWith(status, body))
   const { exit, all } = await everythingOf({ fault, args: ['--verbose'] })
   expect([3, 4]).toContain(exit)
   expectNoKey(all)
@@ -109,12 +109,15 @@ test.for([
 test('the key does not go with a redirect to another host', async () => {
   const other = await startLoopback(service)
   for (const status of [302, 307]) {
-    const away = says(status, '', { location: `${other.url}/v1/stolen`, refresh: `0; url=${other.url}` })
-    const { exit, all } = await everythingOf({ fault: breakWhere(() => true, away) })
+    const away = respondWith(status, '', {
+      location: `${other.url}/v1/stolen`,
+      refresh: `0; url=${other.url}`,
+    })
+    const { exit, all } = await everythingOf({ fault: faultWhere(() => true, away) })
     expect(exit).toBe(4)
     expectNoKey(all)
   }
-  expect(other.asked).toEqual([])
+  expect(other.requests).toEqual([])
 })
 
 test('a process report, asked for in the midst of a run, holds no key', async () => {
@@ -147,8 +150,8 @@ test('an uncaught exception and its report hold no key', async () => {
 
 test('no word about a retry holds the key in any spelling', async () => {
   const message = [base64Of(`x${KEY}`), percentOf(KEY), hexOf(KEY), JSON.stringify(KEY)].join(' and ')
-  const busy = says(503, JSON.stringify({ message, statusCode: 503, error: KEY }))
-  const fault = breakWhere(({ count }) => count === 3, busy)
+  const busy = respondWith(503, JSON.stringify({ message, statusCode: 503, error: KEY }))
+  const fault = faultWhere(({ count }) => count === 3, busy)
   const { exit, all } = await everythingOf({ fault, args: ['--verbose'] })
   expect(exit).toBe(0)
   expect(all).toContain('the service answered 503: … and … and … and')

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runCommand, startCommand } from '../../helpers/command.ts'
 import { CRASH_JOBS, type CrashJob } from '../../helpers/crash-jobs.ts'
-import { calmRunOf, signalledRun } from '../../helpers/crash-run.ts'
-import { breakingDisk } from '../../helpers/faulty-disk.ts'
+import { baselineOf, signalledRun } from '../../helpers/crash-run.ts'
+import { faultyDiskEnv } from '../../helpers/faulty-disk.ts'
 import { addresses, service } from '../../helpers/faulty-run.ts'
 import { type Fault, startLoopback } from '../../helpers/loopback.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
@@ -30,7 +30,7 @@ test.for([
   { job: first, ...SIGNALS[0] },
   { job: parquet, ...SIGNALS[1] },
 ])('$signal at any step of $job.what keeps what is there', async ({ job, signal, exit }) => {
-  const { steps } = await calmRunOf(job)
+  const { steps } = await baselineOf(job)
   const places = [0.2, 0.5, 0.8].map((share) => Math.round(share * steps.length))
   const ended = await Promise.all(places.map((at) => signalledRun(job, { how: signal, at })))
   expect(ended.map((run) => run.exit)).toContain(exit)
@@ -49,7 +49,7 @@ test.for(SIGNALS)('$signal ends a run whose requests hang within seconds', async
     hang = resolve
   })
   const fault: Fault = ({ count }) => (count > 4 ? () => hang() : undefined)
-  const { url, asked } = await startLoopback(service, fault)
+  const { url, requests } = await startLoopback(service, fault)
   const { job } = writeJob()
   const child = startCommand(['run', job, '--base-url', url])
   await hanging
@@ -65,14 +65,14 @@ test.for(SIGNALS)('$signal ends a run whose requests hang within seconds', async
   expect((await runCommand(['status', job])).stdout).toMatch(
     /unfinished[\s\S]+[1-4] pages? with \d+ transactions kept/,
   )
-  expect(asked.length).toBeGreaterThan(4)
+  expect(requests.length).toBeGreaterThan(4)
 })
 
 /** A run whose disk does not answer any more, at its fifth page. */
 async function stalledRun() {
   const { url } = await startLoopback(service)
   const { job } = writeJob()
-  const child = startCommand(['run', job, '--base-url', url], breakingDisk({ how: 'stall', at: 14 }))
+  const child = startCommand(['run', job, '--base-url', url], faultyDiskEnv({ how: 'stall', at: 14 }))
   while (!String(await once(child.stderr ?? child, 'data')).includes('stalls'));
   return child
 }

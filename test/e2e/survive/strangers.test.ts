@@ -4,10 +4,10 @@ import { DuckDBInstance } from '@duckdb/node-api'
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import { expect, test } from 'vitest'
-import { TABLE_NAMES, type TableName, tableNamed } from '../../../src/core/table/index.ts'
+import { TABLE_NAMES, type TableName, tableByName } from '../../../src/core/table/index.ts'
 import { run } from '../../../src/export/run.ts'
 import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
-import { breakWhere } from '../../helpers/faults.ts'
+import { faultWhere } from '../../helpers/faults.ts'
 import { addresses, service } from '../../helpers/faulty-run.ts'
 import { testJob } from '../../helpers/jobs.ts'
 import { startLoopback } from '../../helpers/loopback.ts'
@@ -19,7 +19,7 @@ type Cells = Record<string, unknown>
 
 /** Exports a wallet with every kind of transfer, with hostile names or as it is. */
 async function exportWallet({ hostile, format }: { hostile: boolean; format: 'csv' | 'parquet' }) {
-  const { url } = await startLoopback(service, hostile ? breakWhere(() => true, hostileNames) : undefined)
+  const { url } = await startLoopback(service, hostile ? faultWhere(() => true, hostileNames) : undefined)
   const output = tempFolder()
   const endpoint = { baseUrl: url, apiKeyHeader: 'x-service-api-key', timeoutMs: 20_000 }
   const job = testJob({
@@ -36,7 +36,7 @@ async function exportWallet({ hostile, format }: { hostile: boolean; format: 'cs
 
 /** Cells of text that strangers wrote, and the rest. */
 function parted(table: TableName, rows: readonly Cells[]) {
-  const names = tableNamed(table).columns.filter(
+  const names = tableByName(table).columns.filter(
     ({ name, type }) => type === 'text' && OURS.test(name) === false,
   )
   const strange = new Set(names.map(({ name }) => name))

@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Ended, runCommand } from '../../helpers/command.ts'
-import { breakWhere, says } from '../../helpers/faults.ts'
+import { type CommandResult, runCommand } from '../../helpers/command.ts'
+import { faultWhere, respondWith } from '../../helpers/faults.ts'
 import { service } from '../../helpers/faulty-run.ts'
 import { type Fault, startLoopback } from '../../helpers/loopback.ts'
-import { truthWallets } from '../../helpers/node-data.ts'
+import { demoWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 import { HOSTILE_TEXTS, hostileNames, UNPRINTABLE } from '../../helpers/untrusted-text.ts'
 
@@ -18,7 +18,7 @@ function writeEvilJob(fields: object = {}) {
   const folder = join(tempFolder(), `in ${SLY}`)
   mkdirSync(folder)
   const job = join(folder, `job ${EVIL}.json`)
-  const addresses = truthWallets
+  const addresses = demoWallets
     .slice(-3)
     .map((address) => ({ address, label: `mine \u009b31m\u202e${address.slice(-2)}` }))
   const base = { name: 'evil', chain: '43114', endBlock: 421, addresses, output: join(folder, 'out') }
@@ -26,15 +26,18 @@ function writeEvilJob(fields: object = {}) {
   return { job, output: join(folder, 'out') }
 }
 
-function expectPrintable({ stdout, stderr }: Ended): void {
+function expectPrintable({ stdout, stderr }: CommandResult): void {
   const plain = (text: string) => text.replaceAll('\n', '')
   expect(UNPRINTABLE.exec(plain(stdout))).toBeNull()
   expect(UNPRINTABLE.exec(plain(stderr))).toBeNull()
 }
 
-const evilErrors: Fault = breakWhere(
+const evilErrors: Fault = faultWhere(
   ({ count }) => count > 1,
-  says(400, JSON.stringify({ message: [...HOSTILE_TEXTS.slice(0, -1), EVIL], statusCode: 400, error: EVIL })),
+  respondWith(
+    400,
+    JSON.stringify({ message: [...HOSTILE_TEXTS.slice(0, -1), EVIL], statusCode: 400, error: EVIL }),
+  ),
 )
 
 test.for([
@@ -46,7 +49,7 @@ test.for([
   { what: 'summing up as JSON', command: (job: string) => ['run', job, '--json', '--log-format', 'json'] },
   { what: 'refusing an option of', command: (job: string) => ['run', job, `--${EVIL}`] },
 ])('$what a job of evil names writes nothing that plays with a terminal', async ({ command }) => {
-  for (const fault of [breakWhere(() => true, hostileNames), evilErrors]) {
+  for (const fault of [faultWhere(() => true, hostileNames), evilErrors]) {
     const { url } = await startLoopback(service, fault)
     const { job } = writeEvilJob()
     const ended = await runCommand([...command(job), '--base-url', url])
@@ -67,7 +70,7 @@ test('complaints of a job file show nothing that plays with a terminal', async (
 test('verifying files full of evil shows nothing that plays with a terminal', async () => {
   const { url } = await startLoopback(
     service,
-    breakWhere(() => true, hostileNames),
+    faultWhere(() => true, hostileNames),
   )
   const { job, output } = writeEvilJob()
   expect((await runCommand(['run', job, '--base-url', url, '--quiet'])).exit).toBe(0)

@@ -7,8 +7,8 @@ const even = (items: number) => Array.from({ length: items }, (_, at) => at)
 const SEEDS = [1, 2, 3, 4, 5]
 
 /** Activity that comes in bursts: stretches of blocks, some of them many times as dense as others. */
-function bursty(items: number, dice: () => number): number[] {
-  const weights = Array.from({ length: 60 }, () => -Math.log(1 - dice()))
+function bursty(items: number, random: () => number): number[] {
+  const weights = Array.from({ length: 60 }, () => -Math.log(1 - random()))
   const sum = weights.reduce((a, b) => a + b, 0)
   let passed = 0
   return weights.flatMap((weight, stretch) => {
@@ -22,7 +22,7 @@ function bursty(items: number, dice: () => number): number[] {
 }
 
 test.for(SEEDS)('one wallet is read at least 14 times as fast by 16 readers, seed %i', (seed) => {
-  const read = simulate({ histories: [even(60_000)], end: 60_000, readers: 16, dice: seeded(seed) })
+  const read = simulate({ histories: [even(60_000)], end: 60_000, readers: 16, random: seeded(seed) })
   expect(read).toMatchObject({ missing: 0, isOver: true, most: 16 })
   expect((600 * 120) / read.timeMs).toBeGreaterThan(14)
   expect(read.requests / 600).toBeLessThan(1.015)
@@ -30,7 +30,7 @@ test.for(SEEDS)('one wallet is read at least 14 times as fast by 16 readers, see
 
 test.for(SEEDS)('bursts slow a wallet down little and cost few requests more, seed %i', (seed) => {
   const histories = [bursty(60_000, seeded(seed * 77))]
-  const read = simulate({ histories, end: 10_000_000, readers: 16, dice: seeded(seed) })
+  const read = simulate({ histories, end: 10_000_000, readers: 16, random: seeded(seed) })
   expect(read).toMatchObject({ missing: 0, isOver: true })
   expect((600 * 120) / read.timeMs).toBeGreaterThan(12)
   expect(read.requests / 600).toBeLessThan(1.03)
@@ -39,13 +39,13 @@ test.for(SEEDS)('bursts slow a wallet down little and cost few requests more, se
 test('many wallets of all sizes keep every reader busy to the end', () => {
   const sizes = Array.from({ length: 200 }, (_, at) => Math.round((4_000 * (at + 1)) / 200))
   const histories = sizes.map((size) => even(size))
-  const read = simulate({ histories, end: 4_000, readers: 32, dice: seeded(9) })
+  const read = simulate({ histories, end: 4_000, readers: 32, random: seeded(9) })
   expect(read).toMatchObject({ missing: 0, isOver: true, most: 32 })
   expect((read.requests * 120) / 32 / read.timeMs).toBeGreaterThan(0.9)
 })
 
 test.for([0, 1, 99, 100])('a wallet of %i transactions costs one request', (size) => {
-  const read = simulate({ histories: [even(size)], end: 1_000, readers: 16, dice: seeded(1) })
+  const read = simulate({ histories: [even(size)], end: 1_000, readers: 16, random: seeded(1) })
   expect(read).toMatchObject({ requests: 1, missing: 0, isOver: true })
 })
 
@@ -53,7 +53,7 @@ test('small histories cost no request more, however many readers there are', () 
   const sizes = [1_700, 900, 800, 300, 150, 100, 20, 1]
   const histories = sizes.map((size) => even(size))
   const pages = sizes.reduce((sum, size) => sum + Math.ceil(size / 100), 0)
-  const read = simulate({ histories, end: 2_000, readers: 64, dice: seeded(3) })
+  const read = simulate({ histories, end: 2_000, readers: 64, random: seeded(3) })
   expect(read).toMatchObject({ requests: pages, missing: 0, isOver: true })
 })
 
@@ -68,7 +68,7 @@ test('every item is shown to some reader, whatever the history', () => {
   })
   fc.assert(
     fc.property(given, ({ seed, ...rest }) => {
-      expect(simulate({ ...rest, dice: seeded(seed) })).toMatchObject({ missing: 0, isOver: true })
+      expect(simulate({ ...rest, random: seeded(seed) })).toMatchObject({ missing: 0, isOver: true })
     }),
     { numRuns: 60 },
   )
@@ -76,8 +76,8 @@ test('every item is shown to some reader, whatever the history', () => {
 
 test('a plan without pieces is over at once', () => {
   const plan = createReadPlan([])
-  expect(plan.claim()).toBeUndefined()
-  expect(plan.isOver()).toBe(true)
+  expect(plan.assign()).toBeUndefined()
+  expect(plan.isComplete()).toBe(true)
 })
 
 /** A wallet's items, one in each tenth block. */
@@ -103,7 +103,7 @@ test.for([
 ])('$what take $requests requests and $seconds seconds', ({ sizes, readers, requests, seconds }) => {
   const histories = sizes.map(evenly)
   const end = 10 * Math.max(...histories.map(({ length }) => length))
-  const read = simulate({ histories, end, readers, dice: seeded(1) })
+  const read = simulate({ histories, end, readers, random: seeded(1) })
   expect(`${read.requests} in ${(read.timeMs / 1000).toFixed(1)} s`).toBe(
     `${requests} in ${seconds.toFixed(1)} s`,
   )

@@ -1,4 +1,4 @@
-import { type Claim, createReadPlan, type Piece } from '../../../src/export/fetch/read-plan.ts'
+import { type Assignment, createReadPlan, type Range } from '../../../src/export/fetch/read-plan.ts'
 
 type Simulated = {
   /** Milliseconds of virtual time until all was read. */
@@ -17,19 +17,26 @@ export type Simulation = {
   /** Exclusive end of the asked blocks. */
   end: number
   readers: number
-  dice: () => number
-  order?: Piece['order']
+  random: () => number
+  order?: Range['order']
   /** Least and most milliseconds of an answer. */
   delayMs?: readonly [number, number]
 }
 
-type Flight = { at: number; claim: Claim; wallet: number; first: number; last: number }
+type Flight = { at: number; claim: Assignment; wallet: number; first: number; last: number }
 const PAGE = 100
 
 /** Reads histories by a plan in virtual time: an idle reader claims, a claim asks page after page. */
-export function simulate({ histories, end, readers, dice, order = 'asc', delayMs = [80, 160] }: Simulation) {
+export function simulate({
+  histories,
+  end,
+  readers,
+  random,
+  order = 'asc',
+  delayMs = [80, 160],
+}: Simulation) {
   const pieces = histories.map(
-    (_, at): Piece => ({ address: String(at), range: { from: 0, to: end }, order }),
+    (_, at): Range => ({ address: String(at), range: { from: 0, to: end }, order }),
   )
   const plan = createReadPlan(pieces)
   const shown = histories.map((blocks) => new Uint8Array(blocks.length))
@@ -37,12 +44,12 @@ export function simulate({ histories, end, readers, dice, order = 'asc', delayMs
   const result: Simulated = { timeMs: 0, requests: 0, most: 0, missing: 0, isOver: false }
   const send = (flight: Omit<Flight, 'at'>) => {
     result.requests += 1
-    flights.push({ ...flight, at: result.timeMs + delayMs[0] + dice() * (delayMs[1] - delayMs[0]) })
+    flights.push({ ...flight, at: result.timeMs + delayMs[0] + random() * (delayMs[1] - delayMs[0]) })
     result.most = Math.max(result.most, flights.length)
   }
   const claimAll = () => {
     while (flights.length < readers) {
-      const claim = plan.claim()
+      const claim = plan.assign()
       if (claim === undefined) return
       const blocks = histories[Number(claim.address)] ?? []
       const [first, last] = [placeOf(blocks, claim.range.from), placeOf(blocks, claim.range.to)]
@@ -57,7 +64,7 @@ export function simulate({ histories, end, readers, dice, order = 'asc', delayMs
     if (next !== undefined) send(next)
   }
   result.missing = shown.reduce((sum, flags) => sum + flags.reduce((none, flag) => none + 1 - flag, 0), 0)
-  result.isOver = plan.isOver()
+  result.isOver = plan.isComplete()
   return result
 }
 
@@ -69,18 +76,18 @@ function receive(flight: Flight, histories: Simulation['histories'], shown: read
   const count = Math.min(PAGE, last - first)
   const [from, to] = isUp ? [first, first + count] : [last - count, last]
   shown[wallet]?.fill(1, from, to)
-  if (last - first <= PAGE) return claim.end()
+  if (last - first <= PAGE) return claim.finish()
   const [min = 0, max = 0] = [blocks[from], blocks[to - 1]]
   const rest = restAfter({ blocks, isUp, min, max }, claim.range)
-  const wanted = claim.advance(rest, { items: count, blocks: { min, max } })
-  if (wanted === undefined) return claim.end()
+  const wanted = claim.recordPage(rest, { items: count, blocks: { min, max } })
+  if (wanted === undefined) return claim.finish()
   return { claim, wallet, first: isUp ? to : first, last: isUp ? last : from }
 }
 
 type Received = { blocks: readonly number[]; isUp: boolean; min: number; max: number }
 
 /** What lies before the last block of a page is settled, which has its second for itself. */
-function restAfter({ blocks, isUp, min, max }: Received, { from, to }: Claim['range']) {
+function restAfter({ blocks, isUp, min, max }: Received, { from, to }: Assignment['range']) {
   if (isUp) return { from: Math.max(from, (blocks[placeOf(blocks, max) - 1] ?? -1) + 1), to }
   return { from, to: Math.min(to, blocks[placeOf(blocks, min + 1)] ?? to) }
 }

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { run } from '../../../src/export/run.ts'
 import { testJob } from '../../helpers/jobs.ts'
-import { truthWallets } from '../../helpers/node-data.ts'
+import { demoWallets } from '../../helpers/node-data.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 async function runInto(output: string) {
   const notices: string[] = []
-  const job = testJob({ addresses: truthWallets.slice(0, 1), output })
+  const job = testJob({ addresses: demoWallets.slice(0, 1), output })
   const { code } = await run([job], { onNotice: (notice) => notices.push(notice) })
   return { code, notices }
 }

@@ -1,20 +1,31 @@
 // An independent witness on purpose: the rows of every table, straight from the words of CONTRACT section 2.
 import { createHash } from 'node:crypto'
-import { type Content, type Party, type Placed, viewOf, type World } from './chain-model.ts'
+import {
+  type ChainModel,
+  type Party,
+  type PlacedTransaction,
+  type TransactionContent,
+  viewOf,
+} from './chain-model.ts'
 
 export type ExpectedRow = Record<string, string | null>
 export type ExpectedTables = Record<string, ExpectedRow[]>
 
 /** What an export covers of one wallet. */
-export type Covered = {
+export type CoveredWallet = {
   address: string
   label: string | null
   /** What its listing showed when it was read last, in chain order. */
-  placed: readonly Placed[]
+  placed: readonly PlacedTransaction[]
   /** Exclusive. */
   toBlock: number
 }
-export type Export = { world: World; chain: string; nativeSymbol: string | null; wallets: readonly Covered[] }
+export type Export = {
+  chainModel: ChainModel
+  chain: string
+  nativeSymbol: string | null
+  wallets: readonly CoveredWallet[]
+}
 
 const text = (value: string | undefined) => (value === undefined || value === '' ? null : value)
 const nameOf = ({ name }: Party) => text(name)
@@ -31,21 +42,24 @@ function amount(value: string, decimals: number | null | undefined): string | nu
   if (decimals === null || decimals === undefined) return null
   const negative = value.startsWith('-')
   const digits = value.replace('-', '').padStart(decimals + 1, '0')
-  const [whole, rest] = [digits.slice(0, digits.length - decimals), digits.slice(digits.length - decimals)]
-  const fraction = rest.replace(/0+$/, '')
-  const plain = fraction === '' ? whole : `${whole}.${fraction}`
+  const [integerPart, fractionDigits] = [
+    digits.slice(0, digits.length - decimals),
+    digits.slice(digits.length - decimals),
+  ]
+  const fraction = fractionDigits.replace(/0+$/, '')
+  const plain = fraction === '' ? integerPart : `${integerPart}.${fraction}`
   return negative && plain !== '0' ? `-${plain}` : plain
 }
 
 /** The rows of all tables, in the contract's order. */
-export function expectedTables(given: Export): ExpectedTables {
-  const wallets = [...given.wallets].sort((a, b) => (a.address < b.address ? -1 : 1))
-  const seen = new Map<string, { placed: Placed; seers: Covered[] }>()
+export function expectedTables(input: Export): ExpectedTables {
+  const wallets = [...input.wallets].sort((a, b) => (a.address < b.address ? -1 : 1))
+  const seen = new Map<string, { placed: PlacedTransaction; seers: CoveredWallet[] }>()
   for (const wallet of wallets) {
     for (const placed of wallet.placed) {
-      const known = seen.get(placed.content.hash) ?? { placed, seers: [] }
-      known.seers.push(wallet)
-      seen.set(placed.content.hash, known)
+      const entry = seen.get(placed.content.hash) ?? { placed, seers: [] }
+      entry.seers.push(wallet)
+      seen.set(placed.content.hash, entry)
     }
   }
   const inOrder = [...seen.values()].sort(
@@ -55,17 +69,18 @@ export function expectedTables(given: Export): ExpectedTables {
     ...{ transactions: [], erc20_transfers: [], erc721_transfers: [], erc1155_transfers: [] },
     ...{ internal_transactions: [], wallet_transactions: [], ledger: [] },
   }
-  for (const { placed, seers } of inOrder) addTransaction(tables, { ...given, placed, seers, wallets })
+  for (const { placed, seers: viewers } of inOrder)
+    addTransaction(tables, { ...input, placed, viewers, wallets })
   return tables
 }
 
-type Adding = Export & { placed: Placed; seers: readonly Covered[] }
+type TransactionInput = Export & { placed: PlacedTransaction; viewers: readonly CoveredWallet[] }
 
-function addTransaction(tables: ExpectedTables, adding: Adding): void {
-  const { placed, seers, chain, world } = adding
+function addTransaction(tables: ExpectedTables, input: TransactionInput): void {
+  const { placed, viewers, chain, chainModel } = input
   const { block, content, index } = placed
-  const views = seers.map(({ address }) => viewOf(content, address) as Content)
-  const timeMs = world.givesMs ? block.timeMs : Math.floor(block.timeMs / 1000) * 1000
+  const views = viewers.map(({ address }) => viewOf(content, address) as TransactionContent)
+  const timeMs = chainModel.givesMs ? block.timeMs : Math.floor(block.timeMs / 1000) * 1000
   const prefix = {
     chain_id: chain,
     block_number: String(block.number),
@@ -81,8 +96,8 @@ function addTransaction(tables: ExpectedTables, adding: Adding): void {
   for (const row of facts.erc721) add('erc721_transfers', row)
   for (const row of facts.erc1155) add('erc1155_transfers', row)
   for (const row of facts.internal) add('internal_transactions', row)
-  seers.forEach(({ address, label }, at) => {
-    const view = views[at] as Content
+  viewers.forEach(({ address, label }, at) => {
+    const view = views[at] as TransactionContent
     add('wallet_transactions', {
       wallet_address: address,
       wallet_label: label,
@@ -94,10 +109,10 @@ function addTransaction(tables: ExpectedTables, adding: Adding): void {
       internal_transactions: String(view.internal.length),
     })
   })
-  for (const row of ledgerOf(adding, facts)) add('ledger', row)
+  for (const row of ledgerOf(input, facts)) add('ledger', row)
 }
 
-function transactionRow(content: Content): ExpectedRow {
+function transactionRow(content: TransactionContent): ExpectedRow {
   const fee = BigInt(content.gasUsed) * BigInt(content.gasPrice)
   return {
     transaction_type: String(content.type),
@@ -134,13 +149,13 @@ const NO_METADATA = Object.fromEntries(
 )
 
 /** Each fact once, those that any of the views holds. */
-function factsOf(content: Content, views: readonly Content[]): Facts {
-  const held = <T>(of: (view: Content) => readonly T[]) => new Set(views.flatMap(of))
+function factsOf(content: TransactionContent, views: readonly TransactionContent[]): Facts {
+  const listedBy = <T>(of: (view: TransactionContent) => readonly T[]) => new Set(views.flatMap(of))
   const inAny = <T>(all: readonly T[], some: Set<T>) => all.filter((entry) => some.has(entry))
   return {
     erc20: inAny(
       content.erc20,
-      held((view) => view.erc20),
+      listedBy((view) => view.erc20),
     ).map((entry) => {
       const { address, name, symbol, decimals } = entry.erc20Token
       return {
@@ -158,7 +173,7 @@ function factsOf(content: Content, views: readonly Content[]): Facts {
     }),
     erc721: inAny(
       content.erc721,
-      held((view) => view.erc721),
+      listedBy((view) => view.erc721),
     ).map((entry) => {
       const { address, name, symbol, tokenId, tokenUri, metadata } = entry.erc721Token
       return {
@@ -182,7 +197,7 @@ function factsOf(content: Content, views: readonly Content[]): Facts {
     }),
     erc1155: inAny(
       content.erc1155,
-      held((view) => view.erc1155),
+      listedBy((view) => view.erc1155),
     ).map((entry) => {
       const { address, tokenId, tokenUri, metadata } = entry.erc1155Token
       const ofLog = content.erc1155.filter(({ logIndex }) => logIndex === entry.logIndex)
@@ -206,7 +221,7 @@ function factsOf(content: Content, views: readonly Content[]): Facts {
 }
 
 /** As the first view lists them, then what only further views hold: by content and count. */
-function internalRows(views: readonly Content[]): ExpectedRow[] {
+function internalRows(views: readonly TransactionContent[]): ExpectedRow[] {
   const rows: ExpectedRow[] = []
   for (const { internal } of views) {
     const counts = new Map<string, number>()
@@ -241,7 +256,7 @@ type Movement = {
   value: string
 }
 
-function ledgerOf({ placed, wallets, chain, nativeSymbol }: Adding, facts: Facts): ExpectedRow[] {
+function ledgerOf({ placed, wallets, chain, nativeSymbol }: TransactionInput, facts: Facts): ExpectedRow[] {
   const { content, block } = placed
   const rows: ExpectedRow[] = []
   const covered = wallets.filter(({ toBlock }) => block.number < toBlock)
@@ -292,7 +307,7 @@ const ZERO = `0x${'0'.repeat(40)}`
 const MOVES_NOTHING = ['DELEGATECALL', 'STATICCALL', 'CALLCODE']
 
 /** Fee, native value, internal, ERC-20, ERC-721, ERC-1155; of a failed transaction the fee alone; nothing that is zero. */
-function movementsOf(content: Content, facts: Facts, nativeSymbol: string | null): Movement[] {
+function movementsOf(content: TransactionContent, facts: Facts, nativeSymbol: string | null): Movement[] {
   const coin = {
     asset_type: 'native',
     asset_address: null,

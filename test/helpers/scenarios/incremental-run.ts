@@ -6,48 +6,49 @@ import type { Job } from '../../../src/core/model/model.ts'
 import { type RunOptions, run } from '../../../src/export/run.ts'
 import { startCommand } from '../command.ts'
 import { readManifest } from '../read-output.ts'
-import { growWorld, reorganise } from './chain-model.ts'
-import type { Night } from './scenario.ts'
-import { jobOf, type Play } from './state.ts'
+import { growChain, reorg } from './chain-model.ts'
+import type { IncrementalRun } from './scenario.ts'
+import { jobOf, type ScenarioState } from './state.ts'
 
 /** Runs tonight's job to its end, with what comes between; the chain may grow as the first request comes. */
-export async function runNight(
-  state: Play,
-  { cut, cutAt, meanwhile }: Night,
+export async function runIncremental(
+  state: ScenarioState,
+  { cut: interruption, cutAt, meanwhile }: IncrementalRun,
   lookbackBlocks: number | undefined,
 ): Promise<void> {
-  const { world, shown, service, scenario } = state
+  const { chainModel, listed, service, scenario } = state
   const job = jobOf(state)
-  const given = lookbackBlocks === undefined ? {} : { lookbackBlocks }
+  const options = lookbackBlocks === undefined ? {} : { lookbackBlocks }
   const [first, last] = [service.requests() + 1, service.requests() + cutAt]
-  const cutWith = (cutOff: () => void) => {
+  const onInterruption = (interrupt: () => void) => {
     service.onRequest.act = () => {
       if (service.requests() === first)
-        growWorld(world, { blocks: meanwhile, night: shown.night, areYoung: true })
-      if (service.requests() === last) cutOff()
+        growChain(chainModel, { blocks: meanwhile, runIndex: listed.runIndex, inFuture: true })
+      if (service.requests() === last) interrupt()
     }
   }
-  cutWith(() => {})
-  if (cut === 'kill' && scenario.service.faults === 0)
-    await killedRun(state, job, { cutWith, lookbackBlocks })
-  else if (cut === 'budget') await runOnce(job, { ...given, maxRequests: cutAt }, ['BUDGET_REACHED'])
-  else if (cut === 'abort') {
+  onInterruption(() => {})
+  if (interruption === 'kill' && scenario.service.faults === 0)
+    await runAndKill(state, job, { onInterruption, lookbackBlocks })
+  else if (interruption === 'budget')
+    await runOnce(job, { ...options, maxRequests: cutAt }, ['BUDGET_REACHED'])
+  else if (interruption === 'abort') {
     const stop = new AbortController()
-    cutWith(() => stop.abort())
-    await runOnce(job, { ...given, signal: stop.signal }, ['INTERRUPTED'])
+    onInterruption(() => stop.abort())
+    await runOnce(job, { ...options, signal: stop.signal }, ['INTERRUPTED'])
   }
-  await runOnce(job, given, [])
+  await runOnce(job, options, [])
   service.onRequest.act = () => {}
 }
 
 /** Runs the job while the chain is reorganised between two of its requests, and once more: that run finds what is stale. */
-export async function runShifted(state: Play, { cutAt, depth }: Night): Promise<void> {
-  const { world, shown, service, settled } = state
+export async function runDuringReorg(state: ScenarioState, { cutAt, depth }: IncrementalRun): Promise<void> {
+  const { chainModel, listed, service, finalBefore } = state
   const job = jobOf(state)
   const at = service.requests() + 1 + (cutAt % 4)
   service.onRequest.act = () => {
     if (service.requests() === at)
-      reorganise(world, Math.max(settled, world.blocks.length - depth, 1), shown.night)
+      reorg(chainModel, Math.max(finalBefore, chainModel.blocks.length - depth, 1), listed.runIndex)
   }
   await runOnce(job, {}, [])
   service.onRequest.act = () => {}
@@ -62,10 +63,14 @@ async function runOnce(job: Job, options: RunOptions, expected: readonly string[
   if (error !== undefined && !(error instanceof ExportError && expected.includes(error.code))) throw error
 }
 
-type Killing = { cutWith: (cutOff: () => void) => void; lookbackBlocks: number | undefined }
+type KillOptions = { onInterruption: (interrupt: () => void) => void; lookbackBlocks: number | undefined }
 
 /** Runs the built program and kills it when the service has got so many requests. */
-async function killedRun({ output, service }: Play, job: Job, { cutWith, lookbackBlocks }: Killing) {
+async function runAndKill(
+  { output, service }: ScenarioState,
+  job: Job,
+  { onInterruption, lookbackBlocks }: KillOptions,
+) {
   const file = join(output, '..', 'job.json')
   writeFileSync(file, JSON.stringify(fieldsOf(job)))
   const options = [
@@ -73,11 +78,11 @@ async function killedRun({ output, service }: Play, job: Job, { cutWith, lookbac
     ...(lookbackBlocks === undefined ? [] : ['--lookback', String(lookbackBlocks)]),
   ]
   const child = startCommand(['run', file, '--base-url', service.url, '--quiet', ...options])
-  cutWith(() => child.kill('SIGKILL'))
+  onInterruption(() => child.kill('SIGKILL'))
   const { exit, stderr } = await child.ended
   // Young blocks lie in the future: a run that ends before it is killed leaves them out.
-  const isLeftOut = exit === 6 && stderr.startsWith('CLOCK_BEHIND')
-  expect([exit === null || exit === 0 || isLeftOut, stderr]).toEqual([true, stderr])
+  const isClockBehind = exit === 6 && stderr.startsWith('CLOCK_BEHIND')
+  expect([exit === null || exit === 0 || isClockBehind, stderr]).toEqual([true, stderr])
 }
 
 /** A job as its file has it. */

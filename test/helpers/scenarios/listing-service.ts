@@ -2,12 +2,18 @@
 import { createHash } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Dice } from '../seeded-random.ts'
-import { type Content, listed, type Placed, viewOf, type World } from './chain-model.ts'
+import type { SeededRandom } from '../seeded-random.ts'
+import {
+  type ChainModel,
+  listedTransactions,
+  type PlacedTransaction,
+  type TransactionContent,
+  viewOf,
+} from './chain-model.ts'
 
 /** How transactions of one second are ordered: the interface says nothing of it. */
 type TieOrder = 'chain' | 'hash' | 'against'
-export type Weather = {
+export type ServiceBehavior = {
   ties: TieOrder
   /** Items a page, at most. */
   pageItems: number
@@ -18,11 +24,11 @@ export type Weather = {
   /** Page tokens are refused now and then, none of a wallet's more than twice. */
   refusesTokens: boolean
   /** Larger pages are refused, with 413 or 504. */
-  mostItems: number
+  maxPageSize: number
   /** A page begins with so many items of the one before. */
   repeats: number
 }
-export type Shown = { world: World; night: number }
+export type ListedChain = { chainModel: ChainModel; runIndex: number }
 export type ListingService = {
   url: string
   requests: () => number
@@ -31,7 +37,11 @@ export type ListingService = {
 }
 
 /** Serves what `shown` holds now. */
-export async function startListing(shown: Shown, weather: Weather, dice: Dice): Promise<ListingService> {
+export async function startListing(
+  listed: ListedChain,
+  behavior: ServiceBehavior,
+  random: SeededRandom,
+): Promise<ListingService> {
   let requests = 0
   const refused = new Map<string, number>()
   const onRequest = { act: () => {} }
@@ -39,8 +49,8 @@ export async function startListing(shown: Shown, weather: Weather, dice: Dice): 
     requests += 1
     onRequest.act()
     const url = new URL(request.url ?? '/', 'http://loopback')
-    if (weather.faults > dice.next()) return goWrong(response, dice)
-    const { status, body } = answer(url, { shown, weather, dice, refused })
+    if (behavior.faults > random.next()) return respondWithFault(response, random)
+    const { status, body } = respond(url, { listed, behavior, random, refused })
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(JSON.stringify(body))
   })
@@ -56,75 +66,90 @@ export async function startListing(shown: Shown, weather: Weather, dice: Dice): 
   }
 }
 
-function goWrong(response: ServerResponse, dice: Dice): void {
-  const how = dice.pick(['429', '500', '503', 'reset', 'cut', 'garbage'])
-  if (how === 'reset') return void response.socket?.destroy()
-  if (how === 'cut') {
+function respondWithFault(response: ServerResponse, random: SeededRandom): void {
+  const fault = random.pick(['429', '500', '503', 'reset', 'cut', 'garbage'])
+  if (fault === 'reset') return void response.socket?.destroy()
+  if (fault === 'cut') {
     response.writeHead(200, { 'content-length': '500', 'content-type': 'application/json' })
     response.write('{"transactions":[')
     return void setImmediate(() => response.socket?.destroy())
   }
-  const status = how === 'garbage' ? 200 : Number(how)
+  const status = fault === 'garbage' ? 200 : Number(fault)
   response.writeHead(status, {
     'content-type': 'application/json',
-    ...(how === '429' ? { 'retry-after': '0' } : {}),
+    ...(fault === '429' ? { 'retry-after': '0' } : {}),
   })
-  response.end(how === 'garbage' ? '{"transactions":' : '{"message":"not now","error":"","statusCode":0}')
+  response.end(fault === 'garbage' ? '{"transactions":' : '{"message":"not now","error":"","statusCode":0}')
 }
 
-type Asking = { shown: Shown; weather: Weather; dice: Dice; refused: Map<string, number> }
-const refuse = (message: string) => ({
+type RequestState = {
+  listed: ListedChain
+  behavior: ServiceBehavior
+  random: SeededRandom
+  refused: Map<string, number>
+}
+const badRequest = (message: string) => ({
   status: 400,
   body: { message, error: 'Bad Request', statusCode: 400 },
 })
 
-const tooLarge = (dice: Dice) => {
-  const status = dice.pick([413, 504])
+const tooLarge = (random: SeededRandom) => {
+  const status = random.pick([413, 504])
   return { status, body: { message: 'the page is too large', error: 'Too Large', statusCode: status } }
 }
 
 /** Blocks have no transactions of their own here: whether a block is there is all that is asked. */
-function answerBlock(number: number, { world }: Shown): { status: number; body: unknown } {
-  if (number <= world.blocks.length) return { status: 200, body: { transactions: [] } }
+function respondToBlock(number: number, { chainModel }: ListedChain): { status: number; body: unknown } {
+  if (number <= chainModel.blocks.length) return { status: 200, body: { transactions: [] } }
   return { status: 404, body: { message: 'no such block', error: 'Not Found', statusCode: 404 } }
 }
 
-function answer(url: URL, { shown, weather, dice, refused }: Asking): { status: number; body: unknown } {
+function respond(
+  url: URL,
+  { listed, behavior, random, refused }: RequestState,
+): { status: number; body: unknown } {
   const [, wallet = ''] =
     /^\/v1\/chains\/[^/]+\/addresses\/(0x[0-9a-f]{40})\/transactions$/.exec(url.pathname) ?? []
   const [, block] = /^\/v1\/chains\/[^/]+\/blocks\/(\d+)\/transactions$/.exec(url.pathname) ?? []
-  if (block !== undefined) return answerBlock(Number(block), shown)
-  if (wallet === '') return refuse('no such path')
-  if (Number(url.searchParams.get('pageSize') ?? 10) > weather.mostItems) return tooLarge(dice)
+  if (block !== undefined) return respondToBlock(Number(block), listed)
+  if (wallet === '') return badRequest('no such path')
+  if (Number(url.searchParams.get('pageSize') ?? 10) > behavior.maxPageSize) return tooLarge(random)
   const token = url.searchParams.get('pageToken')
   const times = refused.get(wallet + token) ?? 0
-  if (token !== null && weather.refusesTokens && times < 2 && dice.next() < 0.3) {
+  if (token !== null && behavior.refusesTokens && times < 2 && random.next() < 0.3) {
     refused.set(wallet + token, times + 1)
-    return refuse('the page token has expired')
+    return badRequest('the page token has expired')
   }
   const descending = url.searchParams.get('sortOrder') === 'desc'
   const [from, to] = ['startBlock', 'endBlock'].map((name) => Number(url.searchParams.get(name)))
-  const inside = listed(shown.world, shown.night).filter(
+  const inRange = listedTransactions(listed.chainModel, listed.runIndex).filter(
     ({ block, content }) =>
       block.number >= (from ?? 0) && block.number < (to ?? 0) && viewOf(content, wallet) !== undefined,
   )
-  const items = sort(inside, weather.ties, descending)
+  const items = sort(inRange, behavior.ties, descending)
   const start = token === null ? 0 : Number(Buffer.from(token, 'base64url').toString().split(' ')[1])
-  const first = Math.max(0, start - (token === null ? 0 : weather.repeats))
-  const size = Math.min(Number(url.searchParams.get('pageSize') ?? 10), weather.pageItems + weather.repeats)
+  const first = Math.max(0, start - (token === null ? 0 : behavior.repeats))
+  const size = Math.min(Number(url.searchParams.get('pageSize') ?? 10), behavior.pageItems + behavior.repeats)
   const page = items.slice(first, first + size)
   const end = first + size
   const next = end < items.length ? Buffer.from(`offset ${end}`).toString('base64url') : ''
-  const transactions = page.map((placed) => itemOf(placed, wallet, { shown, weather }))
+  const transactions = page.map((placed) => itemOf(placed, wallet, { listed, behavior }))
   return { status: 200, body: { nextPageToken: next, transactions } }
 }
 
-function sort(items: Placed[], ties: TieOrder, descending: boolean): Placed[] {
-  const second = ({ block }: Placed) => Math.floor(block.timeMs / 1000)
-  const place = (a: Placed, b: Placed) => a.block.number - b.block.number || a.index - b.index
-  const digest = ({ content }: Placed) => createHash('md5').update(content.hash).digest('hex')
-  const tie = (a: Placed, b: Placed) =>
-    ties === 'hash' ? (digest(a) < digest(b) ? -1 : 1) : ties === 'chain' ? place(a, b) : place(b, a)
+function sort(items: PlacedTransaction[], ties: TieOrder, descending: boolean): PlacedTransaction[] {
+  const second = ({ block }: PlacedTransaction) => Math.floor(block.timeMs / 1000)
+  const comparePosition = (a: PlacedTransaction, b: PlacedTransaction) =>
+    a.block.number - b.block.number || a.index - b.index
+  const digest = ({ content }: PlacedTransaction) => createHash('md5').update(content.hash).digest('hex')
+  const tie = (a: PlacedTransaction, b: PlacedTransaction) =>
+    ties === 'hash'
+      ? digest(a) < digest(b)
+        ? -1
+        : 1
+      : ties === 'chain'
+        ? comparePosition(a, b)
+        : comparePosition(b, a)
   const rising = items.sort((a, b) => second(a) - second(b) || tie(a, b))
   if (!descending) return rising
   // What "against" means turns with the direction.
@@ -132,19 +157,19 @@ function sort(items: Placed[], ties: TieOrder, descending: boolean): Placed[] {
 }
 
 function itemOf(
-  { block, index, content }: Placed,
+  { block, index, content }: PlacedTransaction,
   wallet: string,
-  { shown, weather }: Pick<Asking, 'shown' | 'weather'>,
+  { listed, behavior }: Pick<RequestState, 'listed' | 'behavior'>,
 ): unknown {
-  const view = viewOf(content, wallet) as Content
-  const { world } = shown
+  const view = viewOf(content, wallet) as TransactionContent
+  const { chainModel } = listed
   return {
     nativeTransaction: {
       blockNumber: String(block.number),
       blockTimestamp: Math.floor(block.timeMs / 1000),
-      ...(world.givesMs ? { blockTimestampMilliseconds: block.timeMs } : {}),
+      ...(chainModel.givesMs ? { blockTimestampMilliseconds: block.timeMs } : {}),
       blockHash: block.hash,
-      ...(weather.namesChain ? { chainId: '43114' } : {}),
+      ...(behavior.namesChain ? { chainId: '43114' } : {}),
       blockIndex: index,
       txHash: content.hash,
       txStatus: content.status,

@@ -4,53 +4,54 @@ import { expect } from 'vitest'
 import { compactOutput } from '../../../src/files/compact/compact.ts'
 import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
 import type { Place } from '../../load/engines.ts'
-import { createDice } from '../seeded-random.ts'
-import { addressOf, ageBlocks, delay, growWorld, newWorld, reorganise } from './chain-model.ts'
-import { check, coveredOf } from './check-export.ts'
-import { runNight, runShifted } from './incremental-run.ts'
-import { type Shown, startListing } from './listing-service.ts'
-import type { Night, Scenario } from './scenario.ts'
-import type { Play } from './state.ts'
+import { createSeededRandom } from '../seeded-random.ts'
+import { addressOf, ageBlocks, delayIndexing, growChain, newChain, reorg } from './chain-model.ts'
+import { checkExport, coverageOf } from './check-export.ts'
+import { runDuringReorg, runIncremental } from './incremental-run.ts'
+import { type ListedChain, startListing } from './listing-service.ts'
+import type { IncrementalRun, Scenario } from './scenario.ts'
+import type { ScenarioState } from './state.ts'
 
 /** Blocks at the end of an export that every night reads again. */
-const BORDER = 32
+const LOOKBACK_BLOCKS = 32
 
 /** Plays all nights of a scenario in `folder`; throws where the export, or what was loaded of it, is not as expected. */
-export async function play(
+export async function runScenario(
   scenario: Scenario,
-  { folder, place }: { folder: string; place: Place },
+  { folder, target }: { folder: string; target: Place },
 ): Promise<void> {
-  const dice = createDice(scenario.seed)
-  const world = newWorld({ dice, wallets: scenario.wallets })
+  const random = createSeededRandom(scenario.seed)
+  const chainModel = newChain({ random, wallets: scenario.wallets })
   // What has an end lies wholly in the past: a complete export is not asked for again.
-  growWorld(world, { blocks: scenario.job.endBlock === undefined ? 12 : 40, night: 0 })
-  const shown: Shown = { world, night: 0 }
-  const service = await startListing(shown, scenario.service, createDice(scenario.seed + 1))
+  growChain(chainModel, { blocks: scenario.job.endBlock === undefined ? 12 : 40, runIndex: 0 })
+  const listed: ListedChain = { chainModel, runIndex: 0 }
+  const service = await startListing(listed, scenario.service, createSeededRandom(scenario.seed + 1))
   const output = join(folder, 'out')
-  const present = new Map(world.wallets.map((address, at) => [address, labelOf(scenario, at)]))
-  const state: Play = {
+  const current = new Map(chainModel.wallets.map((address, at) => [address, labelOf(scenario, at)]))
+  const state: ScenarioState = {
     scenario,
-    world,
-    shown,
+    chainModel,
+    listed,
     service,
     output,
-    dice,
-    present,
-    gone: new Map(),
+    random,
+    current,
+    removed: new Map(),
     symbol: null,
-    settled: 0,
+    finalBefore: 0,
     end: undefined,
   }
   try {
-    for (const [at, night] of scenario.nights.entries()) {
-      shown.night = at
-      const lookbackBlocks = prepare(state, night)
-      if (night.event === 'shifted' && scenario.job.endBlock === undefined) await runShifted(state, night)
-      else await runNight(state, night, lookbackBlocks)
-      await check(state, place, `night ${at + 1} of ${scenario.nights.length}`)
-      if (night.event === 'compact') {
+    for (const [at, incrementalRun] of scenario.runs.entries()) {
+      listed.runIndex = at
+      const lookbackBlocks = prepareRun(state, incrementalRun)
+      if (incrementalRun.event === 'shifted' && scenario.job.endBlock === undefined)
+        await runDuringReorg(state, incrementalRun)
+      else await runIncremental(state, incrementalRun, lookbackBlocks)
+      await checkExport(state, target, `night ${at + 1} of ${scenario.runs.length}`)
+      if (incrementalRun.event === 'compact') {
         await compactOutput(output, {})
-        await check(state, place, `night ${at + 1}, compacted`)
+        await checkExport(state, target, `night ${at + 1}, compacted`)
       }
     }
     expect((await verifyOutput(output)).problems).toEqual([])
@@ -64,47 +65,56 @@ function labelOf({ job, seed }: Scenario, at: number): string | null {
 }
 
 /** Lets the chain and the job change; resolves with how many blocks the night is to read again. */
-function prepare(state: Play, { grows, event, depth }: Night): number | undefined {
-  const { world, shown, dice, present, gone, end, scenario } = state
-  ageBlocks(world)
+function prepareRun(state: ScenarioState, { grows, event, depth }: IncrementalRun): number | undefined {
+  const { chainModel, listed, random, current, removed, end, scenario } = state
+  ageBlocks(chainModel)
   const isFirst = end === undefined
   // What came late of a wallet that leaves is read or not, as its blocks are written again for others.
-  const hasLate = world.blocks.some(({ transactions }) =>
-    transactions.some(({ since }) => since === shown.night),
+  const hasLate = chainModel.blocks.some(({ transactions }) =>
+    transactions.some(({ since }) => since === listed.runIndex),
   )
-  const head = world.blocks.length
-  let reread: number | undefined
-  const lowest = Math.max(state.settled, (end ?? 0) - BORDER + 1, head - depth, 1)
+  const head = chainModel.blocks.length
+  let lookbackBlocks: number | undefined
+  const lowest = Math.max(state.finalBefore, (end ?? 0) - LOOKBACK_BLOCKS + 1, head - depth, 1)
   if (event === 'reorg' && !isFirst && scenario.job.endBlock === undefined)
-    reorganise(world, lowest, shown.night)
+    reorg(chainModel, lowest, listed.runIndex)
   if (event === 'reread' && !isFirst && scenario.job.endBlock === undefined) {
-    reread = 40 + depth
-    reorganise(world, Math.max(state.settled, end - reread + 1, 1), shown.night)
+    lookbackBlocks = 40 + depth
+    reorg(chainModel, Math.max(state.finalBefore, end - lookbackBlocks + 1, 1), listed.runIndex)
   }
-  growWorld(world, { blocks: grows, night: shown.night })
+  growChain(chainModel, { blocks: grows, runIndex: listed.runIndex })
   if (event === 'late' && scenario.job.endBlock === undefined)
-    delay(world, Math.max(state.settled, end ?? 0, world.blocks.length - 9), shown.night + 1)
+    delayIndexing(
+      chainModel,
+      Math.max(state.finalBefore, end ?? 0, chainModel.blocks.length - 9),
+      listed.runIndex + 1,
+    )
   if (event === 'lost' && !isFirst && !hasLate) {
     rmSync(join(state.output, '.walletlake'), { recursive: true, force: true })
-    state.settled = end
+    state.finalBefore = end
   }
-  const [first] = present.keys()
-  if (event === 'leave' && !isFirst && !hasLate && present.size > 1 && first !== undefined) {
-    gone.set(
+  const [first] = current.keys()
+  if (event === 'leave' && !isFirst && !hasLate && current.size > 1 && first !== undefined) {
+    removed.set(
       first,
-      coveredOf(state, first, { label: present.get(first) ?? null, toBlock: end, night: shown.night - 1 }),
+      coverageOf(state, first, {
+        label: current.get(first) ?? null,
+        toBlock: end,
+        runIndex: listed.runIndex - 1,
+      }),
     )
-    present.delete(first)
-    state.settled = Math.max(state.settled, end)
+    current.delete(first)
+    state.finalBefore = Math.max(state.finalBefore, end)
   }
   if (event === 'come') {
-    const [back] = gone.keys()
-    const address = back ?? addressOf(`newcomer ${shown.night}`)
-    gone.delete(address)
-    present.set(address, dice.next() < 0.5 ? null : 'back')
+    const [back] = removed.keys()
+    const address = back ?? addressOf(`newcomer ${listed.runIndex}`)
+    removed.delete(address)
+    current.set(address, random.next() < 0.5 ? null : 'back')
   }
   if (event === 'rename')
-    for (const address of present.keys()) if (dice.next() < 0.5) present.set(address, `name ${shown.night}`)
-  if (event === 'symbol') state.symbol = dice.pick(['AVAX', 'COIN', null])
-  return reread
+    for (const address of current.keys())
+      if (random.next() < 0.5) current.set(address, `name ${listed.runIndex}`)
+  if (event === 'symbol') state.symbol = random.pick(['AVAX', 'COIN', null])
+  return lookbackBlocks
 }

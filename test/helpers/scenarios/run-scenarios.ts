@@ -2,19 +2,19 @@ import fc from 'fast-check'
 import { afterAll, beforeAll } from 'vitest'
 import { duckdb, postgres, sqlite } from '../../load/engines.ts'
 import { tempFolder } from '../temp-folder.ts'
-import { play } from './run-scenario.ts'
-import { scenariosOf } from './scenario.ts'
+import { runScenario } from './run-scenario.ts'
+import { scenarioArbitrary } from './scenario.ts'
 
 const engines = { duckdb, sqlite, postgres: postgres.skipped ? sqlite : postgres }
 
-export type Playing = {
+export type RunScenariosOptions = {
   scenarios: number
   seed: number
   /** The most that one has. */
-  nights: number
+  maxRuns: number
   /** Of a scenario that failed before: it alone is played, as it was shrunk. */
   path?: string | undefined
-  onPlayed?: (count: number) => void
+  onCompleted?: (count: number) => void
 }
 
 /** Starts and ends what all scenarios of a test file load into. */
@@ -26,18 +26,18 @@ export function withEngines(): void {
 }
 
 /** Plays random scenarios; fails with the seed, the path and the shrunk form of the first that is not as expected. */
-export async function playMany({
+export async function runScenarios({
   scenarios,
   seed,
-  nights,
+  maxRuns,
   path,
-  onPlayed = () => {},
-}: Playing): Promise<void> {
-  let played = 0
-  const property = fc.asyncProperty(scenariosOf(nights), async (scenario) => {
-    await play(scenario, { folder: tempFolder(), place: await engines[scenario.target].place() })
-    played += 1
-    onPlayed(played)
+  onCompleted = () => {},
+}: RunScenariosOptions): Promise<void> {
+  let completed = 0
+  const property = fc.asyncProperty(scenarioArbitrary(maxRuns), async (scenario) => {
+    await runScenario(scenario, { folder: tempFolder(), target: await engines[scenario.target].place() })
+    completed += 1
+    onCompleted(completed)
   })
   await fc.assert(property, {
     numRuns: scenarios,

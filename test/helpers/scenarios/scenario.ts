@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { TABLE_NAMES } from '../../../src/core/table/index.ts'
 
-const NIGHT = fc.record({
+const INCREMENTAL_RUN = fc.record({
   grows: fc.integer({ min: 0, max: 25 }),
   /** Blocks that are made while the night's run asks. */
   meanwhile: fc.constantFrom(0, 0, 1, 4),
@@ -27,7 +27,7 @@ const NIGHT = fc.record({
 })
 
 /** A job, its nights, and the service that it meets. */
-const ANY = {
+const SCENARIO = {
   seed: fc.nat(),
   wallets: fc.oneof(
     { weight: 30, arbitrary: fc.integer({ min: 1, max: 6 }) },
@@ -63,15 +63,15 @@ const ANY = {
     faults: fc.constantFrom(0, 0, 0.15),
     refusesTokens: fc.boolean(),
     repeats: fc.constantFrom(0, 0, 1, 3),
-    mostItems: fc.constantFrom(100, 100, 100, 25, 10),
+    maxPageSize: fc.constantFrom(100, 100, 100, 25, 10),
   }),
   /** Where the export is loaded after each night. */
   target: fc.constantFrom('sqlite' as const, 'duckdb' as const, 'postgres' as const),
 }
 
 /** Scenarios of up to so many nights. */
-export const scenariosOf = (nights: number) =>
-  fc.record({ ...ANY, nights: fc.array(NIGHT, { minLength: 1, maxLength: nights }) })
+export const scenarioArbitrary = (maxRuns: number) =>
+  fc.record({ ...SCENARIO, runs: fc.array(INCREMENTAL_RUN, { minLength: 1, maxLength: maxRuns }) })
 
-export type Scenario = ReturnType<typeof scenariosOf> extends fc.Arbitrary<infer S> ? S : never
-export type Night = Scenario['nights'][number]
+export type Scenario = ReturnType<typeof scenarioArbitrary> extends fc.Arbitrary<infer S> ? S : never
+export type IncrementalRun = Scenario['runs'][number]

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rowFinder } from '../../../src/html-report/page/filter-rows.ts'
+import { createRowFilter } from '../../../src/html-report/page/filter-rows.ts'
 
 const ROWS = [
   ['fee', 'out', '0xfee0000000000000000000000000000000000001', 'Savings'],
@@ -11,10 +11,10 @@ const ROWS = [
     'Coffee 0xdecade0000000000000000000000000000000004',
   ],
 ] as const
-const columns = [0, 1, 2, 3].map((at) => ({ texts: ROWS.map((row) => row[at] ?? ''), places: [0, 1, 2] }))
+const columns = [0, 1, 2, 3].map((at) => ({ texts: ROWS.map((row) => row[at] ?? ''), indexes: [0, 1, 2] }))
 
 function found(search: string): number[] {
-  const find = rowFinder(columns, { search, kinds: [0, 1] })
+  const find = createRowFilter(columns, { search, kinds: [0, 1] })
   return [0, 1, 2].filter(find)
 }
 

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { createGate, type GatePass } from '../../../src/http/rate-limit/rate-limiter.ts'
+import { createRateLimiter, type Permit } from '../../../src/http/rate-limit/rate-limiter.ts'
 import type { QuotaService, Verdict } from './quota-service.ts'
 import { type VirtualClock, virtualClock } from './virtual-clock.ts'
 
@@ -32,7 +32,7 @@ export type Crowd = {
 export type Report = {
   seconds: number
   granted: number
-  refused: number
+  throttled: number
   /** What readers and the other client were granted, of all that the service could have granted. */
   used: number
   /** Share of the readers' requests that were refused. */
@@ -47,8 +47,8 @@ export type Report = {
 export async function runCrowd(crowd: Crowd): Promise<Report> {
   const { service, requests, readers = 32, seed = 1, lateMs = 0 } = crowd
   const clock = virtualClock({ seed, lateMs })
-  const gate = createGate(clock)
-  const report = { granted: 0, refused: 0, left: [] as number[], pauses: [] as Report['pauses'] }
+  const rateLimiter = createRateLimiter(clock)
+  const report = { granted: 0, throttled: 0, left: [] as number[], pauses: [] as Report['pauses'] }
   const others = crowd.otherPerSecond === undefined ? undefined : startOther(crowd, clock)
   let finish = () => {}
   const finished = new Promise<void>((resolve) => {
@@ -56,7 +56,7 @@ export async function runCrowd(crowd: Crowd): Promise<Report> {
   })
   const reader = async () => {
     while (report.granted < requests) {
-      const pass = await gate.take(never)
+      const pass = await rateLimiter.acquire(never)
       report.left.push(clock.now())
       await exchange(crowd, { clock, pass, report })
       if (report.granted >= requests) finish()
@@ -68,9 +68,9 @@ export async function runCrowd(crowd: Crowd): Promise<Report> {
     end = clock.now()
   })
   while (end === undefined) await clock.runUntil(clock.now() + 1_000)
-  const { granted, refused } = report
+  const { granted, throttled } = report
   const used = (granted + (others?.granted ?? 0)) / service.supplyUntil(end)
-  return { ...report, seconds: end / 1000, used, refusedShare: refused / (granted + refused) }
+  return { ...report, seconds: end / 1000, used, refusedShare: throttled / (granted + throttled) }
 }
 
 const never = new AbortController().signal
@@ -78,8 +78,8 @@ setMaxListeners(0, never)
 
 type Exchange = {
   clock: VirtualClock
-  pass: GatePass
-  report: Pick<Report, 'granted' | 'refused' | 'pauses'>
+  pass: Permit
+  report: Pick<Report, 'granted' | 'throttled' | 'pauses'>
 }
 
 /** One request and its answer; the service decides as the request comes. */
@@ -87,15 +87,15 @@ async function exchange(crowd: Crowd, { clock, pass, report }: Exchange): Promis
   const { service, told = inSeconds, says = 'nothing', delayMs: [least, most] = [60, 120] } = crowd
   const asked = clock.now()
   const verdict = service.ask(asked)
-  await new Promise<void>((resolve) => clock.after(least + clock.dice() * (most - least), resolve))
+  await new Promise<void>((resolve) => clock.setTimer(least + clock.random() * (most - least), resolve))
   if (verdict.granted) {
     report.granted += 1
     pass({ kind: 'granted', ...statement(verdict, says) })
   } else {
-    report.refused += 1
+    report.throttled += 1
     const retryAfterMs = told({ waitMs: verdict.waitMs, asked, answered: clock.now() })
     report.pauses.push({ from: clock.now(), until: clock.now() + (retryAfterMs ?? 0) })
-    pass({ kind: 'refused', retryAfterMs })
+    pass({ kind: 'throttled', retryAfterMs })
   }
 }
 
@@ -111,7 +111,7 @@ function startOther({ service, otherPerSecond = () => 0 }: Crowd, clock: Virtual
   const ask = () => {
     const perSecond = otherPerSecond(clock.now())
     if (perSecond > 0 && service.ask(clock.now()).granted) other.granted += 1
-    clock.after(perSecond > 0 ? 1000 / perSecond : 100, ask)
+    clock.setTimer(perSecond > 0 ? 1000 / perSecond : 100, ask)
   }
   ask()
   return other

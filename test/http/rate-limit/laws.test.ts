@@ -164,7 +164,7 @@ test('finds out within a minute that a service counts in windows of a second', a
 test('waits a minute when told to, everybody', async () => {
   const told = () => 60_000
   const report = await runCrowd({ service: fortyPerSecond(), requests: 1_000, told })
-  expect(report.refused).toBeLessThan(20)
+  expect(report.throttled).toBeLessThan(20)
   expect(early(report)).toBe(0)
 })
 
@@ -192,7 +192,7 @@ test('slows an unlimited loopback service by a few milliseconds', async () => {
 
 test.for([1, 5, 20, 60, 200])('has few requests refused where a burst of %i ends', async (burst) => {
   const service = tokenBucket({ perSecond: 1, burst })
-  const { refused } = await runCrowd({ service, requests: burst + 1, delayMs: [100, 100] })
-  expect(refused).toBeGreaterThan(0)
-  expect(refused).toBeLessThanOrEqual(Math.max(16, 0.6 * burst))
+  const { throttled } = await runCrowd({ service, requests: burst + 1, delayMs: [100, 100] })
+  expect(throttled).toBeGreaterThan(0)
+  expect(throttled).toBeLessThanOrEqual(Math.max(16, 0.6 * burst))
 })

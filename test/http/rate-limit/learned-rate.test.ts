@@ -1,17 +1,22 @@
 import { expect, test } from 'vitest'
-import { type Plan, planAfter, rateOf, takeSlot } from '../../../src/http/rate-limit/learned-rate.ts'
+import {
+  currentRate,
+  type LearnedRate,
+  learnRate,
+  reservePermit,
+} from '../../../src/http/rate-limit/learned-rate.ts'
 
 const lesson = { now: 0, perMs: 0.04, lengthMs: 4_000, pausedMs: 1_000 }
-const planOf = (plan: Partial<Plan> = {}): Plan => ({
-  base: 0.04,
+const planOf = (plan: Partial<LearnedRate> = {}): LearnedRate => ({
+  basePerMs: 0.04,
   doublingMs: 10_000,
-  risenMs: 0,
-  nextSlot: 0,
-  best: 0,
+  limitedMs: 0,
+  nextPermitAt: 0,
+  bestPerMs: 0,
   ...plan,
 })
-const doublingAfter = (plan: Plan | undefined, changes: Partial<typeof lesson> = {}) =>
-  planAfter(plan, { ...lesson, ...changes }).doublingMs
+const doublingAfter = (plan: LearnedRate | undefined, changes: Partial<typeof lesson> = {}) =>
+  learnRate(plan, { ...lesson, ...changes }).doublingMs
 
 test('probes the first rate soon, and the sooner the less was seen', () => {
   expect(doublingAfter(undefined, { lengthMs: 60_000 })).toBe(7_000)
@@ -29,14 +34,16 @@ test('probes no more gently than a hundred pauses or a thousand requests', () =>
 })
 
 test('doubles a slow rate in no fewer than 40 requests', () => {
-  expect(doublingAfter(planOf({ base: 0.001 }), { perMs: 0.001, lengthMs: 1_000 })).toBe(40_000)
+  expect(doublingAfter(planOf({ basePerMs: 0.001 }), { perMs: 0.001, lengthMs: 1_000 })).toBe(40_000)
 })
 
 test('tries a rate sooner that was possible lately', () => {
-  const before = planOf({ base: 0.08, best: 0.08 })
-  const after = planAfter(before, { ...lesson, perMs: 0.04, lengthMs: 600, pausedMs: 60_000 })
-  expect(after.best).toBeCloseTo(0.076)
-  expect(doublingAfter(planOf({ best: 0.08 }), { lengthMs: 1e9 })).toBeCloseTo(100_000 * (0.04 / 0.076) ** 3)
+  const before = planOf({ basePerMs: 0.08, bestPerMs: 0.08 })
+  const after = learnRate(before, { ...lesson, perMs: 0.04, lengthMs: 600, pausedMs: 60_000 })
+  expect(after.bestPerMs).toBeCloseTo(0.076)
+  expect(doublingAfter(planOf({ bestPerMs: 0.08 }), { lengthMs: 1e9 })).toBeCloseTo(
+    100_000 * (0.04 / 0.076) ** 3,
+  )
 })
 
 test.for([
@@ -44,25 +51,25 @@ test.for([
   { when: 'far longer than the pause', lengthMs: 20_000, base: 0.04 },
   { when: 'far shorter than the pause', lengthMs: 100, base: 0.04 },
 ])('falls to what it saw, or by a quarter at most, after a stretch $when', ({ lengthMs, base }) => {
-  expect(planAfter(planOf({ base: 0.1 }), { ...lesson, lengthMs }).base).toBeCloseTo(base)
+  expect(learnRate(planOf({ basePerMs: 0.1 }), { ...lesson, lengthMs }).basePerMs).toBeCloseTo(base)
 })
 
 test('rises only while it is what holds requests back', () => {
   const plan = planOf()
-  takeSlot(plan, 0)
-  takeSlot(plan, 25)
-  expect(plan.risenMs).toBeCloseTo(50)
-  takeSlot(plan, 5_000)
-  expect(plan.risenMs).toBeCloseTo(50)
+  reservePermit(plan, 0)
+  reservePermit(plan, 25)
+  expect(plan.limitedMs).toBeCloseTo(50)
+  reservePermit(plan, 5_000)
+  expect(plan.limitedMs).toBeCloseTo(50)
 })
 
 test('is at twice its base after its doubling time', () => {
-  expect(rateOf(planOf({ risenMs: 10_000 }))).toBeCloseTo(0.08)
-  expect(rateOf(planOf({ risenMs: 2_000 }))).toBeCloseTo(0.0403)
+  expect(currentRate(planOf({ limitedMs: 10_000 }))).toBeCloseTo(0.08)
+  expect(currentRate(planOf({ limitedMs: 2_000 }))).toBeCloseTo(0.0403)
 })
 
 test('makes up for a tenth of a second of missed slots and no more', () => {
   const plan = planOf()
-  takeSlot(plan, 60_000)
-  expect(plan.nextSlot).toBe(60_000 - 100 + 25)
+  reservePermit(plan, 60_000)
+  expect(plan.nextPermitAt).toBe(60_000 - 100 + 25)
 })

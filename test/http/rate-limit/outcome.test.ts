@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { GateOutcome } from '../../../src/http/rate-limit/limiter-state.ts'
+import type { RequestOutcome } from '../../../src/http/rate-limit/limiter-state.ts'
 import { readOutcome } from '../../../src/http/read-outcome.ts'
-import { type Requester, request } from '../../../src/http/request.ts'
+import { type RequestContext, request } from '../../../src/http/request.ts'
 import { fakeClient } from '../../helpers/fake-client.ts'
 
 const NOW = Date.parse('2026-03-01T12:00:00.400Z')
@@ -36,30 +36,30 @@ test.for([
     headers: { 'ratelimit-remaining': '17, 2000', 'ratelimit-reset': 'soon' },
     outcome: { kind: 'granted', ...silent },
   },
-  { when: '429', status: 429, headers: {}, outcome: { kind: 'refused', retryAfterMs: undefined } },
+  { when: '429', status: 429, headers: {}, outcome: { kind: 'throttled', retryAfterMs: undefined } },
   {
     when: '429 with seconds',
     status: 429,
     headers: { 'retry-after': '7', 'ratelimit-reset': '60' },
-    outcome: { kind: 'refused', retryAfterMs: 7_000 },
+    outcome: { kind: 'throttled', retryAfterMs: 7_000 },
   },
   {
     when: '429 with a date',
     status: 429,
     headers: { 'retry-after': 'Sun, 01 Mar 2026 12:00:02 GMT' },
-    outcome: { kind: 'refused', retryAfterMs: 1_600 },
+    outcome: { kind: 'throttled', retryAfterMs: 1_600 },
   },
   {
     when: '429 with a date by a clock that is an hour ahead',
     status: 429,
     headers: { 'retry-after': 'Sun, 01 Mar 2026 13:00:02 GMT', date: 'Sun, 01 Mar 2026 13:00:00 GMT' },
-    outcome: { kind: 'refused', retryAfterMs: 2_000 },
+    outcome: { kind: 'throttled', retryAfterMs: 2_000 },
   },
   {
     when: '429 with nothing but a reset',
     status: 429,
     headers: { 'ratelimit-reset': '60' },
-    outcome: { kind: 'refused', retryAfterMs: 60_000 },
+    outcome: { kind: 'throttled', retryAfterMs: 60_000 },
   },
   {
     when: '503 with seconds',
@@ -74,36 +74,36 @@ test.for([
 
 type Answering = (asked: number) => { status: number; headers?: Record<string, string> }
 
-type Asking = { onEvent?: Requester['onEvent']; ownLimit?: boolean }
+type Asking = { onEvent?: RequestContext['onEvent']; hasResourceLimit?: boolean }
 
 /** Asks a page; each try gets the answer of its number. Gives what the gate was told. */
 async function outcomesOf(
   answering: Answering,
-  { onEvent = () => {}, ownLimit = false }: Asking = {},
-): Promise<GateOutcome[]> {
-  const told: GateOutcome[] = []
+  { onEvent = () => {}, hasResourceLimit = false }: Asking = {},
+): Promise<RequestOutcome[]> {
+  const told: RequestOutcome[] = []
   let asked = 0
   const send = async () => {
     const { status, headers = {} } = answering(asked++)
     return { status, headers, body: Buffer.from('{}') }
   }
-  const requester: Requester = {
+  const requestContext: RequestContext = {
     client: fakeClient(send),
-    gate: { take: async () => (outcome) => void told.push(outcome), pausedMs: () => 0 },
+    rateLimiter: { acquire: async () => (outcome) => void told.push(outcome), pausedForMs: () => 0 },
     limit: (task) => task(),
     retry: { retries: 1, firstDelayMs: 0, maxDelayMs: 0 },
     signal: new AbortController().signal,
     onEvent,
   }
-  const ask = { method: 'GET', pathAndQuery: '/page', about: 'a page', ownLimit } as const
-  await request(requester, ask, () => {}).catch(() => {})
+  const ask = { method: 'GET', pathAndQuery: '/page', label: 'a page', hasResourceLimit } as const
+  await request(requestContext, ask, () => {}).catch(() => {})
   return told
 }
 
 test('tells the gate of every try, refused ones and faults too', async () => {
   const statuses = [429, 503, 200]
   const outcomes = await outcomesOf((asked) => ({ status: statuses[asked] ?? 200 }))
-  expect(outcomes.map(({ kind }) => kind)).toEqual(['refused', 'failed', 'granted'])
+  expect(outcomes.map(({ kind }) => kind)).toEqual(['throttled', 'failed', 'granted'])
 })
 
 test('tells the gate of a connection that broke', async () => {
@@ -123,7 +123,7 @@ test('gives its pass back when no request may be sent any more', async () => {
 
 test("tells the gate nothing of a limit of the asked thing's own", async () => {
   const outcomes = await outcomesOf(() => ({ status: 429, headers: { 'retry-after': '3600' } }), {
-    ownLimit: true,
+    hasResourceLimit: true,
   })
   expect(outcomes).toEqual([{ kind: 'failed', retryAfterMs: undefined }])
 })

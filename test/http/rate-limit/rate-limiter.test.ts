@@ -1,27 +1,31 @@
 import { setMaxListeners } from 'node:events'
 import { expect, test } from 'vitest'
-import { createGate, type Gate, type GatePass } from '../../../src/http/rate-limit/rate-limiter.ts'
+import {
+  createRateLimiter,
+  type Permit,
+  type RateLimiter,
+} from '../../../src/http/rate-limit/rate-limiter.ts'
 import { type VirtualClock, virtualClock } from './virtual-clock.ts'
 
 const GRANTED = { kind: 'granted', remaining: undefined, resetMs: undefined } as const
-const refused = (retryAfterMs?: number) => ({ kind: 'refused', retryAfterMs }) as const
+const refused = (retryAfterMs?: number) => ({ kind: 'throttled', retryAfterMs }) as const
 const calm = new AbortController().signal
 setMaxListeners(0, calm)
 
-type Left = { at: number; pass: GatePass }
-type World = { clock: VirtualClock; gate: Gate; left: Left[] }
+type Left = { at: number; pass: Permit }
+type World = { clock: VirtualClock; rateLimiter: RateLimiter; left: Left[] }
 
 /** `waiting` requests want to leave; they are listed as they do. */
 function worldOf(waiting: number): World {
   const clock = virtualClock()
-  const world = { clock, gate: createGate(clock), left: [] as Left[] }
+  const world = { clock, rateLimiter: createRateLimiter(clock), left: [] as Left[] }
   depart(world, waiting)
   return world
 }
 
-function depart({ clock, gate, left }: World, count: number): void {
+function depart({ clock, rateLimiter, left }: World, count: number): void {
   for (let nth = 0; nth < count; nth += 1)
-    void gate.take(calm).then((pass) => left.push({ at: clock.now(), pass }))
+    void rateLimiter.acquire(calm).then((pass) => left.push({ at: clock.now(), pass }))
 }
 
 const times = ({ left }: World, from = 0) => left.slice(from).map(({ at }) => Math.round(at))
@@ -56,11 +60,11 @@ test('holds everyone for as long as the service asked', async () => {
   await refusedOnce(world, 7_000)
   depart(world, 1)
   await world.clock.runUntil(7_099)
-  expect(world.gate.pausedMs()).toBe(1)
+  expect(world.rateLimiter.pausedForMs()).toBe(1)
   expect(world.left).toEqual([])
   await world.clock.runUntil(7_100)
   expect(times(world)).toEqual([7_100])
-  expect(world.gate.pausedMs()).toBe(0)
+  expect(world.rateLimiter.pausedForMs()).toBe(0)
 })
 
 test('prolongs a pause when a request that left before it is refused', async () => {
@@ -77,11 +81,11 @@ test('prolongs a pause when a request that left before it is refused', async () 
 })
 
 test('never shortens a pause by a later, smaller one', async () => {
-  const { clock, gate, left } = worldOf(2)
+  const { clock, rateLimiter, left } = worldOf(2)
   await clock.runUntil(100)
   left[0]?.pass(refused(9_000))
   left[1]?.pass(refused(0))
-  expect(gate.pausedMs()).toBe(9_000)
+  expect(rateLimiter.pausedForMs()).toBe(9_000)
 })
 
 test('lets them leave one by one after a pause, never as a herd', async () => {
@@ -112,7 +116,7 @@ test('waits longer each time that the one sent ahead is refused', async () => {
   await refusedOnce(world, undefined)
   const pauses: number[] = []
   for (let tries = 0; tries < 8; tries += 1) {
-    const pausedMs = world.gate.pausedMs()
+    const pausedMs = world.rateLimiter.pausedForMs()
     pauses.push(pausedMs)
     depart(world, 1)
     await world.clock.runUntil(world.clock.now() + pausedMs)
@@ -130,10 +134,10 @@ test('waits longer than told where what was told is too little', async () => {
   await refusedOnce(world, 10)
   for (let tries = 0; tries < 5; tries += 1) {
     depart(world, 1)
-    await world.clock.runUntil(world.clock.now() + world.gate.pausedMs() + 1)
+    await world.clock.runUntil(world.clock.now() + world.rateLimiter.pausedForMs() + 1)
     world.left.pop()?.pass(refused(10))
   }
-  expect(world.gate.pausedMs()).toBeGreaterThan(4_000)
+  expect(world.rateLimiter.pausedForMs()).toBeGreaterThan(4_000)
 })
 
 test('waits out a fault that names a time and begins anew with few', async () => {
@@ -191,14 +195,14 @@ test('takes a late refusal of a request from before the pause for no news', asyn
   await world.clock.runUntil(2_000)
   world.left.pop()?.pass(GRANTED)
   second?.pass(refused())
-  expect(world.gate.pausedMs()).toBe(0)
+  expect(world.rateLimiter.pausedForMs()).toBe(0)
 })
 
 test('takes a herd that is refused for one refusal', async () => {
   const world = worldOf(6)
   await world.clock.runUntil(100)
   for (const { pass } of world.left.splice(0)) pass(refused())
-  expect(world.gate.pausedMs()).toBeLessThanOrEqual(500)
+  expect(world.rateLimiter.pausedForMs()).toBeLessThanOrEqual(500)
 })
 
 test('learns nothing from a fault that names no time', async () => {
@@ -217,7 +221,7 @@ test('pauses before a quota that is used up refuses', async () => {
     pass({ kind: 'granted', remaining: 5 - nth, resetMs: 3_000 })
   })
   depart(world, 1)
-  expect(world.gate.pausedMs()).toBe(3_000)
+  expect(world.rateLimiter.pausedForMs()).toBe(3_000)
   await world.clock.runUntil(60_000)
   expect(times(world)).toEqual([3_100])
 })
@@ -226,7 +230,7 @@ test('waits for no reset that may be over at once', async () => {
   const world = worldOf(1)
   await world.clock.runUntil(100)
   world.left.pop()?.pass({ kind: 'granted', remaining: 0, resetMs: 1_000 })
-  expect(world.gate.pausedMs()).toBe(0)
+  expect(world.rateLimiter.pausedForMs()).toBe(0)
 })
 
 test('has no more in flight than the service says are left', async () => {
@@ -257,11 +261,11 @@ test('sends away who is aborted and lets the next one pass', async () => {
   const world = worldOf(6)
   await refusedOnce(world, 1_000)
   const stop = new AbortController()
-  const gone = world.gate.take(stop.signal)
+  const gone = world.rateLimiter.acquire(stop.signal)
   depart(world, 1)
   stop.abort(new Error('stop'))
   await expect(gone).rejects.toThrow('stop')
-  await expect(world.gate.take(stop.signal)).rejects.toThrow('stop')
+  await expect(world.rateLimiter.acquire(stop.signal)).rejects.toThrow('stop')
   await world.clock.runUntil(60_000)
   expect(times(world)).toEqual([1_100])
 })

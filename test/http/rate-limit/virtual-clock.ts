@@ -1,6 +1,6 @@
-import type { GateClock } from '../../../src/http/rate-limit/rate-limiter.ts'
+import type { LimiterClock } from '../../../src/http/rate-limit/rate-limiter.ts'
 
-export type VirtualClock = GateClock & {
+export type VirtualClock = LimiterClock & {
   /** Lets time pass, event by event, until so many milliseconds after the start or until nothing is to come. */
   runUntil(time: number): Promise<void>
 }
@@ -16,16 +16,16 @@ export type VirtualClockOptions = {
 
 /** Time that passes only when told to, in which hours cost milliseconds. */
 export function virtualClock({ seed = 1, lateMs = 0 }: VirtualClockOptions = {}): VirtualClock {
-  const dice = createDice(seed)
+  const random = createDice(seed)
   const events: Event[] = []
   let now = 0
   let count = 0
   return {
     now: () => now,
-    dice,
-    after: (ms, call) => {
+    random,
+    setTimer: (ms, call) => {
       count += 1
-      const event = { at: now + Math.max(0, ms) + lateMs * dice(), nth: count, call }
+      const event = { at: now + Math.max(0, ms) + lateMs * random(), nth: count, call }
       insert(events, event)
       return () => {
         const at = events.indexOf(event)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { defineJob } from '../../../src/index.ts'
-import { checksummed } from '../../../src/job/addresses/checksum.ts'
+import { toChecksumAddress } from '../../../src/job/addresses/checksum.ts'
 import { expectRefusal, jobOf, refusalOf } from '../helpers.ts'
 
 /** The examples that EIP-55 gives: all capitals, all small letters, and mixed. */
@@ -23,7 +23,7 @@ const MISCASED = RIGHT.replace('5aA', '5aa')
 const list = (...items: string[]) => `chain: 1\naddresses:\n${items.map((item) => `  - ${item}\n`).join('')}`
 
 test.for(EXAMPLES)('spells %s as EIP-55 does', (address) => {
-  expect(checksummed(address.toLowerCase())).toBe(address)
+  expect(toChecksumAddress(address.toLowerCase())).toBe(address)
 })
 
 test('takes an address in small letters, capitals and with its checksum', async () => {
@@ -59,7 +59,7 @@ test('refuses a checksum that fails in an addresses file with its line', async (
     beside: { 'w.csv': `address,label\n${RIGHT},a\n${TYPO},b\n` },
   })
   expect(message).toMatch(/^w\.csv:3:1: address: found "0x5aAfb/)
-  expect(message).toContain(`expected ${checksummed(TYPO.toLowerCase())}, by its checksum`)
+  expect(message).toContain(`expected ${toChecksumAddress(TYPO.toLowerCase())}, by its checksum`)
 })
 
 test('refuses a checksum that fails in a job made in code', async () => {
@@ -71,7 +71,7 @@ test('refuses a checksum that fails in a job made in code', async () => {
 
 test('loads a hundred thousand addresses with their checksums', async () => {
   const addresses = Array.from({ length: 100_000 }, (_, index) =>
-    checksummed(`0x${(index * 7919).toString(16).padStart(40, 'a')}`),
+    toChecksumAddress(`0x${(index * 7919).toString(16).padStart(40, 'a')}`),
   )
   const { wallets } = await jobOf('chain: 1\naddressesFile: w.csv\n', {
     beside: { 'w.csv': `${addresses.join('\n')}\n` },

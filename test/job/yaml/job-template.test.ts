@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FIELD_PATHS } from '../../../src/job/fields/fields.ts'
 import { readJob } from '../../../src/job/read-job.ts'
-import { jobText, type NewJob } from '../../../src/job/yaml/job-template.ts'
+import { jobTemplate, type NewJob } from '../../../src/job/yaml/job-template.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
 const WALLET = { address: '0x58A57ed9d8d624cBD12e2C467D34787555bB1b25', label: null }
@@ -20,7 +20,7 @@ const NEW: NewJob = {
 
 async function read(given: Partial<NewJob>) {
   const file = join(tempFolder(), 'mine.yaml')
-  writeFileSync(file, jobText({ ...NEW, ...given }))
+  writeFileSync(file, jobTemplate({ ...NEW, ...given }))
   return readJob(file, { overrides: {}, env: {} })
 }
 
@@ -46,7 +46,7 @@ test('a label of any characters is read back as it is', async () => {
 test('a new job has a word for every field that a job of wallets often has', () => {
   const rare = ['kind', 'maxRowsPerFile', 'partitionBy', 'targetFileSize', 'nativeSymbol', 'keepRaw']
   const wanted = FIELD_PATHS.map((path) => path.replace(/^(service|store)\./, ''))
-  const text = jobText(NEW)
+  const text = jobTemplate(NEW)
   const unnamed = wanted.filter((field) => !new RegExp(`\\b${field}:`).test(text))
   const ofStores = ['endpoint', 'region', 'pathStyle']
   expect(unnamed.sort()).toEqual([...rare, 'apiKeyHeader', ...ofStores].sort())

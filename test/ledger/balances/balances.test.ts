@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { type Balance, balances } from '../../../src/ledger/balances/balances.ts'
 import { compareExpected } from '../../../src/ledger/balances/compare-expected.ts'
 import { exportDemo, genesisCsv } from '../../helpers/demo-export.ts'
-import { truth, truthWallets } from '../../helpers/node-data.ts'
+import { demoWallets, nodeData } from '../../helpers/node-data.ts'
 import { readCsvTable } from '../../helpers/read-output.ts'
 import { suiteFolder, tempFolder } from '../../helpers/temp-folder.ts'
 
@@ -25,7 +25,7 @@ const keyOf = ({ wallet_address, asset_type, asset_address, token_id }: Balance)
 const valuesOf = (all: readonly Balance[]) => new Map(all.map((balance) => [keyOf(balance), balance.value]))
 
 /** Tokens whose balances do not follow from their events, as the node says. */
-const unreconcilable = Object.entries(truth.erc20)
+const unreconcilable = Object.entries(nodeData.erc20)
   .filter(([, { reconcilable }]) => !reconcilable)
   .map(([token]) => token.toLowerCase())
 
@@ -35,19 +35,19 @@ function truthAtTheEnd(): Map<string, bigint> {
   const put = (wallet: string, asset: string, value: string) => {
     if (BigInt(value) !== 0n) expected.set(`${wallet}|${asset}`.toLowerCase(), BigInt(value))
   }
-  for (const [wallet, all] of Object.entries(truth.nativeByBlock))
+  for (const [wallet, all] of Object.entries(nodeData.nativeByBlock))
     put(wallet, 'native||', all.at(-1)?.[1] ?? '0')
-  for (const [token, { reconcilable, checkpoints }] of Object.entries(truth.erc20)) {
+  for (const [token, { reconcilable, checkpoints }] of Object.entries(nodeData.erc20)) {
     if (!reconcilable) continue
-    for (const [wallet, value] of Object.entries(checkpoints[truth.lastBlock] ?? {}))
+    for (const [wallet, value] of Object.entries(checkpoints[nodeData.lastBlock] ?? {}))
       put(wallet, `erc20|${token}|`, value)
   }
-  for (const [token, wallets] of Object.entries(truth.erc1155))
+  for (const [token, wallets] of Object.entries(nodeData.erc1155))
     for (const [wallet, ids] of Object.entries(wallets))
       for (const [id, value] of Object.entries(ids)) put(wallet, `erc1155|${token}|${id}`, value)
-  for (const [token, ids] of Object.entries(truth.erc721Owners))
+  for (const [token, ids] of Object.entries(nodeData.erc721Owners))
     for (const [id, owner] of Object.entries(ids))
-      if (owner !== null && truthWallets.includes(owner.toLowerCase()))
+      if (owner !== null && demoWallets.includes(owner.toLowerCase()))
         put(owner, `erc721|${token}|${id}`, '1')
   return expected
 }
@@ -64,11 +64,11 @@ describe('balances of the whole demo chain, with what its accounts had at genesi
   )
 
   test('equal what the node says at each of its checkpoints', async () => {
-    const blocks = Object.keys(Object.values(truth.erc20)[0]?.checkpoints ?? {})
+    const blocks = Object.keys(Object.values(nodeData.erc20)[0]?.checkpoints ?? {})
     expect(blocks.length).toBeGreaterThan(4)
     for (const at of blocks) {
       const values = valuesOf((await balances(csv, { opening, at, all: true })).balances)
-      for (const [token, { reconcilable, checkpoints }] of Object.entries(truth.erc20)) {
+      for (const [token, { reconcilable, checkpoints }] of Object.entries(nodeData.erc20)) {
         for (const [wallet, value] of Object.entries(checkpoints[at] ?? {})) {
           const key = `${wallet}|erc20|${token}|`.toLowerCase()
           if (reconcilable) expect([at, key, values.get(key) ?? 0n]).toEqual([at, key, BigInt(value)])

@@ -1,27 +1,27 @@
 import { expect, test } from 'vitest'
-import { causesOf } from '../../../src/ledger/balances/causes.ts'
+import { likelyCauses } from '../../../src/ledger/balances/causes.ts'
 
 const sum = (type: string, address: string | null = null) => ({
   ...{ wallet: `0x${'a'.repeat(40)}`, type, address, tokenId: null },
-  ...{ value: -1n, symbol: null, decimals: null, below: undefined },
+  ...{ value: -1n, symbol: null, decimals: null, firstNegative: undefined },
 })
 const public2024 = { block: 41_000_000, time: '2024-02-29T23:59:59.000Z' }
 const known = { chain: '1', fromBlock: 0, newest: public2024, wraps: false }
 
 test('a coin below zero on a public chain lists likely causes in order, and no coins at genesis', () => {
-  expect(causesOf(sum('native'), { ...known, fromBlock: 100 })).toEqual([
+  expect(likelyCauses(sum('native'), { ...known, fromBlock: 100 })).toEqual([
     expect.stringContaining('before block 100, where the export begins: give it with --opening'),
     expect.stringContaining('the API does not list, such as block rewards'),
     expect.stringContaining('type-2 transactions'),
     expect.stringContaining('wrapped coins'),
   ])
-  expect(causesOf(sum('native'), known).join()).not.toMatch(/genesis|--opening/)
+  expect(likelyCauses(sum('native'), known).join()).not.toMatch(/genesis|--opening/)
 })
 
 test('on the C-Chain imports from the X-Chain or P-Chain stand before fees', () => {
-  const causes = causesOf(sum('native'), { ...known, chain: '43114' })
+  const causes = likelyCauses(sum('native'), { ...known, chain: '43114' })
   const blockchain = '2q9e4r6Mu3U68nU1fYjgbR6JvwrRx36CohpAX5UQxse55x1Q5'
-  expect(causesOf(sum('native'), { ...known, chain: blockchain })).toEqual(causes)
+  expect(likelyCauses(sum('native'), { ...known, chain: blockchain })).toEqual(causes)
   expect(causes).toHaveLength(4)
   expect(causes[1]).toContain('imports from the X-Chain or P-Chain')
   expect(causes.join()).not.toContain('genesis')
@@ -29,16 +29,16 @@ test('on the C-Chain imports from the X-Chain or P-Chain stand before fees', () 
 
 test('coins at genesis are named for the embedded demo chain alone', () => {
   const demo = { ...known, chain: '43114', newest: { block: 421, time: '2023-11-14T22:46:40.000Z' } }
-  expect(causesOf(sum('native'), demo)).toEqual([expect.stringContaining('coins at genesis')])
+  expect(likelyCauses(sum('native'), demo)).toEqual([expect.stringContaining('coins at genesis')])
   const early = { ...demo, newest: { block: 400, time: '2020-09-23T12:00:00.000Z' } }
-  expect(causesOf(sum('native'), early).join()).not.toContain('genesis')
+  expect(likelyCauses(sum('native'), early).join()).not.toContain('genesis')
 })
 
 test('a token is below zero for what came before, for wraps without events, or since its events are wrong', () => {
   const token = sum('erc20', `0x${'c'.repeat(40)}`)
-  expect(causesOf(token, { ...known, fromBlock: 7 })).toEqual([expect.stringContaining('before block 7')])
-  expect(causesOf(token, { ...known, wraps: true })).toEqual([
+  expect(likelyCauses(token, { ...known, fromBlock: 7 })).toEqual([expect.stringContaining('before block 7')])
+  expect(likelyCauses(token, { ...known, wraps: true })).toEqual([
     expect.stringContaining('without Transfer events'),
   ])
-  expect(causesOf(token, known)).toEqual([expect.stringContaining('do not match its balances')])
+  expect(likelyCauses(token, known)).toEqual([expect.stringContaining('do not match its balances')])
 })

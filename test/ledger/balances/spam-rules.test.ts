@@ -2,16 +2,16 @@ import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { convert } from '../../../src/accounting/convert.ts'
 import { balances } from '../../../src/ledger/balances/balances.ts'
-import { FLAG_RULES, flagsOf } from '../../../src/ledger/balances/spam-rules.ts'
+import { SPAM_RULES, spamFlagsOf } from '../../../src/ledger/balances/spam-rules.ts'
 import { pageAt, rowsOf, sectionOf } from '../../documents/pages.ts'
 import { exportDemo } from '../../helpers/demo-export.ts'
-import { truth } from '../../helpers/node-data.ts'
+import { nodeData } from '../../helpers/node-data.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
 
 const output = join(suiteFolder(), 'out')
 beforeAll(() => exportDemo(output))
 
-const rules = (symbol: string | null) => flagsOf(symbol, 'AVAX').map(({ rule }) => rule)
+const rules = (symbol: string | null) => spamFlagsOf(symbol, 'AVAX').map(({ rule }) => rule)
 
 test.for([
   { symbol: 'https://x.example', rule: 'link' },
@@ -52,7 +52,7 @@ test.for([
 test('a token whose events are not its balances is flagged, one that wraps the coin is not', async () => {
   const { flagged } = await balances(output)
   const lies = flagged.filter(({ flags }) => flags.some(({ rule }) => rule === 'below zero'))
-  const odd = Object.entries(truth.erc20).flatMap(([token, { reconcilable }]) =>
+  const odd = Object.entries(nodeData.erc20).flatMap(([token, { reconcilable }]) =>
     reconcilable ? [] : [token.toLowerCase()],
   )
   expect(lies).toHaveLength(1)
@@ -78,5 +78,5 @@ test('what is flagged is left out of a conversion where that is asked for, and l
 
 test('jobs/ACCOUNTING.md lists every rule', () => {
   const told = rowsOf(sectionOf(pageAt('jobs/ACCOUNTING.md'), '## Find spam tokens')).map(([rule]) => rule)
-  expect(told).toEqual([...FLAG_RULES.map(({ rule }) => rule), 'below zero'])
+  expect(told).toEqual([...SPAM_RULES.map(({ rule }) => rule), 'below zero'])
 })

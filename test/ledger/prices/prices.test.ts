@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { priceOfGot, worthOf } from '../../../src/ledger/prices/fiat-value.ts'
+import { fiatValueOf, impliedPrice } from '../../../src/ledger/prices/fiat-value.ts'
 import { readPrices } from '../../../src/ledger/prices/prices.ts'
 import { COIN, nft, token } from '../../accounting/made-up.ts'
 import { suiteFolder } from '../../helpers/temp-folder.ts'
@@ -88,7 +88,7 @@ describe('what an amount is worth', () => {
   ])(
     'is multiplied exactly: $value of $decimals decimals at $price is $is',
     ({ value, decimals, price, is }) => {
-      expect(worthOf(value, decimals, price)).toBe(is)
+      expect(fiatValueOf(value, decimals, price)).toBe(is)
     },
   )
 })
@@ -109,6 +109,6 @@ describe('the price of what was got for something else', () => {
     { got: { value: 1n, decimals: 255 }, given: whole, price: '7', is: `7${'0'.repeat(255)}` },
     { got: whole, given: whole, price: '0', is: '0' },
   ])('is divided exactly: $given.value at $price for $got.value is $is', ({ got, given, price, is }) => {
-    expect(priceOfGot(got, given, price)).toBe(is)
+    expect(impliedPrice(got, given, price)).toBe(is)
   })
 })

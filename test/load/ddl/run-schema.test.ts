@@ -90,8 +90,8 @@ describe('in SQLite', () => {
 
   test.for(['bigquery', 'cryo'] as const)('reads the tables under the names of %s', (naming) => {
     const db = new sqlite3.Database(join(tempFolder(), 'a.db'))
-    db.exec(schemaText({ sql: 'sqlite', place: { prefix: 'w_' } }))
-    db.exec(schemaText({ sql: 'sqlite', naming, place: { prefix: 'w_' } }))
+    db.exec(schemaText({ sql: 'sqlite', namespace: { prefix: 'w_' } }))
+    db.exec(schemaText({ sql: 'sqlite', naming, namespace: { prefix: 'w_' } }))
     for (const table of TABLES) db.exec(insertOf(table).replace('INTO "', 'INTO "w_'))
     for (const view of NAMINGS[naming].views) {
       const rows = db.all(`SELECT * FROM ${NAMINGS[naming].schema}_${view.name}`)
@@ -138,9 +138,9 @@ describe.skipIf(noPostgres)('in PostgreSQL', () => {
   })
 
   test.for(['bigquery', 'cryo'] as const)('reads the tables under the names of %s', async (naming) => {
-    await client.query(schemaText({ sql: 'postgres', place: { schema: naming === 'cryo' ? 'a' : 'b' } }))
+    await client.query(schemaText({ sql: 'postgres', namespace: { schema: naming === 'cryo' ? 'a' : 'b' } }))
     await client.query(
-      schemaText({ sql: 'postgres', naming, place: { schema: naming === 'cryo' ? 'a' : 'b' } }),
+      schemaText({ sql: 'postgres', naming, namespace: { schema: naming === 'cryo' ? 'a' : 'b' } }),
     )
     for (const view of NAMINGS[naming].views) {
       const { fields } = await client.query(`SELECT * FROM ${NAMINGS[naming].schema}.${view.name}`)

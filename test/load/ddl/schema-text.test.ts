@@ -87,7 +87,7 @@ describe.for([...DIALECT_NAMES])('the SQL for %s', (sql) => {
 
   test('balances quotes and brackets in tables and views alike', () => {
     for (const naming of NAMING_NAMES) {
-      const views = statementsOf(schemaText({ sql, naming, place: { prefix: 'w_' } }), QUOTING[sql])
+      const views = statementsOf(schemaText({ sql, naming, namespace: { prefix: 'w_' } }), QUOTING[sql])
       expect(views.length).toBeGreaterThanOrEqual(3)
     }
   })
@@ -114,7 +114,7 @@ function isExact(type: ColumnType): boolean {
 describe('the places of tables', () => {
   test('prints only the tables that were asked for, in a schema with a prefix', () => {
     const tables = TABLES.filter(({ name }) => name === 'ledger')
-    const text = schemaText({ sql: 'postgres', tables, place: { schema: 'lake', prefix: 'w_' } })
+    const text = schemaText({ sql: 'postgres', tables, namespace: { schema: 'lake', prefix: 'w_' } })
     expect(text).toContain('CREATE SCHEMA IF NOT EXISTS "lake";')
     expect(text).toContain('CREATE TABLE IF NOT EXISTS "lake"."w_ledger" (')
     expect(text).not.toContain('transactions" (')
@@ -124,8 +124,8 @@ describe('the places of tables', () => {
     { sql: 'sqlite' as const, place: { schema: 'lake' }, says: 'SQLite has no schemas' },
     { sql: 'postgres' as const, place: { schema: 'a"b' }, says: '--schema' },
     { sql: 'duckdb' as const, place: { prefix: '1x' }, says: '--prefix' },
-  ])('refuses $place for $sql with a fix', ({ sql, place, says }) => {
-    expect(() => schemaText({ sql, place })).toThrow(says)
+  ])('refuses $place for $sql with a fix', ({ sql, place: namespace, says }) => {
+    expect(() => schemaText({ sql, namespace })).toThrow(says)
   })
 
   test('names tables of a view by their schema, so that no view reads itself', () => {

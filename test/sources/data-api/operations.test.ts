@@ -47,7 +47,7 @@ const operations: Operation[] = [
         sortOrder: 'desc',
         pageSize: 7,
         pageToken: 'a/b=',
-        further: { sortBy: 'value' },
+        extraParameters: { sortBy: 'value' },
       }),
     asks: {
       query: {

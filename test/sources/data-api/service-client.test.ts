@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createDataService } from '../../../src/demo-server/create-data-service.ts'
-import { createGate, createServiceClient, type ServiceClientOptions } from '../../../src/index.ts'
+import { createRateLimiter, createServiceClient, type ServiceClientOptions } from '../../../src/index.ts'
 import { startLoopback } from '../../helpers/loopback.ts'
 import { clientOf, failureOf, pagesOf, startServer } from '../../http/server.ts'
 
@@ -43,7 +43,7 @@ test('keeps a path that the base address has', async () => {
 test('has no more requests in flight than its concurrency', async () => {
   const { url, asked } = await startServer(() => ({ body: [] }))
   const inFlight = [0]
-  const change: Record<string, number> = { sent: 1, answered: -1 }
+  const change: Record<string, number> = { sent: 1, received: -1 }
   const onEvent: ServiceClientOptions['onEvent'] = ({ kind }) =>
     inFlight.push((inFlight.at(-1) ?? 0) + (change[kind] ?? 0))
   const client = clientOf(url, { concurrency: 3, onEvent })
@@ -53,12 +53,12 @@ test('has no more requests in flight than its concurrency', async () => {
 })
 
 test('a shared gate holds back the requests of all its clients', async () => {
-  const gate = createGate()
+  const rateLimiter = createRateLimiter()
   const { url, asked } = await startServer(() => ({ body: [] }))
   const stop = new AbortController()
-  const pass = await gate.take(stop.signal)
-  pass({ kind: 'refused', retryAfterMs: 2 ** 31 })
-  const waiting = [clientOf(url, { gate }), clientOf(url, { gate })].map((client) =>
+  const pass = await rateLimiter.acquire(stop.signal)
+  pass({ kind: 'throttled', retryAfterMs: 2 ** 31 })
+  const waiting = [clientOf(url, { rateLimiter }), clientOf(url, { rateLimiter })].map((client) =>
     failureOf(client.listChains({}, { signal: stop.signal })),
   )
   stop.abort(new Error('enough'))
@@ -91,11 +91,11 @@ test('tells of every try, answer and retry', async () => {
   const { url } = await startServer((_, count) => (count === 1 ? { status: 500 } : { body: [] }))
   const events: string[] = []
   await clientOf(url, { onEvent: ({ kind }) => events.push(kind) }).listChains()
-  expect(events).toEqual(['sent', 'answered', 'retried', 'sent', 'answered'])
+  expect(events).toEqual(['sent', 'received', 'retried', 'sent', 'received'])
 })
 
 test("lists the busiest wallet's whole history in both orders", async () => {
-  const { url, asked } = await startLoopback(createDataService())
+  const { url, requests } = await startLoopback(createDataService())
   const client = clientOf(url)
   const [up, down] = await Promise.all(
     (['asc', 'desc'] as const).map((sortOrder) =>
@@ -106,7 +106,7 @@ test("lists the busiest wallet's whole history in both orders", async () => {
     pages.flatMap(({ transactions }) => transactions.map((item) => item.nativeTransaction?.txHash))
   expect(new Set(hashesOf(up)).size).toBe(2042)
   expect(hashesOf(down).sort()).toEqual(hashesOf(up).sort())
-  expect(asked).toHaveLength(42)
+  expect(requests).toHaveLength(42)
 })
 
 test('lists every transaction of a block, by number and by hash', async () => {
@@ -125,7 +125,7 @@ test('gets past a quota that is soon spent', async () => {
   const refusals: string[] = []
   const client = clientOf(url, {
     concurrency: 1,
-    onEvent: ({ kind }) => kind === 'refused' && refusals.push(kind),
+    onEvent: ({ kind }) => kind === 'throttled' && refusals.push(kind),
   })
   for (const _ of ['first', 'second', 'third']) expect(await client.listChains()).toEqual([])
   expect(refusals).toHaveLength(3)

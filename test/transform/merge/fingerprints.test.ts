@@ -2,8 +2,8 @@ import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
-  type FingerprintsAt,
-  findRepeated,
+  type FingerprintLocation,
+  findDuplicates,
   fingerprint,
   fingerprintBytes,
   readFingerprints,
@@ -13,7 +13,7 @@ import { tempFolder } from '../../helpers/temp-folder.ts'
 const hashOf = (n: number) => `0x${(n * 7_919_000_003).toString(16).padStart(13, 'a')}${'0'.repeat(51)}`
 
 /** Stores lists of fingerprints one after the other in one file; those at even places in another. */
-function stored(lists: readonly (readonly number[])[]): FingerprintsAt[] {
+function stored(lists: readonly (readonly number[])[]): FingerprintLocation[] {
   const folder = tempFolder()
   const ends = [0, 0]
   return lists.map((list, at) => {
@@ -30,17 +30,17 @@ test.for([1, 3, 10, 1_000])('what stands twice is found, %i at once', (mostAtOnc
   const prints = Array.from({ length: 100 }, (_, n) => fingerprint(hashOf(n)))
   const [first = 0, second = 0] = [prints[7], prints[60]]
   const lists = stored([prints.slice(0, 50), [], prints.slice(50), [first], [second, second]])
-  expect(findRepeated(lists, mostAtOnce)).toEqual(new Set([first, second]))
-  expect(findRepeated(lists.slice(0, 3), mostAtOnce)).toEqual(new Set())
+  expect(findDuplicates(lists, mostAtOnce)).toEqual(new Set([first, second]))
+  expect(findDuplicates(lists.slice(0, 3), mostAtOnce)).toEqual(new Set())
 })
 
 test('no files and empty ones have nothing twice', () => {
-  expect(findRepeated([])).toEqual(new Set())
-  expect(findRepeated(stored([[], []]))).toEqual(new Set())
+  expect(findDuplicates([])).toEqual(new Set())
+  expect(findDuplicates(stored([[], []]))).toEqual(new Set())
 })
 
 test('fingerprints that are cut short are an error', () => {
-  const [there] = stored([[1, 2]]) as [FingerprintsAt]
+  const [there] = stored([[1, 2]]) as [FingerprintLocation]
   expect(() => readFingerprints({ ...there, bytes: there.bytes + 8 })).toThrow('ends too early')
 })
 
@@ -50,7 +50,7 @@ test('a fingerprint is kept exactly and tells texts that are no hashes apart', (
   expect(new Set(prints).size).toBe(texts.length)
   expect(prints.every(Number.isSafeInteger)).toBe(true)
   const [, there] = stored([[], prints])
-  expect([...readFingerprints(there as FingerprintsAt)]).toEqual(prints)
+  expect([...readFingerprints(there as FingerprintLocation)]).toEqual(prints)
 })
 
 test.for([
@@ -66,5 +66,5 @@ test.for([
       return at.path
     },
   }
-  expect([findRepeated([counted]).size, reads]).toEqual([0, times])
+  expect([findDuplicates([counted]).size, reads]).toEqual([0, times])
 })

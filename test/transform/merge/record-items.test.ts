@@ -11,7 +11,7 @@ test('items come in chain order whatever the order of the page', () => {
     [3, 2, '0xab32'],
     [7, 0, '0xab70'],
   ])
-  expect(items.map(({ wallet, listed }) => [wallet, listed])).toEqual([
+  expect(items.map(({ wallet, listIndex }) => [wallet, listIndex])).toEqual([
     ['0xa', 2],
     ['0xa', 1],
     ['0xa', 0],
@@ -24,5 +24,5 @@ test('items without a place are left out and the rest is kept', () => {
 
 test('entries without a place are counted', () => {
   const body = bodyOf([item('x'), null, {}, item('3')])
-  expect(itemsOfPage({ wallet: '0xa', body })).toMatchObject({ entries: 4, items: [{ listed: 3 }] })
+  expect(itemsOfPage({ wallet: '0xa', body })).toMatchObject({ entries: 4, items: [{ listIndex: 3 }] })
 })

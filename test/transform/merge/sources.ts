@@ -5,7 +5,12 @@ import { sortItems } from '../../../src/transform/merge/record-items.ts'
 
 export function walletItem(wallet: string, { block = 1, index = 0, mark = 0 } = {}): WalletItem {
   const times = { timeMs: block, lastMs: block, second: 0 }
-  return { wallet, key: { block, index, hash: `0x${block}-${index}`, ...times }, item: { mark }, listed: 0 }
+  return {
+    wallet,
+    key: { block, index, hash: `0x${block}-${index}`, ...times },
+    item: { mark },
+    listIndex: 0,
+  }
 }
 
 /** A page's source: like a checkpoint it knows blocks only, so its span runs from border to border. */
@@ -14,7 +19,7 @@ export function sourceOf(items: WalletItem[]): ItemSource {
   const first = { block: Math.min(...blocks), index: -1, hash: '' }
   const last = { block: Math.max(...blocks), index: Number.MAX_SAFE_INTEGER, hash: '' }
   return {
-    span: items.length === 0 ? null : { first, last },
+    keyRange: items.length === 0 ? null : { first, last },
     load: () => sortItems([...items]),
   }
 }

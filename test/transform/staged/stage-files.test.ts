@@ -12,7 +12,7 @@ test('lines wait in memory, and reach the file of their table and thread at a fl
   const folder = tempFolder()
   const files = open(folder)
   const [table] = files.tables
-  table?.lines.fill({ bytes: 4, rows: 2, longest: 2 }, (room) => room.write('a\nb\n'))
+  table?.lines.fill({ bytes: 4, rows: 2, maxLineBytes: 2 }, (room) => room.write('a\nb\n'))
   const path = linesPath(folder, 'ledger', threadId)
   expect([existsSync(path), table?.position()]).toEqual([false, 4])
   files.flush()
@@ -23,7 +23,7 @@ test('lines wait in memory, and reach the file of their table and thread at a fl
 test('half a megabyte of lines is time to write them', () => {
   const files = open(tempFolder())
   const add = (bytes: number) =>
-    files.tables[0]?.lines.fill({ bytes, rows: bytes, longest: 1 }, (room) => room.fill(10))
+    files.tables[0]?.lines.fill({ bytes, rows: bytes, maxLineBytes: 1 }, (room) => room.fill(10))
   add(524_287)
   expect(files.isFull()).toBe(false)
   add(1)
@@ -36,7 +36,7 @@ test('lines that wait at the close are written, and others go on behind them', (
   const folder = tempFolder()
   const files = open(folder)
   const add = (text: string) =>
-    files.tables[0]?.lines.fill({ bytes: text.length, rows: 1, longest: text.length }, (room) =>
+    files.tables[0]?.lines.fill({ bytes: text.length, rows: 1, maxLineBytes: text.length }, (room) =>
       room.write(text),
     )
   add('a\n')

@@ -5,15 +5,15 @@ import { join } from 'node:path'
 import { threadId, type Worker } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Format } from '../../../src/core/model/model.ts'
-import { tableNamed } from '../../../src/core/table/index.ts'
-import { assembleTable, type FileFormat } from '../../../src/files/write-table.ts'
+import { tableByName } from '../../../src/core/table/index.ts'
+import { type FileFormat, writeTable } from '../../../src/files/write-table.ts'
 import { readPage } from '../../../src/sources/data-api/pages/page.ts'
 import { readFingerprints } from '../../../src/transform/merge/fingerprints.ts'
-import type { PagePlace } from '../../../src/transform/merge/page-source.ts'
-import type { StagedPlace } from '../../../src/transform/staged/staged-source.ts'
+import type { PageLocation } from '../../../src/transform/merge/page-source.ts'
+import type { StagedPageLocation } from '../../../src/transform/staged/staged-source.ts'
 import { openWritePool as openHere, type WritePool } from '../../../src/transform/threads/pool.ts'
 import type { WriteContext, WriteTask } from '../../../src/transform/threads/task.ts'
-import type { SliceRows } from '../../../src/transform/write-batch.ts'
+import type { BatchRows } from '../../../src/transform/write-batch.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 import { A, B, itemAt, slicesAt, storePages, textOf, writeContext } from '../pages-file.ts'
 
@@ -39,7 +39,7 @@ afterEach(() => {
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const left = () => threads.filter(({ threadId }) => threadId !== -1)
 
-type Pages = { places: PagePlace[]; context: WriteContext; end: number }
+type Pages = { pages: PageLocation[]; context: WriteContext; end: number }
 
 /** A folder with as many pages of each of two wallets, over the same blocks. */
 function pagesIn(given: Partial<WriteContext> = {}, pages = 4, end = END): Pages {
@@ -52,28 +52,28 @@ function pagesIn(given: Partial<WriteContext> = {}, pages = 4, end = END): Pages
       transactions: blocks.slice(at * each, (at + 1) * each).map((block) => itemAt(block)),
     })),
   )
-  return { places: storePages(folder, stored), context: writeContext(folder, given), end }
+  return { pages: storePages(folder, stored), context: writeContext(folder, given), end }
 }
 
-const task = (place: PagePlace): WriteTask & { kind: 'stage' } => ({ kind: 'stage', places: [place] })
+const task = (place: PageLocation): WriteTask & { kind: 'stage' } => ({ kind: 'stage', pages: [place] })
 
 /** Has the rows of all pages made, each in a task of its own. */
-const stageAll = async (pool: WritePool, places: readonly PagePlace[], bytes = LARGE) => {
-  const staged = await Promise.all(places.map((place) => pool.run(task(place), bytes)))
-  return places.map((place, at): StagedPlace => ({ ...place, index: staged[at]?.[0]?.index as never }))
+const stageAll = async (pool: WritePool, pages: readonly PageLocation[], bytes = LARGE) => {
+  const staged = await Promise.all(pages.map((place) => pool.run(task(place), bytes)))
+  return pages.map((place, at): StagedPageLocation => ({ ...place, index: staged[at]?.[0]?.index as never }))
 }
 
 /** Has the rows of pages made and put in order, in as many slices. */
-async function export_(pool: WritePool, { places, end }: Pages, { slices = 4, bytes = LARGE } = {}) {
-  const staged = await stageAll(pool, places, bytes)
+async function export_(pool: WritePool, { pages, end }: Pages, { slices: batches = 4, bytes = LARGE } = {}) {
+  const staged = await stageAll(pool, pages, bytes)
   await pool.flush()
-  const cuts = Array.from({ length: slices - 1 }, (_, at) => ((at + 1) * end) / slices)
-  const tasks = slicesAt(cuts, { places: staged, end }).map((slice) => ({ kind: 'slice' as const, slice }))
+  const cuts = Array.from({ length: batches - 1 }, (_, at) => ((at + 1) * end) / batches)
+  const tasks = slicesAt(cuts, { pages: staged, end }).map((batch) => ({ kind: 'batch' as const, batch }))
   return Promise.all(tasks.map((one) => pool.run(one, bytes)))
 }
 
 /** What a slice holds, without where. */
-function contentOf({ chunks, ...rest }: SliceRows) {
+function contentOf({ chunks, ...rest }: BatchRows) {
   const texts = [...chunks].map(([name, all]) => [name, textOf(all)])
   return { ...rest, hashes: [...readFingerprints(rest.hashes)], texts }
 }
@@ -93,7 +93,7 @@ test.for([
   { bytes: 1_000_000, started: 1 },
 ])('$bytes bytes of pages start $started threads', async ({ bytes, started }) => {
   const pool = openWritePool(pagesIn().context)
-  pool.expect(bytes)
+  pool.expectBytes(bytes)
   await nextTurn()
   expect(threads).toHaveLength(started)
   await pool.close()
@@ -115,7 +115,7 @@ test.for([1, 10, MANY].flatMap((many) => (['csv', 'parquet'] as const).map((form
     const make = (given: { format: Format }) => pagesIn(given, many, many)
     const [pages, other] = [make({ format }), make({ format })]
     const [pool, here] = [openWritePool(pages.context), openHere(other.context)]
-    pool.expect(LARGE)
+    pool.expectBytes(LARGE)
     const rows = await export_(pool, pages, { slices: many })
     const expected = await export_(here, other, { slices: many, bytes: 1 })
     expect(rows.map(contentOf)).toEqual(expected.map(contentOf))
@@ -129,10 +129,10 @@ test.for([1, 10, MANY].flatMap((many) => (['csv', 'parquet'] as const).map((form
 test('what pages are expected to ask for starts a thread before it is asked for', async () => {
   const { context } = pagesIn()
   const pool = openWritePool(context)
-  pool.expect(LARGE / 100)
+  pool.expectBytes(LARGE / 100)
   await nextTurn()
   expect(threads).toHaveLength(0)
-  pool.expect(LARGE)
+  pool.expectBytes(LARGE)
   await nextTurn()
   expect(threads).toHaveLength(1)
   await pool.close()
@@ -140,18 +140,18 @@ test('what pages are expected to ask for starts a thread before it is asked for'
 })
 
 test('tasks are done here in the order in which they were asked for', async () => {
-  const { places, context } = pagesIn({}, 10)
+  const { pages, context } = pagesIn({}, 10)
   const pool = openHere(context)
   const made: number[] = []
-  await Promise.all(places.map((place, at) => pool.run(task(place), 1).then(() => made.push(at))))
-  expect(made).toEqual(places.map((_, at) => at))
+  await Promise.all(pages.map((place, at) => pool.run(task(place), 1).then(() => made.push(at))))
+  expect(made).toEqual(pages.map((_, at) => at))
   await pool.close()
 })
 
 test('closing gives up what nobody has begun', async () => {
-  const { places, context } = pagesIn({}, MANY, MANY)
+  const { pages, context } = pagesIn({}, MANY, MANY)
   const pool = openWritePool(context)
-  const running = Promise.allSettled(places.map((place) => pool.run(task(place), LARGE)))
+  const running = Promise.allSettled(pages.map((place) => pool.run(task(place), LARGE)))
   await nextTurn()
   await pool.close()
   const ended = (await running).map(({ status }) => status)
@@ -163,10 +163,10 @@ test('what threads have staged makes the same CSV files', async () => {
   const files: FileFormat = { format: 'csv', compression: 'gzip', maxRowsPerFile: 15, escapeFormulas: true }
   const [pages, other] = [pagesIn(), pagesIn()]
   const [pool, here] = [openWritePool(pages.context), openHere(other.context)]
-  const table = tableNamed('transactions')
-  const assemble = async (rows: readonly SliceRows[], { folder }: WriteContext) => {
-    const chunks = rows.flatMap((slice) => slice.chunks.get('transactions') ?? [])
-    const parts = await assembleTable({ ...files, folder, table, range: { from: 0, to: END }, chunks })
+  const table = tableByName('transactions')
+  const assemble = async (rows: readonly BatchRows[], { folder }: WriteContext) => {
+    const chunks = rows.flatMap((batch) => batch.chunks.get('transactions') ?? [])
+    const parts = await writeTable({ ...files, folder, table, range: { from: 0, to: END }, chunks })
     return parts.map(({ staged: _staged, ...part }) => part)
   }
   const rows = await export_(pool, pages)
@@ -182,10 +182,10 @@ test('many jobs share few threads; those without one are done here, or take one 
   const jobs = Array.from({ length: most + 2 }, () => pagesIn())
   const pools = jobs.map(({ context }) => openWritePool(context))
   const rows = await Promise.all(jobs.map((pages, at) => export_(pools[at] as WritePool, pages)))
-  expect(rows.flat().map((slice) => slice.transactions)).toEqual(jobs.flatMap(() => [10, 10, 10, 10]))
+  expect(rows.flat().map((batch) => batch.transactions)).toEqual(jobs.flatMap(() => [10, 10, 10, 10]))
   expect(threads).toHaveLength(most)
   await pools[0]?.close()
-  const last = jobs.at(-1)?.places[0] as PagePlace
+  const last = jobs.at(-1)?.pages[0] as PageLocation
   expect(await pools.at(-1)?.run(task(last), LARGE)).toMatchObject([{ transactions: 10 }])
   expect(threads).toHaveLength(most + 1)
   await Promise.all(pools.map((pool) => pool.close()))
@@ -194,15 +194,15 @@ test('many jobs share few threads; those without one are done here, or take one 
 
 test('what waits to be done here goes on in a thread that becomes free meanwhile', async () => {
   const busy = Array.from({ length: most }, () => openWritePool(pagesIn().context))
-  for (const pool of busy) pool.expect(LARGE)
+  for (const pool of busy) pool.expectBytes(LARGE)
   await nextTurn()
   expect(threads).toHaveLength(most)
-  const { places, context } = pagesIn()
+  const { pages, context } = pagesIn()
   const pool = openWritePool(context)
-  const many = Array.from({ length: 200 }, () => places).flat()
+  const many = Array.from({ length: 200 }, () => pages).flat()
   const staged = Promise.all(many.map((place) => pool.run(task(place), LARGE)))
   await Promise.all(busy.map((one) => one.close()))
-  pool.expect(LARGE)
+  pool.expectBytes(LARGE)
   await nextTurn()
   expect(threads.length).toBeGreaterThan(most)
   expect(await staged).toHaveLength(many.length)
@@ -213,9 +213,9 @@ test.for([
   { where: 'here', bytes: 1 },
   { where: 'in a thread', bytes: LARGE },
 ])('a task that fails $where rejects with its own code', async ({ bytes }) => {
-  const { places, context } = pagesIn()
+  const { pages, context } = pagesIn()
   const pool = openWritePool({ ...context, pagesFile: join(context.folder, 'missing') })
-  const failing = pool.run(task(places[0] as PagePlace), bytes)
+  const failing = pool.run(task(pages[0] as PageLocation), bytes)
   await expect(failing).rejects.toMatchObject({
     ...{ name: 'ExportError', code: 'OUTPUT_FAILED', failure: { exit: 7 } },
     message: expect.stringContaining('missing'),
@@ -226,11 +226,11 @@ test.for([
 })
 
 test('a thread whose task failed takes the next', async () => {
-  const { places, context } = pagesIn()
+  const { pages, context } = pagesIn()
   const pool = openWritePool(context)
-  const missing = { ...(places[0] as PagePlace), offset: LARGE }
+  const missing = { ...(pages[0] as PageLocation), offset: LARGE }
   const ended = await Promise.allSettled(
-    [missing, missing, missing, ...places.slice(0, 4)].map((place) => pool.run(task(place), LARGE)),
+    [missing, missing, missing, ...pages.slice(0, 4)].map((place) => pool.run(task(place), LARGE)),
   )
   expect(ended.map(({ status }) => status)).toEqual([
     ...['rejected', 'rejected', 'rejected'],
@@ -240,9 +240,9 @@ test('a thread whose task failed takes the next', async () => {
 })
 
 test('closing while tasks are under way rejects them and leaves no thread', async () => {
-  const { places, context } = pagesIn()
+  const { pages, context } = pagesIn()
   const pool = openWritePool(context)
-  const running = Promise.allSettled(places.map((place) => pool.run(task(place), LARGE)))
+  const running = Promise.allSettled(pages.map((place) => pool.run(task(place), LARGE)))
   await pool.close()
   for (const ended of await running)
     expect(ended).toMatchObject({ status: 'rejected', reason: { message: 'the writing was given up' } })
@@ -253,18 +253,18 @@ test('closing while tasks are under way rejects them and leaves no thread', asyn
 test.for([{ bytes: 1 }, { bytes: LARGE }])(
   'a closed pool takes no task of $bytes bytes',
   async ({ bytes }) => {
-    const { places, context } = pagesIn()
+    const { pages, context } = pagesIn()
     const pool = openWritePool(context)
     await pool.close()
-    await expect(pool.run(task(places[0] as PagePlace), bytes)).rejects.toThrow('the writing was given up')
+    await expect(pool.run(task(pages[0] as PageLocation), bytes)).rejects.toThrow('the writing was given up')
     expect(threads).toEqual([])
   },
 )
 
 test('closing waits for what is under way in this thread', async () => {
-  const { places, context } = pagesIn()
+  const { pages, context } = pagesIn()
   const pool = openWritePool(context)
-  const running = pool.run(task(places[0] as PagePlace), 1)
+  const running = pool.run(task(pages[0] as PageLocation), 1)
   await nextTurn()
   await pool.close()
   expect(readdirSync(context.folder)).toContain(`ledger-${threadId}.lines`)
@@ -272,15 +272,15 @@ test('closing waits for what is under way in this thread', async () => {
 })
 
 test('a thread that breaks rejects every task instead of hanging', async () => {
-  const { places, context } = pagesIn()
+  const { pages, context } = pagesIn()
   const pool = openWritePool(context)
   const starting = once(process, 'worker') as Promise<[Worker]>
-  const running = Promise.allSettled([...places, ...places].map((place) => pool.run(task(place), LARGE)))
+  const running = Promise.allSettled([...pages, ...pages].map((place) => pool.run(task(place), LARGE)))
   const [broken] = await starting
   await broken.terminate()
   const messages = (await running).map((ended) => (ended.status === 'rejected' ? ended.reason.message : ''))
   expect(messages).toContain('a writing thread ended early')
-  await expect(pool.run(task(places[0] as PagePlace), 1)).rejects.toMatchObject({ code: 'BUG' })
+  await expect(pool.run(task(pages[0] as PageLocation), 1)).rejects.toMatchObject({ code: 'BUG' })
   await expect(pool.flush()).rejects.toMatchObject({ code: 'BUG' })
   expect(() => pool.readPage(pageTask())).toThrow('a writing thread ended early')
   await pool.close()
@@ -298,7 +298,7 @@ const pageTask = (transactions: readonly unknown[] = [itemAt(1), itemAt(2)]) => 
 /** Opens a pool with a thread that has started. */
 async function withThread(context: WriteContext) {
   const pool = openWritePool(context)
-  pool.expect(LARGE)
+  pool.expectBytes(LARGE)
   await pool.run({ kind: 'flush' }, LARGE)
   return pool
 }
@@ -306,7 +306,7 @@ async function withThread(context: WriteContext) {
 test('there is no thread to read a page before one has started', async () => {
   const pool = openWritePool(pagesIn().context)
   expect(pool.readPage(pageTask())).toBeUndefined()
-  pool.expect(LARGE)
+  pool.expectBytes(LARGE)
   expect(pool.readPage(pageTask())).toBeUndefined()
   await pool.close()
 })
@@ -324,14 +324,17 @@ test('a page that a thread reads is what reading it here gives, and its rows are
   const [place] = storePages(pages.context.folder, [
     { wallet: A, transactions: [itemAt(7), itemAt(9), null] },
   ])
-  const slice = { range: { from: 0, to: END }, places: [{ ...(place as PagePlace), index: index as never }] }
-  const rows = await pool.run({ kind: 'slice', slice }, 1)
+  const batch = {
+    range: { from: 0, to: END },
+    pages: [{ ...(place as PageLocation), index: index as never }],
+  }
+  const rows = await pool.run({ kind: 'batch', batch }, 1)
   const [stored] = storePages(other.context.folder, [
     { wallet: A, transactions: [itemAt(7), itemAt(9), null] },
   ])
   const here = openHere(other.context)
-  const [expectedRows] = await export_(here, { ...other, places: [stored as PagePlace] }, { slices: 1 })
-  expect(contentOf(rows)).toEqual(contentOf(expectedRows as SliceRows))
+  const [expectedRows] = await export_(here, { ...other, pages: [stored as PageLocation] }, { slices: 1 })
+  expect(contentOf(rows)).toEqual(contentOf(expectedRows as BatchRows))
   await Promise.all([pool.close(), here.close()])
 })
 

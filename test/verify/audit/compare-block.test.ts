@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import {
-  type BlockSides,
+  type BlockComparison,
   compareBlock,
   type ExportedTransaction,
 } from '../../../src/verify/audit/compare-block.ts'
-import { readListed } from '../../../src/verify/audit/listed-transaction.ts'
+import { parseListedTransaction } from '../../../src/verify/audit/listed-transaction.ts'
 
 const A = `0x${'a'.repeat(40)}`
 const B = `0x${'b'.repeat(40)}`
@@ -24,9 +24,9 @@ const entry = (fields: object = {}) => ({
 const compare = (sides: { listed: object[]; exported: ExportedTransaction[] }) =>
   compareBlock({
     exported: sides.exported,
-    listed: sides.listed.flatMap((one) => readListed(one) ?? []),
+    listed: sides.listed.flatMap((one) => parseListedTransaction(one) ?? []),
     isWallet: (address) => [A, B].includes(address),
-  } satisfies BlockSides)
+  } satisfies BlockComparison)
 
 test('finds nothing where both sides say the same', () => {
   expect(compare({ listed: [entry()], exported: [row()] })).toEqual({
@@ -40,12 +40,12 @@ test.for([
   { when: 'it is listed twice', listed: entry(), for: A },
 ])('misses a listed transaction that is not exported, when $when', ({ listed, for: wallet }) => {
   const { missing } = compare({ listed: [listed, listed], exported: [] })
-  expect(missing).toEqual([{ hash: '0x1', what: `listed for ${wallet}` }])
+  expect(missing).toEqual([{ hash: '0x1', description: `listed for ${wallet}` }])
 })
 
 test('misses a transaction that is exported for the other wallet only', () => {
   const sides = { listed: [entry({ to: { address: B } })], exported: [row({ to: B })] }
-  expect(compare(sides).missing).toEqual([{ hash: '0x1', what: `listed for ${B}` }])
+  expect(compare(sides).missing).toEqual([{ hash: '0x1', description: `listed for ${B}` }])
   expect(compare({ ...sides, exported: [row({ to: B, wallets: undefined })] }).missing).toEqual([])
 })
 
@@ -56,7 +56,7 @@ test("leaves strangers' transactions alone", () => {
 
 test('finds an exported transaction of a wallet that is not listed', () => {
   const { surplus } = compare({ listed: [], exported: [row()] })
-  expect(surplus).toEqual([{ hash: '0x1', what: `exported for ${A}` }])
+  expect(surplus).toEqual([{ hash: '0x1', description: `exported for ${A}` }])
 })
 
 test('does not judge a row that is there for a transfer only', () => {
@@ -73,7 +73,9 @@ test.for([
   { column: 'block_timestamp', exported: { timeMs: SECOND * 1000 + 7 } },
 ])('tells that $column differs', ({ column, exported }) => {
   const { differing } = compare({ listed: [entry()], exported: [row(exported)] })
-  expect(differing).toEqual([{ hash: '0x1', what: expect.stringMatching(`^${column}: listed .+, exported`) }])
+  expect(differing).toEqual([
+    { hash: '0x1', description: expect.stringMatching(`^${column}: listed .+, exported`) },
+  ])
 })
 
 test('compares exact numbers, whatever form they are listed in', () => {
@@ -106,5 +108,5 @@ test('takes an empty address for none', () => {
 })
 
 test.for([null, 7, 'text', {}, { txHash: '' }, { txHash: 5 }])('reads nothing from the entry %j', (given) => {
-  expect(readListed(given)).toBeUndefined()
+  expect(parseListedTransaction(given)).toBeUndefined()
 })

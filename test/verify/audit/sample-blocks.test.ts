@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { drawBlocks } from '../../../src/verify/audit/sample-blocks.ts'
+import { sampleBlocks } from '../../../src/verify/audit/sample-blocks.ts'
 
 const wish = fc
   .record({ from: fc.nat(1_000), size: fc.integer({ min: 1, max: 200 }), seed: fc.nat() })
@@ -9,7 +9,7 @@ const wish = fc
       seed: fc.constant(seed),
       from: fc.constant(from),
       to: fc.constant(from + size),
-      sure: fc.uniqueArray(fc.integer({ min: from, max: from + size - 1 }), { maxLength: 50 }),
+      required: fc.uniqueArray(fc.integer({ min: from, max: from + size - 1 }), { maxLength: 50 }),
       more: fc.nat(250),
     }),
   )
@@ -17,24 +17,24 @@ const wish = fc
 test('draws as many different blocks as wanted, rising, all inside the range', () => {
   fc.assert(
     fc.property(wish, ({ more, ...draw }) => {
-      const count = draw.sure.length + more
-      const drawn = drawBlocks({ ...draw, count })
+      const count = draw.required.length + more
+      const drawn = sampleBlocks({ ...draw, count })
       expect(drawn).toHaveLength(Math.min(count, draw.to - draw.from))
       expect(drawn).toEqual([...new Set(drawn)].sort((a, b) => a - b))
       expect(drawn.filter((block) => block < draw.from || block >= draw.to)).toEqual([])
-      expect(drawn).toEqual(expect.arrayContaining(draw.sure))
+      expect(drawn).toEqual(expect.arrayContaining(draw.required))
     }),
   )
 })
 
 test('draws the same blocks by one seed and others by another', () => {
-  const draw = { count: 20, sure: [7], from: 0, to: 1_000_000_000 }
-  expect(drawBlocks({ ...draw, seed: 1 })).toEqual(drawBlocks({ ...draw, seed: 1 }))
-  expect(drawBlocks({ ...draw, seed: 1 })).not.toEqual(drawBlocks({ ...draw, seed: 2 }))
+  const draw = { count: 20, required: [7], from: 0, to: 1_000_000_000 }
+  expect(sampleBlocks({ ...draw, seed: 1 })).toEqual(sampleBlocks({ ...draw, seed: 1 }))
+  expect(sampleBlocks({ ...draw, seed: 1 })).not.toEqual(sampleBlocks({ ...draw, seed: 2 }))
 })
 
 test('draws from the whole range, each part about as often', () => {
-  const drawn = drawBlocks({ count: 4_000, sure: [], from: 0, to: 100_000, seed: 5 })
+  const drawn = sampleBlocks({ count: 4_000, required: [], from: 0, to: 100_000, seed: 5 })
   const quarters = [0, 1, 2, 3].map((at) => drawn.filter((block) => Math.floor(block / 25_000) === at).length)
   for (const count of quarters) expect(Math.abs(count - 1_000)).toBeLessThan(120)
 })

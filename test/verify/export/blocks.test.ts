@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { tableNamed } from '../../../src/core/table/index.ts'
+import { tableByName } from '../../../src/core/table/index.ts'
 import { verifyOutput } from '../../../src/verify/export/verify-output.ts'
 import { goodLake } from './model-export.ts'
 import { type ManifestDraft, saveManifest, writeLake } from './write-model-export.ts'
@@ -68,7 +68,7 @@ test.for<{ what: string; change: (manifest: ManifestDraft) => void; says: RegExp
   {
     what: 'a table of wallets',
     change: (m) => {
-      const columns = tableNamed('ledger').columns
+      const columns = tableByName('ledger').columns
       Object.assign(m.tables, { ledger: { ...m.tables.transactions, columns } })
     },
     says: /blocks: expected transactions alone, found ledger/,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type TableName, tableNamed } from '../../../src/core/table/index.ts'
+import { type TableName, tableByName } from '../../../src/core/table/index.ts'
 
 /** Cells by column as CSV text, null where empty. */
 export type Cells = Record<string, string | null>
@@ -261,6 +261,6 @@ function prefix(hash: string): Cells {
 }
 
 function row(table: TableName, cells: Cells): Cells {
-  const empty = Object.fromEntries(tableNamed(table).columns.map((column) => [column.name, null]))
+  const empty = Object.fromEntries(tableByName(table).columns.map((column) => [column.name, null]))
   return { ...empty, ...cells }
 }

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { type Column, TABLE_NAMES, type TableName, tableNamed } from '../../../src/core/table/index.ts'
+import { type Column, TABLE_NAMES, type TableName, tableByName } from '../../../src/core/table/index.ts'
 import { A, B, C, type Cells, CHAIN, type Lake } from './model-export.ts'
 
 type Ending = 'csv' | 'csv.gz' | 'parquet'
@@ -91,7 +91,7 @@ async function writeTable(folder: string, name: TableName, { rows, ending, writi
     const sha256 = createHash('sha256').update(bytes).digest('hex')
     files.push({ path, rows: part.length, bytes: bytes.length, sha256, fromBlock, toBlock })
   }
-  const columns = tableNamed(name).columns.map(({ name: column, type, nullable }) => ({
+  const columns = tableByName(name).columns.map(({ name: column, type, nullable }) => ({
     name: column,
     type,
     nullable,
@@ -109,7 +109,7 @@ async function writePart(path: string, name: TableName, { rows, ending, writing 
 }
 
 function toCsv(name: TableName, rows: readonly Cells[], escapes: boolean): string {
-  const { columns } = tableNamed(name)
+  const { columns } = tableByName(name)
   const lines = rows.map((row) =>
     columns.map((column) => toField(row[column.name] ?? null, column, escapes)).join(','),
   )
@@ -130,7 +130,7 @@ async function writeParquet(
   from: { csv: string; types: Record<string, string> },
 ) {
   await writeFile(`${path}.csv`, from.csv)
-  const columns = tableNamed(name).columns.map((column) => {
+  const columns = tableByName(name).columns.map((column) => {
     const type = from.types[`${name}.${column.name}`] ?? TYPES[column.type as keyof typeof TYPES] ?? 'VARCHAR'
     return `'${column.name}': '${type}'`
   })

@@ -10,33 +10,33 @@ export type Holder = {
   startedAt: string
   /** The kernel's start time of the process, to tell it from a later one of the same number; null where unknown. */
   ticks: string | null
-  /** What `nameMachine` gave; null where the system does not say it; absent in locks of earlier versions. */
+  /** What `machineId` gave; null where the system does not say it; absent in locks of earlier versions. */
   machine?: string | null
 }
 
 /** This process as the holder of something. */
-export async function describeSelf(): Promise<Holder> {
+export async function describeProcess(): Promise<Holder> {
   const startedAt = new Date().toISOString()
-  const ticks = (await statusOf(process.pid))?.ticks ?? null
-  return { pid: process.pid, host: hostname(), startedAt, ticks, machine: (await nameMachine()) ?? null }
+  const ticks = (await readProcessStat(process.pid))?.ticks ?? null
+  return { pid: process.pid, host: hostname(), startedAt, ticks, machine: (await machineId()) ?? null }
 }
 
-let tagged: Promise<{ machine: string; pid: number; ticks: string | null }> | undefined
+let cachedTag: Promise<{ machine: string; pid: number; ticks: string | null }> | undefined
 
 /** This process in names of files: a short tag of its machine, its number, and its start by the kernel's clock. */
-export function tagSelf(): Promise<{ machine: string; pid: number; ticks: string | null }> {
-  tagged ??= describeSelf().then(({ pid, host, ticks, machine }) => {
+export function processTag(): Promise<{ machine: string; pid: number; ticks: string | null }> {
+  cachedTag ??= describeProcess().then(({ pid, host, ticks, machine }) => {
     const hash = createHash('sha256').update(`${host} ${machine}`).digest('hex')
     return { machine: hash.slice(0, 8), pid, ticks }
   })
-  return tagged
+  return cachedTag
 }
 
 /**
  * What tells this machine from others that bear its name, as containers do: the start of its kernel, and whose process numbers
  * it sees. Undefined where the system does not tell.
  */
-export async function nameMachine(): Promise<string | undefined> {
+export async function machineId(): Promise<string | undefined> {
   try {
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8')
     return `${boot.trim()} ${await readlink('/proc/self/ns/pid')}`
@@ -68,7 +68,7 @@ export async function isOfThisMachine({ host, machine }: Holder): Promise<boolea
   if (host !== hostname()) return false
   if (machine === undefined) return true
   if (machine === null && process.platform !== 'linux') return true
-  return machine !== null && machine === (await nameMachine())
+  return machine !== null && machine === (await machineId())
 }
 
 /** A holder on another host cannot be asked, so it counts as alive; a zombie does not. */
@@ -78,14 +78,14 @@ export async function isAlive({
   ticks,
 }: Pick<Holder, 'pid' | 'host' | 'ticks'>): Promise<boolean> {
   if (host !== hostname()) return true
-  if (!isThere(pid)) return false
-  const status = await statusOf(pid)
+  if (!processExists(pid)) return false
+  const status = await readProcessStat(pid)
   if (status === undefined) return true
   return !'ZX'.includes(status.state) && (ticks === null || ticks === status.ticks)
 }
 
 /** True where a process of that number exists on this host, ours or not. */
-export function isThere(pid: number): boolean {
+export function processExists(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (cause) {
@@ -94,7 +94,7 @@ export function isThere(pid: number): boolean {
 }
 
 /** Fields 3 and 22 of /proc/<pid>/stat; undefined where there is no such file. */
-async function statusOf(pid: number): Promise<{ state: string; ticks: string | null } | undefined> {
+async function readProcessStat(pid: number): Promise<{ state: string; ticks: string | null } | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

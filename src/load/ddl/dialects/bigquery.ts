@@ -11,7 +11,7 @@ const types = {
   decimal: 'STRING',
 } as const
 
-const WHOLE =
+const BIG_INTEGER_LIMIT =
   'Decimal digits as text, because BIGNUMERIC ends at about 5.8e38; SAFE_CAST(x AS BIGNUMERIC) returns null for larger values.'
 
 /** Keys are for the planner only (NOT ENFORCED). A view has to name the dataset of its tables. */
@@ -19,8 +19,8 @@ export const bigquery: Dialect = {
   title: 'BigQuery',
   types,
   limits: {
-    u256: WHOLE,
-    i256: WHOLE,
+    u256: BIG_INTEGER_LIMIT,
+    i256: BIG_INTEGER_LIMIT,
     decimal: 'Decimal digits as text, because BIGNUMERIC has only 38 digits after the point.',
   },
   declare: declareNotNull(types),
@@ -29,7 +29,7 @@ export const bigquery: Dialect = {
   comments: 'inline',
   inline: (text) => ` OPTIONS (description = ${escapedLiteral(text)})`,
   keyClause: (columns) => `PRIMARY KEY (${columns}) NOT ENFORCED`,
-  tail: ({ comment }) =>
+  tableSuffix: ({ comment }) =>
     `\nCLUSTER BY chain_id, block_number\nOPTIONS (description = ${escapedLiteral(comment)})`,
   defaultSchema: 'walletlake',
   createSchema: (schema) => `CREATE SCHEMA IF NOT EXISTS ${schema}`,

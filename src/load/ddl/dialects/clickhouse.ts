@@ -25,7 +25,7 @@ export const clickhouse: Dialect = {
   literal: escapedLiteral,
   comments: 'inline',
   inline: (text) => ` COMMENT ${escapedLiteral(text)}`,
-  tail: ({ comment, key }) =>
+  tableSuffix: ({ comment, key }) =>
     `\nENGINE = ReplacingMergeTree\nORDER BY (${key})\nCOMMENT ${escapedLiteral(comment)}`,
   defaultSchema: 'default',
   createSchema: (schema) => `CREATE DATABASE IF NOT EXISTS ${schema}`,

@@ -1,26 +1,27 @@
 import { DUCKDB_TYPES } from '../../../core/duckdb/source-sql.ts'
-import { literal, named } from '../../../core/platform/sql.ts'
+import { quoteIdentifier, quoteLiteral } from '../../../core/platform/sql.ts'
 import { type Dialect, declareNotNull } from '../dialect.ts'
 
 const types = { ...DUCKDB_TYPES, u256: 'BIGNUM', i256: 'BIGNUM' } as const
 
-const WHOLE = 'BIGNUM has any number of digits and sorts, compares and sums exactly; avg, * and / round.'
+const BIG_INTEGER_LIMIT =
+  'BIGNUM has any number of digits and sorts, compares and sums exactly; avg, * and / round.'
 
 /** No PRIMARY KEY: its index is held in memory whole and outgrows the rows; loads keep the key unique themselves. */
 export const duckdb: Dialect = {
   title: 'DuckDB',
   types,
   limits: {
-    u256: WHOLE,
-    i256: WHOLE,
+    u256: BIG_INTEGER_LIMIT,
+    i256: BIG_INTEGER_LIMIT,
     decimal:
       'Decimal digits as text, because DECIMAL has only 38 digits and DOUBLE rounds. Text does not sort like numbers.',
   },
   declare: declareNotNull(types),
-  quote: named,
-  literal,
+  quote: quoteIdentifier,
+  literal: quoteLiteral,
   comments: 'statements',
-  tail: () => '',
+  tableSuffix: () => '',
   defaultSchema: 'main',
   createSchema: (schema) => `CREATE SCHEMA IF NOT EXISTS ${schema}`,
   createView: 'CREATE OR REPLACE VIEW',

@@ -1,4 +1,4 @@
-import { literal, named } from '../../../core/platform/sql.ts'
+import { quoteIdentifier, quoteLiteral } from '../../../core/platform/sql.ts'
 import { type Dialect, declareNotNull } from '../dialect.ts'
 
 const types = {
@@ -22,11 +22,11 @@ export const postgres: Dialect = {
     decimal: 'NUMERIC without scale: every digit is kept.',
   },
   declare: declareNotNull(types),
-  quote: named,
-  literal,
+  quote: quoteIdentifier,
+  literal: quoteLiteral,
   comments: 'statements',
   keyClause: (columns) => `PRIMARY KEY (${columns})`,
-  tail: () => '',
+  tableSuffix: () => '',
   defaultSchema: 'public',
   createSchema: (schema) => `CREATE SCHEMA IF NOT EXISTS ${schema}`,
   createView: 'CREATE OR REPLACE VIEW',

@@ -1,4 +1,4 @@
-import { literal, named } from '../../../core/platform/sql.ts'
+import { quoteIdentifier, quoteLiteral } from '../../../core/platform/sql.ts'
 import type { ColumnType } from '../../../core/table/index.ts'
 import type { Dialect } from '../dialect.ts'
 
@@ -13,23 +13,24 @@ const types = {
   decimal: 'VARCHAR(2048)',
 } as const
 
-const WHOLE = 'Decimal digits as text, because DECIMAL has only 38 digits; casting a larger value fails.'
+const BIG_INTEGER_LIMIT =
+  'Decimal digits as text, because DECIMAL has only 38 digits; casting a larger value fails.'
 
 /** Keys are for the planner only: nothing enforces them. Text of more than 65,535 bytes does not fit. */
 export const redshift: Dialect = {
   title: 'Amazon Redshift',
   types,
   limits: {
-    u256: WHOLE,
-    i256: WHOLE,
+    u256: BIG_INTEGER_LIMIT,
+    i256: BIG_INTEGER_LIMIT,
     decimal: 'Decimal digits as text, because DECIMAL has only 38 digits.',
   },
   declare: ({ name, type, nullable }) => `${typeOf(name, type)}${nullable ? '' : ' NOT NULL'}`,
-  quote: named,
-  literal,
+  quote: quoteIdentifier,
+  literal: quoteLiteral,
   comments: 'statements',
   keyClause: (columns) => `PRIMARY KEY (${columns})`,
-  tail: () => ' SORTKEY (block_number)',
+  tableSuffix: () => ' SORTKEY (block_number)',
   defaultSchema: 'public',
   createSchema: (schema) => `CREATE SCHEMA IF NOT EXISTS ${schema}`,
   createView: 'CREATE OR REPLACE VIEW',
@@ -39,7 +40,7 @@ export const redshift: Dialect = {
 
 /** A short type where the service's words are short: queries set memory aside by the declared length. */
 function typeOf(name: string, type: ColumnType): string {
-  return type === 'text' && SHORT.test(name) ? 'VARCHAR(256)' : types[type]
+  return type === 'text' && SHORT_TEXT_COLUMN.test(name) ? 'VARCHAR(256)' : types[type]
 }
 
-const SHORT = /(?:_hash|_address|_id|_type|_currency|^status|^direction|^source)$/
+const SHORT_TEXT_COLUMN = /(?:_hash|_address|_id|_type|_currency|^status|^direction|^source)$/

@@ -1,4 +1,4 @@
-import { named, literal as standardLiteral } from '../../../core/platform/sql.ts'
+import { quoteIdentifier, quoteLiteral as standardLiteral } from '../../../core/platform/sql.ts'
 import { type Dialect, declareNotNull } from '../dialect.ts'
 
 const types = {
@@ -12,7 +12,7 @@ const types = {
   decimal: 'VARCHAR',
 } as const
 
-const WHOLE =
+const BIG_INTEGER_LIMIT =
   'Decimal digits as text, because NUMBER has only 38 digits; TRY_TO_NUMBER(x, 38, 0) returns null for larger values.'
 
 /** Names stay unquoted, so that they are found in any letter case; keys are for the planner only. */
@@ -20,18 +20,19 @@ export const snowflake: Dialect = {
   title: 'Snowflake',
   types,
   limits: {
-    u256: WHOLE,
-    i256: WHOLE,
+    u256: BIG_INTEGER_LIMIT,
+    i256: BIG_INTEGER_LIMIT,
     decimal: 'Decimal digits as text, because NUMBER has only 38 digits.',
     time: 'UTC without a time zone: set the time zone of the session to UTC before loading.',
   },
   declare: declareNotNull(types),
-  quote: (name) => (RESERVED.has(name) || !PLAIN.test(name) ? named(name.toUpperCase()) : name),
+  quote: (name) =>
+    RESERVED.has(name) || !PLAIN_IDENTIFIER.test(name) ? quoteIdentifier(name.toUpperCase()) : name,
   literal,
   comments: 'inline',
   inline: (text) => ` COMMENT ${literal(text)}`,
   keyClause: (columns) => `PRIMARY KEY (${columns})`,
-  tail: ({ comment }) => `\nCOMMENT = ${literal(comment)}`,
+  tableSuffix: ({ comment }) => `\nCOMMENT = ${literal(comment)}`,
   defaultSchema: 'public',
   createSchema: (schema) => `CREATE SCHEMA IF NOT EXISTS ${schema}`,
   createView: 'CREATE OR REPLACE VIEW',
@@ -44,7 +45,7 @@ function literal(text: string): string {
   return standardLiteral(text.replaceAll('\\', '\\\\'))
 }
 
-const PLAIN = /^[a-z_][a-z0-9_]*$/
+const PLAIN_IDENTIFIER = /^[a-z_][a-z0-9_]*$/
 
 /** Words that Snowflake reserves (its documentation, "Reserved & limited keywords") and a column could be named. */
 const RESERVED: ReadonlySet<string> = new Set(

@@ -11,7 +11,7 @@ const types = {
   decimal: 'STRING',
 } as const
 
-const WHOLE =
+const BIG_INTEGER_LIMIT =
   'Decimal digits as text, because DECIMAL has only 38 digits; TRY_CAST(x AS DECIMAL(38,0)) returns null for larger values.'
 
 /** Keys stand in the table's properties: Spark has no constraints for them. */
@@ -19,8 +19,8 @@ export const spark: Dialect = {
   title: 'Spark SQL',
   types,
   limits: {
-    u256: WHOLE,
-    i256: WHOLE,
+    u256: BIG_INTEGER_LIMIT,
+    i256: BIG_INTEGER_LIMIT,
     decimal: 'Decimal digits as text, because DECIMAL has only 38 digits.',
   },
   declare: declareNotNull(types),
@@ -28,7 +28,7 @@ export const spark: Dialect = {
   literal: escapedLiteral,
   comments: 'inline',
   inline: (text) => ` COMMENT ${escapedLiteral(text)}`,
-  tail: ({ comment, key }) => {
+  tableSuffix: ({ comment, key }) => {
     const names = key.replaceAll('`', '')
     return `\nUSING PARQUET\nCOMMENT ${escapedLiteral(comment)}\nTBLPROPERTIES ('walletlake.key' = ${escapedLiteral(names)})`
   },

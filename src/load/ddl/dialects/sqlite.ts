@@ -1,4 +1,4 @@
-import { literal, named } from '../../../core/platform/sql.ts'
+import { quoteIdentifier, quoteLiteral } from '../../../core/platform/sql.ts'
 import { type Dialect, declareNotNull } from '../dialect.ts'
 
 const types = {
@@ -12,25 +12,26 @@ const types = {
   decimal: 'TEXT',
 } as const
 
-const WHOLE = 'Decimal digits as text, because INTEGER has 64 bits and NUMERIC rounds larger values to REAL.'
+const BIG_INTEGER_LIMIT =
+  'Decimal digits as text, because INTEGER has 64 bits and NUMERIC rounds larger values to REAL.'
 
 /** STRICT keeps digits text (SQLite 3.37 or later). Comments live on in sqlite_schema's copy of the statement. */
 export const sqlite: Dialect = {
   title: 'SQLite',
   types,
   limits: {
-    u256: WHOLE,
-    i256: WHOLE,
-    decimal: WHOLE,
+    u256: BIG_INTEGER_LIMIT,
+    i256: BIG_INTEGER_LIMIT,
+    decimal: BIG_INTEGER_LIMIT,
     bool: '1 for true, 0 for false.',
     time: 'Text such as 2023-11-14T22:46:40.000Z, which sorts by time and works with datetime().',
   },
   declare: declareNotNull(types),
-  quote: named,
-  literal,
+  quote: quoteIdentifier,
+  literal: quoteLiteral,
   comments: 'source',
   keyClause: (columns) => `PRIMARY KEY (${columns})`,
-  tail: () => ' STRICT',
+  tableSuffix: () => ' STRICT',
   createView: 'CREATE VIEW IF NOT EXISTS',
   toText: (expression) => `CAST(${expression} AS TEXT)`,
   toSeconds: (expression) => `CAST(strftime('%s', ${expression}) AS INTEGER)`,

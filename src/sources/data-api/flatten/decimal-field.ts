@@ -11,9 +11,9 @@ export function decimalAt(from: Fields, name: string): string | null {
   return plain({ sign, digits: integer + fraction, point: integer.length + Number(exponent) })
 }
 
-function plain({ sign, digits, point }: { sign: string; digits: string; point: number }): string {
-  const padded = point <= 0 ? '0'.repeat(1 - point) + digits : digits.padEnd(point, '0')
-  const at = Math.max(1, point)
+function plain({ sign, digits, point: pointIndex }: { sign: string; digits: string; point: number }): string {
+  const padded = pointIndex <= 0 ? '0'.repeat(1 - pointIndex) + digits : digits.padEnd(pointIndex, '0')
+  const at = Math.max(1, pointIndex)
   const integer = padded.slice(0, at).replace(/^0+(?=\d)/, '')
   const fraction = trimZeros(padded.slice(at))
   if (integer === '0' && fraction === '') return '0'

@@ -1,5 +1,5 @@
-import { type ByteText, lowerCase, toValue, wellFormed } from '../../../core/platform/byte-text.ts'
-import { jsonText, show } from '../../../core/platform/json-text.ts'
+import { type ByteText, toLowerCase, toValue, toWellFormed } from '../../../core/platform/byte-text.ts'
+import { jsonText, previewJson } from '../../../core/platform/json-text.ts'
 import { TIME_MAX } from '../parse-item-key.ts'
 
 /** Says which field of a record keeps it from being normalized; caught where the record is set aside. */
@@ -12,7 +12,7 @@ export type Fields = Readonly<Record<string, unknown>>
 export function objectAt(from: Fields, name: string): Fields {
   const value = from[name]
   if (value === undefined || value === null) return EMPTY
-  if (!isObject(value)) throw unfit(name, value, 'an object')
+  if (!isObject(value)) throw invalidField(name, value, 'an object')
   return value
 }
 
@@ -45,44 +45,49 @@ export function textAt(from: Fields, name: string): ByteText | null {
 export function jsonTextAt(from: Fields, name: string): ByteText | null {
   const value = from[name]
   if (isAbsent(from, name)) return null
-  return wellFormed(typeof value === 'string' ? value : jsonText(value))
+  return toWellFormed(typeof value === 'string' ? value : jsonText(value))
 }
 
 /** Text in lower case (addresses, hashes), null where absent or empty. */
 export function lowerAt(from: Fields, name: string): ByteText | null {
   const text = textAt(from, name)
-  return text === null ? null : lowerCase(text)
+  return text === null ? null : toLowerCase(text)
 }
 
 /** Text in lower case that must be there. */
 export function requiredLower(from: Fields, name: string): ByteText {
   const value = from[name]
-  if (typeof value !== 'string' || value === '') throw unfit(name, value, 'text')
-  return lowerCase(value)
+  if (typeof value !== 'string' || value === '') throw invalidField(name, value, 'text')
+  return toLowerCase(value)
 }
 
 /** `digits`: as many always fit. */
-const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n, digits: 9, words: 'an int32' }
-const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n, digits: 18, words: 'an int64' }
-export const U256 = { min: 0n, max: 2n ** 256n - 1n, digits: 77, words: 'a whole number of at most 256 bits' }
+const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n, digits: 9, description: 'an int32' }
+const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n, digits: 18, description: 'an int64' }
+export const U256 = {
+  min: 0n,
+  max: 2n ** 256n - 1n,
+  digits: 77,
+  description: 'a whole number of at most 256 bits',
+}
 
 /** A whole number of 32 bits; null where there is none. */
 export function int32At(from: Fields, name: string): number | null {
   const value = from[name]
   if (typeof value === 'number' && (value | 0) === value) return value
-  const digits = wholeAt(from, name, INT32)
+  const digits = integerAt(from, name, INT32)
   return digits === null ? null : Number(digits)
 }
 
 export function requiredInt32(from: Fields, name: string): number {
   const value = int32At(from, name)
-  if (value === null) throw unfit(name, from[name], INT32.words)
+  if (value === null) throw invalidField(name, from[name], INT32.description)
   return value
 }
 
 /** A whole number of 64 bits: a number where that is exact, else its digits; null where there is none. */
 export function int64At(from: Fields, name: string): number | string | null {
-  const digits = wholeAt(from, name, INT64)
+  const digits = integerAt(from, name, INT64)
   if (digits === null) return null
   const number = Number(digits)
   return Number.isSafeInteger(number) ? number : digits
@@ -90,28 +95,28 @@ export function int64At(from: Fields, name: string): number | string | null {
 
 /** A whole number of 256 bits as its digits; null where there is none. */
 export function u256At(from: Fields, name: string): string | null {
-  return wholeAt(from, name, U256)
+  return integerAt(from, name, U256)
 }
 
 export function requiredU256(from: Fields, name: string): string {
   const value = u256At(from, name)
-  if (value === null) throw unfit(name, from[name], U256.words)
+  if (value === null) throw invalidField(name, from[name], U256.description)
   return value
 }
 
-type Limits = { min: bigint; max: bigint; digits: number; words: string }
+type Limits = { min: bigint; max: bigint; digits: number; description: string }
 
 /**
  * Digits without leading zeros; null where the value is not a whole number within the limits. A JSON number beyond 2^53 has
  * lost digits on its way here, so it is none.
  */
-function wholeAt(from: Fields, name: string, limits: Limits): string | null {
+function integerAt(from: Fields, name: string, limits: Limits): string | null {
   const value = from[name]
   const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value
   if (typeof text !== 'string' || !/^-?\d{1,200}$/.test(text)) return null
   if (text.length <= limits.digits && text[0] !== '0' && text[0] !== '-') return text
-  const whole = BigInt(text)
-  return whole < limits.min || whole > limits.max ? null : whole.toString()
+  const integer = BigInt(text)
+  return integer < limits.min || integer > limits.max ? null : integer.toString()
 }
 
 /** True or false in any of its spellings; undefined where the value is neither. */
@@ -130,7 +135,7 @@ const FALSE_SPELLINGS: ReadonlySet<string> = new Set(['false', '0', '0x0'])
  * would be after the year 5000 is in milliseconds.
  */
 export function timeAt(from: Fields, name: string): number | null {
-  const digits = wholeAt(from, name, INT64)
+  const digits = integerAt(from, name, INT64)
   if (digits === null) return null
   const ms = Number(digits) < 1e11 ? Number(digits) * 1000 : Number(digits)
   return ms < 0 || ms > TIME_MAX ? null : ms
@@ -140,13 +145,13 @@ export function timeAt(from: Fields, name: string): number | null {
 export function listAt(from: Fields, name: string): readonly unknown[] {
   const value = from[name]
   if (isAbsent(from, name)) return NONE
-  if (!Array.isArray(value)) throw unfit(name, value, 'a list')
+  if (!Array.isArray(value)) throw invalidField(name, value, 'a list')
   return value
 }
 
 const NONE: readonly unknown[] = []
 
 /** The error for a field that does not fit. */
-function unfit(name: string, value: unknown, expected: string): RejectError {
-  return new RejectError(`${name} is not ${expected}: ${show(toValue(value))}`)
+function invalidField(name: string, value: unknown, expected: string): RejectError {
+  return new RejectError(`${name} is not ${expected}: ${previewJson(toValue(value))}`)
 }

@@ -72,8 +72,8 @@ function readPrefix(native: Fields, { block, timeMs, hash, index }: ItemKey, cha
 /** Whether a transaction with this status succeeded (CONTRACT section 2.3); null where the status says neither. */
 function successOf(status: string | null): boolean | null {
   if (status === '1') return true
-  const spelled = status?.toLowerCase() ?? ''
-  return SUCCESS.has(spelled) ? true : FAILURE.has(spelled) ? false : null
+  const normalized = status?.toLowerCase() ?? ''
+  return SUCCESS.has(normalized) ? true : FAILURE.has(normalized) ? false : null
 }
 
 const SUCCESS: ReadonlySet<string> = new Set(['1', '0x1', 'true', 'success'])
@@ -82,8 +82,8 @@ const FAILURE: ReadonlySet<string> = new Set(['0', '0x0', 'false', 'failed', 'fa
 /** gas used × gas price, exact digits; null where one of them is unknown or the product does not fit its column. */
 function feeOf({ used, price }: { used: number | string | null; price: string | null }): string | null {
   if (used === null || price === null || Number(used) < 0) return null
-  const small = Number(used) * Number(price)
-  if (small <= Number.MAX_SAFE_INTEGER) return String(small)
+  const product = Number(used) * Number(price)
+  if (product <= Number.MAX_SAFE_INTEGER) return String(product)
   const fee = BigInt(used) * BigInt(price)
   return fee > U256.max ? null : fee.toString()
 }

@@ -7,6 +7,6 @@ export type Party = { address: string | null; name: string | null }
 export function partyAt(from: Fields, name: string): Party {
   const party = objectAt(from, name)
   const { address = null } = party
-  const isNone = address === null || address === ''
-  return { address: isNone ? null : requiredLower(party, 'address'), name: textAt(party, 'name') }
+  const isEmpty = address === null || address === ''
+  return { address: isEmpty ? null : requiredLower(party, 'address'), name: textAt(party, 'name') }
 }

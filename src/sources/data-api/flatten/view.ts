@@ -1,7 +1,7 @@
 import { isOfChain } from '../../../core/model/chains.ts'
 import { toValue } from '../../../core/platform/byte-text.ts'
 import type { Cells } from '../../../core/table/index.ts'
-import { otherChain } from '../parse-item-key.ts'
+import { wrongChainReason } from '../parse-item-key.ts'
 import type { Fields } from './fields.ts'
 import { listAt, objectAt, optionalObjectAt, RejectError } from './fields.ts'
 import { type Internal, readInternal } from './internal.ts'
@@ -17,7 +17,7 @@ export type View = {
   erc1155: readonly Cells<'erc1155_transfers'>[]
   internal: readonly Internal[]
   /** False where entries of it could not be normalized: what it lacks may be one of those. */
-  isWhole: boolean
+  isComplete: boolean
   /** Logs that it lists in more than one of the ERC lists. */
   repeatedLogs: readonly number[]
 }
@@ -39,21 +39,21 @@ export type ViewContext = {
  */
 export function readView(item: Fields, context: ViewContext): View {
   const native = readNative(objectAt(item, 'nativeTransaction'), context.chain)
-  let isWhole = true
+  let isComplete = true
   const onBadEntry: OnBadEntry = (list, entry, reason) => {
-    isWhole = false
+    isComplete = false
     context.onBadEntry(list, entry, reason)
   }
   const { chain } = context
   const read = <T>(list: ListName, open: () => ReadEntry<T>): T[] =>
     readList(item, { list, open, chain, onBadEntry })
-  const logs = inOneTable({
+  const logs = dedupeLogs({
     erc20: read('erc20Transfers', openErc20),
     erc721: read('erc721Transfers', openErc721),
     erc1155: read('erc1155Transfers', erc1155Reader),
   })
   const internal = read('internalTransactions', openInternal)
-  return { native, ...logs, internal, isWhole }
+  return { native, ...logs, internal, isComplete }
 }
 
 type Logs = Pick<View, ErcTable>
@@ -62,22 +62,22 @@ type Logs = Pick<View, ErcTable>
 const PRECEDENCE: readonly ErcTable[] = ['erc721', 'erc1155', 'erc20']
 
 /** Leaves each log in one list (CONTRACT section 2.4). */
-function inOneTable(logs: Logs): Logs & Pick<View, 'repeatedLogs'> {
+function dedupeLogs(logs: Logs): Logs & Pick<View, 'repeatedLogs'> {
   if (PRECEDENCE.filter((table) => logs[table].length > 0).length < 2) return { ...logs, repeatedLogs: [] }
   const tables = logTables(logs)
   const repeated = new Set<number>()
-  const keep = <T extends { log_index: number }>(table: ErcTable, entries: readonly T[]): readonly T[] =>
+  const retain = <T extends { log_index: number }>(table: ErcTable, entries: readonly T[]): readonly T[] =>
     entries.filter(({ log_index: log }) => {
-      const isHere = tables.get(log) === table
-      if (!isHere) repeated.add(log)
-      return isHere
+      const isInTable = tables.get(log) === table
+      if (!isInTable) repeated.add(log)
+      return isInTable
     })
-  const kept = {
-    erc20: keep('erc20', logs.erc20),
-    erc721: keep('erc721', logs.erc721),
-    erc1155: keep('erc1155', logs.erc1155),
+  const retained = {
+    erc20: retain('erc20', logs.erc20),
+    erc721: retain('erc721', logs.erc721),
+    erc1155: retain('erc1155', logs.erc1155),
   }
-  return { ...kept, repeatedLogs: [...repeated] }
+  return { ...retained, repeatedLogs: [...repeated] }
 }
 
 /** The table that each log is in. */
@@ -91,13 +91,13 @@ export function logTables(logs: Logs): Map<number, ErcTable> {
 /** undefined: the entry says nothing new. */
 type ReadEntry<T> = (fields: Fields) => T | undefined
 /** `open` makes the reader of one view's entries. */
-type ListReading<T> = { list: ListName; open: () => ReadEntry<T> } & ViewContext
+type ListReader<T> = { list: ListName; open: () => ReadEntry<T> } & ViewContext
 
 const openErc20 = () => oncePerLog(readErc20)
 const openErc721 = () => oncePerLog(readErc721)
 const openInternal = () => readInternal
 
-function readList<T>(item: Fields, { list, open, chain, onBadEntry }: ListReading<T>): T[] {
+function readList<T>(item: Fields, { list, open, chain, onBadEntry }: ListReader<T>): T[] {
   const read: T[] = []
   const orReject = <R>(record: unknown, make: () => R): R | undefined => {
     try {
@@ -110,35 +110,35 @@ function readList<T>(item: Fields, { list, open, chain, onBadEntry }: ListReadin
   }
   const entries = orReject(item[list], () => listAt(item, list)) ?? []
   if (entries.length === 0) return read
-  const entry = open()
+  const readEntry = open()
   for (const fields of entries) {
-    const made = orReject(fields, () => {
+    const row = orReject(fields, () => {
       if (typeof fields !== 'object' || fields === null) throw new RejectError('it is not an object')
       requireChain(fields as Fields, list, chain)
-      return entry(fields as Fields)
+      return readEntry(fields as Fields)
     })
-    if (made !== undefined) read.push(made)
+    if (row !== undefined) read.push(row)
   }
   return read
 }
 
 /** An entry that says that it, or its token, is of another chain is none of this transaction's. */
 function requireChain(entry: Fields, list: ListName, chain: string): void {
-  const token = TOKEN_OF[list]
+  const token = TOKEN_FIELDS[list]
   for (const { chainId } of token === undefined ? [entry] : [entry, optionalObjectAt(entry, token)])
-    if (!isOfChain(chainId, chain)) throw new RejectError(otherChain(toValue(chainId), chain))
+    if (!isOfChain(chainId, chain)) throw new RejectError(wrongChainReason(toValue(chainId), chain))
 }
 
 /** The lists of an item, with the field of their entries that holds the token. */
-const TOKEN_OF = {
+const TOKEN_FIELDS = {
   erc20Transfers: 'erc20Token',
   erc721Transfers: 'erc721Token',
   erc1155Transfers: 'erc1155Token',
   internalTransactions: undefined,
 } as const
-type ListName = keyof typeof TOKEN_OF
+type ListName = keyof typeof TOKEN_FIELDS
 
-const TWICE = 'its logIndex is there twice in one view, with different content'
+const DUPLICATE_LOG = 'its logIndex is there twice in one view, with different content'
 
 type Logged = Cells<'erc20_transfers'> | Cells<'erc721_transfers'>
 
@@ -148,7 +148,7 @@ function oncePerLog<T extends Logged>(read: (fields: Fields) => T): ReadEntry<T>
   return (fields) => {
     const entry = read(fields)
     const first = byLog.get(entry.log_index)
-    if (first !== undefined && logFacts(first) !== logFacts(entry)) throw new RejectError(TWICE)
+    if (first !== undefined && logFacts(first) !== logFacts(entry)) throw new RejectError(DUPLICATE_LOG)
     if (first === undefined) byLog.set(entry.log_index, entry)
     return first === undefined ? entry : undefined
   }

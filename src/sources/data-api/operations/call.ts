@@ -1,4 +1,4 @@
-import type { Ask } from '../../../http/request.ts'
+import type { RequestSpec } from '../../../http/request.ts'
 
 /** What one call may be given besides its query. */
 export type CallOptions = {
@@ -10,7 +10,7 @@ export type CallOptions = {
 }
 
 /** Asks within the client's retries, quota and concurrency, and gives what `read` makes of the body of a success. */
-export type Call = <T>(ask: Ask, read: (body: Buffer) => T, options?: CallOptions) => Promise<T>
+export type Call = <T>(spec: RequestSpec, read: (body: Buffer) => T, options?: CallOptions) => Promise<T>
 
 /** Where a listing starts and how long its pages are. */
 export type Paging = {

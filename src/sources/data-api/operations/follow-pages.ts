@@ -1,5 +1,5 @@
 import { ExportError } from '../../../core/model/errors.ts'
-import { endlessListing, IDLE_PAGES } from '../pages/endless-listing.ts'
+import { endlessListingError, MAX_IDLE_PAGES } from '../pages/endless-listing.ts'
 import type { Paged } from '../resources/pages.ts'
 
 /**
@@ -10,18 +10,18 @@ export async function* followPages<Page extends Paged<object>>(
   getPage: (pageToken: string | undefined) => Promise<Page>,
   start: string | undefined,
 ): AsyncGenerator<Page, void, void> {
-  const asked = new Set<string | undefined>()
+  const seenTokens = new Set<string | undefined>()
   let token = start
   let [last, idle] = ['', 0]
   do {
-    if (asked.has(token)) throw new ExportError('PAGE_MALFORMED', 'the service repeated a page token')
-    asked.add(token)
+    if (seenTokens.has(token)) throw new ExportError('PAGE_MALFORMED', 'the service repeated a page token')
+    seenTokens.add(token)
     const page = await getPage(token)
     yield page
     const content = JSON.stringify({ ...page, nextPageToken: undefined })
     idle = content === last ? idle + 1 : 0
     last = content
-    if (idle === IDLE_PAGES) throw endlessListing('a listing of the service')
+    if (idle === MAX_IDLE_PAGES) throw endlessListingError('a listing of the service')
     token = page.nextPageToken || undefined
   } while (token !== undefined)
 }

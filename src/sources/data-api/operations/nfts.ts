@@ -1,14 +1,14 @@
 import type { Call, CallOptions } from './call.ts'
-import { path, type Segment } from './path.ts'
+import { type PathSegment, path } from './path.ts'
 
 /** One token of a collection (interface section 4.2). */
 export type NftQuery = {
   /** EVM chain id or blockchain id. */
-  chainId: Segment
+  chainId: PathSegment
   /** Address of the token's contract. */
   address: string
   /** As text or bigint where it is above 2^53. */
-  tokenId: Segment
+  tokenId: PathSegment
 }
 
 export type NftOperations = {
@@ -27,14 +27,14 @@ export type NftOperations = {
 
 /** The operations on NFTs. */
 export function nftOperations(call: Call): NftOperations {
-  return { reindexNft: async (query, options) => call(askReindex(query), () => undefined, options) }
+  return { reindexNft: async (query, options) => call(reindexSpec(query), () => undefined, options) }
 }
 
-function askReindex({ chainId, address, tokenId }: NftQuery) {
+function reindexSpec({ chainId, address, tokenId }: NftQuery) {
   return {
     method: 'POST' as const,
     pathAndQuery: path`/v1/chains/${chainId}/nfts/collections/${address}/tokens/${tokenId}:reindex`,
-    about: `reindexing token ${tokenId} of ${address}`,
-    ownLimit: true,
+    label: `reindexing token ${tokenId} of ${address}`,
+    hasResourceLimit: true,
   }
 }

@@ -1,17 +1,19 @@
 import { ExportError } from '../../../core/model/errors.ts'
 
 /** What may stand in a path: ids and numbers, exact. */
-export type Segment = string | number | bigint
+export type PathSegment = string | number | bigint
 
 /**
  * Writes a path, each value encoded so that it stays inside its segment. Throws USAGE where a value could not be a
  * segment: empty text and dots lead to another path, and a number above 2^53 has lost digits.
  */
-export function path(parts: TemplateStringsArray, ...values: readonly Segment[]): string {
-  return parts.map((part, at) => (at === 0 ? part : encodeSegment(values[at - 1] ?? '') + part)).join('')
+export function path(parts: TemplateStringsArray, ...values: readonly PathSegment[]): string {
+  return parts
+    .map((part, index) => (index === 0 ? part : encodeSegment(values[index - 1] ?? '') + part))
+    .join('')
 }
 
-function encodeSegment(value: Segment): string {
+function encodeSegment(value: PathSegment): string {
   const text = String(value)
   const inexact = typeof value === 'number' && !Number.isSafeInteger(value)
   if (!inexact && text !== '' && text !== '.' && text !== '..' && text.isWellFormed())
@@ -22,9 +24,9 @@ function encodeSegment(value: Segment): string {
 }
 
 /** Writes a query with its `?`, without what is undefined; empty where nothing is left. */
-export function queryOf(parameters: Readonly<Record<string, Segment | undefined>>): string {
-  const given = Object.entries(parameters).flatMap(([name, value]) =>
+export function queryOf(parameters: Readonly<Record<string, PathSegment | undefined>>): string {
+  const entries = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)] as const],
   )
-  return given.length === 0 ? '' : `?${new URLSearchParams(Object.fromEntries(given))}`
+  return entries.length === 0 ? '' : `?${new URLSearchParams(Object.fromEntries(entries))}`
 }

@@ -9,37 +9,40 @@ type JsonObject = Record<string, unknown>
 
 /** Reads a JSON object. Throws PAGE_MALFORMED, which never repeats the body: it may hold a secret. */
 export function readObject<Resource extends object>(body: Buffer): Resource {
-  const answer = parse(body)
-  if (!isObject(answer)) throw malformed('is not a JSON object', body)
-  return answer as Resource
+  const parsed = parseBody(body)
+  if (!isObject(parsed)) throw malformedResponse('is not a JSON object', body)
+  return parsed as Resource
 }
 
 /** Reads a JSON object where the interface shows no body: anything else, nothing at all too, gives undefined. */
 export function readAnyObject<Resource extends object>(body: Buffer): Resource | undefined {
-  const answer = parse(body)
-  return isObject(answer) ? (answer as Resource) : undefined
+  const parsed = parseBody(body)
+  return isObject(parsed) ? (parsed as Resource) : undefined
 }
 
 /** Makes a reader of pages whose items stand in the list `of`. It throws PAGE_MALFORMED where list or token is none. */
-export function pageReader<Page extends Paged<object>>(of: string & keyof Page): (body: Buffer) => Page {
+export function pageReader<Page extends Paged<object>>(listKey: string & keyof Page): (body: Buffer) => Page {
   return (body) => {
     const page: JsonObject = readObject(body)
-    const listed = page[of]
-    if (!Array.isArray(listed)) throw malformed(`has no list of ${of}`, body)
-    if (listed.length > MAX_PAGE_ITEMS)
-      throw malformed(`lists ${listed.length} ${of}, more than the limit of ${MAX_PAGE_ITEMS}`, body)
+    const entries = page[listKey]
+    if (!Array.isArray(entries)) throw malformedResponse(`has no list of ${listKey}`, body)
+    if (entries.length > MAX_PAGE_ITEMS)
+      throw malformedResponse(
+        `lists ${entries.length} ${listKey}, more than the limit of ${MAX_PAGE_ITEMS}`,
+        body,
+      )
     const token = page.nextPageToken ?? ''
-    if (typeof token !== 'string') throw malformed('has a nextPageToken that is not text', body)
+    if (typeof token !== 'string') throw malformedResponse('has a nextPageToken that is not text', body)
     return page as Page
   }
 }
 
-export function malformed(what: string, body: Buffer): ExportError {
-  return new ExportError('PAGE_MALFORMED', `the answer ${what} (${body.length} bytes)`)
+export function malformedResponse(problem: string, body: Buffer): ExportError {
+  return new ExportError('PAGE_MALFORMED', `the answer ${problem} (${body.length} bytes)`)
 }
 
 /** What a JSON body holds; undefined where it is none. Throws PAGE_MALFORMED where it exceeds a limit. */
-export function parse(body: Buffer): unknown {
+export function parseBody(body: Buffer): unknown {
   checkJsonSize(body)
   return isUtf8(body) ? parseJson(body.toString('utf8')) : undefined
 }

@@ -1,5 +1,5 @@
 import type { Call, CallOptions } from './call.ts'
-import { malformed, readObject } from './read-response.ts'
+import { malformedResponse, readObject } from './read-response.ts'
 
 export type SharedSecretOperations = {
   /**
@@ -18,26 +18,26 @@ export type SharedSecretOperations = {
 /** The operations on the secret that signs events. */
 export function sharedSecretOperations(call: Call): SharedSecretOperations {
   return {
-    getSharedSecret: async (options) => call(ASK_SECRET, readSecret, options),
-    rotateSharedSecret: async (options) => call(ASK_NEW_SECRET, readSecret, options),
+    getSharedSecret: async (options) => call(GET_SECRET_SPEC, readSecret, options),
+    rotateSharedSecret: async (options) => call(ROTATE_SECRET_SPEC, readSecret, options),
   }
 }
 
-const ASK_SECRET = {
+const GET_SECRET_SPEC = {
   method: 'GET',
   pathAndQuery: '/v1/webhooks:getSharedSecret',
-  about: 'shared secret of webhooks',
+  label: 'shared secret of webhooks',
 } as const
 
-const ASK_NEW_SECRET = {
+const ROTATE_SECRET_SPEC = {
   method: 'POST',
   pathAndQuery: '/v1/webhooks:generateOrRotateSharedSecret',
-  about: 'changing the shared secret of webhooks',
-  once: true,
+  label: 'changing the shared secret of webhooks',
+  nonIdempotent: true,
 } as const
 
 function readSecret(body: Buffer): string {
   const { secret } = readObject<{ secret?: unknown }>(body)
-  if (typeof secret !== 'string' || secret === '') throw malformed('has no secret', body)
+  if (typeof secret !== 'string' || secret === '') throw malformedResponse('has no secret', body)
   return secret
 }

@@ -2,13 +2,13 @@ import type { BlockTransactionsPage, WalletTransactionsPage } from '../resources
 import type { TransactionDetails } from '../resources/transaction.ts'
 import { type Call, type CallOptions, PAGE_SIZE, type Paging } from './call.ts'
 import { followPages } from './follow-pages.ts'
-import { path, queryOf, type Segment } from './path.ts'
+import { type PathSegment, path, queryOf } from './path.ts'
 import { pageReader, readObject } from './read-response.ts'
 
 /** A wallet and the part of its history to list (interface section 4.3). */
 export type WalletTransactionsQuery = Paging & {
   /** EVM chain id or blockchain id. */
-  chainId: Segment
+  chainId: PathSegment
   /** Wallet address, in any letter case. */
   address: string
   /** First block. @default genesis */
@@ -18,15 +18,15 @@ export type WalletTransactionsQuery = Paging & {
   /** By time. @default asc, sent always: services differ */
   sortOrder?: 'asc' | 'desc' | undefined
   /** Parameters that a service takes beyond the interface, which mentions a sort-by parameter without its name. */
-  further?: Readonly<Record<string, string>> | undefined
+  extraParameters?: Readonly<Record<string, string>> | undefined
 }
 
 /** A block and the part of it to list (interface section 4.1). */
 export type BlockTransactionsQuery = {
   /** EVM chain id or blockchain id. */
-  chainId: Segment
+  chainId: PathSegment
   /** Number or hash of the block. */
-  blockId: Segment
+  blockId: PathSegment
   /** Token of an earlier page: start after it. */
   pageToken?: string | undefined
   /** Items in a page, 0 to 100; 0 leaves it to the service. @default 100 */
@@ -36,7 +36,7 @@ export type BlockTransactionsQuery = {
 /** One transaction by its hash. */
 export type TransactionQuery = {
   /** EVM chain id or blockchain id. */
-  chainId: Segment
+  chainId: PathSegment
   txHash: string
 }
 
@@ -71,9 +71,9 @@ export type TransactionOperations = {
 /** The operations that read transactions. */
 export function transactionOperations(call: Call): TransactionOperations {
   const walletPage: TransactionOperations['walletTransactionsPage'] = (query, options) =>
-    call(askWallet(query), pageReader<WalletTransactionsPage>('transactions'), options)
+    call(walletPageSpec(query), pageReader<WalletTransactionsPage>('transactions'), options)
   const blockPage: TransactionOperations['blockTransactionsPage'] = (query, options) =>
-    call(askBlock(query), pageReader<BlockTransactionsPage>('transactions'), options)
+    call(blockPageSpec(query), pageReader<BlockTransactionsPage>('transactions'), options)
   return {
     walletTransactionsPage: async (query, options) => walletPage(query, options),
     listWalletTransactions: (query, options) =>
@@ -82,33 +82,33 @@ export function transactionOperations(call: Call): TransactionOperations {
     listBlockTransactions: (query, options) =>
       followPages((pageToken) => blockPage({ ...query, pageToken }, options), query.pageToken),
     getTransaction: async (query, options) =>
-      call(askTransaction(query), readObject<TransactionDetails>, options),
+      call(transactionSpec(query), readObject<TransactionDetails>, options),
   }
 }
 
-function askWallet({ chainId, address, further, ...query }: WalletTransactionsQuery) {
+function walletPageSpec({ chainId, address, extraParameters, ...query }: WalletTransactionsQuery) {
   const { pageSize = PAGE_SIZE, sortOrder = 'asc', startBlock, endBlock, pageToken } = query
-  const parameters = { ...further, pageSize, sortOrder, startBlock, endBlock, pageToken }
+  const parameters = { ...extraParameters, pageSize, sortOrder, startBlock, endBlock, pageToken }
   return {
     method: 'GET' as const,
     pathAndQuery: path`/v1/chains/${chainId}/addresses/${address}/transactions` + queryOf(parameters),
-    about: `transactions of wallet ${address}`,
+    label: `transactions of wallet ${address}`,
   }
 }
 
-function askBlock({ chainId, blockId, pageSize = PAGE_SIZE, pageToken }: BlockTransactionsQuery) {
+function blockPageSpec({ chainId, blockId, pageSize = PAGE_SIZE, pageToken }: BlockTransactionsQuery) {
   return {
     method: 'GET' as const,
     pathAndQuery:
       path`/v1/chains/${chainId}/blocks/${blockId}/transactions` + queryOf({ pageSize, pageToken }),
-    about: `transactions of block ${blockId}`,
+    label: `transactions of block ${blockId}`,
   }
 }
 
-function askTransaction({ chainId, txHash }: TransactionQuery) {
+function transactionSpec({ chainId, txHash }: TransactionQuery) {
   return {
     method: 'GET' as const,
     pathAndQuery: path`/v1/chains/${chainId}/transactions/${txHash}`,
-    about: `transaction ${txHash}`,
+    label: `transaction ${txHash}`,
   }
 }

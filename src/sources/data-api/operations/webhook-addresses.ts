@@ -34,27 +34,27 @@ export type WebhookAddressOperations = {
 /** The operations on the addresses of webhooks. */
 export function webhookAddressOperations(call: Call): WebhookAddressOperations {
   const addressesPage: WebhookAddressOperations['webhookAddressesPage'] = (query, options) =>
-    call(askPage(query), pageReader<WebhookAddressesPage>('addresses'), options)
+    call(pageSpec(query), pageReader<WebhookAddressesPage>('addresses'), options)
   return {
     webhookAddressesPage: async (query, options) => addressesPage(query, options),
     listWebhookAddresses: (query, options) =>
       followPages((pageToken) => addressesPage({ ...query, pageToken }, options), query.pageToken),
     addWebhookAddresses: async (query, options) =>
-      call({ method: 'PATCH', ...askChange(query, 'adding') }, readAnyObject<Webhook>, options),
+      call({ method: 'PATCH', ...changeSpec(query, 'adding') }, readAnyObject<Webhook>, options),
     removeWebhookAddresses: async (query, options) =>
-      call({ method: 'DELETE', ...askChange(query, 'removing') }, readAnyObject<Webhook>, options),
+      call({ method: 'DELETE', ...changeSpec(query, 'removing') }, readAnyObject<Webhook>, options),
   }
 }
 
-function askPage({ id, pageSize = PAGE_SIZE, pageToken }: WebhookId & Paging) {
+function pageSpec({ id, pageSize = PAGE_SIZE, pageToken }: WebhookId & Paging) {
   return {
     method: 'GET' as const,
     pathAndQuery: path`/v1/webhooks/${id}/addresses` + queryOf({ pageSize, pageToken }),
-    about: `addresses of webhook ${id}`,
+    label: `addresses of webhook ${id}`,
   }
 }
 
-function askChange({ id, addresses }: WebhookAddresses, verb: string) {
-  const about = `${verb} addresses of webhook ${id}`
-  return { pathAndQuery: path`/v1/webhooks/${id}/addresses`, body: { addresses }, about }
+function changeSpec({ id, addresses }: WebhookAddresses, verb: string) {
+  const label = `${verb} addresses of webhook ${id}`
+  return { pathAndQuery: path`/v1/webhooks/${id}/addresses`, body: { addresses }, label }
 }

@@ -51,56 +51,57 @@ export type WebhookOperations = {
 /** The operations on webhooks; their addresses have their own. */
 export function webhookOperations(call: Call): WebhookOperations {
   const webhooksPage: WebhookOperations['webhooksPage'] = (query, options) =>
-    call(askPage(query), pageReader<WebhooksPage>('webhooks'), options)
+    call(pageSpec(query), pageReader<WebhooksPage>('webhooks'), options)
   const listWebhooks: WebhookOperations['listWebhooks'] = (query, options) =>
     followPages((pageToken) => webhooksPage({ ...query, pageToken }, options), query?.pageToken)
   return {
     webhooksPage: async (query, options) => webhooksPage(query, options),
     listWebhooks,
-    findWebhooks: (match, options) => find(listWebhooks({}, options), match),
-    createWebhook: async (webhook, options) => call(askCreate(webhook), readObject<Webhook>, options),
-    getWebhook: async ({ id }, options) => call(askOne('GET', id), readObject<Webhook>, options),
+    findWebhooks: (match, options) => collectMatches(listWebhooks({}, options), match),
+    createWebhook: async (webhook, options) => call(createSpec(webhook), readObject<Webhook>, options),
+    getWebhook: async ({ id }, options) => call(webhookSpec('GET', id), readObject<Webhook>, options),
     updateWebhook: async ({ id, ...body }, options) =>
-      call({ ...askOne('PATCH', id), body }, readAnyObject<Webhook>, options),
+      call({ ...webhookSpec('PATCH', id), body }, readAnyObject<Webhook>, options),
     deleteWebhook: async ({ id }, options) =>
-      call(askOne('DELETE', id), readAnyObject<Webhook>, options).catch(passIfGone),
+      call(webhookSpec('DELETE', id), readAnyObject<Webhook>, options).catch(ignoreIfDeleted),
   }
 }
 
-function askPage({ pageSize = PAGE_SIZE, pageToken, status }: WebhooksQuery = {}) {
+function pageSpec({ pageSize = PAGE_SIZE, pageToken, status }: WebhooksQuery = {}) {
   return {
     method: 'GET' as const,
     pathAndQuery: `/v1/webhooks${queryOf({ pageSize, pageToken, status })}`,
-    about: 'list of webhooks',
+    label: 'list of webhooks',
   }
 }
 
-async function find(pages: AsyncIterable<WebhooksPage>, match: WebhookMatch): Promise<Webhook[]> {
+async function collectMatches(pages: AsyncIterable<WebhooksPage>, match: WebhookMatch): Promise<Webhook[]> {
   const found: Webhook[] = []
   for await (const { webhooks } of pages)
-    for (const each of webhooks.filter((webhook) => isMatch(webhook, match))) found.push(each)
+    for (const webhook of webhooks.filter((webhook) => isMatch(webhook, match))) found.push(webhook)
   return found
 }
 
 function isMatch({ eventType, url, chainId, name }: Webhook, match: WebhookMatch): boolean {
-  const sameKind = eventType === match.eventType && url === match.url && String(chainId) === match.chainId
-  return sameKind && (match.name === undefined || name === match.name)
+  const isSameReceiver =
+    eventType === match.eventType && url === match.url && String(chainId) === match.chainId
+  return isSameReceiver && (match.name === undefined || name === match.name)
 }
 
-function askCreate(body: NewWebhook) {
-  const about = `creating a webhook on chain ${body.chainId}`
-  return { method: 'POST' as const, pathAndQuery: '/v1/webhooks', body, about, once: true }
+function createSpec(body: NewWebhook) {
+  const label = `creating a webhook on chain ${body.chainId}`
+  return { method: 'POST' as const, pathAndQuery: '/v1/webhooks', body, label, nonIdempotent: true }
 }
 
-function askOne<Method extends 'GET' | 'PATCH' | 'DELETE'>(method: Method, id: string) {
-  const about = `${ABOUT[method]} ${id}`
-  return { method, pathAndQuery: path`/v1/webhooks/${id}`, about }
+function webhookSpec<Method extends 'GET' | 'PATCH' | 'DELETE'>(method: Method, id: string) {
+  const label = `${LABELS[method]} ${id}`
+  return { method, pathAndQuery: path`/v1/webhooks/${id}`, label }
 }
 
-const ABOUT = { GET: 'webhook', PATCH: 'changing webhook', DELETE: 'deleting webhook' } as const
+const LABELS = { GET: 'webhook', PATCH: 'changing webhook', DELETE: 'deleting webhook' } as const
 
 /** An earlier try's answer was lost, and now the webhook is not there any more. */
-function passIfGone(thrown: unknown): undefined {
-  const gone = thrown instanceof ExportError && thrown.status === 404 && thrown.mayHaveActed
-  if (!gone) throw thrown
+function ignoreIfDeleted(thrown: unknown): undefined {
+  const isDeleted = thrown instanceof ExportError && thrown.status === 404 && thrown.mayHaveActed
+  if (!isDeleted) throw thrown
 }

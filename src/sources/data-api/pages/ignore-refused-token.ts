@@ -1,10 +1,10 @@
 import { ExportError } from '../../../core/model/errors.ts'
-import { isTooHeavy } from './adaptive-page-size.ts'
+import { isPageTooLarge } from './adaptive-page-size.ts'
 
 /** Gives undefined where a page token was refused: the service does not know it any more. Throws anything else again. */
-export function refusedToken(token: string | undefined): (thrown: unknown) => undefined {
+export function ignoreRefusedToken(token: string | undefined): (thrown: unknown) => undefined {
   return (thrown) => {
     const isRefused = thrown instanceof ExportError && thrown.code === 'REQUEST_REFUSED'
-    if (!isRefused || token === undefined || isTooHeavy(thrown)) throw thrown
+    if (!isRefused || token === undefined || isPageTooLarge(thrown)) throw thrown
   }
 }

@@ -2,70 +2,69 @@ import type { ItemKey } from '../../../core/model/item-key.ts'
 import type { BlockRange } from '../../../core/model/model.ts'
 
 /** What the pages of one chain of tokens have shown so far, one page after the other. */
-export type ShownItems = {
+export type PageOrderGuard = {
   /**
    * Whether the next page shows blocks that count as settled and that no recent page showed: the one before it skipped
    * them. What was shown may come again, as it does where items arrive and tokens count from the newest.
    */
-  wereSkipped(keys: readonly ShownKey[]): boolean
+  hasGap(keys: readonly PageKey[]): boolean
   /**
    * Whether the next page begins inside the second in which the last one ended and shows an item of it again: the second may
    * be in another order now, and others of its items may have been skipped. Where this second began what was asked, so that
    * to ask it again would be the same, items that come again just as the last page ended do not count.
    */
-  isReordered(keys: readonly ShownKey[]): boolean
+  isReordered(keys: readonly PageKey[]): boolean
   /** Takes note of the next page. False where it shows nothing new: no item, or items of earlier pages only. */
-  add(keys: readonly ShownKey[]): boolean
+  add(keys: readonly PageKey[]): boolean
   /**
    * What is left of the asked range. A listing is sorted by seconds alone, so of the second in which the last page ended
    * more may follow, in any of its blocks, which all are in here; what lies before it is settled.
    */
-  rest(): BlockRange
+  remainingRange(): BlockRange
   /** Items of that second so far: a request for the rest lists them again. */
-  repeats(): number
+  repeatedItems(): number
 }
 
-type ShownKey = Pick<ItemKey, 'block' | 'hash' | 'second'>
+type PageKey = Pick<ItemKey, 'block' | 'hash' | 'second'>
 type Order = 'asc' | 'desc'
 
 /** Pages whose blocks a page may show again: so many times a hundred items may arrive between two requests. */
 const RECENT_PAGES = 10
 
 /** Begins a chain of tokens over these blocks. Inside, blocks and seconds have a sign, so that both orders go up. */
-export function createShownItems(order: Order, asked: BlockRange): ShownItems {
+export function createPageOrderGuard(order: Order, range: BlockRange): PageOrderGuard {
   const sign = order === 'asc' ? 1 : -1
-  const edge = openEdge()
+  const frontier = newFrontier()
   const recent: ReadonlySet<number>[] = []
   let last: readonly string[] = []
-  const isSettled = (block: number) => sign * block <= edge.settled
+  const isComplete = (block: number) => sign * block <= frontier.completeTo
   return {
-    wereSkipped: (keys) =>
-      keys.some(({ block }) => isSettled(block) && !recent.some((page) => page.has(block))),
+    hasGap: (keys) => keys.some(({ block }) => isComplete(block) && !recent.some((page) => page.has(block))),
     isReordered: (keys) => {
-      if (keys.some(({ second }) => sign * second < edge.second)) return false
+      if (keys.some(({ second }) => sign * second < frontier.second)) return false
       const hashes = keys.map(({ hash }) => hash)
-      const fresh = edge.settled === NOTHING ? hashes.slice(countOverlap(last, hashes)) : hashes
-      return fresh.some((hash) => edge.blocks.has(hash))
+      const newHashes = frontier.completeTo === NO_BLOCK ? hashes.slice(countOverlap(last, hashes)) : hashes
+      return newHashes.some((hash) => frontier.blocks.has(hash))
     },
     add: (keys) => {
-      const { settled, second, blocks } = edge
+      const { completeTo, second, blocks } = frontier
       const before = blocks.size
-      moveEdge(
-        edge,
+      advanceFrontier(
+        frontier,
         keys.map(({ block, hash, second }) => ({ block: sign * block, hash, second: sign * second })),
       )
       last = keys.map(({ hash }) => hash)
       recent.push(new Set(keys.map(({ block }) => block)))
       if (recent.length > RECENT_PAGES) recent.shift()
-      return edge.settled !== settled || edge.second !== second || edge.blocks.size > before
+      return frontier.completeTo !== completeTo || frontier.second !== second || frontier.blocks.size > before
     },
-    rest: () => {
-      if (edge.settled === NOTHING) return asked
+    remainingRange: () => {
+      if (frontier.completeTo === NO_BLOCK) return range
       return order === 'asc'
-        ? { from: edge.settled + 1, to: asked.to }
-        : { from: asked.from, to: -edge.settled }
+        ? { from: frontier.completeTo + 1, to: range.to }
+        : { from: range.from, to: -frontier.completeTo }
     },
-    repeats: () => edge.blocks.size,
+    repeatedItems: () => frontier.blocks.size,
   }
 }
 
@@ -75,43 +74,44 @@ function countOverlap(last: readonly string[], next: readonly string[]): number 
   return tail.every((hash, at) => hash === next[at]) ? tail.length : 0
 }
 
-const NOTHING = Number.NEGATIVE_INFINITY
+const NO_BLOCK = Number.NEGATIVE_INFINITY
 
 /** The second in which the last page ended. */
-type Edge = {
+type Frontier = {
   second: number
   /** Block of each of its items, by hash. */
   blocks: Map<string, number>
   /** The first of these blocks. */
   first: number
   /** The last block of which all has been shown. */
-  settled: number
+  completeTo: number
 }
 
-function openEdge(): Edge {
+function newFrontier(): Frontier {
   return {
     second: Number.NEGATIVE_INFINITY,
     blocks: new Map(),
     first: Number.POSITIVE_INFINITY,
-    settled: NOTHING,
+    completeTo: NO_BLOCK,
   }
 }
 
 /** Blocks of earlier seconds are settled, but none that lies beyond a block of this one: then time and block disagree. */
-function moveEdge(edge: Edge, keys: readonly ShownKey[]): void {
-  const earlier: number[] = []
+function advanceFrontier(frontier: Frontier, keys: readonly PageKey[]): void {
+  const previous: number[] = []
   for (const { block, hash, second } of keys) {
-    if (second > edge.second) {
-      for (const passed of edge.blocks.values()) earlier.push(passed)
-      edge.second = second
-      edge.blocks = new Map()
-      edge.first = Number.POSITIVE_INFINITY
+    if (second > frontier.second) {
+      for (const passedBlock of frontier.blocks.values()) previous.push(passedBlock)
+      frontier.second = second
+      frontier.blocks = new Map()
+      frontier.first = Number.POSITIVE_INFINITY
     }
-    if (second < edge.second) earlier.push(block)
+    if (second < frontier.second) previous.push(block)
     else {
-      edge.blocks.set(hash, block)
-      edge.first = Math.min(edge.first, block)
+      frontier.blocks.set(hash, block)
+      frontier.first = Math.min(frontier.first, block)
     }
   }
-  for (const block of earlier) if (block < edge.first) edge.settled = Math.max(edge.settled, block)
+  for (const block of previous)
+    if (block < frontier.first) frontier.completeTo = Math.max(frontier.completeTo, block)
 }

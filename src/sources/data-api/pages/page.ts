@@ -15,9 +15,9 @@ export type Page = {
   /** Items that have no place in the chain. */
   bad: number
   /** Lowest and highest block in the page; undefined where no item has a block. */
-  blocks: Span | undefined
+  blocks: BlockBounds | undefined
   /** The places of the items that have one, in the order of the page. */
-  keys: readonly Key[]
+  keys: readonly PageKey[]
   /** Highest block among items that are surely not younger than `cutMs`, for the pin of a run without endBlock. */
   head: number | undefined
   /** Items that may be younger than `cutMs`. */
@@ -48,7 +48,7 @@ export function readPage(body: Buffer, limits: PageLimits): Page {
 export type ParsedPage = {
   body: Buffer
   /** Its items; strings are bytes. */
-  listed: readonly unknown[]
+  entries: readonly unknown[]
   /** The place of each, or the reason why it has none. */
   keys: readonly (ItemKey | string)[]
   next: string | undefined
@@ -56,43 +56,44 @@ export type ParsedPage = {
 
 /** Checks what a page holds against what was asked; throws as `readPage` does. */
 export function checkPage(page: ParsedPage, { range, cutMs, order }: PageLimits): Page {
-  const { body, listed, next } = page
+  const { body, entries, next } = page
   const keys = page.keys.filter((key) => typeof key !== 'string')
-  for (const { block } of keys) if (block < range.from || block >= range.to) throw outside(block, range)
-  if (next !== undefined && runsAgainst(keys, order))
+  for (const { block } of keys)
+    if (block < range.from || block >= range.to) throw outsideRangeError(block, range)
+  if (next !== undefined && isWrongOrder(keys, order))
     throw new ExportError('PAGE_MALFORMED', `the page is not sorted ${order}`)
-  const old = keys.filter((key) => !isYounger(key, cutMs))
+  const beforeCutoff = keys.filter((key) => !isYounger(key, cutMs))
   return {
     body,
-    items: listed.length,
-    bad: listed.length - keys.length,
-    blocks: spanOf(keys),
+    items: entries.length,
+    bad: entries.length - keys.length,
+    blocks: blockBounds(keys),
     keys,
-    head: spanOf(old)?.max,
-    young: keys.length - old.length,
+    head: blockBounds(beforeCutoff)?.max,
+    young: keys.length - beforeCutoff.length,
     next,
   }
 }
 
-type Key = Pick<ItemKey, 'block' | 'hash' | 'timeMs' | 'lastMs' | 'second'>
-type Span = { min: number; max: number }
+type PageKey = Pick<ItemKey, 'block' | 'hash' | 'timeMs' | 'lastMs' | 'second'>
+type BlockBounds = { min: number; max: number }
 
 /** The lowest and the highest block; undefined where there is no key. */
-function spanOf(keys: readonly Key[]): Span | undefined {
-  const span = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
+function blockBounds(keys: readonly PageKey[]): BlockBounds | undefined {
+  const bounds = { min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY }
   for (const { block } of keys) {
-    if (block < span.min) span.min = block
-    if (block > span.max) span.max = block
+    if (block < bounds.min) bounds.min = block
+    if (block > bounds.max) bounds.max = block
   }
-  return keys.length === 0 ? undefined : span
+  return keys.length === 0 ? undefined : bounds
 }
 
-function runsAgainst(keys: readonly Key[], order: 'asc' | 'desc'): boolean {
+function isWrongOrder(keys: readonly PageKey[], order: 'asc' | 'desc'): boolean {
   const rise = (keys.at(-1)?.second ?? 0) - (keys[0]?.second ?? 0)
   return order === 'asc' ? rise < 0 : rise > 0
 }
 
-function outside(block: number, range: BlockRange): ExportError {
+function outsideRangeError(block: number, range: BlockRange): ExportError {
   return new ExportError(
     'PAGE_MALFORMED',
     `the page holds block ${block}, outside [${range.from}, ${range.to})`,
@@ -103,24 +104,24 @@ function outside(block: number, range: BlockRange): ExportError {
 export function parsePage(body: Buffer, { chain, toItem }: Pick<PageLimits, 'chain' | 'toItem'>): ParsedPage {
   if (!isUtf8(body)) throw new ExportError('PAGE_MALFORMED', `the page is not UTF-8 (${body.length} bytes)`)
   checkJsonSize(body)
-  let answer: unknown
+  let parsed: unknown
   try {
-    answer = parseBytes(body)
+    parsed = parseBytes(body)
   } catch (cause) {
     throw new ExportError('PAGE_MALFORMED', `the page is not JSON (${body.length} bytes)`, { cause })
   }
-  const { transactions, nextPageToken: next = null } = (answer ?? {}) as Record<string, unknown>
+  const { transactions, nextPageToken: next = null } = (parsed ?? {}) as Record<string, unknown>
   if (!Array.isArray(transactions))
     throw new ExportError('PAGE_MALFORMED', 'the page has no list of transactions')
-  if (transactions.length > MAX_PAGE_ITEMS) throw tooManyItems(transactions.length)
+  if (transactions.length > MAX_PAGE_ITEMS) throw tooManyItemsError(transactions.length)
   if (next !== null && typeof next !== 'string') {
     throw new ExportError('PAGE_MALFORMED', `the page's nextPageToken is of type ${typeof next}`)
   }
   const keys = transactions.map((entry) => keyOfItem(toItem === undefined ? entry : toItem(entry), chain))
-  return { body, listed: transactions, keys, next: next ? toText(next) : undefined }
+  return { body, entries: transactions, keys, next: next ? toText(next) : undefined }
 }
 
-function tooManyItems(items: number): ExportError {
+function tooManyItemsError(items: number): ExportError {
   const what = `the page has ${items} items, more than the limit of ${MAX_PAGE_ITEMS}`
   return new ExportError('PAGE_MALFORMED', what, { isPermanent: true })
 }

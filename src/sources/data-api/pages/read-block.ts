@@ -1,28 +1,28 @@
 import { ExportError } from '../../../core/model/errors.ts'
-import { type Ask, type Requester, request } from '../../../http/request.ts'
+import { type RequestContext, type RequestSpec, request } from '../../../http/request.ts'
 import { PAGE_SIZE } from '../operations/call.ts'
 import { path, queryOf } from '../operations/path.ts'
-import { itemOfNative } from '../parse-item-key.ts'
+import { itemFromNative } from '../parse-item-key.ts'
 import {
-  createPageSize,
-  isTooHeavy,
-  type PageSize,
-  SMALLEST_PAGE,
+  type AdaptivePageSize,
+  createAdaptivePageSize,
+  isPageTooLarge,
+  MIN_PAGE_SIZE,
   shrinkPages,
 } from './adaptive-page-size.ts'
-import { endlessListing, IDLE_PAGES } from './endless-listing.ts'
-import { refusedToken } from './ignore-refused-token.ts'
+import { endlessListingError, MAX_IDLE_PAGES } from './endless-listing.ts'
+import { ignoreRefusedToken } from './ignore-refused-token.ts'
 import { type Page, readPage } from './page.ts'
 
-export type BlockAsk = {
+export type BlockSpec = {
   chain: string
   block: number
   /** The first pages of the block, where an earlier run has read them. */
-  begun?: BegunBlock | undefined
+  partial?: PartialBlock | undefined
   /** Called with the pages that are there when the reading ends before the last of them. */
-  onStop?: (begun: BegunBlock) => Promise<void>
+  onIncomplete?: (partial: PartialBlock) => Promise<void>
   /** Transactions a page, which all blocks of a job share. @default one of its own */
-  size?: PageSize
+  size?: AdaptivePageSize
 }
 
 /** Pages of one block's listing. */
@@ -36,7 +36,7 @@ type BlockPages = {
 }
 
 /** The first pages of a block, and the token of the next. */
-export type BegunBlock = BlockPages & { token: string }
+export type PartialBlock = BlockPages & { token: string }
 
 /**
  * Reads all pages of one block's listing (interface section 4.1). A page token that is refused, repeated or forgotten
@@ -45,93 +45,96 @@ export type BegunBlock = BlockPages & { token: string }
  * service does not have the block, and PAGE_MALFORMED where a page holds a transaction of another block or its tokens lead
  * nowhere.
  */
-export async function readBlock(requester: Requester, ask: BlockAsk): Promise<BlockPages> {
-  const { size = createPageSize() } = ask
-  let { begun } = ask
-  for (let starts = 0; starts < MOST_STARTS; ) {
+export async function readBlock(requestContext: RequestContext, spec: BlockSpec): Promise<BlockPages> {
+  const { size = createAdaptivePageSize() } = spec
+  let { partial } = spec
+  for (let starts = 0; starts < MAX_STARTS; ) {
     const pageSize = size.current()
     try {
-      const pages = await followTokens(requester, { ...ask, size, pageSize, begun })
+      const pages = await followTokens(requestContext, { ...spec, size, pageSize, partial })
       if (pages !== undefined) return pages
       starts += 1
     } catch (thrown) {
-      shrinkPages(requester, { size, pageSize, thrown })
+      shrinkPages(requestContext, { size, pageSize, thrown })
     }
-    begun = undefined
+    partial = undefined
   }
   throw new ExportError(
     'PAGE_MALFORMED',
-    `block ${ask.block}: the service repeats or refuses its own page tokens`,
+    `block ${spec.block}: the service repeats or refuses its own page tokens`,
   )
 }
 
-const MOST_STARTS = 3
+const MAX_STARTS = 3
 
-type SizedAsk = BlockAsk & { size: PageSize; pageSize: number }
+type SizedBlockSpec = BlockSpec & { size: AdaptivePageSize; pageSize: number }
 
 /** All pages of the block; undefined where a token led nowhere, or the block was replaced. */
-async function followTokens(requester: Requester, ask: SizedAsk): Promise<BlockPages | undefined> {
+async function followTokens(
+  requestContext: RequestContext,
+  spec: SizedBlockSpec,
+): Promise<BlockPages | undefined> {
   // The token of an earlier run may count pages of the usual size.
-  const isUsual = ask.pageSize === PAGE_SIZE
-  const pages: BlockPages[] = ask.begun === undefined || !isUsual ? [] : [ask.begun]
-  let token = pages.length === 0 ? undefined : ask.begun?.token
-  const shown = new Set<string>()
+  const isDefaultSize = spec.pageSize === PAGE_SIZE
+  const pages: BlockPages[] = spec.partial === undefined || !isDefaultSize ? [] : [spec.partial]
+  let token = pages.length === 0 ? undefined : spec.partial?.token
+  const seenHashes = new Set<string>()
   let idle = 0
-  const asked = new Set([token])
+  const seenTokens = new Set([token])
   try {
     for (;;) {
-      const page = await askPage(requester, ask, token)
+      const page = await fetchPage(requestContext, spec, token)
       if (page === undefined) return undefined
       const [first] = pages
-      if (first !== undefined && !isOneBlock([first, page])) return undefined
-      ask.size.succeed()
+      if (first !== undefined && !haveSameBlockHash([first, page])) return undefined
+      spec.size.recordSuccess()
       pages.push({ ...page, pages: 1 })
-      const known = shown.size
-      for (const { hash } of page.keys) shown.add(hash)
-      idle = shown.size > known ? 0 : idle + 1
-      token = idle === IDLE_PAGES ? undefined : page.next
-      if (idle === IDLE_PAGES) throw endlessListing(`block ${ask.block}`)
+      const knownBefore = seenHashes.size
+      for (const { hash } of page.keys) seenHashes.add(hash)
+      idle = seenHashes.size > knownBefore ? 0 : idle + 1
+      token = idle === MAX_IDLE_PAGES ? undefined : page.next
+      if (idle === MAX_IDLE_PAGES) throw endlessListingError(`block ${spec.block}`)
       if (token === undefined) return joinPages(pages)
-      if (asked.has(token)) return undefined
-      asked.add(token)
+      if (seenTokens.has(token)) return undefined
+      seenTokens.add(token)
     }
   } catch (thrown) {
-    if (token !== undefined && isUsual) await ask.onStop?.({ ...joinPages(pages), token })
+    if (token !== undefined && isDefaultSize) await spec.onIncomplete?.({ ...joinPages(pages), token })
     throw thrown
   }
 }
 
 /** One page; undefined where the service does not know the token any more. */
-async function askPage(
-  requester: Requester,
-  ask: SizedAsk,
+async function fetchPage(
+  requestContext: RequestContext,
+  spec: SizedBlockSpec,
   token: string | undefined,
 ): Promise<Page | undefined> {
-  const range = { from: ask.block, to: ask.block + 1 }
-  const { chain } = ask
+  const range = { from: spec.block, to: spec.block + 1 }
+  const { chain } = spec
   const limits = {
     chain,
     range,
     cutMs: Number.POSITIVE_INFINITY,
     order: 'asc',
-    toItem: itemOfNative,
+    toItem: itemFromNative,
   } as const
-  const asking = request(requester, pageAsk(ask, token), (body) => readPage(body, limits))
-  return asking.catch(refusedToken(token))
+  const response = request(requestContext, pageSpec(spec, token), (body) => readPage(body, limits))
+  return response.catch(ignoreRefusedToken(token))
 }
 
-function pageAsk({ chain, block, pageSize }: SizedAsk, token: string | undefined): Ask {
+function pageSpec({ chain, block, pageSize }: SizedBlockSpec, token: string | undefined): RequestSpec {
   const query = queryOf({ pageSize, pageToken: token })
   return {
     method: 'GET',
     pathAndQuery: path`/v1/chains/${chain}/blocks/${block}/transactions` + query,
-    about: `block ${block}`,
-    handles: (error) => pageSize > SMALLEST_PAGE && isTooHeavy(error),
+    label: `block ${block}`,
+    isHandledByCaller: (error) => pageSize > MIN_PAGE_SIZE && isPageTooLarge(error),
   }
 }
 
 /** Whether pages name one block hash; what names none fits any. */
-function isOneBlock(pages: readonly { body: Buffer }[]): boolean {
+function haveSameBlockHash(pages: readonly { body: Buffer }[]): boolean {
   return new Set(pages.flatMap(({ body }) => blockHashesIn(body))).size < 2
 }
 
@@ -147,7 +150,7 @@ function blockHashesIn(body: Buffer): string[] {
 }
 
 function joinPages(pages: readonly BlockPages[]): BlockPages {
-  const sum = (count: (of: BlockPages) => number) => pages.reduce((all, of) => all + count(of), 0)
+  const sum = (count: (page: BlockPages) => number) => pages.reduce((all, page) => all + count(page), 0)
   return {
     body: Buffer.concat(pages.flatMap(({ body }, at) => (at === 0 ? [body] : [COMMA, body]))),
     pages: sum(({ pages }) => pages),

@@ -1,22 +1,22 @@
-import type { Answered, Numeric, Open } from './response-fields.ts'
+import type { Numeric, OpenEnum, ResponseFields } from './response-fields.ts'
 import type { NetworkToken } from './transaction.ts'
 
 /** A supported chain. The interface names the endpoint (section 1) without its shape; this one is a known service's. */
-export type Chain = Answered<{
+export type Chain = ResponseFields<{
   chainId: Numeric
   /** `UNAVAILABLE`: requests that need the chain's nodes may answer 503. */
-  status: Open<'OK' | 'UNAVAILABLE'>
+  status: OpenEnum<'OK' | 'UNAVAILABLE'>
   chainName: string
   description: string
   platformChainId: string
   subnetId: string
   vmId: string
-  vmName: Open<'EVM'>
+  vmName: OpenEnum<'EVM'>
   explorerUrl: string
   rpcUrl: string
   wsUrl: string
   isTestnet: boolean
-  utilityAddresses: Answered<{ multicall: string }>
+  utilityAddresses: ResponseFields<{ multicall: string }>
   networkToken: NetworkToken
   chainLogoUri: string
   private: boolean

@@ -1,7 +1,7 @@
-import type { Answered, Numeric, Open } from './response-fields.ts'
+import type { Numeric, OpenEnum, ResponseFields } from './response-fields.ts'
 
 /** A party of a transaction or transfer (interface section 2.1). */
-export type Party = Answered<{
+export type Party = ResponseFields<{
   name: string
   symbol: string
   decimals: Numeric
@@ -12,8 +12,8 @@ export type Party = Answered<{
 }>
 
 /** How a transaction called its receiver (interface section 2.3). */
-export type Method = Answered<{
-  callType: Open<'NATIVE_TRANSFER' | 'CONTRACT_CALL' | 'CONTRACT_CREATION'>
+export type Method = ResponseFields<{
+  callType: OpenEnum<'NATIVE_TRANSFER' | 'CONTRACT_CALL' | 'CONTRACT_CREATION'>
   /** Hexadecimal selector of four bytes. */
   methodHash: string
   /** Signature, like `transfer(address,uint256)`. */
@@ -21,7 +21,7 @@ export type Method = Answered<{
 }>
 
 /** A transaction without what it set off (interface section 2.2). */
-export type NativeTransaction = Answered<{
+export type NativeTransaction = ResponseFields<{
   blockNumber: Numeric
   /** Unix seconds. */
   blockTimestamp: Numeric
@@ -34,7 +34,7 @@ export type NativeTransaction = Answered<{
   blockIndex: Numeric
   txHash: string
   /** `1` where it succeeded, `0` where it failed. */
-  txStatus: Open<'0' | '1'> | number
+  txStatus: OpenEnum<'0' | '1'> | number
   txType: Numeric
   gasLimit: Numeric
   gasUsed: Numeric
@@ -49,7 +49,7 @@ export type NativeTransaction = Answered<{
 }>
 
 /** An ERC-20 transfer (interface section 2.4). */
-export type Erc20Transfer = Answered<{
+export type Erc20Transfer = ResponseFields<{
   from: Party
   to: Party
   logIndex: Numeric
@@ -59,26 +59,26 @@ export type Erc20Transfer = Answered<{
 }>
 
 /** A fungible token (interface section 2.4). */
-export type Erc20Token = Answered<{
+export type Erc20Token = ResponseFields<{
   address: string
   name: string
   symbol: string
   decimals: Numeric
   logoUri: string
-  ercType: Open<'ERC-20'>
+  ercType: OpenEnum<'ERC-20'>
   /** The price when the service answered, not at the time of the transaction. */
   price: Price
 }>
 
 /** A price of one whole token. */
-export type Price = Answered<{
+export type Price = ResponseFields<{
   /** Lower-case currency code. */
   currencyCode: string
   value: Numeric
 }>
 
 /** An ERC-721 transfer (interface section 2.5). */
-export type Erc721Transfer = Answered<{
+export type Erc721Transfer = ResponseFields<{
   from: Party
   to: Party
   logIndex: Numeric
@@ -86,11 +86,11 @@ export type Erc721Transfer = Answered<{
 }>
 
 /** A token of an ERC-721 collection (interface section 2.5). */
-export type Erc721Token = Answered<{
+export type Erc721Token = ResponseFields<{
   address: string
   name: string
   symbol: string
-  ercType: Open<'ERC-721'>
+  ercType: OpenEnum<'ERC-721'>
   tokenId: Numeric
   tokenUri: string
   metadata: Erc721Metadata
@@ -99,7 +99,7 @@ export type Erc721Token = Answered<{
 
 type NftMetadata = {
   /** Field notes: in upper case at one service; the interface shows `indexed`. */
-  indexStatus: Open<
+  indexStatus: OpenEnum<
     | 'indexed'
     | 'INDEXED'
     | 'UNINDEXED'
@@ -124,7 +124,7 @@ type NftMetadata = {
 }
 
 /** What a service read from a token's URI (interface section 2.5). */
-export type Erc721Metadata = Answered<
+export type Erc721Metadata = ResponseFields<
   NftMetadata & {
     /** JSON text. */
     attributes: string
@@ -132,7 +132,7 @@ export type Erc721Metadata = Answered<
 >
 
 /** An ERC-1155 transfer: one entry of a single or batch transfer (interface section 2.6). */
-export type Erc1155Transfer = Answered<{
+export type Erc1155Transfer = ResponseFields<{
   from: Party
   to: Party
   logIndex: Numeric
@@ -141,16 +141,16 @@ export type Erc1155Transfer = Answered<{
 }>
 
 /** A token of an ERC-1155 contract (interface section 2.6). */
-export type Erc1155Token = Answered<{
+export type Erc1155Token = ResponseFields<{
   address: string
-  ercType: Open<'ERC-1155'>
+  ercType: OpenEnum<'ERC-1155'>
   tokenId: Numeric
   tokenUri: string
   metadata: Erc1155Metadata
 }>
 
 /** What a service read from a token's URI (interface section 2.6). */
-export type Erc1155Metadata = Answered<
+export type Erc1155Metadata = ResponseFields<
   NftMetadata & {
     decimals: Numeric
     /** JSON text. */
@@ -159,10 +159,10 @@ export type Erc1155Metadata = Answered<
 >
 
 /** A call or creation inside a transaction (interface section 2.7). */
-export type InternalTransaction = Answered<{
+export type InternalTransaction = ResponseFields<{
   from: Party
   to: Party
-  internalTxType: Open<
+  internalTxType: OpenEnum<
     'UNKNOWN' | 'CALL' | 'CREATE' | 'CREATE2' | 'CREATE3' | 'CALLCODE' | 'DELEGATECALL' | 'STATICCALL'
   >
   /** Smallest units (wei). */
@@ -172,7 +172,7 @@ export type InternalTransaction = Answered<{
   gasLimit: Numeric
 }>
 
-type WholeTransaction = {
+type CompleteTransaction = {
   nativeTransaction: NativeTransaction
   erc20Transfers: Erc20Transfer[]
   erc721Transfers: Erc721Transfer[]
@@ -184,13 +184,13 @@ type WholeTransaction = {
  * An item of the wallet listing (interface section 2.8). Its lists hold only entries from or to the asked address: it
  * may be a partial view of the transaction.
  */
-export type WalletTransaction = Answered<WholeTransaction>
+export type WalletTransaction = ResponseFields<CompleteTransaction>
 
 /** One transaction with all it set off, unfiltered (interface section 4.3 names it; the shape is one service's). */
-export type TransactionDetails = Answered<
-  Omit<WholeTransaction, 'nativeTransaction'> & {
-    nativeTransaction: NativeTransaction & Answered<NativeDetails>
-    networkTokenDetails: Answered<{
+export type TransactionDetails = ResponseFields<
+  Omit<CompleteTransaction, 'nativeTransaction'> & {
+    nativeTransaction: NativeTransaction & ResponseFields<NativeDetails>
+    networkTokenDetails: ResponseFields<{
       networkToken: NetworkToken
       currentPrice: Price
       historicalPrice: Price
@@ -207,7 +207,7 @@ type NativeDetails = {
 }
 
 /** A chain's coin. */
-export type NetworkToken = Answered<{
+export type NetworkToken = ResponseFields<{
   name: string
   symbol: string
   decimals: Numeric

@@ -1,13 +1,13 @@
-import type { Answered, Numeric, Open } from './response-fields.ts'
+import type { Numeric, OpenEnum, ResponseFields } from './response-fields.ts'
 
 /** What kind of events a webhook sends (interface section 2.9). */
-export type EventType = Open<'address_activity'>
+export type EventType = OpenEnum<'address_activity'>
 
 /** `active` after creation (interface section 3); others are the service's. */
-export type WebhookStatus = Open<'active' | 'inactive'>
+export type WebhookStatus = OpenEnum<'active' | 'inactive'>
 
 /** A watch on addresses of one chain (interface section 2.9). */
-export type Webhook = Answered<{
+export type Webhook = ResponseFields<{
   id: string
   eventType: EventType
   /** Receiver of the events. */
@@ -18,7 +18,7 @@ export type Webhook = Answered<{
   createdAt: Numeric
   name: string
   description: string
-  metadata: Answered<{
+  metadata: ResponseFields<{
     /** Watched addresses. */
     addresses: string[]
     /** Hexadecimal; their meaning is not shown by the interface. */

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
 import { ExportError } from '../../../../src/core/model/errors.ts'
-import { tooLarge } from '../../../../src/http/decompress.ts'
+import { bodyTooLarge } from '../../../../src/http/decompress.ts'
 import { TimeoutError } from '../../../../src/http/send-http-request.ts'
-import { createPageSize } from '../../../../src/sources/data-api/pages/adaptive-page-size.ts'
-import { type RangeAsk, readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
+import { createAdaptivePageSize } from '../../../../src/sources/data-api/pages/adaptive-page-size.ts'
+import { type RangeSpec, readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
 import { fakeRequester, type Query, type Reply } from './fake-requester.ts'
 import { bodyOf, hashesIn, itemAt } from './listing.ts'
 
-const ask: RangeAsk = {
+const ask: RangeSpec = {
   ...{ chain: '1', address: '0xaa', order: 'asc', cutMs: Number.POSITIVE_INFINITY },
   range: { from: 0, to: 100_000 },
 }
 
 /** Lists one transaction a block; `refuse` says what a request of this size gets instead. */
 async function readWith(count: number, refuse: (query: Query, request: number) => Reply | undefined) {
-  const { requester, asked } = fakeRequester((query) => {
+  const { requestContext, asked } = fakeRequester((query) => {
     const refused = refuse(query, asked.length)
     if (refused !== undefined) return refused
     const start = Number(query.token?.split(' ')[0] ?? query.from)
@@ -28,7 +28,7 @@ async function readWith(count: number, refuse: (query: Query, request: number) =
   const hashes = new Set<string>()
   let error: unknown
   try {
-    for await (const page of readRange(requester, ask))
+    for await (const page of readRange(requestContext, ask))
       for (const hash of hashesIn(page.body)) hashes.add(hash)
   } catch (thrown) {
     error = thrown
@@ -71,7 +71,7 @@ test('a service that refuses even the smallest page ends the reading with its st
 
 test.for([
   ['a time-out', new ExportError('SERVICE_UNAVAILABLE', 'late', { cause: new TimeoutError('late') })],
-  ['a body above the limit', tooLarge(1_000)],
+  ['a body above the limit', bodyTooLarge(1_000)],
 ] as const)('pages become smaller after %s', async ([, fault]) => {
   const { sizes, found } = await readWith(80, ({ size }) => {
     if (size > 50) throw fault
@@ -87,15 +87,19 @@ test.for([400, 403, 500, 503])('pages keep their size after %i', async (status) 
 })
 
 test('requests of one size that fail together shrink the pages once', () => {
-  const size = createPageSize()
+  const size = createAdaptivePageSize()
   const error = new ExportError('SERVICE_UNAVAILABLE', 'late', { status: 504 })
-  expect([size.shrink(100, error), size.shrink(100, error), size.current()]).toEqual([true, true, 50])
-  expect([size.shrink(50, error), size.shrink(25, error), size.shrink(10, error)]).toEqual([
+  expect([size.recordFailure(100, error), size.recordFailure(100, error), size.current()]).toEqual([
     true,
     true,
-    false,
+    50,
   ])
+  expect([
+    size.recordFailure(50, error),
+    size.recordFailure(25, error),
+    size.recordFailure(10, error),
+  ]).toEqual([true, true, false])
   expect([size.current(), size.smallest()]).toEqual([10, 100])
-  size.succeed()
+  size.recordSuccess()
   expect([size.current(), size.smallest()]).toEqual([25, 10])
 })

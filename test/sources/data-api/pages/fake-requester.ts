@@ -1,6 +1,6 @@
-import type { Answer } from '../../../../src/http/http-client.ts'
-import type { Gate } from '../../../../src/http/rate-limit/rate-limiter.ts'
-import type { Requester } from '../../../../src/http/request.ts'
+import type { ApiResponse } from '../../../../src/http/http-client.ts'
+import type { RateLimiter } from '../../../../src/http/rate-limit/rate-limiter.ts'
+import type { RequestContext } from '../../../../src/http/request.ts'
 import { fakeClient } from '../../../helpers/fake-client.ts'
 import { bodyOf } from './listing.ts'
 
@@ -18,9 +18,9 @@ export type Reply = { status?: number; body?: Buffer }
 export function fakeRequester(
   reply: (query: Query) => Reply | Promise<Reply>,
   signal = new AbortController().signal,
-): { requester: Requester; asked: Query[] } {
+): { requestContext: RequestContext; asked: Query[] } {
   const asked: Query[] = []
-  const send = async ({ pathAndQuery }: { pathAndQuery: string }): Promise<Answer> => {
+  const send = async ({ pathAndQuery }: { pathAndQuery: string }): Promise<ApiResponse> => {
     signal.throwIfAborted()
     const { pathname, searchParams: query } = new URL(pathAndQuery, 'http://loopback')
     const one: Query = {
@@ -34,15 +34,15 @@ export function fakeRequester(
     asked.push(one)
     return { status: 200, headers: {}, body: bodyOf([]), ...(await reply(one)) }
   }
-  const requester: Requester = {
+  const requestContext: RequestContext = {
     client: fakeClient(send),
-    gate: OPEN_GATE,
+    rateLimiter: OPEN_GATE,
     limit: (task) => task(),
     retry: { retries: 2, firstDelayMs: 0 },
     signal,
     onEvent: () => {},
   }
-  return { requester, asked }
+  return { requestContext, asked }
 }
 
-const OPEN_GATE: Gate = { take: async () => () => {}, pausedMs: () => 0 }
+const OPEN_GATE: RateLimiter = { acquire: async () => () => {}, pausedForMs: () => 0 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readPage } from '../../../../src/sources/data-api/pages/page.ts'
 import { service } from '../../../helpers/faulty-run.ts'
-import { truthWallets } from '../../../helpers/node-data.ts'
+import { demoWallets } from '../../../helpers/node-data.ts'
 import { parsedListing } from './parsed-listing.ts'
 
 const HASH = `0x${'ab'.repeat(32)}`
@@ -33,9 +33,9 @@ const listingOf = (...items: string[]) => `{"transactions":[${items.join(',')}]}
 
 test('listings of the real chain are read to what parsing gives', async () => {
   let items = 0
-  for (const wallet of truthWallets) {
+  for (const wallet of demoWallets) {
     const url = `/v1/chains/43114/addresses/${wallet}/transactions?pageSize=100&sortOrder=asc`
-    const { body } = await service.answer({ method: 'GET', url, headers: {} })
+    const { body } = await service.handle({ method: 'GET', url, headers: {} })
     const listing = read(String(body))
     expect(listing).toEqual(parsedListing(String(body)))
     items += listing.items

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Tied, TiedBlock } from '../../../helpers/same-second-listing.ts'
+import type { GeneratedBlock, SortedItem } from '../../../helpers/same-second-listing.ts'
 
 /** An item with a place and a time, as little of it as paging reads. */
 export function itemAt(
@@ -32,7 +32,7 @@ export function hashesIn(body: Buffer): string[] {
 }
 
 /** The items of blocks, as many as each is to have. */
-export function tiedItems(blocks: readonly TiedBlock[]): Tied<object>[] {
+export function tiedItems(blocks: readonly GeneratedBlock[]): SortedItem<object>[] {
   return blocks.flatMap(({ block, second, items }) =>
     Array.from({ length: items }, (_, index) => {
       const item = itemAt(block, { index, second })

@@ -2,34 +2,40 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { LOOKBACK_BLOCKS } from '../../../../src/core/model/limits.ts'
 import { NO_END } from '../../../../src/core/model/model.ts'
-import { type RangeAsk, readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
-import { TIES, type Tied, tiedBlocks, tiedListing } from '../../../helpers/same-second-listing.ts'
-import { createDice } from '../../../helpers/seeded-random.ts'
+import { type RangeSpec, readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
+import {
+  type SortedItem,
+  sameSecondBlocks,
+  sameSecondListing,
+  TIE_ORDERS,
+} from '../../../helpers/same-second-listing.ts'
+import { createSeededRandom } from '../../../helpers/seeded-random.ts'
 import { fakeRequester } from './fake-requester.ts'
 import { bodyOf, hashesIn, itemAt, tiedItems } from './listing.ts'
 
-const open: RangeAsk = {
+const open: RangeSpec = {
   ...{ chain: '1', address: '0xaa', order: 'desc', cutMs: Number.POSITIVE_INFINITY },
   range: { from: 0, to: NO_END },
 }
 
-type Moving = { pageSize: number; ties: (typeof TIES)[number]; seed: number }
+type Moving = { pageSize: number; ties: (typeof TIE_ORDERS)[number]; seed: number }
 
 /** Reads a listing from which `change` takes items, or to which it adds some, before each request. */
 async function readMoving(
-  first: readonly Tied<object>[],
-  change: (items: Tied<object>[]) => Tied<object>[],
+  first: readonly SortedItem<object>[],
+  change: (items: SortedItem<object>[]) => SortedItem<object>[],
   { pageSize, ties, seed }: Moving,
 ) {
   let items = [...first]
-  const listing = tiedListing({ items: () => items, pageSize, ties, dice: createDice(seed) })
-  const { requester, asked } = fakeRequester((query) => {
+  const listing = sameSecondListing({ items: () => items, pageSize, ties, random: createSeededRandom(seed) })
+  const { requestContext, asked } = fakeRequester((query) => {
     if (asked.length > 1) items = change(items)
     const page = listing(query)
     return page === undefined ? { status: 400 } : { body: bodyOf(page.items, page.next) }
   })
   const shown = new Set<string>()
-  for await (const page of readRange(requester, open)) for (const hash of hashesIn(page.body)) shown.add(hash)
+  for await (const page of readRange(requestContext, open))
+    for (const hash of hashesIn(page.body)) shown.add(hash)
   const stayed = items.filter((item) => first.includes(item))
   return { asked, lost: stayed.filter(({ hash }) => !shown.has(hash)) }
 }
@@ -38,18 +44,18 @@ test('no transaction is lost where a reorganisation removes others between two p
   const fields = {
     seed: fc.nat(1_000_000),
     pageSize: fc.integer({ min: 16, max: 40 }),
-    ties: fc.constantFrom(...TIES),
+    ties: fc.constantFrom(...TIE_ORDERS),
     removed: fc.double({ min: 0.01, max: 0.9, noNaN: true }),
     depth: fc.integer({ min: 1, max: LOOKBACK_BLOCKS - 1 }),
     blocks: fc.integer({ min: 5, max: 120 }),
   }
   await fc.assert(
     fc.asyncProperty(fc.record(fields), async ({ seed, removed, depth, blocks, ...given }) => {
-      const dice = createDice(seed)
-      const all = tiedItems(tiedBlocks({ blocks, dice, most: 3 }))
+      const random = createSeededRandom(seed)
+      const all = tiedItems(sameSecondBlocks({ blocks, random, maxPerSecond: 3 }))
       const head = all.at(-1)?.block ?? 0
-      const change = (items: Tied<object>[]) =>
-        items.filter(({ block }) => block <= head - depth || dice.next() > removed)
+      const change = (items: SortedItem<object>[]) =>
+        items.filter(({ block }) => block <= head - depth || random.next() > removed)
       const { lost } = await readMoving(all, change, { ...given, seed })
       expect(lost).toEqual([])
     }),
@@ -72,8 +78,8 @@ test('the rest of an open range is requested as a closed one after its first pag
 
 test('no transaction is lost where tokens are offsets and others of any depth are removed', async () => {
   const all = itemsBelow(2_000)
-  const dice = createDice(7)
-  const change = (items: Tied<object>[]) => items.filter(() => dice.next() > 0.01)
+  const random = createSeededRandom(7)
+  const change = (items: SortedItem<object>[]) => items.filter(() => random.next() > 0.01)
   const { lost } = await readMoving(all, change, steady)
   expect(lost).toEqual([])
 })
@@ -88,7 +94,7 @@ test.for([
   [30_000, 302],
 ])('a listing of %i transactions takes %i requests while its head moves', async ([count = 0, requests]) => {
   let head = count
-  const grow = (items: Tied<object>[]) => {
+  const grow = (items: SortedItem<object>[]) => {
     head += 3
     return [...items, ...itemsBelow(3, head)]
   }
@@ -114,9 +120,9 @@ test.for([
   ['is empty', () => []],
   ['repeats the last one', () => [itemAt(9)]],
 ] as const)('a listing ends with an error where each page %s and has a fresh token', async ([, items]) => {
-  const { requester, asked } = fakeRequester(() => ({ body: bodyOf(items(), `token ${asked.length}`) }))
+  const { requestContext, asked } = fakeRequester(() => ({ body: bodyOf(items(), `token ${asked.length}`) }))
   const reading = (async () => {
-    for await (const _ of readRange(requester, { ...open, range: { from: 0, to: 100 } }));
+    for await (const _ of readRange(requestContext, { ...open, range: { from: 0, to: 100 } }));
   })()
   await expect(reading).rejects.toEqual(endless)
   expect(asked.length).toBeLessThan(60)

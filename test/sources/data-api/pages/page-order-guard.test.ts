@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { createShownItems, type ShownItems } from '../../../../src/sources/data-api/pages/page-order-guard.ts'
+import {
+  createPageOrderGuard,
+  type PageOrderGuard,
+} from '../../../../src/sources/data-api/pages/page-order-guard.ts'
 
 type Given = { block: number; second: number; hash: string }
 
@@ -7,8 +10,8 @@ type Given = { block: number; second: number; hash: string }
 let made = 0
 const at = (block: number, second: number, hash = `0x${++made}`): Given => ({ block, second, hash })
 
-function showing(order: 'asc' | 'desc', ...pages: readonly (readonly Given[])[]): ShownItems {
-  const shown = createShownItems(order, { from: 0, to: 100 })
+function showing(order: 'asc' | 'desc', ...pages: readonly (readonly Given[])[]): PageOrderGuard {
+  const shown = createPageOrderGuard(order, { from: 0, to: 100 })
   for (const page of pages) shown.add(page)
   return shown
 }
@@ -31,9 +34,9 @@ test.for([
     desc: [0, 6],
   },
 ])('$what all is left but what lies before the last second', ({ pages, asc, desc }) => {
-  expect(showing('asc', ...pages).rest()).toEqual({ from: asc[0], to: asc[1] })
+  expect(showing('asc', ...pages).remainingRange()).toEqual({ from: asc[0], to: asc[1] })
   const back = pages.toReversed().map((page) => page.toReversed())
-  expect(showing('desc', ...back).rest()).toEqual({ from: desc[0], to: desc[1] })
+  expect(showing('desc', ...back).remainingRange()).toEqual({ from: desc[0], to: desc[1] })
 })
 
 const old = [at(5, 1), at(7, 2, '0xa'), at(8, 2, '0xb')]
@@ -46,7 +49,7 @@ test.for([
   { what: 'shows an item of the second again', next: [at(8, 2, '0xb')], skipped: false, reordered: true },
 ])('a page that $what: skipped $skipped, reordered $reordered', ({ next, skipped, reordered }) => {
   const shown = showing('asc', old)
-  expect([shown.wereSkipped(next), shown.isReordered(next)]).toEqual([skipped, reordered])
+  expect([shown.hasGap(next), shown.isReordered(next)]).toEqual([skipped, reordered])
 })
 
 test.for([
@@ -62,6 +65,6 @@ test.for([
 test('blocks of pages long past count as skipped when they come again', () => {
   const pages = Array.from({ length: 20 }, (_, page) => [at(page, page)])
   const shown = showing('asc', ...pages)
-  const again = (page: number) => shown.wereSkipped(pages[page] ?? [])
+  const again = (page: number) => shown.hasGap(pages[page] ?? [])
   expect([again(0), again(9), again(10), again(19)]).toEqual([true, true, false, false])
 })

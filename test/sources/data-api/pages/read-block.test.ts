@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Answer } from '../../../../src/http/http-client.ts'
-import { createGate } from '../../../../src/http/rate-limit/rate-limiter.ts'
-import type { Requester } from '../../../../src/http/request.ts'
-import { type BegunBlock, readBlock } from '../../../../src/sources/data-api/pages/read-block.ts'
+import type { ApiResponse } from '../../../../src/http/http-client.ts'
+import { createRateLimiter } from '../../../../src/http/rate-limit/rate-limiter.ts'
+import type { RequestContext } from '../../../../src/http/request.ts'
+import { type PartialBlock, readBlock } from '../../../../src/sources/data-api/pages/read-block.ts'
 import { fakeClient } from '../../../helpers/fake-client.ts'
 import { bodyOf, itemAt } from './listing.ts'
 
@@ -11,20 +11,20 @@ type Reply = { status?: number; body?: Buffer }
 /** An requester whose service answers by the page token; it keeps what was asked. */
 function fakeRequester(reply: (token: string | undefined, count: number) => Reply) {
   const asked: string[] = []
-  const send = async ({ pathAndQuery }: { pathAndQuery: string }): Promise<Answer> => {
+  const send = async ({ pathAndQuery }: { pathAndQuery: string }): Promise<ApiResponse> => {
     asked.push(pathAndQuery)
     const token = new URL(pathAndQuery, 'http://loopback').searchParams.get('pageToken') ?? undefined
     return { status: 200, headers: {}, body: bodyOf([]), ...reply(token, asked.length) }
   }
-  const requester: Requester = {
+  const requestContext: RequestContext = {
     client: fakeClient(send),
-    gate: createGate(),
+    rateLimiter: createRateLimiter(),
     limit: (task) => task(),
     retry: { retries: 2, firstDelayMs: 0 },
     signal: new AbortController().signal,
     onEvent: () => {},
   }
-  return { requester, asked }
+  return { requester: requestContext, asked }
 }
 
 const native = (block: number, index: number) => itemAt(block, { index }).nativeTransaction
@@ -38,10 +38,10 @@ const ask = { chain: 'c/1', block: 7 }
 const pagesIn = (body: Buffer) => JSON.parse(`[${body}]`) as { transactions: unknown[] }[]
 
 test('asks each page by the number of the block, its size and token', async () => {
-  const { requester, asked } = fakeRequester((token) =>
+  const { requester: requestContext, asked } = fakeRequester((token) =>
     token === undefined ? page([0, 1], 'a&b') : page([2]),
   )
-  const { body, ...counts } = await readBlock(requester, ask)
+  const { body, ...counts } = await readBlock(requestContext, ask)
   expect(asked).toEqual([
     '/v1/chains/c%2F1/blocks/7/transactions?pageSize=100',
     '/v1/chains/c%2F1/blocks/7/transactions?pageSize=100&pageToken=a%26b',
@@ -51,47 +51,51 @@ test('asks each page by the number of the block, its size and token', async () =
 })
 
 test('reads an empty block with one request', async () => {
-  const { requester, asked } = fakeRequester(() => ({ body: bodyOf([]) }))
-  expect(await readBlock(requester, ask)).toMatchObject({ pages: 1, items: 0, bad: 0 })
+  const { requester: requestContext, asked } = fakeRequester(() => ({ body: bodyOf([]) }))
+  expect(await readBlock(requestContext, ask)).toMatchObject({ pages: 1, items: 0, bad: 0 })
   expect(asked).toHaveLength(1)
 })
 
 test('counts items without a place and keeps their page', async () => {
-  const { requester } = fakeRequester(() => ({ body: bodyOf([native(7, 0), null, { txHash: '0x' }]) }))
-  expect(await readBlock(requester, ask)).toMatchObject({ items: 3, bad: 2 })
+  const { requester: requestContext } = fakeRequester(() => ({
+    body: bodyOf([native(7, 0), null, { txHash: '0x' }]),
+  }))
+  expect(await readBlock(requestContext, ask)).toMatchObject({ items: 3, bad: 2 })
 })
 
 test('goes on from the pages that an earlier run has read', async () => {
-  const begun: BegunBlock[] = []
-  const onStop = async (pages: BegunBlock) => void begun.push(pages)
+  const begun: PartialBlock[] = []
+  const onIncomplete = async (pages: PartialBlock) => void begun.push(pages)
   const broken = fakeRequester((token) => (token === 'b' ? { status: 500 } : page([0], token ? 'b' : 'a')))
-  await expect(readBlock(broken.requester, { ...ask, onStop })).rejects.toMatchObject({ status: 500 })
+  await expect(readBlock(broken.requester, { ...ask, onIncomplete })).rejects.toMatchObject({ status: 500 })
   expect(begun).toMatchObject([{ pages: 2, items: 2, token: 'b' }])
-  const { requester, asked } = fakeRequester(() => page([1]))
-  const { body, ...counts } = await readBlock(requester, { ...ask, begun: begun[0] })
+  const { requester: requestContext, asked } = fakeRequester(() => page([1]))
+  const { body, ...counts } = await readBlock(requestContext, { ...ask, partial: begun[0] })
   expect(asked).toHaveLength(1)
   expect(counts).toEqual({ pages: 3, items: 3, bad: 0 })
   expect(pagesIn(body)).toHaveLength(3)
 })
 
 test('reads the whole block where the token of an earlier run has expired', async () => {
-  const begun = { body: Buffer.from('{}'), pages: 1, items: 100, bad: 0, token: 'old' }
-  const { requester } = fakeRequester((token) => (token === 'old' ? { status: 404 } : page([0])))
-  expect(await readBlock(requester, { ...ask, begun })).toMatchObject({ pages: 1, items: 1 })
+  const partial = { body: Buffer.from('{}'), pages: 1, items: 100, bad: 0, token: 'old' }
+  const { requester: requestContext } = fakeRequester((token) =>
+    token === 'old' ? { status: 404 } : page([0]),
+  )
+  expect(await readBlock(requestContext, { ...ask, partial })).toMatchObject({ pages: 1, items: 1 })
 })
 
 test('keeps nothing of a block whose first page does not come', async () => {
-  const { requester } = fakeRequester(() => ({ status: 500 }))
-  const onStop = () => expect.fail('it kept something')
-  await expect(readBlock(requester, { ...ask, onStop })).rejects.toMatchObject({ status: 500 })
+  const { requester: requestContext } = fakeRequester(() => ({ status: 500 }))
+  const onIncomplete = () => expect.fail('it kept something')
+  await expect(readBlock(requestContext, { ...ask, onIncomplete })).rejects.toMatchObject({ status: 500 })
 })
 
 test.for([400, 404])('starts the block anew when %s refuses a token', async (status) => {
-  const { requester, asked } = fakeRequester((token, count) => {
+  const { requester: requestContext, asked } = fakeRequester((token, count) => {
     if (token === undefined) return page([0], 'a')
     return count === 2 ? { status } : page([1])
   })
-  expect(await readBlock(requester, ask)).toMatchObject({ pages: 2, items: 2 })
+  expect(await readBlock(requestContext, ask)).toMatchObject({ pages: 2, items: 2 })
   expect(asked).toHaveLength(4)
 })
 
@@ -99,8 +103,10 @@ test.for([
   { what: 'always refuses its tokens', later: { status: 400 } },
   { what: 'repeats a token', later: page([1], 'a') },
 ])('gives up on a service that $what', async ({ later }) => {
-  const { requester, asked } = fakeRequester((token) => (token === undefined ? page([0], 'a') : later))
-  await expect(readBlock(requester, ask)).rejects.toMatchObject({
+  const { requester: requestContext, asked } = fakeRequester((token) =>
+    token === undefined ? page([0], 'a') : later,
+  )
+  await expect(readBlock(requestContext, ask)).rejects.toMatchObject({
     code: 'PAGE_MALFORMED',
     message: 'block 7: the service repeats or refuses its own page tokens',
   })
@@ -108,11 +114,11 @@ test.for([
 })
 
 test('tells a block that is not there from any other refusal', async () => {
-  const { requester } = fakeRequester(() => ({
+  const { requester: requestContext } = fakeRequester(() => ({
     status: 404,
     body: Buffer.from('{"message":"no such block"}'),
   }))
-  await expect(readBlock(requester, ask)).rejects.toMatchObject({
+  await expect(readBlock(requestContext, ask)).rejects.toMatchObject({
     code: 'REQUEST_REFUSED',
     status: 404,
     message: 'block 7: the service answered 404: no such block',
@@ -120,8 +126,10 @@ test('tells a block that is not there from any other refusal', async () => {
 })
 
 test('takes no transaction of another block', async () => {
-  const { requester, asked } = fakeRequester(() => ({ body: bodyOf([native(7, 0), native(8, 0)]) }))
-  await expect(readBlock(requester, ask)).rejects.toMatchObject({
+  const { requester: requestContext, asked } = fakeRequester(() => ({
+    body: bodyOf([native(7, 0), native(8, 0)]),
+  }))
+  await expect(readBlock(requestContext, ask)).rejects.toMatchObject({
     code: 'PAGE_MALFORMED',
     message: expect.stringContaining('block 8, outside [7, 8)'),
   })
@@ -136,34 +144,34 @@ const withHash = (blockHash: string, indexes: readonly number[], next?: string):
 })
 
 test('reads a block anew that is replaced between two of its pages', async () => {
-  const { requester, asked } = fakeRequester((token, count) => {
+  const { requester: requestContext, asked } = fakeRequester((token, count) => {
     const hash = count === 1 ? '0xold' : '0xnew'
     return token === undefined ? withHash(hash, [0, 1], 'a') : withHash(hash, [2])
   })
-  const { body } = await readBlock(requester, ask)
+  const { body } = await readBlock(requestContext, ask)
   expect(body.toString()).not.toContain('0xold')
   expect(asked).toHaveLength(4)
 })
 
 test('reads a block anew that was replaced since an earlier run read its first pages', async () => {
-  const { requester } = fakeRequester((token) =>
+  const { requester: requestContext } = fakeRequester((token) =>
     token === undefined ? withHash('0xnew', [0, 1], 'b') : withHash('0xnew', [2]),
   )
-  const begun: BegunBlock = {
+  const partial: PartialBlock = {
     ...{ pages: 1, items: 2, bad: 0, token: 'a' },
     body: withHash('0xold', [0, 1]).body as Buffer,
   }
-  const { body, pages } = await readBlock(requester, { ...ask, begun })
+  const { body, pages } = await readBlock(requestContext, { ...ask, partial })
   expect([body.toString().includes('0xold'), pages]).toEqual([false, 2])
 })
 
 test.for([413, 504])('requests a block in smaller pages after %i, from its first page on', async (status) => {
-  const { requester, asked } = fakeRequester((token) => {
+  const { requester: requestContext, asked } = fakeRequester((token) => {
     const size = Number(/pageSize=(\d+)/.exec(asked.at(-1) ?? '')?.[1])
     if (size > 50) return token === undefined && asked.length === 1 ? page([0], 'a') : { status }
     return token === undefined ? page([0], 'b') : page([1])
   })
-  expect(await readBlock(requester, ask)).toMatchObject({ pages: 2, items: 2 })
+  expect(await readBlock(requestContext, ask)).toMatchObject({ pages: 2, items: 2 })
   expect(asked.map((path) => path.split('?')[1])).toEqual([
     'pageSize=100',
     'pageSize=100&pageToken=a',
@@ -176,10 +184,10 @@ test.for([
   ['is empty', []],
   ['repeats the last one', [0]],
 ] as const)('ends with an error where each page %s and has a fresh token', async ([, indexes]) => {
-  const stopped: BegunBlock[] = []
-  const { requester, asked } = fakeRequester(() => page(indexes, `token ${asked.length}`))
-  const onStop = async (begun: BegunBlock) => void stopped.push(begun)
-  await expect(readBlock(requester, { ...ask, onStop })).rejects.toMatchObject({
+  const stopped: PartialBlock[] = []
+  const { requester: requestContext, asked } = fakeRequester(() => page(indexes, `token ${asked.length}`))
+  const onIncomplete = async (begun: PartialBlock) => void stopped.push(begun)
+  await expect(readBlock(requestContext, { ...ask, onIncomplete })).rejects.toMatchObject({
     ...{ code: 'PAGE_MALFORMED', fix: expect.stringContaining('nextPageToken') },
     message: 'block 7: the last 50 pages show nothing new, and each has a token of a next page',
   })

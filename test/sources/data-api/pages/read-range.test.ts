@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import type { Requester } from '../../../../src/http/request.ts'
+import type { RequestContext } from '../../../../src/http/request.ts'
 import {
-  type RangeAsk,
   type RangePage,
+  type RangeSpec,
   readRange,
 } from '../../../../src/sources/data-api/pages/read-range.ts'
 import { fakeRequester, type Reply } from './fake-requester.ts'
 import { bodyOf, itemAt } from './listing.ts'
 
-const ask: RangeAsk = {
+const ask: RangeSpec = {
   chain: '1',
   address: '0xaa',
   range: { from: 0, to: 100 },
@@ -16,11 +16,11 @@ const ask: RangeAsk = {
   cutMs: Number.POSITIVE_INFINITY,
 }
 
-async function read(requester: Requester, given: Partial<RangeAsk> = {}) {
+async function read(requestContext: RequestContext, given: Partial<RangeSpec> = {}) {
   const pages: RangePage[] = []
   let error: unknown
   try {
-    for await (const page of readRange(requester, { ...ask, ...given })) pages.push(page)
+    for await (const page of readRange(requestContext, { ...ask, ...given })) pages.push(page)
   } catch (thrown) {
     error = thrown
   }
@@ -36,17 +36,17 @@ const page = (blocks: readonly number[], next?: string): Reply => ({
 })
 
 test('settles the whole range with one page that has no token', async () => {
-  const { requester, asked } = fakeRequester(() => page([5]))
-  const { covered } = await read(requester)
+  const { requestContext, asked } = fakeRequester(() => page([5]))
+  const { covered } = await read(requestContext)
   expect(covered).toEqual([[0, 100]])
   expect(asked).toEqual([{ address: '0xaa', from: 0, to: 100, order: 'asc', token: undefined, size: 100 }])
 })
 
 test('repeats all parameters with each token', async () => {
-  const { requester, asked } = fakeRequester(({ token }) =>
+  const { requestContext, asked } = fakeRequester(({ token }) =>
     token === undefined ? page([5, 9], 'a') : page([12, 60]),
   )
-  const { covered } = await read(requester)
+  const { covered } = await read(requestContext)
   expect(covered).toEqual([
     [0, 6],
     [6, 100],
@@ -55,10 +55,10 @@ test('repeats all parameters with each token', async () => {
 })
 
 test('settles downwards when it reads the newest block first', async () => {
-  const { requester } = fakeRequester(({ token }) =>
+  const { requestContext } = fakeRequester(({ token }) =>
     token === undefined ? page([90, 70], 'a') : page([68, 3]),
   )
-  const { covered } = await read(requester, { order: 'desc' })
+  const { covered } = await read(requestContext, { order: 'desc' })
   expect(covered).toEqual([
     [90, 100],
     [0, 90],
@@ -66,11 +66,11 @@ test('settles downwards when it reads the newest block first', async () => {
 })
 
 test('asks its last second anew when a token is refused', async () => {
-  const { requester, asked } = fakeRequester(({ from, token }) => {
+  const { requestContext, asked } = fakeRequester(({ from, token }) => {
     if (token !== undefined) return { status: 400 }
     return from === 0 ? page([5, 40], 'old') : page([40, 80])
   })
-  const { pages, error } = await read(requester)
+  const { pages, error } = await read(requestContext)
   expect(error).toBeUndefined()
   expect(asked.map(({ from, token }) => [from, token])).toEqual([
     [0, undefined],
@@ -82,41 +82,41 @@ test('asks its last second anew when a token is refused', async () => {
 
 test('asks the same blocks anew when a token expires within one block', async () => {
   let refusals = 0
-  const { requester } = fakeRequester(({ token }) => {
+  const { requestContext } = fakeRequester(({ token }) => {
     if (token === undefined) return page([0], 'a')
     refusals += 1
     return refusals === 1 ? { status: 400 } : page([7])
   })
-  const { error, covered } = await read(requester)
+  const { error, covered } = await read(requestContext)
   expect(error).toBeUndefined()
   expect(covered.at(-1)).toEqual([0, 100])
 })
 
 test('gives up when tokens are refused and nothing moves on', async () => {
-  const { requester, asked } = fakeRequester(({ token }) =>
+  const { requestContext, asked } = fakeRequester(({ token }) =>
     token === undefined ? page([0, 0], 'a') : { status: 400 },
   )
-  const { error } = await read(requester)
+  const { error } = await read(requestContext)
   expect(error).toEqual(malformed)
   expect(asked.length).toBeLessThan(10)
 })
 
 test('leaves a chain of tokens that repeats itself', async () => {
-  const { requester, asked } = fakeRequester(({ from, token }) => {
+  const { requestContext, asked } = fakeRequester(({ from, token }) => {
     if (from === 26) return page([30, 50])
     return token === undefined ? page([5, 20], 'a') : page([25, 30], 'a')
   })
-  const { error } = await read(requester)
+  const { error } = await read(requestContext)
   expect(error).toBeUndefined()
   expect(asked.map(({ from }) => from)).toEqual([0, 0, 26])
 })
 
 test('goes on past empty pages that have a token', async () => {
   const next: Record<string, Reply> = { a: page([], 'b'), b: page([8]) }
-  const { requester } = fakeRequester(({ token }) =>
+  const { requestContext } = fakeRequester(({ token }) =>
     token === undefined ? page([], 'a') : (next[token] ?? {}),
   )
-  const { covered } = await read(requester)
+  const { covered } = await read(requestContext)
   expect(covered).toEqual([
     [0, 0],
     [0, 0],
@@ -125,28 +125,28 @@ test('goes on past empty pages that have a token', async () => {
 })
 
 test('settles nothing with a page that the next one precedes', async () => {
-  const { requester } = fakeRequester(({ token }) =>
+  const { requestContext } = fakeRequester(({ token }) =>
     token === undefined ? page([50, 60], 'a') : page([5, 9]),
   )
-  const { pages, error } = await read(requester)
+  const { pages, error } = await read(requestContext)
   expect(error).toEqual(malformed)
   expect(pages).toEqual([])
 })
 
 test('keeps the pages it has when the service goes away', async () => {
-  const { requester } = fakeRequester(({ token }) =>
+  const { requestContext } = fakeRequester(({ token }) =>
     token === undefined ? page([5, 9], 'a') : { status: 503 },
   )
-  const { covered, error } = await read(requester)
+  const { covered, error } = await read(requestContext)
   expect(error).toEqual(expect.objectContaining({ code: 'SERVICE_UNAVAILABLE', status: 503 }))
   expect(covered).toEqual([[0, 6]])
 })
 
 test('names the wallet and its blocks in an error, without the token', async () => {
-  const { requester } = fakeRequester(() => ({
+  const { requestContext } = fakeRequester(() => ({
     status: 404,
     body: Buffer.from('{"message":["no","such?key=1"]}'),
   }))
-  const { error } = await read(requester)
+  const { error } = await read(requestContext)
   expect((error as Error).message).toBe('wallet 0xaa, blocks 0 to 100: the service answered 404: no; such?…')
 })

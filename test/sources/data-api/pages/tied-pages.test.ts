@@ -2,28 +2,28 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type RangePage, readRange } from '../../../../src/sources/data-api/pages/read-range.ts'
 import {
-  TIES,
-  type Tied,
-  type TiedOptions,
-  tiedBlocks,
-  tiedListing,
+  type ListingOptions,
+  type SortedItem,
+  sameSecondBlocks,
+  sameSecondListing,
+  TIE_ORDERS,
 } from '../../../helpers/same-second-listing.ts'
-import { createDice } from '../../../helpers/seeded-random.ts'
+import { createSeededRandom } from '../../../helpers/seeded-random.ts'
 import { fakeRequester } from './fake-requester.ts'
 import { bodyOf, hashesIn, tiedItems } from './listing.ts'
 
-type Given = Omit<TiedOptions<object>, 'items' | 'dice'> & { seed: number; order: 'asc' | 'desc' }
+type Given = Omit<ListingOptions<object>, 'items' | 'random'> & { seed: number; order: 'asc' | 'desc' }
 
 /** Reads a listing to its end; each page must settle only blocks of which all was shown. */
-async function readAll(all: readonly Tied<object>[], { order, seed, ...given }: Given, grow = 0) {
-  const dice = createDice(seed)
+async function readAll(all: readonly SortedItem<object>[], { order, seed, ...given }: Given, grow = 0) {
+  const random = createSeededRandom(seed)
   const old = all.filter(({ block }) => block < END)
-  const listing = tiedListing({
+  const listing = sameSecondListing({
     ...given,
-    dice,
+    random,
     items: () => all.slice(0, old.length + grow * asked.length),
   })
-  const { requester, asked } = fakeRequester((query) => {
+  const { requestContext, asked } = fakeRequester((query) => {
     const page = listing(query)
     return page === undefined ? { status: 400 } : { body: bodyOf(page.items, page.next) }
   })
@@ -31,7 +31,7 @@ async function readAll(all: readonly Tied<object>[], { order, seed, ...given }: 
   const pages: RangePage[] = []
   const range = { from: 0, to: 1_000_000 }
   const ask = { chain: '1', address: '0xaa', range, order, cutMs: Number.POSITIVE_INFINITY }
-  for await (const page of readRange(requester, ask)) {
+  for await (const page of readRange(requestContext, ask)) {
     for (const hash of hashesIn(page.body)) shown.add(hash)
     const { from, to } = page.covered
     const lost = old.filter(({ block, hash }) => block >= from && block < to && !shown.has(hash))
@@ -55,13 +55,13 @@ const FIELDS = {
   refused: fc.constantFrom(0, 0.1, 1),
 }
 
-test.for(TIES.filter((ties) => ties !== 'by lot each time'))(
+test.for(TIE_ORDERS.filter((ties) => ties !== 'by lot each time'))(
   'every item is shown before its block is settled, ties %s',
   async (ties) => {
     const most = fc.integer({ min: 1, max: 20 })
     await fc.assert(
-      fc.asyncProperty(fc.record(FIELDS), most, async ({ seed, ...given }, most) => {
-        const blocks = tiedBlocks({ blocks: END, dice: createDice(seed), most })
+      fc.asyncProperty(fc.record(FIELDS), most, async ({ seed, ...given }, maxPerSecond) => {
+        const blocks = sameSecondBlocks({ blocks: END, random: createSeededRandom(seed), maxPerSecond })
         await readAll(tiedItems(blocks), { ...given, seed, ties })
       }),
       { numRuns: 60 },
@@ -76,7 +76,11 @@ const MORE_THAN_A_SECOND = fc.integer({ min: 16, max: 40 })
 test('no item is lost where each request orders a second anew', async () => {
   await fc.assert(
     fc.asyncProperty(fc.record({ ...FIELDS, pageSize: MORE_THAN_A_SECOND }), async (given) => {
-      const blocks = tiedBlocks({ blocks: END, dice: createDice(given.seed), most: FEW })
+      const blocks = sameSecondBlocks({
+        blocks: END,
+        random: createSeededRandom(given.seed),
+        maxPerSecond: FEW,
+      })
       await readAll(tiedItems(blocks), { ...given, ties: 'by lot each time' })
     }),
     { numRuns: 100 },
@@ -84,10 +88,14 @@ test('no item is lost where each request orders a second anew', async () => {
 })
 
 test('no item is lost where others arrive meanwhile and tokens count from the newest', async () => {
-  const fields = { ...FIELDS, pageSize: MORE_THAN_A_SECOND, ties: fc.constantFrom(...TIES) }
+  const fields = { ...FIELDS, pageSize: MORE_THAN_A_SECOND, ties: fc.constantFrom(...TIE_ORDERS) }
   await fc.assert(
     fc.asyncProperty(fc.record(fields), fc.integer({ min: 1, max: 60 }), async (given, grow) => {
-      const blocks = tiedBlocks({ blocks: END + LATER, dice: createDice(given.seed), most: FEW })
+      const blocks = sameSecondBlocks({
+        blocks: END + LATER,
+        random: createSeededRandom(given.seed),
+        maxPerSecond: FEW,
+      })
       await readAll(tiedItems(blocks), given, grow)
     }),
     { numRuns: 100 },
