@@ -113,12 +113,15 @@ export function replay(
   else if (header.kind === 'hashes') applyHashes(state, header as unknown as BlockRange, location)
   else if (header.kind === 'done') applyDone(state, header as unknown as WrittenRange)
   else if (header.kind === 'next') applyNext(state, header as unknown as NextRun)
-  else if (
-    !replayBlockRecord({ blocks: state.blocks, listing: () => listingOf(state, BLOCKS) }, header, location)
-  )
+  else if (!replayBlockRecord(blockTarget(state), header, location))
     applyPage(state, header as unknown as PageFields, location)
   return true
 }
+
+const blockTarget = (state: CheckpointState) => ({
+  blocks: state.blocks,
+  listing: () => listingOf(state, BLOCKS),
+})
 
 /** Takes what was exported before for granted: only what comes after it is asked. */
 export function applyBase(state: CheckpointState, before: WrittenRange | undefined): void {

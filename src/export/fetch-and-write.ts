@@ -90,19 +90,9 @@ async function fetchAndWriteOnce(
     const { manifest, from } = previous
     const minEnd = manifest === undefined ? 0 : endOfExport(manifest)
     const mutableBlocks = Math.max(LOOKBACK_BLOCKS, jobExport.lookbackBlocks ?? 0)
-    const pageHandlers = { readPage: output.readPage, onPage: output.onPageStored }
+    const fetchOptions = { job, listings, minEnd, mutableBlocks, requestContext, checkpoint, stats, onNotice }
     const fetchMissing = () =>
-      fetchJob({
-        job,
-        listings,
-        minEnd,
-        mutableBlocks,
-        requestContext,
-        checkpoint,
-        stats,
-        onNotice,
-        ...pageHandlers,
-      })
+      fetchJob({ ...fetchOptions, readPage: output.readPage, onPage: output.onPageStored })
     const end =
       previous.refusedEnds === undefined ? await fetchMissing() : (stats.endBlock ?? (await fetchMissing()))
     stats.endBlock = end

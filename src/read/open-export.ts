@@ -36,6 +36,16 @@ export type OpenExport = {
   close(): Promise<void>
 }
 
+/** The path of a file whose size and hash are as listed. Throws VERIFY_FAILED where they are not. */
+async function requireUnchanged(
+  { path: name, bytes, sha256 }: ManifestFile,
+  folder: string,
+): Promise<string> {
+  const path = `${folder}/${name}`
+  await checkContent({ name, path, bytes, sha256 })
+  return path
+}
+
 /**
  * Opens a finished export for reading; nothing in it changes. Throws USAGE where the folder holds none, and
  * VERIFY_FAILED where its manifest is damaged.
@@ -46,11 +56,7 @@ export async function openExport(folder: string): Promise<OpenExport> {
   const manifest = await requireManifest(folder)
   const database = await openScratchDatabase(folder)
   const filesOf = (table: TableName) => manifest.tables[table]?.files ?? []
-  const checkedPathOf = async ({ path: name, bytes, sha256 }: ManifestFile) => {
-    const path = `${database.folder}/${name}`
-    await checkContent({ name, path, bytes, sha256 })
-    return path
-  }
+  const checkedPathOf = (file: ManifestFile) => requireUnchanged(file, database.folder)
   const errorFor = async ({ path }: ManifestFile, thrown: unknown) => {
     if ((await readTextIfExists(join(folder, MANIFEST_FILE))) !== manifestText)
       return exportReplacedError(folder)

@@ -77,18 +77,15 @@ describe('src/README.md', () => {
   const page = pageAt('src/README.md')
 
   test('puts every room on a floor', () => {
-    const rooms = rowsOf(sectionOf(page, '## The floors')).flatMap(([, names]) => codeIn(names))
+    const rooms = rowsOf(sectionOf(page, '## Layers')).flatMap(([, names]) => codeIn(names))
     expect(rooms.filter((room) => !room.endsWith('.ts')).sort()).toEqual(foldersIn('src').sort())
   })
 
-  test.for(rowsOf(sectionOf(page, '## What always holds')))(
-    '%s: the test named is there',
-    ([, test = '']) => {
-      const [, file = '', title = ''] = /^`([^`]+)`: (.*)$/.exec(test) ?? []
-      const path = join('test', file)
-      expect(existsSync(join(ROOT, path)) && pageAt(path)).toContain(title)
-    },
-  )
+  test.for(rowsOf(sectionOf(page, '## Invariants')))('%s: the test named is there', ([, test = '']) => {
+    const [, file = '', title = ''] = /^`([^`]+)`: (.*)$/.exec(test) ?? []
+    const path = join('test', file)
+    expect(existsSync(join(ROOT, path)) && pageAt(path)).toContain(title)
+  })
 
   test('walks from a run to a row in ten files', () => {
     const section = sectionOf(page, '## From `run` to a row in a file, in ten files')

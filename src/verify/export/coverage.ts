@@ -35,12 +35,10 @@ export function checkCoverage({ job, coverage }: Manifest, findings: Findings): 
   })
   for (const [at, { address, fromBlock, toBlock, removed = false, error }] of coverage.entries()) {
     const previousAddress = coverage[at - 1]?.address
-    if (previousAddress !== undefined) {
-      findings.expect(
-        previousAddress < address,
-        () => `${location}: expected addresses in order, found ${address} after ${previousAddress}`,
-      )
-    }
+    findings.expect(
+      previousAddress === undefined || previousAddress < address,
+      () => `${location}: expected addresses in order, found ${address} after ${previousAddress}`,
+    )
     findings.expect(
       toBlock >= fromBlock,
       () => `${location}: ${address}: toBlock ${toBlock} is before ${fromBlock}`,
