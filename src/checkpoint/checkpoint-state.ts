@@ -4,6 +4,7 @@ import { type BlockRange, NO_END } from '../core/model/model.ts'
 import { sumUnknownsIfPresent, type Unknowns } from '../core/model/unknowns.ts'
 import { type BlockState, replayBlockRecord } from './block-checkpoint.ts'
 import type { CheckpointIdentity } from './checkpoint-identity.ts'
+import { applyHashes, dropUnusedHashes } from './fingerprints.ts'
 import {
   addRecord,
   beginReading,
@@ -44,7 +45,7 @@ export type CheckpointState = {
   from: number
   /** What runs have written, in the order of blocks. */
   written: WrittenRange[]
-  /** Where the log has the fingerprints of what was written, by `hashesKey`; absent where it has none. */
+  /** Where the log has the fingerprints of what was written, by `hashesKey` (fingerprints.ts); absent where it has none. */
   hashes: Map<string, RecordLocation[]>
   /** Blocks that the run that is under way reads again by themselves, by listing. */
   reopened: Map<string, BlockRange[]>
@@ -145,23 +146,6 @@ export function applyDone(state: CheckpointState, done: WrittenRange): void {
 export function applyOpen(state: CheckpointState): void {
   state.session += 1
   dropUnusedHashes(state)
-}
-
-export const hashesKey = ({ from, to }: BlockRange): string => `${from}-${to}`
-
-/** Notes where fingerprints of these blocks' transactions lie: all of them, or a part. */
-export function applyHashes(
-  { hashes }: CheckpointState,
-  range: BlockRange,
-  { offset, bytes }: RecordLocation,
-): void {
-  hashes.set(hashesKey(range), [...(hashes.get(hashesKey(range)) ?? []), { offset, bytes }])
-}
-
-/** Forgets the fingerprints of what was not written in the end, or was written anew. */
-function dropUnusedHashes({ hashes, written }: CheckpointState): void {
-  const retained = new Set(written.map(hashesKey))
-  for (const key of hashes.keys()) if (!retained.has(key)) hashes.delete(key)
 }
 
 export type ReopenedBlocks = BlockRange & { wallet: string }

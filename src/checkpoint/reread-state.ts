@@ -1,12 +1,7 @@
 import type { BlockRange } from '../core/model/model.ts'
-import {
-  applyDropped,
-  applyHashes,
-  applyReopened,
-  type CheckpointState,
-  hashesKey,
-} from './checkpoint-state.ts'
+import { applyDropped, applyReopened, type CheckpointState } from './checkpoint-state.ts'
 import { blocksShownIn } from './coalesced-records.ts'
+import { applyHashes, hashesKey } from './fingerprints.ts'
 import type { RecordLocation, RecordLog, WholeRecordLocation } from './record-log.ts'
 
 /** What a spool keeps so that a run notices what moved since or was damaged, and reads it again. */

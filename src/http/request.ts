@@ -9,6 +9,7 @@ import { httpStatusError } from './http-status-error.ts'
 import type { RequestOutcome } from './rate-limit/limiter-state.ts'
 import type { RateLimiter } from './rate-limit/rate-limiter.ts'
 import { clockSkew, readOutcome, readRemaining } from './read-outcome.ts'
+import { withRequestContext } from './request-error.ts'
 import { delayBeforeRetry, RETRY_DEFAULTS, type RetryOptions } from './retry.ts'
 import { MAX_WAIT_MS, waitTooLongError } from './wait-limits.ts'
 
@@ -228,32 +229,6 @@ function isResourceLimit({ headers }: ApiResponse, waitMs = 0): boolean {
 }
 
 const MAX_QUOTA_WAIT_MS = 60_000
-
-type ErrorContext = {
-  label: string
-  mayHaveActed: boolean
-  hasResponded: boolean
-  redactKey: Client['redactKey']
-}
-
-/** The error with the request's name; once the service has answered, the table's advice is the better one. */
-function withRequestContext(
-  error: ExportError,
-  { label, mayHaveActed, hasResponded, redactKey }: ErrorContext,
-): ExportError {
-  const fix = hasResponded ? error.failure.fix : redactKey(error.fix)
-  const { retryAfterMs, status } = error
-  // What JSON.parse throws quotes the body.
-  const cause = error.cause instanceof SyntaxError ? undefined : error.cause
-  const suffix = mayHaveActed ? '; it may have been carried out' : ''
-  return new ExportError(error.code, redactKey(`${label}: ${error.message}${suffix}`), {
-    fix: mayHaveActed ? 'See whether the service did it before asking again.' : fix,
-    cause,
-    mayHaveActed,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(status === undefined ? {} : { status }),
-  })
-}
 
 /** Waits so long, or until the signal is aborted. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -3,6 +3,7 @@ import type { ManifestFile } from '../core/model/manifest.ts'
 import { TABLES, type Table, type TableName } from '../core/table/index.ts'
 import { mismatchError } from '../read/check-files.ts'
 import { createKeyCheck, type KeyCheck, type KeyedFile } from './check-keys.ts'
+import { duplicateRowError, explainFailure } from './load-errors.ts'
 import type { LoadSource } from './open-source.ts'
 import {
   assertUniqueName,
@@ -236,21 +237,4 @@ async function minExistingRows(
   )
   const recorded = ownRecords.reduce((sum, { rows }) => sum + rows, 0)
   return recorded === 0 ? 0 : Math.min(recorded, await target.countRows(table))
-}
-
-function duplicateRowError(path: string): ExportError {
-  const what = `${path}: the export has a row twice, in this file and in one that is loaded already`
-  return new ExportError('VERIFY_FAILED', what, {
-    fix: 'Export again with run --fresh, then load again; walletlake verify names all such rows.',
-  })
-}
-
-/** A file that does not fit its manifest may be a sign that a run has just replaced both. */
-async function explainFailure(thrown: unknown, source: LoadSource): Promise<unknown> {
-  if (!(thrown instanceof ExportError) || thrown.code !== 'VERIFY_FAILED') return thrown
-  if (!(await source.hasChanged())) return thrown
-  return new ExportError('LOAD_FAILED', `the output was written anew during the load (${thrown.message})`, {
-    cause: thrown,
-    fix: 'Run the same command again: it loads what the output holds now.',
-  })
 }

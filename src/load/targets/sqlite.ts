@@ -111,9 +111,8 @@ function loadRows(
       withEngineErrors(() => Number(db.get(`SELECT count(*) AS n FROM ${sql.identifier(name)}`)?.n)),
     deleteBlocks: async ({ name }, { chainId, from, to }) => {
       const where = 'chain_id = ? AND block_number >= ? AND block_number < ?'
-      withEngineErrors(() =>
-        db.run(`DELETE FROM ${sql.identifier(name)} WHERE ${where}`, [chainId, from, to]),
-      )
+      const statement = `DELETE FROM ${sql.identifier(name)} WHERE ${where}`
+      withEngineErrors(() => db.run(statement, [chainId, from, to]))
     },
     chainIds: reader.chainIds,
     insert: async (from) => {
