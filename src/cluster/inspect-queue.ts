@@ -12,7 +12,7 @@ export type QueuedRun = {
   id: string
   name: string
   output: string
-  tasks: { read: TaskStateCounts; write: TaskStateCounts }
+  units: { read: TaskStateCounts; write: TaskStateCounts }
   requests: number
   quota: QuotaState
 }
@@ -38,7 +38,7 @@ async function inspectRun(queue: TaskQueue, run: OpenRun) {
   const write = { done: done.writes, ...(await queue.counts(id, 'write')) }
   const { requests } = await readProgress(queue.server, id)
   const rate = await readQuotaState(queue.server.rateLimitState(quota))
-  return { id, name, output, tasks: { read, write }, requests, quota: rate }
+  return { id, name, output, units: { read, write }, requests, quota: rate }
 }
 
 /** What the record has; nothing of a place that this machine does not look into. */

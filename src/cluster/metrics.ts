@@ -29,7 +29,7 @@ export function metricsText({ workers, runs }: QueueState): string {
   const tasks = runs.flatMap((run) =>
     (['read', 'write'] as const).flatMap((kind) =>
       (['done', 'left', 'failed'] as const).map((state) => {
-        return { labels: { ...labelsOf(run), kind, state }, value: run.tasks[kind][state] }
+        return { labels: { ...labelsOf(run), kind, state }, value: run.units[kind][state] }
       }),
     ),
   )
