@@ -5,7 +5,7 @@ const run = {
   id: 'many-1f',
   name: 'ma"ny',
   output: '/lake/many',
-  tasks: { read: { done: 3, left: 5, failed: 0 }, write: { done: 0, left: 2, failed: 1 } },
+  units: { read: { done: 3, left: 5, failed: 0 }, write: { done: 0, left: 2, failed: 1 } },
   requests: 40,
   quota: { perSecond: 12.5, pausedMs: 0 },
 }
