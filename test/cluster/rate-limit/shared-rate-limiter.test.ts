@@ -37,7 +37,7 @@ describe('a gate of a quota that processes share', () => {
     const { quota, holds } = bookOf([slot(7)])
     const pass = await createSharedRateLimiter(quota).acquire(new AbortController().signal)
     pass({ kind: 'throttled', retryAfterMs: 2_000 })
-    expect(holds).toEqual([{ slot: slot(7), waitMs: 2_000 }])
+    expect(holds).toEqual([{ permit: slot(7), waitMs: 2_000 }])
   })
 
   test('says nothing to the book of requests that were granted', async () => {
