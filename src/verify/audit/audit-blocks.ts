@@ -3,22 +3,22 @@ import { parseListedTransaction } from './listed-transaction.ts'
 import { type AuditVerdict, createVerdictBuilder } from './verdict.ts'
 
 export type AuditContext = {
-  /** A block's entries as the service lists them; undefined where it does not know the block. */
+  /** Fetches a block's entries from the API; undefined if it does not know the block (404). */
   listBlock: (block: number) => Promise<readonly unknown[] | undefined>
-  /** The exported transactions from block `first` to `last`, by block. */
+  /** Reads the exported transactions of blocks `first` to `last` (inclusive), by block. */
   readExported: (blocks: { first: number; last: number }) => Promise<Map<number, ExportedTransaction[]>>
   isWallet: (address: string, block: number) => boolean
-  /** Told how many blocks are done. */
+  /** Receives the number of compared blocks after each batch. */
   onProgress: (blocks: number) => void
 }
 
-/** Holds each block's listing against the export; blocks have to rise. Some hundred blocks are in memory at once. */
+/** Compares each block's listing with the export. `blocks` must be ascending; 128 blocks are in memory at a time. */
 export async function auditBlocks(blocks: Iterable<number>, context: AuditContext): Promise<AuditVerdict> {
   const verdict = createVerdictBuilder()
   let done = 0
   for (const batch of batchesOf(blocks)) {
     const exported = await context.readExported({ first: batch[0] ?? 0, last: batch.at(-1) ?? 0 })
-    // Findings are added in block order, whatever the order of answers: the same blocks give the same verdict.
+    // Findings are added in block order, not in order of arrival, so that the same blocks give the same verdict.
     const listings = await Promise.all(batch.map(context.listBlock))
     for (const [at, block] of batch.entries()) {
       const entries = listings[at]
@@ -32,7 +32,7 @@ export async function auditBlocks(blocks: Iterable<number>, context: AuditContex
   return verdict.build()
 }
 
-/** Blocks whose listings are held at once. */
+/** Blocks that are requested and held in memory at a time. */
 const BATCH_BLOCKS = 128
 
 function* batchesOf(blocks: Iterable<number>): Generator<number[], void, void> {

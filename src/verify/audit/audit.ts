@@ -19,23 +19,24 @@ import type { AuditVerdict } from './verdict.ts'
 export type AuditOptions = {
   service: ServiceAccess
   /**
-   * `all` blocks of the coverage, or so many of them: half of them such in which the export has transactions from or to
-   * a wallet, as far as there are such, the others from anywhere. The same seed draws the same blocks.
+   * `all` blocks of the coverage, or a random sample of `sample` blocks. Half of the sample comes from blocks in which
+   * the export has native transactions from or to a wallet (fewer if there are not enough), the rest from the whole
+   * range. The same seed selects the same blocks.
    */
   blocks: 'all' | { sample: number; seed: number }
-  /** One line about what is being done. @default nobody */
+  /** Receives one-line progress messages. @default none */
   onProgress?: (message: string) => void
 }
 
 export type AuditResult = AuditVerdict & RequestCounts
 
 /**
- * Holds an export against a second source, the block listing (interface section 4.1): what it lists from or to a
- * wallet has to be exported, and the other way round. It lists native transactions only, so what a wallet has through
- * transfers alone is not judged. Memory is bounded.
+ * Cross-checks an export against a second source, the block endpoint (interface section 4.1): every listed transaction
+ * from or to a wallet must be exported, and vice versa. The endpoint lists native transactions only, so transactions
+ * that concern a wallet only through token or internal transfers are not judged. Memory is bounded.
  *
- * @throws ExportError USAGE without an export that can be audited, VERIFY_FAILED where its files cannot be read,
- * REQUEST_REFUSED where the service knows none of the blocks, and what requests end with.
+ * @throws ExportError USAGE if the folder has no export that can be audited, VERIFY_FAILED if its files cannot be read,
+ * REQUEST_REFUSED if the API knows none of the blocks, and the errors of failed requests
  */
 export async function auditOutput(folder: string, options: AuditOptions): Promise<AuditResult> {
   const output = await openExport(folder)
@@ -54,12 +55,12 @@ export async function auditOutput(folder: string, options: AuditOptions): Promis
 
 function requireTransactions(folder: string, { job, tables }: Manifest): void {
   if (job.kind === 'blocks')
-    throw new ExportError('USAGE', `${folder} holds whole blocks, as the block listing has them already`, {
-      fix: 'Audit an export of wallets; `walletlake verify` checks this one.',
+    throw new ExportError('USAGE', `${folder} is a block export, which came from the block endpoint itself`, {
+      fix: 'Audit a wallet export; check this one with `walletlake verify`.',
     })
   if (tables.transactions !== undefined) return
-  throw new ExportError('USAGE', `${folder} has no table transactions to be audited`, {
-    fix: 'Export the job with the table transactions, to this or another output.',
+  throw new ExportError('USAGE', `${folder} has no table transactions to audit`, {
+    fix: 'Export the job with the table transactions, to the same or another output.',
   })
 }
 
@@ -80,7 +81,7 @@ async function audit(output: OpenExport, { service, options }: AuditServices): P
   return verdict
 }
 
-/** The blocks to ask, rising, with their rows loaded. */
+/** Selects the blocks to request, ascending, and loads their exported rows. */
 async function selectBlocks(output: OpenExport, selection: AuditOptions['blocks']) {
   const { coverage } = output.manifest
   const from = coverage.reduce((min, { fromBlock }) => Math.min(min, fromBlock), Number.POSITIVE_INFINITY)
@@ -129,8 +130,8 @@ function createWalletCheck({ coverage }: Manifest): AuditContext['isWallet'] {
 }
 
 function unknownBlocksError({ job }: Manifest, { unknownBlocks }: AuditVerdict): ExportError {
-  const message = `the service knows none of the ${unknownBlocks} blocks of chain ${job.chain} (404)`
+  const message = `the API knows none of the ${unknownBlocks} blocks of chain ${job.chain} (404)`
   return new ExportError('REQUEST_REFUSED', message, {
-    fix: 'Check that --base-url names the service that the export came from.',
+    fix: 'Check that --base-url is the address of the API that the export came from.',
   })
 }

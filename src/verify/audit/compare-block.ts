@@ -1,6 +1,6 @@
 import type { ListedTransaction } from './listed-transaction.ts'
 
-/** A row of `transactions`, and the wallets that `wallet_transactions` has for it; undefined without that table. */
+/** A row of `transactions` with its wallets from `wallet_transactions`; `wallets` is undefined without that table. */
 export type ExportedTransaction = {
   hash: string
   index: string
@@ -16,13 +16,13 @@ export type ExportedTransaction = {
 export type BlockComparison = {
   listed: readonly ListedTransaction[]
   exported: readonly ExportedTransaction[]
-  /** Whether this address is a wallet of the job whose coverage holds the block. */
+  /** Whether the address is a wallet of the job whose coverage includes the block. */
   isWallet: (address: string) => boolean
 }
 
-/** What a block's two sides say of each other: hashes, with what is wrong where the hash alone does not say it. */
+/** The result of comparing one block: the affected transactions with a description of each problem. */
 export type BlockFindings = {
-  /** Transactions of wallets that both sides have, differing ones included. */
+  /** Exported transactions that the block lists too, including differing ones. */
   compared: number
   missing: Problem[]
   surplus: Problem[]
@@ -31,9 +31,9 @@ export type BlockFindings = {
 type Problem = { hash: string; description: string }
 
 /**
- * Holds one block's listing against its exported rows: each listed transaction from or to a wallet has to be exported,
- * for that wallet too, and each exported one from or to a wallet has to be listed, with the same fields. Rows that are
- * there for a transfer only are judged by their fields where they are listed.
+ * Compares one block's listing with its exported rows. Each listed transaction from or to a wallet must be exported for
+ * that wallet, and each exported transaction from or to a wallet must be listed with the same fields. Rows that were
+ * exported only because of a transfer need not be listed; if they are, their fields must match.
  */
 export function compareBlock({ listed, exported, isWallet }: BlockComparison): BlockFindings {
   const findings: BlockFindings = { compared: 0, missing: [], surplus: [], differing: [] }
@@ -65,7 +65,7 @@ export function compareBlock({ listed, exported, isWallet }: BlockComparison): B
   return findings
 }
 
-/** Those of sender and receiver that are wallets. */
+/** The sender and receiver, as far as they are wallets. */
 function walletsOf(
   { from, to }: Pick<ListedTransaction, 'from' | 'to'>,
   isWallet: BlockComparison['isWallet'],

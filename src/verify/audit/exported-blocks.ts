@@ -5,10 +5,10 @@ import type { ExportedTransaction } from './compare-block.ts'
 
 type Wallet = { address: string; fromBlock: number; toBlock: number }
 
-/** Addresses and blocks in one statement. */
+/** Rows per INSERT statement. */
 const ROWS_PER_INSERT = 5_000
 
-/** Block numbers in which the export has a native transaction from or to a wallet; at most `count`, drawn by seed. */
+/** Selects up to `count` blocks in which the export has a native transaction from or to a wallet, sampled by seed. */
 export async function sampleExportedBlocks(
   { database, eachFile }: OpenExport,
   { wallets, count, seed }: { wallets: readonly Wallet[]; count: number; seed: number },
@@ -33,7 +33,7 @@ export async function sampleExportedBlocks(
   return sampled.map(({ block }) => Number(block))
 }
 
-/** Loads the rows of these blocks, or of all where none are named, for `exportedIn`. */
+/** Loads the rows of these blocks (default: all) for `readExportedTransactions`. */
 export async function loadExportedTransactions(
   { database, eachFile }: OpenExport,
   blocks?: readonly number[],
@@ -42,7 +42,7 @@ export async function loadExportedTransactions(
   await insert(database, 'chosen', (blocks ?? []).map(String))
   const number = 'CAST(block_number AS BIGINT)'
   const where = blocks === undefined ? '' : `WHERE ${number} IN (SELECT block FROM chosen)`
-  // Of CSV it is text, of Parquet an instant.
+  // block_timestamp is text in CSV and a timestamp in Parquet.
   const time = 'epoch_us(CAST(block_timestamp AS TIMESTAMPTZ)) // 1000'
   const cells = `transaction_hash, transaction_index, from_address, to_address, value, block_hash, ${time}`
   await database.run(
@@ -60,7 +60,7 @@ export async function loadExportedTransactions(
   )
 }
 
-/** The exported transactions of the loaded blocks from `first` to `last`, by block. */
+/** Reads the loaded transactions of blocks `first` to `last` (inclusive), by block. */
 export async function readExportedTransactions(
   output: OpenExport,
   { first, last }: { first: number; last: number },

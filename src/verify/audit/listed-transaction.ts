@@ -1,6 +1,6 @@
 /**
- * What the block listing says of a transaction (interface section 2.2), in the form of our columns. undefined: it does
- * not say it, so it is not compared; null: there is none.
+ * An entry of the block listing (interface section 2.2), normalized like the exported columns. `undefined` means that
+ * the listing lacks a valid value, which is then not compared; `null` means that the transaction has none.
  */
 export type ListedTransaction = {
   hash: string
@@ -9,11 +9,11 @@ export type ListedTransaction = {
   to: string | null | undefined
   value: string | undefined
   blockHash: string | undefined
-  /** Times that an exported row may have: the whole second, and the millisecond where it lies within that second. */
+  /** Accepted block times in Unix milliseconds: the whole second, and the exact time if it lies within that second. */
   times: readonly number[] | undefined
 }
 
-/** Reads an entry of the block listing; undefined where it has no hash and so cannot be told from others. */
+/** Parses an entry of the block listing; undefined if it has no hash and so cannot be identified. */
 export function parseListedTransaction(entry: unknown): ListedTransaction | undefined {
   const { txHash, blockIndex, from, to, value, blockHash, ...times } = fieldsOf(entry)
   if (typeof txHash !== 'string' || txHash === '') return undefined
@@ -28,7 +28,9 @@ export function parseListedTransaction(entry: unknown): ListedTransaction | unde
   }
 }
 
-/** Another listing may give the second alone, so both are right; milliseconds of another second are not used. */
+/**
+ * The wallet listing may lack milliseconds, so both times are accepted. Milliseconds outside the second are ignored.
+ */
 function timesOf({ blockTimestamp, blockTimestampMilliseconds }: Record<string, unknown>) {
   const second = digitsOf(blockTimestamp)
   if (second === undefined) return undefined
@@ -40,14 +42,14 @@ function fieldsOf(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** An empty address means none. */
+/** Normalizes a party's address; an empty one means that there is none. */
 function addressOf(party: unknown): string | null | undefined {
   const { address } = fieldsOf(party)
   if (typeof address !== 'string') return undefined
   return address === '' ? null : address.toLowerCase()
 }
 
-/** A whole number as exact digits, whether it came as text or number. */
+/** Normalizes an integer, given as text or number, to exact digits. */
 function digitsOf(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined
   return typeof value === 'string' && /^\d{1,90}$/.test(value) ? String(BigInt(value)) : undefined

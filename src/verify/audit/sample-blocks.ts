@@ -1,23 +1,26 @@
 export type SampleOptions = {
-  /** Blocks wanted in all; the whole range where it holds no more. */
+  /** Total number of blocks, capped by the size of the range. */
   count: number
-  /** Blocks to have in any case, inside the range, at most `count`. */
+  /** Blocks that the sample must contain: within the range, at most `count`. */
   required: readonly number[]
   from: number
   /** Exclusive. */
   to: number
-  /** Whole number from 0; the same seed draws the same blocks. */
+  /** Non-negative integer; the same seed selects the same blocks. */
   seed: number
 }
 
-/** The sure blocks and others drawn from the rest of the range, each as likely as any other; rising. */
+/** Selects the required blocks and a uniform random sample of the rest of the range, ascending. */
 export function sampleBlocks({ count, required, from, to, seed }: SampleOptions): number[] {
   const included = [...new Set(required)].sort((a, b) => a - b)
   const rest = sampleNumbers({ count: count - included.length, limit: to - from - included.length, seed })
   return [...included, ...toFreeBlocks(rest, { included, from })].sort((a, b) => a - b)
 }
 
-/** Different whole numbers from 0, by Floyd's way: as many throws as numbers, however full the range gets. */
+/**
+ * Samples distinct integers from 0 to `limit` (exclusive) with Floyd's algorithm: one random number per sampled
+ * integer.
+ */
 function sampleNumbers({ count, limit, seed }: { count: number; limit: number; seed: number }): number[] {
   const random = createRandom(seed)
   const sampled = new Set<number>()
@@ -28,7 +31,7 @@ function sampleNumbers({ count, limit, seed }: { count: number; limit: number; s
   return [...sampled].sort((a, b) => a - b)
 }
 
-/** Turns places among the blocks that are not taken into blocks; all lists rise. */
+/** Maps indexes among the blocks that are not included to block numbers. All lists are ascending. */
 function toFreeBlocks(
   indexes: readonly number[],
   { included, from }: { included: readonly number[]; from: number },
@@ -40,7 +43,7 @@ function toFreeBlocks(
   })
 }
 
-/** Numbers in [0, 1) of 53 bits from a seed (mulberry32, two throws each). */
+/** Creates a seeded generator of 53-bit numbers in [0, 1): mulberry32, two steps per number. */
 function createRandom(seed: number): () => number {
   let state = seed >>> 0
   const next32 = () => {

@@ -1,23 +1,23 @@
 import type { BlockFindings } from './compare-block.ts'
 
 export type AuditVerdict = {
-  /** True where nothing is missing, surplus or different. */
+  /** True if no transaction is missing, surplus or differing. */
   ok: boolean
-  /** Blocks that the service listed. */
+  /** Blocks that the API listed. */
   blocks: number
-  /** Blocks that it does not know (404): nothing in them was judged. */
+  /** Blocks that the API does not know (404). Their transactions were not compared. */
   unknownBlocks: number
-  /** Exported transactions that those blocks list, held against them field by field. */
+  /** Exported transactions that were compared field by field with a listed one. */
   compared: number
-  /** Transactions listed from or to a wallet and not exported, or not for that wallet. */
+  /** Transactions that are listed from or to a wallet, but not exported, or not for that wallet. */
   missing: number
-  /** Exported transactions from or to a wallet that their block does not list. */
+  /** Transactions that are exported from or to a wallet, but not listed in their block. */
   surplus: number
-  /** Transactions that differ in sender, receiver, value, position, block hash or block time. */
+  /** Transactions that differ in sender, receiver, value, index, block hash or block time. */
   differing: number
-  /** Listed entries without a hash: they could not be compared. */
+  /** Listed entries without a hash, which cannot be compared. */
   unreadable: number
-  /** One line each; at most 50, then `and N more`. */
+  /** One line per problem; at most 50, then `and N more`. */
   problems: readonly string[]
 }
 
@@ -29,7 +29,7 @@ export type VerdictBuilder = {
 
 const MAX_LISTED = 50
 
-/** An empty tally of blocks. */
+/** Creates a builder that accumulates the findings of all blocks. */
 export function createVerdictBuilder(): VerdictBuilder {
   const counts = { blocks: 0, unknownBlocks: 0, compared: 0, missing: 0, surplus: 0, differing: 0 }
   let unreadable = 0

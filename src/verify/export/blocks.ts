@@ -5,7 +5,9 @@ import { differenceMessage } from './files.ts'
 
 const LOCATION = 'manifest.json: blocks'
 
-/** What the manifest says of a job of blocks has to agree with itself: its range, no wallets, what is missing. */
+/**
+ * Checks that the manifest of a block job is consistent: block range, no wallets, only `transactions`, missing blocks.
+ */
 export function checkBlockRanges({ job, blocks, coverage, tables }: Manifest, findings: Findings): void {
   const isBlockJob = job.kind === 'blocks'
   findings.expect(isBlockJob === (blocks !== undefined), () =>
@@ -21,19 +23,16 @@ export function checkBlockRanges({ job, blocks, coverage, tables }: Manifest, fi
   findings.expect(blocks.toBlock === job.endBlock, () =>
     differenceMessage(LOCATION, 'toBlock', { expected: job.endBlock, found: blocks.toBlock }),
   )
-  findings.expect(
-    coverage.length === 0,
-    () => `${LOCATION}: expected no wallets beside, found ${coverage.length}`,
-  )
+  findings.expect(coverage.length === 0, () => `${LOCATION}: expected no wallets, found ${coverage.length}`)
   const others = Object.keys(tables).filter((name) => name !== 'transactions')
   findings.expect(
     others.length === 0,
-    () => `${LOCATION}: expected transactions alone, found ${others.join(', ')}`,
+    () => `${LOCATION}: expected only the table transactions, found ${others.join(', ')}`,
   )
   checkMissing(blocks, findings)
 }
 
-/** Missing blocks are ranges in order that neither touch nor leave the whole. */
+/** Checks that the missing ranges are sorted, separate (not adjacent), not empty and within the job's block range. */
 function checkMissing({ fromBlock, toBlock, missing }: ManifestBlocks, findings: Findings): void {
   const invalid = missing.find((range, at) => {
     const previousEnd = missing[at - 1]?.toBlock ?? fromBlock - 1
@@ -44,7 +43,7 @@ function checkMissing({ fromBlock, toBlock, missing }: ManifestBlocks, findings:
   )
 }
 
-/** No row lies in a block that is missing. */
+/** Checks that no row lies in a block that the manifest lists as missing. */
 export async function checkMissingBlocks(checkedExport: CheckedExport): Promise<void> {
   const missing = checkedExport.manifest.blocks?.missing ?? []
   if (missing.length === 0 || !checkedExport.completeTables.has('transactions')) return

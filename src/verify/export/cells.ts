@@ -2,10 +2,10 @@ import type { Format } from '../../core/model/model.ts'
 import { quoteIdentifier, quoteLiteral } from '../../core/platform/sql.ts'
 import type { Column, ColumnType } from '../../core/table/index.ts'
 
-/** The largest whole number of 256 bits, as text. */
+/** The largest unsigned 256-bit integer, as decimal digits. */
 export const MAX_U256 = String(2n ** 256n - 1n)
 
-/** SQL type of each of our types; exact numbers stay text. */
+/** The DuckDB type of each column type; 256-bit integers and decimals stay text. */
 export const SQL_TYPES = {
   text: 'VARCHAR',
   int32: 'INTEGER',
@@ -17,21 +17,24 @@ export const SQL_TYPES = {
   decimal: 'VARCHAR',
 } as const satisfies Record<ColumnType, string>
 
-/** SQL that is true where a cell is not of its column's type and range, or null where it may not be. */
+/**
+ * SQL condition that holds where a cell does not match its column's type, range or format, or is null in a non-null
+ * column.
+ */
 export function invalidCellSql(column: Column, format: Format): string {
   const cell = quoteIdentifier(column.name)
   const isValid = format === 'csv' ? csvCell(column) : parquetCell(column)
   return `CASE WHEN ${cell} IS NULL THEN ${!column.nullable} ELSE NOT (${isValid}) END`
 }
 
-/** SQL for a cell as its SQL type: null where it does not parse. */
+/** SQL expression for a cell in its SQL type; null if the text does not parse. */
 export function typedCellSql(column: Column, format: Format): string {
   const type = SQL_TYPES[column.type]
   if (format === 'parquet' || type === 'VARCHAR') return quoteIdentifier(column.name)
   return `TRY_CAST(${quoteIdentifier(column.name)} AS ${type})`
 }
 
-/** What a cell of this column has to be, in words. */
+/** Describes the values that a column allows, for messages. */
 export function describeCell(column: Column): string {
   const expected =
     COLUMN_DESCRIPTIONS[column.name] ??
@@ -75,7 +78,7 @@ function matches(cell: string, pattern: string): string {
   return `regexp_full_match(${cell}, ${quoteLiteral(pattern)})`
 }
 
-/** Digits of one length compare as text. */
+/** SQL condition that digits are at most 2^256-1. Digit strings of equal length compare like numbers. */
 function atMostMax(digits: string): string {
   return `(length(${digits}) < ${MAX_U256.length} OR ${digits} <= '${MAX_U256}')`
 }
@@ -101,12 +104,12 @@ const COLUMN_DESCRIPTIONS: Readonly<Record<string, string>> = {
   source: 'the name of a fact table',
 }
 const TYPE_DESCRIPTIONS: Readonly<Record<ColumnType, string>> = {
-  text: 'text that is not empty',
-  int32: 'a whole number of 32 bits',
-  int64: 'a whole number of 64 bits',
+  text: 'non-empty text',
+  int32: 'a 32-bit integer',
+  int64: 'a 64-bit integer',
   bool: 'true or false',
   time: 'a UTC time with milliseconds',
-  u256: 'a whole number from 0 to 2^256-1 without leading zeros',
-  i256: 'a whole number of at most 256 bits and a sign, without leading zeros',
-  decimal: 'a plain decimal number without exponent or trailing zeros',
+  u256: 'an integer from 0 to 2^256-1 without leading zeros',
+  i256: 'a signed integer with at most 256 bits and no leading zeros',
+  decimal: 'a decimal number without exponent or trailing zeros',
 }

@@ -3,23 +3,26 @@ import type { TableName } from '../../core/table/index.ts'
 import type { Findings } from '../../read/findings.ts'
 import type { ResultRow, ScratchDatabase } from '../../read/scratch-database.ts'
 
-/** Violations of one kind that are told one by one. */
+/** Maximum number of violations of one check that are listed individually. */
 const MAX_SAMPLES = 3
 
-/** An output whose rows are loaded: one scratch table a table, named like it, with `f` (file), `r` (row) and cells. */
+/**
+ * An export whose rows are loaded. Each table has a scratch table of the same name with the columns `f` (index of the
+ * file in the manifest), `r` (row number, from 1) and the cells that checks need.
+ */
 export type CheckedExport = {
   readonly database: ScratchDatabase
   readonly manifest: Manifest
   readonly findings: Findings
-  /** Tables of which every file could be read: only these can be held against each other. */
+  /** Tables whose files could all be read. Only these can be compared with each other. */
   readonly completeTables: ReadonlySet<TableName>
 }
 
 /**
- * Counts one check; every row that the query yields breaks it. The first few are told, the others counted.
+ * Records one check, which fails if the query returns rows. Lists the first violations and counts the others.
  *
- * @param violation.sql a query whose rows are the violations
- * @param violation.tell makes the line of a problem from such a row
+ * @param violation.sql a query that returns one row per violation
+ * @param violation.describe formats such a row as a problem line
  */
 export async function expectNone(
   { database, findings }: Pick<CheckedExport, 'database' | 'findings'>,
@@ -33,10 +36,10 @@ export async function expectNone(
   findings.addUnlisted(Number(total?.n) - MAX_SAMPLES)
 }
 
-/** Rows of values in one SQL statement. */
+/** Rows per INSERT statement. */
 const BATCH = 5000
 
-/** Fills a scratch table: of each item `toValues` makes a row, in SQL. */
+/** Inserts one row per item into a scratch table; `toValues` formats an item as an SQL row. */
 export async function fillTable<T>(
   { run }: Pick<ScratchDatabase, 'run'>,
   table: string,
@@ -48,12 +51,12 @@ export async function fillTable<T>(
   }
 }
 
-/** `<path> row <n>`, the first row after a header being 1. The row found must hold `f` and `r`. */
+/** Formats a row's location as `<path> row <n>`; the first row after the header is 1. `found` must have `f` and `r`. */
 export function rowLocation({ manifest }: CheckedExport, table: TableName, { f, r }: ResultRow): string {
   return `${manifest.tables[table]?.files[Number(f)]?.path ?? table} row ${r}`
 }
 
-/** Of these tables, the ones that the output has and that could be read whole. */
+/** Filters the tables that the export contains and whose files could all be read. */
 export function completeTablesOf(checkedExport: CheckedExport, names: readonly TableName[]): TableName[] {
   return names.filter((name) => checkedExport.completeTables.has(name))
 }

@@ -6,11 +6,14 @@ import type { ResultRow, ScratchDatabase } from '../../read/scratch-database.ts'
 import { type CheckedExport, expectNone, fillTable, rowLocation } from './checked-export.ts'
 import { differenceMessage } from './files.ts'
 
-/** Coverage by itself: each address once and in order, and the blocks of all that the job has those of the job. */
+/**
+ * Checks that coverage is consistent with itself and the job: addresses sorted and unique, block ranges those of the
+ * job.
+ */
 export function checkCoverage({ job, coverage }: Manifest, findings: Findings): void {
   const location = 'manifest.json: coverage'
   const end = coverage.reduce((max, { toBlock }) => Math.max(max, toBlock), 0)
-  // A wallet that the service refused ends where it was read last.
+  // The range of a wallet that the API refused ends where it was last read.
   const isPresent = ({ removed, toBlock, error }: Coverage) =>
     removed !== true && (toBlock === end || error !== undefined)
   const present = coverage.filter(isPresent)
@@ -29,7 +32,7 @@ export function checkCoverage({ job, coverage }: Manifest, findings: Findings): 
     .digest('hex')
   findings.expect(job.addressesSha256 === hash, () => {
     return differenceMessage('manifest.json: job', 'addressesSha256', {
-      expected: `${hash} by coverage`,
+      expected: `${hash} (from coverage)`,
       found: job.addressesSha256,
     })
   })
@@ -49,7 +52,7 @@ export function checkCoverage({ job, coverage }: Manifest, findings: Findings): 
         found: fromBlock,
       })
     })
-    // A wallet that left the job ends where it was read last.
+    // The range of a removed or refused wallet ends where it was last read.
     const isExpected = removed || error !== undefined ? toBlock <= end : toBlock === end
     findings.expect(isExpected, () =>
       differenceMessage(location, `toBlock of ${address}`, { expected: end, found: toBlock }),
@@ -57,7 +60,7 @@ export function checkCoverage({ job, coverage }: Manifest, findings: Findings): 
   }
 }
 
-/** Makes the scratch table `wallets` of the addresses that the job covers. */
+/** Creates the scratch table `wallets` from the manifest's coverage. */
 export async function createWalletsTable(
   database: ScratchDatabase,
   coverage: readonly Coverage[],
@@ -69,7 +72,7 @@ export async function createWalletsTable(
   })
 }
 
-/** Rows agree with coverage: no other wallets, as many transactions, none outside the covered blocks. */
+/** Checks rows against coverage: known wallets only, the recorded number of transactions, only covered blocks. */
 export async function checkWalletsCovered(checkedExport: CheckedExport): Promise<void> {
   for (const name of ['wallet_transactions', 'ledger'] as const) {
     if (!checkedExport.completeTables.has(name)) continue
@@ -93,7 +96,7 @@ async function checkCounts({ database, manifest, findings }: CheckedExport): Pro
     checkWallet({ coverage, counts: countsByWallet.get(coverage.address) }, { manifest, findings })
 }
 
-/** Rejected records were read, but gave no row: a wallet may count that many more. */
+/** Coverage counts rejected records too, although they have no row: it may exceed the rows by up to that number. */
 function checkWallet(
   { coverage, counts }: { coverage: Coverage; counts: ResultRow | undefined },
   { manifest, findings }: { manifest: Manifest; findings: Findings },

@@ -12,7 +12,12 @@ export const SOURCES = [
 ] as const satisfies readonly TableName[]
 export type Source = (typeof SOURCES)[number]
 
-/** Makes the scratch table `expected`: the ledger as the readable fact tables call for it (CONTRACT section 2.5). */
+/**
+ * Creates the scratch table `expected`: the ledger entries that follow from the readable fact tables (CONTRACT section
+ * 2.5).
+ *
+ * @returns the fact tables that the entries were derived from
+ */
 export async function createExpectedEntries(checkedExport: CheckedExport): Promise<readonly Source[]> {
   const sources = completeTablesOf(checkedExport, SOURCES) as Source[]
   if (sources.length === 0) return sources
@@ -34,15 +39,21 @@ export async function createExpectedEntries(checkedExport: CheckedExport): Promi
   return sources
 }
 
-/** ERC-20 entries that report movements of the chain's coin, on Polygon and zkSync Era: the coin's own rows hold them. */
+/**
+ * ERC-20 events of the contracts that represent the native coin on Polygon and zkSync Era. They give no ledger entries,
+ * because native transactions already account for these movements.
+ */
 const COIN_AS_TOKEN = `((chain_id IN ('137', '80001', '80002') AND token_address = '0x${'1010'.padStart(40, '0')}')
   OR (chain_id IN ('324', '300', '280') AND token_address = '0x${'800a'.padStart(40, '0')}'))`
 
-/** Kinds of internal entries that may be the transaction itself; one without a kind is of an unknown one. */
+/** Type of an internal transaction; a missing type counts as UNKNOWN. */
 const KIND = `upper(coalesce(i.internal_type, 'UNKNOWN'))`
 const IS_CREATION = `(${KIND} LIKE 'CREATE%' OR t.to_address IS NULL OR coalesce(t.call_type, '') = 'CONTRACT_CREATION')`
 
-/** The scratch table \`top_level\`: of each transaction the first internal entry that equals it, if one does. */
+/**
+ * Creates the scratch table `top_level`: for each transaction, the first internal transaction that repeats the
+ * top-level call. It gives no ledger entry, because the transaction itself has one.
+ */
 const TOP_LEVEL = `CREATE TABLE top_level AS
   SELECT i.transaction_hash, arg_min({'f': i.f, 'r': i.r}, (i.f, i.r)) AS place
   FROM internal_transactions i JOIN transactions t USING (transaction_hash)
@@ -55,7 +66,7 @@ const TOP_LEVEL = `CREATE TABLE top_level AS
 
 const NOT_TOP_LEVEL = ` AND (f, r) NOT IN (SELECT (place.f, place.r) FROM top_level)`
 
-/** Columns of a fact table as a movement: value is a digit string above 0. */
+/** Selects a fact table's rows as movements; `units` is a positive digit string. */
 const MOVES: Readonly<Record<Source, string>> = {
   transactions: move('transactions', {
     fact: `''`,
@@ -134,5 +145,5 @@ const FEES = `SELECT chain_id, transaction_hash, 'transactions' AS source, '' AS
   FROM transactions SEMI JOIN wallets ON from_address = address AND block_number < to_block WHERE transaction_fee <> '0'`
 
 const ID_COLUMNS = 'chain_id, transaction_hash, wallet_address, source, fact, entry_type, direction'
-/** entry_id as 128 bits: half the room of its text. */
+/** entry_id as a 128-bit UUID, which takes half the space of its text. */
 const ENTRY_ID = `left(sha256(concat_ws('|', ${ID_COLUMNS})), 32)::UUID`

@@ -2,7 +2,7 @@ import { amountSql, productSql } from '../../read/amount-sql.ts'
 import { MAX_U256 } from './cells.ts'
 import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
 
-/** Arithmetic inside the fact tables: success by status, fee by gas, amount by decimals, one chain. */
+/** Checks arithmetic within the fact tables: one chain, success from status, fee from gas, amount from decimals. */
 export async function checkFacts(checkedExport: CheckedExport): Promise<void> {
   await checkChain(checkedExport)
   if (checkedExport.completeTables.has('transactions')) {
@@ -32,12 +32,15 @@ async function checkSuccess(checkedExport: CheckedExport): Promise<void> {
     sql: `SELECT f, r, status, success FROM transactions WHERE success IS DISTINCT FROM (${expected})`,
     describe: (found) => {
       const location = rowLocation(checkedExport, 'transactions', found)
-      return `${location}: success: expected what status ${found.status} means, found ${found.success}`
+      return `${location}: success: expected the meaning of status ${found.status}, found ${found.success}`
     },
   })
 }
 
-/** transaction_fee = gas_used × gas_price, exact; null where either is, or where the product is not from 0 to 2^256-1. */
+/**
+ * Checks transaction_fee = gas_used × gas_price, exactly. The fee must be null if either factor is null or the product
+ * is not between 0 and 2^256-1.
+ */
 async function checkFees(checkedExport: CheckedExport): Promise<void> {
   const { carries, product } = productSql('gas_used', 'gas_price')
   const fits = `gas_used >= 0 AND (length(fee) < ${MAX_U256.length} OR (length(fee) = ${MAX_U256.length} AND fee <= '${MAX_U256}'))`

@@ -6,7 +6,11 @@ import type { Manifest, ManifestFile } from '../../core/model/manifest.ts'
 import type { TableName } from '../../core/table/index.ts'
 import { type Findings, formatValue } from '../../read/findings.ts'
 
-/** Checks a listed file's path, presence, size and hash; false where its rows cannot be read. */
+/**
+ * Checks the path, existence, size and hash of a listed file.
+ *
+ * @returns false if the rows cannot be read: wrong path, or not a file
+ */
 export async function checkFile(
   folder: string,
   listed: { table: TableName; manifest: Manifest; file: ManifestFile },
@@ -28,7 +32,9 @@ export async function checkFile(
   return true
 }
 
-/** Files in the folders of listed tables that the manifest does not list: they do not count, but are worth a word. */
+/**
+ * Lists files in the folders of listed tables that the manifest does not list. They are reported, but are not errors.
+ */
 export async function unlistedFiles(folder: string, manifest: Manifest): Promise<string[]> {
   const listed = new Set(
     Object.values(manifest.tables).flatMap((table) => table.files.map((file) => file.path)),
@@ -49,7 +55,7 @@ export async function unlistedFiles(folder: string, manifest: Manifest): Promise
     .sort()
 }
 
-/** `<place>: <what>: expected …, found …` */
+/** Formats `<location>: <field>: expected …, found …`. */
 export function differenceMessage(
   location: string,
   field: string,
@@ -58,7 +64,10 @@ export function differenceMessage(
   return `${location}: ${field}: expected ${formatValue(expected)}, found ${formatValue(found)}`
 }
 
-/** The file name that table, blocks and format call for; its number is free, and so is packing, which may change from run to run. */
+/**
+ * Matches the path that table, partition, block range and format require. The file number is arbitrary, and so is gzip,
+ * because a job may change its compression between runs.
+ */
 function expectedPath(table: TableName, { job }: Manifest, file: ManifestFile): RegExp {
   const { fromBlock, toBlock } = file
   const extension = job.format === 'parquet' ? 'parquet' : 'csv(\\.gz)?'
@@ -68,7 +77,7 @@ function expectedPath(table: TableName, { job }: Manifest, file: ManifestFile): 
   )
 }
 
-/** A table without rows has one file, which is in no partition. */
+/** A file without rows lies in no partition. */
 function partitionPattern({ partitionBy }: Manifest['job'], { rows }: ManifestFile): string {
   if (partitionBy === undefined || rows === 0) return ''
   if (partitionBy === 'day') return 'day=\\d{4}-\\d{2}-\\d{2}/'
@@ -80,7 +89,7 @@ function block(number: number): string {
 }
 
 function pathProblem(table: TableName, { path, fromBlock, toBlock }: ManifestFile): string {
-  const expected = `${table}/${table}-${block(fromBlock)}-${block(toBlock)}-<n> with the format's ending`
+  const expected = `${table}/${table}-${block(fromBlock)}-${block(toBlock)}-<n> with the extension of the format`
   return `${table}: path: expected ${expected}, found ${formatValue(path)}`
 }
 

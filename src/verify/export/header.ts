@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 
-/** Longest header that is looked for, in bytes. */
+/** Maximum length of a header, in bytes. */
 const MAX_HEADER_BYTES = 16_384
 
-/** First line of a CSV file as text, without its `\n`; undefined where there is none or it cannot be read. */
+/** Reads the first line of a CSV file without its `\n`; undefined if there is no complete line or it cannot be read. */
 export async function readHeader(path: string): Promise<string | undefined> {
   const file = createReadStream(path)
   const source = path.endsWith('.gz') ? file.pipe(createGunzip()) : file

@@ -1,7 +1,10 @@
 import type { TableName } from '../../core/table/index.ts'
 import { type CheckedExport, completeTablesOf, expectNone, rowLocation } from './checked-export.ts'
 
-/** Rows are identified by their facts (CONTRACT section 2.4): internal calls by their content, ERC entries by their log. */
+/**
+ * Checks how rows are identified (CONTRACT section 2.4): internal transactions by a hash of their content, token
+ * transfers by their log.
+ */
 export async function checkIdentities(checkedExport: CheckedExport): Promise<void> {
   if (checkedExport.completeTables.has('internal_transactions')) await checkInternalIds(checkedExport)
   await checkLogs(checkedExport)
@@ -9,12 +12,12 @@ export async function checkIdentities(checkedExport: CheckedExport): Promise<voi
 
 const PARTY = (name: string) => `coalesce('"' || ${name} || '"', 'null')`
 const CONTENT = `'[' || ${PARTY('from_address')} || ',' || ${PARTY('to_address')} || ',"' || value || '"]'`
-/** Parties that need no escapes in JSON. */
+/** Restricts the check to parties that need no escaping in JSON. */
 const IS_PLAIN = ['from_address', 'to_address']
   .map((name) => `regexp_full_match(coalesce(${name}, ''), '[0-9a-z]*')`)
   .join(' AND ')
 
-/** internal_id: a hash of from, to and value, and which of its kind it is within its transaction. */
+/** Checks internal_id: a hash of from, to and value, and the position among equal rows of the transaction. */
 async function checkInternalIds(checkedExport: CheckedExport): Promise<void> {
   const number = `row_number() OVER (PARTITION BY transaction_hash, from_address, to_address, value ORDER BY f, r) - 1`
   const expected = `left(sha256(${CONTENT}), 16) || '-' || (${number})`
@@ -35,7 +38,7 @@ const ERC_TABLES = [
   'erc1155_transfers',
 ] as const satisfies readonly TableName[]
 
-/** One log is in one of the ERC tables. */
+/** Checks that no log appears in more than one of the ERC tables. */
 async function checkLogs(checkedExport: CheckedExport): Promise<void> {
   const tables = completeTablesOf(checkedExport, ERC_TABLES)
   if (tables.length < 2) return

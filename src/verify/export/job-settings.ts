@@ -1,7 +1,7 @@
 import { quoteLiteral } from '../../core/platform/sql.ts'
 import { type CheckedExport, expectNone, fillTable, rowLocation } from './checked-export.ts'
 
-/** Labels and the coin's symbol stand in the rows as the manifest has them, where it says what rows were made with. */
+/** Checks that rows have the wallet labels and the native symbol that the manifest records, if it records them. */
 export async function checkJobSettings(checkedExport: CheckedExport): Promise<void> {
   await checkLabels(checkedExport)
   const { nativeSymbol } = checkedExport.manifest.job
@@ -35,7 +35,7 @@ async function checkLabels(checkedExport: CheckedExport): Promise<void> {
   }
 }
 
-/** A text as its cell is read: where formulas are escaped, a `'` stands before what a spreadsheet would run. */
+/** The cell that holds this text: if the job escapes formulas, `'` precedes text that a spreadsheet would evaluate. */
 function asCell(text: string, { manifest: { job } }: CheckedExport): string {
   return job.escapeFormulas === true && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
 }

@@ -3,7 +3,7 @@ import type { ResultRow } from '../../read/scratch-database.ts'
 import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
 import type { Source } from './expected-entries.ts'
 
-/** Columns that a ledger row has from its fact. */
+/** Ledger columns that are determined by the underlying fact. */
 const COMPARED = [
   ...['wallet_address', 'transaction_hash', 'source', 'entry_type', 'direction', 'value'],
   ...[
@@ -17,9 +17,9 @@ const COMPARED = [
 ]
 
 /**
- * Holds the ledger against `expected`, row by row, by entry_id: nothing made up, nothing changed, nothing left out.
+ * Compares the ledger with `expected` by entry_id: no unknown, changed or missing entries.
  *
- * Whether a transaction failed is known from `transactions` only: without that table nothing counts as left out.
+ * Only `transactions` says whether a transaction failed. Without that table, missing entries are not reported.
  */
 export async function checkLedgerRows(
   checkedExport: CheckedExport,
@@ -49,7 +49,7 @@ export async function checkLedgerRows(
 
 function difference(found: ResultRow): string {
   if (found.unknown)
-    return `entry_id: expected one of a fact in ${found.found_source}, found ${found.entry_id}`
+    return `entry_id: expected the id of a fact in ${found.found_source}, found ${found.entry_id}`
   const differences = COMPARED.filter(
     (column) => found[`found_${column}`] !== found[`expected_${column}`],
   ).map((column) => {

@@ -1,7 +1,7 @@
 import { amountSql } from '../../read/amount-sql.ts'
 import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
 
-/** The ledger by itself: each row keeps the contract's rules, whatever the fact tables say. */
+/** Checks each ledger row against the rules of the contract, independently of the fact tables. */
 export async function checkLedgerRules(checkedExport: CheckedExport): Promise<void> {
   for (const { rule, violation } of RULES) {
     await expectNone(checkedExport, {
@@ -19,37 +19,40 @@ export async function checkLedgerRules(checkedExport: CheckedExport): Promise<vo
 const FEE = `(entry_type = 'fee')`
 const NATIVE = `(asset_type = 'native')`
 
-/** `broken` may not be null: that counts as broken too. */
+/** `violation` is an SQL condition; null counts as a violation. */
 const RULES: readonly { rule: string; violation: string }[] = [
-  { rule: 'a value below 0 when out', violation: `direction = 'out' AND (NOT starts_with(value, '-'))` },
   {
-    rule: 'a value above 0 when in',
+    rule: 'a negative value for direction out',
+    violation: `direction = 'out' AND (NOT starts_with(value, '-'))`,
+  },
+  {
+    rule: 'a positive value for direction in',
     violation: `direction = 'in' AND (starts_with(value, '-') OR value = '0')`,
   },
   {
-    rule: 'amount = value / 10^asset_decimals, exact',
+    rule: 'amount = value / 10^asset_decimals, exactly',
     violation: `amount IS DISTINCT FROM ${amountSql('value', 'asset_decimals')}`,
   },
   {
-    rule: 'a fee to go out in native coin, from transactions, to nobody',
+    rule: 'a fee to be an outgoing native entry from transactions without counterparty',
     violation: `${FEE} AND (direction <> 'out' OR asset_type <> 'native' OR source <> 'transactions'
              OR counterparty_address IS NOT NULL OR counterparty_is_own)`,
   },
   {
-    rule: 'no asset_address for the native coin, one for all else',
+    rule: 'an asset_address for every asset but the native coin',
     violation: `${NATIVE} = (asset_address IS NOT NULL)`,
   },
   { rule: '18 decimals for the native coin', violation: `${NATIVE} AND asset_decimals IS DISTINCT FROM 18` },
   {
-    rule: 'ERC-721 to move 1 with 0 decimals',
+    rule: 'an ERC-721 value of 1 with 0 decimals',
     violation: `asset_type = 'erc721' AND (ltrim(value, '-') <> '1' OR asset_decimals IS DISTINCT FROM 0)`,
   },
   {
-    rule: 'a token id for ERC-721 and ERC-1155 only',
+    rule: 'a token_id for ERC-721 and ERC-1155 only',
     violation: `(asset_type IN ('erc721', 'erc1155')) <> (token_id IS NOT NULL)`,
   },
   {
-    rule: 'the source that fits the asset',
+    rule: 'a source that matches the asset type',
     violation: `NOT (source = asset_type || '_transfers'
              OR (${NATIVE} AND source IN ('transactions', 'internal_transactions')))`,
   },
@@ -58,7 +61,10 @@ const RULES: readonly { rule: string; violation: string }[] = [
 const RANK = `CASE WHEN ${FEE} THEN 0 WHEN source = 'transactions' THEN 1 WHEN source = 'internal_transactions' THEN 2
               WHEN source = 'erc20_transfers' THEN 3 WHEN source = 'erc721_transfers' THEN 4 ELSE 5 END`
 
-/** entry_index counts from 0 without gap per wallet and transaction: fee, native, internal, ERC-20, 721, 1155. */
+/**
+ * Checks that entry_index counts from 0 without gaps per wallet and transaction, in the order fee, native, internal,
+ * ERC-20, ERC-721, ERC-1155.
+ */
 async function checkPositions(checkedExport: CheckedExport): Promise<void> {
   const previousColumns = ['transaction_hash', 'wallet_address', 'entry_index', 'rank']
   const lags = previousColumns.map((column) => `lag(${column}) OVER () AS before_${column}`).join(', ')
@@ -74,7 +80,7 @@ async function checkPositions(checkedExport: CheckedExport): Promise<void> {
   await expectNone(checkedExport, {
     sql: `SELECT f, r, source FROM (${rows}) WHERE ${same} AND rank < before_rank`,
     describe: (found) => {
-      return `${rowLocation(checkedExport, 'ledger', found)}: expected fee, native, internal, ERC-20, 721, 1155, found ${found.source} late`
+      return `${rowLocation(checkedExport, 'ledger', found)}: expected the order fee, native, internal, ERC-20, ERC-721, ERC-1155, found ${found.source} too late`
     },
   })
 }

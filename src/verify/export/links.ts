@@ -8,7 +8,10 @@ const FACT_TABLES = [
   'internal_transactions',
 ] as const
 
-/** Tables agree about transactions: each one known, with the same block; each seen by a wallet; views within facts. */
+/**
+ * Checks references between tables: every transaction is in `transactions` with the same block, every fact belongs to a
+ * transaction of a wallet, and no wallet counts more facts than exist.
+ */
 export async function checkLinks(checkedExport: CheckedExport): Promise<void> {
   const { completeTables } = checkedExport
   if (completeTables.has('transactions')) {
@@ -22,7 +25,7 @@ export async function checkLinks(checkedExport: CheckedExport): Promise<void> {
   for (const name of FACT_TABLES) if (completeTables.has(name)) await checkFactCounts(checkedExport, name)
 }
 
-/** The transaction of each row is in `transactions`, with the same block, time and position. */
+/** Checks that `transactions` has each row's transaction, with the same block, time and index. */
 async function checkTransactionRefs(checkedExport: CheckedExport, name: TableName): Promise<void> {
   const same = ['chain_id', 'block_number', 'transaction_index', 'place']
   const differ = same.map((column) => `x.${column} IS DISTINCT FROM t.${column}`).join(' OR ')
@@ -31,13 +34,13 @@ async function checkTransactionRefs(checkedExport: CheckedExport, name: TableNam
           FROM ${name} x LEFT JOIN transactions t USING (transaction_hash)
           WHERE t.transaction_hash IS NULL OR ${differ}`,
     describe: (found) => {
-      const problem = found.missing ? 'it is not there' : 'block, time or index differ'
-      return `${rowLocation(checkedExport, name, found)}: expected ${found.transaction_hash} as in transactions, found that ${problem}`
+      const problem = found.missing ? 'no such row' : 'a different block, time or index'
+      return `${rowLocation(checkedExport, name, found)}: expected ${found.transaction_hash} as in transactions, found ${problem}`
     },
   })
 }
 
-/** `is_sender` and `is_receiver` say whether the wallet is the transaction's sender or receiver. */
+/** Checks that `is_sender` and `is_receiver` match the transaction's sender and receiver. */
 async function checkParties(checkedExport: CheckedExport): Promise<void> {
   await expectNone(checkedExport, {
     sql: `SELECT w.f, w.r, w.transaction_hash
@@ -51,18 +54,20 @@ async function checkParties(checkedExport: CheckedExport): Promise<void> {
   })
 }
 
-/** A fact comes from some wallet's listing, so that a wallet must have seen its transaction. */
+/** Checks that `wallet_transactions` has each fact's transaction: every fact comes from some wallet's listing. */
 async function checkWalletRefs(checkedExport: CheckedExport, name: TableName): Promise<void> {
   await expectNone(checkedExport, {
     sql: `SELECT x.f, x.r, x.transaction_hash FROM ${name} x ANTI JOIN wallet_transactions w USING (transaction_hash)`,
     describe: (found) => {
       const location = rowLocation(checkedExport, name, found)
-      return `${location}: expected ${found.transaction_hash} in wallet_transactions, found no wallet that saw it`
+      return `${location}: expected ${found.transaction_hash} in wallet_transactions, found no such row`
     },
   })
 }
 
-/** A wallet's view holds at most the facts of all views together. */
+/**
+ * Checks that no wallet counts more facts of a transaction than the fact table, which unites the views of all wallets.
+ */
 async function checkFactCounts(
   checkedExport: CheckedExport,
   name: (typeof FACT_TABLES)[number],

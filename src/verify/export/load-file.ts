@@ -15,10 +15,10 @@ type FileLoadContext = {
   readonly findings: Findings
 }
 
-/** Bit of a row's `broken` that says that its block lies outside its file's range. */
+/** Bit of the column `broken` that marks a block outside the file's range. Bit n marks an invalid cell of column n. */
 const OUT_OF_RANGE_BIT = 62
 
-/** Makes the scratch table for a table's rows: what later checks need of them, typed, in file order. */
+/** Creates the scratch table for a table's rows, with typed columns for the cells that later checks need. */
 export async function createCheckTable(database: ScratchDatabase, table: Table): Promise<void> {
   const cells = checkedColumns(table).map(
     (column) => `${quoteIdentifier(column.name)} ${SQL_TYPES[column.type]}`,
@@ -28,8 +28,9 @@ export async function createCheckTable(database: ScratchDatabase, table: Table):
 }
 
 /**
- * Reads every row of one file into the scratch table, checking each cell, the row count and the block range.
- * Throws the engine's error where the file cannot be read as what it says it is.
+ * Reads every row of one file into the scratch table and checks each cell, the row count and the block range.
+ *
+ * @throws DuckDB's error if the file cannot be read in its format
  */
 export async function loadFile(context: FileLoadContext, tableFile: TableFile): Promise<void> {
   const { database, manifest } = context
@@ -71,10 +72,10 @@ function bit(condition: string, at: number): string {
   return `CASE WHEN ${condition} THEN ${2n ** BigInt(at)}::BIGINT ELSE 0::BIGINT END`
 }
 
-/** `bits`: what is wrong in any row of the file. */
+/** `bits`: the bitwise OR of `broken` over all rows of the file. */
 type LoadedRows = { tableFile: TableFile; source: string; bits: bigint }
 
-/** Tells wrong cells by row and column; columns without any cost nothing more. */
+/** Reports invalid cells by row and column. Reads only the columns whose bit is set again. */
 async function checkCells(context: FileLoadContext, { tableFile, source, bits }: LoadedRows): Promise<void> {
   const { table, file } = tableFile
   const expectNoBit = async (at: number, violation: Parameters<typeof expectNone>[1]) => {
@@ -103,7 +104,7 @@ function invalidRowsSql({ table, index }: TableFile, at: number): string {
   return `SELECT r, block_number FROM ${table.name} WHERE f = ${index} AND broken & ${mask} <> 0`
 }
 
-/** Cells that only have to be of their type (names, texts, metadata) are not kept. */
+/** The columns that later checks use. Cells that are checked by type only (names, texts, metadata) are not loaded. */
 function checkedColumns(table: Table): readonly Column[] {
   return table.columns.filter((column) => CHECKED_COLUMNS.has(column.name))
 }

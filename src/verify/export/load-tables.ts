@@ -21,7 +21,7 @@ export type TableLoadContext = {
   readonly onProgress: (message: string) => void
 }
 
-/** Re-hashes every listed file and re-reads every row into scratch tables. */
+/** Hashes every listed file again and reads every row into scratch tables. */
 export async function loadTables(context: TableLoadContext): Promise<CheckedExport> {
   const completeTables = new Set<TableName>()
   for (const table of TABLES) {
@@ -39,23 +39,26 @@ export async function loadTables(context: TableLoadContext): Promise<CheckedExpo
   }
 }
 
-/** What the manifest says of one table has to agree with itself. */
+/** Checks that the manifest's entry of a table is consistent. */
 function checkListed({ name }: Table, listed: ManifestTable, findings: Findings): void {
   const location = `manifest.json: tables.${name}`
   const rows = listed.files.reduce((sum, file) => sum + file.rows, 0)
   findings.expect(rows === listed.rows, () =>
-    differenceMessage(location, 'rows', { expected: `${listed.rows} in its files`, found: rows }),
+    differenceMessage(location, 'rows', { expected: `${listed.rows} in the files`, found: rows }),
   )
   findings.expect(listed.files.length > 0, () => `${location}: files: expected at least one, found none`)
   checkSequence(location, listed.files, findings)
 }
 
-/** Files of one block range are numbered upwards, each there once; a later run's range comes after the ranges before it. */
+/**
+ * Checks the order of a table's files. Files of one block range and partition have unique, ascending numbers; block
+ * ranges of later runs follow those of earlier runs.
+ */
 function checkSequence(location: string, files: readonly ManifestFile[], findings: Findings): void {
   for (const [at, { path, fromBlock, toBlock }] of files.entries()) {
     findings.expect(
       fromBlock <= toBlock,
-      () => `${path}: expected fromBlock up to toBlock ${toBlock}, found ${fromBlock}`,
+      () => `${path}: expected fromBlock at most toBlock ${toBlock}, found ${fromBlock}`,
     )
     const previousFile = files[at - 1]
     if (previousFile === undefined) continue
@@ -65,7 +68,7 @@ function checkSequence(location: string, files: readonly ManifestFile[], finding
       (previousFile.fromBlock === fromBlock &&
         (isOtherPartition || numberOf(previousFile.path) < numberOf(path)))
     findings.expect(isInOrder, () => {
-      return `${location}: files: expected them in order, found ${path} after ${previousFile.path}`
+      return `${location}: files: expected them sorted, found ${path} after ${previousFile.path}`
     })
   }
 }
@@ -98,7 +101,7 @@ async function loadOne(context: TableLoadContext, tableFile: TableFile): Promise
   } catch (thrown) {
     const scratchError = toScratchError(thrown, database.scratchFolder)
     if (scratchError !== undefined) throw scratchError
-    // A temporary folder that cannot hold the rows says nothing about the export.
+    // A full temporary folder is no fault of the export.
     if (thrown instanceof ExportError && thrown.code === 'OUTPUT_FAILED') throw thrown
     const reason = String((thrown as Error).message)
       .replaceAll(`${database.folder}/`, '')

@@ -2,7 +2,7 @@ import type { Table, TableName } from '../../core/table/index.ts'
 import { tableByName } from '../../core/table/index.ts'
 import { type CheckedExport, expectNone, rowLocation } from './checked-export.ts'
 
-/** Rows of a table stand in the contract's order (section 2), from file to file too. */
+/** Checks that a table's rows are in the order of CONTRACT section 2, across files too. */
 export async function checkOrder(checkedExport: CheckedExport, name: TableName): Promise<void> {
   const columns = ORDERS[name]
   const previousColumns = columns.map((column) => `lag(${column}) OVER () AS before_${column}`)
@@ -18,7 +18,7 @@ export async function checkOrder(checkedExport: CheckedExport, name: TableName):
   })
 }
 
-/** No two rows of a table have the same key, in different files neither. */
+/** Checks that no two rows of a table have the same key, across files too. */
 export async function checkKeys(checkedExport: CheckedExport, name: TableName): Promise<void> {
   const { key }: Table = tableByName(name)
   const columns = key.join(', ')
@@ -33,7 +33,7 @@ export async function checkKeys(checkedExport: CheckedExport, name: TableName): 
   })
 }
 
-/** True where a row is less than the one before it, column by column. */
+/** SQL condition that holds where a row sorts before its predecessor. */
 function outOfOrderSql(columns: readonly string[]): string {
   const cases = columns.map((column, at) => {
     const equal = columns.slice(0, at).map((previous) => `${previous} = before_${previous}`)

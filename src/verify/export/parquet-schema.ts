@@ -3,7 +3,7 @@ import type { ColumnType, Table } from '../../core/table/index.ts'
 import { type Findings, formatValue } from '../../read/findings.ts'
 import type { ResultRow, ScratchDatabase } from '../../read/scratch-database.ts'
 
-/** Checks that a Parquet file has exactly the table's columns, in order and in the contract's physical types. */
+/** Checks that a Parquet file has exactly the table's columns, in order, with the physical types of the contract. */
 export async function checkParquetSchema(
   database: ScratchDatabase,
   file: { path: string; table: Table },

@@ -6,7 +6,10 @@ import { REJECTS_FILE } from '../../core/model/manifest.ts'
 import type { Findings } from '../../read/findings.ts'
 import { differenceMessage } from './files.ts'
 
-/** rejects.ndjson holds as many lines as the manifest says, each a JSON object; with none there is no file. */
+/**
+ * Checks that rejects.ndjson has the number of lines that the manifest records, each a JSON object. The file may be
+ * absent if that number is 0.
+ */
 export async function checkRejects(folder: string, expected: number, findings: Findings): Promise<void> {
   const path = join(folder, REJECTS_FILE)
   const entry = await lstat(path).catch(() => undefined)

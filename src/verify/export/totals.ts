@@ -4,9 +4,10 @@ import type { CheckedExport } from './checked-export.ts'
 const ASSET = 'wallet_address, asset_type, asset_address, token_id'
 
 /**
- * For each wallet and asset the ledger's sum is the sum of its facts.
+ * Checks for each wallet and asset that the ledger sums to the same value as the expected entries.
  *
- * Exact at any size: a value is three signed pieces of 26 digits, each summed in 128 bits (enough for 10^12 rows).
+ * Sums are exact: a value is split into three signed limbs of 26 digits, each summed in 128 bits (enough for 10^12
+ * rows).
  */
 export async function checkTotals({ database, findings }: CheckedExport): Promise<void> {
   const found = await database.all(
@@ -31,7 +32,7 @@ function limbsSql(table: 'ledger' | 'expected'): string {
 const SUMS = ['ledger', 'expected']
   .flatMap((side) => [0, 1, 2].map((at) => `${sum(at, side)}::VARCHAR AS ${side}${at}`))
   .join(', ')
-/** Pieces may differ where totals do not (carries): those are joined before they are compared. */
+/** Limbs can differ although totals agree (carries), so candidates are compared again as whole totals. */
 const DIFFER = [0, 1, 2].map((at) => `${sum(at, 'ledger')} <> ${sum(at, 'expected')}`).join(' OR ')
 
 function sum(at: number, side: string): string {
@@ -48,5 +49,5 @@ function describeDifference(found: ResultRow): string {
     .filter((part) => part !== null)
     .join(' ')
   const [expected, ledger] = [total(found, 'expected'), total(found, 'ledger')]
-  return `ledger total of ${found.wallet_address} in ${asset}: expected ${expected} by the facts, found ${ledger}`
+  return `ledger total of ${found.wallet_address} in ${asset}: expected ${expected} from the facts, found ${ledger}`
 }

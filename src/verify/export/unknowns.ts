@@ -3,7 +3,7 @@ import { differenceMessage } from './files.ts'
 
 const LOCATION = 'manifest.json'
 
-/** The manifest counts the transactions whose status or fee is unknown; manifests of older versions do not. */
+/** Checks the manifest's counts of transactions with unknown status or fee. Manifests of older versions lack them. */
 export async function checkUnknowns(checkedExport: CheckedExport): Promise<void> {
   const { database, manifest, findings, completeTables } = checkedExport
   const { statusUnknown, feeUnknown } = manifest
@@ -24,12 +24,12 @@ export async function checkUnknowns(checkedExport: CheckedExport): Promise<void>
     )
 }
 
-/** Sent by a wallet, in blocks that it covers. */
+/** Transactions that a wallet sent within its covered blocks, with an unknown or zero fee. */
 const FEE = `address IS NOT NULL AND block_number < to_block AND coalesce(transaction_fee, '0') = '0'`
 
 /**
- * Transactions that may count because of an internal transaction: one that is neither known to be reverted nor known not to be
- * has `reverted` false.
+ * Counts transactions that the manifest may additionally count as unknown because of an internal transaction: one whose
+ * outcome is unknown is exported with `reverted` false.
  */
 async function countUncertain({ database, completeTables, manifest }: CheckedExport): Promise<number> {
   if (manifest.job.kind === 'blocks') return 0

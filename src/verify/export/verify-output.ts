@@ -26,36 +26,40 @@ import { checkTotals } from './totals.ts'
 import { checkUnknowns } from './unknowns.ts'
 
 export type Verdict = {
-  /** True where no check failed. */
+  /** True if no check failed. */
   readonly ok: boolean
-  /** False where no run has finished here: there are pages to go on from, but no manifest. */
+  /** False if no run has finished: the folder has a checkpoint but no manifest. */
   readonly isFinished: boolean
-  /** Files and rows that the manifest lists. */
+  /** Files that the manifest lists; `rows` counts their rows. */
   readonly files: number
   readonly rows: number
-  /** Blocks that the manifest says are missing. */
+  /** Blocks that the manifest lists as missing. */
   readonly missingBlocks: readonly BlockRange[]
-  /** Records that the export could not hold, as the manifest says. */
+  /** Rejected records, as counted by the manifest. */
   readonly rejects: number
-  /** Transactions whose status is unknown, and own ones whose fee is unknown or zero, as the manifest says. */
+  /**
+   * Transactions with unknown status, and those sent by a wallet with unknown or zero fee, as counted by the manifest.
+   */
   readonly statusUnknown: number
   readonly feeUnknown: number
-  /** Checks made, failed ones included. */
+  /** Number of checks, including failed ones. */
   readonly checks: number
-  /** One line each: the place, what was expected and what was found. At most 50, then `and N more`. */
+  /** One line per problem: location, expected and found value. At most 50, then `and N more`. */
   readonly problems: readonly string[]
 }
 export type VerifyOptions = {
-  /** Told what is being looked at, and of files that the manifest does not list. @default nobody */
+  /** Receives progress messages and files that the manifest does not list. @default none */
   onProgress?: (message: string) => void
 }
 
 /**
- * Re-hashes every file of an output, re-reads every row and checks keys, order, counts, coverage and ledger
- * arithmetic (CONTRACT section 4). Memory is bounded; scratch space is taken under the system's temporary folder.
+ * Verifies an export independently of the code that wrote it: hashes every file, reads every row and checks keys,
+ * order, counts, coverage and ledger arithmetic (CONTRACT section 4). Memory is bounded; scratch data goes to the
+ * system's temporary folder.
  *
- * @throws ExportError USAGE where the folder does not exist or never held an export. What is wrong with one is a problem,
- * not a throw.
+ * @param folder the output folder
+ * @returns the verdict; faults of an export are listed in `problems`, not thrown
+ * @throws ExportError USAGE if the folder does not exist or never contained an export
  */
 export async function verifyOutput(folder: string, options: VerifyOptions = {}): Promise<Verdict> {
   const entry = await stat(folder).catch(() => undefined)
@@ -87,7 +91,10 @@ export async function verifyOutput(folder: string, options: VerifyOptions = {}):
   }
 }
 
-/** Without its manifest, an export is still known by what else a run leaves: that is damage, and no wrong folder. */
+/**
+ * Throws USAGE unless the folder contains any entry that a run writes. An export that lost only its manifest is a
+ * damaged export, not a wrong folder.
+ */
 async function requireExportEntries(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => [...EXPORT_ENTRIES])
   if (names.some((name) => EXPORT_ENTRIES.has(name))) return
@@ -153,7 +160,7 @@ async function checkLedger(
   checkedExport: CheckedExport,
   onProgress: VerifyContext['onProgress'],
 ): Promise<void> {
-  onProgress('checking the arithmetic of ledger')
+  onProgress('checking ledger arithmetic')
   await checkLedgerRules(checkedExport)
   const sources = await createExpectedEntries(checkedExport)
   if (sources.length > 0) await checkLedgerRows(checkedExport, sources)

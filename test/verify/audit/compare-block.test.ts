@@ -28,7 +28,7 @@ const compare = (sides: { listed: object[]; exported: ExportedTransaction[] }) =
     isWallet: (address) => [A, B].includes(address),
   } satisfies BlockComparison)
 
-test('finds nothing where both sides say the same', () => {
+test('finds nothing if listing and export agree', () => {
   expect(compare({ listed: [entry()], exported: [row()] })).toEqual({
     ...{ compared: 1, missing: [], surplus: [], differing: [] },
   })
@@ -38,28 +38,28 @@ test.for([
   { when: 'the sender is a wallet', listed: entry(), for: A },
   { when: 'the receiver is a wallet', listed: entry({ from: { address: C }, to: { address: B } }), for: B },
   { when: 'it is listed twice', listed: entry(), for: A },
-])('misses a listed transaction that is not exported, when $when', ({ listed, for: wallet }) => {
+])('reports a listed transaction as missing if it is not exported, when $when', ({ listed, for: wallet }) => {
   const { missing } = compare({ listed: [listed, listed], exported: [] })
   expect(missing).toEqual([{ hash: '0x1', description: `listed for ${wallet}` }])
 })
 
-test('misses a transaction that is exported for the other wallet only', () => {
+test('reports a transaction as missing if it is exported only for the other wallet', () => {
   const sides = { listed: [entry({ to: { address: B } })], exported: [row({ to: B })] }
   expect(compare(sides).missing).toEqual([{ hash: '0x1', description: `listed for ${B}` }])
   expect(compare({ ...sides, exported: [row({ to: B, wallets: undefined })] }).missing).toEqual([])
 })
 
-test("leaves strangers' transactions alone", () => {
+test('ignores transactions that concern no wallet', () => {
   const listed = [entry({ from: { address: C } })]
   expect(compare({ listed, exported: [] })).toMatchObject({ compared: 0, missing: [] })
 })
 
-test('finds an exported transaction of a wallet that is not listed', () => {
+test("reports a wallet's exported transaction as surplus if it is not listed", () => {
   const { surplus } = compare({ listed: [], exported: [row()] })
   expect(surplus).toEqual([{ hash: '0x1', description: `exported for ${A}` }])
 })
 
-test('does not judge a row that is there for a transfer only', () => {
+test('does not report a row that was exported only because of a transfer', () => {
   expect(compare({ listed: [], exported: [row({ from: C })] })).toMatchObject({ surplus: [] })
 })
 
@@ -71,14 +71,14 @@ test.for([
   { column: 'block_hash', exported: { blockHash: '0xc' } },
   { column: 'block_timestamp', exported: { timeMs: (SECOND + 1) * 1000 } },
   { column: 'block_timestamp', exported: { timeMs: SECOND * 1000 + 7 } },
-])('tells that $column differs', ({ column, exported }) => {
+])('reports that $column differs', ({ column, exported }) => {
   const { differing } = compare({ listed: [entry()], exported: [row(exported)] })
   expect(differing).toEqual([
     { hash: '0x1', description: expect.stringMatching(`^${column}: listed .+, exported`) },
   ])
 })
 
-test('compares exact numbers, whatever form they are listed in', () => {
+test('compares numbers exactly, whether they are listed as text or number', () => {
   const value = (2n ** 200n).toString()
   const listed = [entry({ value: `00${value}`, blockIndex: '0' })]
   expect(compare({ listed, exported: [row({ value })] }).differing).toEqual([])
@@ -91,22 +91,25 @@ test.for([
   { milliseconds: 0, timeMs: 0, isSame: false },
   { milliseconds: (SECOND + 9) * 1000, timeMs: (SECOND + 9) * 1000, isSame: false },
   { milliseconds: undefined, timeMs: SECOND * 1000, isSame: true },
-])('a time of $timeMs beside $milliseconds milliseconds is the same: $isSame', (given) => {
+])('treats an exported time $timeMs and a listed time $milliseconds as equal: $isSame', (given) => {
   const listed = [entry({ blockTimestampMilliseconds: given.milliseconds })]
   const { differing } = compare({ listed, exported: [row({ timeMs: given.timeMs })] })
   expect(differing).toHaveLength(given.isSame ? 0 : 1)
 })
 
-test('compares no field that the listing does not give', () => {
+test('skips fields that the listing does not contain', () => {
   const bare = { txHash: '0x1', from: null, value: null, blockIndex: 2 ** 60 }
   expect(compare({ listed: [bare], exported: [row()] }).differing).toEqual([])
 })
 
-test('takes an empty address for none', () => {
+test('treats an empty address as null', () => {
   const listed = [entry({ to: { address: '' } })]
   expect(compare({ listed, exported: [row({ to: null })] }).differing).toEqual([])
 })
 
-test.for([null, 7, 'text', {}, { txHash: '' }, { txHash: 5 }])('reads nothing from the entry %j', (given) => {
-  expect(parseListedTransaction(given)).toBeUndefined()
-})
+test.for([null, 7, 'text', {}, { txHash: '' }, { txHash: 5 }])(
+  'ignores the entry %j, which has no hash',
+  (given) => {
+    expect(parseListedTransaction(given)).toBeUndefined()
+  },
+)

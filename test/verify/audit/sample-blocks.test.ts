@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sampleBlocks } from '../../../src/verify/audit/sample-blocks.ts'
 
-const wish = fc
+const sampleRequest = fc
   .record({ from: fc.nat(1_000), size: fc.integer({ min: 1, max: 200 }), seed: fc.nat() })
   .chain(({ from, size, seed }) =>
     fc.record({
@@ -14,9 +14,9 @@ const wish = fc
     }),
   )
 
-test('draws as many different blocks as wanted, rising, all inside the range', () => {
+test('selects the requested number of distinct blocks within the range, ascending', () => {
   fc.assert(
-    fc.property(wish, ({ more, ...draw }) => {
+    fc.property(sampleRequest, ({ more, ...draw }) => {
       const count = draw.required.length + more
       const drawn = sampleBlocks({ ...draw, count })
       expect(drawn).toHaveLength(Math.min(count, draw.to - draw.from))
@@ -27,13 +27,13 @@ test('draws as many different blocks as wanted, rising, all inside the range', (
   )
 })
 
-test('draws the same blocks by one seed and others by another', () => {
+test('selects the same blocks for the same seed and other blocks for another seed', () => {
   const draw = { count: 20, required: [7], from: 0, to: 1_000_000_000 }
   expect(sampleBlocks({ ...draw, seed: 1 })).toEqual(sampleBlocks({ ...draw, seed: 1 }))
   expect(sampleBlocks({ ...draw, seed: 1 })).not.toEqual(sampleBlocks({ ...draw, seed: 2 }))
 })
 
-test('draws from the whole range, each part about as often', () => {
+test('samples the whole range uniformly', () => {
   const drawn = sampleBlocks({ count: 4_000, required: [], from: 0, to: 100_000, seed: 5 })
   const quarters = [0, 1, 2, 3].map((at) => drawn.filter((block) => Math.floor(block / 25_000) === at).length)
   for (const count of quarters) expect(Math.abs(count - 1_000)).toBeLessThan(120)

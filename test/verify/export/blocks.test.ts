@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-/** An output of blocks 0 to 999 whose rows lie in blocks 100 to 301. */
+/** Writes a block export of blocks 0 to 999 with rows in blocks 100 to 301. */
 async function writeBlocks(change: (manifest: ManifestDraft) => void = () => {}): Promise<void> {
   const manifest = await writeLake(folder, goodLake(), { tables: ['transactions'] })
   const noAddresses = { addresses: 0, addressesSha256: createHash('sha256').update('').digest('hex') }
@@ -27,7 +27,7 @@ async function writeBlocks(change: (manifest: ManifestDraft) => void = () => {})
 const HOLE = { fromBlock: 500, toBlock: 503 }
 const blocksOf = (manifest: ManifestDraft) => manifest.blocks as Record<string, unknown>
 
-test('passes an output of blocks and tells what is missing in it', async () => {
+test('passes a block export and reports its missing blocks', async () => {
   await writeBlocks()
   const { problems, missingBlocks } = await verifyOutput(folder)
   expect(problems).toEqual([])
@@ -36,42 +36,42 @@ test('passes an output of blocks and tells what is missing in it', async () => {
 
 test.for<{ what: string; change: (manifest: ManifestDraft) => void; says: RegExp }>([
   {
-    what: 'no list of its blocks',
+    what: 'a block export without its list of blocks',
     change: (m) => void delete m.blocks,
     says: /^manifest\.json: blocks: expected "the blocks of the job", found nothing/,
   },
   {
-    what: 'blocks in a job of wallets',
+    what: 'a list of blocks in a wallet export',
     change: (m) => void delete m.job.kind,
     says: /^manifest\.json: blocks: expected "none", found/,
   },
   {
-    what: 'another kind',
+    what: 'an unknown job kind',
     change: (m) => void Object.assign(m.job, { kind: 'tokens' }),
     says: /job\.kind: expected "blocks", found "tokens"/,
   },
   {
-    what: 'another first block',
+    what: 'a wrong first block',
     change: (m) => void Object.assign(blocksOf(m), { fromBlock: 5 }),
     says: /blocks: fromBlock: expected 0, found 5/,
   },
   {
-    what: 'another end',
+    what: 'a wrong end block',
     change: (m) => void Object.assign(blocksOf(m), { toBlock: 900 }),
     says: /blocks: toBlock: expected 1000, found 900/,
   },
   {
     what: 'wallets',
     change: (m) => void m.coverage.push({ address: '0x1', fromBlock: 0, toBlock: 1000, transactions: 0 }),
-    says: /blocks: expected no wallets beside, found 1/,
+    says: /blocks: expected no wallets, found 1/,
   },
   {
-    what: 'a table of wallets',
+    what: 'a table that needs wallets',
     change: (m) => {
       const columns = tableByName('ledger').columns
       Object.assign(m.tables, { ledger: { ...m.tables.transactions, columns } })
     },
-    says: /blocks: expected transactions alone, found ledger/,
+    says: /blocks: expected only the table transactions, found ledger/,
   },
   {
     what: 'missing blocks out of order',
@@ -84,7 +84,7 @@ test.for<{ what: string; change: (manifest: ManifestDraft) => void; says: RegExp
     says: /blocks: missing: expected "ranges in order", found .*1001/,
   },
   {
-    what: 'missing blocks that are none',
+    what: 'an empty range of missing blocks',
     change: (m) => void Object.assign(blocksOf(m), { missing: [{ fromBlock: 7, toBlock: 7 }] }),
     says: /blocks: missing: expected "ranges in order", found/,
   },
@@ -96,7 +96,7 @@ test.for<{ what: string; change: (manifest: ManifestDraft) => void; says: RegExp
     },
     says: /^transactions\/.* row \d+: block_number: expected no missing block, found 301/,
   },
-])('finds $what and names the place', async ({ change, says }) => {
+])('finds $what and names the location', async ({ change, says }) => {
   await writeBlocks(change)
   const { ok, problems } = await verifyOutput(folder)
   expect(ok).toBe(false)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type TableName, tableByName } from '../../../src/core/table/index.ts'
 
-/** Cells by column as CSV text, null where empty. */
+/** Cells by column, as CSV text; null if empty. */
 export type Cells = Record<string, string | null>
 export type Lake = Record<TableName, Cells[]>
 
@@ -29,8 +29,9 @@ const PLACES: Record<string, readonly [block: number, index: number]> = {
 }
 
 /**
- * An output of three wallets over six transactions: payments, transfers of every kind with a batch, mints whose sum
- * passes 2^256, a failed transaction, a transfer to oneself, reverted and delegate calls, and names that look like formulas.
+ * A valid export of three wallets and six transactions: payments, transfers of every kind including a batch, mints
+ * whose sum exceeds 2^256, a failed transaction, a transfer to oneself, reverted and delegate calls, and names that
+ * look like formulas.
  */
 export function goodLake(): Lake {
   const lake = {
@@ -108,7 +109,7 @@ export function goodLake(): Lake {
   return lake
 }
 
-/** The same output where the service also lists the call of the first transaction itself among the internal ones. */
+/** The same export, but the API also lists the top-level call of the first transaction as an internal transaction. */
 export function lakeWithTopLevelCall(): Lake {
   const lake = goodLake()
   const call = { value: '5000000000000000000', gas_limit: '30000', gas_used: '21000' }
@@ -188,7 +189,7 @@ function wei(value: string): Cells {
   return { value, amount: value.replace(/\d$/, (digit) => `0.00000000000000000${digit}`) }
 }
 
-/** A ledger row; native coin from `transactions` where nothing else is said. */
+/** Builds a ledger row; by default, native coin from `transactions`. */
 function entry(
   hash: string,
   [wallet, index, type, direction]: readonly [string, string, string, string],
@@ -208,7 +209,7 @@ function entry(
   })
 }
 
-/** The contract's id of a ledger row. */
+/** Computes a ledger row's entry_id as the contract defines it. */
 export function entryId(parts: readonly string[]): string {
   return createHash('sha256').update(parts.join('|')).digest('hex').slice(0, 32)
 }

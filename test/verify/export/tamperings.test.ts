@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
 test.for([...files, ...cells, ...tables, ...coverage, ...ledger])(
-  'finds $what and names the place',
+  'finds $what and names the location',
   async ({ says, rows, writing, manifest, after }) => {
     const lake = goodLake()
     rows?.(lake)

@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-test('finds a ledger row of the top-level call', async () => {
+test('finds a ledger row that duplicates the top-level call', async () => {
   const lake = lakeWithTopLevelCall()
   const [, outgoing] = lake.ledger
   const { chain_id, transaction_hash } = outgoing ?? {}
@@ -31,11 +31,11 @@ test('finds a ledger row of the top-level call', async () => {
   await writeLake(folder, lake)
   const { problems } = await verifyOutput(folder)
   expect(problems).toContainEqual(
-    expect.stringMatching(/row 3: entry_id: expected one of a fact in internal_tr/),
+    expect.stringMatching(/row 3: entry_id: expected the id of a fact in internal_tr/),
   )
 })
 
-describe('a good output', () => {
+describe('a valid export', () => {
   test.for(['csv', 'csv.gz', 'parquet'] as const)('passes every check as %s', async (ending) => {
     await writeLake(folder, goodLake(), { ending })
     const verdict = await verifyOutput(folder)
@@ -44,12 +44,12 @@ describe('a good output', () => {
     expect(verdict.checks).toBeGreaterThan(200)
   })
 
-  test('passes where formulas in its text are not escaped', async () => {
+  test('passes if formulas are not escaped', async () => {
     await writeLake(folder, goodLake(), { escapeFormulas: false })
     expect((await verifyOutput(folder)).problems).toEqual([])
   })
 
-  test('passes where the top-level call is listed and gives no ledger row', async () => {
+  test('passes if the top-level call is an internal transaction without a ledger row', async () => {
     await writeLake(folder, lakeWithTopLevelCall())
     expect((await verifyOutput(folder)).problems).toEqual([])
   })
@@ -59,7 +59,7 @@ describe('a good output', () => {
     expect((await verifyOutput(folder)).problems).toEqual([])
   })
 
-  test.for(['csv', 'parquet'] as const)('passes with no rows at all as %s', async (ending) => {
+  test.for(['csv', 'parquet'] as const)('passes without any rows as %s', async (ending) => {
     const none = Object.fromEntries(TABLE_NAMES.map((name) => [name, []])) as unknown as ReturnType<
       typeof goodLake
     >
@@ -68,7 +68,7 @@ describe('a good output', () => {
   })
 
   test.for(['csv', 'csv.gz', 'parquet'] as const)(
-    'passes with pictures and odd letters in a %s cell',
+    'passes with images and unusual characters in a %s cell',
     async (ending) => {
       const lake = goodLake()
       const picture = `data:image/svg+xml,"${'<g/>,\n'.repeat(500_000)}"`
@@ -89,14 +89,14 @@ describe('a good output', () => {
     expect((await verifyOutput(folder)).problems).toEqual([])
   })
 
-  test('passes under a folder name full of pattern letters', async () => {
+  test('passes in a folder whose name contains glob characters', async () => {
     const odd = join(folder, "it's [a-z]*?")
     await mkdir(odd)
     await writeLake(odd, goodLake())
     expect((await verifyOutput(odd)).problems).toEqual([])
   })
 
-  test('passes where a rejected record explains a missing row', async () => {
+  test('passes if a rejected record explains a missing row', async () => {
     const manifest = await writeLake(folder, goodLake())
     if (manifest.coverage[0] !== undefined) manifest.coverage[0].transactions += 1
     await saveManifest(folder, { ...manifest, rejects: 1 })
@@ -104,16 +104,16 @@ describe('a good output', () => {
     expect((await verifyOutput(folder)).problems).toEqual([])
   })
 
-  test('mentions files that the manifest does not list', async () => {
+  test('reports files that the manifest does not list', async () => {
     await writeLake(folder, goodLake())
     await writeFile(join(folder, 'ledger', 'notes.txt'), 'mine')
-    const told: string[] = []
-    const verdict = await verifyOutput(folder, { onProgress: (message) => told.push(message) })
+    const messages: string[] = []
+    const verdict = await verifyOutput(folder, { onProgress: (message) => messages.push(message) })
     expect(verdict.ok).toBe(true)
-    expect(told).toContain('not in the manifest, not checked: ledger/notes.txt')
+    expect(messages).toContain('not in the manifest, not checked: ledger/notes.txt')
   })
 
-  test('leaves nothing behind in the temporary folder', async () => {
+  test('leaves nothing in the temporary folder', async () => {
     await writeLake(folder, goodLake())
     const scratch = join(folder, 'scratch')
     await mkdir(scratch)
@@ -129,14 +129,14 @@ function restoreTmp(before: string | undefined): void {
   else process.env.TMPDIR = before
 }
 
-test('refuses a folder that does not exist as wrong usage', async () => {
+test('rejects a folder that does not exist as a usage error', async () => {
   await expect(verifyOutput(join(folder, 'nowhere'))).rejects.toMatchObject({ code: 'USAGE' })
 })
 
 test.for([
   { what: 'an empty folder', holds: [] },
-  { what: 'a folder of other things', holds: ['notes', 'photos'] },
-])('refuses $what as wrong usage, and not as damage', async ({ holds }) => {
+  { what: 'a folder of other files', holds: ['notes', 'photos'] },
+])('rejects $what as a usage error, not as damage', async ({ holds }) => {
   for (const name of holds) await mkdir(join(folder, name))
   await expect(verifyOutput(folder)).rejects.toMatchObject({
     code: 'USAGE',
@@ -145,7 +145,7 @@ test.for([
 })
 
 test.for(['.walletlake', 'runs', 'rejects.ndjson', ...TABLE_NAMES])(
-  'finds damage where a folder with %s has no manifest',
+  'reports damage if a folder with %s has no manifest',
   async (name) => {
     await mkdir(join(folder, name))
     const { ok, problems } = await verifyOutput(folder)
@@ -156,7 +156,7 @@ test.for(['.walletlake', 'runs', 'rejects.ndjson', ...TABLE_NAMES])(
   },
 )
 
-test.skipIf(process.getuid?.() === 0)('a manifest that may not be read is no damage', async () => {
+test.skipIf(process.getuid?.() === 0)('does not report an unreadable manifest as damage', async () => {
   await writeLake(folder, goodLake())
   await chmod(join(folder, 'manifest.json'), 0)
   await expect(verifyOutput(folder)).rejects.toMatchObject({
@@ -165,7 +165,7 @@ test.skipIf(process.getuid?.() === 0)('a manifest that may not be read is no dam
   })
 })
 
-test('tells at most fifty problems and counts the others', async () => {
+test('lists at most fifty problems and counts the others', async () => {
   const manifest = await writeLake(folder, goodLake())
   const [wallet] = manifest.coverage
   await saveManifest(folder, { ...manifest, coverage: Array.from({ length: 100 }, () => wallet) })

@@ -24,15 +24,17 @@ export type ManifestDraft = {
 export type Writing = {
   ending?: Ending
   tables?: readonly TableName[]
-  /** Leading ' on text that a spreadsheet would run. @default true */
+  /** Write ' before text that a spreadsheet would evaluate. @default true */
   escapeFormulas?: boolean
-  /** Changes the text of one CSV file after it is made and before it is hashed. */
+  /** Changes the text of a table's CSV before it is written and hashed. */
   edit?: Partial<Record<TableName, (csv: string) => string>>
-  /** SQL type of one column in Parquet instead of the contract's. */
+  /** Parquet column types that replace those of the contract, by `table.column`. */
   types?: Record<string, string>
 }
 
-/** Writes an output folder from rows: the ledger in two files, all else in one; the manifest fits whatever was written. */
+/**
+ * Writes an output folder: the ledger in two files, every other table in one, and a manifest that matches the files.
+ */
 export async function writeLake(folder: string, lake: Lake, writing: Writing = {}): Promise<ManifestDraft> {
   const { ending = 'csv', tables = TABLE_NAMES } = writing
   const manifest: ManifestDraft = {

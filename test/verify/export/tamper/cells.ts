@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { A, BIG } from '../model-export.ts'
 import { ERC20, file, set, type Tampering, TRANSACTIONS } from './tampering.ts'
 
-/** Headers, schemas and cells. */
+/** Damage to headers, schemas and cells. */
 export const cells: readonly Tampering[] = [
   {
-    what: 'a header in another order',
+    what: 'a header with columns out of order',
     says: new RegExp(`^${ERC20}: header: expected`),
     writing: {
       edit: { erc20_transfers: (csv) => csv.replace('chain_id,block_number', 'block_number,chain_id') },
@@ -18,17 +18,17 @@ export const cells: readonly Tampering[] = [
     writing: { edit: { erc20_transfers: (csv) => `\uFEFF${csv}` } },
   },
   {
-    what: 'carriage returns at the ends of lines',
+    what: 'carriage returns at line ends',
     says: new RegExp(`^${ERC20}: header: expected`),
     writing: { edit: { erc20_transfers: (csv) => csv.replaceAll('\n', '\r\n') } },
   },
   {
-    what: 'a row with a cell too many',
+    what: 'a row with an extra cell',
     says: new RegExp(`^${ERC20}: cannot be read`),
     writing: { edit: { erc20_transfers: (csv) => csv.replace(/\n$/, ',extra\n') } },
   },
   {
-    what: 'a row with a cell too few',
+    what: 'a row with a missing cell',
     says: new RegExp(`^${ERC20}: cannot be read`),
     writing: { edit: { erc20_transfers: (csv) => csv.replace(/,[^,]*\n$/, '\n') } },
   },
@@ -39,17 +39,17 @@ export const cells: readonly Tampering[] = [
   },
   {
     what: 'a number of more than 32 bits',
-    says: /row 1: log_index: expected a whole number of 32 bits, found "2147483648"/,
+    says: /row 1: log_index: expected a 32-bit integer, found "2147483648"/,
     rows: (lake) => set(lake.erc20_transfers, 0, { log_index: '2147483648' }),
   },
   {
     what: 'a number of more than 64 bits',
-    says: /row 1: nonce: expected a whole number of 64 bits/,
+    says: /row 1: nonce: expected a 64-bit integer/,
     rows: (lake) => set(lake.transactions, 0, { nonce: '9223372036854775808' }),
   },
   {
     what: 'a value of 2^256',
-    says: /row 2: value: expected a whole number from 0 to 2\^256-1/,
+    says: /row 2: value: expected an integer from 0 to 2\^256-1/,
     rows: (lake) => set(lake.erc20_transfers, 1, { value: String(BIG + 1n) }),
   },
   {
@@ -58,7 +58,7 @@ export const cells: readonly Tampering[] = [
     rows: (lake) => set(lake.erc20_transfers, 1, { value: '1e+77' }),
   },
   {
-    what: 'a truth that is a number',
+    what: 'a boolean that is a number',
     says: /row 1: success: expected true or false, or null, found "1"/,
     rows: (lake) => set(lake.transactions, 0, { success: '1' }),
   },
@@ -68,13 +68,13 @@ export const cells: readonly Tampering[] = [
     rows: (lake) => set(lake.transactions, 0, { block_timestamp: '2023-11-14T22:46:40Z' }),
   },
   {
-    what: 'a time on a day that is none',
+    what: 'a time on a day that does not exist',
     says: /row 1: block_timestamp: expected a UTC time/,
     rows: (lake) => set(lake.transactions, 0, { block_timestamp: '2023-02-30T22:46:40.000Z' }),
   },
   {
     what: 'a decimal with a trailing zero',
-    says: /row 1: amount: expected a plain decimal/,
+    says: /row 1: amount: expected a decimal number/,
     rows: (lake) => set(lake.erc20_transfers, 0, { amount: '1.23450' }),
   },
   {
@@ -83,7 +83,7 @@ export const cells: readonly Tampering[] = [
     rows: (lake) => set(lake.transactions, 0, { from_address: A.replace('x', 'X') }),
   },
   {
-    what: 'a null where none may be',
+    what: 'a null in a non-null column',
     says: /row 2: token_address: expected lower-case text, found null/,
     rows: (lake) => set(lake.erc20_transfers, 1, { token_address: null }),
   },
@@ -105,17 +105,17 @@ export const cells: readonly Tampering[] = [
     writing: { ending: 'parquet', types: { 'ledger.block_timestamp': 'TIMESTAMP' } },
   },
   {
-    what: 'a Parquet number of the wrong width',
+    what: 'a Parquet integer of the wrong width',
     says: /parquet: column 6: expected "transaction_index INT32", found "transaction_index INT64"/,
     writing: { ending: 'parquet', types: { 'ledger.transaction_index': 'BIGINT' } },
   },
   {
-    what: 'a Parquet value as a floating number',
+    what: 'a Parquet value as a floating-point number',
     says: /column 21: expected "value UTF8", found "value DOUBLE"/,
     writing: { ending: 'parquet', types: { 'ledger.value': 'DOUBLE' } },
   },
   {
-    what: 'a Parquet cell that is null where none may be',
+    what: 'a Parquet null in a non-null column',
     says: /parquet row 2: token_address: expected/,
     writing: { ending: 'parquet' },
     rows: (lake) => set(lake.erc20_transfers, 1, { token_address: null }),

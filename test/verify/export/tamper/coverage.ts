@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { A, B, C } from '../model-export.ts'
 import { covered, type Tampering } from './tampering.ts'
 
-/** Coverage and rejects. */
+/** Damage to coverage, job settings and rejects. */
 export const coverage: readonly Tampering[] = [
   {
-    what: 'a coverage that counts a transaction more',
+    what: 'a coverage that counts one transaction too many',
     says: new RegExp(`^wallet_transactions of ${B}: rows: expected "4 as in coverage", found 3`),
     manifest: (m) => void Object.assign(covered(m, 1), { transactions: 4 }),
   },
   {
-    what: 'a coverage that counts a transaction less',
+    what: 'a coverage that counts one transaction too few',
     says: new RegExp(`^wallet_transactions of ${B}: rows: expected "2 as in coverage", found 3`),
     manifest: (m) => void Object.assign(covered(m, 1), { transactions: 2 }),
   },
@@ -46,17 +46,17 @@ export const coverage: readonly Tampering[] = [
     manifest: (m) => void Object.assign(covered(m, 0), { toBlock: 300 }),
   },
   {
-    what: 'a label that its rows have not',
+    what: 'a label that is not in the rows',
     says: /^wallet_transactions\/.* row \d+: wallet_label: expected hot, found '-b/,
     manifest: (m) => void Object.assign(covered(m, 1), { label: 'hot' }),
   },
   {
-    what: 'no label where rows have one',
+    what: 'a missing label that is in the rows',
     says: /^wallet_transactions\/.* row \d+: wallet_label: expected null, found '-b/,
     manifest: (m) => void Object.assign(covered(m, 1), { label: null }),
   },
   {
-    what: 'a symbol of the coin that the ledger has not',
+    what: 'a native symbol that is not in the ledger',
     says: /^ledger\/.* row \d+: asset_symbol: expected 'COIN', found AVAX/,
     manifest: (m) => void Object.assign(m.job, { nativeSymbol: 'COIN' }),
   },
@@ -76,12 +76,12 @@ export const coverage: readonly Tampering[] = [
     manifest: (m) => void Object.assign(m, { rejects: 1 }),
   },
   {
-    what: 'a reject that is not counted',
+    what: 'an uncounted reject',
     says: /^rejects\.ndjson: lines: expected 0, found 1/,
     after: (folder) => writeFile(join(folder, 'rejects.ndjson'), '{}\n'),
   },
   {
-    what: 'a reject that is no JSON',
+    what: 'a reject that is not JSON',
     says: /^rejects\.ndjson line 2: expected a JSON object/,
     manifest: (m) => void Object.assign(m, { rejects: 2 }),
     after: (folder) => writeFile(join(folder, 'rejects.ndjson'), '{}\n{"a":\n'),

@@ -2,15 +2,15 @@ import { appendFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ERC20, file, type Tampering } from './tampering.ts'
 
-/** Files and manifest. */
+/** Damage to files and the manifest. */
 export const files: readonly Tampering[] = [
   {
-    what: 'a manifest that is gone',
+    what: 'a missing manifest',
     says: /^manifest\.json: cannot be read \(ENOENT\)/,
     after: (folder) => rm(join(folder, 'manifest.json')),
   },
   {
-    what: 'a manifest that is no JSON',
+    what: 'a manifest that is not JSON',
     says: /manifest\.json: it is not JSON/,
     after: (folder) => writeFile(join(folder, 'manifest.json'), '{'),
   },
@@ -35,7 +35,7 @@ export const files: readonly Tampering[] = [
     manifest: (m) => void Object.assign(m.tables.ledger?.columns[1] ?? {}, { type: 'text' }),
   },
   {
-    what: 'a path that climbs out of the folder',
+    what: 'a path that leads out of the folder',
     says: /tables\.transactions\.files\[0\]\.path: expected .*found "\.\.\/transactions\//,
     manifest: (m) =>
       void Object.assign(file(m, 'transactions'), {
@@ -48,22 +48,22 @@ export const files: readonly Tampering[] = [
     manifest: (m) => void Object.assign(file(m, 'ledger'), { path: ERC20 }),
   },
   {
-    what: 'a path with other blocks than its entry',
+    what: 'a path whose blocks differ from its entry',
     says: /^transactions: path: expected .*-000000000099-/,
     manifest: (m) => void Object.assign(file(m, 'transactions'), { fromBlock: 99 }),
   },
   {
     what: 'files of a table out of order',
-    says: /tables\.ledger: files: expected them in order/,
+    says: /tables\.ledger: files: expected them sorted/,
     manifest: (m) => void m.tables.ledger?.files.reverse(),
   },
   {
-    what: 'a file that is gone',
+    what: 'a missing file',
     says: new RegExp(`^${ERC20}: expected a file, found none`),
     after: (folder) => rm(join(folder, ERC20)),
   },
   {
-    what: 'a file with a byte more',
+    what: 'a file with an extra byte',
     says: new RegExp(`^${ERC20}: bytes: expected \\d+, found \\d+`),
     after: (folder) => appendFile(join(folder, ERC20), '\n'),
   },
@@ -81,24 +81,24 @@ export const files: readonly Tampering[] = [
         .then(() => rename(join(folder, 'x'), join(folder, ERC20))),
   },
   {
-    what: 'more rows promised for a file',
+    what: 'a manifest that lists too many rows for a file',
     says: new RegExp(`^${ERC20}: rows: expected 5, found 4`),
     manifest: (m) => void Object.assign(file(m, 'erc20_transfers'), { rows: 5 }),
   },
   {
-    what: 'more rows promised for a table',
+    what: 'a manifest that lists too many rows for a table',
     says: /tables\.erc20_transfers: rows: expected/,
     manifest: (m) => void Object.assign(m.tables.erc20_transfers ?? {}, { rows: 9 }),
   },
   {
-    what: 'gzip that is no gzip',
+    what: 'a gzip file that is not gzip',
     says: /^ledger\/.*csv\.gz: (header|cannot be read)/,
     writing: { ending: 'csv.gz' },
     after: (folder) =>
       writeFile(join(folder, 'ledger/ledger-000000000100-000000000206-0000.csv.gz'), 'plain'),
   },
   {
-    what: 'Parquet that is no Parquet',
+    what: 'a Parquet file that is not Parquet',
     says: /^ledger\/.*parquet: cannot be read/,
     writing: { ending: 'parquet' },
     after: (folder) =>

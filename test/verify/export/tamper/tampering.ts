@@ -1,15 +1,15 @@
 import type { Cells, Lake } from '../model-export.ts'
 import type { FileEntry, ManifestDraft, Writing } from '../write-model-export.ts'
 
-/** One way to spoil a good output. */
+/** One way to damage a valid export. */
 export type Tampering = {
   what: string
-  /** A line among the problems that names the place. */
+  /** Matches the expected problem line, which names the location. */
   says: RegExp
   rows?: (lake: Lake) => void
   writing?: Writing
   manifest?: (manifest: ManifestDraft) => void
-  /** Done to the folder when all is written. */
+  /** Changes the folder after everything is written. */
   after?: (folder: string) => Promise<void>
 }
 
