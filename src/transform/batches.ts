@@ -3,7 +3,10 @@ import { compareKeys } from '../core/model/item-key.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import type { PageLocation } from './merge/page-source.ts'
 
-/** The pages that may hold items of these blocks. There may be many, in all threads: each is as small as can be. */
+/**
+ * Returns the locations of the pages that may contain items of these blocks. Every thread receives them and a
+ * run may have millions, so optional fields are omitted instead of set to undefined.
+ */
 export function pagesIn(records: readonly PageRecord[], { from, to }: BlockRange): PageLocation[] {
   const pages: PageLocation[] = []
   for (const { wallet, location, blocks, validBefore, rereadRanges, run } of records) {
@@ -25,7 +28,7 @@ export function pagesIn(records: readonly PageRecord[], { from, to }: BlockRange
 
 const [LAST_INDEX, LAST_HASH] = [2 ** 31 - 1, '\uffff']
 
-/** All that may lie in these blocks. */
+/** A key range that contains every possible position in these blocks. */
 function keyRangeOfBlocks({ min, max }: { min: number; max: number }): PageLocation['keyRange'] {
   return {
     first: { block: min, index: -1, hash: '' },
@@ -35,10 +38,16 @@ function keyRangeOfBlocks({ min, max }: { min: number; max: number }): PageLocat
 
 export const totalBytes = (pages: readonly PageLocation[]) => pages.reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** Page bytes in a slice, about: so many that every thread has some, in a run that is worth the threads. */
+/**
+ * Approximate page bytes of a batch. Small enough that every thread gets a batch in runs large enough to use
+ * threads.
+ */
 const BATCH_BYTES = 8_000_000
 
-/** Cuts between blocks, where about `BATCH_BYTES` of pages begin; where many pages overlap, slices are longer. */
+/**
+ * Cuts the range into batches at block boundaries, so that about `BATCH_BYTES` of pages begin in each batch.
+ * Where many pages overlap, batches are larger, because a page is read once for every batch that it overlaps.
+ */
 export function cutBatches<T extends PageLocation>(
   range: BlockRange,
   pages: readonly T[],
@@ -61,12 +70,15 @@ export function cutBatches<T extends PageLocation>(
   })
 }
 
-/** Whether a page may have items of these blocks. */
+/** Whether a page may contain items of these blocks. */
 export function mayContain({ keyRange }: PageLocation, { from, to }: BlockRange): boolean {
   return keyRange !== null && keyRange.first.block < to && keyRange.last.block >= from
 }
 
-/** The most bytes of pages that overlap: a merge has them open at once. */
+/**
+ * The largest total size of pages that overlap at any position. A merge holds them in memory at the same
+ * time.
+ */
 export function maxOverlappingBytes(pages: readonly PageLocation[]): number {
   const edges = pages.flatMap(({ keyRange, bytes }) => {
     if (keyRange === null) return []

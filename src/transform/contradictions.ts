@@ -6,9 +6,9 @@ import type { ErcTable } from '../sources/data-api/flatten/view.ts'
 import { byContent, type ViewUnion, type WalletView } from './union-views.ts'
 
 /**
- * True where a wallet's view tells other facts of the chain than all views together: other fields of the transaction, of a
- * log or of an internal call, or no entry where one has the wallet as a party. Names, prices and metadata are no facts of
- * the chain, and the order of internal calls is none.
+ * Returns true if a wallet's view contradicts the union of all views: fields of the transaction, of a log or
+ * of an internal call differ, or the view lacks an entry that has the wallet as a party. Names, prices,
+ * metadata and the order of internal calls are not compared, because they are not facts of the chain.
  */
 export function contradicts(union: ViewUnion, seen: WalletView): boolean {
   return (
@@ -73,7 +73,7 @@ function differsInInternal(union: readonly Internal[], { wallet, view }: WalletV
   return false
 }
 
-/** Kind, outcome and gas of calls, whatever their order. */
+/** Kind, outcome and gas of the calls as one string that does not depend on their order. */
 function callFacts(entries: readonly Internal[]): string {
   const lines = entries.map(
     ({ row }) => `${row.internal_type} ${row.reverted} ${row.gas_used} ${row.gas_limit}`,

@@ -1,9 +1,12 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { diskError } from '../core/platform/disk.ts'
 
-/** Reads stretches of files, by blocking calls; files stay open until `close`. */
+/** Reads byte ranges of files synchronously. Files stay open until `close`. */
 export type FileReader = {
-  /** Fills the room with the bytes from `offset` on, and gives it back. Throws OUTPUT_FAILED where there are fewer. */
+  /**
+   * Fills the buffer from `offset` on and returns it. Throws OUTPUT_FAILED if the file ends before the buffer
+   * is full.
+   */
   read(path: string, offset: number, buffer: Buffer): Buffer
   close(): void
 }
@@ -15,7 +18,7 @@ export function openFileReader(): FileReader {
       const file = files.get(path) ?? openSync(path, 'r')
       files.set(path, file)
       if (readSync(file, buffer, 0, buffer.length, offset) < buffer.length)
-        throw diskError(`cannot read ${path}`, new Error('it ends too early'))
+        throw diskError(`cannot read ${path}`, new Error('unexpected end of file'))
       return buffer
     },
     close: () => {

@@ -9,31 +9,34 @@ import { ledgerRows, type WalletLabels } from './ledger.ts'
 import { movementsOf } from './movements.ts'
 import { unionViews, type ViewUnion, type WalletView, type WalletViews } from './union-views.ts'
 
-/** What is the same for all transactions of a job; its text is bytes, as that of items and rows. */
+/**
+ * Settings that are the same for all transactions of a job. Like items and rows, it holds text as byte
+ * strings.
+ */
 export type FlattenContext = {
-  /** The chain that was asked for, which items have to be of. */
+  /** The requested chain. Items of other chains are rejected. */
   chain: ByteText
   nativeSymbol: ByteText | null
-  /** Tables whose rows are wanted; the others stay empty. */
+  /** Tables to create rows for. All other tables stay empty. */
   tables: ReadonlySet<TableName>
-  /** Label by address of every wallet of the job. */
+  /** Labels of all wallets of the job, by address. */
   wallets: WalletLabels
-  /** Called with a record that cannot be normalized, as it was received, and why. */
+  /** Called for each record that cannot be normalized. */
   onReject: (reject: Reject) => void
 }
 
-/** A record of the service that could not be normalized, as it was received, and why. */
+/** A record that could not be normalized, as it was received, with the reason. */
 export type Reject = {
-  /** Address of the wallet in whose listing it was; `blocks` in a job of blocks. */
+  /** The wallet whose listing contains the record; `blocks` in a blocks job. */
   wallet: string
   transactionHash: string | null
-  /** The list of the item that the record stood in; null: the record is the whole item. */
+  /** The list of the item that contains the record; null if the record is the whole item. */
   list: string | null
   reason: string
   record: unknown
 }
 
-/** A wallet's item of one transaction, parsed by `parseBytes`. */
+/** A wallet's item for one transaction, parsed by `parseBytes`. */
 export type ItemView = {
   wallet: string
   key: { hash: ByteText }
@@ -43,25 +46,25 @@ export type ItemView = {
 }
 
 export type FlatTransaction = {
-  /** What all its rows begin with. */
+  /** The prefix columns that all its rows share. */
   prefix: Prefix
-  /** The other cells of its rows by table, each list in the table's order; text is bytes. */
+  /** The remaining cells of its rows by table, in the row order of each table. Text is `ByteText`. */
   rows: { [T in TableName]: readonly Cells<T>[] }
-  /** The wallets in whose listing it is. */
+  /** The wallets whose listings contain it. */
   seenBy: string[]
-  /** True where views tell different facts of the chain. */
+  /** Whether its views state different facts of the chain. */
   isContradicted: boolean
-  /** How many of its logs a view lists in more than one of the ERC lists. */
+  /** Number of its logs that a view lists in more than one of the ERC lists. */
   repeatedLogs: number
-  /** Its status, or whether an internal transaction of it was reverted, is unknown. */
+  /** Whether its status, or the `reverted` flag of one of its internal transactions, is unknown. */
   isStatusUnknown: boolean
-  /** A wallet of the job sent it, and its fee is unknown or zero. */
+  /** Whether a wallet of the job sent it and its fee is unknown or zero. */
   isFeeUnknown: boolean
 }
 
 /**
- * Turns all views of one transaction, in the order of the wallets' addresses, into the rows of every table. Views
- * that cannot be normalized are rejected; undefined where none is left.
+ * Builds the rows of every table from all views of one transaction. The views must be sorted by wallet
+ * address. Views that cannot be normalized go to `onReject`; the result is undefined if no view remains.
  */
 export function flattenTransaction(
   items: readonly ItemView[],
@@ -158,7 +161,9 @@ type LogCounts = Pick<
   'erc20_transfers' | 'erc721_transfers' | 'erc1155_transfers'
 >
 
-/** How many facts of each ERC table a view lists, in whichever of its lists. */
+/**
+ * Counts the facts of each ERC table that a view contains, regardless of which of its lists contains them.
+ */
 function countLogs(view: View, union: ViewUnion): LogCounts {
   const { erc20, erc721, erc1155 } = view
   if (!union.isMixed)

@@ -4,32 +4,34 @@ import { type FlatTransaction, flattenTransaction, type Reject } from './flatten
 import type { PositionedItem } from './merge/record-items.ts'
 import { rejectLine } from './reject-line.ts'
 
-/** What the rows of a job depend on; plain values, so that a thread can be given it. */
+/**
+ * All settings that the rows of a job depend on. Structured-cloneable, so that it can be passed to a thread.
+ */
 export type RowContext = {
   chain: string
   nativeSymbol: string | null
-  /** Of the wallets whose rows are made. */
+  /** Addresses of the wallets whose rows are built. */
   addresses: readonly string[]
-  /** By address, of wallets that left the job: they count before this block only. */
+  /** By address, for wallets removed from the job: only blocks before this one count. */
   endBlocks: ReadonlyMap<string, number>
-  /** By address, where a wallet has one. */
+  /** By address; wallets without a label are absent. */
   labels: ReadonlyMap<string, string>
   tables: readonly TableName[]
 }
 
-/** A wallet's item of a transaction, parsed. */
+/** A wallet's item for a transaction, parsed. */
 type ParsedItem = PositionedItem & { item: unknown; run?: number | undefined }
 
 /**
- * Makes the rows of a transaction from all its views; undefined where none of them can be normalized. `onReject` is told lines
- * of `rejects.ndjson`.
+ * Builds the rows of a transaction from all its views. Returns undefined if none of them can be normalized.
+ * `onReject` receives lines of `rejects.ndjson`.
  */
 export type Flattener = (
   views: readonly ParsedItem[],
   onReject: (line: string) => void,
 ) => FlatTransaction | undefined
 
-/** Wallets that left the job have rows up to their end only, and count as own there. */
+/** A wallet removed from the job has rows, and counts as an own wallet, only before its end block. */
 export function createFlattener(context: RowContext): Flattener {
   const { chain, nativeSymbol, addresses, endBlocks } = context
   const own = new Set(addresses)

@@ -14,7 +14,10 @@ export type ExportedFiles = {
   range: BlockRange
 }
 
-/** The hashes of the transactions that files of an export have in these blocks, in batches; a hash may come several times. */
+/**
+ * Yields the hashes of the exported transactions in these blocks, in batches. A hash can occur more than
+ * once.
+ */
 export async function* hashesInFiles({
   store,
   manifest,
@@ -39,7 +42,10 @@ export async function* hashesInFiles({
 const tablesOf = ({ tables }: Manifest) =>
   (Object.keys(tables) as TableName[]).filter((name) => tables[name] !== undefined)
 
-/** Tables that together hold every transaction: one of the first two, or all others. */
+/**
+ * Returns tables that together contain every transaction: `transactions` or `wallet_transactions` if
+ * exported, else all.
+ */
 export function tablesToRead(names: readonly TableName[]): readonly TableName[] {
   const complete = (['transactions', 'wallet_transactions'] as const).find((name) => names.includes(name))
   return complete === undefined ? names : [complete]

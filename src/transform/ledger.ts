@@ -2,19 +2,24 @@ import { sha256 } from '../core/platform/sha256.ts'
 import type { Cells, Prefix } from '../core/table/index.ts'
 import type { Movement } from './movements.ts'
 
-/** A map of addresses to labels, as far as it is asked. */
+/**
+ * The part of a map from address to label that rows need: `has` says whether an address is a wallet of the
+ * job.
+ */
 export type WalletLabels = Pick<ReadonlyMap<string, string | null>, 'has' | 'get'>
 
 export type LedgerContext = {
   prefix: Prefix
   methodName: string | null
-  /** Label by address of every wallet of the job. */
+  /** Labels of all wallets of the job, by address. */
   wallets: WalletLabels
 }
 
 const ZERO = '0x0000000000000000000000000000000000000000'
 
-/** The ledger rows of one transaction: by wallet address, each wallet's rows in the order of the movements. */
+/**
+ * Returns the ledger rows of one transaction, sorted by wallet address, then in the order of the movements.
+ */
 export function ledgerRows(movements: readonly Movement[], context: LedgerContext): Cells<'ledger'>[] {
   const { wallets } = context
   const rows: Cells<'ledger'>[] = []
@@ -27,7 +32,7 @@ export function ledgerRows(movements: readonly Movement[], context: LedgerContex
   return numberRows(rows)
 }
 
-/** Groups rows by their wallets and numbers those of each. */
+/** Sorts rows by wallet (stable) and sets `entry_index`, which counts the rows of each wallet from 0. */
 function numberRows(rows: Cells<'ledger'>[]): Cells<'ledger'>[] {
   if (rows.some(({ wallet_address }) => wallet_address !== rows[0]?.wallet_address)) rows.sort(byWallet)
   let wallet = ''
@@ -44,7 +49,10 @@ function byWallet(a: Cells<'ledger'>, b: Cells<'ledger'>): number {
   return a.wallet_address < b.wallet_address ? -1 : a.wallet_address > b.wallet_address ? 1 : 0
 }
 
-/** A movement as a wallet sees it that it leaves or reaches; its number among the wallet's rows comes later. */
+/**
+ * Returns the row of a movement from the point of view of its sender or receiver. `numberRows` sets
+ * `entry_index` later.
+ */
 function ledgerRow(
   movement: Movement,
   { wallet, isOut }: { wallet: string; isOut: boolean },
@@ -86,7 +94,7 @@ function entryType({ isFee, parties }: Movement): string {
   return to === ZERO ? 'burn' : 'transfer'
 }
 
-/** First 32 hex digits of the SHA-256 of what tells a row from all others (CONTRACT section 2.5). */
+/** First 32 hex digits of the SHA-256 of the fields that identify a row (CONTRACT section 2.5). */
 function entryId(content: string): string {
   return sha256(content).slice(0, 32)
 }

@@ -6,7 +6,10 @@ import { keyOfItem } from '../sources/data-api/parse-item-key.ts'
 import { fingerprint } from './merge/fingerprints.ts'
 import { storedItems } from './merge/record-items.ts'
 
-/** Counts transactions that were read and are not exported, being younger than the run's cut; undefined where there are none. */
+/**
+ * Counts the transactions that were read but are not exported because they are newer than the run's cutoff.
+ * Returns undefined if there are none.
+ */
 export async function countLeftOut(
   checkpoint: Pick<Checkpoint, 'records' | 'read' | 'cutMs'>,
   listings: Listings,
@@ -15,9 +18,9 @@ export async function countLeftOut(
   const [seen, newer] = [new Set<number>(), new Set<number>()]
   let newestMs = 0
   const add = ({ hash, timeMs }: ItemKey) => {
-    const print = fingerprint(hash)
-    seen.add(print)
-    if (timeMs > clockMs) newer.add(print)
+    const id = fingerprint(hash)
+    seen.add(id)
+    if (timeMs > clockMs) newer.add(id)
     newestMs = Math.max(newestMs, timeMs)
   }
   for (const { location, young = 0, validBefore } of checkpoint.records(listings)) {

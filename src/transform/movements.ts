@@ -4,21 +4,21 @@ import { shiftDecimal } from '../core/platform/decimal.ts'
 import type { Cells, TableName } from '../core/table/index.ts'
 import type { View } from '../sources/data-api/flatten/view.ts'
 
-/** One asset on its way from one party to another, or a fee (no receiver). */
+/** A transfer of one asset from one party to another, or a fee (no receiver). */
 export type Movement = {
   source: TableName
-  /** The fact's own index within its transaction, as it stands in `entry_id`. */
+  /** Index of the fact within its transaction, as it enters `entry_id`. */
   index: string
   isFee: boolean
   parties: Parties
   asset: Asset
-  /** Digits, not negative. */
+  /** Decimal digits, not negative, in base units (wei). */
   value: string
-  /** The same in whole units of the asset, where its decimals are known. */
+  /** `value` in whole units of the asset; null if its decimals are unknown. */
   amount: string | null
 }
 
-/** Sender and receiver, as the rows of facts have them. */
+/** Sender and receiver, named like the columns of the fact tables. */
 type Parties = Pick<Cells<'transactions'>, 'from_address' | 'from_name' | 'to_address' | 'to_name'>
 
 type Asset = {
@@ -29,16 +29,17 @@ type Asset = {
   tokenId: string | null
 }
 
-/** Internal entries that run code and move nothing. */
+/** Kinds of internal calls that run code without moving value. */
 const NON_TRANSFER_CALLS = new Set(['DELEGATECALL', 'STATICCALL', 'CALLCODE'])
 
-/** Kinds of internal entries that may be the transaction itself. */
+/** Kinds of internal calls that can be the transaction's own top-level call. */
 const TOP_LEVEL_CALLS = new Set(['CALL', 'CREATE', 'CREATE2', 'CREATE3', 'UNKNOWN'])
 
 /**
- * Everything that a transaction moved, in the ledger's order: fee, native value, internal, ERC-20, ERC-721, ERC-1155.
- * A failed transaction moves only its fee; what is zero moves nothing; the top-level call moves what the transaction does.
- * Transfers of a contract that presents the coin as a token only report what the coin's own movements are.
+ * Returns all movements of a transaction in ledger order: fee, native value, internal, ERC-20, ERC-721,
+ * ERC-1155. A failed transaction moves only its fee. Movements of zero are omitted. The top-level internal
+ * call repeats the transaction's own value, and ERC-20 events of a contract that presents the native coin as
+ * a token repeat movements of the coin, so both are omitted.
  */
 export function movementsOf(
   { native, erc20, erc721, erc1155 }: View,
@@ -77,7 +78,7 @@ export function movementsOf(
   return all
 }
 
-/** True where an internal entry is the transaction's own call (CONTRACT section 2.5). */
+/** Whether an internal entry is the transaction's own top-level call (CONTRACT section 2.5). */
 function isTopLevelCall(entry: Cells<'internal_transactions'>, row: Cells<'transactions'>): boolean {
   const type = (entry.internal_type ?? 'UNKNOWN').toUpperCase()
   if (!TOP_LEVEL_CALLS.has(type)) return false

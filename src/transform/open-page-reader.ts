@@ -3,14 +3,17 @@ import { BLOCKS } from '../core/model/listings.ts'
 import { openFileReader } from './file-reader.ts'
 import type { PageLocation } from './merge/page-source.ts'
 
-/** Reads pages of the checkpoint, by blocking calls; the file stays open until `close`. */
+/** Reads pages of the checkpoint synchronously. The file stays open until `close`. */
 export type PageReader = {
-  /** The body there; of a stretch of blocks all bodies as one JSON list. Good until the next is read. Throws OUTPUT_FAILED. */
+  /**
+   * Returns the body at a location; for coalesced block pages, all bodies as one JSON list. The buffer is
+   * reused by the next call. Throws OUTPUT_FAILED.
+   */
   read(location: PageLocation): Buffer
   close(): void
 }
 
-/** A page has some 100 KB. */
+/** A typical page has about 100 KB. */
 const INITIAL_BUFFER_BYTES = 256 * 1024
 
 export function openPageReader({ pagesFile }: { pagesFile: string }): PageReader {

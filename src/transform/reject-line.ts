@@ -3,8 +3,8 @@ import { jsonText } from '../core/platform/json-text.ts'
 import type { Reject } from './flatten-transaction.ts'
 
 /**
- * A record that could not be normalized as its line of `rejects.ndjson`. Threads hand over this text and not the record,
- * which may be deeper than what they can send each other.
+ * Formats a rejected record as a line of `rejects.ndjson`. Threads pass this text instead of the record,
+ * because the record may be nested too deeply for a structured clone.
  */
 export function rejectLine(chain: string, { wallet, transactionHash, list, reason, record }: Reject): string {
   return jsonText({
@@ -17,7 +17,7 @@ export function rejectLine(chain: string, { wallet, transactionHash, list, reaso
   })
 }
 
-/** What a line of `rejects.ndjson` tells. */
+/** Parses a line of `rejects.ndjson`. */
 export function parseReject(line: string): Reject {
   const { wallet_address, transaction_hash, list, reason, record } = JSON.parse(line)
   return { wallet: wallet_address ?? BLOCKS, transactionHash: transaction_hash, list, reason, record }

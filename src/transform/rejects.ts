@@ -9,7 +9,10 @@ import type { BadItem } from './merge/record-items.ts'
 import { parseReject, rejectLine } from './reject-line.ts'
 import type { BatchRows } from './write-batch.ts'
 
-/** What this run rejects, each line once: records that slices could not normalize, and items without a place. */
+/**
+ * Returns the rejects of this run, each line once: records that could not be normalized and items without a
+ * chain position.
+ */
 export async function rejectLines(
   {
     job,
@@ -21,7 +24,8 @@ export async function rejectLines(
 ): Promise<ReadonlySet<string>> {
   const lines = new Set<string>()
   for (const { rejects } of batches) for (const line of rejects) lines.add(line)
-  // Pages of earlier runs were told then, unless nothing of what they wrote stays.
+  // Bad items of earlier runs' pages are in the existing `rejects.ndjson`, unless this run rewrites the
+  // export from its start.
   const isFromThisRun = ({ validBefore }: PageRecord) =>
     previous.from === job.startBlock || validBefore === Number.POSITIVE_INFINITY
   for (const { item, ...rest } of await badItems(checkpoint.records(listings).filter(isFromThisRun), {
@@ -32,7 +36,10 @@ export async function rejectLines(
   return lines
 }
 
-/** Earlier lines that stay: what stands in blocks that were written again was told again if it is still bad. */
+/**
+ * Returns the existing lines to keep. Lines for blocks or transactions that this run wrote again are dropped:
+ * if the record is still bad, the run has rejected it again.
+ */
 export function retainedRejects(
   { rejects, from }: { rejects: readonly string[]; from: number },
   { batches, chain }: { batches: readonly Pick<BatchRows, 'hashes'>[]; chain: string },
@@ -51,7 +58,7 @@ export function retainedRejects(
   return parsed.filter(isRetained).map(({ line }) => line)
 }
 
-/** Items of these pages that have no place in the chain. */
+/** Returns the items of these pages that have no valid chain position. */
 export async function badItems(
   records: readonly PageRecord[],
   { checkpoint, chain }: { checkpoint: Checkpoint; chain: string },

@@ -17,16 +17,17 @@ type UnpublishedExport = {
   store: Pick<Store, 'folder' | 'ensureLocal'>
   /** Files that are about to be published. */
   parts: ReadonlyMap<TableName, readonly PublishedPart[]>
-  /** Where this machine can read one of them. */
+  /** Resolves with a local path of a part. */
   localPath: (part: PublishedPart) => Promise<string>
-  /** Files of the export that stay. */
+  /** Files of the export that this run does not replace. */
   retained: ReadonlyMap<TableName, readonly ManifestFile[]> | undefined
 }
 
 /**
- * Throws PAGE_MALFORMED where the transactions of an export are of several chains. Items of another chain than that of the job
- * are rejected when they are read, except where the job names its chain by a blockchain id whose EVM id is not known: rows
- * then have the id that the items name, so the finished files are compared before they are published.
+ * Throws PAGE_MALFORMED if an export contains transactions of several chains. Items of other chains are
+ * normally rejected when they are read. If the job names its chain by a blockchain id with an unknown EVM
+ * chain id, that check is impossible: `chain_id` is then copied from the items, so the finished files are
+ * compared before they are published.
  */
 export async function requireOneChain({
   job,
@@ -39,7 +40,8 @@ export async function requireOneChain({
   const paths: [TableName, string][] = []
   for (const table of tablesToRead([...parts.keys()]))
     for (const part of parts.get(table) ?? []) if (part.rows > 0) paths.push([table, await localPath(part)])
-  // Files that stay were compared with each other when they were published, so one of them is enough.
+  // Retained files were compared with each other when they were published, so checking the smallest one is
+  // enough.
   const [retainedFile] = [...(retained ?? [])]
     .flatMap(([table, files]) => files.filter(({ rows }) => rows > 0).map((file) => ({ table, file })))
     .sort((a, b) => a.file.bytes - b.file.bytes)
@@ -51,7 +53,7 @@ export async function requireOneChain({
   requireSameChain(job, (await findChains(paths, job, store.folder)).sort())
 }
 
-/** The chains that rows of these files name. */
+/** Returns the distinct `chain_id` values of these files. */
 async function findChains(
   paths: readonly (readonly [TableName, string])[],
   { format }: Job,
@@ -81,10 +83,10 @@ async function chainsIn(rows: ScratchDatabase, { table, path, format }: FileScan
   }
 }
 
-/** Chains of a file that a message names, at most. */
+/** Maximum number of chains that are read from a file and listed in the message. */
 const MAX_SHOWN = 5
 
-/** Throws PAGE_MALFORMED where there are several chains. */
+/** Throws PAGE_MALFORMED if there is more than one chain. */
 export function requireSameChain(
   { name, chain }: Pick<Job, 'name' | 'chain'>,
   chains: readonly string[],

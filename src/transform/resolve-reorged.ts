@@ -9,18 +9,21 @@ import { openStagedSource, type StagedContext, type StagedPageLocation } from '.
 import type { BatchRows, BlockRangeBatch } from './write-batch.ts'
 
 export type ResolvingReorgs = {
-  /** All pages, in the order of receipt. */
+  /** All pages, in the order in which they were received. */
   pages: readonly StagedPageLocation[]
-  /** Where their lines are staged. */
+  /** Folder of the staging files. */
   folder: string
-  /** Makes a slice again. */
+  /** Writes a batch again. */
   rewrite: (batch: BlockRangeBatch) => Promise<BatchRows>
 }
 
 /**
- * Brings every transaction to one place. Pages may tell of several: the chain was reorganised while they were read, or two
- * listings differ. Then it stands where the preferred view has it last (CONTRACT section 2.4), with the views of all, and
- * the slices that held it are made again. Resolves with all slices.
+ * Gives every transaction a single chain position. Pages can place a transaction in several blocks if a reorg
+ * happened while they were read, or if two listings disagree. Such a transaction moves to its latest position
+ * in the preferred view (CONTRACT section 2.4), where the views of all wallets are united, and every batch
+ * that contains it is written again.
+ *
+ * @returns all batches, rewritten or unchanged
  */
 export async function resolveReorgedTransactions(
   batches: readonly BatchRows[],
@@ -51,7 +54,10 @@ export async function resolveReorgedTransactions(
 
 type ReorgedTransactions = {
   reorged: Map<string, ReorgedTransaction>
-  /** The pages that hold it, by offset; their items may belong outside of what the pages span. */
+  /**
+   * By offset, the pages that contain them. `keyRange` is null, because an item may move outside the range of
+   * its page.
+   */
   pagesByOffset: Map<number, StagedPageLocation>
 }
 
@@ -66,7 +72,7 @@ function findReorged(ranges: readonly BlockRange[], search: ReorgSearch): Reorge
   }
 }
 
-/** By hash, the views of transactions that may stand in several places. */
+/** Returns, by hash, the views of the transactions that may have several chain positions. */
 function viewsOf(
   ranges: readonly BlockRange[],
   { pages, duplicates }: ReorgSearch,
@@ -98,10 +104,14 @@ function reorgedOf(views: ReadonlyMap<string, readonly View[]>): ReorgedTransact
   return { reorged, pagesByOffset }
 }
 
-/** `isKept`: it could be normalized. */
+/** `isNormalized`: the view could be normalized. */
 type View = { wallet: string; key: ChainPosition; page: StagedPageLocation; isNormalized: boolean }
 
-/** A view that could not be normalized has no rows, and gives those of others no place. */
+/**
+ * Chooses the position. The newest run wins, then the lowest wallet address; a wallet's latest view replaces
+ * its earlier ones. Views that could not be normalized have no rows and are used only if no other view
+ * exists.
+ */
 function resolve(views: readonly View[]): ReorgedTransaction {
   const ascending = [...views].sort((a, b) => runOf(a) - runOf(b) || compareKeys(a.key, b.key))
   const last = new Map(ascending.map((view) => [view.wallet, view]))

@@ -11,29 +11,39 @@ import type { WritePool } from './threads/pool.ts'
 
 export type StagingOptions = {
   checkpoint: Pick<Checkpoint, 'records' | 'resumed'>
-  /** What the run reads. */
+  /** The listings that the run reads. */
   listings: Listings
-  /** Rows of blocks before this one are there already. */
+  /** Blocks before this one are exported already. */
   from: number
   pool: WritePool
-  /** Called as the rows of a page are made. */
+  /** Called when the rows of a page are staged. */
   onStaged: (page: StagedPage) => void
 }
 
 /**
- * Has the rows of every page made: of most by the thread that reads the page as it arrives, of all others (those of earlier
- * processes and runs, of blocks, and where there was no thread) from the checkpoint.
+ * Stages the rows of every page. Most pages are staged on arrival by the thread that parses them. Pages of
+ * earlier processes and runs, block pages, and pages that arrived while no thread was available are staged
+ * from the checkpoint.
  */
 export type Staging = {
-  /** Reads a page of a wallet's listing, as `readPage` of the client does. */
+  /** Parses and checks a page of a wallet's listing, like `readPage` of the data source. */
   readPage(wallet: string, body: Buffer, limits: PageLimits): Promise<Page>
-  /** A page is on disk: its body as it was read, and where that lies. */
+  /**
+   * Must be called after a page was appended to the checkpoint, with the body that `readPage` returned and
+   * its offset.
+   */
   onPageStored(page: { body: Buffer; offset: number }): void
-  /** All pages that may hold items of these blocks, their rows made and in their files, in the order of receipt. */
+  /**
+   * Resolves with all pages that may contain items of these blocks, in the order in which they were received,
+   * once their rows are staged and flushed to files.
+   */
   finish(range: BlockRange): Promise<StagedPageLocation[]>
 }
 
-/** Pages that are staged in one task, in bytes: a page that arrives meanwhile waits for it. */
+/**
+ * Bytes of stored pages that one task stages. A page that arrives on the same thread waits until the task
+ * ends.
+ */
 const TASK_BYTES = 1_000_000
 
 export function createStaging(options: StagingOptions): Staging {
@@ -42,13 +52,16 @@ export function createStaging(options: StagingOptions): Staging {
 
 class PageStaging implements Staging {
   readonly #options: StagingOptions
-  /** By the body that was read: it is the page's own until that is on disk. */
+  /** Pages that are not on disk yet, by the body that `readPage` returned. */
   readonly #read = new WeakMap<Buffer, Promise<StagedPage>>()
-  /** By where the page lies in the checkpoint; a stretch of blocks may have grown since. */
+  /**
+   * By offset in the checkpoint. `bytes` is compared because a record of coalesced block pages may have grown
+   * since.
+   */
   readonly #staged = new Map<number, { bytes: number; page: Promise<StagedPage> }>()
-  /** Of blocks: frames that are staged, and bytes that have come since. */
-  #frames = 0
-  #bytes = 0
+  /** For block jobs: number of staged records, and bytes received since the last check. */
+  #stagedRecords = 0
+  #newBytes = 0
 
   constructor(options: StagingOptions) {
     this.#options = options
@@ -60,7 +73,7 @@ class PageStaging implements Staging {
     const pendingPage = this.#options.pool.readPage({ wallet, body, limits })
     if (pendingPage === undefined) return readPage(body, limits)
     const page = await pendingPage.page
-    this.#keep(pendingPage.staged)
+    this.#track(pendingPage.staged)
     this.#read.set(page.body, pendingPage.staged)
     return page
   }
@@ -70,7 +83,7 @@ class PageStaging implements Staging {
     const page = this.#read.get(body)
     if (page !== undefined) this.#staged.set(offset, { bytes: body.length, page })
     pool.expectBytes(body.length)
-    if (listings.has(BLOCKS)) this.#blocksArrived(body.length)
+    if (listings.has(BLOCKS)) this.#onBlocksStored(body.length)
   }
 
   async finish(range: BlockRange): Promise<StagedPageLocation[]> {
@@ -86,31 +99,35 @@ class PageStaging implements Staging {
     return finished
   }
 
-  /** Blocks are read here, and many lie together: a stretch of them is staged once the next has begun. */
-  #blocksArrived(bytes: number): void {
-    this.#bytes += bytes
-    if (this.#bytes < TASK_BYTES) return
-    this.#bytes = 0
+  /**
+   * Block pages are parsed in this thread and coalesced into records. A record is staged once the next one
+   * has begun, because only the last record can still grow.
+   */
+  #onBlocksStored(bytes: number): void {
+    this.#newBytes += bytes
+    if (this.#newBytes < TASK_BYTES) return
+    this.#newBytes = 0
     const { checkpoint, listings, from } = this.#options
     const records = checkpoint.records(listings).slice(0, -1)
-    this.#stage(pagesIn(records.slice(this.#frames), { from, to: NO_END }))
-    this.#frames = records.length
+    this.#stage(pagesIn(records.slice(this.#stagedRecords), { from, to: NO_END }))
+    this.#stagedRecords = records.length
   }
 
-  /** Has the rows made of pages that have none. */
+  /** Starts staging the pages that are not staged yet. */
   #stage(pages: readonly PageLocation[]): void {
     const unstaged = pages.filter(({ offset, bytes }) => this.#staged.get(offset)?.bytes !== bytes)
     for (const task of groupIntoTasks(unstaged)) {
       const staged = this.#options.pool.run({ kind: 'stage', pages: task }, totalBytes(task))
       for (const [at, { offset, bytes }] of task.entries()) {
-        const page = this.#keep(staged.then((pages) => pages[at] as StagedPage))
+        const page = this.#track(staged.then((pages) => pages[at] as StagedPage))
         this.#staged.set(offset, { bytes, page })
       }
     }
   }
 
-  #keep(staged: Promise<StagedPage>): Promise<StagedPage> {
-    // It is awaited in finish; a failure before that is no unhandled one.
+  #track(staged: Promise<StagedPage>): Promise<StagedPage> {
+    // `finish` awaits the promise and rethrows its error. Until then, this handler prevents an unhandled
+    // rejection.
     staged.then(this.#options.onStaged, () => undefined)
     return staged
   }

@@ -13,14 +13,16 @@ export type WalletView = {
 export type WalletViews = readonly [WalletView, ...WalletView[]]
 
 export type ViewUnion = View & {
-  /** False where every log is in the table, and has the entries, that each view has it with. */
+  /** False if every log is in the same table, with the same entries, as in each view that contains it. */
   isMixed: boolean
 }
 
 /**
- * Unites partial views of one transaction, given in the order of their wallets' addresses (CONTRACT section 2.4):
- * ERC entries by their log, internal entries by content and largest count. Where views differ, the newest run wins, and
- * within a run the lowest address.
+ * Unites the partial views of one transaction (CONTRACT section 2.4). ERC entries are matched by log,
+ * internal entries by content, where the largest count wins. If views differ, the newest run wins; within a
+ * run, the lowest wallet address.
+ *
+ * @param views sorted by wallet address
  */
 export function unionViews(views: WalletViews): ViewUnion {
   const [{ view, run }] = views
@@ -64,7 +66,7 @@ const byLog = (a: Logged, b: Logged) => a.log_index - b.log_index
 type Batched = Logged & { transfer_ordinal: number }
 const byLogAndOrdinal = (a: Batched, b: Batched) => byLog(a, b) || a.transfer_ordinal - b.transfer_ordinal
 
-/** The table of each log, as the first view that lists it has it. */
+/** Maps each log to its table in the first view that contains it; undefined if all logs are in one table. */
 function findLogTables(preferred: WalletViews): ReadonlyMap<number, ErcTable> | undefined {
   const used = new Set(preferred.flatMap(({ view }) => ERC_TABLES.filter((table) => view[table].length > 0)))
   if (used.size < 2) return undefined
@@ -82,7 +84,10 @@ type UnionRules<T> = {
   isInTable: (log: number) => boolean
 }
 
-/** All entries in the order of their key, each key once. An older run adds nothing to a log that a newer one lists. */
+/**
+ * Returns all entries sorted by key, each key once. Entries of an older run are dropped if a newer run
+ * contains their log.
+ */
 function unionByKey<T extends Logged>(
   lists: readonly { run: number; entries: readonly T[] }[],
   { compare, isInTable }: UnionRules<T>,
@@ -100,7 +105,7 @@ function unionByKey<T extends Logged>(
   return sortUnique(all, compare)
 }
 
-/** Entries in the order of their key, of each key the first. */
+/** Sorts entries by key and keeps the first entry of each key. */
 function sortUnique<T>(entries: readonly T[], compare: (a: T, b: T) => number): readonly T[] {
   if (isInOrder(entries, compare)) return entries
   const sorted = [...entries].sort(compare)
@@ -115,7 +120,10 @@ function isInOrder<T>(entries: readonly T[], compare: (a: T, b: T) => number): b
 
 type InternalList = readonly Internal[]
 
-/** Entries in the order of the lowest addresses' views, each described as the first preferred view that has it does. */
+/**
+ * The order follows the view of the lowest address, then the entries that only further views contain. The
+ * fields of an entry come from the first preferred view that contains it.
+ */
 function unionInternal(lists: readonly InternalList[], preferred: readonly InternalList[]): Internal[] {
   const described = new Map<string, Internal[]>()
   for (const list of preferred) {
@@ -140,7 +148,7 @@ function unionInternal(lists: readonly InternalList[], preferred: readonly Inter
   return union
 }
 
-/** Internal entries of each content, in the order of the listing. */
+/** Groups internal entries by content, in the order of the listing. */
 export function byContent(list: InternalList): Map<string, Internal[]> {
   const entries = new Map<string, Internal[]>()
   for (const entry of list) {

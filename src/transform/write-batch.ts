@@ -15,63 +15,73 @@ import { openStagedReader, type StagedReader } from './staged/read-staged.ts'
 import type { StageFiles } from './staged/stage-files.ts'
 import { openStagedSource, type StagedItem, type StagedPageLocation } from './staged/staged-source.ts'
 
-/** Blocks, and the pages that may hold their items, their rows made, in the order of receipt. */
+/**
+ * A block range and the staged pages that may contain its items, in the order in which they were received.
+ */
 export type BlockRangeBatch = {
   range: BlockRange
   pages: readonly StagedPageLocation[]
-  /** By hash, transactions that stand in several places. @default none does */
+  /** By hash, transactions that have several chain positions. @default none */
   reorged?: ReadonlyMap<string, ReorgedTransaction>
 }
 
 export type BatchRows = {
   range: BlockRange
   transactions: number
-  /** Of its transactions; undefined where there is none. */
+  /** Times of its first and last transaction; undefined if it has none. */
   times: Times | undefined
-  /** Of each table, in order. */
+  /** By table, in chain order. */
   chunks: ReadonlyMap<TableName, readonly Chunk[]>
-  /** Pairs of a listing, by its place among the job's, and its transactions: there may be many of both. */
+  /**
+   * Transactions per listing, as pairs of numbers: index of the listing in the job, count. Compact, because a
+   * job may have many listings and batches. Decoded by `seenIn`.
+   */
   seen: Uint32Array
-  /** Transactions of which something is unknown. */
+  /** Counts of transactions with an unknown status or fee. */
   unknowns: Unknowns
   /** Lines of `rejects.ndjson`. */
   rejects: readonly string[]
-  /** Transactions whose views tell different facts of the chain; of many, the first are named. */
+  /**
+   * Number of transactions whose views state different facts. `contradictions` lists the first 1,000 of them.
+   */
   contradicted: number
   contradictions: readonly Contradiction[]
-  /** Logs that views list in more than one of the ERC lists. */
+  /** Number of logs that a view lists in more than one of the ERC lists. */
   repeatedLogs: number
-  /** The transactions' fingerprints. */
+  /** Location of the fingerprints of its transactions. */
   hashes: Chunk
 }
 
-/** A transaction whose views tell different facts. */
+/** A transaction whose views state different facts. */
 export type Contradiction = {
   hash: string
-  /** Where it stands, and each wallet's page shows it. */
+  /** The block in which the transaction is exported. `views` has the block in each wallet's listing. */
   block: number
   views: readonly { wallet: string; block: number }[]
 }
 
-/** More contradictions of a slice are counted, not named. */
+/** Further contradictions of a batch are counted but not listed. */
 const MAX_LISTED_CONTRADICTIONS = 1_000
 
 export type BatchContext = {
   files: StageFiles
   flatten: Flattener
   pageReader: PageReader
-  /** Where lines are staged. */
+  /** Folder of the staging files. */
   folder: string
   tables: readonly TableName[]
-  /** undefined: no partitions. */
+  /** @default no partitions */
   partitionBy?: PartitionBy | undefined
-  /** Of the wallets whose rows are made. */
+  /** Addresses of the wallets whose rows are built. */
   addresses: readonly string[]
 }
 
 /**
- * Puts the rows of a slice in order: those of one wallet's view as they were staged, those of several views made anew from all
- * of them. The same for the same items, however pages and slices are cut. Throws OUTPUT_FAILED.
+ * Writes the rows of a batch in chain order. Staged lines are used for transactions with one view; rows of
+ * transactions with several views are built again from the union of the views. The concatenated rows of all
+ * batches do not depend on how items are divided into pages and batches.
+ *
+ * @throws OUTPUT_FAILED if a staging file cannot be read or written
  */
 export function writeBatch(
   { range, pages, reorged }: BlockRangeBatch,
@@ -88,9 +98,9 @@ export function writeBatch(
   }
 }
 
-/** Takes one transaction after the other and counts what it takes. */
+/** Adds transactions in chain order and collects the counts of a batch. */
 class BatchWriter {
-  readonly #writing: BatchContext
+  readonly #context: BatchContext
   readonly #reader: StagedReader
   readonly #chunks: BatchChunks
   readonly #partitionOf: ReturnType<typeof createPartitioner> | undefined
@@ -106,7 +116,7 @@ class BatchWriter {
 
   constructor(context: BatchContext, reader: StagedReader) {
     const { files, folder, partitionBy } = context
-    this.#writing = context
+    this.#context = context
     this.#reader = reader
     this.#chunks = new BatchChunks({ files, reader, folder })
     this.#partitionOf = partitionBy === undefined ? undefined : createPartitioner(partitionBy)
@@ -116,11 +126,11 @@ class BatchWriter {
     const [view] = views
     this.#fingerprints.push(fingerprint(view.key.hash))
     if (views.length === 1) this.#addStaged(view)
-    else this.#addUnited(views)
+    else this.#addUnion(views)
   }
 
   finish(): Omit<BatchRows, 'range'> {
-    const { files, addresses } = this.#writing
+    const { files, addresses } = this.#context
     const indexOf = new Map(addresses.map((address, at) => [address, at]))
     const seen = [...this.#seen].flatMap(([listing, count]) => [indexOf.get(listing) ?? 0, count])
     return {
@@ -143,28 +153,28 @@ class BatchWriter {
     for (const [of, count] of repeatedLogs) if (of === at) this.#repeatedLogs += count
     for (const [of, line] of rejects) if (of === at) this.#rejects.push(line)
     if (isNormalized[at])
-      this.#begin({
+      this.#countTransaction({
         ...{ block: key.block, timeMs: timeMs[at] ?? 0, seenBy: [wallet] },
         ...{ isStatusUnknown: isStatusUnknown[at] === true, isFeeUnknown: isFeeUnknown[at] === true },
       })
     this.#chunks.addStaged(item)
   }
 
-  #addUnited(views: TransactionViews<StagedItem>): void {
-    const { flatten } = this.#writing
+  #addUnion(views: TransactionViews<StagedItem>): void {
+    const { flatten } = this.#context
     const items = views.map((view) => {
       return { ...view, item: this.#reader.readItem(view), run: view.page.location.run }
     })
     const flat = flatten(items, (line) => this.#rejects.push(line))
     if (flat === undefined) return
     this.#repeatedLogs += flat.repeatedLogs
-    if (flat.isContradicted) this.#noteContradiction(views)
+    if (flat.isContradicted) this.#recordContradiction(views)
     const { block_number: block, block_timestamp: timeMs } = flat.prefix
-    this.#begin({ ...flat, block: Number(block), timeMs })
+    this.#countTransaction({ ...flat, block: Number(block), timeMs })
     this.#chunks.addRows(flat)
   }
 
-  #noteContradiction(views: TransactionViews<StagedItem>): void {
+  #recordContradiction(views: TransactionViews<StagedItem>): void {
     this.#contradicted += 1
     if (this.#contradictions.length >= MAX_LISTED_CONTRADICTIONS) return
     const { hash, block } = views[0].key
@@ -172,7 +182,7 @@ class BatchWriter {
     this.#contradictions.push({ hash, block, views: seen })
   }
 
-  #begin({ block, timeMs, seenBy, isStatusUnknown, isFeeUnknown }: TransactionStart): void {
+  #countTransaction({ block, timeMs, seenBy, isStatusUnknown, isFeeUnknown }: TransactionStart): void {
     this.#transactions += 1
     if (isStatusUnknown) this.#unknowns.statusUnknown += 1
     if (isFeeUnknown) this.#unknowns.feeUnknown += 1
@@ -187,7 +197,7 @@ type TransactionStart = Pick<FlatTransaction, 'seenBy' | 'isStatusUnknown' | 'is
   timeMs: number
 }
 
-/** When the first and the last transaction of all slices were made; undefined where there is none. */
+/** Returns the times of the first and the last transaction of all batches; undefined if there are none. */
 export function timesIn(batches: readonly BatchRows[]): Times | undefined {
   const all = batches.flatMap(({ times }) => times ?? [])
   if (all.length === 0) return undefined
@@ -195,7 +205,7 @@ export function timesIn(batches: readonly BatchRows[]): Times | undefined {
   return { first: firsts.reduce((a, b) => Math.min(a, b)), last: lasts.reduce((a, b) => Math.max(a, b)) }
 }
 
-/** Transactions by listing. */
+/** Decodes `seen`: the number of transactions by listing. */
 export function seenIn({ seen }: Pick<BatchRows, 'seen'>, listings: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (let at = 0; at < seen.length; at += 2) counts.set(listings[seen[at] ?? 0] ?? '', seen[at + 1] ?? 0)

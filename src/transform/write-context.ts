@@ -9,15 +9,15 @@ export type WriteContextOptions = {
   job: Pick<Job, 'chain' | 'nativeSymbol' | 'tables' | 'format' | 'escapeFormulas' | 'partitionBy'>
   checkpoint: Pick<Checkpoint, 'cutMs' | 'path'>
   listings: Listings
-  /** Wallets that may have a label. */
+  /** Wallets whose labels are used. */
   wallets: readonly Pick<Coverage, 'address' | 'label'>[]
-  /** Rows of blocks before this one are there already. */
+  /** Blocks before this one are exported already. */
   from: number
-  /** Where lines are staged. */
+  /** Folder of the staging files. */
   folder: string
 }
 
-/** What the writing of a job's rows depends on. */
+/** Builds the context that all write tasks of a job share. */
 export function writeContext({
   job,
   checkpoint,
@@ -37,7 +37,7 @@ export function writeContext({
   }
 }
 
-/** Where listings end that do not count everywhere. */
+/** Returns the end blocks of the listings that count only up to a block (wallets removed from the job). */
 function endBlocksOf(listings: Listings): Map<string, number> {
   const bounded = [...listings].filter(([, { to }]) => to !== Number.POSITIVE_INFINITY)
   return new Map(bounded.map(([address, { to }]) => [address, to]))

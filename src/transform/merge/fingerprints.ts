@@ -1,6 +1,9 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 
-/** A transaction's hash as a number of 52 bits: the same for the same text, and as good as never for two. */
+/**
+ * A 52-bit fingerprint of a transaction hash. Equal hashes have equal fingerprints; collisions are very
+ * unlikely.
+ */
 export function fingerprint(hash: string): number {
   let high = 0x811c9dc5
   let low = 0x9e3779b9
@@ -15,7 +18,10 @@ export function fingerprint(hash: string): number {
 
 const FINGERPRINT_BYTES = Float64Array.BYTES_PER_ELEMENT
 
-/** Where fingerprints lie in a file, as `fingerprintBytes` made them. */
+/**
+ * Location of fingerprints in a file, encoded by `fingerprintBytes`. `start` and `bytes` are in bytes;
+ * `start` defaults to 0.
+ */
 export type FingerprintLocation = { path: string; start?: number; bytes: number }
 
 export function fingerprintBytes(fingerprints: readonly number[]): Uint8Array {
@@ -27,17 +33,20 @@ export function readFingerprints({ path, start = 0, bytes }: FingerprintLocation
   if (bytes === 0) return read
   const file = openSync(path, 'r')
   try {
-    if (readSync(file, read, 0, bytes, start) < bytes) throw new Error(`${path} ends too early`)
+    if (readSync(file, read, 0, bytes, start) < bytes) throw new Error(`unexpected end of ${path}`)
   } finally {
     closeSync(file)
   }
   return read
 }
 
-/** So many are held at once: 16 MB. */
+/** Maximum number of fingerprints in memory at once (16 MB). */
 const MAX_IN_MEMORY = 2_000_000
 
-/** The fingerprints that stand more than once in all of these. Where there are many, they are read several times. */
+/**
+ * Returns the fingerprints that occur more than once in all these locations together. If there are more than
+ * `maxInMemory`, they are read in several rounds, each of which looks at one residue class.
+ */
 export function findDuplicates(
   all: readonly FingerprintLocation[],
   maxInMemory = MAX_IN_MEMORY,

@@ -8,15 +8,18 @@ import {
   type PositionedItem,
 } from './record-items.ts'
 
-/** All views of one transaction, by wallet address, each wallet once. */
+/** All views of one transaction, sorted by wallet address, one per wallet. */
 export type TransactionViews<T extends PositionedItem> = readonly [T, ...T[]]
 
 type Cursor<T> = { item: T; items: readonly T[]; at: number; order: number }
 
 /**
- * Every transaction of the sources with all its views, in chain order. A source is loaded when the merge reaches its
- * first block and let go after its last item, so memory holds only sources that overlap. A wallet's item that was
- * received twice (page borders, resumed ranges) counts once, as it was received last.
+ * K-way merge: yields every transaction of the sources with all its views, in chain order. A source is loaded
+ * when the merge reaches its first position and released after its last item, so memory holds only sources
+ * that overlap. If a wallet's item was received more than once (page boundaries, resumed ranges), the last
+ * one received wins.
+ *
+ * @param sources in the order in which they were received
  */
 export function* mergeItems<T extends PositionedItem>(
   sources: readonly ItemSource<T>[],
@@ -34,7 +37,7 @@ export function* mergeItems<T extends PositionedItem>(
   if (views.length > 0) yield views as unknown as TransactionViews<T>
 }
 
-/** Gives one item after the other, undefined after the last. */
+/** Returns a function that returns the next item in chain order, then undefined. */
 function sortedReader<T extends PositionedItem>(sources: readonly ItemSource<T>[]): () => T | undefined {
   const pending = sources.map((source, order) => ({ source, order }))
   pending.sort((a, b) => compareFirst(a.source, b.source) || a.order - b.order)
@@ -65,7 +68,7 @@ function sortedReader<T extends PositionedItem>(sources: readonly ItemSource<T>[
   }
 }
 
-/** True where the source may hold an item at or before that place. */
+/** Whether the source may contain an item at or before this position. */
 function startsAtOrBefore({ keyRange }: Pick<ItemSource, 'keyRange'>, position: ChainPosition): boolean {
   return keyRange === null || compareKeys(keyRange.first, position) <= 0
 }

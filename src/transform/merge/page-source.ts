@@ -13,16 +13,18 @@ import {
   type WalletItem,
 } from './record-items.ts'
 
-/** Where a page's body lies in the checkpoint; plain values, so that it can be handed to another thread. */
+/**
+ * Location of a page's body in the checkpoint. Structured-cloneable, so that it can be passed to a thread.
+ */
 export type PageLocation = {
-  /** Whose page it is. */
+  /** The wallet whose listing the page belongs to; `blocks` for coalesced block pages. */
   wallet: string
   offset: number
   bytes: number
   keyRange: ItemSource['keyRange']
-  /** Items from this block on do not count: they were read again since. Absent: all count. */
+  /** Items from this block on are ignored, because they were read again later. @default all items are used */
   validBefore?: number | undefined
-  /** Blocks whose items do not count: they were read again since. @default none */
+  /** Blocks whose items are ignored, because they were read again later. @default none */
   rereadRanges?: readonly BlockRange[] | undefined
   /** Number of the run that received it. @default 0 */
   run?: number | undefined
@@ -31,15 +33,15 @@ export type PageLocation = {
 export type SourceContext = {
   /** Reads a page. */
   readPage: (location: PageLocation) => Buffer
-  /** The chain that was asked for: items of others have no place. @default any */
+  /** The requested chain. Items of other chains have no valid position. @default any chain */
   chain?: string
-  /** Half-open; items outside are left out. */
+  /** Half-open. Items outside are ignored. */
   range: BlockRange
-  /** Items that may be younger than this, in milliseconds since 1970, are left out. */
+  /** Items that may be newer than this time (milliseconds since 1970) are ignored. */
   cutoffMs: number
 }
 
-/** Makes a page a source: its items are read, parsed and sorted when the merge asks for them. */
+/** Opens a page as a merge source. Its items are read, parsed and sorted when the merge loads it. */
 export function openPageSource(
   location: PageLocation,
   { readPage, chain, range, cutoffMs }: SourceContext,
@@ -54,27 +56,34 @@ export function openPageSource(
   }
 }
 
-/** Items that are surely not younger than `cutMs`, in milliseconds since 1970. */
+/** Returns the items that are certainly not newer than the cutoff (milliseconds since 1970). */
 export const olderThanCutoff = (items: readonly WalletItem[], cutoffMs: number): WalletItem[] =>
   items.filter(({ key }) => !isYounger(key, cutoffMs))
 
+/** A transaction that the pages place at several chain positions. */
 export type ReorgedTransaction = {
-  /** Where it belongs. */
+  /** The position at which it is exported. */
   key: ChainPosition
-  /** Where each wallet's listing has it last: what stands elsewhere in that listing does not count. */
+  /**
+   * By wallet, its latest position in that wallet's listing. Items of the wallet at other positions are
+   * ignored.
+   */
   last: ReadonlyMap<string, ChainPosition>
 }
 
 export type ItemFilter = {
-  /** Half-open; items outside are left out. */
+  /** Half-open. Items outside are ignored. */
   range: BlockRange
   validBefore?: number | undefined
   rereadRanges?: readonly BlockRange[] | undefined
-  /** By hash, transactions that stand in several places. @default none does */
+  /** By hash, transactions that have several chain positions. @default none */
   reorged?: ReadonlyMap<string, ReorgedTransaction> | undefined
 }
 
-/** Those of a page's items that count in a range, each where it belongs, in chain order. */
+/**
+ * Returns the valid items of a page in a range, in chain order. Items of reorged transactions get their new
+ * position.
+ */
 export function includedItems<T extends PositionedItem>(
   items: readonly T[],
   { range, validBefore = Number.POSITIVE_INFINITY, rereadRanges = NONE, reorged }: ItemFilter,
@@ -99,7 +108,7 @@ function toReorgedPosition<T extends PositionedItem>(
   return compareKeys(last, item.key) === 0 ? [{ ...item, key: target.key }] : []
 }
 
-/** The items of a page that have no place in the chain, as JSON has them, with the reason. */
+/** Returns the items of a page that have no valid chain position, parsed by `JSON.parse`, with the reason. */
 export function badItemsOfPage({ wallet, body, chain }: StoredPage): BadItem[] {
   return storedItems(body, (bytes) => JSON.parse(bytes.toString('utf8'))).flatMap((item) => {
     const key = keyOfItem(item, chain)

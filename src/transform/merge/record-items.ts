@@ -4,43 +4,43 @@ import { parseBytes } from '../../core/platform/byte-text.ts'
 import { checkJsonSize } from '../../core/platform/check-json-size.ts'
 import { itemFromNative, keyOfItem } from '../../sources/data-api/parse-item-key.ts'
 
-/** A place in the chain, or a border before or after the items of a block. */
+/** A position in the chain. It may also be a boundary before or after all items of a block. */
 export type ChainPosition = Pick<ItemKey, 'block' | 'index' | 'hash'>
 
-/** What one wallet's listing has at a place in the chain. */
+/** An entry of one wallet's listing at a position in the chain. */
 export type PositionedItem = { key: ChainPosition; wallet: string }
 
-/** One wallet's listing item with its place. */
+/** An item of one wallet's listing with its position. */
 export type WalletItem = PositionedItem & {
   key: ItemKey
-  /** Its strings are bytes. */
+  /** Its strings are `ByteText`. */
   item: unknown
-  /** Its place in the page's list, from 0. */
+  /** Index in the list of its page, from 0. */
   listIndex: number
 }
 
-/** What a merge reads: the items of one page. */
+/** An input of a merge: the items of one page. */
 export type ItemSource<T extends PositionedItem = WalletItem> = {
-  /** Places that its items lie between; null where no item has a place. */
+  /** Bounds of the positions of its items, both inclusive; null if no item has a position. */
   keyRange: { first: ChainPosition; last: ChainPosition } | null
-  /** Its items, sorted by place, then wallet. */
+  /** Returns its items, sorted by position, then wallet. */
   load(): readonly T[]
 }
 
 export type BadItem = { wallet: string; reason: string; item: unknown }
 
-/** A page's items in chain order, and how many its list has, those without a place too. */
+/** A page's items in chain order. `entries` also counts the items without a valid position. */
 export type PageItems = { items: WalletItem[]; entries: number }
 
-/** A page as it lies in a checkpoint. */
+/** A page as stored in a checkpoint. */
 export type StoredPage = {
   wallet: string
   body: Buffer
-  /** The chain that was asked for: items of others have no place. @default any */
+  /** The requested chain. Items of other chains have no valid position. @default any chain */
   chain?: string | undefined
 }
 
-/** The items of one page body; those without a place are left out. */
+/** Parses the items of a page body and omits those without a valid position. */
 export function itemsOfPage({ wallet, body, chain }: StoredPage): PageItems {
   const listed = storedItems(body)
   const keys = listed.map((item) => keyOfItem(item, chain))
@@ -49,13 +49,13 @@ export function itemsOfPage({ wallet, body, chain }: StoredPage): PageItems {
 
 export type KeyedItems = {
   wallet: string
-  /** Items in the order of their page. */
+  /** Items in the order of the page. */
   listed: readonly unknown[]
-  /** The place of each, or the reason why it has none. */
+  /** The position of each item, or the reason why it has none. */
   keys: readonly (ItemKey | string)[]
 }
 
-/** Items in chain order; those without a place are left out. */
+/** Returns the items in chain order and omits those without a valid position. */
 export function itemsOf({ wallet, listed, keys }: KeyedItems): WalletItem[] {
   const items: WalletItem[] = []
   for (const [at, key] of keys.entries())
@@ -65,7 +65,10 @@ export function itemsOf({ wallet, listed, keys }: KeyedItems): WalletItem[] {
 
 type Page = { transactions: unknown[] }
 
-/** The items of a page of the checkpoint. Throws `DAMAGED_PAGE` where it is no page, or exceeds the limits of one. */
+/**
+ * Returns the items of a page of the checkpoint. Throws PAGE_MALFORMED with the message `DAMAGED_PAGE` if the
+ * body is not a page or exceeds the JSON limits.
+ */
 export function storedItems(body: Buffer, parse: (body: Buffer) => unknown = parseBytes): unknown[] {
   try {
     checkJsonSize(body)
@@ -78,14 +81,14 @@ export function storedItems(body: Buffer, parse: (body: Buffer) => unknown = par
   throw new ExportError('PAGE_MALFORMED', DAMAGED_PAGE)
 }
 
-/** What an error says of a page of the checkpoint that no run can read. */
+/** Message of the error for a checkpoint page that no run can read. */
 const DAMAGED_PAGE = 'the checkpoint holds a page that cannot be read'
 
-/** Whether work failed since the checkpoint holds a page that no run can read. */
+/** Whether an error means that the checkpoint contains a page that no run can read. */
 export const isDamagedPage = (thrown: unknown): boolean =>
   thrown instanceof ExportError && thrown.message === DAMAGED_PAGE
 
-/** Whether bytes are a page of the checkpoint, or a list of pages of blocks. */
+/** Whether a body is a page, or a list of block pages. */
 export function isPage(body: Buffer): boolean {
   try {
     storedItems(body)
@@ -96,13 +99,13 @@ export function isPage(body: Buffer): boolean {
   }
 }
 
-/** The items of a wallet's page, or those of a list of pages of blocks: of the parsed body, not of its bytes. */
+/** Returns the items of a parsed body: a wallet's page, or a list of block pages. */
 function transactionsIn(parsed: unknown): unknown[] {
   if (!Array.isArray(parsed)) return (parsed as Page).transactions
   return (parsed as Page[]).flatMap(({ transactions }) => transactions.map(itemFromNative))
 }
 
-/** Sorts in place: by block, position and hash, then by wallet; equals keep their order. */
+/** Sorts in place by block, index and hash, then by wallet. The sort is stable. */
 export function sortItems<T extends PositionedItem>(items: T[]): T[] {
   return items.sort(compareItems)
 }
@@ -111,7 +114,7 @@ export function compareItems(a: PositionedItem, b: PositionedItem): number {
   return compareKeys(a.key, b.key) || (a.wallet < b.wallet ? -1 : a.wallet > b.wallet ? 1 : 0)
 }
 
-/** Orders sources by their first place; those without any come first. */
+/** Orders sources by their first position. Sources without a position come first. */
 export function compareFirst(a: Pick<ItemSource, 'keyRange'>, b: Pick<ItemSource, 'keyRange'>): number {
   if (a.keyRange === null || b.keyRange === null)
     return Number(b.keyRange === null) - Number(a.keyRange === null)

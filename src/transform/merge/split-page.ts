@@ -1,12 +1,12 @@
-/** From one byte up to another. */
+/** Half-open range of byte offsets. */
 export type ByteRange = readonly [from: number, to: number]
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [34, 44, 58, 92]
 const LIST_KEY = Buffer.from('"transactions"')
 
 /**
- * Where each entry of a page's list lies in its body. The body was parsed before: every bracket has its other half. Undefined
- * where the list's name is not there, or there twice.
+ * Returns the byte range of each entry of the `transactions` list in a page's body. The body must be valid
+ * JSON. Returns undefined if the top-level object has no `transactions` list, or more than one.
  */
 export function splitPage(body: Buffer): readonly ByteRange[] | undefined {
   let found: readonly ByteRange[] | undefined
@@ -28,21 +28,24 @@ export function splitPage(body: Buffer): readonly ByteRange[] | undefined {
   return found
 }
 
-/** By how much a byte goes deeper into lists and objects. */
+/** The change of the nesting depth at a byte: 1 for an opening bracket or brace, -1 for a closing one. */
 function depthChange(byte: number): -1 | 0 | 1 {
-  // Brackets and braces are two characters apart from their other halves, and alike but for one bit.
+  // In ASCII, `[` and `{` differ only in bit 5, and so do `]` and `}`.
   const bracket = byte | 32
   return bracket === 123 ? 1 : bracket === 125 ? -1 : 0
 }
 
-/** Where a text ends that begins here, its last quote. */
+/** Returns the offset of the closing quote of the string that begins at `start`. */
 function endOfString(body: Buffer, start: number): number {
   let at = start + 1
   while (at < body.length && body[at] !== QUOTE) at += body[at] === BACKSLASH ? 2 : 1
   return at
 }
 
-/** Where the list begins that a name ending here stands for; undefined where it is no name, or of something else. */
+/**
+ * Returns the offset of the list that follows a string ending at `end`; undefined if it is not a key, or not
+ * of a list.
+ */
 function listAfter(body: Buffer, end: number): number | undefined {
   const colon = skipWhitespace(body, end + 1)
   const value = skipWhitespace(body, colon + 1)

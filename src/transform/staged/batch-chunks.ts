@@ -7,24 +7,27 @@ import { linesPath, type StageFiles } from './stage-files.ts'
 import type { OpenPage, StagedItem } from './staged-source.ts'
 
 export type ChunkSources = {
-  /** This thread's, for lines that are copied or made anew. */
+  /** This thread's staging files, for lines that are copied or built again. */
   files: StageFiles
   reader: StagedReader
-  /** Where lines are staged. */
+  /** Folder of the staging files. */
   folder: string
 }
 
 /**
- * Longer stretches of a page's lines stay where they are, and files are made of them there: a large wallet's lines need their
- * room on the disk once. Shorter ones are copied together: of many wallets over the same blocks there are more of them than
- * memory has room for.
+ * Line ranges of at least this size stay in the staging file of their page and are referenced there, so that
+ * the lines of a large wallet take disk space only once. Shorter ranges are copied together: jobs with many
+ * wallets over the same blocks have too many of them to keep a reference to each in memory.
  */
 const MIN_IN_PLACE_BYTES = 16_000
 
-/** Transactions of a page that follow each other. */
+/** Consecutive transactions of a page. */
 type TransactionRun = { page: OpenPage; first: number; last: number }
 
-/** The lines of a slice's tables, in their final order: of pages, as they were staged, or made anew. */
+/**
+ * Collects the lines of a batch in final order, per table: staged lines of pages, and lines that are built
+ * again.
+ */
 export class BatchChunks {
   readonly #from: ChunkSources
   readonly #chunks: readonly Chunk[][]
@@ -32,13 +35,13 @@ export class BatchChunks {
   #run: TransactionRun | undefined
 
   constructor(sources: ChunkSources) {
-    // What other pages have waiting is none of this slice's.
+    // Buffered lines of other tasks must not become part of this batch.
     sources.files.flush()
     this.#from = sources
     this.#chunks = sources.files.tables.map(() => [])
   }
 
-  /** What comes from here on belongs into this folder of each table. */
+  /** Puts everything that is added from now on into this partition of each table. */
   startPartition(partition: string | undefined): void {
     if (partition === this.#partition) return
     this.#endRun()
@@ -46,7 +49,7 @@ export class BatchChunks {
     this.#partition = partition
   }
 
-  /** Takes the lines of a transaction as they were staged. */
+  /** Adds the staged lines of a transaction. */
   addStaged({ page, at }: StagedItem): void {
     const run = this.#run
     if (run?.page === page && run.last + 1 === at) run.last = at
@@ -56,7 +59,7 @@ export class BatchChunks {
     }
   }
 
-  /** Makes lines of rows. */
+  /** Formats the rows of a transaction and adds the lines. */
   addRows({ prefix, rows }: FlatTransaction): void {
     this.#endRun()
     const { csv, tables } = this.#from.files

@@ -1,51 +1,54 @@
 import type { ByteText } from '../../core/platform/byte-text.ts'
 
 /**
- * What is known of a page whose rows are made: its transactions in chain order, a list for each of their fields, and where
- * their lines lie.
+ * Index of a staged page: its transactions in chain order, stored as one array per field, and the locations
+ * of their lines.
  */
 export type PageIndex = {
   block: number[]
   index: number[]
   hash: ByteText[]
   timeMs: number[]
-  /** Place in the page's list. */
+  /** Index in the list of the page. */
   listIndex: number[]
-  /** False where the transaction could not be normalized and has no rows. */
+  /** False if the transaction could not be normalized and has no rows. */
   isNormalized: boolean[]
-  /** Whether its status and its fee are unknown. */
+  /** See `FlatTransaction`. */
   isStatusUnknown: boolean[]
   isFeeUnknown: boolean[]
-  /** Of each table of the job, in the job's order. */
+  /** One entry per table of the job, in the job's order. */
   lines: TableLines[]
-  /** Lines of `rejects.ndjson`, each with the number of its transaction here. */
+  /** Lines of `rejects.ndjson`; `at` is the index of the transaction in these arrays. */
   rejects: [at: number, line: string][]
-  /** Logs that a transaction lists in more than one of the ERC lists, where it has any, with its number here. */
+  /** Transactions with logs in more than one of the ERC lists, and the number of such logs. */
   repeatedLogs: [at: number, count: number][]
-  /** Entries of the page's list, those without a place too. */
+  /** Number of entries in the page's list, including those without a valid position. */
   entries: number
 }
 
-/** A page's lines of one table follow each other in the file of the thread that made them. */
+/**
+ * The lines of one page and table. They are contiguous in the staging file of the thread that staged the
+ * page.
+ */
 export type TableLines = {
-  /** The byte of the file that they begin with. */
+  /** Byte offset of the first line in the file. */
   start: number
-  /** Of each transaction, where its lines end, counted from `start`, and how many rows there are up to there. */
+  /** Per transaction: the end of its lines in bytes from `start`, and the cumulative number of rows. */
   ends: number[]
   rows: number[]
-  /** Bytes of the longest line. */
+  /** Length of the longest line in bytes. */
   maxLineBytes: number
 }
 
-/** Where a page's index lies, and in files of which thread its lines. */
+/** Location of a page's index. `thread` is the thread whose staging files contain the index and the lines. */
 export type IndexLocation = { thread: number; offset: number; bytes: number }
 
 export const indexBytes = (index: PageIndex): Buffer => Buffer.from(JSON.stringify(index))
 
-/** Lines that follow each other: of `rows` rows, from the byte `start` of their file on. */
+/** Contiguous lines: `rows` rows in `bytes` bytes from offset `start` of their file. */
 export type LineRange = { start: number; bytes: number; rows: number; maxLineBytes: number }
 
-/** The lines that a table has of the transactions `first` to `last` of a page. */
+/** Returns the lines of the transactions `first` to `last` (inclusive) of a page in one table. */
 export function lineRangeOf(
   { start, ends, rows, maxLineBytes }: TableLines,
   first: number,

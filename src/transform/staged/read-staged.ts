@@ -8,25 +8,28 @@ import type { IndexLocation, PageIndex } from './page-index.ts'
 import { linesPath } from './stage-files.ts'
 import type { OpenPage, StagedItem } from './staged-source.ts'
 
-/** Reads what threads have staged, by blocking calls; files stay open until `close`. Throws OUTPUT_FAILED. */
+/**
+ * Reads staging files of all threads synchronously. Files stay open until `close`. Methods throw
+ * OUTPUT_FAILED.
+ */
 export type StagedReader = {
   readIndex(location: IndexLocation): PageIndex
-  /** Fills the room with a page's lines of a table, from the byte `start` of their file on. */
+  /** Fills the buffer with lines of a page, from byte offset `start` of the table's staging file on. */
   readLines(lines: { page: OpenPage; table: number; start: number }, buffer: Buffer): void
-  /** The item as the page has it, parsed; its strings are bytes. */
+  /** Returns the parsed item of the page. Its strings are `ByteText`. */
   readItem(item: StagedItem): unknown
   close(): void
 }
 
 export type StagedReaderOptions = {
-  /** Where lines are staged. */
+  /** Folder of the staging files. */
   folder: string
   /** Names of the job's tables. */
   tables: readonly string[]
   pageReader: PageReader
 }
 
-/** Reads indexes of staged pages alone. */
+/** Opens a reader for page indexes only. */
 export function openIndexes(folder: string): Pick<StagedReader, 'readIndex' | 'close'> {
   const files = openFileReader()
   return { readIndex: (location) => readIndexIn(files, { ...location, folder }), close: files.close }
@@ -43,7 +46,7 @@ function readIndexIn(
 export function openStagedReader({ folder, tables, pageReader }: StagedReaderOptions): StagedReader {
   const files = openFileReader()
   const entries = new Map<number, EntryOffsets>()
-  // Worked out once a thread: there may be millions of stretches.
+  // Cached per thread, because there may be millions of line ranges.
   const paths: string[][] = []
   const pathsOf = (thread: number) =>
     (paths[thread] ??= tables.map((name) => linesPath(folder, name, thread)))
@@ -66,7 +69,10 @@ export function openStagedReader({ folder, tables, pageReader }: StagedReaderOpt
   }
 }
 
-/** Of each entry of a page where it begins and ends in the body; null where it takes a parser to tell. */
+/**
+ * Start and end offset of each entry in the page's body; null if the entries cannot be located without a JSON
+ * parser.
+ */
 type EntryOffsets = Float64Array | null
 
 function findEntries(pageReader: PageReader, location: PageLocation, count: number): EntryOffsets {

@@ -5,43 +5,43 @@ import { type AppendFile, openAppendFile } from '../../files/chunk.ts'
 import type { CsvFormatter, LineBuffer } from '../../files/csv.ts'
 import { createLineFormatter, type FileFormat } from '../../files/write-table.ts'
 
-/** Files of lines, a file a table and thread, and beside them one of what pages hold and one of fingerprints. */
+/** A thread's staging files: one file of lines per table, one of page indexes and one of fingerprints. */
 export type StageFiles = {
   csv: CsvFormatter
   tables: readonly TableStage[]
   indexes: AppendFile
   hashes: AppendFile
-  /** So many lines wait that it is time to write them. */
+  /** Whether enough lines are buffered to write them. */
   isFull(): boolean
-  /** Writes all lines that wait. */
+  /** Writes all buffered lines. */
   flush(): void
-  /** Writes what waits and closes the files; what is staged later goes on behind it. */
+  /** Writes all buffered lines and closes the files. Lines that are staged later are appended. */
   close(): void
 }
 
-/** One table on its way to disk: lines wait for a while, so that not every page is a call of the system. */
+/** One table's staging file and its line buffer, which avoids a write call per page. */
 export type TableStage = {
   name: TableName
   lines: LineBuffer
   file: AppendFile
-  /** The byte of the file where the next line will begin. */
+  /** Byte offset in the file at which the next line will begin. */
   position(): number
 }
 
 export type StageFormat = Pick<FileFormat, 'format' | 'escapeFormulas'> & {
   tables: readonly TableName[]
-  /** Where lines are staged. */
+  /** Folder of the staging files. */
   folder: string
 }
 
-/** Bytes of lines that are written at once, about. */
+/** Approximate size of a write in bytes. */
 const FULL_BYTES = 1 << 19
 
-/** Where a thread's lines of a table lie. */
+/** Path of a thread's staging file for a table, or for `indexes` or `hashes`. */
 export const linesPath = (folder: string, name: string, thread: number) =>
   join(folder, `${name}-${thread}.lines`)
 
-/** Opens this thread's files; none comes to be before it has bytes. */
+/** Opens this thread's staging files. A file is created on its first write. */
 export function openStageFiles(format: StageFormat): StageFiles {
   const { folder } = format
   const csv = createLineFormatter(format)

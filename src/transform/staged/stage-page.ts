@@ -6,17 +6,17 @@ import type { PageItems } from '../merge/record-items.ts'
 import { type IndexLocation, indexBytes, type PageIndex, type TableLines } from './page-index.ts'
 import type { StageFiles, TableStage } from './stage-files.ts'
 
-/** A page whose rows are made. */
+/** A page whose rows are staged. */
 export type StagedPage = {
   index: IndexLocation
   transactions: number
-  /** By table. */
+  /** Number of rows by table. */
   rows: Partial<Record<TableName, number>>
 }
 
 /**
- * Makes the rows that each of a page's items has where no other wallet sees its transaction, and stages them as lines; what
- * it takes to find them again is written last. Throws OUTPUT_FAILED.
+ * Builds the rows of each item of a page, as if no other wallet had a view of its transaction, and stages
+ * them as lines. The page index is written last. Throws OUTPUT_FAILED.
  */
 export function stagePage({ items, entries }: PageItems, files: StageFiles, flatten: Flattener): StagedPage {
   const index = emptyIndex(files, entries)

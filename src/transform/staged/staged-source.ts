@@ -3,13 +3,13 @@ import { includedItems, type PageLocation, type ReorgedTransaction } from '../me
 import type { ItemSource, PositionedItem } from '../merge/record-items.ts'
 import type { IndexLocation, PageIndex } from './page-index.ts'
 
-/** A page whose rows are made: where its body lies in the checkpoint, and where its index. */
+/** A staged page: the location of its body in the checkpoint and of its index in the staging files. */
 export type StagedPageLocation = PageLocation & { index: IndexLocation }
 
-/** A transaction of a page whose rows are made. */
+/** A transaction of a staged page. */
 export type StagedItem = PositionedItem & {
   page: OpenPage
-  /** Its number in the page's index. */
+  /** Index of the transaction in the page index. */
   at: number
 }
 
@@ -17,13 +17,13 @@ export type OpenPage = { location: StagedPageLocation; index: PageIndex }
 
 export type StagedContext = {
   readIndex: (location: IndexLocation) => PageIndex
-  /** Half-open; items outside are left out. */
+  /** Half-open. Items outside are ignored. */
   range: BlockRange
-  /** By hash, transactions that stand in several places. @default none does */
+  /** By hash, transactions that have several chain positions. @default none */
   reorged?: ReadonlyMap<string, ReorgedTransaction> | undefined
 }
 
-/** Makes a staged page a source: its index is read when the merge asks for it. */
+/** Opens a staged page as a merge source. Its index is read when the merge loads it. */
 export function openStagedSource(
   location: StagedPageLocation,
   { readIndex, ...filter }: StagedContext,

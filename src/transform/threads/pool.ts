@@ -13,33 +13,49 @@ import {
 } from './task.ts'
 import { CAN_THREAD, openWriteThread, type QueuedTask, type WriteThread } from './thread.ts'
 
-/** Does the tasks of one job's writing: in threads, or in this one where there is little to do or no thread to be had. */
+/**
+ * Runs the write tasks of one job in worker threads. Runs them in this thread if there is little to do or if
+ * worker threads are not available.
+ */
 export type WritePool = {
-  /** Tells that so many more bytes of pages will have to be done: a thread takes a while to start. */
+  /** Announces bytes of pages that will need processing, so that a thread can start early. */
   expectBytes(bytes: number): void
   /**
-   * Has a thread read a page, as `readPage` does, and then make its rows; undefined where there is no thread. The body is
-   * that thread's until the page is there, which has it then. Rejects as `readPage` throws, and once the pool is closed.
+   * Parses a page in a thread, like `readPage` of the data source, and then stages its rows there. Returns
+   * undefined if no thread is ready. The memory of `body` is transferred to the thread; use the `body` of the
+   * resulting page instead.
+   *
+   * @throws if the pool is closed. `page` rejects with the errors of `readPage`.
    */
   readPage(task: PageTask): PendingPage | undefined
-  /** `bytes`: how much there is to do. Rejects with what the task threw, and always once the pool is closed. */
+  /**
+   * Runs a task. Rejects with the task's error, or once the pool is closed.
+   *
+   * @param bytes size of the task's pages, which decides whether starting a thread is worthwhile
+   */
   run<T extends WriteTask>(task: T, bytes: number): Promise<WriteResult<T>>
-  /** Resolves when all lines are in their files, where every thread can read them. */
+  /**
+   * Resolves when all threads have written their buffered lines to files, where other threads can read them.
+   */
   flush(): Promise<void>
-  /** Gives up what is under way; resolves when nothing is. */
+  /** Aborts queued tasks and stops the threads. Resolves when nothing is running. */
   close(): Promise<void>
 }
 
 export type PendingPage = { page: Promise<Page>; staged: Promise<StagedPage> }
 
-/** So little is done before a thread has started. */
+/** Less work than this is done faster in this thread than a thread starts. */
 const MIN_THREADED_BYTES = 1_000_000
 /**
- * One a core, all jobs of the process together, each with memory of its own: the thread that reads for all of them mostly
- * waits. On two cores a second writing thread ends an export of seven dense tables a quarter earlier.
+ * One thread per core, at most 4, for all jobs of the process together, because each thread has its own heap.
+ * The main thread mostly waits for responses. On two cores, a second thread shortens an export of seven dense
+ * tables by a quarter.
  */
 const MAX_THREADS = Math.min(4, availableParallelism())
-/** A thread has its next task at hand: this one may be busy with a page when it is done with one. */
+/**
+ * Each thread has a second task queued, so that it does not idle if the main thread is busy when the first
+ * task ends.
+ */
 const MAX_QUEUED_TASKS = 2
 let openThreads = 0
 
@@ -51,24 +67,24 @@ class ThreadPool implements WritePool {
   readonly #context: WriteContext
   readonly #waiting: QueuedTask<WriteTask>[] = []
   readonly #threads: WriteThread[] = []
-  readonly #here: InlineWorker
-  #expected = 0
-  #asked = 0
-  #ended: ExportError | undefined
+  readonly #inlineWorker: InlineWorker
+  #expectedBytes = 0
+  #queuedBytes = 0
+  #closeReason: ExportError | undefined
 
   constructor(context: WriteContext) {
     this.#context = context
-    this.#here = openInlineWorker(context, () =>
+    this.#inlineWorker = openInlineWorker(context, () =>
       this.#threads.length === 0 ? this.#waiting.shift() : undefined,
     )
   }
 
   expectBytes(bytes: number): void {
-    this.#expected += bytes
-    if (this.#threads.length > 0 || this.#ended !== undefined || !this.#mayOpen()) return
+    this.#expectedBytes += bytes
+    if (this.#threads.length > 0 || this.#closeReason !== undefined || !this.#mayOpen()) return
     this.#openThread()
-    // What waits to be done in this thread is that one's from now on.
-    this.#deal()
+    // Moves the tasks that wait for this thread to the new one.
+    this.#dispatch()
   }
 
   readPage(task: PageTask): PendingPage | undefined {
@@ -87,31 +103,34 @@ class ThreadPool implements WritePool {
 
   run<T extends WriteTask>(task: T, bytes: number): Promise<WriteResult<T>> {
     return new Promise<WriteResult<T>>((resolve, reject) => {
-      if (this.#ended !== undefined) return reject(this.#ended)
-      this.#asked += bytes
+      if (this.#closeReason !== undefined) return reject(this.#closeReason)
+      this.#queuedBytes += bytes
       this.#waiting.push({ task, resolve: resolve as QueuedTask['resolve'], reject })
-      this.#deal()
+      this.#dispatch()
     })
   }
 
   async flush(): Promise<void> {
-    if (this.#ended !== undefined) throw this.#ended
+    if (this.#closeReason !== undefined) throw this.#closeReason
     const flushIn = (thread: WriteThread) =>
       new Promise((resolve, reject) => thread.post({ task: { kind: 'flush' }, resolve, reject }))
     await Promise.all(this.#threads.map(flushIn))
   }
 
   async close(): Promise<void> {
-    const reason = new ExportError('BUG', 'the writing was given up')
-    this.#end(reason)
+    const reason = new ExportError('BUG', 'the write pool was closed')
+    this.#failQueued(reason)
     const closing = this.#threads.splice(0)
-    await Promise.all([this.#here.stop(), ...closing.map((thread) => thread.close(reason))])
+    await Promise.all([this.#inlineWorker.stop(), ...closing.map((thread) => thread.close(reason))])
     openThreads -= closing.length
   }
 
-  /** Of the threads that have started the one that has least to do; where that is something, another one starts. */
+  /**
+   * Returns the least busy of the ready threads. If it has work queued, another thread is started for later
+   * pages.
+   */
   #threadForPage(): WriteThread | undefined {
-    if (this.#ended !== undefined) throw this.#ended
+    if (this.#closeReason !== undefined) throw this.#closeReason
     const [free] = this.#threads.filter(({ isReady }) => isReady).sort(byTasks)
     if (free !== undefined && free.tasks > 0 && this.#mayOpen()) this.#openThread()
     return free
@@ -122,34 +141,36 @@ class ThreadPool implements WritePool {
     return free ?? (this.#mayOpen() ? this.#openThread() : undefined)
   }
 
-  #deal(): void {
+  #dispatch(): void {
     while (this.#waiting.length > 0) {
       const thread = this.#threadForTask()
       if (thread === undefined) break
       thread.post(this.#waiting.shift() as QueuedTask<WriteTask>)
     }
-    if (this.#threads.length === 0) this.#here.start()
+    if (this.#threads.length === 0) this.#inlineWorker.start()
   }
 
   #mayOpen(): boolean {
     return (
-      CAN_THREAD && openThreads < MAX_THREADS && Math.max(this.#expected, this.#asked) >= MIN_THREADED_BYTES
+      CAN_THREAD &&
+      openThreads < MAX_THREADS &&
+      Math.max(this.#expectedBytes, this.#queuedBytes) >= MIN_THREADED_BYTES
     )
   }
 
   #openThread(): WriteThread {
     openThreads += 1
     const thread = openWriteThread(this.#context, {
-      onResult: () => this.#deal(),
-      onCrash: (reason) => this.#end(reason),
+      onResult: () => this.#dispatch(),
+      onCrash: (reason) => this.#failQueued(reason),
     })
     this.#threads.push(thread)
     return thread
   }
 
-  #end(reason: ExportError): void {
-    this.#ended ??= reason
-    for (const { reject } of this.#waiting.splice(0)) reject(this.#ended)
+  #failQueued(reason: ExportError): void {
+    this.#closeReason ??= reason
+    for (const { reject } of this.#waiting.splice(0)) reject(this.#closeReason)
   }
 }
 
@@ -157,7 +178,7 @@ const byTasks = (a: WriteThread, b: WriteThread) => a.tasks - b.tasks
 
 type InlineWorker = { start(): void; stop(): Promise<void> }
 
-/** Does tasks in this thread, as long as there is a next; what else there is to do in it comes between. */
+/** Runs queued tasks in this thread and yields to the event loop after each. */
 function openInlineWorker(
   context: WriteContext,
   nextTask: () => QueuedTask<WriteTask> | undefined,
@@ -177,7 +198,7 @@ function openInlineWorker(
     start: () => {
       draining ??= drain()
     },
-    /** Resolves when nothing is under way. */
+    /** Resolves when no task is running. */
     stop: async () => draining,
   }
 }
@@ -188,7 +209,7 @@ function runInline(runner: TaskRunner, { task, resolve, reject }: QueuedTask<Wri
   } catch (thrown) {
     reject(thrown)
   } finally {
-    // There may be many jobs in this thread, and few open files allowed.
+    // Many jobs may share this thread, and the number of open files is limited.
     runner.close()
   }
 }

@@ -9,24 +9,26 @@ import { openStageFiles, type StageFormat } from '../staged/stage-files.ts'
 import { type StagedPage, stagePage } from '../staged/stage-page.ts'
 import { type BatchRows, type BlockRangeBatch, writeBatch } from '../write-batch.ts'
 
-/** What all tasks of a job have in common; plain values, so that a thread can be given it. */
+/**
+ * Settings that all write tasks of a job share. Structured-cloneable, so that they can be passed to a thread.
+ */
 export type WriteContext = RowContext &
   StageFormat & {
-    /** Rows of blocks before this one are there already. */
+    /** Blocks before this one are exported already. */
     from: number
-    /** Items younger than this, in milliseconds since 1970, are left out. */
+    /** Items that may be newer than this time (milliseconds since 1970) are ignored. */
     cutoffMs: number
-    /** undefined: no partitions. */
+    /** @default no partitions */
     partitionBy?: PartitionBy | undefined
-    /** The checkpoint with the pages. */
+    /** Path of the checkpoint file that contains the pages. */
     pagesFile: string
   }
 
-/** A piece of the writing that stands for itself: plain values in, plain values out, files on disk. */
+/** A self-contained unit of work. Tasks and results are structured-cloneable; rows are passed in files. */
 export type WriteTask =
   | { kind: 'stage'; pages: readonly PageLocation[] }
   | { kind: 'batch'; batch: BlockRangeBatch }
-  /** Lines that wait reach their files: other threads may read them then. */
+  /** Writes buffered lines to files, where other threads can read them. */
   | { kind: 'flush' }
 
 export type WriteResult<T extends WriteTask> = T extends { kind: 'batch' }
@@ -35,20 +37,20 @@ export type WriteResult<T extends WriteTask> = T extends { kind: 'batch' }
     ? readonly StagedPage[]
     : undefined
 
-/** The body of a wallet's page that has just come, and what was asked. */
+/** A received page of a wallet's listing, and the limits of its request. */
 export type PageTask = { wallet: string; body: Buffer; limits: PageLimits }
 
-/** What does one task after the other. */
+/** Runs tasks one at a time. */
 export type TaskRunner = {
-  /** Throws an error that has its code. */
+  /** Throws an ExportError. */
   run<T extends WriteTask>(task: T): WriteResult<T>
-  /** Reads a page as `readPage` does, and gives what then makes its rows. */
+  /** Parses a page like `readPage` of the data source. `stage` then stages its rows. */
   read(task: PageTask): { page: Page; stage: () => StagedPage }
-  /** Closes the files that rows are staged in; the next task opens them again. */
+  /** Closes the staging files and the checkpoint. The next task opens them again. */
   close(): void
 }
 
-/** What does tasks in this thread. */
+/** Opens a runner for the current thread. */
 export function openTaskRunner(context: WriteContext): TaskRunner {
   const files = openStageFiles(context)
   const flatten = createFlattener(context)

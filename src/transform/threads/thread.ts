@@ -5,12 +5,12 @@ import { isPooledBuffer } from '../../http/buffer-pool.ts'
 import type { Page } from '../../sources/data-api/pages/page.ts'
 import type { PageTask, WriteContext, WriteTask } from './task.ts'
 
-/** A task as a thread is given it. */
+/** A task as posted to a thread. */
 export type ThreadTask = WriteTask | ({ kind: 'read' } & PageTask)
 
 /**
- * What a thread says: that it has started; and what it answers: of a page first what was read, and then, as to every other
- * task, what came of it.
+ * Messages of a thread. It sends `isReady` once after its start, and `result` or `error` once per task. A
+ * `read` task is answered with `page` first.
  */
 export type WorkerMessage =
   | { isReady: true }
@@ -18,39 +18,41 @@ export type WorkerMessage =
   | { result: unknown }
   | { error: Pick<ExportError, 'code' | 'message' | 'fix'> & { stack: string | undefined } }
 
-/** A task, and whom its result is for. */
+/** A task and its callbacks. */
 export type QueuedTask<T extends ThreadTask = ThreadTask> = {
   task: T
-  /** Called with a page before its rows are made. */
+  /** Called with the page of a `read` task before its rows are staged. */
   onPage?: (page: Page) => void
   resolve: (result: unknown) => void
   reject: (error: unknown) => void
 }
 
-/** A thread that does one task of the writing after the other. */
+/** A worker thread that runs write tasks one at a time, in the order in which they are posted. */
 export type WriteThread = {
-  /** It has started: what it is given now is begun at once. */
+  /** Whether the thread has started. */
   readonly isReady: boolean
-  /** Tasks that it has and has not answered. */
+  /** Number of posted tasks without a result. */
   readonly tasks: number
   post(entry: QueuedTask): void
-  /** Breaks off what is under way, and rejects it; resolves when the thread is gone. */
+  /** Terminates the thread and rejects its tasks. Resolves when the thread has exited. */
   close(reason: ExportError): Promise<void>
 }
 
 export type ThreadEvents = {
-  /** A task was answered. */
+  /** Called after the result or error of a task has arrived. */
   onResult: () => void
-  /** The thread ended before it was closed; its tasks are rejected. */
+  /** Called if the thread exits before it is closed. Its tasks have been rejected. */
   onCrash: (reason: ExportError) => void
 }
 
 const WORKER = new URL('dist/transform/threads/worker.js', PACKAGE)
-/** Threads need the built program. */
+/**
+ * Worker threads are available only in the compiled program (`dist`), because they load compiled JavaScript.
+ */
 export const CAN_THREAD = import.meta.url.endsWith('.js')
 
 export function openWriteThread(context: WriteContext, { onResult, onCrash }: ThreadEvents): WriteThread {
-  /** In the order in which they will be answered. */
+  /** Posted tasks, in the order in which their results arrive. */
   const queue: QueuedTask[] = []
   const worker = new Worker(WORKER, { workerData: context })
   let [isReady, isClosed] = [false, false]
@@ -74,7 +76,7 @@ export function openWriteThread(context: WriteContext, { onResult, onCrash }: Th
     else complete(message)
   })
   worker.on('error', (error) => crash(toExportError(error)))
-  worker.on('exit', () => crash(new ExportError('BUG', 'a writing thread ended early')))
+  worker.on('exit', () => crash(new ExportError('BUG', 'a write thread exited unexpectedly')))
   return {
     get isReady() {
       return isReady
@@ -94,13 +96,16 @@ export function openWriteThread(context: WriteContext, { onResult, onCrash }: Th
   }
 }
 
-/** The memory of bytes that share it with nobody: it goes to another thread as it is, without a copy. */
+/**
+ * Returns the memory of a buffer if it can be transferred to another thread without a copy, that is, if it
+ * holds nothing else; otherwise an empty list, and the bytes are copied.
+ */
 export function transferableMemory({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
   const isOwn = buffer.byteLength === byteLength || isPooledBuffer(buffer)
   return isOwn && buffer instanceof ArrayBuffer ? [buffer] : []
 }
 
-/** On their way bytes lose that they are a Buffer. */
+/** Turns `body` back into a Buffer: a structured clone turns Buffers into plain Uint8Arrays. */
 export function withBuffer<T extends { body: Uint8Array }>(message: T): T & { body: Buffer } {
   const { buffer, byteOffset, byteLength } = message.body
   return { ...message, body: Buffer.from(buffer, byteOffset, byteLength) }

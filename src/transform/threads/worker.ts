@@ -7,7 +7,8 @@ import { type ThreadTask, transferableMemory, type WorkerMessage, withBuffer } f
 
 const runner = openTaskRunner(workerData as WriteContext)
 
-// A thread of the writing: does one task after the other, in the order of the telling, and answers each.
+// Entry point of a write thread: runs tasks in the order in which they are posted and sends one result or
+// error per task.
 parentPort?.on('message', (task: ThreadTask) => {
   try {
     send({ result: task.kind === 'read' ? readAndStage(task) : runner.run(task) })
@@ -18,7 +19,7 @@ parentPort?.on('message', (task: ThreadTask) => {
 })
 send({ isReady: true })
 
-/** The page is told at once: whoever asked for it goes on while its rows are made. */
+/** Sends the page before staging its rows, so that the reader can request the next page meanwhile. */
 function readAndStage(task: Extract<ThreadTask, { kind: 'read' }>) {
   const isHuge = task.body.length > HUGE_BODY_BYTES
   try {

@@ -245,7 +245,7 @@ test('closing while tasks are under way rejects them and leaves no thread', asyn
   const running = Promise.allSettled(pages.map((place) => pool.run(task(place), LARGE)))
   await pool.close()
   for (const ended of await running)
-    expect(ended).toMatchObject({ status: 'rejected', reason: { message: 'the writing was given up' } })
+    expect(ended).toMatchObject({ status: 'rejected', reason: { message: 'the write pool was closed' } })
   expect(threads.length).toBeGreaterThan(0)
   expect(left()).toEqual([])
 })
@@ -256,7 +256,7 @@ test.for([{ bytes: 1 }, { bytes: LARGE }])(
     const { pages, context } = pagesIn()
     const pool = openWritePool(context)
     await pool.close()
-    await expect(pool.run(task(pages[0] as PageLocation), bytes)).rejects.toThrow('the writing was given up')
+    await expect(pool.run(task(pages[0] as PageLocation), bytes)).rejects.toThrow('the write pool was closed')
     expect(threads).toEqual([])
   },
 )
