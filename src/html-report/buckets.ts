@@ -1,35 +1,38 @@
 import { DAY_MS } from '../core/model/utc.ts'
 
-/** Lengths of a bucket in milliseconds; each is a multiple of the one before, so that buckets can be joined. */
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
+/** Bucket sizes. Each is a multiple of the previous one, so that buckets can be merged when the size grows. */
 const BUCKET_SIZES_MS = [
   ...[MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 3 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS, DAY_MS],
   ...[7 * DAY_MS, 28 * DAY_MS, 84 * DAY_MS, 336 * DAY_MS],
 ]
 
-/** Buckets from the first to the last, at most: as many as a picture can show side by side. */
+/** Maximum number of buckets from the first to the last, empty ones included: as many as fit into a chart. */
 const MAX_BUCKETS = 120
 
-/** Something that is kept for each bucket; `join` makes one of a bucket's and a later one's. */
+/** One value per bucket, by bucket number. */
 export type Series<T> = Map<number, T>
 
 type TrackedSeries = { series: Series<unknown>; merge: (previous: never, later: never) => unknown }
 
-/** Cuts time into buckets, longer ones as the span grows: nobody knows in advance how long it is. */
+/**
+ * Divides time into buckets of equal size. The length of a history is not known in advance: when there would be more than
+ * `MAX_BUCKETS` buckets, the size grows and all series are merged.
+ */
 export class Buckets {
   #size = 0
   #first: number | undefined
-  readonly #kept: TrackedSeries[] = []
+  readonly #tracked: TrackedSeries[] = []
 
-  /** Keeps something by bucket. */
+  /** Creates a series. `merge` combines the values of two buckets that become one. */
   series<T>(merge: (previous: T, later: T) => T): Series<T> {
     const series: Series<T> = new Map()
-    this.#kept.push({ series: series as Series<unknown>, merge: merge as TrackedSeries['merge'] })
+    this.#tracked.push({ series: series as Series<unknown>, merge: merge as TrackedSeries['merge'] })
     return series
   }
 
-  /** The bucket of an instant (milliseconds since 1970), which is not before those that were asked for. */
+  /** Returns the bucket number of a time (milliseconds since 1970). Times must be passed in ascending order. */
   bucketOf(ms: number): number {
     this.#first ??= ms
     while (
@@ -40,7 +43,7 @@ export class Buckets {
     return this.#numberOf(ms)
   }
 
-  /** Length of a bucket, in milliseconds; a bucket begins at its number times that. */
+  /** Size of a bucket in milliseconds. Bucket `n` starts at `n * sizeMs`. */
   get sizeMs(): number {
     return BUCKET_SIZES_MS[this.#size] ?? DAY_MS
   }
@@ -53,7 +56,7 @@ export class Buckets {
     const previousSizeMs = this.sizeMs
     this.#size += 1
     const factor = this.sizeMs / previousSizeMs
-    for (const { series, merge } of this.#kept) {
+    for (const { series, merge } of this.#tracked) {
       const old = [...series]
       series.clear()
       for (const [bucket, value] of old) {

@@ -3,7 +3,7 @@ import { groupDigits, type Html, html } from './html.ts'
 
 const round = (n: number) => Math.round(n * 100) / 100
 
-/** A picture, which one sentence describes to those who do not see it. */
+/** An SVG image. `description` is its text alternative for screen readers. */
 export function svgHtml(size: { width: number; height: number }, description: string, marks: Html): Html {
   const { width, height } = size
   return html`<svg viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${description}">${marks}</svg>`
@@ -13,7 +13,7 @@ export type Bar = { name: string; parts: readonly { kind: string; count: number 
 
 const BARS = { width: 960, height: 220, left: 46, bottom: 24, top: 8 }
 
-/** Bars side by side, each of parts one on the other; ticks name some of them. */
+/** A stacked bar chart. At most eight bars, at equal distances, get a label. */
 export function stackedBars(bars: readonly Bar[], description: string): Html {
   const { width, height, left, bottom, top } = BARS
   const max = largest(
@@ -36,7 +36,7 @@ export function stackedBars(bars: readonly Bar[], description: string): Html {
   const tickInterval = Math.max(1, Math.ceil(bars.length / 8))
   const ticks = bars.map(({ name }, at) => {
     const x = round(left + at * step)
-    // The last name would be cut off at the margin.
+    // A label this close to the right edge would be cut off.
     if (at % tickInterval !== 0 || x > width - 80) return html``
     return html`<text x="${x}" y="${height - 6}">${name}</text>`
   })
@@ -51,7 +51,7 @@ type Box = { kind: string; x: number; y: number; width: number; height: number }
 const box = ({ kind, x, y, width, height }: Box) =>
   html`<rect class="k-${kind}" x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}"/>`
 
-/** A row of small bars without axes. */
+/** A small bar chart without axes. */
 export function sparkline(counts: readonly number[], description: string): Html {
   const [width, height] = [120, 22]
   const max = largest(counts, 1)
@@ -66,7 +66,7 @@ export function sparkline(counts: readonly number[], description: string): Html 
   return svgHtml({ width, height }, description, html`<path class="spark" d="${path}"/>`)
 }
 
-/** Which part of a range of blocks was read. */
+/** Shows which part of a block range was read; both ranges exclude `to`. */
 export function coverageBar(range: { from: number; to: number }, read: { from: number; to: number }): Html {
   const [width, height] = [80, 10]
   const rangeLength = Math.max(1, range.to - range.from)
@@ -77,7 +77,7 @@ export function coverageBar(range: { from: number; to: number }, read: { from: n
   return svgHtml({ width, height }, description, marks)
 }
 
-/** A value over time, in steps; a dashed line where it is zero, if it ever was below. */
+/** A step chart of a value over time, with a dashed zero line if any value is negative. */
 export function stepLine(
   points: readonly (readonly [at: number, value: number])[],
   description: string,
@@ -97,7 +97,7 @@ export function stepLine(
   return svgHtml({ width, height }, description, html`${zero}<path class="line" d="${path.join('')}"/>`)
 }
 
-/** Rows of cells, darker where more is. */
+/** A heat map. The opacity of a cell grows with the square root of its count; cells with a count of 0 stay empty. */
 export function heatMap(
   rows: readonly { name: string; counts: readonly number[] }[],
   columns: readonly string[],

@@ -1,24 +1,24 @@
 import { quoteIdentifier } from '../core/platform/sql.ts'
 import type { OpenExport } from '../read/open-export.ts'
 
-/** Somebody whom wallets of the job dealt with, and is not one of them. */
+/** An address outside the job that exchanged transfers with wallets of the job. */
 export type Counterparty = {
   address: string
   name: string | null
-  /** Transfers with each wallet: what it got from, and sent to, this party. */
+  /** Number of transfers per wallet: received by the wallet from this counterparty, and sent to it. */
   transfers: { wallet: string; received: number; sent: number }[]
   received: number
   sent: number
 }
 
-/** Parties that a page names. */
+/** Counterparties listed on a page: those with the most transfers. */
 const MAX_COUNTERPARTIES = 50
-/** Tokens whose balances are kept over time, beside the coin. */
+/** Tokens whose balances are tracked over time, in addition to the native coin. */
 const MAX_TRACKED = 5
 
 const GROUP_COLUMNS = ['counterparty_address', 'wallet_address', 'direction'].map(quoteIdentifier).join(', ')
 
-/** Counts transfers by other party, on the disk where there are many of them. */
+/** Counts transfers by counterparty, wallet and direction in the scratch database, which spills to disk. */
 export async function readCounterparties({
   eachFile,
   database,
@@ -74,7 +74,7 @@ function addTransfers(
   counterparty[direction] += count
 }
 
-/** The coin, and the tokens that moved most. */
+/** Selects the assets whose balances are tracked: the native coin and the tokens with the most movements. */
 export async function selectTrackedAssets({ eachFile, database }: OpenExport): Promise<ReadonlySet<string>> {
   await database.run('CREATE TABLE moved (asset VARCHAR, n BIGINT)')
   await eachFile(

@@ -6,13 +6,13 @@ import { type Manifest, REJECTS_FILE } from '../core/model/manifest.ts'
 import type { BlockRange } from '../core/model/model.ts'
 import { readReports } from '../export/history/past-runs.ts'
 
-/** How an export was read. */
+/** The runs that collected an export, and the records that they rejected. */
 export type DataCollection = {
-  /** The newest first. */
+  /** Newest first. */
   runs: RunSummary[]
-  /** How many older runs are not listed. */
+  /** Number of older runs that are not listed. */
   olderRuns: number
-  /** Records that could not be normalized, by reason. */
+  /** Number of records that could not be normalized, by reason, most frequent first. */
   rejects: [reason: string, count: number][]
 }
 
@@ -28,17 +28,17 @@ type RunSummary = {
   missingBlocks: number
 }
 
-/** How many blocks the service did not have. */
+/** Number of blocks that the API did not have. */
 export const missingBlocks = ({ blocks }: Manifest): number =>
   countBlocks((blocks?.missing ?? []).map(({ fromBlock, toBlock }) => ({ from: fromBlock, to: toBlock })))
 
-/** The blocks of the job, up to where most was read of one that has no end. */
+/** The block range of the job. Without an `endBlock` it ends where the most complete wallet ends. */
 export function rangeOfJob({ job, coverage }: Manifest): BlockRange {
   const last = coverage.reduce((max, { toBlock }) => Math.max(max, toBlock), 0)
   return { from: job.startBlock, to: job.endBlock ?? last }
 }
 
-/** Runs that a page lists, the newest. */
+/** Runs listed on a page: the newest. */
 const MAX_RUNS = 30
 
 export async function collectData(output: string, { rejects }: Manifest): Promise<DataCollection> {

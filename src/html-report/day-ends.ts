@@ -1,17 +1,17 @@
 import { DAY_MS } from '../core/model/utc.ts'
 
-/** Days with movements that are kept before months take their place, and months before years do. */
+/** Maximum number of days with movements before only month ends are kept, and of months before only year ends are. */
 const MAX_DAYS = 400
 
-/** The last day of the day's own period: the day itself, its month, its year. */
+/** Functions that return the last day of the period that contains a day: the day itself, its month, its year. */
 const PERIOD_ENDS = [(day: string) => day, lastOfMonth, (day: string) => `${day.slice(0, 4)}-12-31`] as const
 
-/** A value at the end of each day (UTC) on which it changed; of a long history, at the end of each month or year. */
+/** A value at the end of each day (UTC) on which it changed. Long histories keep only month or year ends. */
 export type DaySeries = Map<string, bigint>
 
 /**
- * Keeps values at exact ends of days. While movements fall on at most 400 days the end of every day is known; after that
- * the end of every month, then of every year. The end of a year is always known.
+ * Keeps exact values at the ends of days (UTC). With up to 400 days with movements, the end of every day is known; with up
+ * to 400 such months, the end of every month; beyond that, the end of every year. Year ends are always known.
  */
 export class DayEnds {
   readonly series = new Map<string, DaySeries>()
@@ -20,7 +20,7 @@ export class DayEnds {
   #first = ''
   #last = ''
 
-  /** Takes the value after a movement; days (2023-11-14) come in order. */
+  /** Records the value after a movement. Days (`2023-11-14`) must be passed in ascending order. */
   set(key: string, day: string, value: bigint): void {
     if (this.#first === '') this.#first = day
     if (day > this.#last) this.#last = day
@@ -32,8 +32,9 @@ export class DayEnds {
   }
 
   /**
-   * Days whose ends are known exactly, in order: the day before the first movement, the days or periods with movements,
-   * and the ends of months (or years) between. The last one is the day of the last movement.
+   * Returns the days at whose end all values are known exactly, in ascending order: the day before the first movement, the
+   * days (or period ends) with movements, and the month (or year) ends between. The last one is the day of the last
+   * movement.
    */
   days(): string[] {
     if (this.#first === '') return []

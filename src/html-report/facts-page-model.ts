@@ -6,7 +6,7 @@ import { factsSummarySection } from './sections/facts-summary.ts'
 import { sendersSection, tablesSection } from './sections/facts-tables.ts'
 import { FACTS_LIMITS } from './sections/limits.ts'
 
-/** An export without a ledger: what its tables hold, and how complete they are. */
+/** The page of an export without a ledger: what its tables contain and how complete they are. */
 export function factsPageModel(facts: Facts, title: string): PageModel {
   const { manifest, transactions } = facts
   return {

@@ -4,36 +4,40 @@ import { type OpenExport, openExport } from '../read/open-export.ts'
 import { collectData, type DataCollection } from './data-collection.ts'
 import { readLabelsFile } from './names.ts'
 
-/** All that a report says of an export without a ledger: of whole blocks, or of tables without it. */
+/** Everything that a report shows of an export without a ledger: a block job, or a wallet job without that table. */
 export type Facts = {
   manifest: Manifest
   data: DataCollection
-  /** Labels of the wallets of the job, and of whom the user names, by address. */
+  /** Labels by address: those of the job's wallets, and those of the user's labels file. */
   labels: ReadonlyMap<string, string>
-  /** undefined where the export has no table of transactions. */
+  /** undefined if the export has no transactions table. */
   transactions: TransactionTotals | undefined
 }
 
-/** What the table of transactions says, whoever sent them. */
+/** Totals of the transactions table over all senders. */
 export type TransactionTotals = {
   count: number
   failed: number
-  /** In the coin's smallest unit: of all, and of those that failed. */
+  /** Fees of all transactions and of the failed ones, in the coin's smallest unit. */
   fees: bigint
   failedFees: bigint
-  /** When the first and the last was, in milliseconds since 1970; undefined where there is none. */
+  /** Times of the first and last transaction in milliseconds since 1970; undefined if there are no transactions. */
   timeRange: { first: number; last: number } | undefined
   senders: number
-  /** Those who sent most, the busiest first. */
+  /** Senders with the most transactions, in descending order. */
   busiest: Sender[]
 }
 
 export type Sender = { address: string; count: number; failed: number; fees: bigint }
 
-/** Senders that a page names. */
+/** Senders listed on a page. */
 const MAX_SENDERS = 50
 
-/** Reads an export that has no ledger. Throws USAGE where there is none, and what reading its files throws. */
+/**
+ * Reads an export without a ledger.
+ *
+ * @throws `USAGE` if there is no export, and everything that reading its files throws
+ */
 export async function collectFacts(output: string, names: string | undefined): Promise<Facts> {
   const opened = await openExport(output)
   try {
@@ -49,7 +53,7 @@ export async function collectFacts(output: string, names: string | undefined): P
 
 const BLOCK_TIME_MS = 'epoch_ms(block_timestamp::VARCHAR::TIMESTAMP)'
 
-/** Adds transactions up by sender, on the disk where there are many of them. */
+/** Sums transactions by sender in the scratch database, which spills to disk. */
 async function readTransactions({ eachFile, database }: OpenExport): Promise<TransactionTotals> {
   await database.run(
     'CREATE TABLE sent (sender VARCHAR, failed BOOLEAN, n BIGINT, fees BIGNUM, first BIGINT, last BIGINT)',

@@ -3,16 +3,19 @@ import { exactFiatValue } from '../ledger/prices/fiat-value.ts'
 import type { Prices } from '../ledger/prices/prices.ts'
 import type { TextRow } from '../read/scratch-database.ts'
 
-/** What fees were worth when they were paid, in 10^-8 of the currency. */
+/** Fiat value of fees when they were paid, in units of 10^-8 of the currency. */
 export type FeeFiatValue = {
   total: bigint
   wallets: ReadonlyMap<string, bigint>
-  /** Fees paid, and how many of them have no price. */
+  /** Number of fees paid, and number of those without a price. */
   count: number
   unpriced: number
 }
 
-/** Takes rows, as `Tally.add` does, and adds up what their fees were worth: each is rounded as conversions round it. */
+/**
+ * Sums the fiat values of the fees among the rows passed to `add`, which have the columns of `AGGREGATED_COLUMNS`. Each fee
+ * is rounded separately, as in the files of `convert`, so that the totals agree.
+ */
 export function createFeeFiatValue(prices: Prices) {
   const wallets = new Map<string, bigint>()
   const sums = { total: 0n, count: 0, unpriced: 0 }

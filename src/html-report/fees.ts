@@ -1,18 +1,18 @@
 import { quoteLiteral } from '../core/platform/sql.ts'
 import type { OpenExport } from '../read/open-export.ts'
 
-/** What transactions that wallets of the job sent did cost. */
+/** Transactions sent by wallets of the job, and the fees of the failed ones. */
 export type FeeStats = {
   sent: number
   failed: number
-  /** Of failed transactions, in the coin's smallest unit. */
+  /** Fees of the failed transactions, in the coin's smallest unit. */
   failedFees: bigint
 }
 
-/** Addresses of one statement: text of 50 KB. */
+/** Addresses per INSERT statement, which makes about 50 KB of SQL. */
 const ADDRESSES_PER_STATEMENT = 1_000
 
-/** Adds them up; undefined where the export has no table of transactions. */
+/** Sums the transactions that the job's wallets sent; undefined if the export has no transactions table. */
 export async function readFees({ eachFile, database, manifest }: OpenExport): Promise<FeeStats | undefined> {
   if (manifest.tables.transactions === undefined) return undefined
   await database.run('CREATE TABLE wallets (wallet VARCHAR)')

@@ -6,26 +6,29 @@ import type { Prices } from '../ledger/prices/prices.ts'
 import type { FeeFiatValue } from './fee-fiat-value.ts'
 import { aggregateKey, type LedgerAggregates } from './ledger-aggregates.ts'
 
-/** What balances and fees are worth by the user's prices, in 10^-8 of the currency. */
+/** Fiat values of balances and fees at the user's prices, in units of 10^-8 of the currency. */
 export type FiatValues = {
   currency: string
-  /** When the last movement was, as the tables write it: what wallets have in the end is worth the prices then. */
+  /** Time of the last movement, as written in the tables. Closing balances are valued at the prices of that time. */
   pricedAt: string
   total: bigint
-  /** By wallet, by asset (as `tallyKey` names it), and by both; what has no price is in none. */
+  /** Values by wallet, by asset (`aggregateKey`) and by both (`balanceKey`). Balances without a price are left out. */
   wallets: ReadonlyMap<string, bigint>
   assets: ReadonlyMap<string, bigint>
   balances: ReadonlyMap<string, bigint>
-  /** Coins and tokens that some wallet has in the end, and those of them without a price then. */
+  /** Coins and tokens with a closing balance other than 0 in any wallet, and those of them without a price. */
   heldAssets: ReadonlySet<string>
   unpricedAssets: ReadonlySet<string>
   fees: FeeFiatValue
 }
 
-/** What a wallet has of an asset, in `Worths.balances`. */
+/** Key of a wallet's balance of an asset in `FiatValues.balances`. */
 export const balanceKey = (wallet: string, asset: string): string => `${wallet} ${asset}`
 
-/** Multiplies each balance with its price at the end, and adds up what that gives. NFTs have no price. */
+/**
+ * Multiplies each closing balance by its price at the last movement and sums the results. A token without decimals counts
+ * as unpriced. NFTs have no price.
+ */
 export function computeFiatValues(
   { balances }: Balances,
   aggregates: LedgerAggregates,

@@ -2,12 +2,12 @@ import { largest } from '../core/platform/extremes.ts'
 import { svgHtml } from './charts.ts'
 import { groupDigits, type Html, html } from './html.ts'
 
-/** So many transfers between a party and a wallet. */
+/** Number of transfers between a counterparty (its name, and its address as `key`) and a wallet. */
 export type Flow = { counterparty: string; key: string; wallet: string; count: number }
 
 const SIZE = { width: 960, height: 420 }
 const NODE_WIDTH = 12
-/** Where the three columns of nodes stand. */
+/** x positions of the three columns of nodes. */
 const COLUMNS = [190, 474, 758] as const
 const GAP = 4
 
@@ -21,8 +21,8 @@ type Node = {
 }
 
 /**
- * Three columns with ribbons between: senders, wallets, receivers. The columns are fixed, so that a party that both sends
- * and receives makes no circle.
+ * A Sankey diagram with three columns: senders, wallets, receivers. A counterparty that both sends and receives has a node
+ * in both outer columns, so that the graph has no cycles.
  */
 export function flowChart(incoming: readonly Flow[], outgoing: readonly Flow[], description: string): Html {
   const senders = columnOf(
@@ -61,7 +61,7 @@ function columnOf(
   return column
 }
 
-/** A wallet is as tall as the larger of what it got and what it gave. */
+/** The height of a wallet follows the larger of its received and sent transfers. */
 function walletsOf(incoming: readonly Flow[], outgoing: readonly Flow[]): Column {
   const columns = [incoming, outgoing].map((flows) =>
     columnOf(

@@ -5,7 +5,7 @@ import { visibleText } from './visible-text.ts'
 
 export { formatCount, groupDigits } from './numbers.ts'
 
-/** Text of HTML in which strangers' text is text; nothing else may be put into a page. */
+/** HTML that is safe to put into a page: untrusted text in it is escaped. Pages are built from this type only. */
 export class Html {
   readonly text: string
   constructor(text: string) {
@@ -15,7 +15,7 @@ export class Html {
 
 type HtmlPart = Html | string | number | readonly HtmlPart[] | undefined
 
-/** Makes HTML of a template; what is put into it is escaped unless it is HTML already. */
+/** Template tag that builds HTML. Inserted values are escaped unless they are `Html` already. */
 export function html(texts: TemplateStringsArray, ...parts: HtmlPart[]): Html {
   let text = texts[0] ?? ''
   for (const [at, part] of parts.entries()) text += textOf(part) + (texts[at + 1] ?? '')
@@ -38,10 +38,10 @@ const ESCAPES: Readonly<Record<string, string>> = {
 }
 const escapeHtml = (text: string) => text.replace(/[&<>"']/g, (letter) => ESCAPES[letter] ?? '')
 
-/** Characters of text that a name may have on a page. */
+/** Maximum length of a name on a page, in Unicode code points. */
 const MAX_NAME_LENGTH = 60
 
-/** A name that a stranger chose, cut where it is long, apart from the text around it. */
+/** An untrusted name, truncated, and in `<bdi>` so that its text direction does not affect the text around it. */
 export function nameHtml(name: string): Html {
   const characters = [...name.slice(0, 4 * MAX_NAME_LENGTH)]
   const short =
@@ -49,14 +49,17 @@ export function nameHtml(name: string): Html {
   return html`<bdi>${short}</bdi>`
 }
 
-/** An address as people tell it from others. */
+/** The first and last four hex digits of an address: `0x1234…abcd`. */
 export const shortAddress = (address: string): string => `${address.slice(0, 6)}…${address.slice(-4)}`
 
-/** An address, shortened, whole in its title. */
+/** A shortened address with the full one in its `title`. */
 export const addressHtml = (address: string): Html =>
   html`<span class="address" title="${address}">${shortAddress(address)}</span>`
 
-/** An exact number as people read it: 8.31 × 10^73, 1 234.57; the same text where nothing is lost by that. */
+/**
+ * Formats an exact decimal for reading: `8.31 × 10^73`, `1 234.57`. Digits beyond the displayed precision are cut off, not
+ * rounded.
+ */
 export function formatShortNumber(exact: string): string {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(exact) ?? []
   const minus = sign === '' ? '' : '−'
@@ -74,7 +77,7 @@ function scientific(digits: string, exponent: number): string {
   return `${digits[0]}${rest === '' ? '' : `.${rest}`} × 10^${exponent}`
 }
 
-/** An amount as people read it, exact in its title. */
+/** An amount, shortened for reading, with the exact value in its `title`; in smallest units if `decimals` is null. */
 export function amountHtml(value: bigint, decimals: number | null): Html {
   const exact = shiftDecimal(String(value), decimals)
   if (exact === null)
@@ -82,19 +85,19 @@ export function amountHtml(value: bigint, decimals: number | null): Html {
   return html`<span class="amount" title="${exact}">${formatShortNumber(exact)}</span>`
 }
 
-/** A share of a whole as per cent; under 1 % with a decimal. */
+/** Formats a share as a percentage; below 10 % with one decimal. */
 export function percent(part: number, total: number): string {
   if (total === 0) return '0 %'
   const share = (100 * part) / total
   return `${share > 0 && share < 10 ? share.toFixed(1) : Math.round(share)} %`
 }
 
-/** An instant of the tables as people read it: 2023-11-14 22:13 UTC. */
+/** Formats a timestamp of the tables to the minute: `2023-11-14 22:13 UTC`. */
 export const formatUtcMinute = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`
 
 export type Cell = { html: Html; sort?: string | number; isNumber?: boolean }
 
-/** A table with a head that sorts it; the first column names the row. */
+/** A table that can be sorted by its column headers. The first column holds the row headers. */
 export function tableHtml(
   caption: string,
   headers: readonly string[],
@@ -128,10 +131,10 @@ export function amountCell(value: bigint, decimals: number | null): Cell {
   return { html: amountHtml(value, decimals), sort: Number(exact), isNumber: true }
 }
 
-/** Money in units of 10^-8; a dash where there is no price. */
+/** A fiat value in units of 10^-8; a dash if there is no price. */
 export const fiatValueCell = (value: bigint | undefined): Cell =>
   value === undefined ? { ...textCell('–'), isNumber: true } : amountCell(value, FIAT_DECIMALS)
 
-/** The table that stands for a picture. */
+/** The data of a chart as a collapsed table. */
 export const tableDetails = (table: Html): Html =>
   html`<details class="as-table"><summary>As a table</summary>${table}</details>`

@@ -3,12 +3,12 @@ import type { TextRow } from '../read/scratch-database.ts'
 import { Buckets, type Series } from './buckets.ts'
 import { DayEnds } from './day-ends.ts'
 
-/** What a movement was, seen from its wallet. */
+/** Kinds of movement, from the wallet's point of view. */
 export const KINDS = ['received', 'sent', 'own', 'minted', 'burned', 'fee'] as const
 export type Kind = (typeof KINDS)[number]
 export type Counts = Record<Kind, number>
 
-/** Columns of the ledger, in the order in which `add` takes their cells. */
+/** Columns of the ledger in the order in which `LedgerAggregates.add` expects them. */
 export const AGGREGATED_COLUMNS = [
   ...['block_timestamp', 'transaction_hash', 'wallet_address', 'wallet_label', 'entry_type', 'direction'],
   ...['counterparty_address', 'counterparty_is_own', 'asset_type', 'asset_address', 'asset_symbol'],
@@ -20,22 +20,22 @@ export type WalletAggregates = {
   label: string | null
   transactions: number
   movements: number
-  /** Of the chain's coin, in its smallest unit, the fees apart. */
+  /** Amounts of the native coin in its smallest unit. Fees are not part of `coinOut`. */
   coinIn: bigint
   coinOut: bigint
   fees: bigint
   assets: Set<string>
-  /** As the tables write it. */
+  /** Times of the first and last movement, as written in the tables. */
   first: string
   last: string
-  /** Who sent the first coins that came in. */
+  /** Counterparty of the first incoming movement of the native coin that has one. */
   funder: string | null
   series: Series<number>
   lastTransaction: string
 }
 
 export type AssetAggregates = {
-  /** null for the chain's coin; NFTs of a contract are one. */
+  /** null for the native coin. All NFTs of one contract and type are one asset. */
   address: string | null
   type: string
   symbol: string | null
@@ -45,12 +45,15 @@ export type AssetAggregates = {
   out: bigint
 }
 
-/** What one wallet had of an asset at the end of each bucket in which it changed. */
+/**
+ * A wallet's balance of an asset at the end of each bucket in which it changed, without the opening balance. `value` is the
+ * latest one.
+ */
 export type BalanceSeries = { wallet: string; asset: string; series: Series<bigint>; value: bigint }
 
 type TrackedBalance = { wallet: string; asset: string; bucket: number; day: string; value: bigint }
 
-/** Adds up the rows of a ledger, in the order of the chain, into what a report shows. */
+/** Aggregates the rows of a ledger, which must be passed in chain order, into the figures of a report. */
 export class LedgerAggregates {
   readonly buckets = new Buckets()
   readonly timeline: Series<Counts> = this.buckets.series(addKindCounts)
@@ -58,9 +61,9 @@ export class LedgerAggregates {
   readonly wallets = new Map<string, WalletAggregates>()
   readonly assets = new Map<string, AssetAggregates>()
   readonly balances = new Map<string, BalanceSeries>()
-  /** The same balances at the ends of days, by the same keys. */
+  /** The same balances at the ends of days, under the same keys. */
   readonly dayEnds = new DayEnds()
-  /** Transfers from one own wallet to another. */
+  /** Number of movements between two own wallets, by `"<from> <to>"`. */
   readonly ownTransfers = new Map<string, number>()
   readonly days = { active: 0, streak: 0, longest: 0, last: '' }
   transactions = 0
@@ -68,14 +71,14 @@ export class LedgerAggregates {
   first = ''
   last = ''
   #transaction = ''
-  readonly #followed: ReadonlySet<string>
+  readonly #trackedAssets: ReadonlySet<string>
 
-  /** `followed` are the assets whose balances are kept over time, as `tallyKey` names them. */
+  /** @param trackedAssets Assets whose balances are tracked over time, as values of `aggregateKey` */
   constructor(trackedAssets: ReadonlySet<string>) {
-    this.#followed = trackedAssets
+    this.#trackedAssets = trackedAssets
   }
 
-  /** Of all wallets, in the coin's smallest unit. */
+  /** Fees of all wallets, in the coin's smallest unit. */
   get fees(): bigint {
     return [...this.wallets.values()].reduce((sum, { fees }) => sum + fees, 0n)
   }
@@ -86,7 +89,7 @@ export class LedgerAggregates {
     const bucket = this.buckets.bucketOf(Date.parse(time as string))
     const kind = kindOf({ type, isOut: direction === 'out', isOwn: isOwn === 'true' })
     this.#count(kind, bucket)
-    this.#clock(time as string, hash as string)
+    this.#recordTime(time as string, hash as string)
     const wallet = this.#walletOf(address as string, label ?? null, time as string)
     countMovement(wallet, { hash: hash as string, time: time as string, bucket })
     const asset = this.#assetOf(row)
@@ -95,10 +98,10 @@ export class LedgerAggregates {
     if (asset.address === null) countCoinMovement(wallet, { kind, value, counterparty: counterparty ?? null })
     countAsset(asset, value)
     if (kind === 'own' && value < 0n && counterparty !== address)
-      this.#countBetween(address as string, counterparty as string)
-    if (this.#followed.has(key)) {
+      this.#countOwnTransfer(address as string, counterparty as string)
+    if (this.#trackedAssets.has(key)) {
       const day = (time as string).slice(0, 10)
-      this.#follow({ wallet: address as string, asset: key, bucket, day, value })
+      this.#trackBalance({ wallet: address as string, asset: key, bucket, day, value })
     }
   }
 
@@ -110,7 +113,7 @@ export class LedgerAggregates {
     this.movements += 1
   }
 
-  #clock(time: string, hash: string): void {
+  #recordTime(time: string, hash: string): void {
     if (this.first === '') this.first = time
     this.last = time
     if (hash !== this.#transaction) this.transactions += 1
@@ -146,12 +149,12 @@ export class LedgerAggregates {
     return asset
   }
 
-  #countBetween(from: string, to: string): void {
+  #countOwnTransfer(from: string, to: string): void {
     const key = `${from} ${to}`
     this.ownTransfers.set(key, (this.ownTransfers.get(key) ?? 0) + 1)
   }
 
-  #follow({ wallet, asset, bucket, day, value }: TrackedBalance): void {
+  #trackBalance({ wallet, asset, bucket, day, value }: TrackedBalance): void {
     const key = `${wallet} ${asset}`
     let balance = this.balances.get(key)
     if (balance === undefined) {
@@ -164,11 +167,14 @@ export class LedgerAggregates {
   }
 }
 
-/** The coin, an ERC-20 token by its address, or a collection: a contract may have tokens of several types. */
+/**
+ * Key of an asset: `native`, the address of an ERC-20 token, or the type and address of an NFT collection, because one
+ * contract may have tokens of several types.
+ */
 export const aggregateKey = (type: string, address: string | null): string =>
   address === null ? type : type === 'erc20' ? address : `${type} ${address}`
 
-/** What moved most comes first. */
+/** Sorts assets by number of movements, most first. */
 export const byMovements = (a: AssetAggregates, b: AssetAggregates): number =>
   b.movements - a.movements || (addressAndType(a) < addressAndType(b) ? -1 : 1)
 

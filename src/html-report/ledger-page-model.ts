@@ -13,7 +13,7 @@ import { summarySection } from './sections/summary.ts'
 import { timeSection } from './sections/time.ts'
 import { walletsSection } from './sections/wallets.ts'
 
-/** An export with a ledger: what its wallets did. */
+/** The page of an export with a ledger: the activity of its wallets. */
 export function ledgerPageModel(stats: LedgerStats, title: string): PageModel {
   const { aggregates, manifest, rows } = stats
   return {
@@ -32,7 +32,7 @@ export function ledgerPageModel(stats: LedgerStats, title: string): PageModel {
   }
 }
 
-/** JSON that ends no script, whatever strangers wrote. */
+/** JSON for a script element. `<` is escaped, so that untrusted text cannot close the element. */
 const escapeJsonForHtml = (value: unknown) =>
   JSON.stringify(value).replace(
     /[<\u2028\u2029]/g,

@@ -16,37 +16,40 @@ import { readLabelsFile } from './names.ts'
 import { type NftIds, readNftIds } from './nft-ids.ts'
 import { openRecentRows, type PackedRows } from './recent-rows.ts'
 
-/** All that a report says of one export. */
+/** Everything that a report shows of one export with a ledger. */
 export type LedgerStats = {
   manifest: Manifest
   aggregates: LedgerAggregates
-  /** Labels of the wallets of the job by address, silent ones too. */
+  /** Labels by address: those of the job's wallets, inactive ones included, and those of the user's labels file. */
   labels: ReadonlyMap<string, string>
   balances: Balances
-  /** The other parties with most transfers, and how many parties there are. */
+  /** The counterparties with the most transfers, and the number of all counterparties. */
   counterparties: { top: readonly Counterparty[]; count: number }
   fees: FeeStats | undefined
   nftIds: ReadonlyMap<string, NftIds>
-  /** Where the user gave prices. */
+  /** undefined without a price file. */
   fiatValues: FiatValues | undefined
   data: DataCollection
   rows: PackedRows
 }
 
 export type LedgerStatsOptions = {
-  /** CSV of what wallets had before the first row. */
+  /** CSV file of opening balances: what the wallets held before the first row. */
   opening?: string | undefined
-  /** CSV with `address` and `label`: what wallets and other parties are called. */
+  /** CSV file with the columns `address` and `label`, for wallets and counterparties. */
   names?: string | undefined
-  /** CSV of prices, as conversions take it. */
+  /** CSV file of prices, in the format of `convert`. */
   prices?: string | undefined
-  /** Rows that the page holds, the newest. */
+  /** Maximum number of rows on the page. The newest are included. */
   maxRows: number
 }
 
 /**
- * Reads an export. Its ledger is read five times: for exact balances, for the tokens that moved most, for what the page shows, for token ids,
- * and for the other parties, whom only the disk has room for. Throws USAGE where there is no ledger, and what `balances` throws.
+ * Reads an export with a ledger. The ledger is read once for each of: exact balances, the assets to track, the aggregates
+ * and rows, the counterparties, the NFT ids (if there are NFTs) and the priced assets (if there are prices). Counterparties
+ * and NFT ids are counted in the scratch database, because memory may not hold them.
+ *
+ * @throws `USAGE` if the export has no ledger, and everything that `balances` throws
  */
 export async function collectLedgerStats(
   output: string,

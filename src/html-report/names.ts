@@ -1,7 +1,12 @@
 import { ADDRESS } from '../core/model/address.ts'
 import { readRecords, recordError } from '../read/csv-records.ts'
 
-/** Reads CSV with `address` and `label`: none where no file is given. Throws USAGE for what cannot be read. */
+/**
+ * Reads a CSV file with the columns `address` and `label`; an empty map without a file.
+ *
+ * @returns labels by lowercase address
+ * @throws `USAGE` if the file cannot be read or an address in it is malformed
+ */
 export async function readLabelsFile(file: string | undefined): Promise<Map<string, string>> {
   const names = new Map<string, string>()
   if (file === undefined) return names

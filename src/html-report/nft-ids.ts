@@ -1,10 +1,10 @@
 import type { OpenExport } from '../read/open-export.ts'
 import { aggregateKey } from './ledger-aggregates.ts'
 
-/** Token ids of a collection that were minted to, and burned by, the wallets, each counted once. */
+/** Number of distinct token ids of a collection that were minted to the wallets, and burned by them. */
 export type NftIds = { minted: number; burned: number }
 
-/** Counts token ids by collection (as `tallyKey` names it), on the disk where there are many of them. */
+/** Counts token ids by collection (`aggregateKey`) in the scratch database, which spills to disk. */
 export async function readNftIds({ eachFile, database }: OpenExport): Promise<ReadonlyMap<string, NftIds>> {
   await database.run('CREATE TABLE nft_ids (type VARCHAR, address VARCHAR, id VARCHAR, entry VARCHAR)')
   await eachFile(

@@ -1,14 +1,14 @@
 const THIN_SPACE = '\u2009'
 
-/** Digits with thin spaces between thousands. */
+/** Groups digits in thousands with thin spaces. */
 export const groupDigits = (digits: string | number): string =>
   String(digits).replace(/\B(?=(\d{3})+$)/g, THIN_SPACE)
 
-/** `1 wallet`, `2 wallets`, with thin spaces between thousands. */
+/** A count with its noun: `1 wallet`, `1 234 wallets`. */
 export const formatCount = (count: number, noun: string): string =>
   `${groupDigits(count)} ${noun}${count === 1 ? '' : 's'}`
 
-/** A plain decimal as a page shows it, to the last digit: −1 234.5. Other text stays as it is. */
+/** Formats a plain decimal without dropping digits: `−1 234.5`. Other text is returned unchanged. */
 export function formatNumber(text: string): string {
   const [, sign = '', whole, fraction = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(text) ?? []
   return whole === undefined ? text : `${sign === '' ? '' : '−'}${groupDigits(whole)}${fraction}`

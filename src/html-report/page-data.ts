@@ -1,14 +1,17 @@
-/** What a report's page holds for its script, as JSON. */
+/** The JSON data that a report page contains for its script. */
 
-/** A column of rows whose texts come again and again: each once, and which of them stands in which row. */
+/** A dictionary-encoded column: its distinct texts, and for each row the index of its text. */
 export type PackedColumn = { texts: string[]; indexes: number[] }
 
-/** What a wallet had of an asset at the end of each day on which it changed: place of the day and exact value, in turn. */
+/**
+ * A wallet's balance of an asset at the end of each day on which it changed. `points` alternates between an index into
+ * `ComparisonData.days` and the exact balance.
+ */
 export type ComparisonWallet = { name: string; openingBalance: string; points: (number | string)[] }
 
-/** What dates are compared with. */
+/** Balances for the comparison of two dates. */
 export type ComparisonData = {
-  /** Days (2023-11-14, UTC) at whose end the balances are known, in order. */
+  /** Days (`2023-11-14`, UTC) at whose end the balances are known, in ascending order. */
   days: string[]
   assets: { name: string; decimals: number | null; wallets: ComparisonWallet[] }[]
 }

@@ -1,16 +1,17 @@
 import type { Html } from './html.ts'
 
-/** One export as it stands on a page. */
+/** One export on a page. */
 export type PageModel = {
   title: string
   chain: string
-  /** What is in it, in a few words. */
+  /** Short description for the table of contents. */
   summary: string
-  /** Rows that the page holds of it. */
+  /** Number of ledger rows that the page contains. */
   rows: number
-  /** What its figures do not say. */
+  /** Limitations of its figures, as sentences. */
   limits: readonly string[]
-  /** Its sections, and what the page's script needs for them; `at` tells exports of one page apart. */
+  /** Renders the sections. `at` is the index of the export on the page. */
   renderSections(at: number): readonly Html[]
+  /** Renders the script elements with the data that the page's script needs for the sections. */
   renderData(at: number): string
 }

@@ -8,15 +8,15 @@ import { limitsSection } from './sections/limits.ts'
 import { STYLE } from './style.ts'
 
 /**
- * The page of one export or of several: one file that asks nobody for anything. Its policy allows this script and this style
- * alone, by their hashes; strangers' text is text.
+ * Renders the page of one or more exports: one self-contained file that makes no network requests. Its
+ * Content-Security-Policy allows only the embedded script and style, by hash. Untrusted text is escaped.
  */
-export function renderPage(articles: readonly [PageModel, ...PageModel[]], title: string): string {
+export function renderPage(models: readonly [PageModel, ...PageModel[]], title: string): string {
   const script = readScript()
   const policy = [
     "default-src 'none'",
     `script-src 'sha256-${hashOf(script)}'`,
-    // Pictures and rows are placed by the script, which the policy counts as style of elements.
+    // The script positions rows through `element.style`, which `style-src` does not restrict; style attributes are blocked.
     `style-src 'sha256-${hashOf(STYLE)}'`,
     "base-uri 'none'; form-action 'none'",
   ].join('; ')
@@ -25,21 +25,21 @@ export function renderPage(articles: readonly [PageModel, ...PageModel[]], title
 <meta name="viewport" content="width=device-width, initial-scale=1">${html`<title>${title}</title>`.text}
 <style>${STYLE}</style></head>
 <body>
-${articles.length > 1 ? tableOfContents(articles, title).text : ''}<main>
-${articles.map(renderBody).join('')}${limitsSection(articles.flatMap(({ limits }) => limits)).text}</main>
-${articles.map(({ renderData }, at) => renderData(at)).join('')}<script>${script}</script></body></html>
+${models.length > 1 ? tableOfContents(models, title).text : ''}<main>
+${models.map(renderBody).join('')}${limitsSection(models.flatMap(({ limits }) => limits)).text}</main>
+${models.map(({ renderData }, at) => renderData(at)).join('')}<script>${script}</script></body></html>
 `
 }
 
-function tableOfContents(articles: readonly PageModel[], title: string): Html {
-  const lines = articles.map(
+function tableOfContents(models: readonly PageModel[], title: string): Html {
+  const lines = models.map(
     ({ title: name, chain, summary }, at) =>
       html`<li><a href="#export-${at}"><bdi>${name}</bdi></a>: chain ${chain}, ${summary}</li>`,
   )
-  return html`<nav aria-label="Exports"><p class="facts">${title}: ${articles.length} exports</p><ul>${lines}</ul></nav>\n`
+  return html`<nav aria-label="Exports"><p class="facts">${title}: ${models.length} exports</p><ul>${lines}</ul></nav>\n`
 }
 
-/** Ids of sections are told apart where there are several exports. */
+/** From the second export on, ids get a prefix, because ids must be unique in a page. */
 function renderBody({ renderSections }: PageModel, at: number): string {
   const text = renderSections(at)
     .map((section) => section.text)
@@ -48,7 +48,7 @@ function renderBody({ renderSections }: PageModel, at: number): string {
   return `<article id="export-${at}">${body}</article>\n`
 }
 
-/** Ids and names of regions, which may stand once in a page. */
+/** Makes the ids of sections, the links to them and the names of regions unique. */
 const withUniqueIds = (text: string, at: number) =>
   text
     .replace(/(<section id="|href="#)([a-z]+")/g, `$1${at}-$2`)
@@ -56,11 +56,11 @@ const withUniqueIds = (text: string, at: number) =>
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('base64')
 
-/** The page's script, which the build makes of `page/`. */
+/** Reads the page's script, which the build bundles from `page/`. */
 function readScript(): string {
   try {
     return readFileSync(new URL('dist/report-page.js', PACKAGE), 'utf8').trim()
   } catch (cause) {
-    throw new ExportError('BUG', 'the script of the page is missing', { cause })
+    throw new ExportError('BUG', 'the script of the report page is missing: dist/report-page.js', { cause })
   }
 }

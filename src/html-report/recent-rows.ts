@@ -4,16 +4,16 @@ import { shiftDecimal } from '../core/platform/decimal.ts'
 import type { TextRow } from '../read/scratch-database.ts'
 import type { PackedColumn } from './page-data.ts'
 
-/** Rows as the page unpacks them. */
+/** Rows in the encoding that the page's script unpacks. */
 export type PackedRows = {
-  /** JSON of columns, each a `PackedColumn`: deflated, in base64. */
+  /** JSON array of `PackedColumn`, compressed with raw deflate and base64-encoded. */
   packed: string
-  /** Rows that it holds, and that there are. */
+  /** Number of rows in `packed`, and in the ledger. */
   included: number
   total: number
 }
 
-/** Columns of the page's list of rows. Labels stand before the addresses that they belong to. */
+/** Columns of the page's row list. A label column comes before the column of its addresses. */
 export const ROW_COLUMNS = [
   ...['time', 'wallet label', 'wallet', 'kind', 'way', 'amount', 'asset'],
   ...['counterparty label', 'counterparty', 'transaction'],
@@ -34,7 +34,7 @@ class TextColumn implements PackedColumn {
   }
 }
 
-/** Takes rows, as `Tally.add` does, and keeps the newest of them. */
+/** Keeps the newest `maxRows` of the rows passed to `add`, which have the columns of `AGGREGATED_COLUMNS`. */
 export function openRecentRows({ tables }: Manifest, maxRows: number) {
   const total = tables.ledger?.rows ?? 0
   let seen = 0
@@ -46,7 +46,7 @@ export function openRecentRows({ tables }: Manifest, maxRows: number) {
       if (seen <= total - maxRows) return
       for (const [at, text] of cellsOf(row).entries()) columns.get(names[at] ?? '')?.add(text)
     },
-    /** `labels` are those of wallets and others by address. */
+    /** @param labels Labels of wallets and counterparties by address */
     packed: (labels: ReadonlyMap<string, string>): PackedRows => {
       const json = JSON.stringify(
         ROW_COLUMNS.map((name): PackedColumn => {

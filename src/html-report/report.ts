@@ -10,38 +10,45 @@ import { collectLedgerStats } from './ledger-stats.ts'
 import { renderPage } from './page.ts'
 import type { PageModel } from './page-model.ts'
 
-/** What a report is called, what it holds, and where it goes. */
+/** Options of `report`: title, content and destination of the page. */
 export type ReportOptions = {
-  /** The file to write. @default report.html in the (first) output */
+  /** File to write. @default report.html in the (first) output folder */
   out?: string | undefined
-  /** What the page is called. @default the name of the job */
+  /** Title of the page. @default the name of the job; with several exports, all names */
   title?: string | undefined
-  /** CSV of what wallets had before the first row, as `balances` takes it. */
+  /** CSV file of opening balances, in the format of `balances`: what the wallets held before the first row. */
   opening?: string | undefined
-  /** CSV with `address` and `label`: what wallets and other parties are called. */
+  /** CSV file with the columns `address` and `label`, for wallets and counterparties. */
   labels?: string | undefined
-  /** CSV with the columns date, asset, currency and price, as `convert` takes it: what balances and fees are worth. */
+  /** CSV file of prices, in the format of `convert` (date, asset, currency, price). Adds fiat values to the page. */
   prices?: string | undefined
-  /** Rows that the page holds, the newest. @default 100000 */
+  /** Maximum number of rows on the page per export. The newest are included. @default 100000 */
   maxRows?: number
 }
 
-/** The same of a page that goes into no file. */
+/** Options of a page that is not written to a file. */
 export type PageOptions = Omit<ReportOptions, 'out'>
 
 export const REPORT_DEFAULTS = { maxRows: 100_000 } as const satisfies Partial<Required<ReportOptions>>
 
-/** The page's name within an output; it is no part of the export. */
+/** Default name of the page within an output folder. The page is not part of the export. */
 export const REPORT_FILE = 'report.html'
 
-/** What a report wrote. */
+/** The written page: its path, its size in bytes and the number of ledger rows in it. */
 export type ReportResult = { file: string; bytes: number; rows: number }
 
 /**
- * Writes one page over one export or several: self-contained, for people, the same bytes for the same export. Memory does
- * not grow with the rows beyond those that the page holds. Throws USAGE where there is no export
- * or a mistake in a file that the options name, or for an `out` that is no file or that is
- * read here, OUTPUT_FAILED where the file cannot be written.
+ * Writes a self-contained HTML page about one or more exports. The same exports give the same bytes. Memory grows with
+ * `maxRows` and with the numbers of wallets and assets, not with the number of rows in the exports.
+ *
+ * @param outputs Output folders of the exports
+ * @returns path, size and number of rows of the page
+ * @throws `USAGE` if a folder contains no export, if a file named in the options has a mistake, or if `out` is a folder, a
+ * special file, part of an export or one of the files read here
+ * @throws `OUTPUT_FAILED` if the page cannot be written
+ *
+ * @example
+ * const { file } = await report(['output/my-wallets'], { title: 'Treasury 2024', prices: 'prices.csv' })
  */
 export async function report(
   outputs: readonly [string, ...string[]],
@@ -56,9 +63,13 @@ export async function report(
   return { file, bytes: Buffer.byteLength(page), rows }
 }
 
-const FIX = 'Name a file, or leave --out away: the page is then in the output.'
+const FIX = 'Name a file, or omit --out to write the page into the output folder.'
 
-/** The page itself, and how many rows it holds. Throws as `report` does. */
+/**
+ * Renders the page without writing it.
+ *
+ * @throws the same errors as `report`, except those about its destination
+ */
 export async function renderReport(
   outputs: readonly [string, ...string[]],
   options: PageOptions,
@@ -92,21 +103,21 @@ async function factsModel(
   { opening, prices, labels }: PageOptions,
 ): Promise<PageModel> {
   if (opening !== undefined || prices !== undefined)
-    throw new ExportError('USAGE', `${output} holds no ledger, which opening balances and prices are for`, {
-      fix: 'Leave --opening and --prices out, or add ledger to the tables of the job and run it again with --fresh.',
+    throw new ExportError('USAGE', `${output} has no ledger, which opening balances and prices require`, {
+      fix: 'Omit --opening and --prices, or add ledger to the tables of the job and run it again with --fresh.',
     })
   return factsPageModel(await collectFacts(output, labels), title)
 }
 
-/** The coin is `native` in a file of prices, of whatever chain. */
+/** A price file names the coin of every chain `native`, so it can be used for one chain only. */
 function requireOneChain(manifests: readonly Manifest[]): void {
   const chains = [...new Set(manifests.map(({ job }) => job.chain))]
   if (chains.length === 1) return
   throw new ExportError(
     'USAGE',
-    `prices are of one chain, and these exports are of chains ${chains.join(' and ')}`,
+    `a price file applies to one chain, but these exports are of chains ${chains.join(' and ')}`,
     {
-      fix: 'Make a page for each chain, with the prices of its coin.',
+      fix: 'Write one report per chain, each with the prices of its coin.',
     },
   )
 }

@@ -7,14 +7,16 @@ import { MANIFEST_FILE } from '../core/model/manifest.ts'
 import { bindServer, closeServer, createLimitedServer } from '../core/platform/http-server.ts'
 import { type PageOptions, renderReport } from './report.ts'
 
-/** A report that is shown on this machine; `url` has a path that nobody guesses. */
+/** A report served on this machine. The path of `url` is random and cannot be guessed. */
 export type ServedReport = { url: string; close(): Promise<void> }
 
 const HOST = '127.0.0.1'
 
 /**
- * Shows a report on a free port of this machine alone, made anew when a manifest has changed since the page was asked for.
- * Throws what `report` throws where it cannot be made the first time; later that is what the page says.
+ * Serves a report on a free port of 127.0.0.1. The page is rendered again when a manifest has changed since the last
+ * request. If that fails, the response is a 503 with the error as text.
+ *
+ * @throws the same errors as `report` if the page cannot be rendered the first time
  */
 export async function serveReport(
   outputs: readonly [string, ...string[]],
@@ -26,13 +28,13 @@ export async function serveReport(
   const server = createLimitedServer(
     (request, response) => void handleRequest(request, response, { path, pages }),
   )
-  const { url } = await bindServer(server, { host: HOST, port: 0 }, 'Stop what takes all ports.')
+  const { url } = await bindServer(server, { host: HOST, port: 0 }, 'Free a port on 127.0.0.1 and try again.')
   return { url: `${url}${path}`, close: () => closeServer(server) }
 }
 
 type Pages = () => Promise<string>
 
-/** Renders when a manifest is another one than before; two who ask at once wait for the same page. */
+/** Renders the page if a manifest has changed. Concurrent requests wait for the same rendering. */
 function cachePages(outputs: readonly [string, ...string[]], options: PageOptions): Pages {
   let cached: { version: string; page: Promise<string> } | undefined
   return async () => {
@@ -50,7 +52,10 @@ async function manifestVersion(output: string): Promise<string> {
 
 type ServerContext = { path: string; pages: Pages }
 
-/** Whoever comes by another name than this machine's number was sent here by a page of somebody else. */
+/**
+ * Answers `GET` requests for the report's path; everything else gets a 404. The Host header must be 127.0.0.1, so that a web
+ * page cannot read the report through a host name of its own (DNS rebinding).
+ */
 async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,

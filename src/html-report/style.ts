@@ -1,4 +1,4 @@
-/** The style of a report's page: light, dark and print, from a phone to a wall. */
+/** Style sheet of the report page, for light, dark and print, and for all screen widths. */
 export const STYLE = `:root{color-scheme:light dark;--ink:#1b1f24;--paper:#fff;--soft:#57606a;--rule:#d0d7de;--tile:#f6f8fa;--good:#1a6b33;--bad:#a40e26;--accent:#0550ae;--received:#2f7d4f;--sent:#b4532a;--own:#6e7781;--minted:#2b6cb0;--burned:#8250df;--fee:#9a6700}
 @media screen and (prefers-color-scheme:dark){:root{--ink:#e6edf3;--paper:#0d1117;--soft:#9aa4b0;--rule:#30363d;--tile:#161b22;--good:#56d364;--bad:#ff7b72;--accent:#79b8ff;--received:#56b36b;--sent:#e0844f;--own:#8b949e;--minted:#58a6ff;--burned:#bc8cff;--fee:#d29922}}
 *{box-sizing:border-box}

@@ -2,25 +2,25 @@ import { type AssetAggregates, aggregateKey, type BalanceSeries } from './ledger
 import type { LedgerStats } from './ledger-stats.ts'
 import { coinOf } from './view.ts'
 
-/** An asset whose balances are kept over time. */
+/** An asset whose balances are tracked over time. */
 export type TrackedAsset = {
   key: string
   name: string
   aggregates: AssetAggregates | undefined
   decimals: number | null
-  /** Those that moved it most first. */
+  /** Sorted by the number of buckets with movements, most first. */
   wallets: TrackedAssetBalance[]
 }
 
 export type TrackedAssetBalance = BalanceSeries & {
-  /** What the wallet had before the first row, where the user gave it. */
+  /** What the wallet held before the first row; 0 unless the user gave an opening balance. */
   openingBalance: bigint
-  /** Exact, in the end. */
+  /** Exact balance after the last row, opening balance included. */
   closingBalance: bigint
   wasNegative: boolean
 }
 
-/** The coin first, then by movements. */
+/** Returns the tracked assets: the native coin first, then by number of movements. */
 export function trackedBalances(stats: LedgerStats): TrackedAsset[] {
   const { aggregates, balances } = stats
   const keyOf = (one: { wallet_address: string; asset_type: string; asset_address: string | null }) =>

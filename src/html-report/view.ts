@@ -4,7 +4,7 @@ import { addressHtml, type Html, html, nameHtml, shortAddress } from './html.ts'
 import { KINDS, type Kind, type LedgerAggregates } from './ledger-aggregates.ts'
 import type { LedgerStats } from './ledger-stats.ts'
 
-/** What kinds of movement are called. */
+/** Display names of the kinds of movement. */
 export const KIND_NAMES: Readonly<Record<Kind, string>> = {
   received: 'received',
   sent: 'sent',
@@ -15,29 +15,29 @@ export const KIND_NAMES: Readonly<Record<Kind, string>> = {
 }
 export const KINDS_WITH_NAMES = KINDS.map((kind) => ({ kind, name: KIND_NAMES[kind] }))
 
-/** Symbol of the chain's coin; older manifests have none, but the rows of a ledger do. */
+/** Symbol of the native coin. Older manifests have none; the rows of a ledger do. */
 export const coinOf = ({
   manifest,
   aggregates,
 }: Pick<LedgerStats, 'manifest'> & { aggregates?: LedgerAggregates }): string =>
   manifest.job.nativeSymbol ?? aggregates?.assets.get('native')?.symbol ?? 'coin'
 
-/** A wallet of the job by its label, or its address shortened. */
+/** A wallet's label, or its shortened address if it has none. */
 export const walletHtml = ({ labels }: LedgerStats, address: string): Html => labelHtml(labels, address)
 
-/** An address by its label, or shortened. */
+/** The label of an address, or the shortened address if it has none. */
 export function labelHtml(labels: ReadonlyMap<string, string>, address: string): Html {
   const label = labels.get(address)
   return label === undefined ? addressHtml(address) : html`<span title="${address}">${nameHtml(label)}</span>`
 }
 
-/** The same as text, for a place of little width. */
+/** A wallet's label or shortened address as plain text, truncated for charts and narrow columns. */
 export function walletText({ labels }: LedgerStats, address: string): string {
   const label = labels.get(address)
   return label === undefined ? shortAddress(address) : shortName(label)
 }
 
-/** As much of a name as a picture has room for. */
+/** A name truncated to fit into a chart. */
 export function shortName(name: string): string {
   const characters = [...name]
   return characters.length > MAX_CHARACTERS ? `${characters.slice(0, MAX_CHARACTERS - 1).join('')}…` : name
@@ -45,7 +45,7 @@ export function shortName(name: string): string {
 
 const MAX_CHARACTERS = 22
 
-/** An asset by its symbol and its contract; strangers choose symbols. */
+/** An asset's symbol with its contract address, because symbols are untrusted and not unique. */
 export function assetHtml(
   stats: LedgerStats,
   asset: { address: string | null; symbol: string | null },
@@ -56,7 +56,7 @@ export function assetHtml(
   return html`${symbol} ${addressHtml(asset.address)}`
 }
 
-/** Buckets from the first to the last, empty ones too: when each begins (ms) and what it is called. */
+/** All buckets from the first to the last, empty ones included, with the name and day of their start. */
 export function listBuckets({ aggregates }: LedgerStats): { bucket: number; name: string; day: string }[] {
   const activeBuckets = [...aggregates.timeline.keys()]
   if (activeBuckets.length === 0) return []
@@ -72,13 +72,13 @@ export function listBuckets({ aggregates }: LedgerStats): { bucket: number; name
   })
 }
 
-/** An instant at which a bucket of this size begins or ends. */
+/** Formats the start or end of a bucket (milliseconds since 1970); without the time if buckets are days or longer. */
 export function formatBucketTime(ms: number, sizeMs: number): string {
   const iso = new Date(ms).toISOString()
   return sizeMs < DAY_MS ? `${iso.slice(5, 10)} ${iso.slice(11, 16)}` : iso.slice(0, 10)
 }
 
-/** How long a bucket is, in words. */
+/** Formats the size of a bucket: `day`, `3 hours`. */
 export function formatBucketSize(sizeMs: number): string {
   const [minutes, hours, days] = [sizeMs / 60_000, sizeMs / 3_600_000, sizeMs / DAY_MS]
   if (days >= 1) return days === 1 ? 'day' : `${days} days`

@@ -20,8 +20,8 @@ import { HOSTILE_TEXTS } from '../helpers/untrusted-text.ts'
 
 const folder = suiteFolder()
 const SINGLE = ['demo', 'mainnet', 'empty', 'hostile', 'rejects', 'blocks'] as const
-const WORLDS = [...SINGLE, 'two', 'lacking', 'priced'] as const
-const fileOf = (world: string) => join(folder, world, 'report.html')
+const EXPORTS = [...SINGLE, 'two', 'incomplete', 'priced'] as const
+const fileOf = (name: string) => join(folder, name, 'report.html')
 let browser: Browser
 
 beforeAll(async () => {
@@ -32,23 +32,23 @@ beforeAll(async () => {
     '0x6b75d8af000000e20b7a7ddf000ba900b4009a80',
     '0xae2fc483527b8ef99eb5d9b44875f005ba1fae13',
   ]
-  await exported(testJob({ addresses, ...mainnet, output: join(folder, 'mainnet') }))
-  await exported(testJob({ addresses: [`0x${'9'.repeat(40)}`], output: join(folder, 'empty') }))
-  await exportMadeUp(join(folder, 'hostile'), hostileChain())
-  await exportMadeUp(join(folder, 'rejects'), spoiltChain())
+  await exportComplete(testJob({ addresses, ...mainnet, output: join(folder, 'mainnet') }))
+  await exportComplete(testJob({ addresses: [`0x${'9'.repeat(40)}`], output: join(folder, 'empty') }))
+  await exportSynthetic(join(folder, 'hostile'), hostileChain())
+  await exportSynthetic(join(folder, 'rejects'), chainWithInvalidAmount())
   await exportWithMissingBlocks(join(folder, 'blocks'))
-  for (const several of ['two', 'lacking', 'priced']) mkdirSync(join(folder, several))
+  for (const name of ['two', 'incomplete', 'priced']) mkdirSync(join(folder, name))
   await report([join(folder, 'demo'), join(folder, 'mainnet')], { out: fileOf('two') })
-  await report([join(folder, 'rejects'), join(folder, 'blocks')], { out: fileOf('lacking') })
+  await report([join(folder, 'rejects'), join(folder, 'blocks')], { out: fileOf('incomplete') })
   const prices = await writePrices(join(folder, 'demo'), join(folder, 'prices.csv'))
   await report([join(folder, 'demo')], { out: fileOf('priced'), prices })
-  for (const world of SINGLE) await report([join(folder, world)])
+  for (const name of SINGLE) await report([join(folder, name)])
   browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
 })
 
 afterAll(() => browser?.close())
 
-/** The made-up chain with the worst names that strangers can think of. */
+/** The synthetic chain with malicious names, symbols and method names. */
 function hostileChain(): typeof GOLDEN_CHAIN {
   const texts = [...HOSTILE_TEXTS, '<img src=x onerror=alert(1)>', '</script><script>alert(1)</script>']
   let at = 0
@@ -60,75 +60,75 @@ function hostileChain(): typeof GOLDEN_CHAIN {
   return JSON.parse(JSON.stringify(GOLDEN_CHAIN), poison) as typeof GOLDEN_CHAIN
 }
 
-/** The made-up chain with amounts that are none. */
-function spoiltChain(): typeof GOLDEN_CHAIN {
-  const spoil = (key: string, value: unknown) => (key === 'value' && value === '500000000' ? 'lots' : value)
-  return JSON.parse(JSON.stringify(GOLDEN_CHAIN), spoil) as typeof GOLDEN_CHAIN
+/** The synthetic chain with an amount that is not a number. */
+function chainWithInvalidAmount(): typeof GOLDEN_CHAIN {
+  const corrupt = (key: string, value: unknown) => (key === 'value' && value === '500000000' ? 'lots' : value)
+  return JSON.parse(JSON.stringify(GOLDEN_CHAIN), corrupt) as typeof GOLDEN_CHAIN
 }
 
-async function exportMadeUp(output: string, chain: typeof GOLDEN_CHAIN): Promise<void> {
-  const made = await listen(createDataService({ chains: { made: chain } }))
-  const service = { baseUrl: made.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
+async function exportSynthetic(output: string, chain: typeof GOLDEN_CHAIN): Promise<void> {
+  const server = await listen(createDataService({ chains: { made: chain } }))
+  const service = { baseUrl: server.url, apiKeyHeader: 'x-service-api-key', timeoutMs: 30_000 }
   const job = testJob({ addresses: [], chain: 'made', endBlock: 200, output, service })
   await run([{ ...job, wallets: [{ address: WALLETS[0]?.address ?? '', label: '<b>"&\u202e' }] }])
-  await made.close()
+  await server.close()
 }
 
-async function exported(job: Parameters<typeof run>[0][number]): Promise<void> {
+async function exportComplete(job: Parameters<typeof run>[0][number]): Promise<void> {
   expect((await run([job])).code).toBeUndefined()
 }
 
-type Seen = { page: Page; requests: string[]; complaints: string[] }
+type OpenPage = { page: Page; requests: string[]; errors: string[] }
 
-/** Opens a page, and hears all that it asks for and complains of. */
-async function open(world: string, options: { width?: number; dark?: boolean } = {}): Promise<Seen> {
+/** Opens a page and records its requests, console errors, exceptions and dialogs. */
+async function open(name: string, options: { width?: number; dark?: boolean } = {}): Promise<OpenPage> {
   const { width = 1280, dark = false } = options
   const context = await browser.newContext({
     viewport: { width, height: 900 },
     colorScheme: dark ? 'dark' : 'light',
   })
   const page = await context.newPage()
-  const seen: Seen = { page, requests: [], complaints: [] }
-  const own = pathToFileURL(fileOf(world)).href
-  page.on('request', (request) => request.url() !== own && seen.requests.push(request.url()))
-  page.on('console', (message) => message.type() === 'error' && seen.complaints.push(message.text()))
-  page.on('pageerror', (error) => seen.complaints.push(error.message))
+  const opened: OpenPage = { page, requests: [], errors: [] }
+  const own = pathToFileURL(fileOf(name)).href
+  page.on('request', (request) => request.url() !== own && opened.requests.push(request.url()))
+  page.on('console', (message) => message.type() === 'error' && opened.errors.push(message.text()))
+  page.on('pageerror', (error) => opened.errors.push(error.message))
   page.on('dialog', (dialog) => {
-    seen.complaints.push(`dialog: ${dialog.message()}`)
+    opened.errors.push(`dialog: ${dialog.message()}`)
     void dialog.dismiss()
   })
   await page.goto(own)
   await ready(page)
-  return seen
+  return opened
 }
 
-/** The list of rows, where there is one, says how many it has. */
+/** Waits until the row list, if there is one, shows its number of rows. */
 async function ready(page: Page): Promise<void> {
   if ((await page.locator('output').count()) === 0) return
   await expect.poll(() => page.locator('output').first().textContent()).toMatch(/rows$/)
 }
 
 describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
-  test.for(WORLDS)('of the export %s asks nobody for anything and complains of nothing', async (world) => {
+  test.for(EXPORTS)('of the export %s makes no requests and logs no errors', async (name) => {
     for (const dark of [false, true]) {
-      const { page, requests, complaints } = await open(world, { dark })
-      expect({ requests, complaints }).toEqual({ requests: [], complaints: [] })
+      const { page, requests, errors } = await open(name, { dark })
+      expect({ requests, errors }).toEqual({ requests: [], errors: [] })
       await page.context().close()
     }
   })
 
-  test.for(WORLDS)(
-    'of the export %s has no fault that axe finds, light or dark, wide or narrow',
-    async (world) => {
+  test.for(EXPORTS)(
+    'of the export %s has no accessibility violations, light or dark, wide or narrow',
+    async (name) => {
       for (const dark of [false, true]) {
-        const { page } = await open(world, { dark, width: dark ? 360 : 1280 })
+        const { page } = await open(name, { dark, width: dark ? 360 : 1280 })
         await page.evaluate(axe.source)
         const violations = await page.evaluate(async () => {
-          const { axe: looker } = globalThis as unknown as {
+          const { axe: checker } = globalThis as unknown as {
             axe: { run(): Promise<{ violations: Violation[] }> }
           }
           type Violation = { id: string; nodes: { html: string }[] }
-          const { violations: found } = await looker.run()
+          const { violations: found } = await checker.run()
           return found.map(({ id, nodes }) => [id, nodes[0]?.html.slice(0, 200)])
         })
         expect({ dark, violations }).toEqual({ dark, violations: [] })
@@ -137,31 +137,31 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     },
   )
 
-  test.for(WORLDS)('of the export %s fits a phone without scrolling sideways', async (world) => {
-    const { page } = await open(world, { width: 360 })
+  test.for(EXPORTS)('of the export %s fits a phone without horizontal scrolling', async (name) => {
+    const { page } = await open(name, { width: 360 })
     const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]')
     expect(widths).toEqual([360, 360])
     await page.context().close()
   })
 
-  test('says first whether the export is complete, and what was rejected', async () => {
+  test('states in its header whether the export is complete, and what was rejected', async () => {
     const stamps = []
-    for (const world of ['demo', 'rejects', 'blocks', 'lacking']) {
-      const { page } = await open(world)
+    for (const name of ['demo', 'rejects', 'blocks', 'incomplete']) {
+      const { page } = await open(name)
       stamps.push((await page.locator('.stamp').allTextContents()).join('\n'))
       await page.context().close()
     }
     expect(stamps[0]).toBe('✓ Complete: every page was read, no record was rejected')
-    expect(stamps[1]).toMatch(/^! 1 record could not be read: /)
-    expect(stamps[2]).toBe('! 20 blocks could not be had from the service')
+    expect(stamps[1]).toMatch(/^! 1 record rejected: /)
+    expect(stamps[2]).toBe('! 20 blocks missing from the API')
     expect(stamps[3]).toBe(`${stamps[1]}\n${stamps[2]}`)
   })
 
   test.for(['demo', 'priced'])(
-    'of the export %s is printed dark on white, nothing cut on A4',
-    async (world) => {
-      // A4 across, less margins of 12 mm, at 96 dots an inch.
-      const { page } = await open(world, { width: 1031, dark: true })
+    'of the export %s prints dark on white, with nothing cut off on A4',
+    async (name) => {
+      // A4 landscape minus margins of 12 mm, at 96 pixels per inch.
+      const { page } = await open(name, { width: 1031, dark: true })
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
       const found = await page.evaluate(`(() => {
       const { color, backgroundColor } = getComputedStyle(document.body)
@@ -178,7 +178,7 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     },
   )
 
-  test('is printed with a title over every picture and table', async () => {
+  test('prints a title above every chart and table', async () => {
     const { page } = await open('demo')
     await page.emulateMedia({ media: 'print' })
     const summaries = page.locator('#balances details:not(.as-table) > summary')
@@ -187,7 +187,7 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     await page.context().close()
   })
 
-  test('compares two dates, to the last digit', async () => {
+  test('compares two dates with exact balances', async () => {
     const { page } = await open('demo')
     const rows = () => page.locator('.compare tbody tr').allTextContents()
     const whole = (await balances(join(folder, 'demo'), { all: true })).balances
@@ -204,7 +204,7 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     await page.context().close()
   })
 
-  test('finds rows as one types, moves by keys, and sorts tables', async () => {
+  test('filters rows while the user types, moves by keys, and sorts tables', async () => {
     const { page } = await open('demo')
     await page.locator('input[type=search]').fill('burn')
     await expect.poll(() => page.locator('output').textContent()).toMatch(/^\d+ rows$/)
@@ -226,8 +226,8 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     await page.context().close()
   })
 
-  test.for(['demo', 'two'])('of the export %s has a name and a table for every picture', async (world) => {
-    const { page } = await open(world)
+  test.for(['demo', 'two'])('of the export %s has a name and a table for every chart', async (name) => {
+    const { page } = await open(name)
     const pictures = (await accessibilityTree(page)).filter(({ role }) => /^(image|img)$/.test(role))
     expect(pictures.length).toBeGreaterThan(100)
     expect(pictures.filter(({ name }) => name.length < 10)).toEqual([])
@@ -238,7 +238,7 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
     await page.context().close()
   })
 
-  test('tells a screen reader how many rows there are, and which one the keys are at', async () => {
+  test('announces the number of rows and the current row to screen readers', async () => {
     const { page } = await open('demo')
     const list = page.getByRole('grid', { name: 'Rows' })
     await list.focus()
@@ -262,10 +262,10 @@ describe.skipIf(isMissing('Chromium'))('a report in a browser', () => {
   })
 })
 
-type Told = { role: string; name: string; focused: boolean }
+type AccessibleNode = { role: string; name: string; focused: boolean }
 
-/** What Chromium tells screen readers. */
-async function accessibilityTree(page: Page): Promise<Told[]> {
+/** The accessibility tree that Chromium gives to screen readers. */
+async function accessibilityTree(page: Page): Promise<AccessibleNode[]> {
   const session = await page.context().newCDPSession(page)
   const { nodes } = await session.send('Accessibility.getFullAXTree')
   return nodes

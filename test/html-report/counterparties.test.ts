@@ -8,12 +8,12 @@ import { exportMadeUp } from '../accounting/made-up-export.ts'
 import { suiteFolder } from '../helpers/temp-folder.ts'
 import { tableOf } from './read-page.ts'
 
-test('a report has the name of another party as the chain has it, though a spreadsheet would run it', async () => {
+test('a report shows the name of a counterparty unchanged, even if a spreadsheet would take it for a formula', async () => {
   const output = join(suiteFolder(), 'named')
   const sender = `"address":"0x${'3'.repeat(40)}"`
   const named = JSON.stringify(LOST_METADATA).replaceAll(sender, `${sender},"name":"@friend"`)
   await exportMadeUp(output, JSON.parse(named) as JsonObject[])
   const page = readFileSync((await report([output])).file, 'utf8')
-  const parties = tableOf(page, 'Those with most transfers').map(([name]) => name)
+  const parties = tableOf(page, 'Counterparties with the most transfers').map(([name]) => name)
   expect(parties).toEqual(['@friend'])
 })

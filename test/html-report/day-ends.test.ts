@@ -5,12 +5,12 @@ import { DayEnds } from '../../src/html-report/day-ends.ts'
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10)
 const FIRST = Date.parse('2019-02-27')
 
-/** The value at the end of a day, from the movements themselves. */
+/** The expected value at the end of a day: the sum of the movements up to it. */
 function valueAt(movements: readonly (readonly [string, bigint])[], day: string): bigint {
   return movements.filter(([when]) => when <= day).reduce((sum, [, value]) => sum + value, 0n)
 }
 
-test('has exact values at the end of every day that it offers, ends of years among them', () => {
+test('has exact values at the end of every day that it returns, year ends included', () => {
   const movement = fc.tuple(fc.integer({ min: 0, max: 20 }), fc.bigInt(-(2n ** 255n), 2n ** 255n))
   const law = fc.property(
     fc.array(movement, { minLength: 1, maxLength: 900 }),
@@ -39,7 +39,7 @@ test('has exact values at the end of every day that it offers, ends of years amo
   fc.assert(law, { numRuns: 60 })
 })
 
-test('offers the day before the first movement, days with movements and ends of months', () => {
+test('returns the day before the first movement, days with movements and month ends', () => {
   const ends = new DayEnds()
   for (const day of ['2023-11-14', '2023-11-14', '2023-12-03', '2024-02-29']) ends.set('k', day, 1n)
   expect(ends.days()).toEqual([

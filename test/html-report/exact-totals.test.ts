@@ -19,18 +19,18 @@ async function pageOf(
   return readFileSync((await report([output], { labels })).file, 'utf8')
 }
 
-/** What the pictures and tiles say, without thin spaces. */
+/** Figure, name and remark of each tile, without thin spaces. */
 const tilesOf = (page: string) =>
   [...page.matchAll(/<li><b>(.*?)<\/b><span>(.*?)<\/span><small>(.*?)<\/small>/g)].map((tile) =>
     tile.slice(1).map((html) => html.replaceAll('\u2009', '')),
   )
 
 test.for([undefined, ['transactions', 'erc20_transfers'] as const])(
-  'fees of 2^127 and more are added up to the last digit, of tables %s',
+  'fees of 2^127 and more are summed exactly, with the tables %s',
   async (tables) => {
     const lake = goodLake()
     const [first, second] = [lake.transactions[3] as Cells, lake.transactions[4] as Cells]
-    // Both by wallets of the job; the first failed.
+    // Both were sent by wallets of the job; the first one failed.
     for (const one of [first, second]) one.transaction_fee = String(BIG)
     const page = await pageOf(lake, tables === undefined ? {} : { tables })
     expect(page).toContain(String(BIG / 10n ** 18n))
@@ -39,7 +39,7 @@ test.for([undefined, ['transactions', 'erc20_transfers'] as const])(
 
 const entryOf = (lake: Lake, given: Cells): Cells => ({ ...(lake.ledger[0] as Cells), ...given })
 
-/** A ledger of one wallet with a coin's movement on each of these days. */
+/** A ledger of one wallet with a movement of the native coin at each of these times. */
 function coinLake(movements: readonly (readonly [time: string, value: string])[]): Lake {
   const lake = goodLake()
   lake.ledger = movements.map(([block_timestamp, value], at) =>
@@ -55,7 +55,7 @@ function comparedIn(page: string): ComparisonData {
   return JSON.parse(/id="compare-0">(.*?)<\/script>/s.exec(page)?.[1] ?? '') as ComparisonData
 }
 
-test('two dates are compared at the exact ends of days, those of years included', async () => {
+test('two dates are compared with exact balances at day ends, year ends included', async () => {
   const days = Array.from({ length: 900 }, (_, at) =>
     new Date(Date.UTC(2021, 0, 1 + at)).toISOString().slice(0, 10),
   )
@@ -68,7 +68,7 @@ test('two dates are compared at the exact ends of days, those of years included'
   expect(offered[0]).toBe('2020-12-31')
 })
 
-test('token ids are counted once, whichever wallets hold them and in however many rows they came', async () => {
+test('each token id is counted once, regardless of how many wallets hold it and in how many rows it moved', async () => {
   const lake = goodLake()
   const mint = { entry_type: 'mint', direction: 'in', counterparty_address: null, asset_type: 'erc1155' }
   const movements = [
@@ -84,11 +84,15 @@ test('token ids are counted once, whichever wallets hold them and in however man
   expect(collection?.slice(1)).toEqual(['4', '2', '0', '2', '#5 × 13 #6'])
 })
 
-test('the tile of transactions says how many the export has, and that the others moved nothing', async () => {
+test('the transactions tile states how many the export has, and how many of them moved nothing', async () => {
   const lake = goodLake()
   const moved = new Set(lake.ledger.map(({ transaction_hash }) => transaction_hash)).size
-  const silent = { ...(lake.transactions[0] as Cells), transaction_hash: `0x${'ab'.repeat(32)}`, value: '0' }
-  lake.transactions.push(silent)
+  const withoutMovement = {
+    ...(lake.transactions[0] as Cells),
+    transaction_hash: `0x${'ab'.repeat(32)}`,
+    value: '0',
+  }
+  lake.transactions.push(withoutMovement)
   const [tile] = tilesOf(await pageOf(lake))
   const others = lake.transactions.length - moved
   expect(tile?.slice(0, 2)).toEqual([String(moved), 'transactions'])

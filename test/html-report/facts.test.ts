@@ -18,7 +18,7 @@ const [blocks, bare, demo] = ['blocks', 'bare', 'demo'].map((name) => join(folde
 ]
 const pages = { blocks: '', bare: '' }
 
-/** What the chain's own files say of blocks 380 to 400, the newest that the service has. */
+/** The expected figures of blocks 380 to 400, the newest that the server has, from its data files. */
 const transactions = chainBlocks.slice(380, 401).flatMap((block) => block.transactions)
 const costs = transactions.map((one) => ({
   sender: String(one.from.address).toLowerCase(),
@@ -42,15 +42,15 @@ beforeAll(async () => {
 const textOf = (page: string) => page.replace(/<[^>]*>/g, '').replaceAll('\u2009', '')
 
 describe('a report of an export without a ledger', () => {
-  test('says first how many blocks are missing, and later which', () => {
+  test('states in its header how many blocks are missing, and lists them below', () => {
     const text = textOf(pages.blocks)
-    expect(text).toContain('! 20 blocks could not be had from the service')
+    expect(text).toContain('! 20 blocks missing from the API')
     expect(text).toContain('Whole blocks on Avalanche C-Chain, chain 43114 · blocks 380 to 420 ·')
-    expect(text).toContain('Blocks that the service did not have: 401 to 420.')
-    expect(text).toContain('A block that is missing may have had transactions')
+    expect(text).toContain('Blocks that the API did not have: 401 to 420.')
+    expect(text).toContain('Missing blocks may contain transactions')
   })
 
-  test("has the counts and fees of the chain's own files", () => {
+  test("shows the counts and fees of the chain's data files", () => {
     const tiles = [...pages.blocks.matchAll(/<li><b>(.*?)<\/b><span>(.*?)<\/span>/g)].map(
       ([, figure = '', name = '']) => [name, cellText(`>${figure}`)],
     )
@@ -67,8 +67,8 @@ describe('a report of an export without a ledger', () => {
     expect(pages.blocks).toContain(`title="${coins(sum(lost))}"`)
   })
 
-  test('names who sent most, with their fees to the wei', () => {
-    const rows = tableOf(pages.blocks, 'Those who sent most').map((cells) => cells.slice(2))
+  test('lists the senders with the most transactions, with exact fees', () => {
+    const rows = tableOf(pages.blocks, 'Senders with the most transactions').map((cells) => cells.slice(2))
     const senders = new Map<string, typeof costs>()
     for (const one of costs) senders.set(one.sender, [...(senders.get(one.sender) ?? []), one])
     const expected = [...senders.values()].map((all) => [
@@ -79,42 +79,42 @@ describe('a report of an export without a ledger', () => {
     expect(rows.sort()).toEqual(expected.sort())
   })
 
-  test('of wallets has their listings and tables, and says why no more', () => {
+  test('of a wallet job shows its wallets and tables, and states why there is no more', () => {
     const text = textOf(pages.bare)
     expect(text).toContain('✓ Complete: every page was read')
-    expect(text).toContain('This export has no ledger, so that this page has no balances')
+    expect(text).toContain('This export has no ledger, so this page shows no balances')
     expect(tableOf(pages.bare, 'Wallets')).toHaveLength(53)
     expect(tableOf(pages.bare, 'Tables').map(([name]) => name)).toEqual(['transactions', 'erc20_transfers'])
     expect(pages.bare).not.toMatch(/id="(balances|wallets|assets|parties)"|data-rows=/)
   })
 
-  test('of blocks without any transaction, and of no table of them, is a page too', async () => {
+  test('works without any transactions, and without a transactions table', async () => {
     const [none, tokens] = [join(folder, 'none'), join(folder, 'tokens')]
     await run([blocksJob({ startBlock: 0, endBlock: 1, output: none })])
     await exportDemo(tokens, { endBlock: 5, tables: ['erc20_transfers'] })
     const text = async (output: string) => textOf(readFileSync((await report([output])).file, 'utf8'))
-    expect(await text(none)).toContain('There is no transaction in these blocks.')
-    expect(await text(tokens)).toContain('no table of transactions')
+    expect(await text(none)).toContain('These blocks contain no transactions.')
+    expect(await text(tokens)).toContain('no transactions table')
   })
 
-  test('stands beside one that has a ledger on one page', async () => {
+  test('shares a page with an export that has a ledger', async () => {
     mkdirSync(join(folder, 'both'))
     const { file } = await report([demo, blocks], { out: join(folder, 'both', 'both.html') })
     const page = readFileSync(file, 'utf8')
     expect(page.match(/<article /g)).toHaveLength(2)
     expect(textOf(page)).toContain(`${costs.length} transactions, no ledger`)
     expect(page).toContain('id="1-senders"')
-    expect(page.match(/What a payment was for/g)).toHaveLength(1)
+    expect(page.match(/The purpose of a payment/g)).toHaveLength(1)
   })
 
-  test('calls senders what the user calls them, and refuses prices, which need a ledger', async () => {
+  test("shows the user's labels of senders, and rejects prices, which require a ledger", async () => {
     const [names, out] = [join(folder, 'names.csv'), join(folder, 'named.html')]
     writeFileSync(names, `address,label\n${costs[0]?.sender},Sender <one>\n`)
     await report([blocks], { labels: names, out })
     expect(readFileSync(out, 'utf8')).toContain('Sender &lt;one&gt;')
     await expect(report([blocks], { prices: names, out })).rejects.toMatchObject({
       code: 'USAGE',
-      message: expect.stringContaining('holds no ledger, which opening balances and prices are for'),
+      message: expect.stringContaining('has no ledger, which opening balances and prices require'),
     })
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { formatShortNumber, html, nameHtml, percent } from '../../src/html-report/html.ts'
 import { visibleText } from '../../src/html-report/visible-text.ts'
 
-describe('numbers for people', () => {
+describe('numbers formatted for reading', () => {
   test.for([
     { exact: '0', shown: '0' },
     { exact: '1', shown: '1' },
@@ -19,7 +19,7 @@ describe('numbers for people', () => {
     expect(formatShortNumber(exact)).toBe(shown)
   })
 
-  test('shares are per cent, small ones with a decimal', () => {
+  test('shares are percentages, small ones with a decimal', () => {
     expect([percent(1, 3), percent(1, 300), percent(0, 5), percent(1, 0)]).toEqual([
       '33 %',
       '0.3 %',
@@ -29,15 +29,15 @@ describe('numbers for people', () => {
   })
 })
 
-describe('text of strangers', () => {
-  test('is text in HTML, wherever it stands', () => {
+describe('untrusted text', () => {
+  test('is escaped in content and attributes', () => {
     const name = `<img src=x onerror="alert(1)">'&`
     expect(html`<p title="${name}">${name}</p>`.text).toBe(
       '<p title="&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&#39;&amp;">&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&#39;&amp;</p>',
     )
   })
 
-  test('shows what hides, turns or rings, and no more than sixty letters of a name', () => {
+  test('has its control and direction characters replaced, and names are cut after sixty characters', () => {
     expect(visibleText('a\u202eb\u0007c\u200bd')).toBe('a␣b␣c␣d')
     expect(nameHtml('é'.repeat(10_000)).text).toBe(`<bdi>${'é'.repeat(60)}…</bdi>`)
   })

@@ -18,7 +18,7 @@ let page = ''
 let ledger: TextRow[] = []
 let token = ''
 let lastDay = ''
-/** Cents: those of the coin are another price from the last day on. */
+/** Prices in cents. The price of the coin changes to `LATER` on the last day. */
 const [EARLIER, LATER, TOKEN] = [1_834n, 2_001n, 7n]
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ function writePrices(file: string, lines: string[]): void {
   writeFileSync(file, ['date,asset,currency,price', ...lines, ''].join('\n'))
 }
 
-/** Cents times an amount of so many decimals, in 10^-8, a half to the even digit: by hand. */
+/** Independent calculation: an amount times a price in cents, in units of 10^-8, rounded half to even. */
 function product(value: bigint, decimals: bigint, cents: bigint): bigint {
   const [exact, unit] = [(value < 0n ? -value : value) * cents * 10n ** 6n, 10n ** decimals]
   const [whole, twice] = [exact / unit, (exact % unit) * 2n]
@@ -48,16 +48,16 @@ function product(value: bigint, decimals: bigint, cents: bigint): bigint {
   return value < 0n ? -rounded : rounded
 }
 
-function money(worth: bigint): string {
-  const digits = String(worth < 0n ? -worth : worth).padStart(9, '0')
+function money(value: bigint): string {
+  const digits = String(value < 0n ? -value : value).padStart(9, '0')
   const text = `${digits.slice(0, -8)}.${digits.slice(-8)}`.replace(/\.?0+$/, '')
-  return worth < 0n ? `-${text}` : text
+  return value < 0n ? `-${text}` : text
 }
 
-const sum = (worths: readonly bigint[]) => worths.reduce((all, one) => all + one, 0n)
+const sum = (values: readonly bigint[]) => values.reduce((all, one) => all + one, 0n)
 
-describe('a report with prices of the user', () => {
-  test('has what each balance is worth, exact products by hand', async () => {
+describe('a report with a price file', () => {
+  test('shows the exact fiat value of each balance', async () => {
     const coins = (await balances(output, { all: true })).balances.filter(
       ({ asset_type }) => asset_type === 'native',
     )
@@ -66,31 +66,31 @@ describe('a report with prices of the user', () => {
     expect(shown.sort()).toEqual(expected.sort())
   })
 
-  test('adds worth up by wallet and in all', async () => {
+  test('sums fiat values by wallet and in total', async () => {
     const wallets = new Map<string, bigint>()
     for (const one of (await balances(output)).balances) {
-      const worth = oneWorth(one)
-      if (worth !== undefined)
-        wallets.set(one.wallet_address, (wallets.get(one.wallet_address) ?? 0n) + worth)
+      const fiatValue = fiatValueOf(one)
+      if (fiatValue !== undefined)
+        wallets.set(one.wallet_address, (wallets.get(one.wallet_address) ?? 0n) + fiatValue)
     }
-    const rows = tableOf(page, 'What each wallet did')
+    const rows = tableOf(page, 'Activity by wallet')
     expect(
       rows
         .map((cells) => cells[8])
         .filter((cell) => cell !== '–')
         .sort(),
     ).toEqual([...wallets.values()].map(money).sort())
-    const words = /they had (<span.*?<\/span>) EUR in the end \(2 of/.exec(page)?.[1]
+    const words = /are worth (<span.*?<\/span>) EUR \(2 of/.exec(page)?.[1]
     expect(cellText(`>${words}`)).toBe(money(sum([...wallets.values()])))
   })
 
-  test('says what fees cost when they were paid', () => {
+  test('shows the fiat value of fees when they were paid', () => {
     const fees = ledger.filter(({ entry_type }) => entry_type === 'fee')
     const costs = fees.map(({ value, block_timestamp }) =>
       product(-BigInt(value ?? ''), 18n, (block_timestamp ?? '') < lastDay ? EARLIER : LATER),
     )
     const paid = costs.filter((_, at) => hasPrice(fees[at]?.block_timestamp ?? ''))
-    const words = /those fees cost (<span.*?<\/span>) EUR when/.exec(page)?.[1]
+    const words = /the fees cost (<span.*?<\/span>) EUR when/.exec(page)?.[1]
     expect(cellText(`>${words}`)).toBe(money(sum(paid)))
     const column = tableOf(page, 'Fees in AVAX').map((cells) => cells[2])
     expect(column.filter((cell) => cell !== '–').length).toBeGreaterThan(0)
@@ -99,27 +99,27 @@ describe('a report with prices of the user', () => {
     expect(page.replaceAll('\u2009', '')).toContain(`${unpriced} of ${fees.length} fees had no price`)
   })
 
-  test('says how many assets have no price, and whose prices these are', async () => {
+  test('states how many assets have no price, and where the prices come from', async () => {
     const held = new Set(
       (await balances(output)).balances
         .filter(({ asset_type }) => asset_type === 'native' || asset_type === 'erc20')
         .map(({ asset_address }) => asset_address),
     )
     expect(page).toContain(
-      `${held.size - 2} assets of ${held.size} that are held have none and count for nothing`,
+      `${held.size - 2} assets of ${held.size} held have no price and are not part of the totals`,
     )
-    expect(page).toContain('what the file of prices says in EUR, never the service')
-    expect(page).not.toContain('Nothing here has a price')
+    expect(page).toContain('Values are in EUR and come from the price file, not from the API')
+    expect(page).not.toContain('There are no fiat values')
   })
 
-  test('is another page without prices, which says that nothing has one', async () => {
+  test('states that there are no fiat values without a price file', async () => {
     const { file } = await report([output], { out: join(folder, 'plain.html') })
     const plain = readFileSync(file, 'utf8')
-    const words = ['Nothing here has a price', 'worth at the end', ', EUR']
+    const words = ['There are no fiat values', 'closing value', ', EUR']
     expect(words.map((text) => plain.includes(text))).toEqual([true, false, false])
   })
 
-  test('refuses prices for exports of two chains, and what no price file is', async () => {
+  test('rejects prices for exports of two chains, and an invalid price file', async () => {
     const other = join(folder, 'other')
     const job = testJob({
       addresses: [`0x${'9'.repeat(40)}`],
@@ -142,7 +142,7 @@ describe('a report with prices of the user', () => {
   })
 })
 
-/** At most 36 hours after the first second of a day that has one. */
+/** A price applies until 36 hours after the start of its day (UTC). */
 const hasPrice = (time: string) =>
   [firstDay(), lastDay].some((day) => {
     const age = Date.parse(time) - Date.parse(day)
@@ -150,7 +150,7 @@ const hasPrice = (time: string) =>
   })
 
 type Held = { asset_type: string; asset_address: string | null; value: bigint }
-function oneWorth({ asset_type, asset_address, value }: Held): bigint | undefined {
+function fiatValueOf({ asset_type, asset_address, value }: Held): bigint | undefined {
   if (asset_type === 'native') return product(value, 18n, LATER)
   return asset_address === token ? product(value, 6n, TOKEN) : undefined
 }

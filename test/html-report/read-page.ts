@@ -1,4 +1,4 @@
-/** The rows of the table under a caption, each as the exact texts of its cells. */
+/** Returns the rows of the table with this caption, each as the texts of its cells, with exact amounts. */
 export function tableOf(page: string, caption: string): string[][] {
   const [, after = ''] = page.split(`<caption>${caption}</caption>`)
   const body = after.split('</table>')[0]?.split('<tbody>')[1] ?? ''
@@ -13,7 +13,7 @@ export function tableOf(page: string, caption: string): string[][] {
     )
 }
 
-/** An amount stands whole in its title. */
+/** Returns the text of a cell without thin spaces. Of an amount, it returns the exact value in the `title`. */
 export function cellText(cell: string): string {
   const exact = /<span class="amount" title="([^"]*)"/.exec(cell)?.[1]
   return (

@@ -39,30 +39,30 @@ function rowsIn(page: string): string[][] {
 }
 
 describe('a report', () => {
-  test('is the same page from the same export, however often, and of CSV and Parquet but for the runs', async () => {
+  test('is deterministic, and equal for CSV and Parquet except for the runs', async () => {
     const { file } = await report([outputs.csv], { out: join(folder, 'again.html') })
     expect(readFileSync(file, 'utf8')).toBe(pages.csv)
     const parts = (page: string) => page.replace(/<section id="reading">[\s\S]*?<\/section>/, '')
     expect(parts(pages.parquet)).toBe(parts(pages.csv))
   })
 
-  test('says first who dominates, and who showed nothing', () => {
+  test('names the most active wallet and the inactive ones in its summary', () => {
     const [, words = ''] = /<p class="words">([\s\S]*?)<\/p>/.exec(pages.csv) ?? []
     const counts = new Map<string, number>()
     for (const { wallet_address } of ledger)
       counts.set(wallet_address ?? '', (counts.get(wallet_address ?? '') ?? 0) + 1)
     const [busiest, most] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? ['', 0]
-    const silent = readManifest(outputs.csv).coverage.filter(({ address }) => !counts.has(address))
+    const inactive = readManifest(outputs.csv).coverage.filter(({ address }) => !counts.has(address))
     const addressOf = (html = '') => /title="(0x[0-9a-f]{40})"/.exec(html)?.[1]
-    const [, before, share] = /([\s\S]*) dominates with (\d+) %/.exec(words) ?? []
+    const [, before, share] = /([\s\S]*) accounts for (\d+) %/.exec(words) ?? []
     expect([addressOf(before), share]).toEqual([busiest, String(Math.round((100 * most) / ledger.length))])
-    const [, count, shown = ''] = /(\d+) wallets? showed nothing: ([\s\S]*?)\./.exec(words) ?? []
-    expect(count).toBe(String(silent.length))
-    expect(shown.split(', ').map(addressOf)).toEqual(silent.slice(0, 5).map(({ address }) => address))
+    const [, count, shown = ''] = /(\d+) wallets? had no movements: ([\s\S]*?)\./.exec(words) ?? []
+    expect(count).toBe(String(inactive.length))
+    expect(shown.split(', ').map(addressOf)).toEqual(inactive.slice(0, 5).map(({ address }) => address))
   })
 
-  test('has the counts of the tables, and says what it counts', async () => {
-    expect(pages.csv).toContain('A transaction counts where it moved something of a wallet or cost it a fee')
+  test('shows the counts of the tables, and states what it counts', async () => {
+    expect(pages.csv).toContain('A transaction is counted if it moved an asset of a wallet or cost it a fee')
     const hashes = new Set(ledger.map(({ transaction_hash }) => transaction_hash))
     const tiles = [...pages.csv.matchAll(/<li><b>(.*?)<\/b><span>(.*?)<\/span>/g)].map(
       ([, figure = '', name = '']) => [name, cellText(`>${figure}`)],
@@ -76,13 +76,13 @@ describe('a report', () => {
         .padStart(18, '0')
         .replace(/0+$/, '')}`,
     })
-    const wallets = tableOf(pages.csv, 'What each wallet did')
+    const wallets = tableOf(pages.csv, 'Activity by wallet')
     expect(wallets).toHaveLength(53)
     const movements = wallets.reduce((sum, cells) => sum + Number(cells[4]?.replace('–', '0')), 0)
     expect(movements).toBe(ledger.length)
   })
 
-  test('has the balances that `balances` says, to the last digit', async () => {
+  test('shows exactly the balances that `balances` returns', async () => {
     const expected = (await balances(outputs.csv, { all: true })).balances
       .filter(({ asset_type }) => asset_type === 'native')
       .map(({ amount }) => amount)
@@ -90,7 +90,7 @@ describe('a report', () => {
     expect(shown.map(([, amount]) => amount).sort()).toEqual(expected.sort())
   })
 
-  test('has nets of assets that are the sums of the ledger', () => {
+  test('shows net amounts of assets that equal the sums of the ledger', () => {
     const sums = new Map<string, bigint>()
     for (const { asset_address, asset_type, value } of ledger)
       if (asset_type === 'erc20')
@@ -109,7 +109,7 @@ describe('a report', () => {
       expect([contract, trimmed(nets.get(contract))]).toEqual([contract, trimmed(String(sum)) || ''])
   })
 
-  test('holds every row, or the newest and says so', async () => {
+  test('contains every row, or states that it contains the newest ones', async () => {
     const rows = rowsIn(pages.csv)
     expect(rows).toHaveLength(ledger.length)
     expect(rows.map((cells) => cells[9])).toEqual(ledger.map(({ transaction_hash }) => transaction_hash))
@@ -119,11 +119,11 @@ describe('a report', () => {
     expect(page).toContain('the newest 100 of')
   })
 
-  test('is no part of the export', async () => {
+  test('is not part of the export', async () => {
     expect(await runCommand(['verify', outputs.csv])).toMatchObject({ exit: 0, stderr: '' })
   })
 
-  test('lets nobody else in: its policy names its own script and style, and no address is asked for', () => {
+  test('allows only its own script and style by Content-Security-Policy, and refers to no URLs', () => {
     expect(pages.csv).toMatch(
       /content="default-src 'none'; script-src 'sha256-[A-Za-z0-9+/=]+'; style-src 'sha256-[A-Za-z0-9+/=]+'; base-uri 'none'; form-action 'none'"/,
     )
@@ -132,7 +132,7 @@ describe('a report', () => {
     )
   })
 
-  test('shows what strangers wrote as text', () => {
+  test('escapes untrusted text', () => {
     const hostile = new Set(
       ledger.map(({ asset_symbol }) => asset_symbol ?? '').filter((text) => /[<>&]/.test(text)),
     )
@@ -142,7 +142,7 @@ describe('a report', () => {
     expect(shown).not.toMatch(/[\p{Cf}\u2028\u2029]/u)
   })
 
-  test('of two exports has both, and what tells them apart', async () => {
+  test('of two exports contains both, with unique ids', async () => {
     const { file } = await report([outputs.csv, outputs.parquet], {
       out: join(folder, 'both.html'),
       title: 'Both',
@@ -156,7 +156,7 @@ describe('a report', () => {
 })
 
 describe('walletlake report', () => {
-  test('writes beside the export, and says where', async () => {
+  test('writes the page to --out and reports its path, size and rows', async () => {
     writeFileSync(join(folder, 'names.csv'), `address,label\n${ledger[0]?.wallet_address},The <first>\n`)
     const { exit, stderr, stdout } = await runCommand([
       ...['report', outputs.csv, '--out', join(folder, 'named.html')],
@@ -170,7 +170,7 @@ describe('walletlake report', () => {
   })
 
   test.skipIf(process.platform !== 'linux')(
-    'opens the page with what the desktop has, if it has something',
+    "opens the page with the desktop's browser, and warns if there is none",
     async () => {
       const [bin, opened] = [join(folder, 'bin'), join(folder, 'opened')]
       mkdirSync(bin)
@@ -184,7 +184,7 @@ describe('walletlake report', () => {
     },
   )
 
-  test('leaves a pipe as it is', async () => {
+  test('does not replace a named pipe', async () => {
     const pipe = join(folder, 'pipe')
     makeNamedPipe(pipe)
     const { exit, stderr } = await runCommand(['report', outputs.csv, '--out', pipe])
@@ -192,7 +192,7 @@ describe('walletlake report', () => {
     expect(lstatSync(pipe).isFIFO()).toBe(true)
   })
 
-  test('does not write over what it reads, but over its own page', async () => {
+  test('overwrites its own page, but no file that it reads', async () => {
     const labels = join(folder, 'kept.csv')
     writeFileSync(labels, 'address,label\n')
     const manifest = join(outputs.csv, 'manifest.json')
@@ -208,7 +208,7 @@ describe('walletlake report', () => {
     expect((await write(join(outputs.csv, 'report.html'))).rows).toBe(5)
   })
 
-  test('makes the folder of its page, and takes no folder for it', async () => {
+  test('creates the folder of its page, and rejects a folder as the page', async () => {
     const write = (out: string) => report([outputs.csv], { out, maxRows: 5 })
     expect((await write(join(folder, 'made', 'a', 'page.html'))).rows).toBe(5)
     expect(readdirSync(join(folder, 'made', 'a'))).toEqual(['page.html'])
@@ -220,7 +220,7 @@ describe('walletlake report', () => {
     { words: ['no/such/output'], says: 'there is no output folder' },
     { words: [], says: "missing required argument 'output'" },
     { words: ['.', '--max-rows', 'many'], says: 'a whole number up to 9,999,999' },
-  ])('$words ends with 2 and what to do', async ({ words, says }) => {
+  ])('$words exits with 2 and a message', async ({ words, says }) => {
     const { exit, stderr } = await runCommand(['report', ...words])
     expect(exit).toBe(2)
     expect(stderr).toContain(says)

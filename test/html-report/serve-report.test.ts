@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { request as ask } from 'node:http'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { serveReport } from '../../src/html-report/serve-report.ts'
@@ -12,14 +12,14 @@ async function served(output: string) {
   return report
 }
 
-/** The status of an answer to a request that says it was made to this host. */
+/** Returns the status of the response to a request with this Host header. */
 function statusFor(url: string, host: string): Promise<number | undefined> {
   return new Promise((resolve) => {
-    ask(url, { headers: { host } }, (response) => resolve(response.resume().statusCode)).end()
+    request(url, { headers: { host } }, (response) => resolve(response.resume().statusCode)).end()
   })
 }
 
-test('a report is shown anew when the export has changed', async () => {
+test('a served report is rendered again when the export has changed', async () => {
   const output = tempFolder()
   await exportDemo(output, { endBlock: 10 })
   const { url } = await served(output)
@@ -30,11 +30,14 @@ test('a report is shown anew when the export has changed', async () => {
   const after = await (await fetch(url)).text()
   expect([before.includes('blocks 0 to 9'), after.includes('blocks 0 to 19')]).toEqual([true, true])
   rmSync(join(output, 'manifest.json'))
-  const gone = await fetch(url)
-  expect([gone.status, await gone.text()]).toEqual([503, expect.stringContaining('holds no finished export')])
+  const failed = await fetch(url)
+  expect([failed.status, await failed.text()]).toEqual([
+    503,
+    expect.stringContaining('holds no finished export'),
+  ])
 })
 
-test('only its own path, asked for on this machine, is answered', async () => {
+test("only requests for the report's path with the local Host header are answered", async () => {
   const output = tempFolder()
   await exportDemo(output, { endBlock: 5 })
   const { url } = await served(output)
@@ -46,6 +49,6 @@ test('only its own path, asked for on this machine, is answered', async () => {
   expect(await statusFor(url, host)).toBe(200)
 })
 
-test('what cannot be shown at first is refused at once', async () => {
+test('serveReport throws if the first rendering fails', async () => {
   await expect(serveReport([tempFolder()])).rejects.toMatchObject({ code: 'USAGE' })
 })

@@ -7,11 +7,11 @@ import { exportMadeUp } from '../accounting/made-up-export.ts'
 import { tempFolder } from '../helpers/temp-folder.ts'
 import { tableOf } from './read-page.ts'
 
-test('a contract with tokens of two types has a line for each', async () => {
+test('a contract with tokens of two types has one row per type', async () => {
   const output = join(tempFolder(), 'made-up')
   await exportMadeUp(output, GOLDEN_CHAIN)
   const page = readFileSync((await report([output])).file, 'utf8')
-  const moved = tableOf(page, 'What moved').filter(([, kind]) => kind?.startsWith('NFT'))
+  const moved = tableOf(page, 'Movements by asset').filter(([, kind]) => kind?.startsWith('NFT'))
   expect(moved.map((cells) => cells.slice(1, 4))).toEqual([
     ['NFT, ERC-1155', '1', '5'],
     ['NFT, ERC-721', '1', '1'],

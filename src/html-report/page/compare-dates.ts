@@ -2,7 +2,7 @@ import { formatNumber } from '../numbers.ts'
 import type { ComparisonData, ComparisonWallet } from '../page-data.ts'
 import { visibleText } from '../visible-text.ts'
 
-/** Fills the comparison of two dates, anew whenever another asset or date is picked. */
+/** Fills the comparison of two dates, and again whenever the user selects another asset or date. */
 export function compareDates(section: HTMLElement): void {
   const text = document.getElementById(section.dataset.compare ?? '')?.textContent ?? ''
   const { days, assets } = JSON.parse(text) as ComparisonData
@@ -37,10 +37,10 @@ function addOptions(select: HTMLSelectElement, names: readonly string[]): void {
   select.append(...names.map((name, at) => new Option(shortName(name), String(at))))
 }
 
-/** A name that fits into a list. */
+/** A name truncated for the select lists. */
 const shortName = (name: string) => visibleText(name).slice(0, 80)
 
-/** The last value that is not after the day. */
+/** The balance at the end of a day: the last point that is not later. */
 function valueAt({ openingBalance, points }: ComparisonWallet, day: number): bigint {
   let value = openingBalance
   for (let at = 0; at < points.length && Number(points[at]) <= day; at += 2) value = String(points[at + 1])
@@ -61,7 +61,7 @@ function rowOf(name: string, cells: readonly string[]): HTMLTableRowElement {
   return row
 }
 
-/** Exact, however many digits there are. */
+/** Formats an amount of any length without rounding. */
 function formatExact(value: bigint, decimals: number): string {
   const digits = String(value < 0n ? -value : value).padStart(decimals + 1, '0')
   const whole = digits.slice(0, digits.length - decimals)

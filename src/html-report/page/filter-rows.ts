@@ -1,12 +1,17 @@
 import type { PackedColumn } from '../page-data.ts'
 
-/** Addresses and hashes, which hold any short word of the letters a to f. */
+/** Addresses and hashes. They contain nearly every short word of the letters a to f. */
 const HEX = /0x[0-9a-f]{6,}/g
 
 /**
- * Tells which rows have all words of a search, in whatever columns. A word that is a whole text of the column of kinds or
- * of ways (`fee`, also `fees`) stands for that alone. In addresses and hashes a word is looked for only where it begins
- * with `0x`, has 8 letters, or has 4 with a digit among them: otherwise `fee` would find a tenth of all hashes.
+ * Creates a predicate for rows that contain every word of a search, in any columns.
+ *
+ * - A word that equals a whole text of one of the `kinds` columns (`fee`, or its plural `fees`) matches only such texts.
+ * - Addresses and hashes are searched only for words that start with `0x`, have at least 8 characters, or have at least 4
+ *   characters including a digit. Otherwise `fee` would match a tenth of all hashes.
+ *
+ * @param columns Dictionary-encoded columns of all rows
+ * @param options `search` is the user's input, `kinds` are the indexes of the columns with fixed texts
  */
 export function createRowFilter(
   columns: readonly PackedColumn[],
@@ -27,7 +32,7 @@ function createWordFilter(
     .filter(({ texts }) => texts.some((one) => names.includes(one)))
   const isMatch =
     exact.length > 0 ? (text: string) => names.includes(text) : (text: string) => hasWord(text, word)
-  // Each text is looked at once, not once a row.
+  // Each distinct text is tested once, not once per row.
   const columnMatches = (exact.length > 0 ? exact : columns).map(({ texts, indexes }) => ({
     indexes,
     matchFlags: Uint8Array.from(texts, (text) => Number(isMatch(text))),

@@ -1,4 +1,4 @@
-// The script of a report's page: it sorts tables, compares dates, and unpacks, searches and shows the rows. It asks nobody for anything.
+// The script of a report page. It sorts tables, compares dates, and unpacks, searches and shows rows. It makes no requests.
 import { compareDates } from './compare-dates.ts'
 import { openRowList } from './row-list.ts'
 import { sortTables } from './sort-tables.ts'

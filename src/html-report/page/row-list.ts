@@ -4,12 +4,12 @@ import type { PackedColumn } from '../page-data.ts'
 import { visibleText } from '../visible-text.ts'
 import { createRowFilter } from './filter-rows.ts'
 
-/** Height of a row, as the style has it. */
+/** Height of a row; must equal the height in the style sheet. */
 const ROW_PIXELS = 26
-/** Browsers give an element no more height than this: a longer list is scrolled faster than it is. */
+/** Browsers limit the height of an element to about this. In longer lists, one pixel of scrolling skips several rows. */
 const MAX_PIXELS = 12_000_000
 
-/** Opens the list of rows of a section: unpacks them, and shows those that are in sight. */
+/** Opens the row list of a section: unpacks the rows and renders the visible ones. */
 export async function openRowList(section: HTMLElement): Promise<void> {
   const packed = document.getElementById(section.dataset.rows ?? '')?.textContent ?? ''
   const columns = JSON.parse(await inflate(packed)) as PackedColumn[]
@@ -27,7 +27,7 @@ class RowList {
   readonly #name: string
   readonly #list: HTMLElement
   readonly #space: HTMLElement
-  readonly #told: HTMLOutputElement | null
+  readonly #status: HTMLOutputElement | null
   readonly #all: Int32Array
   #found: Int32Array
   #current = 0
@@ -37,9 +37,9 @@ class RowList {
     this.#name = section.dataset.rows ?? ''
     this.#list = section.querySelector('.list') as HTMLElement
     this.#space = section.querySelector('.space') as HTMLElement
-    this.#told = section.querySelector('output')
+    this.#status = section.querySelector('output')
     const count = columns[0]?.indexes.length ?? 0
-    // The newest first.
+    // Newest first.
     this.#all = Int32Array.from({ length: count }, (_, at) => count - 1 - at)
     this.#found = this.#all
     this.#list.addEventListener('scroll', () => this.show())
@@ -50,7 +50,7 @@ class RowList {
     section.querySelector('[data-do=save]')?.addEventListener('click', () => this.#save())
   }
 
-  /** Puts the rows that are in sight into the page. */
+  /** Renders the visible rows. */
   show(): void {
     const { length } = this.#found
     const totalHeight = Math.min(MAX_PIXELS, length * ROW_PIXELS)
@@ -66,8 +66,8 @@ class RowList {
     const top = Math.min(this.#list.scrollTop, Math.max(0, totalHeight - visibleRows * ROW_PIXELS))
     for (const [at, row] of rows.entries()) row.style.transform = `translateY(${top + at * ROW_PIXELS}px)`
     this.#space.replaceChildren(...rows)
-    this.#tellCurrent()
-    if (this.#told !== null) this.#told.textContent = formatCount(length, 'row')
+    this.#announceCurrent()
+    if (this.#status !== null) this.#status.textContent = formatCount(length, 'row')
   }
 
   #rowOf(row: number, at: number): HTMLElement {
@@ -86,8 +86,8 @@ class RowList {
     return line
   }
 
-  /** Names the current row to screen readers, while it is in the page: the list keeps the focus. */
-  #tellCurrent(): void {
+  /** Announces the current row to screen readers while it is rendered. The list itself keeps the focus. */
+  #announceCurrent(): void {
     const id = this.#idOf(this.#current)
     if (document.getElementById(id) === null) this.#list.removeAttribute('aria-activedescendant')
     else this.#list.setAttribute('aria-activedescendant', id)
@@ -102,7 +102,7 @@ class RowList {
   }
 
   #search(search: string): void {
-    const kinds = ['kind', 'way'].map((name) => this.#heads().indexOf(name))
+    const kinds = ['kind', 'way'].map((name) => this.#headers().indexOf(name))
     this.#found =
       search.trim() === '' ? this.#all : this.#all.filter(createRowFilter(this.#columns, { search, kinds }))
     this.#current = 0
@@ -126,17 +126,17 @@ class RowList {
 
   #csv(): string {
     const lines = [...this.#found].map((row) => csvLine(this.#cells(row).map((text) => text || null)))
-    return csvLine(this.#heads()) + lines.join('')
+    return csvLine(this.#headers()) + lines.join('')
   }
 
-  #heads(): string[] {
-    return [...this.#list.querySelectorAll('[role=columnheader]')].map((head) => head.textContent ?? '')
+  #headers(): string[] {
+    return [...this.#list.querySelectorAll('[role=columnheader]')].map((header) => header.textContent ?? '')
   }
 
   async #copy(): Promise<void> {
     await navigator.clipboard.writeText(this.#csv()).then(
-      () => this.#say('copied'),
-      () => this.#say('the browser does not let this page copy: save it instead'),
+      () => this.#showMessage('copied'),
+      () => this.#showMessage('the browser blocked copying: save the rows as CSV instead'),
     )
   }
 
@@ -148,7 +148,7 @@ class RowList {
     URL.revokeObjectURL(link.href)
   }
 
-  #say(message: string): void {
-    if (this.#told !== null) this.#told.textContent = message
+  #showMessage(message: string): void {
+    if (this.#status !== null) this.#status.textContent = message
   }
 }

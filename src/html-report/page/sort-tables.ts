@@ -1,4 +1,4 @@
-/** Lets the heads of tables sort them; a second press turns the order round. */
+/** Makes column headers sort their table: descending at the first click, reversed at each further one. */
 export function sortTables(page: Document): void {
   for (const table of page.querySelectorAll<HTMLTableElement>('table.sortable')) {
     const headers = [...table.querySelectorAll('thead th')]
@@ -27,7 +27,7 @@ function keyOf(cell: HTMLTableCellElement | undefined): number | string {
 
 function compare(a: number | string, b: number | string): number {
   if (typeof a === 'number' && typeof b === 'number') return a - b
-  // What is no number counts less than any.
+  // Texts sort below numbers.
   if (typeof a !== typeof b) return typeof a === 'number' ? 1 : -1
   return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0
 }

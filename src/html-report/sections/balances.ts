@@ -8,15 +8,15 @@ import { type TrackedAsset, type TrackedAssetBalance, trackedBalances } from '..
 import { assetHtml, walletHtml, walletText } from '../view.ts'
 import { fiatValueColumns } from './fiat-value.ts'
 
-/** Pictures of one asset, of the wallets that moved it most. */
+/** Charts per asset: the wallets with the most activity. */
 const MAX_CHARTS = 24
 
-/** What wallets had over time: the coin, and the tokens that moved most, each picture with its own scale. */
+/** Balances over time of the native coin and of the tokens with the most movements. Each chart has its own scale. */
 export function balancesSection(stats: LedgerStats): Html {
   const assets = trackedBalances(stats)
   if (assets.length === 0) return html``
   return html`<section id="balances"><h2>Balances over time</h2>
-<p class="note">Each picture has its own scale. A balance counts from zero before the first row that the export has: coins that a wallet had before are not in it, so that it may fall below zero (dashed).</p>
+<p class="note">Each chart has its own scale. Without opening balances, a balance starts at zero before the first row of the export: assets that a wallet already held are not included, so a balance can become negative (the dashed line is zero).</p>
 ${assets.map((asset, at) => assetOf(stats, asset, at === 0))}
 </section>`
 }
@@ -26,7 +26,7 @@ function assetOf(stats: LedgerStats, asset: TrackedAsset, isOpen: boolean): Html
   const heading =
     asset.aggregates === undefined || asset.key === 'native' ? name : assetHtml(stats, asset.aggregates)
   const charts = wallets.slice(0, MAX_CHARTS).map((one) => chartOf(stats, one, decimals))
-  const fiatValues = fiatValueColumns(stats, { worth: ({ balances }) => balances })
+  const fiatValues = fiatValueColumns(stats, { value: ({ balances }) => balances })
   const rows = wallets.map(({ wallet, closingBalance }) => [
     { html: walletHtml(stats, wallet), sort: walletText(stats, wallet) },
     amountCell(closingBalance, decimals),
@@ -40,10 +40,10 @@ ${tableDetails(tableHtml(`Balances at the end: ${name}`, ['wallet', 'balance', .
 function chartOf(stats: LedgerStats, one: TrackedAssetBalance, decimals: number | null): Html {
   const line = stepLine(pointsOf(stats, one, decimals), `balance of ${walletText(stats, one.wallet)}`)
   return html`<li><h3>${walletHtml(stats, one.wallet)}</h3>${line}
-<p>${amountHtml(one.closingBalance, decimals)}${one.wasNegative ? html` <small>spent more than was seen coming in</small>` : ''}</p></li>`
+<p>${amountHtml(one.closingBalance, decimals)}${one.wasNegative ? html` <small>spent more than it received in this export</small>` : ''}</p></li>`
 }
 
-/** For drawing alone: what is too large or too small for a double is drawn as the nearest that fits. */
+/** Points for drawing only: values beyond ±10^300 are clamped so that they fit into a double. */
 function pointsOf(
   { aggregates }: LedgerStats,
   { series, openingBalance }: TrackedAssetBalance,

@@ -5,24 +5,24 @@ import type { ComparisonData } from '../page-data.ts'
 import { trackedBalances } from '../tracked-assets.ts'
 import { walletText } from '../view.ts'
 
-/** Wallets of an asset that can be compared, those that moved it most. */
+/** Wallets per asset in the comparison: those with the most activity. */
 const MAX_WALLETS = 100
 
-/** Balances at two times, side by side: the page's script fills it in. */
+/** Balances at two dates, side by side. The page's script fills the table. */
 export function compareSection(stats: LedgerStats, at: number): Html {
   if (stats.aggregates.balances.size === 0) return html``
-  return html`<section class="compare" data-compare="compare-${at}"><h2>Two dates compared</h2>
-<noscript><p>The comparison needs the page's own script.</p></noscript>
-<p class="note">Balances after the last transaction of a day (UTC), exact.</p>
+  return html`<section class="compare" data-compare="compare-${at}"><h2>Compare two dates</h2>
+<noscript><p>The comparison requires JavaScript.</p></noscript>
+<p class="note">Exact balances after the last transaction of a day (UTC).</p>
 <div class="tools"><label>Asset <select data-pick="asset"></select></label>
 <label>From the end of day <select data-pick="from"></select></label>
 <label>to the end of day <select data-pick="to"></select></label></div>
-<div class="scroll" tabindex="0" role="region" aria-label="Two dates compared"><table><caption>Balances then and later</caption>
-<thead><tr><th scope="col">wallet</th><th scope="col" class="number">then</th><th scope="col" class="number">later</th><th scope="col" class="number">change</th></tr></thead><tbody></tbody></table></div>
+<div class="scroll" tabindex="0" role="region" aria-label="Compare two dates"><table><caption>Balances at two dates</caption>
+<thead><tr><th scope="col">wallet</th><th scope="col" class="number">from</th><th scope="col" class="number">to</th><th scope="col" class="number">change</th></tr></thead><tbody></tbody></table></div>
 </section>`
 }
 
-/** The values that it compares, exact. */
+/** The exact balances for the comparison. */
 export function comparisonData(stats: LedgerStats): ComparisonData {
   const { dayEnds } = stats.aggregates
   const days = dayEnds.days()

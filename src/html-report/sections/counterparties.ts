@@ -4,7 +4,6 @@ import {
   addressHtml,
   type Cell,
   countCell,
-  formatCount,
   groupDigits,
   type Html,
   html,
@@ -17,21 +16,21 @@ import {
 import type { LedgerStats } from '../ledger-stats.ts'
 import { shortName, walletHtml, walletText } from '../view.ts'
 
-/** Parties that the picture shows on either side. */
+/** Counterparties shown on each side of the chart. */
 const MAX_SHOWN = 12
-/** Wallets that the matrix shows. */
+/** Wallets shown in the matrix of own transfers. */
 const MAX_OWN_WALLETS = 20
 
-/** Who dealt with whom: by number of transfers, since amounts of different assets cannot be added. */
+/** Counterparties by number of transfers, because amounts of different assets cannot be added. */
 export function counterpartiesSection(stats: LedgerStats): Html {
   const { counterparties } = stats
   if (counterparties.count === 0 && stats.aggregates.ownTransfers.size === 0) return html``
   const rows = counterparties.top.map((counterparty) => counterpartyRow(stats, counterparty))
   const headers = ['counterparty', 'address', 'transfers', 'received from', 'sent to', 'wallets']
-  return html`<section id="parties"><h2>Who with whom</h2>
+  return html`<section id="parties"><h2>Counterparties</h2>
 ${chartOf(stats)}
-${rows.length === 0 ? '' : tableHtml('Those with most transfers', headers, rows)}
-${counterparties.count > rows.length ? html`<p class="note">${formatCount(counterparties.count - rows.length, 'other')} had fewer.</p>` : ''}
+${rows.length === 0 ? '' : tableHtml('Counterparties with the most transfers', headers, rows)}
+${counterparties.count > rows.length ? html`<p class="note">Not listed: ${groupDigits(counterparties.count - rows.length)} with fewer transfers.</p>` : ''}
 ${ownTransferMatrix(stats)}
 </section>`
 }
@@ -90,12 +89,12 @@ function chartOf(stats: LedgerStats): Html {
       (counterparty) =>
         html`<li><span><bdi>${nameOf(counterparty)}</bdi></span><meter min="0" max="${(top[0]?.received ?? 0) + (top[0]?.sent ?? 0)}" value="${counterparty.received + counterparty.sent}">${counterparty.received + counterparty.sent}</meter> ${groupDigits(counterparty.received + counterparty.sent)}</li>`,
     )
-  return html`<div class="picture wide" tabindex="0" role="group" aria-label="Picture">${flowChart(incoming, outgoing, description)}</div>
+  return html`<div class="picture wide" tabindex="0" role="group" aria-label="Chart">${flowChart(incoming, outgoing, description)}</div>
 <ol class="ranked">${bars}</ol>
-<p class="note">Left: who sent; middle: the wallets; right: who received. A ribbon is as wide as its number of transfers.</p>`
+<p class="note">Left: senders; middle: the wallets; right: receivers. The wider a ribbon, the more transfers it stands for.</p>`
 }
 
-/** How often one own wallet sent to another. */
+/** Matrix of the numbers of movements from one own wallet to another. */
 function ownTransferMatrix(stats: LedgerStats): Html {
   const { ownTransfers } = stats.aggregates
   if (ownTransfers.size === 0) return html``
@@ -114,5 +113,5 @@ function ownTransferMatrix(stats: LedgerStats): Html {
   ])
   const names = wallets.map(([wallet]) => walletText(stats, wallet))
   return html`<h3>Between own wallets</h3>
-${tableDetails(tableHtml('Movements from the wallet of the row to that of the column', ['from', ...names], rows))}`
+${tableDetails(tableHtml('Movements from the wallet of the row to the wallet of the column', ['from', ...names], rows))}`
 }

@@ -13,14 +13,14 @@ import type { LedgerStats } from '../ledger-stats.ts'
 import { coinOf, walletHtml, walletText } from '../view.ts'
 import { fiatValueColumns } from './fiat-value.ts'
 
-/** What was paid, and what of it for nothing. */
+/** Fees per wallet, and the number of failed transactions. */
 export function feesSection(stats: LedgerStats): Html {
   const { aggregates, fees } = stats
   const paid = [...aggregates.wallets.values()]
     .filter((one) => one.fees > 0n)
     .sort((a, b) => (b.fees > a.fees ? 1 : -1))
   if (paid.length === 0) return html``
-  const fiatValues = fiatValueColumns(stats, { 'when paid': ({ fees: { wallets } }) => wallets })
+  const fiatValues = fiatValueColumns(stats, { 'value when paid': ({ fees: { wallets } }) => wallets })
   const rows = paid
     .slice(0, 200)
     .map((one) => [
@@ -29,12 +29,12 @@ export function feesSection(stats: LedgerStats): Html {
       ...fiatValues.cellsOf(one.address),
     ])
   return html`<section id="fees"><h2>Fees</h2>
-${fees === undefined ? '' : html`<p>${formatCount(fees.sent, 'transaction')} were sent by these wallets; ${groupDigits(fees.failed)} of them failed, and their fees were paid for nothing.</p>`}
+${fees === undefined ? '' : html`<p>These wallets sent ${formatCount(fees.sent, 'transaction')}, of which ${groupDigits(fees.failed)} failed. Failed transactions cost fees too.</p>`}
 ${tableHtml(`Fees in ${coinOf(stats)}`, ['wallet', 'fees', ...fiatValues.headers], rows)}
 </section>`
 }
 
-/** How the export was read, and what it could not read. */
+/** The runs that collected the export, the rejected records and the missing blocks. */
 export function dataCollectionSection({ data, manifest }: Pick<LedgerStats, 'data' | 'manifest'>): Html {
   const headers = [
     'run',
@@ -54,14 +54,14 @@ export function dataCollectionSection({ data, manifest }: Pick<LedgerStats, 'dat
     ...[Math.round(run.bytes / 100_000) / 10, run.rejects, run.missingBlocks].map(countCell),
   ])
   const missing = manifest.blocks?.missing ?? []
-  return html`<section id="reading"><h2>How it was read</h2>
-${rows.length === 0 ? html`<p>No figures of runs were kept.</p>` : tableHtml('Runs, the newest first', headers, rows)}
+  return html`<section id="reading"><h2>Data collection</h2>
+${rows.length === 0 ? html`<p>No run reports were found.</p>` : tableHtml('Runs, newest first', headers, rows)}
 ${data.olderRuns === 0 ? '' : html`<p class="note">And ${formatCount(data.olderRuns, 'older run')}.</p>`}
 ${
   data.rejects.length === 0
     ? ''
     : tableHtml(
-        'Records that could not be read',
+        'Rejected records',
         ['reason', 'records'],
         data.rejects.map(([reason, count]) => [textCell(reason), countCell(count)]),
       )
@@ -69,7 +69,7 @@ ${
 ${
   missing.length === 0
     ? ''
-    : html`<p>Blocks that the service did not have: ${missing
+    : html`<p>Blocks that the API did not have: ${missing
         .slice(0, 20)
         .map(({ fromBlock, toBlock }) =>
           toBlock - fromBlock === 1

@@ -7,7 +7,7 @@ import { coinOf, labelHtml } from '../view.ts'
 import { headerHtml } from './header.ts'
 import { type Tile, tilesHtml } from './tiles.ts'
 
-/** What a stranger has to know in a minute of an export that has no ledger. */
+/** The summary of an export without a ledger, for readers who know nothing about it yet. */
 export function factsSummarySection(facts: Facts, title: string): Html {
   return html`${headerHtml(facts, { title, timeRange: timeRangeText(facts) })}
 <p class="words">${summaryHtml(facts)}</p>
@@ -15,7 +15,7 @@ ${tilesHtml([...blocksTile(facts.manifest), ...transactionTiles(facts), tablesTi
 }
 
 function timeRangeText({ transactions }: Facts): string {
-  if (transactions === undefined) return 'no table of transactions'
+  if (transactions === undefined) return 'no transactions table'
   const { timeRange } = transactions
   const formatTime = (ms: number) => formatUtcMinute(new Date(ms).toISOString())
   return timeRange === undefined
@@ -24,19 +24,18 @@ function timeRangeText({ transactions }: Facts): string {
 }
 
 function summaryHtml({ manifest, labels, transactions }: Facts): Html {
-  const noLedgerNote =
-    'This export has no ledger, so that this page has no balances, assets or counterparties.'
+  const noLedgerNote = 'This export has no ledger, so this page shows no balances, assets or counterparties.'
   if (transactions === undefined) return html`${noLedgerNote}`
-  if (transactions.count === 0) return html`There is no transaction in these blocks. ${noLedgerNote}`
+  if (transactions.count === 0) return html`These blocks contain no transactions. ${noLedgerNote}`
   const { count, failed, fees, failedFees } = transactions
-  return html`${formatCount(count, 'transaction')}, of which ${groupDigits(failed)} failed, cost their senders ${amountHtml(fees, COIN_DECIMALS)} ${coinOf({ manifest })} in fees, ${amountHtml(failedFees, COIN_DECIMALS)} of it for failures.
+  return html`${formatCount(count, 'transaction')}, of which ${groupDigits(failed)} failed, cost their senders ${amountHtml(fees, COIN_DECIMALS)} ${coinOf({ manifest })} in fees, ${amountHtml(failedFees, COIN_DECIMALS)} of it for failed transactions.
 ${busiestText(transactions, labels)} ${noLedgerNote}`
 }
 
 function busiestText({ busiest, count }: TransactionTotals, labels: Facts['labels']): Html {
   const [first] = busiest
   if (first === undefined) return html``
-  return html`${labelHtml(labels, first.address)} sent most, ${groupDigits(first.count)} or ${percent(first.count, count)} of them.`
+  return html`${labelHtml(labels, first.address)} sent the most: ${groupDigits(first.count)}, or ${percent(first.count, count)}.`
 }
 
 function blocksTile(manifest: Manifest): Tile[] {
@@ -47,7 +46,7 @@ function blocksTile(manifest: Manifest): Tile[] {
       [
         html`${groupDigits(seen)} of ${groupDigits(coverage.length)}`,
         'wallets active',
-        html`by their listings`,
+        html`according to their listings`,
       ],
     ]
   }
@@ -73,9 +72,9 @@ function transactionTiles({ manifest, transactions }: Facts): Tile[] {
     [
       html`${amountHtml(fees, COIN_DECIMALS)}`,
       `${coinOf({ manifest })} in fees`,
-      html`${amountHtml(failedFees, COIN_DECIMALS)} of it for failures`,
+      html`${amountHtml(failedFees, COIN_DECIMALS)} of it for failed transactions`,
     ],
-    [html`${groupDigits(senders)}`, 'senders', html`whoever they are`],
+    [html`${groupDigits(senders)}`, 'senders', html`distinct addresses`],
   ]
 }
 

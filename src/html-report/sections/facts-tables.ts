@@ -15,16 +15,16 @@ import {
 } from '../html.ts'
 import { coinOf, labelHtml } from '../view.ts'
 
-/** Wallets that a page lists. */
+/** Wallets listed on a page: those with the most transactions. */
 const MAX_WALLETS = 200
 
-/** What the export holds, by table, and by wallet where it has some. */
+/** Contents of the export by table, and by wallet if the job has wallets. */
 export function tablesSection({ manifest, labels }: Facts): Html {
   const rows = Object.entries(manifest.tables).map(([name, { rows: count, files }]) => [
     textCell(name),
     ...[count, files.length, files.reduce((sum, { bytes }) => sum + bytes, 0)].map(countCell),
   ])
-  return html`<section id="tables"><h2>What it holds</h2>
+  return html`<section id="tables"><h2>Contents</h2>
 ${tableHtml('Tables', ['table', 'rows', 'files', 'bytes'], rows)}
 ${walletsTable(manifest, labels)}
 </section>`
@@ -46,21 +46,21 @@ function walletsTable(manifest: Facts['manifest'], labels: Facts['labels']): Htm
       { html: coverageBar(range, { from: fromBlock, to: toBlock }), sort: toBlock },
     ])
   return html`${tableHtml('Wallets', ['wallet', 'address', 'transactions', 'read'], rows)}
-${coverage.length > MAX_WALLETS ? html`<p class="note">And ${formatCount(coverage.length - MAX_WALLETS, 'wallet')} more, with fewer.</p>` : ''}`
+${coverage.length > MAX_WALLETS ? html`<p class="note">Not listed: ${formatCount(coverage.length - MAX_WALLETS, 'wallet')} with fewer transactions.</p>` : ''}`
 }
 
-/** Who sent most of the transactions. */
+/** The senders with the most transactions. */
 export function sendersSection({ manifest, labels, transactions }: Facts): Html {
   if (transactions === undefined || transactions.count === 0) return html``
   const { busiest, senders } = transactions
   const headers = ['sender', 'address', 'transactions', 'failed', `fees, ${coinOf({ manifest })}`]
-  return html`<section id="senders"><h2>Who sent them</h2>
+  return html`<section id="senders"><h2>Senders</h2>
 ${tableHtml(
-  'Those who sent most',
+  'Senders with the most transactions',
   headers,
   busiest.map((sender) => senderRow(labels, sender)),
 )}
-${senders > busiest.length ? html`<p class="note">${formatCount(senders - busiest.length, 'other')} sent fewer.</p>` : ''}
+${senders > busiest.length ? html`<p class="note">Not listed: ${formatCount(senders - busiest.length, 'sender')} with fewer transactions.</p>` : ''}
 </section>`
 }
 

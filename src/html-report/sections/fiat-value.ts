@@ -13,10 +13,10 @@ import {
 import type { LedgerStats } from '../ledger-stats.ts'
 import { assetHtml } from '../view.ts'
 
-/** Assets without a price that a sentence names. */
+/** Assets without a price that the note names. */
 const MAX_NAMED = 5
 
-/** Columns that a table has more where the user gave prices: none without. */
+/** Additional table columns with fiat values; no columns without a price file. */
 export function fiatValueColumns(
   { fiatValues }: LedgerStats,
   columns: Readonly<Record<string, (fiatValues: FiatValues) => ReadonlyMap<string, bigint>>>,
@@ -29,22 +29,22 @@ export function fiatValueColumns(
   }
 }
 
-/** What all is worth in the end, and what was paid in fees, in words. */
+/** A sentence with the total value of the closing balances and the fees at the prices when they were paid. */
 export function fiatValueText({ fiatValues }: LedgerStats): Html {
   if (fiatValues === undefined) return html``
   const { currency, total, fees, heldAssets, unpricedAssets } = fiatValues
   const priced = heldAssets.size - unpricedAssets.size
-  return html`By your prices they had ${amountHtml(total, FIAT_DECIMALS)} ${currency} in the end (${groupDigits(priced)} of ${formatCount(heldAssets.size, 'asset')} had a price),
-and those fees cost ${amountHtml(fees.total, FIAT_DECIMALS)} ${currency} when they were paid.`
+  return html`At your prices, the closing balances are worth ${amountHtml(total, FIAT_DECIMALS)} ${currency} (${groupDigits(priced)} of ${formatCount(heldAssets.size, 'asset')} with a price),
+and the fees cost ${amountHtml(fees.total, FIAT_DECIMALS)} ${currency} when they were paid.`
 }
 
-/** Whose prices these are, of when, and what has none. */
+/** A note on the source and date of the prices, and on the assets and fees without one. */
 export function fiatValueNote(stats: LedgerStats): Html {
   const { fiatValues } = stats
   if (fiatValues === undefined || fiatValues.pricedAt === '') return html``
   const { currency, pricedAt, heldAssets, unpricedAssets, fees } = fiatValues
-  return html`<p class="note">Worth is what the file of prices says in ${currency}, never the service: the newest price at or before ${formatUtcMinute(pricedAt)}, when the last movement was, at most 36 hours old.
-${unpricedAssets.size === 0 ? 'Every coin and token that is held has one.' : html`${formatCount(unpricedAssets.size, 'asset')} of ${groupDigits(heldAssets.size)} that are held ${unpricedAssets.size === 1 ? 'has' : 'have'} none and ${unpricedAssets.size === 1 ? 'counts' : 'count'} for nothing:${namesOf(stats, unpricedAssets)}.`}
+  return html`<p class="note">Values are in ${currency} and come from the price file, not from the API: the newest price at or before the last movement (${formatUtcMinute(pricedAt)}), at most 36 hours old.
+${unpricedAssets.size === 0 ? 'Every held coin and token has one.' : html`${formatCount(unpricedAssets.size, 'asset')} of ${groupDigits(heldAssets.size)} held ${unpricedAssets.size === 1 ? 'has' : 'have'} no price and ${unpricedAssets.size === 1 ? 'is' : 'are'} not part of the totals:${namesOf(stats, unpricedAssets)}.`}
 NFTs have no price.${fees.unpriced === 0 ? '' : html` ${groupDigits(fees.unpriced)} of ${formatCount(fees.count, 'fee')} had no price when they were paid.`}</p>`
 }
 

@@ -4,10 +4,10 @@ import { refusedWalletsWarning, unknownLines } from '../../terminal/format.ts'
 import { type DataCollection, missingBlocks } from '../data-collection.ts'
 import { formatCount, groupDigits, type Html, html } from '../html.ts'
 
-/** An export, and how it was read. */
+/** An export and the runs that collected it. */
 type HeaderData = { manifest: Manifest; data: DataCollection }
 
-/** Whose, where, when, and whether complete. */
+/** The header of an export: title, wallets, chain, block and time range, and whether it is complete. */
 export function headerHtml(
   { manifest, data }: HeaderData,
   { title, timeRange }: { title: string; timeRange: string },
@@ -23,7 +23,7 @@ ${completenessBanner({ manifest, data })}${[...refusedWalletsWarning(manifest), 
 </header>`
 }
 
-/** Blocks from the first to the last that some wallet was read in; `to` is exclusive. */
+/** The block range that was read for any wallet; `to` is exclusive. */
 function rangeOf({ coverage, blocks }: Manifest): { from: number; to: number } {
   const ranges = blocks === undefined ? coverage : [blocks]
   return {
@@ -32,15 +32,15 @@ function rangeOf({ coverage, blocks }: Manifest): { from: number; to: number } {
   }
 }
 
-/** Whether all was read, in one line. */
+/** One line on completeness; empty if refused wallets are the only gap, because the header lists them separately. */
 function completenessBanner({ manifest, data }: HeaderData): Html {
   const missing = missingBlocks(manifest)
   const unit = manifest.blocks === undefined ? 'page' : 'block'
   if (refusedWalletsWarning(manifest).length > 0 && manifest.rejects === 0 && missing === 0) return html``
   if (manifest.rejects === 0 && missing === 0)
     return html`<p class="stamp good">✓ Complete: every ${unit} was read, no record was rejected</p>`
-  const rejects = manifest.rejects === 0 ? '' : `${formatCount(manifest.rejects, 'record')} could not be read`
-  const gaps = missing === 0 ? '' : `${formatCount(missing, 'block')} could not be had from the service`
+  const rejects = manifest.rejects === 0 ? '' : `${formatCount(manifest.rejects, 'record')} rejected`
+  const gaps = missing === 0 ? '' : `${formatCount(missing, 'block')} missing from the API`
   const reason = data.rejects[0]?.[0]
   return html`<p class="stamp bad">! ${[gaps, rejects].filter((text) => text !== '').join(' · ')}${reason === undefined ? '' : `: ${reason}`}</p>`
 }

@@ -5,10 +5,10 @@ import { aggregateKey, byMovements } from '../ledger-aggregates.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
 import { assetHtml } from '../view.ts'
 
-/** Ids of one collection that a page shows. */
+/** Token ids listed per collection. */
 const MAX_IDS = 30
 
-/** NFTs by collection: ids minted, burned and held. No pictures: nothing may be loaded. */
+/** NFTs by collection: ids minted, burned and held. There are no images, because the page must not load anything. */
 export function nftsSection(stats: LedgerStats): Html {
   const { aggregates, balances, nftIds } = stats
   const collections = [...aggregates.assets.values()].filter(isNft).sort(byMovements)
@@ -25,12 +25,12 @@ export function nftsSection(stats: LedgerStats): Html {
     ]
   })
   return html`<section id="nfts"><h2>NFTs</h2>
-<p class="note">Token ids are counted once, however many units of an ERC-1155 id moved and whichever wallets hold them.</p>
+<p class="note">Each token id is counted once, regardless of how many units of an ERC-1155 id moved and which wallets hold them.</p>
 ${tableHtml('Collections', ['collection', 'movements', 'ids minted', 'ids burned', 'ids held', 'held now'], rows)}
 </section>`
 }
 
-/** Units of each token id that the wallets hold together, by collection. */
+/** Units of each token id that all wallets hold together, by collection. */
 function heldByCollection(balances: readonly Balance[]): Map<string, Map<string, bigint>> {
   const held = new Map<string, Map<string, bigint>>()
   for (const one of balances) {

@@ -6,7 +6,7 @@ import { fiatValueText } from './fiat-value.ts'
 import { headerHtml } from './header.ts'
 import { type Tile, tilesHtml } from './tiles.ts'
 
-/** What a stranger has to know in a minute: whose, when, whether complete, and the figures that matter. */
+/** The summary for readers who know nothing about the export: wallets, time range, completeness and the main figures. */
 export function summarySection(stats: LedgerStats, title: string): Html {
   const { first, last } = stats.aggregates
   const timeRange = first === '' ? 'no transactions' : `${formatUtcMinute(first)} to ${formatUtcMinute(last)}`
@@ -20,27 +20,28 @@ function summaryHtml(stats: LedgerStats): Html {
   const named = (address: string) => html`<b>${walletHtml(stats, address)}</b>`
   const wallets = [...aggregates.wallets.values()].sort((a, b) => b.movements - a.movements)
   const [busiest] = wallets
-  if (busiest === undefined) return html`None of the wallets took part in any transaction in these blocks.`
+  if (busiest === undefined) return html`None of the wallets took part in a transaction in these blocks.`
   const inactive = manifest.coverage.filter(({ address }) => !aggregates.wallets.has(address))
   const names = inactive.slice(0, 5).map(({ address }, at) => html`${at === 0 ? ' ' : ', '}${named(address)}`)
-  return html`${formatCount(aggregates.transactions, 'transaction')} moved assets ${groupDigits(aggregates.movements)} times, on ${formatCount(aggregates.days.active, 'day')}.
-${named(busiest.address)} dominates with ${percent(busiest.movements, aggregates.movements)} of all movements.
+  return html`${formatCount(aggregates.transactions, 'transaction')} moved assets ${groupDigits(aggregates.movements)} times on ${formatCount(aggregates.days.active, 'day')}.
+${named(busiest.address)} accounts for ${percent(busiest.movements, aggregates.movements)} of all movements.
 The wallets paid ${amountHtml(aggregates.fees, COIN_DECIMALS)} ${coinOf(stats)} in fees. ${fiatValueText(stats)}
-${inactive.length === 0 ? 'Every wallet was active.' : html`${formatCount(inactive.length, 'wallet')} showed nothing:${names}${inactive.length > 5 ? ' …' : ''}.`}
+${inactive.length === 0 ? 'Every wallet was active.' : html`${formatCount(inactive.length, 'wallet')} had no movements:${names}${inactive.length > 5 ? ' …' : ''}.`}
 ${suspiciousText(balances.flagged.length, balances.belowZero.length)}`
 }
 
 function suspiciousText(flagged: number, below: number): Html {
-  if (flagged === 0 && below === 0) return html`Nothing looks suspicious.`
+  if (flagged === 0 && below === 0) return html`No suspicious tokens or negative balances were found.`
   const tokens =
-    flagged === 0
+    flagged === 0 ? '' : `${formatCount(flagged, 'token')} ${flagged === 1 ? 'looks' : 'look'} suspicious`
+  const balances =
+    below === 0
       ? ''
-      : `${formatCount(flagged, 'token')} ${flagged === 1 ? 'is' : 'are'} probably not what ${flagged === 1 ? 'it looks' : 'they look'} like`
-  const balances = below === 0 ? '' : `${formatCount(below, 'balance')} once fell below zero`
+      : `${formatCount(below, 'balance')} ${below === 1 ? 'was' : 'were'} negative at some point`
   return html`${[tokens, balances].filter((text) => text !== '').join('; ')}: see <a href="#assets">assets</a>.`
 }
 
-/** Why the export has more transactions than the ledger, and how many failed. */
+/** Explains why the export has more transactions than the ledger, and how many failed. */
 function transactionText({ manifest, aggregates, fees }: LedgerStats): string {
   const all = manifest.tables.transactions?.rows ?? aggregates.transactions
   const others = all - aggregates.transactions
@@ -69,13 +70,13 @@ function tilesOf(stats: LedgerStats): Tile[] {
     [
       html`${amountHtml(aggregates.fees, COIN_DECIMALS)}`,
       `${coinOf(stats)} in fees`,
-      html`${fees === undefined ? '' : html`${amountHtml(fees.failedFees, COIN_DECIMALS)} of it for failures`}`,
+      html`${fees === undefined ? '' : html`${amountHtml(fees.failedFees, COIN_DECIMALS)} of it for failed transactions`}`,
     ],
     [html`${groupDigits(counterparties.count)}`, 'counterparties', html`outside these wallets`],
     [
       html`${groupDigits(balances.flagged.length)} of ${groupDigits(aggregates.assets.size)}`,
       'assets flagged',
-      html`${formatCount(balances.belowZero.length, 'balance')} below zero once`,
+      html`${formatCount(balances.belowZero.length, 'balance')} negative at some point`,
     ],
   ]
 }

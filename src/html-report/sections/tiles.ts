@@ -1,6 +1,6 @@
 import { type Html, html } from '../html.ts'
 
-/** A figure, what it counts, and what else is to say of it. */
+/** A figure, what it counts, and an additional remark. */
 export type Tile = readonly [figure: Html, name: string, more: Html]
 
 export function tilesHtml(tiles: readonly Tile[]): Html {

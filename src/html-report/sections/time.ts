@@ -5,7 +5,7 @@ import { KINDS } from '../ledger-aggregates.ts'
 import type { LedgerStats } from '../ledger-stats.ts'
 import { formatBucketSize, KIND_NAMES, KINDS_WITH_NAMES, listBuckets } from '../view.ts'
 
-/** What happened when. */
+/** Movements by kind over time. */
 export function timeSection(stats: LedgerStats): Html {
   const { aggregates } = stats
   const buckets = listBuckets(stats)
@@ -19,7 +19,7 @@ export function timeSection(stats: LedgerStats): Html {
     return {
       name: aggregates.buckets.sizeMs < DAY_MS ? name : day,
       parts,
-      title: `${name} UTC: ${counted.join(', ') || 'nothing'}`,
+      title: `${name} UTC: ${counted.join(', ') || 'no movements'}`,
     }
   })
   const size = formatBucketSize(aggregates.buckets.sizeMs)
@@ -31,10 +31,10 @@ export function timeSection(stats: LedgerStats): Html {
   const rows = bars
     .filter(({ parts }) => parts.some(({ count }) => count > 0))
     .map(({ name, parts }) => [textCell(name), ...parts.map(({ count }) => countCell(count))])
-  return html`<section id="when"><h2>What happened when</h2>
+  return html`<section id="when"><h2>Activity over time</h2>
 <ul class="legend">${legend}</ul>
-<div class="picture" tabindex="0" role="group" aria-label="Picture">${stackedBars(bars, description)}</div>
-<p class="note">A bar is ${/^\d/.test(size) ? size : `a ${size}`.replace('a hour', 'an hour')}; times are UTC.</p>
+<div class="picture" tabindex="0" role="group" aria-label="Chart">${stackedBars(bars, description)}</div>
+<p class="note">Each bar covers ${/^\d/.test(size) ? size : `a ${size}`.replace('a hour', 'an hour')}; times are UTC.</p>
 ${tableDetails(tableHtml(description, ['from', ...KINDS_WITH_NAMES.map(({ name }) => name)], rows))}
 </section>`
 }

@@ -20,13 +20,13 @@ import type { LedgerStats } from '../ledger-stats.ts'
 import { coinOf, formatBucketTime, listBuckets, walletHtml, walletText } from '../view.ts'
 import { fiatValueColumns, fiatValueNote } from './fiat-value.ts'
 
-/** Wallets that a page lists, the busiest. */
+/** Wallets listed on a page: those with the most movements. */
 const MAX_WALLETS = 200
-/** Wallets and buckets that a heat map shows. */
+/** Maximum number of wallets and of columns in the heat map. */
 const MAX_ROWS = 40
 const MAX_COLUMNS = 60
 
-/** Each wallet: what it did, when, and whether it was read to the end. */
+/** The wallets: their activity, and which part of the block range was read. */
 export function walletsSection(stats: LedgerStats): Html {
   const { manifest, aggregates } = stats
   const movements = (address: string) => aggregates.wallets.get(address)?.movements ?? 0
@@ -36,14 +36,14 @@ export function walletsSection(stats: LedgerStats): Html {
   const shown = sorted.slice(0, MAX_WALLETS)
   const coin = coinOf(stats)
   const fiatValues = fiatValueColumns(stats, {
-    'worth at the end': ({ wallets }) => wallets,
-    'fees when paid': ({ fees }) => fees.wallets,
+    'closing value': ({ wallets }) => wallets,
+    'value of fees when paid': ({ fees }) => fees.wallets,
   })
   const headers = [
     ...['wallet', 'address', 'activity', 'transactions', 'movements', `${coin} in`, `${coin} out`, 'fees'],
     ...fiatValues.headers,
     'assets',
-    ...['first seen', 'last active', 'first funded by', 'read'],
+    ...['first seen', 'last active', 'first funded by', 'blocks read'],
   ]
   const shared = {
     fiatValueCells: fiatValues.cellsOf,
@@ -52,9 +52,9 @@ export function walletsSection(stats: LedgerStats): Html {
   }
   const rows = shown.map((coverage) => walletRow(stats, coverage, shared))
   return html`<section id="wallets"><h2>Wallets</h2>
-${tableHtml('What each wallet did', headers, rows)}
+${tableHtml('Activity by wallet', headers, rows)}
 ${fiatValueNote(stats)}
-${sorted.length > shown.length ? html`<p class="note">And ${formatCount(sorted.length - shown.length, 'wallet')} more, which did less.</p>` : ''}
+${sorted.length > shown.length ? html`<p class="note">Not listed: ${formatCount(sorted.length - shown.length, 'wallet')} with fewer movements.</p>` : ''}
 ${activityHeatMap(
   stats,
   shown.filter(({ address }) => aggregates.wallets.has(address)),
@@ -62,7 +62,7 @@ ${activityHeatMap(
 </section>`
 }
 
-/** What the rows of all wallets are drawn against. */
+/** What the rows of all wallets share. */
 type SharedColumns = {
   fiatValueCells: (wallet: string) => Cell[]
   buckets: ReturnType<typeof listBuckets>
@@ -81,7 +81,14 @@ function walletRow(
   const short = { html: addressHtml(address), sort: address }
   if (wallet === undefined)
     return [
-      ...[name, short, textCell('silent'), ...emptyCells(5), ...fiatValueCells(address), ...emptyCells(4)],
+      ...[
+        name,
+        short,
+        textCell('no movements'),
+        ...emptyCells(5),
+        ...fiatValueCells(address),
+        ...emptyCells(4),
+      ],
       read,
     ]
   return [
@@ -106,7 +113,7 @@ function walletRow(
 
 const emptyCells = (count: number): Cell[] => Array.from({ length: count }, () => textCell('–'))
 
-/** Wallet by time; buckets in which nothing happened are left out where there are few others. */
+/** Movements by wallet and time. Buckets without movements are left out; adjacent ones share a column if there are too many. */
 function activityHeatMap(stats: LedgerStats, wallets: readonly Coverage[]): Html {
   const { aggregates } = stats
   const activeBuckets = listBuckets(stats).filter(({ bucket }) => aggregates.timeline.has(bucket))
@@ -128,8 +135,8 @@ function activityHeatMap(stats: LedgerStats, wallets: readonly Coverage[]): Html
   )
   const description = `Movements of ${formatCount(rows.length, 'wallet')} over time, by the start of each period`
   const cells = rows.map(({ name, counts }) => [textCell(name), ...counts.map(countCell)])
-  return html`<h3>Who was active when</h3>
-<div class="picture" tabindex="0" role="group" aria-label="Picture">${heatMap(rows, names, description)}</div>
-<p class="note">From ${names[0]} to ${end} UTC, left to right; times in which nothing happened are left out.</p>
+  return html`<h3>Wallet activity over time</h3>
+<div class="picture" tabindex="0" role="group" aria-label="Chart">${heatMap(rows, names, description)}</div>
+<p class="note">From ${names[0]} to ${end} UTC, left to right; periods without movements are left out.</p>
 ${tableDetails(tableHtml(description, ['wallet', ...names], cells))}`
 }

@@ -33,6 +33,6 @@ test.for([
   ['0003', [2]],
   ['abcfee00', [1]],
   ['savings transfer', []],
-] as const)('finds for %s the rows %j', ([search, rows]) => {
+] as const)('the search %s finds the rows %j', ([search, rows]) => {
   expect(found(search)).toEqual(rows)
 })
