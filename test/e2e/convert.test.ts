@@ -274,7 +274,7 @@ describe('walletlake convert', () => {
     if (!existsSync(at('pipe'))) makeNamedPipe(at('pipe'))
     const { exit, stdout, stderr } = await convert(...words, at('pipe'))
     expect({ exit, stdout }).toEqual({ exit: 2, stdout: '' })
-    expect(stderr).toMatch(/^USAGE: .*pipe is no file: .*\nfix: Name a file/)
+    expect(stderr).toMatch(/^USAGE: .*pipe is a pipe, .*\nfix: Name a file/)
     expect(lstatSync(at('pipe')).isFIFO()).toBe(true)
   })
 

@@ -188,7 +188,7 @@ describe('walletlake report', () => {
     const pipe = join(folder, 'pipe')
     makeNamedPipe(pipe)
     const { exit, stderr } = await runCommand(['report', outputs.csv, '--out', pipe])
-    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringMatching(/ is no file: .*\nfix: /) })
+    expect({ exit, stderr }).toEqual({ exit: 2, stderr: expect.stringMatching(/ is a pipe, .*\nfix: /) })
     expect(lstatSync(pipe).isFIFO()).toBe(true)
   })
 

@@ -5,7 +5,7 @@ test('a file that may not be read is not called damaged', () => {
   const why = 'IO Error: Cannot open file "ledger.csv": Permission denied'
   expect(unreadableFileError('ledger.csv', why)).toMatchObject({
     code: 'OUTPUT_FAILED',
-    fix: 'Check who may read and write there, then run again.',
+    fix: 'Check the permissions of the path, then run again.',
   })
   expect(unreadableFileError('ledger.csv', 'Invalid Input Error: CSV Error on Line: 7')).toMatchObject({
     code: 'VERIFY_FAILED',

@@ -1,4 +1,4 @@
-/** Adds up counts that have the same name, such as those of a wallet. */
+/** Adds counts by name, such as the counts of several parts of a run. */
 export function addCounts(
   counts: readonly Iterable<readonly [name: string, count: number]>[],
 ): Map<string, number> {

@@ -1,7 +1,7 @@
 /**
- * The base address of a service as it is asked: without slashes at its end, and without the `/v1` that every path of
- * the interface (section 9) begins with already. Undefined where the text is no http(s) URL, or has a user, a password,
- * a query or a `#`.
+ * Normalizes the base URL of a service: removes trailing slashes, and a trailing `/v1`, because every path of
+ * the interface (INTERFACE section 9) begins with it. Returns undefined if the text is not an http(s) URL or
+ * contains credentials, a query or a fragment.
  */
 export function parseBaseUrl(text: string): string | undefined {
   if (!/^https?:\/\/[^\s?#@\\]+$/i.test(text) || !URL.canParse(text)) return undefined

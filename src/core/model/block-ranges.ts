@@ -1,6 +1,6 @@
 import type { BlockRange } from './model.ts'
 
-/** What is left of sorted, disjoint ranges once `gone` is taken out. */
+/** Removes a range from sorted, disjoint ranges. */
 export function subtractRange(ranges: readonly BlockRange[], removed: BlockRange): BlockRange[] {
   if (removed.from >= removed.to) return [...ranges]
   const first = ranges.findIndex(({ to }) => to > removed.from)
@@ -16,7 +16,7 @@ export function subtractRange(ranges: readonly BlockRange[], removed: BlockRange
   return [...ranges.slice(0, first), ...cut, ...ranges.slice(next)]
 }
 
-/** The same blocks as sorted, disjoint ranges that do not touch. */
+/** Merges ranges into sorted, disjoint ranges that do not touch. */
 export function unionRanges(ranges: readonly BlockRange[]): BlockRange[] {
   const union: { from: number; to: number }[] = []
   for (const { from, to } of [...ranges].sort((a, b) => a.from - b.from)) {
@@ -27,7 +27,7 @@ export function unionRanges(ranges: readonly BlockRange[]): BlockRange[] {
   return union
 }
 
-/** What lies in `whole` and in none of the sorted, disjoint ranges. */
+/** The parts of `bounds` that none of the sorted, disjoint ranges covers. */
 export function gapsIn(ranges: readonly BlockRange[], bounds: BlockRange): BlockRange[] {
   const ends = [...ranges, { from: bounds.to, to: bounds.to }]
   return ends
@@ -39,8 +39,8 @@ export function gapsIn(ranges: readonly BlockRange[], bounds: BlockRange): Block
 }
 
 /**
- * Adds one block to sorted, disjoint ranges that do not touch, in place. Quick where blocks come about in ascending
- * order: millions of them may have to be told apart.
+ * Adds one block to sorted, disjoint ranges that do not touch, in place. Fast if most blocks arrive in
+ * ascending order: there may be millions of them.
  */
 export function addBlock(ranges: BlockRange[], block: number): void {
   let at = ranges.length
@@ -53,7 +53,7 @@ export function addBlock(ranges: BlockRange[], block: number): void {
   ranges.splice(at, next - at, { from, to })
 }
 
-/** How many blocks disjoint ranges hold. */
+/** Number of blocks in disjoint ranges. */
 export function countBlocks(ranges: readonly BlockRange[]): number {
   return ranges.reduce((sum, { from, to }) => sum + to - from, 0)
 }

@@ -1,10 +1,10 @@
 import { ExportError } from './errors.ts'
 import { suggest } from './suggest.ts'
 
-/** A test of an option's value, and what it has to be, in words. */
+/** A check of an option's value, and a description of the values that it accepts. */
 export type OptionCheck = { readonly accepts: (value: unknown) => boolean; readonly expected: string }
 
-/** Tests of the values that callers of the library give most. */
+/** Checks for the most common types of option. */
 export const OPTION = {
   any: { accepts: () => true, expected: 'anything' },
   text: { accepts: (value) => typeof value === 'string', expected: 'text' },
@@ -23,8 +23,9 @@ export const OPTION = {
 } as const satisfies Record<string, OptionCheck>
 
 /**
- * Refuses options that a function does not have, naming the nearest that it has, and values that they cannot have;
- * undefined counts as not given. No text is shown: it may be a key. Throws USAGE.
+ * Checks the options of a public function. Throws USAGE for an unknown option (with the most similar known
+ * one) and for an invalid value. `undefined` counts as not given. Text values are not included in messages,
+ * because they may be API keys.
  */
 export function checkCallOptions(
   functionName: string,
@@ -32,7 +33,7 @@ export function checkCallOptions(
   checks: Readonly<Record<string, OptionCheck>>,
 ): void {
   if (typeof options !== 'object' || options === null)
-    throw new ExportError('USAGE', `the options of ${functionName} are no object`, { fix: FIX })
+    throw new ExportError('USAGE', `the options of ${functionName} are not an object`, { fix: FIX })
   for (const [name, value] of Object.entries(options)) {
     const check = checks[name]
     if (check === undefined) throw unknownOption(functionName, name, Object.keys(checks))
@@ -44,7 +45,7 @@ export function checkCallOptions(
   }
 }
 
-const FIX = 'Correct the call: the types of the package say what each option may be.'
+const FIX = "Correct the call: the package's type declarations list the values of each option."
 
 function unknownOption(functionName: string, name: string, known: readonly string[]): ExportError {
   const suggestion = suggest(name, known)

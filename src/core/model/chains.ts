@@ -1,24 +1,24 @@
-/** A chain that this program knows something about. */
+/** A chain whose name and symbol are known. */
 type Chain = {
   /** EVM chain id, decimal. */
   id: string
   name: string
-  /** Symbol of the chain's coin. */
+  /** Symbol of the native coin. */
   symbol: string
-  /** Other words that people call it by, lower case, without blanks and signs; its name counts by itself. */
+  /** Other names of the chain, in lower case and without spaces or punctuation. `name` is matched as well. */
   aliases?: readonly string[]
-  /** Id of the chain in the Avalanche network, by which a service may name it too. */
+  /** Blockchain id in the Avalanche network, which the service accepts and returns as well. */
   blockchainId?: string
   /**
-   * Contracts that present the chain's coin as an ERC-20 token: a Transfer event of theirs reports a coin movement that the
-   * native value, the internal transactions or the fee already hold. Lower case.
+   * Contracts that present the native coin as an ERC-20 token, in lower case. Their Transfer events duplicate
+   * movements that the native value, the internal transactions or the fee already contain.
    */
   coinContracts?: readonly string[]
 }
 
-/** Polygon's system contract of its coin. */
+/** System contract of Polygon for its native coin. */
 const POLYGON_COIN = '0x0000000000000000000000000000000000001010'
-/** The system contract `L2BaseToken` of zkSync Era. */
+/** System contract `L2BaseToken` of zkSync Era. */
 const ZKSYNC_COIN = '0x000000000000000000000000000000000000800a'
 
 /** To add a chain, add a line. */
@@ -68,12 +68,12 @@ const ID_BY_BLOCKCHAIN_ID = new Map(
   CHAINS.flatMap(({ id, blockchainId }) => (blockchainId === undefined ? [] : [[blockchainId, id] as const])),
 )
 
-/** What is known of the chain that a job or a row names, in any spelling of its id; undefined: nothing. */
+/** The table entry of a chain, by any spelling of its id; undefined for an unknown chain. */
 export function chainOf(chain: string): Chain | undefined {
   return BY_ID.get(chain) ?? BY_ID.get(evmIdOf(chain) ?? '')
 }
 
-/** The id of the chain that people call so; undefined where no chain of the table has that name. */
+/** The id of a chain by its name or an alias; undefined if the table does not contain the name. */
 export function chainIdByName(name: string): string | undefined {
   return ID_BY_NAME.get(normalizeName(name))
 }
@@ -86,14 +86,17 @@ const ID_BY_NAME: ReadonlyMap<string, string> = new Map(
   ),
 )
 
-/** The contracts that present the coin of this chain as a token. */
+/** Contracts of this chain that present the native coin as a token. */
 export function coinContractsOf(chain: string): readonly string[] {
   return chainOf(chain)?.coinContracts ?? NONE
 }
 
 const NONE: readonly string[] = []
 
-/** The EVM id of a chain, decimal, from a number, digits, hex digits or a known blockchain id; undefined for anything else. */
+/**
+ * Converts a number, decimal or hex digits, or a known blockchain id to a decimal EVM chain id; undefined for
+ * anything else.
+ */
 export function evmIdOf(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? String(value) : undefined
   if (typeof value !== 'string') return undefined
@@ -102,8 +105,8 @@ export function evmIdOf(value: unknown): string | undefined {
 }
 
 /**
- * Whether a record that names its chain so is of the chain that was asked for. A record without a chain is; so is every
- * record where the chain was asked for by a name whose EVM id is not known.
+ * Whether a record belongs to the requested chain, given the chain that the record names. Records without a
+ * chain belong to it. If the EVM id of the requested chain is unknown, every record does.
  */
 export function isOfChain(recordChain: unknown, requested: string): boolean {
   if (recordChain === requested || recordChain === undefined || recordChain === null || recordChain === '')

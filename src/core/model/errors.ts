@@ -1,9 +1,14 @@
 import { redactUrlPasswords } from '../platform/secrets.ts'
 
 /**
- * The one table of failures. Exit codes, retry decisions, fixes on stderr and the list in jobs/README.md derive from it.
+ * All failures, by code. Exit codes, retry decisions and fixes derive from this table.
  *
- * `retry`: the same request may succeed later. `exit`: the process's exit code (CONTRACT section 4).
+ * `exit`: exit code of the process (CONTRACT section 4). `retry`: the same request may succeed later.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof ExportError) process.exitCode = FAILURES[error.code].exit
+ * ```
  */
 export const FAILURES = {
   BUG: { exit: 1, retry: false, fix: 'This is a bug in walletlake. Please report it with this message.' },
@@ -16,7 +21,7 @@ export const FAILURES = {
   OUTPUT_CHANGED: {
     exit: 2,
     retry: false,
-    fix: 'Run with --fresh to forget the unfinished run, or give this job another output.',
+    fix: 'Run with --fresh to discard the unfinished run, or give this job another output.',
   },
   KEY_REFUSED: {
     exit: 3,
@@ -26,7 +31,7 @@ export const FAILURES = {
   REQUEST_REFUSED: {
     exit: 4,
     retry: false,
-    fix: 'Check chain, addresses and block range of the job, and the base URL, against the service.',
+    fix: 'Check the chain, addresses and block range of the job, and the base URL.',
   },
   SERVICE_UNAVAILABLE: {
     exit: 5,
@@ -42,32 +47,32 @@ export const FAILURES = {
   QUEUE_UNAVAILABLE: {
     exit: 5,
     retry: true,
-    fix: 'Check the address, and that the queue runs, then run the same command again: it resumes.',
+    fix: 'Check the address of the queue and that it is running, then run the same command again: it resumes.',
   },
   UNITS_FAILED: {
     exit: 5,
     retry: false,
-    fix: 'Mend what the message names, then run the same command again: only what is missing is done.',
+    fix: 'Correct what the message names, then run the same command again: it exports only what is missing.',
   },
   WALLETS_REFUSED: {
     exit: 6,
     retry: false,
-    fix: 'Check the refused wallets against the service, then run the same command again: it asks for what they lack.',
+    fix: 'Check the refused wallets with the service, then run the same command again: it requests only what is missing.',
   },
   CLOCK_BEHIND: {
     exit: 6,
     retry: false,
-    fix: "Correct this machine's clock, then run the same command again: it reads on. If the chain's time is ahead, set endBlock.",
+    fix: "Correct this machine's clock, then run the same command again: it continues. If the chain's time is ahead, set endBlock.",
   },
   RECORDS_REJECTED: {
     exit: 6,
     retry: false,
-    fix: 'Look into rejects.ndjson in the output: each line holds a record and the reason.',
+    fix: 'See rejects.ndjson in the output: each line contains a record and the reason.',
   },
   BLOCKS_MISSING: {
     exit: 6,
     retry: false,
-    fix: 'Run the same command again later: it asks for the missing blocks only. manifest.json lists them.',
+    fix: 'Run the same command again later: it requests only the missing blocks. manifest.json lists them.',
   },
   OUTPUT_FAILED: {
     exit: 7,
@@ -77,7 +82,7 @@ export const FAILURES = {
   LOAD_FAILED: {
     exit: 7,
     retry: false,
-    fix: 'Correct what the message names, then run the same command again: it goes on where it stopped.',
+    fix: 'Correct what the message names, then run the same command again: it resumes where it stopped.',
   },
   OUTPUT_LOCKED: { exit: 8, retry: false, fix: 'Wait for the other run to end, or stop it.' },
   BUDGET_REACHED: {
@@ -90,41 +95,53 @@ export const FAILURES = {
   TERMINATED: { exit: 143, retry: false, fix: 'Run the same command again: it resumes where it stopped.' },
 } as const satisfies Record<string, Failure>
 
-/** What a failure means to a process: its exit code, whether to try again, and what to do about it. */
+/** Exit code, whether a retry can succeed, and the default advice. */
 export type Failure = { exit: number; retry: boolean; fix: string }
-/** The names of all failures. */
+/** The code of a failure, such as `RATE_LIMITED`. */
 export type FailureCode = keyof typeof FAILURES
 
-/** What an error carries besides its code and message. */
+/** Details of an `ExportError`, besides its code and message. */
 export type ExportErrorOptions = {
-  /** What was thrown underneath; never printed as it is. */
+  /** The original error; never printed. */
   cause?: unknown
-  /** What to do instead of the table's general advice. */
+  /** Advice that replaces the default one in `FAILURES`. */
   fix?: string | undefined
-  /** How long the service asked to wait, in milliseconds (Retry-After). */
+  /** Delay that the service requested with `Retry-After`, in milliseconds. */
   retryAfterMs?: number
-  /** HTTP status of the answer, where there was one. */
+  /** HTTP status of the response, if there was one. */
   status?: number
-  /** The request may have been carried out although no good answer to it came. */
+  /** The request may have taken effect although no valid response to it arrived. */
   mayHaveActed?: boolean
-  /** No try can succeed until something is changed, unless the service has answered before. */
+  /**
+   * No retry can succeed until something is changed, unless the service has returned a valid response before.
+   */
   isPermanent?: boolean
 }
 
-/** The only error that leaves a room. Its message never holds a key or a query string. */
+/**
+ * The only error class that public functions throw. Its message never contains an API key or a query string.
+ */
 export class ExportError extends Error {
   readonly code: FailureCode
   readonly fix: string
-  /** The message in the lines that this program made; text from elsewhere may hold line breaks of its own. */
+  /**
+   * The message as separate lines. Text from other sources may contain line breaks of its own within a line.
+   */
   readonly lines: readonly string[]
   readonly retryAfterMs: number | undefined
   readonly status: number | undefined
-  /** True where a request that changes something may have been carried out although it failed. */
+  /** Whether a request that changes something may have taken effect although it failed. */
   readonly mayHaveActed: boolean
-  /** True where no try can succeed until something is changed, unless the service has answered before. */
+  /**
+   * Whether no retry can succeed until something is changed, unless the service has returned a valid response
+   * before.
+   */
   readonly isPermanent: boolean
 
-  /** `what`: the message, or its lines. */
+  /**
+   * @param code Selects the exit code and the default advice.
+   * @param message The message, or its lines. Credentials in URLs are redacted.
+   */
   constructor(code: FailureCode, message: string | readonly string[], options: ExportErrorOptions = {}) {
     const lines = [message].flat().map(redactUrlPasswords)
     super(lines.join('\n'), { cause: options.cause })
@@ -143,7 +160,10 @@ export class ExportError extends Error {
   }
 }
 
-/** Gives a foreign throw its code: an error of ours passes, a disk error is the output's, the rest is a bug. */
+/**
+ * Converts anything thrown to an `ExportError`: file system errors become OUTPUT_FAILED, everything else
+ * unknown a BUG.
+ */
 export function toExportError(thrown: unknown): ExportError {
   if (thrown instanceof ExportError) return thrown
   const code = (thrown as NodeJS.ErrnoException | undefined)?.code
@@ -158,12 +178,12 @@ const DISK_CODES = new Set([
   ...['ENOENT', 'EEXIST', 'ENOTEMPTY', 'EFBIG', 'ELOOP', 'ENAMETOOLONG', 'EXDEV', 'EBUSY'],
 ])
 
-/** What to do about a fault by the system's word for it, where the failure's usual fix is not it. */
+/** The advice for a file system error code; undefined if the default advice applies. */
 export const diskFix = (code = ''): string | undefined => DISK_FIXES[code]
 
-const PATH_FIX = 'Check the path: a folder of it is not there, or is a file.'
-export const PERMISSION_FIX = 'Check who may read and write there, then run again.'
-const OPEN_FILES_FIX = 'Raise the limit of open files (ulimit -n 4096) and run again: it resumes.'
+const PATH_FIX = 'Check the path: a folder in it does not exist or is a file.'
+export const PERMISSION_FIX = 'Check the permissions of the path, then run again.'
+const OPEN_FILES_FIX = 'Raise the limit on open files (ulimit -n 4096) and run again: it resumes.'
 const DISK_FIXES: Readonly<Record<string, string>> = {
   ELOOP: 'Remove the symbolic link: a regular file or folder belongs there.',
   EMFILE: OPEN_FILES_FIX,

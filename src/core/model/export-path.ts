@@ -3,15 +3,16 @@ import { TABLE_NAMES } from '../table/index.ts'
 import { ExportError } from './errors.ts'
 import { CHANGES_FOLDER, RUNS_FOLDER } from './manifest.ts'
 
-/** Characters of a path and of a segment that every file system and object store takes. */
+/** Lengths of a path and of a segment that all file systems and object stores support. */
 const MAX_PATH_LENGTH = 1024
 const MAX_SEGMENT_LENGTH = 255
 
 const SEGMENT = /^[A-Za-z0-9._=-]+$/
 
 /**
- * Whether a path from a manifest, an object key or a queue message stays below the folder that it is joined to: it is relative,
- * made of ASCII letters, digits and `._=-`, and has no empty, `.` or `..` segment.
+ * Whether a path from a manifest, an object key or a queue message stays inside the folder that it is joined
+ * to: it must be relative, consist of ASCII letters, digits and `._=-`, and have no empty, `.` or `..`
+ * segment.
  */
 export function isSafePath(path: string): boolean {
   if (path.length > MAX_PATH_LENGTH) return false
@@ -23,7 +24,7 @@ export function isSafePath(path: string): boolean {
     )
 }
 
-/** Whether a manifest may list a path: a plain one in a table's folder, `changes/` or `raw/`. */
+/** Whether a manifest may list a path: a safe path inside a table's folder, `changes/` or `raw/`. */
 export function isExportPath(path: string): boolean {
   const [folder = '', ...rest] = path.split('/')
   return rest.length > 0 && EXPORT_FOLDERS.has(folder) && isSafePath(path)
@@ -31,12 +32,12 @@ export function isExportPath(path: string): boolean {
 
 const EXPORT_FOLDERS: ReadonlySet<string> = new Set([...TABLE_NAMES, CHANGES_FOLDER, 'raw'])
 
-/** Whether a path names the report of a run: `runs/<run id>.json`. */
+/** Whether a path is that of a run report, `runs/<run id>.json`. */
 export const isRunReportPath = (path: string): boolean => RUN_REPORT.test(path) && isSafePath(path)
 
 const RUN_REPORT = new RegExp(`^${RUNS_FOLDER}/\\d{8}T\\d{6}Z-[\\w-]+\\.json$`)
 
-/** The place of a plain path below a folder. Throws VERIFY_FAILED for a path that could lead out of it. */
+/** Joins a folder and a safe path. Throws VERIFY_FAILED for a path that could point outside the folder. */
 export function resolveInside(folder: string, path: string): string {
   if (isSafePath(path)) return join(folder, path)
   throw new ExportError(

@@ -1,17 +1,25 @@
 import type { BlockRange, Job } from './model.ts'
 
-/** The listing of all blocks of a job: where a wallet's pages go by its address, pages of blocks go by this name. */
+/**
+ * Name of the listing of a block job. Pages of wallet listings are stored under the wallet's address, pages
+ * of blocks under this name.
+ */
 export const BLOCKS = 'blocks'
 
-/** The listings that a run reads, under whose names pages are kept, each with the blocks in which it counts. */
+/**
+ * The listings that a run reads, by the name under which their pages are stored, each with the block range
+ * from which rows are written.
+ */
 export type Listings = ReadonlyMap<string, BlockRange>
 
-/** A listing without bounds of its own. */
+/** The range of a listing that is not limited to certain blocks. */
 export const UNBOUNDED: BlockRange = { from: 0, to: Number.POSITIVE_INFINITY }
 
 /**
- * The listings of a job: that of all blocks, or one a wallet. Those of wallets that left the job are read and written
- * only where blocks that they were read in are written again: in these, which are given with their addresses.
+ * The listings of a job: one for all blocks, or one per wallet.
+ *
+ * @param removed Wallets that are no longer in the job, each with the previously read blocks that this run
+ *   writes again; only these blocks of their listings are read and written.
  */
 export function listingsOf(
   { kind, wallets }: Pick<Job, 'kind' | 'wallets'>,

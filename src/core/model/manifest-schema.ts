@@ -4,10 +4,13 @@ import { SCHEMA_VERSION } from '../table/schema-changes.ts'
 import { isExportPath } from './export-path.ts'
 import type { Manifest } from './manifest.ts'
 
-/** What is wrong at one place of a manifest; the path is empty for the whole. */
+/** An invalid value in a manifest; `path` is empty if the document as a whole is invalid. */
 export type ManifestProblem = { path: string; expected: string; found: unknown }
 
-/** Says where JSON is no manifest of version 1; nothing where it is one. Fields that are not known are let be. */
+/**
+ * Lists the problems of a parsed `manifest.json` (version 1); empty if it is valid. Unknown fields are
+ * allowed.
+ */
 export function manifestProblems(value: unknown): ManifestProblem[] {
   const { issues = [] } = v.safeParse(MANIFEST, value)
   return issues.map(({ path = [], input, message, type }) => {
@@ -24,12 +27,12 @@ export function manifestProblems(value: unknown): ManifestProblem[] {
   })
 }
 
-/** True where JSON is a manifest of version 1. */
+/** Whether parsed JSON is a valid manifest of version 1. */
 export function isManifest(value: unknown): value is Manifest {
   return v.is(MANIFEST, value)
 }
 
-/** Whether a problem is a path that could lead out of the export: the work of an attacker rather than damage. */
+/** Whether a problem is an unsafe path, which suggests an attack rather than damage. */
 export const isPathProblem = ({ path }: ManifestProblem): boolean => path.endsWith('.path')
 
 type AnySchema = {
@@ -40,7 +43,7 @@ type AnySchema = {
   wrapped?: AnySchema
 }
 
-/** The words of the schema at a place: of a field that is missing the library tells the name alone. */
+/** The schema's message at a path. For a missing field, valibot reports only the name of the field. */
 function expectedAt(schema: AnySchema, keys: readonly unknown[]): string {
   const inner = keys.reduce<AnySchema | undefined>((outer, key) => {
     const unwrapped = outer?.wrapped ?? outer

@@ -1,14 +1,14 @@
 import { type ColumnType, TABLE_NAMES, type TableName } from '../table/index.ts'
 import type { Compression, Format, PartitionBy } from './model.ts'
 
-/** `manifest.json` (CONTRACT section 3.1): what is in an output. Readers trust only what it lists. */
+/** `manifest.json` (CONTRACT section 3.1): the content of an export. Readers trust only what it lists. */
 export type Manifest = {
   manifestVersion: 1
   schemaVersion: number
   generator: string
   job: ManifestJob
   coverage: Coverage[]
-  /** In a job of blocks only. */
+  /** Only in block jobs. */
   blocks?: ManifestBlocks
   tables: Partial<Record<TableName, ManifestTable>>
   rejects: number
@@ -24,42 +24,47 @@ export type Coverage = {
   /** Exclusive. */
   toBlock: number
   transactions: number
-  /** What its rows are labelled with, null: nothing; absent in manifests of older versions. */
+  /** Label in the wallet's rows, null for none; absent in manifests of older versions. */
   label?: string | null
-  /** What the service said where it refused the wallet's listing: blocks from `toBlock` on are not read. */
+  /**
+   * Error message of the service if it refused the wallet's listing: blocks from `toBlock` on were not read.
+   */
   error?: string
-  /** The wallet is not in the job any more; its rows stay up to `toBlock`. */
+  /** The wallet is no longer in the job; the export retains its rows up to `toBlock`. */
   removed?: true
 }
 
-/** Whole blocks, whoever took part in them. */
+/** Coverage of a block job, which exports whole blocks. */
 export type ManifestBlocks = {
   fromBlock: number
   /** Exclusive. */
   toBlock: number
-  /** Blocks in between that the service did not have, in order; half-open like the whole. */
+  /** Blocks in this range that the service did not have, in ascending order. `toBlock` is exclusive. */
   missing: { fromBlock: number; toBlock: number }[]
 }
 
 type ManifestJob = {
   name: string
-  /** In a job of blocks only: without it, the job is one of wallets. */
+  /** Only in block jobs; absent in wallet jobs. */
   kind?: 'blocks'
   chain: string
   startBlock: number
-  /** As the job says it; null: the head, pinned at the run's start. */
+  /** From the job; null if the job ends at the head of the chain, which is pinned when the run starts. */
   endBlock: number | null
   format: Format
   compression: Compression
-  /** Absent: files lie in their table's folder. */
+  /** Absent if the files of each table are directly in its folder. */
   partitionBy?: PartitionBy
-  /** Symbol of the chain's coin in the ledger's rows; absent in manifests of older versions. */
+  /** Symbol of the native coin in the ledger's rows; absent in manifests of older versions. */
   nativeSymbol?: string | null
-  /** Of CSV: whether text that a spreadsheet would run has a `'` before it; absent in manifests of older versions. */
+  /**
+   * Only for CSV: whether text that a spreadsheet would evaluate is prefixed with `'`; absent in manifests of
+   * older versions.
+   */
   escapeFormulas?: boolean
-  /** How many. */
+  /** Number of addresses. */
   addresses: number
-  /** SHA-256 of the sorted lower-case addresses, a line each. */
+  /** SHA-256 of the sorted lower-case addresses, one per line. */
   addressesSha256: string
 }
 
@@ -82,13 +87,13 @@ export type ManifestFile = {
 
 export const MANIFEST_FILE = 'manifest.json'
 export const REJECTS_FILE = 'rejects.ndjson'
-/** Lists of rows that a run removed from, or added to, blocks that an earlier one had exported. */
+/** Lists of rows that a run removed from, or added to, blocks of an earlier export. */
 export const CHANGES_FOLDER = 'changes'
-/** What each run did: its figures, in a file of their own. */
+/** Run reports: one file per run, with its statistics. */
 export const RUNS_FOLDER = 'runs'
 /** The output's private folder: checkpoints, lock, unfinished parts. */
 export const PRIVATE_FOLDER = '.walletlake'
-/** What runs make in an output; what else lies in its folder is none of theirs. */
+/** Names that runs create in an output folder. Other entries of the folder are not touched. */
 export const EXPORT_ENTRIES: ReadonlySet<string> = new Set([
   ...[MANIFEST_FILE, REJECTS_FILE, CHANGES_FOLDER, PRIVATE_FOLDER, RUNS_FOLDER, 'raw'],
   ...TABLE_NAMES,

@@ -1,9 +1,12 @@
 import type { TableName } from '../table/index.ts'
 
-/** Half-open range of blocks: `from` is in it, `to` is not. */
+/** Half-open block range: `from` is included, `to` is not. */
 export type BlockRange = { readonly from: number; readonly to: number }
 
-/** The end that is asked for while the head is not known: no chain has as many blocks, and every JSON reader keeps it. */
+/**
+ * End block to request while the head is unknown: above the length of any chain, and exact in every JSON
+ * parser.
+ */
 export const NO_END = 999_999_999_999
 
 export type Wallet = {
@@ -14,47 +17,55 @@ export type Wallet = {
 
 export type Compression = 'none' | 'gzip' | 'zstd' | 'snappy'
 export type Format = 'csv' | 'parquet'
-/** Folders inside a table's: by UTC day or month of the block, or by so many blocks, counted from block 0. */
+/**
+ * Partition folders within a table's folder: by UTC day or month of the block, or by a number of blocks,
+ * counted from block 0.
+ */
 export type PartitionBy = 'day' | 'month' | `blocks:${number}`
 
-/** What is exported: the histories of wallets, or whole blocks whoever took part in them. */
+/** What a job exports: the histories of wallets, or whole blocks. */
 export type JobKind = 'wallets' | 'blocks'
 
-/** A place in an object store that speaks S3. */
+/** A location in an S3-compatible object store. */
 export type BucketLocation = {
   readonly bucket: string
-  /** What the names of all objects begin with, without a slash at its end; empty: nothing. */
+  /** Prefix of all object keys, without a trailing slash; may be empty. */
   readonly prefix: string
-  /** Where the store is; undefined: AWS, or what its own environment says. */
+  /** URL of the store; undefined for AWS, or for the endpoint that the environment names. */
   readonly endpoint?: string | undefined
   readonly region?: string | undefined
-  /** The bucket stands in the path of requests, not in the host. @default true with an endpoint */
+  /** Put the bucket in the request path instead of the host name. @default true with an endpoint */
   readonly pathStyle?: boolean | undefined
 }
 
-/** A job file after its checks: nothing optional but what may really be absent, units in the names. */
+/** A validated job. Only fields that can really be absent are optional; names contain their units. */
 export type Job = {
   readonly name: string
-  /** Where it was read from, for messages. */
+  /** File that the job was read from, for messages. */
   readonly file: string
   readonly kind: JobKind
   readonly chain: string
-  /** Sorted by address, each once; none in a job of blocks. */
+  /** Sorted by address, without duplicates; empty in block jobs. */
   readonly wallets: readonly Wallet[]
   readonly startBlock: number
-  /** Exclusive; undefined: up to the head, pinned at the run's start. Never undefined in a job of blocks. */
+  /**
+   * Exclusive; undefined for the head of the chain, which is pinned when the run starts. Always defined in
+   * block jobs.
+   */
   readonly endBlock: number | undefined
   readonly tables: readonly TableName[]
   readonly format: Format
   readonly compression: Compression
-  /** Folder, relative to the working directory or absolute. */
+  /** Output folder, absolute or relative to the working directory. */
   readonly output: string
-  /** The object store that the export is published to; `output` then holds what is private and what is staged. */
+  /** Object store that the export is published to; `output` then holds private and staged files only. */
   readonly store?: BucketLocation | undefined
   readonly maxRowsPerFile: number
-  /** undefined: all files of a table lie in its folder. */
+  /** undefined if all files of a table are directly in its folder. */
   readonly partitionBy?: PartitionBy | undefined
-  /** A file ends once its lines, unpacked, have so many bytes; undefined: by rows alone. */
+  /**
+   * A file is closed once its uncompressed lines reach this many bytes; undefined if only rows are counted.
+   */
   readonly targetFileBytes?: number | undefined
   readonly concurrency: number
   readonly finalityMs: number
@@ -62,7 +73,10 @@ export type Job = {
   readonly keepRaw: boolean
   readonly escapeFormulas: boolean
   readonly service: {
-    /** undefined where neither command line, environment nor job names one; `demo` for the embedded service. */
+    /**
+     * Undefined if neither the command line, the environment nor the job names one; `demo` for the embedded
+     * server.
+     */
     readonly baseUrl: string | undefined
     readonly apiKeyHeader: string
     readonly timeoutMs: number

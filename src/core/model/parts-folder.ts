@@ -4,15 +4,15 @@ import { dirname, join } from 'node:path'
 import { makeFolder } from '../platform/disk.ts'
 
 /**
- * In the name of the folder in which this process stages files: a process that lost the output while it was suspended neither
- * writes to nor removes what the next one stages.
+ * Part of the name of this process's staging folder. A process that lost its lock while it was suspended
+ * therefore cannot write to, or remove, the files that its successor stages.
  */
 const ATTEMPT_ID = randomBytes(6).toString('hex')
 
-/** Where this process stages files of an output, below its private folder. */
+/** Staging folder of this process, inside the private folder of an output. */
 export const partsFolder = (privateFolder: string): string => join(privateFolder, 'parts', ATTEMPT_ID)
 
-/** Makes the folder, empty, and removes what earlier processes have left beside it. */
+/** Creates the empty staging folder and removes those of earlier processes. */
 export async function makePartsFolder(privateFolder: string): Promise<string> {
   const folder = partsFolder(privateFolder)
   await rm(dirname(folder), { recursive: true, force: true })
@@ -20,7 +20,7 @@ export async function makePartsFolder(privateFolder: string): Promise<string> {
   return folder
 }
 
-/** Removes the folder, and the one above it where it is empty then. */
+/** Removes the staging folder, and its parent folder if that is then empty. */
 export async function removePartsFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })
   await rmdir(dirname(folder)).catch(() => undefined)

@@ -10,5 +10,5 @@ export type RunReport = {
   stats: RunStats
 }
 
-/** How one job of a run ended. */
+/** The outcome of one job of a run. */
 export type EndedJob = Omit<RunReport, 'id'>

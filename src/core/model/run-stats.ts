@@ -5,91 +5,109 @@ import type { BlockRange } from './model.ts'
 import { NO_UNKNOWNS, sumUnknowns } from './unknowns.ts'
 import { emptyWalletsIn, type WalletSample } from './wallet-sample.ts'
 
-/** What one job has done so far; updated in place, read by progress, summary and the run's report. */
+/**
+ * Statistics of one job; updated in place, and read by the progress display, the summary and the run report.
+ */
 export type RunStats = {
-  /** `stopped`: before its end, by a signal, a deadline or a budget; `failed`: by anything else. */
+  /** `stopped`: ended early by a signal, a deadline or a budget; `failed`: by any other error. */
   phase: 'waiting' | 'reading' | 'writing' | 'done' | 'stopped' | 'failed'
   /**
-   * Whether the service ever gave a good answer in this run, why the newest tries failed where they did, and by how much its
-   * clock is ahead of this machine's (milliseconds), by the `Date` of its newest answer.
+   * `hasResponded`: the service has returned a valid response in this run. `lastError`: why the latest
+   * attempts failed. `aheadMs`: milliseconds by which the service's clock is ahead of this machine's, from
+   * the `Date` header of its latest response.
    */
   service: { hasResponded: boolean; lastError: string | undefined; aheadMs?: number | undefined }
   startedMs: number
-  /** When the job ended; undefined while it goes on. */
+  /** When the job ended; undefined while it is running. */
   endedMs: number | undefined
   wallets: number
   requests: number
-  /** Answers with 429. */
+  /** Responses with status 429. */
   refusals: number
-  /** Requests asked again for any other reason. */
+  /** Requests that were retried for any reason other than a 429. */
   retries: number
-  /** Bytes of bodies received, unpacked. */
+  /** Bytes of response bodies, decompressed. */
   bytes: number
   pages: number
-  /** Items received in this run, views counted each. */
+  /** Items received in this run; a transaction counts once per wallet that sees it. */
   items: number
-  /** Share of the asked blocks that are settled, 0 to 1. */
+  /** Share of the requested blocks that are complete, 0 to 1. */
   share: number
-  /** Share when this run began, for the time left. */
+  /** `share` when this run began; used to estimate the remaining time. */
   shareAtStart: number
   transactions: number
-  /** Exclusive end of the blocks that the export has; undefined before it is known. */
+  /** Exclusive end block of the export; undefined until it is known. */
   endBlock: number | undefined
-  /** Blocks whose rows this run wrote; undefined where it wrote none. */
+  /** Blocks whose rows this run wrote; undefined if it wrote none. */
   written: WrittenBlocks | undefined
-  /** Of the whole export; undefined before it is known, and in jobs of blocks. */
+  /** Wallets without transactions in the whole export; undefined until known, and in block jobs. */
   emptyWallets: WalletSample | undefined
-  /** Rows that this run wrote; where it left the files as they were, the rows in them. */
+  /** Rows that this run wrote; if it left the files unchanged, the rows in them. */
   rows: Partial<Record<TableName, number>>
-  /** Rows in the whole export, earlier runs' too; empty before it is written. */
+  /** Rows in the whole export, including those of earlier runs; empty until it is written. */
   totalRows: Partial<Record<TableName, number>>
   files: number
   rejects: number
-  /** Transactions of the whole export whose status is unknown, and own ones whose fee is unknown or zero. */
+  /**
+   * Transactions of the whole export whose status is unknown (`statusUnknown`), or which a wallet of the job
+   * sent and whose fee is unknown or zero (`feeUnknown`).
+   */
   statusUnknown: number
   feeUnknown: number
-  /** Transactions whose views told different facts of the chain, and those of them that still did once read again. */
+  /**
+   * Transactions whose views contradict each other (`found`), and those that still did after being read again
+   * (`unresolved`).
+   */
   contradicted: { found: number; unresolved: number }
-  /** Logs that views list in more than one of the ERC lists. */
+  /** Event logs that occur in more than one of the ERC lists of a view. */
   repeatedLogs: number
-  /** What changed in blocks that earlier runs had exported; undefined where none of them were written again. */
+  /** Changes in blocks that earlier runs had exported; undefined if none of these were written again. */
   changes: Changes | undefined
-  /** Blocks that the service does not have, of a job of blocks. */
+  /** Only in block jobs: blocks that the service does not have. */
   missing: readonly BlockRange[]
-  /** Wallets whose listing the service refused while it answered others. */
+  /** Wallets whose listing the service refused while it served others. */
   refused: readonly RefusedWallet[]
-  /** Transactions that the run read and did not export, since they are younger than its cut; undefined: none. */
+  /**
+   * Transactions that the run read but did not export because they are newer than the cutoff; undefined if
+   * there are none.
+   */
   leftOut: LeftOut | undefined
-  /** The smallest page size of each listing that needed one below the usual, by wallet address or `blocks`. */
+  /**
+   * The smallest page size used for each listing that needed one below the default, by wallet address or
+   * `blocks`.
+   */
   smallPages: Map<string, number>
 }
 
-/** A wallet without the rows of this run, and what the service said. */
+/** A wallet that has no rows of this run, and the error message of the service. */
 export type RefusedWallet = { readonly address: string; readonly error: string }
 
-/** Transactions that are left for a later run; times in milliseconds since 1970. */
+/** Transactions that are left to a later run; times in milliseconds since 1970. */
 export type LeftOut = {
   readonly transactions: number
-  /** Those newer than this machine's clock. */
+  /** Transactions newer than this machine's clock. */
   readonly newerThanClock: number
   readonly newestMs: number
-  /** The clock of this machine when they were counted. */
+  /** This machine's clock when they were counted. */
   readonly clockMs: number
 }
 
-/** Blocks, and when the first and the last of their transactions were made. */
+/** A block range, and the times of its first and last transaction. */
 type WrittenBlocks = BlockRange & { readonly times: Times | undefined }
 
-/** Milliseconds since 1970, both of them in it. */
+/** Milliseconds since 1970, both inclusive. */
 export type Times = { readonly first: number; readonly last: number }
 
-/** Rows that a run removed from blocks exported before, and those that it added there; a row that changed is both. */
+/**
+ * Rows that a run removed from previously exported blocks, and rows that it added there; a changed row counts
+ * as both.
+ */
 export type Changes = {
   range: BlockRange
-  /** By table of the job. */
+  /** By table. */
   removed: Partial<Record<TableName, number>>
   added: Partial<Record<TableName, number>>
-  /** Where they are listed, relative to the output; undefined where nothing changed. */
+  /** File that lists them, relative to the output; undefined if nothing changed. */
   file: string | undefined
 }
 
@@ -134,14 +152,14 @@ export function newRunStats(wallets: number, now: number): RunStats {
   }
 }
 
-/** Notes the smallest page size that a listing needed so far. */
+/** Records the page size that a listing needed, if it is below the default. */
 export function recordSmallPages({ smallPages }: RunStats, listing: string, size: number): void {
   if (size < DEFAULT_PAGE_SIZE) smallPages.set(listing, size)
 }
 
 const DEFAULT_PAGE_SIZE = 100
 
-/** Notes what the whole export holds, as its manifest says. */
+/** Records the totals of the whole export from its manifest. */
 export function recordExport(stats: RunStats, manifest: Manifest): void {
   const { job, tables, coverage, rejects } = manifest
   const all = Object.entries(tables)
@@ -152,28 +170,28 @@ export function recordExport(stats: RunStats, manifest: Manifest): void {
   if (job.kind !== 'blocks') stats.emptyWallets = emptyWalletsIn(coverage)
 }
 
-/** The same where all rows of the export are this run's: it wrote them, or left them as they were. */
+/** Records an export whose rows were all written, or left unchanged, by this run. */
 export function recordWholeExport(stats: RunStats, manifest: Manifest): void {
   recordExport(stats, manifest)
   stats.rows = stats.totalRows
 }
 
-/** Notes that a job has ended, and how: with this error, if any. */
+/** Records the end of a job and the error that ended it, if any. */
 export function endRunStats(stats: RunStats, error: ExportError | undefined): void {
   stats.phase = error === undefined ? 'done' : STOP_CODES.has(error.code) ? 'stopped' : 'failed'
   stats.endedMs = Date.now()
 }
 
-/** True once nothing more becomes of a job. */
+/** Whether a job has ended, in any way. */
 export function hasEnded({ phase }: Pick<RunStats, 'phase'>): boolean {
   return END_PHASES.includes(phase)
 }
 
 const END_PHASES: readonly RunStats['phase'][] = ['done', 'stopped', 'failed']
-/** Ends that somebody wanted. */
+/** Codes of requested stops: signals, deadlines and budgets. */
 const STOP_CODES: ReadonlySet<FailureCode> = new Set(['INTERRUPTED', 'TERMINATED', 'BUDGET_REACHED'])
 
-/** What is lacking in an export that did not fail. */
+/** Why an export that did not fail is still incomplete; undefined if it is complete. */
 export function incompleteReason(stats: RunStats): FailureCode | undefined {
   const { rejects, missing, refused } = stats
   if (refused.length > 0) return 'WALLETS_REFUSED'
@@ -183,9 +201,9 @@ export function incompleteReason(stats: RunStats): FailureCode | undefined {
 }
 
 /**
- * Milliseconds by which this machine's clock appears to be behind: by the time of the newest transaction that was left out, or
- * by the service's clock, whichever is more. Undefined where nothing newer than the clock was left out, or where it is newer
- * by no more than block producers' clocks may differ.
+ * Milliseconds by which this machine's clock appears to be behind: the larger of the lag behind the newest
+ * transaction that was left out and the lag behind the service's clock. Undefined if no such transaction is
+ * newer than this machine's clock, or if the lag is within `CLOCK_TOLERANCE_MS`.
  */
 export function clockLagOf({ leftOut, service }: Pick<RunStats, 'leftOut' | 'service'>): number | undefined {
   if (leftOut === undefined || leftOut.newerThanClock === 0) return undefined
@@ -193,5 +211,5 @@ export function clockLagOf({ leftOut, service }: Pick<RunStats, 'leftOut' | 'ser
   return lagMs > CLOCK_TOLERANCE_MS ? lagMs : undefined
 }
 
-/** Clients of Ethereum accept blocks of up to 15 seconds in the future. */
+/** Ethereum clients accept blocks up to 15 seconds in the future. */
 export const CLOCK_TOLERANCE_MS = 15_000

@@ -1,22 +1,22 @@
 import { proxyFor } from '../platform/proxy.ts'
 import { ExportError } from './errors.ts'
 
-/** The header that carries the key where nothing else is known. */
+/** The header that carries the key for hosts that `HEADERS` does not list. */
 const DEFAULT_HEADER = 'x-service-api-key'
 
-/** Services with a header of their own, by host, from their documentation. */
+/** Key headers by host, from the documentation of these services. */
 const HEADERS: Readonly<Record<string, string>> = {
   'glacier-api.avax.network': 'x-glacier-api-key',
   'data-api.avax.network': 'x-glacier-api-key',
 }
 
-/** The header that carries the key of a service, unless it is named. */
+/** The default header that carries the key of a service. */
 export function keyHeaderOf(baseUrl: string | undefined): string {
   const host = baseUrl !== undefined && URL.canParse(baseUrl) ? new URL(baseUrl).hostname : ''
   return Object.hasOwn(HEADERS, host) ? (HEADERS[host] ?? DEFAULT_HEADER) : DEFAULT_HEADER
 }
 
-/** Whether the base URL is that of a service whose host is known from its documentation. */
+/** Whether the host of a base URL is listed in `HEADERS` and the scheme is https. */
 export function isKnownService(baseUrl: string): boolean {
   if (!URL.canParse(baseUrl)) return false
   const { protocol, host } = new URL(baseUrl)
@@ -30,7 +30,10 @@ export type KeyTransport = {
   allowPlainHttp?: boolean | undefined
 }
 
-/** Throws USAGE where the key would be sent unencrypted to another machine. */
+/**
+ * Throws USAGE if the key would be sent unencrypted to another machine, either to the service or to an http
+ * proxy.
+ */
 export function requireEncryptedKey({ baseUrl, apiKey, allowPlainHttp = false }: KeyTransport): void {
   if (apiKey === undefined || allowPlainHttp || baseUrl === undefined || !URL.canParse(baseUrl)) return
   const url = new URL(baseUrl)
@@ -39,7 +42,7 @@ export function requireEncryptedKey({ baseUrl, apiKey, allowPlainHttp = false }:
   if (isLoopback(url) && (proxy === undefined || isLoopback(new URL(proxy.url)))) return
   throw new ExportError(
     'USAGE',
-    `the key would be sent unencrypted to ${url.host}, for the base URL is http`,
+    `the key would be sent unencrypted to ${url.host} because the base URL is http`,
     {
       fix: 'Write https:// in the base URL. If the network in between is trusted, add --allow-plain-http or set WALLETLAKE_ALLOW_PLAIN_HTTP=true.',
     },

@@ -1,7 +1,8 @@
 /**
- * The known word that a misspelt one most likely means, or undefined where none is near.
+ * Finds the known word that a misspelt word most likely means; undefined if none is similar.
  *
- * Letter case, `-` and `_` do not count; beyond that a third of the letters may differ, two at least.
+ * Letter case, `-`, `_` and whitespace are ignored. The edit distance may be a third of the known word's
+ * length (at least 2, and at most its length minus 2).
  */
 export function suggest(word: string, known: readonly string[]): string | undefined {
   if (word.length > MAX_WORD_LENGTH) return undefined
@@ -19,12 +20,12 @@ function tolerance(name: string): number {
   return Math.min(Math.max(2, Math.floor(name.length / 3)), name.length - 2)
 }
 
-/** A word without letter case, `-`, `_` and blanks. */
+/** Normalizes a word: lower case, without `-`, `_` and whitespace. */
 export function normalizeWord(word: string): string {
   return word.toLowerCase().replaceAll(/[-_\s]/g, '')
 }
 
-/** Levenshtein distance: letters to insert, delete or replace. */
+/** Levenshtein distance: the number of insertions, deletions and replacements. */
 function editDistance(a: string, b: string): number {
   let previousRow = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let row = 1; row <= a.length; row++) {

@@ -1,9 +1,10 @@
-/** Whether a text is written as a day: 2024-03-31. */
+/** Whether a text has the form of a day, such as 2024-03-31. */
 export const isDay = (text: string): boolean => /^\d{4}-\d\d-\d\d$/.test(text)
 
 /**
- * Milliseconds since 1970 of a day of UTC (its first) or an instant, 2024-03-31 or 2024-03-31T12:00:00Z with seconds and
- * milliseconds or without; undefined where the text is neither, or names no day of the calendar.
+ * Parses a day (2024-03-31, its first millisecond in UTC) or an instant (2024-03-31T12:00:00Z; seconds and
+ * milliseconds are optional) to milliseconds since 1970. Returns undefined if the text is neither or the day
+ * does not exist.
  */
 export function parseUtc(text: string): number | undefined {
   if (!isDay(text) && !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/.test(text)) return undefined
@@ -14,7 +15,10 @@ export function parseUtc(text: string): number | undefined {
 
 export const DAY_MS = 86_400_000
 
-/** Milliseconds since 1970 → `2023-11-14 22:13 UTC`. */
+/**
+ * Formats milliseconds since 1970 as `2023-11-14 22:13 UTC`. Later instants than the year 9999 are clamped to
+ * its end.
+ */
 export function formatMinute(ms: number): string {
   return `${new Date(Math.min(ms, LAST_INSTANT)).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }
@@ -22,5 +26,5 @@ export function formatMinute(ms: number): string {
 /** 9999-12-31T23:59:59.999Z */
 const LAST_INSTANT = 253_402_300_799_999
 
-/** The first whole minute that is not before an instant, as `minuteOf` writes it. */
+/** Rounds an instant up to a whole minute and formats it as `formatMinute` does. */
 export const formatMinuteCeil = (ms: number): string => formatMinute(Math.ceil(ms / 60_000) * 60_000)

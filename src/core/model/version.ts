@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** The package's folder: the nearest above this file that has a package.json, from `src/` as from the bundle in `dist/`. */
+/**
+ * Folder of the package: the nearest ancestor with a package.json, both for `src/` and for the bundle in
+ * `dist/`.
+ */
 export const PACKAGE = findPackage(new URL('./', import.meta.url))
 
 function findPackage(folder: URL): URL {
@@ -14,5 +17,5 @@ const { version } = JSON.parse(readFileSync(new URL('package.json', PACKAGE), 'u
 /** Version of this package. */
 export const VERSION = version
 
-/** How manifests name what wrote them. */
+/** Value of `generator` in manifests. */
 export const GENERATOR = `walletlake ${VERSION}`

@@ -1,20 +1,23 @@
 import type { Coverage } from './manifest.ts'
 
-/** Wallets of which something is worth a word: all of them counted, the first few named, in order. */
+/** A number of wallets, and the first few addresses in order, for messages. */
 export type WalletSample = { readonly count: number; readonly addresses: readonly string[] }
 
-/** A wallet, and what it is called if it has a name. */
+/** A wallet and its label, if it has one. */
 type LabelledWallet = { readonly address: string; readonly label?: string | null | undefined }
 
-/** Labels by address, of wallets that have one. */
+/** Labels by address, for wallets that have one. */
 export function labelsOf(wallets: readonly LabelledWallet[]): Map<string, string> {
   return new Map(wallets.flatMap(({ address, label }) => (label == null ? [] : [[address, label]])))
 }
 
-/** So many are named. */
+/** Maximum number of addresses in a sample. */
 const MAX_SAMPLE = 5
 
-/** Wallets that showed no transaction at all, most often for a wrong address or chain; without such as left the job. */
+/**
+ * Wallets without any transaction, which often means a wrong address or chain. Excludes removed and refused
+ * wallets.
+ */
 export function emptyWalletsIn(coverage: readonly Coverage[]): WalletSample {
   return sampleWallets(coverage.filter(isEmpty))
 }
@@ -22,7 +25,7 @@ export function emptyWalletsIn(coverage: readonly Coverage[]): WalletSample {
 const isEmpty = ({ transactions, removed, error }: Coverage) =>
   transactions === 0 && removed !== true && error === undefined
 
-/** Wallets that are not in the job any more, but in its export. */
+/** Wallets in the export that are no longer in the job. */
 export function removedWalletsIn(coverage: readonly Coverage[]): WalletSample {
   return sampleWallets(coverage.filter(({ removed }) => removed === true))
 }

@@ -26,7 +26,7 @@ test('a file that cannot be written says what to do about it', async () => {
   const folder = tempFolder()
   writeFileSync(join(folder, 'file'), '')
   const written = (...names: string[]) => writeAtomically(join(folder, ...names), 'text')
-  const fault = { code: 'OUTPUT_FAILED', fix: 'Check the path: a folder of it is not there, or is a file.' }
+  const fault = { code: 'OUTPUT_FAILED', fix: 'Check the path: a folder in it does not exist or is a file.' }
   await expect(written('no', 'such')).rejects.toMatchObject(fault)
   await expect(written('file', 'in')).rejects.toMatchObject(fault)
   await expect(written('.')).rejects.toMatchObject({ fix: 'Name a file: this is a folder.' })
@@ -39,9 +39,9 @@ test.for(['EACCES', 'EPERM', 'EROFS'])('%s is a matter of permissions', (code) =
 })
 
 test.for([
-  { code: 'EEXIST', fix: 'Check the path: a folder of it is not there, or is a file.' },
+  { code: 'EEXIST', fix: 'Check the path: a folder in it does not exist or is a file.' },
   { code: 'EISDIR', fix: 'Name a file: this is a folder.' },
-  { code: 'EMFILE', fix: 'Raise the limit of open files (ulimit -n 4096) and run again: it resumes.' },
+  { code: 'EMFILE', fix: 'Raise the limit on open files (ulimit -n 4096) and run again: it resumes.' },
   { code: 'ELOOP', fix: 'Remove the symbolic link: a regular file or folder belongs there.' },
 ])('$code that nobody gave words to is told what to do', ({ code, fix }) => {
   expect(toExportError(Object.assign(new Error('no'), { code })).fix).toBe(fix)

@@ -11,7 +11,11 @@ import {
 import { makeNamedPipe } from '../../helpers/named-pipe.ts'
 import { tempFolder } from '../../helpers/temp-folder.ts'
 
-const refusal = { code: 'USAGE', message: expect.stringContaining(' is no file: '), fix: 'Name a file.' }
+const refusal = {
+  code: 'USAGE',
+  message: expect.stringContaining(' is a pipe, a device or a broken link'),
+  fix: 'Name a file.',
+}
 
 test('a file is written where its links lead, one that is not there yet too', async () => {
   const folder = realpathSync(tempFolder())
@@ -67,7 +71,7 @@ test('no part of an export is written over, whatever way it is named', async () 
     await expect(resolveOutputPath(join(folder, name), kept), name).rejects.toMatchObject({
       code: 'USAGE',
       message: expect.stringContaining(`is part of the export ${join(folder, 'linked')}`),
-      fix: 'Name another place with --out.',
+      fix: 'Name another path with --out.',
     })
   for (const name of ['mine.csv', 'mine/koinly.csv'])
     expect(await resolveOutputPath(join(folder, name), kept)).toBe(join(folder, name))
@@ -88,7 +92,7 @@ test('the folder of a named file is made, unless a file stands in its way', asyn
   writeFileSync(join(folder, 'file'), '')
   await expect(writeNamedFile(join(folder, 'file', 'a.csv'), 'text')).rejects.toMatchObject({
     code: 'OUTPUT_FAILED',
-    fix: 'Check the path: a folder of it is not there, or is a file.',
+    fix: 'Check the path: a folder in it does not exist or is a file.',
   })
 })
 

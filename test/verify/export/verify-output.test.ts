@@ -161,7 +161,7 @@ test.skipIf(process.getuid?.() === 0)('does not report an unreadable manifest as
   await chmod(join(folder, 'manifest.json'), 0)
   await expect(verifyOutput(folder)).rejects.toMatchObject({
     code: 'OUTPUT_FAILED',
-    fix: 'Check who may read and write there, then run again.',
+    fix: 'Check the permissions of the path, then run again.',
   })
 })
 
